@@ -38,11 +38,11 @@ func (k Key) String() string { return k.Family + "/" + k.ID }
 // The values of a document's Err, besides an error that says why it is unusable.
 var (
 	// ErrAbsent says that there is no such file.
-	ErrAbsent = errors.New("absent")
+	ErrAbsent = templates.Errorf("engine.absent")
 	// ErrUnsettled says that the file is there but may still be being
 	// written. Nothing may treat it as absent: no default is taken and no deadline
 	// passes while a file is unsettled.
-	ErrUnsettled = errors.New("still being written")
+	ErrUnsettled = templates.Errorf("engine.unsettled")
 )
 
 // KindState is the kind of every family's state document, the commit point of

@@ -11,6 +11,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"placet/templates"
 )
 
 // Decode reads one strict JSON document, checks it against the named schema
@@ -85,7 +87,7 @@ func store(body []byte, into any) *Error {
 	if err == nil {
 		return nil
 	}
-	e := &Error{Problem: err.Error()}
+	e := &Error{Problem: text(err.Error())}
 	var unfit *json.SemanticError
 	if errors.As(err, &unfit) {
 		e.Pointer, e.Problem = string(unfit.JSONPointer), unfitProblem(body, unfit)
@@ -94,23 +96,24 @@ func store(body []byte, into any) *Error {
 	return e.at(body, locate(body, e.Pointer))
 }
 
-func unfitProblem(body []byte, unfit *json.SemanticError) string {
+func unfitProblem(body []byte, unfit *json.SemanticError) templates.Message {
 	value := Raw(cmp.Or(string(unfit.JSONValue), string(valueAt(body, string(unfit.JSONPointer)))))
-	problem := "is " + kindWords[value.Kind()]
+	what := kindWords[value.Kind()]
 	if text, ok := value.Text(); ok {
-		problem = "is the text " + quoted(text)
+		what = say("schema.value.text", "text", quoted(text))
 	} else if value.Kind() == '0' {
-		problem = "is the number " + shown(string(value))
+		what = say("schema.value.number", "number", shown(string(value)))
 	}
+	problem := say("schema.is", "what", what)
 	if err := unfitReason(unfit); err != nil {
-		problem += ": " + shown(err.Error())
+		problem = say("schema.because", "problem", problem, "reason", shown(err.Error()))
 	}
 	return problem
 }
 
-func unfitExpected(unfit *json.SemanticError) string {
+func unfitExpected(unfit *json.SemanticError) templates.Message {
 	if unfitReason(unfit) != nil {
-		return ""
+		return templates.Message{}
 	}
 	return describeType(unfit.GoType)
 }
@@ -134,24 +137,24 @@ func valueAt(body []byte, p string) []byte {
 }
 
 // typeWords says what a kind of Go type can hold.
-var typeWords = map[reflect.Kind]string{
-	reflect.Int: "a whole number below 2^63", reflect.Float32: "a number", reflect.Float64: "a number",
-	reflect.Bool: "true or false", reflect.String: "text", reflect.Slice: "an array", reflect.Array: "an array",
-	reflect.Struct: "an object", reflect.Map: "an object",
+var typeWords = map[reflect.Kind]templates.Key{
+	reflect.Int: "schema.kind.small", reflect.Float32: "schema.kind.number", reflect.Float64: "schema.kind.number",
+	reflect.Bool: "schema.kind.boolean", reflect.String: "schema.kind.text", reflect.Slice: "schema.kind.array", reflect.Array: "schema.kind.array",
+	reflect.Struct: "schema.kind.object", reflect.Map: "schema.kind.object",
 }
 
 // describeType says what a Go type can hold.
-func describeType(t reflect.Type) string {
+func describeType(t reflect.Type) templates.Message {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch {
 	case t == nil:
-		return ""
+		return templates.Message{}
 	case t.Kind() > reflect.Int && t.Kind() <= reflect.Uint64:
-		return "a whole number below 2^63, without fraction or exponent"
+		return say("schema.kind.plain")
 	}
-	return typeWords[t.Kind()]
+	return say(typeWords[t.Kind()])
 }
 
 // wholeNumber stores a whole number in an int, however it is spelled: a schema

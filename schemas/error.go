@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"placet/templates"
 )
 
 // Error says where a document cannot be read and what was expected there.
@@ -26,8 +28,8 @@ type Error struct {
 	// would have.
 	Pointer string
 	// Problem says what is wrong, Expected what would be right; Expected may
-	// be empty.
-	Problem, Expected string
+	// be the zero message.
+	Problem, Expected templates.Message
 	// Torn is true for what may be half-written: the same file may well be
 	// good a moment later. The caller waits before it complains.
 	Torn bool
@@ -36,22 +38,41 @@ type Error struct {
 // Error returns for example
 //
 //	state.json: line 12, column 3: /status: unknown word "x": expected one of "a", "b"
-func (e *Error) Error() string {
-	var b strings.Builder
+func (e *Error) Error() string { return e.In(templates.English) }
+
+// In returns what Error does, in a language.
+func (e *Error) In(lang string) string {
+	var parts []string
 	if e.Path != "" {
-		b.WriteString(e.Path + ": ")
+		parts = append(parts, e.Path)
 	}
 	if e.Line > 0 {
-		b.WriteString("line " + strconv.Itoa(e.Line) + ", column " + strconv.Itoa(e.Column) + ": ")
+		parts = append(parts, templates.Phrase(lang, "schema.place", "line", e.Line, "column", e.Column))
 	}
 	if e.Pointer != "" {
-		b.WriteString(shown(e.Pointer) + ": ")
+		parts = append(parts, shown(e.Pointer))
 	}
-	b.WriteString(e.Problem)
-	if e.Expected != "" {
-		b.WriteString(": expected " + e.Expected)
+	parts = append(parts, e.Problem.In(lang))
+	if !isZero(e.Expected) {
+		parts = append(parts, templates.Phrase(lang, "schema.expected", "expected", e.Expected))
 	}
-	return b.String()
+	return strings.Join(parts, ": ")
+}
+
+// say and text are short for what this package words much with.
+var (
+	say  = templates.NewMessage
+	text = templates.Untranslated
+)
+
+func isZero(m templates.Message) bool { return m.Key == "" }
+
+// or is the first message, or the second where the first is none.
+func or(first, second templates.Message) templates.Message {
+	if isZero(first) {
+		return second
+	}
+	return first
 }
 
 // named returns the error with the document's path.
@@ -120,7 +141,7 @@ func (s *schema) check(tree map[string]any) *Error {
 	}
 	invalid, ok := err.(*jsonschema.ValidationError)
 	if !ok {
-		return &Error{Problem: err.Error()}
+		return &Error{Problem: text(err.Error())}
 	}
 	return s.explain(best(invalid), tree)
 }
@@ -194,31 +215,31 @@ func compareTokens(a, b string) int {
 func (s *schema) explain(l leaf, tree any) *Error {
 	node, _ := follow(s.source, l.schema).(map[string]any)
 	rule, value := node[l.keyword], follow(tree, l.pointer)
-	e := &Error{Pointer: pointer(l.pointer), Problem: "is " + kindOf(value), Expected: s.title(l.schema)}
+	e := &Error{Pointer: pointer(l.pointer), Problem: say("schema.is", "what", kindOf(value)), Expected: text(s.title(l.schema))}
 	switch l.keyword {
 	case "required":
 		if name := firstMissing(rule, value); name != "" {
-			e.Pointer, e.Expected = pointer(append(l.pointer, name)), s.memberTitle(l.schema, name)
+			e.Pointer, e.Expected = pointer(append(l.pointer, name)), text(s.memberTitle(l.schema, name))
 		}
-		e.Problem = "is missing"
+		e.Problem = say("schema.missing")
 	case "type":
-		e.Expected = cmp.Or(e.Expected, schemaTypes.Replace(strings.Trim(fmt.Sprint(rule), "[]")))
+		e.Expected = or(e.Expected, typesOf(strings.Fields(strings.Trim(fmt.Sprint(rule), "[]"))))
 	case "enum":
 		e.Problem, e.Expected = enum(rule, value)
 	case "const":
 	case "pattern", "format":
-		e.Problem, e.Expected = literal(value)+" does not fit", cmp.Or(e.Expected, fmt.Sprint("what fits ", rule))
+		e.Problem, e.Expected = say("schema.unfit", "value", literal(value)), or(e.Expected, say("schema.fits", "rule", rule))
 	case "minimum":
-		e.Expected = cmp.Or(e.Expected, fmt.Sprint(">= ", rule))
+		e.Expected = or(e.Expected, text(fmt.Sprint(">= ", rule)))
 	case "maximum":
-		e.Expected = cmp.Or(e.Expected, fmt.Sprint("<= ", rule))
+		e.Expected = or(e.Expected, text(fmt.Sprint("<= ", rule)))
 	case "maxItems":
 		items, _ := value.([]any)
-		e.Problem = fmt.Sprintf("has %d items", len(items))
+		e.Problem = say("schema.items", "n", len(items))
 	case "minLength":
-		e.Problem, e.Expected = "is too short", cmp.Or(e.Expected, "text")
+		e.Problem, e.Expected = say("schema.short"), or(e.Expected, say("schema.kind.text"))
 	default:
-		e.Problem = cmp.Or(l.message, "does not fit")
+		e.Problem = or(text(l.message), say("schema.unfit.plain"))
 	}
 	return e
 }
@@ -237,24 +258,24 @@ func firstMissing(required, value any) string {
 
 // enum says what is wrong with a value that a schema does not list, and which values it
 // lists. A word in place of a number is called a text, not an unknown word.
-func enum(rule, value any) (problem, expected string) {
+func enum(rule, value any) (problem, expected templates.Message) {
 	values, _ := rule.([]any)
 	var all []string
 	words := false
 	for _, v := range values {
 		_, word := v.(string)
 		words = words || word
-		all = append(all, literal(v))
+		all = append(all, fmt.Sprint(literal(v)))
 	}
-	problem, expected = "is "+kindOf(value), "one of "+strings.Join(all, ", ")
+	problem, expected = say("schema.is", "what", kindOf(value)), say("schema.oneof", "values", strings.Join(all, ", "))
 	if len(all) == 1 {
-		expected = all[0]
+		expected = text(all[0])
 	}
 	switch word, ok := value.(string); {
 	case ok && words:
-		problem = "unknown word " + quoted(word)
+		problem = say("schema.word", "word", quoted(word))
 	case ok:
-		problem = "is the text " + quoted(word)
+		problem = say("schema.is", "what", say("schema.value.text", "text", quoted(word)))
 	}
 	return problem, expected
 }
@@ -292,30 +313,45 @@ func (s *schema) memberTitle(at []string, name string) string {
 	}
 }
 
-// schemaTypes turns "string null" into "text or null".
-var schemaTypes = strings.NewReplacer(" ", " or ", "string", "text", "object", "an object", "array", "an array", "number", "a number",
-	"integer", "a whole number", "boolean", "true or false")
+// typesOf words the names of a schema's types: "text or null".
+func typesOf(names []string) (all templates.Message) {
+	for _, name := range names {
+		one := text(name)
+		switch name {
+		case "string":
+			one = say("schema.kind.text")
+		case "object", "array", "number", "integer", "boolean":
+			one = say(templates.Key("schema.kind." + name))
+		}
+		if isZero(all) {
+			all = one
+		} else {
+			all = say("schema.or", "one", all, "other", one)
+		}
+	}
+	return all
+}
 
 // kindOf names the kind of a value of a tree.
-func kindOf(value any) string {
+func kindOf(value any) any {
 	switch v := value.(type) {
 	case nil:
 		return "null"
 	case bool:
 		return strconv.FormatBool(v)
 	case string:
-		return "text"
+		return say("schema.kind.text")
 	case map[string]any:
-		return "an object"
+		return say("schema.kind.object")
 	case []any:
-		return "an array"
+		return say("schema.kind.array")
 	default:
-		return "the number " + literal(v)
+		return say("schema.value.number", "number", literal(v))
 	}
 }
 
 // literal shows a value of a tree in a message.
-func literal(value any) string {
+func literal(value any) any {
 	switch v := value.(type) {
 	case string:
 		return quoted(v)

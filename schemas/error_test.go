@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"placet/templates"
 )
 
 func TestErrorNamesWhatItKnows(t *testing.T) {
@@ -11,11 +13,11 @@ func TestErrorNamesWhatItKnows(t *testing.T) {
 		err  Error
 		want string
 	}{
-		{Error{Problem: "the file is empty"}, "the file is empty"},
-		{Error{Path: "s.json", Problem: "the file is empty"}, "s.json: the file is empty"},
-		{Error{Path: "s.json", Line: 12, Column: 3, Pointer: "/status", Problem: `unknown word "x"`, Expected: "one of a, b"},
+		{Error{Problem: text("the file is empty")}, "the file is empty"},
+		{Error{Path: "s.json", Problem: text("the file is empty")}, "s.json: the file is empty"},
+		{Error{Path: "s.json", Line: 12, Column: 3, Pointer: "/status", Problem: text(`unknown word "x"`), Expected: text("one of a, b")},
 			`s.json: line 12, column 3: /status: unknown word "x": expected one of a, b`},
-		{Error{Line: 1, Column: 2, Pointer: "/a\u202e\n", Problem: "is null"}, `line 1, column 2: /a\u202e\n: is null`},
+		{Error{Line: 1, Column: 2, Pointer: "/a\u202e\n", Problem: text("is null")}, `line 1, column 2: /a\u202e\n: is null`},
 	}
 	for _, tt := range tests {
 		if got := tt.err.Error(); got != tt.want {
@@ -64,5 +66,18 @@ func TestOneVerdictServesManyPaths(t *testing.T) {
 	second := Decode("faber/state", "b/state.json", body, nil)
 	if first.(*Error).Path != "a/state.json" || second.(*Error).Path != "b/state.json" {
 		t.Errorf("paths: %v, %v", first, second)
+	}
+}
+
+func TestErrorsAreWordedInEveryLanguage(t *testing.T) {
+	doubled := `{"format": 2, "format": 3}`
+	for lang, want := range map[string]string{
+		"en": "a.json: line 1, column 15: the name \"format\" stands twice: expected each name once",
+		"ko": "a.json: 1번째 줄, 15번째 칸: 이름 \"format\": 두 번 나옵니다: 기대한 것: 각 이름은 한 번",
+		"ja": "a.json: 1 行 15 列: 名前 \"format\" が二度あります: 期待されるもの: 名前はそれぞれ一度",
+	} {
+		if got := templates.In(lang, Decode("", "a.json", []byte(doubled), nil)); got != want {
+			t.Errorf("%s: %s\nwant %s", lang, got, want)
+		}
 	}
 }

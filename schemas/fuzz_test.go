@@ -95,7 +95,7 @@ func checkVerdict(t *testing.T, schema string, body []byte) {
 	if text := e.Error(); text != printable(text) || len(text) > 20_000+10*len(body) {
 		t.Fatalf("%s: message of %d bytes: %q", schema, len(text), text)
 	}
-	if lines := bytes.Count(body, []byte("\n")) + 1; e.Line > lines || e.Column > len(body)+1 || e.Problem == "" {
+	if lines := bytes.Count(body, []byte("\n")) + 1; e.Line > lines || e.Column > len(body)+1 || isZero(e.Problem) {
 		t.Fatalf("%s: line %d of %d, column %d: %q", schema, e.Line, lines, e.Column, e.Problem)
 	}
 }

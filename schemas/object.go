@@ -3,7 +3,6 @@ package schemas
 import (
 	"bytes"
 	stdjson "encoding/json"
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"placet/templates"
 )
 
 // Raw is a JSON value as it was found, byte for byte. The nil Raw is written
@@ -133,7 +134,7 @@ func (o *Object) UnmarshalJSON(b []byte) error {
 func Members(body []byte) (Object, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if dec.PeekKind() != '{' {
-		return nil, errors.New("cannot take the members of what is not an object")
+		return nil, templates.Errorf("schema.members")
 	}
 	members := Object{}
 	return members, each(dec, func() error {
@@ -153,7 +154,7 @@ func Members(body []byte) (Object, error) {
 func Elements(body []byte) ([]Raw, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if dec.PeekKind() != '[' {
-		return nil, errors.New("cannot take the elements of what is not an array")
+		return nil, templates.Errorf("schema.elements")
 	}
 	elements := []Raw{}
 	err := each(dec, func() error {

@@ -11,13 +11,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"placet/templates"
 )
 
 // maxDepth is how deep a document may be nested; its own object is level 1.
 const maxDepth = 64
 
 // oneObject is what every document must be.
-const oneObject = "one JSON object"
+var oneObject = say("schema.one.object")
 
 // Limits on what one document may make the reader remember.
 const (
@@ -62,7 +64,7 @@ type reader struct {
 func (r *reader) document(s *shape) (map[string]any, error) {
 	kind := r.dec.PeekKind()
 	if word, ok := kindWords[byte(kind)]; ok && kind != '{' {
-		return nil, r.fail(&Error{Problem: "the document is " + word, Expected: oneObject})
+		return nil, r.fail(&Error{Problem: say("schema.document", "what", word), Expected: oneObject})
 	}
 	tree, err := r.value(s)
 	if err != nil {
@@ -151,7 +153,7 @@ func (r *reader) name(first int) ([]byte, error) {
 	}
 	r.names, r.after = append(r.names, name), append(r.after, before)
 	if len(r.names)-first > maxNames {
-		return nil, r.fail(&Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: "the object has too many names", Expected: "at most " + strconv.Itoa(maxNames)})
+		return nil, r.fail(&Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: say("schema.names"), Expected: say("schema.most", "n", maxNames)})
 	}
 	return name, nil
 }
@@ -183,7 +185,7 @@ func (r *reader) count() error {
 	if r.values++; r.values <= most {
 		return nil
 	}
-	return r.fail(&Error{Pointer: string(r.dec.StackPointer()), Problem: "too many values", Expected: "at most " + strconv.Itoa(most)})
+	return r.fail(&Error{Pointer: string(r.dec.StackPointer()), Problem: say("schema.values"), Expected: say("schema.most", "n", most)})
 }
 
 // leave closes a level.
@@ -199,22 +201,22 @@ func (r *reader) enter() error {
 	if r.depth <= maxDepth {
 		return nil
 	}
-	e := &Error{Problem: "nested too deep", Expected: "at most " + strconv.Itoa(maxDepth) + " levels"}
+	e := &Error{Problem: say("schema.deep"), Expected: say("schema.most.levels", "n", maxDepth)}
 	return e.at(r.body, int(r.dec.InputOffset())-1)
 }
 
 // doubled says that a name repeats an earlier one of its object.
 func (r *reader) doubled(i int, earlier []byte) error {
-	e := &Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: clashWords(r.names[i], earlier), Expected: "each name once"}
+	e := &Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: clashWords(r.names[i], earlier), Expected: say("schema.once")}
 	return e.at(r.body, r.after[i]+bytes.IndexByte(r.body[r.after[i]:], '"'))
 }
 
 // clashWords says that a name repeats an earlier one.
-func clashWords(name, earlier []byte) string {
+func clashWords(name, earlier []byte) templates.Message {
 	if bytes.Equal(name, earlier) {
-		return "the name " + quoted(string(name)) + " stands twice"
+		return say("schema.doubled", "name", quoted(string(name)))
 	}
-	return "the names " + quoted(string(earlier)) + " and " + quoted(string(name)) + " differ only in case"
+	return say("schema.doubled.case", "earlier", quoted(string(earlier)), "name", quoted(string(name)))
 }
 
 // fail places an error at the next token.
@@ -226,7 +228,7 @@ func (r *reader) fail(e *Error) error {
 // number refuses what later arithmetic could not bear.
 func (r *reader) number(text string) (any, error) {
 	if !reasonable(text) {
-		e := &Error{Pointer: string(r.dec.StackPointer()), Problem: "the number " + shown(text) + " is out of range", Expected: "a number that a program can hold"}
+		e := &Error{Pointer: string(r.dec.StackPointer()), Problem: say("schema.range", "number", shown(text)), Expected: say("schema.range.wanted")}
 		return nil, e.at(r.body, int(r.dec.InputOffset())-len(text))
 	}
 	return stdjson.Number(text), nil
@@ -259,9 +261,9 @@ func reasonable(text string) bool {
 }
 
 // kindWords name the kinds of JSON values.
-var kindWords = map[byte]string{
-	'{': "an object", '[': "an array", '"': "text", '0': "a number",
-	't': "true", 'f': "false", 'n': "null",
+var kindWords = map[byte]templates.Message{
+	'{': say("schema.kind.object"), '[': say("schema.kind.array"), '"': say("schema.kind.text"), '0': say("schema.kind.number"),
+	't': text("true"), 'f': text("false"), 'n': text("null"),
 }
 
 // blanks returns the number of white-space bytes at the start of b.
@@ -275,14 +277,14 @@ func unreadable(body []byte) *Error {
 	blank := blanks(body)
 	switch {
 	case len(body) == 0:
-		return &Error{Problem: "the file is empty", Expected: oneObject, Torn: true}
+		return &Error{Problem: say("schema.empty"), Expected: oneObject, Torn: true}
 	case blank == len(body):
-		return &Error{Problem: "the file holds nothing but blanks", Expected: oneObject, Torn: true}
+		return &Error{Problem: say("schema.blank"), Expected: oneObject, Torn: true}
 	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
-		e := &Error{Problem: "the file begins with a byte order mark", Expected: "UTF-8 without one"}
+		e := &Error{Problem: say("schema.bom"), Expected: say("schema.bom.wanted")}
 		return e.at(body, 0)
 	case isUTF16(body):
-		e := &Error{Problem: "the file is UTF-16", Expected: "UTF-8", Torn: true}
+		e := &Error{Problem: say("schema.utf16"), Expected: text("UTF-8"), Torn: true}
 		return e.at(body, 0)
 	}
 	return nil
@@ -300,17 +302,17 @@ func isUTF16(body []byte) bool {
 // syntax explains why jsontext could not go on. What breaks the grammar may
 // always be half of a write, so all of it is torn.
 func syntax(body []byte, err error) *Error {
-	e := &Error{Problem: "not JSON: " + printable(err.Error()), Torn: true}
+	e := &Error{Problem: say("schema.syntax", "problem", printable(err.Error())), Torn: true}
 	offset := len(body)
 	var broken *jsontext.SyntacticError
 	if errors.As(err, &broken) {
 		offset = int(broken.ByteOffset)
-		e.Problem, e.Pointer = "not JSON: "+printable(broken.Err.Error()), string(broken.JSONPointer)
+		e.Problem, e.Pointer = say("schema.syntax", "problem", printable(broken.Err.Error())), string(broken.JSONPointer)
 	}
-	if at, problem, expected := cause(body, offset); problem != "" {
+	if at, problem, expected := cause(body, offset); !isZero(problem) {
 		e.Problem, e.Expected, e.Pointer, offset = problem, expected, "", at
 	} else if errors.Is(err, io.ErrUnexpectedEOF) {
-		e.Problem, e.Expected, offset = "the file ends in the middle of a value", "one whole JSON object", len(body)
+		e.Problem, e.Expected, offset = say("schema.cut"), say("schema.whole.object"), len(body)
 	}
 	return e.at(body, offset)
 }
@@ -318,44 +320,44 @@ func syntax(body []byte, err error) *Error {
 // surplus explains what stands behind the end of the document.
 func surplus(body []byte, offset int) *Error {
 	offset += blanks(body[offset:])
-	e := &Error{Problem: "something follows the end of the document", Expected: "nothing more", Torn: true}
-	if at, problem, expected := cause(body, offset); problem != "" {
+	e := &Error{Problem: say("schema.surplus"), Expected: say("schema.surplus.wanted"), Torn: true}
+	if at, problem, expected := cause(body, offset); !isZero(problem) {
 		e.Problem, e.Expected, offset = problem, expected, at
 	} else if body[offset] == '{' {
-		e.Problem, e.Expected = "a second document follows", oneObject
+		e.Problem, e.Expected = say("schema.second"), oneObject
 	}
 	return e.at(body, offset)
 }
 
 // cause recognises the usual reasons why a file is not JSON, and their place.
-func cause(body []byte, offset int) (at int, problem, expected string) {
-	if at, problem, expected = damage(body); problem != "" {
+func cause(body []byte, offset int) (at int, problem, expected templates.Message) {
+	if at, problem, expected = damage(body); !isZero(problem) {
 		return at, problem, expected
 	}
 	rest := body[min(offset, len(body)):]
 	switch {
 	case len(rest) == 0:
 	case utf8.FullRune(rest) && !startsRune(rest):
-		return offset, "the file is not valid UTF-8", "UTF-8"
+		return offset, say("schema.utf8"), text("UTF-8")
 	case rest[0] == '/' || rest[0] == '#':
-		return offset, "not JSON: a comment", "no comments"
+		return offset, say("schema.comment"), say("schema.comment.wanted")
 	case rest[0] == ',' && closes(rest[1:]):
-		return offset, "not JSON: a comma before a closing bracket", "no comma there"
+		return offset, say("schema.comma"), say("schema.comma.wanted")
 	case rest[0] == '\'':
-		return offset, "not JSON: a single quotation mark", `text in "double" ones`
+		return offset, say("schema.quote"), say("schema.quote.wanted")
 	}
-	return 0, "", ""
+	return 0, templates.Message{}, templates.Message{}
 }
 
 // damage recognizes what no text of any kind holds, and its place.
-func damage(body []byte) (at int, problem, expected string) {
+func damage(body []byte) (at int, problem, expected templates.Message) {
 	if at := conflict(body); at >= 0 {
-		return at, "the file holds merge-conflict markers", "one side of the conflict"
+		return at, say("schema.conflict"), say("schema.conflict.wanted")
 	}
 	if at := bytes.IndexByte(body, 0); at >= 0 {
-		return at, "the file holds NUL bytes", "text"
+		return at, say("schema.nul"), say("schema.kind.text")
 	}
-	return 0, "", ""
+	return 0, templates.Message{}, templates.Message{}
 }
 
 // startsRune reports whether b begins with a UTF-8 character.

@@ -3,14 +3,16 @@ package schemas
 import (
 	"bytes"
 	"embed"
-	"fmt"
 	"io"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"placet/templates"
 )
 
 //go:embed afl/*.json ask/*.json faber/*.json kernel/*.json mcp/*.json nemawashi/*.json pal/*.json optimizer/*.schema.json
@@ -47,7 +49,7 @@ func Source(name string) ([]byte, error) {
 			return body, nil
 		}
 	}
-	return nil, fmt.Errorf("unknown schema %q: there are %s", name, strings.Join(Names(), ", "))
+	return nil, templates.Errorf("schema.unknown", "name", strconv.Quote(name), "names", strings.Join(Names(), ", "))
 }
 
 // schema is one embedded schema, compiled when it is first asked for.
@@ -92,7 +94,7 @@ func compiler() *jsonschema.Compiler {
 		name, ok := strings.CutPrefix(url, base)
 		name, isJSON := strings.CutSuffix(name, ".json")
 		if !ok || !isJSON {
-			return nil, fmt.Errorf("cannot load %s: a schema may refer to embedded schemas alone", url)
+			return nil, templates.Errorf("schema.foreign", "name", url)
 		}
 		body, err := Source(name)
 		return io.NopCloser(bytes.NewReader(body)), err

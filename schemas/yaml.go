@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
+
+	"placet/templates"
 )
 
 // YAMLLimits bound what a YAML document may be. A zero field is its default;
@@ -49,7 +51,7 @@ func (l YAMLLimits) withDefaults() YAMLLimits {
 }
 
 // oneMapping is what every YAML document must be.
-const oneMapping = "one YAML mapping"
+var oneMapping = say("schema.one.mapping")
 
 // DecodeYAML reads one YAML document: a mapping without tags, merge keys and
 // doubled keys, and within the limits. It becomes JSON, which is checked and
@@ -78,7 +80,7 @@ func DecodeYAML(schema, path string, body []byte, into any, limits YAMLLimits) e
 // parseYAML returns the document's mapping.
 func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error) {
 	if len(body) > limits.Bytes {
-		return nil, &Error{Problem: "the file is larger than " + strconv.Itoa(limits.Bytes) + " bytes", Expected: "less"}
+		return nil, &Error{Problem: say("schema.large", "n", limits.Bytes), Expected: say("schema.large.wanted")}
 	}
 	if problem := unreadableYAML(body); problem != nil {
 		return nil, problem
@@ -87,7 +89,7 @@ func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error)
 	// panic, the file is unreadable and the program goes on.
 	defer func() {
 		if recover() != nil {
-			root, problem = nil, &Error{Problem: "not YAML"}
+			root, problem = nil, &Error{Problem: say("schema.yaml")}
 		}
 	}()
 	dec := yaml.NewDecoder(bytes.NewReader(body))
@@ -97,13 +99,13 @@ func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error)
 	}
 	switch err := dec.Decode(&next); {
 	case err == nil:
-		return nil, &Error{Line: next.Line, Column: next.Column, Problem: "a second document follows", Expected: oneMapping, Torn: true}
+		return nil, &Error{Line: next.Line, Column: next.Column, Problem: say("schema.second"), Expected: oneMapping, Torn: true}
 	case !errors.Is(err, io.EOF):
 		return nil, syntaxYAML(err)
 	}
 	root = doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, yamlError(root, "the document is "+yamlKind(root), oneMapping)
+		return nil, yamlError(root, say("schema.document", "what", yamlKind(root)), oneMapping)
 	}
 	return root, nil
 }
@@ -111,20 +113,20 @@ func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error)
 // unreadableYAML names what is wrong before the first token.
 func unreadableYAML(body []byte) *Error {
 	if e := unreadable(body); e != nil {
-		if e.Expected == oneObject {
+		if e.Expected.Key == oneObject.Key {
 			e.Expected = oneMapping
 		}
 		return e
 	}
 	at, problem, expected := damage(body)
-	if problem == "" && !utf8.Valid(body) {
+	if isZero(problem) && !utf8.Valid(body) {
 		for at < len(body) && startsRune(body[at:]) {
 			_, size := utf8.DecodeRune(body[at:])
 			at += size
 		}
-		problem, expected = "the file is not valid UTF-8", "UTF-8"
+		problem, expected = say("schema.utf8"), text("UTF-8")
 	}
-	if problem == "" {
+	if isZero(problem) {
 		return nil
 	}
 	e := &Error{Problem: problem, Expected: expected, Torn: true}
@@ -138,11 +140,11 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 // the parser names, if any.
 func syntaxYAML(err error) *Error {
 	if errors.Is(err, io.EOF) {
-		return &Error{Problem: "the file holds nothing but comments", Expected: oneMapping, Torn: true}
+		return &Error{Problem: say("schema.yaml.comments"), Expected: oneMapping, Torn: true}
 	}
-	text := err.Error()
-	e := &Error{Problem: "not YAML: " + printable(yamlLine.ReplaceAllString(text, "")), Torn: true}
-	if m := yamlLine.FindStringSubmatch(text); m != nil && m[1] != "" {
+	message := err.Error()
+	e := &Error{Problem: say("schema.yaml.syntax", "problem", printable(yamlLine.ReplaceAllString(message, ""))), Torn: true}
+	if m := yamlLine.FindStringSubmatch(message); m != nil && m[1] != "" {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Column = 1
 	}
@@ -150,21 +152,24 @@ func syntaxYAML(err error) *Error {
 }
 
 // yamlError places an error at a node.
-func yamlError(n *yaml.Node, problem, expected string) *Error {
+func yamlError(n *yaml.Node, problem, expected templates.Message) *Error {
 	return &Error{Line: n.Line, Column: n.Column, Problem: problem, Expected: expected}
 }
 
 // yamlKind names the kind of a node.
-func yamlKind(n *yaml.Node) string {
+func yamlKind(n *yaml.Node) templates.Message {
 	switch n.Kind {
 	case yaml.MappingNode:
-		return "a mapping"
+		return say("schema.kind.mapping")
 	case yaml.SequenceNode:
-		return "a list"
+		return say("schema.kind.list")
 	case yaml.AliasNode:
-		return "the alias *" + shown(n.Value)
+		return say("schema.value.alias", "name", shown(n.Value))
 	}
-	return strings.TrimSpace("the value " + shown(n.Value))
+	if value := strings.TrimSpace(shown(n.Value)); value != "" {
+		return say("schema.value.other", "value", value)
+	}
+	return say("schema.value.empty")
 }
 
 // maxExpansion bounds the JSON that a YAML document may become, in multiples
@@ -214,22 +219,22 @@ func (y *yamlReader) admit(n *yaml.Node, depth int) *Error {
 	y.nodes++
 	switch {
 	case n.Style&yaml.TaggedStyle != 0:
-		return yamlError(n, "the tag "+shown(n.Tag), "a value without tag")
+		return yamlError(n, say("schema.yaml.tag", "name", shown(n.Tag)), say("schema.yaml.tag.wanted"))
 	case n.Anchor != "" && y.limits.Aliases == 0:
-		return yamlError(n, "the anchor &"+shown(n.Anchor), "a value without anchor")
+		return yamlError(n, say("schema.yaml.anchor", "name", shown(n.Anchor)), say("schema.yaml.anchor.wanted"))
 	case n.Kind == yaml.AliasNode && y.limits.Aliases == 0:
-		return yamlError(n, "the alias *"+shown(n.Value), "the value itself")
+		return yamlError(n, say("schema.value.alias", "name", shown(n.Value)), say("schema.yaml.alias.wanted"))
 	case depth > y.limits.Depth && n.Kind != yaml.ScalarNode:
-		return yamlError(n, "nested too deep", "at most "+strconv.Itoa(y.limits.Depth)+" levels")
+		return yamlError(n, say("schema.deep"), say("schema.most.levels", "n", y.limits.Depth))
 	case y.nodes > y.limits.Nodes:
-		return yamlError(n, "too many keys and values", "at most "+strconv.Itoa(y.limits.Nodes))
+		return yamlError(n, say("schema.yaml.keys"), say("schema.most", "n", y.limits.Nodes))
 	case len(y.json) > maxExpansion*y.limits.Bytes:
-		return yamlError(n, "too long once its aliases are replaced", "fewer aliases")
+		return yamlError(n, say("schema.yaml.expanded"), say("schema.most.aliases"))
 	}
 	if n.Kind == yaml.AliasNode {
 		y.aliases++
 		if y.aliases > y.limits.Aliases {
-			return yamlError(n, "too many aliases", "at most "+strconv.Itoa(y.limits.Aliases))
+			return yamlError(n, say("schema.yaml.aliases"), say("schema.most", "n", y.limits.Aliases))
 		}
 	}
 	return nil
@@ -254,7 +259,7 @@ func (y *yamlReader) mapping(n *yaml.Node, depth int) *Error {
 	}
 	y.json = append(y.json, '}')
 	if i, earlier := clash(names); i >= 0 {
-		return yamlError(n.Content[2*i], clashWords(names[i], earlier), "each name once")
+		return yamlError(n.Content[2*i], clashWords(names[i], earlier), say("schema.once"))
 	}
 	return nil
 }
@@ -265,7 +270,7 @@ func (y *yamlReader) key(n *yaml.Node) *Error {
 	}
 	tag := n.ShortTag()
 	if n.Kind != yaml.ScalarNode || tag == "!!merge" || tag == "!!null" {
-		return yamlError(n, "the key is "+yamlKind(n), "text")
+		return yamlError(n, say("schema.yaml.key", "what", yamlKind(n)), say("schema.kind.text"))
 	}
 	return y.text(n)
 }
@@ -300,7 +305,7 @@ func (y *yamlReader) scalar(n *yaml.Node) *Error {
 	case "!!int", "!!float":
 		return y.number(n)
 	case "!!merge":
-		return yamlError(n, "the merge key <<", "the keys themselves")
+		return yamlError(n, say("schema.yaml.merge"), say("schema.yaml.merge.wanted"))
 	default:
 		return y.text(n)
 	}
@@ -310,7 +315,7 @@ func (y *yamlReader) scalar(n *yaml.Node) *Error {
 func (y *yamlReader) text(n *yaml.Node) *Error {
 	b, err := jsontext.AppendQuote(y.json, n.Value)
 	if err != nil {
-		return yamlError(n, "not valid UTF-8", "UTF-8")
+		return yamlError(n, say("schema.yaml.utf8"), text("UTF-8"))
 	}
 	y.json = b
 	return nil
@@ -346,5 +351,5 @@ func isNumber(text string) bool {
 }
 
 func outOfRange(n *yaml.Node) *Error {
-	return yamlError(n, "the number "+shown(n.Value)+" is out of range", "a number that a program can hold")
+	return yamlError(n, say("schema.range", "number", shown(n.Value)), say("schema.range.wanted"))
 }

@@ -23,6 +23,14 @@ type Message struct {
 // NewMessage returns the message of a key with pairs of name and value.
 func NewMessage(key Key, pairs ...any) Message { return Message{key, pairs} }
 
+// Untranslated returns text that is the same in every language as a message; "" is none.
+func Untranslated(text string) Message {
+	if text == "" {
+		return Message{}
+	}
+	return Message{"say.text", []any{"text", text}}
+}
+
 // In returns the message in a language.
 func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.Pairs...) }
 
@@ -78,14 +86,14 @@ func In(lang string, v any) string {
 // Phrase is [Text] with its {names} filled in, which are given as pairs of name
 // and value, each in the same language. A value is never searched for names.
 func Phrase(lang, key string, pairs ...any) string {
-	sentence, ok := in(lang).words[key]
+	sentence, ok := in(lang).words()[key]
 	if !ok {
 		return format(lang, key, pairs)
 	}
 	var named []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name := fmt.Sprint(pairs[i])
-		if single, ok := in(lang).words[key+one]; ok && name == "n" && pairs[i+1] == 1 {
+		if single, ok := in(lang).words()[key+one]; ok && name == "n" && pairs[i+1] == 1 {
 			sentence = single
 		}
 		named = append(named, "{"+name+"}", In(lang, pairs[i+1]))

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"text/template"
@@ -20,7 +21,12 @@ var files embed.FS
 const English = "en"
 
 // Languages are the languages that placet speaks, English first.
-func Languages() []string { return []string{English, "ko", "ja"} }
+func Languages() []string { return slices.Clone(languages) }
+
+var languages = []string{English, "ko", "ja"}
+
+// AddPseudo adds the pseudo-language to the languages. It is for tests, before all else.
+func AddPseudo() { languages = append(languages, Pseudo) }
 
 // Pseudo is a language for tests: English, in which all that is translated stands between
 // ⟦ and ⟧, but what is put into a sentence, which has to be translated by itself.
@@ -37,32 +43,39 @@ func pseudo(english string) string {
 // placeholder is where a sentence has a value.
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// language is one language's words and templates, completed with English.
+// language is one language's words and templates, completed with English. Each is read when
+// it is first needed: a process speaks one language or two.
 type language struct {
-	words     map[string]string
-	templates *template.Template
+	words     func() map[string]string
+	templates func() *template.Template
 }
 
-// spoken reads the embedded files once. They are a part of the program: one
-// that does not parse is a fault of the build, and the tests read them all.
-var spoken = sync.OnceValue(func() map[string]language {
+// spoken are the languages. Their files are a part of the program: one that does not parse
+// is a fault of the build, and the tests read them all.
+var spoken = func() map[string]language {
 	all := map[string]language{}
-	english := words(English)
-	for _, lang := range Languages() {
-		w := maps.Clone(english)
-		if lang != English {
-			maps.DeleteFunc(w, func(key, _ string) bool { return strings.HasSuffix(key, one) })
-		}
-		maps.Copy(w, words(lang))
-		all[lang] = language{words: w, templates: parse(lang, w)}
+	for _, lang := range []string{English, "ko", "ja", Pseudo} {
+		words := sync.OnceValue(func() map[string]string { return completed(lang) })
+		all[lang] = language{words, sync.OnceValue(func() *template.Template { return parse(lang, words()) })}
 	}
-	w := map[string]string{}
-	for key, sentence := range english {
-		w[key] = pseudo(sentence)
-	}
-	all[Pseudo] = language{words: w, templates: parse(English, w)}
 	return all
-})
+}()
+
+// completed returns the words of a language, those of English where it has none.
+func completed(lang string) map[string]string {
+	all := words(English)
+	switch lang {
+	case English:
+	case Pseudo:
+		for key, sentence := range all {
+			all[key] = pseudo(sentence)
+		}
+	default:
+		maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasSuffix(key, one) })
+		maps.Copy(all, words(lang))
+	}
+	return all
+}
 
 func words(lang string) map[string]string {
 	body, err := files.ReadFile(lang + "/words.json")
@@ -85,6 +98,9 @@ func parse(lang string, words map[string]string) *template.Template {
 		"text":  func(key string) string { return word(words, key) },
 	})
 	for _, dir := range []string{English, lang} {
+		if dir == Pseudo {
+			continue // it has no files
+		}
 		for _, name := range names(dir) {
 			body, err := files.ReadFile(dir + "/" + name + ".md")
 			if err != nil {
@@ -118,16 +134,16 @@ func names(lang string) []string {
 
 // in returns a language; one that placet does not speak is English.
 func in(lang string) language {
-	if l, ok := spoken()[lang]; ok {
+	if l, ok := spoken[lang]; ok {
 		return l
 	}
-	return spoken()[English]
+	return spoken[English]
 }
 
 // Render renders the template "family/name" in a language with its data. The error names what the data lacks, or the
 // template that does not exist.
 func Render(lang, name string, data any) (string, error) {
-	t := in(lang).templates.Lookup(path.Clean(name))
+	t := in(lang).templates().Lookup(path.Clean(name))
 	if t == nil {
 		return "", fmt.Errorf("cannot render %q: there is no such template", name)
 	}
@@ -140,7 +156,7 @@ func Render(lang, name string, data any) (string, error) {
 
 // Text returns a word or sentence in a language, in English where the
 // language lacks it. A key that English lacks is its own text.
-func Text(lang, key string) string { return word(in(lang).words, key) }
+func Text(lang, key string) string { return word(in(lang).words(), key) }
 
 // earlier ends the key of a sentence as an earlier version of placet wrote it.
 const earlier = ".earlier"

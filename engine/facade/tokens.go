@@ -14,12 +14,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"placet/engine/gate"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Role is what a caller may do.
@@ -92,7 +94,7 @@ func (t Tokens) List() ([]Token, error) {
 	}
 	body, err := io.ReadAll(io.LimitReader(f, largestTokens+1))
 	if err == nil && len(body) > largestTokens {
-		err = errors.New("it is larger than 1 MiB")
+		err = templates.Errorf("token.large")
 	}
 	if err != nil {
 		return nil, t.unusable(err)
@@ -110,7 +112,7 @@ func (t Tokens) List() ([]Token, error) {
 }
 
 func (t Tokens) unusable(err error) error {
-	return fmt.Errorf("cannot use the tokens in %q: %w", t.Path, err)
+	return templates.Errorf("token.file", "file", strconv.Quote(t.Path), "error", err)
 }
 
 // isPrivate refuses a file that is not this user's alone.
@@ -122,11 +124,11 @@ func isPrivate(f *os.File) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New("it is no regular file")
+		return templates.Errorf("token.irregular")
 	case ok && st.Uid != uint32(os.Geteuid()):
-		return errors.New("it belongs to another user")
+		return templates.Errorf("token.owner")
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("others may read or write it (mode %04o): make it 0600", info.Mode().Perm())
+		return templates.Errorf("token.mode", "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
 	return nil
 }
@@ -134,19 +136,19 @@ func isPrivate(f *os.File) error {
 // check refuses an entry that no [Tokens.New] has written.
 func (t Token) check() error {
 	if !tokenName.MatchString(t.Name) {
-		return fmt.Errorf("%q is no name of a token", t.Name)
+		return templates.Errorf("token.name", "name", strconv.Quote(t.Name))
 	}
 	if sum, err := hex.DecodeString(t.SHA256); err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("the token %s has no SHA-256", t.Name)
+		return templates.Errorf("token.digest", "name", t.Name)
 	}
 	for _, r := range t.Roles {
 		if !slices.Contains(Roles, r) {
-			return fmt.Errorf("the token %s has an unknown role %q", t.Name, r)
+			return templates.Errorf("token.role", "name", t.Name, "role", strconv.Quote(string(r)))
 		}
 	}
 	for _, at := range []schemas.OrNull{t.Expires, t.Revoked} {
 		if at != "" && at.Time().IsZero() {
-			return fmt.Errorf("the token %s has %q where a time stands", t.Name, at)
+			return templates.Errorf("token.time", "name", t.Name, "value", strconv.Quote(string(at)))
 		}
 	}
 	return nil
@@ -155,7 +157,7 @@ func (t Token) check() error {
 // New adds a token and returns its secret, which is shown once. expires zero means never.
 func (t Tokens) New(name string, roles []Role, families []string, now, expires time.Time) (secret string, err error) {
 	if !tokenName.MatchString(name) {
-		return "", fmt.Errorf("%q is no name of a token: use small letters, digits and -, at most 32", name)
+		return "", templates.Errorf("token.name.form", "name", strconv.Quote(name))
 	}
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails: crypto/rand
@@ -167,10 +169,10 @@ func (t Tokens) New(name string, roles []Role, families []string, now, expires t
 	return secret, t.edit(func(all []Token) ([]Token, error) {
 		for _, other := range all {
 			if other.Name == name {
-				return nil, fmt.Errorf("there is a token %s already (%s): names are given once, so that a receipt says for ever who answered", name, other.Status(now))
+				return nil, templates.Errorf("token.twice", "name", name, "since", other.Status(now))
 			}
 			if gate.Skeleton(other.Name) == gate.Skeleton(name) {
-				return nil, fmt.Errorf("%s looks like the token %s, which is there already (%s)", name, other.Name, other.Status(now))
+				return nil, templates.Errorf("token.alike", "name", name, "other", other.Name, "since", other.Status(now))
 			}
 		}
 		return append(all, one), nil
@@ -183,7 +185,7 @@ func (t Tokens) Revoke(name string, now time.Time) error {
 		i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
 		switch {
 		case i < 0:
-			return nil, fmt.Errorf("there is no token %q", name)
+			return nil, templates.Errorf("token.none", "name", strconv.Quote(name))
 		case all[i].Revoked == "":
 			all[i].Revoked = schemas.OrNull(now.UTC().Format(time.RFC3339))
 		}

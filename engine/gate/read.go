@@ -176,7 +176,7 @@ func (f *filledForm) blank() []string {
 
 // flaw says why a form does not count, at a line of it.
 func flaw(line int, problem, expected string) *schemas.Error {
-	return &schemas.Error{Line: line, Column: min(line, 1), Problem: problem, Expected: expected}
+	return &schemas.Error{Line: line, Column: min(line, 1), Problem: templates.Untranslated(problem), Expected: templates.Untranslated(expected)}
 }
 
 // torn is a flaw after which the rest of the form may be on its way.

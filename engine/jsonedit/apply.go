@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Op is what an edit does.
@@ -58,7 +59,7 @@ type Edit struct {
 // place, or if the result would not be strict JSON. Body is never modified.
 func Apply(body []byte, edits ...Edit) ([]byte, error) {
 	if err := schemas.Decode("", "", body, nil); err != nil {
-		return nil, fmt.Errorf("cannot edit the document: %w", err)
+		return nil, templates.Errorf("edit.document", "error", err)
 	}
 	if len(edits) == 0 {
 		return body, nil
@@ -72,7 +73,7 @@ func Apply(body []byte, edits ...Edit) ([]byte, error) {
 		body = edited
 	}
 	if err := schemas.Decode("", "", body, nil); err != nil {
-		return nil, fmt.Errorf("cannot edit the document: the result would be wrong: %w", err)
+		return nil, templates.Errorf("edit.wrong", "error", err)
 	}
 	return body, nil
 }
@@ -126,14 +127,14 @@ func find(body []byte, pointer string) (place, error) {
 	at := space(body, 0)
 	for i, token := range tokens {
 		if !isContainer(body, at) {
-			return place{}, fmt.Errorf("%q is neither object nor array", join(tokens[:i]))
+			return place{}, templates.Errorf("edit.scalar", "name", strconv.Quote(join(tokens[:i])))
 		}
 		c := scan(body, at)
 		p.chain, p.token, p.index = append(p.chain, c), token, c.index(body, token)
 		if p.found() {
 			at = c.members[p.index].value.from
 		} else if i < len(tokens)-1 {
-			return place{}, fmt.Errorf("there is no %q", join(tokens[:i+1]))
+			return place{}, templates.Errorf("edit.missing", "name", strconv.Quote(join(tokens[:i+1])))
 		}
 	}
 	return p, nil
@@ -183,7 +184,7 @@ func (p place) set(value any) ([]byte, error) {
 	}
 	if !p.found() {
 		if !p.holder().isObject(p.body) {
-			return nil, fmt.Errorf("there is no element %s: append adds one", p.token)
+			return nil, templates.Errorf("edit.element", "name", p.token)
 		}
 		return p.grow(p.token, text)
 	}
@@ -210,7 +211,7 @@ func (p place) append(value any) ([]byte, error) {
 	}
 	at := p.member().value.from
 	if p.body[at] != '[' {
-		return nil, errors.New("it is not an array")
+		return nil, templates.Errorf("edit.array")
 	}
 	p.chain = append(slices.Clip(p.chain), scan(p.body, at))
 	return p.grow("", text)
@@ -263,7 +264,7 @@ func encode(value any) ([]byte, error) {
 	}
 	text, err := schemas.Encode(value)
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the value: %w", err)
+		return nil, templates.Errorf("edit.value", "error", err)
 	}
 	return compact(text), nil
 }

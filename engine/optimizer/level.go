@@ -96,7 +96,7 @@ func readData(r *cycle) (v data) {
 	got := r.Judge(d, func() error {
 		var problem string
 		if v.list, problem = parseRecords(d.Body); problem != "" {
-			return &schemas.Error{Path: "retrieved.jsonl", Problem: problem, Torn: tornEnd(d.Body)}
+			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.Untranslated(problem), Torn: tornEnd(d.Body)}
 		}
 		return nil
 	})

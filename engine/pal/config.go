@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Config is the [pal] block of the configuration. A nil member says nothing: then
@@ -121,7 +122,7 @@ func decodeConfig(p string, body []byte) (c projectConfig, err error) {
 		return c, err
 	}
 	if _, problem := readTimeout(whole.Orchestration.TimeoutPerPort); problem != "" {
-		return c, &schemas.Error{Path: p, Pointer: "/orchestration/timeout_per_port", Problem: problem}
+		return c, &schemas.Error{Path: p, Pointer: "/orchestration/timeout_per_port", Problem: templates.Untranslated(problem)}
 	}
 	return whole.Orchestration, nil
 }

@@ -10,6 +10,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Design is what is to be done: the sources of an orchestration, once nothing is wrong
@@ -102,7 +103,7 @@ func (e portEntry) specPath() string {
 
 // unfit is an error about a member of a document that its schema takes.
 func unfit(p, pointer, problem, expected string) error {
-	return &schemas.Error{Path: path.Base(p), Pointer: pointer, Problem: problem, Expected: expected}
+	return &schemas.Error{Path: path.Base(p), Pointer: pointer, Problem: templates.Untranslated(problem), Expected: templates.Untranslated(expected)}
 }
 
 // decodeOrchestration reads orchestration.json.

@@ -11,6 +11,7 @@ import (
 
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Spec is what the text of a port says of itself. ID is "" where it declares none.
@@ -39,13 +40,13 @@ const mostPorts = 500
 // metadata cannot be used.
 func ReadSpec(body []byte) (Spec, error) {
 	if len(body) > layout.LimitText {
-		return Spec{}, &schemas.Error{Problem: "the file is larger than 1 MiB", Expected: "less"}
+		return Spec{}, &schemas.Error{Problem: templates.Untranslated("the file is larger than 1 MiB"), Expected: templates.Untranslated("less")}
 	}
 	if !utf8.Valid(body) {
-		return Spec{}, &schemas.Error{Problem: "the file is not valid UTF-8", Expected: "UTF-8", Torn: true}
+		return Spec{}, &schemas.Error{Problem: templates.Untranslated("the file is not valid UTF-8"), Expected: templates.Untranslated("UTF-8"), Torn: true}
 	}
 	if bytes.IndexByte(body, 0) >= 0 {
-		return Spec{}, &schemas.Error{Problem: "the file holds NUL bytes", Expected: "text", Torn: true}
+		return Spec{}, &schemas.Error{Problem: templates.Untranslated("the file holds NUL bytes"), Expected: templates.Untranslated("text"), Torn: true}
 	}
 	lines := specLines(string(body))
 	pairs := tablePairs(lines)
@@ -216,14 +217,14 @@ func (s *Spec) fill(pairs []pair) error {
 		case !twice:
 			values[meaning] = p
 		case earlier.value != p.value && (meaning == "id" || meaning == "depends"):
-			return &schemas.Error{Line: p.line, Column: 1, Problem: fmt.Sprintf("%s says %q, and line %d says %q", p.key, p.value, earlier.line, earlier.value), Expected: "one of them"}
+			return &schemas.Error{Line: p.line, Column: 1, Problem: templates.Untranslated(fmt.Sprintf("%s says %q, and line %d says %q", p.key, p.value, earlier.line, earlier.value)), Expected: templates.Untranslated("one of them")}
 		}
 	}
 	s.ID, s.Type, s.Priority = values["id"].value, values["type"].value, values["priority"].value
 	s.Agent, s.Status = values["agent"].value, values["status"].value
 	on := values["depends"]
 	if s.DependsOn = dependencies(on.value); len(s.DependsOn) > mostPorts {
-		return &schemas.Error{Line: on.line, Column: 1, Problem: fmt.Sprintf("%s lists %d ports", on.key, len(s.DependsOn)), Expected: fmt.Sprintf("at most %d", mostPorts)}
+		return &schemas.Error{Line: on.line, Column: 1, Problem: templates.Untranslated(fmt.Sprintf("%s lists %d ports", on.key, len(s.DependsOn))), Expected: templates.Untranslated(fmt.Sprintf("at most %d", mostPorts))}
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +14,7 @@ import (
 	"placet/engine/store"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Family is a dialect: where its runs are, and what moves them.
@@ -223,7 +224,7 @@ func (w *walk) ls(dir string) ([]layout.Entry, error) {
 	entries, err := w.list(dir)
 	if err != nil {
 		w.failed = append(w.failed, dir)
-		w.errs = append(w.errs, fmt.Errorf("cannot list %q: %w", dir, err))
+		w.errs = append(w.errs, templates.Errorf("reconcile.list", "file", strconv.Quote(dir), "error", err))
 		return nil, nil
 	}
 	return entries, nil
@@ -247,7 +248,7 @@ func (l *Loop) walk(w *walk) []Found {
 		runs, err := f.Layout.Runs(w.ls)
 		if err != nil {
 			w.failed = append(w.failed, f.Layout.Roots()...)
-			w.errs = append(w.errs, fmt.Errorf("cannot find the runs of %s: %w", f.Layout.Name(), err))
+			w.errs = append(w.errs, templates.Errorf("reconcile.find", "family", f.Layout.Name(), "error", err))
 		}
 		for _, r := range runs {
 			found = append(found, Found{r, f})

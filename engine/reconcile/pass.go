@@ -13,6 +13,7 @@ import (
 	"placet/engine"
 	"placet/engine/store"
 	"placet/layout"
+	"placet/templates"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 )
 
 // errPaused says that git is rewriting the tree: nothing is decided.
-var errPaused = errors.New("git is rewriting the tree")
+var errPaused = templates.Errorf("reconcile.git")
 
 // pass is one run's way to an empty plan.
 type pass struct {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"placet/engine"
 	"placet/engine/store"
 	"placet/layout"
+	"placet/templates"
 )
 
 // peers knows what the runs of one family must know of one another: an entry of each
@@ -202,7 +204,7 @@ func (x *peers) find() error {
 		err = w.err()
 	}
 	if err != nil {
-		return fmt.Errorf("cannot know of the other runs of %s: %w", x.fam.Layout.Name(), err)
+		return templates.Errorf("reconcile.peers", "family", x.fam.Layout.Name(), "error", err)
 	}
 	for _, run := range runs {
 		x.peer(run)
@@ -388,7 +390,7 @@ var errUnrelated = errors.New("the runs of this family do not know of one anothe
 func (l *Loop) Entries(family string) (map[string][]byte, error) {
 	x := l.peers[family]
 	if x == nil {
-		return nil, fmt.Errorf("cannot tell of the runs of %q: %w", family, errUnrelated)
+		return nil, templates.Errorf("reconcile.peers.of", "folder", strconv.Quote(family), "error", errUnrelated)
 	}
 	for waited := time.Duration(0); ; waited += settlePoll {
 		if err := x.ready(); err != nil {
@@ -399,7 +401,7 @@ func (l *Loop) Entries(family string) (map[string][]byte, error) {
 			return entries, nil
 		}
 		if waited >= settleWait {
-			return entries, fmt.Errorf("cannot tell of all runs of %s: %q: %w", family, writing, engine.ErrUnsettled)
+			return entries, templates.Errorf("reconcile.peers.all", "family", family, "folder", fmt.Sprintf("%q", writing), "error", engine.ErrUnsettled)
 		}
 		if err := l.o.Pause(context.Background(), settlePoll); err != nil {
 			return entries, err

@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // mostBuilt is how large a database that Build makes may be, in bytes.
@@ -68,7 +69,7 @@ func insertAll(ctx context.Context, c *sql.Conn, rows []engine.Row) error {
 		}
 		script := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", quoted(row.Table), strings.Join(names, ", "), strings.Join(marks, ", "))
 		if _, err := tx.ExecContext(ctx, script, values...); err != nil {
-			return fmt.Errorf("row %s of %s: %w", row.ID, row.Table, err)
+			return templates.Errorf("sqlite.row", "row", row.ID, "table", row.Table, "error", err)
 		}
 	}
 	return tx.Commit()

@@ -7,17 +7,19 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"placet/layout"
+	"placet/templates"
 )
 
 // beside are the files that SQLite opens beside a database, by name.
 var beside = []string{"-journal", "-wal", "-shm"}
 
 // errElsewhere says that the workspace is not the one that placet began with.
-var errElsewhere = errors.New("the workspace was moved away: what has its name now is another one")
+var errElsewhere = templates.Errorf("sqlite.moved")
 
 // find returns what is under a database's name, with an error for which
 // errors.Is(err, fs.ErrNotExist) holds where there is nothing. SQLite opens by
@@ -26,7 +28,7 @@ var errElsewhere = errors.New("the workspace was moved away: what has its name n
 // name, which is not too large.
 func (d *Databases) find(name string) (fs.FileInfo, error) {
 	if !layout.Safe(name) {
-		return nil, fmt.Errorf("%q is no path of a file in the workspace", name)
+		return nil, templates.Errorf("sqlite.path", "file", strconv.Quote(name))
 	}
 	root, err := d.checkWorkspace()
 	if err != nil {

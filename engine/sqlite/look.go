@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"math"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 // look answers several queries of one moment. It makes and
@@ -34,7 +34,7 @@ func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error)
 	}
 	body, err := json.Marshal(answer)
 	if err == nil && len(body) > layout.LimitJSON {
-		err = fmt.Errorf("holds more than can be read: the answer has %d bytes, expected at most %d", len(body), layout.LimitJSON)
+		err = templates.Errorf("sqlite.large", "n", len(body), "most", layout.LimitJSON)
 	}
 	return body, err
 }
@@ -63,7 +63,7 @@ func (d *Databases) readAnswer(ctx context.Context, q engine.Database, there fs.
 	found, left := rowsByQuery{}, layout.LimitJSON
 	for _, query := range q.Select {
 		if found[query.Name], err = c.query(ctx, query, &left); err != nil {
-			return nil, fmt.Errorf("query %s: %w", query.Name, err)
+			return nil, templates.Errorf("sqlite.query", "name", query.Name, "error", err)
 		}
 	}
 	return found, nil
@@ -121,7 +121,7 @@ func readRow(rows *sql.Rows, left *int) (map[string]any, error) {
 	for i, name := range names {
 		v, size := asJSON(values[i])
 		if *left -= size; *left < 0 {
-			return nil, fmt.Errorf("the rows are larger than %d bytes together", layout.LimitJSON)
+			return nil, templates.Errorf("sqlite.rows", "n", layout.LimitJSON)
 		}
 		row[name] = v
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // attributionsName is the file with a line for every document that placet itself has
@@ -91,7 +91,7 @@ func (d *Dir) Attribute(a Attribution) error {
 		err = d.flushAttributions(n)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot record who answers: %w", err)
+		return templates.Errorf("statedir.attribution", "error", err)
 	}
 	return nil
 }
@@ -222,12 +222,12 @@ func (d *Dir) CheckAttributions() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file", attributionsName)
+		return templates.Errorf("statedir.irregular", "file", attributionsName)
 	case info.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("others may read or write %s", attributionsName)
+		return templates.Errorf("statedir.mode", "file", attributionsName)
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid != uint32(os.Geteuid()) {
-		return fmt.Errorf("%s belongs to another user", attributionsName)
+		return templates.Errorf("statedir.owner", "file", attributionsName)
 	}
 	body, err := d.Read(attributionsName, 2*longAttributions)
 	if err != nil {
@@ -243,7 +243,7 @@ func checkLines(body []byte) error {
 	for line := range bytes.Lines(body) {
 		n++
 		if err := checkLine(bytes.TrimRight(line, "\x00\n")); err != nil {
-			return fmt.Errorf("%s, line %d: %w", attributionsName, n, err)
+			return templates.Errorf("statedir.line", "file", attributionsName, "line", n, "error", err)
 		}
 	}
 	return nil
@@ -261,11 +261,11 @@ func checkLine(line []byte) error {
 	case err != nil:
 		return err
 	case d.More():
-		return errors.New("something follows the end of the line's object")
+		return templates.Errorf("statedir.surplus")
 	case a.Path != "" && a.Digest == "" && a.Who == "":
 		return nil
 	case a.Path == "" || len(a.Digest.Hex()) != 2*sha256.Size || !isAuthor(a.Who):
-		return errors.New("expected a path, a digest, and who it was written for")
+		return templates.Errorf("statedir.entry")
 	}
 	return nil
 }

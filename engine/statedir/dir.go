@@ -67,11 +67,11 @@ func Path(stateHome, workspace string) (string, error) {
 	}
 	root, err := filepath.EvalSymlinks(workspace)
 	if err != nil {
-		return "", fmt.Errorf("cannot identify the workspace: %w", err)
+		return "", templates.Errorf("statedir.workspace", "error", err)
 	}
 	name, err := id(root)
 	if err != nil {
-		return "", fmt.Errorf("cannot identify the workspace: %w", err)
+		return "", templates.Errorf("statedir.workspace", "error", err)
 	}
 	path := filepath.Join(resolve(stateHome), "placet", "workspaces", name)
 	if within(path, root) {
@@ -110,7 +110,7 @@ func Open(stateHome, workspace string) (*Dir, error) {
 	}
 	root, err := os.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no state folder: %w", err)
+		return nil, templates.Errorf("statedir.none", "error", err)
 	}
 	if err != nil {
 		return nil, unusable(path, err, tryOwn)
@@ -207,9 +207,9 @@ func readRegular(f *os.File, name string, from, limit int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("cannot read %s: it is no regular file", name)
+		return nil, templates.Errorf("statedir.read.irregular", "file", name)
 	case info.Size() > limit:
-		return nil, fmt.Errorf("cannot read %s: %d bytes are too many; expected at most %d", name, info.Size(), limit)
+		return nil, templates.Errorf("statedir.read.large", "file", name, "n", info.Size(), "most", limit)
 	}
 	body := make([]byte, max(0, info.Size()-from))
 	n, err := io.ReadFull(io.NewSectionReader(f, from, int64(len(body))), body)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"placet/templates"
 )
 
 // id returns the name of a workspace's state folder, by the resolved path of its
@@ -35,7 +37,7 @@ func identify(dir string) (string, error) {
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return "", fmt.Errorf("cannot identify the folder %s: the system does not describe it", dir)
+		return "", templates.Errorf("statedir.folder", "file", dir)
 	}
 	return fmt.Sprintf("%q %d %d %s", dir, st.Dev, st.Ino, birth(dir)), nil
 }

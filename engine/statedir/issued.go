@@ -15,6 +15,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 // What this machine wrote stands in one record for each run: a line
@@ -106,7 +107,7 @@ func (d *Dir) cannotRecord(name string, err error) error {
 	if errors.As(err, &pathErr) {
 		err = pathErr.Err
 	}
-	return fmt.Errorf("cannot record what is written, in %s: %w", filepath.Join(d.path, name), err)
+	return templates.Errorf("statedir.issued", "file", filepath.Join(d.path, name), "error", err)
 }
 
 // newLines are the lines of contents that are not the newest of their path already.

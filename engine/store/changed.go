@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/maphash"
 	"iter"
 	"path"
@@ -16,6 +15,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/templates"
 )
 
 // identityOf is what the cache remembers of what stat says.
@@ -225,7 +225,7 @@ func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (par
 		}
 		info, err := s.fs.Stat(a.path)
 		if isUntold(a.path, err) {
-			return Part{}, fmt.Errorf("cannot read what others must know of %s: %w", run.Dir, err)
+			return Part{}, templates.Errorf("store.peers", "file", run.Dir, "error", err)
 		}
 		f.add(identityOf(info))
 		part.Racy = part.Racy || err == nil && g.isRacy(info)

@@ -2,15 +2,16 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"slices"
+	"strconv"
 
 	"placet/engine"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/templates"
 )
 
 // committer makes plans durable.
@@ -146,7 +147,7 @@ func (j *commit) valid() error {
 	paths := append(j.targets(), j.removes...)
 	for _, p := range paths {
 		if !layout.Safe(p) || path.Clean(p) != p || layout.IsTemp(path.Base(p)) {
-			return fmt.Errorf("cannot write %q: expected a clean path below the workspace", p)
+			return templates.Errorf("store.write.path", "file", strconv.Quote(p))
 		}
 	}
 	return nil
@@ -225,7 +226,9 @@ func (s *committer) compare(p *fileWrite) error {
 	return nil
 }
 
-func moved(name string) error { return fmt.Errorf("cannot write %s: %w", name, ErrConflict) }
+func moved(name string) error {
+	return templates.Errorf("store.write", "file", name, "error", ErrConflict)
+}
 
 // patience is how often a file is read that others change all the while.
 const patience = 50
@@ -298,7 +301,7 @@ func (s *disk) digestAt(name string) (engine.Digest, fs.Info, error) {
 	case errors.Is(err, engine.ErrUnsettled):
 		return "", fs.Info{}, moved(name)
 	}
-	return "", fs.Info{}, fmt.Errorf("cannot write %s: %w", name, err)
+	return "", fs.Info{}, templates.Errorf("store.write", "file", name, "error", err)
 }
 
 // folder makes a folder and those above it, and notes what must be synced for
@@ -312,7 +315,7 @@ func (s *committer) folder(j *commit, dir string) error {
 	}
 	there, err := s.isFolder(dir)
 	if err != nil {
-		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
+		return templates.Errorf("store.folder", "file", dir, "error", err)
 	}
 	if there {
 		j.made[dir] = true
@@ -329,7 +332,7 @@ func (s *committer) folder(j *commit, dir string) error {
 		return moved(dir)
 	}
 	if err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("cannot make the folder %s: %w", dir, err)
+		return templates.Errorf("store.folder", "file", dir, "error", err)
 	}
 	j.made[dir] = true
 	j.dirs[path.Dir(dir)] = true
@@ -389,7 +392,7 @@ func (s *committer) renameAll(j *commit) {
 			s.forgetOwn(j.run, name)
 			j.dirs[path.Dir(name)] = true
 		case !errors.Is(unusable(name, err), engine.ErrAbsent):
-			j.err = fmt.Errorf("cannot remove %s: %w", name, err)
+			j.err = templates.Errorf("store.remove", "file", name, "error", err)
 			return
 		}
 	}
@@ -456,5 +459,5 @@ func (s *swapper) renamed(p *fileWrite, err error) error {
 	if errors.Is(err, os.ErrNotExist) { // the folder went away
 		return moved(p.doc.Path)
 	}
-	return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+	return templates.Errorf("store.write", "file", p.doc.Path, "error", err)
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"sort"
@@ -11,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/engine/store/fs"
 	"placet/layout"
+	"placet/templates"
 )
 
 // joinLines joins the lines of each journal, in the order of the journals.
@@ -33,7 +33,7 @@ func (s *syncer) newJournals(j *commit) (writes []*fileWrite, err error) {
 		if errors.Is(err, os.ErrNotExist) {
 			writes = append(writes, &fileWrite{commit: j, doc: engine.Document{Path: l.Path}})
 		} else if err != nil {
-			return nil, fmt.Errorf("cannot append to %s: %w", l.Path, err)
+			return nil, templates.Errorf("store.append", "file", l.Path, "error", err)
 		}
 	}
 	return writes, nil
@@ -48,7 +48,7 @@ func (s *syncer) appendLines(j *commit) error {
 			return moved(l.Path) // its folder went away
 		}
 		if err != nil {
-			return fmt.Errorf("cannot append to %s: %w", l.Path, err)
+			return templates.Errorf("store.append", "file", l.Path, "error", err)
 		}
 		s.addPendingJournal(j.run.State, l.Path)
 	}

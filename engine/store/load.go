@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Loaded is one run's documents as one look found them.
@@ -416,7 +416,7 @@ func noFolder(dir string, err error) error {
 	case err == nil, errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.As(err, &other):
 		return nil
 	}
-	return fmt.Errorf("cannot list %s: %w", dir, err)
+	return templates.Errorf("store.list", "file", dir, "error", err)
 }
 
 // Exists reports whether anything is under a name. What cannot be told is there.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"placet/engine/store/fs"
 	"placet/layout"
+	"placet/templates"
 )
 
 // How long a lock is waited for, and how often it is tried.
@@ -44,7 +44,7 @@ func (s *locks) Lock(ctx context.Context, run layout.Run) (unlock func(), err er
 		f, err := s.lockOne(ctx, name, run)
 		if err != nil {
 			unlock()
-			return nil, fmt.Errorf("cannot lock %s: %w", name, err)
+			return nil, templates.Errorf("store.lock", "file", name, "error", err)
 		}
 		if f != nil {
 			held = append(held, f)

@@ -12,13 +12,14 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/templates"
 )
 
 // stillPrefix begins a need for a file that must stand still for 2 s.
 const stillPrefix = "still:"
 
 // errOutside says why a need is not looked up.
-var errOutside = errors.New("the path leads out of the workspace; expected a relative path without \"..\"")
+var errOutside = templates.Errorf("store.outside")
 
 // need looks up one path or glob.
 func (v *visit) need(need string) error {

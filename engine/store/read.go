@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -12,10 +11,11 @@ import (
 
 	"placet/engine"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 // errTorn says that a file changed while it was being read.
-var errTorn = errors.New("changed while it was being read")
+var errTorn = templates.Errorf("store.moving")
 
 // maxArtifact is the size up to which an artifact is hashed.
 const maxArtifact = 1 << 30
@@ -77,7 +77,7 @@ func (s *disk) withFile(name string, do func(fs.File, fs.Info) error) error {
 }
 
 func tooLarge(size, limit int64) error {
-	return fmt.Errorf("%d bytes are too many; expected at most %d", size, limit)
+	return templates.Errorf("store.large", "n", size, "most", limit)
 }
 
 // readWhole reads a part of a file; a smaller one is torn. That the file has not
@@ -126,9 +126,9 @@ func unusable(name string, err error) error {
 	case errors.As(err, &other):
 		return other
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("cannot read %s: permission denied; expected a file that placet's user may read: %w", name, err)
+		return templates.Errorf("store.denied", "file", name, "error", err)
 	}
-	return fmt.Errorf("cannot read %s: %w", name, err)
+	return templates.Errorf("store.read", "file", name, "error", err)
 }
 
 // content is what one reading of a file gave.

@@ -15,6 +15,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 // syncer makes contents and names durable.
@@ -101,7 +102,7 @@ func (s *syncer) failWrites(tried []*fileWrite) {
 		case errors.Is(p.err, os.ErrNotExist): // its folder went away
 			p.commit.err = moved(p.doc.Path)
 		case !errors.As(p.err, new(errSync)) || s.stopped.Load():
-			p.commit.err = fmt.Errorf("cannot write %s: %w", p.doc.Path, s.sayStopped(p.err))
+			p.commit.err = templates.Errorf("store.write", "file", p.doc.Path, "error", s.sayStopped(p.err))
 		}
 	}
 }
@@ -248,7 +249,7 @@ func isPassing(err error) bool {
 func (s *syncer) failNames(j *commit, refused map[string]error) {
 	for _, dir := range slices.Sorted(maps.Keys(j.dirs)) {
 		if cause := refused[dir]; cause != nil && j.err == nil {
-			j.err = fmt.Errorf("cannot make what was written in %s durable: %w", dir, s.sayStopped(cause))
+			j.err = templates.Errorf("store.durable", "file", dir, "error", s.sayStopped(cause))
 		}
 	}
 }

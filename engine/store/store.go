@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Options are what a store is told once.
@@ -35,10 +35,10 @@ type Options struct {
 var (
 	// ErrConflict says that the workspace is no longer what the plan was made
 	// over: look again.
-	ErrConflict = errors.New("changed since it was read")
+	ErrConflict = templates.Errorf("store.changed")
 	// ErrStopped says that three rounds of fsync in a row failed: what is
 	// written may be lost, so nothing more is decided.
-	ErrStopped = errors.New("three rounds of fsync in a row failed; nothing more is written")
+	ErrStopped = templates.Errorf("store.failing")
 )
 
 // Store reads and writes the documents of one workspace. All methods may be

@@ -3,13 +3,13 @@ package store
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"sync"
 
 	"placet/engine"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 // swapper replaces state documents, and puts back what others wrote in between.
@@ -38,12 +38,12 @@ func (s *swapper) swap(p *fileWrite) error {
 		return moved(p.doc.Path)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", p.doc.Path, err)
+		return templates.Errorf("store.write", "file", p.doc.Path, "error", err)
 	}
 	c, err := s.contentOf(p.temp)
 	if err != nil {
 		back := s.putBack(p)
-		return fmt.Errorf("cannot write %s: %w (%w)", p.doc.Path, err, back)
+		return templates.Errorf("store.write.both", "file", p.doc.Path, "error", err, "other", back)
 	}
 	if !p.expects(c) {
 		return s.putBack(p)
@@ -172,7 +172,7 @@ func (s *swapper) keepDisplaced(p *fileWrite, err error) error {
 	s.displaced.Store(p.doc.Path, name)
 	s.freeTemp(name)
 	p.temp = ""
-	return fmt.Errorf("cannot put back %s; what others wrote there is kept in %s: %w", p.doc.Path, path.Base(name), err)
+	return templates.Errorf("store.putback", "file", p.doc.Path, "kept", path.Base(name), "error", err)
 }
 
 // bringBack puts back what an earlier commit had to keep of a state document.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"placet/engine/store/fs"
 	"placet/layout"
+	"placet/templates"
 )
 
 const (
@@ -47,7 +47,7 @@ func (s *swapper) Sweep(dir string) (left bool, err error) {
 			continue
 		}
 		if err := s.sweep(name, infos); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("cannot sweep %s: %w", name, err))
+			errs = append(errs, templates.Errorf("store.sweep", "file", name, "error", err))
 		}
 	}
 	return left || len(errs) > 0, errors.Join(errs...)

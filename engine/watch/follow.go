@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"placet/layout"
+	"placet/templates"
 )
 
 // Follow has an owner woken by what happens in the folders, in place of those
@@ -54,7 +55,7 @@ func (w *Watcher) follow(owner string, dirs []string) error {
 		}
 	}
 	if blind != nil {
-		return fmt.Errorf("no file events in %q", blind)
+		return templates.Errorf("watch.events", "file", fmt.Sprintf("%q", blind))
 	}
 	return nil
 }

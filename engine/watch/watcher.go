@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"placet/templates"
 )
 
 // ErrClosed is returned by [Watcher.Next] after [Watcher.Close].
@@ -97,7 +99,7 @@ func New(root string, log *slog.Logger) (*Watcher, error) { return NewFrom(root,
 func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
-		return nil, fmt.Errorf("cannot watch %q: %w", root, err)
+		return nil, templates.Errorf("watch.folder", "file", strconv.Quote(root), "error", err)
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)

@@ -3,10 +3,11 @@
 package fs
 
 import (
-	"errors"
 	"fmt"
 	iofs "io/fs"
 	"time"
+
+	"placet/templates"
 )
 
 // FS is every file system call that placet makes in a workspace. Names are
@@ -170,4 +171,4 @@ func Describe(mode iofs.FileMode) string {
 }
 
 // ErrBusy says that somebody else holds a lock.
-var ErrBusy = errors.New("locked by another process")
+var ErrBusy = templates.Errorf("store.locked")

@@ -3,7 +3,6 @@ package statcache
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"hash/fnv"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"placet/layout"
+	"placet/templates"
 )
 
 // The file: a line that says what it is, the mark of the program that wrote it, when it
@@ -214,7 +214,7 @@ func (f *File) Save(runs []layout.Run) error {
 		}
 	}
 	if len(w) > maxFile {
-		return fmt.Errorf("cannot store what was seen: %d bytes are too many", len(w))
+		return templates.Errorf("store.cache.large", "n", len(w))
 	}
 	return f.files.Write(fileName, binary.LittleEndian.AppendUint32(w, crc32.Checksum(w, castagnoli)), false)
 }
