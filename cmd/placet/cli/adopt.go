@@ -68,7 +68,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if err := adoptState(b, f, state, reason, by); err != nil {
 		return err
 	}
-	daemon := b.HasDaemon("to go on")
+	daemon := b.HasDaemon("workspace.nodaemon.go_on")
 	data := map[string]any{"run": v.Key.String(), "path": state.Path, "digest": state.Sum, "status": v.Status, "by": by, "reason": reason, "daemon": daemon}
 	return b.Env.Answer(data, func() {
 		b.Env.Say("adopted  %s  %s  %s, by %s%s", console.Brief(v.Key), console.OneLine(string(v.Status)), short, console.OneLine(by), console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))

@@ -81,7 +81,7 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 			b.Env.Note("%s", remark)
 		}
 	}
-	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon("to carry it out")}
+	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon("workspace.nodaemon.carry")}
 	for _, m := range members {
 		data[m.Name] = m.Value
 	}

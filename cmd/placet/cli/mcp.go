@@ -15,6 +15,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/facade/mcp"
+	"placet/templates"
 )
 
 func mcpVerb() verb {
@@ -54,6 +55,7 @@ func serveAgent(c call) error {
 	if err != nil {
 		return err
 	}
+	asks.Env.Lang = templates.English // agents are told nothing else
 	all := sync.OnceValue(asks.Whole)
 	served.Go(func() { asks.Serve(ctx) })
 	if !w.InGitHook() {

@@ -93,10 +93,10 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 	case errors.Is(err, store.ErrConflict):
 		return console.Refused("cli.trigger.there", "workflow", strconv.Quote(console.OneLine(a.workflow)), "path", file).Try("cli.trigger.there.try")
 	case err != nil:
-		return console.Refused("cli.write", "path", file, "error", err)
+		return console.Refused("workspace.write", "path", file, "error", err)
 	}
 	noteUnknown(b, a.workflow, all)
-	daemon := b.HasDaemon(b.Env.Text("workspace.todo.carry"))
+	daemon := b.HasDaemon("workspace.nodaemon.carry")
 	data := map[string]any{"run": "optimizer/" + idOf(b, dir), "workflow": a.workflow, "last_run_id": orNull(last), "path": file, "daemon": daemon}
 	return b.Env.Answer(data, func() {
 		begins := templates.Key("cli.trigger.begins")

@@ -60,7 +60,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
 		"ref": workspace.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
-		"howToAnswer": func(a engine.OpenRequest) []string { return workspace.HowToAnswer(a, false) },
+		"howToAnswer": func(a engine.OpenRequest) []string { return workspace.HowToAnswer(w.Lang, a, false) },
 		"facts":       func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
 		"options": func(a engine.OpenRequest) string {
 			var list []engine.Fact
