@@ -120,7 +120,8 @@ func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
 		return v.Why, v.Unblock
 	}
 	for _, text := range v.Why {
-		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '(' || r == ')' || r == '/' }), id) {
+		words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,()/、。", r) })
+		if slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ":;.") == id }) {
 			why = append(why, text)
 		}
 	}
