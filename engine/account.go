@@ -92,6 +92,8 @@ func (a *RunView) Await(what string) {
 
 // Fact is one labelled line.
 type Fact struct {
+	// Name is the label in English, by which programs know the line; "" where the label is.
+	Name  string `json:"-"`
 	Label string `json:"label"`
 	Value string `json:"value"`
 }

@@ -37,6 +37,16 @@ func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.P
 // String returns the message in English.
 func (m Message) String() string { return m.In(English) }
 
+// Says reports whether a text is the message in any language.
+func (m Message) Says(text string) bool {
+	for lang := range spoken {
+		if m.In(lang) == text {
+			return true
+		}
+	}
+	return false
+}
+
 // Error is an error that is worded in the language of whoever reads it. Error, which logs
 // show, is English.
 type Error struct{ Message }

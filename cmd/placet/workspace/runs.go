@@ -401,8 +401,9 @@ func ofFamily(found []reconcile.Found, name string) []reconcile.Found {
 // runsWithWork returns the runs for a work item, as their families tell it.
 func runsWithWork(b *Workspace, found []reconcile.Found, work string) []reconcile.Found {
 	var fit []reconcile.Found
+	label := templates.NewMessage("faber.fact.work")
 	for _, v := range b.Views(found) {
-		if slices.Contains(v.Facts, engine.Fact{Label: "work item", Value: "#" + work}) {
+		if slices.ContainsFunc(v.Facts, func(f engine.Fact) bool { return f.Value == "#"+work && label.Says(f.Label) }) {
 			fit = append(fit, v.Found)
 		}
 	}
