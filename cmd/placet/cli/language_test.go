@@ -20,13 +20,13 @@ import (
 	"placet/templates"
 )
 
-// translated is what the pseudo-language shows as translated.
-var translated = regexp.MustCompile(`⟦[^⟧]*⟧`)
+// pseudo is what the pseudo-language shows as translated.
+var pseudo = regexp.MustCompile(`⟦[^⟧]*⟧`)
 
-// untranslated is what a text in the pseudo-language says in English. Its values are to be
+// inEnglish is what a text in the pseudo-language says in English. Its values are to be
 // without Latin letters.
-func untranslated(text string) (lines []string) {
-	for line := range strings.Lines(translated.ReplaceAllString(text, "")) {
+func inEnglish(text string) (lines []string) {
+	for line := range strings.Lines(pseudo.ReplaceAllString(text, "")) {
 		if regexp.MustCompile(`[A-Za-z]`).MatchString(line) && !strings.Contains(line, "placet ") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
@@ -44,7 +44,7 @@ func greek() engine.OpenRequest {
 	}
 }
 
-func TestWhatPeopleReadIsTranslated(t *testing.T) {
+func TestWhatViewsShowIsTranslated(t *testing.T) {
 	a := greek()
 	view := workspace.View{RunView: engine.RunView{
 		Key: a.Run, Open: []engine.OpenRequest{a}, Status: "σ", Graph: []engine.Node{{ID: "τ", Status: "σ"}}, Log: []engine.Entry{{At: noon, Event: "υ"}},
@@ -92,7 +92,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			print(&console.Env{Out: &out, Err: &out, Lang: templates.Pseudo, Now: func() time.Time { return noon.Add(2 * time.Hour) }})
-			for _, line := range untranslated(strings.NewReplacer("placet: ", "", "/active", "").Replace(out.String())) {
+			for _, line := range inEnglish(strings.NewReplacer("placet: ", "", "/active", "").Replace(out.String())) {
 				t.Errorf("%q is in English:\n%s", line, out.String())
 			}
 			if !strings.Contains(out.String(), "⟦") {

@@ -59,7 +59,7 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
 		for i, l := range s.Runs {
 			t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
-				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Now(), s.Views[i].Since), workspace.WaitsAt(s.Views[i]))
+				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), workspace.WaitsAt(s.Views[i]))
 		}
 		t.Print(w, w.Out)
 		printProblems(b, s.Views)
@@ -76,7 +76,7 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 
 // agentLine is what an agent said last, and when.
 func agentLine(w *console.Env, a workspace.AgentProgress) string {
-	about := console.Age(w.Now(), a.At)
+	about := console.Age(w.Lang, w.Now(), a.At)
 	if a.Percent != nil {
 		about += fmt.Sprintf(", %.0f %%", *a.Percent)
 	}
@@ -138,7 +138,7 @@ func printState(b *workspace.Workspace, s workspace.Summary) {
 		b.Env.Note("cli.status.nodaemon")
 	}
 	if name := remoteName(b.Root); name != "" {
-		b.Env.Note("say.text", "text", name+": "+noEvents)
+		b.Env.Note("cli.status.warning", "text", name, "try", noEvents)
 	}
 	noteBlind(b, s.Blind)
 	if s.Held != "" {

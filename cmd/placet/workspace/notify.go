@@ -211,7 +211,7 @@ func waited(now, then time.Time) string {
 	if now.Sub(then) < time.Second {
 		return "0s"
 	}
-	return cmp.Or(console.Age(now, then), "?")
+	return cmp.Or(console.Age(templates.English, now, then), "?")
 }
 
 // firstLines are the first lines of some texts.
