@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +14,6 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
-	"placet/templates"
 )
 
 // text is a string that documents write as null while it is empty.
@@ -242,14 +242,14 @@ func (st *State) head() run.Head {
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.
 func unfitState(r *run.Run[State], st State) string {
 	if st.ID != r.Snap.Key.ID {
-		return fmt.Sprintf("/id: is %q, the folder is %q", templates.Cut(st.ID, 80), r.Snap.Key.ID)
+		return r.Say("pal.state.id", "is", inQuotes(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
 	}
 	for id, p := range st.Ports {
 		if !layout.IsPalID(id) {
-			return fmt.Sprintf("/ports: %q cannot name a port", templates.Cut(id, 80))
+			return r.Say("pal.state.port", "port", inQuotes(id))
 		}
 		if st.loop(id) == nil && (p.Status == Running || p.Round > 0) {
-			return fmt.Sprintf("/loops: there is no round %d of port %s", p.Round, id)
+			return r.Say("pal.state.loop", "round", p.Round, "port", id)
 		}
 	}
 	return run.CheckIDs(st.Requests)

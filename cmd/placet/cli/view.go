@@ -72,7 +72,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			}
 			return labelled(w, console.Strong, list)
 		},
-		"plan": func(nodes []engine.Node) string { return planTable(nodes, nil).Text(w) },
+		"plan": func(nodes []engine.Node) string { return planTable(w, nodes, nil).Text(w) },
 		"lastEvents": func(log []engine.Entry) string {
 			return eventTable(log[max(0, len(log)-workspace.LastEvents):]).Text(w)
 		},

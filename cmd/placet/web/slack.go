@@ -19,6 +19,7 @@ import (
 	"placet/engine/nemawashi"
 	"placet/engine/reconcile"
 	"placet/engine/slack"
+	"placet/templates"
 )
 
 // What Slack grants, and what placet takes of it.
@@ -432,7 +433,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	}
 	said := nemawashi.ReadReply(e.Typed())
 	if !said.Steers {
-		return say(p.at.ID, said.Note)
+		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
 	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
 	if said.Plan != "" {
