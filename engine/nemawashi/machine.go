@@ -35,13 +35,13 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "nemawashi", Noun: "action",
+	Name: "nemawashi",
 	File: func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
 		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
 	},
 	Stamp: seconds, Cause: func(rel string) string { return rel },
-	Anew: "restore it from git, or begin a new action with \"replaces\"",
+	Anew: "nemawashi.anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always: always, Reports: reports, Successor: successor,
 	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,

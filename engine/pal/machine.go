@@ -35,11 +35,11 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "pal", Noun: "orchestration",
+	Name:   "pal",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{Decode: ReadState, DecodeOwn: readOwnState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
-	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
+	Anew:  "pal.anew",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },

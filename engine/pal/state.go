@@ -14,6 +14,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // text is a string that documents write as null while it is empty.
@@ -240,16 +241,16 @@ func (st *State) head() run.Head {
 }
 
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.
-func unfitState(r *run.Run[State], st State) string {
+func unfitState(r *run.Run[State], st State) error {
 	if st.ID != r.Snap.Key.ID {
-		return r.Say("pal.state.id", "is", inQuotes(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
+		return templates.Errorf("pal.state.id", "is", inQuotes(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
 	}
 	for id, p := range st.Ports {
 		if !layout.IsPalID(id) {
-			return r.Say("pal.state.port", "port", inQuotes(id))
+			return templates.Errorf("pal.state.port", "port", inQuotes(id))
 		}
 		if st.loop(id) == nil && (p.Status == Running || p.Round > 0) {
-			return r.Say("pal.state.loop", "round", p.Round, "port", id)
+			return templates.Errorf("pal.state.loop", "round", p.Round, "port", id)
 		}
 	}
 	return run.CheckIDs(st.Requests)

@@ -240,5 +240,5 @@ func sayAnswer(w *console.Env, st ask.State) {
 	if comment != "" {
 		key = "cli.wait.answered.comment"
 	}
-	w.Note(key, "by", console.OneLine(by.Shown(st.Answer.KnownAs)), "source", console.OneLine(by.Source), "comment", comment)
+	w.Note(key, "by", console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs)), "source", console.OneLine(by.Source), "comment", comment)
 }

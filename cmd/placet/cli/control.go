@@ -127,10 +127,10 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 // may be. what is what the words are: the reason, for example.
 func checkWords(verb, of, what, words, by string) error {
 	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
-	if wrong == "" {
+	if wrong == nil {
 		return nil
 	}
-	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(wrong, what))
+	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(wrong.Error(), what))
 }
 
 // reasonFor is why a person asks something of a run: what -m says, else, where a reason is

@@ -238,7 +238,7 @@ func callOutcome(st ask.State) hook.Outcome {
 		return hook.Outcome{Do: config.HookDeny, Reason: name + " is " + string(st.Status) + ": " + why}
 	}
 	comment := console.Lines(st.Answer.Comment)
-	by := console.OneLine(gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}.Shown(st.Answer.KnownAs))
+	by := console.OneLine(gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}.Shown("", st.Answer.KnownAs))
 	if st.Answer.Response == "approve" {
 		allowed := templates.Phrase(st.Lang, "cli.hook.approved", "by", by, "ask", name) // the client shows it to its user
 		return hook.Outcome{Do: config.HookAllow, Reason: allowed + console.Suffix(": ", comment)}

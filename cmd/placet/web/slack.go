@@ -266,7 +266,7 @@ func (a *App) slackAnswer(x slack.Interaction, option string, err error) (int, a
 
 // openDialog asks for the words that an option needs.
 func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t workspace.Request, option string) (int, any, error) {
-	d := slack.Dialog{Title: option, Label: "What should be said with it?", Metadata: p.button.Value}
+	d := slack.Dialog{Lang: t.Lang, Title: option, Label: "What should be said with it?", Metadata: p.button.Value}
 	if option == "steer" {
 		d.Title, d.Label = "Request changes", "What should change?"
 		for _, item := range t.Items {

@@ -220,7 +220,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		given := st.Answer
 		a.Answered, a.Response, a.Comment = true, given.Response, given.Comment
 		a.Selected = append(a.Selected, given.Selected...)
-		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(given.KnownAs)
+		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Env.Lang, given.KnownAs)
 		if given.Late {
 			a.Note = "the answer came after the deadline"
 		}

@@ -295,7 +295,7 @@ func chosenOption(t Request, r Reply, resp *gate.Response) error {
 // ShownAuthor is who answered, as people are shown it: a name that is not the
 // file's owner's is a claim.
 func ShownAuthor(r gate.Response, known []string) string {
-	return r.ProvidedBy.Shown(append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
+	return r.ProvidedBy.Shown("", append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
 }
 
 // tornFor is how long content that does not parse may still be in the writing.

@@ -115,7 +115,7 @@ func (v *View) addUnreadable(seen reconcile.Seen) {
 		if u.Until.IsZero() {
 			v.findUnreadable(u)
 		} else {
-			add(engine.PendingFile{Path: u.Path, Until: u.Until}, u.Why)
+			add(engine.PendingFile{Path: u.Path, Until: u.Until}, u.Why.String())
 		}
 	}
 	for _, h := range slices.Concat(v.Pending, seen.Holding) {
@@ -139,6 +139,6 @@ func (v *View) findUnreadable(u run.Unreadable) {
 		v.Findings = slices.DeleteFunc(v.Findings, func(f engine.Finding) bool { return f.Severity != "error" && same(f) })
 	}
 	if !slices.ContainsFunc(v.Findings, same) {
-		v.Findings = append(v.Findings, engine.Finding{Severity: "error", Path: u.Path, Text: u.Why})
+		v.Findings = append(v.Findings, engine.Finding{Severity: "error", Path: u.Path, Text: u.Why.String()})
 	}
 }

@@ -115,7 +115,7 @@ func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
 		return l
 	}
 	l.Receipt, l.Doubt = c.Receipt, c.doubt
-	l.User, l.Source = l.ProvidedBy.Shown(l.KnownAs), l.ProvidedBy.Source
+	l.User, l.Source = l.ProvidedBy.Shown(b.Env.Lang, l.KnownAs), l.ProvidedBy.Source
 	if l.Receipt.Answer != nil {
 		l.Answer = l.Receipt.Answer.Path
 	}

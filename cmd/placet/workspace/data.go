@@ -91,7 +91,7 @@ func (b *Workspace) Explain(s Subject) Explanation {
 	now := b.Env.Now()
 	for _, h := range v.Pending {
 		name := strings.TrimPrefix(h.Path, v.Found.Run.Dir+"/")
-		e.Holding = append(e.Holding, PendingLine{h, h.Words(name, now)})
+		e.Holding = append(e.Holding, PendingLine{h, h.Words(b.Env.Lang, name, now)})
 	}
 	why, moves := v.Why, v.Unblock
 	switch {

@@ -186,7 +186,7 @@ func (c Closed) In(lang string) string {
 		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
 			said = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith)
 		}
-		answer = templates.NewMessage("workspace.closed.answer", "answer", said, "who", console.OneLine(r.ProvidedBy.Shown(r.KnownAs)), "source", console.OneLine(r.ProvidedBy.Source))
+		answer = templates.NewMessage("workspace.closed.answer", "answer", said, "who", console.OneLine(r.ProvidedBy.Shown(lang, r.KnownAs)), "source", console.OneLine(r.ProvidedBy.Source))
 	}
 	if c.doubt != "" {
 		doubt = templates.NewMessage("workspace.closed.doubt", "doubt", c.doubt)

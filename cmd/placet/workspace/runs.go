@@ -295,7 +295,7 @@ func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
 		return nil
 	}
 	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
-	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown(r.KnownAs), Message: r.RequestID}
+	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown("", r.KnownAs), Message: r.RequestID}
 	for _, more := range []string{r.Response, r.Comment, r.Reason, unverified(snap, d, r)} {
 		e.Message += console.Suffix(": ", more)
 	}
@@ -322,7 +322,7 @@ func mergeLog(log, entries []engine.Entry) []engine.Entry {
 // unverified says of a receipt in a snapshot that it is not to be believed, "" of one
 // that is.
 func unverified(snap engine.Snapshot, d engine.Document, r gate.Receipt) string {
-	return gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r)
+	return templates.In("", gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r))
 }
 
 // since is when a run came to stand where it stands: what is asked, else the
