@@ -54,12 +54,13 @@ type storedRequest struct {
 	engine.OpenRequest
 	Members  []string   `json:",omitempty"`
 	NoReject string     `json:",omitempty"`
+	Lang     string     `json:",omitempty"`
 	Words    [][]string `json:",omitempty"` // of its options
 }
 
 func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 	for _, a := range open {
-		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject}
+		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
@@ -70,7 +71,7 @@ func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 
 func (r storedRequest) request() engine.OpenRequest {
 	a := r.OpenRequest
-	a.Members, a.NoReject = r.Members, r.NoReject
+	a.Members, a.NoReject, a.Lang = r.Members, r.NoReject, r.Lang
 	for i := range min(len(a.Options), len(r.Words)) {
 		a.Options[i].Words = r.Words[i]
 	}
