@@ -70,7 +70,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if err := adoptState(b, f, state, reason, by); err != nil {
 		return err
 	}
-	daemon := b.HasDaemon(b.Env.Text("workspace.todo.go"))
+	daemon := b.HasDaemon("workspace.nodaemon.go_on")
 	data := map[string]any{"run": v.Key.String(), "path": state.Path, "digest": state.Sum, "status": v.Status, "by": by, "reason": reason, "daemon": daemon}
 	return b.Env.Answer(data, func() {
 		key := templates.Key("cli.adopt.done")

@@ -125,7 +125,7 @@ func sayAsked(a *workspace.Asks, f reconcile.Found) error {
 		a.Env.Note("cli.ask.form", "form", form)
 		answers := []string{console.Typed("respond", request)} // until the daemon has opened it
 		for _, open := range a.ViewOf(f).Open {
-			answers = workspace.HowToAnswer(open, false)
+			answers = workspace.HowToAnswer(a.Env.Lang, open, false)
 		}
 		for _, how := range answers {
 			a.Env.Note("cli.ask.answer", "command", strings.ReplaceAll(how, "\n", "  "))

@@ -80,7 +80,7 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 			b.Env.Note("say.text", "text", remark)
 		}
 	}
-	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon(b.Env.Text("workspace.todo.carry"))}
+	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon("workspace.nodaemon.carry")}
 	for _, m := range members {
 		data[m.Name] = m.Value
 	}

@@ -98,7 +98,7 @@ func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	items := a.Items[:min(len(a.Items), workspace.ShownItems)]
 	show(b.Env, "asked", map[string]any{
 		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
-		"Gate": b.GateOf(a), "How": workspace.HowToAnswer(a, full), "Answer": b.Describe(a).Answer,
+		"Gate": b.GateOf(a), "How": workspace.HowToAnswer(b.Env.Lang, a, full), "Answer": b.Describe(a).Answer,
 	})
 }
 

@@ -65,7 +65,7 @@ func newActionVerb() verb {
 			if err != nil {
 				return err
 			}
-			data := map[string]any{"action_id": id, "thread_id": nemawashi.ThreadID(id), "daemon": b.HasDaemon("to have it registered")}
+			data := map[string]any{"action_id": id, "thread_id": nemawashi.ThreadID(id), "daemon": b.HasDaemon("workspace.nodaemon.register")}
 			return b.Env.Answer(data, func() { b.Env.Say("say.text", "text", id) })
 		},
 	}
@@ -202,7 +202,7 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found,
 	if err != nil {
 		return err
 	}
-	data := map[string]any{"run": f.Key(), "intake_id": id, "path": file, "daemon": b.HasDaemon("to have it obeyed"), "receipt": nil}
+	data := map[string]any{"run": f.Key(), "intake_id": id, "path": file, "daemon": b.HasDaemon("workspace.nodaemon.obey"), "receipt": nil}
 	if data["daemon"] == false {
 		return b.Env.Answer(data, func() {
 			b.Env.Say("cli.nemawashi.written", "command", verb, "run", console.Brief(f.Key()), "path", file)

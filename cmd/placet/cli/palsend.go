@@ -188,7 +188,7 @@ func sendMessage(b *workspace.Workspace, session, typ string, payload schemas.Ra
 		case err != nil:
 			return console.Refused("cli.pal.write", "file", d.Path, "error", console.Plain(err))
 		}
-		data := map[string]any{"run": f.Key(), "message": id, "path": d.Path, "daemon": b.HasDaemon("to have it delivered")}
+		data := map[string]any{"run": f.Key(), "message": id, "path": d.Path, "daemon": b.HasDaemon("workspace.nodaemon.deliver")}
 		return b.Env.Answer(data, func() { b.Env.Say("say.text", "text", id) })
 	}
 }

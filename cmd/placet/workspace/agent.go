@@ -294,7 +294,7 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 	var open []Request
 	for _, view := range s.Views {
 		for _, a := range view.Open {
-			open = append(open, Request{a, view.Found})
+			open = append(open, v.request(a, view.Found))
 		}
 	}
 	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.OpenRequest, y.OpenRequest) })
@@ -323,6 +323,7 @@ func waitingLine(v *Workspace, t Request) mcp.WaitingLine {
 // Explain implements [mcp.Workspace].
 func (g *Agent) Explain(run string) (string, error) {
 	v := g.Look()
+	v.Env.Lang = templates.English
 	s, err := v.Subject(run)
 	switch {
 	case err == nil && g.Who.Sees(s.View.Key.Family):

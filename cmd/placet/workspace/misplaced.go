@@ -28,7 +28,7 @@ func (b *Workspace) Misplaced() []MisplacedLine {
 		}
 		found, err := knows.Misplaced(b.Store.List)
 		if err != nil {
-			b.Env.Note("cannot look for misplaced folders of %s: %v", f.Layout.Name(), err)
+			b.Env.Note("workspace.misplaced", "family", f.Layout.Name(), "error", err)
 		}
 		for _, m := range found {
 			lines = append(lines, MisplacedLine{f.Layout.Name(), m.Path, m.Why.In(b.Env.Lang), m.Run})

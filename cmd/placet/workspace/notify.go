@@ -190,7 +190,7 @@ func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, boo
 	phrase := func(key string, pairs ...any) string {
 		return console.Cut(templates.Phrase(lang, "notify."+key, pairs...), partLength)
 	}
-	title, how := console.Cut(FirstLine(o), titleLength), firstLines(HowToAnswer(o, true))
+	title, how := console.Cut(FirstLine(o), titleLength), firstLines(HowToAnswer(lang, o, true))
 	if x.Sensitivity == "private" {
 		title = phrase("private", "id", console.OneLine(id))
 		how = []string{console.Typed("show", o.Run.String()+":"+id)}
@@ -309,7 +309,7 @@ func (b *Workspace) Undelivered(views []View) []notify.Doubt {
 	}
 	doubts, err := notify.Doubts(b.StateDir, b.Env.Now())
 	if err != nil {
-		b.Env.Note("cannot say who was notified: %v", console.Plain(err))
+		b.Env.Note("workspace.notified", "error", console.Plain(err))
 	}
 	open := map[string]bool{}
 	for _, v := range views {
