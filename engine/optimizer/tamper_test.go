@@ -151,7 +151,7 @@ func TestARequestThatWasChangedHoldsAnswers(t *testing.T) {
 		d.write(rel, strings.Replace(good, `"raise"`, `"rise"`, 1))
 		d.tick("raise", "submit")
 		d.goes()
-		d.noted(rel+".problem.md", "되돌릴 때까지")
+		d.noted(rel+".problem.md", "held until it is restored")
 		d.pass(100 * time.Hour)
 		d.goes()
 		d.unlink(rel)
