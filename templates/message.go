@@ -31,11 +31,24 @@ func Untranslated(text string) Message {
 	return Message{"say.text", []any{"text", text}}
 }
 
+// None reports whether the message is the zero one, which says nothing.
+func (m Message) None() bool { return m.Key == "" }
+
 // In returns the message in a language.
 func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.Pairs...) }
 
 // String returns the message in English.
 func (m Message) String() string { return m.In(English) }
+
+// Says reports whether a text is the message in any language.
+func (m Message) Says(text string) bool {
+	for lang := range spoken {
+		if m.In(lang) == text {
+			return true
+		}
+	}
+	return false
+}
 
 // Error is an error that is worded in the language of whoever reads it. Error, which logs
 // show, is English.
@@ -63,9 +76,11 @@ func (e *Error) Unwrap() []error {
 type speaker interface{ In(lang string) string }
 
 // In returns a value in a language: a message or an error of messages in its words, any
-// other value as fmt.Sprint has it. Errors that [errors.Join] made are lines.
+// other value as fmt.Sprint has it, nil as nothing. Errors that [errors.Join] made are lines.
 func In(lang string, v any) string {
 	switch v := v.(type) {
+	case nil:
+		return ""
 	case string:
 		return v
 	case speaker:

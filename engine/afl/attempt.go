@@ -1,9 +1,9 @@
 package afl
 
 import (
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -96,38 +96,37 @@ func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func
 func checkWorker(cp *checkpoint, w *WorkerReport) string {
 	switch {
 	case w.Checkpoint != "" && string(w.Checkpoint) != cp.id:
-		return fmt.Sprintf("cannot use worker.json: /checkpoint: is %q, the folder is of %q", w.Checkpoint, cp.id)
+		return cp.r.say("bad.checkpoint", "file", "worker.json", "is", strconv.Quote(string(w.Checkpoint)), "folder", strconv.Quote(cp.id))
 	case w.Iteration != nil && *w.Iteration != cp.Iteration:
-		return fmt.Sprintf("cannot use worker.json: /iteration: is %d, the attempt is %d", *w.Iteration, cp.Iteration)
+		return cp.r.say("bad.iteration", "file", "worker.json", "is", *w.Iteration, "attempt", cp.Iteration)
 	case w.Status == "question" && strings.TrimSpace(w.Question) == "":
-		return "cannot use worker.json: /question: is empty: say what is asked"
+		return cp.r.say("bad.question")
 	}
 	return ""
 }
 
 func checkQuestion(cp *checkpoint, q *PendingQuestion) string {
 	if q.Checkpoint != cp.id {
-		return fmt.Sprintf("cannot use pending-question.json: /checkpoint: is %q, the folder is of %q", q.Checkpoint, cp.id)
+		return cp.r.say("bad.checkpoint", "file", "pending-question.json", "is", strconv.Quote(q.Checkpoint), "folder", strconv.Quote(cp.id))
 	}
 	return ""
 }
 
 func checkResult(cp *checkpoint, result *Result) string {
-	const event = "result.json cannot be used: the output is a hook event and exitCode is always 0; "
 	switch {
 	case result.Iteration != cp.Iteration:
-		return fmt.Sprintf("cannot use result.json: /iteration: is %d, the attempt is %d", result.Iteration, cp.Iteration)
+		return cp.r.say("bad.iteration", "file", "result.json", "is", result.Iteration, "attempt", cp.Iteration)
 	case !isHookEvent(result.Output) || cp.isRunnable():
 		return ""
 	case cp.isByCommand():
-		return event + "run `placet trust`"
+		return cp.r.say("bad.event.trust")
 	}
-	return event + "write the real result"
+	return cp.r.say("bad.event.result")
 }
 
 func checkWorkerRun(cp *checkpoint, o *WorkerRun) string {
 	if o.Number != cp.Worker.Number {
-		return fmt.Sprintf("cannot use %s: /number: is %d, the start is %d", numbered("worker-run", cp.Worker.Number), o.Number, cp.Worker.Number)
+		return cp.r.say("bad.number", "file", numbered("worker-run", cp.Worker.Number), "is", o.Number, "start", cp.Worker.Number)
 	}
 	return ""
 }
@@ -136,14 +135,14 @@ func checkValidation(cp *checkpoint, v *Validation) string {
 	if v.Iteration == cp.Iteration && v.Run == cp.Run.Number && v.CommandDigest == string(cp.Run.CommandDigest) {
 		return ""
 	}
-	return fmt.Sprintf("cannot use %s: it is of attempt %d, run %d and another command: expected attempt %d, run %d; remove it",
-		numbered("validation", cp.Run.Number), v.Iteration, v.Run, cp.Iteration, cp.Run.Number)
+	return cp.r.say("bad.validation", "file", numbered("validation", cp.Run.Number),
+		"is_attempt", v.Iteration, "is_run", v.Run, "attempt", cp.Iteration, "run", cp.Run.Number)
 }
 
 // checkIssued takes an outcome that somebody else wrote for lost.
 func checkIssued(cp *checkpoint, h *handIn[Validation]) {
 	if d, v := h.doc, h.said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
-		cp.r.Bad(d, fmt.Sprintf("%s does not count: placet ran the command, and somebody else wrote this file; nobody knows how the validation ended", path.Base(d.Path)))
+		cp.r.Bad(d, cp.r.say("bad.foreign_validation", "file", path.Base(d.Path)))
 		h.said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
 	}
 }
@@ -155,7 +154,7 @@ func readAnalysis(cp *checkpoint, t *attempt) {
 		if of == "" || a.isOf(of, cp.Run.Number) {
 			return ""
 		}
-		return fmt.Sprintf("analysis.json is stale: it is of %s; the run judged now is %d, /of must be %q", orWord(string(a.Of), "run 1"), cp.Run.Number, of)
+		return cp.r.say("bad.analysis", "of", orWord(string(a.Of), cp.r.say("bad.analysis.first")), "run", cp.Run.Number, "digest", strconv.Quote(string(of)))
 	}).said
 	if t.analysis != nil && !t.analysis.isOf(of, cp.Run.Number) {
 		t.analysis = nil // nothing is judged yet

@@ -7,6 +7,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/templates"
 )
 
 // explain adds what no rule says: how a session ended, settings that cannot be used, and
@@ -17,11 +18,12 @@ func explain(r *session, w *run.Waiting) {
 		explainSettings(r, w)
 	case !r.Begun:
 	case isFinal(r.State.Status) && id != "":
-		w.Pass("the session is %s; its checkpoints, %s first, end at the next pass", r.State.Status, id)
+		w.Pass("afl.why.unfinished", "status", r.State.Status, "checkpoint", id)
 	case isFinal(r.State.Status):
-		w.Why("status %s is final: nothing moves this session", r.State.Status)
+		w.Why("afl.why.final", "status", r.State.Status)
 	default:
-		w.Unblock("control.json", `{"want": "abort", "by": "<you>", "reason": "<why>"} aborts the session (placet afl abort)`)
+		json := fmt.Sprintf(`{"want": "abort", "by": "%s", "reason": "%s"}`, r.Say("run.unblock.you"), r.say("unblock.reason"))
+		w.Unblock("control.json", r.say("unblock.abort", "json", json))
 	}
 }
 
@@ -31,14 +33,15 @@ func explainSettings(r *session, w *run.Waiting) {
 	for _, p := range []string{upstreamYAML, upstreamJSON} {
 		if words := r.Notes.Text(r.Note(p)); words != "" {
 			said = true
-			w.Why("%s", words)
-			w.For("%s that can be used (person)", p)
-			w.UnblockAt(p, "settings that can be used")
+			w.Why("say.text", "text", words)
+			w.For("run.wait.usable", "file", p, "who", r.Say("run.who.person"))
+			w.UnblockAt(p, r.say("unblock.settings"))
 		}
 	}
 	if !said {
-		w.Why("%s or %s is still being written: no AFL session moves meanwhile", upstreamYAML, upstreamJSON)
-		w.Written(upstreamYAML + " or " + upstreamJSON)
+		files := r.Say("list.or", "all", upstreamYAML, "last", upstreamJSON)
+		w.Why("afl.why.settings", "files", files)
+		w.Written(files)
 	}
 }
 
@@ -48,14 +51,12 @@ func awaitRevalidation(cp *checkpoint, w *run.Waiting) {
 	deps, again := cp.r.bases().awaited(cp)
 	switch held := cp.r.whyNothingStarts(); {
 	case !again:
-	case len(deps) == 1:
-		w.Why("%s is completed, and is validated again once %s has ended anew", cp.id, deps[0])
 	case len(deps) > 0:
-		w.Why("%s is completed, and is validated again once %s have ended anew", cp.id, few(deps))
+		w.Why("afl.why.again", "checkpoint", cp.id, "n", len(deps), "names", few(cp.r.Lang, deps))
 	case held != "":
-		w.Why("%s is to be validated again: %s", cp.id, held)
+		w.Why("afl.why.again.held", "checkpoint", cp.id, "why", held)
 	default:
-		w.Why("%s is to be validated again as soon as a slot is free (parallel_workers)", cp.id)
+		w.Why("afl.why.again.slot", "checkpoint", cp.id)
 	}
 }
 
@@ -65,14 +66,17 @@ func awaitResume(r *session, w *run.Waiting) {
 	if p == nil || p.Reason != pausePerson {
 		return
 	}
-	by := ""
+	key := templates.Key("afl.why.paused")
 	if p.By != "" {
-		by = " by " + string(p.By)
+		key = "afl.why.paused.by"
 	}
-	w.Why("nothing starts: the session was paused%s at %s", by, p.At)
-	w.For("placet afl resume (person)")
-	w.Unblock("control.json", `{"want": "run", "by": "<you>"} has it go on (placet afl resume)`)
+	w.Why(key, "by", p.By, "at", p.At)
+	w.For("afl.wait.resume")
+	w.Unblock("control.json", r.say("unblock.resume", "json", fmt.Sprintf(`{"want": "run", "by": "%s"}`, r.Say("run.unblock.you"))))
 }
+
+// from names who gives a file.
+func (r *session) from(who templates.Key) string { return "(" + r.Say(who) + ")" }
 
 // awaitDesign says why the checkpoints are not approved.
 func awaitDesign(r *session, w *run.Waiting) {
@@ -85,12 +89,17 @@ func awaitDesign(r *session, w *run.Waiting) {
 	}
 	switch rel := r.Snap.Rel(file); {
 	case r.specs.layout == "":
-		w.Lacks(rel, "(agent)", "the checkpoints", "%s waits for checkpoints: there is neither %s nor checkpoints/*.json", where, specsYAML)
+		w.Lacks(rel, r.from("run.who.agent"), r.say("unblock.checkpoints"),
+			"afl.why.checkpoints", "where", where, "file", specsYAML, "files", "checkpoints/*.json")
 	case !r.specs.readable && r.Held:
-		w.Why("%s waits for %s, which is still being written", where, rel)
+		w.Why("afl.why.checkpoints.pending", "where", where, "file", rel)
 		w.Written(rel)
 	case !r.specs.readable:
-		w.Lacks(rel, "that can be read (agent)", "checkpoints that can be read", "%s waits for checkpoints that can be read%s", where, specsNotes(r))
+		key, notes := templates.Key("afl.why.checkpoints.unreadable"), specsNotes(r)
+		if notes != "" {
+			key = "afl.why.checkpoints.noted"
+		}
+		w.Lacks(rel, r.say("wanted.readable"), r.say("unblock.checkpoints.readable"), key, "where", where, "notes", notes)
 	default:
 		awaitApproval(r, w, file, where)
 	}
@@ -112,10 +121,7 @@ func specsNotes(r *session) string {
 			words += "\n" + n
 		}
 	}
-	if words = strings.TrimSpace(words); words == "" {
-		return ""
-	}
-	return ": " + words
+	return strings.TrimSpace(words)
 }
 
 // awaitApproval says what an approval of checkpoints that can be read waits for.
@@ -124,22 +130,23 @@ func awaitApproval(r *session, w *run.Waiting, file, where string) {
 	for _, f := range r.specs.findings {
 		if f.blocks() {
 			blocked = true
-			w.Why("%s cannot begin: %s", where, f.line())
+			w.Why("afl.why.design", "where", where, "finding", f.line())
 		}
 	}
 	if blocked {
-		w.For("%s without errors (agent)", rel)
-		w.UnblockAt(file, "checkpoints without these errors")
+		w.For("afl.wait.design", "file", rel)
+		w.UnblockAt(file, r.say("unblock.design"))
 	}
 	wished := r.State.Specs.wished()
 	switch open := r.Open(typeApproval); {
 	case open != nil:
-		w.Answer(open, "%s waits for an approval", where)
+		w.Answer(open, "afl.why.approval", "where", where)
 	case wished != nil:
-		w.Lacks(rel, "with the changes (agent)", "the checkpoints with the changes", "%s waits for other checkpoints: %s asked for changes at %s, see %s", where, orWord(string(wished.By), "somebody"), wished.At, r.Path("changes.md"))
+		w.Lacks(rel, r.say("wanted.changed"), r.say("unblock.changed"),
+			"afl.why.changed", "where", where, "by", orWord(string(wished.By), r.say("somebody")), "at", wished.At, "file", r.Path("changes.md"))
 	case w.Moving == "":
-		w.Why("%s waits until nobody has touched the checkpoints for %s (approval_quiet): then approval is asked for, at %s", where, r.cfg.ApprovalQuiet, r.Wake.UTC().Format(stamp))
-		w.For("%s to be left alone for %s (placet)", rel, r.cfg.ApprovalQuiet)
+		w.Why("afl.why.quiet", "where", where, "time", r.cfg.ApprovalQuiet, "at", r.Wake.UTC().Format(stamp))
+		w.For("afl.wait.quiet", "file", rel, "time", r.cfg.ApprovalQuiet)
 	}
 	// Where the gate demands more than a claim no stamp counts.
 	if !blocked && !gate.Demands(r.Snap.Facts.Config.GateFor("afl", typeApproval)) {
@@ -151,14 +158,14 @@ func awaitApproval(r *session, w *run.Waiting, file, where string) {
 func awaitStamp(r *session, w *run.Waiting, file string) {
 	p := r.State.Pause
 	if p == nil && r.State.Specs.ChangesRequested == nil {
-		w.Unblock("meta.json", `"checkpointsApproved": true approves them`)
+		w.Unblock("meta.json", r.say("unblock.approve", "json", `"checkpointsApproved": true`))
 	}
-	if r.specs.layout == layoutV1 {
-		moment := "now"
-		if p != nil {
-			moment = "a moment after " + string(p.At)
-		}
-		w.UnblockAt(file, "approved_at: <"+moment+"> approves them")
+	switch {
+	case r.specs.layout != layoutV1:
+	case p == nil:
+		w.UnblockAt(file, r.say("unblock.stamp"))
+	default:
+		w.UnblockAt(file, r.say("unblock.stamp.after", "at", p.At))
 	}
 }
 
@@ -169,24 +176,24 @@ func awaitReview(r *session, w *run.Waiting) {
 		return
 	}
 	if q := r.Request(string(v.RequestID)); q != nil && q.Status == run.Open {
-		w.Answer(q, "review round %d waits for an answer", v.Round)
+		w.Answer(q, "afl.why.review", "round", v.Round)
 		return
 	}
 	name := numbered("review", v.Round)
-	w.Lacks(name, "(reviewer)", `{"findings": []} completes the session; a blocking finding has its checkpoint worked on again`, "review round %d waits for %s by an outside reviewer", v.Round, name)
+	w.Lacks(name, r.say("wanted.reviewer"), r.say("unblock.review", "json", `{"findings": []}`), "afl.why.review.file", "round", v.Round, "file", name)
 }
 
 // whyNothingStarts says why nothing starts at all, "" where something may.
 func (r *session) whyNothingStarts() string {
 	switch st := r.State; {
 	case st.Pause != nil:
-		return "nothing starts: the session is paused (" + st.Pause.Reason + ")"
+		return r.say("why.nothing.paused", "reason", st.Pause.Reason)
 	case st.Status == Approving:
-		return "nothing starts before the approved definitions are applied"
+		return r.say("why.nothing.approving")
 	case len(r.slots().escalated) > 0:
-		return "nothing starts while " + few(r.slots().escalated) + " waits for a person"
+		return r.say("why.nothing.escalated", "names", few(r.Lang, r.slots().escalated))
 	case st.Status != Delegating:
-		return "nothing starts: the session is " + string(st.Status)
+		return r.say("why.nothing.status", "status", st.Status)
 	}
 	return ""
 }
@@ -194,65 +201,64 @@ func (r *session) whyNothingStarts() string {
 // awaitStart says what a checkpoint waits for before its first attempt.
 func awaitStart(cp *checkpoint, w *run.Waiting) {
 	r, unmet := cp.r, cp.unmet()
-	says := cp.id + " waits in pending"
 	switch held := r.whyNothingStarts(); {
 	case len(unmet) > 0:
-		w.Why("%s for %s", says, strings.Join(unmet, ", "))
+		w.Why("afl.why.waits", "checkpoint", cp.id, "status", Pending, "what", strings.Join(unmet, ", "))
 	case held != "":
-		w.Why("%s: %s", says, held)
+		w.Why("afl.why.held", "checkpoint", cp.id, "status", Pending, "why", held)
 	case len(r.slots().taken) >= r.cfg.Workers:
-		awaitSlot(r, w, says, r.slots().taken)
+		awaitSlot(cp, w, Pending, r.slots().taken)
 	case r.cfg.isWithheld():
-		w.Why("%s: no command may begin", says)
+		w.Why("afl.why.withheld", "checkpoint", cp.id, "status", Pending)
 	default:
-		w.Pass("%s starts as soon as what is before it has moved", cp.id)
+		w.Pass("afl.why.starts", "checkpoint", cp.id)
 	}
 }
 
 // awaitRetry says when the next attempt of a checkpoint starts.
 func awaitRetry(cp *checkpoint, w *run.Waiting) {
-	r, next, says := cp.r, cp.Iteration+1, cp.id+" waits in retrying"
+	r, next := cp.r, cp.Iteration+1
 	switch held := r.whyNothingStarts(); {
 	case held != "":
-		w.Why("%s: %s", says, held)
+		w.Why("afl.why.held", "checkpoint", cp.id, "status", Retrying, "why", held)
 	case r.Snap.Now.Before(cp.RetryAt.Time()):
-		w.Why("%s for its moment: attempt %d starts at %s", says, next, cp.RetryAt)
-		w.For("attempt %d of %s at %s (placet)", next, cp.id, cp.RetryAt)
+		w.Why("afl.why.retry", "checkpoint", cp.id, "status", Retrying, "attempt", next, "at", cp.RetryAt)
+		w.For("afl.wait.retry", "attempt", next, "checkpoint", cp.id, "at", cp.RetryAt)
 	case len(r.slots().running) >= r.cfg.Workers:
-		awaitSlot(r, w, says, r.slots().running)
+		awaitSlot(cp, w, Retrying, r.slots().running)
 	default:
-		w.Pass("attempt %d of %s starts as soon as what is before it has moved", next, cp.id)
+		w.Pass("afl.why.retry.next", "attempt", next, "checkpoint", cp.id)
 	}
 }
 
 // awaitSlot says that a checkpoint waits until others have ended.
-func awaitSlot(r *session, w *run.Waiting, says string, taken []string) {
-	words := fmt.Sprintf("all %d are taken", max(len(taken), r.cfg.Workers))
-	if r.cfg.Workers == 1 {
-		words = "the one is taken"
+func awaitSlot(cp *checkpoint, w *run.Waiting, status engine.Status, taken []string) {
+	workers := cp.r.cfg.Workers
+	if workers > 1 {
+		workers = max(workers, len(taken))
 	}
-	w.Why("%s for a slot: %s by %s (parallel_workers)", says, words, few(taken))
+	w.Why("afl.why.slot", "checkpoint", cp.id, "status", status, "n", workers, "names", few(cp.r.Lang, taken))
 }
 
 // mostNamed is how many checkpoints one line names.
 const mostNamed = 20
 
 // few are checkpoints in one line, which is repeated for each that waits for them.
-func few(ids []string) string {
+func few(lang string, ids []string) string {
 	if more := len(ids) - mostNamed; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(ids[:mostNamed], ", "), more)
+		return templates.Phrase(lang, "list.more", "all", strings.Join(ids[:mostNamed], ", "), "n", more)
 	}
 	return strings.Join(ids, ", ")
 }
 
 // awaitAnswer says that a checkpoint waits for a person.
 func awaitAnswer(cp *checkpoint, w *run.Waiting) {
-	typ, what := typeClarification, "an answer to its worker's question"
+	typ, key := typeClarification, templates.Key("afl.why.question")
 	if cp.Status == Escalated {
-		typ, what = typeEscalation, "a decision"
+		typ, key = typeEscalation, "afl.why.decision"
 	}
 	if q := cp.open(typ); q != nil {
-		w.Answer(q, "%s waits in %s for %s", cp.id, cp.Status, what)
+		w.Answer(q, key, "checkpoint", cp.id, "status", cp.Status)
 	}
 }
 
@@ -261,39 +267,41 @@ func awaitWorker(cp *checkpoint, w *run.Waiting) {
 	if cp.Status != InProgress {
 		return
 	}
-	report := cp.file("worker.json")
-	says := fmt.Sprintf("%s waits in in_progress (attempt %d/%d, since %s)", cp.id, cp.Iteration, cp.MaxIterations, cp.LastAttemptAt)
+	r, report := cp.r, cp.file("worker.json")
+	waits := r.say("why.attempt", "checkpoint", cp.id, "status", InProgress, "attempt", cp.Iteration, "max", cp.MaxIterations, "at", cp.LastAttemptAt)
 	if q := cp.open(typeInterrupted); q != nil {
-		w.Answer(q, "%s: nobody knows what became of the worker command", says)
+		w.Answer(q, "afl.why.worker_lost", "waits", waits)
 	} else if cp.isCommandWorker() {
-		awaitCommand(cp, w, says, cp.workerAction(), fmt.Sprintf("worker command (start %d, until %s)", cp.Worker.Number, cp.Worker.Deadline), cp.Worker.StartedAt)
-		w.For("the worker command of %s (agent)", cp.id)
+		awaitCommand(cp, w, waits, cp.workerAction(), r.say("command.worker", "start", cp.Worker.Number, "at", cp.Worker.Deadline), cp.Worker.StartedAt)
+		w.For("afl.wait.worker", "checkpoint", cp.id)
 	} else {
-		w.Why("%s for a worker that reads %s and writes %s%s", says, cp.r.Path(cp.file("prompt.md")), spoken(report), whyOutside(cp))
-		w.For("%s (agent)", report)
+		w.Why(whyOutside(cp), "waits", waits, "prompt", r.Path(cp.file("prompt.md")), "file", spoken(report), "attempt", cp.Iteration)
+		w.For("run.wait.file", "file", report, "wanted", r.from("run.who.agent"))
 	}
-	w.Unblock(report, `{"status": "completed"} has the attempt validated; "failed" with a "message", or "question" with a "question", are the other words`)
+	w.Unblock(report, r.say("unblock.worker", "json", `{"status": "completed"}`,
+		"failed", `"failed"`, "message", `"message"`, "question", `"question"`))
 }
 
-// whyOutside says why the worker command does not work on an attempt that it could work on
-// now: who works on an attempt is settled when it begins.
-func whyOutside(cp *checkpoint) string {
+// whyOutside is the key of what an attempt waits for that is worked on outside: it says
+// why the worker command does not work on one that it could work on now. Who works on an
+// attempt is settled when it begins.
+func whyOutside(cp *checkpoint) templates.Key {
 	switch digest := cp.r.cfg.workerDigest(); {
 	case digest == "":
-		return ""
+		return "afl.why.outside"
 	case !cp.r.Snap.Facts.Trusts(digest, worktree(cp.id)):
-		return fmt.Sprintf("; the worker command waits for trust (placet trust), and begins with an attempt after %d", cp.Iteration)
+		return "afl.why.outside.untrusted"
 	}
-	return fmt.Sprintf("; attempt %d is worked on outside: the worker command begins with the next attempt", cp.Iteration)
+	return "afl.why.outside.next"
 }
 
 // awaitCommand says whether a command that is waited for is under way.
-func awaitCommand(cp *checkpoint, w *run.Waiting, says string, a engine.Action, what string, started text) {
+func awaitCommand(cp *checkpoint, w *run.Waiting, waits string, a engine.Action, command string, started text) {
+	key := templates.Key("afl.why.command")
 	if cp.r.Snap.Facts.Alive[a.ID] {
-		w.Why("%s for its %s: it runs since %s", says, what, started)
-		return
+		key = "afl.why.command.alive"
 	}
-	w.Why("%s for its %s: the daemon, or placet once, carries it out", says, what)
+	w.Why(key, "waits", waits, "command", command, "at", started)
 }
 
 // spoken is a path of an attempt as people say it: iterations/2/result.json.
@@ -309,21 +317,24 @@ const shownCommand = 80
 
 // awaitVerdict says what an attempt waits for that is validated.
 func awaitVerdict(cp *checkpoint, w *run.Waiting) {
-	says, result := cp.id+" waits in validating", cp.file("result.json")
+	r, result := cp.r, cp.file("result.json")
 	switch q := cp.open(typeInterrupted); {
 	case q != nil:
-		w.Answer(q, "%s: nobody knows how the validation ended", says)
+		w.Answer(q, "afl.why.run_lost", "checkpoint", cp.id, "status", Validating)
 	case cp.AnalysisUntil != "":
 		analysis := cp.file("analysis.json")
-		w.Lacks(analysis, "(agent)", `{"failure_type": "…"} says what kind of failure it is`, "%s for %s, until %s (oracle_wait)", says, spoken(analysis), cp.AnalysisUntil)
+		w.Lacks(analysis, r.from("run.who.agent"), r.say("unblock.analysis", "json", `{"failure_type": "…"}`),
+			"afl.why.analysis", "checkpoint", cp.id, "status", Validating, "file", spoken(analysis), "at", cp.AnalysisUntil)
 	case cp.Run != nil && cp.Run.Mode == modeCommand && cp.def != nil:
-		what := fmt.Sprintf("validation (run %d, at most %s)", cp.Run.Number, cp.timeout())
-		awaitCommand(cp, w, says, cp.validationAction(), what, cp.Run.StartedAt)
-		w.For("the validation command of %s (placet)", cp.id)
+		waits := r.say("why.validating", "checkpoint", cp.id, "status", Validating)
+		awaitCommand(cp, w, waits, cp.validationAction(), r.say("command.validation", "run", cp.Run.Number, "time", cp.timeout()), cp.Run.StartedAt)
+		w.For("afl.wait.validation", "checkpoint", cp.id)
 	case cp.isByCommand():
-		w.Why("%s for trust in `%s` (placet trust); %s does not count, for afl.validation is \"command\"", says, oneLine(string(cp.def.Command), shownCommand), spoken(result))
-		w.For("placet trust for the validation command of %s (person)", cp.id)
+		w.Why("afl.why.trust", "checkpoint", cp.id, "status", Validating,
+			"command", oneLine(string(cp.def.Command), shownCommand), "file", spoken(result), "word", `"`+validateCommand+`"`)
+		w.For("afl.wait.trust", "checkpoint", cp.id)
 	default:
-		w.Lacks(result, "(agent)", fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "<what the tests printed>"}`, cp.Iteration), "%s for %s", says, spoken(result))
+		json := fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "%s"}`, cp.Iteration, r.say("unblock.output"))
+		w.Lacks(result, r.from("run.who.agent"), json, "afl.why.waits", "checkpoint", cp.id, "status", Validating, "what", spoken(result))
 	}
 }

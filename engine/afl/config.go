@@ -1,7 +1,6 @@
 package afl
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Config is the [afl] block of the configuration. A nil member says nothing:
@@ -69,7 +69,7 @@ func (c Config) Check() error {
 	if problem == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %s", problem.key, problem.text)
+	return templates.Errorf("afl.setting.bad", "key", problem.key, "problem", problem.text)
 }
 
 // WorkerDigest is what trust in the worker command is recorded under; "" where
@@ -132,7 +132,10 @@ func (s settings) workerDigest() engine.Digest {
 }
 
 // badSetting is a setting that cannot be used.
-type badSetting struct{ file, key, text string }
+type badSetting struct {
+	file, key string
+	text      templates.Message
+}
 
 // value is a setting as a file has it.
 type value struct {
@@ -176,7 +179,7 @@ func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings,
 	case c.Shell == nil:
 		s.Shell = []string{"bash", "-c"}
 	case len(c.Shell) == 0, slices.Contains(c.Shell, ""):
-		p.bad(value{key: "shell"}, "is empty: name the program that runs a command, like [\"bash\", \"-c\"]")
+		p.bad(value{key: "shell"}, "empty", "example", `["bash", "-c"]`)
 	}
 	p.mode()
 	s.waiting = p.waiting
@@ -204,9 +207,9 @@ type picker struct {
 	waiting []engine.Untrusted
 }
 
-func (p *picker) bad(v value, format string, args ...any) {
+func (p *picker) bad(v value, key string, pairs ...any) {
 	if p.problem == nil {
-		p.problem = &badSetting{v.file, v.key, fmt.Sprintf(format, args...)}
+		p.problem = &badSetting{v.file, v.key, templates.NewMessage(templates.Key("afl.setting."+key), pairs...)}
 	}
 }
 
@@ -229,9 +232,9 @@ func (p *picker) number(key string, builtIn, least, most int) int {
 	n, err := strconv.Atoi(string(v.raw))
 	switch {
 	case err != nil:
-		p.bad(v, "%s is no whole number: expected %d to %d", v.raw, least, most)
+		p.bad(v, "number", "value", string(v.raw), "least", least, "most", most)
 	case n < least || n > most:
-		p.bad(v, "%d is out of range: expected %d to %d", n, least, most)
+		p.bad(v, "range", "value", n, "least", least, "most", most)
 	default:
 		return n
 	}
@@ -247,18 +250,18 @@ func (p *picker) length(key string, builtIn, least, most time.Duration) time.Dur
 	}
 	shown, _ := v.raw.Text()
 	d, err := time.ParseDuration(shown)
-	fault := "%s is no length of time: write it like 5s or 2h"
+	fault := "length"
 	if v.file != "" {
 		var n int
 		n, err = strconv.Atoi(string(v.raw))
 		n = min(max(n, -1), int(most.Milliseconds())+1) // further out of range is no other answer
-		d, shown, fault = time.Duration(n)*time.Millisecond, string(v.raw)+" ms", "%s is no whole number of ms"
+		d, shown, fault = time.Duration(n)*time.Millisecond, string(v.raw)+" ms", "ms"
 	}
 	switch {
 	case err != nil:
-		p.bad(v, fault, v.raw)
+		p.bad(v, fault, "value", string(v.raw))
 	case d < least || d > most:
-		p.bad(v, "%s is out of range: expected %s to %s", shown, least, most)
+		p.bad(v, "range", "value", shown, "least", least, "most", most)
 	default:
 		return d
 	}
@@ -272,7 +275,7 @@ func (p *picker) flag(key string, builtIn bool) bool {
 		return builtIn
 	}
 	if word := string(v.raw); word != "true" && word != "false" {
-		p.bad(v, "%s is neither true nor false", v.raw)
+		p.bad(v, "flag", "value", string(v.raw))
 	}
 	return string(v.raw) == "true"
 }
@@ -287,7 +290,7 @@ func (p *picker) word(key string, offered ...string) string {
 	}
 	word, _ := v.raw.Text()
 	if !slices.Contains(offered, word) {
-		p.bad(v, "%s is none of %s", v.shown, strings.Join(offered, ", "))
+		p.bad(v, "word", "value", v.shown, "words", strings.Join(offered, ", "))
 		return offered[0]
 	}
 	digest := engine.Sum([]byte("afl." + key + "\n" + string(canonical(word))))
@@ -304,8 +307,8 @@ func (p *picker) mode() {
 	switch {
 	case !ok, string(v.raw) == `"auto"`:
 	case v.file == "":
-		p.bad(v, `%s is not served yet: set mode = "auto"`, v.raw)
+		p.bad(v, "mode", "value", string(v.raw), "line", `mode = "auto"`)
 	default:
-		p.bad(v, `%s is not served yet: set mode = "auto" in the block [afl] of placet.toml`, v.raw)
+		p.bad(v, "mode.upstream", "value", string(v.raw), "line", `mode = "auto"`)
 	}
 }

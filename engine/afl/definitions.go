@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -219,7 +218,7 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 func readV2(r *session, files []engine.Document) specs {
 	s := specs{layout: layoutV2, readable: len(files) <= mostCheckpoints}
 	if !s.readable {
-		r.Bad(files[mostCheckpoints], fmt.Sprintf("cannot read the checkpoints: there are %d: expected at most %d", len(files), mostCheckpoints))
+		r.Bad(files[mostCheckpoints], r.say("bad.checkpoints", "count", len(files), "most", mostCheckpoints))
 		return s
 	}
 	seen := map[string]bool{}

@@ -39,9 +39,9 @@ func readNewSpecs(r *session, _ run.On) *move {
 	if !r.mayBeApproved() || !r.specs.readable || same || r.isUndone() {
 		return nil
 	}
-	return &move{Reason: "checkpoints read", Causes: r.specs.causes, Then: func(c *change) {
+	return &move{Reason: r.say("move.specs_read"), Causes: r.specs.causes, Then: func(c *change) {
 		noteSpecs(r, c)
-		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeApproval)
+		closeOf(c, "", gate.Superseded, r.say("move.changed"), typeApproval)
 	}}
 }
 
@@ -59,7 +59,7 @@ func pauseForSpecs(r *session, _ run.On) *move {
 	if r.State.Pause != nil || !r.isChanged() {
 		return nil
 	}
-	return &move{Reason: "the checkpoints differ from those approved", Causes: r.specs.causes, Then: func(c *change) {
+	return &move{Reason: r.say("move.specs_changed"), Causes: r.specs.causes, Then: func(c *change) {
 		c.State.Pause = &Pause{Reason: pauseChanged, At: c.Now}
 	}}
 }
@@ -69,7 +69,7 @@ func pauseAsWished(r *session, _ run.On) *move {
 	if r.State.Pause != nil || r.control.Want != wantPause {
 		return nil
 	}
-	return r.wished("control.json wants pause", func(c *change) {
+	return r.wished("move.pause", func(c *change) {
 		c.State.Pause = &Pause{Reason: pausePerson, At: c.Now, By: text(templates.Cut(r.control.By, engine.LongestReason))}
 	})
 }
@@ -81,11 +81,11 @@ func resume(r *session, _ run.On) *move {
 	case pause == nil:
 		return nil
 	case pause.Reason == pausePerson && r.control.Want == wantRun:
-		return r.wished("control.json wants run", func(c *change) { c.State.Pause = nil })
+		return r.wished("move.run", func(c *change) { c.State.Pause = nil })
 	case !r.isUndone():
 		return nil
 	}
-	const why = "the checkpoints are those approved again"
+	why := r.say("move.specs_undone")
 	return &move{Reason: why, Causes: r.specs.causes, Then: func(c *change) {
 		c.State.Pause = nil
 		noteSpecs(r, c)
@@ -128,7 +128,7 @@ func (r *session) checkStamp(a approval) *approval {
 	d := r.Snap.In(a.file)
 	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
 	c.Response, c.By.User = optApprove, a.by
-	asked := gate.Evaluation{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
+	asked := gate.Evaluation{Lang: r.Lang, Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
 	if open := r.Open(typeApproval); open != nil {
 		asked.Present = r.Folder(open.ID).Dir + "/form.md"
 	}
@@ -173,9 +173,9 @@ func approve(r *session, on run.On) *move {
 			m.Actor = engine.Person(a.by)
 		}
 	}
-	m.Reason = "approved by " + a.source
+	m.Reason = r.say("move.approved", "source", a.source)
 	m.Then = func(c *change) {
-		closeOf(c, "", gate.Superseded, "approved elsewhere", typeApproval)
+		closeOf(c, "", gate.Superseded, r.say("move.approved_elsewhere"), typeApproval)
 		c.State.Pause, c.State.Specs.ChangesRequested = nil, nil
 		voidReview(c)
 		c.State.Approved = &Approved{
@@ -213,7 +213,7 @@ func askApproval(r *session, _ run.On) *move {
 		r.WakeAt(due)
 		return nil
 	}
-	return &move{Reason: "the checkpoints wait for approval", Then: func(c *change) { r.ask(c, typeApproval, "") }}
+	return &move{Reason: r.say("move.approval_asked"), Then: func(c *change) { r.ask(c, typeApproval, "") }}
 }
 
 // wished is what a person wants changed in the present checkpoints, nil for nothing.
@@ -225,8 +225,8 @@ func (s Specs) wished() *ChangesRequested {
 }
 
 // delegate lets the session begin once the approved definitions are applied.
-func delegate(*session, run.On) *move {
-	return &move{Reason: "the definitions are applied", Then: func(c *change) {
+func delegate(r *session, _ run.On) *move {
+	return &move{Reason: r.say("move.delegate"), Then: func(c *change) {
 		if c.State.StartedAt == "" {
 			c.State.StartedAt = c.Now
 		}

@@ -2,7 +2,6 @@ package afl
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +126,7 @@ func (d escalationData) Failures() (rows []failure) {
 	for _, j := range d.before() {
 		if j.Result != passed {
 			rows = append(rows, failure{
-				Attempt: strconv.Itoa(j.Iteration), Criteria: joined(j.FailedCriteria, "; "), Cause: templates.OrDash(string(j.FailureType)),
+				Attempt: strconv.Itoa(j.Iteration), Criteria: criteria(d.Lang, j.FailedCriteria), Cause: templates.OrDash(string(j.FailureType)),
 			})
 		}
 	}
@@ -281,8 +280,7 @@ func readEscalationReport(cp *checkpoint) *EscalationReport {
 	for _, name := range fixed {
 		is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
 		if !bytes.Equal(is, was) {
-			cp.r.Bad(d, fmt.Sprintf("cannot use escalation.json: /%s: is %s, placet wrote %s: remove it and placet writes it again",
-				name, oneLine(string(is), shownSentence), oneLine(string(was), shownSentence)))
+			cp.r.Bad(d, cp.r.say("bad.escalation", "member", name, "is", oneLine(string(is), shownSentence), "was", oneLine(string(was), shownSentence)))
 			return nil
 		}
 	}
@@ -290,19 +288,20 @@ func readEscalationReport(cp *checkpoint) *EscalationReport {
 }
 
 // lines are the report as show prints it.
-func (rep EscalationReport) lines() string {
+func (rep EscalationReport) lines(lang string) string {
 	var lines []string
 	for _, h := range rep.History {
 		if h.Result != passed {
-			lines = append(lines, fmt.Sprintf("failed: attempt %d, %s, %s", h.Iteration, templates.OrDash(string(h.FailureType)), joined(h.FailedCriteria, "; ")))
+			lines = append(lines, phrase(lang, "show.failure",
+				"attempt", h.Iteration, "type", templates.OrDash(string(h.FailureType)), "criteria", criteria(lang, h.FailedCriteria)))
 		}
 	}
 	for _, c := range rep.Causes {
-		lines = append(lines, "cause: "+oneLine(c, shownSentence))
+		lines = append(lines, phrase(lang, "show.cause", "cause", oneLine(c, shownSentence)))
 	}
-	lines = append(lines, "recommended: "+rep.Recommended)
+	lines = append(lines, phrase(lang, "show.recommended", "way", rep.Recommended))
 	if len(rep.Dependents) > 0 {
-		lines = append(lines, "waiting for it: "+strings.Join(rep.Dependents, ", "))
+		lines = append(lines, phrase(lang, "show.dependents", "checkpoints", strings.Join(rep.Dependents, ", ")))
 	}
 	return strings.Join(lines, "\n")
 }

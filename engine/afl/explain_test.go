@@ -21,16 +21,17 @@ func words(a engine.RunView) string {
 	return strings.Join(lines, "\n")
 }
 
-// Of each thing that waits the first guard that is not met is named, and the
-// file that would meet it.
-func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
+// explainCase is a session that waits, and what explain says and does not say of it.
+type explainCase struct {
+	begin func(testing.TB) *world
+	want  []string
+	not   []string
+}
+
+func explainCases() map[string]explainCase {
 	a, b := cp{id: "a"}, cp{id: "b", after: []string{"a"}}
 	attempt := sessionDir + "/delegations/a/iterations/1/"
-	tests := map[string]struct {
-		begin func(testing.TB) *world
-		want  []string
-		not   []string
-	}{
+	return map[string]explainCase{
 		"not begun": {func(t testing.TB) *world {
 			return approvedWorld(t, a)
 		}, []string{"the next pass begins the session: found", "status: the next pass (placet)"}, nil},
@@ -221,7 +222,12 @@ func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 			return w
 		}, []string{"status aborted is final: nothing moves this session"}, []string{"control.json"}},
 	}
-	for name, test := range tests {
+}
+
+// Of each thing that waits the first guard that is not met is named, and the
+// file that would meet it.
+func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
+	for name, test := range explainCases() {
 		t.Run(name, func(t *testing.T) {
 			got := words(test.begin(t).account()) + "\n"
 			for _, want := range test.want {

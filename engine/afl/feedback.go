@@ -59,7 +59,7 @@ func (d feedbackData) Facts() []templates.FormFact {
 	if v.ExitCode != nil {
 		exit = strconv.Itoa(*v.ExitCode)
 	}
-	return labelled(d.Lang, "feedback.criterion", joined(v.FailedCriteria, "; "), "feedback.type", string(v.FailureType),
+	return labelled(d.Lang, "feedback.criterion", criteria(d.Lang, v.FailedCriteria), "feedback.type", string(v.FailureType),
 		"feedback.files", joined(v.RelatedFiles, ", "), "feedback.command", string(d.Def.Command),
 		"feedback.exit_code", exit, "feedback.expected", string(d.Def.Expected))
 }
@@ -157,9 +157,9 @@ type section struct {
 func (d feedbackData) Output() []section {
 	switch d.Verdict.Source {
 	case fromResult:
-		return []section{d.part("output", "result.json", d.Stdout)}
+		return []section{d.part(phrase(d.Lang, "feedback.part.result"), "result.json", d.Stdout)}
 	case fromWorker:
-		return []section{d.part("worker", cmp.Or(d.File, "worker.json"), d.Stdout)}
+		return []section{d.part(phrase(d.Lang, "feedback.part.worker"), cmp.Or(d.File, "worker.json"), d.Stdout)}
 	}
 	file := layout.AFLNumbered("validation", d.Verdict.Run, ".json")
 	return []section{d.part("stdout", file, d.Stdout), d.part("stderr", file, d.Stderr)}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -50,25 +51,13 @@ func (s specs) ids(blocks bool) []string {
 	return found
 }
 
-// kinds are the findings of section 3.4 of the page: name and what helps.
-var kinds = map[string]struct{ name, suggestion string }{
-	"E1":  {"cycle", "take one of these dependencies out"},
-	"E2":  {"unknown_dependency", "define it, or take the dependency out"},
-	"E3":  {"duplicate_id", "give it an id of its own"},
-	"E4":  {"bad_id", "use letters, digits, dots, dashes and underscores, at most 64, beginning with a letter or digit"},
-	"E5":  {"missing_command", `add one, or set validation = "result"`},
-	"E6":  {"reused_id", "take a new id"},
-	"E7":  {"bad_timeout", "write it in ms, without unit"},
-	"E8":  {"no_checkpoints", "add at least one"},
-	"E9":  {"mismatch", "make them equal, or take the id out"},
-	"E10": {"unread_dependencies", ""},
-	"W1":  {"empty_criteria", "say when it is good enough"},
-	"W2":  {"no_expected", "name a text that only a passing run prints"},
-	"W3":  {"vague_expected", "name a text that only a passing run prints"},
-	"W4":  {"unknown_type", "it is read as implementation"},
-	"W5":  {"prerequisites", "see to them before you approve"},
-	"W6":  {"two_layouts", "the YAML file counts; remove the others"},
-	"W7":  {"unknown_key", ""},
+// kinds are the names of the findings of section 3.4 of the page. What is wrong and what
+// helps have words under the name.
+var kinds = map[string]string{
+	"E1": "cycle", "E2": "unknown_dependency", "E3": "duplicate_id", "E4": "bad_id", "E5": "missing_command",
+	"E6": "reused_id", "E7": "bad_timeout", "E8": "no_checkpoints", "E9": "mismatch", "E10": "unread_dependencies",
+	"W1": "empty_criteria", "W2": "no_expected", "W3": "vague_expected", "W4": "unknown_type", "W5": "prerequisites",
+	"W6": "two_layouts", "W7": "unknown_key",
 }
 
 // judged are the findings about a design so far.
@@ -78,10 +67,10 @@ type judged struct {
 	list []finding
 }
 
-// add adds a finding about a checkpoint.
-func (j *judged) add(id string, e entry, format string, args ...any) *finding {
-	kind := kinds[id]
-	j.list = append(j.list, finding{id, kind.name, e.file, e.place, fmt.Sprintf(format, args...), kind.suggestion})
+// add adds a finding about a checkpoint, whose text has the key of its kind.
+func (j *judged) add(id string, e entry, pairs ...any) *finding {
+	name := kinds[id]
+	j.list = append(j.list, finding{id, name, e.file, e.place, j.r.say("finding."+name, pairs...), j.r.say("mend."+name, pairs...)})
 	return &j.list[len(j.list)-1]
 }
 
@@ -105,16 +94,18 @@ func judgeSpecs(r *session, s specs) []finding {
 		j.judgeEntry(e)
 	}
 	if folder := path.Base(r.Snap.Dir); s.session != "" && s.session != folder {
-		j.add("E9", whole, "session is %q, the folder is %q", s.session, folder).suggestion = "make them equal, or take the line out"
+		pairs := []any{"is", strconv.Quote(s.session), "name", strconv.Quote(folder)}
+		f := j.add("E9", whole, pairs...)
+		f.text, f.suggestion = r.say("finding.mismatch.session", pairs...), r.say("mend.mismatch.session")
 	}
 	if len(s.entries) == 0 {
-		j.add("E8", whole, "there is no checkpoint")
+		j.add("E8", whole)
 	}
 	if len(s.pre) > 0 {
-		j.add("W5", whole, "prerequisites are shown, not run")
+		j.add("W5", whole)
 	}
 	if s.both {
-		j.add("W6", whole, "checkpoints/*.json stand beside specs/checkpoints.yaml")
+		j.add("W6", whole, "files", "checkpoints/*.json", "file", specsYAML)
 	}
 	slices.SortStableFunc(j.list, func(a, b finding) int { return strings.Compare(a.id, b.id) })
 	return j.list
@@ -127,10 +118,10 @@ func (j *judged) judgeGraph(whole entry) {
 		if j.layout == layoutV2 { // a folder has no note
 			whole = j.entry(cycle[0])
 		}
-		j.add("E1", whole, "cycle %s", graph.Words(cycle))
+		j.add("E1", whole, "checkpoints", graph.Words(cycle))
 	}
 	for _, m := range graph.Unknown(nodes) {
-		j.add("E2", j.entry(m.Node), "%q depends on %q, which is not defined", m.Node, m.Dependency)
+		j.add("E2", j.entry(m.Node), "checkpoint", strconv.Quote(m.Node), "dependency", strconv.Quote(m.Dependency))
 	}
 }
 
@@ -171,10 +162,10 @@ func (j *judged) judgeIDs() {
 			spent = spent || others[look] > 1 || others[look] == 1 && c == nil // an answer could not tell the two apart
 		}
 		if taken != "" && !e.badID {
-			j.add("E3", e, "the id %q is taken by %q (case, - and _ do not count, nor do 1 and l, 0 and O)", id, taken)
+			j.add("E3", e, "id", strconv.Quote(id), "by", strconv.Quote(taken))
 		}
 		if spent {
-			j.add("E6", e, "the id %q belonged to another checkpoint of the session", id)
+			j.add("E6", e, "id", strconv.Quote(id))
 		}
 	}
 }
@@ -185,29 +176,30 @@ var vague = []string{"pass", "passed", "passing", "ok", "success", "successful",
 // judgeEntry judges a checkpoint by itself.
 func (j *judged) judgeEntry(e entry) {
 	id, expected := e.def.ID, strings.ToLower(strings.TrimSpace(string(e.def.Expected)))
+	quoted := strconv.Quote(id)
 	if e.badID || j.layout == layoutV2 && !layout.IsAFLCheckpoint(id) {
-		j.add("E4", e, "the id %q cannot be used", id)
+		j.add("E4", e, "id", quoted)
 	}
 	if e.def.Command == "" && j.r.cfg.Validation != validateResult {
-		j.add("E5", e, "%q has no validation.command", id)
+		j.add("E5", e, "checkpoint", quoted, "line", `validation = "result"`)
 	}
 	if e.badTimeout {
-		j.add("E7", e, "the timeout of %q is no whole number from 1 to 86400000", id)
+		j.add("E7", e, "checkpoint", quoted, "most", 86_400_000)
 	}
 	if e.idInFile != "" && e.idInFile != id {
-		j.add("E9", e, "id is %q, the file is %q", e.idInFile, path.Base(e.file))
+		j.add("E9", e, "is", strconv.Quote(e.idInFile), "name", strconv.Quote(path.Base(e.file)))
 	}
 	if len(e.def.Criteria) == 0 {
-		j.add("W1", e, "%q has no criteria", id)
+		j.add("W1", e, "checkpoint", quoted)
 	}
 	switch {
 	case expected == "" && e.def.Command != "":
-		j.add("W2", e, "%q has no expected text: exit code 0 passes", id)
+		j.add("W2", e, "checkpoint", quoted)
 	case slices.Contains(vague, expected) || utf8.RuneCountInString(expected) == 1:
-		j.add("W3", e, "%q may be printed by a failing run of %q, too", e.def.Expected, id)
+		j.add("W3", e, "text", strconv.Quote(string(e.def.Expected)), "checkpoint", quoted)
 	}
 	if e.unknownType != "" {
-		j.add("W4", e, "the type %q of %q is not known", e.unknownType, id)
+		j.add("W4", e, "type", strconv.Quote(e.unknownType), "checkpoint", quoted)
 	}
 }
 
@@ -217,11 +209,10 @@ const mostStrays = 20
 // judgeStrays finds the keys that nobody reads.
 func (j *judged) judgeStrays(e entry, defined map[string]bool) {
 	for _, s := range e.strays[:min(len(e.strays), mostStrays)] {
-		id, words := "W7", s.text()
+		id := "W7"
 		if s.orders(defined) {
-			id, words = "E10", words+", so the order is lost"
+			id = "E10"
 		}
-		at := entry{file: e.file, place: s.Pointer}
-		j.add(id, at, "%s", words).suggestion = s.suggestion()
+		j.add(id, entry{file: e.file, place: s.Pointer}, s.pairs()...)
 	}
 }

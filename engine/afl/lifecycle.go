@@ -11,7 +11,7 @@ import (
 
 // endWithSession ends a checkpoint of a session that has ended.
 func endWithSession(cp *checkpoint) *move {
-	const why = "the session was aborted"
+	why := cp.r.say("move.aborted")
 	return cp.move(why, nil, func(s *step) {
 		s.abort(becauseSession)
 		s.closeRequests(gate.Cancelled, why)
@@ -24,11 +24,11 @@ func adopt(cp *checkpoint) *move {
 	if !finished {
 		return nil
 	}
-	return beginCheckpoint(cp, "its status.json says completed", cause, func(s *step) { s.c.FinishedAt = s.Now })
+	return beginCheckpoint(cp, "move.adopted", cause, func(s *step) { s.c.FinishedAt = s.Now })
 }
 
 // define makes a checkpoint of an approved definition.
-func define(cp *checkpoint) *move { return beginCheckpoint(cp, "approved", nil, func(*step) {}) }
+func define(cp *checkpoint) *move { return beginCheckpoint(cp, "move.defined", nil, func(*step) {}) }
 
 // beginCheckpoint makes a checkpoint. Attempts that are there already are never overwritten: the
 // next one takes the number after the last.
@@ -40,7 +40,7 @@ func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then 
 		return &move{Blocks: true} // it may say that the checkpoint has passed already
 	}
 	last := cp.lastIteration()
-	return cp.move(why, causes, func(s *step) {
+	return cp.move(cp.r.say(why), causes, func(s *step) {
 		s.c.DefinitionDigest, s.c.Iteration, s.c.MaxIterations = cp.def.digest(), last, last+cp.r.cfg.MaxIterations
 		voidReview(s.change)
 		then(s)
@@ -52,7 +52,7 @@ func redefine(cp *checkpoint) *move {
 	if cp.def == nil || cp.r.State.Status != Approving || cp.DefinitionDigest == cp.def.digest() {
 		return nil
 	}
-	const why = "the definition changed"
+	why := cp.r.say("move.redefined")
 	return cp.move(why, nil, func(s *step) {
 		s.halt()
 		s.c.DefinitionDigest, s.c.FinishedAt = cp.def.digest(), ""
@@ -67,7 +67,7 @@ func remove(cp *checkpoint) *move {
 	if cp.def != nil || cp.r.State.Status != Approving {
 		return nil
 	}
-	const why = "it is defined no longer"
+	why := cp.r.say("move.removed")
 	return cp.move(why, nil, func(s *step) {
 		s.abort(becauseRemoved)
 		s.closeRequests(gate.Superseded, why)
@@ -76,7 +76,7 @@ func remove(cp *checkpoint) *move {
 
 // retryMore gives a checkpoint more attempts.
 func retryMore(s *step, a *run.Answer) {
-	n, note, _ := attemptsOf(a, s.cp.r.cfg.RetryMore)
+	n, note, _ := attemptsOf(s.cp.r.Lang, a, s.cp.r.cfg.RetryMore)
 	noteAttempts(s, a.Request.ID, n)
 	s.retryNow(n, note)
 }
@@ -86,7 +86,7 @@ func redesign(s *step, a *run.Answer) {
 	s.another(s.cp.r.cfg.MaxIterations)
 	s.note(a.Comment)
 	s.State.Pause = &Pause{Reason: pauseDesign, At: s.Now, By: text(a.By.User)}
-	closeOf(s.change, "", gate.Superseded, "the design is looked at again", typeApproval)
+	closeOf(s.change, "", gate.Superseded, s.cp.r.say("move.redesign"), typeApproval)
 }
 
 // skip leaves a checkpoint out.
@@ -99,7 +99,7 @@ func skip(s *step, a *run.Answer) {
 func endWithDependency(cp *checkpoint) *move {
 	for _, dep := range cp.definition().Dependencies {
 		if other := cp.r.checkpoint(dep); other.Status == Aborted && !other.isMet() {
-			why := dep + " was aborted"
+			why := cp.r.say("move.dependency_aborted", "checkpoint", dep)
 			return cp.move(why, nil, func(s *step) {
 				s.c.AbortedBecause, s.c.FinishedAt = becauseDependency, s.Now
 				s.closeRequests(gate.Cancelled, why)
@@ -144,7 +144,7 @@ func retry(cp *checkpoint) *move {
 	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers || r.cfg.isWithheld() || !r.Due(cp.RetryAt) || !cp.mayBegin() {
 		return nil
 	}
-	return cp.move("the next attempt is due", nil, (*step).beginAttempt)
+	return cp.move(r.say("move.retry_due"), nil, (*step).beginAttempt)
 }
 
 // start begins the first attempt of a checkpoint whose dependencies are met.
@@ -153,7 +153,7 @@ func start(cp *checkpoint) *move {
 	if !r.mayStart() || len(r.slots().taken) >= r.cfg.Workers || len(cp.unmet()) > 0 || !cp.mayBegin() {
 		return nil
 	}
-	return cp.move("its dependencies are met", nil, func(s *step) {
+	return cp.move(r.say("move.start"), nil, func(s *step) {
 		if s.c.StartedAt == "" {
 			s.c.StartedAt = s.Now
 		}
@@ -184,7 +184,7 @@ func reopen(cp *checkpoint) *move {
 			words = append(words, n.Text)
 		}
 	}
-	return cp.move("the review blocks it", nil, func(s *step) {
+	return cp.move(cp.r.say("move.reopened"), nil, func(s *step) {
 		s.State.Review.Reopen = slices.Clone(v.Reopen[1:])
 		s.retryNow(cp.r.cfg.MaxIterations, strings.Join(words, "\n\n"))
 		s.c.FinishedAt = ""
@@ -201,7 +201,7 @@ func revalidate(cp *checkpoint) *move {
 	if deps, again := r.bases().awaited(cp); !again || len(deps) > 0 {
 		return nil
 	}
-	return cp.move("what it depends on was worked on anew", nil, func(s *step) {
+	return cp.move(r.say("move.revalidate"), nil, func(s *step) {
 		s.another(r.cfg.MaxIterations)
 		s.c.FinishedAt = ""
 		s.run()

@@ -70,7 +70,7 @@ func changesOutput(r *session, w *run.Outputs) {
 			for _, f := range r.specs.findings {
 				lines = append(lines, f.line())
 			}
-			return changesMD(r.lang(), r.id(), *wished, lines)
+			return changesMD(r.Lang, r.id(), *wished, lines)
 		})
 	}
 }
@@ -82,7 +82,7 @@ func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
 		isNew := cp.Status == InProgress && len(cp.Questions) == 0 && cp.startNumber() == 1
 		w.Once(cp.file("prompt.md"), now && isNew, cp.promptMD)
 		if cp.answers() > 0 {
-			w.Always(cp.file("answer.md"), answerMD(cp.r.lang(), cp.r.id(), cp.id, cp.Iteration, cp.Questions))
+			w.Always(cp.file("answer.md"), answerMD(cp.r.Lang, cp.r.id(), cp.id, cp.Iteration, cp.Questions))
 		}
 	}
 	for i, h := range cp.History {

@@ -74,15 +74,15 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 			return fill(r, q, req)
 		},
 		Title: func(r *session, q *run.Request) gate.Texts {
-			t := gate.Texts{Lang: r.lang(), Title: phrase(r.lang(), "title."+q.Type), Where: string(q.Subject)}
+			t := gate.Texts{Lang: r.Lang, Title: phrase(r.Lang, "title."+q.Type), Where: string(q.Subject)}
 			if lines != nil {
 				t.Lines = lines(r, q)
 			}
 			return t
 		},
-		Check: func(_ *session, a *run.Answer) (problem string) {
+		Check: func(r *session, a *run.Answer) (problem string) {
 			if a.Response == optRetryMore {
-				_, _, problem = attemptsOf(a, 0)
+				_, _, problem = attemptsOf(r.Lang, a, 0)
 			}
 			return problem
 		},
@@ -92,7 +92,7 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 // dependentLines show in the form of an escalation what waits for the checkpoint.
 func dependentLines(r *session, q *run.Request) []string {
 	if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
-		return []string{phrase(r.lang(), "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
+		return []string{phrase(r.Lang, "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
 	}
 	return nil
 }
@@ -111,13 +111,10 @@ func (r *session) ask(c *change, typ, cp string) *run.Request {
 	return c.Ask(run.Request{ID: r.requestID(typ, cp, c.Revision), Type: typ, Subject: text(cp)})
 }
 
-// lang is the language of the session's texts.
-func (r *session) lang() string { return r.State.Language }
-
 // offer adds options with their words: what each is, and what it does.
 func offer(r *session, req *gate.Request, ids ...string) {
 	for _, id := range ids {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: phrase(r.lang(), "option."+id), Effect: phrase(r.lang(), "effect."+id)})
+		req.Options = append(req.Options, gate.Option{ID: id, Description: phrase(r.Lang, "option."+id), Effect: phrase(r.Lang, "effect."+id)})
 	}
 }
 
@@ -130,11 +127,11 @@ const (
 )
 
 func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = phrase(r.lang(), "ask.specs_approval")
+	req.Prompt = phrase(r.Lang, "ask.specs_approval")
 	if len(r.State.Specs.Errors) == 0 {
 		offer(r, req, optApprove)
 	} else {
-		req.Prompt = phrase(r.lang(), "ask.specs_approval.blocked")
+		req.Prompt = phrase(r.Lang, "ask.specs_approval.blocked")
 	}
 	offer(r, req, optChanges, optReject)
 	req.CommentRequired = []string{optChanges}
@@ -208,7 +205,7 @@ func fillClarification(r *session, q *run.Request, req *gate.Request) schemas.Ob
 func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Object {
 	cp := r.checkpoint(string(q.Subject))
 	e := cp.Escalation
-	req.Prompt = phrase(r.lang(), "ask.escalation", "checkpoint", cp.id) + "\n\n" + e.Reason
+	req.Prompt = phrase(r.Lang, "ask.escalation", "checkpoint", cp.id) + "\n\n" + e.Reason
 	offer(r, req, optRetryMore, optRedesign)
 	if cp.Iteration > 0 {
 		offer(r, req, optEnvFixed)
@@ -227,7 +224,7 @@ func dependentsOf(r *session, cp string) []string {
 }
 
 func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = phrase(r.lang(), "ask.implementation_review")
+	req.Prompt = phrase(r.Lang, "ask.implementation_review")
 	offer(r, req, optAccept)
 	done, needed := []string{}, map[string]bool{}
 	for _, d := range r.State.definitions() {
@@ -245,7 +242,7 @@ func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
 			effect = "effect.reopen.needed"
 		}
 		req.Options = append(req.Options, gate.Option{
-			ID: option, Description: phrase(r.lang(), "option.reopen"), Effect: phrase(r.lang(), effect, "checkpoint", id),
+			ID: option, Description: phrase(r.Lang, "option.reopen"), Effect: phrase(r.Lang, effect, "checkpoint", id),
 		})
 		req.Several = append(req.Several, option)
 		req.CommentRequired = append(req.CommentRequired, option)
@@ -262,7 +259,7 @@ func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Obje
 	} else {
 		offer(r, req, optValidate)
 	}
-	req.Prompt = phrase(r.lang(), prompt, "checkpoint", cp.id)
+	req.Prompt = phrase(r.Lang, prompt, "checkpoint", cp.id)
 	return schemas.Object{{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: cp.Iteration}, what}
 }
 
@@ -274,7 +271,7 @@ var firstLine = regexp.MustCompile(`(?i)^\s*attempts:[ \t]*(\S+)[ \t]*(?:\n|$)`)
 
 // attemptsOf is how many attempts retry_more asks for, builtIn where it does not say, and
 // the rest of the comment; or why the number cannot be used.
-func attemptsOf(a *run.Answer, builtIn int) (n int, note, problem string) {
+func attemptsOf(lang string, a *run.Answer, builtIn int) (n int, note, problem string) {
 	number, note := "", a.Comment
 	comment := strings.ReplaceAll(a.Comment, "\r\n", "\n")
 	if m := firstLine.FindStringSubmatch(comment); m != nil {
@@ -291,7 +288,7 @@ func attemptsOf(a *run.Answer, builtIn int) (n int, note, problem string) {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > mostAttempts {
-		return 0, note, fmt.Sprintf("cannot use the answer: attempts is %s: expected a whole number from 1 to 20", number)
+		return 0, note, phrase(lang, "bad.attempts", "attempts", number, "most", mostAttempts)
 	}
 	return n, note, ""
 }

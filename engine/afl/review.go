@@ -1,8 +1,8 @@
 package afl
 
 import (
-	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -30,7 +30,7 @@ func (r *session) finished() (all bool, done int) {
 // endEmpty ends a session of which nothing is left.
 func endEmpty(r *session, _ run.On) *move {
 	if all, done := r.finished(); all && done == 0 {
-		return &move{Reason: "every checkpoint was aborted"}
+		return &move{Reason: r.say("move.nothing_left")}
 	}
 	return nil
 }
@@ -41,8 +41,8 @@ func completeUnreviewed(r *session, _ run.On) *move {
 	if !all || r.cfg.Review != reviewOff {
 		return nil
 	}
-	return &move{Reason: plural(done, "checkpoint") + " passed", Then: func(c *change) {
-		closeOf(c, "", gate.Cancelled, "review is off", typeReview)
+	return &move{Reason: r.say("move.passed", "n", done), Then: func(c *change) {
+		closeOf(c, "", gate.Cancelled, r.say("move.review_off"), typeReview)
 	}}
 }
 
@@ -57,7 +57,7 @@ func openReview(r *session, _ run.On) *move {
 	if all, _ := r.finished(); !all || !due || r.Undecidable(present) {
 		return nil // whether it is news later could not be told
 	}
-	return &move{Reason: "every checkpoint is over", Then: func(c *change) {
+	return &move{Reason: r.say("move.review"), Then: func(c *change) {
 		review := &Review{Round: round, Mode: r.cfg.Review, Status: run.Open, Seen: text(present.Sum)}
 		c.State.Review = review
 		if r.cfg.Review == reviewPerson {
@@ -70,7 +70,7 @@ func openReview(r *session, _ run.On) *move {
 func voidReview(c *change) {
 	if v := c.State.Review; v != nil {
 		v.Status, v.Reopen = void, nil
-		closeOf(c, "", gate.Superseded, "the checkpoints changed", typeReview)
+		closeOf(c, "", gate.Superseded, phrase(c.State.Language, "move.changed"), typeReview)
 	}
 }
 
@@ -143,7 +143,7 @@ func (r *session) reviewReport(round int) *ReviewReport {
 	}
 	for i, f := range rep.Findings {
 		if cp := r.checkpoint(f.Checkpoint); f.Severity == blockingSeverity && (cp.Status != Completed || cp.def == nil) {
-			r.Bad(d, fmt.Sprintf("cannot use %s: /findings/%d/checkpoint: %q is no completed checkpoint of the session", name, i, f.Checkpoint))
+			r.Bad(d, r.say("bad.review", "file", name, "i", i, "checkpoint", strconv.Quote(f.Checkpoint)))
 			return nil
 		}
 	}
@@ -172,7 +172,10 @@ func byReport(r *session, status string) *move {
 	if (status == reopened) != (len(blocked) > 0) {
 		return nil
 	}
-	why := "the review blocks " + cmp.Or(strings.Join(blocked, ", "), "nothing")
+	why := r.say("move.review_accepts")
+	if len(blocked) > 0 {
+		why = r.say("move.review_blocks", "checkpoints", strings.Join(blocked, ", "))
+	}
 	d := r.Snap.In(numbered("review", v.Round))
 	return &move{Reason: why, Causes: []engine.Document{d}, Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
 		c.State.Review.Status, c.State.Review.Reopen, c.State.Review.Notes = status, blocked, notes

@@ -2,9 +2,9 @@ package afl
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,14 +39,14 @@ type session struct {
 
 // family is AFL as the kernel has it.
 var family = kernel{
-	Name: "afl", Noun: "session",
+	Name:  "afl",
 	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
 	Stamp: millis,
 	Cause: func(rel string) string { return rel },
-	Anew:  "restore it from git, together with events.jsonl, or remove state.json, events.jsonl and requests/ to begin the session anew",
+	Anew:  "afl.anew",
 	Format: run.Format[State]{
 		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: func(r *run.Run[State], st State) string { return st.unfit(r.Snap.Key.ID) },
+		Unfit: func(r *run.Run[State], st State) error { return st.unfit(r.Snap.Key.ID) },
 	},
 	Parts: []run.Parts[State, *session]{{
 		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
@@ -104,6 +104,9 @@ func readSession(k *run.Run[State]) *session {
 
 func (r *session) id() string { return r.Snap.Key.ID }
 
+// say is [phrase] in the language of the session.
+func (r *session) say(key string, pairs ...any) string { return phrase(r.Lang, key, pairs...) }
+
 // index puts the checkpoints in their order.
 func (r *session) index() {
 	r.order = r.State.order()
@@ -133,7 +136,7 @@ func (r *session) readConfig() {
 	if r.cfg, bad = r.config().settle(r.Snap.Facts.Trusted, below...); bad != nil {
 		r.cfgBad = true
 		if bad.file != "" {
-			r.Notes.Add(r.Note(bad.file), fmt.Sprintf("cannot use %s: %s: %s; no AFL session moves until it is mended", bad.file, bad.key, bad.text))
+			r.Notes.Add(r.Note(bad.file), r.say("bad.settings", "file", bad.file, "key", bad.key, "problem", bad.text))
 		}
 	}
 }
@@ -149,7 +152,7 @@ func (r *session) readMeta() {
 	switch {
 	case m == nil:
 	case m.SessionID != "" && m.SessionID != r.id():
-		r.Bad(d, fmt.Sprintf("cannot use meta.json: /sessionId: is %q, the folder is %q", m.SessionID, r.id()))
+		r.Bad(d, r.say("bad.meta", "id", strconv.Quote(m.SessionID), "folder", strconv.Quote(r.id())))
 	default:
 		r.meta = *m
 	}
@@ -170,10 +173,10 @@ func (r *session) readSignal() {
 	switch {
 	case c == nil:
 	case !layout.IsAFLSession(c.SessionID):
-		r.Bad(d, fmt.Sprintf("cannot use %s: /sessionId: %q is no session's id", path.Base(d.Path), c.SessionID))
+		r.Bad(d, r.say("bad.signal.session", "file", path.Base(d.Path), "id", strconv.Quote(c.SessionID)))
 	case c.SessionID != r.id() || c.Checkpoint == "" || r.State.Approved == nil:
 	case r.State.Checkpoints[c.Checkpoint] == nil:
-		r.Bad(d, fmt.Sprintf("cannot use %s: /currentCheckpoint: the session has no checkpoint %q", path.Base(d.Path), c.Checkpoint))
+		r.Bad(d, r.say("bad.signal.checkpoint", "file", path.Base(d.Path), "checkpoint", strconv.Quote(c.Checkpoint)))
 	default:
 		r.signal = c
 	}
@@ -216,7 +219,7 @@ func (r *session) notes() {
 	}
 	for _, f := range r.specs.findings {
 		if f.blocks() {
-			r.Notes.Beside(r.Path(f.file), "cannot begin: "+f.text+" ("+f.id+" "+f.name+" "+f.file+f.place+"): "+f.suggestion)
+			r.Notes.Beside(r.Path(f.file), r.say("bad.design", "text", f.text, "finding", f.id+" "+f.name+" "+f.file+f.place, "mend", f.suggestion))
 		}
 	}
 }
@@ -229,29 +232,27 @@ func adoptCompleted(r *session, _ run.On) *move {
 	if r.meta.Status != string(Completed) {
 		return nil
 	}
-	return firstState(r, "upstream has completed it", true)
+	return firstState(r, "move.upstream_completed", true)
 }
 
 // begin makes the first state of a session whose checkpoints wait for approval.
-func begin(r *session, _ run.On) *move { return firstState(r, "found", false) }
+func begin(r *session, _ run.On) *move { return firstState(r, "move.seen", false) }
 
 func firstState(r *session, why string, adopted bool) *move {
 	if r.Held || r.isVacant() {
 		return nil
 	}
-	return &move{Reason: why, Then: func(c *change) {
+	return &move{Reason: r.say(why), Then: func(c *change) {
 		st := c.State
-		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), templates.English, c.Now, adopted
-		if lang := r.Snap.Facts.Config.Language; slices.Contains(templates.Languages(), lang) {
-			st.Language = lang
-		}
+		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), cmp.Or(r.Lang, templates.English), c.Now, adopted
 	}}
 }
 
-// wished is a move that control.json asks for.
+// wished is a move that control.json asks for. otherwise is the key of its reason where the
+// person gives none.
 func (r *session) wished(otherwise string, then func(*change)) *move {
 	return &move{
-		Reason: orWord(r.control.Reason, otherwise), Causes: []engine.Document{r.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
+		Reason: orWord(r.control.Reason, r.say(otherwise)), Causes: []engine.Document{r.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
 	}
 }
 
@@ -260,7 +261,7 @@ func abortAsWished(r *session, _ run.On) *move {
 	if r.control.Want != wantAbort {
 		return nil
 	}
-	return r.wished("control.json wants abort", cancelOwn)
+	return r.wished("move.abort", cancelOwn)
 }
 
 // abortAsTold is the end that an answer asks for.
@@ -269,12 +270,12 @@ func abortAsTold(_ *session, on run.On) *move {
 }
 
 // cancelOwn closes the requests of the session itself.
-func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, "the session was aborted") }
+func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, phrase(c.State.Language, "move.aborted")) }
 
 // escalateSession stops a session of which a checkpoint was handed to a person.
 func escalateSession(r *session, _ run.On) *move {
 	if list := r.inStatus(Escalated); len(list) > 0 {
-		return &move{Reason: "a person must decide: " + strings.Join(list, ", ")}
+		return &move{Reason: r.say("move.escalate", "checkpoints", strings.Join(list, ", "))}
 	}
 	return nil
 }
@@ -284,7 +285,7 @@ func resolve(r *session, _ run.On) *move {
 	if len(r.inStatus(Escalated)) > 0 {
 		return nil
 	}
-	m := &move{To: Delegating, Reason: "no checkpoint is escalated any more"}
+	m := &move{To: Delegating, Reason: r.say("move.resolve")}
 	if r.State.Pause != nil {
 		m.To = Paused
 	}
@@ -308,7 +309,7 @@ func (r *session) isVacant() bool {
 // absent says of a folder in which nothing has begun that it is no session.
 func (r *session) absent(a *engine.RunView) bool {
 	if r.isVacant() {
-		a.Why = []string{"this folder is no session: it has neither meta.json nor " + specsYAML + " nor state.json"}
+		a.Why = []string{r.say("why.absent", "file", specsYAML)}
 	}
 	return r.isVacant()
 }
@@ -346,11 +347,4 @@ func orWord(s, other string) string {
 		return other
 	}
 	return s
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

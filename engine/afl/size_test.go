@@ -14,10 +14,10 @@ func TestALineNamesFewCheckpoints(t *testing.T) {
 	for i := range mostNamed {
 		ids = append(ids, fmt.Sprint(i))
 	}
-	if got := few(ids[:3]); got != "0, 1, 2" {
+	if got := few("en", ids[:3]); got != "0, 1, 2" {
 		t.Errorf("%q", got)
 	}
-	if all, more := few(ids), few(append(slices.Clone(ids), "x", "y")); more != all+" and 2 more" {
+	if all, more := few("en", ids), few("en", append(slices.Clone(ids), "x", "y")); more != all+" and 2 more" {
 		t.Errorf("%q, %q", all, more)
 	}
 }

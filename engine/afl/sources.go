@@ -14,7 +14,7 @@ import (
 func (cp *checkpoint) promptMD() []byte {
 	r, d := cp.r, cp.definition()
 	p := promptData{
-		Lang: r.lang(), Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
+		Lang: r.Lang, Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
 		Timeout: cp.timeout(), Prerequisites: r.State.Approved.Prerequisites, Architecture: findArchitecture(r), Note: string(cp.ExtraFeedback),
 		Worker: r.Path(cp.file("worker.json")), Answer: r.Path(cp.file("answer.md")), Question: r.Path(cp.rel("pending-question.json")),
 	}
@@ -99,7 +99,7 @@ func sections(body string, words ...string) string {
 // feedbackMD renders what the attempt after a feedback is told.
 func (cp *checkpoint) feedbackMD(f Feedback) []byte {
 	d := feedbackData{
-		Lang: cp.r.lang(), Session: cp.r.id(), Def: cp.definition(), Max: cp.MaxIterations, Timeout: cp.timeout(), Note: string(f.Note),
+		Lang: cp.r.Lang, Session: cp.r.id(), Def: cp.definition(), Max: cp.MaxIterations, Timeout: cp.timeout(), Note: string(f.Note),
 		Verdict: Verdict{Iteration: f.Iteration},
 	}
 	for _, h := range cp.History {
@@ -146,7 +146,7 @@ func addOutput(cp *checkpoint, f *feedbackData) {
 func escalationOf(cp *checkpoint) escalationData {
 	r, e := cp.r, cp.Escalation
 	d := escalationData{
-		Lang: r.lang(), Session: r.id(), Def: cp.definition(), C: *cp.Checkpoint, Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter,
+		Lang: r.Lang, Session: r.id(), Def: cp.definition(), C: *cp.Checkpoint, Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter,
 		Timeout: cp.timeout(), Dependents: dependentsOf(r, cp.id), Question: string(e.Question),
 		Files:   []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
 		Options: []string{optRetryMore, optRedesign, optEnvFixed, optSkip, optSkipForced, optAbort},

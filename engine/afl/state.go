@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"placet/engine"
@@ -366,32 +367,32 @@ func DecodeState(path string, body []byte) (st State, err error) {
 	return st, err
 }
 
-// unfit is why a state that can be read is none of the session's, "" if it is. Ids of a
+// unfit is why a state that can be read is none of the session's, nil if it is. Ids of a
 // state become names of folders: one that no folder can have is another's doing.
-func (st State) unfit(session string) string {
+func (st State) unfit(session string) error {
 	if st.SessionID != session {
-		return fmt.Sprintf("/session_id: is %q, the folder is %q", shortID(st.SessionID), session)
+		return templates.Errorf("afl.state.session", "id", shortID(st.SessionID), "folder", strconv.Quote(session))
 	}
 	for _, q := range st.Requests {
 		if !layout.IsRequestID(q.ID) {
-			return fmt.Sprintf("/requests: %q cannot name a request", shortID(q.ID))
+			return templates.Errorf("afl.state.request", "id", shortID(q.ID))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Checkpoints)) {
 		if !layout.IsAFLCheckpoint(id) {
-			return fmt.Sprintf("/checkpoints: %q cannot name a checkpoint", shortID(id))
+			return templates.Errorf("afl.state.checkpoint", "place", "/checkpoints", "id", shortID(id))
 		}
 	}
 	for i, d := range st.definitions() {
 		if !layout.IsAFLCheckpoint(d.ID) {
-			return fmt.Sprintf("/approved/definitions/%d/id: %q cannot name a checkpoint", i, shortID(d.ID))
+			return templates.Errorf("afl.state.checkpoint", "place", fmt.Sprintf("/approved/definitions/%d/id", i), "id", shortID(d.ID))
 		}
 	}
-	return ""
+	return nil
 }
 
-// shortID is as much of an id as a message repeats.
-func shortID(id string) string { return templates.Cut(id, 80) }
+// shortID is as much of an id as a message repeats, between quotation marks.
+func shortID(id string) string { return strconv.Quote(templates.Cut(id, 80)) }
 
 // encode returns the state as state.json.
 func (st State) encode() ([]byte, error) {

@@ -1,9 +1,9 @@
 package afl
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -75,13 +75,11 @@ func (s stray) orders(defined map[string]bool) bool {
 	return means && slices.ContainsFunc(textList(s.value), func(id string) bool { return defined[id] })
 }
 
-// text says what is wrong with a stray.
-func (s stray) text() string {
-	return fmt.Sprintf("the key %q is unknown: it is kept and not read", oneLine(s.Name, shownName))
+// pairs are the values of the sentences about a stray: its key, and what that was probably
+// meant to be.
+func (s stray) pairs() []any {
+	return []any{"key", strconv.Quote(oneLine(s.Name, shownName)), "meant", s.Meant}
 }
-
-// suggestion is what it was probably meant to be.
-func (s stray) suggestion() string { return fmt.Sprintf("did you mean %s?", s.Meant) }
 
 // handInFiles are the documents that others hand in, by name, with what they are read into.
 // Those of an attempt lie with it.
@@ -103,7 +101,7 @@ func misread(r *session) (list []engine.Finding) {
 			return // its note says what is wrong
 		}
 		for _, s := range findStrays("", o, into, "") {
-			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: s.Pointer + ": " + s.text() + "; " + s.suggestion()})
+			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: s.Pointer + ": " + r.say("finding.unknown_key", s.pairs()...) + "; " + r.say("mend.unknown_key", s.pairs()...)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(handInFiles)) {

@@ -8,7 +8,7 @@ import (
 
 // validate has an attempt validated.
 func (s *step) validate() {
-	s.closeRequests(gate.Superseded, "the attempt is validated")
+	s.closeRequests(gate.Superseded, s.cp.r.say("move.validated"))
 	s.run()
 }
 
@@ -23,7 +23,7 @@ func validateFixed(s *step, _ *run.Answer) {
 
 // runAgain begins the next run of the same attempt.
 func (s *step) runAgain() {
-	s.closeRequests(gate.Superseded, "the validation runs again", typeInterrupted)
+	s.closeRequests(gate.Superseded, s.cp.r.say("move.runs_again"), typeInterrupted)
 	s.run()
 }
 
@@ -72,7 +72,7 @@ func trustCommand(cp *checkpoint) *move {
 	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || len(cp.attempt().pending) > 0 {
 		return nil
 	}
-	return cp.move("its command is trusted", nil, func(s *step) {
+	return cp.move(cp.r.say("move.trusted"), nil, func(s *step) {
 		run := s.c.Run
 		run.Mode, run.CommandDigest, run.StartedAt = modeCommand, text(cp.validationDigest()), s.Now
 		if cp.outcomes(s.c.Iteration, "validation") >= run.Number {
@@ -90,15 +90,15 @@ func rerun(cp *checkpoint) *move {
 	why := ""
 	switch {
 	case (o.Outcome == outStopped || o.Outcome == outNotStarted) && !cp.isRunnable():
-		why = "its command is not trusted any more"
+		why = "move.untrusted"
 	case o.Outcome == outStopped:
-		why = "placet was stopped"
+		why = "move.placet_stopped"
 	case o.Outcome == outLost && cp.r.cfg.Interrupted == interruptedAuto:
-		why = "the validation was lost"
+		why = "move.validation_lost"
 	default:
 		return nil
 	}
-	return cp.move(why, cp.try.byValidation(), (*step).runAgain)
+	return cp.move(cp.r.say(why), cp.try.byValidation(), (*step).runAgain)
 }
 
 // byValidation are the documents that cause a move after the end of a validation.
@@ -109,7 +109,7 @@ func loseRun(cp *checkpoint) *move {
 	if o := cp.outcome(); o == nil || o.Outcome != outLost || cp.open(typeInterrupted) != nil {
 		return nil
 	}
-	return cp.move("nobody knows how the validation ended", cp.try.byValidation(), func(s *step) { s.ask(typeInterrupted) })
+	return cp.move(cp.r.say("move.run_lost"), cp.try.byValidation(), func(s *step) { s.ask(typeInterrupted) })
 }
 
 // failLostRun counts an attempt as failed whose validation was lost.
@@ -151,7 +151,7 @@ func waitForAnalysis(cp *checkpoint) *move {
 	if j == nil || !cp.awaitsAnalysis(j) || cp.AnalysisUntil != "" {
 		return nil
 	}
-	return cp.move("an analysis may come", []engine.Document{j.doc}, func(s *step) { s.c.AnalysisUntil = cp.r.later(cp.r.cfg.OracleWait) })
+	return cp.move(cp.r.say("move.analysis"), []engine.Document{j.doc}, func(s *step) { s.c.AnalysisUntil = cp.r.later(cp.r.cfg.OracleWait) })
 }
 
 // awaitsAnalysis reports whether a failed attempt waits for an analysis.
@@ -186,7 +186,7 @@ func fail(cp *checkpoint) *move {
 
 // decide is the move that a judgement leads to. A result that was judged is used.
 func (cp *checkpoint) decide(j *judgement) *move {
-	m := cp.move(j.reason(), []engine.Document{j.doc}, func(s *step) {
+	m := cp.move(j.reason(cp.r.Lang), []engine.Document{j.doc}, func(s *step) {
 		s.record(j.Verdict)
 		if j.Source == fromResult {
 			used(&s.c.Seen.Result, j.doc)
@@ -233,7 +233,7 @@ func (s *step) record(v Verdict) {
 	case v.Route.escalates():
 		s.escalate(Escalation{
 			Run: &v.Run, Route: v.Route, FailureType: v.failure(),
-			Reason: escalationReason(r.lang(), v.Route, v, c.Iteration, c.MaxIterations, same, ""),
+			Reason: escalationReason(r.Lang, v.Route, v, c.Iteration, c.MaxIterations, same, ""),
 		})
 	}
 }

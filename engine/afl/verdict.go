@@ -1,9 +1,9 @@
 package afl
 
 import (
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -75,9 +75,9 @@ type Verdict struct {
 func (v Verdict) failure() testoutput.Type { return testoutput.Type(v.FailureType) }
 
 // reason says in the state why an attempt goes where it goes.
-func (v Verdict) reason() string {
+func (v Verdict) reason(lang string) string {
 	if v.Passed {
-		return "passed"
+		return phrase(lang, "move.pass")
 	}
 	return string(v.Route) + ": " + string(v.FailureType)
 }
@@ -95,7 +95,7 @@ func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdi
 	case o.Outcome == outNotStarted:
 		classify(cp, &v, strings.TrimSpace(words+"\n"+o.Reason), v.ExitCode)
 		v.FailureType, v.Rule = text(testoutput.EnvIssue), ""
-		v.failedBy([]string{"not started"})
+		v.failedBy([]string{worded("not_started", "")})
 	default:
 		classify(cp, &v, words, v.ExitCode)
 		v.analysed(a)
@@ -110,7 +110,7 @@ func judgeLost(cp *checkpoint, sum text) Verdict {
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
 		FailureType: text(testoutput.EnvIssue), TypeFrom: fromClassifier,
 	}
-	v.failedBy([]string{"the validation was lost"})
+	v.failedBy([]string{worded("validation_lost", "")})
 	return route(cp, v)
 }
 
@@ -130,16 +130,13 @@ func judgeResult(cp *checkpoint, o *Result, sum text, a *Analysis) Verdict {
 	return route(cp, v)
 }
 
-// gaveUp is the criterion that an attempt failed whose worker gave it up.
-const gaveUp = "the worker gave the attempt up"
-
 // judgeReport judges an attempt that its worker gave up.
 func judgeReport(cp *checkpoint, w *WorkerReport, sum text) Verdict {
 	one := 1
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, SourceDigest: sum}
 	classify(cp, &v, w.Message, &one)
 	v.named(w.FailureType, fromWorker)
-	v.failedBy([]string{gaveUp})
+	v.failedBy([]string{worded("gave_up", "")})
 	return route(cp, v)
 }
 
@@ -147,16 +144,16 @@ func judgeReport(cp *checkpoint, w *WorkerReport, sum text) Verdict {
 // says so: then there may be no outcome.
 func judgeWorkerRun(cp *checkpoint, o *WorkerRun, sum text, typ testoutput.Type) Verdict {
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
-	criterion := "the worker command did not end"
+	criterion := worded("worker_lost", "")
 	if o != nil {
 		v.SourceDigest, v.ExitCode = sum, o.ExitCode
 		classify(cp, &v, strings.TrimSpace(o.Tail+"\n"+o.Reason), o.ExitCode)
 		if o.ExitCode != nil {
-			criterion = fmt.Sprintf("the worker command: exit code %d", *o.ExitCode)
+			criterion = worded("worker_exit", strconv.Itoa(*o.ExitCode))
 		}
 	}
 	if v.TimedOut {
-		criterion = "the worker command: timed out"
+		criterion = worded("worker_timeout", "")
 	}
 	v.FailureType, v.TypeFrom = text(typ), fromWorker
 	v.failedBy([]string{criterion})
@@ -209,18 +206,48 @@ func (v *Verdict) failedBy(said []string) {
 	case len(v.FailingTests) > 0:
 		v.FailedCriteria = v.FailingTests[:min(mostCriteria, len(v.FailingTests))]
 	case v.TimedOut:
-		v.FailedCriteria = []string{"timed out"}
+		v.FailedCriteria = []string{worded("timeout", "")}
 	case v.ExitCode == nil && v.Marker == nil:
-		v.FailedCriteria = []string{"no exit code"}
+		v.FailedCriteria = []string{worded("no_exit", "")}
 	case v.ExitCode != nil && *v.ExitCode != 0:
-		v.FailedCriteria = []string{fmt.Sprintf("exit code %d", *v.ExitCode)}
+		v.FailedCriteria = []string{worded("exit", strconv.Itoa(*v.ExitCode))}
 	case v.Marker != nil:
-		v.FailedCriteria = []string{"failing marker found: " + *v.Marker}
+		v.FailedCriteria = []string{worded("marker", *v.Marker)}
 	default:
-		v.FailedCriteria = []string{"expected text not found"}
+		v.FailedCriteria = []string{worded("expected", "")}
 	}
 	v.FailedCriteria = bounded(v.FailedCriteria)
 	v.Signature = text(testoutput.Signature(v.failure(), v.KeyLines))
+}
+
+// worded is a criterion that placet itself names, as documents have it: in English.
+func worded(key, value string) string {
+	return phrase(templates.English, "failed."+key, "value", value)
+}
+
+// ownCriteria are the keys of the criteria that placet itself names.
+var ownCriteria = []string{
+	"exit", "expected", "gave_up", "marker", "no_exit", "not_started", "timeout", "validation_lost", "worker_exit", "worker_lost", "worker_timeout",
+}
+
+// criterion is a failed criterion as people read it: in their language where it is one
+// that placet itself names.
+func criterion(lang, said string) string {
+	for _, key := range ownCriteria {
+		if value, ok := strings.CutPrefix(said, worded(key, "")); ok && said == worded(key, value) {
+			return phrase(lang, "failed."+key, "value", value)
+		}
+	}
+	return said
+}
+
+// criteria lists failed criteria on one line, or is the dash.
+func criteria(lang string, said []string) string {
+	list := make([]string, len(said))
+	for i, c := range said {
+		list[i] = criterion(lang, c)
+	}
+	return joined(list, "; ")
 }
 
 // How much of what others say a verdict keeps: entries, and bytes of each.

@@ -11,6 +11,7 @@ import (
 	"placet/engine/graph"
 	"placet/engine/run"
 	"placet/layout"
+	"placet/templates"
 )
 
 // tellSession adds to the view of a session what is its own.
@@ -25,42 +26,46 @@ func tellSession(r *session, a *engine.RunView) {
 	a.Findings = append(addFindings(r, a.Findings), misread...)
 }
 
-// factList are labelled lines; what says nothing is left out.
-type factList []engine.Fact
+// factList are labelled lines in a language; what says nothing is left out.
+type factList struct {
+	lang string
+	list []engine.Fact
+}
 
-func (f *factList) add(label, value string) {
+// add adds a line, whose label has its key.
+func (f *factList) add(name, value string) {
 	if value != "" {
-		*f = append(*f, engine.Fact{Label: label, Value: value})
+		f.list = append(f.list, engine.Fact{Name: phrase(templates.English, "fact."+name), Label: phrase(f.lang, "fact."+name), Value: value})
 	}
 }
 
 // sessionFacts are what show says of a session.
-func sessionFacts(r *session, misread []engine.Finding) (list factList) {
-	st := r.State
+func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
+	st, list := r.State, factList{lang: r.Lang}
 	list.add("title", r.meta.Title)
 	if st.Adopted {
-		list.add("adopted", "upstream had completed it before placet saw it")
+		list.add("adopted", r.say("show.adopted"))
 	}
 	if p := st.Pause; p != nil {
 		words := p.Reason
 		if p.By != "" {
-			words += ", by " + string(p.By)
+			words = r.say("show.paused", "reason", p.Reason, "by", p.By)
 		}
 		list.add("paused", since(words, p.At))
 	}
 	if st.Approved != nil {
-		list.add("approved", since("by "+orWord(string(st.Approved.By), st.Approved.Source), st.Approved.At))
+		list.add("approved", since(r.say("show.approved", "by", orWord(string(st.Approved.By), st.Approved.Source)), st.Approved.At))
 	} else if r.specs.readable {
-		list.add("checkpoints", fmt.Sprintf("%d defined, not approved", len(r.specs.entries)))
+		list.add("checkpoints", r.say("show.defined", "count", len(r.specs.entries)))
 	}
 	if current, total := rounds(st); total > 0 {
-		list.add("round", fmt.Sprintf("%d of %d", current, total))
+		list.add("round", r.say("show.round", "current", current, "total", total))
 	}
 	for _, id := range displayOrder(st) {
 		list.add("checkpoint", checkpointLine(r.checkpoint(id)))
 	}
 	if v := st.Review; v != nil {
-		list.add("review", fmt.Sprintf("round %d, %s (%s)", v.Round, v.Status, v.Mode))
+		list.add("review", r.say("show.review", "round", v.Round, "status", v.Status, "mode", v.Mode))
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open {
@@ -75,7 +80,7 @@ func sessionFacts(r *session, misread []engine.Finding) (list factList) {
 	for _, f := range misread {
 		list.add("finding", r.Snap.Rel(f.Path)+f.Text)
 	}
-	return list
+	return list.list
 }
 
 // since adds a moment to a text.
@@ -93,12 +98,12 @@ func checkpointLine(cp *checkpoint) string {
 		words[0] += " (" + string(cp.AbortedBecause) + ")"
 	}
 	if cp.Iteration > 0 {
-		words = append(words, fmt.Sprintf("attempt %d/%d", cp.Iteration, cp.MaxIterations))
+		words = append(words, cp.r.say("show.attempt", "attempt", cp.Iteration, "max", cp.MaxIterations))
 	}
 	if n := len(cp.History); n > 0 && cp.Status != Completed {
 		if h := cp.History[n-1]; h.Result != passed && len(h.FailedCriteria) > 0 {
-			if criterion := oneLine(h.FailedCriteria[0], shownName); criterion != "" {
-				words = append(words, "last failed: "+criterion)
+			if said := oneLine(criterion(cp.r.Lang, h.FailedCriteria[0]), shownName); said != "" {
+				words = append(words, cp.r.say("show.failed", "criterion", said))
 			}
 		}
 	}
@@ -190,42 +195,42 @@ func parts(r *session) []engine.Part {
 		return list
 	}
 	for _, d := range r.specs.definitions() {
-		list = append(list, engine.Part{ID: d.ID, Status: "not approved", Facts: d.facts()})
+		list = append(list, engine.Part{ID: d.ID, Status: engine.Status(r.say("show.not_approved")), Facts: d.facts(r.Lang).list})
 	}
 	return list
 }
 
 // checkpointPart is the checkpoint as show prints it.
 func checkpointPart(cp *checkpoint) engine.Part {
-	var list factList
+	list := factList{lang: cp.r.Lang}
 	if cp.def != nil {
-		list = cp.def.facts()
+		list = cp.def.facts(list.lang)
 	}
 	if cp.Iteration > 0 {
 		list.add("attempt", fmt.Sprintf("%d/%d", cp.Iteration, cp.MaxIterations))
 	}
-	list.add("aborted because", string(cp.AbortedBecause))
+	list.add("aborted_because", string(cp.AbortedBecause))
 	if cp.Status == Retrying {
-		list.add("next attempt", string(cp.RetryAt))
+		list.add("next_attempt", string(cp.RetryAt))
 	}
 	if words, _, ok := totalTime(*cp.Checkpoint); ok {
 		list.add("time", words)
 	}
 	if len(cp.History) > 0 {
-		list.add("feedback quality", feedbackQuality(*cp.Checkpoint))
+		list.add("feedback_quality", feedbackQuality(*cp.Checkpoint))
 	}
 	if e := cp.Escalation; e != nil {
-		list.add("last escalation", since(e.Reason, e.At))
+		list.add("last_escalation", since(e.Reason, e.At))
 	}
-	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list, Sections: checkpointSections(cp)}
+	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list.list, Sections: checkpointSections(cp)}
 }
 
 // checkpointSections are the texts about the checkpoint that are longer than a line.
 func checkpointSections(cp *checkpoint) []engine.Section {
-	all := []engine.Section{{Title: "History", Text: historyLines(cp.History)}}
+	all := []engine.Section{{Title: cp.r.say("section.history"), Text: historyLines(cp.r.Lang, cp.History)}}
 	if cp.Escalation != nil {
 		if rep := readEscalationReport(cp); rep != nil {
-			all = append(all, engine.Section{Title: "Last escalation", Text: rep.lines()})
+			all = append(all, engine.Section{Title: cp.r.say("section.escalation"), Text: rep.lines(cp.r.Lang)})
 		}
 	}
 	if n := len(cp.Feedback); n > 0 {
@@ -234,18 +239,19 @@ func checkpointSections(cp *checkpoint) []engine.Section {
 		if strings.HasPrefix(words, mark) {
 			_, words, _ = strings.Cut(words, "\n")
 		}
-		all = append(all, engine.Section{Title: fmt.Sprintf("Feedback on attempt %d", last), Text: words})
+		all = append(all, engine.Section{Title: cp.r.say("section.feedback", "attempt", last), Text: words})
 	}
-	all = append(all, engine.Section{Title: "Files", Text: strings.Join(checkpointFiles(cp), "\n")})
+	all = append(all, engine.Section{Title: cp.r.say("section.files"), Text: strings.Join(checkpointFiles(cp), "\n")})
 	return slices.DeleteFunc(all, func(s engine.Section) bool { return strings.TrimSpace(s.Text) == "" })
 }
 
 // facts are what a checkpoint is to be.
-func (d Definition) facts() (list factList) {
+func (d Definition) facts(lang string) factList {
+	list := factList{lang: lang}
 	list.add("name", d.Name)
 	list.add("type", d.Type)
 	list.add("description", string(d.Description))
-	list.add("depends on", strings.Join(d.Dependencies, ", "))
+	list.add("depends_on", strings.Join(d.Dependencies, ", "))
 	for _, c := range d.Criteria {
 		list.add("criterion", c)
 	}
@@ -258,19 +264,19 @@ func (d Definition) facts() (list factList) {
 }
 
 // historyLines are the verdicts, one a line.
-func historyLines(history []Judged) string {
+func historyLines(lang string, history []Judged) string {
 	var lines []string
 	for _, h := range history {
-		line := fmt.Sprintf("%s  attempt %d", h.Timestamp, h.Iteration)
+		which := "show.history"
 		if h.Run > 1 {
-			line += fmt.Sprintf(", run %d", h.Run)
+			which = "show.history.run"
 		}
-		line += fmt.Sprintf("  %s  %s", h.Result, h.Route)
+		line := fmt.Sprintf("%s  %s  %s  %s", h.Timestamp, phrase(lang, which, "attempt", h.Iteration, "run", h.Run), h.Result, h.Route)
 		if h.FailureType != "" {
 			line += "  " + string(h.FailureType)
 		}
 		if h.Result == failed && len(h.FailedCriteria) > 0 {
-			line += "  " + oneLine(strings.Join(h.FailedCriteria, "; "), shownName)
+			line += "  " + oneLine(criteria(lang, h.FailedCriteria), shownName)
 		}
 		lines = append(lines, line)
 	}

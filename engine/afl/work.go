@@ -27,13 +27,14 @@ func (cp *checkpoint) handedIn(d engine.Document, by, why string, then func(*ste
 // used notes a document that is no news any more.
 func used(seen *[]text, d engine.Document) { *seen = append(*seen, text(d.Sum)) }
 
-// byReport is a move by worker.json where it is news of a status, nil else.
+// byReport is a move by worker.json where it is news of a status, nil else. why is the key
+// of its reason.
 func (cp *checkpoint) byReport(status, why string, then func(*step, *WorkerReport)) *move {
 	h := cp.attempt().worker
 	if h.said == nil || h.said.Status != status {
 		return nil
 	}
-	return cp.handedIn(h.doc, byWorker, why, func(s *step) {
+	return cp.handedIn(h.doc, byWorker, cp.r.say(why), func(s *step) {
 		then(s, h.said)
 		used(&s.c.Seen.Worker, h.doc)
 	})
@@ -41,27 +42,27 @@ func (cp *checkpoint) byReport(status, why string, then func(*step, *WorkerRepor
 
 // workerCompletes has an attempt validated that its worker has completed.
 func workerCompletes(cp *checkpoint) *move {
-	return cp.byReport("completed", "the worker has completed it", func(s *step, _ *WorkerReport) { s.validate() })
+	return cp.byReport("completed", "move.completed", func(s *step, _ *WorkerReport) { s.validate() })
 }
 
 // workerFails judges an attempt that its worker gave up.
 func workerFails(cp *checkpoint) *move {
 	var v Verdict
-	m := cp.byReport("failed", "", func(s *step, _ *WorkerReport) {
-		s.closeRequests(gate.Superseded, gaveUp)
+	m := cp.byReport("failed", "move.gave_up", func(s *step, _ *WorkerReport) {
+		s.closeRequests(gate.Superseded, cp.r.say("move.gave_up"))
 		s.record(v)
 	})
 	if m != nil {
 		h := cp.attempt().worker
 		v = judgeReport(cp, h.said, h.sum())
-		m.Reason, m.To = v.reason(), v.Route.status()
+		m.Reason, m.To = v.reason(cp.r.Lang), v.Route.status()
 	}
 	return m
 }
 
 // workerAsks puts a worker's question to a person.
 func workerAsks(cp *checkpoint) *move {
-	return cp.byReport("question", "the worker asks", func(s *step, w *WorkerReport) {
+	return cp.byReport("question", "move.asks", func(s *step, w *WorkerReport) {
 		s.question(templates.Cut(w.Question, longestQuestion), "worker")
 	})
 }
@@ -72,7 +73,7 @@ func resultComes(cp *checkpoint) *move {
 	if t.result.said == nil || t.pending["worker.json"] {
 		return nil
 	}
-	return cp.handedIn(t.result.doc, byUpstream, "a result is there", (*step).validate)
+	return cp.handedIn(t.result.doc, byUpstream, cp.r.say("move.result"), (*step).validate)
 }
 
 // hookReportsQuestion puts to a person what upstream's hook was asked.
@@ -81,7 +82,7 @@ func hookReportsQuestion(cp *checkpoint) *move {
 	if t.question.said == nil || t.pending["worker.json"] || t.pending["result.json"] {
 		return nil
 	}
-	return cp.handedIn(t.question.doc, byUpstream, "the worker asks", func(s *step) {
+	return cp.handedIn(t.question.doc, byUpstream, cp.r.say("move.asks"), func(s *step) {
 		s.question(t.question.said.words(), "hook")
 		used(&s.c.Seen.Question, t.question.doc)
 	})
@@ -94,7 +95,7 @@ func hookSignals(cp *checkpoint) *move {
 		signal.Iteration != cp.Iteration || len(cp.Questions) > 0 {
 		return nil
 	}
-	return cp.handedIn(cp.r.Snap.Doc(currentDelegation), byUpstream, "upstream's worker has stopped", (*step).validate)
+	return cp.handedIn(cp.r.Snap.Doc(currentDelegation), byUpstream, cp.r.say("move.stopped"), (*step).validate)
 }
 
 // question puts a question to a person.
@@ -103,7 +104,7 @@ func (s *step) question(words, source string) {
 	s.c.Questions = append(s.c.Questions, Question{Number: len(s.c.Questions) + 1, Text: words, Source: source, RequestID: id})
 	for _, q := range s.Requests() {
 		if q.Status == run.Open && string(q.Subject) == s.cp.id {
-			s.Close(q, gate.Superseded, "another request is asked instead")
+			s.Close(q, gate.Superseded, s.cp.r.say("move.asked_instead"))
 			q.SupersededBy = text(id)
 		}
 	}
@@ -143,7 +144,7 @@ func escalateQuestion(s *step, a *run.Answer) {
 	s.c.Worker = nil
 	s.escalate(Escalation{
 		Route: routeUnclear, FailureType: testoutput.Unknown, Question: text(words),
-		Reason: escalationReason(s.cp.r.lang(), routeUnclear, Verdict{}, s.c.Iteration, s.c.MaxIterations, 0, words),
+		Reason: escalationReason(s.cp.r.Lang, routeUnclear, Verdict{}, s.c.Iteration, s.c.MaxIterations, 0, words),
 	})
 }
 
@@ -166,7 +167,7 @@ func restartAnswered(cp *checkpoint) *move {
 	if cp.ended() == nil || cp.answers() <= cp.Worker.Answers {
 		return nil
 	}
-	return cp.move("its question is answered", cp.try.byRun(), (*step).restart)
+	return cp.move(cp.r.say("move.answered"), cp.try.byRun(), (*step).restart)
 }
 
 // loseWorker asks what became of a worker command.
@@ -174,7 +175,7 @@ func loseWorker(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || !o.isLost() || cp.open(typeInterrupted) != nil {
 		return nil
 	}
-	return cp.move("nobody knows what became of the worker", cp.try.byRun(), func(s *step) { s.ask(typeInterrupted) })
+	return cp.move(cp.r.say("move.worker_lost"), cp.try.byRun(), func(s *step) { s.ask(typeInterrupted) })
 }
 
 // commandEnds has an attempt validated whose worker command has ended.
@@ -182,7 +183,7 @@ func commandEnds(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || o.Outcome != outFinished || !o.ended() {
 		return nil
 	}
-	return cp.move("the worker command has ended", cp.try.byRun(), (*step).validate)
+	return cp.move(cp.r.say("move.worker_ended"), cp.try.byRun(), (*step).validate)
 }
 
 // commandFails judges an attempt whose worker command failed.
@@ -196,7 +197,7 @@ func commandFails(cp *checkpoint) *move {
 		typ = testoutput.Timeout
 	}
 	v := judgeWorkerRun(cp, o, cp.try.workerRun.sum(), typ)
-	return cp.fails(v, v.reason(), cp.try.byRun(), "the worker command failed")
+	return cp.fails(v, v.reason(cp.r.Lang), cp.try.byRun(), cp.r.say("move.worker_failed"))
 }
 
 // failLostWorker counts an attempt as failed whose worker command was lost.
@@ -212,7 +213,7 @@ func (s *step) restart() {
 	w.Number++
 	w.Answers = s.c.answers()
 	w.StartedAt, w.Deadline = s.Now, s.cp.r.later(s.cp.r.cfg.WorkerTimeout)
-	s.closeRequests(gate.Superseded, "the worker is started again", typeInterrupted)
+	s.closeRequests(gate.Superseded, s.cp.r.say("move.worker_restarted"), typeInterrupted)
 }
 
 // beginAttempt begins the next attempt: a fresh worker, nothing asked, and nothing that is

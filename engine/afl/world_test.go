@@ -20,12 +20,15 @@ type world struct{ *enginetest.Stage }
 
 const sessionDir = ".afl/sessions/abc12345"
 
+// worldLanguage is the language of new worlds.
+var worldLanguage = "en"
+
 func newWorld(t testing.TB) *world {
 	run, ok := layout.AFL{}.At(sessionDir + "/state.json")
 	if !ok {
 		t.Fatal("the layout does not know the session")
 	}
-	return &world{enginetest.NewStage(t, New(), layout.AFL{}, run, engine.Config{Language: "en", Family: DefaultConfig()})}
+	return &world{enginetest.NewStage(t, New(), layout.AFL{}, run, engine.Config{Language: worldLanguage, Family: DefaultConfig()})}
 }
 
 // cp is a checkpoint of a test's design.

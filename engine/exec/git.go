@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // Bounds of a question to git.
@@ -76,7 +75,7 @@ func (r repo) fact(need string) ([]byte, error) {
 	if path, ok := strings.CutPrefix(need, "git:blob/"); ok && filepath.IsLocal(path) {
 		return r.blob(path)
 	}
-	return nil, fmt.Errorf("cannot look up %q: expected git:log/<1 to %d>, git:diffstat or git:blob/<path>", need, gitCommits)
+	return nil, templates.Errorf("exec.git.need", "need", strconv.Quote(need), "most", gitCommits)
 }
 
 // blob is the object id of a file in HEAD, nothing where there is none.
@@ -98,7 +97,7 @@ func (r repo) diffstat() ([]byte, error) {
 				"--ignore-submodules=all", "--submodule=short", base+"...HEAD", "--")
 		}
 	}
-	return nil, errors.New("cannot compare the branch: there is neither origin/HEAD nor main")
+	return nil, templates.Errorf("exec.git.branch")
 }
 
 // git runs one command and returns what it printed, whole lines only.
@@ -113,7 +112,7 @@ func (r repo) git(args ...string) ([]byte, error) {
 // ask runs one command and returns what is kept of what it printed.
 func (r repo) ask(keep retention, args ...string) (Output, error) {
 	if _, err := exec.LookPath("git"); err != nil {
-		return Output{}, errors.New("cannot ask git: it is not installed, or not on PATH")
+		return Output{}, templates.Errorf("exec.git.absent")
 	}
 	e := run(spec{
 		argv: append(append([]string{"git"}, gitSafe...), args...),
@@ -162,15 +161,15 @@ func (r repo) refusal(verb string, e exitResult) error {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.stderr.Head), "\n")
 	switch {
 	case e.word == timedOut:
-		return fmt.Errorf("cannot ask git: git %s took longer than %s", verb, r.timeout)
+		return templates.Errorf("exec.git.slow", "verb", verb, "time", r.timeout)
 	case strings.Contains(said, "not a git repository"):
-		return errors.New("cannot ask git: the workspace is not in a git repository")
+		return templates.Errorf("exec.git.repository")
 	case strings.Contains(said, "does not have any commits yet"), verb == "rev-parse" && said == "":
-		return errors.New("cannot ask git: the branch has no commit yet")
+		return templates.Errorf("exec.git.empty")
 	case said != "":
-		return fmt.Errorf("cannot ask git: git %s says %q", verb, said)
+		return templates.Errorf("exec.git.says", "verb", verb, "words", strconv.Quote(said))
 	default:
-		return fmt.Errorf("cannot ask git: git %s ended with %s %s", verb, e.word, e.reason)
+		return templates.Errorf("exec.git.ended", "verb", verb, "outcome", e.word, "reason", e.reason)
 	}
 }
 

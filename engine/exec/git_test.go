@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"placet/templates"
 )
 
 // gitDo runs git as a person would, with fixed names and dates.
@@ -143,6 +145,9 @@ func TestWhatGitCannotSayHasItsReason(t *testing.T) {
 			d := Git(dir)(test.need)
 			if d.Err == nil || !strings.Contains(d.Err.Error(), test.want) {
 				t.Errorf("got %v, want %q", d.Err, test.want)
+			}
+			if translated := templates.In(templates.Pseudo, d.Err); !strings.HasPrefix(translated, "⟦cannot ") {
+				t.Errorf("%q is in no language", translated)
 			}
 			if d.Absent() || d.Body != nil || d.Path != test.need {
 				t.Errorf("document %+v", d)

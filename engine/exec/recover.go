@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // pollProcess is the interval at which a process that is no child is looked for.
@@ -121,7 +121,7 @@ func (r *Runner) Recover() error {
 	}
 	names, err := listActions(root)
 	if err != nil {
-		return fmt.Errorf("cannot look for commands of an earlier placet: %w", err)
+		return templates.Errorf("exec.recover", "error", err)
 	}
 	for _, name := range names {
 		dir := path.Join(actionsDir, name)

@@ -14,6 +14,7 @@ import (
 	"placet/engine"
 	"placet/engine/store"
 	"placet/layout"
+	"placet/templates"
 )
 
 // RunnerOptions configure a [Runner]; the zero value has defaults.
@@ -262,7 +263,7 @@ func (r *Runner) Stop(ctx context.Context) error {
 		for _, t := range r.attempts(all) {
 			ids = append(ids, t.action.ID)
 		}
-		return fmt.Errorf("cannot stop %q in time: %w", ids, err)
+		return templates.Errorf("exec.stop", "ids", fmt.Sprintf("%q", ids), "error", err)
 	}
 	return nil
 }

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/templates"
 )
 
 // quiet is how long an agent may be silent before show says so.
@@ -25,7 +27,7 @@ func (r *view) tell(a *engine.RunView) {
 		a.Status = run.StatusUnreadable
 	}
 	o := r.asked()
-	a.Blocked = r.State.unfit != "" || r.Unwritable != nil
+	a.Blocked = r.State.unfit != nil || r.Unwritable != nil
 	a.Facts = r.facts(o)
 	if o != nil && o.a.Receipt == nil {
 		q := r.askedOf(o)
@@ -37,31 +39,35 @@ func (r *view) tell(a *engine.RunView) {
 }
 
 func (r *view) facts(o *openRequest) []engine.Fact {
-	list := []engine.Fact{
-		{Label: "run", Value: r.Snap.Key.ID},
-		{Label: "work item", Value: numbered(r.State.WorkID)},
-		{Label: "workflow", Value: r.workflowID()},
-		{Label: "shape", Value: string(rune(r.State.shape.letter))},
-		{Label: "phase", Value: r.State.CurrentPhase},
-		{Label: "step", Value: r.State.CurrentStep},
-		{Label: "revision", Value: fmt.Sprint(r.State.rev)},
-		{Label: "updated", Value: r.State.UpdatedAt},
-	}
-	add := func(holds bool, label, value string) {
-		if holds {
-			list = append(list, engine.Fact{Label: label, Value: value})
+	var list []engine.Fact
+	add := func(label templates.Key, value string) {
+		if value != "" {
+			list = append(list, engine.Fact{Label: r.Say("faber.fact." + label), Value: value})
 		}
 	}
-	retries := r.retries()
-	add(retries > 0, "retries", fmt.Sprint(retries))
+	add("run", r.Snap.Key.ID)
+	add("work", numbered(r.State.WorkID))
+	add("workflow", r.workflowID())
+	if letter := r.State.shape.letter; letter != 0 {
+		add("shape", string(rune(letter)))
+	}
+	add("phase", r.State.CurrentPhase)
+	add("step", r.State.CurrentStep)
+	add("revision", fmt.Sprint(r.State.rev))
+	add("updated", r.State.UpdatedAt)
+	if retries := r.retries(); retries > 0 {
+		add("retries", fmt.Sprint(retries))
+	}
 	if o != nil {
-		add(true, "request", o.a.ID+" ("+o.req.Type+")")
+		add("request", o.a.ID+" ("+o.req.Type+")")
 	}
-	add(r.isQuiet(), "quiet", "no event and no change for over an hour")
+	if r.isQuiet() {
+		add("quiet", r.Say("faber.fact.quiet.hour"))
+	}
 	for _, p := range r.lostAttempts() {
-		add(true, "attempt without outcome", p)
+		add("lost", p)
 	}
-	return slices.DeleteFunc(list, func(f engine.Fact) bool { return f.Value == "" })
+	return list
 }
 
 // retries is how often steps were taken up again.
@@ -128,52 +134,52 @@ func (r *view) explain(w *run.Waiting) {
 	o, rp := r.asked(), r.State.ResumePoint
 	switch {
 	case r.Doc.Absent():
-		w.Why("there is no state.json: nothing has begun")
-		w.For("state.json (agent)")
+		w.Why("faber.why.absent")
+		w.For("faber.wait.state")
 	case r.eventsGone && !final(r.State.status):
-		w.Why("%s", r.Notes.Text(r.Doc.Path+".problem.md"))
-		w.For("events/ (person)")
-		w.UnblockAt(r.Path("events/"), "the run's events, as they were")
+		w.Why("say.text", "text", r.Notes.Text(r.Doc.Path+".problem.md"))
+		w.For("faber.wait.events")
+		w.UnblockAt(r.Path("events/"), r.Say("faber.unblock.events"))
 	case r.eventsOpen:
-		w.Why("an event in %s cannot be read at this moment; it may be placet's own, so nothing is decided until it can", r.Path("events"))
-		w.For("an event in events/ that can be read (person)")
-	case r.State.unfit != "":
-		w.Why("%s", r.State.unfit)
-		w.For("state.json that can be used (agent)")
-		w.UnblockAt(r.Doc.Path, "a state that can be read")
+		w.Why("faber.why.event", "dir", r.Path("events"))
+		w.For("faber.wait.event.readable")
+	case r.State.unfit != nil:
+		w.Why("say.text", "text", r.State.unfit)
+		w.For("run.wait.usable", "file", "state.json", "who", r.Say("run.who.agent"))
+		w.UnblockAt(r.Doc.Path, r.Say("faber.unblock.state"))
 	case final(r.State.status):
-		w.Why("status %s is final: nothing moves this run", r.State.status)
+		w.Why("faber.why.final", "status", r.State.status)
 		return
 	case o != nil && o.a.Receipt != nil:
-		w.Why("request %s has a receipt already: a new question needs a new request_id", o.a.ID)
-		w.For("state.json with a new request_id (agent)")
+		w.Why("faber.why.receipt", "request", o.a.ID)
+		w.For("faber.wait.renewed")
 	case o != nil && !o.q.isOpen():
 		r.explainUnopened(w, o)
 	case o != nil:
 		r.explainRequest(w, o)
 	case r.resumes():
-		w.Why("answer %s was taken; an agent goes on at %s: %s", rp.RequestID, where(rp.Phase, rp.Step), r.Path("resume.md"))
-		w.For("an event in events/ from %s (agent)", where(rp.Phase, rp.Step))
-		w.UnblockAt(r.Path("events/"), "an event such as step_start by the agent that takes it up")
+		w.Why("faber.why.taken", "request", rp.RequestID, "step", where(rp.Phase, rp.Step), "file", r.Path("resume.md"))
+		w.For("faber.wait.event", "step", where(rp.Phase, rp.Step))
+		w.UnblockAt(r.Path("events/"), r.Say("faber.unblock.event"))
 	case r.pointed() && !r.goesOn():
-		w.Why("the answer to %s stands in state.json and is not verified: placet wrote no receipt over an answer to it, and [gates] asks for more than a claim: no agent is told to go on", rp.RequestID)
-		w.For("state.json that asks again with a new request_id (agent)")
+		w.Why("faber.why.unverified", "request", rp.RequestID)
+		w.For("faber.wait.again")
 	case r.State.status == Paused:
-		w.Why("status paused: upstream holds the run until it sets another status")
-		w.For("state.json with another status (upstream)")
+		w.Why("faber.why.paused")
+		w.For("faber.wait.status")
 	case r.State.status == Failed:
-		w.Why("status failed: ask_failed = %q does not ask about it", r.cfg.AskFailed)
-		w.For("state.json with another status (upstream)")
+		w.Why("faber.why.failed", "setting", strconv.Quote(r.cfg.AskFailed))
+		w.For("faber.wait.status")
 	default:
-		from := ""
-		if r.State.CurrentPhase != "" {
-			from = " from " + where(r.State.CurrentPhase, r.State.CurrentStep)
+		w.Why("faber.why.works", "status", r.State.status)
+		if r.State.CurrentPhase == "" {
+			w.For("faber.wait.moves")
+		} else {
+			w.For("faber.wait.moves.from", "step", where(r.State.CurrentPhase, r.State.CurrentStep))
 		}
-		w.Why("status %s: an agent works; placet acts when state.json asks for feedback", r.State.status)
-		w.For("state.json to move on%s (agent)", from)
 	}
 	if !final(r.State.status) && !r.foreign() && r.State.status != "" {
-		w.UnblockAt(r.Path("cancel.json"), `{"by": "<you>", "reason": "<why>"} cancels the run`)
+		w.UnblockAt(r.Path("cancel.json"), r.Say("faber.unblock.cancel"))
 	}
 }
 
@@ -181,15 +187,15 @@ func (r *view) explain(w *run.Waiting) {
 func (r *view) explainUnopened(w *run.Waiting, o *openRequest) {
 	switch {
 	case w.Next == requestOpened:
-		w.Why("request %s is not opened yet: the daemon, or placet once, writes its form", o.a.ID)
+		w.Why("faber.why.unopened", "request", o.a.ID)
 	case w.Next != "":
-		w.Why("request %s is not opened yet: the next pass takes %s first", o.a.ID, w.Next)
+		w.Why("faber.why.unopened.next", "request", o.a.ID, "event", w.Next)
 	case o.altered != "":
-		w.Why("request %s cannot be opened: %s", o.a.ID, o.cannotUse())
-		w.For("request.json as it was issued, or none (person)")
-		w.UnblockAt(o.a.Dir+"/request.json", "removing it has the request opened")
+		w.Why("faber.why.unopenable", "request", o.a.ID, "why", r.cannotUse(o))
+		w.For("faber.wait.request")
+		w.UnblockAt(o.a.Dir+"/request.json", r.Say("faber.unblock.request"))
 	default:
-		w.Why("request %s cannot be opened: %s", o.a.ID, r.hindrance(o))
+		w.Why("faber.why.unopenable", "request", o.a.ID, "why", r.hindrance(o))
 		w.Written("state.json")
 	}
 }
@@ -197,30 +203,32 @@ func (r *view) explainUnopened(w *run.Waiting, o *openRequest) {
 // explainRequest says what a waiting run waits for, and what was looked for in vain.
 func (r *view) explainRequest(w *run.Waiting, o *openRequest) {
 	form := o.a.Dir + "/" + o.present
-	w.Why("request %s (%s) waits for an answer at %s", o.a.ID, o.req.Type, where(o.q.phase, o.q.step))
+	w.Why("faber.why.waits", "request", o.a.ID, "type", o.req.Type, "step", where(o.q.phase, o.q.step))
 	if r.claimGrows(o) {
-		w.Why("another program may still be recording an answer in feedback_history and events/: no other answer is taken before it has stood still")
+		w.Why("faber.why.claim")
 	}
-	w.Why("looked for: an entry in feedback_history, a feedback_received event, %s, %s", "response.json", o.present)
+	w.Why("faber.why.looked", "file", "response.json", "form", o.present)
 	if ans := r.evidence(o); ans != nil {
 		if _, stands := r.shownEffect(o, ans.Response); stands {
-			w.Why("an answer is there (%s by %s): %s", ans.Response, ans.By.Shown(ans.Known), r.whenTaken(o, w.Next))
+			w.Why("faber.why.there", "response", ans.Response, "user", ans.By.Shown(r.Lang, ans.Known), "when", r.whenTaken(o, w.Next))
 		}
 	}
 	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
-		w.Why("the answer in place does not count: %s", p)
+		w.Why("run.why.held", "note", p)
 	}
 	if len(o.moved) > 0 {
-		w.Why("%s: answers must carry the digest of the present view", o.stale())
+		w.Why("faber.why.stale", "stale", r.stale(o))
 	}
-	if at := moment(o.req.Deadline); !at.IsZero() {
-		w.Why("deadline %s, then: %s", seconds(at), cmp.Or(o.req.Default, "the inbox marks it overdue, nothing moves"))
+	if at := moment(o.req.Deadline); !at.IsZero() && o.req.Default == "" {
+		w.Why("faber.why.deadline", "at", seconds(at))
+	} else if !at.IsZero() {
+		w.Why("faber.why.deadline.option", "at", seconds(at), "option", o.req.Default)
 	}
 	for _, opt := range o.req.Options {
-		w.UnblockAt(form, "ticking "+opt.ID+" and submit "+cmp.Or(opt.Effect, r.effect(o.q, o.req, opt.ID).phrase(r.language())))
+		w.UnblockAt(form, r.Say("faber.unblock.option", "option", opt.ID, "effect", cmp.Or(opt.Effect, r.effect(o.q, o.req, opt.ID).message().In(r.Lang))))
 	}
 	if o.req.FreeText() {
-		w.UnblockAt(form, "writing the answer into the comment section and ticking submit goes on")
+		w.UnblockAt(form, r.Say("faber.unblock.words"))
 	}
 }
 
@@ -228,57 +236,54 @@ func (r *view) explainRequest(w *run.Waiting, o *openRequest) {
 func (r *view) whenTaken(o *openRequest, next string) string {
 	switch {
 	case next == cancelAsked:
-		return "it is not taken, since cancel.json gives the run up at the next pass"
+		return r.Say("faber.when.never")
 	case next != "" && next != requestOpened:
-		return "it is taken at the next pass"
+		return r.Say("faber.when.next")
 	}
-	return "it waits: " + r.hindrance(o)
+	return r.Say("faber.when.waits", "why", r.hindrance(o))
 }
 
 // hindrance is why no edge is taken though one is due.
 func (r *view) hindrance(o *openRequest) string {
 	switch {
 	case r.Unwritable != nil:
-		return r.Unwritable.Error()
+		return templates.In(r.Lang, r.Unwritable)
 	case o.nowhere():
-		return noPlace
+		return r.Say(noPlace)
 	}
-	return "a file of the run, or one that it shows, may still be being written or cannot be read"
+	return r.Say("faber.when.busy")
 }
 
 // findings are what check reports: problems first, then deviations. o is the request that
 // the state asks, nil where it asks none.
 func (r *view) findings(o *openRequest) []engine.Finding {
-	const otherID = "/run_id: %s is not the run's path %s: the path counts"
-	const number = "/work_id is a number: upstream's schema has a string"
 	var list []engine.Finding
-	add := func(holds bool, severity, p, format string, args ...any) {
+	add := func(holds bool, severity, p string, key templates.Key, pairs ...any) {
 		if holds {
-			list = append(list, engine.Finding{Severity: severity, Path: p, Text: fmt.Sprintf(format, args...)})
+			list = append(list, engine.Finding{Severity: severity, Path: p, Text: r.Say(key, pairs...)})
 		}
 	}
 	state, metadata, served := r.Doc.Path, r.Path("metadata.json"), !r.foreign()
-	add(r.State.unfit != "" && !r.Torn, "error", state, "%s", r.State.unfit)
+	add(r.State.unfit != nil && !r.Torn, "error", state, "say.text", "text", r.State.unfit)
 	for _, id := range r.twiceAnswered() {
-		add(true, "warning", state, "/feedback_history has several entries for request %s: the last one counts", quote(id))
+		add(true, "warning", state, "faber.finding.answers", "request", quote(id))
 	}
-	add(o != nil && o.nowhere(), "error", state, "%s", noPlace)
+	add(o != nil && o.nowhere(), "error", state, noPlace)
 	for _, b := range r.badEvents() {
-		name, text, _ := strings.Cut(b, ": ")
-		add(true, "warning", r.Path("events/"+name), "%s", text)
+		add(true, "warning", r.Path("events/"+b.name), "say.text", "text", b.why)
 	}
 	for _, gap := range r.gaps() {
-		add(true, "warning", r.Path("events"), "%s", gap)
+		add(true, "warning", r.Path("events"), "say.text", "text", gap)
 	}
 	next := r.Snap.In("events/.next-id")
-	add(!next.Absent() && !next.Unsettled() && r.nextID() == 0, "warning", next.Path, "is no number: the next event takes the highest number + 1")
-	add(r.State.RunID != "" && r.State.RunID != r.Snap.Key.ID && served, "warning", state, otherID, quote(r.State.RunID), quote(r.Snap.Key.ID))
-	add(r.badMetadata != "" && served, "warning", metadata, "%s: context.md will say so", r.badMetadata)
-	add(r.meta.RunID != "" && r.meta.RunID != r.Snap.Key.ID && served, "warning", metadata, otherID, quote(r.meta.RunID), quote(r.Snap.Key.ID))
-	add(r.State.Errors.Kind() == '{', "warning", state, "/errors is an object: upstream's schema has an array")
-	add(r.State.WorkID.Kind() == '0', "warning", state, number)
-	add(r.meta.WorkID.Kind() == '0', "warning", metadata, number)
-	add(r.plan().problem != "" && !final(r.State.status), "warning", state, "plan not known from its definition: %s", r.plan().problem)
+	add(!next.Absent() && !next.Unsettled() && r.nextID() == 0, "warning", next.Path, "faber.finding.next")
+	add(r.State.RunID != "" && r.State.RunID != r.Snap.Key.ID && served, "warning", state, "faber.finding.run", "id", quote(r.State.RunID), "run", quote(r.Snap.Key.ID))
+	add(r.badMetadata != "" && served, "warning", metadata, "faber.finding.metadata", "problem", r.badMetadata)
+	add(r.meta.RunID != "" && r.meta.RunID != r.Snap.Key.ID && served, "warning", metadata, "faber.finding.run", "id", quote(r.meta.RunID), "run", quote(r.Snap.Key.ID))
+	add(r.State.Errors.Kind() == '{', "warning", state, "faber.finding.errors")
+	add(r.State.WorkID.Kind() == '0', "warning", state, "faber.finding.work")
+	add(r.meta.WorkID.Kind() == '0', "warning", metadata, "faber.finding.work")
+	add(r.plan().problem != "" && !final(r.State.status), "warning", state, "faber.finding.plan", "problem", r.plan().problem)
 	return list
 }
 
@@ -297,15 +302,15 @@ func (r *view) twiceAnswered() []string {
 }
 
 // gaps are numbers that no event has.
-func (r *eventLog) gaps() []string {
-	var gaps []string
+func (r *eventLog) gaps() []templates.Message {
+	var gaps []templates.Message
 	before := 0
 	for _, e := range r.events {
 		switch missing := e.Number - before - 1; {
 		case missing == 1:
-			gaps = append(gaps, fmt.Sprintf("no event has the number %03d", before+1))
+			gaps = append(gaps, templates.NewMessage("faber.finding.gap", "number", fmt.Sprintf("%03d", before+1)))
 		case missing > 1:
-			gaps = append(gaps, fmt.Sprintf("no events have the numbers %03d to %03d", before+1, e.Number-1))
+			gaps = append(gaps, templates.NewMessage("faber.finding.gaps", "from", fmt.Sprintf("%03d", before+1), "to", fmt.Sprintf("%03d", e.Number-1)))
 		}
 		before = e.Number
 	}
@@ -316,13 +321,12 @@ func (r *eventLog) gaps() []string {
 // histories: a merge took one from each side, or somebody revived a run that was given
 // up. Each says what to restore. What the next pass carries out does not contradict.
 func (r *view) contradictions() []engine.Finding {
-	if r.State.unfit != "" || r.Torn || r.State.status == "" || r.foreign() {
+	if r.State.unfit != nil || r.Torn || r.State.status == "" || r.foreign() {
 		return nil
 	}
-	list := gate.Comparison{Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
+	list := gate.Comparison{Lang: r.Lang, Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
 	if e := r.revived(); e != nil {
-		text := fmt.Sprintf("the run was cancelled by %s (events/%s), and state.json says %s: somebody revived it, or a merge took both sides. To keep it cancelled write cancel.json; to let it go on, begin a new run, or restore it%s",
-			cmp.Or(e.User, "placet"), e.Name, r.State.status, gate.Restoring(r.Snap))
+		text := r.Say("faber.finding.revived", "user", cmp.Or(e.User, "placet"), "event", e.Name, "status", r.State.status, "restoring", gate.Restoring(r.Snap))
 		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: text, Urgent: true})
 	}
 	return list

@@ -21,7 +21,7 @@ type answers struct{ *requests }
 func (r *answers) decide(t *acceptedAnswer) *move {
 	o, a := t.o, t.a
 	made := transition{
-		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By)),
+		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By).In(r.Lang)),
 		cause: a.cause, events: r.answerEvents(o, a, t.e.action),
 		docs: func(revision int) []engine.Document {
 			if o.a.Receipt != nil && !a.Unproven() {
@@ -124,7 +124,7 @@ func (r *answers) receipt(o *openRequest, a *answer, revision int) gate.Receipt 
 		ReceivedAt: a.receivedAt, DecidedAt: millis(a.decidedAt), Reason: a.Reason(), Revision: revision,
 	}
 	if a.Expired() {
-		rc.Result, rc.Reason = gate.Expired, a.Why("the deadline "+o.req.Deadline+" passed without an answer")
+		rc.Result, rc.Reason = gate.Expired, a.Why(r.Say("faber.reason.deadline", "at", o.req.Deadline))
 	}
 	if a.Path != "" {
 		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
@@ -183,11 +183,11 @@ func (r *answers) historyEdit(o *openRequest, a *answer, action string) jsonedit
 }
 
 // reasonFor is the reason of a transition that an answer makes.
-func reasonFor(req gate.Request, response string, by gate.By) string {
+func reasonFor(req gate.Request, response string, by gate.By) templates.Message {
 	if req.FreeText() {
-		response = "answer"
+		return templates.NewMessage("faber.reason.words", "user", by.User, "source", by.Source)
 	}
-	return fmt.Sprintf("%s by %s (%s)", response, by.User, by.Source)
+	return templates.NewMessage("faber.reason.answer", "response", response, "user", by.User, "source", by.Source)
 }
 
 // oneLine is a text on one line, cut at n characters.
@@ -283,14 +283,10 @@ const unnamed = "…"
 // shownName is how much of a step or an option an effect names, in bytes.
 const shownName = 60
 
-// phrase says the effect in a language.
-func (e effect) phrase(lang string) string {
-	return templates.Phrase(lang, "faber.effect."+cmp.Or(e.words, e.outcome.words), "name", templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName))
-}
-
-// says reports whether these are the effect's words, in whatever language.
-func (e effect) says(words string) bool {
-	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return e.phrase(lang) == words })
+// message says what the effect does.
+func (e effect) message() templates.Message {
+	name := templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName)
+	return templates.NewMessage(templates.Key("faber.effect."+cmp.Or(e.words, e.outcome.words)), "name", name)
 }
 
 // shownEffect is the effect that a person was shown of the response: what the
@@ -305,23 +301,22 @@ func (r *answers) shownEffect(o *openRequest, response string) (e effect, ok boo
 		}
 	}
 	now := r.effect(o.q, o.req, response)
-	if shown == "" || now.says(shown) {
+	if shown == "" || now.message().Says(shown) {
 		return now, true
 	}
 	for _, goesOn := range []*outcome{completes, licenses, runsOn} {
-		if e := r.effectOf(o.q, o.req, response, goesOn); e.says(shown) {
+		if e := r.effectOf(o.q, o.req, response, goesOn); e.message().Says(shown) {
 			return e, true
 		}
 	}
-	if later := (effect{now.outcome, now.words, unnamed}); later.says(shown) {
+	if later := (effect{now.outcome, now.words, unnamed}); later.message().Says(shown) {
 		return now, true // nobody knew yet which step it would be
 	}
 	if r.Held || r.Snap.In("metadata.json").Unsettled() {
 		r.Held = true // what is being written may name the plan that was shown
 		return e, false
 	}
-	r.refuse(o, fmt.Sprintf("the answer %s was shown as %s, and would now be another: %s. It is held. Restore what changed, or remove request.json and answer what is asked then.",
-		quote(response), quote(shown), quote(now.phrase(r.language()))))
+	r.refuse(o, r.Say("faber.note.effect", "response", quote(response), "shown", quote(shown), "effect", quote(now.message().In(r.Lang))))
 	return e, false
 }
 

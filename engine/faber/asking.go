@@ -103,7 +103,7 @@ func (r *requests) adopt(o *openRequest) {
 	case d.Unsettled():
 		o.stands, r.Held = true, true
 	case o.a.Request == nil:
-		o.stands, o.altered = true, "it cannot be read"
+		o.stands, o.altered = true, r.Say("faber.altered.unreadable")
 	case same:
 		o.stands, o.req, o.body = true, *o.a.Request, d.Body
 		// What the answer must hold is the state's to say, not the file's.
@@ -113,12 +113,12 @@ func (r *requests) adopt(o *openRequest) {
 			o.req.Deadline, o.req.Default = fresh.Deadline, fresh.Default
 		}
 		if !r.vouched(o) {
-			o.altered = "it was changed after it was issued"
+			o.altered = r.Say("faber.altered.changed")
 		}
 	case o.a.Request.Revision > r.State.rev && o.a.Receipt == nil && !o.q.isOpen():
 		// Left over by a commit that never became fact: replaced by the new one.
 	default:
-		o.stands, o.altered = true, "it no longer says what state.json asks"
+		o.stands, o.altered = true, r.Say("faber.altered.differs")
 	}
 }
 
@@ -284,7 +284,7 @@ func (r *requests) requestFiles(o *openRequest) []engine.Document {
 	if !r.formDue(o) {
 		return docs
 	}
-	body, err := r.renderForm(r.language(), o.req.Shown(o.body), o.q, o.view)
+	body, err := r.renderForm(r.Lang, o.req.Shown(o.body), o.q, o.view)
 	if err != nil {
 		r.CannotWrite(err)
 		return nil
@@ -293,9 +293,9 @@ func (r *requests) requestFiles(o *openRequest) []engine.Document {
 }
 
 // stale says in one sentence what changed since the request was issued.
-func (o *openRequest) stale() string {
+func (r *requests) stale(o *openRequest) string {
 	if len(o.moved) == 0 {
 		return ""
 	}
-	return strings.Join(o.moved, ", ") + " changed since it was shown"
+	return r.Say("faber.stale", "files", strings.Join(o.moved, ", "))
 }

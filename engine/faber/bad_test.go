@@ -474,7 +474,11 @@ func TestWhatIsNoEventIsBadAndCountsForTheNumber(t *testing.T) {
 		w.Put(w.In("events/"+name+".json"), body)
 	}
 	_, r := family.View(w.Snapshot(nil))
-	if diff := cmp.Diff([]string{"001-b.json: has the number of 001-a.json", "007-c.json: cannot be read as an event"}, r.badEvents()); diff != "" {
+	var bad []string
+	for _, b := range r.badEvents() {
+		bad = append(bad, b.name+": "+b.why.String())
+	}
+	if diff := cmp.Diff([]string{"001-b.json: has the number of 001-a.json", "007-c.json: cannot be read as an event"}, bad); diff != "" {
 		t.Error(diff)
 	}
 	if r.highest != 7 || len(r.events) != 2 {

@@ -1,12 +1,13 @@
 package faber
 
 import (
-	"fmt"
 	"path"
+	"strconv"
 	"time"
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // Config is the [faber] block of placet.toml.
@@ -50,7 +51,7 @@ type Duration time.Duration
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
 	if err == nil && v <= 0 {
-		err = fmt.Errorf("%q is not longer than zero", text)
+		err = templates.Errorf("faber.config.duration", "value", strconv.Quote(string(text)))
 	}
 	*d = Duration(v)
 	return err
@@ -80,26 +81,26 @@ const escalate = "escalate"
 // Check reports the first setting that cannot be used, naming its key.
 func (c Config) Check() error {
 	if len(c.Roots) == 0 {
-		return fmt.Errorf("roots is empty: name at least one folder of runs")
+		return templates.Errorf("faber.config.roots")
 	}
 	for _, pattern := range c.DestructiveSteps {
 		if _, err := path.Match(pattern, ""); err != nil {
-			return fmt.Errorf("destructive_steps: %q is no pattern: %w", pattern, err)
+			return templates.Errorf("faber.config.pattern", "pattern", strconv.Quote(pattern), "error", err)
 		}
 	}
 	switch c.AskFailed {
 	case "none", "driven", "all":
 	default:
-		return fmt.Errorf("ask_failed: %q is none of none, driven, all", c.AskFailed)
+		return templates.Errorf("faber.config.ask_failed", "value", strconv.Quote(c.AskFailed))
 	}
 	switch {
 	case gate.Approves(c.OnDeadline):
-		return fmt.Errorf("on_deadline: %q would approve by time alone: use escalate or a refusing option", c.OnDeadline)
+		return templates.Errorf("faber.config.on_deadline", "value", strconv.Quote(c.OnDeadline))
 	case gate.Fold(c.OnDeadline) == "":
-		return fmt.Errorf("on_deadline is empty: use escalate or a refusing option")
+		return templates.Errorf("faber.config.on_deadline.empty")
 	}
 	if c.Context.Events < 0 || c.Context.Commits < 0 {
-		return fmt.Errorf("context: events and commits must not be negative")
+		return templates.Errorf("faber.config.context")
 	}
 	return nil
 }

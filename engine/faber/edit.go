@@ -1,11 +1,11 @@
 package faber
 
 import (
-	"fmt"
 	"strconv"
 
 	"placet/engine/jsonedit"
 	"placet/schemas"
+	"placet/templates"
 )
 
 func set(pointer string, value any) jsonedit.Edit {
@@ -47,7 +47,7 @@ func (st State) encode() ([]byte, error) {
 	}))
 	body, err := jsonedit.Apply(st.patch.body, append(edits, st.patch.history...)...)
 	if err != nil {
-		return nil, fmt.Errorf("cannot edit state.json: %w: give the member the shape that the other phases have", err)
+		return nil, templates.Errorf("faber.note.edit", "error", err)
 	}
 	return body, nil
 }

@@ -17,6 +17,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // event is one file of events/, as far as placet reads it.
@@ -147,7 +148,7 @@ func (r *eventLog) readEvent(d *engine.Document) {
 	r.highest = max(r.highest, number)
 	if d.Err != nil && d.Kind == layout.FaberEvent && r.unknown(*d) {
 		r.eventsOpen = true
-		r.locked(*d, "nothing of the run moves, for it may be an event of placet's own")
+		r.locked(*d, "faber.locked.event")
 	}
 	if d.Kind == layout.FaberEvent && d.Present() {
 		if e, err := engine.Parse(*d, readEvent); err == nil {
@@ -160,18 +161,24 @@ func (r *eventLog) readEvent(d *engine.Document) {
 	}
 }
 
-// badEvents are the files that cannot be used as events, sorted by name, and why.
-func (r *eventLog) badEvents() []string {
-	var bad []string
+// badEvent is a file that cannot be used as an event, and why.
+type badEvent struct {
+	name string
+	why  templates.Message
+}
+
+// badEvents are the files that cannot be used as events, sorted by name.
+func (r *eventLog) badEvents() []badEvent {
+	var bad []badEvent
 	for i, e := range r.events {
 		if i > 0 && r.events[i-1].Number == e.Number {
-			bad = append(bad, e.Name+": has the number of "+r.events[i-1].Name)
+			bad = append(bad, badEvent{e.Name, templates.NewMessage("faber.finding.number", "event", r.events[i-1].Name)})
 		}
 	}
 	for _, name := range r.notEvents {
-		bad = append(bad, name+": cannot be read as an event")
+		bad = append(bad, badEvent{name, templates.NewMessage("faber.finding.event")})
 	}
-	slices.Sort(bad)
+	slices.SortFunc(bad, func(a, b badEvent) int { return cmp.Compare(a.name, b.name) })
 	return bad
 }
 
@@ -185,8 +192,7 @@ func (r *eventLog) missEvents(docs []engine.Document) {
 		return
 	}
 	r.eventsOpen = true
-	r.Notes.Beside(r.Doc.Path, fmt.Sprintf("there is no events/, although last_event_id is %.0f: the run waits until it is back; "+
-		"if the events are lost, write the number of the next one, %.0f, into events/.next-id", last, last+1))
+	r.Notes.Beside(r.Doc.Path, r.Say("faber.note.events", "last", fmt.Sprintf("%.0f", last), "next", fmt.Sprintf("%.0f", last+1)))
 }
 
 // unknown reports whether an event cannot be read at this moment, though it may
@@ -203,9 +209,9 @@ func (r *sources) unknown(d engine.Document) bool {
 
 // locked says beside state.json what waits for a file that placet may not read:
 // somebody must allow it, or nothing ever goes on.
-func (r *sources) locked(d engine.Document, waits string) {
+func (r *sources) locked(d engine.Document, waits templates.Key) {
 	if errors.Is(d.Err, fs.ErrPermission) {
-		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("%v; until then %s", d.Err, waits))
+		r.Notes.Beside(r.Doc.Path, r.Say(waits, "error", d.Err))
 	}
 }
 
@@ -280,7 +286,7 @@ func (r *eventLog) emit(p *engine.Plan, revision int, at time.Time, list []newEv
 			continue
 		}
 		if next > layout.MostFaberEvents {
-			r.CannotWrite(fmt.Errorf("cannot number the next event: %d is taken by a file in events/, or stands in events/.next-id, and no number is greater: rename that file, or correct .next-id", layout.MostFaberEvents))
+			r.CannotWrite(templates.Errorf("faber.note.numbers", "number", layout.MostFaberEvents))
 			return highest
 		}
 		e.Number, e.Timestamp = next, millis(stamp)

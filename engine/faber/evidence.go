@@ -2,7 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -63,8 +62,7 @@ func (r *answers) claimGrows(o *openRequest) bool {
 func (r *answers) fromReceipt(o *openRequest) *answer {
 	rc := o.a.Receipt
 	if rc.Revision <= r.State.rev {
-		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("request %s was answered at revision %d (%s) and is asked again: a new question needs a new request_id",
-			quote(o.a.ID), rc.Revision, rc.Response))
+		r.Notes.Beside(r.Doc.Path, r.Say("faber.note.again", "request", quote(o.a.ID), "revision", rc.Revision, "response", rc.Response))
 		return nil
 	}
 	if !o.fact.Counts() {
@@ -95,7 +93,7 @@ func (r *answers) fromHistory(o *openRequest) *answer {
 	if h == nil {
 		return nil
 	}
-	a := r.claim(o, h.claim(gate.FromHistory, "feedback_history of state.json"))
+	a := r.claim(o, h.claim(gate.FromHistory, r.Say("faber.place.history")))
 	if a != nil {
 		a.receivedAt, a.recorded, a.cause = h.ReceivedAt, true, r.Doc
 	}
@@ -189,13 +187,13 @@ func (r *answers) fromFiles(o *openRequest) *answer {
 }
 
 // cannotUse says why request.json does not count, and what to do.
-func (o *openRequest) cannotUse() string {
-	return fmt.Sprintf("cannot use request.json: %s. No answer counts until it is restored: put it back from git, or delete it and it is written again.", o.altered)
+func (r *requests) cannotUse(o *openRequest) string {
+	return r.Say("faber.note.request", "why", o.altered)
 }
 
 // noteAltered says beside request.json that it does not count.
 func (r *requests) noteAltered(o *openRequest) {
-	r.Notes.Beside(o.a.Dir+"/request.json", o.cannotUse())
+	r.Notes.Beside(o.a.Dir+"/request.json", r.cannotUse(o))
 }
 
 // judging is a request with all that bears on its answer.
@@ -205,15 +203,15 @@ func (r *requests) judging(o *openRequest) gate.Evaluation {
 		issued = ""
 	}
 	if !o.stands {
-		altered = "it is not there"
+		altered = r.Say("faber.altered.absent")
 	}
 	g := r.Snap.Facts.Config.GateFor("faber", o.req.Type)
 	if o.past {
 		g.Since = time.Time{}
 	}
 	return gate.Evaluation{
-		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
-		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: o.stale(),
+		Lang: r.Lang, Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
+		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: r.stale(o),
 		Gate: g, Now: r.Snap.Now, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,
 	}

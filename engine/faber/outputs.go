@@ -2,7 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
+	"placet/templates"
 )
 
 // outputs are what the state calls for and is not there: a function of the state, used
@@ -22,7 +22,7 @@ func (r *view) outputs(w *run.Outputs) {
 		p.NextNeeds = r.contextNeeds()
 		r.put(p, "resume.md", layout.FaberResume, r.resume())
 	}
-	if w.Fresh || r.isClosed() || r.State.unfit != "" {
+	if w.Fresh || r.isClosed() || r.State.unfit != nil {
 		return
 	}
 	r.requestOutputs(p)
@@ -45,8 +45,8 @@ func (r *view) notes() {
 	if r.isClosed() {
 		return
 	}
-	if r.State.unfit != "" {
-		r.Notes.Beside(r.Doc.Path, r.State.unfit)
+	if r.State.unfit != nil {
+		r.Notes.Beside(r.Doc.Path, templates.In(r.Lang, r.State.unfit))
 	}
 	r.standNotes()
 }
@@ -78,7 +78,7 @@ func (r *view) requestOutputs(p *engine.Plan) {
 		return
 	}
 	if o.nowhere() {
-		r.Notes.Beside(r.Doc.Path, noPlace)
+		r.Notes.Beside(r.Doc.Path, r.Say(noPlace))
 	}
 	if !o.q.isOpen() || o.a.Receipt != nil || o.altered != "" || r.artifactsBusy(o.q) {
 		return
@@ -90,7 +90,7 @@ func (r *view) requestOutputs(p *engine.Plan) {
 }
 
 // noPlace is what is wrong with a state that asks and does not say where the run goes on.
-const noPlace = "no place to go on from: state.json has neither a resume_point with phase and step, nor current_phase and current_step; an answer waits until it has"
+const noPlace templates.Key = "faber.note.place"
 
 // nowhere reports whether nobody knows where the run goes on after the answer.
 func (o *openRequest) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
@@ -134,23 +134,23 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 		return r.answeredReceipt(a, *h), r.stoodStill(c, c.still())
 	}
 	if r.State.rev < a.Request.Revision && forStatus(a) != Failed && !moment(r.State.UpdatedAt).After(a.Doc.Changed) {
-		r.Notes.Beside(r.Doc.Path, fmt.Sprintf("an older state.json was put back: it does not ask request %s any more: ask again or restore it", quote(a.ID)))
+		r.Notes.Beside(r.Doc.Path, r.Say("faber.note.older", "request", quote(a.ID)))
 		return rc, false
 	}
 	if q, asks := r.question(); asks {
-		rc = r.closed(a, "superseded", "another request is asked instead", r.State.rev)
+		rc = r.closed(a, "superseded", r.Say("faber.reason.superseded"), r.State.rev)
 		rc.SupersededBy = q.RequestID
 		return rc, true
 	}
 	if r.State.Last != nil && r.State.Last.Event == cancelAsked {
-		return r.closed(a, gate.Cancelled, "the run was cancelled: "+r.State.Last.Reason, r.State.rev), true
+		return r.closed(a, gate.Cancelled, r.Say("faber.reason.given_up", "reason", r.State.Last.Reason), r.State.rev), true
 	}
 	// The history may be the last that upstream writes.
-	return r.closed(a, gate.Cancelled, "withdrawn", r.State.rev), r.stoodStill(claims{}, brokenStill)
+	return r.closed(a, gate.Cancelled, r.Say("faber.reason.withdrawn"), r.State.rev), r.stoodStill(claims{}, brokenStill)
 }
 
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
-const elsewhere = "answered elsewhere"
+var elsewhere = templates.NewMessage("faber.reason.elsewhere")
 
 // answeredReceipt is the receipt of a request whose answer the history holds:
 // placet's own, where a crash lost it, or that of another writer.
@@ -158,7 +158,7 @@ func (r *closings) answeredReceipt(a *gate.Folder, h HistoryEntry) gate.Receipt 
 	if took := r.tookLast(a, h); took != nil {
 		return r.receipt(r.past(a), took, r.State.rev)
 	}
-	rc := r.closed(a, gate.Accepted, elsewhere, r.State.rev)
+	rc := r.closed(a, gate.Accepted, elsewhere.In(r.Lang), r.State.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
 	rc.ProvidedBy, rc.KnownAs = h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}
 	return rc
@@ -187,7 +187,7 @@ func (r *closings) tookLast(a *gate.Folder, h HistoryEntry) *answer {
 // madeLast reports whether an answer in the history made the last transition: placet
 // carried it out, whoever gave it.
 func (r *closings) madeLast(a *gate.Folder, h HistoryEntry) bool {
-	return r.State.Last != nil && r.State.Last.Reason == reasonFor(*a.Request, h.Response, h.ProvidedBy)
+	return r.State.Last != nil && reasonFor(*a.Request, h.Response, h.ProvidedBy).Says(r.State.Last.Reason)
 }
 
 // expiredThen is what the deadline of a request of the past had taken when the last
@@ -245,7 +245,7 @@ func (r *closings) eventOutputs(p *engine.Plan) {
 // lastAnswerEvents are those of the answer that made the present revision, by its receipt.
 func (r *closings) lastAnswerEvents() []newEvent {
 	for _, a := range r.Folders {
-		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || a.Receipt.Reason == elsewhere {
+		if a.Receipt == nil || a.Receipt.Revision != r.State.rev || a.Request == nil || a.Receipt.Response == "" || elsewhere.Says(a.Receipt.Reason) {
 			continue
 		}
 		o, ans := r.past(a), &answer{}

@@ -2,8 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Phases in their order; a run walks no others.
@@ -114,7 +113,7 @@ func (r *planner) plan() workflow {
 					return workflow{steps: steps}
 				}
 			}
-			w.problem = err.Error()
+			w.problem = templates.In(r.Lang, err)
 		}
 		return w
 	})
@@ -126,7 +125,7 @@ func (r *planner) chain(id string) (chain []definition, err error) {
 	used := map[string]bool{}
 	for id != "" {
 		if strings.HasPrefix(id, "url:") {
-			return nil, fmt.Errorf("workflow %s is named by URL: nothing is fetched, keep a copy in %s", quote(id), projectWorkflows)
+			return nil, templates.Errorf("faber.plan.url", "workflow", quote(id), "dir", projectWorkflows)
 		}
 		def, err := r.definition(id[strings.LastIndexByte(id, ':')+1:], used)
 		if err != nil {
@@ -154,23 +153,23 @@ func (r *planner) definition(name string, used map[string]bool) (*definition, er
 		}
 	}
 	if slices.ContainsFunc(files, func(file string) bool { return used[file] }) {
-		return nil, fmt.Errorf("workflow %s extends itself", quote(name))
+		return nil, templates.Errorf("faber.plan.loop", "workflow", quote(name))
 	}
-	return nil, fmt.Errorf("workflow %s has no definition: looked in %s", quote(name), strings.Join(files, ", "))
+	return nil, templates.Errorf("faber.plan.missing", "workflow", quote(name), "files", strings.Join(files, ", "))
 }
 
 func (r *planner) usableDefinition(d engine.Document) (*definition, error) {
 	switch {
 	case d.Unsettled():
 		r.Held = true
-		return nil, errors.New(d.Path + " is still being written")
+		return nil, templates.Errorf("faber.plan.written", "file", d.Path)
 	case d.Err != nil:
-		return nil, fmt.Errorf("cannot read %s: %w", d.Path, d.Err)
+		return nil, templates.Errorf("run.unreadable", "file", d.Path, "error", d.Err)
 	}
 	def, err := engine.Parse(d, readDefinition)
 	if err != nil {
 		r.Held = r.MaybePartial(d, err) || r.Held
-		return nil, fmt.Errorf("cannot read %w", err)
+		return nil, templates.Errorf("run.invalid", "error", err)
 	}
 	return def, nil
 }
@@ -209,14 +208,14 @@ func merge(chain []definition) (steps []plannedStep, err error) {
 				continue
 			}
 			if before, doubled := seen[id]; doubled {
-				return nil, fmt.Errorf("step %s is defined in %s and again in %s: step ids are unique over all phases", quote(id), before, phase)
+				return nil, templates.Errorf("faber.plan.twice", "step", quote(id), "before", before, "phase", phase)
 			}
 			seen[id] = phase
 			steps = append(steps, plannedStep{Phase: phase, ID: id, Destructive: s.Destructive})
 		}
 	}
 	if len(steps) == 0 {
-		return nil, fmt.Errorf("workflow %s has no enabled step", quote(chain[0].ID))
+		return nil, templates.Errorf("faber.plan.empty", "workflow", quote(chain[0].ID))
 	}
 	return steps, nil
 }

@@ -1,7 +1,6 @@
 package faber
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -56,7 +55,7 @@ type questions struct{ *planner }
 func (r *questions) question() (q question, ok bool) {
 	found := run.Once(r.Run, "question", func() *question {
 		switch {
-		case r.State.unfit != "" || r.Torn:
+		case r.State.unfit != nil || r.Torn:
 			return nil
 		case r.State.status == Awaiting && r.State.Feedback != nil:
 			return r.stateQuestion()
@@ -100,9 +99,13 @@ func (r *questions) failedQuestion() *question {
 	}
 	q.gate = Gate{Kind: "failure", Phase: q.phase, Step: q.step, Attempt: 1}
 	q.Type, q.Options = "error_resolution", []string{"retry", "abort"}
-	q.Prompt = fmt.Sprintf("The run failed at %s. What should happen?", where(q.phase, q.step))
 	q.RequestedAt = r.State.UpdatedAt
 	q.RequestID = r.requestID(q.gate)
+	prompt := templates.NewMessage("faber.ask.failed", "step", where(q.phase, q.step))
+	q.Prompt = prompt.In(r.Lang)
+	if asked := r.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
+		q.Prompt = asked.Prompt // in the language of who asked
+	}
 	return &q
 }
 
@@ -154,7 +157,7 @@ func (r *questions) build(q question) gate.Request {
 	req.Options = r.describe(q)
 	for i := range req.Options {
 		o := &req.Options[i]
-		o.Effect = r.effect(q, req, o.ID).phrase(r.language())
+		o.Effect = r.effect(q, req, o.ID).message().In(r.Lang)
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}
@@ -176,16 +179,16 @@ func (r *questions) build(q question) gate.Request {
 // describe gives each option the words that its own word calls for, whatever
 // the type of the request.
 func (r *questions) describe(q question) []gate.Option {
-	lang, next := r.language(), r.plan().nextPhase(q.phase, q.step)
+	next := r.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
 		o := gate.Option{ID: id}
 		i := slices.IndexFunc(optionWords, func(word string) bool { return gate.Fold(id) == gate.Fold(word) })
 		switch {
 		case i == 0 && next != "":
-			o.Description = strings.ReplaceAll(templates.Text(lang, "faber.option.approve.phase"), "{next}", strings.ToUpper(next[:1])+next[1:])
+			o.Description = r.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
 		case i >= 0:
-			o.Description = templates.Text(lang, "faber.option."+optionWords[i])
+			o.Description = r.Say(templates.Key("faber.option." + optionWords[i]))
 		}
 		options = append(options, o)
 	}
@@ -194,10 +197,6 @@ func (r *questions) describe(q question) []gate.Option {
 
 // optionWords are the words that have descriptions of their own.
 var optionWords = []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"}
-
-func (r *sources) language() string {
-	return cmp.Or(r.cfg.Language, r.Snap.Facts.Config.Language, templates.English)
-}
 
 // deadline is when the request's default is taken, and what it is. Without a
 // deadline nothing ever is: silence is not consent.
@@ -248,7 +247,7 @@ func (r *questions) digestOf(p string) string {
 // artifactsBusy reports whether nobody can say now what an artifact holds: it has not stood
 // still yet, or the disk refuses to read it.
 func (r *questions) artifactsBusy(q question) bool {
-	return r.anyBusy(r.artifactDocs(q), "nothing is asked or answered about it")
+	return r.anyBusy(r.artifactDocs(q), "faber.locked.artifact")
 }
 
 // sums are the digests of a request's binding artifacts: as they are listed in

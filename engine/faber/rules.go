@@ -206,7 +206,7 @@ func (r *view) cancels(run.On) *move {
 	if r.foreign() || !r.Decode(d, "faber/cancel", &c) {
 		return nil
 	}
-	at, reason := r.Snap.Now, cmp.Or(c.Reason, "cancelled by "+c.By)
+	at, reason := r.Snap.Now, cmp.Or(c.Reason, r.Say("faber.reason.cancelled", "user", c.By))
 	return r.makes(transition{
 		to: Cancelled, at: at, reason: reason, cause: d,
 		docs: func(revision int) []engine.Document {
@@ -217,7 +217,7 @@ func (r *view) cancels(run.On) *move {
 			if a.Receipt != nil || a.Request == nil {
 				return nil
 			}
-			return []engine.Document{r.receiptDoc(a, r.closed(a, gate.Cancelled, "the run was cancelled: "+reason, revision))}
+			return []engine.Document{r.receiptDoc(a, r.closed(a, gate.Cancelled, r.Say("faber.reason.given_up", "reason", reason), revision))}
 		},
 		events: r.cancelEvents(c.By, reason), moves: cancelEdits(seconds(at), reason),
 	})
@@ -272,7 +272,7 @@ func (r *requests) announce(o *openRequest) (edits []jsonedit.Edit, reason strin
 	const base = "/feedback_request/notification_sent"
 	n := o.q.Notification
 	if !o.q.isOpen() {
-		reason = "form written"
+		reason = r.Say("faber.reason.form")
 		edits = append(edits, set(base+"/form", formPath(o.a.ID)))
 	}
 	if n == nil {
@@ -282,7 +282,7 @@ func (r *requests) announce(o *openRequest) (edits []jsonedit.Edit, reason strin
 	var posted Posted
 	if r.Decode(r.Snap.Doc(o.a.Dir+"/posted.json"), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
 		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
-		reason = cmp.Or(reason, "comment posted")
+		reason = cmp.Or(reason, r.Say("faber.reason.comment"))
 	}
 	return edits, reason
 }

@@ -3,7 +3,7 @@ package faber
 import (
 	"cmp"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -11,6 +11,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // State is what placet reads of state.json. The file belongs to upstream too:
@@ -41,7 +42,7 @@ type State struct {
 	// status is what Status means, "" for nothing.
 	status engine.Status
 	// unfit is why the state cannot be used for more than to give the run up.
-	unfit string
+	unfit error
 	shape shape
 	// rev is the revision, also of a copy that does not carry it.
 	rev int
@@ -57,7 +58,7 @@ func decodeState(name string, body []byte) (st State, err error) {
 		return State{}, err
 	}
 	if err != nil {
-		st.unfit = "cannot read " + err.Error()
+		st.unfit = templates.Errorf("run.invalid", "error", err)
 		st.readLeast(body)
 		return st, nil
 	}
@@ -65,8 +66,8 @@ func decodeState(name string, body []byte) (st State, err error) {
 		st.Feedback.shown = readContext(st.Feedback.Context)
 	}
 	st.shape = shapeOf(st)
-	if p := st.problem(); p != "" {
-		st.unfit = "cannot use state.json: " + p
+	if p := st.problem(); p != nil {
+		st.unfit = templates.Errorf("faber.unfit", "problem", p)
 	}
 	// The status stands even where the request is bad: cancel.json still works.
 	st.status, _ = status(st.Status)
@@ -86,7 +87,7 @@ func (st *State) readLeast(body []byte) {
 	}
 }
 
-func isFit(*run.Run[State], State) string { return "" }
+func isFit(*run.Run[State], State) error { return nil }
 
 // head implements [run.Format].
 func (st *State) head() run.Head {
@@ -217,19 +218,18 @@ func numbered(raw schemas.Raw) string {
 	return ""
 }
 
-// problem is why a state that was read cannot be worked with, in words for a
-// note; "" if it can.
-func (st State) problem() string {
+// problem is why a state that was read cannot be worked with, nil if it can.
+func (st State) problem() error {
 	s, ok := status(st.Status)
 	switch f := st.Feedback; {
 	case !ok:
-		return fmt.Sprintf("/status: unknown word %q: expected one of pending, in_progress, awaiting_feedback, paused, failed, completed, cancelled", st.Status)
+		return templates.Errorf("faber.unfit.status", "status", strconv.Quote(st.Status))
 	case f == nil && s == Awaiting:
-		return "/feedback_request: missing: status is awaiting_feedback, so a feedback_request with request_id, type and prompt must say what is asked"
+		return templates.Errorf("faber.unfit.missing")
 	case f == nil:
-		return ""
+		return nil
 	case s != Awaiting:
-		return fmt.Sprintf("/feedback_request: a request stands here while /status is %q: set status to awaiting_feedback, or remove the request", st.Status)
+		return templates.Errorf("faber.unfit.early", "status", strconv.Quote(st.Status))
 	default:
 		return f.problem()
 	}
@@ -239,25 +239,25 @@ func (st State) problem() string {
 // holds it, each byte as six at most, and must stay a file that can be read.
 const longestRequest = 128 << 10
 
-// problem is why a request cannot be opened; "" if it can.
-func (f Feedback) problem() string {
+// problem is why a request cannot be opened, nil if it can.
+func (f Feedback) problem() error {
 	for _, m := range [][2]string{{"request_id", f.RequestID}, {"type", f.Type}, {"prompt", f.Prompt}} {
 		if m[1] == "" {
-			return fmt.Sprintf("/feedback_request/%s: missing or empty: a request needs request_id, type and prompt", m[0])
+			return templates.Errorf("faber.unfit.member", "member", m[0])
 		}
 	}
 	size := len(f.Type) + len(f.Prompt) + len(f.Context) + len(strings.Join(f.Options, ""))
 	switch err := gate.CheckOptions(f.Options); {
 	case !layout.IsRequestID(f.RequestID):
-		return fmt.Sprintf("/feedback_request/request_id: %q cannot name a folder: use letters, digits, '.', '_' and '-', at most 100, beginning with a letter or digit", f.RequestID)
+		return templates.Errorf("faber.unfit.id", "id", strconv.Quote(f.RequestID))
 	case err != nil:
-		return "/feedback_request/options: " + err.Error()
+		return templates.Errorf("faber.unfit.options", "error", err)
 	case size > longestRequest:
-		return fmt.Sprintf("/feedback_request: %d bytes of text: expected at most %d: put what is long into a file and name it as context.artifact_path", size, longestRequest)
+		return templates.Errorf("faber.unfit.long", "size", size, "most", longestRequest)
 	case f.Type == "selection" && len(f.Options) == 0:
-		return "/feedback_request/options: a selection needs options to choose from"
+		return templates.Errorf("faber.unfit.selection")
 	}
-	return ""
+	return nil
 }
 
 // readContext reads the members of a request's context that placet knows. A context of

@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // unrecordedRun is a run that waits for an answer about an artifact on a machine that
@@ -49,10 +50,10 @@ func (w *world) reissue() {
 // what is shown.
 func TestARequestThatNobodyRecorded(t *testing.T) {
 	altered := func(w *world) bool {
-		return strings.Contains(w.Files[w.In(requestFile+".problem.md")], "changed after it was issued")
+		return strings.Contains(w.Files[w.In(requestFile+".problem.md")], templates.Text(w.Facts.Config.Language, "faber.altered.changed"))
 	}
 	respond := func(w *world) { w.Respond("fr-1", map[string]any{"response": "approve"}) }
-	korean := func(w *world) { w.config(func(c *Config) { c.Language = "ko" }) }
+	korean := func(w *world) { w.Facts.Config.Language = "ko" }
 	for _, c := range []struct {
 		name    string
 		do      func(w *world)

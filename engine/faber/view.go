@@ -2,8 +2,8 @@ package faber
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +12,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Machine is the FABER family. The zero value is not ready for use; see [New].
@@ -23,7 +24,7 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "faber", Noun: "run",
+	Name: "faber",
 	File: func(rel string) (layout.File, bool) {
 		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
 	},
@@ -116,7 +117,7 @@ func read(k *run.Run[State]) *view {
 	r := &view{&handover{&closings{&answers{&requests{&questions{&planner{events}}}}}}}
 	if r.Problem != "" && !r.Torn {
 		// The run can still be given up, and its requests told of.
-		r.State.unfit, r.Problem, r.Begun = r.Problem, "", true
+		r.State.unfit, r.Problem, r.Begun = templates.Errorf("say.text", "text", r.Problem), "", true
 	}
 	r.Held = r.Held || r.Doc.Absent()
 	r.readMetadata()
@@ -132,12 +133,12 @@ func (r *sources) foreign() bool { return r.Snap.Class != layout.FaberRun }
 func (r *sources) readMetadata() {
 	d := r.Snap.In("metadata.json")
 	if !d.Present() {
-		r.badMetadata = "missing or unreadable"
+		r.badMetadata = r.Say("faber.metadata.missing")
 		return
 	}
 	meta, err := engine.Parse(d, decodeMetadata)
 	if r.meta = *meta; err != nil {
-		r.badMetadata = "cannot read " + err.Error()
+		r.badMetadata = r.Say("run.invalid", "error", err)
 	}
 }
 
@@ -151,11 +152,12 @@ func decodeMetadata(_ string, body []byte) (m Metadata, err error) {
 // the place of the answered one. It holds on every disk, since workspaces travel.
 func (r *sources) checkFolder() {
 	f := r.State.Feedback
-	if r.State.unfit != "" || f == nil || len(r.Folder(f.RequestID).Docs) > 0 {
+	if r.State.unfit != nil || f == nil || len(r.Folder(f.RequestID).Docs) > 0 {
 		return
 	}
 	if i := slices.IndexFunc(r.Folders, func(a *gate.Folder) bool { return strings.EqualFold(a.ID, f.RequestID) }); i >= 0 {
-		r.State.unfit = fmt.Sprintf("cannot use state.json: /feedback_request/request_id: %q differs only in case from %q, which was asked before: give the new question an id of its own", f.RequestID, r.Folders[i].ID)
+		problem := templates.Errorf("faber.unfit.case", "id", strconv.Quote(f.RequestID), "other", strconv.Quote(r.Folders[i].ID))
+		r.State.unfit = templates.Errorf("faber.unfit", "problem", problem)
 	}
 }
 

@@ -31,7 +31,7 @@ func (r *handover) goesOn() bool { return r.pointed() && r.proven(r.State.Resume
 // pointed reports whether the state says that the run goes on from an answer.
 func (r *handover) pointed() bool {
 	rp := r.State.ResumePoint
-	return r.State.unfit == "" && r.State.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
+	return r.State.unfit == nil && r.State.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
 }
 
 // proven reports whether placet may act on the answer to a request of the past: whoever
@@ -42,7 +42,7 @@ func (r *handover) proven(id string) bool {
 	if !gate.Demands(gate.GateOf(c, "faber", a.Doc)) {
 		return true
 	}
-	return a.Receipt != nil && gate.Unverified(c, "faber", a.Doc, a.ReceiptDoc, *a.Receipt) == ""
+	return a.Receipt != nil && gate.Unverified(c, "faber", a.Doc, a.ReceiptDoc, *a.Receipt) == nil
 }
 
 // takenUp reports whether an event by others, numbered after the answer's
@@ -81,7 +81,7 @@ func (r *handover) resume() []byte {
 	if h := r.State.answerTo(rp.RequestID); h != nil {
 		data.Feedback, data.Comment = oneLine(h.Response, 200), h.Comment
 		if disagrees(h) {
-			data.Refused = templates.Phrase(r.language(), "faber.resume.refused", "response", templates.Code(oneLine(h.Response, 200)))
+			data.Refused = r.Say("faber.resume.refused", "response", templates.Code(oneLine(h.Response, 200)))
 		}
 		if a := r.Folder(rp.RequestID); a.Request != nil && a.Request.FreeText() && data.Comment == "" {
 			data.Comment = h.Response
@@ -223,7 +223,7 @@ func (r *view) resumeNeeds() []string {
 }
 
 func (r *handover) render(name string, data any) []byte {
-	text, err := templates.Render(r.language(), name, data)
+	text, err := templates.Render(r.Lang, name, data)
 	if err != nil {
 		panic("faber: cannot render " + name + ": " + err.Error())
 	}
@@ -263,19 +263,19 @@ func (r *sources) resumeBusy() bool {
 	if spec := r.spec(); layout.Safe(spec) {
 		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
 	}
-	return r.anyBusy(sources, "the run does not go on, and neither resume.md nor context.md is written")
+	return r.anyBusy(sources, "faber.locked.run")
 }
 
 // contextBusy reports whether a source of context.md cannot be read at this
 // moment: what is written once must not call it missing.
 func (r *handover) contextBusy() bool {
 	sources := append([]engine.Document{r.Snap.In("metadata.json")}, r.Snap.Under("session-summaries")...)
-	return r.anyBusy(sources, "context.md is not written") || r.resumeBusy()
+	return r.anyBusy(sources, "faber.locked.context") || r.resumeBusy()
 }
 
-// anyBusy reports whether a file of several cannot be read at this moment; waits says
-// what waits for one that placet may not read.
-func (r *sources) anyBusy(sources []engine.Document, waits string) bool {
+// anyBusy reports whether a file of several cannot be read at this moment; waits is
+// the note on one that placet may not read.
+func (r *sources) anyBusy(sources []engine.Document, waits templates.Key) bool {
 	busy := false
 	for _, d := range sources {
 		if r.unknown(d) {
@@ -316,7 +316,7 @@ func (r *handover) context() []byte {
 func (r *handover) stop() string {
 	for _, s := range []section{r.specSection(), r.issueSection(), r.feedbackSection()} {
 		if s.Severity == severe {
-			return templates.Text(r.language(), "faber.resume.stop")
+			return r.Say("faber.resume.stop")
 		}
 	}
 	return ""

@@ -189,7 +189,7 @@ func TestAccountFactsAndGraph(t *testing.T) {
 // Languages: words of the form come in the run's language, the rest in English.
 func TestFormInOtherLanguages(t *testing.T) {
 	forms := map[string]bool{}
-	for _, lang := range []string{"en", "ko", "ja", "xx"} {
+	for _, lang := range []string{"en", "ko", "ja", "fr"} {
 		w := newWorld(t, plainDir)
 		w.Facts.Config.Language = lang
 		w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)

@@ -67,8 +67,8 @@ type report struct {
 	stats []Statistics
 }
 
-func (r report) say(key string, pairs ...any) string {
-	return phrase(r.Lang, "report."+key, pairs...)
+func (r report) say(word string, pairs ...any) string {
+	return phrase(r.Lang, "report."+word, pairs...)
 }
 
 // mdText is a text from a file as Markdown on one line, mdName a short one.

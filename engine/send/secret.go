@@ -10,11 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // longestSecret is how many bytes a secret may have.
@@ -25,22 +27,25 @@ type secret string
 
 // secretAt reads a secret. It is "" where no file is named and the variable is not set.
 func (s *Sender) secretAt(where engine.Secret) (secret, error) {
-	text, from := s.getenv(where.Env), "the variable "+where.Env
+	text := s.getenv(where.Env)
 	if where.File != "" {
 		body, err := s.readSecret(where.File)
 		if err != nil {
-			return "", fmt.Errorf("cannot read the secret in %q: %v", where.File, err)
+			return "", templates.Errorf("send.secret.file", "file", strconv.Quote(where.File), "error", err)
 		}
-		text, from = body, fmt.Sprintf("the file %q", where.File)
+		text = body
 	}
 	text = strings.TrimSpace(text)
-	switch unset := text == "" || text == "CHANGE_ME"; {
+	unset, bad := text == "" || text == "CHANGE_ME", len(text) > longestSecret || strings.ContainsFunc(text, unicode.IsControl)
+	switch {
 	case unset && where.File != "":
-		return "", fmt.Errorf("cannot send: %s holds no secret. Write it there", from)
+		return "", templates.Errorf("send.secret.empty", "file", strconv.Quote(where.File))
 	case unset:
 		return "", nil
-	case len(text) > longestSecret || strings.ContainsFunc(text, unicode.IsControl):
-		return "", fmt.Errorf("cannot send: the secret of %s is not one line of at most %d bytes", from, longestSecret)
+	case bad && where.File != "":
+		return "", templates.Errorf("send.secret.lines.file", "file", strconv.Quote(where.File), "most", longestSecret)
+	case bad:
+		return "", templates.Errorf("send.secret.lines.variable", "name", where.Env, "most", longestSecret)
 	}
 	return secret(text), nil
 }
@@ -54,7 +59,7 @@ func (s *Sender) readSecret(name string) (string, error) {
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
-		return "", errors.New("it is a link; name the file itself")
+		return "", templates.Errorf("send.secret.link")
 	}
 	if err != nil {
 		return "", err
@@ -66,11 +71,11 @@ func (s *Sender) readSecret(name string) (string, error) {
 	}
 	switch st, known := info.Sys().(*syscall.Stat_t); {
 	case !info.Mode().IsRegular():
-		return "", errors.New("it is no regular file")
+		return "", templates.Errorf("send.secret.kind")
 	case !known || int(st.Uid) != os.Geteuid():
-		return "", errors.New("it belongs to another user; make one of your own")
+		return "", templates.Errorf("send.secret.owner")
 	case info.Mode().Perm()&0o177 != 0:
-		return "", fmt.Errorf("others may use it (mode %04o); chmod 600 it", info.Mode().Perm())
+		return "", templates.Errorf("send.secret.mode", "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
 	body, err := io.ReadAll(io.LimitReader(f, longestSecret+2)) // a line end, and one too many
 	return string(body), err
@@ -79,7 +84,7 @@ func (s *Sender) readSecret(name string) (string, error) {
 // isOutside returns nil if neither a path nor what it leads to is in the workspace.
 func (s *Sender) isOutside(name string) error {
 	if !filepath.IsAbs(name) {
-		return errors.New("it is not an absolute path")
+		return templates.Errorf("send.secret.relative")
 	}
 	root, err := os.Stat(s.root)
 	if err != nil {
@@ -95,7 +100,7 @@ func (s *Sender) isOutside(name string) error {
 			if info, err := os.Stat(p); err != nil {
 				return err
 			} else if os.SameFile(info, root) {
-				return errors.New("it is in the workspace, where others may write; move it out")
+				return templates.Errorf("send.secret.inside")
 			}
 		}
 	}

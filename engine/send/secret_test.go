@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 func fromBase64(t *testing.T, r io.Reader) string {
@@ -90,6 +91,8 @@ func TestWhereASecretMayBe(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, test.want)
 		case test.fail != "" && (err == nil || !strings.Contains(err.Error(), test.fail) || strings.Contains(err.Error(), "from-")):
 			t.Errorf("%s: %q, %v; want an error with %q", name, got, err, test.fail)
+		case test.fail != "" && !strings.HasPrefix(templates.In(templates.Pseudo, err), "⟦cannot "):
+			t.Errorf("%s: %q is in no language", name, templates.In(templates.Pseudo, err))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Stage is one run in a workspace in memory. It carries out plans one by one,
@@ -47,12 +48,16 @@ type Stage struct {
 
 // NewStage returns the stage of a run at noon of some day.
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
-	return &Stage{
+	s := &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		issued: map[string][]engine.Digest{}, story: newTranscript(t),
-		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
+		issued: map[string][]engine.Digest{},
+		Owner:  map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Environment{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
+	if config.Language != templates.Pseudo { // no run of a workspace speaks it
+		s.story = newTranscript(t)
+	}
+	return s
 }
 
 // End ends the action whose ID ends in suffix, as an action without Outcome does; the

@@ -41,11 +41,14 @@ var shown = map[string]bool{
 	"placet/engine/run.Unreadable.Why": true,
 }
 
-// prefixing are functions that put the name of their package before a key.
+// prefixing are functions of families that put the name of their package before a key.
 var prefixing = map[string]bool{"say": true, "phrase": true, "words": true}
 
 // sentence matches words of a language: letters with a blank beside them.
-var sentence = regexp.MustCompile(`\pL{2,}[,:;.]? |[ ,:;.]\pL{2,}`)
+var sentence = regexp.MustCompile(`\pL{2,}[,:;.]* | \pL{2,}`)
+
+// command matches the name of the program with its verb, for people to type.
+var command = regexp.MustCompile(`placet(:| \pL+)`)
 
 func run(pass *analysis.Pass) (any, error) {
 	for _, file := range pass.Files {
@@ -83,11 +86,8 @@ func checkCall(pass *analysis.Pass, call *ast.CallExpr) {
 		key, ok := text(pass, arg)
 		switch {
 		case !ok:
-		case isKey(params.At(i).Type()):
-			checkKey(pass, arg, key, call.Args[i+1:])
-			return
-		case prefixing[f.Name()] && params.At(i).Name() == "key":
-			checkKey(pass, arg, path.Base(pass.Pkg.Path())+"."+key, call.Args[i+1:])
+		case isKey(params.At(i).Type()) || prefixing[f.Name()] && params.At(i).Name() == "key":
+			checkKey(pass, arg, key, call.Args[i+1:], f.Signature().Variadic() && !call.Ellipsis.IsValid())
 			return
 		}
 	}
@@ -120,15 +120,19 @@ func text(pass *analysis.Pass, e ast.Expr) (string, bool) {
 // placeholder is where a sentence has a value.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// checkKey checks that words.json has a key, and that the call gives all its values.
-func checkKey(pass *analysis.Pass, at ast.Expr, key string, pairs []ast.Expr) {
+// checkKey checks that words.json has a key, and that the pairs of a call give all its values.
+// whole is false where they are not all there is.
+func checkKey(pass *analysis.Pass, at ast.Expr, key string, pairs []ast.Expr, whole bool) {
 	english := templates.Text(templates.English, key)
-	if english == key {
-		pass.Reportf(at.Pos(), "words.json has no %q", key)
-		return
+	if english == key { // a function of a family puts its name before
+		key = path.Base(pass.Pkg.Path()) + "." + key
+		if english = templates.Text(templates.English, key); english == key {
+			pass.Reportf(at.Pos(), "words.json has no %q", key)
+			return
+		}
 	}
-	if len(pairs)%2 != 0 {
-		return // a slice of pairs
+	if !whole || len(pairs)%2 != 0 {
+		return
 	}
 	given := map[string]bool{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -169,7 +173,7 @@ func checkText(pass *analysis.Pass, of string, e ast.Expr) {
 		case *ast.FuncLit:
 			return false
 		case *ast.BasicLit:
-			if s, ok := text(pass, n); ok && n.Kind == token.STRING && sentence.MatchString(s) {
+			if s, ok := text(pass, n); ok && n.Kind == token.STRING && sentence.MatchString(command.ReplaceAllString(s, "")) {
 				pass.Reportf(n.Pos(), "%s shows %s, which is not in words.json", of, n.Value)
 			}
 		}

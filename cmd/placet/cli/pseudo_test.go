@@ -19,7 +19,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
-	"placet/internal/pseudo"
+	wording "placet/internal/pseudo"
 	"placet/templates"
 )
 
@@ -121,7 +121,7 @@ func inPseudo(report string) int {
 	<-done
 	lines := ran + "\n"
 	if !slices.Contains(os.Args, "--json") {
-		for _, words := range untranslated(printed.String()) {
+		for _, words := range wordsOutside(printed.String()) {
 			lines += fmt.Sprintf("placet %s prints %q\n", strings.Join(os.Args[1:], " "), words)
 		}
 	}
@@ -136,9 +136,9 @@ func inPseudo(report string) int {
 	return code
 }
 
-// untranslated returns the words of a text that nobody translated.
-func untranslated(text string) []string {
-	known := pseudo.New(os.Args...)
+// wordsOutside returns the words of a text that nobody translated.
+func wordsOutside(text string) []string {
+	known := wording.New(os.Args...)
 	root := newRoot(&console.Env{Getenv: os.Getenv}, new(bool))
 	nameVerbs(known, root)
 	for _, f := range family.All {
@@ -162,7 +162,7 @@ func untranslated(text string) []string {
 	})
 }
 
-func nameVerbs(known *pseudo.Words, cmd *cobra.Command) {
+func nameVerbs(known *wording.Words, cmd *cobra.Command) {
 	known.Name(cmd.Use)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known.Name(f.Name) })
 	for _, below := range cmd.Commands() {

@@ -57,7 +57,7 @@ func aflControl(verb, want, said string, needs Reason, short string) Control {
 // aflRemark says where a wish changes nothing for now.
 func aflRemark(t Target, want string) string {
 	paused := ""
-	if i := slices.IndexFunc(t.Facts, func(f engine.Fact) bool { return f.Label == "paused" }); i >= 0 {
+	if i := slices.IndexFunc(t.Facts, func(f engine.Fact) bool { return f.Name == "paused" }); i >= 0 {
 		paused = t.Facts[i].Value
 	}
 	switch {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path"
@@ -171,7 +172,7 @@ func (p *runView) fillParts(view workspace.View) {
 		one := partView{Anchor: fmt.Sprintf("part-%d", i+1), Label: console.OneLine(part.ID), Status: status, Look: look}
 		anchors[part.ID] = "#" + one.Anchor
 		for _, fact := range factsOf(part.Facts) {
-			if slices.Contains(briefFacts, fact.Label) && len(fact.Value) <= shownBrief {
+			if slices.Contains(briefFacts, cmp.Or(fact.Name, fact.Label)) && len(fact.Value) <= shownBrief {
 				one.Brief = append(one.Brief, fact)
 			} else {
 				one.Facts = append(one.Facts, fact)
@@ -235,7 +236,7 @@ func barOf(lang string, run engine.Key, part engine.Part, look string) progressB
 // factsOf are facts as a page shows them.
 func factsOf(facts []engine.Fact) (list []engine.Fact) {
 	for _, fact := range facts {
-		list = append(list, engine.Fact{Label: console.OneLine(fact.Label), Value: console.OneLine(fact.Value)})
+		list = append(list, engine.Fact{Name: fact.Name, Label: console.OneLine(fact.Label), Value: console.OneLine(fact.Value)})
 	}
 	return list
 }

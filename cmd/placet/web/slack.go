@@ -19,6 +19,7 @@ import (
 	"placet/engine/nemawashi"
 	"placet/engine/reconcile"
 	"placet/engine/slack"
+	"placet/templates"
 )
 
 // What Slack grants, and what placet takes of it.
@@ -265,7 +266,7 @@ func (a *App) slackAnswer(x slack.Interaction, option string, err error) (int, a
 
 // openDialog asks for the words that an option needs.
 func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t workspace.Request, option string) (int, any, error) {
-	d := slack.Dialog{Title: option, Label: "What should be said with it?", Metadata: p.button.Value}
+	d := slack.Dialog{Lang: t.Lang, Title: option, Label: "What should be said with it?", Metadata: p.button.Value}
 	if option == "steer" {
 		d.Title, d.Label = "Request changes", "What should change?"
 		for _, item := range t.Items {
@@ -432,7 +433,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	}
 	said := nemawashi.ReadReply(e.Typed())
 	if !said.Steers {
-		return say(p.at.ID, said.Note)
+		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
 	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
 	if said.Plan != "" {

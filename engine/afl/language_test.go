@@ -1,0 +1,251 @@
+package afl
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+	"placet/templates"
+)
+
+var (
+	// translated is a piece of a sentence in the pseudo-language.
+	translated = regexp.MustCompile(`⟦[^⟧]*⟧`)
+	// english are two words, one after the other.
+	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
+	// foreign are values of several words, and what other packages say.
+	foreign = regexp.MustCompile(`it works|[EW]\d+ [a-z_]+ specs|by jmcwilliam|(Which way|which one)\?|start it|no database|two words|placet afl abc12345|--resume abc12345|line \d+, column \d+: .*|cannot (use|read) state\.json: |state\.json is (gone|of) .*|: restore it from git, .*`)
+)
+
+// said are the texts that people read of a session.
+func (w *world) said() []string {
+	a := w.account()
+	texts := slices.Concat(a.Why, a.WaitsFor)
+	for _, u := range a.Unblock {
+		texts = append(texts, u.Content)
+	}
+	add := func(list []engine.Fact) {
+		for _, f := range list {
+			texts = append(texts, f.Label, f.Value)
+		}
+	}
+	add(a.Facts)
+	for _, p := range a.Parts {
+		texts = append(texts, string(p.Status))
+		add(p.Facts)
+		for _, s := range p.Sections {
+			texts = append(texts, s.Title, s.Text)
+		}
+	}
+	for _, f := range a.Findings {
+		texts = append(texts, f.Text)
+	}
+	for _, e := range a.Log {
+		texts = append(texts, e.Message)
+	}
+	for p, body := range w.Files {
+		switch name := path.Base(p); {
+		case strings.HasSuffix(name, "problem.md"), slices.Contains([]string{"feedback.md", "escalation.md", "prompt.md", "changes.md", "report.md"}, name):
+			texts = append(texts, body)
+		case name == "request.json":
+			texts = append(texts, body)
+		}
+	}
+	if w.Has("state.json") {
+		if st, err := DecodeState("state.json", []byte(w.Read("state.json"))); err == nil {
+			for _, q := range st.Requests {
+				texts = append(texts, string(q.Reason))
+			}
+		}
+	}
+	return texts
+}
+
+// everyFinding is a session whose design is wrong in every way but two layouts and none
+// defined.
+func everyFinding(t testing.TB) *world {
+	w := newWorld(t)
+	w.Write("checkpoints/z.json", "{}")
+	w.Write(specsYAML, `session: other
+prerequisites: [{id: redis, type: environment, script: up}]
+checkpoints:
+  - {id: a, dependencies: [b, x], validation: {command: run, timeout: 60s, expect: y}}
+  - {id: b, dependencies: [a], type: chore, validation: {expected: ok}}
+  - {id: A, depends_on: [a], criteria: [c], validation: {command: run, expected: ok}}
+  - {name: two words, validation: {command: run}}
+`)
+	return w
+}
+
+// In the pseudo-language nothing that people read about a session is English but values.
+func TestWhatPeopleReadIsTranslated(t *testing.T) {
+	worldLanguage = templates.Pseudo
+	t.Cleanup(func() { worldLanguage = "en" })
+	check := func(t *testing.T, w *world) {
+		t.Helper()
+		for _, text := range w.said() {
+			for line := range strings.Lines(text) {
+				if bare := foreign.ReplaceAllString(translated.ReplaceAllString(line, "⟦⟧"), ""); english.MatchString(bare) {
+					t.Errorf("it says %q", line)
+				}
+			}
+		}
+	}
+	for name, c := range explainCases() {
+		t.Run(name, func(t *testing.T) { check(t, c.begin(t)) })
+	}
+	for _, c := range badCases() {
+		t.Run(c.name, func(t *testing.T) {
+			begin := c.begin
+			if begin == nil {
+				begin = oneInProgress
+			}
+			w := begin(t)
+			c.spoil(w)
+			w.pass(11 * time.Second)
+			w.settle()
+			check(t, w)
+		})
+	}
+	for name, begin := range map[string]func(testing.TB) *world{
+		"every finding": everyFinding,
+		"two ids": func(t testing.TB) *world {
+			w := newWorld(t)
+			w.Write("checkpoints/a.json", `{"id": "b", "criteria": [], "validation": {"command": "run"}, "prerequisites": {"environment": ["docker"]}}`)
+			return w
+		},
+		"nothing defined": func(t testing.TB) *world {
+			w := newWorld(t)
+			w.Write(specsYAML, "checkpoints: []\n")
+			return w
+		},
+		"given up": func(t testing.TB) *world {
+			w := escalatedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
+			w.answer(typeEscalation, optSkip, nil)
+			return w
+		},
+		"more attempts than there can be": func(t testing.TB) *world {
+			w := escalatedWorld(t, cp{id: "a"})
+			w.answer(typeEscalation, optRetryMore, map[string]any{"attempts": 99})
+			return w
+		},
+		"reopened": func(t testing.TB) *world {
+			w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
+			w.untilBegun()
+			w.trust()
+			w.passOnce("a")
+			w.passOnce("b")
+			w.answer(typeReview, optReopen+"a", map[string]any{"comment": "no"})
+			return w
+		},
+		"reviewed outside": func(t testing.TB) *world {
+			w := approvedWorld(t, cp{id: "a"})
+			w.config(func(c *Config) { c.Review = ptr("external") })
+			w.untilBegun()
+			w.trust()
+			w.passOnce("a")
+			w.Write("review.json", `{"findings": []}`)
+			return w
+		},
+		"unreviewed": func(t testing.TB) *world {
+			w := approvedWorld(t, cp{id: "a"})
+			w.config(func(c *Config) { c.Review = ptr("off") })
+			w.untilBegun()
+			w.trust()
+			w.passOnce("a")
+			return w
+		},
+		"a lost validation": func(t testing.TB) *world {
+			w := oneInProgress(t)
+			w.trust()
+			w.done("a")
+			w.settle()
+			w.validated("a", outcome{how: outLost})
+			w.settle()
+			w.answer(typeInterrupted, optFailed, nil)
+			return w
+		},
+		"a worker that gives up": func(t testing.TB) *world {
+			w := oneInProgress(t)
+			w.workerSays("a", map[string]any{"status": "failed", "failure_type": "LOGIC_ERROR"})
+			return w
+		},
+		"a worker command that fails": func(t testing.TB) *world {
+			w := approvedWorld(t, cp{id: "a"})
+			w.config(func(c *Config) { c.WorkerCommand = ptr("work") })
+			w.Facts.Trusted[w.Facts.Config.Family.(Config).WorkerDigest()] = true
+			w.settle()
+			w.workerEnded(outFinished, "3")
+			return w
+		},
+		"aborted": func(t testing.TB) *world {
+			w := oneInProgress(t)
+			w.Write("control.json", `{"want": "abort"}`)
+			return w
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := begin(t)
+			for range 3 {
+				w.settle()
+				check(t, w)
+				w.pass(time.Minute)
+			}
+		})
+	}
+	for _, lang := range append(templates.Languages(), templates.Pseudo) {
+		if c := worded("exit", "3"); criterion(lang, c) != phrase(lang, "failed.exit", "value", "3") || criterion(lang, "exit it") != "exit it" {
+			t.Errorf("%s: %q", lang, criterion(lang, c))
+		}
+	}
+}
+
+// Every key that the family asks for has its words.
+func TestEveryKeyHasItsWords(t *testing.T) {
+	asked := regexp.MustCompile(`"(?:afl\.)?((?:move|failed|finding|mend|bad|state|setting|why|command|wait|wanted|unblock|show|section)\.[a-z_]+(?:\.[a-z_]+)*|somebody)"`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		body, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range asked.FindAllStringSubmatch(string(body), -1) {
+			if m[1] != "state.json" {
+				keys = append(keys, m[1])
+			}
+		}
+		for _, m := range regexp.MustCompile(`list\.add\("([a-z_]+)"`).FindAllStringSubmatch(string(body), -1) {
+			keys = append(keys, "fact."+m[1])
+		}
+		for _, m := range regexp.MustCompile(`p\.bad\([^"]*, "([a-z.]+)", "`).FindAllStringSubmatch(string(body), -1) {
+			keys = append(keys, "setting."+m[1])
+		}
+	}
+	for _, key := range ownCriteria {
+		keys = append(keys, "failed."+key)
+	}
+	for _, name := range kinds {
+		keys = append(keys, "finding."+name, "mend."+name)
+	}
+	if len(keys) < 200 {
+		t.Fatalf("only %d keys are asked for", len(keys))
+	}
+	for _, key := range keys {
+		if phrase(templates.English, key) == "afl."+key {
+			t.Errorf("there are no words for %q", key)
+		}
+	}
+}
