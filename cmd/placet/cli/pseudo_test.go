@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -85,11 +86,13 @@ type heedless struct{ *testing.T }
 
 func (h heedless) Run(name string, f func(testscript.T)) {
 	done := make(chan struct{})
+	begin := time.Now()
 	go func() {
 		defer close(done)
 		f(h)
 	}()
 	<-done
+	h.T.Logf("%s %v", name, time.Since(begin))
 }
 func (h heedless) Parallel()     {}
 func (h heedless) Log(...any)    {}
@@ -98,12 +101,16 @@ func (h heedless) Fatal(...any)  { runtime.Goexit() }
 func (h heedless) Skip(...any)   { runtime.Goexit() }
 func (h heedless) Verbose() bool { return false }
 
+// longestCall is how long a call may take.
+const longestCall = 3 * time.Second
+
 // ran is the line of the report that says that placet ran.
 const ran = "ran"
 
 // inPseudo runs placet in the pseudo-language, and reports what it prints outside of it.
 func inPseudo(report string) int {
 	templates.AddPseudo()
+	time.AfterFunc(longestCall, func() { os.Exit(1) }) // what it waits for may never come
 	out := os.Stdout
 	r, w, err := os.Pipe()
 	if err != nil {
