@@ -186,7 +186,7 @@ func (e *examination) configuration() (config.Settings, bool) {
 // notify says who is told that something waits, and what is in the way.
 func (e *examination) notify(conf config.Settings) {
 	for _, w := range conf.Warnings {
-		e.add(isWarning, "notify", w.Try, "%s", w.Text)
+		e.add(isWarning, "notify", w.Try.String(), "%s", w.Text)
 	}
 	if !conf.Notify.Enabled() {
 		return

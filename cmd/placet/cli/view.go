@@ -50,7 +50,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		},
 		"now":    func() string { return w.Now().UTC().Format(time.RFC3339) },
 		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
-		"ref": workspace.Reference, "question": question, "place": place, "gatesWait": func() string { return config.GatesWait },
+		"ref": workspace.Reference, "question": question, "place": place, "gatesWait": config.GatesWait.String,
 		"howToAnswer": func(a engine.OpenRequest) []string { return workspace.HowToAnswer(a, false) },
 		"facts":       func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
 		"options": func(a engine.OpenRequest) string {
