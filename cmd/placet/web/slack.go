@@ -427,7 +427,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
 	p := press{by: who, v: v, at: workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
 	if st.Status != nemawashi.ApprovalPending {
-		return say(lastRequest(st), p.say("slack.closed", "action", st.ActionID, "status", st.Status))
+		return say(lastRequest(st), p.say("slack.unasked", "action", st.ActionID, "status", st.Status))
 	}
 	t, open := v.OpenRequestAt(p.at)
 	if !open {
