@@ -34,7 +34,7 @@ type floor struct {
 
 // floors, from the ground up.
 var floors = []floor{
-	{name: "ground", packages: []string{"layout", "schemas", "templates", "internal/badinput"}, beside: []string{"schemas templates"}},
+	{name: "ground", packages: []string{"layout", "schemas", "templates", "internal/badinput"}, beside: []string{"schemas templates", "layout templates"}},
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",

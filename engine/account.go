@@ -1,9 +1,10 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"placet/templates"
 )
 
 // RunView is one run as people see it: what status, inbox, show, explain, graph and
@@ -63,17 +64,17 @@ type PendingFile struct {
 	Counts bool `json:"-"`
 }
 
-// Words returns a sentence for people: the file, under the name that the caller gives,
-// is not read yet, and until when.
-func (h PendingFile) Words(name string, now time.Time) string {
+// Words returns a sentence for people, in a language: the file, under the name that the
+// caller gives, is not read yet, and until when.
+func (h PendingFile) Words(lang, name string, now time.Time) string {
 	if h.Until.IsZero() {
-		return name + " is still being written: it is looked at again as soon as it stands still"
+		return templates.Phrase(lang, "run.pending", "file", name)
 	}
 	left := max(0, (h.Until.Sub(now)+time.Second-1)/time.Second)
 	if h.Counts {
-		return fmt.Sprintf("what belongs to %s may still be being written: it is looked at again in %d s; if it stays as it is, it counts", name, left)
+		return templates.Phrase(lang, "run.pending.counts", "file", name, "seconds", int(left))
 	}
-	return fmt.Sprintf("%s may still be being written: it is looked at again in %d s; if it stays as it is, a note says what is wrong", name, left)
+	return templates.Phrase(lang, "run.pending.torn", "file", name, "seconds", int(left))
 }
 
 // mostWaits bounds Waits: nobody reads more, and each entry is compared with all before
@@ -169,6 +170,8 @@ type OpenRequest struct {
 	Members []string `json:"-"`
 	// NoReject replaces the general hint about what to do where no option means no.
 	NoReject string `json:"-"`
+	// Lang is the language of the run's texts for people.
+	Lang string `json:"-"`
 }
 
 // PendingAnswer is an answer that is on disk and not carried out yet.

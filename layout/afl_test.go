@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"pgregory.net/rapid"
+	"placet/templates"
 )
 
 const session = ".afl/sessions/abc12345"
@@ -251,15 +253,15 @@ func TestLitterIsNamed(t *testing.T) {
 	)
 	got, err := AFL{}.Misplaced(files)
 	want := []Misplaced{
-		{".afl/sessions/a b", `the session's name "a b" does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`, true},
-		{session + "/delegations/a b", `"a b" cannot name a checkpoint`, false},
-		{session + "/delegations/coupon-a/iterations/01", `"01" is no number of an attempt`, false},
-		{session + "/delegations/coupon-a/iterations/null", `"null" is no number of an attempt`, false},
-		{".afl/sessions/abc12345.bak", `the session's name "abc12345.bak" looks like that of a backup or a note`, true},
-		{".afl/sessions/delegations", `"delegations" is no session's name: upstream's hooks make it`, false},
-		{".afl/sessions/unknown", `"unknown" is no session's name: upstream's hooks make it`, false},
+		{".afl/sessions/a b", templates.Untranslated(`the session's name "a b" does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`), true},
+		{session + "/delegations/a b", templates.Untranslated(`"a b" cannot name a checkpoint`), false},
+		{session + "/delegations/coupon-a/iterations/01", templates.Untranslated(`"01" is no number of an attempt`), false},
+		{session + "/delegations/coupon-a/iterations/null", templates.Untranslated(`"null" is no number of an attempt`), false},
+		{".afl/sessions/abc12345.bak", templates.Untranslated(`the session's name "abc12345.bak" looks like that of a backup or a note`), true},
+		{".afl/sessions/delegations", templates.Untranslated(`"delegations" is no session's name: upstream's hooks make it`), false},
+		{".afl/sessions/unknown", templates.Untranslated(`"unknown" is no session's name: upstream's hooks make it`), false},
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Transformer("words", templates.Message.String)); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

@@ -1,20 +1,26 @@
 package layout
 
 import (
-	"cmp"
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+
+	"placet/templates"
 )
 
 // Misplaced is a folder below a family's roots that is passed over for its name.
 type Misplaced struct {
 	Path string
 	// Why says which rule the name misses.
-	Why string
+	Why templates.Message
 	// Run is true where the folder holds what a run holds: somebody waits for it.
 	Run bool
+}
+
+// misses says which rule a name misses.
+func misses(key templates.Key, name string, rule any) templates.Message {
+	return templates.NewMessage(key, "name", strconv.Quote(name), "rule", rule)
 }
 
 // Unread are files of upstream's that one would expect to be read, and that are not.
@@ -22,19 +28,20 @@ func (Faber) Unread() []string {
 	return []string{".fractary/config.yaml", ".fractary/gateway.json", ".fractary/faber/gateway.json"}
 }
 
-// faberRule says why <org>/<project>/<uuid> names no FABER run, "" where it does.
-func faberRule(org, project string, e Entry) string {
+// faberRule says why <org>/<project>/<uuid> names no FABER run, the zero message where
+// it does.
+func faberRule(org, project string, e Entry) templates.Message {
 	switch {
 	case !faberWord.MatchString(org):
-		return fmt.Sprintf("the org %q does not match %s", org, faberWord)
+		return misses("layout.org", org, faberWord)
 	case !faberWord.MatchString(project):
-		return fmt.Sprintf("the project %q does not match %s", project, faberWord)
+		return misses("layout.project", project, faberWord)
 	case !faberUUID.MatchString(e.Name):
-		return fmt.Sprintf("the name %q is no uuid: it does not match %s", e.Name, faberUUID)
+		return misses("layout.uuid", e.Name, faberUUID)
 	case e.Link:
-		return "it is a link, and links are not followed"
+		return templates.NewMessage("layout.link")
 	}
-	return ""
+	return templates.Message{}
 }
 
 // Misplaced returns the folders three levels below a root that hold a state.json and are
@@ -58,7 +65,7 @@ func (f Faber) Misplaced(ls Lister) (all []Misplaced, err error) {
 func faberMisplaced(w *walker, dir string) (all []Misplaced) {
 	for _, e := range w.entries(dir) {
 		why := faberRule(path.Base(path.Dir(dir)), path.Base(dir), e)
-		if why == "" || strings.HasPrefix(e.Name, ".") || faberNever[e.Name] {
+		if why.None() || strings.HasPrefix(e.Name, ".") || faberNever[e.Name] {
 			continue
 		}
 		p := path.Join(dir, e.Name)
@@ -69,17 +76,17 @@ func faberMisplaced(w *walker, dir string) (all []Misplaced) {
 	return all
 }
 
-// aflRule says why a name names no AFL session, "" where it does.
-func aflRule(id string) string {
+// aflRule says why a name names no AFL session, the zero message where it does.
+func aflRule(id string) templates.Message {
 	switch {
 	case IsAFLSession(id):
-		return ""
+		return templates.Message{}
 	case aflIgnored[id]:
-		return fmt.Sprintf("%q is no session's name: upstream's hooks make it", id)
+		return misses("layout.session.hooks", id, nil)
 	case !aflID.MatchString(id):
-		return fmt.Sprintf("the session's name %q does not match %s", id, aflID)
+		return misses("layout.session", id, aflID)
 	}
-	return fmt.Sprintf("the session's name %q looks like that of a backup or a note", id)
+	return misses("layout.session.looks", id, nil)
 }
 
 // Misplaced returns the folders below the root that are passed over for their
@@ -90,7 +97,7 @@ func (AFL) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, id := range w.folders(aflRoot) {
 		dir := path.Join(aflRoot, id)
-		if why := aflRule(id); why != "" {
+		if why := aflRule(id); !why.None() {
 			run := w.has(dir, "meta.json", "specs", "checkpoints", "state.json")
 			all = append(all, Misplaced{dir, why, run && !aflIgnored[id]})
 			continue
@@ -104,12 +111,12 @@ func (AFL) Misplaced(ls Lister) (all []Misplaced, err error) {
 func aflMisplaced(w *walker, dir string) (all []Misplaced) {
 	for _, cp := range w.folders(dir) {
 		if !IsAFLCheckpoint(cp) {
-			all = append(all, Misplaced{Path: path.Join(dir, cp), Why: fmt.Sprintf("%q cannot name a checkpoint", cp)})
+			all = append(all, Misplaced{Path: path.Join(dir, cp), Why: misses("layout.checkpoint", cp, nil)})
 			continue
 		}
 		for _, n := range w.folders(path.Join(dir, cp, "iterations")) {
 			if _, ok := parseCount(n); !ok {
-				all = append(all, Misplaced{Path: path.Join(dir, cp, "iterations", n), Why: fmt.Sprintf("%q is no number of an attempt", n)})
+				all = append(all, Misplaced{Path: path.Join(dir, cp, "iterations", n), Why: misses("layout.attempt", n, nil)})
 			}
 		}
 	}
@@ -123,11 +130,11 @@ func (o Optimizer) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, root := range o.runRoots() {
 		archive := path.Join(root, optimizerArchive)
-		all = append(all, optimizerMisplaced(&w, path.Join(root, optimizerActive), "")...)
+		all = append(all, optimizerMisplaced(&w, path.Join(root, optimizerActive), templates.Message{})...)
 		for _, month := range w.folders(archive) {
-			why := ""
+			why := templates.Message{}
 			if !optimizerMonth.MatchString(month) {
-				why = fmt.Sprintf("the archive's folder %q does not match %s", month, optimizerMonth)
+				why = misses("layout.archive", month, optimizerMonth)
 			}
 			all = append(all, optimizerMisplaced(&w, path.Join(archive, month), why)...)
 		}
@@ -136,16 +143,19 @@ func (o Optimizer) Misplaced(ls Lister) (all []Misplaced, err error) {
 }
 
 // optimizerMisplaced finds the folders in one that hold a cycle and are no runs; all of
-// them are where why is not "".
-func optimizerMisplaced(w *walker, dir, why string) (all []Misplaced) {
+// them are where why says so.
+func optimizerMisplaced(w *walker, dir string, why templates.Message) (all []Misplaced) {
 	for _, name := range w.folders(dir) {
-		if why == "" && IsOptimizerRunID(name) {
+		if why.None() && IsOptimizerRunID(name) {
 			continue
 		}
 		entries := w.entries(path.Join(dir, name, optimizerDir))
-		misnamed := path.Base(dir) == optimizerActive && isPrintableName(name) && slices.Contains(entries, Entry{Name: "trigger.json"})
-		if len(entries) > 0 && !misnamed {
-			rule := cmp.Or(why, fmt.Sprintf("the run id %q does not match %s", name, OptimizerRunIDPattern))
+		hasTrigger := path.Base(dir) == optimizerActive && isPrintableName(name) && slices.Contains(entries, Entry{Name: "trigger.json"})
+		if len(entries) > 0 && !hasTrigger {
+			rule := why
+			if rule.None() {
+				rule = misses("layout.run", name, OptimizerRunIDPattern)
+			}
 			all = append(all, Misplaced{path.Join(dir, name), rule, true})
 		}
 	}

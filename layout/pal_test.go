@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"pgregory.net/rapid"
+	"placet/templates"
 )
 
 const orchestration = PalRoot + "/shop"
@@ -30,11 +32,11 @@ func TestOrchestrations(t *testing.T) {
 	}
 	wrong, err := Pal{}.Misplaced(ls)
 	want := []Misplaced{
-		{PalRoot + "/a b", `the name "a b" does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`, true},
-		{PalRoot + "/shop.bak", `the name "shop.bak" looks like that of a document, a backup or a note`, true},
-		{PalRoot + "/shop.json", `the name "shop.json" looks like that of a document, a backup or a note`, false},
+		{PalRoot + "/a b", templates.Untranslated(`the name "a b" does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`), true},
+		{PalRoot + "/shop.bak", templates.Untranslated(`the name "shop.bak" looks like that of a document, a backup or a note`), true},
+		{PalRoot + "/shop.json", templates.Untranslated(`the name "shop.json" looks like that of a document, a backup or a note`), false},
 	}
-	if diff := cmp.Diff(want, wrong); diff != "" || err != nil {
+	if diff := cmp.Diff(want, wrong, cmp.Transformer("words", templates.Message.String)); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	if run, ok := (Pal{}).At(orchestration + "/sessions/build/a/impl/result-1.json"); !ok || run.Dir != orchestration {

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -334,9 +333,9 @@ func (f folders) misplaced(ls Lister, id *regexp.Regexp, first string) (all []Mi
 	w := walker{ls: ls}
 	for _, name := range w.folders(f.root) {
 		if dir := path.Join(f.root, name); !f.isID(name) {
-			why := fmt.Sprintf("the name %q does not match %s", name, id)
+			why := misses("layout.name", name, id)
 			if id.MatchString(name) {
-				why = fmt.Sprintf("the name %q looks like that of a document, a backup or a note", name)
+				why = misses("layout.name.looks", name, nil)
 			}
 			all = append(all, Misplaced{dir, why, w.has(dir, first)})
 		}

@@ -31,6 +31,9 @@ func Untranslated(text string) Message {
 	return Message{"say.text", []any{"text", text}}
 }
 
+// None reports whether the message is the zero one, which says nothing.
+func (m Message) None() bool { return m.Key == "" }
+
 // In returns the message in a language.
 func (m Message) In(lang string) string { return Phrase(lang, string(m.Key), m.Pairs...) }
 
@@ -73,9 +76,11 @@ func (e *Error) Unwrap() []error {
 type speaker interface{ In(lang string) string }
 
 // In returns a value in a language: a message or an error of messages in its words, any
-// other value as fmt.Sprint has it. Errors that [errors.Join] made are lines.
+// other value as fmt.Sprint has it, nil as nothing. Errors that [errors.Join] made are lines.
 func In(lang string, v any) string {
 	switch v := v.(type) {
+	case nil:
+		return ""
 	case string:
 		return v
 	case speaker:

@@ -128,7 +128,7 @@ func (r *session) checkStamp(a approval) *approval {
 	d := r.Snap.In(a.file)
 	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
 	c.Response, c.By.User = optApprove, a.by
-	asked := gate.Evaluation{Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
+	asked := gate.Evaluation{Lang: r.Lang, Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
 	if open := r.Open(typeApproval); open != nil {
 		asked.Present = r.Folder(open.ID).Dir + "/form.md"
 	}

@@ -39,19 +39,14 @@ type session struct {
 
 // family is AFL as the kernel has it.
 var family = kernel{
-	Name: "afl", Noun: "session",
+	Name:  "afl",
 	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
 	Stamp: millis,
 	Cause: func(rel string) string { return rel },
-	Anew:  "restore it from git, together with events.jsonl, or remove state.json, events.jsonl and requests/ to begin the session anew",
+	Anew:  "afl.anew",
 	Format: run.Format[State]{
 		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: func(r *run.Run[State], st State) string {
-			if err := st.unfit(r.Snap.Key.ID); err != nil {
-				return templates.In(r.Lang, err)
-			}
-			return ""
-		},
+		Unfit: func(r *run.Run[State], st State) error { return st.unfit(r.Snap.Key.ID) },
 	},
 	Parts: []run.Parts[State, *session]{{
 		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -35,13 +34,6 @@ var own = map[string][]string{approval: {"approve", "reject"}, review: {"approve
 // approving are the words that approve something: silence is never one of them.
 var approving = strings.Fields("accept agree allow apply approve confirm consent continue delete deploy execute go merge ok okay permit proceed publish push release run send ship yes")
 
-// refusal is the error that says why an ask.json cannot be asked.
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
-
-func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
-
 // ReadAsk reads ask.json, with what was left out filled in. It was written at some time,
 // and is registered now. The error says why it cannot be asked.
 func ReadAsk(id, lang string, body []byte, now, written time.Time) (a Ask, err error) {
@@ -60,10 +52,10 @@ func (a *Ask) fill(id, lang string, now, written time.Time) error {
 		}
 	}
 	if a.Supersedes == id {
-		return refuse("/supersedes: an ask cannot take its own place")
+		return templates.Errorf("ask.refuse.supersedes")
 	}
 	if templates.Blank(a.Question) {
-		return refuse("/question is blank: what is asked?")
+		return templates.Errorf("ask.refuse.question")
 	}
 	for _, check := range []func() error{func() error { return a.fillOptions(lang) }, func() error { return a.fillDeadline(now, written) }, a.checkDefault, a.checkArtifacts} {
 		if err := check(); err != nil {
@@ -76,14 +68,16 @@ func (a *Ask) fill(id, lang string, now, written time.Time) error {
 func (a *Ask) fillOptions(lang string) error {
 	n := len(a.Options)
 	switch {
-	case a.Type == choice && n < 2, a.Type == multi && n == 0:
-		return refuse("/options: a %s needs %s", a.Type, map[string]string{choice: "2 to 50 options", multi: "1 to 50 options"}[a.Type])
+	case a.Type == choice && n < 2:
+		return templates.Errorf("ask.refuse.options.choice")
+	case a.Type == multi && n == 0:
+		return templates.Errorf("ask.refuse.options.multi")
 	case a.Type == freeText && n > 0:
-		return refuse("/options: a text has no options; leave them out, or ask a choice")
+		return templates.Errorf("ask.refuse.options.text")
 	}
 	for i := range a.Options {
 		if err := gate.CheckOptions(a.ids()[:i+1]); err != nil {
-			return refuse("/options/%d/id: %v", i, err)
+			return templates.Errorf("ask.refuse.option", "member", "/options/"+strconv.Itoa(i)+"/id", "error", err)
 		}
 	}
 	if words := own[a.Type]; words != nil {
@@ -100,7 +94,7 @@ func (a *Ask) fillOwn(words []string, lang string) error {
 	given := *a
 	for i, o := range a.Options {
 		if !slices.ContainsFunc(words, func(id string) bool { return gate.Fold(id) == gate.Fold(o.ID) }) {
-			return refuse("/options/%d/id: %q is no answer to a question of the type %s: expected one of %s", i, o.ID, a.Type, strings.Join(words, ", "))
+			return templates.Errorf("ask.refuse.option.type", "i", i, "option", strconv.Quote(o.ID), "type", a.Type, "options", strings.Join(words, ", "))
 		}
 	}
 	a.Options = nil
@@ -146,12 +140,12 @@ func (a *Ask) fillDeadline(now, written time.Time) error {
 		n, bad := strconv.Atoi(a.Deadline[:len(a.Deadline)-1])
 		unit := units[a.Deadline[len(a.Deadline)-1]]
 		if bad != nil || unit == 0 || n > int(longestDeadline/unit) {
-			return refuse("/deadline: %q is no time within 365 days: expected one such as 2026-11-22T15:00:00Z, or a length such as 90m", a.Deadline)
+			return templates.Errorf("ask.refuse.deadline", "deadline", strconv.Quote(a.Deadline))
 		}
 		at = now.Add(time.Duration(n) * unit)
 	}
 	if err == nil && at.After(written.Add(longestDeadline)) {
-		return refuse("/deadline: %s is more than 365 days away", a.Deadline)
+		return templates.Errorf("ask.refuse.deadline.far", "deadline", a.Deadline)
 	}
 	a.Deadline = string(seconds(at))
 	return nil
@@ -165,13 +159,13 @@ func (a *Ask) checkDefault() error {
 	o, ok := a.option(a.Default)
 	switch {
 	case a.Deadline == "":
-		return refuse("/default: without a deadline nothing takes it; add one, or leave it out")
+		return templates.Errorf("ask.refuse.default.deadline")
 	case !ok:
-		return refuse("/default: %q is none of the options", a.Default)
+		return templates.Errorf("ask.refuse.default.none", "option", strconv.Quote(a.Default))
 	case approves(o):
-		return refuse("/default: %q approves: silence is never consent; name an option that does nothing, or none", o.ID)
+		return templates.Errorf("ask.refuse.default.approves", "option", strconv.Quote(o.ID))
 	case o.Comment:
-		return refuse("/default: %q needs a comment, which silence cannot give", o.ID)
+		return templates.Errorf("ask.refuse.default.comment", "option", strconv.Quote(o.ID))
 	}
 	a.Default = o.ID
 	return nil
@@ -188,11 +182,11 @@ func approves(o Option) bool {
 // checkArtifacts refuses paths that cannot be looked up.
 func (a *Ask) checkArtifacts() error {
 	if a.Type == review && len(a.Artifacts) == 0 {
-		return refuse("/artifacts: a review is of at least one file")
+		return templates.Errorf("ask.refuse.artifacts")
 	}
 	for i, f := range a.Artifacts {
 		if !layout.IsArtifact(f.Path) {
-			return refuse("/artifacts/%d/path: %q is no file that can be shown: expected a clean path below the workspace, without * ? [ \\ and :", i, f.Path)
+			return templates.Errorf("ask.refuse.artifact.path", "i", i, "path", strconv.Quote(f.Path))
 		}
 	}
 	return nil
@@ -207,12 +201,12 @@ func (r *view) readAsk() {
 	r.doc = r.Snap.In("ask.json")
 	if r.Begun {
 		if !r.doc.Unsettled() && string(r.doc.Sum) != string(r.State.AskDigest) {
-			r.Notes.Beside(r.doc.Path, "ask.json was changed or removed after it was registered: the ask goes on as it was; restore it, and ask anew for another question")
+			r.Notes.Beside(r.doc.Path, r.Say("ask.changed"))
 		}
 		return
 	}
 	r.isWellFormed = r.Read(r.doc, func() (err error) {
-		r.ask, err = ReadAsk(r.Snap.Key.ID, r.lang(), r.doc.Body, r.Snap.Now, r.doc.Changed)
+		r.ask, err = ReadAsk(r.Snap.Key.ID, r.Lang, r.doc.Body, r.Snap.Now, r.doc.Changed)
 		return err
 	})
 	if !r.isWellFormed || len(r.Snap.Lacks(r.needs())) > 0 {
@@ -220,7 +214,7 @@ func (r *view) readAsk() {
 	}
 	err := r.resolve()
 	if err != nil {
-		r.Bad(r.doc, "cannot ask yet: "+err.Error())
+		r.Bad(r.doc, r.Say("ask.notyet", "error", err))
 	}
 	r.canBeAsked = err == nil && !r.awaitsOther()
 }
@@ -230,7 +224,7 @@ func (r *view) readAsk() {
 func (r *view) resolve() error {
 	approvers := gate.Narrow(r.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
 	if slices.Contains(approvers, gate.Nobody) {
-		return refuse("/may_answer: [gates] lets none of them answer: nobody could")
+		return templates.Errorf("ask.refuse.gates")
 	}
 	r.ask.MayAnswer = approvers
 	for i := range r.ask.Artifacts {
@@ -238,14 +232,14 @@ func (r *view) resolve() error {
 		d := r.Snap.Doc(f.Path)
 		switch {
 		case layout.Under(f.Path, path.Dir(r.Snap.Dir)):
-			return refuse("/artifacts/%d: %s is a file of asks", i, f.Path)
+			return templates.Errorf("ask.refuse.artifact.asks", "i", i, "path", f.Path)
 		case d.Unsettled():
 		case d.Absent():
-			return refuse("/artifacts/%d: %s is missing", i, f.Path)
+			return templates.Errorf("ask.refuse.artifact.missing", "i", i, "path", f.Path)
 		case d.Err != nil:
-			return refuse("/artifacts/%d: cannot read %s: %v", i, f.Path, d.Err)
+			return templates.Errorf("ask.refuse.artifact.unreadable", "i", i, "path", f.Path, "error", d.Err)
 		case f.SHA256 != "" && f.SHA256 != d.Sum.Hex():
-			return refuse("/artifacts/%d: %s has another digest than ask.json says", i, f.Path)
+			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
 		}
 		f.SHA256 = d.Sum.Hex()
 		binding := f.isBinding()

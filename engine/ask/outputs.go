@@ -22,7 +22,7 @@ func (r *view) outputs(w *run.Outputs) {
 func (r *view) output(w *run.Outputs, name string, body []byte) {
 	w.Once(name, true, func() []byte { return body })
 	if d := r.Snap.In(name); !w.Fresh && d.Present() && d.Sum != engine.Sum(body) {
-		r.Notes.Beside(d.Path, "this file says something else than state.json: it is left alone; remove it to have placet write it again")
+		r.Notes.Beside(d.Path, r.Say("ask.output"))
 	}
 }
 

@@ -58,7 +58,7 @@ func (r *view) effect(id string) string {
 	default:
 		key += ".no"
 	}
-	return templates.Phrase(r.lang(), key, "who", r.who(), "id", id)
+	return r.Say(templates.Key(key), "who", r.who(), "id", id)
 }
 
 // who is the name of the asker, or a word for one without a name.
@@ -66,7 +66,7 @@ func (r *view) who() string {
 	if by := r.State.Ask.AskedBy; by != nil {
 		return by.Name
 	}
-	return templates.Text(r.lang(), "ask.who")
+	return r.Say("ask.who")
 }
 
 // title is the first line of a question.
@@ -78,9 +78,9 @@ func title(question string) string {
 func (r *view) title(*run.Request) gate.Texts {
 	words := title(r.State.Ask.Question)
 	if r.State.Ask.AskedBy != nil {
-		words = templates.Phrase(r.lang(), "ask.title", "title", words, "who", r.who())
+		words = r.Say("ask.title", "title", words, "who", r.who())
 	}
-	return gate.Texts{Lang: r.lang(), Title: words}
+	return gate.Texts{Lang: r.Lang, Title: words}
 }
 
 // stands reports whether the files that bind are what the person was shown.
@@ -93,7 +93,7 @@ func (r *view) stands(*run.Request) (problem string, ok bool) {
 			r.Held = true
 			return "", false
 		case d.Sum.Hex() != f.SHA256:
-			return f.Path + " has changed since you were asked: restore it, or the asker asks again; answers are held until then", false
+			return r.Say("ask.artifact.changed", "file", f.Path), false
 		}
 	}
 	return "", true

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"strings"
 
@@ -72,7 +71,7 @@ func (r *view) asks(run.On) *move {
 // register keeps ask.json in the state.
 func (r *view) register(c *change) {
 	st := c.State
-	st.SchemaVersion, st.AskID, st.Lang, st.AskDigest = 1, r.Snap.Key.ID, r.lang(), text(r.doc.Sum)
+	st.SchemaVersion, st.AskID, st.Lang, st.AskDigest = 1, r.Snap.Key.ID, cmp.Or(r.Lang, templates.English), text(r.doc.Sum)
 	st.Ask = r.ask
 }
 
@@ -104,7 +103,7 @@ func takesBack(forAnother bool) func(*view, run.On) *move {
 		}
 		reason := r.withdrawal.Reason
 		if late != nil {
-			reason = fmt.Sprintf("%s (the answer %s came too late)", templates.Cut(reason, 200), templates.Cut(late.Why(), 200))
+			reason = r.Say("ask.reason.late", "reason", templates.Cut(reason, 200), "answer", templates.Cut(late.Why(), 200))
 		}
 		return r.takeBack(reason)
 	}
@@ -149,9 +148,9 @@ func (r *view) expires(on run.On) *move {
 	if r.isBeingWritten() || !on.Answer.HasReceipt() && !r.isAnswerFree() {
 		return nil
 	}
-	reason := "nobody answered until the deadline"
+	reason := r.Say("run.reason.expired")
 	if !r.State.AskedAt.Time().Before(text(r.State.Ask.Deadline).Time()) {
-		reason = "nobody was asked: the deadline had passed"
+		reason = r.Say("ask.reason.overdue")
 	}
 	return &move{Reason: on.Answer.Decision.Why(reason), Then: r.noteArtifacts}
 }
@@ -178,7 +177,7 @@ func (r *view) isAnswerFree() bool {
 			continue
 		}
 		free = false
-		r.Notes.Beside(d.Path, "this file is not placet's: the answer belongs here once there is one; move it away")
+		r.Notes.Beside(d.Path, r.Say("ask.output.foreign"))
 	}
 	return free
 }
@@ -205,7 +204,7 @@ func (r *view) readWithdrawal() {
 	r.withdrawal, got = run.Load[Withdraw](&r.Input, r.Snap.In("withdraw.json"), "ask/withdraw")
 	r.isWithdrawalPending = got == run.Pending
 	if r.withdrawal != nil && string(r.withdrawal.SupersededBy) == r.Snap.Key.ID {
-		r.Bad(r.Snap.In("withdraw.json"), "/superseded_by: an ask cannot take its own place")
+		r.Bad(r.Snap.In("withdraw.json"), r.Say("ask.superseded"))
 		r.withdrawal = nil
 	}
 }

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"placet/engine"
@@ -111,16 +112,16 @@ func ReadState(path string, body []byte) (st State, err error) {
 }
 
 // unfit says why a readable state does not belong to the ask, "" if it does.
-func unfit(r *run.Run[State], st State) string {
+func unfit(r *run.Run[State], st State) error {
 	switch {
 	case st.AskID != r.Snap.Key.ID:
-		return fmt.Sprintf("/ask_id: is %q, the folder is %q", templates.Cut(st.AskID, 80), r.Snap.Key.ID)
+		return templates.Errorf("ask.unfit.id", "id", strconv.Quote(templates.Cut(st.AskID, 80)), "folder", strconv.Quote(r.Snap.Key.ID))
 	case st.RequestID != "" && string(st.RequestID) != RequestID(st.AskID):
-		return fmt.Sprintf("/request_id: is %q, expected %q", templates.Cut(string(st.RequestID), 80), RequestID(st.AskID))
+		return templates.Errorf("ask.unfit.request", "id", strconv.Quote(templates.Cut(string(st.RequestID), 80)), "expected", strconv.Quote(RequestID(st.AskID)))
 	case st.Status == Answered && (st.Answer == nil || len(st.Last.Cause) != 1):
-		return "/answer: the status is answered, and nothing says what was"
+		return templates.Errorf("ask.unfit.answer")
 	}
-	return ""
+	return nil
 }
 
 // head implements [run.Format].

@@ -1,15 +1,15 @@
 package ask
 
 import (
-	"cmp"
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 
 	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Config is the block [ask] of the configuration.
@@ -27,9 +27,9 @@ func DefaultConfig() Config { return Config{Enabled: true, Root: layout.AskRoot,
 func (c Config) Check() error {
 	switch {
 	case !layout.Safe(c.Root) || path.Clean(c.Root) != c.Root:
-		return fmt.Errorf("root: %q is no folder below the workspace", c.Root)
+		return templates.Errorf("ask.config.root", "root", strconv.Quote(c.Root))
 	case c.MaxOpen < 1:
-		return fmt.Errorf("max_open: %d is less than 1", c.MaxOpen)
+		return templates.Errorf("ask.config.open", "n", c.MaxOpen)
 	}
 	return nil
 }
@@ -56,12 +56,12 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "ask", Noun: "ask",
+	Name: "ask",
 	File: func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
 		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
 	},
-	Stamp: seconds, Cause: func(rel string) string { return rel }, Anew: "restore it from git, or remove the folder and ask anew",
+	Stamp: seconds, Cause: func(rel string) string { return rel }, Anew: "ask.anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions(), Outputs: (*view).outputs,
 	Undecidable: func(r *view) bool { return r.isWithdrawalPending }, Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
@@ -76,9 +76,6 @@ func read(k *run.Run[State]) *view {
 	return r
 }
 
-// lang is the language of the texts for people.
-func (r *view) lang() string { return cmp.Or(r.State.Lang, r.Snap.Facts.Config.Language, "en") }
-
 // notes looks at what may stand in the way of an answer, and at a receipt that differs.
 func (r *view) notes() {
 	if r.State.Status == Open {
@@ -88,7 +85,7 @@ func (r *view) notes() {
 	for _, q := range r.Requests() {
 		f, want := r.Folder(q.ID), run.Must(r.Receipt(q).Encode())
 		if d := f.ReceiptDoc; d.Present() && d.Sum != engine.Sum(want) {
-			r.Notes.Add(f.Dir+"/problem.md", "receipt.json says something else than state.json: it is left alone; remove it to have placet write it again")
+			r.Notes.Add(f.Dir+"/problem.md", r.Say("ask.receipt"))
 		}
 	}
 }
@@ -97,22 +94,22 @@ func (r *view) absent(a *engine.RunView) bool {
 	if !r.doc.Absent() {
 		return false
 	}
-	a.Why = []string{"nothing is asked here: there is no ask.json"}
-	a.Unblock = []engine.UnblockingFile{{Path: r.doc.Path, Content: `{"question": "<what is asked>"} asks`}}
+	a.Why = []string{r.Say("ask.absent")}
+	a.Unblock = []engine.UnblockingFile{{Path: r.doc.Path, Content: r.Say("ask.unblock.ask")}}
 	return true
 }
 
 func (r *view) awaitsAsk(w *run.Waiting) {
-	const like = `a question that can be asked: {"question": "<what is asked>"}`
+	asker := r.Say("ask.asker")
 	switch {
-	case w.Bad("ask.json", "nobody is asked", "asker", like):
-	case w.Bad("withdraw.json", "it cannot be told whether the question is taken back", "asker", `{"reason": "<why>"}, or nothing: remove it`):
+	case w.Bad("ask.json", r.Say("ask.why.nobody"), asker, r.Say("ask.unblock.like")):
+	case w.Bad("withdraw.json", r.Say("ask.why.withdraw"), asker, r.Say("ask.unblock.withdraw.bad")):
 	case r.isWellFormed && !r.isBeingWritten() && r.awaitsOther():
-		w.Why("ask/%s is still open, which this one supersedes", r.ask.Supersedes)
-		w.For("the end of ask/%s (asker)", r.ask.Supersedes)
-		w.UnblockAt(path.Join(path.Dir(r.other()), "withdraw.json"), fmt.Sprintf(`{"reason": "<why>", "superseded_by": %q} takes it back`, r.Snap.Key.ID))
+		w.Why("ask.why.other", "ask", r.ask.Supersedes)
+		w.For("ask.for.other", "ask", r.ask.Supersedes)
+		w.UnblockAt(path.Join(path.Dir(r.other()), "withdraw.json"), r.Say("ask.unblock.superseded", "ask", strconv.Quote(r.Snap.Key.ID)))
 	default:
-		w.Why("ask.json, or a file that it names, is still being written: it is looked at again")
+		w.Why("ask.why.writing")
 		w.Written("ask.json")
 	}
 }
@@ -123,21 +120,21 @@ func (r *view) explain(w *run.Waiting) {
 		return
 	}
 	if r.State.IsFinal() {
-		w.Why("status %s is final: %s", r.State.Status, r.State.Last.Reason)
+		w.Why("ask.why.final", "status", r.State.Status, "reason", r.State.Last.Reason)
 		return
 	}
-	until := ""
-	if d := r.State.Ask.Deadline; d != "" {
-		until = fmt.Sprintf(" until %s, then %q is reported", d, r.State.Ask.Default)
+	asked := templates.Key("ask.why.asked")
+	if r.State.Ask.Deadline != "" {
+		asked += ".until"
 	}
-	w.Answer(r.Requests()[0], "a person is asked%s", until)
-	w.Noted("withdraw.json", "the question is not taken back")
+	w.Answer(r.Requests()[0], asked, "deadline", r.State.Ask.Deadline, "default", strconv.Quote(r.State.Ask.Default))
+	w.Noted("withdraw.json", r.Say("ask.why.kept"))
 	for _, name := range []string{"answer.json", "answer.md"} {
-		if w.Noted(name, "the ask cannot end") {
-			w.Unblock(name, "moving it away lets the ask end")
+		if w.Noted(name, r.Say("ask.why.blocked")) {
+			w.Unblock(name, r.Say("ask.unblock.answer"))
 		}
 	}
-	w.Unblock("withdraw.json", `{"reason": "<why>", "by": "<you>"} takes the question back`)
+	w.Unblock("withdraw.json", r.Say("ask.unblock.withdraw"))
 }
 
 // tell adds facts and findings to the view of an ask.
@@ -145,17 +142,20 @@ func (r *view) tell(a *engine.RunView) {
 	if !r.Begun {
 		return
 	}
-	st, lines := r.State, []engine.Fact{{Label: "Question", Value: r.State.Ask.Question}, {Label: "Asked by", Value: r.who()}}
+	st, lines := r.State, []engine.Fact{{Label: r.Say("ask.fact.question"), Value: r.State.Ask.Question}, {Label: r.Say("ask.fact.by"), Value: r.who()}}
 	for _, f := range st.Ask.Artifacts {
 		now := f.atEnd()
 		if st.Status == Open {
 			now = text(r.Snap.Doc(f.Path).Sum.Hex())
 		}
-		lines = append(lines, engine.Fact{Label: "Artifact", Value: fmt.Sprintf("%s, asked with %s, now %s", f.Path, digestWord(text(f.SHA256), "en"), digestWord(now, "en"))})
+		lines = append(lines, engine.Fact{Label: r.Say("form.artifact"), Value: r.Say("ask.fact.artifact",
+			"file", f.Path, "then", digestWord(text(f.SHA256), r.Lang), "now", digestWord(now, r.Lang))})
 	}
-	lines = append(lines, engine.Fact{Label: "Request", Value: string(st.RequestID)}, engine.Fact{Label: "Deadline", Value: st.Ask.Deadline}, engine.Fact{Label: "Parent", Value: st.Ask.Parent})
+	lines = append(lines, engine.Fact{Label: r.Say("page.request"), Value: string(st.RequestID)}, engine.Fact{Label: r.Say("form.deadline"), Value: st.Ask.Deadline},
+		engine.Fact{Label: r.Say("ask.fact.parent"), Value: st.Ask.Parent})
 	if st.Answer != nil {
-		lines = append(lines, engine.Fact{Label: "Answer", Value: fmt.Sprintf("%s by %s (%s)", st.Answer.Response, st.Answer.By.User, st.Answer.By.Source)})
+		lines = append(lines, engine.Fact{Label: r.Say("page.given"), Value: r.Say("run.reason.answer",
+			"answer", st.Answer.Response, "user", st.Answer.By.User, "source", st.Answer.By.Source)})
 	}
 	a.Facts = slices.DeleteFunc(lines, func(f engine.Fact) bool { return f.Value == "" })
 	members, err := schemas.Members(r.doc.Body)
@@ -163,7 +163,7 @@ func (r *view) tell(a *engine.RunView) {
 		return // its note says more
 	}
 	for _, s := range schemas.Strays("", members, &Ask{}) {
-		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: r.doc.Path, Text: s.Pointer + ": nobody reads this member"})
+		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: r.doc.Path, Text: r.Say("ask.finding.stray", "member", s.Pointer)})
 	}
 }
 

@@ -210,7 +210,7 @@ func (r *view) explainRequest(w *run.Waiting, o *openRequest) {
 	w.Why("faber.why.looked", "file", "response.json", "form", o.present)
 	if ans := r.evidence(o); ans != nil {
 		if _, stands := r.shownEffect(o, ans.Response); stands {
-			w.Why("faber.why.there", "response", ans.Response, "user", ans.By.Shown(ans.Known), "when", r.whenTaken(o, w.Next))
+			w.Why("faber.why.there", "response", ans.Response, "user", ans.By.Shown(r.Lang, ans.Known), "when", r.whenTaken(o, w.Next))
 		}
 	}
 	if p := r.Notes.Text(o.a.Dir + "/problem.md"); p != "" {
@@ -324,7 +324,7 @@ func (r *view) contradictions() []engine.Finding {
 	if r.State.unfit != nil || r.Torn || r.State.status == "" || r.foreign() {
 		return nil
 	}
-	list := gate.Comparison{Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
+	list := gate.Comparison{Lang: r.Lang, Snap: r.Snap, State: r.Doc.Path, Revision: r.State.rev, Folders: r.Folders, Stated: r.stated}.Contradictions()
 	if e := r.revived(); e != nil {
 		text := r.Say("faber.finding.revived", "user", cmp.Or(e.User, "placet"), "event", e.Name, "status", r.State.status, "restoring", gate.Restoring(r.Snap))
 		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: text, Urgent: true})

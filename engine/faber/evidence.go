@@ -210,7 +210,7 @@ func (r *requests) judging(o *openRequest) gate.Evaluation {
 		g.Since = time.Time{}
 	}
 	return gate.Evaluation{
-		Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
+		Lang: r.Lang, Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: r.stale(o),
 		Gate: g, Now: r.Snap.Now, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,

@@ -87,7 +87,7 @@ func (st *State) readLeast(body []byte) {
 	}
 }
 
-func isFit(*run.Run[State], State) string { return "" }
+func isFit(*run.Run[State], State) error { return nil }
 
 // head implements [run.Format].
 func (st *State) head() run.Head {

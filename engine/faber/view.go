@@ -24,7 +24,7 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "faber", Noun: "run",
+	Name: "faber",
 	File: func(rel string) (layout.File, bool) {
 		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
 	},

@@ -42,7 +42,7 @@ func (r *handover) proven(id string) bool {
 	if !gate.Demands(gate.GateOf(c, "faber", a.Doc)) {
 		return true
 	}
-	return a.Receipt != nil && gate.Unverified(c, "faber", a.Doc, a.ReceiptDoc, *a.Receipt) == ""
+	return a.Receipt != nil && gate.Unverified(c, "faber", a.Doc, a.ReceiptDoc, *a.Receipt) == nil
 }
 
 // takenUp reports whether an event by others, numbered after the answer's

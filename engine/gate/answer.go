@@ -2,7 +2,6 @@ package gate
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func (a Evaluation) judgeResponse(d engine.Document) reading {
 	}
 	members, _ := schemas.Members(d.Body) // they were read already
 	if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
-		return reading{problem: strayMembers(d.Path, strays)}
+		return reading{problem: strayMembers(a, d.Path, strays)}
 	}
 	return a.admit(claim)
 }
@@ -84,7 +83,7 @@ func (a Evaluation) judgeForm(d engine.Document) reading {
 		return reading{problem: why}
 	}
 	if len(f.Ticked) > 1 && len(a.Request.Several) == 0 {
-		return reading{problem: fmt.Sprintf("%s has %d options ticked: %s. Leave one.", code(d.Path), len(f.Ticked), codes(f.Ticked))}
+		return reading{problem: a.say("answer.ticks", "file", code(d.Path), "n", len(f.Ticked), "options", codes(f.Ticked))}
 	}
 	return a.admit(a.formClaim(d, f))
 }
@@ -101,20 +100,19 @@ func (a Evaluation) admit(c Claim) reading {
 // checkWords checks an answer's content against the request, and spells it as the
 // request does.
 func (a Evaluation) checkWords(answer *Answer) string {
-	problem := a.checkResponse(answer)
-	if problem == "" {
-		problem = CheckLimits(answer.Path, *answer)
+	if problem := a.checkResponse(answer); problem != "" {
+		return problem
 	}
-	if problem == "" {
-		problem = a.checkSelected(answer)
+	if err := CheckLimits(answer.Path, *answer); err != nil {
+		return templates.In(a.Lang, err)
 	}
-	return problem
+	return a.checkSelected(answer)
 }
 
 func (a Evaluation) checkResponse(answer *Answer) string {
 	if a.Request.FreeText() {
 		if strings.TrimSpace(answer.Response) == "" {
-			return emptyText(answer.Path)
+			return emptyText(a, answer.Path)
 		}
 		return ""
 	}
@@ -127,7 +125,7 @@ func (a Evaluation) checkResponse(answer *Answer) string {
 	}
 	id, ok := Match(a.Request.Options, answer.Response)
 	if !ok {
-		return fmt.Sprintf("%s says %s, which is none of the options.", code(answer.Path), quoted(answer.Response))
+		return a.say("answer.option", "file", code(answer.Path), "answer", quoted(answer.Response))
 	}
 	answer.Response = id
 	return ""
@@ -154,13 +152,13 @@ func (a Evaluation) checkSelected(answer *Answer) string {
 		} else if id, ok := Match(a.Request.Options, word); ok && len(a.Request.Several) > 0 {
 			chosen[id] = true
 		} else {
-			return fmt.Sprintf("%s selects %s, which is not offered.", code(answer.Path), quoted(word))
+			return a.say("answer.selected", "file", code(answer.Path), "word", quoted(word))
 		}
 	}
 	several := among(a.Request.several(), chosen)
 	all := among(options, chosen)
 	if len(all) > 1 && len(several) < len(all) {
-		return standsAlone(answer.Path, all, several)
+		return standsAlone(a, answer.Path, all, several)
 	}
 	if len(several) > 0 {
 		answer.Response = several[0]
@@ -183,9 +181,9 @@ func (a Evaluation) checkItems(answer *Answer, chosen, items []string) string {
 	})
 	switch {
 	case a.Request.ItemsMax > 0 && len(items) > a.Request.ItemsMax:
-		return fmt.Sprintf("%s selects %s: at most %d may be selected.", code(answer.Path), codes(items), a.Request.ItemsMax)
+		return a.say("answer.most", "file", code(answer.Path), "items", codes(items), "most", a.Request.ItemsMax)
 	case len(items) > 0 && !takes:
-		return fmt.Sprintf("%s selects %s beside %s: that goes together with %s alone.", code(answer.Path), codes(items), codes(chosen), codes(a.Request.ItemsWith))
+		return a.say("answer.with", "file", code(answer.Path), "items", codes(items), "options", codes(chosen), "with", codes(a.Request.ItemsWith))
 	}
 	return ""
 }
@@ -194,7 +192,7 @@ func (a Evaluation) checkItems(answer *Answer, chosen, items []string) string {
 func (a Evaluation) checkComment(answer *Answer, chosen []string) string {
 	for _, id := range chosen {
 		if _, required := newNames(a.Request.CommentRequired...).match(id); required && strings.TrimSpace(answer.Comment) == "" {
-			return fmt.Sprintf("%s says %s, which needs a comment, and has none.", code(answer.Path), code(id))
+			return a.say("answer.comment", "file", code(answer.Path), "option", code(id))
 		}
 	}
 	return ""
@@ -203,14 +201,14 @@ func (a Evaluation) checkComment(answer *Answer, chosen []string) string {
 // checkAuthor holds an answer against its gate.
 func (a Evaluation) checkAuthor(answer *Answer) string {
 	if a.Gate.Level != "" && a.Gate.Level != levelFile {
-		return fmt.Sprintf("%s cannot count: the configuration asks for answers of the level %s, and this placet takes the level %s alone. Correct `[gates]`.", code(answer.Path), quoted(a.Gate.Level), code(levelFile))
+		return a.say("author.level", "file", code(answer.Path), "level", quoted(a.Gate.Level), "taken", code(levelFile))
 	}
 	if len(a.Gate.Approvers) == 0 {
 		return ""
 	}
 	fits := slices.DeleteFunc(slices.Clone(answer.Known), func(known string) bool { return !approves(a.Gate.Approvers, known) })
 	if len(fits) == 0 {
-		return notAllowed(answer.Path, answer.Known, a.Gate)
+		return notAllowed(a, answer.Path, answer.Known)
 	}
 	answer.Known = fits
 	return ""
@@ -280,15 +278,15 @@ func claimed(known []string, user string) []string {
 	return append(slices.Clone(known), claim)
 }
 
-// Shown is the name of an answer's author as people are shown it. A name that the
-// answer alone gives is a claim: whoever can write the file can write it there.
-func (b By) Shown(known []string) string {
+// Shown is the name of an answer's author as people are shown it, in a language. A name
+// that the answer alone gives is a claim: whoever can write the file can write it there.
+func (b By) Shown(lang string, known []string) string {
 	vouched := func(k string) bool {
 		how, who, _ := strings.Cut(k, ":")
 		return how != "claimed" && who == b.User
 	}
 	if slices.Contains(known, "claimed:"+b.User) && !slices.ContainsFunc(known, vouched) {
-		return b.User + " (claimed)"
+		return templates.Phrase(lang, "gate.claimed", "user", b.User)
 	}
 	return b.User
 }
@@ -326,7 +324,7 @@ func After(r Receipt, a Evaluation) string {
 	if len(others) == 0 {
 		return ""
 	}
-	return strings.Join(others, "\n") + "\n\n" + r.closed()
+	return strings.Join(others, "\n") + "\n\n" + r.closed(a.Lang)
 }
 
 // Others reports whether a folder holds anything that After has to read. Nearly all
@@ -371,12 +369,12 @@ func (a Evaluation) other(r Receipt, d engine.Document) string {
 		return ""
 	}
 	if claim.RequestID != r.RequestID {
-		return fmt.Sprintf("- %s answers the request %s, this one is %s.", code(d.Path), quoted(claim.RequestID), code(r.RequestID))
+		return a.say("after.other", "file", code(d.Path), "other", quoted(claim.RequestID), "request", code(r.RequestID))
 	}
 	if a.checkWords(&claim.Answer) != "" || a.same(r, claim.Answer) {
 		return ""
 	}
-	return fmt.Sprintf("- %s says %s.", code(d.Path), said(claim.Response, claim.Selected))
+	return a.say("after.says", "file", code(d.Path), "said", said(a.Lang, claim.Response, claim.Selected))
 }
 
 // claim returns what an answer file says.
@@ -415,23 +413,21 @@ func sameSet(a, b []string) bool {
 }
 
 // closed says what became of the request, and that it is over.
-func (r Receipt) closed() string {
-	var how string
-	switch r.Result {
-	case Accepted:
-		how = fmt.Sprintf("was answered with %s by %s (%s)", said(r.Response, r.Selected), code(r.ProvidedBy.Shown(r.KnownAs)), code(r.ProvidedBy.Source))
-	case Expired:
-		how = fmt.Sprintf("passed its deadline, which took %s", quoted(r.Response))
-	case Superseded:
-		how = "was replaced by another"
-		if r.SupersededBy != "" {
-			how = "was replaced by " + code(r.SupersededBy)
-		}
-	default:
-		how = "was " + templates.Inline(r.Result)
+func (r Receipt) closed(lang string) string {
+	how := templates.NewMessage("gate.closed.result", "result", templates.Inline(r.Result))
+	switch {
+	case r.Result == Accepted:
+		how = templates.NewMessage("gate.closed.accepted", "said", said(lang, r.Response, r.Selected),
+			"user", code(r.ProvidedBy.Shown(lang, r.KnownAs)), "source", code(r.ProvidedBy.Source))
+	case r.Result == Expired:
+		how = templates.NewMessage("gate.closed.expired", "answer", quoted(r.Response))
+	case r.Result == Superseded && r.SupersededBy == "":
+		how = templates.NewMessage("gate.closed.superseded")
+	case r.Result == Superseded:
+		how = templates.NewMessage("gate.closed.superseded.by", "request", code(r.SupersededBy))
 	}
 	if r.DecidedAt != "" {
-		how += " at " + templates.Inline(r.DecidedAt)
+		how = templates.NewMessage("gate.closed.at", "how", how, "at", templates.Inline(r.DecidedAt))
 	}
-	return fmt.Sprintf("The request %s %s. It is closed, and another answer moves nothing. Take it back, or answer a request that is open.", code(r.RequestID), how)
+	return templates.Phrase(lang, "gate.closed", "request", code(r.RequestID), "how", how)
 }

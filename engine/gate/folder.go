@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -109,18 +108,18 @@ func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body 
 	return body, engine.Sum(body) == f.Doc.Sum
 }
 
-// Altered is why request.json is not what was issued, "" where it is, or is gone. What
+// Altered is why request.json is not what was issued, nil where it is, or is gone. What
 // this machine recorded must agree with the state.
-func (f *Folder) Altered(issued engine.Digest) (why string) {
+func (f *Folder) Altered(issued engine.Digest) error {
 	switch {
 	case f.Doc.Absent():
-		return ""
+		return nil
 	case f.Doc.Err != nil:
-		return f.Doc.Err.Error()
+		return f.Doc.Err
 	case f.Doc.Sum == issued && (f.Doc.Issued == nil || slices.Contains(f.Doc.Issued, f.Doc.Sum)):
-		return ""
+		return nil
 	}
-	return "it was changed after it was issued"
+	return templates.Errorf("gate.altered")
 }
 
 // Ahead returns the decision of a receipt whose transition the state has not made. Such
@@ -152,6 +151,8 @@ const Unanswered = "open"
 // beside it. Both are written by one transition: where they differ, a merge took one
 // from each side, or somebody changed one of them.
 type Comparison struct {
+	// Lang is the language of the findings.
+	Lang string
 	Snap engine.Snapshot
 	// State is the path of the state document, and Revision its revision.
 	State    string
@@ -183,17 +184,16 @@ func (c Comparison) Contradictions() []engine.Finding {
 		}
 		list = append(list, engine.Finding{
 			Severity: "error", Path: c.State, Urgent: true,
-			Text: fmt.Sprintf("%s says %s, and state.json %s: a merge may have taken one from each side, or somebody changed one%s",
-				c.Snap.Rel(f.ReceiptDoc.Path), f.Receipt.outcome(), words, Restoring(c.Snap)),
+			Text: templates.Phrase(c.Lang, "gate.contradiction", "file", c.Snap.Rel(f.ReceiptDoc.Path), "said", f.Receipt.outcome(c.Lang),
+				"state", words, "restoring", Restoring(c.Snap)),
 		})
 	}
 	return list
 }
 
 // Restoring says how to take a run's files from one side of a merge.
-func Restoring(s engine.Snapshot) string {
-	dir := templates.ShellWord(s.Dir)
-	return fmt.Sprintf(". Take all files of the run from one side: git log -- %s lists the commits, git restore --source=COMMIT -- %s brings one back", dir, dir)
+func Restoring(s engine.Snapshot) templates.Message {
+	return templates.NewMessage("gate.restoring", "dir", templates.ShellWord(s.Dir))
 }
 
 // contradiction is what the state says that the receipt does not, "" where they agree.
@@ -201,16 +201,16 @@ func Restoring(s engine.Snapshot) string {
 func (c Comparison) contradiction(r Receipt, stated *Receipt) string {
 	switch {
 	case stated == nil && r.decides():
-		return fmt.Sprintf("of revision %d does not know that answer", c.Revision)
+		return templates.Phrase(c.Lang, "gate.contradiction.unknown", "revision", c.Revision)
 	case stated == nil:
 	case stated.Result == Unanswered && r.decides() && r.Revision <= c.Revision:
-		return fmt.Sprintf("of revision %d still asks that request", c.Revision)
+		return templates.Phrase(c.Lang, "gate.contradiction.asks", "revision", c.Revision)
 	case stated.Result == Unanswered:
 	case (r.decides() || stated.decides()) && !r.agrees(*stated):
-		if words := stated.outcome(); words != r.outcome() {
-			return "says " + words
+		if words := stated.outcome(c.Lang); words != r.outcome(c.Lang) {
+			return templates.Phrase(c.Lang, "gate.contradiction.says", "said", words)
 		}
-		return "says so with another comment"
+		return templates.Phrase(c.Lang, "gate.contradiction.comment")
 	}
 	return ""
 }
@@ -239,14 +239,15 @@ func (r Receipt) agrees(stated Receipt) bool {
 }
 
 // outcome says what became of a request.
-func (r Receipt) outcome() string {
+func (r Receipt) outcome(lang string) string {
+	words := said(lang, r.Response, r.Selected)
 	switch {
 	case r.Result == Expired:
-		return "that the deadline took " + said(r.Response, r.Selected)
+		return templates.Phrase(lang, "gate.outcome.expired", "said", words)
 	case r.Result != Accepted:
 		return templates.Inline(r.Result)
 	case r.ProvidedBy.User == "":
-		return said(r.Response, r.Selected)
+		return words
 	}
-	return said(r.Response, r.Selected) + " by " + templates.Inline(r.ProvidedBy.Shown(r.KnownAs))
+	return templates.Phrase(lang, "gate.outcome.by", "said", words, "user", templates.Inline(r.ProvidedBy.Shown(lang, r.KnownAs)))
 }

@@ -23,7 +23,7 @@ func TestARequestThatThisMachineRecordedIsHeldToTheRecordAndTheState(t *testing.
 		{"gone", engine.Document{Path: "r", Err: engine.ErrAbsent, Issued: []engine.Digest{other}}, sum, false},
 	} {
 		f := Folder{Doc: c.doc}
-		if why := f.Altered(c.state); (why != "") != c.altered {
+		if why := f.Altered(c.state); (why != nil) != c.altered {
 			t.Errorf("%s: %q", c.name, why)
 		}
 	}

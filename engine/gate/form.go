@@ -52,7 +52,7 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 		return nil, err
 	}
 	if len(text) > largestForm {
-		return nil, fmt.Errorf("cannot write the form of %q: it takes %d bytes, a form may have %d: put what is long into a file and name that", r.RequestID, len(text), largestForm)
+		return nil, templates.Errorf("gate.form.large", "request", strconv.Quote(r.RequestID), "n", len(text), "most", largestForm)
 	}
 	return []byte(text), nil
 }

@@ -2,13 +2,13 @@ package gate
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Answer is an answer that counts.
@@ -24,7 +24,7 @@ type Answer struct {
 	Comment  string
 	// Outside are the places besides the comment section from which words of the
 	// comment come.
-	Outside []string
+	Outside []templates.Message
 	// Extra are the further members of response.json, nil where there are
 	// none and for a form.
 	Extra schemas.Object
@@ -41,6 +41,8 @@ type Answer struct {
 
 // Evaluation is an open request with all that bears on its answer.
 type Evaluation struct {
+	// Lang is the language in which problems are worded.
+	Lang    string
 	Request Request
 	// Dir is the request's folder, relative to the workspace, and Docs are
 	// the documents in it.
@@ -134,7 +136,7 @@ func Judge(a Evaluation) Verdict {
 			answers = append(answers, *r.answer)
 		}
 	}
-	answer, problem := one(a.Request, answers)
+	answer, problem := one(a.Lang, a.Request, answers)
 	if problem != "" {
 		problems = append(problems, problem)
 	}
@@ -161,14 +163,14 @@ func waiting(a Evaluation, readings []reading) (Verdict, bool) {
 }
 
 // one makes one answer of those that are alike; where they differ, it says so.
-func one(r Request, answers []Decision) (*Decision, string) {
+func one(lang string, r Request, answers []Decision) (*Decision, string) {
 	if len(answers) == 0 {
 		return nil, ""
 	}
 	first := answers[0]
 	for _, other := range answers[1:] {
 		if !alike(r, first, other) {
-			return nil, differ(answers)
+			return nil, differ(lang, answers)
 		}
 		if first.Comment == "" {
 			first.Comment, first.Outside = other.Comment, other.Outside
@@ -210,7 +212,7 @@ func (a Evaluation) unusable(d engine.Document, err error) reading {
 	if until, partial := a.maybePartial(d, err); partial {
 		return reading{wait: &engine.PendingFile{Path: d.Path, Until: until}}
 	}
-	return reading{problem: unusableProblem(d.Path, err)}
+	return reading{problem: unusableProblem(a, d.Path, err)}
 }
 
 // maybePartial reports whether a torn file changed so lately that it may still be
@@ -235,27 +237,27 @@ const (
 	LongestUser = 1 << 10
 )
 
-// CheckLimits says which limit an answer exceeds, "" for none. Whatever else holds a
+// CheckLimits says which limit an answer exceeds, nil for none. Whatever else holds a
 // person's words and name is held to the same limits.
-func CheckLimits(place string, a Answer) string {
+func CheckLimits(place string, a Answer) error {
 	if n := len(a.Response) + len(a.Comment); n > LongestAnswer {
-		return fmt.Sprintf("%s has %d bytes of text: expected at most %d. Put the rest into a file and name it.", code(place), n, LongestAnswer)
+		return templates.Errorf("gate.limit.text", "file", code(place), "n", n, "most", LongestAnswer)
 	}
 	if n := len(a.By.User); n > LongestUser {
-		return fmt.Sprintf("%s is by a name of %d bytes: expected at most %d.", code(place), n, LongestUser)
+		return templates.Errorf("gate.limit.name", "file", code(place), "n", n, "most", LongestUser)
 	}
-	return ""
+	return nil
 }
 
 // Check holds a response.json against the request before it is written: it returns
 // the answer that [Judge] will find in it, or says why it would not count.
 func (a Evaluation) Check(d engine.Document) (Decision, string) {
 	if n := len(d.Body); n > layout.LimitJSON {
-		return Decision{}, fmt.Sprintf("%s has %d bytes: expected at most %d.", code(d.Path), n, layout.LimitJSON)
+		return Decision{}, a.say("limit.file", "file", code(d.Path), "n", n, "most", layout.LimitJSON)
 	}
 	switch r := a.judgeResponse(d); {
 	case r.wait != nil:
-		return Decision{}, code(d.Path) + " is still being written."
+		return Decision{}, a.say("pending", "file", code(d.Path))
 	case r.answer == nil:
 		return Decision{}, r.problem
 	default:
@@ -268,6 +270,7 @@ func (a Evaluation) Check(d engine.Document) (Decision, string) {
 // shown now.
 func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	a := Evaluation{
+		Lang:    told.Lang,
 		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several, ItemsMax: told.ItemsMax, ItemsWith: told.ItemsWith},
 		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
 	}
@@ -289,7 +292,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith,
+		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang,
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {

@@ -1,9 +1,8 @@
 package gate
 
 import (
-	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -155,38 +154,47 @@ const mostOptions = 1000
 // another or like a word that agrees or refuses; or there are too many.
 func CheckOptions(ids []string) error {
 	if len(ids) > mostOptions {
-		return fmt.Errorf("cannot offer %d options: a request may have %d", len(ids), mostOptions)
+		return templates.Errorf("gate.option.many", "n", len(ids), "most", mostOptions)
 	}
 	seen, looks := map[string]string{Fold(submitID): submitID}, map[string]string{}
 	for _, id := range ids {
 		if strings.TrimSpace(id) == "" {
-			return errors.New("cannot offer an option without a name: give each option one")
+			return templates.Errorf("gate.option.nameless")
 		}
 		if !utf8.ValidString(id) || strings.ContainsFunc(id, unseen) {
-			return fmt.Errorf("cannot offer the option %+q: it holds line ends, control, invisible or unknown characters", id)
+			return templates.Errorf("gate.option.unseen", "option", strconv.QuoteToASCII(id))
 		}
 		if scripts := MixedScripts(id); scripts != nil {
-			return fmt.Errorf("cannot offer the option %+q: it mixes letters of %s", id, strings.Join(scripts, " and "))
+			return templates.Errorf("gate.option.scripts", "option", strconv.QuoteToASCII(id), "scripts", allOf(scripts))
 		}
 		earlier, ok := seen[Fold(id)]
 		switch {
 		case ok && earlier == submitID:
-			return fmt.Errorf("cannot offer the option %q: every form's last item is called that", id)
+			return templates.Errorf("gate.option.submit", "option", strconv.Quote(id))
 		case ok:
-			return fmt.Errorf("cannot offer both %q and %q: an answer could not tell them apart", earlier, id)
+			return templates.Errorf("gate.option.same", "one", strconv.Quote(earlier), "other", strconv.Quote(id))
 		}
 		seen[Fold(id)] = id
 		if word := imitated(id); word != "" {
-			return fmt.Errorf("cannot offer the option %+q: it looks like %q, and is not", id, word)
+			return templates.Errorf("gate.option.imitates", "option", strconv.QuoteToASCII(id), "word", strconv.Quote(word))
 		}
 		for _, look := range Looks(id) {
 			if earlier, ok := looks[look]; ok && earlier != id {
-				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", earlier, id)
+				return templates.Errorf("gate.option.alike", "one", strconv.QuoteToASCII(earlier), "other", strconv.QuoteToASCII(id))
 			}
 			looks[look] = id
 		}
 	}
 	return checkPrefixes(ids)
+}
+
+// allOf is a list of scripts.
+func allOf(scripts []string) any {
+	var list any = scripts[0]
+	for _, s := range scripts[1:] {
+		list = templates.NewMessage("list.and", "all", list, "last", s)
+	}
+	return list
 }
 
 // checkPrefixes reports which of some ids, or of the form's own words, would read as
@@ -199,9 +207,9 @@ func checkPrefixes(ids []string) error {
 			switch {
 			case !ok || !beginsDescription(rest):
 			case short.id == submitID:
-				return fmt.Errorf("cannot offer the option %+q: every form's last item begins like that", long.id)
+				return templates.Errorf("gate.option.begins", "option", strconv.QuoteToASCII(long.id))
 			default:
-				return fmt.Errorf("cannot offer both %+q and %+q: a person could not tell them apart", short.id, long.id)
+				return templates.Errorf("gate.option.alike", "one", strconv.QuoteToASCII(short.id), "other", strconv.QuoteToASCII(long.id))
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,15 +27,21 @@ func code(s string) string { return templates.Code(s) }
 func quoted(s string) string { return templates.Code(templates.Cut(s, shownFound)) }
 
 // listed is a list of quoted texts, the first few of them.
-func listed(all []string) string {
+func listed(lang string, all []string) string {
 	var shown []string
 	for _, s := range all[:min(len(all), shownList)] {
 		shown = append(shown, quoted(s))
 	}
-	if more := len(all) - len(shown); more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
+	return more(lang, shown, len(all)-len(shown))
+}
+
+// more is a list that says how many are left out.
+func more(lang string, shown []string, left int) string {
+	list := strings.Join(shown, ", ")
+	if left > 0 {
+		return templates.Phrase(lang, "gate.list.more", "all", list, "n", left)
 	}
-	return strings.Join(shown, ", ")
+	return list
 }
 
 func codes(all []string) string {
@@ -47,43 +52,46 @@ func codes(all []string) string {
 	return strings.Join(shown, ", ")
 }
 
-func unusableProblem(path string, err error) string {
-	text := err.Error()
+// say words a sentence about an answer.
+func (a Evaluation) say(key string, pairs ...any) string {
+	return templates.Phrase(a.Lang, "gate."+key, pairs...)
+}
+
+func unusableProblem(a Evaluation, path string, err error) string {
 	if e := (*schemas.Error)(nil); errors.As(err, &e) {
 		where := *e
 		where.Path = ""
-		text = where.Error()
+		err = &where
 	}
-	return fmt.Sprintf("%s cannot be used: %s", code(path), code(text))
+	return a.say("unusable", "file", code(path), "error", code(templates.In(a.Lang, err)))
 }
 
 // staleResponse is for a response whose digest, or the request as issued, is
 // not what is shown now.
 func staleResponse(a Evaluation, path string, found engine.Digest) string {
-	what := "has no digest, so it answers the request as issued"
+	key := "stale.issued"
 	switch {
 	case found != "":
-		what = "answers what was shown as " + code(string(found))
+		key = "stale.other"
 	case a.Issued == "":
-		what = "has no digest, and nobody can vouch here for what the request showed first"
+		key = "stale.unknown"
 	}
-	return fmt.Sprintf("%s is stale: it %s, and what is shown now is %s.%s Look again in %s, and answer there, or write the digest that is shown now.",
-		code(path), what, code(string(a.View)), a.changed(), a.form())
+	return a.say(key, "file", code(path), "found", code(string(found)), "now", code(string(a.View)), "changed", a.changed(), "form", a.form())
 }
 
 // form names the present form.
 func (a Evaluation) form() string {
 	if a.Present == "" {
-		return "the form"
+		return a.say("form")
 	}
 	return code(a.Present)
 }
 
 func staleForm(a Evaluation, path string) string {
 	if path == a.Present {
-		return fmt.Sprintf("%s stands in the place of the present form, but its first line carries another digest. Remove the file, and placet writes the form again.", code(path))
+		return a.say("stale.present", "file", code(path))
 	}
-	return fmt.Sprintf("%s is stale: it shows what is no longer so.%s The present form is %s: look again and answer there.", code(path), a.changed(), a.form())
+	return a.say("stale.form", "file", code(path), "changed", a.changed(), "form", a.form())
 }
 
 // changed is the sentence that says what changed, with a blank before it.
@@ -96,73 +104,73 @@ func (a Evaluation) changed() string {
 
 // strayMembers is for members of response.json that nobody reads: what they say would
 // be lost.
-func strayMembers(path string, strays []schemas.Stray) string {
+func strayMembers(a Evaluation, path string, strays []schemas.Stray) string {
 	var all []string
 	for _, s := range strays[:min(len(strays), shownList)] {
 		text := quoted(s.Name)
 		if s.Meant != "" {
-			text += " (did you mean " + code(s.Meant) + "?)"
+			text = a.say("stray.meant", "name", text, "meant", code(s.Meant))
 		}
 		all = append(all, text)
 	}
-	if more := len(strays) - len(all); more > 0 {
-		all = append(all, fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Sprintf("%s does not count: nobody reads its %s, and an answer is never taken without the words beside it. Correct the name, or begin it with \"x-\" if it is your own.",
-		code(path), strings.Join(all, ", "))
+	return a.say("stray", "file", code(path), "names", more(a.Lang, all, len(strays)-len(all)))
 }
 
 // standsAlone is for an option that may not be chosen together with others.
-func standsAlone(path string, chosen, several []string) string {
+func standsAlone(a Evaluation, path string, chosen, several []string) string {
 	alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(several, id) })
-	return fmt.Sprintf("%s chooses %s together, but %s stands alone. Leave it alone, or leave it out.", code(path), codes(chosen), code(alone[0]))
+	return a.say("answer.alone", "file", code(path), "options", codes(chosen), "alone", code(alone[0]))
 }
 
 func noOption(a Evaluation, path string) string {
 	if a.Default != "" && a.Hint != "" {
-		return fmt.Sprintf("%s says nothing: %s.", code(path), a.Hint)
+		return a.say("answer.nothing", "file", code(path), "hint", a.Hint)
 	}
-	return fmt.Sprintf("%s names no option.", code(path))
+	return a.say("answer.none", "file", code(path))
 }
 
-func emptyText(path string) string {
-	return fmt.Sprintf("%s holds no text, and the text is the answer.", code(path))
-}
+func emptyText(a Evaluation, path string) string { return a.say("answer.text", "file", code(path)) }
 
 // waitsForTrust says what holds while gates wait for trust, with a blank before it.
-func waitsForTrust(g engine.Gate) string {
-	if !g.Waits {
+func waitsForTrust(a Evaluation) string {
+	if !a.Gate.Waits {
 		return ""
 	}
-	return " Until somebody decides about `[gates]`, the tighter of what was agreed to and what placet.toml says holds: see `placet trust`."
+	return " " + a.say("trust")
 }
 
-func notAllowed(path string, known []string, g engine.Gate) string {
-	who := "nothing is known of its author"
-	if len(known) > 0 {
-		who = "its author is known as " + codes(known)
+// approvers are those whom the gate lets answer, as people are shown them.
+func (a Evaluation) approvers() string {
+	if slices.Equal(a.Gate.Approvers, []string{Nobody}) {
+		return a.say("nobody")
 	}
-	return fmt.Sprintf("%s does not count: %s, and the configuration lets only %s answer.%s", code(path), who, codes(g.Approvers), waitsForTrust(g))
+	return codes(a.Gate.Approvers)
+}
+
+func notAllowed(a Evaluation, path string, known []string) string {
+	key := "author.unknown"
+	if len(known) > 0 {
+		key = "author.known"
+	}
+	return a.say(key, "file", code(path), "known", codes(known), "approvers", a.approvers()) + waitsForTrust(a)
 }
 
 // differ quotes valid answers of which each would count alone.
-func differ(answers []Decision) string {
-	var b strings.Builder
-	b.WriteString("There are several answers, and they differ, so none counts:\n")
+func differ(lang string, answers []Decision) string {
+	var lines []string
 	for _, a := range answers {
-		fmt.Fprintf(&b, "\n- %s says %s", code(a.Path), said(a.Response, a.Selected))
+		lines = append(lines, templates.Phrase(lang, "gate.differ.line", "file", code(a.Path), "said", said(lang, a.Response, a.Selected)))
 	}
-	b.WriteString("\n\nTake one back: remove the response file, or untick the form's last item.")
-	return b.String()
+	return templates.Phrase(lang, "gate.differ", "answers", strings.Join(lines, "\n"))
 }
 
 // said is what an answer says, quoted.
-func said(response string, selected []string) string {
+func said(lang, response string, selected []string) string {
 	text := quoted(response)
 	// The first of several options is named already.
 	selected = slices.DeleteFunc(slices.Clone(selected), func(s string) bool { return s == response })
 	if len(selected) > 0 {
-		text += " with " + listed(selected)
+		text = templates.Phrase(lang, "gate.said.with", "answer", text, "all", listed(lang, selected))
 	}
 	return text
 }
@@ -180,46 +188,45 @@ func note(a Evaluation, problems []string) string {
 func guide(a Evaluation) string {
 	response := code(a.Dir + "/response.json")
 	if a.Request.FreeText() {
-		return fmt.Sprintf("The answer is text of your own. Write it into the comment section of %s and tick the last item, or write it as \"response\" into %s.", a.form(), response)
+		return a.say("guide.text", "form", a.form(), "response", response)
 	}
 	var b strings.Builder
-	b.WriteString("The options are:\n\n")
+	b.WriteString(a.say("guide.options") + "\n\n")
 	for _, o := range a.Request.Options[:min(len(a.Request.Options), shownIDs)] {
 		b.WriteString("- " + code(o.ID) + described(templates.Cut(o.Description, shownFound), o.Effect))
 		if _, required := newNames(a.Request.CommentRequired...).match(o.ID); required {
-			b.WriteString(" (needs a comment)")
+			b.WriteString(" (" + templates.Text(a.Lang, "form.required") + ")")
 		}
 		b.WriteString("\n")
 	}
 	if more := len(a.Request.Options) - shownIDs; more > 0 {
-		fmt.Fprintf(&b, "- and %d more, in request.json\n", more)
+		b.WriteString("- " + a.say("guide.more", "n", more) + "\n")
 	}
 	if ids := itemIDs(a.Request.Items); len(ids) > 0 {
-		b.WriteString("\n" + a.Request.mayPick(ids) + ".\n")
+		b.WriteString("\n" + a.mayPick(ids) + "\n")
 	}
-	more := ""
+	how := "guide.tick"
 	if ids := a.Request.several(); len(ids) > 0 {
-		fmt.Fprintf(&b, "\nAny number may be chosen together of %s; every other option stands alone.\n", codes(ids))
-		more = ", and further ones as \"selected\","
+		b.WriteString("\n" + a.say("guide.several", "options", codes(ids)) + "\n")
+		how = "guide.tick.several"
 	}
 	if a.Hint != "" {
-		fmt.Fprintf(&b, "\nTo answer, %s, and tick the last item of %s; or write it as \"response\", \"selected\" and \"comment\" into %s.", a.Hint, a.form(), response)
-		return b.String()
+		how = "guide.hint"
 	}
-	fmt.Fprintf(&b, "\nTick one option and the last item of %s, or write the option as \"response\"%s into %s.", a.form(), more, response)
+	b.WriteString("\n" + a.say(how, "hint", a.Hint, "form", a.form(), "response", response))
 	return b.String()
 }
 
 // mayPick says how many of a request's items an answer may pick, and with which options.
-func (r Request) mayPick(ids []string) string {
-	text := "Any number may be selected of " + codes(ids)
-	if r.ItemsMax > 0 {
-		text = fmt.Sprintf("At most %d may be selected of %s", r.ItemsMax, codes(ids))
+func (a Evaluation) mayPick(ids []string) string {
+	key := "guide.items"
+	if a.Request.ItemsMax > 0 {
+		key += ".most"
 	}
-	if len(r.ItemsWith) > 0 {
-		text += ", together with " + codes(r.ItemsWith)
+	if len(a.Request.ItemsWith) > 0 {
+		key += ".with"
 	}
-	return text
+	return a.say(key, "items", codes(ids), "most", a.Request.ItemsMax, "with", codes(a.Request.ItemsWith))
 }
 
 func described(text, effect string) string {

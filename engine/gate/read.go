@@ -38,7 +38,7 @@ type filledForm struct {
 	answer, comment, submit int
 	// outside are the places besides the comment section that hold words of the
 	// comment, in the order of the form.
-	outside []string
+	outside []templates.Message
 }
 
 // readForm reads a form of the request r: the boxes between the answer's mark and
@@ -73,11 +73,11 @@ func readForm(body []byte, r Request) (f filledForm, err error) {
 func (f *filledForm) readFirst(id string) *schemas.Error {
 	m := firstLine.FindStringSubmatch(strings.TrimRight(f.lines[0], " \t"))
 	if m == nil {
-		return torn(1, "the first line does not name the request", firstMark(id, "sha256:…"))
+		return torn(1, templates.NewMessage("gate.form.first"), asIs(firstMark(id, "sha256:…")))
 	}
 	f.RequestID, f.Digest = m[1], engine.Digest(m[2])
 	if f.RequestID != id {
-		return flaw(1, "the form is for the request "+templates.Cut(f.RequestID, shownFound), id)
+		return flaw(1, templates.NewMessage("gate.form.request", "request", templates.Cut(f.RequestID, shownFound)), asIs(id))
 	}
 	return nil
 }
@@ -174,13 +174,16 @@ func (f *filledForm) blank() []string {
 	return lines
 }
 
+// asIs is short for what stands in a form in every language.
+var asIs = templates.Untranslated
+
 // flaw says why a form does not count, at a line of it.
-func flaw(line int, problem, expected string) *schemas.Error {
-	return &schemas.Error{Line: line, Column: min(line, 1), Problem: templates.Untranslated(problem), Expected: templates.Untranslated(expected)}
+func flaw(line int, problem, expected templates.Message) *schemas.Error {
+	return &schemas.Error{Line: line, Column: min(line, 1), Problem: problem, Expected: expected}
 }
 
 // torn is a flaw after which the rest of the form may be on its way.
-func torn(line int, problem, expected string) *schemas.Error {
+func torn(line int, problem, expected templates.Message) *schemas.Error {
 	e := flaw(line, problem, expected)
 	e.Torn = true
 	return e
@@ -188,21 +191,21 @@ func torn(line int, problem, expected string) *schemas.Error {
 
 // lost says that a line by which a form is read is gone.
 func lost(part, line string) *schemas.Error {
-	return torn(0, "its "+part+" line is missing, or is not as it was written", line)
+	return torn(0, templates.NewMessage(templates.Key("gate.form.lost."+part)), asIs(line))
 }
 
 // unreadable names what keeps a text from being a form at all.
 func unreadable(source string) *schemas.Error {
 	switch {
 	case strings.TrimSpace(source) == "":
-		return torn(0, "the form is empty", "")
+		return torn(0, templates.NewMessage("gate.form.empty"), templates.Message{})
 	case strings.IndexByte(source, 0) >= 0:
-		return torn(line(source, strings.IndexByte(source, 0)), "the form holds NUL bytes", "text")
+		return torn(line(source, strings.IndexByte(source, 0)), templates.NewMessage("gate.form.nul"), templates.NewMessage("gate.form.expect.text"))
 	case !utf8.ValidString(source):
-		return torn(line(source, invalid(source)), "the form is not valid UTF-8", "UTF-8")
+		return torn(line(source, invalid(source)), templates.NewMessage("gate.form.utf8"), asIs("UTF-8"))
 	}
 	if at := schemas.Conflict([]byte(source)); at >= 0 {
-		return torn(line(source, at), "the form holds merge-conflict markers", "one side of the conflict")
+		return torn(line(source, at), templates.NewMessage("gate.form.conflict"), templates.NewMessage("gate.form.expect.side"))
 	}
 	return nil
 }
@@ -266,37 +269,42 @@ func (f *filledForm) checkComment(offered names) *schemas.Error {
 func (f *filledForm) checkText(from, to int, offered names) *schemas.Error {
 	fence := ""
 	for i, line := range withoutQuotes(f.lines[from:to], &fence) {
-		if problem := f.checkLine(line, offered); problem != "" {
-			return flaw(from+i+1, problem+": "+visible(strings.TrimSpace(line)), `it in a code block or a quote ("> "), or not at all`)
+		if problem := f.checkLine(line, offered); !problem.None() {
+			return flaw(from+i+1, onLine(problem, line), templates.NewMessage("gate.form.expect.quote"))
 		}
 	}
 	if fence == "" || !f.Submitted {
 		return nil
 	}
-	problem := "the code block that begins with " + fence + " never closes"
+	problem := templates.NewMessage("gate.form.fence", "fence", fence)
 	if to == f.submit {
-		problem = "the last item stands in a code block that the comment opens and never closes"
+		problem = templates.NewMessage("gate.form.fence.submit")
 	}
-	return torn(min(to, len(f.lines)-1)+1, problem, fence+" above it")
+	return torn(min(to, len(f.lines)-1)+1, problem, templates.NewMessage("gate.form.expect.fence", "fence", fence))
 }
 
-func (f *filledForm) checkLine(line string, offered names) string {
+// onLine adds the line to what is wrong with it.
+func onLine(problem templates.Message, line string) templates.Message {
+	return templates.NewMessage("gate.form.line", "problem", problem, "line", visible(strings.TrimSpace(line)))
+}
+
+func (f *filledForm) checkLine(line string, offered names) templates.Message {
 	if m := looksLikeItem.FindStringSubmatch(line); m != nil {
 		words := templates.Plain(strings.Map(dropUnseen, m[2]))
 		_, sends := submitName.named(words)
 		_, named := offered.named(words)
 		if sends && strings.TrimSpace(m[1]) != "" || f.Submitted && (sends || named) {
-			return "the comment holds an item that looks like one of the form"
+			return templates.NewMessage("gate.form.imitation")
 		}
 	}
 	switch {
 	case !f.Submitted:
 	case marks(line, partAnswer, f.Digest), marks(line, partComment, f.Digest):
-		return "a mark of the form stands twice"
+		return templates.NewMessage("gate.form.mark")
 	case hidingHTML.MatchString(codeSpan.ReplaceAllString(line, "$1$2")):
-		return "the comment holds HTML, which may hide what stands below"
+		return templates.NewMessage("gate.form.html")
 	}
-	return ""
+	return templates.Message{}
 }
 
 // withoutQuotes yields the lines of a text that are neither quoted nor in a fenced code

@@ -57,6 +57,7 @@ type verified = Answer
 // Decision is an answer that counts. Only [Verify] makes one.
 type Decision struct {
 	verified
+	lang    string
 	source  Source
 	expired bool
 	// unproven says that a receipt is the source that this machine did not write.
@@ -68,6 +69,9 @@ type Decision struct {
 // Counts reports whether Verify made the decision. The zero Decision decides
 // nothing.
 func (d Decision) Counts() bool { return d.source != 0 }
+
+// Lang is the language of the decision's reasons.
+func (d Decision) Lang() string { return d.lang }
 
 // Given is the answer that counts.
 func (d Decision) Given() Answer { return d.verified }
@@ -81,7 +85,12 @@ func (d Decision) Ahead() bool { return d.source == FromReceipt }
 
 // unissued is the reason in a receipt that repeats another, which this machine
 // did not write.
-const unissued = "taken from a receipt that this machine did not write"
+func unissued(lang string) string { return templates.Text(lang, "gate.unissued") }
+
+// isUnissued reports whether a receipt's reason ends with that one, in any language.
+func isUnissued(r Receipt) bool {
+	return slices.ContainsFunc(append(templates.Languages(), templates.Pseudo), func(lang string) bool { return strings.HasSuffix(r.Reason, unissued(lang)) })
+}
 
 // Unproven reports whether the decision rests on a receipt that this machine did not
 // write.
@@ -93,20 +102,29 @@ func (d Decision) Unproven() bool { return d.unproven }
 func (d Decision) Reason() string {
 	switch {
 	case d.unproven:
-		return unissued
+		return unissued(d.lang)
 	case len(d.Outside) > shownList:
-		return fmt.Sprintf("the comment holds words from %s and %d other places", strings.Join(d.Outside[:shownList], ", from "), len(d.Outside)-shownList)
+		return templates.Phrase(d.lang, "gate.outside.many", "places", places(d.Outside[:shownList]), "n", len(d.Outside)-shownList)
 	case len(d.Outside) > 0:
-		return "the comment holds words from " + strings.Join(d.Outside, ", from ")
+		return templates.Phrase(d.lang, "gate.outside", "places", places(d.Outside))
 	}
 	return d.reason
+}
+
+// places is a list of places.
+func places(all []templates.Message) templates.Message {
+	list := all[0]
+	for _, p := range all[1:] {
+		list = templates.NewMessage("gate.outside.and", "all", list, "last", p)
+	}
+	return list
 }
 
 // Why adds to the reason of a transition or a receipt that the decision rests on
 // such a receipt, where it does.
 func (d Decision) Why(reason string) string {
 	if d.unproven {
-		return reason + ", " + unissued
+		return templates.Phrase(d.lang, "gate.reason.unissued", "reason", reason, "unissued", unissued(d.lang))
 	}
 	return reason
 }
@@ -129,10 +147,10 @@ func Verify(c Claim, a Evaluation) (Decision, string) {
 	if c.Place == "" {
 		c.Place = c.Path
 	}
-	d := Decision{source: c.Source, unproven: c.Source == FromReceipt && !c.Issued}
+	d := Decision{lang: a.Lang, source: c.Source, unproven: c.Source == FromReceipt && !c.Issued}
 	if c.Receipt != nil {
 		d.expired = c.Receipt.Result == Expired
-		d.unproven = d.unproven || strings.HasSuffix(c.Receipt.Reason, unissued)
+		d.unproven = d.unproven || isUnissued(*c.Receipt)
 		d.reason = c.Receipt.Reason
 	}
 	problem := a.verify(&c)
@@ -147,7 +165,7 @@ func Verify(c Claim, a Evaluation) (Decision, string) {
 // verify checks a claim, and spells its answer as the request does.
 func (a Evaluation) verify(c *Claim) string {
 	if c.RequestID != a.Request.RequestID {
-		return fmt.Sprintf("%s answers the request %s, this one is %s. An answer counts for its own request alone: write it into that one's folder, or correct \"request_id\".", code(c.Place), quoted(c.RequestID), code(a.Request.RequestID))
+		return a.say("claim.other", "file", code(c.Place), "other", quoted(c.RequestID), "request", code(a.Request.RequestID))
 	}
 	switch c.Source {
 	case FromResponse, FromForm:
@@ -169,9 +187,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 	shown := cmp.Or(c.Digest, a.Issued)
 	switch {
 	case c.By.Source == SourceDeadline:
-		return fmt.Sprintf("%s says that its source is %s, which is placet's own word. Write where the answer comes from, such as %s.", code(c.Place), code(SourceDeadline), code(SourceFile))
+		return a.say("claim.deadline", "file", code(c.Place), "source", code(SourceDeadline), "other", code(SourceFile))
 	case c.By.Source == SourceForm && c.Source == FromResponse:
-		return fmt.Sprintf("%s says that its source is %s, which only a form is. Tick the form, or write where the answer comes from, such as %s.", code(c.Place), code(SourceForm), code(SourceFile))
+		return a.say("claim.form", "file", code(c.Place), "source", code(SourceForm), "other", code(SourceFile))
 	case shown != a.View && c.Source == FromForm:
 		return staleForm(a, c.Place)
 	case shown != a.View:
@@ -193,7 +211,7 @@ func (a Evaluation) checkSaved(c *Claim) string {
 	if c.Saved.IsZero() || !c.Saved.Before(a.Gate.Since) {
 		return ""
 	}
-	return fmt.Sprintf("%s does not count: it was saved before somebody decided which `[gates]` hold, at %s, and such a decision carries out no old answer. Save it again to confirm it, or answer with `placet`.", code(c.Place), a.Gate.Since.UTC().Format(time.RFC3339))
+	return a.say("claim.old", "file", code(c.Place), "at", a.Gate.Since.UTC().Format(time.RFC3339))
 }
 
 // verifyReceipt checks a receipt of a transition that the state has not made.
@@ -203,10 +221,10 @@ func (a Evaluation) verifyReceipt(c *Claim) string {
 		return ""
 	}
 	if problem := a.unproven(c); problem != "" {
-		return problem + fmt.Sprintf(" Remove %s.", code(c.Place))
+		return problem + " " + a.say("claim.remove", "file", code(c.Place))
 	}
 	if wrong := a.unfit(c); wrong != "" {
-		return fmt.Sprintf("%s moves nothing: this machine did not write it, and %s. Remove it, and answer in %s.", code(c.Place), wrong, a.form())
+		return a.say("receipt.foreign", "file", code(c.Place), "why", wrong, "form", a.form())
 	}
 	if rc.Result == Expired {
 		return a.verifyDeadline(c)
@@ -214,7 +232,7 @@ func (a Evaluation) verifyReceipt(c *Claim) string {
 	said := c.Answer
 	said.Path = c.Place
 	if problem := a.checkWords(&said); problem != "" {
-		return problem + fmt.Sprintf(" Remove %s.", code(c.Place))
+		return problem + " " + a.say("claim.remove", "file", code(c.Place))
 	}
 	c.Response, c.Selected = said.Response, said.Selected
 	return ""
@@ -226,17 +244,17 @@ func (a Evaluation) unfit(c *Claim) string {
 	rc := c.Receipt
 	switch {
 	case rc.Result != Accepted && rc.Result != Expired:
-		return fmt.Sprintf("its result %s is none that moves a run", quoted(rc.Result))
+		return a.say("receipt.result", "result", quoted(rc.Result))
 	case rc.Result == Accepted && rc.ProvidedBy.Source == SourceDeadline:
-		return "it says that the deadline gave an answer"
+		return a.say("receipt.deadline")
 	case rc.Revision != a.Revision+1:
-		return fmt.Sprintf("it is of revision %d, and the next is %d", rc.Revision, a.Revision+1)
+		return a.say("receipt.revision", "revision", rc.Revision, "next", a.Revision+1)
 	case !a.wasShown(c.Digest):
-		return fmt.Sprintf("its digest %s is of nothing that was shown", quoted(string(c.Digest)))
+		return a.say("receipt.digest", "digest", quoted(string(c.Digest)))
 	case a.Altered != "":
-		return "request.json is not as it was issued (" + templates.Inline(a.Altered) + ")"
+		return a.say("receipt.altered", "why", templates.Inline(a.Altered))
 	case c.At.IsZero():
-		return fmt.Sprintf("decided_at is %s", quoted(rc.DecidedAt))
+		return a.say("receipt.decided", "at", quoted(rc.DecidedAt))
 	}
 	return ""
 }
@@ -248,17 +266,17 @@ func (a Evaluation) wasShown(d engine.Digest) bool { return d != "" && (d == a.V
 // verifyRecord checks what somebody wrote into upstream's own records. They know
 // no digests and no comments that an option asks for.
 func (a Evaluation) verifyRecord(c *Claim) string {
-	if problem := CheckLimits(c.Place, c.Answer); problem != "" {
-		return problem
+	if err := CheckLimits(c.Place, c.Answer); err != nil {
+		return templates.In(a.Lang, err)
 	}
 	if a.Request.FreeText() {
 		if c.Response = strings.TrimSpace(c.Response); c.Response == "" {
-			return emptyText(c.Place)
+			return emptyText(a, c.Place)
 		}
 	} else {
 		id, ok := Match(a.Request.Options, c.Response)
 		if !ok {
-			return fmt.Sprintf("%s answers %s: that is none of %s. It is passed over.", code(c.Place), quoted(c.Response), strings.Join(optionIDs(a.Request.Options), ", "))
+			return a.say("record.option", "file", code(c.Place), "answer", quoted(c.Response), "options", strings.Join(optionIDs(a.Request.Options), ", "))
 		}
 		c.Response = id
 	}
@@ -271,7 +289,7 @@ func (a Evaluation) verifyRecord(c *Claim) string {
 func (a Evaluation) verifyDeadline(c *Claim) string {
 	at, err := time.Parse(time.RFC3339, a.Request.Deadline)
 	if err != nil || a.Request.Default == "" && !a.Lapses || c.Response != a.Request.Default || a.Now.Before(at) || c.At.Before(at) {
-		return fmt.Sprintf("%s says that the deadline took %s, and neither settings nor state say so. It is passed over.", code(c.Place), quoted(c.Response))
+		return a.say("record.deadline", "file", code(c.Place), "answer", quoted(c.Response))
 	}
 	c.Known = nil
 	return ""
@@ -291,35 +309,33 @@ func (a Evaluation) unproven(c *Claim) string {
 }
 
 func notVerified(c *Claim, a Evaluation) string {
-	asks := "only " + codes(a.Gate.Approvers) + " may answer"
+	asks := a.say("unproven.only", "approvers", a.approvers())
 	if len(a.Gate.Approvers) == 0 {
-		asks = "answers must be of the level " + quoted(a.Gate.Level)
+		asks = a.say("unproven.level", "level", quoted(a.Gate.Level))
 	}
-	by := ""
+	problem := a.say("unproven", "file", code(c.Place), "asks", asks)
 	if c.By.User != "" {
-		by = " It names " + quoted(c.By.User) + ", which is no proof."
+		problem += " " + a.say("unproven.names", "user", quoted(c.By.User))
 	}
-	return fmt.Sprintf("%s is *not verified* and moves nothing: this machine did not write it, and the configuration says that %s.%s Answer in %s.%s",
-		code(c.Place), asks, by, a.form(), waitsForTrust(a.Gate))
+	return problem + " " + a.say("unproven.answer", "form", a.form()) + waitsForTrust(a)
 }
 
-// Unverified says why a receipt is not to be believed, "" if it is. If the gate asks for
+// Unverified says why a receipt is not to be believed, nil if it is. If the gate asks for
 // more than a claim, this machine must have written the receipt over the file of an
 // answer or a passed deadline; otherwise the receipt must not replace one that this
 // machine wrote.
-func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) string {
-	const word = "not verified"
+func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) error {
 	decides := r.Result == Accepted || r.Result == Expired
 	switch {
 	case decides && Demands(GateOf(c, family, request)):
-		if receipt.IssuedHere() && !strings.HasSuffix(r.Reason, unissued) && (r.Answer != nil || r.Result == Expired) {
-			return ""
+		if receipt.IssuedHere() && !isUnissued(r) && (r.Answer != nil || r.Result == Expired) {
+			return nil
 		}
-		return word
+		return templates.Errorf("gate.unverified")
 	case decides && len(receipt.Issued) > 0 && !receipt.IssuedHere():
-		return word + ": it was changed since placet wrote it"
+		return templates.Errorf("gate.unverified.changed")
 	}
-	return ""
+	return nil
 }
 
 // GateOf is the gate of a request of the past: of the type that request.json says,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // taken is a receipt of the next revision that fits, and where it stands.
@@ -67,7 +68,7 @@ func TestAReceiptOfOthersMustFit(t *testing.T) {
 		if d.Counts() != c.ok || (problem == "") != c.ok || !strings.Contains(problem, c.says) {
 			t.Errorf("%s: counts %v, %q", name, d.Counts(), problem)
 		}
-		if c.ok && (!d.Unproven() || d.Reason() != unissued || strings.Contains(strings.Join(d.Known, " "), "owner:") || d.Expired() != (rc.Result == Expired)) {
+		if c.ok && (!d.Unproven() || d.Reason() != unissued("en") || strings.Contains(strings.Join(d.Known, " "), "owner:") || d.Expired() != (rc.Result == Expired)) {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -139,7 +140,7 @@ func TestUnverified(t *testing.T) {
 	over := rc
 	over.Answer = &Answered{Path: "x"}
 	claim := over
-	claim.Reason = unissued
+	claim.Reason = unissued("ko")
 	ours := receipt
 	ours.Issued = []engine.Digest{receipt.Sum}
 	other := receipt
@@ -159,7 +160,7 @@ func TestUnverified(t *testing.T) {
 		"one that decides nothing":     {c, receipt, Receipt{Result: Superseded}, ""},
 		"anybody's, of another family": {engine.Config{Gates: map[string]engine.Gate{"afl": {Approvers: []string{"x"}}}}, receipt, rc, ""},
 	} {
-		if got := Unverified(x.c, "faber", request, x.d, x.rc); got != x.want {
+		if got := templates.In("en", Unverified(x.c, "faber", request, x.d, x.rc)); got != x.want {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

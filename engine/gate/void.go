@@ -29,7 +29,7 @@ func (a Evaluation) void(d engine.Document, f *filledForm) string {
 		own, at, line := f.compare(strings.Split(strings.TrimRight(normal([]byte(text)), "\n"), "\n"), blank, a.Request.names())
 		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum([]byte(text)))) {
 			if problem := f.checkOwn(own, a.Request.names()); problem != nil {
-				return unusableProblem(d.Path, problem)
+				return unusableProblem(a, d.Path, problem)
 			}
 			f.gather(own)
 			return ""
@@ -39,15 +39,14 @@ func (a Evaluation) void(d engine.Document, f *filledForm) string {
 		}
 	}
 	if first < 0 {
-		return fmt.Sprintf("%s does not count: it is not the form that this machine wrote. Restore it, or %s", code(d.Path), writeAgain)
+		return a.say("void", "file", code(d.Path))
 	}
 	number := first + 1
 	if first > f.comment {
 		number = f.submit + 1
 	}
-	want, have := around(want, lineAt(blank, first))
-	return fmt.Sprintf("%s does not count: only ticks and the comment may differ from what placet wrote, and line %d does.\n\n- placet wrote %s\n- there stands %s\n\nRestore the line, or %s",
-		code(d.Path), number, want, have, writeAgain)
+	shownWant, shownHave := around(want, lineAt(blank, first))
+	return a.say("void.line", "file", code(d.Path), "line", number, "wrote", shownWant, "stands", shownHave)
 }
 
 // written are the texts that a form may have been written as, by this version of placet
@@ -66,8 +65,6 @@ func (a Evaluation) written() []string {
 	return all
 }
 
-const writeAgain = "remove the file, and placet writes the form again."
-
 func lineAt(lines []string, i int) string {
 	if i >= len(lines) {
 		return ""
@@ -80,7 +77,7 @@ func lineAt(lines []string, i int) string {
 const shownBefore = 60
 
 // around shows two lines from a little before their first difference on.
-func around(a, b string) (string, string) {
+func around(a, b string) (any, any) {
 	same := commonBytes(a, b)
 	before := ""
 	if same > shownBefore {
@@ -97,9 +94,9 @@ func around(a, b string) (string, string) {
 	return lineAsCode(before + a), lineAsCode(before + b)
 }
 
-func lineAsCode(s string) string {
+func lineAsCode(s string) any {
 	if strings.TrimSpace(s) == "" {
-		return "an empty line"
+		return templates.NewMessage("gate.void.empty")
 	}
 	return templates.Code(s)
 }
@@ -133,10 +130,10 @@ func dropUnseen(r rune) rune {
 // passage are lines of the reviewer's that stand together, from one index to another.
 type passage struct {
 	from, to int
-	place    string
+	place    templates.Message
 }
 
-const belowSubmit = "below the last item"
+var belowSubmit = templates.NewMessage("gate.place.below")
 
 // compare finds the lines between the first option and the comment's mark that are not
 // placet's: written is the form as placet wrote it, blank as it stands without ticks and
@@ -144,7 +141,8 @@ const belowSubmit = "below the last item"
 // want is what placet wrote there.
 func (f *filledForm) compare(written, blank []string, offered names) (own []passage, at int, want string) {
 	first := firstBox(written, f.answer)
-	place, k := "", 0
+	var place templates.Message
+	k := 0
 	for i, line := range written {
 		found := k
 		if i > first && k <= f.comment {
@@ -203,13 +201,13 @@ func nearestLine(lines []string, from int, line string) int {
 }
 
 // placeBelow names the place below a line of placet's.
-func placeBelow(line string, offered names) string {
+func placeBelow(line string, offered names) templates.Message {
 	if m := boxLine.FindStringSubmatch(line); m != nil {
 		if id, ok := offered.named(templates.Plain(m[3])); ok {
-			return "under " + quoted(id)
+			return templates.NewMessage("gate.place.option", "option", quoted(id))
 		}
 	}
-	return "above the comment section"
+	return templates.NewMessage("gate.place.above")
 }
 
 func hasText(lines []string) bool {
@@ -233,16 +231,17 @@ func commonBytes(a, b string) int {
 func (f *filledForm) gather(own []passage) {
 	var words []string
 	f.outside = nil
-	for _, p := range slices.Concat([]passage{{f.comment + 1, f.submit, ""}}, own, []passage{{f.submit + 1, len(f.lines), belowSubmit}}) {
+	for _, p := range slices.Concat([]passage{{from: f.comment + 1, to: f.submit}}, own, []passage{{f.submit + 1, len(f.lines), belowSubmit}}) {
 		text := trimBlank(strings.Join(f.lines[p.from:p.to], "\n"))
 		if text == "" {
 			continue
 		}
-		if p.place != "" {
-			text = dedent(text)
+		if p.place.None() {
+			words = append(words, text)
+			continue
 		}
-		words = append(words, text)
-		if p.place != "" && !slices.Contains(f.outside, p.place) {
+		words = append(words, dedent(text))
+		if !slices.ContainsFunc(f.outside, func(m templates.Message) bool { return m.String() == p.place.String() }) {
 			f.outside = append(f.outside, p.place)
 		}
 	}
@@ -272,14 +271,14 @@ func (f *filledForm) checkOwn(own []passage, offered names) *schemas.Error {
 		for i, line := range f.lines[p.from:p.to] {
 			problem, m := f.checkLine(line, offered), looksLikeItem.FindStringSubmatch(line)
 			switch {
-			case problem != "":
+			case !problem.None():
 			case opens(strings.TrimLeft(line, " \t")) != "":
-				problem = "a code block stands among the options"
+				problem = templates.NewMessage("gate.form.code")
 			case m != nil:
-				problem = "an item stands among the options that is none of them"
+				problem = templates.NewMessage("gate.form.item")
 			}
-			if problem != "" {
-				return flaw(p.from+i+1, problem+": "+visible(strings.TrimSpace(line)), "it in the comment section")
+			if !problem.None() {
+				return flaw(p.from+i+1, onLine(problem, line), templates.NewMessage("gate.form.expect.comment"))
 			}
 		}
 	}

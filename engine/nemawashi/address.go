@@ -1,7 +1,7 @@
 package nemawashi
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -33,38 +33,38 @@ func splitList(s string) []string {
 // checkAddresses refuses what is no list of 1 to 20 bare addresses; at is its place.
 func checkAddresses(at string, list []string) error {
 	if len(list) < 1 || len(list) > mostAddresses {
-		return refuse("%s: there are %d addresses: expected 1 to %d", at, len(list), mostAddresses)
+		return refuse("address.count", "at", at, "n", len(list), "most", mostAddresses)
 	}
 	for i, a := range list {
-		if why := badAddress(a); why != "" {
-			return refuse("%s/%d: %s %s: expected a bare address such as name@example.com", at, i, templates.Code(templates.Cut(a, 300)), why)
+		if why := badAddress(a); why != nil {
+			return refuse("address.bad", "at", fmt.Sprintf("%s/%d", at, i), "address", templates.Code(templates.Cut(a, 300)), "why", why)
 		}
 	}
 	return nil
 }
 
-// badAddress says what is wrong with an address, "" for nothing.
-func badAddress(a string) string {
+// badAddress says what is wrong with an address, nil for nothing.
+func badAddress(a string) error {
 	local, domain, found := strings.Cut(a, "@")
 	switch {
 	case len(a) > longestAddress:
-		return "is longer than " + strconv.Itoa(longestAddress) + " bytes"
+		return refuse("address.long", "most", longestAddress)
 	case strings.ContainsFunc(a, isUnseen):
-		return "holds characters that cannot be seen"
+		return refuse("address.unseen")
 	case !found || !isDotAtom(local):
-		return "is not bare: it has a display name, a comment, a group, quotation marks or blanks, or is incomplete"
+		return refuse("address.decorated")
 	}
 	ascii, err := domains.ToASCII(domain)
 	if err != nil || ascii == "" || strings.HasSuffix(ascii, ".") {
-		return "has a domain that cannot be looked up"
+		return refuse("address.domain")
 	}
 	decoded, _ := domains.ToUnicode(ascii)
 	for _, part := range []string{local, domain, decoded} {
 		if scripts := gate.MixedScripts(part); scripts != nil {
-			return "mixes letters of " + strings.Join(scripts, " and ")
+			return refuse("address.scripts", "scripts", templates.NewMessage("list.and", "all", strings.Join(scripts[:len(scripts)-1], ", "), "last", scripts[len(scripts)-1]))
 		}
 	}
-	return ""
+	return nil
 }
 
 // isUnseen reports whether a character has no look of its own, or changes that of another.
@@ -97,7 +97,7 @@ func checkLooks(list []placed) error {
 		for _, look := range []string{gate.Skeleton(p.address), gate.Skeleton(strings.ToLower(p.address))} {
 			earlier, ok := looks[look]
 			if ok && lowerASCII(earlier.address) != lowerASCII(p.address) {
-				return refuse("%s looks like %s and is another address", p.at, earlier.at)
+				return refuse("address.looks", "at", p.at, "other", earlier.at)
 			}
 			if !ok {
 				looks[look] = p
@@ -135,11 +135,11 @@ func ShownAddress(a string) string {
 	return a
 }
 
-// checkText refuses control characters but tabs and line ends.
-func checkText(at, s string) error {
+// checkText refuses control characters but tabs and line ends; at is its place, or a message.
+func checkText(at any, s string) error {
 	for _, r := range s {
 		if unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' {
-			return refuse(`%s: holds the control character \u{%x}: take it out`, at, r)
+			return refuse("text.control", "at", at, "char", fmt.Sprintf(`\u{%x}`, r))
 		}
 	}
 	return nil
@@ -148,13 +148,13 @@ func checkText(at, s string) error {
 // checkLine refuses what is no line of 1 to 900 bytes.
 func checkLine(at, s string) error {
 	if i := strings.IndexAny(s, "\n\r\v\f\u0085\u2028\u2029"); i >= 0 {
-		return refuse(`%s: holds the line end \u{%x}: expected one line`, at, []rune(s[i:])[0])
+		return refuse("line.end", "at", at, "char", fmt.Sprintf(`\u{%x}`, []rune(s[i:])[0]))
 	}
 	switch {
 	case len(s) > longestLine:
-		return refuse("%s: has %d bytes: expected at most %d", at, len(s), longestLine)
+		return refuse("size", "at", at, "n", len(s), "most", longestLine)
 	case templates.Blank(s):
-		return refuse("%s: is blank", at)
+		return refuse("line.blank", "at", at)
 	}
 	return checkText(at, s)
 }

@@ -15,7 +15,7 @@ import (
 func location(name string) (*time.Location, error) {
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		return nil, refuse("%s is no time zone: write it like Asia/Tokyo", templates.Code(templates.Cut(name, 80)))
+		return nil, refuse("zone.unknown", "zone", templates.Code(templates.Cut(name, 80)))
 	}
 	return loc, nil
 }
@@ -25,11 +25,11 @@ func location(name string) (*time.Location, error) {
 func Invitation(p Part, key, from string, stamp time.Time) ([]byte, error) {
 	start, err := time.Parse(time.RFC3339, p.Text("start_at"))
 	if err != nil {
-		return nil, refuse("part %d: start_at: %v", p.Part, err)
+		return nil, refuse("part.member", "part", p.Part, "member", "start_at", "error", err)
 	}
 	end, err := time.Parse(time.RFC3339, p.Text("end_at"))
 	if err != nil {
-		return nil, refuse("part %d: end_at: %v", p.Part, err)
+		return nil, refuse("part.member", "part", p.Part, "member", "end_at", "error", err)
 	}
 	_, domain, _ := strings.Cut(asciiAddress(from), "@")
 	lines := []string{

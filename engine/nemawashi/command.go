@@ -1,7 +1,6 @@
 package nemawashi
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Commands.
@@ -86,7 +86,7 @@ func (r *view) readCommands() {
 			continue
 		}
 		if err := c.check(kind(r)); err != nil {
-			r.Bad(d, "cannot obey: "+err.Error())
+			r.Bad(d, r.say("note.command", "error", err))
 			continue
 		}
 		r.commands = append(r.commands, c)
@@ -128,11 +128,11 @@ func (c Command) check(typ string) error {
 		return nil
 	}
 	if c.Draft == nil && c.Payload.Null() {
-		return refuse("/draft and /payload are missing: expected at least one of them")
+		return refuse("command.empty")
 	}
 	if c.Draft != nil {
 		if err := CheckDraft([]byte(*c.Draft)); err != nil {
-			return refuse("/draft: %v", err)
+			return refuse("at", "at", "/draft", "error", err)
 		}
 	}
 	if !c.Payload.Null() {
@@ -171,13 +171,14 @@ func refusal(code, reason string) verdict {
 	return verdict{result: refused, code: code, reason: reason}
 }
 
-var (
-	moves = verdict{moves: true}
-	same  = verdict{result: accepted, code: "same", reason: "it is so already"}
-)
+var moves = verdict{moves: true}
+
+func same(r *view) verdict {
+	return verdict{result: accepted, code: "same", reason: r.say("refused.same")}
+}
 
 func wrongStatus(r *view) verdict {
-	return refusal("wrong_status", "the action is "+string(r.State.Status))
+	return refusal("wrong_status", r.say("refused.status", "status", r.State.Status))
 }
 
 // judge says what becomes of a command.
@@ -196,7 +197,7 @@ func judge(r *view, c command) verdict {
 		case Pending, Drafted, ApprovalPending, Approved:
 			return moves
 		case Canceled:
-			return same
+			return same(r)
 		}
 	}
 	return wrongStatus(r)
@@ -210,9 +211,9 @@ func judgeRequest(r *view) verdict {
 		}
 		return moves
 	case ApprovalPending:
-		return same
+		return same(r)
 	case Pending:
-		return refusal("no_draft", "there is no draft that can be used")
+		return refusal("no_draft", r.say("refused.draft"))
 	}
 	return wrongStatus(r)
 }
@@ -220,15 +221,15 @@ func judgeRequest(r *view) verdict {
 func judgeExecute(r *view, c command) verdict {
 	switch status := r.State.Status; {
 	case status == Executing || status == Executed || status == Failed:
-		return same
+		return same(r)
 	case isFinal(status):
 		return wrongStatus(r)
 	case status != Approved:
-		return refusal("not_approved", "the action is "+string(status)+": it is carried out once it was approved")
+		return refusal("not_approved", r.say("refused.approval", "status", status))
 	}
 	if !c.Calendar.Null() {
 		if _, _, err := override(r, c); err != nil {
-			return refusal("bad_override", err.Error())
+			return refusal("bad_override", templates.In(r.Lang, err))
 		}
 	}
 	if code, why := r.cannotStart(); code != "" {
@@ -324,17 +325,16 @@ func isBusy(r *view) bool {
 	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.State.Status == Pending && draftPending(r)
 }
 
-// commandOf says in a few words which command moved the action, for the reason of the
-// transition.
-func (c command) why() string {
-	words := fmt.Sprintf("%s by %s (%s)", c.Command.Command, c.Actor.User, c.Actor.Source)
-	if c.Reason != "" {
-		words += ": " + strings.TrimSpace(string(c.Reason))
+// why says in a few words which command moved the action, for the reason of the transition.
+func (c command) why(r *view) string {
+	pairs := []any{"command", c.Command.Command, "user", c.Actor.User, "source", c.Actor.Source}
+	if c.Reason == "" {
+		return r.say("command.by", pairs...)
 	}
-	return words
+	return r.say("command.because", append(pairs, "reason", strings.TrimSpace(string(c.Reason)))...)
 }
 
-// home reports whether a receipt of a command was written by this machine, for the
+// broughtHome reports whether a receipt of a command was written by this machine, for the
 // present job or approval.
 func broughtHome(r *view) bool {
 	for _, d := range r.Snap.Under(intakeDir) {

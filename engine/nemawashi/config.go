@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,21 +94,21 @@ func (c Config) Check() error {
 		{"mail.smtp_tls", c.Mail.SMTPTLS, "starttls, tls, none"},
 	} {
 		if !slices.Contains(splitList(s.words), s.value) {
-			return refuse("%s: %q is none of %s", s.key, s.value, s.words)
+			return refuse("config.word", "key", s.key, "value", strconv.Quote(s.value), "words", s.words)
 		}
 	}
 	for _, p := range []struct{ name, value, others, last string }{
 		{"mail", c.Mail.Provider, mock, smtp}, {"calendar", c.Calendar.Provider, "mock, ics", http}, {"hr", c.HR.Provider, mock, http},
 	} {
 		if p.value != p.last && !slices.Contains(splitList(p.others), p.value) {
-			return refuse("%s provider %q is not supported: use %s or %s", p.name, p.value, p.others, p.last)
+			return refuse("config.provider", "name", p.name, "value", strconv.Quote(p.value), "providers", templates.NewMessage("list.or", "all", p.others, "last", p.last))
 		}
 	}
 	if ttl, err := time.ParseDuration(c.ApprovalTTL); c.ApprovalTTL != "" && (err != nil || ttl <= 0) {
-		return refuse(`approval_ttl: %q is no length of time: write it like "72h", or "" for never`, c.ApprovalTTL)
+		return refuse("config.ttl", "value", strconv.Quote(c.ApprovalTTL))
 	}
 	if _, err := location(c.Calendar.DefaultTimezone); err != nil {
-		return refuse("calendar.default_timezone: %v", err)
+		return refuse("at", "at", "calendar.default_timezone", "error", err)
 	}
 	return cmp.Or(c.checkTargets(), c.checkAddresses())
 }
@@ -117,17 +118,17 @@ func (c Config) checkTargets() error {
 	m := c.Mail
 	switch {
 	case m.DefaultFrom == "":
-		return refuse("mail.default_from: is empty: name the sender of mails and invitations")
+		return refuse("config.from")
 	case templates.Clean(m.SMTPHost) != m.SMTPHost, net.ParseIP(m.SMTPHost) == nil && strings.ContainsAny(m.SMTPHost, " \t\n/@:"):
-		return refuse("mail.smtp_host: %q is no host: write it like smtp.example.com, and the port as smtp_port", m.SMTPHost)
+		return refuse("config.host", "value", strconv.Quote(m.SMTPHost))
 	case m.SMTPPort < 1 || m.SMTPPort > 65535:
-		return refuse("mail.smtp_port: %d is no port: expected 1 to 65535", m.SMTPPort)
+		return refuse("config.port", "value", m.SMTPPort)
 	case m.SMTPTLS == "none" && m.SMTPHost != "" && !isLoopback(m.SMTPHost):
-		return refuse(`mail.smtp_tls: "none" is for this machine alone, and smtp_host is %q: use starttls or tls`, m.SMTPHost)
+		return refuse("config.tls", "value", strconv.Quote(m.SMTPHost))
 	}
 	for _, u := range []struct{ key, value string }{{"calendar.api_url", c.Calendar.APIURL}, {"hr.api_url", c.HR.APIURL}} {
 		if u.value != "" && !isURL(u.value) {
-			return refuse("%s: expected an address such as https://example.com/api, without a user name or a password", u.key)
+			return refuse("url", "at", u.key, "example", "https://example.com/api")
 		}
 	}
 	return nil
@@ -137,11 +138,11 @@ func (c Config) checkTargets() error {
 func (c Config) checkAddresses() error {
 	own := c.ownAddresses()
 	for i, a := range own {
-		if why := badAddress(a.address); why != "" {
-			return refuse("%s: %s %s", a.at, templates.Code(templates.Cut(a.address, 300)), why)
+		if why := badAddress(a.address); why != nil {
+			return refuse("address.setting", "at", a.at, "address", templates.Code(templates.Cut(a.address, 300)), "why", why)
 		}
 		if i > 0 && own[i-1].at == a.at && (a.at == "mail.default_from" || a.at == "calendar.default_owner_email") {
-			return refuse("%s: expected one address", a.at)
+			return refuse("config.single", "key", a.at)
 		}
 	}
 	return checkLooks(own)
@@ -204,7 +205,7 @@ func (c Config) Configured(p Part) error {
 	case provider != http:
 		key = "mail.smtp_host"
 	}
-	return refuse("part %d goes by %s, and %s is not set: set it in [nemawashi]", p.Part, provider, key)
+	return refuse("config.unset", "part", p.Part, "provider", provider, "key", key)
 }
 
 // Honours reports whether a call that is repeated with the same key is carried out once.

@@ -3,7 +3,6 @@ package nemawashi
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -16,12 +15,10 @@ import (
 // longestDraft is how many bytes a creator's draft may have.
 const longestDraft = 256 << 10
 
-// problem is the error that says why something cannot be used.
-type problem string
-
-func (p problem) Error() string { return string(p) }
-
-func refuse(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
+// refuse returns the error that says why something cannot be used.
+func refuse(key templates.Key, pairs ...any) error {
+	return templates.Errorf("nemawashi."+key, pairs...)
+}
 
 // Pointer is the JSON pointer with which what [CheckAction] or [CheckCommand] says of a
 // document begins, "" for none.
@@ -37,13 +34,13 @@ func Pointer(err error) string {
 func CheckDraft(body []byte) error {
 	switch {
 	case len(body) > longestDraft:
-		return refuse("the draft has %d bytes: expected at most %d", len(body), longestDraft)
+		return refuse("draft.size", "n", len(body), "most", longestDraft)
 	case !utf8.Valid(body):
-		return refuse("the draft is not UTF-8: save it as UTF-8")
+		return refuse("draft.utf8")
 	case templates.Blank(string(body)):
-		return refuse("the draft is blank: write what is asked for")
+		return refuse("draft.blank")
 	}
-	return checkText("the draft", string(body))
+	return checkText(templates.NewMessage("nemawashi.draft.noun"), string(body))
 }
 
 // LiftPayload returns the payload of a first draft, {} where it has none, and the text before
@@ -59,7 +56,8 @@ func LiftPayload(draft string) (payload schemas.Raw, body string, err error) {
 	err = schemas.Decode("", "", []byte(line), nil)
 	if e := (*schemas.Error)(nil); errors.As(err, &e) {
 		e.Line += strings.Count(draft[:start], "\n")
-		err = refuse("the last line begins with { and must be one JSON object: %v", e)
+		// As a message: the file itself is whole.
+		err = refuse("draft.line", "error", templates.NewMessage("say.text", "text", e))
 	}
 	if err != nil {
 		return nil, "", err

@@ -2,7 +2,6 @@ package nemawashi
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/schemas"
+	"placet/templates"
 )
 
 const worker = "worker" // the actor of what a job does
@@ -19,17 +19,17 @@ const worker = "worker" // the actor of what a job does
 func (r *view) cannotStart() (code, why string) {
 	parts := r.approved()
 	if file := r.changed(); file != "" {
-		return "draft_changed", file + " was changed or removed since the approval: restore it, or `revise`"
+		return "draft_changed", r.say("start.changed", "file", file)
 	}
 	if parts == nil {
-		return "draft_changed", "the request.json of " + string(r.State.ApprovalRequestID) + " is not what was approved: restore it, or `revise`"
+		return "draft_changed", r.say("start.request", "request", r.State.ApprovalRequestID)
 	}
 	for _, p := range parts {
 		if isOtherProvider(r, p) {
-			return "provider_changed", fmt.Sprintf("part %d was approved for %s %s, and the settings have another now: set it back, or `revise`", p.Part, p.Provider, p.Target)
+			return "provider_changed", r.say("start.provider", "part", p.Part, "provider", p.by())
 		}
 		if err := r.conf().Configured(p); err != nil {
-			return "not_configured", err.Error()
+			return "not_configured", templates.In(r.Lang, err)
 		}
 	}
 	if problem := untrusted(r, parts); problem != "" {
@@ -72,9 +72,9 @@ func starts(r *view, _ run.On) *move {
 	if code, _ := r.cannotStart(); code != "" || !isProven(r) {
 		return nil
 	}
-	m := &move{Reason: "approved", Causes: []engine.Document{r.Folder(string(r.State.ApprovalRequestID)).ReceiptDoc}}
+	m := &move{Reason: r.say("reason.approved"), Causes: []engine.Document{r.Folder(string(r.State.ApprovalRequestID)).ReceiptDoc}}
 	if cmd != nil {
-		m.Reason, m.Actor, m.Causes = cmd.why(), engine.Person(cmd.Actor.User), append(m.Causes, cmd.doc)
+		m.Reason, m.Actor, m.Causes = cmd.why(r), engine.Person(cmd.Actor.User), append(m.Causes, cmd.doc)
 	}
 	m.Then = func(c *change) {
 		job := &Job{}
@@ -151,7 +151,7 @@ func unclear(r *view, _ run.On) *move {
 		if g.status != partUnclear {
 			continue
 		}
-		return &move{Reason: fmt.Sprintf("part %d: %s", g.Part.Part, g.problem), Causes: []engine.Document{r.Snap.In(g.OutcomeFile(g.Attempts))}, Then: func(c *change) {
+		return &move{Reason: r.say("reason.unclear", "part", g.Part.Part, "problem", g.problem), Causes: []engine.Document{r.Snap.In(g.OutcomeFile(g.Attempts))}, Then: func(c *change) {
 			st := c.State
 			job := st.job()
 			settle(r, c)
@@ -219,26 +219,30 @@ func ended(r *view) []progress {
 	return list
 }
 
-// errors are those of the failed parts.
-func failures(list []progress) string {
+// failures are the errors of the failed parts in a language, "" where none failed.
+func failures(r *view, list []progress, lang string) string {
 	var all []string
 	for _, g := range list {
-		if g.status == partFailed {
-			all = append(all, cmp.Or(g.problem, "failed"))
+		switch {
+		case g.status != partFailed:
+		case g.problem.Key == "":
+			all = append(all, templates.Phrase(lang, "nemawashi.failed"))
+		default:
+			all = append(all, g.problem.In(lang))
 		}
 	}
-	if len(all) > 0 && all[0] == simulated {
-		return simulated
+	if len(all) > 0 && r.State.job().Simulated {
+		return all[0]
 	}
 	return strings.Join(all, "; ")
 }
 
 func succeeds(r *view, _ run.On) *move {
 	list := ended(r)
-	if list == nil || failures(list) != "" {
+	if list == nil || failures(r, list, r.Lang) != "" {
 		return nil
 	}
-	return &move{Reason: "every part succeeded", Causes: outcomes(r, list), Then: func(c *change) {
+	return &move{Reason: r.say("reason.succeeded"), Causes: outcomes(r, list), Then: func(c *change) {
 		st := c.State
 		settle(r, c)
 		st.ExecutionStatus = "executed"
@@ -248,7 +252,7 @@ func succeeds(r *view, _ run.On) *move {
 
 func fails(r *view, _ run.On) *move {
 	list := ended(r)
-	words := failures(list)
+	words := failures(r, list, r.Lang)
 	if words == "" {
 		return nil
 	}
@@ -256,7 +260,7 @@ func fails(r *view, _ run.On) *move {
 		st := c.State
 		settle(r, c)
 		st.ExecutionStatus = "failed"
-		st.event(c, evFailed, worker, string(st.ExecutionJobID), st.ofAction(), schemas.Member{Name: "error", Value: words})
+		st.event(c, evFailed, worker, string(st.ExecutionJobID), st.ofAction(), schemas.Member{Name: "error", Value: failures(r, list, templates.English)})
 		openAbout(r, c, typeRetry, "rty-", st.job(), 0)
 	}}
 }

@@ -35,13 +35,13 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "nemawashi", Noun: "action",
+	Name: "nemawashi",
 	File: func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{
 		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
 	},
 	Stamp: seconds, Cause: func(rel string) string { return rel },
-	Anew: "restore it from git, or begin a new action with \"replaces\"",
+	Anew: "nemawashi.anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always: always, Reports: reports, Successor: successor,
 	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
@@ -83,21 +83,6 @@ func (r *view) conf() Config {
 	return DefaultConfig()
 }
 
-// lang is the language of the texts for people.
-func (r *view) lang() string {
-	if r.State.Language != "" {
-		return r.State.Language
-	}
-	return r.configured()
-}
-
-func (r *view) configured() string {
-	if l := r.Snap.Facts.Config.Language; l != "" {
-		return l
-	}
-	return "en"
-}
-
 // ActionFile is action.json.
 type ActionFile struct {
 	Type            string      `json:"type"`
@@ -130,14 +115,14 @@ func (r *view) readAction() {
 		return
 	}
 	if err := a.check(); err != nil {
-		r.Bad(r.actionDoc, "cannot register: "+err.Error())
+		r.Bad(r.actionDoc, r.say("note.register", "error", err))
 		return
 	}
 	if a.Replaces != 0 && r.Undecidable(r.Snap.Doc(otherState(r, a.Replaces))) {
 		return
 	}
-	if problem := notReplaced(r, a.Replaces); problem != "" {
-		r.Bad(r.actionDoc, "cannot register: "+problem)
+	if err := notReplaced(r, a.Replaces); err != nil {
+		r.Bad(r.actionDoc, r.say("note.register", "error", err))
 		return
 	}
 	r.action = a
@@ -146,7 +131,7 @@ func (r *view) readAction() {
 // check says what is wrong with an action.json of its schema.
 func (a ActionFile) check() error {
 	if a.ExpiresAt != "" && a.ExpiresAt.Time().IsZero() {
-		return refuse("/expires_at: %q is no time such as 2026-11-22T15:00:00Z", string(a.ExpiresAt))
+		return refuse("action.time", "value", strconv.Quote(string(a.ExpiresAt)))
 	}
 	return CheckPayload(a.Type, a.Payload)
 }
@@ -160,10 +145,10 @@ func CheckAction(body []byte) error {
 	return a.check()
 }
 
-// notReplaced says why the action that this one renews cannot be renewed, "" if it can.
-func notReplaced(r *view, other int) string {
+// notReplaced says why the action that this one renews cannot be renewed, nil if it can.
+func notReplaced(r *view, other int) error {
 	if other == 0 {
-		return ""
+		return nil
 	}
 	d := r.Snap.Doc(otherState(r, other))
 	var st struct {
@@ -171,13 +156,13 @@ func notReplaced(r *view, other int) string {
 	}
 	switch {
 	case len(r.Snap.Lacks([]string{d.Path})) > 0:
-		return ""
+		return nil
 	case d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil:
-		return "/replaces: nothing is known of action " + strconv.Itoa(other)
+		return refuse("replaces.unknown", "action", other)
 	case !isFinal(st.Status):
-		return "/replaces: action " + strconv.Itoa(other) + " is still " + string(st.Status) + ": cancel it first, or leave /replaces out"
+		return refuse("replaces.open", "action", other, "status", st.Status)
 	}
-	return ""
+	return nil
 }
 
 // otherState is the state of another action.
@@ -225,7 +210,7 @@ func watch(r *view) []string {
 // late says of an answer to a closed approval which one is asked now.
 func late(r *view, q *run.Request) string {
 	if id := string(r.State.ApprovalRequestID); id != "" && id != q.ID && r.State.Status == ApprovalPending {
-		return "The action asks " + id + " now."
+		return r.say("late", "request", id)
 	}
 	return ""
 }

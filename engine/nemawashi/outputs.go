@@ -101,7 +101,7 @@ func row(r *view, job *Job, g progress) []byte {
 	o := schemas.Object{
 		{Name: "run_id", Value: fmt.Sprintf("%d-%d", r.State.ActionID, g.row)}, {Name: "action_type", Value: g.Type}, {Name: "status", Value: g.status},
 		{Name: "payload", Value: g.Payload}, {Name: "created_at", Value: job.CreatedAt}, {Name: "job_id", Value: job.ID}, {Name: "action_id", Value: r.State.ActionID},
-		{Name: "provider", Value: g.Provider}, {Name: "response", Value: response}, {Name: "error", Value: text(g.problem)}, {Name: "executed_at", Value: at},
+		{Name: "provider", Value: g.Provider}, {Name: "response", Value: response}, {Name: "error", Value: text(g.problem.String())}, {Name: "executed_at", Value: at},
 		{Name: "part", Value: g.Part.Part},
 	}
 	if g.resolvedBy != "" {

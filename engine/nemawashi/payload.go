@@ -35,6 +35,9 @@ type Part struct {
 	Payload schemas.Object `json:"payload"`
 }
 
+// by is what carries out the part, and where.
+func (p Part) by() string { return strings.TrimSpace(p.Provider + " " + p.Target) }
+
 // Block is the block of the settings that says how the part is carried out.
 func (p Part) Block() string { return blocks[p.Type] }
 
@@ -101,7 +104,7 @@ func split(typ string, payload schemas.Raw) ([]reader, error) {
 	}
 	list, err := schemas.Elements(actions)
 	if err != nil || len(list) < 1 || len(list) > mostParts {
-		return nil, refuse("/payload/actions: expected an array of 1 to %d objects with type and payload", mostParts)
+		return nil, refuse("payload.actions", "most", mostParts)
 	}
 	parts := make([]reader, len(list))
 	for i, raw := range list {
@@ -116,7 +119,7 @@ func split(typ string, payload schemas.Raw) ([]reader, error) {
 func element(at string, raw schemas.Raw) reader {
 	r := reader{at: at}
 	if r.members, r.err = readObject(at, raw); r.err != nil || raw.Null() {
-		return reader{err: refuse("%s: expected an object with type and payload", at)}
+		return reader{err: refuse("payload.part", "at", at)}
 	}
 	value, place := r.find("type", "action_type")
 	r.typ, _ = value.Text()
@@ -125,7 +128,7 @@ func element(at string, raw schemas.Raw) reader {
 	payload, err := readObject(r.at, r.members.Raw("payload"))
 	r.check(err)
 	if !r.members.Raw("actions").Null() || !payload.Raw("actions").Null() {
-		r.fail("%s: a batch cannot hold a batch: move its actions up", at)
+		r.fail("payload.nested", "at", at)
 	}
 	r.members = payload
 	return r
@@ -138,7 +141,7 @@ func readObject(at string, raw schemas.Raw) (schemas.Object, error) {
 	}
 	members, err := schemas.Members(raw)
 	if err != nil {
-		return nil, refuse("%s: expected an object", at)
+		return nil, refuse("payload.object", "at", at)
 	}
 	return members, checkValue(at, raw, 1)
 }
@@ -148,7 +151,7 @@ func checkValue(at string, value schemas.Raw, level int) error {
 	s, _ := value.Text()
 	err := checkText(at, s)
 	if level > mostLevels {
-		err = refuse("%s: is nested too deep: expected at most %d levels", at, mostLevels)
+		err = refuse("payload.deep", "at", at, "most", mostLevels)
 	}
 	if err != nil {
 		return err
@@ -180,7 +183,7 @@ func children(value schemas.Raw) (o schemas.Object) {
 
 func checkType(at, typ string) error {
 	if blocks[typ] == "" {
-		return refuse("%s: unknown type %s: expected one of %s, %s, %s", at, templates.Code(templates.Cut(typ, 80)), mailDraft, meetingRequest, hrRequest)
+		return refuse("payload.type", "at", at, "type", templates.Code(templates.Cut(typ, 80)), "types", strings.Join([]string{mailDraft, meetingRequest, hrRequest}, ", "))
 	}
 	return nil
 }
@@ -255,14 +258,14 @@ func (r *reader) part(n int, d defaults) (Part, error) {
 		p.Payload = r.hr()
 	}
 	if err := checkLooks(append(d.ownAddresses(), p.addresses()...)); err != nil {
-		r.fail("%s: %v", r.at, err)
+		r.fail("at", "at", r.at, "error", err)
 	}
 	return p, r.err
 }
 
-func (r *reader) fail(format string, args ...any) {
+func (r *reader) fail(key templates.Key, pairs ...any) {
 	if r.err == nil {
-		r.err = refuse(format, args...)
+		r.err = refuse(key, pairs...)
 	}
 }
 
@@ -278,7 +281,7 @@ func (r *reader) find(names ...string) (value schemas.Raw, at string) {
 		case value == nil:
 			value, at = v, place
 		case !schemas.Equal(value, v):
-			r.fail("%s and %s differ: leave one of them out", at, place)
+			r.fail("payload.differ", "at", at, "other", place)
 		}
 	}
 	return value, at
@@ -291,7 +294,7 @@ func (r *reader) text(names ...string) (s, at string, ok bool) {
 		return "", r.at + "/" + names[0], false
 	}
 	if s, ok = value.Text(); !ok {
-		r.fail("%s: expected a text", at)
+		r.fail("payload.text", "at", at)
 	}
 	return s, at, ok
 }
@@ -312,7 +315,7 @@ func (r *reader) long(names ...string) string {
 		s = r.body
 	}
 	if len(s) > longestBody {
-		r.fail("%s: has %d bytes: expected at most %d", at, len(s), longestBody)
+		r.fail("size", "at", at, "n", len(s), "most", longestBody)
 	}
 	r.check(checkText(at, s))
 	return s
@@ -329,7 +332,7 @@ func (r *reader) list(names ...string) (list []string) {
 	case isText:
 		list = splitList(s)
 	case value.Kind() != '[' || schemas.DecodeValue(value, &list) != nil:
-		r.fail("%s: expected an address, or an array of addresses", at)
+		r.fail("payload.list", "at", at)
 		return nil
 	}
 	r.check(checkAddresses(at, list))
@@ -343,7 +346,7 @@ func (r *reader) recipients(key, other, name string) []string {
 	}
 	provider, _ := r.Provider(r.typ)
 	if other == "" || other == builtInTo && provider != mock {
-		r.fail("%s/%s: there is no recipient: give one, or set %s in [nemawashi]", r.at, name, key)
+		r.fail("payload.recipient", "at", r.at+"/"+name, "key", key)
 		return nil
 	}
 	list := splitList(other)
@@ -355,7 +358,7 @@ func (r *reader) recipients(key, other, name string) []string {
 func (r *reader) person(other string, names ...string) string {
 	list := r.list(names...)
 	if len(list) > 1 {
-		r.fail("%s/%s: there are %d addresses: expected one", r.at, names[0], len(list))
+		r.fail("payload.single", "at", r.at+"/"+names[0], "n", len(list))
 	}
 	if len(list) > 0 {
 		return list[0]
@@ -376,7 +379,7 @@ func (r *reader) meeting() schemas.Object {
 	zone, link := r.line(r.Calendar.DefaultTimezone, "timezone"), r.line("", "meeting_url", "meetingUrl")
 	start, end := r.times(zone)
 	if link != "" && !isURL(link) {
-		r.fail("%s/meeting_url: expected an address such as https://example.com/room, without a user name or a password", r.at)
+		r.fail("url", "at", r.at+"/meeting_url", "example", "https://example.com/room")
 	}
 	return schemas.Object{
 		{Name: "attendee", Value: r.recipients("calendar.default_attendee", cmp.Or(r.Calendar.DefaultAttendee, r.Mail.DefaultTo), "attendee")},
@@ -391,7 +394,7 @@ func (r *reader) meeting() schemas.Object {
 }
 
 // unknownZone is the time zone of a meeting at registration, where the settings would say it.
-var unknownZone = time.FixedZone("the default time zone", 0)
+var unknownZone = time.FixedZone("", 0)
 
 // times are when a meeting begins and ends, in its time zone.
 func (r *reader) times(zone string) (start, end time.Time) {
@@ -399,14 +402,14 @@ func (r *reader) times(zone string) (start, end time.Time) {
 	if zone != "" || r.areKnown {
 		var err error
 		if loc, err = location(zone); err != nil {
-			r.fail("%s/timezone: %v", r.at, err)
+			r.fail("at", "at", r.at+"/timezone", "error", err)
 			return start, end
 		}
 	}
 	start = r.moment(r.requestedAt.Add(24*time.Hour).Truncate(time.Minute), loc, "start_at", "startAt")
 	end = r.moment(start.Add(time.Hour), loc, "end_at", "endAt")
 	if !r.isVague && !end.After(start) {
-		r.fail("%s/end_at: the meeting ends at %s and begins at %s", r.at, end.Format(time.RFC3339), start.Format(time.RFC3339))
+		r.fail("payload.order", "at", r.at+"/end_at", "end", end.Format(time.RFC3339), "start", start.Format(time.RFC3339))
 	}
 	return start, end
 }
@@ -431,7 +434,11 @@ func (r *reader) moment(other time.Time, loc *time.Location, names ...string) ti
 	}
 	t = t.In(loc).Truncate(time.Second)
 	if err != nil || r.areKnown && (t.Year() < firstYear || t.Year() > lastYear) {
-		r.fail("%s: %s is no time in %s: expected one such as 2026-11-22T15:00:00+09:00, or 2026-11-22T15:00", at, templates.Code(templates.Cut(s, 80)), loc)
+		zone := any(loc)
+		if loc == unknownZone {
+			zone = templates.NewMessage("nemawashi.zone.default")
+		}
+		r.fail("payload.time", "at", at, "value", templates.Code(templates.Cut(s, 80)), "zone", zone)
 	}
 	return t
 }
@@ -457,7 +464,7 @@ func (r *reader) hr() schemas.Object {
 		o = schemas.Object{{Name: "request", Value: r.long("request")}}
 	}
 	if n := len(run.Must(schemas.Line(o))) - 1; n > longestHR {
-		r.fail("%s: has %d bytes: expected at most %d", at, n, longestHR)
+		r.fail("size", "at", at, "n", n, "most", longestHR)
 	}
 	return o
 }
@@ -467,14 +474,14 @@ func (r *reader) hr() schemas.Object {
 func Override(parts []Part, calendar schemas.Raw, body string, c Config, at time.Time) (with []Part, isSame bool, err error) {
 	i := slices.IndexFunc(parts, isMeeting)
 	if i < 0 || slices.ContainsFunc(parts[i+1:], isMeeting) {
-		return nil, false, refuse("/calendar: the action must have exactly one meeting")
+		return nil, false, refuse("payload.meeting")
 	}
 	r := reader{at: "/calendar", typ: meetingRequest}
 	r.members, r.err = readObject(r.at, calendar)
 	for _, names := range [][]string{{"attendee"}, {"title"}, {"startAt", "start_at"}, {"endAt", "end_at"}} {
 		value, _ := r.find(names...)
 		if s, isText := value.Text(); value == nil || isText && templates.Blank(s) {
-			r.fail("/calendar/%s: is missing", names[0])
+			r.fail("payload.missing", "at", "/calendar/"+names[0])
 		}
 	}
 	p, err := r.part(parts[i].Part, defaults{Config: c, body: body, requestedAt: at, areKnown: true})

@@ -28,7 +28,7 @@ func postApproval(r *view, req gate.Request) slack.Text {
 		return t
 	}
 	for _, p := range c.Effective {
-		t.Parts = append(t.Parts, slack.Part{Text: partText(p), File: partRest(r, req.RequestID, p), Short: len(p.files()) > 0})
+		t.Parts = append(t.Parts, slack.Part{Text: partText(r, p), File: partRest(r, req.RequestID, p), Short: len(p.files()) > 0})
 	}
 	t.DraftFile = r.Path(draftPath(c.Draft))
 	for _, a := range req.Artifacts {
@@ -38,9 +38,9 @@ func postApproval(r *view, req gate.Request) slack.Text {
 	}
 	value := fmt.Sprintf("thread_id=%s|approval_request_id=%s|action_id=%d", c.ThreadID, req.RequestID, c.ActionID)
 	t.Buttons = []slack.Button{
-		{ID: "hitl_approve", Label: "Approve", Style: slack.Primary, Option: optApprove, Value: value},
-		{ID: "hitl_reject", Label: "Reject", Style: slack.Danger, Option: optReject, Value: value},
-		{ID: "hitl_request_changes", Label: "Request changes", Option: optSteer, Value: value},
+		{ID: "hitl_approve", Label: r.say("option.approve"), Style: slack.Primary, Option: optApprove, Value: value},
+		{ID: "hitl_reject", Label: r.say("option.reject"), Style: slack.Danger, Option: optReject, Value: value},
+		{ID: "hitl_request_changes", Label: r.say("button.steer"), Option: optSteer, Value: value},
 	}
 	return t
 }
@@ -49,16 +49,16 @@ func postApproval(r *view, req gate.Request) slack.Text {
 func inThread(*view, gate.Request) slack.Text { return slack.Text{Thread: true} }
 
 // partText is a part with its payload, a line for each member.
-func partText(p Part) string {
-	lines := []string{strings.TrimSpace(fmt.Sprintf("%d. %s by %s %s", p.Part, p.Type, p.Provider, p.Target))}
+func partText(r *view, p Part) string {
+	lines := []string{r.say("post.part", "part", p.Part, "type", p.Type, "provider", p.by())}
 	if f, ok := inFile(p.Payload); ok {
-		return strings.Join(append(lines, f.Head, fileWords(f)), "\n")
+		return strings.Join(append(lines, f.Head, fileWords(r, f)), "\n")
 	}
 	for _, m := range p.Payload {
 		words := wordsOf(m.Value)
 		if members, ok := object(m.Value); ok {
 			if f, ok := inFile(members); ok {
-				words = f.Head + "\n" + fileWords(f)
+				words = f.Head + "\n" + fileWords(r, f)
 			}
 		}
 		lines = append(lines, m.Name+": "+words)
@@ -66,8 +66,8 @@ func partText(p Part) string {
 	return strings.Join(lines, "\n")
 }
 
-func fileWords(f heldInFile) string {
-	return fmt.Sprintf("… %d bytes, the whole of it is in %s", f.Bytes, f.File)
+func fileWords(r *view, f heldInFile) string {
+	return r.say("post.file", "n", f.Bytes, "file", f.File)
 }
 
 // wordsOf is a value as people read it: texts as they are, lists with commas, all else as
@@ -104,7 +104,8 @@ func successor(r *view, request string) (id string, known bool) {
 	return "", true
 }
 
-// reports are what is said where an approval was posted: how its jobs ended.
+// reports are what is said where an approval was posted: how its jobs ended, in the words of
+// the dialect, which programs read.
 func reports(r *view) (list []run.Report) {
 	for _, j := range r.State.Jobs {
 		ended, problem := jobEnd(r, j)
@@ -123,7 +124,7 @@ func reports(r *view) (list []run.Report) {
 func jobEnd(r *view, j *Job) (ended bool, problem string) {
 	var errs []string
 	if j.Simulated {
-		return r.State.ExecutionJobID != text(j.ID) || r.State.ExecutionStatus == "failed", simulated
+		return r.State.ExecutionJobID != text(j.ID) || r.State.ExecutionStatus == "failed", simulated.String()
 	}
 	for _, p := range j.Parts {
 		switch p.Status {
@@ -137,7 +138,7 @@ func jobEnd(r *view, j *Job) (ended bool, problem string) {
 		errs = errs[:0]
 		for _, g := range r.progress() {
 			if g.status == partFailed {
-				errs = append(errs, fmt.Sprintf("part %d%s", g.Part.Part, afterColon(g.problem)))
+				errs = append(errs, strings.TrimSuffix(fmt.Sprintf("part %d: %s", g.Part.Part, g.problem), ": "))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/templates"
 )
 
 // Attempt is attempt-<n>.json: the commit that writes it begins the attempt.
@@ -27,17 +28,18 @@ const outcomeSchema = "nemawashi/outcome"
 // an end, else what its attempts say.
 type progress struct {
 	Part
-	key     string // the idempotency key
-	row     int
-	status  string
-	problem string // why it failed, or is unclear
+	key    string // the idempotency key
+	row    int
+	status string
+	// problem is why it failed, or is unclear. Documents have it in English.
+	problem templates.Message
 	// Sending are its attempts. Due is when the next one may begin, too.
 	run.Sending
 	resolvedBy string
 }
 
 // simulated is the error of a job that fails without doing anything.
-const simulated = "simulated failure"
+var simulated = templates.NewMessage("nemawashi.failed.simulated")
 
 // progress are the parts of the newest job.
 func (r *view) progress() []progress {
@@ -96,33 +98,33 @@ func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 	g.Sending = r.Sending(g.Dir, outcomeSchema, longestTimeout)
 	switch {
 	case at.Status == partOpen && g.Attempts == 0 && isOtherProvider(r, p):
-		g.status, g.problem = partFailed, "provider changed"
+		g.status, g.problem = partFailed, templates.NewMessage("nemawashi.failed.provider")
 	case at.Status == partOpen:
 		g.judge(r.conf())
 	case at.ResolvedBy != "":
-		g.problem = ""
 		if g.status == partFailed {
-			g.problem = "it did not happen, says " + answerer(r, at.ResolvedBy)
+			g.problem = templates.NewMessage("nemawashi.failed.denied", "who", answerer(r, at.ResolvedBy))
 		}
 	default:
-		g.problem = g.Why()
+		g.problem = g.why()
 	}
 	return g
 }
 
-// answerer is who answered a request.
-func answerer(r *view, id string) string {
+// answerer is who answered a request: a name, or a message.
+func answerer(r *view, id string) any {
 	if q := r.Request(id); q != nil && q.By != nil {
 		return q.By.User
 	}
-	return "somebody"
+	return templates.NewMessage("nemawashi.who.somebody")
 }
 
-func afterColon(s string) string {
-	if s == "" {
-		return ""
+// why says why the last attempt did not do it, without a key where it did.
+func (g *progress) why() (m templates.Message) {
+	if words := g.Why(); words != "" {
+		m = templates.NewMessage("say.text", "text", words)
 	}
-	return ": " + s
+	return m
 }
 
 // judge says what the outcome of the last attempt comes to: section 5 of the format page.
@@ -131,7 +133,7 @@ func (g *progress) judge(c Config) {
 		return // not begun, or under way
 	}
 	again := g.Again()
-	g.problem = g.Why()
+	g.problem = g.why()
 	switch g.Last.Outcome {
 	case engine.SendDone:
 		g.status = partSucceeded

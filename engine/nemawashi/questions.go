@@ -46,14 +46,15 @@ var questions = map[string]run.Question[*view]{
 	},
 }
 
-func (r *view) say(key string, pairs ...any) string {
-	return templates.Phrase(r.lang(), "nemawashi."+key, pairs...)
+// say returns a sentence of the family in the language of the action.
+func (r *view) say(key templates.Key, pairs ...any) string {
+	return r.Say("nemawashi."+key, pairs...)
 }
 
 // offer adds options with what each does.
 func offer(r *view, req *gate.Request, effects ...[2]string) {
 	for _, o := range effects {
-		req.Options = append(req.Options, gate.Option{ID: o[0], Description: r.say("option." + o[0]), Effect: o[1]})
+		req.Options = append(req.Options, gate.Option{ID: o[0], Description: r.say(templates.Key("option." + o[0])), Effect: o[1]})
 	}
 }
 
@@ -107,9 +108,9 @@ func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 func requestFile(r *view, id, name string) string { return r.Path("requests/" + id + "/" + name) }
 
 // checkSteer says what the words and the plan of an answer lack.
-func checkSteer(_ *view, a *run.Answer) string {
+func checkSteer(r *view, a *run.Answer) string {
 	if n := len([]rune(a.Comment)); a.Response == optSteer && n > longestFeedback {
-		return fmt.Sprintf("The comment has %d characters: a steer may have %d.", n, longestFeedback)
+		return r.say("steer.long", "n", n, "most", longestFeedback)
 	}
 	return ""
 }
@@ -121,7 +122,7 @@ func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 		return "", false
 	}
 	if file != "" {
-		return file + " has changed since you were asked: restore it, or the creator revises; answers are held until then", false
+		return r.say("stands.changed", "file", file), false
 	}
 	for _, p := range r.shown(q) {
 		for _, f := range p.files() {
@@ -130,7 +131,7 @@ func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 				return "", false
 			}
 			if !d.Absent() && string(d.Sum) != f.SHA256 {
-				return f.File + " is not what was asked about: restore it, or remove it to have placet write it again; answers are held until then", false
+				return r.say("stands.file", "file", f.File), false
 			}
 		}
 	}
@@ -156,7 +157,7 @@ func jobMember(r *view, job *Job) []schemas.Member {
 	for _, p := range r.progress() {
 		parts = append(parts, schemas.Object{
 			{Name: "part", Value: p.Part.Part}, {Name: "type", Value: p.Type}, {Name: "provider", Value: p.Provider}, {Name: "target", Value: p.Target},
-			{Name: "status", Value: p.status}, {Name: "error", Value: text(p.problem)},
+			{Name: "status", Value: p.status}, {Name: "error", Value: text(p.problem.String())},
 		})
 	}
 	return []schemas.Member{{Name: "job", Value: schemas.Object{{Name: "job_id", Value: job.ID}, {Name: "parts", Value: parts}}}}
@@ -168,7 +169,7 @@ func checkRetry(r *view, a *run.Answer) string {
 		return ""
 	}
 	if code, why := r.cannotStart(); code != "" {
-		return "Nothing can be tried again now: " + why + "."
+		return r.say("retry.cannot", "why", why)
 	}
 	return ""
 }
@@ -181,11 +182,11 @@ func fillOutcome(r *view, q *run.Request, req *gate.Request) schemas.Object {
 }
 
 func jobForm(r *view, q *run.Request) gate.Texts {
-	t := gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID}
+	t := gate.Texts{Lang: r.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.State.ThreadID}
 	for _, p := range r.progress() {
 		line := fmt.Sprintf("- %s: %s", partName(r, p.Part), p.status)
-		if p.problem != "" {
-			line += " (" + templates.Inline(templates.Cut(p.problem, engine.LongestReason)) + ")"
+		if problem := p.problem.In(r.Lang); problem != "" {
+			line += " (" + templates.Inline(templates.Cut(problem, engine.LongestReason)) + ")"
 		}
 		t.Lines = append(t.Lines, line)
 	}

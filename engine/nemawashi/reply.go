@@ -3,6 +3,8 @@ package nemawashi
 import (
 	"regexp"
 	"strings"
+
+	"placet/templates"
 )
 
 // Reply is what a text means that somebody wrote in the thread of an approval.
@@ -10,15 +12,15 @@ type Reply struct {
 	// Steers says that it asks for changes, with Plan where it names one.
 	Steers bool
 	Plan   string
-	// Note is what is answered where it does nothing.
-	Note string
+	// Note is the key of what is answered where it does nothing.
+	Note templates.Key
 }
 
 // Notes that answer texts which do nothing. Words never decide.
 const (
-	noteWhichPlan = "Which plan do you mean? Name one: A, B or C."
-	notePress     = "Words decide nothing here: press Approve, Reject or Request changes."
-	noteWhat      = "Is this about the mail, the calendar or the approval document? Say which, or name a plan: A, B or C."
+	noteWhichPlan templates.Key = "nemawashi.reply.plan"
+	notePress     templates.Key = "nemawashi.reply.press"
+	noteWhat      templates.Key = "nemawashi.reply.what"
 )
 
 // keywords say what a reply is about.

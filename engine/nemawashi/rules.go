@@ -2,7 +2,6 @@ package nemawashi
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,7 +89,7 @@ func registers(r *view, _ run.On) *move {
 	a := r.action
 	return &move{Reason: actionFile, Causes: []engine.Document{r.actionDoc}, Then: func(c *change) {
 		st := c.State
-		st.SchemaVersion, st.Language, st.ActionDigest = 1, r.configured(), r.actionDoc.Sum
+		st.SchemaVersion, st.Language, st.ActionDigest = 1, cmp.Or(r.Lang, templates.English), r.actionDoc.Sum
 		st.ActionID, _ = strconv.Atoi(r.Snap.Key.ID) // the layout lets nothing else be one
 		st.ThreadID, st.CreatedAt = ThreadID(st.ActionID), c.Now
 		st.Type, st.Summary, st.ProjectID, st.Severity, st.Mode = a.Type, a.Summary, a.ProjectID, a.Severity, a.Mode
@@ -123,7 +122,7 @@ func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
 	}
 	got = r.Judge(d, func() (err error) {
 		if err = CheckDraft(d.Body); err != nil {
-			return refuse("%s: %v", draftPath(1), err)
+			return refuse("at", "at", draftPath(1), "error", err)
 		}
 		if !r.State.Payload.Null() {
 			return nil
@@ -182,13 +181,13 @@ func asks(r *view, _ run.On) *move {
 	}
 	draft, _ := r.State.current()
 	next := NextRequest{r.action.RequestedBy, r.State.Summary}
-	m := &move{Reason: "a draft is in force", Causes: []engine.Document{{Path: r.Path(draftPath(draft.Version)), Sum: draft.Digest}}}
+	m := &move{Reason: r.say("reason.draft"), Causes: []engine.Document{{Path: r.Path(draftPath(draft.Version)), Sum: draft.Digest}}}
 	switch {
 	case r.State.NextRequest != nil:
 		next = *r.State.NextRequest
-		m.Reason = next.Summary
+		m.Reason = next.why(r)
 	case cmd != nil:
-		next.RequestedBy, m.Reason, m.Actor = cmd.Actor.User, cmd.why(), engine.Person(cmd.Actor.User)
+		next.RequestedBy, m.Reason, m.Actor = cmd.Actor.User, cmd.why(r), engine.Person(cmd.Actor.User)
 	}
 	if cmd != nil {
 		m.Causes = append(m.Causes, cmd.doc)
@@ -235,11 +234,11 @@ func deadline(r *view) text {
 // can.
 func cannotAsk(r *view) (code, why string) {
 	if file := r.changed(); file != "" {
-		return "draft_changed", file + " was changed or removed after it was registered: restore it, or `revise`"
+		return "draft_changed", r.say("ask.changed", "file", file)
 	}
 	parts, err := resolveNow(r)
 	if err != nil {
-		return "not_configured", err.Error()
+		return "not_configured", templates.In(r.Lang, err)
 	}
 	if problem := tooLong(r, parts); problem != "" {
 		return "not_configured", problem
@@ -248,15 +247,15 @@ func cannotAsk(r *view) (code, why string) {
 		return "untrusted_provider", problem
 	}
 	if slices.Contains(approvers(r), gate.Nobody) {
-		return "nobody_may_answer", fmt.Sprintf("nobody may answer: [gates] lets %s answer, approvers %s, and APPROVER_USER_IDS %s: name somebody in all of them that are not empty",
-			names(r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers), names(r.conf().Approvers), names(r.conf().ApproverIDs))
+		return "nobody_may_answer", r.say("ask.nobody",
+			"gates", names(r, r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers), "approvers", names(r, r.conf().Approvers), "ids", names(r, r.conf().ApproverIDs))
 	}
 	return "", ""
 }
 
-func names(list []string) string {
+func names(r *view, list []string) string {
 	if len(list) == 0 {
-		return "everybody"
+		return r.say("who.everybody")
 	}
 	return strings.Join(list, ", ")
 }
@@ -271,7 +270,7 @@ func untrusted(r *view, parts []Part) string {
 	for _, key := range r.conf().Untrusted {
 		block, _, _ := strings.Cut(key, ".")
 		if slices.ContainsFunc(parts, func(p Part) bool { return p.Block() == block }) {
-			return key + " of placet.toml waits for `placet trust`"
+			return r.say("ask.untrusted", "key", key)
 		}
 	}
 	return ""
@@ -335,7 +334,7 @@ func steers(r *view, on run.On) *move {
 		addDraft(r, c, NextDraft(before, a.Comment, plan(a)),
 			Draft{Origin: originSteer, Actor: a.By.User, Feedback: Feedback(a.Comment), SelectedPlan: text(plan(a))})
 		answered(r, c, a)
-		askAgain(r, c, NextRequest{a.By.User, "steer update"}, originSteer)
+		askAgain(r, c, NextRequest{a.By.User, steerUpdate}, originSteer)
 		st.event(c, evFeedback, a.By.User, a.Request.ID, schemas.Member{Name: "feedback", Value: Feedback(a.Comment)}, schemas.Member{Name: "selected_plan", Value: text(plan(a))})
 	}}
 }
@@ -344,6 +343,23 @@ func steers(r *view, on run.On) *move {
 func addDraft(r *view, c *change, words string, d Draft) {
 	d.Version, d.Digest, d.At = len(c.State.Drafts)+1, engine.Sum([]byte(words)), c.Now
 	c.State.Drafts = append(c.State.Drafts, d)
+}
+
+// Summaries of requests that are asked again, as documents have them.
+const (
+	steerUpdate  = "steer update"
+	revisedDraft = "revised draft"
+)
+
+// why says why a draft is asked about again.
+func (n NextRequest) why(r *view) string {
+	switch n.Summary {
+	case steerUpdate:
+		return r.say("reason.steered")
+	case revisedDraft:
+		return r.say("reason.revised")
+	}
+	return n.Summary
 }
 
 // askAgain has the draft asked about anew, in place of the approval that is open or given.
@@ -365,7 +381,7 @@ func revises(r *view, _ run.On) *move {
 		}
 		return reapproves(r, cmd)
 	}
-	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+	return &move{Reason: cmd.why(r), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
 		st := c.State
 		if cmd.Draft != nil {
 			addDraft(r, c, *cmd.Draft, Draft{Origin: originRevise, Actor: cmd.Actor.User})
@@ -380,20 +396,20 @@ func revises(r *view, _ run.On) *move {
 
 // reapproves has an override asked about before it is carried out.
 func reapproves(r *view, cmd *command) *move {
-	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+	return &move{Reason: cmd.why(r), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
 		st := c.State
 		st.Payload, st.PayloadSource = overridden(st.Payload, cmd.Calendar), "override"
 		revised(r, c, cmd, "override")
-		handle(r, c, cmd, refused, OverrideNeedsApproval, "the payload differs from the one that was approved: it is asked about first")
+		handle(r, c, cmd, refused, OverrideNeedsApproval, r.say("refused.override"))
 	}}
 }
 
 // revised closes what is asked about the draft before.
 func revised(r *view, c *change, cmd *command, reason string) {
 	st := c.State
-	c.CloseAll(gate.Superseded, cmd.why())
+	c.CloseAll(gate.Superseded, cmd.why(r))
 	if st.ApprovalRequestID != "" {
-		askAgain(r, c, NextRequest{cmd.Actor.User, "revised draft"}, reason)
+		askAgain(r, c, NextRequest{cmd.Actor.User, revisedDraft}, reason)
 	}
 	draft, _ := st.current()
 	st.event(c, evDraftRevised, cmd.Actor.User, st.ThreadID, schemas.Member{Name: "version", Value: draft.Version}, schemas.Member{Name: "origin", Value: reason})
@@ -407,9 +423,9 @@ func cancels(r *view, _ run.On) *move {
 	if cmd == nil {
 		return nil
 	}
-	return &move{Reason: cmd.why(), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+	return &move{Reason: cmd.why(r), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
 		st := c.State
-		c.CloseAll(gate.Cancelled, cmd.why())
+		c.CloseAll(gate.Cancelled, cmd.why(r))
 		st.IsApproved = false
 		st.event(c, evCanceled, cmd.Actor.User, st.about(), st.ofAction(), schemas.Member{Name: "reason", Value: cmd.Reason})
 		handle(r, c, cmd, accepted, "", "")
@@ -417,7 +433,7 @@ func cancels(r *view, _ run.On) *move {
 }
 
 func expires(r *view, on run.On) *move {
-	return &move{Reason: on.Answer.Decision.Why("nobody answered until the deadline"), Then: func(c *change) { expire(r, c) }}
+	return &move{Reason: on.Answer.Decision.Why(r.say("reason.silence")), Then: func(c *change) { expire(r, c) }}
 }
 
 // lapses ends an action that was not asked about in time.
@@ -425,7 +441,7 @@ func lapses(r *view, _ run.On) *move {
 	if r.action == nil || r.action.ExpiresAt == "" || !r.Due(r.action.ExpiresAt) {
 		return nil
 	}
-	return &move{Reason: "nobody was asked until " + string(r.action.ExpiresAt), Then: func(c *change) { expire(r, c) }}
+	return &move{Reason: r.say("reason.lapsed", "time", r.action.ExpiresAt), Then: func(c *change) { expire(r, c) }}
 }
 
 func expire(r *view, c *change) {

@@ -6,6 +6,7 @@ import (
 	"placet/engine"
 	"placet/engine/run"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // How long providers may take.
@@ -22,7 +23,7 @@ func send(r *view, g *progress) engine.Send {
 	s := engine.Send{Key: g.key, Timeout: smtpTimeout, Response: response(p, g.key)}
 	switch {
 	case err != nil:
-		s.Problem = err.Error()
+		s.Problem = templates.In(r.Lang, err)
 	case p.Provider == "smtp":
 		s.Mail = c.Mail.mail(p.List("to"))
 		s.Mail.From, s.Mail.Subject, s.Mail.Body = asciiAddress(p.Text("from")), p.Text("subject"), p.Text("body")

@@ -195,7 +195,7 @@ func (r *view) complete(p Part) (Part, error) {
 	for _, f := range p.files() {
 		d := r.Snap.Doc(requestFile(r, string(r.State.ApprovalRequestID), f.File))
 		if string(d.Sum) != f.SHA256 {
-			return p, fmt.Errorf("%s is not what was approved: restore it", f.File)
+			return p, refuse("shown.changed", "file", f.File)
 		}
 		if _, whole := inFile(p.Payload); whole {
 			members, err := schemas.Members(d.Body)
@@ -226,7 +226,7 @@ func completed(r *view) (whole []Part, err error) {
 
 // approvalForm shows all parts, and of what is too long the head.
 func approvalForm(r *view, q *run.Request) gate.Texts {
-	return gate.Texts{Lang: r.lang(), Title: r.say("title." + q.Type), Where: r.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
+	return gate.Texts{Lang: r.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
 }
 
 func partLines(r *view, q *run.Request, shown []Part) (lines []string) {
@@ -256,7 +256,7 @@ func tooLong(r *view, parts []Part) string {
 		shown, _ := byFile(parts)
 		lines := partLines(r, &run.Request{ID: "apr-000000000000"}, shown)
 		if n := len(strings.Join(lines, "\n")); n > mostShown {
-			return fmt.Sprintf("what a person must be shown takes %d bytes, and a form shows %d: make texts or lists of recipients shorter, or begin several actions", n, mostShown)
+			return r.say("shown.long", "n", n, "most", mostShown)
 		}
 		return ""
 	})

@@ -18,18 +18,18 @@ func notes(r *view) {
 		return
 	}
 	if file := r.changed(); file != "" {
-		r.Bad(r.Snap.In(file), "this file was changed or removed after it was registered: restore it, or `placet nemawashi revise "+r.Snap.Key.ID+"`; nothing is approved or carried out until then")
+		r.Bad(r.Snap.In(file), r.say("note.changed", "id", r.Snap.Key.ID))
 	}
 	switch st.Status {
 	case Pending:
 		draftUsable(r)
 	case Drafted:
 		if code, why := cannotAsk(r); code != "" && code != "draft_changed" && asksByItself(r) {
-			r.Bad(r.actionDoc, "cannot ask: "+why)
+			r.Bad(r.actionDoc, r.say("note.ask", "why", why))
 		}
 	case Approved:
 		if code, why := r.cannotStart(); code != "" && code != "draft_changed" {
-			r.Bad(r.actionDoc, "cannot begin: "+why)
+			r.Bad(r.actionDoc, r.say("note.begin", "why", why))
 		}
 	}
 	r.progress()
@@ -39,47 +39,51 @@ func absent(r *view, a *engine.RunView) bool {
 	if !r.actionDoc.Absent() {
 		return false
 	}
-	a.Why = []string{"there is no action.json: nothing has begun"}
-	a.Unblock = []engine.UnblockingFile{{Path: r.actionDoc.Path, Content: actionExample}}
+	a.Why = []string{r.say("why.none")}
+	a.Unblock = []engine.UnblockingFile{{Path: r.actionDoc.Path, Content: r.say("unblock.action")}}
 	return true
 }
 
-const actionExample = `{"type": "mail_draft", "summary": "<what is to be done>", "requested_by": "<you>"} begins the action`
-
 func awaitsAction(r *view, w *run.Waiting) {
-	if w.Bad(actionFile, "the action is not registered", "creator", actionExample) {
+	if w.Bad(actionFile, r.say("why.unregistered"), r.say("who.creator"), r.say("unblock.action")) {
 		return
 	}
-	w.Why("action.json is still being written: it is looked at again")
+	w.Why("nemawashi.why.torn")
 	w.Written(actionFile)
 }
 
 func awaitsDraft(r *view, w *run.Waiting) {
-	const like = "the text of the draft; a last line that is a JSON object becomes the payload"
-	if w.Bad(draftPath(1), "the draft cannot be used", "creator", like) || w.Bad(actionFile, "the action stands still", "creator", "the file as it was") {
+	creator, draft := r.say("who.creator"), r.say("unblock.draft")
+	if w.Bad(draftPath(1), r.say("why.draft.bad"), creator, draft) || w.Bad(actionFile, r.say("why.still"), creator, r.say("unblock.file")) {
 		return
 	}
-	w.Lacks(draftPath(1), "(creator)", like, "there is no draft yet")
+	w.Lacks(draftPath(1), "("+creator+")", draft, "nemawashi.why.draft.none")
 }
 
 func awaitsAsking(r *view, w *run.Waiting) {
 	for _, v := range r.State.Drafts {
-		if w.Bad(draftPath(v.Version), "nobody is asked", "creator", "the draft as it was") {
+		if w.Bad(draftPath(v.Version), r.say("why.unasked"), r.say("who.creator"), r.say("unblock.draft.was")) {
 			return
 		}
 	}
 	switch code, why := cannotAsk(r); {
 	case code == "draft_changed":
-		w.Bad(actionFile, "nobody is asked", "creator", "the action as it was")
+		w.Bad(actionFile, r.say("why.unasked"), r.say("who.creator"), r.say("unblock.action.was"))
 		return
 	case code != "":
-		w.Why("nobody is asked: %s", why)
-		w.For("settings or a payload that can be used (person)")
+		w.Why("nemawashi.why.unasked.because", "why", why)
+		w.For("nemawashi.wait.settings")
 		return
 	}
-	w.Why("nobody is asked before somebody requests it")
-	w.For("%s (creator)", intakeDir+"/<id>/"+commandFile)
-	w.Unblock(intakeDir+"/<id>/"+commandFile, `{"command": "request-approval", "actor": {"user": "<you>", "source": "file"}}`)
+	w.Why("nemawashi.why.unrequested")
+	awaitsCommand(r, w, cmdRequest)
+}
+
+// awaitsCommand says that the action waits for a command of its creator.
+func awaitsCommand(r *view, w *run.Waiting, command string) {
+	const at = intakeDir + "/<id>/" + commandFile
+	w.For("nemawashi.wait.creator", "file", at)
+	w.Unblock(at, fmt.Sprintf(`{"command": "%s", "actor": {"user": "%s", "source": "file"}}`, command, r.Say("run.unblock.you")))
 }
 
 func awaitsAnswer(r *view, w *run.Waiting) {
@@ -87,32 +91,29 @@ func awaitsAnswer(r *view, w *run.Waiting) {
 		if q.Status != run.Open {
 			continue
 		}
-		until := ""
-		if q.Deadline != "" {
-			until = fmt.Sprintf(" until %s; silence ends the action", q.Deadline)
+		if q.Deadline == "" {
+			w.Answer(q, "nemawashi.why.asked")
+			continue
 		}
-		w.Answer(q, "a person is asked%s", until)
+		w.Answer(q, "nemawashi.why.asked.until", "time", q.Deadline)
 	}
 }
 
 func awaitsStart(r *view, w *run.Waiting) {
-	const command = `{"command": "execute", "actor": {"user": "<you>", "source": "file"}}`
-	at := intakeDir + "/<id>/" + commandFile
 	code, why := r.cannotStart()
 	switch {
 	case code != "":
-		w.Why("nothing begins: %s", why)
-		w.For("what was approved, or revise (creator)")
+		w.Why("nemawashi.why.idle", "why", why)
+		w.For("nemawashi.wait.approved")
 		return
 	case !isProven(r):
-		w.Why("nothing begins: no receipt of this machine, and no answer that counts, says that %s was approved", r.State.ApprovalRequestID)
+		w.Why("nemawashi.why.unproven", "request", r.State.ApprovalRequestID)
 	case r.conf().ExecuteOnApprove && !r.isHome():
-		w.Why("nothing begins: the approval was given on another machine, or the state folder was lost; `execute` here has it carried out here")
+		w.Why("nemawashi.why.elsewhere")
 	default:
-		w.Why("approved, and nothing is sent before `execute`")
+		w.Why("nemawashi.why.explicit")
 	}
-	w.For("%s (creator)", at)
-	w.Unblock(at, command)
+	awaitsCommand(r, w, cmdExecute)
 }
 
 func awaitsParts(r *view, w *run.Waiting) {
@@ -121,21 +122,20 @@ func awaitsParts(r *view, w *run.Waiting) {
 		return
 	}
 	if !r.isHome() {
-		w.Why("the job was begun on another machine, or the state folder was lost; `execute` here has it go on here")
-		w.For("%s (creator)", intakeDir+"/<id>/"+commandFile)
-		w.Unblock(intakeDir+"/<id>/"+commandFile, `{"command": "execute", "actor": {"user": "<you>", "source": "file"}}`)
+		w.Why("nemawashi.why.job.elsewhere")
+		awaitsCommand(r, w, cmdExecute)
 		return
 	}
 	g := r.lowestOpen()
 	switch {
 	case g == nil:
-		w.Pass("the job is about to end")
+		w.Pass("nemawashi.why.ending")
 	case g.UnderWay:
-		w.Why("part %d is under way; without an outcome by %s it counts as lost", g.Part.Part, g.Due)
-		w.For("the outcome of part %d (placet)", g.Part.Part)
+		w.Why("nemawashi.why.part", "part", g.Part.Part, "time", g.Due)
+		w.For("nemawashi.wait.outcome", "part", g.Part.Part)
 	default:
-		w.Why("part %d is tried again at %s: %s", g.Part.Part, g.Due, g.problem)
-		w.For("%s (placet)", g.Due)
+		w.Why("nemawashi.why.again", "part", g.Part.Part, "time", g.Due, "problem", g.problem)
+		w.For("nemawashi.wait.time", "time", g.Due)
 	}
 }
 
@@ -145,13 +145,13 @@ func explain(r *view, w *run.Waiting) {
 		return
 	}
 	if isFinal(r.State.Status) {
-		w.Why("status %s is final: %s", r.State.Status, r.State.Last.Reason)
+		w.Why("nemawashi.why.final", "status", r.State.Status, "reason", r.State.Last.Reason)
 		return
 	}
 	if r.State.OpenRequest != nil && r.State.Status == Executing {
 		for _, g := range r.progress() {
 			if g.status == partUnclear {
-				w.Why("part %d is unclear: answer %s", g.Part.Part, r.State.OpenRequest.RequestID)
+				w.Why("nemawashi.why.unclear", "part", g.Part.Part, "request", r.State.OpenRequest.RequestID)
 			}
 		}
 	}
@@ -163,33 +163,38 @@ func tell(r *view, a *engine.RunView) {
 		return
 	}
 	st := r.State
-	add := func(label, value string) {
+	add := func(label templates.Key, value string) {
 		if value != "" {
-			a.Facts = append(a.Facts, engine.Fact{Label: label, Value: value})
+			a.Facts = append(a.Facts, engine.Fact{Label: r.say("fact." + label), Value: value})
 		}
 	}
 	a.ShortID = st.ThreadID
-	add("Summary", st.Summary)
-	add("Type", st.Type)
-	add("Project", string(st.ProjectID))
-	add("Severity", string(st.Severity))
-	add("Requested by", string(st.RequestedBy))
+	add("summary", st.Summary)
+	add("type", st.Type)
+	add("project", string(st.ProjectID))
+	add("severity", string(st.Severity))
+	add("requester", string(st.RequestedBy))
 	if d, ok := st.current(); ok {
-		add("Draft", fmt.Sprintf("%s (%s by %s)", draftPath(d.Version), d.Origin, d.Actor))
+		add("draft", r.say("draft.by", "file", draftPath(d.Version), "origin", d.Origin, "actor", d.Actor))
 		a.Parts = append(a.Parts, engine.Part{ID: "draft", Sections: []engine.Section{{Title: draftPath(d.Version), Text: string(r.Snap.In(draftPath(d.Version)).Body)}}})
 	}
-	add("Expires", string(st.ExpiresAt))
+	add("expires", string(st.ExpiresAt))
 	for _, s := range st.Superseded {
-		add("Superseded", fmt.Sprintf("%s by %s (%s)", s.ApprovalRequestID, templates.OrDash(string(s.SupersededBy)), s.Reason))
+		add("superseded", r.say("superseded.by", "request", s.ApprovalRequestID, "other", templates.OrDash(string(s.SupersededBy)), "reason", s.Reason))
 	}
 	for _, p := range r.approved() {
-		add("Part", strings.TrimSpace(partWords([]Part{p})+" by "+p.Provider+" "+p.Target))
+		add("part", r.say("part.by", "part", partWords([]Part{p}), "provider", p.by()))
 	}
 	for _, j := range st.Jobs {
-		add("Job", jobWords(r, j))
+		add("job", jobWords(r, j))
 	}
 	for _, g := range r.progress() {
-		add("Progress", fmt.Sprintf("part %d %s, attempts %d%s", g.Part.Part, g.status, g.Attempts, afterColon(g.problem)))
+		pairs := []any{"part", g.Part.Part, "status", g.status, "attempts", g.Attempts}
+		if g.problem.Key == "" {
+			add("progress", r.say("progress", pairs...))
+		} else {
+			add("progress", r.say("progress.problem", append(pairs, "problem", g.problem)...))
+		}
 	}
 	a.Graph = nodes(r)
 	a.Findings = append(a.Findings, findings(r)...)
@@ -205,8 +210,8 @@ const (
 // nodes are what an action goes through: the draft, the approval, and each of its parts.
 func nodes(r *view) []engine.Node {
 	st := r.State
-	draft := engine.Node{ID: nodeDraft, Label: nodeDraft, Status: Drafted}
-	approval := engine.Node{ID: nodeApproval, Label: nodeApproval, Status: Pending, After: []string{nodeDraft}}
+	draft := engine.Node{ID: nodeDraft, Label: r.say("node.draft"), Status: Drafted}
+	approval := engine.Node{ID: nodeApproval, Label: r.say("node.approval"), Status: Pending, After: []string{nodeDraft}}
 	switch {
 	case st.Status == Pending || st.Status == Drafted:
 		draft.Status, draft.Current = st.Status, true
@@ -264,7 +269,7 @@ func findings(r *view) (list []engine.Finding) {
 	for _, g := range r.progress() {
 		d := r.Snap.In(rowFile(g))
 		if job := r.State.job(); d.Present() && g.Last != nil && d.Sum != engine.Sum(row(r, job, g)) {
-			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: "this row says something else than " + g.OutcomeFile(g.Attempts) + ": restore it, or remove it to have placet write it again"})
+			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: r.say("finding.row", "file", g.OutcomeFile(g.Attempts))})
 		}
 	}
 	members, err := schemas.Members(r.actionDoc.Body)
@@ -272,18 +277,18 @@ func findings(r *view) (list []engine.Finding) {
 		return list // its note says more
 	}
 	for _, s := range schemas.Strays("", members, &ActionFile{}) {
-		list = append(list, engine.Finding{Severity: "warning", Path: r.actionDoc.Path, Text: s.Pointer + ": nobody reads this member"})
+		list = append(list, engine.Finding{Severity: "warning", Path: r.actionDoc.Path, Text: r.say("finding.stray", "member", s.Pointer)})
 	}
 	return list
 }
 
 func jobWords(r *view, j *Job) string {
-	words := j.ID
+	words := []string{j.ID}
 	if j.RetryOf != "" {
-		words += " retries " + string(j.RetryOf)
+		words[0] = r.say("job.retry", "job", j.ID, "other", j.RetryOf)
 	}
 	for _, p := range j.Parts {
-		words += fmt.Sprintf(", part %d %s", p.Part, p.Status)
+		words = append(words, r.say("job.part", "part", p.Part, "status", p.Status))
 	}
-	return words
+	return strings.Join(words, ", ")
 }

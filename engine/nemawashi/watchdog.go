@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,9 @@ type Report struct {
 	// File is the name of the file that it stands in.
 	File string `json:"-"`
 }
+
+// longestProject is how many bytes the name of a project may have.
+const longestProject = 200
 
 // ReadReports reads a file of reports: a JSON object or an array of them, or Markdown
 // with project_id and date between two lines of three hyphens.
@@ -39,10 +43,10 @@ func ReadReports(name string, body []byte) (list []Report, err error) {
 		r := &list[i]
 		r.File = name
 		if _, err := time.Parse(time.DateOnly, r.Date); err != nil {
-			return nil, refuse("/date: %q is no day such as 2026-11-22", r.Date)
+			return nil, refuse("report.date", "value", strconv.Quote(r.Date))
 		}
-		if strings.TrimSpace(r.ProjectID) == "" || len(r.ProjectID) > 200 || strings.ContainsAny(r.ProjectID, "\r\n") {
-			return nil, refuse("/project_id: expected one line of at most 200 bytes")
+		if strings.TrimSpace(r.ProjectID) == "" || len(r.ProjectID) > longestProject || strings.ContainsAny(r.ProjectID, "\r\n") {
+			return nil, refuse("report.project", "most", longestProject)
 		}
 	}
 	return list, nil
@@ -69,7 +73,7 @@ func readMarkdown(text string) (r Report, err error) {
 	text, ok := strings.CutPrefix(strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), "---\n")
 	front, body, closed := strings.Cut(text, "\n---\n")
 	if !ok || !closed {
-		return r, refuse("expected the lines project_id: and date: between two lines of ---")
+		return r, refuse("report.front")
 	}
 	for line := range strings.Lines(front) {
 		name, value, _ := strings.Cut(line, ":")

@@ -118,7 +118,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 		"too many cycles in a row without an answer": func(d *desk) {
 			d.trigger(`"timeout_reentries": 4`)
 			d.Settle()
-			d.explains("4 cycles in a row ended without an answer", "request reentry_cap-", "move ticking stop and submit: 이번 주기를 영구히 종료")
+			d.explains("4 cycles in a row ended without an answer", "request reentry_cap-", "move ticking stop and submit: ends this cycle for good")
 			d.facts("trigger: direct, after 4 cycles in a row without an answer")
 		},
 		"a report of somebody else's": func(d *desk) {
@@ -226,7 +226,7 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 		},
 		"a person is asked": func(d *desk) {
 			d.level20()
-			d.explains("request hitl-", "move ticking raise and submit: 레벨 30(으)로 진행", "move requests/")
+			d.explains("request hitl-", "move ticking raise and submit: goes on at level 30", "move requests/")
 			d.facts("kpi: precision: 87, threshold 85, target 95, margin 2", "suggestion: s1 (high): 규칙 정리", "deadline: 2026-03-04T09:12:03Z", "audit: audit_logs TASK-20260302-")
 			a := d.account()
 			if len(a.Open) != 1 || len(a.Open[0].Items) != 3 || a.Open[0].Where != "level 20" || a.Open[0].Default != optAppropriate || a.Open[0].Overdue {
@@ -297,7 +297,7 @@ func TestAttemptsAreExplained(t *testing.T) {
 		d.Restart()
 		d.EndCommand("level/30-1", engine.Ended{Result: "lost"})
 		d.goes()
-		d.explains("nobody knows how attempt 30-1 ended: a person decides", "move ticking retry and submit: 명령을 다시 실행")
+		d.explains("nobody knows how attempt 30-1 ended: a person decides", "move ticking retry and submit: runs the command again")
 		if a := d.account(); len(a.Open) != 1 || a.Open[0].Where != "attempt 30-1" {
 			t.Errorf("open: %+v", a.Open)
 		}
@@ -375,7 +375,7 @@ func TestWhatWasChangedIsFound(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.Lax = true
 		d.level20()
-		d.write("level20_report.md", strings.Replace(d.read("level20_report.md"), "### 패턴\n", "", 1))
+		d.write("level20_report.md", strings.Replace(d.read("level20_report.md"), "### Patterns\n", "", 1))
 		d.pass(time.Minute)
 		d.Settle()
 		found := d.account().Findings

@@ -31,16 +31,16 @@ type levelAttempt struct {
 }
 
 // why is how an attempt failed, in a few words.
-func (t levelAttempt) why() string {
+func (r *cycle) why(t levelAttempt) string {
 	switch {
 	case t.outcome == nil:
-		return "no outcome that can be read"
+		return r.words("outcome.none")
 	case t.outcome.Result == resultOK:
 		return resultOK
 	case t.outcome.Error != "":
 		return string(t.outcome.Error)
 	case t.outcome.Exit != nil:
-		return fmt.Sprintf("exit %d", *t.outcome.Exit)
+		return r.words("outcome.exit", "code", *t.outcome.Exit)
 	}
 	return t.outcome.Result
 }
@@ -103,8 +103,7 @@ func (r *cycle) earlier(t levelAttempt) bool {
 func noteEarlier(r *cycle) {
 	for _, t := range r.allAttempts() {
 		if t.isRead && r.earlier(t) {
-			r.Notes.Beside(t.doc.Path, fmt.Sprintf("this attempt began at %s, before the cycle did at %s: it is another cycle's and counts for nothing here; remove it with its outcome",
-				t.attempt.StartedAt, r.State.BeganAt))
+			r.Notes.Beside(t.doc.Path, r.words("note.before", "at", t.attempt.StartedAt, "began", r.State.BeganAt))
 		}
 	}
 }
@@ -190,7 +189,7 @@ func abandoned(r *cycle, w *run.Outputs) {
 		}
 		o := r.outcome(end)
 		if o.Result == resultUnknown {
-			o.Error = "nobody waited for its end any more"
+			o.Error = text(r.words("outcome.abandoned"))
 		}
 		w.Put(layout.OptimizerOutcomeFile(t.level, t.n), encoded(o))
 	}
@@ -263,7 +262,7 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 		return
 	case over:
 	default:
-		end = engine.Ended{Result: "lost", At: r.Snap.Now, Reason: "placet ended meanwhile: nobody knows how the command ended"}
+		end = engine.Ended{Result: "lost", At: r.Snap.Now, Reason: r.words("outcome.meanwhile")}
 	}
 	if r.data().pending {
 		return // what it comes to is told by them
@@ -288,7 +287,7 @@ func (r *cycle) outcome(end engine.Ended) Outcome {
 	}
 	switch end.Result {
 	case "timed_out":
-		o.Result, o.Error = resultTimeout, "it was still running at its deadline"
+		o.Result, o.Error = resultTimeout, text(r.words("outcome.timeout"))
 	case "finished":
 		o.Result, o.Error = r.judge(end)
 	case "not_started":
@@ -303,16 +302,16 @@ func (r *cycle) outcome(end engine.Ended) Outcome {
 func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 	switch {
 	case end.Exit == nil:
-		return resultFailed, text(cmp.Or(end.Reason, "a signal ended it"))
+		return resultFailed, text(cmp.Or(end.Reason, r.words("outcome.signal")))
 	case *end.Exit != 0:
-		return resultFailed, text(fmt.Sprintf("exit %d", *end.Exit))
+		return resultFailed, text(r.words("outcome.exit", "code", *end.Exit))
 	case end.Output == nil && r.data().ok:
 		return resultOK, "" // it put its data where they belong itself
 	case end.Output == nil:
-		return resultInvalid, text(cmp.Or(end.Reason, "it wrote no file PLACET_OUT"))
+		return resultInvalid, text(cmp.Or(end.Reason, r.words("outcome.nothing")))
 	}
-	if _, problem := parseRecords(end.Output); problem != "" {
-		return resultInvalid, text("what it wrote is no valid retrieved.jsonl: " + problem)
+	if _, err := parseRecords(end.Output); err != nil {
+		return resultInvalid, text(r.words("outcome.invalid", "problem", err))
 	}
 	return resultOK, ""
 }

@@ -28,8 +28,7 @@ const (
 // badSuite is the family without a wait for inputs: what is not there is replaced by
 // its default at once, and what is there and bad holds that up.
 func badSuite() enginetest.Suite {
-	config := DefaultConfig()
-	config.InputsWait = "0s"
+	config := configOf(func(c *Config) { c.InputsWait = "0s" })
 	return enginetest.Suite{Machine: New(), Layout: layout.Optimizer{}, Config: engine.Config{Language: "en", Family: config}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,13 +155,13 @@ func (c Config) Check() error {
 	}
 	switch {
 	case len(c.Roots) == 0:
-		return fmt.Errorf("roots: expected at least one folder")
+		return templates.Errorf("optimizer.config.roots.none")
 	case c.UsageDir != "" && !layout.Safe(c.UsageDir):
-		return fmt.Errorf("usage_dir: %q is no folder of the workspace", c.UsageDir)
+		return templates.Errorf("optimizer.config.folder", "key", "usage_dir", "value", strconv.Quote(c.UsageDir))
 	case c.AuditDB != "" && !layout.Safe(strings.NewReplacer("{root}", "root", "{run_id}", "run").Replace(c.AuditDB)):
-		return fmt.Errorf("audit_db: %q is no file of the workspace", c.AuditDB)
+		return templates.Errorf("optimizer.config.file", "key", "audit_db", "value", strconv.Quote(c.AuditDB))
 	case strings.TrimSpace(c.TicketOwner) == "":
-		return fmt.Errorf("ticket_owner: expected a name")
+		return templates.Errorf("optimizer.config.name", "key", "ticket_owner")
 	}
 	if err := c.checkRoots(); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (c Config) checkNumbers() error {
 		value, most int
 	}{{"audit_rows", c.AuditRows, 1000}, {"max_timeout_reentries", c.MaxTimeoutReentries, 1000}, {"ticket_due_days", c.TicketDueDays, 3650}} {
 		if n.value < 0 || n.value > n.most {
-			return fmt.Errorf("%s: %d is not from 0 to %d", n.key, n.value, n.most)
+			return templates.Errorf("optimizer.config.range", "key", n.key, "value", n.value, "least", 0, "most", n.most)
 		}
 	}
 	return nil
@@ -189,11 +190,11 @@ func (c Config) checkRoots() error {
 	for i, root := range c.Roots {
 		for _, other := range c.Roots[:i] {
 			if layout.Under(root, other) || layout.Under(other, root) {
-				return fmt.Errorf("roots: %q and %q are one folder, or lie in one another", other, root)
+				return templates.Errorf("optimizer.config.roots.nested", "first", strconv.Quote(other), "second", strconv.Quote(root))
 			}
 		}
 		if !layout.Safe(root) || !strings.HasSuffix("/"+root, "/.mso-context") {
-			return fmt.Errorf("roots: %q is no folder .mso-context of the workspace", root)
+			return templates.Errorf("optimizer.config.roots.name", "value", strconv.Quote(root))
 		}
 	}
 	return nil
@@ -203,7 +204,7 @@ func (c Config) checkWorkflow(name string) error {
 	w, where := c.Workflows[name], fmt.Sprintf("workflows.%q.", name)
 	for key, argv := range map[string][]string{"analysis": w.Analysis, "evaluation": w.Evaluation} {
 		if argv != nil && (len(argv) == 0 || strings.TrimSpace(argv[0]) == "") {
-			return fmt.Errorf("%s%s: expected a program and its arguments", where, key)
+			return templates.Errorf("optimizer.config.program", "key", where+key)
 		}
 	}
 	return c.over(w).checkShared(where)
@@ -213,9 +214,9 @@ func (c Config) checkWorkflow(name string) error {
 func (c Config) checkShared(where string) error {
 	switch {
 	case !slices.Contains(templates.Languages(), c.Language):
-		return fmt.Errorf("%slanguage: %q is not one of %s", where, c.Language, strings.Join(templates.Languages(), ", "))
+		return templates.Errorf("optimizer.config.language", "key", where+"language", "value", strconv.Quote(c.Language), "names", strings.Join(templates.Languages(), ", "))
 	case c.LevelAttempts < 1 || c.LevelAttempts > 100:
-		return fmt.Errorf("%slevel_attempts: %d is not from 1 to 100", where, c.LevelAttempts)
+		return templates.Errorf("optimizer.config.range", "key", where+"level_attempts", "value", c.LevelAttempts, "least", 1, "most", 100)
 	}
 	for _, l := range []struct {
 		key, word string
@@ -226,7 +227,7 @@ func (c Config) checkShared(where string) error {
 			continue
 		}
 		if d, err := time.ParseDuration(l.word); err != nil || d < l.least || d > longest {
-			return fmt.Errorf("%s%s: %q is no length of time from %s to %s, such as \"10m\"", where, l.key, l.word, l.least, longest)
+			return templates.Errorf("optimizer.config.time", "key", where+l.key, "value", strconv.Quote(l.word), "least", l.least, "most", longest)
 		}
 	}
 	return nil

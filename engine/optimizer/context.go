@@ -13,6 +13,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // needs are what a run looks at outside its folder.
@@ -155,7 +156,7 @@ const (
 func collectAction(r *cycle, k int) engine.Action {
 	like := "/" + r.runID() + "/"
 	return engine.Action{ID: collectID(r, k), Database: &engine.Database{
-		Path: auditPath(r), Schema: AuditSchema, Columns: auditColumns, Hint: migrateHint,
+		Path: auditPath(r), Schema: AuditSchema, Columns: auditColumns, Hint: MigrateHint(r.Lang),
 		Select: []engine.Query{
 			{
 				Name: auditLogs,
@@ -275,9 +276,9 @@ func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 	reason := ended.Reason
 	switch ended.Result {
 	case "done":
-		err := schemas.Decode("", "the audit database's rows", ended.Output, &rows)
+		err := schemas.Decode("", r.words("rows"), ended.Output, &rows)
 		if f.Audit.Available = err == nil; err != nil {
-			reason = err.Error()
+			reason = templates.In(r.Lang, err)
 		}
 	case "absent":
 		f.Audit.Available = true // there is none yet: no rows
@@ -375,10 +376,10 @@ func (r *cycle) usage() (kpi *KPI, ok bool) {
 		r.Held = true
 		return nil, false
 	case d.Err != nil:
-		r.Notes.Add(note, fmt.Sprintf("cannot read %s: %v", d.Path, d.Err))
+		r.Notes.Add(note, r.Say("run.unreadable", "file", d.Path, "error", d.Err))
 		return nil, false
 	case bytes.IndexByte(d.Body, 0) >= 0:
-		r.Notes.Add(note, fmt.Sprintf("cannot read %s: the file holds NUL bytes: expected UTF-8 text", d.Path))
+		r.Notes.Add(note, r.words("note.usage.nul", "file", d.Path))
 		return nil, false
 	}
 	front, any := frontMatter(d.Body)
@@ -387,7 +388,7 @@ func (r *cycle) usage() (kpi *KPI, ok bool) {
 	}
 	kpi, err := decodeUsage(d.Path, front)
 	if err != nil {
-		r.Notes.Add(note, "cannot use the front matter: "+err.Error()+"; expected YAML between two lines of three hyphens: the level is decided once it can be read")
+		r.Notes.Add(note, r.words("note.usage", "error", err))
 		return nil, false
 	}
 	return kpi, true

@@ -1,7 +1,7 @@
 package optimizer
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"placet/engine"
@@ -29,14 +29,14 @@ type cycle struct {
 
 // family is the optimizer as the kernel has it.
 var family = run.Family[State, *cycle]{
-	Name: "optimizer", Noun: "cycle",
+	Name:  "optimizer",
 	File:  func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
 	Stamp: seconds,
 	Cause: func(rel string) string { return "optimizer/" + rel },
-	Anew:  "restore it from git, together with events.jsonl, or remove state.json and all else but trigger.json, inputs/, retrieved.jsonl and suggestions.json to begin the cycle anew",
+	Anew:  "optimizer.anew",
 	Format: run.Format[State]{
 		Decode: decodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: func(r *run.Run[State], st State) string { return st.unfit(layout.OptimizerRunID(r.Snap.Dir)) },
+		Unfit: unfit,
 	},
 	Read: readCycle, Rules: rules, Final: final, New: unbegun,
 	Questions: map[string]run.Question[*cycle]{
@@ -93,9 +93,9 @@ func (r *cycle) workflow() string {
 func (r *cycle) later(d time.Duration) text { return seconds(r.Snap.Now.Add(d)) }
 
 // unfit is why a state that can be read is none of the run's, "" if it is.
-func (st State) unfit(id string) string {
-	if st.RunID != id {
-		return fmt.Sprintf("/run_id: is %q, the folder is %q", templates.Cut(st.RunID, shownField), id)
+func unfit(r *run.Run[State], st State) error {
+	if id := layout.OptimizerRunID(r.Snap.Dir); st.RunID != id {
+		return templates.Errorf("optimizer.problem.runid", "have", strconv.Quote(templates.Cut(st.RunID, shownField)), "folder", strconv.Quote(id))
 	}
 	return run.CheckIDs(st.Requests)
 }
@@ -108,7 +108,7 @@ func readTrigger(r *cycle) {
 	if r.Begun {
 		r.trig = r.State.trig
 		if !d.Unsettled() && !(d.Present() && string(d.Sum) == string(r.State.TriggerDigest)) {
-			r.Notes.Beside(d.Path, "trigger.json was changed or removed after the cycle began: the cycle goes on with what it said then; restore it, and use a new run for another cycle")
+			r.Notes.Beside(d.Path, r.words("note.trigger"))
 		}
 		return
 	}
@@ -132,8 +132,8 @@ func readFindings(r *cycle) {
 	d := r.Snap.In("context.json")
 	f, _ := run.Load[Findings](&r.Input, d, "optimizer/context")
 	if f != nil && (f.RunID != r.State.RunID || f.WorkflowName != r.State.WorkflowName) {
-		r.Notes.Beside(d.Path, fmt.Sprintf("this file was made for %s in run %s, not for this cycle: remove it, and what is known is collected anew",
-			templates.Cut(f.WorkflowName, shownField), templates.Cut(f.RunID, shownField)))
+		r.Notes.Beside(d.Path, r.words("note.context",
+			"workflow", templates.Cut(f.WorkflowName, shownField), "run", templates.Cut(f.RunID, shownField)))
 		f = nil
 	}
 	r.found = f
@@ -181,11 +181,11 @@ func noteLateStop(r *cycle) {
 	if !final(r.State.Status) || d.Absent() || d.Unsettled() || r.State.Last.Event == stopped {
 		return
 	}
-	end := "has its goal"
+	key := "note.stop.goal"
 	if r.State.Status == Failed {
-		end = "has failed"
+		key = "note.stop.failed"
 	}
-	r.Notes.Beside(d.Path, "the cycle "+end+" already: stop.json moves nothing any more; remove it")
+	r.Notes.Beside(d.Path, r.words(key))
 }
 
 // head are the members of a state that the kernel reads and writes.

@@ -7,15 +7,20 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/templates"
 )
 
 // factList collects the facts of an account. What says nothing is left out.
-type factList []engine.Fact
+type factList struct {
+	lang  string
+	facts []engine.Fact
+}
 
+// add adds values under the label of a key.
 func (t *factList) add(label string, values ...string) {
 	for _, value := range values {
 		if value != "" {
-			*t = append(*t, engine.Fact{Label: label, Value: value})
+			t.facts = append(t.facts, engine.Fact{Label: phrase(t.lang, "fact."+label), Value: value})
 		}
 	}
 }
@@ -24,14 +29,14 @@ func (t *factList) add(label string, values ...string) {
 func sentence(s string) string { return oneLine(s, shownSentence) }
 
 func (r *cycle) facts() []engine.Fact {
-	var t factList
+	t := factList{lang: r.Lang}
 	st := r.State
 	t.add("workflow", r.workflow())
 	t.add("trigger", triggerWords(r))
-	t.add("goal asked for", sentence(string(r.trig.OptimizationGoal)))
-	t.add("cycle before", string(r.trig.LastRunID))
+	t.add("asked", sentence(string(r.trig.OptimizationGoal)))
+	t.add("before", string(r.trig.LastRunID))
 	tellLevel(r, &t)
-	t.add("kpi", linesOf(st.KPI, Metric.words)...)
+	t.add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.Lang) })...)
 	t.add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, sentence(s.Text)) })...)
 	if st.Report != nil {
 		t.add("report", st.Report.Path)
@@ -42,14 +47,14 @@ func (r *cycle) facts() []engine.Fact {
 		}
 	}
 	if st.Status == Awaiting {
-		t.add("deadline", cmp.Or(string(st.Deadline), "none: an answer is awaited for ever"))
+		t.add("deadline", cmp.Or(string(st.Deadline), r.words("deadline.none")))
 	}
-	t.add("audit", linesOf(r.audit.Rows, Row.words)...)
+	t.add("audit", linesOf(r.audit.Rows, r.rowWords)...)
 	tellGoal(r, &t)
 	if r.found != nil {
 		t.add("warning", linesOf(r.found.Warnings, sentence)...)
 	}
-	return t
+	return t.facts
 }
 
 func triggerWords(r *cycle) string {
@@ -58,10 +63,10 @@ func triggerWords(r *cycle) string {
 	}
 	words := r.trig.TriggerType
 	if r.trig.CreatedBy != "" {
-		words += ", by " + oneLine(string(r.trig.CreatedBy), shownName)
+		words = r.words("trigger.by", "trigger", words, "who", oneLine(string(r.trig.CreatedBy), shownName))
 	}
 	if r.State.TimeoutReentries > 0 {
-		words += ", after " + counted(r.State.TimeoutReentries, "cycle", "cycles") + " in a row without an answer"
+		words = r.words("trigger.after", "trigger", words, "n", r.State.TimeoutReentries)
 	}
 	return words
 }
@@ -75,42 +80,42 @@ func tellLevel(r *cycle, t *factList) {
 		return
 	}
 	if st.Level != nil {
-		how := "in hand"
+		key := "level.hand"
 		if st.Report != nil {
-			how = "applied"
+			key = "level.applied"
 		}
-		t.add("level", fmt.Sprintf("%d decided → %d %s", d.AutomationLevel, st.Level.Current, how))
+		t.add("level", r.words(key, "decided", d.AutomationLevel, "current", st.Level.Current))
 	}
-	b := "none"
+	b := r.words("signals.none")
 	if d.Signals.B != nil {
 		b = fmt.Sprint(*d.Signals.B)
 	}
-	t.add("signals", fmt.Sprintf("A %d, B %s, C %d: level %d", d.Signals.A, b, d.Signals.C, d.SignalLevel))
+	t.add("signals", r.words("signals", "a", d.Signals.A, "b", b, "c", d.Signals.C, "level", d.SignalLevel))
 	t.add("because", linesOf(d.Rationale, sentence)...)
-	t.add("escalation", escalationWords(d))
+	t.add("escalation", escalationWords(d).In(r.Lang))
 	t.add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, sentence(x.Error)) })...)
 }
 
-func escalationWords(d *Decision) string {
+func escalationWords(d *Decision) templates.Message {
 	switch {
 	case d.RecommendedLevel != nil:
-		return fmt.Sprintf("needed: level %d is recommended", *d.RecommendedLevel)
+		return templates.NewMessage("optimizer.escalation.level", "level", *d.RecommendedLevel)
 	case d.EscalationNeeded:
-		return "needed"
+		return templates.NewMessage("optimizer.escalation.yes")
 	}
-	return "not needed"
+	return templates.NewMessage("optimizer.escalation.no")
 }
 
 // words are a metric in one line.
-func (m Metric) words() string {
-	value := "no value"
+func (m Metric) words(lang string) string {
+	value := phrase(lang, "metric.none")
 	if m.Value != nil {
 		value = numeral(*m.Value)
 	}
 	words := []string{value}
-	add := func(label string, v *float64) {
+	add := func(key string, v *float64) {
 		if v != nil {
-			words = append(words, label+" "+numeral(*v))
+			words = append(words, phrase(lang, "metric."+key, "value", numeral(*v)))
 		}
 	}
 	add("threshold", m.Threshold)
@@ -120,56 +125,49 @@ func (m Metric) words() string {
 		words = append(words, m.Unit)
 	}
 	if m.Direction == down {
-		words = append(words, "down is better")
+		words = append(words, phrase(lang, "metric.down"))
 	}
 	if !m.Gate {
-		words = append(words, "no gate")
+		words = append(words, phrase(lang, "metric.ungated"))
 	}
 	return oneLine(m.Name, shownName) + ": " + strings.Join(words, ", ")
 }
 
-// words are a row's fate in one line.
-func (row Row) words() string {
+// rowWords are a row's fate in one line.
+func (r *cycle) rowWords(row Row) string {
 	words := fmt.Sprintf("%s %s: %s", row.Table, row.ID, row.Outcome)
 	if row.Tries > 0 && !row.in() {
-		words += fmt.Sprintf(" after %s", counted(row.Tries, "try", "tries"))
+		words = r.words("row.after", "row", words, "n", row.Tries)
 	}
 	if row.LastError != "" {
 		words += ": " + sentence(string(row.LastError))
 	}
 	if row.Tries > 0 && row.NextTryAt != "" {
-		words += "; tried again at " + string(row.NextTryAt)
+		words = r.words("row.again", "row", words, "at", row.NextTryAt)
 	}
 	return words
-}
-
-func counted(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
 }
 
 // tellGoal says what was answered, and what the cycle came to.
 func tellGoal(r *cycle, t *factList) {
 	st := r.State
 	if a := st.Answer; a != nil {
-		t.add("answer", givenWords(a.Response, a.Selected, a.Comment, a.By))
+		t.add("answer", r.givenWords(a.Response, a.Selected, a.Comment, a.By))
 	}
 	if g := st.Goal; g != nil {
-		t.add("goal", fmt.Sprintf("level %d next, by %s", g.NextAutomationLevel, g.ApprovedBy))
+		t.add("goal", r.words("level.next", "level", g.NextAutomationLevel, "by", g.ApprovedBy))
 		t.add("directive", linesOf(g.OptimizationDirectives, sentence)...)
 		t.add("issue", linesOf(g.CarryOverIssues, sentence)...)
 	}
 	if late := lateAnswer(r); late != nil {
-		t.add("late answer", givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
+		t.add("late", r.givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
 	}
-	t.add("failed because", sentence(string(st.Error)))
+	t.add("failed", sentence(string(st.Error)))
 }
 
-func givenWords(response string, selected []string, comment string, by By) string {
-	words := strings.Join(append([]string{response}, selected...), ", ")
-	words += fmt.Sprintf(" by %s (%s)", oneLine(by.User, shownName), by.Source)
+func (r *cycle) givenWords(response string, selected []string, comment string, by By) string {
+	given := strings.Join(append([]string{response}, selected...), ", ")
+	words := r.words("given", "answer", given, "who", oneLine(by.User, shownName), "source", by.Source)
 	if comment != "" {
 		words += ": " + sentence(comment)
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // findings are what check reports of a cycle besides its notes: what does not fit
@@ -20,7 +22,7 @@ func (r *cycle) findings() []engine.Finding {
 		list = append(list, engine.Finding{Severity: severity, Path: path, Text: text})
 	}
 	if _, key, _, ok := layout.OptimizerParts(r.runID()); ok && !slices.Contains(layout.OptimizerKeys(), key) {
-		add("warning", r.Snap.Dir, fmt.Sprintf("the key word %q of the run id is none that is known: it is one of %s", key, strings.Join(layout.OptimizerKeys(), ", ")))
+		add("warning", r.Snap.Dir, r.words("finding.key", "key", strconv.Quote(key), "keys", strings.Join(layout.OptimizerKeys(), ", ")))
 	}
 	checkKeys(r, add)
 	if r.Begun {
@@ -29,7 +31,7 @@ func (r *cycle) findings() []engine.Finding {
 	}
 	for _, row := range r.audit.Rows {
 		if row.Outcome == rowPending || row.in() && row.LastError != "" {
-			add("warning", r.audit.doc.Path, row.words())
+			add("warning", r.audit.doc.Path, r.rowWords(row))
 		}
 	}
 	return list
@@ -48,14 +50,14 @@ func checkKeys(r *cycle, add func(severity, path, text string)) {
 	strays := strayKeys(d.Body)
 	for i, s := range strays {
 		if i == mostStrays {
-			add("warning", d.Path, fmt.Sprintf("%d more keys of this file are unknown", len(strays)-i))
+			add("warning", d.Path, r.words("finding.strays", "n", len(strays)-i))
 			return
 		}
-		text := fmt.Sprintf("%s: unknown key %q: it is kept and not read", sentence(s.Pointer), oneLine(s.Name, shownName))
+		text := "finding.stray"
 		if s.Meant != "" {
-			text += fmt.Sprintf("; did you mean %q?", s.Meant)
+			text = "finding.stray.meant"
 		}
-		add("warning", d.Path, text)
+		add("warning", d.Path, r.words(text, "at", sentence(s.Pointer), "key", strconv.Quote(oneLine(s.Name, shownName)), "meant", strconv.Quote(s.Meant)))
 	}
 }
 
@@ -85,12 +87,12 @@ func checkReportText(r *cycle, add func(severity, path, text string)) {
 	d := r.Snap.Doc(rep.Path)
 	switch {
 	case d.Absent() && final(r.State.Status):
-		add("warning", rep.Path, "the report is gone")
+		add("warning", rep.Path, r.words("finding.report.gone"))
 	case !d.Present() || d.Sum.Hex() == rep.SHA256:
 	default:
-		text := "the report is not the one that was recorded"
+		text := r.words("finding.report")
 		if missing := missingHeadings(d.Body, r.State.Level.Current, r.State.Lang); len(missing) > 0 {
-			text += ": it lacks the headings " + strings.Join(missing, ", ")
+			text = r.words("finding.report.headings", "headings", strings.Join(missing, ", "))
 		}
 		add("error", rep.Path, text)
 	}
@@ -121,14 +123,14 @@ func checkGoal(r *cycle, add func(severity, path, text string)) {
 	}
 	var have Goal
 	if err := schemas.Decode("optimizer/goal", "goal.json", d.Body, &have); err != nil {
-		add("error", d.Path, err.Error())
+		add("error", d.Path, templates.In(r.Lang, err))
 		return
 	}
 	if !sameGoal(have, *st.Goal) {
-		add("error", d.Path, "it is not the goal that the cycle came to: "+differences(have, *st.Goal))
+		add("error", d.Path, r.words("finding.goal", "differences", r.differences(have, *st.Goal)))
 	}
 	if should := goalOf(st, st.Answer); !sameGoal(should, *st.Goal) {
-		add("error", r.Doc.Path, "/goal does not follow from /answer: "+differences(*st.Goal, should))
+		add("error", r.Doc.Path, r.words("finding.goal.unfounded", "differences", r.differences(*st.Goal, should)))
 	}
 }
 
@@ -136,12 +138,12 @@ func checkGoal(r *cycle, add func(severity, path, text string)) {
 func sameGoal(a, b Goal) bool { return bytes.Equal(encoded(a), encoded(b)) }
 
 // differences names the members in which a goal is not as it should be.
-func differences(have, should Goal) string {
+func (r *cycle) differences(have, should Goal) string {
 	var words []string
 	h, s := reflect.ValueOf(have), reflect.ValueOf(should)
 	for i := range h.NumField() {
 		if a, b := fmt.Sprint(h.Field(i)), fmt.Sprint(s.Field(i)); a != b {
-			words = append(words, fmt.Sprintf("%s is %s, expected %s", h.Type().Field(i).Tag.Get("json"), oneLine(a, shownName), oneLine(b, shownName)))
+			words = append(words, r.words("finding.goal.member", "member", h.Type().Field(i).Tag.Get("json"), "have", oneLine(a, shownName), "want", oneLine(b, shownName)))
 		}
 	}
 	return strings.Join(words, "; ")

@@ -2,9 +2,10 @@ package optimizer
 
 import (
 	"cmp"
-	"fmt"
+	"strconv"
 
 	"placet/schemas"
+	"placet/templates"
 )
 
 // mergeKPI returns the metrics in the order in which they first appear: trigger,
@@ -100,19 +101,19 @@ func (m Metric) points(v float64) float64 {
 }
 
 // problem says what is wrong with a source of KPI that its schema does not see,
-// "" for nothing: a name that is there twice, a gate on a number.
-func (k KPI) problem() string {
+// nil for nothing: a name that is there twice, a gate on a number.
+func (k KPI) problem() error {
 	seen := map[string]int{}
 	for i, m := range k.Metrics {
 		if first, twice := seen[m.Name]; twice {
-			return fmt.Sprintf("/metrics/%d/name: %q is that of /metrics/%d as well: give each metric one entry", i, oneLine(m.Name, shownName), first)
+			return templates.Errorf("optimizer.problem.metric.twice", "at", i, "name", strconv.Quote(oneLine(m.Name, shownName)), "first", first)
 		}
 		seen[m.Name] = i
 		if m.gatedNumber() {
-			return fmt.Sprintf("/metrics/%d/gate: %q has the unit number and cannot gate: leave gate out, or set unit to percent or ratio", i, oneLine(m.Name, shownName))
+			return templates.Errorf("optimizer.problem.metric.gate", "at", i, "name", strconv.Quote(oneLine(m.Name, shownName)))
 		}
 	}
-	return ""
+	return nil
 }
 
 func (m Measure) gatedNumber() bool { return m.Unit == number && m.Gate != nil && *m.Gate }
@@ -123,20 +124,20 @@ func (m Measure) gatedNumber() bool { return m.Unit == number && m.Gate != nil &
 func triggerMetrics(o schemas.Object) ([]Measure, error) {
 	var all []Measure
 	for _, member := range o {
-		m, value := Measure{Name: member.Name}, o.Raw(member.Name)
-		into, expected := any(&m.Value), "a number"
+		m, value, name := Measure{Name: member.Name}, o.Raw(member.Name), oneLine(member.Name, shownName)
+		into, expected := any(&m.Value), templates.Key("optimizer.problem.current.number")
 		if value.Kind() == '{' {
-			into, expected = &m, "a metric as in kpi.json, without name"
+			into, expected = &m, "optimizer.problem.current.object"
 		}
 		if value.Kind() != '{' && value.Kind() != '0' {
-			return nil, fmt.Errorf("/current_metrics/%s: expected a number, or an object like a metric of kpi.json", oneLine(member.Name, shownName))
+			return nil, templates.Errorf("optimizer.problem.current", "name", name)
 		}
 		if err := schemas.DecodeValue(value, into); err != nil {
-			return nil, fmt.Errorf("/current_metrics/%s: expected %s: %w", oneLine(member.Name, shownName), expected, err)
+			return nil, templates.Errorf(expected, "name", name, "error", err)
 		}
 		m.Name, m.plain = member.Name, value.Kind() == '0'
 		if m.gatedNumber() {
-			return nil, fmt.Errorf("/current_metrics/%s/gate: a metric of the unit number cannot gate", oneLine(member.Name, shownName))
+			return nil, templates.Errorf("optimizer.problem.current.gate", "name", name)
 		}
 		all = append(all, m)
 	}

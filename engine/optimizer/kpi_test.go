@@ -159,7 +159,7 @@ func TestABareNumberOfARatioBelowItsThreshold(t *testing.T) {
 		if b := st.Decision.Signals.B; b == nil || *b != 30 || *st.KPI[0].Value != 0.781 || *st.KPI[0].Margin != -6.9 {
 			t.Errorf("signal B is %v of %+v", b, st.KPI)
 		}
-		d.holds("level10_report.md", "| precision | 0.781 | 0.85 | 미달 |", "precision 0.781/0.85: -6.9")
+		d.holds("level10_report.md", "| precision | 0.781 | 0.85 | missed |", "precision 0.781/0.85: -6.9")
 	})
 }
 
@@ -182,7 +182,11 @@ func TestProblemsOfASource(t *testing.T) {
 		`/metrics/1/name: "a" is that of /metrics/0 as well: give each metric one entry`:                            {Metrics: []Measure{{Name: "a"}, {Name: "a"}}},
 		`/metrics/0/gate: "a" has the unit number and cannot gate: leave gate out, or set unit to percent or ratio`: {Metrics: []Measure{{Name: "a", Unit: number, Gate: ptr(true)}}},
 	} {
-		if got := k.problem(); got != want {
+		got := ""
+		if err := k.problem(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
 			t.Errorf("%v: %q, want %q", k, got, want)
 		}
 	}

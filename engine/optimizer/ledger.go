@@ -122,7 +122,7 @@ func newLedger(r *cycle) ledger {
 		case !l.waitsFor(row, r.State.AuditID):
 			l.Rows[i] = scheduled(r, row)
 		case row.Outcome == rowOwed && l.row(string(r.State.AuditID)).Outcome == rowPending:
-			l.Rows[i].Outcome, l.Rows[i].LastError = rowPending, "waits for "+r.State.AuditID
+			l.Rows[i].Outcome, l.Rows[i].LastError = rowPending, text(r.words("row.waits", "row", r.State.AuditID))
 		}
 	}
 	return l
@@ -183,10 +183,12 @@ func recording(r *cycle, w *run.Outputs) {
 	for _, row := range now.Rows {
 		switch {
 		case row.Outcome == rowRefused:
-			r.Notes.Beside(r.audit.doc.Path, fmt.Sprintf("the database %s refused the row %s: %s; the cycle goes on without it", now.DB, row.ID, row.LastError))
+			r.Notes.Beside(r.audit.doc.Path, r.words("note.refused", "db", now.DB, "row", row.ID, "error", row.LastError))
 		case row.Settled() || now.waitsFor(row, r.State.AuditID):
 		case rowDue(r, row):
-			w.Plan.Actions = append(w.Plan.Actions, engine.Action{ID: tryID(r, row), Database: new(now.Into(row))})
+			into := now.Into(row)
+			into.Hint = MigrateHint(r.Lang)
+			w.Plan.Actions = append(w.Plan.Actions, engine.Action{ID: tryID(r, row), Database: &into})
 		}
 	}
 }
@@ -239,9 +241,9 @@ var (
 	}}
 )
 
-// migrateHint is what helps where one of them is missing: init_db alone stops at a table
-// without the later columns, since it makes their indexes first.
-const migrateHint = "migrate with sqlite3 and upstream's mso-agent-audit-log/schema/migrate_v1_4_to_v1_5.sql, then with its init_db, which alone stops at a database without work_type"
+// MigrateHint says in a language what helps where one of them is missing: init_db alone
+// stops at a table without the later columns, since it makes their indexes first.
+func MigrateHint(lang string) string { return phrase(lang, "row.migrate") }
 
 // actionID names an action of the cycle. An action begins once in a process: a cycle
 // that begins anew under the run's name has actions of its own.

@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"strings"
 
@@ -33,8 +32,8 @@ func readInputs(r *cycle) (in decisionInputs) {
 	in.kpi, kpi = loadSound[KPI](r, "inputs/kpi.json", "optimizer/kpi")
 	usage, ok := r.usage()
 	if in.usage = usage; usage != nil {
-		if problem := usage.problem(); problem != "" {
-			r.Notes.Add(r.Path("usage.problem.md"), "cannot use the front matter of "+usagePath(r)+": "+problem)
+		if problem := usage.problem(); problem != nil {
+			r.Notes.Add(r.Path("usage.problem.md"), r.words("note.usage.problem", "file", usagePath(r), "problem", problem))
 			ok = false
 		}
 	}
@@ -43,12 +42,12 @@ func readInputs(r *cycle) (in decisionInputs) {
 }
 
 // loadSound loads a document of which more is expected than its schema says.
-func loadSound[T interface{ problem() string }](r *cycle, rel, schema string) (*T, run.Reading) {
+func loadSound[T interface{ problem() error }](r *cycle, rel, schema string) (*T, run.Reading) {
 	d := r.Snap.In(rel)
 	v, got := run.Load[T](&r.Input, d, schema)
 	if v != nil {
-		if problem := (*v).problem(); problem != "" {
-			r.Bad(d, "cannot use "+path.Base(rel)+": "+problem)
+		if problem := (*v).problem(); problem != nil {
+			r.Bad(d, r.words("note.unusable", "file", path.Base(rel), "problem", problem))
 			return nil, run.Bad
 		}
 	}
@@ -93,10 +92,9 @@ func (r *cycle) data() data { return run.Once(r.Run, "retrieved", func() data { 
 
 func readData(r *cycle) (v data) {
 	d := r.Snap.In("retrieved.jsonl")
-	got := r.Judge(d, func() error {
-		var problem string
-		if v.list, problem = parseRecords(d.Body); problem != "" {
-			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.Untranslated(problem), Torn: tornEnd(d.Body)}
+	got := r.Judge(d, func() (err error) {
+		if v.list, err = parseRecords(d.Body); err != nil {
+			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.NewMessage("say.text", "text", err), Torn: tornEnd(d.Body)}
 		}
 		return nil
 	})
@@ -122,23 +120,23 @@ func (r *cycle) suggestions() proposed {
 	})
 }
 
-// problem is why suggestions that fit the schema cannot be used, "" if they can.
-func (s Suggestions) problem() string {
+// problem is why suggestions that fit the schema cannot be used, nil if they can.
+func (s Suggestions) problem() error {
 	first := map[string]int{}
 	for i, g := range s.Suggestions {
 		words := strings.TrimSpace(g.Text)
 		if words == "" {
-			return fmt.Sprintf("/suggestions/%d/text is blank: expected what is suggested", i)
+			return templates.Errorf("optimizer.problem.suggestion.blank", "at", i)
 		}
 		if j, doubled := first[words]; doubled {
-			return fmt.Sprintf("/suggestions/%d/text is that of /suggestions/%d: expected each suggestion once", i, j)
+			return templates.Errorf("optimizer.problem.suggestion.twice", "at", i, "first", j)
 		}
 		first[words] = i
 	}
 	if n := s.bytes(); n > mostOffered {
-		return fmt.Sprintf("/suggestions: the texts have %d bytes together: expected at most %d, which is what a request can show; put the rest into a file and name it", n, mostOffered)
+		return templates.Errorf("optimizer.problem.suggestions", "bytes", n, "most", mostOffered)
 	}
-	return ""
+	return nil
 }
 
 // failure is why the level in hand has failed, and the document that says so; "" where it
@@ -152,10 +150,10 @@ func (r *cycle) failure() (why string, because []engine.Document) {
 	case pending || !r.attempts().haveFailed(r) || r.attempts().left(r) > 0:
 		return "", nil
 	}
-	return commandName(r) + ": " + last.why(), []engine.Document{last.outcomeDoc}
+	return commandName(r) + ": " + r.why(*last), []engine.Document{last.outcomeDoc}
 }
 
-// commandName is what the command of the level in hand is for.
+// commandName is the setting that names the command of the level in hand.
 func commandName(r *cycle) string {
 	if r.State.Level.Current == 30 {
 		return "evaluation"
@@ -164,11 +162,11 @@ func commandName(r *cycle) string {
 }
 
 // notOurs is why the report is not written over what lies in its place.
-func notOurs(d engine.Document) string {
+func (r *cycle) notOurs(d engine.Document) string {
 	if d.Err != nil {
-		return fmt.Sprintf("this file cannot be read (%v), and the report of the cycle belongs here: make it readable or move it away", d.Err)
+		return r.words("note.report.place", "error", d.Err)
 	}
-	return "this file is not placet's: the report of the cycle belongs here; move it away, and placet writes its own"
+	return r.words("note.report.foreign")
 }
 
 // ours reports whether a report ends with placet's line.

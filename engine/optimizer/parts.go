@@ -26,7 +26,7 @@ func (r *cycle) parts() []engine.Part {
 }
 
 func levelPart(r *cycle, level int) engine.Part {
-	var t factList
+	t := factList{lang: r.Lang}
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
 	if r.State.Decision.AutomationLevel == level {
 		t.add("decided", strings.Join(r.State.Decision.Rationale, "; "))
@@ -39,20 +39,20 @@ func levelPart(r *cycle, level int) engine.Part {
 	if i := slices.IndexFunc(r.State.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
 		d := r.State.Demotions[i]
 		p.Status = levelDemoted
-		t.add("demoted", fmt.Sprintf("to %d at %s: %s", d.To, d.At, d.Error))
+		t.add("demoted", r.words("part.demoted", "to", d.To, "at", d.At, "error", d.Error))
 	}
 	if d := r.Snap.In(layout.OptimizerReportName(level)); d.Present() {
 		t.add("report", d.Path)
 	}
-	p.Facts = t
+	p.Facts = t.facts
 	tries := linesOf(r.allAttempts(), func(t levelAttempt) string {
 		if t.level != level {
 			return ""
 		}
-		return fmt.Sprintf("attempt %d: %s", t.n, t.why())
+		return r.words("part.attempt", "attempt", t.n, "how", r.why(t))
 	})
 	if len(tries) > 0 {
-		p.Sections = []engine.Section{{Title: "Attempts", Text: strings.Join(tries, "\n")}}
+		p.Sections = []engine.Section{{Title: r.words("part.attempts"), Text: strings.Join(tries, "\n")}}
 	}
 	return p
 }

@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"placet/engine"
@@ -73,7 +72,8 @@ func (r *cycle) hitl() *run.Request {
 	return r.Request(string(r.State.RequestID))
 }
 
-func (r *cycle) words(key string, pairs ...any) string { return phrase(r.State.Lang, key, pairs...) }
+// words is a sentence of the family in the language of the cycle.
+func (r *cycle) words(key string, pairs ...any) string { return phrase(r.Lang, key, pairs...) }
 
 func (r *cycle) title(q *run.Request) gate.Texts {
 	return gate.Texts{Lang: r.State.Lang, Title: r.words("title." + q.Type)}
@@ -107,14 +107,14 @@ func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 }
 
 func tellHITL(r *cycle, _ *run.Request, a *engine.OpenRequest) {
-	a.Where = fmt.Sprintf("level %d", r.State.Level.Current)
-	a.Summary = r.State.WorkflowName + ", escalation " + escalationWords(r.State.Decision)
-	a.NoReject = "placet optimizer stop gives the cycle up"
+	a.Where = r.words("level", "level", r.State.Level.Current)
+	a.Summary = r.words("asked.summary", "workflow", r.State.WorkflowName, "escalation", escalationWords(r.State.Decision))
+	a.NoReject = r.words("asked.reject")
 }
 
 // askCap is the question whether cycles go on that nobody answers.
 func askCap(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = r.words("ask.reentry_cap", "workflow", r.State.WorkflowName, "n", fmt.Sprint(r.State.TimeoutReentries))
+	req.Prompt = r.words("ask.reentry_cap", "workflow", r.State.WorkflowName, "n", r.State.TimeoutReentries)
 	offer(r, req, optContinue, optStop)
 	return schemas.Object{{Name: "timeout_reentries", Value: r.State.TimeoutReentries}, {Name: "last_run_id", Value: r.State.trig.LastRunID}}
 }
@@ -138,7 +138,7 @@ func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
 }
 
 func tellAttempt(r *cycle, q *run.Request, a *engine.OpenRequest) {
-	a.Where = "attempt " + string(q.Subject)
+	a.Where = r.words("asked.attempt", "attempt", q.Subject)
 }
 
 // reportStands reports whether the report is the one that was asked about; why
@@ -151,11 +151,11 @@ func reportStands(r *cycle) (problem string, ok bool) {
 		r.Held = true
 		return "", false
 	case run.IsUnreadable(d):
-		return fmt.Sprintf("the report cannot be read (%v): make %s readable; answers are held until then", d.Err, name), false
+		return r.words("note.report.unreadable", "error", d.Err, "file", name), false
 	case d.Absent():
-		return "the report is gone and what it was made from has changed: restore " + name + "; answers are held until then", false
+		return r.words("note.report.gone", "file", name), false
 	case d.Sum.Hex() != r.State.Report.SHA256:
-		return "the report is not the one that was asked about: restore " + name + ", or delete it and placet writes it again; answers are held until then", false
+		return r.words("note.report.changed", "file", name), false
 	}
 	return "", true
 }

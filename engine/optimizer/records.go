@@ -3,46 +3,47 @@ package optimizer
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"strconv"
 
 	"placet/schemas"
+	"placet/templates"
 )
 
-// parseRecords reads retrieved.jsonl. The problem names the line and what was
+// parseRecords reads retrieved.jsonl. The error names the line and what was
 // expected there; with one there are no records.
-func parseRecords(body []byte) (records []Record, problem string) {
+func parseRecords(body []byte) (records []Record, err error) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:
-		return nil, "the file is empty: expected at least one line such as " + recordExample
+		return nil, templates.Errorf("optimizer.problem.records.empty", "example", recordExample)
 	case body[len(body)-1] != '\n':
 		return nil, unended(body)
 	}
 	n := 0
 	for line := range bytes.Lines(body) {
 		n++
-		r, problem := parseRecord(n, line)
-		if problem != "" {
-			return nil, problem
+		r, err := parseRecord(n, line)
+		if err != nil {
+			return nil, err
 		}
 		records = append(records, r)
 	}
-	return records, ""
+	return records, nil
 }
 
 // unended is what is wrong with a file whose last line has no end.
-func unended(body []byte) string {
+func unended(body []byte) error {
 	if at := bytes.IndexByte(body, 0); at >= 0 {
-		return fmt.Sprintf("line %d: the file holds NUL bytes: expected UTF-8 text", bytes.Count(body[:at], []byte("\n"))+1)
+		return templates.Errorf("optimizer.problem.records.nul", "line", bytes.Count(body[:at], []byte("\n"))+1)
 	}
-	return fmt.Sprintf("line %d: the file ends without a newline: the last line may be half-written: expected a newline after it", bytes.Count(body, []byte("\n"))+1)
+	return templates.Errorf("optimizer.problem.records.end", "line", bytes.Count(body, []byte("\n"))+1)
 }
 
 const recordExample = `{"record_id": "r1", "metric": "precision", "value": 78.1, "flag": null}`
 
 // parseRecord reads line n.
-func parseRecord(n int, line []byte) (Record, string) {
+func parseRecord(n int, line []byte) (Record, error) {
 	if len(bytes.TrimSpace(line)) == 0 {
-		return Record{}, fmt.Sprintf("line %d is blank: expected one JSON object, such as %s", n, recordExample)
+		return Record{}, templates.Errorf("optimizer.problem.records.blank", "line", n, "example", recordExample)
 	}
 	var found struct {
 		RecordID *string     `json:"record_id"`
@@ -54,30 +55,29 @@ func parseRecord(n int, line []byte) (Record, string) {
 		return Record{}, onLine(n, err)
 	}
 	for _, m := range []struct {
-		absent         bool
-		name, expected string
-	}{{found.RecordID == nil, "record_id", "text"}, {found.Metric == nil, "metric", "text"}, {found.Value == nil, "value", "a finite number"}} {
+		absent     bool
+		name, kind string
+	}{{found.RecordID == nil, "record_id", "text"}, {found.Metric == nil, "metric", "text"}, {found.Value == nil, "value", "number"}} {
 		if m.absent {
-			return Record{}, fmt.Sprintf("line %d: /%s is missing: expected %s", n, m.name, m.expected)
+			return Record{}, templates.Errorf(templates.Key("optimizer.problem.records."+m.kind), "line", n, "name", m.name)
 		}
 	}
 	r := Record{RecordID: *found.RecordID, Metric: *found.Metric, Value: *found.Value}
 	if flag, ok := found.Flag.Text(); ok && flag == anomaly {
 		r.Flag = anomaly
 	} else if !found.Flag.Null() {
-		return Record{}, fmt.Sprintf("line %d: /flag is %s: expected null or %q", n, oneLine(string(found.Flag), shownName), anomaly)
+		return Record{}, templates.Errorf("optimizer.problem.records.flag", "line", n, "have", oneLine(string(found.Flag), shownName), "flag", strconv.Quote(anomaly))
 	}
-	return r, ""
+	return r, nil
 }
 
 // onLine is what is wrong with line n, which was read as a document of its own.
-func onLine(n int, err error) string {
+func onLine(n int, err error) error {
 	var place *schemas.Error
 	if !errors.As(err, &place) {
-		return fmt.Sprintf("line %d: %v", n, err)
+		return templates.Errorf("optimizer.problem.records.line", "line", n, "error", err)
 	}
 	at := *place
-	at.Line = n
-	at.Column = max(at.Column, 1)
-	return at.Error()
+	at.Line, at.Column, at.Torn = n, max(at.Column, 1), false
+	return &at
 }

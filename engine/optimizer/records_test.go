@@ -16,11 +16,11 @@ import (
 const goodRecord = `{"record_id": "r1", "metric": "precision", "value": 78.1}`
 
 func TestParseRecords(t *testing.T) {
-	got, problem := parseRecords([]byte(`{"record_id": "r1", "metric": "precision", "value": 78.1, "flag": null, "source": {"more": [1]}}
+	got, err := parseRecords([]byte(`{"record_id": "r1", "metric": "precision", "value": 78.1, "flag": null, "source": {"more": [1]}}
 {"flag":"anomaly","value":-1e3,"metric":"f1 점수","record_id":""}` + "\r\n" + goodRecord + "\n"))
 	want := []Record{{"r1", "precision", 78.1, ""}, {"", "f1 점수", -1000, anomaly}, {"r1", "precision", 78.1, ""}}
-	if diff := cmp.Diff(want, got); problem != "" || diff != "" {
-		t.Errorf("%q\n%s", problem, diff)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }
 
@@ -51,9 +51,9 @@ func TestBadRecords(t *testing.T) {
 		{"a byte order mark", "\ufeff" + goodRecord + "\n", "line 1, column 1"},
 		{"a zero byte", goodRecord + "\n\x00\n", "line 2, column 1"},
 	} {
-		records, problem := parseRecords([]byte(c.body))
-		if !strings.HasPrefix(problem, c.want) || records != nil {
-			t.Errorf("%s: %q with %d records, want %q", c.name, problem, len(records), c.want)
+		records, err := parseRecords([]byte(c.body))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || records != nil {
+			t.Errorf("%s: %v with %d records, want %q", c.name, err, len(records), c.want)
 		}
 		if line := strings.TrimSpace(c.body); c.name != "no final newline" && !fitsNot(line) {
 			t.Errorf("%s: every line fits the schema", c.name)
@@ -82,10 +82,10 @@ func FuzzRecords(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		records, problem := parseRecords(body)
-		if problem != "" {
-			if records != nil || strings.ContainsAny(problem, "\n\r\x00") {
-				t.Fatalf("%q with %d records", problem, len(records))
+		records, err := parseRecords(body)
+		if err != nil {
+			if records != nil || strings.ContainsAny(err.Error(), "\n\r\x00") {
+				t.Fatalf("%v with %d records", err, len(records))
 			}
 			return
 		}
@@ -142,8 +142,8 @@ func BenchmarkParseRecords(b *testing.B) {
 	b.SetBytes(int64(body.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, problem := parseRecords(body.Bytes()); problem != "" {
-			b.Fatal(problem)
+		if _, err := parseRecords(body.Bytes()); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package optimizer
 
-import "placet/engine"
+import (
+	"placet/engine"
+	"placet/templates"
+)
 
 // ReadAudit decodes an audit.json. The error is a *schemas.Error.
 func ReadAudit(body []byte) (Audit, error) { return decodeAudit("audit.json", body) }
@@ -29,7 +32,7 @@ func (row Row) Into(db string) engine.Database {
 		values = append(values, engine.Field{Name: m.Name, Value: plainValue(m.Value)})
 	}
 	return engine.Database{
-		Path: db, Schema: AuditSchema, Columns: auditColumns, Optional: laterColumns, Hint: migrateHint,
+		Path: db, Schema: AuditSchema, Columns: auditColumns, Optional: laterColumns, Hint: MigrateHint(templates.English),
 		Insert: &engine.Row{Table: row.Table, ID: row.ID, Values: values},
 	}
 }

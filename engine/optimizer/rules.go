@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"placet/engine"
@@ -97,7 +96,7 @@ func stops(r *cycle, _ run.On) *move {
 		return nil
 	}
 	m := &move{
-		Reason: "stopped: " + r.stop.Reason, Causes: []engine.Document{r.Snap.In("stop.json")},
+		Reason: r.words("reason.stopped", "reason", r.stop.Reason), Causes: []engine.Document{r.Snap.In("stop.json")},
 		Then: func(c *change) { fail(r, c, r.stop.Reason) },
 	}
 	if r.stop.By != "" {
@@ -113,7 +112,7 @@ const longestError = 4 << 10
 // database hears of it unless a row is owed already.
 func fail(r *cycle, c *change, reason string) {
 	c.State.Error = text(templates.Cut(reason, longestError))
-	c.CloseAll(gate.Cancelled, "the cycle has failed")
+	c.CloseAll(gate.Cancelled, r.words("reason.ended"))
 	if c.State.AuditID == "" {
 		c.State.AuditID = newRowID(r, c, auditPrefix, purposeAudit)
 	}
@@ -127,7 +126,7 @@ func newRowID(r *cycle, c *change, prefix, purpose string) text {
 // declines ends a cycle that began because nobody answered, again and again.
 func declines(r *cycle, on run.On) *move {
 	why := on.Answer.Why()
-	return &move{Reason: why, Then: func(c *change) { fail(r, c, "a person ended the re-entries: "+why) }}
+	return &move{Reason: why, Then: func(c *change) { fail(r, c, r.words("reason.declined", "why", why)) }}
 }
 
 // continues has such a cycle go on.
@@ -179,7 +178,7 @@ func decides(r *cycle, _ run.On) *move {
 	c, whyC := signalC(r.found.Feedback)
 	d := decide(Signals{A: a, B: b, C: c}, &reasons{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.State.Lang)
 	m := &move{
-		Reason: fmt.Sprintf("level %d", d.AutomationLevel), Causes: []engine.Document{r.Snap.In("context.json")},
+		Reason: r.words("level", "level", d.AutomationLevel), Causes: []engine.Document{r.Snap.In("context.json")},
 		Then: func(c *change) {
 			c.State.Decision, c.State.KPI, c.State.Level = &d, kpi, &Level{Current: d.AutomationLevel}
 		},
@@ -198,7 +197,7 @@ func fails(r *cycle, _ run.On) *move {
 	if why == "" || r.State.Level.Current > lowest {
 		return nil
 	}
-	return &move{Reason: "level 10 failed: " + why, Causes: because, Then: func(c *change) { fail(r, c, why) }}
+	return &move{Reason: r.words("reason.failed", "level", lowest, "why", why), Causes: because, Then: func(c *change) { fail(r, c, why) }}
 }
 
 // demotes goes on one level lower where the level in hand cannot be done.
@@ -215,15 +214,15 @@ func demotesAsTold(r *cycle, on run.On) *move {
 	if unsureLevel(r, on.Answer) {
 		return nil
 	}
-	return lower(r, commandName(r)+": nobody knows how it ended")
+	return lower(r, r.words("outcome.unknown", "command", commandName(r)))
 }
 
 func lower(r *cycle, why string, because ...engine.Document) *move {
 	level := r.State.Level.Current
 	return &move{
-		Reason: fmt.Sprintf("level %d failed: %s", level, why), Causes: because,
+		Reason: r.words("reason.failed", "level", level, "why", why), Causes: because,
 		Then: func(c *change) {
-			c.CloseAll(gate.Superseded, "the level was demoted")
+			c.CloseAll(gate.Superseded, r.words("reason.demoted"))
 			st, lower := c.State, level-stride
 			st.Demotions = append(st.Demotions, Demotion{From: level, To: lower, Error: why, At: c.Now})
 			st.Level, st.SuggestionsUntil = &Level{Current: lower}, ""
@@ -239,7 +238,7 @@ func retries(r *cycle, on run.On) *move {
 	if unsureLevel(r, on.Answer) {
 		return nil
 	}
-	return &move{Reason: "one more attempt", Then: func(c *change) { c.State.Level.ExtraAttempts++ }}
+	return &move{Reason: r.words("reason.retry"), Then: func(c *change) { c.State.Level.ExtraAttempts++ }}
 }
 
 // retrieves takes the data of the level.
@@ -252,11 +251,11 @@ func retrieves(r *cycle, _ run.On) *move {
 		return nil
 	}
 	return &move{
-		Reason: fmt.Sprintf("%d records", len(v.list)), Causes: []engine.Document{d},
+		Reason: r.words("reason.records", "n", len(v.list)), Causes: []engine.Document{d},
 		Then: func(c *change) {
 			c.State.Level.Retrieved = text(d.Sum)
 			c.State.SuggestionsUntil = r.later(r.cfg.InputsWait)
-			c.CloseAll(gate.Superseded, "retrieved.jsonl has come")
+			c.CloseAll(gate.Superseded, r.words("reason.retrieved"))
 		},
 	}
 }
@@ -273,9 +272,9 @@ func reports(r *cycle, _ run.On) *move {
 	}
 	level := r.State.Level.Current
 	return &move{
-		Reason: fmt.Sprintf("level %d", level), Causes: causes,
+		Reason: r.words("level", "level", level), Causes: causes,
 		Then: func(c *change) {
-			c.CloseAll(gate.Superseded, "the report is written")
+			c.CloseAll(gate.Superseded, r.words("reason.reported"))
 			st := c.State
 			st.Suggestions = st.suggestionsOffered(s.Suggestions)
 			st.AuditID = newRowID(r, c, auditPrefix, purposeAudit)
@@ -317,7 +316,7 @@ func reportFree(r *cycle) bool {
 	if d.Unsettled() {
 		r.Held = true
 	} else {
-		r.Notes.Beside(d.Path, notOurs(d))
+		r.Notes.Beside(d.Path, r.notOurs(d))
 	}
 	return false
 }
@@ -339,7 +338,7 @@ func records(r *cycle, _ run.On) *move {
 		return nil // the person is shown what was found
 	}
 	return &move{
-		Reason: "audit row " + row.Outcome, Causes: []engine.Document{r.Snap.In("audit.json")},
+		Reason: r.words("reason.row", "outcome", row.Outcome), Causes: []engine.Document{r.Snap.In("audit.json")},
 		Then: func(c *change) {
 			if r.cfg.HITLTimeout > 0 {
 				c.State.Deadline = r.later(r.cfg.HITLTimeout)
@@ -382,7 +381,7 @@ func timesOut(r *cycle, on run.On) *move {
 		return nil
 	}
 	return &move{
-		Reason: a.Decision.Why("nobody answered until " + string(a.Request.Deadline)),
+		Reason: a.Decision.Why(r.words("reason.silence", "at", a.Request.Deadline)),
 		Then: func(c *change) {
 			goal := goalOf(*c.State, nil)
 			c.State.Goal = &goal
@@ -405,6 +404,6 @@ func goalFree(r *cycle, would Goal) bool {
 	if q := r.Open(typeHITL); q != nil && r.IsDecided(q) {
 		return true
 	}
-	r.Notes.Beside(d.Path, "this file is not placet's: the goal of the cycle belongs here once it is decided; move it away")
+	r.Notes.Beside(d.Path, r.words("note.goal"))
 	return false
 }

@@ -171,7 +171,7 @@ func TestScenario09WaitingForInputs(t *testing.T) {
 			d.goes()
 			d.pass(10 * time.Second)
 			d.goes(reported, recorded)
-			d.holds(d.request(typeHITL, "request.json"), "(없음)")
+			d.holds(d.request(typeHITL, "request.json"), "(none)")
 		})
 	})
 	t.Run("no wait", func(t *testing.T) {

@@ -55,7 +55,7 @@ func TestScenario08LevelsThatCannotBeDone(t *testing.T) {
 			}
 			d.tick("appropriate", "submit")
 			d.goes(answered)
-			if g := d.goal(); g.NextAutomationLevel != 20 || len(g.CarryOverIssues) != 1 || g.CarryOverIssues[0] != "Level 30 실패: evaluation: exit 2" {
+			if g := d.goal(); g.NextAutomationLevel != 20 || len(g.CarryOverIssues) != 1 || g.CarryOverIssues[0] != "Level 30 failed: evaluation: exit 2" {
 				t.Errorf("the goal is %+v", g)
 			}
 		})
@@ -77,7 +77,7 @@ func TestScenario08LevelsThatCannotBeDone(t *testing.T) {
 			d.holds("decision.json", `"escalation_needed": false`) // as first decided
 			d.pass(48 * time.Hour)
 			d.goes(timedOut)
-			if g := d.goal(); len(g.CarryOverIssues) != 3 || !strings.HasPrefix(g.CarryOverIssues[1], "Level 30 실패: ") || !strings.HasPrefix(g.CarryOverIssues[2], "Level 20 실패: ") || g.NextAutomationLevel != 10 {
+			if g := d.goal(); len(g.CarryOverIssues) != 3 || !strings.HasPrefix(g.CarryOverIssues[1], "Level 30 failed: ") || !strings.HasPrefix(g.CarryOverIssues[2], "Level 20 failed: ") || g.NextAutomationLevel != 10 {
 				t.Errorf("the goal is %+v", g)
 			}
 		})
@@ -134,7 +134,8 @@ func TestScenario08CommandsThatSucceed(t *testing.T) {
 		if got := d.read("retrieved.jsonl"); got != retrievedLines {
 			t.Errorf("retrieved %q", got)
 		}
-		d.holds("level30_report.md", "\n## 평가 요약\n", "\n## KPI 달성 여부\n", "\n## 개선 필요 구간\n", "\n## 구체적 최적화 제안\n", "\n### 우선순위 높음\n", "\n### 우선순위 보통\n", "\n## 다음 주기 권고\n")
+		d.holds("level30_report.md", "\n## Evaluation summary\n", "\n## KPI attainment\n", "\n## Areas needing improvement\n", "\n## Concrete optimisation proposals\n", "\n### High priority\n", "\n### Normal priority\n",
+			"\n## Recommendation for the next cycle\n")
 	})
 }
 

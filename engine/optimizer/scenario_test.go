@@ -11,7 +11,7 @@ import (
 )
 
 func TestScenario01FromInputsToTheReviewerInOnePass(t *testing.T) {
-	tell(t, func(d *desk) {
+	tellWith(t, korean, func(d *desk) {
 		d.assets(20)
 		d.kpi(87)
 		d.write("retrieved.jsonl", retrievedLines)
@@ -60,7 +60,7 @@ func (d *desk) feedback() (row map[string]any, text said) {
 }
 
 func TestScenario04RaiseWithASuggestionAndAComment(t *testing.T) {
-	tell(t, func(d *desk) {
+	tellWith(t, korean, func(d *desk) {
 		d.level20()
 		d.tick("raise", "s1", "submit")
 		d.comment("월말 자료를 더 보자")
@@ -170,7 +170,7 @@ func TestScenario06AnswersThatCannotBe(t *testing.T) {
 
 func TestScenario07SilenceAndLateAnswers(t *testing.T) {
 	t.Run("late", func(t *testing.T) {
-		tell(t, func(d *desk) {
+		tellWith(t, korean, func(d *desk) {
 			d.level20()
 			d.pass(48 * time.Hour)
 			d.goes(timedOut)

@@ -1,12 +1,13 @@
 package optimizer
 
 import (
-	"fmt"
 	"path"
+	"strconv"
 
 	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Statuses that only a view has.
@@ -21,8 +22,8 @@ func (r *cycle) absent(a *engine.RunView) bool {
 	if !r.trigger.Absent() {
 		return false
 	}
-	a.Why = []string{"no cycle has begun in this run: there is no optimizer/trigger.json"}
-	a.Unblock = []engine.UnblockingFile{{Path: r.Path("trigger.json"), Content: `{"workflow_name": "<workflow>"} begins one (placet optimizer trigger)`}}
+	a.Why = []string{r.words("why.absent")}
+	a.Unblock = []engine.UnblockingFile{{Path: r.Path("trigger.json"), Content: r.words("unblock.begin")}}
 	return true
 }
 
@@ -33,15 +34,15 @@ func (r *cycle) tell(a *engine.RunView) {
 }
 
 // misnamed is why no cycle begins in a folder whose name is no run id.
-func misnamed(s engine.Snapshot) string {
-	return fmt.Sprintf("no cycle begins here: the run id %q does not match %s", layout.OptimizerRunID(s.Dir), layout.OptimizerRunIDPattern)
+func misnamed(s engine.Snapshot) templates.Message {
+	return templates.NewMessage("optimizer.why.misnamed", "id", strconv.Quote(layout.OptimizerRunID(s.Dir)), "pattern", layout.OptimizerRunIDPattern)
 }
 
 // stepMisnamed says so in a note.
 func stepMisnamed(s engine.Snapshot) (p engine.Plan) {
-	r := run.Input{Snap: s}
+	r := run.NewInput(s)
 	if d := s.In("trigger.json"); !d.Absent() {
-		r.Bad(d, misnamed(s)+"; move trigger.json to a run whose folder is named so, such as 20260302-msowd-sop-masking")
+		r.Bad(d, phrase(r.Lang, "note.misnamed", "problem", misnamed(s)))
 	}
 	r.Notes.Plan(s, &p, nil)
 	return p
@@ -54,10 +55,12 @@ func accountMisnamed(s engine.Snapshot) engine.RunView {
 		a.Status, a.Blocked, a.Absent = engine.StatusAbsent, false, true
 		return a
 	}
-	a.Why = []string{misnamed(s)}
-	a.Await("a run id as the folder's name (person)")
-	a.Unblock = []engine.UnblockingFile{{Path: layout.OptimizerInActive(s.Dir, "<YYYYMMDD>-<key>-<slug>", "trigger.json"), Content: "what stands in " + d.Path}}
-	a.Findings = []engine.Finding{{Severity: "error", Path: d.Path, Text: misnamed(s)}}
+	r := run.NewInput(s)
+	problem := misnamed(s).In(r.Lang)
+	a.Why = []string{problem}
+	a.Await(r.Say("optimizer.wait.runid"))
+	a.Unblock = []engine.UnblockingFile{{Path: layout.OptimizerInActive(s.Dir, "<YYYYMMDD>-<key>-<slug>", "trigger.json"), Content: r.Say("optimizer.unblock.misnamed", "file", d.Path)}}
+	a.Findings = []engine.Finding{{Severity: "error", Path: d.Path, Text: problem}}
 	return a
 }
 
@@ -72,16 +75,16 @@ func accountArchived(s engine.Snapshot) engine.RunView {
 		a.Findings = []engine.Finding{{Severity: "warning", Path: r.Doc.Path, Text: r.Problem}}
 	case r.Begun && final(r.State.Status):
 		a.Status = r.State.Status
-		a.Why = []string{fmt.Sprintf("status %s is final, and the run was put away: its files are read, and never written", a.Status)}
+		a.Why = []string{r.words("why.archived.final", "status", a.Status)}
 	case r.Begun || !r.trigger.Absent():
 		a.Status = cutOff
-		at := ""
+		key := "why.archived"
 		if r.Begun {
-			at = ", in " + string(r.State.Status)
+			key = "why.archived.in"
 		}
-		a.Why = []string{"the run was put away before its cycle had ended" + at + ": it has no goal, and nothing moves it"}
+		a.Why = []string{r.words(key, "status", r.State.Status)}
 		back := layout.OptimizerInActive(r.Snap.Dir, r.runID(), "")
-		a.Unblock = []engine.UnblockingFile{{Path: path.Dir(back), Content: "moving the run's folder back there resumes the cycle"}}
+		a.Unblock = []engine.UnblockingFile{{Path: path.Dir(back), Content: r.words("unblock.archived")}}
 	default:
 		a.Absent = true
 	}

@@ -13,6 +13,7 @@ import (
 	"placet/engine"
 	"placet/internal/enginetest"
 	"placet/layout"
+	"placet/templates"
 )
 
 // The run and the workflow that most stories are about.
@@ -28,8 +29,9 @@ var storyNow = time.Date(2026, 3, 2, 9, 12, 0, 0, time.UTC)
 
 // suiteOf is what the laws must know of the family.
 func suiteOf(change func(*Config)) enginetest.Suite {
+	own := configOf(change)
 	return enginetest.Suite{
-		Machine: New(), Layout: layout.Optimizer{}, Config: engine.Config{Language: "en", Family: configOf(change)},
+		Machine: New(), Layout: layout.Optimizer{}, Config: engine.Config{Language: own.Language, Family: own},
 		Final: map[string][]engine.Status{ofCycle: {Reached, Failed}}, Persons: byPersons,
 	}
 }
@@ -38,13 +40,18 @@ func suiteOf(change func(*Config)) enginetest.Suite {
 // that says that a level cannot be done, or that the cycle is given up.
 var byPersons = []string{continued, declined, retried, demoted, levelFailed, answered, stopped}
 
+// configOf are the default settings in English, changed.
 func configOf(change func(*Config)) Config {
 	c := DefaultConfig()
+	c.Language = templates.English
 	if change != nil {
 		change(&c)
 	}
 	return c
 }
+
+// korean is what the default settings say of the language.
+func korean(c *Config) { c.Language = DefaultConfig().Language }
 
 // desk is a workspace of cycles; run is the one in hand.
 type desk struct {

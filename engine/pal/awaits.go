@@ -11,10 +11,10 @@ import (
 
 // awaitSources says what an orchestration waits for before it is taken in.
 func awaitSources(r *view, w *run.Waiting) {
-	if w.Bad(orchestrationFile, "nothing starts", "starter", orchestrationExample) || r.notedOutside(w) {
+	if w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.orchestration")) || r.notedOutside(w) {
 		return
 	}
-	w.Why("%s or what it names is still being written: it is looked at again", orchestrationFile)
+	w.Why("pal.why.torn", "file", orchestrationFile)
 	w.Written(orchestrationFile)
 }
 
@@ -24,9 +24,9 @@ func (r *view) notedOutside(w *run.Waiting) (any bool) {
 	for _, need := range r.sources.needs {
 		if words := r.Notes.Text(r.Note(need)); words != "" {
 			any = true
-			w.Why("nothing starts: %s: %s", need, words)
-			w.For("%s that can be used (starter)", need)
-			w.UnblockAt(need, "the file without this mistake")
+			w.Why("pal.why.note", "file", need, "note", words)
+			w.For("run.wait.usable", "file", need, "who", r.say("who.starter"))
+			w.UnblockAt(need, r.say("unblock.mended"))
 		}
 	}
 	return any
@@ -35,27 +35,25 @@ func (r *view) notedOutside(w *run.Waiting) (any bool) {
 // awaitStarting says what a run waits for that has been taken in.
 func awaitStarting(r *view, w *run.Waiting) {
 	switch {
-	case w.Bad(orchestrationFile, "nothing starts", "starter", "the file without this mistake"), r.notedOutside(w):
+	case w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.mended")), r.notedOutside(w):
 	case r.control.Want == wantPause:
-		w.Why("nothing starts: control.json wants pause")
-		w.For("control.json that wants run (person)")
-		w.Unblock(controlFile, `{"want": "run", "by": "<you>"}`)
+		w.Lacks(controlFile, r.say("wait.run"), r.say("unblock.run"), "pal.why.pause")
 	case r.sources.design == nil:
-		w.Why("%s or what it names is still being written: it is looked at again", orchestrationFile)
+		w.Why("pal.why.torn", "file", orchestrationFile)
 		w.Written(orchestrationFile)
 	case !r.sources.design.Autostart:
-		w.Lacks(controlFile, "that wants run (person)", `{"want": "run", "by": "<you>"}`, "nothing starts by itself: autostart is false")
+		w.Lacks(controlFile, r.say("wait.run"), r.say("unblock.run"), "pal.why.autostart")
 	}
 }
 
 // awaitControl says how a run is paused, goes on or is given up.
 func awaitControl(r *view, w *run.Waiting) {
 	if r.State.Status == Paused {
-		w.Why("nothing starts: the run is paused since %s", r.State.PausedAt)
-		w.For("placet pal resume (person)")
-		w.Unblock(controlFile, `{"want": "run", "by": "<you>"} has it go on (placet pal resume)`)
+		w.Why("pal.why.paused", "at", r.State.PausedAt)
+		w.For("pal.wait.resume")
+		w.Unblock(controlFile, r.say("unblock.resume"))
 	}
-	w.Noted(controlFile, "control.json is not obeyed")
+	w.Noted(controlFile, r.say("why.control"))
 }
 
 // awaitDependencies says for which ports a port waits.
@@ -65,19 +63,19 @@ func awaitDependencies(r *view, w *run.Waiting) {
 		return
 	}
 	for _, id := range p.unmet() {
-		w.Why("%s waits for %s (%s)", p.id, id, r.ports[id].words())
+		w.Why("pal.why.waits", "port", p.id, "other", id, "state", r.ports[id].words())
 	}
 }
 
 // words say in a few words where a port stands.
 func (p *port) words() string {
-	words := string(p.Status)
 	if ids := p.BlockedBy.Escalations; len(ids) > 0 {
-		words += fmt.Sprintf(": %s %s", ids[0], p.r.State.Escalations[ids[0]].Type)
-	} else if len(p.BlockedBy.Ports) > 0 {
-		words += ": cut off by " + joined(p.BlockedBy.Ports)
+		return fmt.Sprintf("%s: %s %s", p.Status, ids[0], p.r.State.Escalations[ids[0]].Type)
 	}
-	return words
+	if by := p.BlockedBy.Ports; len(by) > 0 {
+		return p.r.say("line.cut_off", "status", p.Status, "ports", joined(by))
+	}
+	return string(p.Status)
 }
 
 // awaitSlot says why a port that is ready does not run.
@@ -85,15 +83,20 @@ func awaitSlot(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
 	switch untrusted := p.untrusted(); {
 	case r.State.Status == Paused:
-		w.Why("%s is ready, and nothing starts while the run is paused", p.id)
+		w.Why("pal.why.ready.paused", "port", p.id)
 	case len(untrusted) > 0:
-		w.Why("the command of the %s worker of %s is not trusted", joined(untrusted), p.id)
-		w.For("placet trust for the command of %s (person)", p.id)
+		p.awaitTrust(untrusted, w)
 	case r.conf().Still && p.hasCommands():
-		w.Why("%s is ready: no command may begin", p.id)
+		w.Why("pal.why.ready.still", "port", p.id)
 	case len(r.running()) >= r.slots():
-		w.Why("%s is ready: %d of %d slots taken", p.id, len(r.running()), r.slots())
+		w.Why("pal.why.ready.slots", "port", p.id, "n", len(r.running()), "max", r.slots())
 	}
+}
+
+// awaitTrust says that commands of a port wait for a person to trust them.
+func (p *port) awaitTrust(roles []string, w *run.Waiting) {
+	w.Why("pal.why.untrusted", "role", joined(roles), "port", p.id)
+	w.For("pal.wait.trust", "port", p.id)
 }
 
 // awaitHandIn says what a running port awaits.
@@ -102,22 +105,21 @@ func awaitHandIn(r *view, w *run.Waiting) {
 	if p.Status != Running {
 		return
 	}
-	file, like, who := p.awaitedFile(), `{"status": "ready", "summary": "<what was done>", "changed_files": []}`, "impl worker"
-	if p.loop.role() == roleTest {
-		like, who = `{"success": true} completes the port; false with failed_tests sends it back`, "test worker"
+	file, role, like := p.awaitedFile(), p.loop.role(), r.say("unblock.result")
+	if role == roleTest {
+		like = r.say("unblock.feedback")
 	}
 	if roles := p.untrusted(); len(roles) > 0 {
-		w.Why("the command of the %s worker of %s is not trusted", joined(roles), p.id)
-		w.For("placet trust for the command of %s (person)", p.id)
+		p.awaitTrust(roles, w)
 	}
-	until := ""
+	who, why := r.say("who."+role), templates.Key("pal.why.awaits.try")
 	if p.Deadline != "" {
-		until = ", until " + string(p.Deadline)
+		why = "pal.why.awaits.until"
 	}
-	if w.Bad(file, fmt.Sprintf("%s awaits %s", p.id, file), who, like) {
+	if w.Bad(file, r.say("why.awaits", "port", p.id, "file", file), who, like) {
 		return
 	}
-	w.Lacks(file, "("+who+")", like, "%s awaits %s (try %d of %d%s)", p.id, file, p.LastTry-p.loop.FirstTry+1, p.loop.MaxRetries, until)
+	w.Lacks(file, "("+who+")", like, why, "port", p.id, "file", file, "n", p.LastTry-p.loop.FirstTry+1, "max", p.loop.MaxRetries, "at", p.Deadline)
 }
 
 // awaitDecision says what a blocked port waits for.
@@ -125,11 +127,11 @@ func awaitDecision(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
 	for _, id := range p.openEscalations(stopsOrHolds) {
 		if q := r.Request(id); q != nil && q.Status == run.Open {
-			w.Answer(q, "%s is blocked (%s): a person is asked: %s", p.id, p.Reason, strings.TrimSuffix(run.OneLine(r.State.Escalations[id].Title), "."))
+			w.Answer(q, "pal.why.blocked", "port", p.id, "reason", p.Reason, "title", r.State.Escalations[id].heading())
 		}
 	}
 	if by := p.blockers(); len(by) > 0 {
-		w.Why("%s is cut off by %s", p.id, joined(by))
+		w.Why("pal.why.cut_off", "port", p.id, "ports", joined(by))
 	}
 }
 
@@ -139,7 +141,7 @@ func explain(r *view, w *run.Waiting) {
 		return
 	}
 	if isFinal(r.State.Status) {
-		w.Why("status %s is final: %s", r.State.Status, r.State.Last.Reason)
+		w.Why("pal.why.final", "status", r.State.Status, "reason", r.State.Last.Reason)
 		return
 	}
 	for _, q := range r.Requests() {
@@ -148,8 +150,13 @@ func explain(r *view, w *run.Waiting) {
 			continue
 		}
 		if p := r.ports[string(e.PortID)]; p == nil || p.Status != Blocked {
-			w.Answer(q, "a person is asked, and work goes on: %s", templates.Cut(strings.TrimSuffix(run.OneLine(e.Title), "."), 300))
+			w.Answer(q, "pal.why.asked", "title", templates.Cut(e.heading(), 300))
 		}
 	}
-	w.Unblock(controlFile, `{"want": "abort", "by": "<you>", "reason": "<why>"} gives the orchestration up (placet pal abort)`)
+	w.Unblock(controlFile, r.say("unblock.abort"))
+}
+
+// heading is what an escalation is about, in one line that does not end as a sentence.
+func (e *Escalation) heading() string {
+	return strings.TrimSuffix(strings.TrimSuffix(run.OneLine(e.Title), "."), "。")
 }

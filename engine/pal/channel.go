@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -127,15 +128,15 @@ func (p *port) addOwn(list []message, t Try, isNew bool, typ, from, handIn strin
 func (p *port) readMessage(d engine.Document, name string) *message {
 	seq, role, typ, ok := layout.PalMessageName(name)
 	if !ok || !slices.Contains(messageTypes, typ) {
-		p.r.Bad(d, fmt.Sprintf("not delivered: the name must be like 0001-impl-query.json, with a type of %s", joined(messageTypes)))
+		p.r.Bad(d, p.r.say("note.name", "types", joined(messageTypes)))
 		return nil
 	}
 	m, _ := run.Load[Message](&p.r.Input, d, "pal/message")
 	if m == nil {
 		return nil
 	}
-	if problem := p.CheckMessage(m, name, role, typ); problem != "" {
-		p.r.Bad(d, fmt.Sprintf("not delivered: cannot use %s: %s", path.Base(d.Path), problem))
+	if err := p.checkMessage(m, name, role, typ); err != nil {
+		p.r.Bad(d, p.r.say("note.message", "file", path.Base(d.Path), "problem", err))
 		return nil
 	}
 	whole := *m // others read the same content
@@ -143,30 +144,38 @@ func (p *port) readMessage(d engine.Document, name string) *message {
 	return &message{Message: &whole, name: name, seq: seq, from: role, to: otherRole(role), digest: d.Sum, try: seq}
 }
 
-// CheckMessage says why a message cannot be delivered, "" where it can.
-func (p *port) CheckMessage(m *Message, name, role, typ string) string {
+// checkMessage says why a message cannot be delivered, nil where it can.
+func (p *port) checkMessage(m *Message, name, role, typ string) error {
 	from, to := p.r.State.session(memberPath(p.id, role)), p.r.State.session(memberPath(p.id, otherRole(role)))
 	for _, c := range []struct{ name, is, want string }{
 		{"id", cmp.Or(m.ID, p.id+"/"+name), p.id + "/" + name}, {"channel_id", cmp.Or(m.ChannelID, p.id), p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
 	} {
 		if c.is != c.want && (c.is != "" || c.name != "id" && c.name != "channel_id") { // those follow from the name
-			return fmt.Sprintf("/%s: is %q, expected %q", c.name, templates.Cut(c.is, 80), c.want)
+			return unfitMember(c.name, c.is, c.want)
 		}
 	}
 	if typ == "result" || typ == "feedback" {
 		if !p.isOwnMessage(name) {
-			return "placet alone writes messages of the type " + typ
+			return templates.Errorf("pal.message.own", "type", typ)
 		}
-		return ""
+		return nil
 	}
 	if isFinal(p.Status) && p.r.Snap.In(layout.PalReceiptFile(p.id, name, "delivered")).Absent() {
-		return "the channel was closed before it could be delivered"
+		return templates.Errorf("pal.message.closed")
 	}
 	if typ == "ack" {
 		return p.checkAck(m, role)
 	}
-	return ""
+	return nil
 }
+
+// unfitMember says of a member that it is not what follows from where the file stands.
+func unfitMember(name, is, want string) error {
+	return templates.Errorf("pal.member", "member", name, "is", inQuotes(is), "want", strconv.Quote(want))
+}
+
+// inQuotes is a text of others in quotation marks, cut where it is long.
+func inQuotes(s string) string { return strconv.Quote(templates.Cut(s, longestShown)) }
 
 // isOwnMessage reports whether placet writes a message of a name.
 func (p *port) isOwnMessage(name string) bool {
@@ -194,13 +203,13 @@ func (m *Message) acked() string {
 }
 
 // checkAck says what is wrong with the message that an ack names.
-func (p *port) checkAck(m *Message, role string) string {
+func (p *port) checkAck(m *Message, role string) error {
 	of := m.acked()
 	_, from, _, ok := layout.PalMessageName(of)
 	if !ok || from == role || p.r.Snap.In(layout.PalMessageFile(p.id, of)).Absent() {
-		return fmt.Sprintf("/payload/of: %q names no message to this worker", templates.Cut(of, 80))
+		return templates.Errorf("pal.message.of", "of", inQuotes(of))
 	}
-	return ""
+	return nil
 }
 
 // channelFiles plans the messages of a channel: placet's own, the copies in the inboxes,

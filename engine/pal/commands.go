@@ -196,10 +196,10 @@ func (r *view) readProgress(rel string) *ProgressFile {
 	f, err := engine.Parse(d, decodeProgress)
 	switch {
 	case d.Err != nil:
-		r.Notes.Add(r.Note(r.Path(rel)), fmt.Sprintf("cannot use %s: %v; the last value stays", path.Base(rel), d.Err))
+		r.Notes.Add(r.Note(r.Path(rel)), r.say("note.progress", "problem", path.Base(rel)+": "+templates.In(r.Lang, d.Err)))
 		return nil
 	case err != nil:
-		r.Notes.Add(r.Note(r.Path(rel)), "cannot use "+err.Error()+"; the last value stays")
+		r.Notes.Add(r.Note(r.Path(rel)), r.say("note.progress", "problem", err))
 		return nil
 	}
 	return f

@@ -1,7 +1,7 @@
 package pal
 
 import (
-	"fmt"
+	"strconv"
 	"time"
 
 	"placet/schemas"
@@ -65,14 +65,14 @@ func (c Config) Check() error {
 		{"max_concurrency", c.MaxConcurrency, 1, 64}, {"max_retries", c.MaxRetries, 1, 100}, {"token_percent", c.TokenPercent, 1, 100}, {"progress_hz", c.ProgressHz, 1, 2},
 	} {
 		if n.value != nil && (*n.value < n.least || *n.value > n.most) {
-			return fmt.Errorf("%s: %d is out of range: expected %d to %d", n.key, *n.value, n.least, n.most)
+			return templates.Errorf("pal.config.range", "key", n.key, "is", *n.value, "least", n.least, "most", n.most)
 		}
 	}
 	if c.TokenBudget != nil && *c.TokenBudget < 0 {
-		return fmt.Errorf("token_budget: %d is out of range: expected 0, for any number of tokens, or more", *c.TokenBudget)
+		return templates.Errorf("pal.config.budget", "is", *c.TokenBudget)
 	}
-	if _, problem := readTimeout(c.TimeoutPerPort); problem != "" {
-		return fmt.Errorf("timeout_per_port: %s", problem)
+	if _, err := readTimeout(c.TimeoutPerPort); err != nil {
+		return templates.Errorf("pal.config.timeout", "problem", err)
 	}
 	return c.checkAutoResolve()
 }
@@ -82,25 +82,26 @@ func (c Config) checkAutoResolve() error {
 	for _, typ := range c.AutoResolve {
 		switch kind, known := kinds[typ]; {
 		case !known:
-			return fmt.Errorf("auto_resolve: %q is no type of escalation: expected %s or %s", typ, typeTokens, typeGeneral)
-		case kind.weight != informs:
-			return fmt.Errorf("auto_resolve: %s %s its port: silence is not consent", typ, map[weight]string{stops: "stops", holds: "holds"}[kind.weight])
+			return templates.Errorf("pal.config.type", "type", strconv.Quote(typ), "types", templates.NewMessage("list.or", "all", typeTokens, "last", typeGeneral))
+		case kind.weight == stops:
+			return templates.Errorf("pal.config.stops", "type", typ)
+		case kind.weight == holds:
+			return templates.Errorf("pal.config.holds", "type", typ)
 		}
 	}
 	return nil
 }
 
-// readTimeout reads how long a port may run, 0 for any time. The problem is "" where that
-// can be told.
-func readTimeout(s *string) (d time.Duration, problem string) {
+// readTimeout reads how long a port may run, 0 for any time.
+func readTimeout(s *string) (time.Duration, error) {
 	if s == nil {
-		return 0, ""
+		return 0, nil
 	}
 	d, err := time.ParseDuration(*s)
 	if err != nil || d < 0 {
-		return 0, fmt.Sprintf("%q is no length of time: write it like 30m or 2h, or 0s for any time", *s)
+		return 0, templates.Errorf("pal.timeout", "is", strconv.Quote(*s))
 	}
-	return d, ""
+	return d, nil
 }
 
 // configYAML is upstream's configuration.
@@ -121,8 +122,8 @@ func decodeConfig(p string, body []byte) (c projectConfig, err error) {
 	if err = schemas.DecodeYAML("pal/config", p, body, &whole, schemas.YAMLLimits{}); err != nil {
 		return c, err
 	}
-	if _, problem := readTimeout(whole.Orchestration.TimeoutPerPort); problem != "" {
-		return c, &schemas.Error{Path: p, Pointer: "/orchestration/timeout_per_port", Problem: templates.Untranslated(problem)}
+	if err = checkTimeout(p, "/orchestration/timeout_per_port", whole.Orchestration.TimeoutPerPort); err != nil {
+		return c, err
 	}
 	return whole.Orchestration, nil
 }

@@ -1,7 +1,6 @@
 package pal
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // ExportSchema names the script that makes the database of an export.
@@ -19,7 +19,7 @@ const ExportSchema = "pal/export"
 func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, err error) {
 	_, r := m.View(s)
 	if !r.Begun || !r.Usable() {
-		return nil, nil, fmt.Errorf("nothing can be told of pal/%s: its state is missing or cannot be used", s.Key.ID)
+		return nil, nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	}
 	if isFinal(r.State.Status) {
 		r.readAgents() // of a run that has ended nothing else reads them

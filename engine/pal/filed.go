@@ -1,9 +1,9 @@
 package pal
 
 import (
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -60,7 +60,7 @@ func (r *view) readFiled() {
 		rel := r.Snap.Rel(d.Path)
 		if e := taken[rel]; e != nil {
 			if e.Digest != "" && d.Present() && text(d.Sum) != e.Digest {
-				r.Bad(d, "not counted: it was changed after it was taken in")
+				r.Bad(d, r.say("note.changed"))
 			}
 			continue
 		}
@@ -72,9 +72,9 @@ func (r *view) readFiled() {
 		if f == nil {
 			continue
 		}
-		e, problem := r.escalationOf(f, session, rel, d)
-		if problem != "" {
-			r.Bad(d, "cannot use "+path.Base(rel)+": "+problem)
+		e, err := r.escalationOf(f, session, rel, d)
+		if err != nil {
+			r.Bad(d, r.say("note.unusable", "file", path.Base(rel), "problem", err))
 			continue
 		}
 		r.filed = append(r.filed, filed{e, d, "session:" + r.State.session(session)})
@@ -96,7 +96,7 @@ func (r *view) isSession(session string) bool {
 }
 
 // escalationOf is what was filed as an escalation.
-func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e Escalation, problem string) {
+func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e Escalation, err error) {
 	typ := f.Type
 	if alias, ok := aliases[typ]; ok {
 		e.ReportedType, typ = text(typ), alias
@@ -106,19 +106,19 @@ func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e
 		title = f.Issue
 	}
 	if templates.Blank(title) {
-		return e, "/title: says nothing: what is wrong?"
+		return e, templates.Errorf("pal.filed.title")
 	}
 	port := f.PortID
 	if parts := strings.Split(session, "/"); len(parts) > 1 {
 		if port != "" && port != parts[1] {
-			return e, fmt.Sprintf("/port_id: is %q, the session is of port %q", templates.Cut(port, 80), parts[1])
+			return e, templates.Errorf("pal.filed.port", "is", inQuotes(port), "port", strconv.Quote(parts[1]))
 		}
 		port = parts[1]
 	}
 	if p := r.ports[port]; port != "" && p == nil {
-		return e, fmt.Sprintf("/port_id: there is no port %q%s", templates.Cut(port, 80), nearest(port, r.order))
+		return e, templates.Errorf("pal.filed.unknown", "port", inQuotes(port), "hint", nearest(port, r.order))
 	} else if p != nil && isFinal(p.Status) {
-		return e, fmt.Sprintf("port %s is %s", port, p.Status)
+		return e, templates.Errorf("pal.filed.final", "port", port, "status", p.Status)
 	}
 	e.Type, e.Severity, e.Subject, e.PortID, e.SessionID = typ, f.Severity, "session:"+session, text(port), text(r.State.session(session))
 	e.Cause, e.Digest = rel, text(d.Sum)
@@ -136,15 +136,15 @@ func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e
 			e.Cut = by[0]
 		}
 	}
-	return e, ""
+	return e, nil
 }
 
 // nearest names the word that somebody may have meant, or all that there are.
-func nearest(word string, words []string) string {
+func nearest(word string, words []string) templates.Message {
 	if near := schemas.Nearest(word, words); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
+		return templates.NewMessage("pal.near", "near", strconv.Quote(near))
 	}
-	return "; there are " + joined(words[:min(len(words), 20)])
+	return templates.NewMessage("pal.all", "ports", joined(words[:min(len(words), 20)]))
 }
 
 // AgentSession is session.json of a further session of an agent.
@@ -173,8 +173,8 @@ func (r *view) readAgents() {
 		if s == nil {
 			continue
 		}
-		if problem := r.misfit(s, session); problem != "" {
-			r.Bad(d, "cannot use session.json: "+problem+"; the folder is ignored")
+		if err := r.misfit(s, session); err != nil {
+			r.Bad(d, r.say("note.session", "problem", err))
 			continue
 		}
 		r.agents = append(r.agents, agentSession{session, s.Type, run.OneLine(s.Title), d})
@@ -188,29 +188,29 @@ func (r *view) isOwn(session string) bool {
 		len(parts) == 3 && (parts[2] == roleImpl || parts[2] == roleTest) && r.ports[parts[1]] != nil
 }
 
-// misfit says what is wrong with an agent's session, "" for nothing.
-func (r *view) misfit(s *AgentSession, session string) string {
+// misfit says what is wrong with an agent's session, nil for nothing.
+func (r *view) misfit(s *AgentSession, session string) error {
 	parts := strings.Split(session, "/")
 	depth := len(parts) - 1
 	if r.ports[parts[1]] == nil {
-		return fmt.Sprintf("there is no port %q", templates.Cut(parts[1], 80))
+		return templates.Errorf("pal.session.port", "port", inQuotes(parts[1]))
 	}
 	if depth > 2 {
-		return "nothing stands below a worker or a test session"
+		return templates.Errorf("pal.session.deep")
 	}
 	if s.Type != "worker" && s.Type != "test" {
-		return fmt.Sprintf("/type: is %q, below an operator stand worker and test", templates.Cut(s.Type, 80))
+		return templates.Errorf("pal.session.type", "is", inQuotes(s.Type))
 	}
 	for _, c := range []struct{ name, is, want string }{
 		{"id", s.ID, r.State.session(session)}, {"port_id", s.PortID, parts[1]}, {"parent_id", s.ParentID, r.State.session(path.Dir(session))},
 		{"root_id", s.RootID, r.State.session("build")}, {"path", s.Path, session},
 	} {
 		if c.is != "" && c.is != c.want {
-			return fmt.Sprintf("/%s: is %q, expected %q", c.name, templates.Cut(c.is, 80), c.want)
+			return unfitMember(c.name, c.is, c.want)
 		}
 	}
 	if s.Depth != nil && *s.Depth != depth {
-		return fmt.Sprintf("/depth: is %d, expected %d", *s.Depth, depth)
+		return templates.Errorf("pal.member", "member", "depth", "is", *s.Depth, "want", depth)
 	}
-	return ""
+	return nil
 }

@@ -1,9 +1,9 @@
 package pal
 
 import (
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -73,11 +73,11 @@ func ReadFeedback(name string, body []byte) (fb Feedback, err error) {
 	m := fb.Metrics
 	switch {
 	case fb.Success && len(fb.FailedTests) > 0:
-		return fb, fmt.Errorf("%s: /success: is true, and failed_tests names %d", name, len(fb.FailedTests))
+		return fb, templates.Errorf("pal.feedback.failed_tests", "file", name, "n", len(fb.FailedTests))
 	case m.Total != nil && m.Passed != nil && *m.Passed > *m.Total:
-		return fb, fmt.Errorf("%s: /metrics/passed: is %d of %d tests", name, *m.Passed, *m.Total)
+		return fb, templates.Errorf("pal.feedback.passed", "file", name, "passed", *m.Passed, "total", *m.Total)
 	case fb.Success && m.Total != nil && m.Passed != nil && *m.Passed < *m.Total:
-		return fb, fmt.Errorf("%s: /success: is true, and %d of %d tests passed", name, *m.Passed, *m.Total)
+		return fb, templates.Errorf("pal.feedback.success", "file", name, "passed", *m.Passed, "total", *m.Total)
 	}
 	return fb, nil
 }
@@ -166,30 +166,34 @@ func (p *port) isMessagePending(role, typ string) bool {
 
 // isUsable reports whether what a hand-in says of itself fits where it stands.
 func (p *port) isUsable(d engine.Document, try int, session, role string) bool {
-	problem := p.misfit(path.Base(d.Path), try, session, role)
-	if problem != "" {
-		p.r.Bad(d, problem)
-	}
-	return problem == ""
+	return p.r.accepts(d, p.misfit(path.Base(d.Path), try, session, role))
 }
 
-// misfit says what a hand-in says of itself that does not fit where it stands, "" for
+// accepts notes what is wrong with a document, and reports whether nothing is.
+func (r *view) accepts(d engine.Document, err error) bool {
+	if err != nil {
+		r.Bad(d, templates.In(r.Lang, err))
+	}
+	return err == nil
+}
+
+// misfit says what a hand-in says of itself that does not fit where it stands, nil for
 // nothing.
-func (p *port) misfit(name string, try int, session, role string) string {
+func (p *port) misfit(name string, try int, session, role string) error {
 	own := p.r.State.session(memberPath(p.id, role))
 	switch {
 	case try != 0 && try != p.LastTry:
-		return fmt.Sprintf("cannot use %s: /try: is %d, the try is %d", name, try, p.LastTry)
+		return templates.Errorf("pal.handin.try", "file", name, "is", try, "n", p.LastTry)
 	case session != "" && session != own:
-		return fmt.Sprintf("cannot use %s: /session_id: is %q, the folder is that of %q", name, templates.Cut(session, 80), own)
+		return templates.Errorf("pal.handin.session", "file", name, "is", inQuotes(session), "session", strconv.Quote(own))
 	}
-	return ""
+	return nil
 }
 
 func (p *port) isInWorkspace(d engine.Document, files []string) bool {
 	for i, f := range files {
 		if !layout.Safe(f) {
-			p.r.Bad(d, fmt.Sprintf("cannot use %s: /changed_files/%d: %q is no path in the workspace", path.Base(d.Path), i, f))
+			p.r.Bad(d, p.r.say("handin.path", "file", path.Base(d.Path), "i", i, "path", strconv.Quote(f)))
 			return false
 		}
 	}
@@ -198,21 +202,17 @@ func (p *port) isInWorkspace(d engine.Document, files []string) bool {
 
 // isOfResult reports whether a feedback is about the result that was taken in.
 func (p *port) isOfResult(d engine.Document, fb *Feedback) bool {
-	problem := p.misfitResult(path.Base(d.Path), fb)
-	if problem != "" {
-		p.r.Bad(d, problem)
-	}
-	return problem == ""
+	return p.r.accepts(d, p.misfitResult(path.Base(d.Path), fb))
 }
 
 // misfitResult says that a feedback is about another result than the one that was taken
-// in, "" where it is not.
-func (p *port) misfitResult(name string, fb *Feedback) string {
+// in, nil where it is not.
+func (p *port) misfitResult(name string, fb *Feedback) error {
 	t := p.loop.last()
 	if fb.ResultDigest == "" || t != nil && fb.ResultDigest == string(t.ResultDigest) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("cannot use %s: /result_digest: is not that of the result that was taken in", name)
+	return templates.Errorf("pal.handin.result", "file", name)
 }
 
 func (p *port) result() *resultIn     { return p.inHand().result }
@@ -289,7 +289,7 @@ func (r *view) noteMisnamed(d engine.Document) {
 	if strings.HasPrefix(path.Base(d.Path), "escalation") {
 		expected = "escalation-<n>.json"
 	}
-	r.Bad(d, fmt.Sprintf("not counted: a file of this name means nothing here; the name is %s, with numbers from 1 and without a leading zero, and the try is %d", expected, max(p.LastTry, 1)))
+	r.Bad(d, r.say("note.misnamed", "name", expected, "n", max(p.LastTry, 1)))
 }
 
 // noteHandIn says of a hand-in why it is not counted.
@@ -297,12 +297,12 @@ func (p *port) noteHandIn(d engine.Document, role string, try int) {
 	taken, was := p.takenDigest(role, try)
 	switch {
 	case taken && text(d.Sum) != was && d.Present():
-		p.r.Bad(d, "not counted: it was changed after it was taken in")
+		p.r.Bad(d, p.r.say("note.changed"))
 	case taken || d.Unsettled():
 	case isFinal(p.Status):
-		p.r.Bad(d, fmt.Sprintf("not counted: port %s is %s", p.id, p.Status))
+		p.r.Bad(d, p.r.say("note.ended", "port", p.id, "status", p.Status))
 	case try < p.LastTry || try == p.LastTry && p.loop != nil && p.loop.Status != Running:
-		p.r.Bad(d, fmt.Sprintf("not counted: try %d of port %s is over", try, p.id))
+		p.r.Bad(d, p.r.say("note.over", "n", try, "port", p.id))
 	}
 }
 

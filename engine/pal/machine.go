@@ -35,11 +35,11 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name: "pal", Noun: "orchestration",
+	Name:   "pal",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
 	Format: run.Format[State]{Decode: ReadState, DecodeOwn: readOwnState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
 	Stamp:  seconds, Cause: func(rel string) string { return rel },
-	Anew:  "restore it from git, together with events.jsonl, or begin a new orchestration",
+	Anew:  "pal.anew",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },
@@ -175,17 +175,6 @@ func (r *view) conf() Config {
 	return DefaultConfig()
 }
 
-// lang is the language of the texts for people, fixed when the run begins.
-func (r *view) lang() string {
-	switch {
-	case r.State.Language != "":
-		return r.State.Language
-	case r.Snap.Facts.Config.Language != "":
-		return r.Snap.Facts.Config.Language
-	}
-	return "en"
-}
-
 // running are the ports that hold a slot.
 func (r *view) running() []*port { return r.slot }
 
@@ -249,12 +238,10 @@ func absent(r *view, a *engine.RunView) bool {
 	if !r.Snap.In(orchestrationFile).Absent() {
 		return false
 	}
-	a.Why = []string{"there is no " + orchestrationFile + ": nothing has begun"}
-	a.Unblock = []engine.UnblockingFile{{Path: r.Path(orchestrationFile), Content: orchestrationExample}}
+	a.Why = []string{r.say("why.absent", "file", orchestrationFile)}
+	a.Unblock = []engine.UnblockingFile{{Path: r.Path(orchestrationFile), Content: r.say("unblock.orchestration")}}
 	return true
 }
-
-const orchestrationExample = `{"title": "<what is to be done>", "ports": [{"port_id": "<id>", "depends_on": []}]} begins the orchestration`
 
 // joined are ids in one line.
 func joined(ids []string) string { return strings.Join(ids, ", ") }

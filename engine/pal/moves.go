@@ -1,7 +1,7 @@
 package pal
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"slices"
 
@@ -46,7 +46,7 @@ func admits(r *view, _ run.On) *turn {
 	}
 	return &turn{reason: orchestrationFile, causes: []engine.Document{r.sources.doc}, then: func(s *step) {
 		st := s.State
-		st.SchemaVersion, st.ID, st.Language, st.CreatedAt = 1, r.Snap.Key.ID, r.lang(), s.Now
+		st.SchemaVersion, st.ID, st.Language, st.CreatedAt = 1, r.Snap.Key.ID, cmp.Or(r.Lang, templates.English), s.Now
 		st.Loops, st.Sessions, st.Escalations = map[string]*Loop{}, map[string]*Session{}, map[string]*Escalation{}
 		s.takeIn(r.sources.design)
 	}}
@@ -78,7 +78,7 @@ func replans(r *view, _ run.On) *turn {
 	if d == nil || r.Held || d.Digest == r.State.Digest && maps.Equal(d.Specs, r.State.Specs) && d.isAsIn(&r.State) {
 		return nil
 	}
-	return &turn{reason: "the sources have changed", causes: []engine.Document{r.sources.doc}, then: func(s *step) { s.takeIn(d) }}
+	return &turn{reason: r.say("reason.replanned"), causes: []engine.Document{r.sources.doc}, then: func(s *step) { s.takeIn(d) }}
 }
 
 // isAsIn reports whether the settings of a design are those that a state took in.
@@ -99,16 +99,16 @@ func starts(r *view, _ run.On) *turn {
 	if r.sources.design == nil || r.Held || r.control.Want != wantRun && (r.control.Want != "" || !r.sources.design.Autostart) {
 		return nil
 	}
-	t := &turn{reason: "the sources are valid", then: func(s *step) { s.State.StartedAt = s.Now }}
+	t := &turn{reason: r.say("reason.valid"), then: func(s *step) { s.State.StartedAt = s.Now }}
 	if r.control.Want == wantRun {
-		r.wishes(t, "control.json wants run")
+		r.wishes(t)
 	}
 	return t
 }
 
 // wishes has a turn be what control.json asks for.
-func (r *view) wishes(t *turn, otherwise string) *turn {
-	t.reason, t.causes, t.actor = otherwise, []engine.Document{r.Snap.In(controlFile)}, engine.Person(r.control.By)
+func (r *view) wishes(t *turn) *turn {
+	t.reason, t.causes, t.actor = r.say("reason.wants", "want", r.control.Want), []engine.Document{r.Snap.In(controlFile)}, engine.Person(r.control.By)
 	if !templates.Blank(r.control.Reason) {
 		t.reason = r.control.Reason
 	}
@@ -119,7 +119,7 @@ func pauses(r *view, _ run.On) *turn {
 	if r.control.Want != wantPause {
 		return nil
 	}
-	return r.wishes(&turn{then: func(s *step) { s.State.PausedAt = s.Now }}, "control.json wants pause")
+	return r.wishes(&turn{then: func(s *step) { s.State.PausedAt = s.Now }})
 }
 
 // resumes goes on. What was paused does not count against the ports' time.
@@ -135,14 +135,14 @@ func resumes(r *view, _ run.On) *turn {
 			}
 		}
 		s.State.PausedAt = ""
-	}}, "control.json wants run")
+	}})
 }
 
 func cancelsAsWished(r *view, _ run.On) *turn {
 	if r.control.Want != wantAbort {
 		return nil
 	}
-	return r.wishes(&turn{then: func(s *step) { s.cancel(nil) }}, "control.json wants abort")
+	return r.wishes(&turn{then: func(s *step) { s.cancel(nil) }})
 }
 
 func cancelsAsTold(_ *view, on run.On) *turn {
@@ -151,7 +151,7 @@ func cancelsAsTold(_ *view, on run.On) *turn {
 
 // cancel ends the run with everything in it.
 func (s *step) cancel(a *run.Answer) {
-	st := s.State
+	st, why := s.State, s.r.say("reason.cancelled")
 	st.CompletedAt, st.PausedAt = s.Now, ""
 	if a != nil {
 		s.resolve(a, "answered", Resolved)
@@ -163,9 +163,9 @@ func (s *step) cancel(a *run.Answer) {
 		}
 		s.along(ofPort, id, p.Status, "run_cancelled", Cancelled)
 		p.Status = Cancelled
-		s.end(id, "the run was cancelled")
+		s.end(id, why)
 	}
-	s.supersedeAll(func(*Escalation) bool { return true }, gate.Cancelled, "the run was cancelled")
+	s.supersedeAll(func(*Escalation) bool { return true }, gate.Cancelled, why)
 }
 
 // finishes ends a run whose ports have all ended, with or without a failure among them.
@@ -183,9 +183,9 @@ func finishes(withFailures bool) func(*view, run.On) *turn {
 		if (failed > 0) != withFailures {
 			return nil
 		}
-		reason := "all ports have ended"
+		reason := r.say("reason.ended")
 		if failed > 0 {
-			reason = fmt.Sprintf("all ports have ended, %d of them failed", failed)
+			reason = r.say("reason.ended.failed", "n", failed)
 		}
 		return &turn{reason: reason, then: func(s *step) {
 			s.State.CompletedAt = s.Now

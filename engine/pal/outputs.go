@@ -2,7 +2,6 @@ package pal
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -59,7 +58,7 @@ func (r *view) planFile() []byte {
 	if !d.Absent() && (isFinal(r.State.Status) || r.isPlan(d)) {
 		return nil
 	}
-	plan := CheckPorts(r.designs())
+	plan := CheckPorts(r.Lang, r.designs())
 	plan.OrchestrationDigest = r.State.Digest
 	return run.Must(schemas.Encode(plan))
 }
@@ -84,9 +83,9 @@ func (r *view) isPlan(d engine.Document) bool {
 		for _, one := range p.Ports {
 			ports = append(ports, PortDesign{ID: one.ID, Order: one.Order, DependsOn: one.DependsOn, SpecPath: one.spec()})
 		}
-		anew := CheckPorts(ports)
+		anew := CheckPorts(r.Lang, ports)
 		if anew.OrchestrationDigest = p.OrchestrationDigest; !bytes.Equal(run.Must(schemas.Encode(anew)), body) {
-			err = errors.New("it is not as placet writes it")
+			err = errChanged
 		}
 		return p, err
 	})
@@ -181,7 +180,7 @@ func (r *view) notesOnControl() {
 	ended, byWish := r.State.Last.Cause[controlFile]
 	isLater := byWish && ended != d.Sum || d.Changed.Truncate(time.Second).After(r.State.CompletedAt.Time())
 	if c != nil && c.Want != wantAbort && isLater {
-		r.Bad(d, fmt.Sprintf("the orchestration is %s, and that is final: begin another one", r.State.Status))
+		r.Bad(d, r.say("note.final", "status", r.State.Status))
 	}
 }
 
@@ -191,9 +190,8 @@ func (r *view) notesOnSources() {
 	if st.Status == Pending {
 		return
 	}
-	goesOn := fmt.Sprintf("this run goes on with what it took in at revision %d; start another one", st.AdmittedRevision)
 	if d := r.Snap.In(orchestrationFile); d.Present() && d.Sum != st.Digest {
-		r.Bad(d, "changed after the start: "+goesOn)
+		r.Bad(d, r.say("note.source", "revision", st.AdmittedRevision))
 	}
 	if r.sources.design == nil {
 		return
@@ -204,7 +202,7 @@ func (r *view) notesOnSources() {
 			continue
 		}
 		if have.Order != p.Order || !slices.Equal(have.DependsOn, p.DependsOn) {
-			r.Bad(r.Snap.Doc(p.SpecPath), fmt.Sprintf("the dependencies of port %s changed after the start: %s", p.ID, goesOn))
+			r.Bad(r.Snap.Doc(p.SpecPath), r.say("note.dependencies", "port", p.ID, "revision", st.AdmittedRevision))
 		}
 	}
 }

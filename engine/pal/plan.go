@@ -2,7 +2,6 @@ package pal
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -74,14 +73,14 @@ const (
 	codeCycle         = "cycle"
 )
 
-// CheckPorts plans ports, which may stand in any order, and names all that is wrong with
-// their ids and dependencies.
-func CheckPorts(ports []PortDesign) PlanDocument { return newPlan(ports) }
+// CheckPorts plans ports, which may stand in any order, and names in a language all that
+// is wrong with their ids and dependencies.
+func CheckPorts(lang string, ports []PortDesign) PlanDocument { return newPlan(lang, ports) }
 
 // newPlan is CheckPorts of ports with which something else may be wrong, too.
-func newPlan(ports []PortDesign, others ...PlanError) PlanDocument {
+func newPlan(lang string, ports []PortDesign, others ...PlanError) PlanDocument {
 	ports = slices.SortedStableFunc(slices.Values(ports), byPlace)
-	p := PlanDocument{SchemaVersion: 1}
+	p := planner{lang: lang, PlanDocument: PlanDocument{SchemaVersion: 1}}
 	nodes := make([]graph.Node, len(ports))
 	for i, port := range ports {
 		nodes[i] = graph.Node{ID: port.ID, After: port.DependsOn}
@@ -96,7 +95,13 @@ func newPlan(ports []PortDesign, others ...PlanError) PlanDocument {
 	for _, level := range p.Levels {
 		p.MaxParallelism = max(p.MaxParallelism, len(level))
 	}
-	return p
+	return p.PlanDocument
+}
+
+// planner makes a plan, whose errors are in a language.
+type planner struct {
+	PlanDocument
+	lang string
 }
 
 // byPlace compares ports by order and id.
@@ -116,17 +121,17 @@ func orNil(s string) *string {
 const mostErrors = 500
 
 // addError adds what is wrong with a port, or with all of them, which are "".
-func (p *PlanDocument) addError(code, port, format string, args ...any) {
-	p.Errors = append(p.Errors, PlanError{code, orNil(port), fmt.Sprintf(format, args...)})
+func (p *planner) addError(code, port, key string, pairs ...any) {
+	p.Errors = append(p.Errors, PlanError{code, orNil(port), templates.Phrase(p.lang, "pal.plan."+key, pairs...)})
 }
 
 // checkIDs finds ids that cannot be used, and those that cannot be told apart.
-func (p *PlanDocument) checkIDs(ports []PortDesign) {
+func (p *planner) checkIDs(ports []PortDesign) {
 	earlier := map[string]string{} // the first id that looks so
 	for _, port := range ports {
 		id, taken := port.ID, ""
 		if !layout.IsPalID(id) {
-			p.addError(codeBadID, id, "the id %s cannot be used: use letters, digits, dots, dashes and underscores, at most 64, beginning with a letter or digit and ending like no file", shownID(id))
+			p.addError(codeBadID, id, "bad_id", "id", shownID(id))
 		}
 		looks := []string{strings.ToLower(id), gate.Skeleton(id), gate.Skeleton(strings.ToLower(id))}
 		for _, look := range looks {
@@ -142,19 +147,19 @@ func (p *PlanDocument) checkIDs(ports []PortDesign) {
 }
 
 // addPair adds an error about two ids that cannot be told apart.
-func (p *PlanDocument) addPair(a, b string) {
+func (p *planner) addPair(a, b string) {
 	p.Duplicates = append(p.Duplicates, []string{a, b})
 	switch {
 	case a == b:
-		p.addError(codeDuplicate, b, "port %s is listed twice", shownID(b))
+		p.addError(codeDuplicate, b, "twice", "port", shownID(b))
 	case strings.EqualFold(a, b):
-		p.addError(codeDuplicate, b, "ports %s and %s differ only in case", shownID(a), shownID(b))
+		p.addError(codeDuplicate, b, "case", "a", shownID(a), "b", shownID(b))
 	default:
-		p.addError(codeLookAlike, b, "ports %s and %s look alike", shownID(a), shownID(b))
+		p.addError(codeLookAlike, b, "alike", "a", shownID(a), "b", shownID(b))
 	}
 }
 
-// longestShown bounds what a message repeats of a bad id, in bytes.
+// longestShown bounds what a message repeats of a text of others, in bytes.
 const longestShown = 80
 
 // shownID is an id as messages show it: one that cannot be used is quoted.
@@ -162,24 +167,24 @@ func shownID(id string) string {
 	if layout.IsPalID(id) {
 		return id
 	}
-	return fmt.Sprintf("%q", templates.Cut(id, longestShown))
+	return inQuotes(id)
 }
 
 // checkGraph finds dependencies that are no ports, and ports that wait for each other.
-func (p *PlanDocument) checkGraph(nodes []graph.Node) {
+func (p *planner) checkGraph(nodes []graph.Node) {
 	unknown := graph.Unknown(nodes)
 	for _, m := range unknown[:min(len(unknown), mostErrors)] {
 		p.UnknownDeps = append(p.UnknownDeps, UnknownDep{m.Node, m.Dependency})
-		p.addError(codeUnknown, m.Node, "port %s depends on %s, which is not in this orchestration", shownID(m.Node), shownID(m.Dependency))
+		p.addError(codeUnknown, m.Node, "unknown", "port", shownID(m.Node), "dependency", shownID(m.Dependency))
 	}
 	if more := len(unknown) - mostErrors; more > 0 {
-		p.addError(codeUnknown, "", "%d more dependencies are not in this orchestration", more)
+		p.addError(codeUnknown, "", "more", "n", more)
 	}
 	if cycle := graph.Cycle(nodes); cycle != nil {
 		p.Cycle = append(slices.Clone(cycle), cycle[0])
 		for i, id := range cycle {
 			cycle[i] = shownID(id)
 		}
-		p.addError(codeCycle, "", "ports wait for each other: %s", graph.Words(cycle))
+		p.addError(codeCycle, "", "cycle", "cycle", graph.Words(cycle))
 	}
 }

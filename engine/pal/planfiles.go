@@ -1,7 +1,6 @@
 package pal
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,18 +10,20 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // PlanSpecs plans the specs of a folder without an orchestration: each is a port, by the
-// id that it declares or else by its name, in the order of the documents.
-func PlanSpecs(docs []engine.Document) PlanDocument {
+// id that it declares or else by its name, in the order of the documents. Its errors are in
+// a language.
+func PlanSpecs(lang string, docs []engine.Document) PlanDocument {
 	var ports []PortDesign
 	var errors []PlanError
-	fail := func(port string, format string, args ...any) {
-		errors = append(errors, PlanError{codeSpec, orNil(port), fmt.Sprintf(format, args...)})
+	fail := func(port string, err error) {
+		errors = append(errors, PlanError{codeSpec, orNil(port), run.OneLine(templates.In(lang, err))})
 	}
 	if len(docs) > mostPorts {
-		fail("", "there are %d specs, expected at most %d", len(docs), mostPorts)
+		fail("", templates.Errorf("pal.plan.specs", "n", len(docs), "most", mostPorts))
 		docs = docs[:mostPorts]
 	}
 	for i, d := range docs {
@@ -32,23 +33,23 @@ func PlanSpecs(docs []engine.Document) PlanDocument {
 			s, err = decodeSpec(d.Path, d.Body)
 		}
 		if err != nil {
-			fail(p.ID, "%s", run.OneLine(err.Error()))
+			fail(p.ID, err)
 		} else {
 			p.ID, p.DependsOn = first(p.ID, orNil(s.ID)), distinctIDs(s.DependsOn)
 		}
 		ports = append(ports, p)
 	}
-	return newPlan(ports, errors...)
+	return newPlan(lang, ports, errors...)
 }
 
 // PlanOrchestration plans an orchestration.json that need not stand in the folder of an
-// orchestration. read reads a file of the workspace.
-func PlanOrchestration(file engine.Document, conf Config, read func(path string) engine.Document) PlanDocument {
+// orchestration. read reads a file of the workspace. The errors are in a language.
+func PlanOrchestration(lang string, file engine.Document, conf Config, read func(path string) engine.Document) PlanDocument {
 	file.Path = placeOf(file)
 	// The documents say no time: at this one none of them is half of a write any more.
 	snap := engine.Snapshot{Dir: path.Dir(file.Path), Docs: []engine.Document{file}, Now: time.Time{}.Add(2 * run.PartialWriteGrace)}
 	for {
-		in := &run.Input{Snap: snap}
+		in := &run.Input{Snap: snap, Lang: lang}
 		s := readSources(in, conf, false)
 		missing := snap.Lacks(s.needs)
 		if len(missing) == 0 || s.got == run.Bad {
@@ -84,7 +85,7 @@ func planOf(in *run.Input, s sources) PlanDocument {
 	if s.plan != nil && schemas.Decode("pal/plan", "plan.json", s.plan, &plan) == nil {
 		for i, e := range plan.Errors {
 			for _, p := range s.needs {
-				if e.Message == unusable(p) { // nobody writes that note
+				if e.Message == unusable(in, p) { // nobody writes that note
 					plan.Errors[i].Message = p + ": " + in.Notes.Text(in.Note(p))
 				}
 			}
@@ -93,7 +94,7 @@ func planOf(in *run.Input, s sources) PlanDocument {
 	}
 	why := in.Notes.Text(in.Note(s.doc.Path))
 	if why == "" {
-		why = orchestrationFile + " or a file that it names is still being written"
+		why = in.Say("pal.plan.torn", "file", orchestrationFile)
 	}
-	return newPlan(nil, PlanError{codeOrchestration, nil, why})
+	return newPlan(in.Lang, nil, PlanError{codeOrchestration, nil, why})
 }

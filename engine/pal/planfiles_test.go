@@ -23,14 +23,14 @@ func docOf(path, body string) engine.Document {
 }
 
 func TestSpecsAlonePlan(t *testing.T) {
-	p := PlanSpecs([]engine.Document{
+	p := PlanSpecs("en", []engine.Document{
 		docOf("specs/01.md", "# One\n\n> ID: one\n"), docOf("specs/two.md", "# Two\n\n> Depends: `one`, one\n"),
 		docOf("specs/x.md", "> ID: a/b\n"), {Path: "specs/y.md", Err: errors.New("it is larger than 1 MiB")},
 	})
 	if got := strings.Join(messagesOf(p), "\n"); p.Valid || !strings.Contains(got, `"a/b"`) || !strings.Contains(got, "it is larger than 1 MiB") {
 		t.Errorf("%q", got)
 	}
-	p = PlanSpecs([]engine.Document{docOf("specs/01.md", "# One\n\n> ID: one\n"), docOf("specs/two.md", "# Two\n\n> Depends: `one`, one\n")})
+	p = PlanSpecs("en", []engine.Document{docOf("specs/01.md", "# One\n\n> ID: one\n"), docOf("specs/two.md", "# Two\n\n> Depends: `one`, one\n")})
 	if !p.Valid || fmt.Sprint(p.Levels) != "[[one] [two]]" || *p.Ports[1].Spec != "specs/two.md" || p.OrchestrationDigest != "" {
 		t.Errorf("%+v", p)
 	}
@@ -38,7 +38,7 @@ func TestSpecsAlonePlan(t *testing.T) {
 	for i := range mostPorts + 1 {
 		many = append(many, docOf(fmt.Sprintf("specs/p%d.md", i), ""))
 	}
-	if p := PlanSpecs(many); p.Valid || !slices.Contains(messagesOf(p), "there are 501 specs, expected at most 500") || len(p.Ports) != mostPorts {
+	if p := PlanSpecs("en", many); p.Valid || !slices.Contains(messagesOf(p), "there are 501 specs, expected at most 500") || len(p.Ports) != mostPorts {
 		t.Errorf("%d ports, %q", len(p.Ports), messagesOf(p))
 	}
 }
@@ -65,7 +65,7 @@ func TestAnOrchestrationPlansWhereverItStands(t *testing.T) {
 		if c.config != "" {
 			files[configYAML] = c.config
 		}
-		p := PlanOrchestration(docOf(c.path, c.body), DefaultConfig(), read)
+		p := PlanOrchestration("en", docOf(c.path, c.body), DefaultConfig(), read)
 		if got := strings.Join(messagesOf(p), "\n"); p.Valid != (c.wrong == "") || !strings.Contains(got, c.wrong) {
 			t.Errorf("%s %s: %q, expected %q", c.path, c.body, got, c.wrong)
 		}

@@ -1,7 +1,6 @@
 package pal
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -35,9 +34,9 @@ func isMet(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.unmet()) > 0 {
 		return nil
 	}
-	reason := "it depends on nothing"
+	reason := p.r.say("reason.free")
 	if len(p.DependsOn) > 0 {
-		reason = joined(p.DependsOn) + " done"
+		reason = p.r.say("reason.met", "ports", joined(p.DependsOn))
 	}
 	return &turn{reason: reason}
 }
@@ -59,7 +58,7 @@ func startsPort(p *port, _ run.On) *turn {
 	if r.State.Status != Running || len(r.running()) >= r.slots() || len(p.untrusted()) > 0 || r.conf().Still && p.hasCommands() {
 		return nil
 	}
-	return &turn{reason: fmt.Sprintf("slot %d of %d", len(r.running())+1, r.slots()), then: func(s *step) {
+	return &turn{reason: r.say("reason.slot", "n", len(r.running())+1, "max", r.slots()), then: func(s *step) {
 		one := s.port(p.id)
 		one.Starts++
 		one.StartedAt, one.Reason = s.Now, ""
@@ -93,7 +92,7 @@ func takesResult(p *port, _ run.On) *turn {
 	if res == nil || res.Status != resultReady || !p.r.isMoving() || p.Status != Running {
 		return nil
 	}
-	return p.handedIn(roleImpl, res.doc, "the result of try %d is there", func(s *step) {
+	return p.handedIn(roleImpl, res.doc, p.r.say("reason.result", "n", p.LastTry), func(s *step) {
 		l := s.State.loop(p.id)
 		l.History = append(l.History, res.try(p.LastTry, s.Now))
 		l.Awaiting = awaitFeedback
@@ -101,9 +100,9 @@ func takesResult(p *port, _ run.On) *turn {
 }
 
 // handedIn is a turn that a hand-in makes.
-func (p *port) handedIn(role string, d engine.Document, why string, then func(*step)) *turn {
+func (p *port) handedIn(role string, d engine.Document, reason string, then func(*step)) *turn {
 	return &turn{
-		reason: fmt.Sprintf(why, p.LastTry), causes: []engine.Document{d}, actor: "session:" + p.r.State.session(memberPath(p.id, role)), then: then,
+		reason: reason, causes: []engine.Document{d}, actor: "session:" + p.r.State.session(memberPath(p.id, role)), then: then,
 	}
 }
 
@@ -124,7 +123,7 @@ func countsImpl(p *port, _ run.On) *turn {
 	if res == nil || p.isLastTry() {
 		return nil
 	}
-	return p.handedIn(roleImpl, res.doc, "the implementation of try %d failed", func(s *step) {
+	return p.handedIn(roleImpl, res.doc, p.r.say("reason.impl", "n", p.LastTry), func(s *step) {
 		s.countImpl(p, res)
 		s.nextTry(p.id)
 	})
@@ -154,14 +153,13 @@ func exhaustedByImpl(p *port, _ run.On) *turn {
 
 // exhausted hands a port to a person whose tries are used up.
 func (p *port) exhausted(role string, d engine.Document, count func(*step)) *turn {
-	t := p.handedIn(role, d, "", func(s *step) {
+	reason := p.r.say("reason.exhausted", "n", p.loop.CurrentTry+1, "max", p.loop.MaxRetries)
+	return p.handedIn(role, d, reason, func(s *step) {
 		count(s)
 		s.closeLoop(p.id, "retries_exhausted", Escalated)
 		s.stop(p.id, "retries_exhausted")
 		s.open(p.testFailure(s, role))
 	})
-	t.reason = fmt.Sprintf("%d of %d tries failed", p.loop.CurrentTry+1, p.loop.MaxRetries)
-	return t
 }
 
 // failedFeedback is the awaited feedback where the tests failed.
@@ -178,7 +176,7 @@ func countsTests(p *port, _ run.On) *turn {
 	if fb == nil || p.isLastTry() {
 		return nil
 	}
-	return p.handedIn(roleTest, fb.doc, "the tests of try %d failed", func(s *step) {
+	return p.handedIn(roleTest, fb.doc, p.r.say("reason.failed", "n", p.LastTry), func(s *step) {
 		s.countTests(p, fb)
 		s.nextTry(p.id)
 	})
@@ -213,11 +211,11 @@ func passes(p *port, _ run.On) *turn {
 	if fb == nil || p.isHeld() {
 		return nil
 	}
-	return p.handedIn(roleTest, fb.doc, "the tests of try %d passed", func(s *step) {
+	return p.handedIn(roleTest, fb.doc, p.r.say("reason.passed", "n", p.LastTry), func(s *step) {
 		fb.fill(s.State.loop(p.id).last(), s.Now)
 		s.closeLoop(p.id, "tests_passed", Success)
 		s.end(p.id, "tests_passed")
-		s.supersede(p.id, "", "the port is complete")
+		s.supersede(p.id, "", p.r.say("reason.complete"))
 	})
 }
 
@@ -227,7 +225,7 @@ func passesButHeld(p *port, _ run.On) *turn {
 	if fb == nil || !p.isHeld() {
 		return nil
 	}
-	return p.handedIn(roleTest, fb.doc, "the tests of try %d passed, and an open escalation holds the port", func(s *step) {
+	return p.handedIn(roleTest, fb.doc, p.r.say("reason.held", "n", p.LastTry), func(s *step) {
 		fb.fill(s.State.loop(p.id).last(), s.Now)
 		s.closeLoop(p.id, "tests_passed", Success)
 		s.stop(p.id, "passed_but_held")
@@ -248,7 +246,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 	if out == nil {
 		return nil
 	}
-	return &turn{reason: fmt.Sprintf("the %s worker ended (%s) without %s", role, out.Outcome.Outcome, p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
+	return &turn{reason: p.r.say("reason.unresolved", "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
 		s.stop(p.id, "attempt_unresolved")
 		s.open(p.unresolved(role, out))
 	}}
@@ -259,7 +257,7 @@ func timesOut(p *port, _ run.On) *turn {
 	if p.r.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.Due(p.Deadline) {
 		return nil
 	}
-	return &turn{reason: "no success by " + string(p.Deadline), actor: "time", then: func(s *step) {
+	return &turn{reason: p.r.say("reason.timeout", "at", p.Deadline), actor: "time", then: func(s *step) {
 		s.stop(p.id, "deadline_passed")
 		s.open(p.timeout())
 	}}
@@ -271,7 +269,7 @@ func blocksBehind(p *port, _ run.On) *turn {
 		return nil
 	}
 	by := p.blockers()
-	return &turn{reason: "cut off by " + joined(by), then: func(s *step) {
+	return &turn{reason: p.r.say("reason.cut_off", "ports", joined(by)), then: func(s *step) {
 		s.stop(p.id, "dependency_failed")
 		if failed := p.failedBefore(); len(failed) > 0 && p.r.mayOpen(p.dependency(failed)) {
 			s.open(p.dependency(failed))
@@ -292,7 +290,7 @@ func unblocks(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.openEscalations(stopsOrHolds)) > 0 || p.isPassed() {
 		return nil
 	}
-	return &turn{reason: "nothing holds it up any more", then: func(s *step) { s.port(p.id).Reason = "" }}
+	return &turn{reason: p.r.say("reason.unblocked"), then: func(s *step) { s.port(p.id).Reason = "" }}
 }
 
 // isPassed reports whether the tests of the newest loop passed.
@@ -313,7 +311,7 @@ func retries(p *port, on run.On) *turn {
 		s.closeLoop(p.id, "port_ended", Failed)
 		s.stop(p.id, "")
 		s.resolve(on.Answer, "answered", Resolved)
-		s.supersede(p.id, on.Answer.Request.ID, "the port is tried again")
+		s.supersede(p.id, on.Answer.Request.ID, p.r.say("reason.retried"))
 	}}
 }
 
@@ -325,7 +323,7 @@ func leaves(p *port, on run.On, reason string, then func(*Port)) *turn {
 			then(s.port(p.id))
 		}
 		s.resolve(on.Answer, "answered", Resolved)
-		s.supersede(p.id, on.Answer.Request.ID, "the port has ended: "+reason)
+		s.supersede(p.id, on.Answer.Request.ID, p.r.say("reason.over", "reason", reason))
 	}}
 }
 
@@ -347,7 +345,7 @@ func accepts(p *port, on run.On) *turn {
 	return &turn{reason: on.Answer.Why(), then: func(s *step) {
 		s.end(p.id, "accepted")
 		s.resolve(on.Answer, "dismissed", Dismissed)
-		s.supersede(p.id, on.Answer.Request.ID, "the port is complete")
+		s.supersede(p.id, on.Answer.Request.ID, p.r.say("reason.complete"))
 	}}
 }
 

@@ -141,7 +141,7 @@ func offered(e *Escalation) (ids []string) {
 }
 
 func form(r *view, q *run.Request) gate.Texts {
-	t := gate.Texts{Lang: r.lang(), Title: r.say("title"), Where: r.State.ID}
+	t := gate.Texts{Lang: r.Lang, Title: r.say("title"), Where: r.State.ID}
 	e := r.State.Escalations[q.ID]
 	if e == nil {
 		return t

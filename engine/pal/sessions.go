@@ -107,6 +107,9 @@ func (r *view) keep(w *run.Outputs, k kept) {
 	}
 }
 
+// errChanged is why a document of placet's is not as placet writes it. Nobody is shown it.
+var errChanged = errors.New("changed")
+
 // says reports whether a document holds a value as placet writes it.
 func says[T interface {
 	comparable
@@ -115,7 +118,7 @@ func says[T interface {
 	have, err := engine.Parse(d, func(name string, body []byte) (T, error) {
 		v, err := decode(name, body)
 		if err == nil && !bytes.Equal(v.encode(), body) {
-			err = errors.New("it is not as placet writes it")
+			err = errChanged
 		}
 		return v, err
 	})

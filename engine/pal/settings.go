@@ -10,9 +10,6 @@ import (
 // settingSources are the files that say what holds, in the order of precedence.
 var settingSources = []string{orchestrationFile, "placet.toml", configYAML}
 
-// builtInSource stands for the source of what no file says.
-const builtInSource = "built in"
-
 // settingWords are the settings of the whole run, each with the file that says so. What
 // the run took in when it started stays, whatever the files say since.
 func (r *view) settingWords() string {
@@ -31,32 +28,32 @@ func (r *view) settingWords() string {
 	if st := &r.State; st.Status != Pending {
 		slots, parallel = &st.Settings.MaxConcurrency, &st.Settings.Parallel
 	}
-	auto := "auto_resolve [] (" + builtInSource + ")"
+	auto := fmt.Sprintf("auto_resolve [] (%s)", r.say("setting.built_in"))
 	if conf.AutoResolve != nil {
 		auto = fmt.Sprintf("auto_resolve %q (%s)", conf.AutoResolve, settingSources[1])
 	}
 	return strings.Join([]string{
-		setting("max_concurrency", builtInConcurrency, slots, o.MaxConcurrency, conf.MaxConcurrency, below.MaxConcurrency),
-		setting("parallel_enabled", true, parallel, o.ParallelEnabled, conf.ParallelEnabled, below.ParallelEnabled),
-		setting("timeout_per_port", builtInTimeout, nil, o.TimeoutPerPort, conf.TimeoutPerPort, below.TimeoutPerPort),
-		setting("max_retries", builtInRetries, nil, o.MaxRetries, conf.MaxRetries),
-		setting("token_budget", builtInBudget, nil, o.TokenBudget, conf.TokenBudget),
-		setting("token_percent", builtInPercent, nil, nil, conf.TokenPercent),
-		setting("progress_hz", builtInHz, nil, nil, conf.ProgressHz), auto,
+		setting(r, "max_concurrency", builtInConcurrency, slots, o.MaxConcurrency, conf.MaxConcurrency, below.MaxConcurrency),
+		setting(r, "parallel_enabled", true, parallel, o.ParallelEnabled, conf.ParallelEnabled, below.ParallelEnabled),
+		setting(r, "timeout_per_port", builtInTimeout, nil, o.TimeoutPerPort, conf.TimeoutPerPort, below.TimeoutPerPort),
+		setting(r, "max_retries", builtInRetries, nil, o.MaxRetries, conf.MaxRetries),
+		setting(r, "token_budget", builtInBudget, nil, o.TokenBudget, conf.TokenBudget),
+		setting(r, "token_percent", builtInPercent, nil, nil, conf.TokenPercent),
+		setting(r, "progress_hz", builtInHz, nil, nil, conf.ProgressHz), auto,
 	}, ", ")
 }
 
 // setting is a setting with its value and its source. The layers are those of
 // settingSources; taken is what the run took in, nil where that does not matter.
-func setting[T comparable](key string, builtIn T, taken *T, layers ...*T) string {
-	value, source := builtIn, builtInSource
+func setting[T comparable](r *view, key string, builtIn T, taken *T, layers ...*T) string {
+	value, source := builtIn, r.say("setting.built_in")
 	for i := len(layers) - 1; i >= 0; i-- {
 		if layers[i] != nil {
 			value, source = *layers[i], settingSources[i]
 		}
 	}
 	if taken != nil && *taken != value {
-		value, source = *taken, "taken in at the start"
+		value, source = *taken, r.say("setting.taken")
 	}
 	return fmt.Sprintf("%s %v (%s)", key, value, source)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 
 	"placet/engine"
 	"placet/engine/run"
@@ -102,24 +103,39 @@ func (e portEntry) specPath() string {
 }
 
 // unfit is an error about a member of a document that its schema takes.
-func unfit(p, pointer, problem, expected string) error {
-	return &schemas.Error{Path: path.Base(p), Pointer: pointer, Problem: templates.Untranslated(problem), Expected: templates.Untranslated(expected)}
+func unfit(p, pointer string, problem, expected templates.Message) error {
+	return &schemas.Error{Path: p, Pointer: pointer, Problem: problem, Expected: expected}
+}
+
+// unfitAlias says of a member that it stands beside another name of it.
+func unfitAlias(p, pointer, name string) error {
+	return unfit(p, pointer, templates.NewMessage("pal.unfit.alias", "name", name), templates.NewMessage("pal.unfit.single"))
+}
+
+// checkTimeout says what is wrong with a member that says how long a port may run.
+func checkTimeout(p, pointer string, s *string) error {
+	_, err := readTimeout(s)
+	if err != nil {
+		err = unfit(p, pointer, templates.NewMessage("say.text", "text", err), templates.Message{})
+	}
+	return err
 }
 
 // decodeOrchestration reads orchestration.json.
 func decodeOrchestration(p string, body []byte) (o orchestration, err error) {
-	if err = schemas.Decode("pal/orchestration", path.Base(p), body, &o); err != nil {
+	p = path.Base(p)
+	if err = schemas.Decode("pal/orchestration", p, body, &o); err != nil {
 		return o, err
 	}
 	list, at := o.Ports, "/ports"
 	switch {
 	case o.Ports != nil && o.AtomicPorts != nil:
-		return o, unfit(p, "/atomic_ports", "stands beside ports, of which it is another name", "one of them")
+		return o, unfitAlias(p, "/atomic_ports", "ports")
 	case o.AtomicPorts != nil:
 		list, at = o.AtomicPorts, "/atomic_ports"
 	}
-	if _, problem := readTimeout(o.TimeoutPerPort); problem != "" {
-		return o, unfit(p, "/timeout_per_port", problem, "")
+	if err := checkTimeout(p, "/timeout_per_port", o.TimeoutPerPort); err != nil {
+		return o, err
 	}
 	for i, raw := range list {
 		e, err := decodeEntry(raw, i+1)
@@ -150,14 +166,13 @@ func decodeEntry(raw schemas.Raw, place int) (e portEntry, err error) {
 // check says what is wrong with a port besides its id and its dependencies.
 func (e portEntry) check(p, at string) error {
 	if e.Alias != "" && e.Alias != e.ID {
-		return unfit(p, at+"/id", "stands beside port_id, of which it is another name", "one of them")
+		return unfitAlias(p, at+"/id", "port_id")
 	}
-	if _, problem := readTimeout(e.Timeout); problem != "" {
-		return unfit(p, at+"/timeout", problem, "")
+	if err := checkTimeout(p, at+"/timeout", e.Timeout); err != nil {
+		return err
 	}
 	if e.Spec != nil && (!layout.IsArtifact(*e.Spec) || layout.Under(*e.Spec, layout.PalRoot)) {
-		return unfit(p, at+"/spec", fmt.Sprintf("%q is no file that can be read as a spec", *e.Spec),
-			`a clean path below the workspace, without * ? [ \ and :, outside .git, .placet and `+layout.PalRoot)
+		return unfit(p, at+"/spec", templates.NewMessage("pal.unfit.spec", "spec", strconv.Quote(*e.Spec)), templates.NewMessage("pal.unfit.spec.wanted", "folder", layout.PalRoot))
 	}
 	return nil
 }
@@ -252,15 +267,15 @@ func (r *designer) read(d engine.Document, code, port string, decode func() erro
 	got := r.in.Judge(d, decode)
 	r.isPending = r.isPending || got == run.Pending
 	if got == run.Bad {
-		r.fail(code, port, unusable(d.Path))
+		r.fail(code, port, unusable(r.in, d.Path))
 	}
 	return got == run.Good
 }
 
 // unusable says that a source cannot be used. It says no more, since plan.json must not
 // change with each further mistake: the note does.
-func unusable(p string) string {
-	return "cannot use " + p + ": a note in " + run.ProblemsDir + " says why"
+func unusable(in *run.Input, p string) string {
+	return in.Say("pal.plan.unusable", "file", p, "folder", run.ProblemsDir)
 }
 
 func (r *designer) fail(code, port, message string) {
@@ -277,7 +292,7 @@ func (r *designer) readAll() {
 		})
 	}
 	if folder := path.Base(r.in.Snap.Dir); r.o.ID != nil && *r.o.ID != folder {
-		r.fail(codeOrchestration, "", fmt.Sprintf("/id: is %s, and the folder is %s: make them equal, or take the id out", shownID(*r.o.ID), folder))
+		r.fail(codeOrchestration, "", r.in.Say("pal.plan.id", "id", shownID(*r.o.ID), "folder", folder))
 	}
 	for _, e := range r.o.entries {
 		r.ports = append(r.ports, r.port(e, r.spec(e)))
@@ -293,8 +308,8 @@ func (r *designer) spec(e portEntry) *Spec {
 	d := r.in.Snap.Doc(p)
 	if d.Absent() {
 		if e.isNamed || e.Spec != nil {
-			r.in.Bad(d, fmt.Sprintf("cannot plan port %s: %s is missing. Write it, or give the port as an object without spec", shownID(e.ID), p))
-			r.fail(codeSpec, e.ID, p+" is missing")
+			r.in.Bad(d, r.in.Say("pal.note.spec", "port", shownID(e.ID), "file", p))
+			r.fail(codeSpec, e.ID, r.in.Say("pal.plan.missing", "file", p))
 		}
 		return nil
 	}
@@ -307,8 +322,8 @@ func (r *designer) spec(e portEntry) *Spec {
 	}
 	r.specs[e.ID] = d.Sum
 	if s.ID != "" && s.ID != e.ID {
-		message := fmt.Sprintf("%s declares the id %s, and the port is %s", p, shownID(s.ID), shownID(e.ID))
-		r.in.Bad(d, message+". Make them equal, or name the file by spec at the port with that id")
+		message := r.in.Say("pal.plan.declares", "file", p, "id", shownID(s.ID), "port", shownID(e.ID))
+		r.in.Bad(d, r.in.Say("pal.note.id", "problem", message))
 		r.fail(codeSpec, e.ID, message)
 	}
 	return s
@@ -342,13 +357,13 @@ func (r *designer) limits(e portEntry) Limits {
 // result is plan.json, and the design where nothing is wrong. What is wrong with
 // orchestration.json itself is noted beside it.
 func (r *designer) result(doc engine.Document) ([]byte, *Design) {
-	plan := newPlan(r.ports, r.errors...)
+	plan := newPlan(r.in.Lang, r.ports, r.errors...)
 	plan.OrchestrationDigest = r.sum
 	for _, e := range plan.Errors {
 		switch e.Code {
 		case codeSpec, codeConfig:
 		case codeOrchestration:
-			r.in.Bad(doc, "cannot use "+orchestrationFile+": "+e.Message)
+			r.in.Bad(doc, r.in.Say("pal.note.unusable", "file", orchestrationFile, "problem", e.Message))
 		default:
 			r.in.Bad(doc, e.Message)
 		}

@@ -194,7 +194,7 @@ func TestWhatIsWrongWithPortsIsNamed(t *testing.T) {
 			}
 		}
 	}
-	plan := CheckPorts([]PortDesign{{ID: "A", DependsOn: []string{"C", "Z"}}, {ID: "B", DependsOn: []string{"A"}}, {ID: "C", DependsOn: []string{"B"}}, {ID: "a"}})
+	plan := CheckPorts("en", []PortDesign{{ID: "A", DependsOn: []string{"C", "Z"}}, {ID: "B", DependsOn: []string{"A"}}, {ID: "C", DependsOn: []string{"B"}}, {ID: "a"}})
 	if diff := cmp.Diff([]string{"A", "C", "B", "A"}, plan.Cycle); diff != "" {
 		t.Errorf("cycle (-want +got):\n%s", diff)
 	}
@@ -220,7 +220,7 @@ func TestManyUnknownDependencies(t *testing.T) {
 			ports[i].DependsOn = append(ports[i].DependsOn, fmt.Sprint("q", i*500+k))
 		}
 	}
-	plan := CheckPorts(ports)
+	plan := CheckPorts("en", ports)
 	last := plan.Errors[len(plan.Errors)-1]
 	if len(plan.Errors) != mostErrors+1 || last.Message != "249500 more dependencies are not in this orchestration" || last.Port != nil {
 		t.Errorf("%d errors, the last %+v", len(plan.Errors), last)

@@ -2,9 +2,9 @@ package pal
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,13 +40,13 @@ const mostPorts = 500
 // metadata cannot be used.
 func ReadSpec(body []byte) (Spec, error) {
 	if len(body) > layout.LimitText {
-		return Spec{}, &schemas.Error{Problem: templates.Untranslated("the file is larger than 1 MiB"), Expected: templates.Untranslated("less")}
+		return Spec{}, &schemas.Error{Problem: templates.NewMessage("pal.spec.large"), Expected: templates.NewMessage("schema.large.wanted")}
 	}
 	if !utf8.Valid(body) {
-		return Spec{}, &schemas.Error{Problem: templates.Untranslated("the file is not valid UTF-8"), Expected: templates.Untranslated("UTF-8"), Torn: true}
+		return Spec{}, &schemas.Error{Problem: templates.NewMessage("schema.utf8"), Expected: templates.Untranslated("UTF-8"), Torn: true}
 	}
 	if bytes.IndexByte(body, 0) >= 0 {
-		return Spec{}, &schemas.Error{Problem: templates.Untranslated("the file holds NUL bytes"), Expected: templates.Untranslated("text"), Torn: true}
+		return Spec{}, &schemas.Error{Problem: templates.NewMessage("schema.nul"), Expected: templates.NewMessage("schema.kind.text"), Torn: true}
 	}
 	lines := specLines(string(body))
 	pairs := tablePairs(lines)
@@ -217,14 +217,16 @@ func (s *Spec) fill(pairs []pair) error {
 		case !twice:
 			values[meaning] = p
 		case earlier.value != p.value && (meaning == "id" || meaning == "depends"):
-			return &schemas.Error{Line: p.line, Column: 1, Problem: templates.Untranslated(fmt.Sprintf("%s says %q, and line %d says %q", p.key, p.value, earlier.line, earlier.value)), Expected: templates.Untranslated("one of them")}
+			problem := templates.NewMessage("pal.spec.twice", "key", p.key, "value", strconv.Quote(p.value), "line", earlier.line, "earlier", strconv.Quote(earlier.value))
+			return &schemas.Error{Line: p.line, Column: 1, Problem: problem, Expected: templates.NewMessage("pal.unfit.single")}
 		}
 	}
 	s.ID, s.Type, s.Priority = values["id"].value, values["type"].value, values["priority"].value
 	s.Agent, s.Status = values["agent"].value, values["status"].value
 	on := values["depends"]
 	if s.DependsOn = dependencies(on.value); len(s.DependsOn) > mostPorts {
-		return &schemas.Error{Line: on.line, Column: 1, Problem: templates.Untranslated(fmt.Sprintf("%s lists %d ports", on.key, len(s.DependsOn))), Expected: templates.Untranslated(fmt.Sprintf("at most %d", mostPorts))}
+		problem := templates.NewMessage("pal.spec.ports", "key", on.key, "n", len(s.DependsOn))
+		return &schemas.Error{Line: on.line, Column: 1, Problem: problem, Expected: templates.NewMessage("schema.most", "n", mostPorts)}
 	}
 	return nil
 }

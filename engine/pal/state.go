@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -240,16 +241,16 @@ func (st *State) head() run.Head {
 }
 
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.
-func unfitState(r *run.Run[State], st State) string {
+func unfitState(r *run.Run[State], st State) error {
 	if st.ID != r.Snap.Key.ID {
-		return fmt.Sprintf("/id: is %q, the folder is %q", templates.Cut(st.ID, 80), r.Snap.Key.ID)
+		return templates.Errorf("pal.state.id", "is", inQuotes(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
 	}
 	for id, p := range st.Ports {
 		if !layout.IsPalID(id) {
-			return fmt.Sprintf("/ports: %q cannot name a port", templates.Cut(id, 80))
+			return templates.Errorf("pal.state.port", "port", inQuotes(id))
 		}
 		if st.loop(id) == nil && (p.Status == Running || p.Round > 0) {
-			return fmt.Sprintf("/loops: there is no round %d of port %s", p.Round, id)
+			return templates.Errorf("pal.state.loop", "round", p.Round, "port", id)
 		}
 	}
 	return run.CheckIDs(st.Requests)

@@ -14,8 +14,9 @@ import (
 	"placet/templates"
 )
 
+// say is a sentence of the family in the language of the run.
 func (r *view) say(key string, pairs ...any) string {
-	return templates.Phrase(r.lang(), "pal."+key, pairs...)
+	return r.Say(templates.Key("pal."+key), pairs...)
 }
 
 // longestQuoted is how much of a text a worker is shown, in bytes; what is longer is cut,
@@ -32,7 +33,7 @@ func (r *view) shown(body, file string) string {
 
 // render is a text of the family for people and agents.
 func (r *view) render(name string, data any) []byte {
-	text, err := templates.Render(r.lang(), "pal/"+name, data)
+	text, err := templates.Render(r.Lang, "pal/"+name, data)
 	return run.Must([]byte(text), err)
 }
 

@@ -19,11 +19,7 @@ func tell(r *view, a *engine.RunView) {
 		return
 	}
 	st := &r.State
-	add := func(label, value string) {
-		if value != "" {
-			a.Facts = append(a.Facts, engine.Fact{Label: label, Value: value})
-		}
-	}
+	add := func(label, value string) { a.Facts = r.addFact(a.Facts, label, value) }
 	add("title", st.Title)
 	add("progress", fmt.Sprintf("%d %%", st.Percent))
 	add("revision", fmt.Sprint(st.Revision))
@@ -43,7 +39,7 @@ func tell(r *view, a *engine.RunView) {
 	}
 	for _, id := range r.order {
 		for _, f := range r.ports[id].untouched() {
-			add("waits for its turn", f)
+			add("untouched", f)
 		}
 	}
 	a.Graph, a.Parts = r.graph(), r.parts()
@@ -60,6 +56,15 @@ func tell(r *view, a *engine.RunView) {
 	a.Findings = append(a.Findings, r.findings()...)
 }
 
+// addFact adds a fact by the key of its label, where there is anything to say.
+func (r *view) addFact(facts []engine.Fact, label, value string) []engine.Fact {
+	if value == "" {
+		return facts
+	}
+	name := templates.NewMessage(templates.Key("pal.fact." + label))
+	return append(facts, engine.Fact{Name: name.String(), Label: name.In(r.Lang), Value: value})
+}
+
 // TrustName begins the name under which trust in a worker's command is asked for and
 // remembered.
 const TrustName = "pal.worker "
@@ -68,10 +73,10 @@ const TrustName = "pal.worker "
 func (p *port) line() string {
 	words := []string{p.id + ": " + p.words()}
 	if p.loop != nil {
-		words = append(words, fmt.Sprintf("try %d of %d", p.LastTry-p.loop.FirstTry+1, p.loop.MaxRetries))
+		words = append(words, p.r.say("line.try", "n", p.LastTry-p.loop.FirstTry+1, "max", p.loop.MaxRetries))
 	}
 	if p.Deadline != "" {
-		words = append(words, "until "+string(p.Deadline))
+		words = append(words, p.r.say("line.until", "at", p.Deadline))
 	}
 	if p.Reason != "" && (p.Status == Blocked || isFinal(p.Status)) {
 		words = append(words, string(p.Reason))
@@ -96,12 +101,12 @@ func (r *view) sessionLines() (list []string) {
 			if s.role == "" {
 				list = append(list, s.path+": "+string(st.Sessions[s.path].Status))
 			} else {
-				list = append(list, workerLine(p.worker(s)))
+				list = append(list, r.workerLine(p.worker(s)))
 			}
 		}
 		for _, a := range r.agents {
 			if strings.HasPrefix(a.path, portPath(id)+"/") {
-				list = append(list, a.path+": "+a.typ+" of an agent")
+				list = append(list, r.say("line.agent", "session", a.path, "type", a.typ))
 			}
 		}
 	}
@@ -109,7 +114,7 @@ func (r *view) sessionLines() (list []string) {
 }
 
 // workerLine is a worker's session in one line.
-func workerLine(one engine.Part) string {
+func (r *view) workerLine(one engine.Part) string {
 	words := []string{one.ID + ": " + string(one.Status)}
 	for _, f := range one.Facts {
 		words = append(words, f.Value)
@@ -120,9 +125,9 @@ func workerLine(one engine.Part) string {
 			words = append(words, p.Task)
 		}
 		if p.Of > 0 {
-			words = append(words, fmt.Sprintf("%d of %d tokens", p.Used, p.Of))
+			words = append(words, r.Say("page.tokens", "used", p.Used, "of", p.Of))
 		} else if p.Used > 0 {
-			words = append(words, fmt.Sprintf("%d tokens", p.Used))
+			words = append(words, r.Say("page.tokens.free", "used", p.Used))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -159,26 +164,23 @@ func (r *view) parts() (list []engine.Part) {
 		}
 	}
 	for _, a := range r.agents {
-		list = append(list, engine.Part{ID: a.path, Status: Running, Facts: []engine.Fact{{Label: "type", Value: a.typ}, {Label: "title", Value: a.title}}, Sections: []engine.Section{}})
+		facts := r.addFact(r.addFact([]engine.Fact{}, "type", a.typ), "title", a.title)
+		list = append(list, engine.Part{ID: a.path, Status: Running, Facts: facts, Sections: []engine.Section{}})
 	}
 	return list
 }
 
 func (p *port) part() engine.Part {
 	one := engine.Part{ID: p.id, Status: p.Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	add := func(label, value string) {
-		if value != "" {
-			one.Facts = append(one.Facts, engine.Fact{Label: label, Value: value})
-		}
-	}
+	add := func(label, value string) { one.Facts = p.r.addFact(one.Facts, label, value) }
 	add("title", p.Title)
-	add("depends on", joined(p.DependsOn))
+	add("depends", joined(p.DependsOn))
 	if p.loop != nil {
-		add("try", fmt.Sprintf("%d of %d", p.LastTry-p.loop.FirstTry+1, p.loop.MaxRetries))
+		add("try", p.r.say("line.of", "n", p.LastTry-p.loop.FirstTry+1, "max", p.loop.MaxRetries))
 		add("round", fmt.Sprint(p.Round))
 	}
 	add("deadline", string(p.Deadline))
-	add("blocked by", joined(append(slices.Clone(p.BlockedBy.Escalations), p.BlockedBy.Ports...)))
+	add("blocked", joined(append(slices.Clone(p.BlockedBy.Escalations), p.BlockedBy.Ports...)))
 	add("reason", string(p.Reason))
 	for round := 1; round <= p.Round; round++ {
 		for _, t := range p.r.State.Loops[loopID(p.id, round)].History {
@@ -191,9 +193,7 @@ func (p *port) part() engine.Part {
 // worker is a worker's session as a part.
 func (p *port) worker(s ownSession) engine.Part {
 	one := engine.Part{ID: s.path, Status: p.r.State.Sessions[s.path].Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	if sub := substatus(&p.r.State, p.id, s.role); sub != "" {
-		one.Facts = append(one.Facts, engine.Fact{Label: "substatus", Value: string(sub)})
-	}
+	one.Facts = p.r.addFact(one.Facts, "substatus", string(substatus(&p.r.State, p.id, s.role)))
 	if f := p.r.readProgress(p.progressFile(s.role)); f != nil {
 		one.Progress = &engine.Progress{Value: f.Progress, Task: templates.Cut(run.OneLine(f.CurrentTask), 200), Used: f.TokensUsed, Of: p.Limits.TokenBudget}
 	}
@@ -206,11 +206,11 @@ func (r *view) findings() (list []engine.Finding) {
 	for _, d := range r.Snap.Under("escalations") {
 		id := strings.TrimSuffix(path.Base(d.Path), ".json")
 		if d.Kind == layout.PalEscalation && r.State.Escalations[id] == nil {
-			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: "the state knows no escalation of this id: nothing acts on it; remove it"})
+			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: r.say("finding.escalation")})
 		}
 	}
 	if !isFinal(r.State.Status) && r.sources.got == run.Good {
-		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: "settings: " + r.settingWords()})
+		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: r.say("finding.settings", "settings", r.settingWords())})
 	}
 	return list
 }

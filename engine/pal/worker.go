@@ -2,7 +2,6 @@ package pal
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -38,11 +37,11 @@ func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 	_, r := m.View(s)
 	switch p := r.ports[id]; {
 	case !r.Begun || !r.Usable():
-		return nil, fmt.Errorf("nothing can be told of pal/%s: its state is missing or cannot be used", s.Key.ID)
+		return nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	case p == nil:
-		return nil, fmt.Errorf("pal/%s has no port %q%s", s.Key.ID, templates.Cut(id, 80), nearest(id, r.order))
+		return nil, templates.Errorf("pal.worker.port", "run", s.Key, "port", inQuotes(id), "hint", nearest(id, r.order))
 	case p.FirstStartedAt == "":
-		return nil, fmt.Errorf("port %s of pal/%s has not started: it is %s", id, s.Key.ID, p.Status)
+		return nil, templates.Errorf("pal.worker.unstarted", "port", id, "run", s.Key, "status", p.Status)
 	default:
 		return &Worker{p, role}, nil
 	}
@@ -76,17 +75,17 @@ func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) 
 		ToSession: w.p.r.State.session(memberPath(w.p.id, otherRole(w.role))), Type: typ, Payload: payload,
 	}
 	if typ != "query" && typ != "ack" {
-		return "", "", nil, fmt.Errorf("a worker sends no message of the type %q: expected query or ack", templates.Cut(typ, 80))
+		return "", "", nil, templates.Errorf("pal.worker.type", "type", inQuotes(typ))
 	}
 	if n > mostMessages {
-		return "", "", nil, fmt.Errorf("the worker has sent %d messages of the type %s: there are no more numbers", mostMessages, typ)
+		return "", "", nil, templates.Errorf("pal.worker.numbers", "n", mostMessages, "type", typ)
 	}
-	if problem := w.p.CheckMessage(m, name, w.role, typ); problem != "" {
-		return "", "", nil, errors.New(problem)
+	if err = w.p.checkMessage(m, name, w.role, typ); err != nil {
+		return "", "", nil, err
 	}
 	body, err = schemas.Encode(m)
 	if err == nil && len(body) > layout.LimitJSON {
-		err = fmt.Errorf("the message has %d bytes, expected at most %d", len(body), layout.LimitJSON)
+		err = templates.Errorf("pal.worker.size", "n", len(body), "most", layout.LimitJSON)
 	}
 	return m.ID, layout.PalMessageFile(w.p.id, name), body, err
 }
@@ -115,7 +114,7 @@ type TestReport struct {
 func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	p := w.p
 	if w.role != roleTest {
-		return t, fmt.Errorf("%s is the session of an impl worker: feedback comes from %s", w.Session(), p.r.State.session(memberPath(p.id, roleTest)))
+		return t, templates.Errorf("pal.worker.impl", "session", w.Session(), "other", p.r.State.session(memberPath(p.id, roleTest)))
 	}
 	if p.loop.role() != roleTest {
 		return t, p.awaitsNoFeedback()
@@ -123,10 +122,10 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	t.File = p.awaitedFile()
 	name := path.Base(t.File)
 	if t.Feedback, err = ReadFeedback(name, body); err != nil {
-		return t, fmt.Errorf("cannot use the payload: %w", err)
+		return t, templates.Errorf("pal.worker.payload", "problem", err)
 	}
-	if problem := cmp.Or(p.misfit(name, t.Try, t.SessionID, w.role), p.misfitResult(name, &t.Feedback)); problem != "" {
-		return t, errors.New(problem)
+	if err = cmp.Or(p.misfit(name, t.Try, t.SessionID, w.role), p.misfitResult(name, &t.Feedback)); err != nil {
+		return t, err
 	}
 	t.Body, err = schemas.Encode(t.normalised(p.LastTry, w.Session()))
 	t.Loop, t.Iteration = loopID(p.id, p.Round), p.loop.CurrentTry+1
@@ -141,9 +140,9 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 // awaitsNoFeedback says what a port waits for in place of feedback.
 func (p *port) awaitsNoFeedback() error {
 	if p.loop.role() == roleImpl {
-		return fmt.Errorf("port %s awaits no feedback: it awaits %s", p.id, path.Base(p.awaitedFile()))
+		return templates.Errorf("pal.worker.awaits", "port", p.id, "file", path.Base(p.awaitedFile()))
 	}
-	return fmt.Errorf("port %s awaits no feedback: it is %s", p.id, p.Status)
+	return templates.Errorf("pal.worker.status", "port", p.id, "status", p.Status)
 }
 
 // word puts how the tests went into words.

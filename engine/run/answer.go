@@ -1,8 +1,6 @@
 package run
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +8,7 @@ import (
 	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Answer is an answer that counts, to an open request; or what its deadline takes.
@@ -59,7 +58,11 @@ func (a *Answer) Words() string {
 
 // Why is the reason of the transition that an answer causes.
 func (a *Answer) Why() string {
-	return a.Decision.Why(fmt.Sprintf("%s by %s (%s)", a.Words(), cmp.Or(a.By.User, "unknown"), a.By.Source))
+	key := "run.reason.answer"
+	if a.By.User == "" {
+		key += ".unknown"
+	}
+	return a.Decision.Why(templates.Phrase(a.Lang(), key, "answer", a.Words(), "user", a.By.User, "source", a.By.Source))
 }
 
 // Answer is the answer to an open request that counts, nil for none.
@@ -127,19 +130,19 @@ func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.JudgeAnswers(r
 // answer is held.
 func (r *Run[S]) unissued(q *Request, f *gate.Folder) string {
 	r.Undecidable(f.Doc)
-	if why := r.altered(q, f); why != "" {
-		return "cannot use request.json: " + why + ": every answer is held until it is restored; remove it to have placet write it again"
+	if why := r.altered(q, f); why != nil {
+		return r.Say("run.request.altered", "error", why)
 	}
 	if f.Doc.Absent() && !r.asker.remakes(q) && string(engine.Sum(r.requestJSON(q))) != string(q.Digest) {
-		return "request.json is gone, and cannot be made again, since what it shows has changed: every answer is held until it is restored"
+		return r.Say("run.request.gone")
 	}
 	return ""
 }
 
-// altered says what was done to request.json, "" where it is as it was issued, or gone.
-func (r *Run[S]) altered(q *Request, f *gate.Folder) string {
+// altered says what was done to request.json, nil where it is as it was issued, or gone.
+func (r *Run[S]) altered(q *Request, f *gate.Folder) error {
 	why := f.Altered(engine.Digest(q.Digest))
-	if why != "" && f.Doc.Present() && r.asker.remakes(q) {
+	if why != nil && f.Doc.Present() && r.asker.remakes(q) {
 		why = f.Altered(engine.Sum(r.requestJSON(q)))
 	}
 	return why
@@ -205,8 +208,8 @@ func (b *bound[S, V]) noteClosed() {
 		q := b.Request(f.ID)
 		switch {
 		case q == nil && f.Receipt == nil && !f.BadReceipt:
-			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Evaluation{Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
-				b.Notes.Add(f.Dir+"/problem.md", "this answer moves nothing: the "+b.f.Noun+" asks nothing under this id; answer a request that is open, and remove this folder")
+			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Evaluation{Lang: b.Lang, Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
+				b.Notes.Add(f.Dir+"/problem.md", b.Say("run.answer.stray", "noun", b.noun()))
 			}
 		case q != nil && q.Status != Open && f.Receipt != nil && gate.Others(*f.Receipt, f.Docs):
 			if words := gate.After(b.Receipt(q), b.evaluation(q)); words != "" {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -86,7 +85,7 @@ func (f *Family[S, V]) transition(b *bound[S, V], t dueRule[S, V]) engine.Plan {
 		return engine.Plan{}
 	}
 	if len(body) > layout.LimitState {
-		b.Notes.Beside(b.Doc.Path, fmt.Sprintf("cannot go on: state.json would have %d bytes, more than the %d that anybody reads; begin a new %s for what is left", len(body), layout.LimitState, f.Noun))
+		b.Notes.Beside(b.Doc.Path, b.Say("run.state.large", "n", len(body), "most", layout.LimitState, "noun", b.noun()))
 		return engine.Plan{}
 	}
 	state := engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum}
@@ -295,7 +294,7 @@ func (c *Change[S]) asRecorded(q *Request, a *Answer) {
 // expire closes the request whose deadline passed.
 func (c *Change[S]) expire(a *Answer) {
 	q := findRequest(*c.head.Requests, a.Request.ID)
-	c.Close(q, gate.Expired, a.Decision.Why("nobody answered until the deadline"))
+	c.Close(q, gate.Expired, a.Decision.Why(c.before.Say("run.reason.expired")))
 	q.Response = Text(a.Response)
 	c.asRecorded(q, a)
 }

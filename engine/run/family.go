@@ -8,13 +8,15 @@ import (
 	"placet/engine/slack"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Family describes a family of runs. S is what its state document says, V the family's
 // view of a run: its own type around the *[Run] that Read gets.
 type Family[S, V any] struct {
-	// Name is the first part of the keys of its runs, Noun what people call one of them.
-	Name, Noun string
+	// Name is the first part of the keys of its runs. What people call one of them are the
+	// words Name + ".noun".
+	Name string
 	// File is layout's word for a path in a run's folder.
 	File func(rel string) (layout.File, bool)
 	// Format says how the state document is read and written.
@@ -28,7 +30,7 @@ type Family[S, V any] struct {
 	// statuses.
 	Parts []Parts[S, V]
 	// Anew says what helps where the state document cannot be used.
-	Anew string
+	Anew templates.Key
 	// Read makes the view. The state is read by then; see [Run.Begun].
 	Read func(*Run[S]) V
 	// Rules are the transition table, in groups of equal rank: the order of the groups
@@ -126,8 +128,8 @@ type Format[S any] struct {
 	Encode    func(S) ([]byte, error)
 	// Head are the members of a state that the kernel reads and writes.
 	Head func(*S) Head
-	// Unfit says why a state that can be read is none of the run's, "" if it is.
-	Unfit func(*Run[S], S) string
+	// Unfit says why a state that can be read is none of the run's, nil if it is.
+	Unfit func(*Run[S], S) error
 }
 
 // Head points at the members of a state that every family has.

@@ -79,7 +79,7 @@ func TestHeldFilesAreNamed(t *testing.T) {
 	a := account(r)
 	var words []string
 	for _, h := range a.Pending {
-		words = append(words, h.Words(r.Snap.Rel(h.Path), present))
+		words = append(words, h.Words("en", r.Snap.Rel(h.Path), present))
 	}
 	want := []string{
 		"docs/form.md may still be being written: it is looked at again in 1 s; if it stays as it is, a note says what is wrong",
@@ -99,7 +99,7 @@ func TestHeldFilesAreNamed(t *testing.T) {
 	if got := r.Notes.Text(r.Note(old.Path)); !strings.Contains(got, "stop.json") || r.Notes.Len() != 1 {
 		t.Errorf("%d notes, of the old file %q", r.Notes.Len(), got)
 	}
-	if late := a.Pending[2].Words("x", present.Add(time.Minute)); !strings.Contains(late, "in 0 s") {
+	if late := a.Pending[2].Words("en", "x", present.Add(time.Minute)); !strings.Contains(late, "in 0 s") {
 		t.Errorf("later: %s", late)
 	}
 	if a := account(at(present)); len(a.Pending) > 0 || !slices.Equal(a.WaitsFor, []string{"a file (still being written)"}) {

@@ -3,7 +3,6 @@ package run
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // EventAdopted is the event of the line by which a person adopts a state document
@@ -40,18 +40,18 @@ func (l journalLine) of() int { return cmp.Or(l.Revision, l.Seq) }
 //     never stop a run for good.
 //
 // Every other state was written by somebody else.
-func (r *Input) journal(state engine.Document, revision int, anew string) Record {
+func (r *Input) journal(state engine.Document, revision int, anew templates.Key) Record {
 	d := r.Snap.Doc(JournalBeside(state.Path))
 	if d.Unsettled() {
 		return Record{Torn: true}
 	}
 	if d.Err != nil && !d.Absent() {
-		return Record{Problem: fmt.Sprintf("cannot read events.jsonl: %v", d.Err)}
+		return Record{Problem: r.Say("run.unreadable", "file", journalFile, "error", d.Err)}
 	}
 	var last journalLine
 	if line := lastLine(d.Body); line != nil {
-		if err := schemas.Decode("", "the last line of events.jsonl", line, &last); err != nil {
-			return Record{Problem: "cannot read " + err.Error() + ": " + anew}
+		if err := schemas.Decode("", r.Say("run.journal.last"), line, &last); err != nil {
+			return Record{Problem: r.withHelp(r.Say("run.invalid", "error", err), anew)}
 		}
 	}
 	why, seq := "", last.of()
@@ -59,22 +59,22 @@ func (r *Input) journal(state engine.Document, revision int, anew string) Record
 	case seq:
 		switch {
 		case last.State == "" && hasDigest(d.Body):
-			why = "cannot use state.json: the last line of events.jsonl does not say which state it belongs to, though lines before it do"
+			why = r.Say("run.journal.nostate")
 		case last.State != "" && !isOneOf(state, last.State):
-			why = fmt.Sprintf("cannot use state.json: somebody else changed it: in revision %d it had the digest %s, now it has %s", revision, shortDigest(last.State), shortDigest(state.Sum))
+			why = r.Say("run.journal.changed", "revision", revision, "then", shortDigest(last.State), "now", shortDigest(state.Sum))
 		}
 	case seq + 1:
 		if state.Issued != nil && !isOneOf(state, state.Issued...) {
-			why = fmt.Sprintf("cannot use state.json: somebody else wrote it: it is of revision %d, events.jsonl ends with %d, and this machine did not write it", revision, seq)
+			why = r.Say("run.journal.foreign", "revision", revision, "last", seq)
 		}
 	default:
-		why = fmt.Sprintf("state.json is of revision %d, events.jsonl ends with %d", revision, seq)
+		why = r.Say("run.journal.gap", "revision", revision, "last", seq)
 	}
 	if why == "" {
 		return Record{Seq: seq, Lines: linesOf(d.Body, seq)}
 	}
-	adopt := fmt.Sprintf("; or, if it is right as it is, adopt it: placet adopt %s@%s", r.Snap.Key, shortDigest(state.Sum))
-	return Record{Seq: seq, Problem: why + ": " + anew + adopt, Unaccounted: state.Sum}
+	why = r.Say("run.journal.adopt", "problem", why, "help", r.Say(anew), "run", r.Snap.Key, "digest", shortDigest(state.Sum))
+	return Record{Seq: seq, Problem: why, Unaccounted: state.Sum}
 }
 
 // Accounts reports whether the journal beside a state document of a revision accounts
@@ -111,10 +111,10 @@ func hasDigest(body []byte) bool {
 
 // shortDigest is as much of a digest as people are shown, and name it by. What is no
 // digest is not shown: others may have written it.
-func shortDigest(d engine.Digest) string {
+func shortDigest(d engine.Digest) any {
 	hex := d.Hex()
 	if len(hex) != 64 || strings.Trim(hex, "0123456789abcdef") != "" {
-		return "that cannot be read"
+		return templates.NewMessage("run.digest.unreadable")
 	}
 	return hex[:shownDigest]
 }

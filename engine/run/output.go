@@ -1,12 +1,12 @@
 package run
 
 import (
-	"fmt"
 	"path"
 
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Outputs collects what a state calls for and is not there. It is a function of the
@@ -126,15 +126,14 @@ func (w *Outputs) Always(rel string, body []byte) {
 
 // Note says that a file in the place of placet's is left alone, where it is.
 func (w *Outputs) Note(d engine.Document) {
-	const anew = "it is left alone; remove it to get placet's"
 	switch {
 	case d.Present() && w.foreign(d):
-		w.notes.Beside(d.Path, "this file is not placet's: "+anew)
+		w.notes.Beside(d.Path, templates.Phrase(w.notes.Lang, "run.output.foreign"))
 	case d.Err == nil || d.Absent() || d.Unsettled():
 	case d.Kind == layout.KindReceipt: // a request's folder has one note
-		w.notes.Add(path.Dir(d.Path)+"/problem.md", fmt.Sprintf("%s cannot be read (%v): %s", path.Base(d.Path), d.Err, anew))
+		w.notes.Add(path.Dir(d.Path)+"/problem.md", templates.Phrase(w.notes.Lang, "run.output.receipt", "file", path.Base(d.Path), "error", d.Err))
 	default:
-		w.notes.Beside(d.Path, fmt.Sprintf("this file cannot be read (%v): %s", d.Err, anew))
+		w.notes.Beside(d.Path, templates.Phrase(w.notes.Lang, "run.output.unreadable", "error", d.Err))
 	}
 }
 
@@ -172,7 +171,7 @@ func (w *Outputs) issue(q requestFiles) {
 	text, err := q.Form(body)
 	switch {
 	case err != nil:
-		w.notes.Beside(w.snap.In("state.json").Path, "cannot ask "+q.ID+": "+err.Error())
+		w.notes.Beside(w.snap.In("state.json").Path, templates.Phrase(w.notes.Lang, "run.output.ask", "request", q.ID, "error", err))
 	case text != nil:
 		w.Put(dir+"form.md", text)
 	}

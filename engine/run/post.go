@@ -76,7 +76,7 @@ type posting[S, V any] struct {
 
 // post is the request as messages show it.
 func (p posting[S, V]) post() slack.Post {
-	x := slack.Post{Request: *p.f.Request, Run: p.b.Snap.Key, Shown: view(*p.f.Request, p.f.Doc.Body), Form: p.f.Dir + "/form.md"}
+	x := slack.Post{Lang: p.b.Lang, Request: *p.f.Request, Run: p.b.Snap.Key, Shown: view(*p.f.Request, p.f.Doc.Body), Form: p.f.Dir + "/form.md"}
 	if text := p.b.f.Questions[p.f.Request.Type].Post; text != nil {
 		x.Text = text(p.b.v, *p.f.Request)
 	}

@@ -1,10 +1,9 @@
 package run
 
 import (
-	"fmt"
-
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Record is what can be told of a run's state and the journal beside it.
@@ -24,9 +23,9 @@ type Record struct {
 // ReadState reads a state.json that is there, and its journal. decode takes the state's
 // body; it returns the revision, or why the state is not this run's. anew says what
 // helps where the record is torn apart.
-func (r *Input) ReadState(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
+func (r *Input) ReadState(d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
 	revision := 0
-	record := r.ReadStateAlone(d, anew, func(body []byte) (n int, unfit string, err error) {
+	record := r.ReadStateAlone(d, anew, func(body []byte) (n int, unfit, err error) {
 		revision, unfit, err = decode(body)
 		return revision, unfit, err
 	})
@@ -39,30 +38,30 @@ func (r *Input) ReadState(d engine.Document, anew string, decode func(body []byt
 }
 
 // ReadStateAlone is ReadState for a run without a journal.
-func (r *Input) ReadStateAlone(d engine.Document, anew string, decode func(body []byte) (revision int, unfit string, err error)) Record {
+func (r *Input) ReadStateAlone(d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
 	if d.Unsettled() {
 		r.Held = true
 		return Record{Torn: true}
 	}
 	if d.Err != nil {
-		return Record{Problem: withHelp(fmt.Sprintf("cannot read state.json: %v", d.Err), anew)}
+		return Record{Problem: r.withHelp(r.Say("run.unreadable", "file", stateFile, "error", d.Err), anew)}
 	}
 	_, unfit, err := decode(d.Body)
 	switch {
 	case err != nil:
-		return Record{Torn: r.MaybePartial(d, err), Problem: withHelp("cannot read "+err.Error(), anew)}
-	case unfit != "":
-		return Record{Problem: withHelp("cannot use state.json: "+unfit, anew)}
+		return Record{Torn: r.MaybePartial(d, err), Problem: r.withHelp(r.Say("run.invalid", "error", err), anew)}
+	case unfit != nil:
+		return Record{Problem: r.withHelp(r.Say("run.state.unfit", "error", unfit), anew)}
 	}
 	return Record{}
 }
 
 // withHelp adds to a problem what helps, where anything does.
-func withHelp(problem, anew string) string {
+func (r *Input) withHelp(problem string, anew templates.Key) string {
 	if anew == "" {
 		return problem
 	}
-	return problem + ": " + anew
+	return r.Say("run.help", "problem", problem, "help", r.Say(anew))
 }
 
 // Summarize is [engine.Machine]'s Summarize for a state document that keeps the requests

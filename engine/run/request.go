@@ -6,6 +6,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Open is the status of a request that is still asked; the others are the results of
@@ -253,9 +254,9 @@ func (r *Run[S]) evaluation(q *Request) gate.Evaluation {
 	req := r.asker.request(q)
 	shown := view(req, body)
 	a := gate.Evaluation{
-		Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
+		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Gate:     r.asker.gate(q), Now: r.Snap.Now, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: r.altered(q, f),
+		Gate:     r.asker.gate(q), Now: r.Snap.Now, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
 	}
 	r.asker.complete(&a, q)
 	return a

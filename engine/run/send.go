@@ -59,14 +59,14 @@ func (r *Run[S]) Sending(dir, schema string, longest time.Duration) Sending {
 				return s
 			}
 			s.Attempts, s.UnderWay, s.Due, s.Here = n, false, "", false
-			s.Last = &Outcome{Outcome: engine.SendLost, Reason: "this machine began it, and its files were removed"}
+			s.Last = &Outcome{Outcome: engine.SendLost, Reason: r.Say("run.send.removed")}
 			continue
 		}
 		s.Attempts, s.UnderWay, s.Last, s.Here = n, true, nil, outcome.IssuedHere()
 		s.Due = latest(attempt, longest)
 		o, got := Load[Outcome](&r.Input, outcome, schema)
 		if got == Good && len(outcome.Issued) > 0 && !outcome.IssuedHere() {
-			r.Bad(outcome, "this machine began the attempt, and somebody else wrote how it ended: it counts as lost; remove this file")
+			r.Bad(outcome, r.Say("run.send.foreign"))
 			o, got = nil, Bad
 		}
 		if o != nil {

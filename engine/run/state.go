@@ -1,10 +1,9 @@
 package run
 
 import (
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
+	"strconv"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -123,7 +122,7 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 	if !f.hasJournal() {
 		read = r.ReadStateAlone
 	}
-	r.Record = read(r.Doc, f.Anew, func([]byte) (int, string, error) {
+	r.Record = read(r.Doc, f.Anew, func([]byte) (int, error, error) {
 		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) {
 			if f.Format.DecodeOwn != nil && r.Doc.IssuedHere() {
 				return f.Format.DecodeOwn(body)
@@ -131,15 +130,18 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 			return f.Format.Decode(stateFile, body)
 		})
 		if err != nil {
-			return 0, "", err
+			return 0, nil, err
 		}
 		st := *read // others read the same content: nothing that it points to is changed
 		if requests := f.Format.Head(&st).Requests; requests != nil {
 			*requests = slices.Clip(*requests)
 		}
 		unfit := f.Format.Unfit(r, st)
-		if unfit == "" {
+		if unfit == nil {
 			r.State, r.Begun = st, true
+			if lang := f.Format.Head(&st).Language; lang != nil {
+				r.speak(*lang)
+			}
 		}
 		return *f.Format.Head(&st).Revision, unfit, nil
 	})
@@ -152,9 +154,9 @@ func (f *Family[S, V]) hasJournal() bool {
 }
 
 // recordFiles names the files that say where a run stands.
-func (f *Family[S, V]) recordFiles() string {
-	if f.hasJournal() {
-		return stateFile + " or " + journalFile
+func (b *bound[S, V]) recordFiles() string {
+	if b.f.hasJournal() {
+		return templates.List(b.Lang, "list.or", []string{stateFile, journalFile})
 	}
 	return stateFile
 }
@@ -168,7 +170,11 @@ func (f *Family[S, V]) missing(r *Run[S]) {
 	r.Torn = slices.ContainsFunc(r.Folders, (*gate.Folder).Unsettled)
 	r.Held = r.Torn
 	if !r.Torn && (hasRecord(r.Snap.In(journalFile)) || slices.ContainsFunc(r.Folders, f.isBeyondFirst)) {
-		r.Problem = "state.json is gone while " + strings.TrimPrefix(f.recordFiles()+" or requests/ is there: ", stateFile+" or ") + f.Anew
+		key := templates.Key("run.state.gone")
+		if !f.hasJournal() {
+			key += ".requests"
+		}
+		r.Problem = r.withHelp(r.Say(key), f.Anew)
 	}
 }
 
@@ -202,7 +208,7 @@ func (r *Run[S]) revision() int { return *r.head.Revision }
 // transition that is being made is not made then.
 func (r *Run[S]) CannotWrite(err error) {
 	r.Unwritable = err
-	r.Notes.Beside(r.Doc.Path, err.Error())
+	r.Notes.Beside(r.Doc.Path, templates.In(r.Lang, err))
 }
 
 // Due reports whether a moment has come. If not, the run is looked at when it does.
@@ -234,13 +240,13 @@ func (f *Family[S, V]) document(r *Run[S], rel string, body []byte) engine.Docum
 // shownID is how much of an id of others a message repeats, in bytes.
 const shownID = 80
 
-// CheckIDs says which request of a state has an id that no folder can have, "" if none.
+// CheckIDs says which request of a state has an id that no folder can have, nil if none.
 // Ids become names of folders: such an id is another's doing.
-func CheckIDs(all []*Request) string {
+func CheckIDs(all []*Request) error {
 	for i, q := range all {
 		if !layout.IsRequestID(q.ID) {
-			return fmt.Sprintf("/requests/%d/id: %q cannot name a request", i, templates.Cut(q.ID, shownID))
+			return templates.Errorf("run.unfit.request", "i", i, "id", strconv.Quote(templates.Cut(q.ID, shownID)))
 		}
 	}
-	return ""
+	return nil
 }

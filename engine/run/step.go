@@ -1,13 +1,13 @@
 package run
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // Family implements [engine.Machine].
@@ -19,7 +19,7 @@ func (f *Family[S, V]) Edges() []engine.Edge { return f.edges() }
 // ReadProgress implements [engine.Progressing].
 func (f *Family[S, V]) ReadProgress(path string, body []byte) (engine.Progress, error) {
 	if f.Progress == nil {
-		return engine.Progress{}, fmt.Errorf("the %s family has no volatile documents", f.Name)
+		return engine.Progress{}, templates.Errorf("run.volatile.none", "family", f.Name)
 	}
 	return f.Progress(path, body)
 }
@@ -97,7 +97,7 @@ func (f *Family[S, V]) unproven(b *bound[S, V]) string {
 			continue
 		}
 		if a := b.LateAnswer(q); a == nil || a.Response != string(q.Response) || !slices.Equal(a.Selected, q.Selected) {
-			return "cannot use state.json: it says that " + q.ID + " was answered, this machine did not write it, and no answer beside it counts: " + f.Anew
+			return b.withHelp(b.Say("run.state.unproven", "request", q.ID), f.Anew)
 		}
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"placet/engine"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Unreadable is a document that cannot be read, whatever it ought to say: it is empty,
@@ -18,7 +19,7 @@ type Unreadable struct {
 	// Until is when it cannot be half of a write any more; zero where it cannot now.
 	Until time.Time
 	// Why says what is wrong with it.
-	Why string
+	Why templates.Message
 	// Conflict is true where git left both sides of a merge.
 	Conflict bool
 }
@@ -51,10 +52,10 @@ func FindUnreadable(s engine.Snapshot, file func(rel string) (layout.File, bool)
 func unreadable(d engine.Document, f layout.File) *Unreadable {
 	if f.Format != layout.JSON {
 		if len(bytes.TrimSpace(d.Body)) == 0 {
-			return &Unreadable{Path: d.Path, Why: "cannot read " + path.Base(d.Path) + ": the file is empty"}
+			return &Unreadable{Path: d.Path, Why: templates.NewMessage("run.unreadable.empty", "file", path.Base(d.Path))}
 		}
 		if schemas.Conflict(d.Body) >= 0 {
-			return &Unreadable{Path: d.Path, Why: "cannot read " + path.Base(d.Path) + ": the file holds merge-conflict markers: expected one side of the conflict", Conflict: true}
+			return &Unreadable{Path: d.Path, Why: templates.NewMessage("run.unreadable.conflict", "file", path.Base(d.Path)), Conflict: true}
 		}
 		return nil
 	}
@@ -62,5 +63,5 @@ func unreadable(d engine.Document, f layout.File) *Unreadable {
 	if err := schemas.Decode("", path.Base(d.Path), d.Body, nil); !errors.As(err, &bad) || !bad.Torn {
 		return nil
 	}
-	return &Unreadable{Path: d.Path, Why: "cannot read " + bad.Error(), Conflict: schemas.Conflict(d.Body) >= 0}
+	return &Unreadable{Path: d.Path, Why: templates.NewMessage("run.invalid", "error", bad), Conflict: schemas.Conflict(d.Body) >= 0}
 }

@@ -205,8 +205,8 @@ func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
 	w := &Waiting{a: a, r: b}
 	switch {
 	case b.Torn:
-		w.Why("run.why.torn", "files", b.f.recordFiles())
-		w.Written(b.f.recordFiles())
+		w.Why("run.why.torn", "files", b.recordFiles())
+		w.Written(b.recordFiles())
 		return
 	case b.Problem != "":
 		w.Why("say.text", "text", b.Problem)
@@ -330,6 +330,7 @@ func (r *Run[S]) contradictions() []engine.Finding {
 		return nil
 	}
 	return gate.Comparison{
+		Lang: r.Lang,
 		Snap: r.Snap, State: r.Doc.Path, Revision: r.revision(), Folders: r.Folders, Stated: r.stated, Adopted: r.Adopted,
 	}.Contradictions()
 }

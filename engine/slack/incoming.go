@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
+
+	"placet/templates"
 )
 
 // Interaction is a press of a button, or a dialog that was sent. Slack signs it, and what
@@ -83,6 +85,8 @@ const (
 
 // Dialog asks for words, and for one of a few choices where there are any.
 type Dialog struct {
+	// Lang is the language of its buttons.
+	Lang         string
 	Title, Label string
 	Choices      []string
 	// Metadata comes back with what is typed.
@@ -95,7 +99,7 @@ func (d Dialog) Open(trigger string) []byte {
 	words.Multiline, words.MaxLength = true, mostWords
 	view := slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: DialogID, PrivateMetadata: d.Metadata,
-		Title: plain(d.Title, 24), Submit: plain("Send", 24), Close: plain("Cancel", 24),
+		Title: plain(d.Title, 24), Submit: plain(templates.Text(d.Lang, "slack.dialog.send"), 24), Close: plain(templates.Text(d.Lang, "slack.dialog.cancel"), 24),
 	}
 	input := slack.NewInputBlock(wordsInput, plain(d.Label, 150), nil, words)
 	view.Blocks.BlockSet = append(view.Blocks.BlockSet, input)
@@ -104,7 +108,7 @@ func (d Dialog) Open(trigger string) []byte {
 		for _, c := range d.Choices {
 			options = append(options, slack.NewOptionBlockObject(c, plain(c, mostButton), nil))
 		}
-		choice := slack.NewInputBlock(planInput, plain("Plan", 150), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, planInput, options...))
+		choice := slack.NewInputBlock(planInput, plain(templates.Text(d.Lang, "slack.dialog.plan"), 150), nil, slack.NewOptionsSelectBlockElement(slack.OptTypeStatic, nil, planInput, options...))
 		choice.Optional = true
 		view.Blocks.BlockSet = append(view.Blocks.BlockSet, choice)
 	}

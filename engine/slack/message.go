@@ -11,10 +11,13 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Post is a request as a message shows it.
 type Post struct {
+	// Lang is the language of the words around what the request says.
+	Lang    string
 	Request gate.Request
 	Run     engine.Key
 	// Shown is the digest of what is shown.
@@ -88,6 +91,7 @@ func (p Post) buttons() []Button {
 
 // page collects the paragraphs of a message.
 type page struct {
+	lang   string
 	blocks []slack.Block
 	// cut says that something of it is missing.
 	cut bool
@@ -100,7 +104,7 @@ func (g *page) add(text, file string, most int, before, after string) (sections 
 	list, whole := chunks(text, size, most)
 	marker := ""
 	if !whole {
-		g.cut, marker = true, "\n… cut here: the whole of it is in "+cut(file, mostFile)
+		g.cut, marker = true, "\n"+templates.Phrase(g.lang, "slack.cut", "file", cut(file, mostFile))
 		list, _ = chunks(text, size-units(marker), most)
 	}
 	for i, piece := range list {
@@ -114,7 +118,7 @@ func (g *page) add(text, file string, most int, before, after string) (sections 
 
 // body is a request without what one can press.
 func (p Post) body() page {
-	g := page{blocks: []slack.Block{slack.NewHeaderBlock(plain("Approval requested", mostHeader))}}
+	g := page{lang: p.Lang, blocks: []slack.Block{slack.NewHeaderBlock(plain(templates.Text(p.Lang, "slack.title"), mostHeader))}}
 	bold, prompt := "*", strings.TrimSpace(p.Request.Prompt)
 	if strings.ContainsAny(prompt, "\r\n") {
 		bold = "" // it would not go beyond the line
@@ -154,7 +158,7 @@ func (p Post) effects() string {
 		for _, f := range files {
 			names = append(names, f.Path)
 		}
-		lines = append(lines, "Shows "+strings.Join(names, ", "))
+		lines = append(lines, templates.Phrase(p.Lang, "slack.shows", "files", strings.Join(names, ", ")))
 	}
 	for _, o := range p.Request.Options {
 		line := "• *" + oneLine(o.ID) + "*"
@@ -197,7 +201,7 @@ func (p Post) Ask(canPress bool) Message {
 	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body.blocks}}
 	list := p.buttons()
 	if !canPress || body.cut || len(list) == 0 {
-		how := fmt.Sprintf("Answer on the machine: `placet show %s`, or in %s", Escape(p.Request.RequestID), cut(p.Form, mostFile))
+		how := templates.Phrase(p.Lang, "slack.answer", "request", Escape(p.Request.RequestID), "form", cut(p.Form, mostFile))
 		m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(how))
 		return m
 	}
@@ -214,25 +218,25 @@ func (p Post) Ask(canPress bool) Message {
 // Closed is the message that takes the place of one that asked, by the request's receipt.
 func (p Post) Closed(rc gate.Receipt) Message {
 	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: p.body().blocks}}
-	m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(cut(closing(rc), mostSection)))
+	m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(cut(closing(p.Lang, rc), mostSection)))
 	return m
 }
 
 // closing says how a request ended, and what is asked in its place.
-func closing(rc gate.Receipt) string {
-	past := map[string]string{"approve": "approved", "reject": "rejected", "steer": "changes requested"}
-	words := past[rc.Response]
+func closing(lang string, rc gate.Receipt) string {
 	next := ""
 	if rc.SupersededBy != "" {
-		next = "replaced by " + rc.SupersededBy
+		next = templates.Phrase(lang, "slack.replaced", "request", rc.SupersededBy)
 	}
-	switch {
-	case rc.Result != gate.Accepted:
-		return cmp.Or(next, rc.Result+" at "+rc.DecidedAt)
-	case words == "":
-		words = strings.TrimSpace("answered " + oneLine(rc.Response))
+	if rc.Result != gate.Accepted {
+		return cmp.Or(next, templates.Phrase(lang, "slack.closed", "result", rc.Result, "at", rc.DecidedAt))
 	}
-	words = fmt.Sprintf("%s by %s at %s", words, rc.ProvidedBy.Shown(rc.KnownAs), rc.DecidedAt)
+	key := "slack.answered"
+	switch rc.Response {
+	case "approve", "reject", "steer":
+		key += "." + rc.Response
+	}
+	words := templates.Phrase(lang, key, "answer", oneLine(rc.Response), "user", rc.ProvidedBy.Shown(lang, rc.KnownAs), "at", rc.DecidedAt)
 	if next != "" {
 		words += "; " + next
 	}

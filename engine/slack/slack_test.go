@@ -182,7 +182,7 @@ func TestClosing(t *testing.T) {
 		{gate.Receipt{Result: gate.Superseded, DecidedAt: "T"}, "superseded at T"},
 		{gate.Receipt{Result: gate.Expired, DecidedAt: "T"}, "expired at T"},
 	} {
-		if got := closing(c.rc); got != c.want {
+		if got := closing("en", c.rc); got != c.want {
 			t.Errorf("%q, expected %q", got, c.want)
 		}
 	}

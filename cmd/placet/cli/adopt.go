@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -33,7 +34,7 @@ func adoptVerb() verb {
 				return err
 			}
 			if named && len(digest) < workspace.LeastDigest {
-				return console.Usage("cannot adopt %s: %q is too short for a digest", console.Brief(f.Key()), console.OneLine(digest)).Try("name at least %d digits", workspace.LeastDigest)
+				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try", "n", workspace.LeastDigest)
 			}
 			return adoptRun(c.ctx, b, f, digest, strings.TrimSpace(reason), by)
 		},
@@ -45,21 +46,22 @@ func adoptVerb() verb {
 func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
-	if err := cmp.Or(workspace.CheckName("adopt", by), checkWords("adopt", console.Brief(v.Key), "the reason", reason, by)); err != nil {
+	if err := cmp.Or(workspace.CheckName("adopt", by), checkWords("adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
 		return err
 	}
+	name, look := console.Brief(v.Key), console.Typed("explain", console.Brief(v.Key))
 	if v.Unaccounted == "" {
-		return console.Refused("cannot adopt the state of %s: nothing is wrong between it and its journal", console.Brief(v.Key)).Try("placet explain %s", console.Brief(v.Key))
+		return console.Refused("cli.adopt.fine", "run", name).Try("say.text", "text", look)
 	}
 	short := v.Unaccounted.Hex()[:workspace.ShownDigest]
-	again := templates.CommandLine("placet adopt", []string{console.Brief(v.Key) + "@" + short})
+	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
 	switch {
 	case state.Sum != v.Unaccounted:
-		return console.Refused("cannot adopt the state of %s: it changed just now", console.Brief(v.Key)).Try("placet explain %s", console.Brief(v.Key))
+		return console.Refused("cli.adopt.changed", "run", name).Try("say.text", "text", look)
 	case digest != "" && !strings.HasPrefix(v.Unaccounted.Hex(), strings.TrimPrefix(digest, "sha256:")):
-		return console.Refused("cannot adopt the state of %s: its digest is %s by now, not %s", console.Brief(v.Key), short, console.OneLine(digest)).Try("look at it, then %s", again)
+		return console.Refused("cli.adopt.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
 	case digest == "" && !b.Env.AtTerminal():
-		return console.Refused("cannot adopt the state of %s without its digest: nobody can be asked here", console.Brief(v.Key)).Try("look at it, then %s", again)
+		return console.Refused("cli.adopt.unnamed", "run", name).Try("cli.adopt.look", "command", again)
 	case digest == "":
 		if err := askAdopt(ctx, b, v, f, short); err != nil {
 			return err
@@ -68,10 +70,14 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if err := adoptState(b, f, state, reason, by); err != nil {
 		return err
 	}
-	daemon := b.HasDaemon("to go on")
+	daemon := b.HasDaemon("workspace.nodaemon.go_on")
 	data := map[string]any{"run": v.Key.String(), "path": state.Path, "digest": state.Sum, "status": v.Status, "by": by, "reason": reason, "daemon": daemon}
 	return b.Env.Answer(data, func() {
-		b.Env.Say("adopted  %s  %s  %s, by %s%s", console.Brief(v.Key), console.OneLine(string(v.Status)), short, console.OneLine(by), console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))
+		key := templates.Key("cli.adopt.done")
+		if reason != "" {
+			key = "cli.adopt.done.why"
+		}
+		b.Env.Say(key, "run", name, "status", console.OneLine(string(v.Status)), "digest", short, "by", console.OneLine(by), "reason", console.Cut(console.OneLine(reason), 160))
 	})
 }
 
@@ -86,8 +92,8 @@ func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f r
 	for _, fact := range v.Facts {
 		fmt.Fprintf(b.Env.Err, "  %s: %s\n", console.OneLine(fact.Label), console.OneLine(fact.Value))
 	}
-	fmt.Fprintf(b.Env.Err, "See also: git diff -- %s\n", templates.ShellWord(f.Run.State))
-	return p.Agreed(ctx, "Shall it count as it is? (y/N) ")
+	fmt.Fprintln(b.Env.Err, b.Env.Text("cli.adopt.also", "command", "git diff -- "+templates.ShellWord(f.Run.State)))
+	return p.Agreed(ctx, b.Env.Text("cli.adopt.ask"))
 }
 
 // adoptState adds the line to the run's journal. Nobody else writes there: the run
@@ -100,12 +106,11 @@ func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document
 	journal := kernel.JournalBeside(state.Path)
 	kind, _ := f.Family.Layout.File(f.Run, path.Base(journal))
 	if n := int64(len(body)); kind.End > 0 && n > kind.End {
-		return console.Refused("cannot adopt the state of %s: its line of %s takes %d bytes: expected at most %d", console.Brief(f.Key()), journal, n, kind.End).
-			Try("put a part of the reason into a file and name it")
+		return console.Refused("cli.adopt.long", "run", console.Brief(f.Key()), "file", journal, "bytes", n, "most", kind.End).Try("cli.adopt.long.try")
 	}
 	plan := engine.Plan{Lines: []engine.Line{{Path: journal, Body: body}}}
 	if err := b.Store.Commit(f.Run, f.Family.Layout, plan); err != nil {
-		return console.Refused("cannot adopt the state of %s: %v", console.Brief(f.Key()), err)
+		return console.Refused("cli.adopt.failed", "run", console.Brief(f.Key()), "error", err)
 	}
 	return b.Store.Flush()
 }

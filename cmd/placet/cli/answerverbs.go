@@ -13,13 +13,13 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // ownTerminal refuses to answer in a program that an agent's client has started.
 func ownTerminal(w *console.Env) error {
 	if name := w.Agent(); name != "" {
-		return console.Refused("cannot answer: %s is set, so the client of an agent has started this; a person answers in a terminal of their own", name).
-			Try("a person opens another terminal, or the form")
+		return console.Refused("cli.answer.agent", "variable", name).Try("cli.answer.agent.try")
 	}
 	return nil
 }
@@ -31,23 +31,24 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		return err
 	}
 	if !done.Daemon {
-		who := "`placet once` or `placet watch`"
+		key := templates.Key("cli.answer.nodaemon")
 		if t.Run.Family == "ask" {
-			who = "`placet wait`, " + who
+			key = "cli.answer.nodaemon.ask"
 		}
-		defer b.Env.Note("no daemon runs here: run %s to carry the answer out", who)
+		defer b.Env.Note(key)
 	}
 	if b.GateOf(t.OpenRequest).Waits {
-		defer b.Env.Note("%s", config.GatesWait)
+		defer b.Env.Note("say.text", "text", config.GatesWait)
 	}
 	return b.Env.Answer(done, func() {
-		word := "answered"
+		key := templates.Key("cli.answer.done")
 		if done.Result == "same" {
-			word = "was answered already, and alike"
+			key = "cli.answer.same"
 		}
 		said, with := t.Said(resp)
-		b.Env.Say("%s %s", requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
-		b.Env.Say("%s %s: %s%s%s, by %s", t.Label(), word, b.Env.Paint(console.Strong, said), with, console.Suffix(" → ", done.Effect), console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
+		fmt.Fprintln(b.Env.Out, requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
+		b.Env.Say(key, "request", t.Label(), "answer", b.Env.Paint(console.Strong, said)+with+console.Suffix(" → ", done.Effect),
+			"by", console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
 	})
 }
 
@@ -123,9 +124,9 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 		return err
 	}
 	if same(c) {
-		return b.Env.Answer(b.AnsweredBefore(c), func() { b.Env.Say("%s", c.Error()) })
+		return b.Env.Answer(b.AnsweredBefore(c), func() { b.Env.Say("say.text", "text", c) })
 	}
-	return console.Refused("cannot answer: %s", c.Error()).Try("%s shows what happened since", console.Typed("log", console.Brief(c.Run)))
+	return console.Refused("cli.answer.closed", "error", c).Try("cli.answer.closed.try", "command", console.Typed("log", console.Brief(c.Run)))
 }
 
 // respondVerb answers with any option, or in words.
@@ -192,14 +193,14 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request,
 func wasShown(b *workspace.Workspace, t workspace.Request, digest, verb, command string) error {
 	switch {
 	case t.Digest == "":
-		return console.Refused("cannot answer %s: what it shows is still being written", t.Label()).Try("placet inbox, and try again")
+		return console.Refused("cli.answer.torn", "request", t.Label()).Try("cli.answer.torn.try")
 	case digest == "" && !b.Env.AtTerminal():
-		return console.Usage("cannot answer %s: without a terminal an answer names what it was shown", t.Label()).
-			Try("look at it (placet show %s), then: placet %s %s%s", console.OneLine(t.Request), verb, workspace.Reference(t.OpenRequest), command)
+		return console.Usage("cli.answer.unshown", "request", t.Label()).
+			Try("cli.answer.unshown.try", "show", "placet show "+console.OneLine(t.Request), "command", fmt.Sprintf("placet %s %s%s", verb, workspace.Reference(t.OpenRequest), command))
 	case !strings.HasPrefix(t.Digest.Hex(), digest):
 		showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
-		return console.Refused("cannot answer %s: the request changed since it was listed as @%s; nothing was written", t.Label(), digest).
-			Try("look again: it is %s now", workspace.Reference(t.OpenRequest))
+		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+digest).
+			Try("cli.answer.changed.try", "reference", workspace.Reference(t.OpenRequest))
 	}
 	return nil
 }
@@ -219,5 +220,5 @@ func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, r
 	defer p.Close()
 	showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
 	said, with := t.Said(resp)
-	return p.Agreed(ctx, fmt.Sprintf("\nAnswer %s%s%s? (y/N) ", said, with, console.Suffix(" → ", t.Effects(resp))))
+	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", t.Effects(resp))))
 }

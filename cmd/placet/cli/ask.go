@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -87,7 +89,7 @@ func (x *newAsk) ask(c call) error {
 	}
 	if x.dryRun {
 		body, err := x.Preview(a)
-		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { a.Env.Say("%s", strings.TrimSuffix(string(body), "\n")) }))
+		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
 	}
 	f, err := x.Create(c.ctx, a)
 	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
@@ -110,7 +112,7 @@ func (x *newAsk) ask(c call) error {
 func noteWait(a *workspace.Asks, f reconcile.Found) {
 	if st, _ := a.State(f); !st.IsFinal() {
 		request := ask.RequestID(f.Run.ID)
-		a.Env.Note("waiting for an answer to %s: see placet inbox, or edit %s", request, layout.RequestPath(f.Run.Dir, request, "form.md"))
+		a.Env.Note("cli.ask.waiting", "request", request, "form", layout.RequestPath(f.Run.Dir, request, "form.md"))
 	}
 }
 
@@ -119,14 +121,14 @@ func sayAsked(a *workspace.Asks, f reconcile.Found) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form}, func() {
-		a.Env.Say("%s", f.Run.ID)
-		a.Env.Note("form     %s", form)
+		fmt.Fprintln(a.Env.Out, f.Run.ID)
+		a.Env.Note("cli.ask.form", "form", form)
 		answers := []string{console.Typed("respond", request)} // until the daemon has opened it
 		for _, open := range a.ViewOf(f).Open {
-			answers = workspace.HowToAnswer(open, false)
+			answers = workspace.HowToAnswer(a.Env.Lang, open, false)
 		}
 		for _, how := range answers {
-			a.Env.Note("answer   %s", strings.ReplaceAll(how, "\n", "  "))
+			a.Env.Note("cli.ask.answer", "command", strings.ReplaceAll(how, "\n", "  "))
 		}
 	})
 }
@@ -134,7 +136,7 @@ func sayAsked(a *workspace.Asks, f reconcile.Found) error {
 // read takes in what the file and the flags say.
 func (x *newAsk) read(a *workspace.Asks, question string) error {
 	if s := []string{question, x.contextFile, x.file}; len(slices.DeleteFunc(s, func(name string) bool { return name != "-" })) > 1 {
-		return console.Usage("cannot ask: standard input can be one thing only")
+		return console.Usage("cli.ask.stdin")
 	}
 	x.Question = question
 	inputs := map[string]func(text string) error{
@@ -150,7 +152,7 @@ func (x *newAsk) read(a *workspace.Asks, question string) error {
 		}
 		text, err := readInput(a.Env, name)
 		if err = cmp.Or(err, take(text)); err != nil {
-			return console.Usage("cannot ask by %s: %v", console.OneLine(name), console.Plain(err))
+			return console.Usage("cli.ask.input", "file", console.OneLine(name), "error", console.Plain(err))
 		}
 	}
 	x.FromFile = x.file != ""
@@ -185,7 +187,7 @@ func (x *newAsk) setOptions() error {
 	for _, id := range slices.Concat(x.comments, x.approves) {
 		i := slices.IndexFunc(x.Options, func(o ask.Option) bool { return gate.Fold(o.ID) == gate.Fold(id) })
 		if i < 0 && offers {
-			return console.Usage("cannot ask: %q is none of the options", console.OneLine(id)).Try("name it with --option")
+			return console.Usage("cli.ask.option", "option", strconv.Quote(console.OneLine(id))).Try("cli.ask.option.try")
 		}
 		if i < 0 {
 			i, x.Options = len(x.Options), append(x.Options, ask.Option{ID: id})
@@ -201,7 +203,7 @@ func (x *newAsk) setArtifacts(a *workspace.Asks) error {
 	for i, f := range x.Artifacts {
 		rel, err := a.Below(f.Path)
 		if err != nil {
-			return console.Usage("cannot ask about %s: %v", console.OneLine(f.Path), console.Plain(err))
+			return console.Usage("cli.ask.artifact", "file", console.OneLine(f.Path), "error", console.Plain(err))
 		}
 		x.Artifacts[i].Path = rel
 	}

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Exit codes of an ask that did not end well.
@@ -85,7 +88,7 @@ func withdrawAsk(c call, w ask.Withdraw) error {
 		return err
 	}
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
-		a.Env.Say("%s is taken back, by %s: %s", console.Brief(f.Key()), console.OneLine(w.By), console.Cut(console.OneLine(w.Reason), 160))
+		a.Env.Say("cli.withdraw.done", "run", console.Brief(f.Key()), "by", console.OneLine(w.By), "reason", console.Cut(console.OneLine(w.Reason), 160))
 	})
 }
 
@@ -129,7 +132,7 @@ func duration(text string) (time.Duration, error) {
 		d *= 24
 	}
 	if err != nil || d < 0 {
-		return 0, console.Usage("cannot wait for %q: expected a length such as 90s, 5m, 2h or 1d", console.OneLine(text))
+		return 0, console.Usage("cli.wait.length", "text", strconv.Quote(console.OneLine(text)))
 	}
 	return d, nil
 }
@@ -157,7 +160,7 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []reconcile.Found) error {
 	for _, f := range found {
 		if st, _ := a.State(f); x.ephemeral && !st.IsFinal() {
-			if err := a.Withdraw(context.WithoutCancel(ctx), f, ask.Withdraw{Reason: "the asker was interrupted"}); err != nil {
+			if err := a.Withdraw(context.WithoutCancel(ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.wait.interrupted")}); err != nil {
 				return err
 			}
 		}
@@ -180,7 +183,7 @@ func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error
 			if x.alone {
 				sayAnswer(a.Env, st)
 			} else {
-				a.Env.Say("%s\t%s", st.AskID, console.OneLine(strings.Join(answerLines(st), ",")))
+				fmt.Fprintf(a.Env.Out, "%s\t%s\n", st.AskID, console.OneLine(strings.Join(answerLines(st), ",")))
 			}
 		}
 	})
@@ -226,12 +229,16 @@ func answerLines(st ask.State) []string {
 // sayAnswer prints the answer alone, and on standard error who gave it.
 func sayAnswer(w *console.Env, st ask.State) {
 	for _, line := range answerLines(st) {
-		w.Say("%s", console.Lines(line))
+		fmt.Fprintln(w.Out, console.Lines(line))
 	}
 	if st.Answer == nil {
-		w.Note("%s: %s", st.Status, console.OneLine(st.Last.Reason))
+		w.Note("say.text", "text", string(st.Status)+": "+console.OneLine(st.Last.Reason))
 		return
 	}
 	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
-	w.Note("answered by %s (%s)%s", console.OneLine(by.Shown(st.Answer.KnownAs)), console.OneLine(by.Source), console.Suffix(": ", console.OneLine(st.Answer.Comment)))
+	key, comment := templates.Key("cli.wait.answered"), console.OneLine(st.Answer.Comment)
+	if comment != "" {
+		key = "cli.wait.answered.comment"
+	}
+	w.Note(key, "by", console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs)), "source", console.OneLine(by.Source), "comment", comment)
 }

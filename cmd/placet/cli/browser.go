@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/templates"
 )
 
 // openBrowser opens a link in the browser of the person at this machine: BROWSER, else
@@ -19,7 +19,7 @@ func openBrowser(w *console.Env, link string) error {
 	case runtime.GOOS == "darwin":
 		program = "open"
 	case w.Getenv("DISPLAY") == "" && w.Getenv("WAYLAND_DISPLAY") == "":
-		return errors.New("there is no display")
+		return templates.Errorf("cli.open.display")
 	default:
 		program = "xdg-open"
 	}

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/layout"
+	"placet/templates"
 )
 
 func checkVerb() verb {
@@ -37,7 +39,7 @@ func showFindings(b *workspace.Workspace, views []workspace.View, all bool) erro
 	for _, m := range b.Misplaced() {
 		inside := slices.ContainsFunc(views, func(v workspace.View) bool { return layout.Under(m.Path, v.Found.Run.Dir) })
 		if all || inside {
-			lines = append(lines, finding(m))
+			lines = append(lines, finding(b.Env, m))
 		}
 	}
 	if all {
@@ -55,17 +57,17 @@ func showFindings(b *workspace.Workspace, views []workspace.View, all bool) erro
 func printFindings(b *workspace.Workspace, views []workspace.View, lines []workspace.FindingLine, errors int) {
 	styles := map[string]string{"error": console.Alarm, "warning": console.Waiting, "info": console.Faint}
 	for _, l := range lines {
-		b.Env.Say("%s  %s: %s", b.Env.Paint(styles[l.Severity], l.Severity), console.OneLine(l.Path), console.OneLine(l.Text))
+		fmt.Fprintf(b.Env.Out, "%s  %s: %s\n", b.Env.Paint(styles[l.Severity], b.Env.Text(templates.Key("cli.check."+l.Severity))), console.OneLine(l.Path), console.OneLine(l.Text))
 	}
-	b.Env.Say("%s looked at: %s, %s", console.Plural(len(views), "run", "runs"),
-		console.Plural(errors, "error", "errors"), console.Plural(len(lines)-errors, "remark", "remarks"))
+	count := func(key templates.Key, n int) templates.Message { return templates.NewMessage(key, "n", n) }
+	b.Env.Say("cli.check.done", "runs", count("count.runs", len(views)), "errors", count("count.errors", errors), "remarks", count("count.remarks", len(lines)-errors))
 }
 
 // finding is what check says of the folder. What looks like a run is a warning: whoever
 // made it waits for it.
-func finding(m workspace.MisplacedLine) workspace.FindingLine {
+func finding(w *console.Env, m workspace.MisplacedLine) workspace.FindingLine {
 	if m.Run {
-		return workspace.FindingLine{Run: m.Family, Severity: "warning", Path: m.Path, Text: "looks like a run and is none: " + m.Why}
+		return workspace.FindingLine{Run: m.Family, Severity: "warning", Path: m.Path, Text: w.Text("cli.check.norun", "why", m.Why)}
 	}
-	return workspace.FindingLine{Run: m.Family, Severity: "info", Path: m.Path, Text: "nobody reads what lies here: " + m.Why}
+	return workspace.FindingLine{Run: m.Family, Severity: "info", Path: m.Path, Text: w.Text("cli.check.unread", "why", m.Why)}
 }

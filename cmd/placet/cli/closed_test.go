@@ -54,7 +54,7 @@ func TestShowTakesLevelsAndCheckpoints(t *testing.T) {
 	if !strings.Contains(p.read(run+"state.json"), `"decision": {`) {
 		t.Fatalf("no level is decided: %s\n%s", p.read(run+"state.json"), p.must(0, "explain", "20260302-msowd-logs"))
 	}
-	p.says(p.must(0, "show", "20260302-msowd-logs/level10"), "level10  ", "decided")
+	p.says(p.must(0, "show", "20260302-msowd-logs/level10"), "level10  ", "결정")
 	p.says(p.must(0, "show", "20260302-msowd-logs/30"), "level30  not used")
 	p.must(0, "explain", "20260302-msowd-logs/level10")
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path"
 	"strings"
 
@@ -60,9 +59,9 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Lang: b.Env.Lang, Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
 	switch {
 	case f.Run.Family != of.Name:
-		return console.Usage("cannot %s %s: it is no %s", verb, t.Name, of.Noun)
+		return console.Usage("cli.control.other", "verb", verb, "run", t.Name, "noun", of.Noun)
 	case c.Reason == family.Needed && reason == "":
-		return console.Usage("cannot %s %s without a reason", verb, t.Name).Try("add -m REASON")
+		return console.Usage("cli.control.reason", "verb", verb, "run", t.Name).Try("cli.control.reason.try", "flag", "-m REASON")
 	}
 	if err := c.Refuse(verb, t); err != nil {
 		return err
@@ -78,17 +77,17 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 	}
 	if c.Remark != nil {
 		if remark := c.Remark(t, by, reason); remark != "" {
-			b.Env.Note("%s", remark)
+			b.Env.Note("say.text", "text", remark)
 		}
 	}
-	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon("to carry it out")}
+	data := map[string]any{"run": v.Key, "path": file, "daemon": b.HasDaemon("workspace.nodaemon.carry")}
 	for _, m := range members {
 		data[m.Name] = m.Value
 	}
 	if c.Who != "" {
 		data["reason"] = reason
 	}
-	return b.Env.Answer(data, func() { b.Env.Say("%s", c.Said(t, by, reason)) })
+	return b.Env.Answer(data, func() { b.Env.Say("say.text", "text", c.Said(t, by, reason)) })
 }
 
 // writeControl makes a control's document durable.
@@ -103,7 +102,7 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 		if c.Replaces {
 			there := b.ReadDocument(f, c.File)
 			if there.Err != nil && !there.Absent() {
-				return "", console.Refused("cannot write %s: what stands there cannot be read: %v", d.Path, there.Err).Try("remove it and try again")
+				return "", console.Refused("cli.control.unreadable", "file", d.Path, "error", there.Err).Try("cli.control.unreadable.try")
 			}
 			d.Over = there.Sum
 		}
@@ -114,12 +113,12 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 	}
 	switch {
 	case errors.Is(err, store.ErrConflict) && c.Replaces:
-		return "", console.Refused("cannot write %s: somebody else keeps writing it", d.Path).Try("try again")
+		return "", console.Refused("cli.control.busy", "file", d.Path).Try("cli.control.busy.try")
 	case errors.Is(err, store.ErrConflict):
-		return "", console.Refused("cannot %s %s: %s stands there already", verb, console.Brief(f.Key()), d.Path).
-			Try("%s", console.Typed("explain", console.Brief(f.Key())))
+		return "", console.Refused("cli.control.there", "verb", verb, "run", console.Brief(f.Key()), "file", d.Path).
+			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	case err != nil:
-		return "", console.Refused("cannot write %s: %v", d.Path, err)
+		return "", console.Refused("cli.control.failed", "file", d.Path, "error", err)
 	}
 	return d.Path, nil
 }
@@ -128,10 +127,10 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 // may be. what is what the words are: the reason, for example.
 func checkWords(verb, of, what, words, by string) error {
 	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
-	if wrong == "" {
+	if wrong == nil {
 		return nil
 	}
-	return console.Refused("cannot %s %s: %s", verb, of, workspace.Unquoted(wrong, what))
+	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(wrong.Error(), what))
 }
 
 // reasonFor is why a person asks something of a run: what -m says, else, where a reason is
@@ -144,15 +143,15 @@ func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, ve
 			return "", err
 		}
 	}
-	if err := checkWords(verb, name, "the reason", given, by); err != nil || given != "" || c.Reason != family.AskedFor {
+	if err := checkWords(verb, name, b.Env.Text("cli.words.reason"), given, by); err != nil || given != "" || c.Reason != family.AskedFor {
 		return given, err
 	}
 	if !b.Env.AtTerminal() {
-		return "", console.Usage("cannot %s %s without a reason", verb, name).Try("add -m TEXT")
+		return "", console.Usage("cli.control.reason", "verb", verb, "run", name).Try("cli.control.reason.try", "flag", "-m TEXT")
 	}
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	question := console.PromptLine{Text: fmt.Sprintf("%s %s. Why? (the reason stands in the record) ", console.Title(verb), name)}
+	question := console.PromptLine{Text: b.Env.Text("cli.control.why", "verb", console.Title(verb), "run", name)}
 	err := p.Ask(ctx, question, func(text string) (again string) { given = text; return "" })
 	return given, err
 }

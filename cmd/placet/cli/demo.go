@@ -6,12 +6,15 @@ import (
 	"embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +25,7 @@ import (
 	"placet/engine"
 	"placet/engine/optimizer"
 	"placet/engine/sqlite"
+	"placet/templates"
 )
 
 // demoFiles are three workspaces: one as FABER's own scripts leave it, six runs
@@ -32,10 +36,19 @@ import (
 //go:embed all:demo
 var demoFiles embed.FS
 
-// demoScript is what the demo says and does.
+// demoScript is what the demo says and does, with @@KEY for words of that key.
 //
 //go:embed demo/demo.sh
 var demoScript string
+
+var demoWords = regexp.MustCompile(`@@[a-z_.]+`)
+
+// demoIn is the demo in a language.
+func demoIn(lang string) string {
+	return demoWords.ReplaceAllStringFunc(demoScript, func(key string) string {
+		return templates.ShellWord(templates.Text(lang, strings.TrimPrefix(key, "@@")))
+	})
+}
 
 func demoVerb() verb {
 	var keep, step bool
@@ -60,13 +73,13 @@ func demoVerb() verb {
 			}
 			story := cmp.Or(console.First(c.args), stories[0])
 			if !slices.Contains(stories, story) {
-				return console.Usage("there is no demo of %q", console.OneLine(story)).Try("placet demo %s", strings.Join(stories, "|"))
+				return console.Usage("cli.demo.unknown", "story", strconv.Quote(console.OneLine(story))).Try("say.text", "text", "placet demo "+strings.Join(stories, "|"))
 			}
 			if c.env.Flags.JSON {
-				return console.Usage("cannot tell a story as JSON: run placet demo without --json")
+				return console.Usage("cli.demo.json")
 			}
 			if step && !console.IsTerminal(c.env.In) {
-				return console.Usage("cannot wait for Enter: standard input is no terminal").Try("placet demo %s without --step", story)
+				return console.Usage("cli.demo.step").Try("cli.demo.step.try", "command", "placet demo "+story)
 			}
 			return playDemo(c.ctx, c.env, story, keep, step)
 		},
@@ -86,7 +99,7 @@ const demoTime = 60 * time.Second
 
 func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool) error {
 	if _, err := exec.LookPath("git"); err != nil {
-		return console.Refused("cannot show the demo without git").Try("install git")
+		return console.Refused("cli.demo.git").Try("cli.demo.git.try")
 	}
 	if !step {
 		var cancel context.CancelFunc
@@ -95,7 +108,7 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 	}
 	home, err := demoFolder(story)
 	if err != nil {
-		return console.Refused("cannot show the demo: %v", console.Plain(err))
+		return console.Refused("cli.demo.failed", "error", console.Plain(err))
 	}
 	if !keep {
 		defer removeDemo(home)
@@ -103,14 +116,14 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 	if err := runDemo(ctx, w, story, home, step); err != nil {
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return console.Refused("the demo takes too long here: %v", err).Try("placet doctor")
+			return console.Refused("cli.demo.long", "error", err).Try("say.text", "text", "placet doctor")
 		case ctx.Err() != nil:
 			return console.Exit(console.ExitInterrupted)
 		}
-		return console.Refused("the demo came to no end: %v", err)
+		return console.Refused("cli.demo.broken", "error", err)
 	}
 	if keep {
-		w.Say("\nThe folder stays: %s", filepath.Join(home, workspaces[story]))
+		fmt.Fprintf(w.Out, "\n%s\n", w.Text("cli.demo.kept", "folder", filepath.Join(home, workspaces[story])))
 	}
 	return nil
 }
@@ -142,9 +155,9 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoScript)
+	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoIn(w.Lang))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
-	cmd.Env = append(demoEnviron(os.Environ(), home), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Env = append(demoEnviron(os.Environ(), home, w.Lang), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
 		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m")
 	}
@@ -178,16 +191,20 @@ func removeDemo(home string) {
 }
 
 // demoEnviron is the environment of the demo: the user's own settings and
-// git's have no part in it.
-func demoEnviron(environ []string, home string) []string {
+// git's have no part in it. LANG has placet speak a language.
+func demoEnviron(environ []string, home, lang string) []string {
+	locale := "LC_ALL=C.UTF-8"
+	if slices.Contains(templates.Languages()[1:], lang) {
+		locale = "LANG=" + lang
+	}
 	own := slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		name, _, _ := strings.Cut(e, "=")
-		return slices.Contains(console.AgentVariables, name) || strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "XDG_STATE_HOME=")
+		return slices.Contains(console.AgentVariables, name) || strings.HasPrefix(e, "GIT_") || strings.HasPrefix(e, "LC_") || strings.HasPrefix(e, "XDG_CONFIG_HOME=") || strings.HasPrefix(e, "XDG_STATE_HOME=")
 	})
 	return append(own, "XDG_CONFIG_HOME="+filepath.Join(home, "config"), "XDG_STATE_HOME="+filepath.Join(home, "state"),
 		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=placet demo", "GIT_AUTHOR_EMAIL=demo@example.invalid",
-		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid", "LC_ALL=C.UTF-8")
+		"GIT_COMMITTER_NAME=placet demo", "GIT_COMMITTER_EMAIL=demo@example.invalid", locale)
 }
 
 // showRows shows the rows of an audit database.
@@ -202,9 +219,9 @@ func showRows(w *console.Env, database string) error {
 		Rows []struct{ T, What, How string } `json:"rows"`
 	}
 	if err := json.Unmarshal(end.Output, &found); err != nil {
-		return console.Refused("cannot read %s: %s", console.OneLine(database), end.Reason)
+		return console.Refused("cli.demo.database", "file", console.OneLine(database), "error", end.Reason)
 	}
-	w.Say("\n%s", w.Paint(console.Faint, "# "+console.OneLine(database)+", a SQLite database that others read, has it, too:"))
+	fmt.Fprintf(w.Out, "\n%s\n", w.Paint(console.Faint, "# "+w.Text("cli.demo.rows", "file", console.OneLine(database))))
 	t := &console.Table{}
 	for _, row := range found.Rows {
 		t.Add("    "+row.T, console.OneLine(row.What), console.OneLine(row.How))

@@ -20,14 +20,14 @@ func keepMails(ctx context.Context, w *console.Env, file string) error {
 		return err
 	}
 	context.AfterFunc(ctx, func() { l.Close() })
-	w.Say("%d", l.Addr().(*net.TCPAddr).Port)
+	fmt.Fprintln(w.Out, l.Addr().(*net.TCPAddr).Port)
 	for {
 		conn, err := l.Accept()
 		if err != nil {
 			return nil // the listener was closed
 		}
 		if err := keepMail(conn, file); err != nil {
-			w.Note("%v", err)
+			w.Note("say.text", "text", err)
 		}
 	}
 }

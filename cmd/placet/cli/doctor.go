@@ -19,6 +19,7 @@ import (
 	"placet/engine/statedir"
 	"placet/engine/store/fs"
 	"placet/layout"
+	"placet/templates"
 )
 
 func doctorVerb() verb {
@@ -29,7 +30,7 @@ func doctorVerb() verb {
 	}
 }
 
-// The words of a diagnosis.
+// The verdicts of a diagnosis.
 const (
 	isFine    = "ok"
 	isWarning = "warn"
@@ -45,6 +46,14 @@ type diagnosis struct {
 	Do string `json:"do"`
 }
 
+// doctorLabels are what people read in place of a verdict or a subject that is no name.
+var doctorLabels = map[string]templates.Key{
+	isFine: "cli.doctor.ok", isWarning: "cli.doctor.warn", isProblem: "cli.doctor.problem",
+	"workspace": "cli.doctor.workspace", "daemon": "cli.doctor.daemon", "files": "cli.doctor.files", "locks": "cli.doctor.locks",
+	"config": "cli.doctor.config", "trust": "cli.doctor.trust", "notify": "cli.doctor.notify", "runs": "cli.doctor.runs",
+	"environment": "cli.doctor.environment",
+}
+
 // examination collects diagnoses.
 type examination struct {
 	w     *console.Env
@@ -52,8 +61,8 @@ type examination struct {
 	lines []diagnosis
 }
 
-func (e *examination) add(verdict, subject, do, format string, args ...any) {
-	e.lines = append(e.lines, diagnosis{verdict, subject, fmt.Sprintf(format, args...), do})
+func (e *examination) add(verdict, subject, do string, key templates.Key, pairs ...any) {
+	e.lines = append(e.lines, diagnosis{verdict, subject, e.w.Text(key, pairs...), do})
 }
 
 func examine(w *console.Env) error {
@@ -61,26 +70,33 @@ func examine(w *console.Env) error {
 	if err != nil {
 		return err
 	}
+	conf, err := loadSettings(w, root)
 	e := &examination{w: w, root: root}
 	e.workspace()
 	e.git()
 	e.daemon()
 	e.fileSystem()
 	e.inotify()
-	if conf, ok := e.configuration(); ok {
+	if e.configuration(conf, err); err == nil {
 		e.clients(conf.Hook)
 		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
 		if names := environDiffers(conf.File, w.Getenv); len(names) > 0 {
-			e.add(isWarning, "environment", environHelp, "%s set, and the settings say something else, which is what counts", strings.Join(names, ", "))
+			e.add(isWarning, "environment", environHelp, "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
 		}
 	}
 	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })
 	err = w.Answer(map[string]any{"workspace": root, "lines": e.lines}, func() {
 		t := &console.Table{}
 		styles := map[string]string{isFine: "", isWarning: console.Waiting, isProblem: console.Alarm}
+		label := func(word string) string {
+			if key, ok := doctorLabels[word]; ok {
+				return w.Text(key)
+			}
+			return word
+		}
 		for _, d := range e.lines {
-			t.Style([]string{styles[d.Verdict], console.Strong}, d.Verdict, d.Subject, console.OneLine(d.Text)+console.Suffix(" → ", console.OneLine(d.Do)))
+			t.Style([]string{styles[d.Verdict], console.Strong}, label(d.Verdict), label(d.Subject), console.OneLine(d.Text)+console.Suffix(" → ", console.OneLine(d.Do)))
 		}
 		t.Print(w, w.Out)
 	})
@@ -90,10 +106,10 @@ func examine(w *console.Env) error {
 // workspace asks whether placet can write here at all.
 func (e *examination) workspace() {
 	if err := tryFile(fs.OS(e.root), func(string, fs.File) error { return nil }); err != nil {
-		e.add(isProblem, "workspace", "give this user the right to write there, or use another -C", "%s: cannot write: %v", e.root, console.Plain(err))
+		e.add(isProblem, "workspace", e.w.Text("cli.doctor.unwritable.do"), "cli.doctor.unwritable", "folder", e.root, "error", console.Plain(err))
 		return
 	}
-	e.add(isFine, "workspace", "", "%s", e.root)
+	e.add(isFine, "workspace", "", "say.text", "text", e.root)
 }
 
 // tryFile makes a file in the workspace, over no link, has something tried with it
@@ -110,22 +126,22 @@ func tryFile(disk fs.FS, try func(name string, f fs.File) error) error {
 func (e *examination) git() {
 	out, err := exec.Command("git", "--version").Output()
 	if err != nil {
-		e.add(isWarning, "git", "install git: context.md quotes the branch's last commits", "not found")
+		e.add(isWarning, "git", e.w.Text("cli.doctor.git.none.do"), "cli.doctor.git.none")
 		return
 	}
 	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
 	path := excludeFile(e.root)
 	if path == "" {
-		e.add(isWarning, "git", "git init, if the history of decisions is to be kept", "%s, but the workspace is in no work tree", version)
+		e.add(isWarning, "git", e.w.Text("cli.doctor.git.outside.do"), "cli.doctor.git.outside", "version", version)
 		return
 	}
 	body, _ := config.ReadSmall(path)
 	missing := missingLines(string(body), ignored)
 	if len(missing) > 0 && !e.ignores(missing) {
-		e.add(isWarning, "git", "placet init, or add the lines to "+path, "%s, but it does not ignore %s", version, strings.Join(missing, " and "))
+		e.add(isWarning, "git", e.w.Text("cli.doctor.git.ignore.do", "file", path), "cli.doctor.git.ignore", "version", version, "names", templates.List(e.w.Lang, "list.and", missing))
 		return
 	}
-	e.add(isFine, "git", "", "%s", version)
+	e.add(isFine, "git", "", "say.text", "text", version)
 }
 
 // ignores asks git itself whether it ignores what the lines mean.
@@ -146,78 +162,75 @@ func (e *examination) ignores(lines []string) bool {
 
 func (e *examination) daemon() {
 	if workspace.DaemonRuns(e.root) {
-		e.add(isFine, "daemon", "", "one serves this workspace")
+		e.add(isFine, "daemon", "", "cli.doctor.daemon.one")
 		return
 	}
-	e.add(isWarning, "daemon", "placet watch, or placet once", "none serves this workspace: nothing moves")
+	e.add(isWarning, "daemon", e.w.Text("cli.doctor.daemon.none.do"), "cli.doctor.daemon.none")
 }
 
-// configuration reads the settings as every verb does.
-func (e *examination) configuration() (config.Settings, bool) {
-	from := config.SourcesOf(e.w, e.root)
-	conf, err := config.Load(from)
+// configuration looks at the settings, or at what keeps them from being read.
+func (e *examination) configuration(conf config.Settings, err error) {
 	if err != nil {
-		e.add(isProblem, "config", "mend the file", "%v", err)
-		return conf, false
+		e.add(isProblem, "config", e.w.Text("cli.doctor.config.do"), "say.text", "text", err)
+		return
 	}
-	text := "defaults only"
 	if len(conf.Read) > 0 {
-		text = strings.Join(conf.Read, ", ")
+		e.add(isFine, "config", "", "say.text", "text", strings.Join(conf.Read, ", "))
+	} else {
+		e.add(isFine, "config", "", "cli.doctor.config.defaults")
 	}
-	e.add(isFine, "config", "", "%s", text)
 	e.notify(conf)
 	for _, s := range conf.Waiting {
-		holds := "the default holds"
+		key := templates.Key("cli.doctor.trust.default")
 		if config.HoldsTighter(s.Name()) {
-			holds = "the tighter of what was agreed to and what it says holds"
+			key = "cli.doctor.trust.tighter"
 		}
-		e.add(isWarning, "trust", "placet trust", "%s: %s is not trusted: %s", config.Layer{Path: s.Path}.Place(s.Line), s.Name(), holds)
+		e.add(isWarning, "trust", "placet trust", key, "place", config.Layer{Path: s.Path}.Place(s.Line), "setting", s.Name())
 	}
 	if _, err := config.StateDir(e.w, e.root, false); err != nil {
-		try := "set XDG_STATE_HOME to a folder of your own outside the workspace"
+		try := e.w.Text("cli.doctor.trust.nowhere.do")
 		if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
 			try = unusable.Try
 		}
-		e.add(isWarning, "trust", try, "nothing can be trusted: %v", err)
+		e.add(isWarning, "trust", try, "cli.doctor.trust.nowhere", "error", err)
 	}
-	return conf, true
 }
 
 // notify says who is told that something waits, and what is in the way.
 func (e *examination) notify(conf config.Settings) {
 	for _, w := range conf.Warnings {
-		e.add(isWarning, "notify", w.Try.String(), "%s", w.Text)
+		e.add(isWarning, "notify", templates.In(e.w.Lang, w.Try), "say.text", "text", w.Text)
 	}
 	if !conf.Notify.Enabled() {
 		return
 	}
-	e.add(isFine, "notify", "", "%s", strings.Join(conf.Notify.Targets(), ", "))
+	e.add(isFine, "notify", "", "say.text", "text", strings.Join(conf.Notify.Targets(), ", "))
 	if program := conf.Notify.MissingProgram(); program != "" {
-		e.add(isWarning, "notify", "install "+program+", or take \"desktop\" out", "%s is not installed: nothing is shown on the desktop", program)
+		e.add(isWarning, "notify", e.w.Text("cli.doctor.notify.missing.do", "program", program), "cli.doctor.notify.missing", "program", program)
 	}
 }
 
 // runs counts what there is to serve.
 func (e *examination) runs(b *workspace.Workspace) {
 	if reason, held := b.Store.Paused(); held {
-		e.add(isWarning, "git", "finish or abort it", "nothing is decided at the moment: %s", reason)
+		e.add(isWarning, "git", e.w.Text("cli.doctor.git.busy.do"), "cli.doctor.git.busy", "reason", reason)
 	} else if stale := b.Store.Stale(); stale != "" {
-		e.add(isWarning, "git", "finish or abort it", "%s", stale)
+		e.add(isWarning, "git", e.w.Text("cli.doctor.git.busy.do"), "say.text", "text", stale)
 	}
 	served := slices.ContainsFunc(b.Families, func(f reconcile.Family) bool { return len(e.rootsOf(f)) > 0 })
 	if !served {
-		e.add(isWarning, "runs", "ask a person with placet ask; runs of agents are found as soon as their folder exists", "there are none yet")
+		e.add(isWarning, "runs", e.w.Text("cli.doctor.runs.none.do"), "cli.doctor.runs.none")
 	}
 	for _, f := range b.Families {
 		there := e.rootsOf(f)
 		if len(there) == 0 {
-			e.add(isFine, f.Layout.Name(), "", "no folder of runs: %s", strings.Join(f.Layout.Roots(), ", "))
+			e.add(isFine, f.Layout.Name(), "", "cli.doctor.family.none", "folders", strings.Join(f.Layout.Roots(), ", "))
 			continue
 		}
 		e.family(b, f.Layout.Name(), there)
 	}
 	for _, m := range workspace.NoRuns(b.Misplaced()) {
-		e.add(isWarning, m.Family, "rename the folder, or move it away", "%s looks like a run and is none: %s", m.Path, m.Why)
+		e.add(isWarning, m.Family, e.w.Text("cli.doctor.norun.do"), "cli.doctor.norun", "file", m.Path, "why", m.Why)
 	}
 }
 
@@ -225,12 +238,12 @@ func (e *examination) runs(b *workspace.Workspace) {
 func (e *examination) family(b *workspace.Workspace, name string, folders []string) {
 	found, err := b.Loop.Runs()
 	if err != nil {
-		e.add(isProblem, name, "make it readable", "cannot list the runs: %v", err)
+		e.add(isProblem, name, e.w.Text("cli.doctor.family.unread.do"), "cli.doctor.family.unread", "error", err)
 		return
 	}
 	found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Run.Family != name })
 	live, _ := b.Live(found)
-	e.add(isFine, name, "", "%s, %d live, in %s", console.Plural(len(found), "run", "runs"), len(live), strings.Join(folders, ", "))
+	e.add(isFine, name, "", "cli.doctor.family", "runs", templates.NewMessage("count.runs", "n", len(found)), "live", len(live), "folders", strings.Join(folders, ", "))
 	e.watches(len(live))
 }
 
@@ -253,12 +266,12 @@ func (e *examination) watches(live int) {
 	limit, err := kernelLimit("max_user_watches")
 	if err == nil && live*watchesPerRun > limit {
 		e.add(isWarning, "inotify", fmt.Sprintf("sysctl fs.inotify.max_user_watches=%d", 4*live*watchesPerRun),
-			"%d watches are too few for %d live runs: some are scanned every 2 s instead", limit, live)
+			"cli.doctor.inotify.short", "limit", limit, "live", live)
 	}
 }
 
 // noEvents is what a file system means for placet on which other machines write.
-const noEvents = "changes by other machines raise no event here; live runs are scanned every 2 s"
+var noEvents = templates.NewMessage("cli.doctor.noevents")
 
 // fewWatches and fewInstances are limits that an editor and a browser use up.
 const (
@@ -271,13 +284,13 @@ func (e *examination) inotify() {
 	instances, err2 := kernelLimit("max_user_instances")
 	switch {
 	case err != nil || err2 != nil:
-		e.add(isWarning, "inotify", "", "the kernel's limits cannot be read: live runs may be scanned every 2 s instead")
+		e.add(isWarning, "inotify", "", "cli.doctor.inotify.unread")
 	case watches < fewWatches:
-		e.add(isWarning, "inotify", "sysctl fs.inotify.max_user_watches=524288", "%d watches for this user are few", watches)
+		e.add(isWarning, "inotify", "sysctl fs.inotify.max_user_watches=524288", "cli.doctor.inotify.watches", "watches", watches)
 	case instances < fewInstances:
-		e.add(isWarning, "inotify", "sysctl fs.inotify.max_user_instances=512", "%d instances for this user are few", instances)
+		e.add(isWarning, "inotify", "sysctl fs.inotify.max_user_instances=512", "cli.doctor.inotify.instances", "instances", instances)
 	default:
-		e.add(isFine, "inotify", "", "%d watches, %d instances for this user", watches, instances)
+		e.add(isFine, "inotify", "", "cli.doctor.inotify", "watches", watches, "instances", instances)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/hook"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 // clients looks at the files by which clients of agents call placet.
@@ -26,32 +27,35 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 	var there []string
 	var lacks []diagnosis
 	again := "placet init --for " + c.Name
+	lack := func(verdict, do string, key templates.Key, pairs ...any) {
+		lacks = append(lacks, diagnosis{verdict, c.Name, e.w.Text(key, pairs...), do})
+	}
 	for _, f := range files {
 		plan, err := planFile(fs.OS(e.root), f)
 		differs := (*hook.Differs)(nil)
 		switch {
 		case errors.As(err, &differs):
 			there = append(there, f.Path)
-			lacks = append(lacks, diagnosis{isWarning, c.Name, f.Path + ": " + differs.Error() + " than placet init would", again + " --print"})
+			lack(isWarning, again+" --print", "cli.doctor.client.differs", "file", f.Path, "what", differs.What)
 		case err != nil:
-			lacks = append(lacks, diagnosis{isWarning, c.Name, f.Path + ": " + err.Error(), again + " --print"})
+			lack(isWarning, again+" --print", "say.text", "text", f.Path+": "+templates.In(e.w.Lang, err))
 		case len(plan.Added) == 0:
 			there = append(there, f.Path)
 		case plan.Done == "created" || len(plan.Added) == f.Parts():
-			lacks = append(lacks, diagnosis{isWarning, c.Name, f.Path + " has nothing of placet", again})
+			lack(isWarning, again, "cli.doctor.client.nothing", "file", f.Path)
 		default:
 			there = append(there, f.Path)
-			lacks = append(lacks, diagnosis{isWarning, c.Name, f.Path + " lacks " + strings.Join(plan.Added, ", "), again})
+			lack(isWarning, again, "cli.doctor.client.lacks", "file", f.Path, "names", strings.Join(plan.Added, ", "))
 		}
 	}
 	if len(there) == 0 {
 		return
 	}
 	if _, err := exec.LookPath("placet"); err != nil {
-		lacks = append(lacks, diagnosis{isProblem, c.Name, "PATH has no placet for " + strings.Join(there, " and "), "install placet where PATH finds it"})
+		lack(isProblem, e.w.Text("cli.doctor.client.path.do"), "cli.doctor.client.path", "files", templates.List(e.w.Lang, "list.and", there))
 	}
 	if len(lacks) == 0 {
-		e.add(isFine, c.Name, "", "%s", strings.Join(there, ", "))
+		e.add(isFine, c.Name, "", "say.text", "text", strings.Join(there, ", "))
 	}
 	e.lines = append(e.lines, lacks...)
 	e.version(c)
@@ -66,13 +70,13 @@ var versionIn = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
 func (e *examination) version(c hook.Client) {
 	switch c.Name {
 	case "codex":
-		e.add(isWarning, c.Name, "in Codex: trust this project, and look at /hooks", "Codex passes over hooks that nobody has reviewed there, without a word; placet cannot see whether you have")
+		e.add(isWarning, c.Name, e.w.Text("cli.doctor.codex.do"), "cli.doctor.codex")
 	case "claude-code":
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, "claude", "--version").Output()
 		if m := versionIn.FindStringSubmatch(string(out)); err == nil && m != nil && isBefore(m[1:], blocksFrom) {
-			e.add(isWarning, c.Name, "update Claude Code", "Claude Code %s lets a call run where the hook breaks or is missing; from 2.1.295 on it does not", m[0])
+			e.add(isWarning, c.Name, e.w.Text("cli.doctor.claude.do"), "cli.doctor.claude", "version", m[0])
 		}
 	}
 }

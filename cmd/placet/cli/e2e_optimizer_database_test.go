@@ -342,6 +342,7 @@ func TestAMigratedDatabaseGetsWholeRows(t *testing.T) {
 // how to migrate.
 func TestADatabaseThatLacksMoreSaysWhichMigrationHelps(t *testing.T) {
 	c := newCycles(t)
+	put(t, c.root, "placet.toml", "[optimizer]\nlanguage = \"en\"\n")
 	c.inputs(cycleRun)
 	c.once()
 	c.sql(oldSchema + "; DROP TABLE user_feedback")

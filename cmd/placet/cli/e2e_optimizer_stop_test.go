@@ -18,7 +18,7 @@ func TestACommandThatAnOrderlyStopEndedBeginsAgain(t *testing.T) {
 		asks   bool
 	}{{"stopped", syscall.SIGTERM, false}, {"killed", syscall.SIGKILL, true}} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newWorkspace(t, "[optimizer]\ninputs_wait = \"0s\"\n[optimizer.workflows]\nnear = { analysis = [\"sh\", \"analyse.sh\"] }\n")
+			p := newWorkspace(t, "[optimizer]\nlanguage = \"en\"\ninputs_wait = \"0s\"\n[optimizer.workflows]\nnear = { analysis = [\"sh\", \"analyse.sh\"] }\n")
 			p.write("analyse.sh", "echo begun >> begun\ntest -e go || exec sleep 600\necho '{\"record_id\": \"r1\", \"metric\": \"precision\", \"value\": 86.5}' > \"$PLACET_OUT\"\n")
 			if out, code := p.placet("trust", "--yes"); code != 0 {
 				t.Fatalf("trust: %d: %s", code, out)

@@ -6,6 +6,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 // remote are file systems that other machines change without an event here;
@@ -29,23 +30,23 @@ func remoteName(root string) string {
 func (e *examination) fileSystem() {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(e.root, &s); err != nil {
-		e.add(isWarning, "files", "", "the kind of file system is not known: %v", err)
+		e.add(isWarning, "files", "", "cli.doctor.files.unknown", "error", err)
 		return
 	}
 	if name := remoteName(e.root); name != "" {
-		e.add(isWarning, "files", "", "%s: %s", name, noEvents)
+		e.add(isWarning, "files", "", "say.text", "text", name+": "+noEvents.In(e.w.Lang))
 	} else {
-		e.add(isFine, "files", "", "a local file system")
+		e.add(isFine, "files", "", "cli.doctor.files.local")
 	}
 	if free := s.Bavail * uint64(s.Bsize); free < 16<<20 {
-		e.add(isProblem, "files", "free some", "only %d KiB are left", free>>10)
+		e.add(isProblem, "files", e.w.Text("cli.doctor.files.free"), "cli.doctor.files.space", "kib", free>>10)
 	} else if s.Files > 0 && s.Ffree < 256 {
-		e.add(isProblem, "files", "free some", "only %d inodes are left", s.Ffree)
+		e.add(isProblem, "files", e.w.Text("cli.doctor.files.free"), "cli.doctor.files.inodes", "inodes", s.Ffree)
 	}
 	if err := locks(e.root); err != nil {
-		e.add(isWarning, "locks", "run one placet only", "flock does not work here (%v): a second daemon is not noticed", err)
+		e.add(isWarning, "locks", e.w.Text("cli.doctor.locks.none.do"), "cli.doctor.locks.none", "error", err)
 	} else {
-		e.add(isFine, "locks", "", "flock works")
+		e.add(isFine, "locks", "", "cli.doctor.locks.fine")
 	}
 }
 
@@ -62,7 +63,7 @@ func locks(root string) error {
 		}
 		defer second.Close()
 		if err := second.TryLock(); !errors.Is(err, fs.ErrBusy) {
-			return errors.New("two processes can hold one lock")
+			return templates.Errorf("cli.doctor.locks.twice")
 		}
 		return nil
 	})

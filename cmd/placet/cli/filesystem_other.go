@@ -8,5 +8,5 @@ func remoteName(string) string { return "" }
 
 // fileSystem asks whether changes make events and locks hold.
 func (e *examination) fileSystem() {
-	e.add(isFine, "files", "", "whether changes raise events is found out by placet watch")
+	e.add(isFine, "files", "", "cli.doctor.files.other")
 }

@@ -27,9 +27,9 @@ func graphVerb() verb {
 			table := len(c.args) == 0 || b.Serves(c.args[0])
 			switch {
 			case watches && table:
-				return console.Usage("--watch takes a run: a family's transitions do not change")
+				return console.Usage("cli.graph.watch.run")
 			case watches && c.env.Flags.JSON:
-				return console.Usage("cannot answer with one JSON object: graph --watch does not end")
+				return console.Usage("cli.graph.watch.json")
 			case table:
 				return showTables(b, console.First(c.args), mermaid)
 			}
@@ -93,22 +93,22 @@ func levels(nodes []engine.Node) []levelLine {
 func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
 	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": v.Graph, "edges": arrows(v.Graph), "levels": levels(v.Graph)}
 	if mermaid {
-		drawing := planMermaid(v.Graph)
+		drawing := planMermaid(b.Env, v.Graph)
 		data["mermaid"] = drawing
 		noteNoPlan(b, v)
-		return b.Env.Answer(data, func() { b.Env.Say("%s", strings.TrimSuffix(drawing, "\n")) })
+		return b.Env.Answer(data, func() { fmt.Fprint(b.Env.Out, drawing) })
 	}
 	return b.Env.Answer(data, func() {
-		b.Env.Say("%s  %s", b.Env.Paint(console.Strong, console.OneLine(v.Key.String())), b.Env.Paint(statusStyle(v), console.OneLine(string(v.Status))))
+		fmt.Fprintf(b.Env.Out, "%s  %s\n", b.Env.Paint(console.Strong, console.OneLine(v.Key.String())), b.Env.Paint(statusStyle(v), console.OneLine(string(v.Status))))
 		noteNoPlan(b, v)
-		planTable(v.Graph, v.Parts).Print(b.Env, b.Env.Out)
+		planTable(b.Env, v.Graph, v.Parts).Print(b.Env, b.Env.Out)
 	})
 }
 
 // noteNoPlan says why nothing is drawn.
 func noteNoPlan(b *workspace.Workspace, v workspace.View) {
 	if len(v.Graph) == 0 {
-		b.Env.Note("the plan of %s is not known: see `%s`", console.Brief(v.Key), console.Typed("check", console.Brief(v.Key)))
+		b.Env.Note("cli.graph.unknown", "run", console.Brief(v.Key), "command", console.Typed("check", console.Brief(v.Key)))
 	}
 }
 
@@ -121,13 +121,13 @@ var stepMarks = map[engine.Status]string{
 
 // planTable is a plan, each node a row below the name of its group. Behind one that is at work
 // stands how far the parts have got that work on it.
-func planTable(nodes []engine.Node, parts []engine.Part) *console.Table {
+func planTable(w *console.Env, nodes []engine.Node, parts []engine.Part) *console.Table {
 	group, straight := "", isChain(nodes)
 	some := slices.ContainsFunc(nodes, func(n engine.Node) bool { return !n.Critical })
 	t := &console.Table{}
 	for _, n := range nodes {
 		if n.Group != group {
-			t.Style([]string{console.Strong}, "  "+console.OneLine(groupTitle(n.Group)))
+			t.Style([]string{console.Strong}, "  "+console.OneLine(groupTitle(w, n.Group)))
 			group = n.Group
 		}
 		mark, here := stepMarks[n.Status], ""
@@ -139,18 +139,18 @@ func planTable(nodes []engine.Node, parts []engine.Part) *console.Table {
 		}
 		styles := []string{"", ""}
 		if n.Current {
-			here, styles = "← here", []string{console.Current, console.Current, console.Current}
+			here, styles = w.Text("cli.graph.here"), []string{console.Current, console.Current, console.Current}
 		}
 		cells := []string{"    " + mark + " " + console.OneLine(label(n)), console.OneLine(string(n.Status)), here}
 		var remarks []string
 		if len(n.After) > 0 && !straight {
-			remarks = append(remarks, "after "+console.OneLine(strings.Join(n.After, ", ")))
+			remarks = append(remarks, w.Text("page.after", "names", console.OneLine(strings.Join(n.After, ", "))))
 		}
 		if n.Critical && some {
-			remarks = append(remarks, "critical path")
+			remarks = append(remarks, w.Text("page.critical"))
 		}
 		if n.Current {
-			remarks = append(remarks, progressOf(n, parts)...)
+			remarks = append(remarks, progressOf(w, n, parts)...)
 		}
 		if len(remarks) > 0 {
 			cells = append(cells, strings.Join(remarks, "; "))
@@ -165,7 +165,7 @@ const shownTask = 40
 
 // progressOf says how far the parts have got that work on a node: the one of that name, and
 // those whose path it is a part of.
-func progressOf(n engine.Node, parts []engine.Part) (all []string) {
+func progressOf(w *console.Env, n engine.Node, parts []engine.Part) (all []string) {
 	for _, p := range parts {
 		path := strings.Split(p.ID, "/")
 		if p.Progress == nil || p.ID != n.ID && !slices.Contains(path, n.ID) {
@@ -177,7 +177,7 @@ func progressOf(n engine.Node, parts []engine.Part) (all []string) {
 		}
 		words += console.Suffix(" ", console.Cut(console.OneLine(p.Progress.Task), shownTask))
 		if p.Progress.Of > 0 {
-			words += fmt.Sprintf(" (%d of %d tokens)", p.Progress.Used, p.Progress.Of)
+			words += " (" + w.Text("page.tokens", "used", p.Progress.Used, "of", p.Progress.Of) + ")"
 		}
 		all = append(all, words)
 	}
@@ -197,9 +197,9 @@ func isChain(nodes []engine.Node) bool {
 
 // groupTitle is what a group is called: a phase by its name, a level by its
 // number.
-func groupTitle(group string) string {
+func groupTitle(w *console.Env, group string) string {
 	if _, err := strconv.Atoi(group); err == nil {
-		return "level " + group
+		return w.Text("cli.graph.level", "n", group)
 	}
 	return group
 }
@@ -222,7 +222,7 @@ func showTables(b *workspace.Workspace, only string, mermaid bool) error {
 	return b.Env.Answer(map[string]any{"families": data}, func() {
 		for _, f := range families {
 			if mermaid {
-				b.Env.Say("%s", strings.TrimSuffix(tableMermaid(f.Machine.Edges()), "\n"))
+				fmt.Fprint(b.Env.Out, tableMermaid(f.Machine.Edges()))
 				continue
 			}
 			printTable(b, f.Machine)
@@ -233,11 +233,11 @@ func showTables(b *workspace.Workspace, only string, mermaid bool) error {
 func printTable(b *workspace.Workspace, m engine.Machine) {
 	t := &console.Table{}
 	head := []string{console.Faint, console.Faint, console.Faint, console.Faint}
-	t.Style(head, "FAMILY", "OF", "FROM", "EVENT", "TO")
+	t.Style(head, b.Env.Text("cli.graph.family"), b.Env.Text("cli.graph.of"), b.Env.Text("cli.graph.from"), b.Env.Text("cli.graph.event"), b.Env.Text("cli.graph.to"))
 	for _, e := range m.Edges() {
 		from := string(e.From)
 		if from == "" {
-			from = "(begins)"
+			from = b.Env.Text("cli.graph.begins")
 		}
 		t.Style([]string{console.Faint, "", "", console.Strong}, m.Family(), e.Of, from, e.Event, string(e.To))
 	}
@@ -247,7 +247,7 @@ func printTable(b *workspace.Workspace, m engine.Machine) {
 // planMermaid draws a plan: a box for each group, gates as diamonds, the part
 // where the run stands marked. Where parts say nothing of what they come
 // after, each follows the one before.
-func planMermaid(nodes []engine.Node) string {
+func planMermaid(w *console.Env, nodes []engine.Node) string {
 	var s strings.Builder
 	s.WriteString("flowchart TD\n")
 	ids := map[string]string{}
@@ -258,7 +258,7 @@ func planMermaid(nodes []engine.Node) string {
 	for i, n := range nodes {
 		if n.Group != group {
 			closeGroup(&s, group)
-			fmt.Fprintf(&s, "  subgraph g%d[\"%s\"]\n", i, MermaidText(groupTitle(n.Group)))
+			fmt.Fprintf(&s, "  subgraph g%d[\"%s\"]\n", i, MermaidText(groupTitle(w, n.Group)))
 			group = n.Group
 		}
 		open, end := "[", "]"

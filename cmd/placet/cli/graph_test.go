@@ -21,7 +21,7 @@ var plan = []engine.Node{
 func TestAPlanMarksWhereTheRunStands(t *testing.T) {
 	var out bytes.Buffer
 	b := &workspace.Workspace{Env: &console.Env{Out: &out}}
-	planTable(plan, nil).Print(b.Env, b.Env.Out)
+	planTable(b.Env, plan, nil).Print(b.Env, b.Env.Out)
 	want := `  frame
     ✓ a           completed
   build
@@ -49,11 +49,11 @@ func TestAPlanAsAMermaidDiagram(t *testing.T) {
   style n1 stroke-width:4px
   n1 --> n2
 `
-	if got := planMermaid(plan); got != want {
+	if got := planMermaid(&console.Env{}, plan); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	after := []engine.Node{{ID: "x"}, {ID: "y", After: []string{"x", "unknown"}}, {ID: "z"}}
-	if got, want := planMermaid(after), "flowchart TD\n    n0[\"x\"]\n    n1[\"y\"]\n    n2[\"z\"]\n  n0 --> n1\n"; strings.ReplaceAll(got, ": ", "") != want {
+	if got, want := planMermaid(&console.Env{}, after), "flowchart TD\n    n0[\"x\"]\n    n1[\"y\"]\n    n2[\"z\"]\n  n0 --> n1\n"; strings.ReplaceAll(got, ": ", "") != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -72,7 +72,7 @@ func TestAPlanAsArrowsAndLevels(t *testing.T) {
 		t.Errorf("of a plan without arrows: %s", diff)
 	}
 	var out bytes.Buffer
-	planTable(nodes, nil).Print(&console.Env{}, &out)
+	planTable(&console.Env{}, nodes, nil).Print(&console.Env{}, &out)
 	for _, want := range []string{"  level 1\n", "  level 2\n", "after x, y, unknown\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -131,7 +131,7 @@ func TestAPlanSaysHowFarItsPartsHaveGot(t *testing.T) {
   level 2
     ● C    running    ← here   after A; critical path; impl 42 % count lines (5100 of 15000 tokens)
 `
-	if diff := cmp.Diff(strings.Fields(want), strings.Fields(planTable(nodes, parts).Text(w))); diff != "" {
+	if diff := cmp.Diff(strings.Fields(want), strings.Fields(planTable(w, nodes, parts).Text(w))); diff != "" {
 		t.Error(diff)
 	}
 }

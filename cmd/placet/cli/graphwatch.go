@@ -101,12 +101,12 @@ func (s *screen) fit(text string) string {
 	if err != nil || rows < 3 || len(lines) < rows {
 		return text
 	}
-	return strings.Join(lines[:rows-2], "") + fmt.Sprintf("… and %s\n", console.Plural(len(lines)-rows+1, "more line", "more lines"))
+	return strings.Join(lines[:rows-2], "") + s.env.Text("cli.graph.more", "n", len(lines)-rows+1) + "\n"
 }
 
 // leave ends the last line: the key that ended the watch may be on it.
 func (s *screen) leave() {
 	if s.whole {
-		s.env.Say("")
+		fmt.Fprintln(s.env.Out)
 	}
 }

@@ -3,8 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,13 +33,13 @@ func clientHookVerb() verb {
 		run: func(c call) error {
 			client, ok := hook.Named(c.args[0])
 			if !ok || !client.HasHooks() {
-				return console.Usage("unknown client %q: there are %s", console.OneLine(c.args[0]), strings.Join(hook.Names(true), ", "))
+				return console.Usage("cli.hook.unknown", "client", strconv.Quote(console.OneLine(c.args[0])), "names", strings.Join(hook.Names(true), ", "))
 			}
 			if later && client.Name != "claude-code" {
-				return console.Usage("cannot defer a call of %s: claude-code alone takes it up again", client.Name)
+				return console.Usage("cli.hook.defer", "client", client.Name)
 			}
 			if len(c.args) > 1 && client.Name != "codex" {
-				return console.Usage("%q takes 1 argument, not 2: Codex alone has another", "placet hook "+client.Name)
+				return console.Usage("cli.hook.argument", "command", strconv.Quote("placet hook "+client.Name))
 			}
 			h := hookCall{call: c, client: client, defers: later}
 			return h.answer()
@@ -63,7 +63,7 @@ type hookCall struct {
 func (h *hookCall) answer() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("placet broke off: %v", p)
+			err = templates.Errorf("cli.hook.panic", "error", p)
 		}
 		err = h.end(err)
 	}()
@@ -95,15 +95,15 @@ func (h *hookCall) end(err error) error {
 	p := console.ProblemOf(err)
 	switch h.in.Moment {
 	case hook.Permission:
-		deny := hook.Outcome{Do: config.HookDeny, Reason: "placet cannot ask a person: " + console.OneLine(p.In(h.env.Lang))}
+		deny := hook.Outcome{Do: config.HookDeny, Reason: "placet cannot ask a person: " + console.OneLine(p.Error())}
 		if h.print(h.client.Answer(h.in, deny)) == nil {
 			return nil
 		}
 	case hook.TurnBegins, hook.TurnEnds, hook.Waits, hook.Other:
-		h.env.Note("%s", console.OneLine(p.In(h.env.Lang)))
+		h.env.Note("say.text", "text", console.OneLine(p.In(h.env.Lang)))
 		return nil
 	}
-	return console.Usage("the call does not run: %s", p).Try("%s", cmp.Or(p.Hint(h.env.Lang), "placet doctor"))
+	return console.Usage("cli.hook.norun", "error", p).Try("say.text", "text", cmp.Or(p.Hint(h.env.Lang), "placet doctor"))
 }
 
 // read reads standard input, until the hook is told to end.
@@ -118,7 +118,7 @@ func (h *hookCall) read() (err error) {
 		var err error
 		defer func() {
 			if p := recover(); p != nil {
-				err = fmt.Errorf("placet broke off: %v", p)
+				err = templates.Errorf("cli.hook.panic", "error", p)
 			}
 			read <- err
 		}()
@@ -220,11 +220,11 @@ func (h *hookCall) ask(reason string) (o hook.Outcome, err error) {
 // takeBack takes a question back about a call that its client has given up.
 func (h *hookCall) takeBack(a *workspace.Asks, f reconcile.Found) error {
 	if st, _ := a.State(f); !st.IsFinal() {
-		if err := a.Withdraw(context.WithoutCancel(h.ctx), f, ask.Withdraw{Reason: "the client has given the call up"}); err != nil {
+		if err := a.Withdraw(context.WithoutCancel(h.ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
 			return err
 		}
 	}
-	return errors.New("the hook was interrupted")
+	return templates.Errorf("cli.hook.interrupted")
 }
 
 // callOutcome is what a person's answer means for a call: nothing but approve lets it run.
@@ -238,9 +238,10 @@ func callOutcome(st ask.State) hook.Outcome {
 		return hook.Outcome{Do: config.HookDeny, Reason: name + " is " + string(st.Status) + ": " + why}
 	}
 	comment := console.Lines(st.Answer.Comment)
-	by := console.OneLine(gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}.Shown(st.Answer.KnownAs))
+	by := console.OneLine(gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}.Shown("", st.Answer.KnownAs))
 	if st.Answer.Response == "approve" {
-		return hook.Outcome{Do: config.HookAllow, Reason: "approved by " + by + " in " + name + console.Suffix(": ", comment)}
+		allowed := templates.Phrase(st.Lang, "cli.hook.approved", "by", by, "ask", name) // the client shows it to its user
+		return hook.Outcome{Do: config.HookAllow, Reason: allowed + console.Suffix(": ", comment)}
 	}
 	return hook.Outcome{Do: config.HookDeny, Reason: cmp.Or(comment, "rejected by "+by+" in "+name)}
 }

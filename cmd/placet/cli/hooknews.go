@@ -162,5 +162,5 @@ func newsOf(st ask.State) string {
 		return head + "nobody answered in time" + console.Suffix("; the default is ", said)
 	}
 	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
-	return head + "answered " + said + ", by " + console.OneLine(by.Shown(st.Answer.KnownAs)) + console.Suffix(". Comment: ", console.Cut(console.OneLine(st.Answer.Comment), 2000))
+	return head + "answered " + said + ", by " + console.OneLine(by.Shown("", st.Answer.KnownAs)) + console.Suffix(". Comment: ", console.Cut(console.OneLine(st.Answer.Comment), 2000))
 }

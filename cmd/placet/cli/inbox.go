@@ -13,6 +13,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/reconcile"
+	"placet/templates"
 )
 
 func inboxVerb() verb {
@@ -52,7 +53,11 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 			printWhole(b, open, rest)
 		}
 		if len(open) == 0 {
-			b.Env.Say("nothing is asked%s", console.Suffix(" of ", console.OneLine(console.First(args))))
+			key := templates.Key("cli.inbox.none")
+			if len(args) > 0 {
+				key = "cli.inbox.none.of"
+			}
+			b.Env.Say(key, "run", console.OneLine(console.First(args)))
 		}
 		printInbox(b, data, s)
 	}); err != nil {
@@ -68,7 +73,7 @@ func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []reconc
 	uses := workspace.CountUses(b, open, rest)
 	for i, a := range open {
 		if i > 0 {
-			b.Env.Say("")
+			fmt.Fprintln(b.Env.Out)
 		}
 		showAsked(b, a, uses[a.Request] > 1)
 	}
@@ -78,10 +83,10 @@ func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []reconc
 func printInbox(b *workspace.Workspace, data workspace.Inbox, s workspace.Summary) {
 	w := b.Env
 	for _, p := range data.Problems {
-		w.Say("%s %s  %s", w.Paint(console.Alarm, "problem"), console.OneLine(p.Path), console.Cut(console.OneLine(p.Text), 200))
+		fmt.Fprintf(w.Out, "%s %s  %s\n", w.Paint(console.Alarm, w.Text("cli.inbox.problem")), console.OneLine(p.Path), console.Cut(console.OneLine(p.Text), 200))
 	}
 	for _, u := range data.Untrusted {
-		w.Say("%s %s  %s: placet trust", w.Paint(console.Alarm, "untrusted"), console.OneLine(u.Name), console.Cut(console.OneLine(u.Text), 120))
+		fmt.Fprintf(w.Out, "%s %s  %s: placet trust\n", w.Paint(console.Alarm, w.Text("cli.inbox.untrusted")), console.OneLine(u.Name), console.Cut(console.OneLine(u.Text), 120))
 	}
 	s.Untrusted = nil // said above
 	printState(b, s)
@@ -93,7 +98,7 @@ func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	items := a.Items[:min(len(a.Items), workspace.ShownItems)]
 	show(b.Env, "asked", map[string]any{
 		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
-		"Gate": b.GateOf(a), "How": workspace.HowToAnswer(a, full), "Answer": b.Describe(a).Answer,
+		"Gate": b.GateOf(a), "How": workspace.HowToAnswer(b.Env.Lang, a, full), "Answer": b.Describe(a).Answer,
 	})
 }
 
@@ -114,15 +119,15 @@ func question(a engine.OpenRequest) string {
 // parentheses its type, its age, its deadline and what else is to be said.
 func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 	about := console.OneLine(a.Type)
-	if at := console.Age(w.Now(), a.RequestedAt); at != "" {
+	if at := console.Age(w.Lang, w.Now(), a.RequestedAt); at != "" {
 		about += ", " + at
 	}
 	if a.Overdue {
-		about += w.Paint(console.Alarm, ", overdue since "+console.Moment(a.Deadline))
+		about += w.Paint(console.Alarm, ", "+w.Text("page.overdue", "at", console.Moment(a.Deadline)))
 	} else if !a.Deadline.IsZero() {
-		about += ", until " + console.Moment(a.Deadline)
+		about += ", " + w.Text("page.until", "at", console.Moment(a.Deadline))
 	}
-	about += w.Paint(console.Alarm, more)
+	about += w.Paint(console.Alarm, console.Suffix(", ", more))
 	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, console.Brief(a.Run)), w.Paint(console.Waiting, console.OneLine(a.Where)), workspace.Reference(a), about)
 }
 
@@ -142,10 +147,10 @@ func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 	for _, a := range open {
 		more := ""
 		if a.Problem != "" {
-			more = ", its answer cannot be used"
+			more = b.Env.Text("cli.inbox.unusable")
 		}
 		left := wide - console.Columns(requestHead(&plain, a, more)) - 1
-		b.Env.Say("%s %s", requestHead(b.Env, a, more), console.CutColumns(workspace.FirstLine(a), max(left, leastAsked)))
+		fmt.Fprintln(b.Env.Out, requestHead(b.Env, a, more), console.CutColumns(workspace.FirstLine(a), max(left, leastAsked)))
 	}
 }
 

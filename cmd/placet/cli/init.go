@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	iofs "io/fs"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -19,6 +19,7 @@ import (
 	"placet/cmd/placet/hook"
 	"placet/engine/store"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 func initVerb() verb {
@@ -36,13 +37,17 @@ func initVerb() verb {
 			if err != nil {
 				return err
 			}
+			conf, unread := loadSettings(c.env, root)
 			if len(clients) == 0 {
 				if prints {
-					return console.Usage("cannot print: --print goes with --for").Try("placet init --for %s --print", hook.Names(false)[0])
+					return console.Usage("cli.init.print").Try("say.text", "text", "placet init --for "+hook.Names(false)[0]+" --print")
 				}
 				return initWorkspace(c.env, root, nil)
 			}
-			files, err := filesFor(c.env, root, clients)
+			if unread != nil {
+				return unread
+			}
+			files, err := filesFor(conf.Hook, clients)
 			if err != nil {
 				return err
 			}
@@ -56,6 +61,15 @@ func initVerb() verb {
 			return initWorkspace(c.env, root, plan)
 		},
 	}
+}
+
+// loadSettings reads the settings, and has people read the language that they name.
+func loadSettings(w *console.Env, root string) (config.Settings, error) {
+	conf, err := config.Load(config.SourcesOf(w, root))
+	if err == nil {
+		w.Lang = conf.Language
+	}
+	return conf, err
 }
 
 // initialized is init as JSON: what it created, completed and had git ignore, and
@@ -81,29 +95,29 @@ func initWorkspace(w *console.Env, root string, clients []clientFile) error {
 		return err
 	}
 	if err := done.ignoreScratch(disk); err != nil {
-		return console.Refused("cannot write .placet/.gitignore: %v", console.Plain(err))
+		return console.Refused("cli.init.write", "file", ".placet/.gitignore", "error", console.Plain(err))
 	}
 	var err error
 	if done.Ignored, err = exclude(root, excluded); err != nil {
-		w.Note("cannot have git ignore %s: %v", strings.Join(excluded, " "), console.Plain(err))
+		w.Note("cli.init.exclude", "names", strings.Join(excluded, " "), "error", console.Plain(err))
 	}
 	if err := writeFor(root, clients); err != nil {
 		return err
 	}
 	return w.Answer(done, func() {
-		sayList(w, "created", done.Created, " in "+console.OneLine(root))
-		sayList(w, "completed", done.Completed, "")
-		sayList(w, "was there:", done.There, "")
-		sayList(w, "git ignores from now on, in this clone:", done.Ignored, "")
+		sayList(w, "cli.init.created", done.Created, "folder", console.OneLine(root))
+		sayList(w, "cli.init.completed", done.Completed)
+		sayList(w, "cli.init.there", done.There)
+		sayList(w, "cli.init.ignored", done.Ignored)
 		sayFor(w, clients)
-		w.Say("next: placet watch")
+		w.Say("cli.init.next")
 	})
 }
 
-// sayList prints names after what is said of them, nothing where there are none.
-func sayList(w *console.Env, what string, names []string, where string) {
+// sayList prints what is said of names, nothing where there are none.
+func sayList(w *console.Env, key templates.Key, names []string, pairs ...any) {
 	if len(names) > 0 {
-		w.Say("%s %s%s", what, strings.Join(names, ", "), where)
+		w.Say(key, append(pairs, "names", strings.Join(names, ", "))...)
 	}
 }
 
@@ -115,10 +129,10 @@ func (d *initialized) create(disk fs.FS, name string, kind iofs.FileMode, create
 		return nil
 	}
 	if !errors.Is(err, iofs.ErrExist) {
-		return console.Refused("cannot create %s: %v", name, console.Plain(err))
+		return console.Refused("cli.init.create", "file", name, "error", console.Plain(err))
 	}
 	if info, err := disk.Stat(path.Clean(name)); err == nil && info.Mode.Type() != kind {
-		return console.Refused("cannot create %s: %s stands in its place", name, fs.Describe(info.Mode)).Try("remove it")
+		return console.Refused("cli.init.inplace", "file", name, "what", fs.Describe(info.Mode)).Try("cli.init.inplace.try")
 	}
 	d.There = append(d.There, name)
 	return nil
@@ -211,7 +225,7 @@ func gitsOwn(root, exclude string) (dir, name string, err error) {
 		case err == nil && info.Mode().IsRegular() && linksTo(common, dot):
 			return common, "info/exclude", nil
 		case at == filepath.Dir(at):
-			return "", "", fmt.Errorf("git keeps that in %q, which .git leads to and which does not know this work tree; add the lines there yourself", exclude)
+			return "", "", templates.Errorf("cli.init.foreign", "file", strconv.Quote(exclude))
 		}
 	}
 }
@@ -239,7 +253,7 @@ func readBelow(disk fs.FS, name string) ([]byte, error) {
 	defer f.Close()
 	body, err := io.ReadAll(io.NewSectionReader(f, 0, config.LimitSmall+1))
 	if err == nil && len(body) > config.LimitSmall {
-		err = errors.New("it is larger than 1 MiB")
+		err = templates.Errorf("cli.init.large")
 	}
 	return body, err
 }

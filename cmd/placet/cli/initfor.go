@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/config"
@@ -16,6 +18,7 @@ import (
 	"placet/cmd/placet/hook"
 	"placet/engine/store/fs"
 	"placet/layout"
+	"placet/templates"
 )
 
 // clientFile is a file of a client, and what becomes of it.
@@ -30,17 +33,13 @@ type clientFile struct {
 }
 
 // filesFor are the files of the clients that are named.
-func filesFor(w *console.Env, root string, names []string) (files []hook.File, err error) {
-	conf, err := config.Load(config.SourcesOf(w, root))
-	if err != nil {
-		return nil, err
-	}
+func filesFor(conf config.Hook, names []string) (files []hook.File, err error) {
 	for _, name := range names {
 		client, ok := hook.Named(name)
 		if !ok {
-			return nil, console.Usage("unknown client %q: there are %s", console.OneLine(name), strings.Join(hook.Names(false), ", "))
+			return nil, console.Usage("cli.hook.unknown", "client", strconv.Quote(console.OneLine(name)), "names", strings.Join(hook.Names(false), ", "))
 		}
-		files = append(files, client.Files(conf.Hook)...)
+		files = append(files, client.Files(conf)...)
 	}
 	return files, nil
 }
@@ -53,7 +52,7 @@ func printFor(w *console.Env, files []hook.File) error {
 	}
 	return w.Answer(snippets, func() {
 		for _, f := range files {
-			w.Say("# %s\n%s", f.Path, f.Snippet())
+			fmt.Fprintf(w.Out, "# %s\n%s\n", f.Path, f.Snippet())
 		}
 	})
 }
@@ -66,7 +65,7 @@ func planFor(w *console.Env, root string, files []hook.File) (plan []clientFile,
 	for _, f := range files {
 		one, problem := planFile(disk, f)
 		if problem = cmp.Or(problem, missing); problem != nil {
-			err = cmp.Or(err, error(console.Refused("nothing is written")))
+			err = cmp.Or(err, error(console.Refused("cli.init.nothing")))
 			sayUnwritten(w, f, problem)
 		}
 		plan = append(plan, one)
@@ -98,12 +97,12 @@ func planFile(disk fs.FS, f hook.File) (clientFile, error) {
 
 // sayUnwritten says why a file cannot be changed, and what belongs into it.
 func sayUnwritten(w *console.Env, f hook.File, problem error) {
-	w.Note("cannot change %s: %s", f.Path, console.OneLine(problem.Error()))
+	w.Note("cli.init.change", "file", f.Path, "error", console.OneLine(templates.In(w.Lang, problem)))
 	if differs := (*hook.Differs)(nil); errors.As(problem, &differs) {
-		w.Note("  it has     %s", console.Cut(console.OneLine(differs.Has), 2000))
-		w.Note("  placet has %s", console.OneLine(differs.Wants))
+		w.Note("cli.init.has", "text", console.Cut(console.OneLine(differs.Has), 2000))
+		w.Note("cli.init.wants", "text", console.OneLine(differs.Wants))
 	}
-	w.Note("what belongs there:\n%s", strings.TrimSuffix(f.Snippet(), "\n"))
+	w.Note("cli.init.snippet", "text", strings.TrimSuffix(f.Snippet(), "\n"))
 }
 
 // write makes the file what it is to be. What somebody has written into it since stays.
@@ -131,7 +130,7 @@ func (c clientFile) write(disk fs.FS) error {
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil && c.before != nil {
 		now, readErr := readBelow(disk, c.Path)
 		if err = readErr; err == nil && !bytes.Equal(now, c.before) {
-			err = errors.New("somebody has changed it meanwhile")
+			err = templates.Errorf("cli.init.meanwhile")
 		}
 	}
 	if err == nil {
@@ -148,7 +147,7 @@ func writeFor(root string, plan []clientFile) error {
 	disk := fs.OS(root)
 	for _, c := range plan {
 		if err := c.write(disk); err != nil {
-			return console.Refused("cannot write %s: %v", c.Path, console.Plain(err)).Try("placet init --for … --print")
+			return console.Refused("cli.init.write", "file", c.Path, "error", console.Plain(err)).Try("say.text", "text", "placet init --for … --print")
 		}
 	}
 	return nil
@@ -159,14 +158,14 @@ func sayFor(w *console.Env, plan []clientFile) {
 	for _, c := range plan {
 		switch c.Done {
 		case "created":
-			w.Say("created %s: %s", c.Path, strings.Join(c.Added, ", "))
+			w.Say("cli.init.client.created", "file", c.Path, "names", strings.Join(c.Added, ", "))
 		case "added":
-			w.Say("added to %s: %s", c.Path, strings.Join(c.Added, ", "))
+			w.Say("cli.init.client.added", "file", c.Path, "names", strings.Join(c.Added, ", "))
 		default:
-			w.Say("was there: %s", c.Path)
+			w.Say("cli.init.there", "names", c.Path)
 		}
 		if c.Path == ".codex/hooks.json" {
-			w.Say("next, in Codex: trust this project, and review the hooks with /hooks: until then it passes over them without a word")
+			w.Say("cli.init.codex")
 		}
 	}
 }

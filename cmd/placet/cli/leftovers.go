@@ -41,8 +41,8 @@ func noteLeftovers(b *workspace.Workspace) {
 	if before, err := b.StateDir.Read(leftoversName, 4<<10); len(left) == 0 || err == nil && string(before) == text {
 		return
 	}
-	b.Env.Note("ignored, since an earlier version of placet or somebody else left it: %s", strings.Join(left, ", "))
+	b.Env.Note("cli.leftovers", "names", strings.Join(left, ", "))
 	if err := b.StateDir.Write(leftoversName, []byte(text), false); err != nil {
-		b.Env.Note("cannot remember that this was said: %v", console.Plain(err))
+		b.Env.Note("cli.leftovers.unsaid", "error", console.Plain(err))
 	}
 }

@@ -22,7 +22,7 @@ func logVerb() verb {
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if last < 0 {
-				return console.Usage("cannot show the last %d events", last)
+				return console.Usage("cli.log.last", "n", last)
 			}
 			found, err := b.Chosen(c.args)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"placet/cmd/placet/console"
+	"placet/templates"
 )
 
 // Main runs the command line of this process. release is the version that the linker
@@ -20,7 +21,7 @@ func Main(release string) int {
 	version = release
 	w, err := console.NewEnv()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "placet: cannot begin:", err)
+		fmt.Fprintln(os.Stderr, "placet:", templates.Phrase(console.Locale(os.Getenv), "cli.main.begin", "error", err))
 		return console.ExitProblem
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/facade/mcp"
+	"placet/templates"
 )
 
 func mcpVerb() verb {
@@ -53,6 +55,7 @@ func serveAgent(c call) error {
 	if err != nil {
 		return err
 	}
+	asks.Env.Lang = templates.English // agents are told nothing else
 	all := sync.OnceValue(asks.Whole)
 	served.Go(func() { asks.Serve(ctx) })
 	if !w.InGitHook() {
@@ -68,7 +71,7 @@ func serveAgent(c call) error {
 	})
 	err = orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
 	if err != nil {
-		return console.Refused("cannot go on with the agent's host: %v", err)
+		return console.Refused("cli.mcp.host", "error", err)
 	}
 	return nil
 }
@@ -87,7 +90,7 @@ func agentWait(w *console.Env) (time.Duration, error) {
 	}
 	d, err := duration(text)
 	if err != nil || d > mostMCPWait {
-		return 0, console.Usage("%s takes a length up to 24h, such as 50s or 23h, not %q", mcpWait, console.OneLine(text))
+		return 0, console.Usage("cli.mcp.wait", "variable", mcpWait, "value", strconv.Quote(console.OneLine(text)))
 	}
 	return d, nil
 }

@@ -21,6 +21,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/watch"
+	"placet/templates"
 )
 
 const (
@@ -70,35 +71,35 @@ func (m *metricsSource) begin(b *workspace.Workspace, watcher *watch.Watcher) ht
 func newMetricsServer(address string) (*metricsServer, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, console.Usage("--metrics takes host:port, not %q", console.OneLine(address)).Try("--metrics 127.0.0.1:9090")
+		return nil, console.Usage("cli.metrics.address", "value", strconv.Quote(console.OneLine(address))).Try("say.text", "text", "--metrics 127.0.0.1:9090")
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return nil, console.Usage("--metrics takes a port from 0 to 65535, not %q", console.OneLine(port)).Try("--metrics 127.0.0.1:9090")
+		return nil, console.Usage("cli.metrics.port", "value", strconv.Quote(console.OneLine(port))).Try("say.text", "text", "--metrics 127.0.0.1:9090")
 	}
 	if host == "" {
-		return nil, console.Usage("cannot take %q for the metrics: without a host every machine that reaches this one could ask", console.OneLine(address)).
-			Try("--metrics 127.0.0.1:%s", port)
+		return nil, console.Usage("cli.metrics.host", "value", strconv.Quote(console.OneLine(address))).
+			Try("say.text", "text", "--metrics 127.0.0.1:"+port)
 	}
 	return &metricsServer{metricsSource: metricsSource{metrics: newMetrics()}, address: address}, nil
 }
 
 // listen implements server.
 func (t *metricsServer) listen(*workspace.Workspace) (err error) {
-	t.listener, err = listenAt(t.address, "metrics")
+	t.listener, err = listenAt(t.address, "cli.metrics.listen")
 	return err
 }
 
-// listenAt takes an address, to answer there for something.
-func listenAt(address, what string) (net.Listener, error) {
+// listenAt takes an address. refused is the sentence for one that cannot be had.
+func listenAt(address string, refused templates.Key) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
 		err = cmp.Or(lacksFiles(), err)
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, console.Usage("cannot answer for %s at %s: the port is in use", what, console.OneLine(address)).Try("another port; 0 takes a free one")
+		return nil, console.Usage(refused, "address", console.OneLine(address), "error", templates.NewMessage("cli.listen.used")).Try("cli.listen.other")
 	case err != nil:
-		return nil, console.Usage("cannot answer for %s at %s: %v", what, console.OneLine(address), err)
+		return nil, console.Usage(refused, "address", console.OneLine(address), "error", err)
 	}
 	return l, nil
 }
@@ -133,7 +134,7 @@ func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, lo
 		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	b.Env.Note("metrics on http://%s%s", addressOf(t.listener), metricsPath)
+	b.Env.Note("cli.metrics.at", "url", "http://"+addressOf(t.listener)+metricsPath)
 	t.ended = make(chan struct{})
 	go func() {
 		defer close(t.ended)

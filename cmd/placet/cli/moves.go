@@ -39,7 +39,7 @@ func (m *moveLog) moved(run layout.Run, t engine.Transition) {
 	case m.w.Flags.JSON:
 		m.made = append(m.made, transitionLine{key.String(), t})
 	default:
-		m.w.Say("%s", transitionText(m.w, m.w.Now(), key, t))
+		fmt.Fprintln(m.w.Out, transitionText(m.w, m.w.Now(), key, t))
 	}
 }
 

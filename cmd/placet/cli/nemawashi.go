@@ -16,6 +16,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // nemawashiVerbs are those by which a creator begins an action and commands it.
@@ -64,8 +65,8 @@ func newActionVerb() verb {
 			if err != nil {
 				return err
 			}
-			data := map[string]any{"action_id": id, "thread_id": nemawashi.ThreadID(id), "daemon": b.HasDaemon("to have it registered")}
-			return b.Env.Answer(data, func() { b.Env.Say("%d", id) })
+			data := map[string]any{"action_id": id, "thread_id": nemawashi.ThreadID(id), "daemon": b.HasDaemon("workspace.nodaemon.register")}
+			return b.Env.Answer(data, func() { b.Env.Say("say.text", "text", id) })
 		},
 	}
 }
@@ -73,19 +74,19 @@ func newActionVerb() verb {
 // documents are action.json and the draft, checked as the machine checks them.
 func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, draft string, err error) {
 	if !b.Serves("nemawashi") {
-		return nil, "", console.Usage("nemawashi is not enabled here").Try("set enabled = true in [nemawashi]")
+		return nil, "", console.Usage("cli.nemawashi.disabled").Try("cli.nemawashi.enable")
 	}
 	action = schemas.Object{{Name: "type", Value: a.typ}, {Name: "summary", Value: a.summary}, {Name: "requested_by", Value: a.by}}
 	draft = a.summary + "\n"
 	if a.draft != "" {
 		if draft, err = readInput(b.Env, a.draft); err != nil {
-			return nil, "", console.Usage("cannot read the draft: %v", console.Plain(err))
+			return nil, "", console.Usage("cli.nemawashi.read.draft", "error", console.Plain(err))
 		}
 	}
 	if a.payload != "" {
 		payload, err := readInput(b.Env, a.payload)
 		if err != nil {
-			return nil, "", console.Usage("cannot read the payload: %v", console.Plain(err))
+			return nil, "", console.Usage("cli.nemawashi.read.payload", "error", console.Plain(err))
 		}
 		action = append(action, schemas.Member{Name: "payload", Value: schemas.Raw(payload)})
 	}
@@ -96,7 +97,7 @@ func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, dra
 		action = append(action, schemas.Member{Name: "request_approval", Value: "explicit"})
 	}
 	if err := cmp.Or(workspace.CheckAction(action), nemawashi.CheckDraft([]byte(draft))); err != nil {
-		return nil, "", console.Usage("cannot begin an action: %v", console.Plain(err)).Try("placet nemawashi new --help")
+		return nil, "", console.Usage("cli.nemawashi.begin", "error", console.Plain(err)).Try("say.text", "text", "placet nemawashi new --help")
 	}
 	return action, draft, nil
 }
@@ -146,14 +147,18 @@ func (o commandFlags) document(b *workspace.Workspace, word string) ([]byte, err
 	add("simulateFailure", true, o.simulate)
 	for _, in := range []struct {
 		name, file string
+		unread     templates.Key
 		isText     bool
-	}{{"draft", o.draft, true}, {"payload", o.payload, false}, {"calendar", o.calendar, false}} {
+	}{
+		{"draft", o.draft, "cli.nemawashi.read.draft", true}, {"payload", o.payload, "cli.nemawashi.read.payload", false},
+		{"calendar", o.calendar, "cli.nemawashi.read.calendar", false},
+	} {
 		if in.file == "" {
 			continue
 		}
 		text, err := readInput(b.Env, in.file)
 		if err != nil {
-			return nil, console.Usage("cannot read the %s: %v", in.name, console.Plain(err))
+			return nil, console.Usage(in.unread, "error", console.Plain(err))
 		}
 		add(in.name, text, in.isText)
 		add(in.name, schemas.Raw(text), !in.isText)
@@ -163,7 +168,7 @@ func (o commandFlags) document(b *workspace.Workspace, word string) ([]byte, err
 		err = nemawashi.CheckCommand(body)
 	}
 	if err != nil {
-		return nil, console.Usage("cannot give the command: %v", console.Plain(err))
+		return nil, console.Usage("cli.nemawashi.command", "error", console.Plain(err))
 	}
 	return body, nil
 }
@@ -175,7 +180,7 @@ func oneAction(b *workspace.Workspace, arg string) (reconcile.Found, error) {
 	}
 	f, err := b.OneRun(arg)
 	if err == nil && f.Run.Family != "nemawashi" {
-		err = console.Usage("%s is no action", console.Brief(f.Key()))
+		err = console.Usage("cli.nemawashi.other", "run", console.Brief(f.Key()))
 	}
 	return f, err
 }
@@ -197,24 +202,27 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found,
 	if err != nil {
 		return err
 	}
-	data := map[string]any{"run": f.Key(), "intake_id": id, "path": file, "daemon": b.HasDaemon("to have it obeyed"), "receipt": nil}
+	data := map[string]any{"run": f.Key(), "intake_id": id, "path": file, "daemon": b.HasDaemon("workspace.nodaemon.obey"), "receipt": nil}
 	if data["daemon"] == false {
-		return b.Env.Answer(data, func() { b.Env.Say("%s of %s is written: %s", verb, console.Brief(f.Key()), data["path"]) })
+		return b.Env.Answer(data, func() {
+			b.Env.Say("cli.nemawashi.written", "command", verb, "run", console.Brief(f.Key()), "path", file)
+		})
 	}
 	rc, problem := awaitReceipt(ctx, b, f, id)
 	switch {
 	case problem != "":
-		return console.Refused("cannot %s %s: %s", verb, console.Brief(f.Key()), problem)
+		return console.Refused("cli.nemawashi.unusable", "command", verb, "run", console.Brief(f.Key()), "problem", problem)
 	case rc == nil:
-		b.Env.Note("no receipt yet: %s", console.Typed("explain", console.Brief(f.Key())))
+		b.Env.Note("cli.nemawashi.waits", "command", console.Typed("explain", console.Brief(f.Key())))
 	case rc.Result != "accepted":
-		return console.Refused("cannot %s %s: %s (%s)", verb, console.Brief(f.Key()), console.OneLine(string(rc.Reason)), console.OneLine(string(rc.Code))).
-			Try("%s", console.Typed("explain", console.Brief(f.Key())))
+		return console.Refused("cli.nemawashi.refused", "command", verb, "run", console.Brief(f.Key()), "reason", console.OneLine(string(rc.Reason)), "code", console.OneLine(string(rc.Code))).
+			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	}
 	data["receipt"] = rc
 	return b.Env.Answer(data, func() {
 		if rc != nil {
-			b.Env.Say("%s: %s is %s%s", verb, console.Brief(f.Key()), console.OneLine(string(rc.Status)), console.Suffix(", ", console.OneLine(string(cmp.Or(rc.JobID, rc.ApprovalRequestID)))))
+			id := console.OneLine(string(cmp.Or(rc.JobID, rc.ApprovalRequestID)))
+			b.Env.Say("cli.nemawashi.done", "command", verb, "run", console.Brief(f.Key()), "status", console.OneLine(string(rc.Status))+console.Suffix(", ", id))
 		}
 	})
 }
@@ -225,11 +233,11 @@ func commandToEnded(b *workspace.Workspace, f reconcile.Found, verb string, st n
 	if verb == "execute" && st.Status == nemawashi.Executed || verb == "cancel" && st.Status == nemawashi.Canceled {
 		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": orNull(string(st.ExecutionJobID))}
 		return b.Env.Answer(data, func() {
-			b.Env.Say("%s: %s is %s already%s", verb, console.Brief(f.Key()), st.Status, console.Suffix(", ", console.OneLine(string(st.ExecutionJobID))))
+			b.Env.Say("cli.nemawashi.already", "command", verb, "run", console.Brief(f.Key()), "status", st.Status, "job", console.Suffix(", ", console.OneLine(string(st.ExecutionJobID))))
 		})
 	}
-	return console.Refused("cannot %s %s: it has ended, %s (wrong_status)", verb, console.Brief(f.Key()), st.Status).
-		Try("begin a new action with \"replaces\": %s", f.Run.ID)
+	return console.Refused("cli.nemawashi.ended", "command", verb, "run", console.Brief(f.Key()), "status", st.Status).
+		Try("cli.nemawashi.renew", "id", f.Run.ID)
 }
 
 // awaitReceipt is what became of a command, nil where nothing has in time, or what the

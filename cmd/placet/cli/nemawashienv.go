@@ -10,6 +10,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // environKeys are the variables of the seed's service, by the key that each is here. A
@@ -60,18 +61,18 @@ func environVerb() verb {
 		},
 		run: func(c call) error {
 			if !from {
-				return console.Usage("say where the settings come from").Try("%s", c.line)
+				return console.Usage("cli.nemawashi.environ.from").Try("say.text", "text", c.line)
 			}
 			getenv := c.env.Getenv
 			if len(c.args) > 0 {
 				text, err := readInput(c.env, c.args[0])
 				if err != nil {
-					return console.Usage("cannot read %s: %v", console.OneLine(c.args[0]), console.Plain(err))
+					return console.Usage("cli.nemawashi.read", "file", console.OneLine(c.args[0]), "error", console.Plain(err))
 				}
 				getenv = func(name string) string { return envOf(text)[name] }
 			}
-			text := environSettings(getenv)
-			return c.env.Answer(map[string]string{"toml": text}, func() { c.env.Say("%s", strings.TrimSuffix(text, "\n")) })
+			text := environSettings(c.env.Lang, getenv)
+			return c.env.Answer(map[string]string{"toml": text}, func() { c.env.Say("say.text", "text", strings.TrimSuffix(text, "\n")) })
 		},
 	}
 }
@@ -89,7 +90,7 @@ func envOf(text string) map[string]string {
 }
 
 // environSettings are the tables that variables mean. Secrets are named, and never printed.
-func environSettings(getenv func(string) string) string {
+func environSettings(lang string, getenv func(string) string) string {
 	var b strings.Builder
 	table := "nemawashi"
 	for _, v := range environKeys {
@@ -109,7 +110,7 @@ func environSettings(getenv func(string) string) string {
 	}
 	for _, name := range environSecrets {
 		if value := getenv(name); value != "" && value != "CHANGE_ME" {
-			fmt.Fprintf(&b, "# %s is read from the environment\n", name)
+			fmt.Fprintf(&b, "# %s\n", templates.Phrase(lang, "cli.nemawashi.environ.secret", "name", name))
 		}
 	}
 	return b.String()

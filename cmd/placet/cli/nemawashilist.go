@@ -24,7 +24,7 @@ func historyVerb() verb {
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if limit < 1 || limit > 500 {
-				return console.Usage("--limit takes 1 to 500, not %d", limit)
+				return console.Usage("cli.nemawashi.limit", "limit", limit)
 			}
 			list := b.Threads(func(st nemawashi.State) bool {
 				return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)

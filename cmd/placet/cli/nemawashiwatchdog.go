@@ -17,6 +17,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 func watchdogVerb() verb {
@@ -33,7 +34,8 @@ func watchdogVerb() verb {
 // skipped is a report that cannot be used.
 type skipped struct {
 	Path    string `json:"path"`
-	Problem string `json:"problem"`
+	Problem string `json:"problem"` // in English
+	err     error
 }
 
 // Folders of the watchdog.
@@ -60,7 +62,7 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 		}
 		action, draft := a.Action()
 		if err := workspace.CheckAction(action); err != nil {
-			bad = append(bad, skipped{reportsDir, err.Error()})
+			bad = append(bad, skipped{reportsDir, err.Error(), err})
 			continue
 		}
 		if !dry {
@@ -81,13 +83,17 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 		}
 	}
 	for _, s := range bad {
-		b.Env.Note("%s: %s", s.Path, console.OneLine(s.Problem))
+		b.Env.Note("cli.nemawashi.watchdog.skipped", "path", s.Path, "error", console.OneLine(templates.In(b.Env.Lang, s.err)))
 	}
 	err := b.Env.Answer(last, func() {
 		for _, a := range alerts {
-			b.Env.Say("%s", console.OneLine(a.Message))
+			b.Env.Say("cli.nemawashi.watchdog.alert", "project", console.OneLine(a.ProjectID), "level", a.RiskLevel, "score", a.HealthScore)
 		}
-		b.Env.Say("%s%s", summary, map[bool]string{true: " (dry run: none)"}[dry])
+		made := templates.Key("cli.nemawashi.watchdog.made")
+		if dry {
+			made += ".dry"
+		}
+		b.Env.Say(made, "n", begun)
 	})
 	if err == nil && len(bad) > 0 {
 		err = console.Exit(console.ExitProblem) // each was named
@@ -98,15 +104,15 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 // lockWatchdog keeps a second watchdog away.
 func lockWatchdog(disk fs.FS) (unlock func(), err error) {
 	if _, err := workspace.MadeAndListed(disk, watchdogDir); err != nil {
-		return nil, console.Refused("cannot make %s: %v", watchdogDir, console.Plain(err))
+		return nil, console.Refused("cli.nemawashi.watchdog.mkdir", "path", watchdogDir, "error", console.Plain(err))
 	}
 	f, err := disk.Open(watchdogDir+"/lock", fs.ForLocking, 0o666)
 	if err != nil {
-		return nil, console.Refused("cannot lock %s: %v", watchdogDir, console.Plain(err))
+		return nil, console.Refused("cli.nemawashi.watchdog.lock", "path", watchdogDir, "error", console.Plain(err))
 	}
 	if err := f.TryLock(); errors.Is(err, fs.ErrBusy) {
 		f.Close()
-		return nil, console.Refused("another watchdog is at work here").Try("try again when it has ended")
+		return nil, console.Refused("cli.nemawashi.watchdog.busy").Try("cli.nemawashi.watchdog.later")
 	}
 	return func() { f.Close() }, nil
 }
@@ -116,7 +122,7 @@ func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped
 	bad = []skipped{}
 	names, err := fs.OS(b.Root).List(reportsDir)
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		bad = append(bad, skipped{reportsDir, err.Error()})
+		bad = append(bad, skipped{reportsDir, err.Error(), err})
 	}
 	for _, e := range names {
 		name := reportsDir + "/" + e.Name
@@ -131,7 +137,7 @@ func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped
 			list = append(list, more...)
 		}
 		if err != nil {
-			bad = append(bad, skipped{name, err.Error()})
+			bad = append(bad, skipped{name, err.Error(), err})
 		}
 	}
 	return list, bad
@@ -166,7 +172,7 @@ func writeLast(b *workspace.Workspace, last schemas.Object) error {
 	file := watchdogDir + "/last.json"
 	err = b.Store.Write(engine.Document{Path: file, Body: body, Over: b.Settled(file, layout.Outside(file)).Sum})
 	if err != nil {
-		return console.Refused("cannot write %s: %v", file, console.Plain(err))
+		return console.Refused("cli.nemawashi.watchdog.write", "file", file, "error", console.Plain(err))
 	}
 	return nil
 }

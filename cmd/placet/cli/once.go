@@ -16,6 +16,7 @@ import (
 	"placet/engine/exec"
 	"placet/engine/reconcile"
 	"placet/engine/store/fs"
+	"placet/templates"
 )
 
 func onceVerb() verb {
@@ -53,11 +54,11 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 		return err
 	}
 	if w.InGitHook() {
-		return decideNothing(b, "this is a git hook: the tree is not what is being committed")
+		return decideNothing(b, b.Env.Text("cli.once.hook"))
 	}
 	unlock, err := b.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
-		return decideNothing(b, "a daemon serves this workspace: it does the work")
+		return decideNothing(b, b.Env.Text("cli.once.daemon"))
 	}
 	if err != nil {
 		return err
@@ -126,7 +127,7 @@ func stopRunner(r *exec.Runner) error {
 
 // decideNothing says why, and shows where the runs stand.
 func decideNothing(b *workspace.Workspace, reason string) error {
-	b.Env.Note("nothing is decided: %s", reason)
+	b.Env.Note("cli.once.nothing", "reason", reason)
 	b.OnlyLooks()
 	found := b.Runs()
 	s := b.LookAtRuns(found, false)
@@ -144,21 +145,21 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 	w := b.Env
 	for _, path := range data.Notes {
-		w.Say("%s %s", w.Paint(console.Alarm, "problem"), console.OneLine(path))
+		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Alarm, w.Text("cli.label.problem")), console.OneLine(path))
 	}
 	for _, path := range data.Unsettled {
-		w.Note("%s cannot be used yet, it may still be being written: run placet once again", console.OneLine(path))
+		w.Note("cli.once.unsettled", "path", console.OneLine(path))
 	}
 	for _, run := range data.Stuck {
-		w.Note("%s does not settle: see placet explain", console.OneLine(run))
+		w.Note("cli.once.stuck", "run", console.OneLine(run))
 	}
-	text := fmt.Sprintf("%s, %s", console.Plural(data.Runs, "run", "runs"), console.Plural(data.Moved, "transition", "transitions"))
+	text := w.Text("cli.once.done", "runs", templates.NewMessage("count.runs", "n", data.Runs), "transitions", templates.NewMessage("count.transitions", "n", data.Moved))
 	if data.Waiting > 0 {
-		text += fmt.Sprintf(", %d waiting: placet inbox", data.Waiting)
+		text += w.Text("cli.once.waiting", "n", data.Waiting)
 	}
 	if !wake.IsZero() {
-		text += "; next moment " + console.Moment(wake)
+		text += w.Text("cli.once.next", "at", console.Moment(wake))
 	}
-	w.Say("%s", text)
+	fmt.Fprintln(w.Out, text)
 	noteUntrusted(b, data.Untrusted)
 }

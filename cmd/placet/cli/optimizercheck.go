@@ -2,13 +2,13 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -18,6 +18,7 @@ import (
 	"placet/engine/sqlite"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // What check finds of optimisation cycles outside their own documents: scripts
@@ -42,7 +43,7 @@ func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.F
 	}
 	databases := sqlite.New(b.Root)
 	for _, db := range slices.Sorted(maps.Keys(rows)) {
-		lines = append(lines, missingRows(databases, db, rows[db])...)
+		lines = append(lines, missingRows(b.Env, databases, db, rows[db])...)
 		databases.Release(db)
 	}
 	return lines
@@ -62,7 +63,7 @@ func missingScripts(b *workspace.Workspace, v workspace.View) []workspace.Findin
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(b.Root, filepath.FromSlash(name))); errors.Is(err, fs.ErrNotExist) {
-			lines = append(lines, workspace.FindingLine{Run: v.Key.String(), Severity: "warning", Path: d.Path, Text: fmt.Sprintf("it names the script %q, which does not exist", name)})
+			lines = append(lines, workspace.FindingLine{Run: v.Key.String(), Severity: "warning", Path: d.Path, Text: b.Env.Text("cli.check.script", "name", strconv.Quote(name))})
 		}
 	}
 	return lines
@@ -73,19 +74,18 @@ const askedAtOnce = 200
 
 // missingRows are the rows that runs call inserted and that a database does not
 // have.
-func missingRows(databases *sqlite.Databases, db string, rows []auditRow) (lines []workspace.FindingLine) {
-	const again = "; placet optimizer replay --missing puts back what is lost"
+func missingRows(w *console.Env, databases *sqlite.Databases, db string, rows []auditRow) (lines []workspace.FindingLine) {
 	for some := range slices.Chunk(rows, askedAtOnce) {
-		there, gone, problem := rowIDs(databases, db, some)
+		there, gone, problem := rowIDs(w, databases, db, some)
 		if gone {
-			problem = fmt.Sprintf("there is no such database, while %s were recorded in it", console.Plural(len(rows), "row", "rows")) + again
+			problem = w.Text("cli.check.nodatabase", "rows", templates.NewMessage("count.rows", "n", len(rows)))
 		}
 		if problem != "" {
 			return []workspace.FindingLine{{Run: rows[0].found.Key().String(), Severity: "warning", Path: db, Text: problem}}
 		}
 		for _, o := range some {
 			if !there[o.row.ID] {
-				text := fmt.Sprintf("the row %s of %s is %s, and %s does not have it", o.row.ID, o.row.Table, o.row.Outcome, db) + again
+				text := w.Text("cli.check.norow", "row", o.row.ID, "table", o.row.Table, "outcome", o.row.Outcome, "database", db)
 				lines = append(lines, workspace.FindingLine{Run: o.found.Key().String(), Severity: "warning", Path: path.Join(o.found.Run.Dir, "audit.json"), Text: text})
 			}
 		}
@@ -95,20 +95,20 @@ func missingRows(databases *sqlite.Databases, db string, rows []auditRow) (lines
 
 // rowIDs are the ids of those of some rows that a database has; gone says that there
 // is no such database, problem why it cannot be asked.
-func rowIDs(databases *sqlite.Databases, db string, rows []auditRow) (there map[string]bool, gone bool, problem string) {
+func rowIDs(w *console.Env, databases *sqlite.Databases, db string, rows []auditRow) (there map[string]bool, gone bool, problem string) {
 	end := databases.Do(idQuery(db, rows))
 	switch end.Result {
 	case "absent":
 		return nil, true, ""
 	case "done":
 	default:
-		return nil, false, "it cannot be asked whether it has what was recorded: " + end.Reason
+		return nil, false, w.Text("cli.check.unasked", "reason", end.Reason)
 	}
 	var found map[string][]struct {
 		ID string `json:"id"`
 	}
 	if err := schemas.Decode("", db, end.Output, &found); err != nil {
-		return nil, false, err.Error()
+		return nil, false, templates.In(w.Lang, err)
 	}
 	there = map[string]bool{}
 	for _, list := range found {

@@ -13,11 +13,11 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/exec"
 	"placet/engine/optimizer"
 	"placet/engine/reconcile"
 	"placet/engine/store/fs"
 	"placet/layout"
+	"placet/templates"
 )
 
 func replayVerb() verb {
@@ -67,12 +67,12 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 		return err
 	}
 	if !b.Serves("optimizer") {
-		return console.Usage("the optimizer is not enabled here").Try("set enabled = true in [optimizer]")
+		return console.Usage("cli.optimizer.off").Try("cli.optimizer.enable")
 	}
 	driven, away := waitingRows(b)
 	lines, err := replayDriven(ctx, b, driven)
 	if err == nil && archived {
-		lines = append(lines, insertRows(ctx, b.Runner, away)...)
+		lines = append(lines, insertRows(ctx, b, away)...)
 	}
 	if err == nil && missing {
 		lines = append(lines, putBack(ctx, b)...)
@@ -109,7 +109,7 @@ func putBack(ctx context.Context, b *workspace.Workspace) []replayed {
 		rows = append(rows, rowsOf(b, f)...)
 	}
 	rows = slices.DeleteFunc(rows, func(o auditRow) bool { return !o.isRecorded() })
-	return slices.DeleteFunc(insertRows(ctx, b.Runner, rows), func(l replayed) bool { return l.Outcome == "present" })
+	return slices.DeleteFunc(insertRows(ctx, b, rows), func(l replayed) bool { return l.Outcome == "present" })
 }
 
 // rowsOf are the rows of a run's audit.json, none where it cannot be read.
@@ -123,7 +123,7 @@ func rowsOf(b *workspace.Workspace, f reconcile.Found) []auditRow {
 	}
 	a, err := optimizer.ReadAudit(d.Body)
 	if err != nil {
-		b.Env.Note("%s cannot be used: %v", d.Path, err)
+		b.Env.Note("cli.replay.unusable", "path", d.Path, "error", err)
 		return nil
 	}
 	var list []auditRow
@@ -140,15 +140,15 @@ func replayDriven(ctx context.Context, b *workspace.Workspace, rows []auditRow) 
 	}
 	unlock, err := b.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
-		b.Env.Note("a daemon serves this workspace: it writes down what came of it when it tries next")
-		return insertRows(ctx, b.Runner, rows), nil
+		b.Env.Note("cli.replay.daemon")
+		return insertRows(ctx, b, rows), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	if reason, held := b.Store.Paused(); held {
-		return nil, console.Refused("cannot replay: %s", reason).Try("try again when git is done")
+		return nil, console.Refused("cli.replay.paused", "reason", reason).Try("cli.replay.git")
 	}
 	if err := b.Runner.Recover(); err != nil {
 		return nil, err
@@ -171,21 +171,21 @@ func outcomeOf(b *workspace.Workspace, was auditRow) replayed {
 		}
 		return o.result(o.row.Outcome, string(o.row.LastError))
 	}
-	return was.result("unknown", "audit.json does not name it any more")
+	return was.result("unknown", b.Env.Text("cli.replay.unnamed"))
 }
 
 // insertRows gives databases rows, in order, and says what each made of it.
-func insertRows(ctx context.Context, runner *exec.Runner, rows []auditRow) []replayed {
+func insertRows(ctx context.Context, b *workspace.Workspace, rows []auditRow) []replayed {
 	var lines []replayed
 	for i, o := range rows {
 		id := fmt.Sprintf("optimizer/replay/%d/%s", i, o.row.ID)
-		runner.Begin(engine.Action{ID: id, Database: new(o.audit.Into(o.row))})
-		if err := runner.Wait(ctx); err != nil {
-			lines = append(lines, o.result("failed", err.Error()))
+		b.Runner.Begin(engine.Action{ID: id, Database: new(o.audit.Into(o.row))})
+		if err := b.Runner.Wait(ctx); err != nil {
+			lines = append(lines, o.result("failed", templates.In(b.Env.Lang, err)))
 			continue
 		}
-		end := runner.Ended()[id]
-		runner.End(id)
+		end := b.Runner.Ended()[id]
+		b.Runner.End(id)
 		word := strings.Replace(end.Result, "done", "inserted", 1)
 		lines = append(lines, o.result(word, end.Reason))
 	}
@@ -204,9 +204,9 @@ func printReplayed(b *workspace.Workspace, lines []replayed, archived bool, away
 	}
 	t.Print(w, w.Out)
 	if len(lines) == 0 {
-		w.Say("the audit databases lack nothing")
+		w.Say("cli.replay.nothing")
 	}
 	if !archived && away > 0 {
-		w.Note("%s of runs that were put away: placet optimizer replay --archived", console.Plural(away, "row waits", "rows wait"))
+		w.Note("cli.replay.away", "n", away)
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -22,6 +21,7 @@ import (
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // asking is what the command line asks a new cycle for.
@@ -50,7 +50,7 @@ func triggerVerb() verb {
 		look: func(c call, b *workspace.Workspace) error {
 			a.workflow, a.create = c.args[0], c.flags.Changed("new")
 			if a.create && a.run != "" {
-				return console.Usage("cannot trigger in a run that exists and in a new one: say --run or --new")
+				return console.Usage("cli.trigger.both")
 			}
 			return triggerCycle(b, a)
 		},
@@ -60,7 +60,7 @@ func triggerVerb() verb {
 // optimizerCycles are what the runs of the optimizer say of themselves.
 func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 	if !b.Serves("optimizer") {
-		return nil, console.Usage("the optimizer is not enabled here").Try("set enabled = true in [optimizer]")
+		return nil, console.Usage("cli.optimizer.off").Try("cli.optimizer.enable")
 	}
 	peers, err := b.Peers("optimizer")
 	return optimizer.Entries(peers), err
@@ -68,7 +68,7 @@ func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 
 // triggerCycle writes the trigger.json that the command line asks for.
 func triggerCycle(b *workspace.Workspace, a asking) error {
-	if err := checkWords("trigger", fmt.Sprintf("%q", console.OneLine(a.workflow)), "the goal", a.goal, ""); err != nil {
+	if err := checkWords("trigger", strconv.Quote(console.OneLine(a.workflow)), b.Env.Text("cli.trigger.goal"), a.goal, ""); err != nil {
 		return err
 	}
 	all, err := optimizerCycles(b)
@@ -91,15 +91,19 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 	err = b.Store.Write(engine.Document{Path: file, Kind: layout.OptimizerKindTrigger, Body: body})
 	switch {
 	case errors.Is(err, store.ErrConflict):
-		return console.Refused("cannot trigger %q: %s stands there already", console.OneLine(a.workflow), file).Try("use another slug or run: one run holds one cycle")
+		return console.Refused("cli.trigger.there", "workflow", strconv.Quote(console.OneLine(a.workflow)), "path", file).Try("cli.trigger.there.try")
 	case err != nil:
-		return console.Refused("cannot write %s: %v", file, err)
+		return console.Refused("workspace.write", "path", file, "error", err)
 	}
 	noteUnknown(b, a.workflow, all)
-	daemon := b.HasDaemon("to carry it out")
+	daemon := b.HasDaemon("workspace.nodaemon.carry")
 	data := map[string]any{"run": "optimizer/" + idOf(b, dir), "workflow": a.workflow, "last_run_id": orNull(last), "path": file, "daemon": daemon}
 	return b.Env.Answer(data, func() {
-		b.Env.Say("a cycle of %s begins in optimizer/%s%s", console.OneLine(a.workflow), idOf(b, dir), console.Suffix(", after ", last))
+		begins := templates.Key("cli.trigger.begins")
+		if last != "" {
+			begins = "cli.trigger.begins.after"
+		}
+		b.Env.Say(begins, "workflow", console.OneLine(a.workflow), "run", "optimizer/"+idOf(b, dir), "last", last)
 	})
 }
 
@@ -125,7 +129,7 @@ func noteUnknown(b *workspace.Workspace, workflow string, all []optimizer.Entry)
 		return
 	}
 	if names := optimizer.Workflows(all); len(names) > 0 {
-		b.Env.Note("%s has had no cycle so far; the newest that had: %s", console.OneLine(workflow), console.OneLine(strings.Join(names[:min(len(names), shown)], ", ")))
+		b.Env.Note("cli.trigger.first", "workflow", console.OneLine(workflow), "names", console.OneLine(strings.Join(names[:min(len(names), shown)], ", ")))
 	}
 }
 
@@ -139,8 +143,7 @@ func placeFor(b *workspace.Workspace, a asking, all []optimizer.Entry) (dir stri
 	}
 	free, ok := optimizer.FreeRun(all, a.workflow)
 	if !ok {
-		return "", console.Refused("cannot trigger %q: no active run without a cycle is of this workflow", console.OneLine(a.workflow)).
-			Try("name a run with --run ID, or make one with --new SLUG")
+		return "", console.Refused("cli.trigger.none", "workflow", strconv.Quote(console.OneLine(a.workflow))).Try("cli.trigger.none.try")
 	}
 	return path.Join(free.Root, "active", free.RunID, "optimizer"), nil
 }
@@ -152,12 +155,11 @@ func namedPlace(b *workspace.Workspace, a asking) (string, error) {
 	case err != nil:
 		return "", err
 	case f.Run.Family != "optimizer":
-		return "", console.Usage("cannot trigger a cycle in %s: it is no run of the optimizer", console.Brief(f.Key()))
+		return "", console.Usage("cli.trigger.family", "run", console.Brief(f.Key()))
 	case f.Run.Class != layout.OptimizerRun:
-		return "", console.Refused("cannot trigger a cycle in %s: it is %s", console.Brief(f.Key()), f.Run.Class).Try("name a run that lies in active")
+		return "", console.Refused("cli.trigger.class", "run", console.Brief(f.Key()), "class", f.Run.Class).Try("cli.trigger.class.try")
 	case family.HasCycle(func(name string) engine.Document { return b.ReadDocument(f, name) }):
-		return "", console.Refused("cannot trigger a cycle in %s: it has one, and one run holds one cycle", console.Brief(f.Key())).
-			Try("name another run, or make one with --new SLUG")
+		return "", console.Refused("cli.trigger.cycle", "run", console.Brief(f.Key())).Try("cli.trigger.cycle.try")
 	}
 	return f.Run.Dir, nil
 }
@@ -180,7 +182,7 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 	dir := path.Join(root, "active", id, "optimizer")
 	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(path.Dir(dir))))
 	if !errors.Is(err, fs.ErrNotExist) {
-		return "", console.Refused("cannot make the run %s: %s is there already", id, path.Dir(dir)).Try("use another slug, or --run %s", id)
+		return "", console.Refused("cli.trigger.made", "run", id, "path", path.Dir(dir)).Try("cli.trigger.made.try", "run", id)
 	}
 	return dir, nil
 }
@@ -216,7 +218,7 @@ func triggerJSON(b *workspace.Workspace, a asking, last string) ([]byte, error) 
 	}
 	var t optimizer.Trigger
 	if err := schemas.Decode("optimizer/trigger", "trigger.json", body, &t); err != nil {
-		return nil, console.Usage("cannot trigger %q: %v", console.OneLine(a.workflow), err)
+		return nil, console.Usage("cli.trigger.invalid", "workflow", strconv.Quote(console.OneLine(a.workflow)), "error", err)
 	}
 	return body, nil
 }
@@ -227,15 +229,15 @@ func metricsOf(list []string) (schemas.Object, error) {
 	for _, m := range list {
 		name, value, ok := strings.Cut(m, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return nil, console.Usage("cannot use --metric %q: expected name=value", console.OneLine(m))
+			return nil, console.Usage("cli.trigger.metric", "metric", strconv.Quote(console.OneLine(m)))
 		}
 		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		if err != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, console.Usage("cannot use --metric %q: %q is no number", console.OneLine(m), console.OneLine(value))
+			return nil, console.Usage("cli.trigger.metric.number", "metric", strconv.Quote(console.OneLine(m)), "value", strconv.Quote(console.OneLine(value)))
 		}
 		for _, have := range o {
 			if have.Name == name {
-				return nil, console.Usage("cannot use --metric %q: %s is given twice", console.OneLine(m), console.OneLine(name))
+				return nil, console.Usage("cli.trigger.metric.twice", "metric", strconv.Quote(console.OneLine(m)), "name", console.OneLine(name))
 			}
 		}
 		o = append(o, schemas.Member{Name: name, Value: v})

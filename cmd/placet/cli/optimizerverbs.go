@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/optimizer"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Words of the three signals, as flags take them.
@@ -36,7 +36,7 @@ func decideVerb() verb {
 				words       []string
 			}{{"a", a, signalLevels}, {"b", b, signalKPI}, {"c", history, signalHistory}} {
 				if !slices.Contains(f.words, f.value) {
-					return console.Usage("cannot decide with --%s %q: it is one of %s", f.name, console.OneLine(f.value), strings.Join(f.words, ", ")).Try("%s", c.line)
+					return console.Usage("cli.decide.flag", "flag", "--"+f.name, "value", strconv.Quote(console.OneLine(f.value)), "words", strings.Join(f.words, ", ")).Try("say.text", "text", c.line)
 				}
 			}
 			var kpi *int
@@ -66,16 +66,16 @@ type decided struct {
 func showDecision(w *console.Env, d optimizer.Decision) error {
 	data := decided{d.AutomationLevel, d.EscalationNeeded, d.RecommendedLevel, d.Signals, d.Rationale}
 	return w.Answer(data, func() {
-		recommended := "none"
+		recommended := w.Text("cli.decide.none")
 		if d.RecommendedLevel != nil {
 			recommended = strconv.Itoa(*d.RecommendedLevel)
 		}
 		t := &console.Table{}
-		t.Style([]string{console.Faint}, "automation level", strconv.Itoa(d.AutomationLevel))
-		t.Style([]string{console.Faint}, "escalation needed", map[bool]string{true: "yes", false: "no"}[d.EscalationNeeded])
-		t.Style([]string{console.Faint}, "recommended level", recommended)
+		t.Style([]string{console.Faint}, w.Text("cli.decide.level"), strconv.Itoa(d.AutomationLevel))
+		t.Style([]string{console.Faint}, w.Text("cli.decide.escalation"), w.Text(map[bool]templates.Key{true: "cli.decide.yes", false: "cli.decide.no"}[d.EscalationNeeded]))
+		t.Style([]string{console.Faint}, w.Text("cli.decide.recommended"), recommended)
 		for _, reason := range d.Rationale {
-			t.Style([]string{console.Faint}, "because", console.OneLine(reason))
+			t.Style([]string{console.Faint}, w.Text("cli.decide.because"), console.OneLine(reason))
 		}
 		t.Print(w, w.Out)
 	})
@@ -120,7 +120,7 @@ func showNext(b *workspace.Workspace) error {
 	for _, g := range open {
 		goals = append(goals, openLine{
 			Run: g.Key, Root: g.Root, Workflow: g.Workflow, Level: g.Goal.NextAutomationLevel, ApprovedBy: g.Goal.ApprovedBy,
-			Issues: g.Goal.CarryOverIssues, Taken: g.Taken, Candidates: g.Candidates, HeldBy: g.HeldBy, Waits: waitsFor(g, bySlug),
+			Issues: g.Goal.CarryOverIssues, Taken: g.Taken, Candidates: g.Candidates, HeldBy: g.HeldBy, Waits: waitsFor(b.Env, g, bySlug),
 		})
 	}
 	data := map[string]any{"goals": goals, "runs": strayRuns(all, open, bySlug)}
@@ -149,10 +149,9 @@ func strayRuns(all []optimizer.Entry, open []optimizer.OpenGoal, bySlug bool) (s
 }
 
 // waitsFor is what an open goal waits for: a run of its workflow that completes.
-func waitsFor(g optimizer.OpenGoal, bySlug bool) string {
-	text := fmt.Sprintf("a run in %s/active that completes with the tag workflow:%s or %s", g.Root, g.Workflow, g.Workflow)
+func waitsFor(w *console.Env, g optimizer.OpenGoal, bySlug bool) string {
 	if _, key, slug, ok := layout.OptimizerParts(g.RunID); ok && bySlug {
-		text += fmt.Sprintf(", or is called <date>-%s-%s", key, slug)
+		return w.Text("cli.next.awaits.slug", "folder", g.Root+"/active", "workflow", g.Workflow, "name", key+"-"+slug)
 	}
-	return text
+	return w.Text("cli.next.awaits", "folder", g.Root+"/active", "workflow", g.Workflow)
 }

@@ -15,6 +15,7 @@ import (
 	"placet/engine/pal"
 	"placet/engine/sqlite"
 	"placet/layout"
+	"placet/templates"
 )
 
 func exportVerb() verb {
@@ -26,7 +27,7 @@ func exportVerb() verb {
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if file == "" {
-				return console.Usage("cannot export: no database is named").Try("add --sqlite FILE")
+				return console.Usage("cli.pal.export.file").Try("cli.pal.export.file.try")
 			}
 			return exportRuns(b, c.args, file)
 		},
@@ -41,17 +42,18 @@ func exportRuns(b *workspace.Workspace, args []string, file string) error {
 	}
 	body, err := sqlite.Build(pal.ExportSchema, rows)
 	if err != nil {
-		return console.Refused("cannot export: %v", err)
+		return console.Refused("cli.pal.export.failed", "error", err)
 	}
 	if err := createWhole(b.Env.Path(file), body); err != nil {
 		if errors.Is(err, iofs.ErrExist) {
-			return console.Refused("cannot export into %s: it exists", console.OneLine(file)).Try("name another file: an export makes a new database")
+			return console.Refused("cli.pal.export.exists", "file", console.OneLine(file)).Try("cli.pal.export.exists.try")
 		}
-		return console.Refused("cannot write %s: %v", console.OneLine(file), console.Plain(err))
+		return console.Refused("cli.pal.write", "file", console.OneLine(file), "error", console.Plain(err))
 	}
 	data := map[string]any{"runs": runs, "path": file, "rows": countRows(rows)}
 	return b.Env.Answer(data, func() {
-		b.Env.Say("%s: %s of %s", console.OneLine(file), console.Plural(len(rows), "row", "rows"), console.Plural(len(runs), "orchestration", "orchestrations"))
+		b.Env.Say("cli.pal.export.done", "file", console.OneLine(file), "rows", templates.NewMessage("count.rows", "n", len(rows)),
+			"orchestrations", templates.NewMessage("cli.pal.orchestrations", "n", len(runs)))
 	})
 }
 
@@ -68,24 +70,25 @@ func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs 
 		case err != nil:
 			return nil, nil, err
 		case f.Run.Family != "pal":
-			return nil, nil, console.Usage("cannot export %s: it is no orchestration", console.Brief(f.Key()))
+			return nil, nil, console.Usage("cli.pal.export.other", "run", console.Brief(f.Key()))
 		case slices.Contains(runs, f.Key()):
 			continue
 		}
 		snap, err := b.SettledRun(f, true)
 		if err != nil {
-			return nil, nil, console.Refused("cannot read %s: %v", console.Brief(f.Key()), console.Plain(err))
+			return nil, nil, console.Refused("cli.pal.read", "file", console.Brief(f.Key()), "error", console.Plain(err))
 		}
 		own, left, err := pal.New().Export(snap)
 		if err != nil {
-			return nil, nil, console.Refused("cannot export: %v", err).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+			return nil, nil, console.Refused("cli.pal.export.failed", "error", err).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 		}
 		for _, file := range left {
-			b.Env.Note("%s cannot be read, and is left out", console.OneLine(file))
+			b.Env.Note("cli.pal.export.left", "file", console.OneLine(file))
 		}
 		for _, row := range own {
 			if other, taken := channels[row.ID]; row.Table == "direct_channels" && taken {
-				return nil, nil, console.Refused("cannot export %s and %s into one database: both have a port %s", console.Brief(other), console.Brief(f.Key()), console.OneLine(row.ID)).Try("export each into a file of its own")
+				return nil, nil, console.Refused("cli.pal.export.both", "a", console.Brief(other), "b", console.Brief(f.Key()), "port", console.OneLine(row.ID)).
+					Try("cli.pal.export.both.try")
 			}
 			if row.Table == "direct_channels" {
 				channels[row.ID] = f.Key()

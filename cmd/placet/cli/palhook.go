@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -64,7 +65,7 @@ func hookVerb() verb {
 		},
 		run: func(c call) error {
 			if c.args[0] != "test-feedback" {
-				return console.Usage("unknown hook %q: there is test-feedback", console.OneLine(c.args[0]))
+				return console.Usage("cli.pal.hook.unknown", "hook", strconv.Quote(console.OneLine(c.args[0])))
 			}
 			report, err := handInFeedback(c.env, session)
 			if err != nil {
@@ -105,7 +106,7 @@ func handInFeedback(w *console.Env, session string) (report pal.TestReport, err 
 	}
 	if in.Cwd != "" {
 		if info, err := os.Stat(in.Cwd); !filepath.IsAbs(in.Cwd) || err != nil || !info.IsDir() {
-			return report, console.Refused("cannot look for the workspace in cwd: %q is no folder", console.Cut(console.OneLine(in.Cwd), 200))
+			return report, console.Refused("cli.pal.hook.cwd", "folder", strconv.Quote(console.Cut(console.OneLine(in.Cwd), 200)))
 		}
 		w.Cwd = in.Cwd
 	}
@@ -129,9 +130,9 @@ func handInFeedback(w *console.Env, session string) (report pal.TestReport, err 
 		if bytes.Equal(b.ReadDocument(f, report.File).Body, report.Body) {
 			return report, nil // the same hook has run before
 		}
-		return report, console.Refused("cannot write %s: another feedback stands there", d.Path).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+		return report, console.Refused("cli.pal.hook.taken", "file", d.Path).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	case err != nil:
-		return report, console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
+		return report, console.Refused("cli.pal.write", "file", d.Path, "error", console.Plain(err))
 	}
 	return report, nil
 }
@@ -141,15 +142,15 @@ func readHookInput(w *console.Env) (in hookInput, err error) {
 	body, err := readLimited(w, "-")
 	switch {
 	case err != nil:
-		return in, console.Refused("cannot read standard input: %v", console.Plain(err))
+		return in, console.Refused("cli.pal.hook.stdin", "error", console.Plain(err))
 	case len(bytes.TrimSpace(body)) == 0:
-		return in, console.Refused("standard input is empty: expected one JSON object with a payload")
+		return in, console.Refused("cli.pal.hook.empty")
 	}
 	if err := schemas.Decode("", "stdin", body, &in); err != nil {
-		return in, console.Refused("cannot read standard input: %v", console.Plain(err))
+		return in, console.Refused("cli.pal.hook.stdin", "error", console.Plain(err))
 	}
 	if in.Payload.Null() {
-		return in, console.Refused("standard input has no payload: expected the feedback of a test worker, as in {\"payload\": {\"success\": true}}")
+		return in, console.Refused("cli.pal.hook.payload")
 	}
 	return in, nil
 }
@@ -166,7 +167,7 @@ func (in hookInput) session(b *workspace.Workspace, flag string) (string, error)
 	if _, err := palRun(b, in.SessionID); in.SessionID != "" && err == nil {
 		return in.SessionID, nil
 	}
-	return "", console.Refused("nothing names the session of the test worker").Try("add --session, set %s, or give payload.session_id", envSession)
+	return "", console.Refused("cli.pal.hook.session").Try("cli.pal.hook.session.try", "variable", envSession)
 }
 
 // answerTo is the answer to a report that was handed in.

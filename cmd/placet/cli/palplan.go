@@ -15,6 +15,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // specsFolder is where the specs of ports are.
@@ -45,9 +46,9 @@ func pathInside(b *workspace.Workspace, name string) (string, error) {
 		return at, nil
 	}
 	if err == nil {
-		err = errors.New("it is outside the workspace, or in a folder that placet does not read")
+		err = templates.Errorf("cli.pal.plan.outside")
 	}
-	return "", console.Usage("cannot read %s: %v", console.OneLine(name), console.Plain(err))
+	return "", console.Usage("cli.pal.read", "file", console.OneLine(name), "error", console.Plain(err))
 }
 
 // printPlan prints the plan of what stands at a path. One that cannot be carried out ends
@@ -56,28 +57,28 @@ func printPlan(b *workspace.Workspace, at string) error {
 	disk := fs.OS(b.Root)
 	info, err := disk.Stat(at)
 	if err != nil {
-		return console.Usage("cannot plan %s: %v", console.OneLine(at), console.Plain(err)).Try("placet pal plan takes a folder of specs, or an orchestration.json")
+		return console.Usage("cli.pal.plan.failed", "file", console.OneLine(at), "error", console.Plain(err)).Try("cli.pal.plan.try")
 	}
 	read := func(name string) engine.Document { return readDocument(disk, name) }
 	var plan pal.PlanDocument
 	if info.Mode.IsDir() {
 		specs, err := readSpecs(disk, at)
 		if err != nil {
-			return console.Refused("cannot list %s: %v", console.OneLine(at), console.Plain(err))
+			return console.Refused("cli.pal.plan.list", "folder", console.OneLine(at), "error", console.Plain(err))
 		}
-		plan = pal.PlanSpecs(specs)
+		plan = pal.PlanSpecs(b.Env.Lang, specs)
 	} else {
 		d := read(at)
 		if d.Err != nil {
-			return console.Refused("cannot read %s: %v", console.OneLine(at), console.Plain(d.Err))
+			return console.Refused("cli.pal.read", "file", console.OneLine(at), "error", console.Plain(d.Err))
 		}
-		plan = pal.PlanOrchestration(d, b.Pal, read)
+		plan = pal.PlanOrchestration(b.Env.Lang, d, b.Pal, read)
 	}
 	body, err := schemas.Encode(plan)
 	if err != nil {
 		return err
 	}
-	err = b.Env.Answer(plan, func() { b.Env.Say("%s", strings.TrimSuffix(string(body), "\n")) })
+	err = b.Env.Answer(plan, func() { b.Env.Out.Write(body) })
 	return cmp.Or(err, console.Outcome(!plan.Valid, false))
 }
 

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -21,6 +21,7 @@ import (
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Variables by which a worker's tools know where they are. A command that placet starts
@@ -36,7 +37,7 @@ func lookAsWorker(w *console.Env) (*workspace.Workspace, error) {
 	w.Flags.Workspace = cmp.Or(w.Flags.Workspace, w.Getenv(envWorkspace))
 	b, err := workspace.Look(w)
 	if err == nil && !b.Serves("pal") {
-		err = console.Usage("pal is not enabled here").Try("set enabled = true in [pal]")
+		err = console.Usage("cli.pal.disabled").Try("cli.pal.disabled.try")
 	}
 	return b, err
 }
@@ -45,14 +46,14 @@ func lookAsWorker(w *console.Env) (*workspace.Workspace, error) {
 func palRun(b *workspace.Workspace, session string) (reconcile.Found, error) {
 	id, _, _, ok := pal.SplitSession(session)
 	if !ok {
-		return reconcile.Found{}, console.Usage("%q is no session of a worker", console.OneLine(session)).Try("it is like shop/build/A/impl: orchestration, build, port, impl or test")
+		return reconcile.Found{}, console.Usage("cli.pal.session", "session", strconv.Quote(console.OneLine(session))).Try("cli.pal.session.try")
 	}
 	for _, f := range b.Runs() {
 		if f.Run.Family == "pal" && f.Run.ID == id {
 			return f, nil
 		}
 	}
-	return reconcile.Found{}, console.Usage("there is no orchestration %q in %s", console.OneLine(id), console.OneLine(b.Root)).Try("placet status --all lists the runs")
+	return reconcile.Found{}, console.Usage("cli.pal.absent", "id", strconv.Quote(console.OneLine(id)), "folder", console.OneLine(b.Root)).Try("cli.pal.absent.try")
 }
 
 // workerAt is the worker of a session, and the run that it works in.
@@ -63,11 +64,11 @@ func workerAt(b *workspace.Workspace, session string) (*pal.Worker, reconcile.Fo
 	}
 	snap, err := b.SettledRun(f, false)
 	if err != nil {
-		return nil, f, console.Refused("cannot read %s: %v", console.Brief(f.Key()), console.Plain(err))
+		return nil, f, console.Refused("cli.pal.read", "file", console.Brief(f.Key()), "error", console.Plain(err))
 	}
 	worker, err := pal.New().Worker(snap, session)
 	if err != nil {
-		return nil, f, console.Refused("%v", err).Try("%s", console.Typed("explain", console.Brief(f.Key())))
+		return nil, f, console.Refused("say.text", "text", err).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	}
 	return worker, f, nil
 }
@@ -95,7 +96,7 @@ func sendVerb() verb {
 			}
 			session := cmp.Or(d.session, c.env.Getenv(envSession))
 			if session == "" {
-				return console.Usage("cannot send: no session is named").Try("add --session, or set %s", envSession)
+				return console.Usage("cli.pal.send.session").Try("cli.pal.send.session.try", "variable", envSession)
 			}
 			return sendMessage(b, session, c.args[0], payload)
 		},
@@ -106,13 +107,13 @@ func sendVerb() verb {
 func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
 	switch {
 	case typ != "query" && typ != "ack":
-		return nil, console.Usage("cannot send a message of the type %q: it is query or ack", console.OneLine(typ))
+		return nil, console.Usage("cli.pal.send.type", "type", strconv.Quote(console.OneLine(typ)))
 	case typ == "query" && d.of != "":
-		return nil, console.Usage("--of goes together with ack alone")
+		return nil, console.Usage("cli.pal.send.of")
 	case typ == "query" && d.payload == "":
-		return nil, console.Usage("cannot send a query that says nothing").Try("add --payload FILE, or --payload -")
+		return nil, console.Usage("cli.pal.send.query").Try("cli.pal.send.query.try")
 	case typ == "ack" && d.of == "":
-		return nil, console.Usage("cannot send an ack of nothing").Try("add --of MESSAGE, as in 0001-test-query")
+		return nil, console.Usage("cli.pal.send.ack").Try("cli.pal.send.ack.try")
 	}
 	var said schemas.Raw
 	if d.payload != "" {
@@ -121,7 +122,7 @@ func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
 			said, err = anyJSON(text)
 		}
 		if err != nil {
-			return nil, console.Usage("cannot read the payload: %v", console.Plain(err))
+			return nil, console.Usage("cli.pal.send.payload", "error", console.Plain(err))
 		}
 	}
 	if typ == "query" {
@@ -131,7 +132,7 @@ func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
 	if said != nil {
 		members, err := schemas.Members(said)
 		if err != nil {
-			return nil, console.Usage("cannot read the payload: an ack takes an object, as in {\"note\": \"…\"}")
+			return nil, console.Usage("cli.pal.send.object")
 		}
 		o = append(o, members.Without("of")...)
 	}
@@ -148,7 +149,7 @@ func anyJSON(text []byte) (schemas.Raw, error) {
 	document := slices.Concat([]byte(`{"payload":`), text, []byte("}"))
 	members, err := schemas.Members(document)
 	if cmp.Or(err, schemas.Decode("", "payload", document, nil)) != nil || len(members) != 1 {
-		return nil, errors.New("it is not one JSON value")
+		return nil, templates.Errorf("cli.pal.send.json")
 	}
 	return members.Raw("payload"), nil
 }
@@ -163,7 +164,7 @@ func readLimited(w *console.Env, name string) ([]byte, error) {
 	defer in.Close()
 	body, err := io.ReadAll(io.LimitReader(in, config.LimitSmall+1))
 	if err == nil && len(body) > config.LimitSmall {
-		err = fmt.Errorf("it has more than %d bytes", config.LimitSmall)
+		err = templates.Errorf("cli.pal.large", "n", config.LimitSmall)
 	}
 	return body, err
 }
@@ -178,16 +179,16 @@ func sendMessage(b *workspace.Workspace, session, typ string, payload schemas.Ra
 	for n := worker.NextNumber(typ); ; n++ {
 		id, file, body, err := worker.Message(typ, n, payload, b.Env.Now())
 		if err != nil {
-			return console.Refused("cannot send the %s: %v", typ, console.Plain(err))
+			return console.Refused("cli.pal.send.failed", "type", typ, "error", console.Plain(err))
 		}
 		d := engine.Document{Path: path.Join(f.Run.Dir, file), Kind: layout.PalMessage, Body: body}
 		switch err = b.Store.Create(d); {
 		case errors.Is(err, store.ErrConflict):
 			continue // somebody has this number
 		case err != nil:
-			return console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
+			return console.Refused("cli.pal.write", "file", d.Path, "error", console.Plain(err))
 		}
-		data := map[string]any{"run": f.Key(), "message": id, "path": d.Path, "daemon": b.HasDaemon("to have it delivered")}
-		return b.Env.Answer(data, func() { b.Env.Say("%s", id) })
+		data := map[string]any{"run": f.Key(), "message": id, "path": d.Path, "daemon": b.HasDaemon("workspace.nodaemon.deliver")}
+		return b.Env.Answer(data, func() { b.Env.Say("say.text", "text", id) })
 	}
 }

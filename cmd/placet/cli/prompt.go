@@ -12,6 +12,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // askReply shows a request the way FABER's own prompt does and reads the answer:
@@ -20,21 +21,21 @@ import (
 func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *workspace.Reply) error {
 	p := w.NewPrompter()
 	defer p.Close()
-	fmt.Fprint(w.Err, promptText(t))
-	err := p.Ask(ctx, console.PromptLine{Text: "Your choice: "}, func(text string) (again string) {
+	fmt.Fprint(w.Err, promptText(w, t))
+	err := p.Ask(ctx, console.PromptLine{Text: w.Text("cli.prompt.choice")}, func(text string) (again string) {
 		var ok bool
 		if r.Option, ok = choice(t, text); !ok {
-			return fmt.Sprintf("%q is none of the options: %s", console.Cut(console.OneLine(text), workspace.ShownAnswer), workspace.Offers(t))
+			return w.Text("cli.prompt.unknown", "word", strconv.Quote(console.Cut(console.OneLine(text), workspace.ShownAnswer)), "options", workspace.Offers(t))
 		}
 		return ""
 	})
 	if err != nil {
 		return err
 	}
-	if err := askItems(ctx, p, t, r); err != nil {
+	if err := askItems(ctx, w, p, t, r); err != nil {
 		return err
 	}
-	return askComment(ctx, p, t, r)
+	return askComment(ctx, w, p, t, r)
 }
 
 // choice resolves what was typed: an option's number or its word.
@@ -55,15 +56,15 @@ func choice(t workspace.Request, text string) (string, bool) {
 
 // askItems asks which items are picked, where none was named on the command
 // line.
-func askItems(ctx context.Context, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
+func askItems(ctx context.Context, w *console.Env, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
 	if len(t.Items) == 0 || len(r.Selected) > 0 {
 		return nil
 	}
-	q := console.PromptLine{Text: "Which of " + workspace.List(workspace.Items(t.OpenRequest)) + " (empty for none): ", Optional: true}
+	q := console.PromptLine{Text: w.Text("cli.prompt.items", "items", workspace.List(workspace.Items(t.OpenRequest))), Optional: true}
 	return p.Ask(ctx, q, func(text string) (again string) {
 		r.Selected = strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
 		if err := workspace.ChooseItems(t, r.Selected, &gate.Response{}); err != nil {
-			return err.Error()
+			return templates.In(w.Lang, err)
 		}
 		return ""
 	})
@@ -71,33 +72,42 @@ func askItems(ctx context.Context, p *console.Prompter, t workspace.Request, r *
 
 // askComment asks for the comment that an option needs, and once for one that
 // may be left out.
-func askComment(ctx context.Context, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
-	q := console.PromptLine{Text: "Your comment: "}
+func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
+	q := console.PromptLine{Text: w.Text("cli.prompt.comment")}
 	switch needed := slices.Contains(t.CommentRequired, r.Option); {
 	case r.Comment != "" || !needed && t.Default == "":
 		return nil
 	case !needed:
-		q = console.PromptLine{Text: "Your comment (empty for none): ", Optional: true}
+		q = console.PromptLine{Text: w.Text("cli.prompt.comment.optional"), Optional: true}
 	}
 	return p.Ask(ctx, q, func(text string) (again string) { r.Comment = text; return "" })
 }
 
 // promptText is the prompt of FABER's guide.
-func promptText(t workspace.Request) string {
+func promptText(w *console.Env, t workspace.Request) string {
 	var b strings.Builder
-	show(&console.Env{Out: &b, Err: &b}, "prompt", t)
+	show(&console.Env{Out: &b, Err: &b, Lang: w.Lang}, "prompt", t)
 	return b.String()
 }
 
 // place is where a request stands in its run, as the guide says it.
-func place(a engine.OpenRequest) string {
+func place(w *console.Env, a engine.OpenRequest) string {
 	of, _ := family.Named(a.Run.Family)
 	switch phase, step, both := strings.Cut(console.OneLine(a.Where), ":"); {
 	case !of.Phases:
-		return "At: " + console.OneLine(a.Where)
+		return w.Text("cli.prompt.at", "place", console.OneLine(a.Where))
 	case both:
-		return "Phase: " + console.Title(phase) + " → " + step
+		return w.Text("cli.prompt.phase", "phase", console.Title(phase)+" → "+step)
 	default:
-		return "Phase: " + phase
+		return w.Text("cli.prompt.phase", "phase", phase)
 	}
+}
+
+// typeName is a request's type as a heading, in the words of the forms where they have any.
+func typeName(w *console.Env, name string) string {
+	key := "faber.type." + name
+	if text := templates.Text(w.Lang, key); text != key {
+		return text
+	}
+	return console.Title(name)
 }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +53,7 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	}
 	root.SetVersionTemplate("placet {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return console.Usage("%v", err).Try("%s --help", cmd.CommandPath())
+		return console.Usage("say.text", "text", flagError(err)).Try("say.text", "text", cmd.CommandPath()+" --help")
 	})
 	root.SetIn(w.In)
 	root.SetOut(w.Out)
@@ -86,13 +86,43 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	return root
 }
 
+// flagError words what the parser of flags does not understand.
+func flagError(err error) error {
+	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	var wrong *pflag.InvalidSyntaxError
+	// A letter is named with those that it stands among.
+	named := func(key templates.Key, name, letters string) error {
+		if letters == "" {
+			return templates.Errorf(key, "flag", "--"+name)
+		}
+		return templates.Errorf(key+".letter", "letter", strconv.QuoteRune(rune(name[0])), "flags", "-"+letters)
+	}
+	switch {
+	case errors.As(err, &unknown):
+		return named("cli.root.flag", unknown.GetSpecifiedName(), unknown.GetSpecifiedShortnames())
+	case errors.As(err, &bare):
+		return named("cli.root.flag.bare", bare.GetSpecifiedName(), bare.GetSpecifiedShortnames())
+	case errors.As(err, &invalid):
+		flag := "--" + invalid.GetFlag().Name
+		if short := invalid.GetFlag().Shorthand; short != "" {
+			flag = "-" + short + ", " + flag
+		}
+		return templates.Errorf("cli.root.flag.value", "value", strconv.Quote(invalid.GetValue()), "flag", strconv.Quote(flag), "error", invalid.Unwrap())
+	case errors.As(err, &wrong):
+		return templates.Errorf("cli.root.flag.syntax", "flag", wrong.GetSpecifiedFlag())
+	}
+	return err
+}
+
 // speak has people read the language that --lang names.
 func speak(w *console.Env) error {
 	if w.Flags.Lang == "" {
 		return nil
 	}
 	if !slices.Contains(templates.Languages(), w.Flags.Lang) {
-		return console.Usage("--lang %q is not one of %s", console.OneLine(w.Flags.Lang), strings.Join(templates.Languages(), ", "))
+		return console.Usage("cli.root.lang", "value", strconv.Quote(console.OneLine(w.Flags.Lang)), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	w.Lang = w.Flags.Lang
 	return nil
@@ -128,6 +158,9 @@ func run(ctx context.Context, w *console.Env, args []string) int {
 	root := newRoot(w, &begun)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if !begun {
+		_ = speak(w) // the error is said in that language, too
+	}
 	return w.Report(err, begun)
 }
 
@@ -144,10 +177,15 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	p := console.Usage("unknown command %q for %q", console.OneLine(args[0]), cmd.CommandPath()).Try("%s --help", cmd.CommandPath())
+	p := console.Usage("cli.root.unknown", "word", strconv.Quote(console.OneLine(args[0])), "command", strconv.Quote(cmd.CommandPath())).
+		Try("say.text", "text", cmd.CommandPath()+" --help")
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		p.Try("did you mean %s?", strings.Join(near, " or "))
+		var names any = near[0]
+		for _, next := range near[1:] {
+			names = templates.NewMessage("list.or", "all", names, "last", next)
+		}
+		p.Try("cli.root.near", "names", names)
 	}
 	return p
 }
@@ -206,13 +244,13 @@ func (v verb) takes(cmd *cobra.Command, args []string) error {
 	case n >= v.least && (n <= v.most || v.most < 0):
 		return nil
 	case v.most < 0:
-		return console.Usage("%q takes at least one argument", cmd.CommandPath()).Try("%s", cmd.UseLine())
+		return console.Usage("cli.root.least", "command", strconv.Quote(cmd.CommandPath())).Try("say.text", "text", cmd.UseLine())
 	}
-	wants := console.Plural(v.most, "argument", "arguments")
+	wants := templates.NewMessage("count.arguments", "n", v.most)
 	if v.least < v.most {
-		wants = fmt.Sprintf("%d to %d arguments", v.least, v.most)
+		wants = templates.NewMessage("cli.root.arguments", "least", v.least, "most", v.most)
 	}
-	return console.Usage("%q takes %s, not %d", cmd.CommandPath(), wants, n).Try("%s", cmd.UseLine())
+	return console.Usage("cli.root.takes", "command", strconv.Quote(cmd.CommandPath()), "arguments", wants, "given", n).Try("say.text", "text", cmd.UseLine())
 }
 
 // completeRuns completes a run argument.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,16 +25,16 @@ func schemaVerb() verb {
 				names := schemas.Names()
 				return c.env.Answer(map[string]any{"schemas": names}, func() {
 					for _, name := range names {
-						c.env.Say("%s", name)
+						fmt.Fprintln(c.env.Out, name)
 					}
 				})
 			}
 			body, err := schemas.Source(c.args[0])
 			if err != nil {
-				return console.Usage("there is no schema %q", console.OneLine(c.args[0])).Try("placet schema lists them")
+				return console.Usage("cli.schema.none", "name", strconv.Quote(console.OneLine(c.args[0]))).Try("cli.schema.list")
 			}
 			return c.env.Answer(map[string]any{"name": c.args[0], "schema": json.RawMessage(body)}, func() {
-				c.env.Say("%s", strings.TrimSuffix(string(body), "\n"))
+				fmt.Fprintln(c.env.Out, strings.TrimSuffix(string(body), "\n"))
 			})
 		},
 	}

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,9 +37,9 @@ func serveVerb() verb {
 		run: func(c call) error {
 			switch {
 			case c.env.Flags.JSON:
-				return console.Usage("cannot answer with one JSON object: serve does not end").Try("placet serve --log json")
+				return console.Usage("cli.watch.endless", "verb", "serve").Try("say.text", "text", "placet serve --log json")
 			case format != "text" && format != "json":
-				return console.Usage("--log takes text or json, not %q", console.OneLine(format))
+				return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(format)))
 			}
 			return serveWorkspace(c.ctx, c.env, format == "json", watches, newWebServer(c.env, listen))
 		},
@@ -76,7 +78,7 @@ func (s *webServer) attach(o *reconcile.Options) {
 func tokensAt(w *console.Env) (facade.Tokens, error) {
 	dir := w.XDG("XDG_CONFIG_HOME", ".config")
 	if dir == "" {
-		return facade.Tokens{}, console.Usage("cannot tell where your tokens are").Try("set HOME or XDG_CONFIG_HOME to an absolute path")
+		return facade.Tokens{}, console.Usage("cli.token.where").Try("cli.token.home")
 	}
 	return facade.Tokens{Path: filepath.Join(dir, "placet", "tokens.json")}, nil
 }
@@ -91,18 +93,18 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 		return err
 	}
 	if _, err := tokens.List(); err != nil {
-		return console.Usage("%v", err)
+		return console.Usage("say.text", "text", err)
 	}
 	if s.agentWait, err = agentWait(s.env); err != nil {
 		return err
 	}
-	l, err := listenAt(cmp.Or(s.address, b.Serve.Listen), "HTTP")
+	l, err := listenAt(cmp.Or(s.address, b.Serve.Listen), "cli.serve.listen")
 	if err != nil {
 		return err
 	}
 	s.listener = l
 	if b.Slack.AllowUnsigned && !listensToLoopback(l) {
-		return console.Usage("cannot serve: slack.allow_unsigned is for this machine alone, and %s can be reached from others", l.Addr()).Try("set signing_secret_file in [slack] and allow_unsigned = false")
+		return console.Usage("cli.serve.unsigned", "address", l.Addr()).Try("cli.serve.sign")
 	}
 	return nil
 }
@@ -111,14 +113,14 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 func mayServe(b *workspace.Workspace) error {
 	for _, w := range b.Settings.Waiting {
 		if name := w.Name(); name == "serve" || strings.HasPrefix(name, "serve.") {
-			return console.Usage("cannot serve: [serve] in %s:%d waits for trust, and whoever can write that file could open the door", console.OneLine(w.Path), w.Line).Try("placet trust shows it")
+			return console.Usage("cli.serve.untrusted", "path", console.OneLine(w.Path), "line", w.Line).Try("cli.serve.trust")
 		}
 	}
 	if b.StateDir == nil {
-		return console.Usage("cannot serve: without a state folder nobody could tell who answered (%v)", b.Stateless)
+		return console.Usage("cli.serve.stateless", "error", b.Stateless)
 	}
 	if err := b.StateDir.CheckAttributions(); err != nil {
-		return console.Usage("cannot serve: nobody could tell who answered: %v", err)
+		return console.Usage("cli.serve.attributions", "error", err)
 	}
 	return nil
 }
@@ -153,11 +155,11 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 		log.Warn("placet open and placet login do not find this server", "err", err)
 	}
 	s.ended = func() error { return b.ClearServedAt(url) }
-	b.Env.Note("serving on %s", url)
+	b.Env.Note("cli.serve.at", "url", url)
 	if link, err := loginLink(b, url, ""); err == nil {
-		b.Env.Note("log in once within %v at %s", facade.LinkTime, link)
+		b.Env.Note("cli.serve.login", "time", facade.LinkTime, "link", link)
 	} else {
-		b.Env.Note("cannot make a link to log in: %v", err)
+		b.Env.Note("cli.serve.nolink", "error", err)
 	}
 }
 
@@ -218,7 +220,7 @@ func loginVerb() verb {
 			if err != nil {
 				return err
 			}
-			return b.Env.Answer(map[string]string{"link": link}, func() { b.Env.Say("%s", link) })
+			return b.Env.Answer(map[string]string{"link": link}, func() { fmt.Fprintln(b.Env.Out, link) })
 		},
 	}
 }
@@ -231,12 +233,12 @@ func newLink(b *workspace.Workspace, token string) (string, error) {
 			return "", err
 		}
 		if _, ok := tokens.Named(token, b.Env.Now()); !ok {
-			return "", console.Refused("there is no valid token %q", console.OneLine(token)).Try("placet token list")
+			return "", console.Refused("cli.login.token", "name", strconv.Quote(console.OneLine(token))).Try("say.text", "text", "placet token list")
 		}
 	}
 	url := b.ServedAt()
 	if url == "" {
-		return "", console.Refused("cannot make a link: no placet serve runs in %q", b.Root).Try("start placet serve; where placet watch runs, stop that first: serve watches, too")
+		return "", console.Refused("cli.login.noserve", "workspace", strconv.Quote(b.Root)).Try("cli.login.start")
 	}
 	return loginLink(b, url, token)
 }
@@ -273,7 +275,7 @@ func openVerb() verb {
 // browse opens a link in the user's browser, and prints it where there is none.
 func browse(b *workspace.Workspace, link string) {
 	if err := openBrowser(b.Env, link); err != nil {
-		b.Env.Note("cannot open a browser (%v): open the link yourself, within %v", err, facade.LinkTime)
-		b.Env.Say("%s", link)
+		b.Env.Note("cli.open.nobrowser", "error", err, "time", facade.LinkTime)
+		fmt.Fprintln(b.Env.Out, link)
 	}
 }

@@ -15,12 +15,16 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 	if l.Source != "" {
 		by += ")"
 	}
-	late := map[bool]string{true: "the answer came after the deadline"}[l.Late]
+	say := b.Env.Text
+	late := ""
+	if l.Late {
+		late = say("cli.show.late.value")
+	}
 	facts := []engine.Fact{
-		{Label: "by", Value: by}, {Label: "known as", Value: strings.Join(l.KnownAs, ", ")}, {Label: "comment", Value: l.Comment},
-		{Label: "received", Value: l.ReceivedAt}, {Label: "decided", Value: l.DecidedAt}, {Label: "late", Value: late},
-		{Label: "because", Value: l.Reason}, {Label: "replaced by", Value: l.SupersededBy}, {Label: "answer", Value: l.Answer},
-		{Label: "receipt", Value: l.File + console.Suffix(": ", l.Doubt)},
+		{Label: say("cli.show.by"), Value: by}, {Label: say("cli.show.known"), Value: strings.Join(l.KnownAs, ", ")}, {Label: say("cli.show.comment"), Value: l.Comment},
+		{Label: say("cli.show.received"), Value: l.ReceivedAt}, {Label: say("cli.show.decided"), Value: l.DecidedAt}, {Label: say("cli.show.late"), Value: late},
+		{Label: say("cli.show.because"), Value: l.Reason}, {Label: say("cli.show.replaced"), Value: l.SupersededBy}, {Label: say("cli.show.answer"), Value: l.Answer},
+		{Label: say("cli.show.receipt"), Value: l.File + console.Suffix(": ", l.Doubt)},
 	}
 	show(b.Env, "closed", struct {
 		workspace.ClosedLine

@@ -56,27 +56,27 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 	w := b.Env
 	if len(s.Runs) > 0 {
 		t := &console.Table{}
-		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, "RUN", "CLASS", "STATUS", "SINCE", "WAITS AT")
+		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
 		for i, l := range s.Runs {
 			t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
-				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Now(), s.Views[i].Since), workspace.WaitsAt(s.Views[i]))
+				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), workspace.WaitsAt(s.Views[i]))
 		}
 		t.Print(w, w.Out)
 		printProblems(b, s.Views)
 	}
 	for _, m := range s.Misplaced {
-		w.Say("%s %s: looks like a run and is none: %s", w.Paint(console.Waiting, "!"), console.OneLine(m.Path), console.OneLine(m.Why))
+		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Waiting, "!"), w.Text("cli.status.misplaced", "path", console.OneLine(m.Path), "why", console.OneLine(m.Why)))
 	}
 	for _, a := range s.Agents {
-		w.Say("%s: %s", console.OneLine(a.Agent), agentLine(w, a))
+		fmt.Fprintf(w.Out, "%s: %s\n", console.OneLine(a.Agent), agentLine(w, a))
 	}
-	w.Say("%s", tally(s))
+	fmt.Fprintln(w.Out, tally(w, s))
 	printState(b, s)
 }
 
 // agentLine is what an agent said last, and when.
 func agentLine(w *console.Env, a workspace.AgentProgress) string {
-	about := console.Age(w.Now(), a.At)
+	about := console.Age(w.Lang, w.Now(), a.At)
 	if a.Percent != nil {
 		about += fmt.Sprintf(", %.0f %%", *a.Percent)
 	}
@@ -99,26 +99,26 @@ func statusStyle(v workspace.View) string {
 func printProblems(b *workspace.Workspace, views []workspace.View) {
 	for _, v := range views {
 		for _, n := range slices.Concat(v.Notes, v.Urgent()) {
-			b.Env.Say("%s %s: %s", b.Env.Paint(console.Alarm, "!"), console.OneLine(n.Path), console.Cut(console.OneLine(n.Text), 200))
+			fmt.Fprintf(b.Env.Out, "%s %s: %s\n", b.Env.Paint(console.Alarm, "!"), console.OneLine(n.Path), console.Cut(console.OneLine(n.Text), 200))
 		}
 	}
 }
 
 // tally counts the runs in one line.
-func tally(s workspace.Summary) string {
+func tally(w *console.Env, s workspace.Summary) string {
 	if len(s.Runs) == 0 && len(s.Final) == 0 {
-		return "no runs in " + console.OneLine(s.Workspace)
+		return w.Text("cli.status.none", "workspace", console.OneLine(s.Workspace))
 	}
 	var parts []string
 	for _, status := range sortedStatuses(s.Final) {
 		parts = append(parts, fmt.Sprintf("%d %s", s.Final[status], console.OneLine(string(status))))
 	}
-	text := console.Plural(len(s.Runs), "run", "runs")
+	text := w.Text("count.runs", "n", len(s.Runs))
 	if len(parts) > 0 {
-		text += ", ended: " + strings.Join(parts, ", ")
+		text += w.Text("cli.status.ended", "counts", strings.Join(parts, ", "))
 	}
 	if s.Waiting > 0 {
-		text += fmt.Sprintf("; %s open: placet inbox", console.Plural(s.Waiting, "request", "requests"))
+		text += w.Text("cli.status.open", "n", s.Waiting)
 	}
 	return text
 }
@@ -135,17 +135,17 @@ func sortedStatuses(m map[engine.Status]int) []engine.Status {
 // printState says on stderr what concerns the workspace as a whole.
 func printState(b *workspace.Workspace, s workspace.Summary) {
 	if !s.Daemon {
-		b.Env.Note("no daemon runs here: `placet watch` or `placet once` moves the runs on, and `placet wait` the asks")
+		b.Env.Note("cli.status.nodaemon")
 	}
 	if name := remoteName(b.Root); name != "" {
-		b.Env.Note("%s: %s", name, noEvents)
+		b.Env.Note("cli.status.warning", "text", name, "try", noEvents)
 	}
 	noteBlind(b, s.Blind)
 	if s.Held != "" {
-		b.Env.Note("nothing is decided at the moment: %s", s.Held)
+		b.Env.Note("cli.status.held", "reason", s.Held)
 	}
 	if s.Stale != "" {
-		b.Env.Note("%s", s.Stale)
+		b.Env.Note("say.text", "text", s.Stale)
 	}
 	noteUntrusted(b, s.Untrusted)
 	noteWarnings(b)
@@ -155,7 +155,7 @@ func printState(b *workspace.Workspace, s workspace.Summary) {
 // noteWarnings says what is wrong with the settings.
 func noteWarnings(b *workspace.Workspace) {
 	for _, w := range b.Settings.Warnings {
-		b.Env.Note("%s: %s", w.Text, w.Try)
+		b.Env.Note("cli.status.warning", "text", w.Text, "try", w.Try)
 	}
 }
 
@@ -166,14 +166,14 @@ const fewUndelivered = 5
 func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
 	for i, d := range doubts {
 		if i == fewUndelivered {
-			b.Env.Note("of %d more notifications it is not known whether they arrived: placet status --json", len(doubts)-i)
+			b.Env.Note("cli.status.untold.more", "n", len(doubts)-i)
 			return
 		}
-		what := templates.Key("it is not known whether %s was told of %s (%s)%s; nobody is told twice")
+		what := templates.Key("cli.status.told.unknown")
 		if d.Outcome == "refused" {
-			what = "%s was not told of %s (%s)%s"
+			what = "cli.status.untold"
 		}
-		b.Env.Note(what, d.Target, console.OneLine(d.Request), console.OneLine(d.Rung), console.Suffix(": ", console.OneLine(d.Reason)))
+		b.Env.Note(what, "target", d.Target, "request", console.OneLine(d.Request), "rung", console.OneLine(d.Rung), "reason", console.Suffix(": ", console.OneLine(d.Reason)))
 	}
 }
 
@@ -185,18 +185,18 @@ func noteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
 	noteUntrustable(b)
 	for i, u := range waiting {
 		if i == fewUntrusted {
-			b.Env.Note("%d more wait for trust: see `placet trust`", len(waiting)-i)
+			b.Env.Note("cli.status.untrusted.more", "n", len(waiting)-i)
 			break
 		}
 		switch {
 		case u.Name == config.GatesKey[0]:
-			b.Env.Note("%s", config.GatesWait)
+			b.Env.Note("say.text", "text", config.GatesWait)
 			continue
 		case u.Tighter:
-			b.Env.Note("%s", config.TighterWaits(console.OneLine(u.Name)))
+			b.Env.Note("say.text", "text", config.TighterWaits(console.OneLine(u.Name)))
 			continue
 		}
-		b.Env.Note("%s waits for trust and does not count: see `placet trust`", console.OneLine(u.Name))
+		b.Env.Note("cli.status.untrusted", "name", console.OneLine(u.Name))
 	}
 }
 
@@ -205,13 +205,13 @@ func noteBlind(b *workspace.Workspace, is workspace.WithoutEvents) {
 	if is.Count == 0 {
 		return
 	}
-	more := ""
+	folders := console.OneLine(is.Folders[0])
 	if n := is.Count - 1; n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+		folders = b.Env.Text("list.more", "all", folders, "n", n)
 	}
-	often := "every 2 s"
+	looks := templates.Key("cli.status.blind")
 	if is.Count > workspace.BlindMany {
-		often = "every few seconds"
+		looks = "cli.status.blind.many"
 	}
-	b.Env.Note("the daemon gets no file events in %s%s: it looks %s", console.OneLine(is.Folders[0]), more, often)
+	b.Env.Note(looks, "folders", folders)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,13 +35,13 @@ func tokenNewVerb() verb {
 			// A variable that is not set must not open what its owner believes closed.
 			for name, list := range map[string][]string{"roles": roles, "families": families} {
 				if c.flags.Changed(name) && len(list) == 0 {
-					return console.Usage("--%s is empty: name them, or leave it out", name)
+					return console.Usage("cli.token.empty", "flag", "--"+name)
 				}
 			}
 			var may []facade.Role
 			for _, r := range roles {
 				if !slices.Contains(facade.Roles, facade.Role(r)) {
-					return console.Usage("--roles takes read, write and decide, not %q", console.OneLine(r))
+					return console.Usage("cli.token.roles", "value", strconv.Quote(console.OneLine(r)))
 				}
 				may = append(may, facade.Role(r))
 			}
@@ -53,11 +54,11 @@ func tokenNewVerb() verb {
 			}
 			secret, err := tokens.New(c.args[0], may, families, c.env.Now(), end)
 			if err != nil {
-				return console.Refused("cannot make the token: %v", err)
+				return console.Refused("cli.token.new", "error", err)
 			}
 			return c.env.Answer(map[string]any{"name": c.args[0], "token": secret, "roles": may, "families": families, "expires_at": end}, func() {
-				c.env.Say("%s", secret)
-				c.env.Note("it is shown this once; placet token revoke %s ends it", c.args[0])
+				fmt.Fprintln(c.env.Out, secret)
+				c.env.Note("cli.token.once", "name", c.args[0])
 			})
 		},
 	}
@@ -67,7 +68,7 @@ func tokenNewVerb() verb {
 func knownFamilies(names []string) error {
 	for _, n := range names {
 		if !slices.Contains(family.Names(), n) {
-			return console.Usage("there is no family %q: there are %s", console.OneLine(n), strings.Join(family.Names(), ", "))
+			return console.Usage("cli.token.family", "name", strconv.Quote(console.OneLine(n)), "families", strings.Join(family.Names(), ", "))
 		}
 	}
 	return nil
@@ -85,7 +86,7 @@ func endOf(word string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(word); err == nil && d > 0 {
 		return now.Add(d), nil
 	}
-	return time.Time{}, console.Usage("--expires takes a time such as 12h or 90d, or never, not %q", console.OneLine(word))
+	return time.Time{}, console.Usage("cli.token.expires", "value", strconv.Quote(console.OneLine(word)))
 }
 
 func tokenListVerb() verb {
@@ -98,7 +99,7 @@ func tokenListVerb() verb {
 			}
 			list, err := tokens.List()
 			if err != nil {
-				return console.Usage("%v", err)
+				return console.Usage("say.text", "text", err)
 			}
 			data := []tokenLine{}
 			for _, t := range list {
@@ -107,7 +108,7 @@ func tokenListVerb() verb {
 			return c.env.Answer(data, func() {
 				table := &console.Table{}
 				for _, l := range data {
-					table.Add(l.Name, l.Status, strings.Trim(fmt.Sprint(l.Roles), "[]"), cmp.Or(strings.Join(l.Families, ","), "all families"), cmp.Or(l.Expires, "never ends"))
+					table.Add(l.Name, l.Status, strings.Trim(fmt.Sprint(l.Roles), "[]"), cmp.Or(strings.Join(l.Families, ","), c.env.Text("cli.token.all")), cmp.Or(l.Expires, c.env.Text("cli.token.never")))
 				}
 				table.Print(c.env, c.env.Out)
 			})
@@ -135,9 +136,9 @@ func tokenRevokeVerb() verb {
 				err = tokens.Revoke(c.args[0], c.env.Now())
 			}
 			if err != nil {
-				return console.Refused("cannot revoke: %v", err)
+				return console.Refused("cli.token.revoke", "error", err)
 			}
-			return c.env.Answer(map[string]string{"name": c.args[0], "status": "revoked"}, func() { c.env.Say("%s is revoked", c.args[0]) })
+			return c.env.Answer(map[string]string{"name": c.args[0], "status": "revoked"}, func() { c.env.Say("cli.token.revoked", "name", c.args[0]) })
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -17,6 +18,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 func trustVerb() verb {
@@ -60,40 +62,43 @@ func listTrust(b *workspace.Workspace) error {
 			showTrust(b, "untrusted", u)
 		}
 		for _, t := range b.Agreed.Trusted {
-			word := "trusted"
+			word := templates.Key("cli.trust.trusted")
 			if slices.ContainsFunc(waiting, func(u config.UntrustedLine) bool { return u.Name == t.Name && u.Of == t.Of }) {
-				word = "changed"
+				word = "cli.trust.changed"
 			}
-			b.Env.Say("%s  %s  %s\n%s", word, console.OneLine(t.Name), t.Digest, console.Indent(console.Lines(t.Text), "    "))
+			fmt.Fprintf(b.Env.Out, "%s  %s  %s\n%s\n", b.Env.Text(word), console.OneLine(t.Name), t.Digest, console.Indent(console.Lines(t.Text), "    "))
 		}
 		switch {
 		case len(waiting) > 0:
-			b.Env.Say("\nNothing that waits has any effect%s. To agree: %s", butTighter(waiting), console.Typed("trust", config.Exactly(waiting[0].Name, waiting[0].Digest)))
+			fmt.Fprintln(b.Env.Out)
+			key := templates.Key("cli.trust.waits")
+			tighter := namesOfTighter(waiting)
+			if tighter != "" {
+				key = "cli.trust.waits.tighter"
+			}
+			b.Env.Say(key, "names", tighter, "command", console.Typed("trust", config.Exactly(waiting[0].Name, waiting[0].Digest)))
 		case len(b.Agreed.Trusted) == 0:
-			b.Env.Say("nothing waits for trust")
+			b.Env.Say("cli.trust.none")
 		}
 	})
 }
 
-// butTighter names what has an effect while it waits.
-func butTighter(waiting []config.UntrustedLine) string {
+// namesOfTighter names what has an effect while it waits, "" for nothing.
+func namesOfTighter(waiting []config.UntrustedLine) string {
 	var names []string
 	for _, u := range waiting {
 		if u.Tighter {
 			names = append(names, console.OneLine(u.Name))
 		}
 	}
-	if names == nil {
-		return ""
-	}
-	return fmt.Sprintf(", but of %s the tighter holds until you decide", strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // noteUntrustable says why nothing can be trusted, where that is so.
 func noteUntrustable(b *workspace.Workspace) {
 	if err := cmp.Or(b.Settings.Untrustable, b.Stateless); err != nil {
 		p := config.Untrustable(err)
-		b.Env.Note("%s; try: %s", console.OneLine(p.In(b.Env.Lang)), console.OneLine(p.Hint(b.Env.Lang)))
+		b.Env.Note("cli.trust.cannot", "problem", console.OneLine(p.In(b.Env.Lang)), "try", console.OneLine(p.Hint(b.Env.Lang)))
 	}
 }
 
@@ -121,7 +126,7 @@ func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 	maps.Copy(all, u.Files)
 	for name := range old {
 		if u.Files[name] == "" {
-			all[name] = "it does not exist"
+			all[name] = b.Env.Text("cli.trust.absent")
 		}
 	}
 	shown := shownTrust{UntrustedLine: u}
@@ -171,9 +176,9 @@ func sayTrusted(b *workspace.Workspace, chosen []config.UntrustedLine) {
 	}
 	switch {
 	case len(chosen) == 0:
-		b.Env.Say("nothing waits for trust")
+		b.Env.Say("cli.trust.none")
 	case workspace.DaemonRuns(b.Root):
-		b.Env.Note("the daemon takes it up at once")
+		b.Env.Note("cli.trust.taken")
 	}
 	noteMore(b, len(chosen) > 0)
 }
@@ -196,13 +201,13 @@ func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
 
 // unshown refuses agreement by name alone.
 func unshown(things []config.UntrustedLine) error {
-	p := console.Usage("cannot agree to %q by its name alone: it may be another by now than the one you saw", console.OneLine(things[0].Name))
+	p := console.Usage("cli.trust.byname", "name", strconv.Quote(console.OneLine(things[0].Name)))
 	var exact []string
 	for _, u := range things {
 		p.Fits = append(p.Fits, fmt.Sprintf("%s  %s  %s  %s", console.OneLine(u.Name), u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 60)))
 		exact = append(exact, config.Exactly(u.Name, u.Digest))
 	}
-	return p.Try("%s", console.Typed("trust", exact...))
+	return p.Try("say.text", "text", console.Typed("trust", exact...))
 }
 
 // confirmTrust shows things whole and asks whether they are agreed to. Only "y" and "yes"
@@ -212,7 +217,7 @@ func confirmTrust(ctx context.Context, b *workspace.Workspace, things []config.U
 	defer p.Close()
 	for _, u := range things {
 		showOnErr(b, func() { showTrust(b, "untrusted", u) })
-		if err := p.Agreed(ctx, fmt.Sprintf("Agree to %s? (y/N) ", console.OneLine(u.Name))); err != nil {
+		if err := p.Agreed(ctx, b.Env.Text("cli.trust.agree", "name", console.OneLine(u.Name))); err != nil {
 			return err
 		}
 	}
@@ -227,7 +232,7 @@ func noteMore(b *workspace.Workspace, agreed bool) {
 	}
 	if now, err := workspace.Look(b.Env); err == nil {
 		if n := len(now.AllUntrusted()); n > 0 {
-			b.Env.Note("%s for trust: see `placet trust`", console.Plural(n, "thing still waits", "things still wait"))
+			b.Env.Note("cli.trust.more", "n", n)
 		}
 	}
 }
@@ -235,7 +240,7 @@ func noteMore(b *workspace.Workspace, agreed bool) {
 // revokeTrust takes agreement back, whatever the settings look like.
 func revokeTrust(w *console.Env, args []string, all bool) error {
 	if len(args) == 0 && !all {
-		return console.Usage("cannot revoke: name what, or say --yes to revoke everything").Try("placet trust shows what is agreed to")
+		return console.Usage("cli.trust.revoke").Try("cli.trust.list")
 	}
 	root, err := config.FindRoot(w)
 	if err != nil {
@@ -254,7 +259,7 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	agreed, damage := config.ReadTrust(dir)
 	gone, names := namedTrust(agreed, args, all)
 	if damage == nil && len(gone) == 0 && len(args) > 0 {
-		return console.Usage("nothing that is agreed to is called %q", console.OneLine(strings.Join(args, " "))).Try("placet trust shows what is agreed to")
+		return console.Usage("cli.trust.unknown", "name", strconv.Quote(console.OneLine(strings.Join(args, " ")))).Try("cli.trust.list")
 	}
 	agreed.Revoke(w.Now(), gone)
 	if damage != nil {
@@ -284,12 +289,12 @@ func namedTrust(agreed config.TrustFile, args []string, all bool) (digests map[e
 // sayRevoked says what is not agreed to any more.
 func sayRevoked(w *console.Env, root string, names []string, damage error) {
 	if damage != nil {
-		w.Note("%v: everything is revoked", damage)
+		w.Note("cli.trust.damage", "error", damage)
 	}
 	for _, name := range names {
-		w.Say("revoked  %s", console.OneLine(name))
+		fmt.Fprintf(w.Out, "%s  %s\n", w.Text("cli.trust.revoked"), console.OneLine(name))
 	}
 	if workspace.DaemonRuns(root) {
-		w.Note("the daemon ends what is under way of it")
+		w.Note("cli.trust.ends")
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -59,11 +60,11 @@ func versionVerb() verb {
 		},
 		run: func(c call) error {
 			if legal {
-				return c.env.Answer(map[string]string{"licences": licences}, func() { c.env.Say("%s", licences[:len(licences)-1]) })
+				return c.env.Answer(map[string]string{"licences": licences}, func() { fmt.Fprint(c.env.Out, licences) })
 			}
 			v := thisBuild()
 			return c.env.Answer(v, func() {
-				c.env.Say("placet %s (%s, %s%s)", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
+				fmt.Fprintf(c.env.Out, "placet %s (%s, %s%s)\n", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
 			})
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/templates"
 )
 
 // viewFiles hold how runs and requests are shown to people.
@@ -26,7 +27,7 @@ var parseViews = sync.OnceValue(func() *template.Template {
 func show(w *console.Env, view string, data any) {
 	t := template.Must(parseViews().Clone()).Funcs(viewFuncs(w))
 	if err := t.ExecuteTemplate(w.Out, view, data); err != nil {
-		w.Note("cannot show all of it: %v", err)
+		w.Note("cli.view.cut", "error", err)
 	}
 }
 
@@ -35,11 +36,18 @@ func viewFuncs(w *console.Env) template.FuncMap {
 	paint := func(style string) func(string) string {
 		return func(text string) string { return w.Paint(style, text) }
 	}
+	say := func(key templates.Key, pairs ...any) string { return w.Text("cli."+key, pairs...) }
 	return template.FuncMap{
+		"say": say, "worded": func(err error) string { return templates.In(w.Lang, err) },
+		// label is a label in a column that is so wide.
+		"label": func(width int, key templates.Key) string {
+			text := say(key)
+			return text + strings.Repeat(" ", max(0, width-console.Columns(text)))
+		},
 		"line":   func(s any) string { return console.OneLine(text(s)) },
 		"lines":  console.Lines,
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
-		"suffix": console.Suffix, "typed": console.Typed, "brief": console.Brief, "title": console.Title,
+		"suffix": console.Suffix, "typed": console.Typed, "brief": console.Brief,
 		"indent": func(prefix, s string) string { return strings.TrimSpace(console.Indent(s, prefix)) },
 		"join":   strings.Join, "upper": strings.ToUpper, "percent": func(part float64) float64 { return 100 * part }, "inc": func(n int) int { return n + 1 },
 		"moment": func(t time.Time) string {
@@ -50,8 +58,9 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		},
 		"now":    func() string { return w.Now().UTC().Format(time.RFC3339) },
 		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
-		"ref": workspace.Reference, "question": question, "place": place, "gatesWait": config.GatesWait.String,
-		"howToAnswer": func(a engine.OpenRequest) []string { return workspace.HowToAnswer(a, false) },
+		"ref": workspace.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
+		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
+		"howToAnswer": func(a engine.OpenRequest) []string { return workspace.HowToAnswer(w.Lang, a, false) },
 		"facts":       func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
 		"options": func(a engine.OpenRequest) string {
 			var list []engine.Fact
@@ -63,7 +72,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			}
 			return labelled(w, console.Strong, list)
 		},
-		"plan": func(nodes []engine.Node) string { return planTable(nodes, nil).Text(w) },
+		"plan": func(nodes []engine.Node) string { return planTable(w, nodes, nil).Text(w) },
 		"lastEvents": func(log []engine.Entry) string {
 			return eventTable(log[max(0, len(log)-workspace.LastEvents):]).Text(w)
 		},

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
+	"placet/templates"
 )
 
 func watchVerb() verb {
@@ -33,12 +35,12 @@ func watchVerb() verb {
 		run: func(c call) error {
 			switch {
 			case c.env.Flags.JSON:
-				return console.Usage("cannot answer with one JSON object: watch does not end").Try("placet watch --log json")
+				return console.Usage("cli.watch.endless", "verb", "watch").Try("say.text", "text", "placet watch --log json")
 			case format != "text" && format != "json":
-				return console.Usage("--log takes text or json, not %q", console.OneLine(format))
+				return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(format)))
 			}
 			if c.flags.Changed("watches") && watches < 1 {
-				return console.Usage("--watches takes a number from 1 on, not %d", watches)
+				return console.Usage("cli.watch.watches", "value", watches)
 			}
 			var t server = noServer{}
 			if c.flags.Changed("metrics") {
@@ -122,9 +124,9 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	var announcing sync.WaitGroup
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
 		if names := environDiffers(b.Settings.File, w.Getenv); len(names) > 0 {
-			w.Note("%s set, and the settings say something else, which is what counts: %s", strings.Join(names, ", "), environHelp)
+			w.Note("cli.watch.environ", "names", strings.Join(names, ", "), "try", environHelp)
 		}
-		w.Note("watching %s (%s, %d waiting)", console.OneLine(b.Root), console.Plural(runs, "run", "runs"), waiting)
+		w.Note("cli.watch.at", "workspace", console.OneLine(b.Root), "runs", templates.NewMessage("count.runs", "n", runs), "waiting", waiting)
 		go keepSmall(ctx)
 		announcing.Go(func() { announcer.Run(ctx) })
 	})
@@ -156,7 +158,7 @@ func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
 func takeLock(b *workspace.Workspace, unlock *func()) error {
 	release, err := b.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
-		return console.Refused("cannot watch %q: another placet serves it already", b.Root).Try("placet status shows where the runs stand; to have another in its place, stop it and start that: placet serve watches, too")
+		return console.Refused("cli.watch.busy", "workspace", strconv.Quote(b.Root)).Try("cli.watch.busy.try")
 	}
 	if err == nil {
 		*unlock = release

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -108,8 +107,8 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Table prints rows in columns; the last column is not padded. Colour goes on
-// after the widths are known.
+// Table prints rows in columns of a terminal, of which some characters take two; the last
+// column is not padded. Colour goes on after the widths are known.
 type Table struct {
 	rows   [][]string
 	styles [][]string
@@ -134,7 +133,7 @@ func (t *Table) Text(w *Env) string {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			widths[i] = max(widths[i], Columns(cell))
 		}
 	}
 	var b strings.Builder
@@ -157,7 +156,7 @@ func (t *Table) row(w *Env, n int, row []string, widths []int) string {
 				b.WriteString(cell)
 			}
 		}
-		gap += widths[i] - utf8.RuneCountInString(cell) + 2
+		gap += widths[i] - Columns(cell) + 2
 	}
 	return b.String()
 }

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode"
+
+	"placet/templates"
 )
 
 const (
@@ -23,8 +24,7 @@ const (
 // question or stays unread after the last is dropped: it is neither an answer nor
 // for the shell.
 type Prompter struct {
-	in     io.Reader
-	out    io.Writer
+	env    *Env
 	lines  chan string // closed where the input ends
 	closed chan struct{}
 }
@@ -33,10 +33,10 @@ type Prompter struct {
 // that a signal ends the wait for one.
 func (w *Env) NewPrompter() *Prompter {
 	dropTyped(w.In)
-	p := &Prompter{in: w.In, out: w.Err, lines: make(chan string), closed: make(chan struct{})}
+	p := &Prompter{env: w, lines: make(chan string), closed: make(chan struct{})}
 	go func() {
 		defer close(p.lines)
-		for in := bufio.NewReader(p.in); ; {
+		for in := bufio.NewReader(w.In); ; {
 			text, err := in.ReadString('\n')
 			if err != nil {
 				return // a line without its end was not sent
@@ -53,7 +53,7 @@ func (w *Env) NewPrompter() *Prompter {
 
 func (p *Prompter) Close() {
 	close(p.closed)
-	dropTyped(p.in)
+	dropTyped(p.env.In)
 }
 
 // PromptLine is what a person is asked for. Nothing is an answer to an optional one
@@ -70,24 +70,24 @@ func (p *Prompter) Ask(ctx context.Context, q PromptLine, accept func(text strin
 		if err != nil {
 			return err
 		}
-		again := unclear(text)
+		again := p.unclear(text)
 		if again == "" {
 			if text = strings.TrimSpace(text); text == "" && !q.Optional {
-				return unanswered("nothing was written")
+				return unanswered("console.prompt.unanswered")
 			}
 			again = accept(text)
 		}
 		if again == "" {
 			return nil
 		}
-		fmt.Fprintln(p.out, again)
+		fmt.Fprintln(p.env.Err, again)
 	}
-	return Refused("cannot take what was typed for an answer; nothing was written")
+	return Refused("console.prompt.refused")
 }
 
 // readLine reads one line that is no paste.
 func (p *Prompter) readLine(ctx context.Context, question string) (string, error) {
-	fmt.Fprint(p.out, question)
+	fmt.Fprint(p.env.Err, question)
 	var text string
 	ended, pasted := false, false
 	select {
@@ -104,22 +104,22 @@ func (p *Prompter) readLine(ctx context.Context, question string) (string, error
 	}
 	switch {
 	case ended || ctx.Err() != nil:
-		fmt.Fprintln(p.out)
-		return "", unanswered("nothing was written")
+		fmt.Fprintln(p.env.Err)
+		return "", unanswered("console.prompt.unanswered")
 	case pasted:
-		return "", unanswered("several lines arrived at once, and nothing was written").Try("type the answer in one line, or give it with the command")
+		return "", unanswered("console.prompt.pasted").Try("console.prompt.pasted.try")
 	}
 	return text, nil
 }
 
 // unclear says why a line may not be what a person meant to type, "" where it is
 // clear.
-func unclear(text string) string {
+func (p *Prompter) unclear(text string) string {
 	switch text = strings.TrimRight(text, "\r\n"); {
 	case len(text) >= longestLine:
-		return fmt.Sprintf("The line may be cut: a terminal hands over %d bytes at most. Give long text with -m, or in the form.", longestLine)
+		return p.env.Text("console.prompt.cut", "bytes", longestLine)
 	case strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) && c != '\t' }):
-		return "The line holds control characters, such as those of an arrow key. Type it again."
+		return p.env.Text("console.prompt.control")
 	}
 	return ""
 }
@@ -137,12 +137,12 @@ func (p *Prompter) Agreed(ctx context.Context, text string) error {
 		return err
 	}
 	if !agreed {
-		return unanswered("nothing was written")
+		return unanswered("console.prompt.unanswered")
 	}
 	return nil
 }
 
 // unanswered is the end of a prompt at which nobody answered.
-func unanswered(text string) *Problem {
-	return newProblem(ExitInterrupted, "no answer was given; %s", []any{text})
+func unanswered(key templates.Key) *Problem {
+	return newProblem(ExitInterrupted, key, nil)
 }

@@ -87,14 +87,14 @@ func Cut(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
-// Age is how long ago a moment was, in its largest unit; "" for no moment.
-func Age(now, then time.Time) string {
+// Age is how long ago a moment was in a language, in its largest unit; "" for no moment.
+func Age(lang string, now, then time.Time) string {
 	if then.IsZero() {
 		return ""
 	}
 	switch d := now.Sub(then); {
 	case d < time.Second:
-		return "now"
+		return templates.Text(lang, "console.now")
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:

@@ -40,11 +40,11 @@ func TestAgeIsInItsLargestUnit(t *testing.T) {
 		-time.Hour: "now", 0: "now", 59 * time.Second: "59s", 61 * time.Second: "1m", 90 * time.Minute: "1h",
 		47 * time.Hour: "47h", 49 * time.Hour: "2d",
 	} {
-		if got := Age(noon, noon.Add(-d)); got != want {
+		if got := Age("", noon, noon.Add(-d)); got != want {
 			t.Errorf("%v ago: %q, want %q", d, got, want)
 		}
 	}
-	if got := Age(noon, time.Time{}); got != "" {
+	if got := Age("", noon, time.Time{}); got != "" {
 		t.Errorf("no moment: %q", got)
 	}
 }
@@ -80,6 +80,20 @@ func TestColumnsAreAsWideAsTheirWidestCellWithoutColour(t *testing.T) {
 	want := "\x1b[2mRUN\x1b[0m     \x1b[2mSTATUS\x1b[0m  WHERE\n\x1b[1mgrößer\x1b[0m  x\na               last\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
+func TestColumnsAreWhatATerminalShows(t *testing.T) {
+	var tab Table
+	tab.Add("실행", "상태", "|")
+	tab.Add("ask/1", "待機中です", "|")
+	tab.Add("カタカナ", "ok", "|")
+	tab.Add("e\u0301te\u0301", "", "|")
+	for line := range strings.Lines(tab.Text(&Env{})) {
+		before, _, _ := strings.Cut(line, "|")
+		if got := Columns(before); got != 8+2+10+2 {
+			t.Errorf("%q: the last cell begins in column %d", line, got)
+		}
 	}
 }
 

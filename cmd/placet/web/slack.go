@@ -272,7 +272,7 @@ func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error
 
 // openDialog asks for the words that an option needs.
 func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t workspace.Request, option string) (int, any, error) {
-	d := slack.Dialog{Title: option, Label: p.say("slack.dialog"), Metadata: p.button.Value}
+	d := slack.Dialog{Lang: p.lang(), Title: option, Label: p.say("slack.dialog"), Metadata: p.button.Value}
 	if option == "steer" {
 		d.Title, d.Label = p.say("slack.changes"), p.say("slack.changes.what")
 		for _, item := range t.Items {
@@ -439,7 +439,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	}
 	said := nemawashi.ReadReply(e.Typed())
 	if !said.Steers {
-		return say(p.at.ID, said.Note)
+		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
 	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
 	if said.Plan != "" {

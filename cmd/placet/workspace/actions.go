@@ -48,12 +48,12 @@ func (b *Workspace) BeginAction(action schemas.Object, draft string) (id int, er
 	}
 	id, err = b.freeAction()
 	if err != nil {
-		return 0, console.Refused("cannot make a folder below %s: %v", layout.NemawashiRoot, console.Plain(err))
+		return 0, console.Refused("workspace.folder", "path", layout.NemawashiRoot, "error", console.Plain(err))
 	}
 	dir := path.Join(layout.NemawashiRoot, strconv.Itoa(id))
 	for _, d := range []engine.Document{{Path: dir + "/drafts/v1.md", Body: []byte(draft)}, {Path: dir + "/action.json", Body: body}} {
 		if err := b.Store.Write(d); err != nil {
-			return 0, console.Refused("cannot write %s: %v", d.Path, console.Plain(err))
+			return 0, console.Refused("workspace.write", "path", d.Path, "error", console.Plain(err))
 		}
 	}
 	return id, nil
@@ -204,7 +204,7 @@ func (b *Workspace) WriteCommand(f reconcile.Found, id string, body []byte) (fil
 		err = nil
 	}
 	if err != nil {
-		return doc.Path, console.Refused("cannot write %s: %v", doc.Path, console.Plain(err))
+		return doc.Path, console.Refused("workspace.write", "path", doc.Path, "error", console.Plain(err))
 	}
 	return doc.Path, nil
 }

@@ -220,7 +220,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		given := st.Answer
 		a.Answered, a.Response, a.Comment = true, given.Response, given.Comment
 		a.Selected = append(a.Selected, given.Selected...)
-		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(given.KnownAs)
+		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Env.Lang, given.KnownAs)
 		if given.Late {
 			a.Note = "the answer came after the deadline"
 		}
@@ -294,7 +294,7 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 	var open []Request
 	for _, view := range s.Views {
 		for _, a := range view.Open {
-			open = append(open, Request{a, view.Found})
+			open = append(open, v.request(a, view.Found))
 		}
 	}
 	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.OpenRequest, y.OpenRequest) })
@@ -323,6 +323,7 @@ func waitingLine(v *Workspace, t Request) mcp.WaitingLine {
 // Explain implements [mcp.Workspace].
 func (g *Agent) Explain(run string) (string, error) {
 	v := g.Look()
+	v.Env.Lang = templates.English
 	s, err := v.Subject(run)
 	switch {
 	case err == nil && g.Who.Sees(s.View.Key.Family):

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,15 +80,15 @@ func (d Decision) Pick(t Request) (string, error) {
 	if id := d.option(t.OpenRequest); id != "" {
 		return id, nil
 	}
-	p := console.Refused("cannot %s %s: it offers %s", d.Verb, t.Label(), Offers(t))
+	p := console.Refused("workspace.pick", "verb", d.Verb, "request", t.Label(), "options", Offers(t))
 	if d.Verb == Rejecting.Verb && t.NoReject != "" {
-		return "", p.Try("%s", console.OneLine(t.NoReject))
+		return "", p.Try("say.text", "text", console.OneLine(t.NoReject))
 	}
 	if t.FreeText {
-		return "", console.Refused("cannot %s %s: it asks for an answer in words", d.Verb, t.Label()).Try("%s", inWords(Reference(t.OpenRequest)))
+		return "", console.Refused("workspace.pick.words", "verb", d.Verb, "request", t.Label()).Try("say.text", "text", inWords(Reference(t.OpenRequest)))
 	}
 	// Which option is meant is not for placet to say: the first may be the contrary.
-	return "", p.Try("placet respond %s OPTION chooses one of them", Reference(t.OpenRequest))
+	return "", p.Try("workspace.respond.option", "request", Reference(t.OpenRequest))
 }
 
 // Options are the options of an open request, as they are matched.
@@ -98,11 +97,11 @@ func Options(a engine.OpenRequest) []gate.Option {
 }
 
 // Offers lists a request's options in words.
-func Offers(t Request) string {
+func Offers(t Request) templates.Message {
 	if t.FreeText || len(t.Options) == 0 {
-		return "no options"
+		return templates.NewMessage("workspace.options.none")
 	}
-	return List(Options(t.OpenRequest))
+	return templates.Untranslated(List(Options(t.OpenRequest)))
 }
 
 // Response checks a reply against the request and makes the answer of it. What
@@ -140,7 +139,7 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 	if err != nil {
 		return err
 	}
-	const place = "the answer"
+	place := templates.Phrase(t.lang, "workspace.answer")
 	check := func(g engine.Gate) string {
 		_, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: b.author()})
 		return wrong
@@ -149,7 +148,7 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 	if wrong == "" {
 		return nil
 	}
-	p := console.Refused("cannot answer %s: %s", t.Label(), Unquoted(wrong, place)).Try("%s shows what is asked", console.Typed("show", t.Request))
+	p := console.Refused("workspace.answer.wrong", "request", t.Label(), "why", Unquoted(wrong, place)).Try("workspace.answer.wrong.try", "command", console.Typed("show", t.Request))
 	if check(engine.Gate{}) == "" {
 		p = p.Kinded(console.KindNotApprover)
 	}
@@ -167,7 +166,7 @@ func (b *Workspace) put(doc engine.Document, request string) error {
 	case b.StateDir == nil && b.who == "":
 		return b.Store.Write(doc)
 	case b.StateDir == nil:
-		return console.Refused("cannot answer for %s: without a state folder nobody could tell who answered (%v)", console.OneLine(b.who), b.Stateless).Kinded(console.KindUnwritable)
+		return console.Refused("workspace.answer.stateless", "who", console.OneLine(b.who), "error", b.Stateless).Kinded(console.KindUnwritable)
 	}
 	defer b.StateDir.HoldPath(doc.Path)()
 	if b.who == "" {
@@ -200,9 +199,9 @@ func giveAttempts(t Request, r Reply, resp *gate.Response) error {
 	case n == nil:
 		return nil
 	case resp.Response != retryMore || !slices.Contains(t.Members, "attempts"):
-		return console.Usage("--attempts goes with the option %s of an AFL request, not with %q", retryMore, console.Cut(console.OneLine(resp.Response), 60))
+		return console.Usage("workspace.attempts.option", "option", retryMore, "other", strconv.Quote(console.Cut(console.OneLine(resp.Response), 60)))
 	case *n < 1 || *n > mostAttempts:
-		return console.Usage("--attempts takes 1 to %d, not %d", mostAttempts, *n)
+		return console.Usage("workspace.attempts.number", "most", mostAttempts, "given", *n)
 	default:
 		resp.Extra = schemas.Object{{Name: "attempts", Value: schemas.Raw(strconv.Itoa(*n))}}
 		return nil
@@ -212,13 +211,13 @@ func giveAttempts(t Request, r Reply, resp *gate.Response) error {
 // ChooseItems matches what is picked against the request's items.
 func ChooseItems(t Request, selected []string, resp *gate.Response) error {
 	if len(selected) > 0 && len(t.Items) == 0 {
-		return console.Refused("%s has nothing to select", t.Label()).Try("name the option without --select")
+		return console.Refused("workspace.select.nothing", "request", t.Label()).Try("workspace.select.nothing.try")
 	}
 	items := Items(t.OpenRequest)
 	for _, word := range selected {
 		id, ok := gate.Match(items, word)
 		if !ok {
-			return console.Refused("%s has no item %q: it has %s", t.Label(), console.OneLine(word), List(items))
+			return console.Refused("workspace.select.unknown", "request", t.Label(), "word", strconv.Quote(console.OneLine(word)), "items", List(items))
 		}
 		if !slices.Contains(resp.Selected, id) {
 			resp.Selected = append(resp.Selected, id)
@@ -249,14 +248,14 @@ func List(options []gate.Option) string {
 // freeText takes the text, or the comment in its place, as the answer.
 func freeText(t Request, r Reply, resp *gate.Response) error {
 	if len(r.More) > 0 {
-		return console.Usage("%s asks for one answer in words", t.Label()).Try("put it between quotation marks")
+		return console.Usage("workspace.words.single", "request", t.Label()).Try("workspace.words.single.try")
 	}
 	resp.Response = strings.TrimSpace(r.Option)
 	if resp.Response == "" {
 		resp.Response, resp.Comment = resp.Comment, ""
 	}
 	if resp.Response == "" {
-		return console.Usage("%s asks for an answer in words", t.Label()).Try("%s", inWords(Reference(t.OpenRequest)))
+		return console.Usage("workspace.words", "request", t.Label()).Try("say.text", "text", inWords(Reference(t.OpenRequest)))
 	}
 	return nil
 }
@@ -270,24 +269,24 @@ func chosenOption(t Request, r Reply, resp *gate.Response) error {
 			resp.Response = t.Default
 			return nil
 		}
-		return console.Usage("%s needs an option: %s", t.Label(), Offers(t)).Try("placet respond %s OPTION", Reference(t.OpenRequest))
+		return console.Usage("workspace.option.needed", "request", t.Label(), "options", Offers(t)).Try("say.text", "text", "placet respond "+Reference(t.OpenRequest)+" OPTION")
 	}
 	var chosen []string
 	for _, word := range append([]string{r.Option}, r.More...) {
 		id, ok := gate.Match(Options(t.OpenRequest), word)
 		if !ok {
-			return console.Refused("%s does not offer %q: it offers %s", t.Label(), console.OneLine(word), Offers(t)).
-				Try("placet respond %s OPTION chooses one of them", Reference(t.OpenRequest))
+			return console.Refused("workspace.option.unknown", "request", t.Label(), "word", strconv.Quote(console.OneLine(word)), "options", Offers(t)).
+				Try("workspace.respond.option", "request", Reference(t.OpenRequest))
 		}
 		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
-			return console.Refused("%s of %s needs a comment", console.OneLine(id), t.Label()).Try("add -m \"what is to change\"")
+			return console.Refused("workspace.comment.needed", "option", console.OneLine(id), "request", t.Label()).Try("workspace.comment.needed.try")
 		}
 		if !slices.Contains(chosen, id) {
 			chosen = append(chosen, id)
 		}
 	}
 	if alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(t.Several, id) }); len(chosen) > 1 && len(alone) > 0 {
-		return console.Refused("%s of %s stands alone: it cannot be chosen together with others", console.OneLine(alone[0]), t.Label())
+		return console.Refused("workspace.option.alone", "option", console.OneLine(alone[0]), "request", t.Label())
 	}
 	resp.Response, resp.Selected = chosen[0], append(chosen[1:], resp.Selected...)
 	return nil
@@ -296,7 +295,7 @@ func chosenOption(t Request, r Reply, resp *gate.Response) error {
 // ShownAuthor is who answered, as people are shown it: a name that is not the
 // file's owner's is a claim.
 func ShownAuthor(r gate.Response, known []string) string {
-	return r.ProvidedBy.Shown(append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
+	return r.ProvidedBy.Shown("", append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
 }
 
 // tornFor is how long content that does not parse may still be in the writing.
@@ -328,10 +327,10 @@ func (b *Workspace) Write(ctx context.Context, t Request, resp gate.Response) (s
 			return "written", nil
 		}
 		if !errors.Is(err, store.ErrConflict) {
-			return "", console.Refused("cannot write %s: %v", t.Response, err).Kinded(console.KindUnwritable)
+			return "", console.Refused("workspace.write", "path", t.Response, "error", err).Kinded(console.KindUnwritable)
 		}
 	}
-	return "", console.Refused("cannot write %s: somebody else keeps writing it", t.Response).Try("placet inbox, and try again").Kinded(console.KindBusy)
+	return "", console.Refused("workspace.write.busy", "path", t.Response).Try("workspace.write.busy.try").Kinded(console.KindBusy)
 }
 
 // responseFile is how response.json is read.
@@ -351,12 +350,12 @@ func standingAnswer(ctx context.Context, b *Workspace, t Request) (engine.Docume
 			return d, nil
 		}
 		if !said {
-			b.Env.Note("waiting: %s may still be being written by somebody else", t.Response)
+			b.Env.Note("workspace.answer.waiting", "path", t.Response)
 			said = true
 		}
 		if !pause(ctx, 200*time.Millisecond) {
-			return d, console.Refused("cannot answer %s: an answer is still being written in %s", t.Label(), t.Response).
-				Try("try again in a moment").Kinded(console.KindBusy)
+			return d, console.Refused("workspace.answer.torn", "request", t.Label(), "path", t.Response).
+				Try("workspace.answer.torn.try").Kinded(console.KindBusy)
 		}
 	}
 }
@@ -396,8 +395,8 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		if there.Unsettled() {
 			kind = console.KindBusy
 		}
-		return false, console.Refused("cannot answer %s: %s stands in the way: %v", t.Label(), t.Response, there.Err).
-			Try("remove it and try again").Kinded(kind)
+		return false, console.Refused("workspace.answer.blocked", "request", t.Label(), "path", t.Response, "error", there.Err).
+			Try("workspace.answer.blocked.try").Kinded(kind)
 	}
 	old, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
 	if !ok {
@@ -414,14 +413,14 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 	}
 	said, with := t.Said(old)
 	if with == "" && len(t.Items) > 0 {
-		with = " with nothing selected"
+		with = templates.Phrase(t.lang, "workspace.with.nothing")
 	}
 	if sameChoice(t, old, *resp) {
-		with += fmt.Sprintf(" with the comment %q", console.Cut(console.OneLine(old.Comment), ShownAnswer))
+		with += templates.Phrase(t.lang, "workspace.with.comment", "comment", strconv.Quote(console.Cut(console.OneLine(old.Comment), ShownAnswer)))
 	}
-	return false, console.Refused("%s is answered already, otherwise: %s%s by %s (%s), not carried out yet",
-		t.Label(), said, with, console.OneLine(ShownAuthor(old, there.Known)), console.OneLine(old.ProvidedBy.Source)).
-		Try("to answer anew, remove %s first", t.Response).Kinded(console.KindInPlace)
+	return false, console.Refused("workspace.answer.inplace", "request", t.Label(), "answer", said+with,
+		"who", console.OneLine(ShownAuthor(old, there.Known)), "source", console.OneLine(old.ProvidedBy.Source)).
+		Try("workspace.answer.inplace.try", "path", t.Response).Kinded(console.KindInPlace)
 }
 
 // answerIn returns the answer in a document, spelled as the request spells it. ok is false
@@ -480,7 +479,7 @@ func (t Request) Given(r Reply) bool {
 // CheckName refuses the name of who gives a verb where it is none.
 func CheckName(verb, by string) error {
 	if by == "" || console.OneLine(by) != by {
-		return console.Usage("cannot %s as %q: a name is one line of visible characters", verb, console.OneLine(by))
+		return console.Usage("workspace.name", "verb", verb, "name", strconv.Quote(console.OneLine(by)))
 	}
 	return nil
 }

@@ -319,7 +319,7 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 }
 
 func TestEveryOptionHasItsCommand(t *testing.T) {
-	got := HowToAnswer(review.OpenRequest, false)
+	got := HowToAnswer("", review.OpenRequest, false)
 	want := []string{
 		"placet approve fr-20251206-a1b2c3",
 		`placet respond fr-20251206-a1b2c3 request_changes -m "…"`,
@@ -328,14 +328,14 @@ func TestEveryOptionHasItsCommand(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got, want := HowToAnswer(several().OpenRequest, false), []string{
+	if got, want := HowToAnswer("", several().OpenRequest, false), []string{
 		"placet approve fr-20251206-a1b2c3",
 		`placet respond fr-20251206-a1b2c3 reopen:a reopen:b -m "…"  (one or more of them)`,
 	}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	odd := with("it's fine", "no")
-	if got := HowToAnswer(odd.OpenRequest, true)[0]; got != `placet respond faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34:fr-20251206-a1b2c3 'it'\''s fine'` {
+	if got := HowToAnswer("", odd.OpenRequest, true)[0]; got != `placet respond faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34:fr-20251206-a1b2c3 'it'\''s fine'` {
 		t.Errorf("%q", got)
 	}
 }

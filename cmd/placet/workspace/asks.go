@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,7 +83,7 @@ func OpenAsks(ctx context.Context, w *console.Env) (*Asks, error) {
 	case err != nil:
 		return nil, err
 	case len(b.Families) == 0:
-		return nil, console.Usage("cannot ask: [ask] is not enabled").Try("set enabled = true in the table [ask] of placet.toml")
+		return nil, console.Usage("workspace.ask.off").Try("workspace.ask.enable")
 	}
 	a.Workspace = b
 	go b.Changing.Poll(ctx, func() {})
@@ -105,7 +106,7 @@ func (a *Asks) wake() {
 func (a *Asks) Find(id string) (reconcile.Found, error) {
 	run, ok := a.asks.At(path.Join(a.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))
 	if !ok {
-		return reconcile.Found{}, console.Usage("cannot find an ask %q: an id is of small letters, digits and -, at most 64", console.OneLine(id)).Try("placet status --all lists the asks")
+		return reconcile.Found{}, console.Usage("workspace.ask.id", "id", strconv.Quote(console.OneLine(id))).Try("workspace.asks.try")
 	}
 	if a.asks.add(run) && a.serves.Load() {
 		a.wake()
@@ -292,11 +293,11 @@ func (a *Asks) Refused(f reconcile.Found) error {
 	if _, begun := a.State(f); begun {
 		return nil
 	} else if !a.IsAsked(f) {
-		return console.Refused("cannot wait for %s: there is no such ask, or it was removed", console.Brief(f.Key()))
+		return console.Refused("workspace.ask.gone", "ask", console.Brief(f.Key()))
 	}
 	for _, n := range a.ViewOf(f).Notes {
 		if path.Base(n.Path) == "ask.json.problem.md" {
-			return console.Refused("%s is not asked: %s", console.Brief(f.Key()), console.OneLine(n.Text))
+			return console.Refused("workspace.ask.refused", "ask", console.Brief(f.Key()), "why", console.OneLine(n.Text))
 		}
 	}
 	return nil
@@ -306,11 +307,11 @@ func (a *Asks) Refused(f reconcile.Found) error {
 func (a *Asks) TakeBack(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
 	switch st, begun := a.State(f); {
 	case w.Reason == "":
-		return console.Usage("cannot withdraw %s without a reason", console.Brief(f.Key())).Try("add -m REASON")
+		return console.Usage("workspace.withdraw.reason", "ask", console.Brief(f.Key())).Try("workspace.withdraw.reason.try")
 	case st.IsFinal():
-		return console.Refused("cannot withdraw %s: it is %s, and that is final", console.Brief(f.Key()), st.Status)
+		return console.Refused("workspace.withdraw.final", "ask", console.Brief(f.Key()), "status", st.Status)
 	case !begun && !a.IsAsked(f):
-		return console.Usage("cannot find an ask %q", f.Run.ID).Try("placet status --all lists the asks")
+		return console.Usage("workspace.ask.none", "id", strconv.Quote(f.Run.ID)).Try("workspace.asks.try")
 	}
 	return a.Withdraw(ctx, f, w)
 }
@@ -331,13 +332,13 @@ func (a *Asks) Withdraw(ctx context.Context, f reconcile.Found, w ask.Withdraw) 
 	name := console.Brief(f.Key())
 	body, err := schemas.Encode(w)
 	if err = cmp.Or(err, schemas.Decode("ask/withdraw", "withdraw.json", body, &w)); err != nil {
-		return console.Usage("cannot withdraw %s: %v", name, err)
+		return console.Usage("workspace.withdraw", "ask", name, "error", err)
 	}
 	switch created, err := a.Create(f, "withdraw.json", body); {
 	case err != nil:
-		return console.Refused("cannot withdraw %s: %v", name, err)
+		return console.Refused("workspace.withdraw", "ask", name, "error", err)
 	case !created:
-		return console.Refused("cannot withdraw %s: %s/withdraw.json stands there already", name, f.Run.Dir).Try("%s", console.Typed("explain", name))
+		return console.Refused("workspace.withdraw.there", "ask", name, "path", f.Run.Dir+"/withdraw.json").Try("say.text", "text", console.Typed("explain", name))
 	}
 	return a.Pass(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/run"
 	"placet/layout"
+	"placet/templates"
 )
 
 // FindingLine is one finding as JSON.
@@ -34,10 +35,10 @@ func FindingLines(v View) []FindingLine {
 	run := v.Key.String()
 	var lines []FindingLine
 	if v.Err != nil {
-		lines = append(lines, FindingLine{run, "error", v.Found.Run.State, v.Err.Error()})
+		lines = append(lines, FindingLine{run, "error", v.Found.Run.State, templates.In(v.lang, v.Err)})
 	}
 	for _, h := range v.held {
-		lines = append(lines, FindingLine{run, "error", h.Path, h.finding()})
+		lines = append(lines, FindingLine{run, "error", h.Path, h.finding(v.lang)})
 	}
 	for _, f := range v.Findings {
 		lines = append(lines, FindingLine{run, f.Severity, f.Path, f.Text})
@@ -62,15 +63,15 @@ func Strays(v View) []FindingLine {
 	var lines []FindingLine
 	for _, p := range v.stray {
 		if layout.Under(p, path.Join(v.Found.Run.Dir, layout.RequestsDir)) {
-			lines = append(lines, FindingLine{v.Key.String(), "warning", p, "nobody reads a file of this name: an answer is form.md or response.json"})
+			lines = append(lines, FindingLine{v.Key.String(), "warning", p, templates.Phrase(v.lang, "workspace.check.stray")})
 		}
 	}
 	return lines
 }
 
 // finding is what check says of the file.
-func (h heldFile) finding() string {
-	const waits = "it may still be being written. Try placet check again in a few seconds; if it stays as it is, mend it"
+func (h heldFile) finding(lang string) string {
+	waits := templates.Phrase(lang, "workspace.check.torn")
 	if h.why == "" {
 		return waits
 	}
@@ -86,7 +87,7 @@ func (b *Workspace) Unread() (lines []FindingLine) {
 		}
 		for _, p := range has.Unread() {
 			if b.Store.Exists(p) {
-				lines = append(lines, FindingLine{f.Layout.Name(), "warning", p, "placet does not read this file: its settings are those of placet.toml"})
+				lines = append(lines, FindingLine{f.Layout.Name(), "warning", p, b.Env.Text("workspace.check.unread")})
 			}
 		}
 	}
@@ -114,7 +115,7 @@ func (v *View) addUnreadable(seen reconcile.Seen) {
 		if u.Until.IsZero() {
 			v.findUnreadable(u)
 		} else {
-			add(engine.PendingFile{Path: u.Path, Until: u.Until}, u.Why)
+			add(engine.PendingFile{Path: u.Path, Until: u.Until}, u.Why.String())
 		}
 	}
 	for _, h := range slices.Concat(v.Pending, seen.Holding) {
@@ -138,6 +139,6 @@ func (v *View) findUnreadable(u run.Unreadable) {
 		v.Findings = slices.DeleteFunc(v.Findings, func(f engine.Finding) bool { return f.Severity != "error" && same(f) })
 	}
 	if !slices.ContainsFunc(v.Findings, same) {
-		v.Findings = append(v.Findings, engine.Finding{Severity: "error", Path: u.Path, Text: u.Why})
+		v.Findings = append(v.Findings, engine.Finding{Severity: "error", Path: u.Path, Text: u.Why.String()})
 	}
 }

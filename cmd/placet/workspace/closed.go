@@ -1,14 +1,15 @@
 package workspace
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/layout"
+	"placet/templates"
 )
 
 // RequestAt is a request of a run, open or closed.
@@ -30,16 +31,16 @@ func findRequest(b *Workspace, arg string) (RequestAt, error) {
 	if !both {
 		run, id = "", name
 	} else if found = b.Fits(found, run); len(found) == 0 {
-		return RequestAt{}, console.Usage("cannot find a run %q in %s", console.OneLine(run), console.OneLine(b.Root)).Try("placet status --all lists the runs")
+		return RequestAt{}, noRun(b, run)
 	}
 	fit := requestsNamed(b, found, id)
 	switch len(fit) {
 	case 1:
 		return fit[0], nil
 	case 0:
-		return RequestAt{}, console.Usage("cannot find a request or a run %q in %s", console.OneLine(arg), console.OneLine(b.Root)).Try("placet inbox lists what is asked, placet status --all the runs")
+		return RequestAt{}, console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.lists.try")
 	}
-	p := console.Usage("%q fits %s", console.OneLine(arg), console.Plural(len(fit), "request", "requests")).Try("name one: <request id>, or <run>:<request id>")
+	p := fits(arg, templates.NewMessage("count.requests", "n", len(fit))).Try("workspace.fits.request")
 	for _, at := range fit {
 		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
 	}
@@ -72,7 +73,7 @@ func requestsNamed(b *Workspace, found []reconcile.Found, word string) []Request
 func requestFolders(b *Workspace, f reconcile.Found) (ids []string) {
 	entries, err := b.Store.List(f.Run.Dir + "/" + layout.RequestsDir)
 	if err != nil {
-		b.Env.Note("cannot list the requests of %s: %v", console.Brief(f.Key()), err)
+		b.Env.Note("workspace.unlisted", "run", console.Brief(f.Key()), "error", err)
 	}
 	for _, e := range entries {
 		if e.Dir && layout.IsRequestID(e.Name) {
@@ -93,6 +94,8 @@ type ClosedLine struct {
 	Answer string `json:"answer"`
 	File   string `json:"receipt_path"`
 	Doubt  string `json:"doubt"`
+
+	lang string // in which it is spoken of
 }
 
 // ClosedLineOf is all that is known of a request that is not open. What nobody wrote down,
@@ -100,7 +103,7 @@ type ClosedLine struct {
 func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
 	l := ClosedLine{
 		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
-		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"),
+		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), lang: b.Env.Lang,
 	}
 	d := readRequestFile(b, at.Found, at.ID, "request.json", layout.KindRequest)
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
@@ -108,11 +111,11 @@ func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
 	}
 	c, ok := b.ClosedRequest(at.Found, at.ID)
 	if !ok {
-		l.Doubt = "there is none that can be read"
+		l.Doubt = b.Env.Text("workspace.receipt.none")
 		return l
 	}
 	l.Receipt, l.Doubt = c.Receipt, c.doubt
-	l.User, l.Source = l.ProvidedBy.Shown(l.KnownAs), l.ProvidedBy.Source
+	l.User, l.Source = l.ProvidedBy.Shown(b.Env.Lang, l.KnownAs), l.ProvidedBy.Source
 	if l.Receipt.Answer != nil {
 		l.Answer = l.Receipt.Answer.Path
 	}
@@ -122,20 +125,23 @@ func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
 // How says in one line how the request ended.
 func (l ClosedLine) How() string {
 	if l.Result == "" {
-		return "not asked any more"
+		return templates.Phrase(l.lang, "workspace.closed.unasked")
 	}
 	text := console.OneLine(l.Result)
 	if l.Response != "" {
-		text += ": " + console.Cut(console.OneLine(l.Response), ShownAnswer) + picked(l.Selected)
+		text += ": " + console.Cut(console.OneLine(l.Response), ShownAnswer) + picked(l.lang, l.Selected)
 	}
 	return text
 }
 
 // Why says why an answer to the request moves nothing.
 func (l ClosedLine) Why() []string {
-	text := fmt.Sprintf("%s is closed (%s", l.RequestID, l.How())
+	key := "workspace.closed.why"
 	if l.User != "" {
-		text += fmt.Sprintf(", by %s (%s), at %s", l.User, l.Source, l.DecidedAt)
+		key = "workspace.closed.why.by"
 	}
-	return []string{text + "): another answer to it moves nothing", "its receipt is " + l.File + console.Suffix(": ", l.Doubt)}
+	return []string{
+		templates.Phrase(l.lang, key, "request", l.RequestID, "how", l.How(), "who", l.User, "source", l.Source, "at", l.DecidedAt),
+		templates.Phrase(l.lang, "workspace.receipt", "path", l.File+console.Suffix(": ", l.Doubt)),
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/engine"
+	"placet/templates"
 )
 
 // Inbox is the inbox as JSON: every request with all that it asks.
@@ -90,7 +91,7 @@ func (b *Workspace) Explain(s Subject) Explanation {
 	now := b.Env.Now()
 	for _, h := range v.Pending {
 		name := strings.TrimPrefix(h.Path, v.Found.Run.Dir+"/")
-		e.Holding = append(e.Holding, PendingLine{h, h.Words(name, now)})
+		e.Holding = append(e.Holding, PendingLine{h, h.Words(b.Env.Lang, name, now)})
 	}
 	why, moves := v.Why, v.Unblock
 	switch {
@@ -104,7 +105,7 @@ func (b *Workspace) Explain(s Subject) Explanation {
 		e.Status = "closed"
 		why, moves = b.ClosedLineOf(RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
 	}
-	if words := refused(b.StateDir, e.Run, s.Request); words != "" && s.Part.ID == "" {
+	if words := refused(b.Env.Lang, b.StateDir, e.Run, s.Request); words != "" && s.Part.ID == "" {
 		why = append(slices.Clip(why), words)
 	}
 	e.Why, e.Moves = why, moves
@@ -119,7 +120,8 @@ func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
 		return v.Why, v.Unblock
 	}
 	for _, text := range v.Why {
-		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' || r == '(' || r == ')' || r == '/' }), id) {
+		words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,()/、。", r) })
+		if slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ":;.") == id }) {
 			why = append(why, text)
 		}
 	}
@@ -132,7 +134,7 @@ func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
 		}
 	}
 	if len(why) == 0 {
-		why = []string{id + " is " + string(s.Part.Status) + ": nothing is waited for there"}
+		why = []string{templates.Phrase(v.lang, "workspace.part.idle", "part", id, "status", s.Part.Status)}
 	}
 	return why, moves
 }

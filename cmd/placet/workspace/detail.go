@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -12,6 +13,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // ArtifactLine is a file that a request shows.
@@ -122,9 +124,9 @@ func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
 	case 1:
 		return fit[0], nil
 	case 0:
-		return RequestAt{}, console.Usage("cannot find a request %q", console.OneLine(name))
+		return RequestAt{}, console.Usage("workspace.request.none", "name", strconv.Quote(console.OneLine(name)))
 	}
-	p := console.Usage("%q fits %s", console.OneLine(name), console.Plural(len(fit), "request", "requests"))
+	p := fits(name, templates.NewMessage("count.requests", "n", len(fit)))
 	for _, at := range fit {
 		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
 	}
@@ -136,7 +138,7 @@ func (b *Workspace) OpenRequestAt(at RequestAt) (t Request, open bool) {
 	v := b.ViewOf(at.Found)
 	for _, a := range v.Open {
 		if a.Request == at.ID {
-			return Request{b.Describe(a), at.Found}, true
+			return b.request(b.Describe(a), at.Found), true
 		}
 	}
 	return Request{}, false

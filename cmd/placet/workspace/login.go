@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"placet/engine/facade"
+	"placet/templates"
 )
 
 // loginsDir is the folder of the state folder with a file for each link to log in by,
@@ -23,7 +24,7 @@ type login struct {
 // NewLogin makes a word by which a browser logs in once, as a token or as the owner.
 func (b *Workspace) NewLogin(token string) (word string, err error) {
 	if b.StateDir == nil {
-		return "", errors.New("there is no state folder")
+		return "", templates.Errorf("workspace.nostate")
 	}
 	root := b.StateDir.Root()
 	if err := root.Mkdir(loginsDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -28,10 +28,10 @@ func (b *Workspace) Misplaced() []MisplacedLine {
 		}
 		found, err := knows.Misplaced(b.Store.List)
 		if err != nil {
-			b.Env.Note("cannot look for misplaced folders of %s: %v", f.Layout.Name(), err)
+			b.Env.Note("workspace.misplaced", "family", f.Layout.Name(), "error", err)
 		}
 		for _, m := range found {
-			lines = append(lines, MisplacedLine{f.Layout.Name(), m.Path, m.Why, m.Run})
+			lines = append(lines, MisplacedLine{f.Layout.Name(), m.Path, m.Why.In(b.Env.Lang), m.Run})
 		}
 	}
 	rank := func(m MisplacedLine) int { return map[bool]int{true: 0, false: 1}[m.Run] }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -14,6 +15,7 @@ import (
 	"placet/engine/ask"
 	"placet/engine/reconcile"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // NewAsk is a question that somebody is about to ask.
@@ -29,9 +31,16 @@ type NewAsk struct {
 // answer.
 type AnsweredAlready struct{ State ask.State }
 
-func (e AnsweredAlready) Error() string {
-	return fmt.Sprintf("ask/%s is answered already", e.State.AskID)
+// Error implements error.
+func (e AnsweredAlready) Error() string { return e.In(templates.English) }
+
+// In is the error in a language.
+func (e AnsweredAlready) In(lang string) string {
+	return templates.Phrase(lang, "workspace.ask.answered", "ask", "ask/"+e.State.AskID)
 }
+
+// lang is the language of asks.
+func (a *Asks) lang() string { return cmp.Or(a.Ask.Language, a.Language, templates.English) }
 
 // document is ask.json.
 func (x *NewAsk) document() ([]byte, error) {
@@ -96,12 +105,12 @@ func (x *NewAsk) Preview(a *Asks) ([]byte, error) {
 
 // check refuses what could not be asked.
 func (x *NewAsk) check(a *Asks, id string, body []byte) (ask.Ask, error) {
-	now, err := ask.ReadAsk(id, cmp.Or(a.Ask.Language, a.Language, "en"), body, a.Env.Now(), a.Env.Now())
+	now, err := ask.ReadAsk(id, a.lang(), body, a.Env.Now(), a.Env.Now())
 	for _, s := range schemas.Strays("", x.Members, &ask.Ask{}) {
-		a.Env.Note("%s: nobody reads this member", s.Pointer)
+		a.Env.Note("workspace.ask.stray", "member", s.Pointer)
 	}
 	if err != nil {
-		p := console.Usage("cannot ask: %v", err)
+		p := console.Usage("workspace.ask.invalid", "error", err)
 		if x.FromFile {
 			p.Code = console.ExitProblem
 		}
@@ -130,7 +139,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 		}
 		if try == 0 {
 			if most := a.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
-				return f, console.Usage("cannot ask: %d asks are open, and [ask] max_open is %d", most, most).Try("have people answer some, or withdraw some: placet inbox ask")
+				return f, console.Usage("workspace.ask.most", "open", most, "most", most).Try("workspace.ask.most.try")
 			}
 			if err := a.supersede(ctx, asked.Supersedes, f.Run.ID); err != nil {
 				return f, err
@@ -138,7 +147,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 		}
 		created, err := a.Create(f, "ask.json", body)
 		if err != nil {
-			return f, console.Refused("cannot ask: %v", console.Plain(err))
+			return f, console.Refused("workspace.ask.invalid", "error", console.Plain(err))
 		}
 		if created {
 			return f, nil
@@ -149,7 +158,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 // previous is what was asked under an id, as its file says, or else its state.
 func (a *Asks) previous(f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool) {
 	if d := a.ReadDocument(f, "ask.json"); !d.Absent() {
-		there, _ := ask.ReadAsk(f.Run.ID, cmp.Or(a.Ask.Language, a.Language, "en"), d.Body, a.Env.Now(), a.Env.Now())
+		there, _ := ask.ReadAsk(f.Run.ID, a.lang(), d.Body, a.Env.Now(), a.Env.Now())
 		return there, true
 	}
 	st, ok := a.State(f)
@@ -176,7 +185,7 @@ func alike(asked, there ask.Ask) error {
 	if words(asked) == words(there) {
 		return nil
 	}
-	return console.Usage("cannot ask: the key %q has another question: %v", console.OneLine(string(asked.IdempotencyKey)), OtherQuestion{there}).Try("use another key")
+	return console.Usage("workspace.ask.other", "key", strconv.Quote(console.OneLine(string(asked.IdempotencyKey))), "question", OtherQuestion{there}).Try("workspace.ask.other.try")
 }
 
 // supersede takes another ask back for the one of an id.
@@ -193,13 +202,13 @@ func (a *Asks) supersede(ctx context.Context, other, id string) error {
 		return nil
 	}
 	if !st.IsFinal() {
-		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: "superseded by ask/" + id, SupersededBy: schemas.OrNull(id)}); err != nil {
-			return console.Usage("cannot ask: %v", err)
+		if err := a.Withdraw(ctx, f, ask.Withdraw{Reason: templates.Phrase(a.lang(), "workspace.ask.superseded", "ask", "ask/"+id), SupersededBy: schemas.OrNull(id)}); err != nil {
+			return console.Usage("workspace.ask.invalid", "error", err)
 		}
 		st = a.awaitEnd(ctx, f)
 	}
 	if st.Status == ask.Answered {
-		return console.Usage("cannot ask: %v", AnsweredAlready{st})
+		return console.Usage("workspace.ask.invalid", "error", AnsweredAlready{st})
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (a *Announcer) begin(b *Workspace, log *slog.Logger, list func() []notify.R
 	}
 	a.notifier = notify.New(notify.Options{
 		State: b.StateDir, Settings: func() notify.Settings { return b.Current().Notify }, List: list, Summarize: a.summarize,
-		Env: func() []string { return exec.Environ(b.Current().Commands.Env) }, Now: b.Env.Now, Log: log,
+		Env: func() []string { return exec.Environ(b.Current().Commands.Env) }, Lang: func() string { return b.Current().Language }, Now: b.Env.Now, Log: log,
 	})
 	a.notifier.Begin()
 }
@@ -190,7 +190,7 @@ func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, boo
 	phrase := func(key string, pairs ...any) string {
 		return console.Cut(templates.Phrase(lang, "notify."+key, pairs...), partLength)
 	}
-	title, how := console.Cut(FirstLine(o), titleLength), firstLines(HowToAnswer(o, true))
+	title, how := console.Cut(FirstLine(o), titleLength), firstLines(HowToAnswer(lang, o, true))
 	if x.Sensitivity == "private" {
 		title = phrase("private", "id", console.OneLine(id))
 		how = []string{console.Typed("show", o.Run.String()+":"+id)}
@@ -211,7 +211,7 @@ func waited(now, then time.Time) string {
 	if now.Sub(then) < time.Second {
 		return "0s"
 	}
-	return cmp.Or(console.Age(now, then), "?")
+	return cmp.Or(console.Age(templates.English, now, then), "?")
 }
 
 // firstLines are the first lines of some texts.
@@ -309,7 +309,7 @@ func (b *Workspace) Undelivered(views []View) []notify.Doubt {
 	}
 	doubts, err := notify.Doubts(b.StateDir, b.Env.Now())
 	if err != nil {
-		b.Env.Note("cannot say who was notified: %v", console.Plain(err))
+		b.Env.Note("workspace.notified", "error", console.Plain(err))
 	}
 	open := map[string]bool{}
 	for _, v := range views {

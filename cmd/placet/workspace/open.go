@@ -7,12 +7,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,6 +33,7 @@ import (
 	"placet/engine/store/statcache"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Permit refuses a command that the owner of the workspace does not, or no longer,
@@ -47,13 +48,13 @@ func (b *Workspace) Permit(a engine.Action, dir string) error {
 	case away != "":
 		return errors.New(away)
 	case !ok:
-		return errors.New("its command is not the one that the attempt was recorded with")
+		return templates.Errorf("workspace.permit.other")
 	case digest == "":
-		return errors.New("its words are no text: nobody can agree to it")
+		return templates.Errorf("workspace.permit.text")
 	}
 	// The files are read once more, whatever their times say.
 	if files := exec.NewContents(b.Root).Of(dir, a.Command.Argv); !now.Allowed[config.Seal(digest, files)] {
-		return errors.New("it is not trusted, or a file that it names has changed: see placet trust")
+		return templates.Errorf("workspace.permit.untrusted")
 	}
 	return nil
 }
@@ -183,7 +184,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 	w.Lang = conf.Language
 	state, err := config.StateDir(w, root, s.Acts || s.Remembers)
 	if s.Remembers && reconcile.OfMachine(err) {
-		return nil, fmt.Errorf("%w (XDG_STATE_HOME can name another place)", err)
+		return nil, templates.Errorf("workspace.statehome", "error", err)
 	}
 	b := New(w, root, conf, s, state)
 	b.Stateless = err
@@ -400,7 +401,7 @@ func (b *Workspace) LockWorkspace() (unlock func(), err error) {
 		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrBusy) {
-		return nil, fmt.Errorf("cannot lock the workspace %q: %w", b.Root, err)
+		return nil, templates.Errorf("workspace.lock", "workspace", strconv.Quote(b.Root), "error", err)
 	}
 	return unlock, err
 }
@@ -436,7 +437,7 @@ func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.C
 		})
 		switch {
 		case errors.Is(err, fs.ErrBusy):
-			end(console.Refused("cannot go on: %s was removed, and another placet serves %q by now", lockFile, b.Root))
+			end(console.Refused("workspace.lock.lost", "path", lockFile, "workspace", strconv.Quote(b.Root)))
 			return
 		case err != nil && err.Error() != lastError:
 			log.Warn("the lock of the workspace is gone and cannot be taken anew; trying again", "err", err)

@@ -2,11 +2,13 @@ package workspace
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/reconcile"
+	"placet/templates"
 )
 
 // Subject is what show and explain are about: a run, a part of it, or a request.
@@ -79,7 +81,7 @@ func findPart(b *Workspace, arg string) (v View, p engine.Part, err error) {
 		case len(named) == 1:
 			return v, named[0], nil
 		case len(named) > 1:
-			several := console.Usage("%q fits %s of %s", console.OneLine(arg[at+1:]), console.Plural(len(named), "part", "parts"), console.Brief(v.Key)).Try("name one of them, by as much of it as is unique")
+			several := fits(arg[at+1:], templates.NewMessage("workspace.parts", "n", len(named), "run", console.Brief(v.Key))).Try("workspace.fits.unique")
 			for _, p := range named {
 				several.Fits = append(several.Fits, v.Key.String()+"/"+p.ID)
 			}
@@ -89,7 +91,7 @@ func findPart(b *Workspace, arg string) (v View, p engine.Part, err error) {
 			for _, p := range parts {
 				there = append(there, console.OneLine(p.ID))
 			}
-			err = console.Usage("%s has no part %q: it has %s", console.Brief(v.Key), console.OneLine(arg[at+1:]), console.Cut(strings.Join(there, ", "), shownParts))
+			err = console.Usage("workspace.part.none", "run", console.Brief(v.Key), "part", strconv.Quote(console.OneLine(arg[at+1:])), "parts", console.Cut(strings.Join(there, ", "), shownParts))
 		}
 	}
 	return View{}, engine.Part{}, err
@@ -123,7 +125,7 @@ func phasePart(v View, phase string) engine.Part {
 		if n.Group != phase {
 			continue
 		}
-		p.Facts = append(p.Facts, engine.Fact{Label: "step", Value: n.Label + "  " + string(n.Status)})
+		p.Facts = append(p.Facts, engine.Fact{Label: templates.Phrase(v.lang, "workspace.part.step"), Value: n.Label + "  " + string(n.Status)})
 		switch {
 		case n.Status == "completed" || n.Status == "skipped":
 			done++
@@ -145,16 +147,16 @@ func stepPart(v View, n engine.Node) engine.Part {
 	p := engine.Part{ID: n.ID, Status: n.Status}
 	add := func(label, value string) {
 		if value != "" {
-			p.Facts = append(p.Facts, engine.Fact{Label: label, Value: value})
+			p.Facts = append(p.Facts, engine.Fact{Label: templates.Phrase(v.lang, "workspace.part."+label), Value: value})
 		}
 	}
 	add("phase", n.Group)
 	add("after", strings.Join(n.After, ", "))
 	if n.Current {
-		add("current", "the run is here")
+		add("current", templates.Phrase(v.lang, "workspace.part.current.value"))
 	}
 	if n.Gate {
-		add("gate", "a person decides here")
+		add("gate", templates.Phrase(v.lang, "workspace.part.gate.value"))
 	}
 	p.Sections = logSection(v, func(where string) bool { return where == n.ID })
 	return p
@@ -171,7 +173,7 @@ func logSection(v View, at func(where string) bool) []engine.Section {
 	if len(lines) == 0 {
 		return nil
 	}
-	return []engine.Section{{Title: "Events", Text: strings.Join(lines[max(0, len(lines)-LastEvents):], "\n")}}
+	return []engine.Section{{Title: templates.Phrase(v.lang, "workspace.part.events"), Text: strings.Join(lines[max(0, len(lines)-LastEvents):], "\n")}}
 }
 
 // partsNamed are the parts that a word is the name of, or else the last word of the

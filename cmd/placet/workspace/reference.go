@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -28,8 +29,8 @@ func CutDigest(arg string) (name, digest string, err error) {
 		return arg, "", nil
 	}
 	if len(digest) < LeastDigest || strings.Trim(digest, "0123456789abcdef") != "" {
-		return name, "", console.Usage("cannot tell what %q was listed as: after @ stand %d or more hexadecimal digits", console.OneLine(arg), LeastDigest).
-			Try("placet inbox lists what is asked")
+		return name, "", console.Usage("workspace.reference", "name", strconv.Quote(console.OneLine(arg)), "least", LeastDigest).
+			Try("workspace.inbox.try")
 	}
 	return name, digest, nil
 }

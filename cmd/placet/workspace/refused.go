@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	"placet/cmd/placet/console"
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // Files of the newest refused answers in the state folder, and how long the first may
@@ -55,7 +55,7 @@ func (b *Workspace) KeepRefusal(r Refusal) error {
 
 // refused says how many answers to a run, or to one request of it, were refused, as far
 // as the state folder remembers; "" where none were.
-func refused(dir *statedir.Dir, run, request string) string {
+func refused(lang string, dir *statedir.Dir, run, request string) string {
 	if dir == nil {
 		return ""
 	}
@@ -75,6 +75,5 @@ func refused(dir *statedir.Dir, run, request string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s refused: not everybody may answer; the last was by %s at %s",
-		console.Plural(n, "answer was", "answers were"), console.OneLine(last.Who), console.Stamp(last.At))
+	return templates.Phrase(lang, "workspace.refused", "n", n, "who", console.OneLine(last.Who), "at", console.Stamp(last.At))
 }

@@ -41,7 +41,7 @@ func TestRefusedAnswersAreBounded(t *testing.T) {
 	if most = max(most, size()); most < longestRefused || most > 2*longestRefused {
 		t.Errorf("%d bytes of refused answers are kept", most)
 	}
-	if said, want := refused(dir, "nemawashi/1", ""), "the last was by api:last at "; !strings.Contains(said, want) {
+	if said, want := refused("", dir, "nemawashi/1", ""), "the last was by api:last at "; !strings.Contains(said, want) {
 		t.Errorf("%q, want %q in it", said, want)
 	}
 }

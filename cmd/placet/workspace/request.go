@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -20,12 +21,18 @@ import (
 type Request struct {
 	engine.OpenRequest
 	Found reconcile.Found
+	lang  string // in which it is spoken of
 }
 
-// name is how the request is named on the command line: by its id, which the
+// request is an open request of a run.
+func (b *Workspace) request(a engine.OpenRequest, f reconcile.Found) Request {
+	return Request{a, f, b.Env.Lang}
+}
+
+// Label is how the request is named on the command line: by its id, which the
 // listing showed beside run and step.
-func (t Request) Label() string {
-	return fmt.Sprintf("%s of %s (%s)", console.OneLine(t.Request), console.Brief(t.Run), console.OneLine(t.Where))
+func (t Request) Label() templates.Message {
+	return templates.NewMessage("workspace.request", "request", console.OneLine(t.Request), "run", console.Brief(t.Run), "where", console.OneLine(t.Where))
 }
 
 // OneRequest resolves a request argument to an open request. "" is good where
@@ -39,15 +46,20 @@ func (b *Workspace) OneRequest(arg string) (Request, error) {
 	case 0:
 		return Request{}, nothingOpen(b, found, arg)
 	}
-	p := console.Usage("%s are open", console.Plural(len(open), "request", "requests"))
+	p := console.Usage("workspace.open.several", "n", len(open))
 	if arg != "" {
-		p = console.Usage("%q fits %s", console.OneLine(arg), console.Plural(len(open), "open request", "open requests"))
+		p = fits(arg, templates.NewMessage("count.requests.open", "n", len(open)))
 	}
-	p.Try("name one: <request id>, or <run>:<request id>")
+	p.Try("workspace.fits.request")
 	for _, t := range open {
 		p.Fits = append(p.Fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, Reference(t.OpenRequest), t.Where, console.Cut(console.OneLine(t.Prompt), 60)))
 	}
 	return Request{}, p
+}
+
+// fits is the problem that an argument names several things.
+func fits(arg string, things templates.Message) *console.Problem {
+	return console.Usage("workspace.fits", "name", strconv.Quote(console.OneLine(arg)), "things", things)
 }
 
 // OpenRequests returns the open requests that an argument names, oldest first.
@@ -109,7 +121,7 @@ func (b *Workspace) openIn(found []reconcile.Found, word string) []Request {
 	whole := slices.ContainsFunc(found, func(f reconcile.Found) bool { return b.Has(f, word) })
 	for _, v := range b.Views(found) {
 		for _, a := range v.Open {
-			open = append(open, Request{a, v.Found})
+			open = append(open, b.request(a, v.Found))
 			whole = whole || a.Request == word
 		}
 	}
@@ -125,7 +137,7 @@ func nothingOpen(b *Workspace, found []reconcile.Found, arg string) error {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
-		return console.Refused("no request is open in %s", console.OneLine(b.Root)).Try("placet status lists the runs")
+		return console.Refused("workspace.open.none", "workspace", console.OneLine(b.Root)).Try("workspace.open.none.try")
 	case !both:
 		run, request = "", arg
 	}
@@ -137,20 +149,21 @@ func nothingOpen(b *Workspace, found []reconcile.Found, arg string) error {
 	if c := closedNamed(b, among, request, both || len(fit) == 0); len(c) == 1 {
 		return c[0]
 	} else if len(c) > 1 {
-		p := console.Usage("%q fits %d closed requests", console.OneLine(request), len(c)).Try("name one by as much of its id as is unique")
+		p := fits(request, templates.NewMessage("workspace.closed.several", "n", len(c))).Try("workspace.fits.closed")
 		for _, c := range c {
-			p.Fits = append(p.Fits, c.Error())
+			p.Fits = append(p.Fits, c.In(b.Env.Lang))
 		}
 		return p
 	}
 	if len(fit) > 0 {
-		why := fmt.Sprintf("nothing is asked of %s", console.Brief(fit[0].Key()))
+		why := templates.Key("workspace.unasked")
 		if both {
-			why = fmt.Sprintf("%s has no open request %s", console.Brief(fit[0].Key()), console.OneLine(request))
+			why = "workspace.unasked.request"
 		}
-		return console.Refused("%s", why).Try("%s says why it stands where it stands", console.Typed("explain", console.Brief(fit[0].Key())))
+		return console.Refused(why, "run", console.Brief(fit[0].Key()), "request", console.OneLine(request)).
+			Try("workspace.unasked.try", "command", console.Typed("explain", console.Brief(fit[0].Key())))
 	}
-	return console.Usage("cannot find a request or a run %q in %s", console.OneLine(arg), console.OneLine(b.Root)).Try("placet inbox lists what is asked")
+	return console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.inbox.try")
 }
 
 // Closed is a request that has its receipt: the answer that was taken.
@@ -161,17 +174,25 @@ type Closed struct {
 	doubt string
 }
 
-func (c Closed) Error() string {
+// Error is what became of the request, in English.
+func (c Closed) Error() string { return c.In(templates.English) }
+
+// In is what became of the request, in a language.
+func (c Closed) In(lang string) string {
 	r := c.Receipt
-	text := fmt.Sprintf("%s of %s is closed: %s", console.OneLine(r.RequestID), console.Brief(c.Run), console.OneLine(r.Result))
+	var answer, doubt any = "", ""
 	if r.Response != "" {
-		said, with := console.Cut(console.OneLine(r.Response), 60), picked(r.Selected)
+		said := console.Cut(console.OneLine(r.Response), 60) + picked(lang, r.Selected)
 		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
-			said, with = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith), ""
+			said = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith)
 		}
-		text += fmt.Sprintf(", %s%s by %s (%s)", said, with, console.OneLine(r.ProvidedBy.Shown(r.KnownAs)), console.OneLine(r.ProvidedBy.Source))
+		answer = templates.NewMessage("workspace.closed.answer", "answer", said, "who", console.OneLine(r.ProvidedBy.Shown(lang, r.KnownAs)), "source", console.OneLine(r.ProvidedBy.Source))
 	}
-	return text + ", at " + console.OneLine(r.DecidedAt) + console.Suffix("; its receipt is ", c.doubt)
+	if c.doubt != "" {
+		doubt = templates.NewMessage("workspace.closed.doubt", "doubt", c.doubt)
+	}
+	return templates.Phrase(lang, "workspace.closed", "request", console.OneLine(r.RequestID), "run", console.Brief(c.Run),
+		"result", console.OneLine(r.Result), "answer", answer, "at", console.OneLine(r.DecidedAt), "doubt", doubt)
 }
 
 // Says reports whether one of some words is the option or text that was taken.
@@ -269,7 +290,7 @@ const effectMark = "\n→ "
 
 // HowToAnswer lists the commands that answer a request, each with what it does on a
 // second line.
-func HowToAnswer(a engine.OpenRequest, full bool) []string {
+func HowToAnswer(lang string, a engine.OpenRequest, full bool) []string {
 	name := Reference(a)
 	if full {
 		name = console.OneLine(a.Run.String()) + ":" + name
@@ -287,10 +308,10 @@ func HowToAnswer(a engine.OpenRequest, full bool) []string {
 		how = append(how, optionCommand(a, o.ID, name)+console.Suffix(effectMark, console.Cut(console.OneLine(o.Effect), ShownAnswer)))
 	}
 	if together {
-		how = append(how, severalCommand(a, name))
+		how = append(how, severalCommand(lang, a, name))
 	}
 	if len(a.Items) > 0 {
-		how = append(how, selectCommand(a, name))
+		how = append(how, selectCommand(lang, a, name))
 	}
 	return how
 }
@@ -304,14 +325,14 @@ func inWords(name string) string {
 const withComment = `-m "…"`
 
 // selectCommand picks items, with an option where one must be named.
-func selectCommand(a engine.OpenRequest, name string) string {
+func selectCommand(lang string, a engine.OpenRequest, name string) string {
 	ids := make([]string, len(a.Items))
 	for i, it := range a.Items {
 		ids[i] = console.OneLine(it.ID)
 	}
-	args, many := []string{name}, "  (any of them)"
+	args, many := []string{name}, templates.Phrase(lang, "workspace.how.any")
 	if a.ItemsMax > 0 {
-		many = fmt.Sprintf("  (at most %d of them)", a.ItemsMax)
+		many = templates.Phrase(lang, "workspace.how.most", "n", a.ItemsMax)
 	}
 	switch {
 	case len(a.ItemsWith) > 0:
@@ -320,11 +341,11 @@ func selectCommand(a engine.OpenRequest, name string) string {
 		args = append(args, "OPTION")
 	}
 	picks := "--select " + templates.ShellWord(strings.Join(ids[:min(len(ids), ShownItems)], ","))
-	return templates.CommandLine("placet respond", args, picks) + many
+	return templates.CommandLine("placet respond", args, picks) + "  " + many
 }
 
 // severalCommand chooses several options; one alone is chosen the same way.
-func severalCommand(a engine.OpenRequest, name string) string {
+func severalCommand(lang string, a engine.OpenRequest, name string) string {
 	args, flags := []string{name}, []string{}
 	for _, id := range a.Several {
 		args = append(args, console.OneLine(id))
@@ -332,7 +353,7 @@ func severalCommand(a engine.OpenRequest, name string) string {
 	if slices.ContainsFunc(a.Several, func(id string) bool { return slices.Contains(a.CommentRequired, id) }) {
 		flags = append(flags, withComment)
 	}
-	return templates.CommandLine("placet respond", args, flags...) + "  (one or more of them)"
+	return templates.CommandLine("placet respond", args, flags...) + "  " + templates.Phrase(lang, "workspace.how.some")
 }
 
 // optSteer is the option that the verb of its name gives.

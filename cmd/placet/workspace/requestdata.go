@@ -1,10 +1,9 @@
 package workspace
 
 import (
-	"fmt"
-
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/reconcile"
 )
 
 // GateOf is the gate of an open request.
@@ -25,7 +24,7 @@ func (b *Workspace) Describe(a engine.OpenRequest) engine.OpenRequest {
 // pendingAnswer is the answer that stands in place of an open request, nil where there is
 // none that can be used.
 func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
-	t := Request{OpenRequest: a}
+	t := b.request(a, reconcile.Found{})
 	d := b.Settled(a.Response, responseFile(a.Request))
 	if !d.Present() {
 		return nil
@@ -39,6 +38,6 @@ func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
 	author := ShownAuthor(r, d.Known)
 	return &engine.PendingAnswer{
 		Response: r.Response, User: by.User, Source: by.Source, Claimed: author != by.User,
-		Text: fmt.Sprintf("%s%s by %s (%s), not carried out yet", said, with, console.OneLine(author), console.OneLine(by.Source)),
+		Text: b.Env.Text("workspace.answer.pending", "answer", said+with, "who", console.OneLine(author), "source", console.OneLine(by.Source)),
 	}
 }

@@ -3,12 +3,12 @@ package workspace
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,8 +37,7 @@ func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err err
 	}
 	one, err := oneRunOf(b, all, args[0])
 	if p, ok := err.(*console.Problem); ok && len(p.Fits) == 0 {
-		return nil, nil, p.Try("a family is %s; placet status --all lists the runs; placet inbox alone shows all that is asked",
-			strings.Join(b.FamilyNames(), " or "))
+		return nil, nil, p.Try("workspace.narrow", "families", templates.List(b.Env.Lang, "list.or", b.FamilyNames()))
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -105,8 +104,10 @@ type View struct {
 	// Since is when the run came to stand where it stands, as far as its
 	// documents tell.
 	Since time.Time
-	// Awaited is what the run waits for besides answers, "" for nothing.
-	Awaited string
+	// awaited is the first thing that the run waits for besides answers, "" for nothing, and
+	// awaitedToo how many more there are.
+	awaited    string
+	awaitedToo int
 	// due are the problem notes that the next pass writes.
 	due []Note
 	// held are the files that may still be being written.
@@ -118,6 +119,7 @@ type View struct {
 	unsettled bool
 	// late: the account took too long, and the state document alone was looked at.
 	late bool
+	lang string // in which the run is spoken of
 	Err  error
 }
 
@@ -150,7 +152,7 @@ func (v View) Urgent() (all []Note) {
 func (b *Workspace) Runs() []reconcile.Found {
 	found, err := b.Loop.Runs()
 	if err != nil {
-		b.Env.Note("%s", console.Lines(err.Error()))
+		b.Env.Note("say.text", "text", console.Lines(templates.In(b.Env.Lang, err)))
 		b.Unlisted = true
 	}
 	return found
@@ -202,8 +204,9 @@ func viewEach(b *Workspace, found []reconcile.Found, views []View, todo []int, l
 	each(len(todo), func(n int) {
 		i := todo[n]
 		views[i] = viewIn(b, limit, found[i], func() View { return b.view(round, found[i]) })
+		views[i].lang = b.Env.Lang
 		if why := readHeldUp(b)[found[i].Run.State]; why != "" {
-			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, "the daemon cannot go on with this run and tries again within a minute: " + why})
+			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, b.Env.Text("workspace.heldup", "why", why)})
 		}
 	})
 }
@@ -227,7 +230,7 @@ func viewIn(b *Workspace, limit time.Duration, f reconcile.Found, look func() Vi
 func lateView(b *Workspace, f reconcile.Found, limit time.Duration) View {
 	p := b.Loop.Summarize(f)
 	v := View{Found: f, late: true}
-	v.Err = fmt.Errorf("cannot say within %v how the run stands: its documents are too large. Try placet explain, which takes up to %v", limit, runTime)
+	v.Err = templates.Errorf("workspace.late", "limit", limit, "most", runTime)
 	v.Key, v.ShortID, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
 	return v
 }
@@ -252,7 +255,10 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	}
 	v.RunView = f.Family.Machine.Account(snap)
 	v.Key = f.Key()
-	v.Since, v.Awaited = since(v.RunView, snap.Doc(f.Run.State)), awaited(v.WaitsFor)
+	v.Since = since(v.RunView, snap.Doc(f.Run.State))
+	if n := len(v.WaitsFor); n > 0 {
+		v.awaited, v.awaitedToo = console.Cut(v.WaitsFor[0], shownWait), n-1
+	}
 	v.addNotes(seen)
 	v.addUnreadable(seen)
 	if b.Brief && len(v.held) == 0 {
@@ -289,7 +295,7 @@ func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
 		return nil
 	}
 	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
-	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown(r.KnownAs), Message: r.RequestID}
+	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown("", r.KnownAs), Message: r.RequestID}
 	for _, more := range []string{r.Response, r.Comment, r.Reason, unverified(snap, d, r)} {
 		e.Message += console.Suffix(": ", more)
 	}
@@ -316,7 +322,7 @@ func mergeLog(log, entries []engine.Entry) []engine.Entry {
 // unverified says of a receipt in a snapshot that it is not to be believed, "" of one
 // that is.
 func unverified(snap engine.Snapshot, d engine.Document, r gate.Receipt) string {
-	return gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r)
+	return templates.In("", gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r))
 }
 
 // since is when a run came to stand where it stands: what is asked, else the
@@ -425,14 +431,19 @@ func oneRunOf(b *Workspace, found []reconcile.Found, arg string) (reconcile.Foun
 	case 1:
 		return fit[0], nil
 	case 0:
-		return reconcile.Found{}, console.Usage("cannot find a run %q in %s", console.OneLine(arg), console.OneLine(b.Root)).Try("placet status --all lists the runs")
+		return reconcile.Found{}, noRun(b, arg)
 	}
 	return reconcile.Found{}, ambiguous(arg, fit)
 }
 
+// noRun is the problem that an argument names no run.
+func noRun(b *Workspace, arg string) *console.Problem {
+	return console.Usage("workspace.run.none", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.status.try")
+}
+
 // ambiguous lists the runs that an argument fits.
 func ambiguous(arg string, fit []reconcile.Found) *console.Problem {
-	p := console.Usage("%q fits %s", console.OneLine(arg), console.Plural(len(fit), "run", "runs")).Try("name one of them, by as much of it as is unique")
+	p := fits(arg, templates.NewMessage("count.runs", "n", len(fit))).Try("workspace.fits.unique")
 	for _, f := range fit {
 		p.Fits = append(p.Fits, f.Key().String())
 	}
@@ -467,19 +478,19 @@ func (b *Workspace) Has(f reconcile.Found, request string) bool {
 func (b *Workspace) Peers(family string) (map[string][]byte, error) {
 	peers, err := b.Loop.Entries(family)
 	if errors.Is(err, engine.ErrUnsettled) {
-		b.Env.Note("%v", err)
+		b.Env.Note("say.text", "text", err)
 		err = nil
 	}
 	return peers, err
 }
 
-// HasDaemon reports whether a daemon runs here. Where none does it says what to run, to do
-// what is left.
-func (b *Workspace) HasDaemon(toDo string) bool {
+// HasDaemon reports whether a daemon runs here. Where none does it says with a sentence what
+// to run, to do what is left.
+func (b *Workspace) HasDaemon(sentence templates.Key) bool {
 	if DaemonRuns(b.Root) {
 		return true
 	}
-	b.Env.Note("no daemon runs here: run `placet once` or `placet watch` %s", toDo)
+	b.Env.Note(sentence)
 	return false
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // Characters of an answer that are shown: of its option or text, and of what goes
@@ -21,15 +22,18 @@ func (t Request) Said(r gate.Response) (answer, with string) {
 		return console.Cut(console.OneLine(r.Response), ShownAnswer), ""
 	}
 	if len(t.Items) > 0 {
-		with = picked(r.Selected)
+		with = picked(t.lang, r.Selected)
 	}
 	if n := r.Extra.Raw("attempts"); len(n) > 0 {
-		with += " with attempts " + console.Cut(console.OneLine(string(n)), ShownAnswer)
+		with += templates.Phrase(t.lang, "workspace.with.attempts", "n", console.Cut(console.OneLine(string(n)), ShownAnswer))
 	}
 	return console.Cut(console.OneLine(strings.Join(t.chosen(r), ", ")), ShownAnswer), with
 }
 
 // picked is what an answer selects, in words.
-func picked(selected []string) string {
-	return console.Cut(console.Suffix(" with ", console.OneLine(strings.Join(selected, ", "))), shownWith)
+func picked(lang string, selected []string) string {
+	if items := console.OneLine(strings.Join(selected, ", ")); items != "" {
+		return console.Cut(templates.Phrase(lang, "workspace.with", "items", items), shownWith)
+	}
+	return ""
 }

@@ -93,7 +93,7 @@ func (b *Workspace) SayInThread(f reconcile.Found, request, name, text string) e
 	}
 	doc := engine.Document{Path: path.Join(dir, "note-"+name, "note.json"), Kind: layout.SlackNote, Body: body}
 	if err := b.put(doc, request); err != nil && !errors.Is(err, store.ErrConflict) {
-		return console.Refused("cannot write %s: %v", doc.Path, console.Plain(err))
+		return console.Refused("workspace.write", "path", doc.Path, "error", console.Plain(err))
 	}
 	b.Loop.LookAgain(f.Run)
 	return nil

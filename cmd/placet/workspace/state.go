@@ -11,6 +11,7 @@ import (
 	"placet/engine/facade/notify"
 	"placet/engine/reconcile"
 	"placet/layout"
+	"placet/templates"
 )
 
 // WithoutEvents is where a daemon gets no file events.
@@ -155,7 +156,7 @@ func LineOf(v View) RunLine {
 		l.Where = a.Where
 	}
 	if v.Err != nil {
-		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, Note{v.Found.Run.State, v.Err.Error()})
+		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, Note{v.Found.Run.State, templates.In(v.lang, v.Err)})
 	}
 	l.Problems = slices.Concat(l.Problems, v.Notes, v.Urgent())
 	return l
@@ -163,17 +164,20 @@ func LineOf(v View) RunLine {
 
 // WaitsAt says in a few words what a run waits for.
 func WaitsAt(v View) string {
+	awaited := console.OneLine(v.waitsBesides())
 	switch {
 	case v.late:
-		return console.Cut(console.OneLine(v.Err.Error()), 80)
+		return console.Cut(console.OneLine(templates.In(v.lang, v.Err)), 80)
 	case v.Err != nil:
-		return "cannot be read: " + console.Cut(console.OneLine(v.Err.Error()), 80)
+		return templates.Phrase(v.lang, "workspace.waits.unreadable", "error", console.Cut(console.OneLine(templates.In(v.lang, v.Err)), 80))
 	case len(v.Open) > 0:
 		return openAt(v)
+	case (v.Blocked || len(v.Notes) > 0) && awaited == "":
+		return templates.Phrase(v.lang, "workspace.waits.note")
 	case v.Blocked || len(v.Notes) > 0:
-		return "a problem note stands" + console.Suffix(", waits for ", console.OneLine(v.Awaited))
-	case v.Awaited != "":
-		return "waits for " + console.OneLine(v.Awaited)
+		return templates.Phrase(v.lang, "workspace.waits.note.for", "for", awaited)
+	case awaited != "":
+		return templates.Phrase(v.lang, "workspace.waits.for", "for", awaited)
 	}
 	return ""
 }
@@ -181,38 +185,33 @@ func WaitsAt(v View) string {
 // waitsFor is what a run waits for, be it an answer: for who reads JSON.
 func (v View) waitsFor() string {
 	if len(v.Open) > 0 {
-		return "request " + v.Open[0].Request + " (person)" + andMore(len(v.Open)-1)
+		return v.andMore(templates.Phrase(v.lang, "workspace.waits.request", "request", v.Open[0].Request), len(v.Open)-1)
 	}
-	return v.Awaited
+	return v.waitsBesides()
 }
 
-// awaited is what a run waits for besides answers, in a few words, "" for nothing.
-func awaited(waits []string) string {
-	if len(waits) == 0 {
-		return ""
-	}
-	return console.Cut(waits[0], shownWait) + andMore(len(waits)-1)
-}
+// waitsBesides is what a run waits for besides answers, in a few words, "" for nothing.
+func (v View) waitsBesides() string { return v.andMore(v.awaited, v.awaitedToo) }
 
 // shownWait is how much of one thing that is awaited is shown, in characters.
 const shownWait = 120
 
-// andMore says that there are so many more, "" for none.
-func andMore(n int) string {
+// andMore is a thing and that there are so many more.
+func (v View) andMore(text string, n int) string {
 	if n < 1 {
-		return ""
+		return text
 	}
-	return fmt.Sprintf(" and %d more", n)
+	return templates.Phrase(v.lang, "list.more", "all", text, "n", n)
 }
 
 func openAt(v View) string {
 	a := v.Open[0]
 	text := fmt.Sprintf("%s  %s %s", console.OneLine(a.Where), console.OneLine(a.Type), Reference(a))
 	if a.Overdue {
-		text += " (overdue)"
+		text += " (" + templates.Phrase(v.lang, "workspace.waits.overdue") + ")"
 	}
 	if a.Problem != "" {
-		text += " (its answer cannot be used)"
+		text += " (" + templates.Phrase(v.lang, "workspace.waits.unusable") + ")"
 	}
-	return text + andMore(len(v.Open)-1)
+	return v.andMore(text, len(v.Open)-1)
 }

@@ -41,6 +41,7 @@ type storedView struct {
 	Final, Absent, Blocked bool          `json:",omitempty"`
 	Since                  time.Time
 	Waits                  string             `json:",omitempty"`
+	MoreWaits              int                `json:",omitempty"`
 	Open                   []storedRequest    `json:",omitempty"`
 	Notes                  []Note             `json:",omitempty"`
 	Untrusted              []engine.Untrusted `json:",omitempty"`
@@ -53,12 +54,13 @@ type storedRequest struct {
 	engine.OpenRequest
 	Members  []string   `json:",omitempty"`
 	NoReject string     `json:",omitempty"`
+	Lang     string     `json:",omitempty"`
 	Words    [][]string `json:",omitempty"` // of its options
 }
 
 func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 	for _, a := range open {
-		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject}
+		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
@@ -69,7 +71,7 @@ func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 
 func (r storedRequest) request() engine.OpenRequest {
 	a := r.OpenRequest
-	a.Members, a.NoReject = r.Members, r.NoReject
+	a.Members, a.NoReject, a.Lang = r.Members, r.NoReject, r.Lang
 	for i := range min(len(a.Options), len(r.Words)) {
 		a.Options[i].Words = r.Words[i]
 	}
@@ -84,7 +86,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 		return View{}, false
 	}
 	v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked = s.Class, s.Short, s.Status, s.Final, s.Absent, s.Blocked
-	v.Since, v.Awaited, v.Notes, v.Untrusted, v.Findings, v.stray = s.Since, s.Waits, s.Notes, s.Untrusted, s.Findings, s.Stray
+	v.Since, v.awaited, v.awaitedToo, v.Notes, v.Untrusted, v.Findings, v.stray = s.Since, s.Waits, s.MoreWaits, s.Notes, s.Untrusted, s.Findings, s.Stray
 	v.Found, v.Key = f, f.Key()
 	now := b.Env.Now()
 	for _, r := range s.Open {
@@ -98,7 +100,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 // storeView has a later look take over the view of a run.
 func storeView(b *Workspace, f reconcile.Found, seen reconcile.Seen, v View) {
 	body, err := json.Marshal(storedView{
-		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.Awaited, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
+		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.awaited, v.awaitedToo, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
 	}, json.FormatNilSliceAsNull(true))
 	if err == nil {
 		b.Loop.StoreView(f, seen, body)

@@ -10,6 +10,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine/ask"
 	"placet/engine/reconcile"
+	"placet/templates"
 )
 
 // Wait waits until asks have ended, or the first of them, and returns those that have. It
@@ -65,6 +66,6 @@ func (a *Asks) readStates(found []reconcile.Found, said map[string]bool) (states
 func (a *Asks) noteOnce(said map[string]bool, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
 		said[err.Error()] = true
-		a.Env.Note("%s", console.OneLine(err.Error()))
+		a.Env.Note("say.text", "text", console.OneLine(templates.In(a.Env.Lang, err)))
 	}
 }

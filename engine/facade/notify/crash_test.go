@@ -67,7 +67,7 @@ func tellUntilKilled() {
 			}
 			return m
 		},
-		Env: os.Environ, Now: func() time.Time { return at(round) }, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Env: os.Environ, Lang: func() string { return "" }, Now: func() time.Time { return at(round) }, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	n.Begin()
 	fmt.Println("begun")

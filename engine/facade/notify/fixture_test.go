@@ -25,6 +25,7 @@ type office struct {
 	settings atomic.Pointer[Settings]
 	ahead    atomic.Int64 // of now
 	now      func() time.Time
+	lang     string // of what is recorded
 
 	mu       sync.Mutex
 	requests map[string]Facts
@@ -64,7 +65,7 @@ func (o *office) begin(deliver func(context.Context, target, Message, []string) 
 			}
 			return Message{Title: fmt.Sprintf("%d: %s", n, strings.Join(names, " "))}
 		},
-		Env: func() []string { return nil }, Log: slog.New(slog.DiscardHandler),
+		Env: func() []string { return nil }, Lang: func() string { return o.lang }, Log: slog.New(slog.DiscardHandler),
 	})
 	if deliver != nil {
 		o.n.deliver = deliver

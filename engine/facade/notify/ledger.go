@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // ledgerName is the file of the state folder with a line for every attempt, and one for its
@@ -237,7 +237,7 @@ func (l *ledger) locked(do func(f *os.File) error) error {
 			continue
 		}
 		if err = errors.Join(err, err2); err == nil && !mine.Mode().IsRegular() {
-			err = fmt.Errorf("%s is no regular file", ledgerName)
+			err = templates.Errorf("notify.irregular", "file", ledgerName)
 		}
 		if err == nil {
 			err = l.take(mine)

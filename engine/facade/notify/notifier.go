@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // Facts are what decides whether people are told about a request, and when.
@@ -47,6 +48,8 @@ type Options struct {
 	Summarize func(n int, first []Message) Message
 	// Env is the environment of the user's own program.
 	Env func() []string
+	// Lang is the language of what is recorded about attempts.
+	Lang func() string
 	// Now is the clock, in the zone of the quiet hours.
 	Now func() time.Time
 	Log *slog.Logger
@@ -413,7 +416,7 @@ func (n *Notifier) start(ctx context.Context, t target, m Message, attempt int) 
 		if err != nil {
 			n.o.Log.Warn("cannot notify", "target", t.key, "request", m.Request, "outcome", outcome, "err", err)
 		}
-		if err := n.ledger.end(attempt, outcome, reasonOf(err), n.o.Now()); err != nil {
+		if err := n.ledger.end(attempt, outcome, n.reason(err), n.o.Now()); err != nil {
 			n.o.Log.Warn("what came of a notification cannot be recorded", "target", t.key, "err", err)
 		}
 	})
@@ -432,11 +435,12 @@ func (n *Notifier) try(ctx context.Context, t target, m Message) (outcome string
 	return isUnknown, err
 }
 
-func reasonOf(err error) string {
+// reason is why a message may not have arrived, "" where it has.
+func (n *Notifier) reason(err error) string {
 	if err == nil {
 		return ""
 	}
-	return err.Error()
+	return templates.In(n.o.Lang(), err)
 }
 
 // noticeRung is the one rung of what is told about no request.

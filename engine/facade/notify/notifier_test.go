@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"placet/templates"
 )
 
 // Check 2 of notifications.
@@ -66,10 +68,10 @@ func TestNotifySumsUpWhatIsMoreThanFiveInAMinute(t *testing.T) {
 func TestNotifyTriesARefusedAttemptThreeTimesMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t, Settings{To: []string{"desktop"}})
-		o.now = time.Now
+		o.now, o.lang = time.Now, "ko"
 		var at []time.Duration
 		began := time.Now()
-		end := func() error { return refusal("500") }
+		end := func() error { return refuse("say.text", "text", "500") }
 		o.begin(func(context.Context, target, Message, []string) error {
 			at = append(at, time.Since(began).Truncate(time.Second))
 			return end()
@@ -92,7 +94,7 @@ func TestNotifyTriesARefusedAttemptThreeTimesMore(t *testing.T) {
 		for _, d := range doubts {
 			got += d.Request + " " + d.Outcome + " " + d.Reason + "\n"
 		}
-		if want := "a refused 500\nb unknown " + errLost.Error() + "\n"; err != nil || got != want {
+		if want := "a refused 500\nb unknown " + templates.Text("ko", "notify.lost") + "\n"; err != nil || got != want {
 			t.Errorf("doubts %q (%v), expected %q", got, err, want)
 		}
 		o.stop()
@@ -269,6 +271,9 @@ func TestNotifyRefusesSettings(t *testing.T) {
 		}
 		if got != test.want || strings.Contains(got, secret) {
 			t.Errorf("%s: %q, expected %q", name, got, test.want)
+		}
+		if ko := templates.In("ko", err); err != nil && ko == err.Error() || strings.Contains(ko, secret) {
+			t.Errorf("%s in Korean: %q", name, ko)
 		}
 	}
 }

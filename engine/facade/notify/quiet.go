@@ -2,7 +2,10 @@ package notify
 
 import (
 	"fmt"
+	"strconv"
 	"time"
+
+	"placet/templates"
 )
 
 // quietHours are minutes of the day, by the clock on the wall, in which nobody is told. They
@@ -18,7 +21,7 @@ func readQuiet(text string) (q quietHours, err error) {
 	n, err := fmt.Sscanf(text, "%02d:%02d-%02d:%02d", &h1, &m1, &h2, &m2)
 	q = quietHours{h1*60 + m1, h2*60 + m2}
 	if err != nil || n != 4 || q == (quietHours{}) || q.from == q.to || max(h1, h2) > 23 || max(m1, m2) > 59 || fmt.Sprintf("%02d:%02d-%02d:%02d", h1, m1, h2, m2) != text {
-		return quietHours{}, fmt.Errorf("takes two different times of the day such as \"22:00-07:00\", not %q", text)
+		return quietHours{}, templates.Errorf("notify.setting.quiet", "value", strconv.Quote(text))
 	}
 	return q, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +20,8 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
+
+	"placet/templates"
 )
 
 // sendTime is how long one attempt may take.
@@ -34,12 +37,17 @@ type Message struct {
 }
 
 // errLost says that nobody knows whether a message has arrived.
-var errLost = errors.New("no answer within 10 s")
+var errLost = templates.Errorf("notify.lost")
 
 // refusal says that a message has not arrived, and why.
-type refusal string
+type refusal struct{ templates.Message }
 
-func (r refusal) Error() string { return string(r) }
+// Error is what a log shows.
+func (r refusal) Error() string { return r.String() }
+
+func refuse(key templates.Key, pairs ...any) error {
+	return refusal{templates.NewMessage(key, pairs...)}
+}
 
 // deliver hands a message to a target. The error is a [refusal] where it has certainly not
 // arrived, and repeats no secret.
@@ -50,7 +58,7 @@ func deliver(ctx context.Context, t target, m Message, env []string) error {
 	case t.key == desktop:
 		argv := desktopCommand(runtime.GOOS, m)
 		if argv == nil {
-			return refusal("there are no messages on the desktop of this system")
+			return refuse("notify.refused.desktop")
 		}
 		return runProgram(ctx, argv, os.Environ())
 	}
@@ -61,23 +69,23 @@ func deliver(ctx context.Context, t target, m Message, env []string) error {
 func checkURL(text string) (scheme string, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
-		return "", errors.New("takes \"desktop\" or a URL of a service, such as ntfy://ntfy.sh/topic")
+		return "", templates.Errorf("notify.setting.url")
 	}
 	scheme, _, _ = strings.Cut(u.Scheme, "+")
 	r := router.ServiceRouter{}
 	if _, err := r.NewService(scheme); err != nil || scheme == "logger" {
-		return "", fmt.Errorf("there is no service %q: docs/notifications.md names them", scheme)
+		return "", templates.Errorf("notify.setting.service", "service", strconv.Quote(scheme))
 	}
 	if scheme == "matrix" { // it logs in when it is set up
 		return scheme, nil
 	}
 	defer func() {
 		if recover() != nil { // the library's, of a URL that nobody has tried
-			err = fmt.Errorf("the URL does not fit the service %q", scheme)
+			err = templates.Errorf("notify.setting.misfit", "service", strconv.Quote(scheme))
 		}
 	}()
 	if _, err := r.Locate(text); err != nil {
-		return "", fmt.Errorf("the URL does not fit the service %q: %s", scheme, scrub(err.Error(), text))
+		return "", templates.Errorf("notify.setting.misfit.because", "service", strconv.Quote(scheme), "error", scrub(err.Error(), text))
 	}
 	return scheme, nil
 }
@@ -101,20 +109,20 @@ const mostHanging = 4
 func sendURL(ctx context.Context, to, text string) error {
 	boundClient()
 	if !addHanging(to, 1) {
-		return refusal("earlier attempts still hang")
+		return refuse("notify.refused.hanging")
 	}
 	done := make(chan error, 1)
 	go func() {
 		defer addHanging(to, -1)
 		defer func() {
 			if r := recover(); r != nil {
-				done <- fmt.Errorf("the service's client broke: %v", r)
+				done <- templates.Errorf("notify.broke", "error", scrub(fmt.Sprint(r), to))
 			}
 		}()
 		r := router.ServiceRouter{}
 		service, err := r.Locate(to) // a new one each time: services remember what they sent
 		if err != nil {
-			done <- refusal(scrub(err.Error(), to))
+			done <- refuse("say.text", "text", scrub(err.Error(), to))
 			return
 		}
 		if d, ok := service.(*discord.Service); ok {
@@ -184,7 +192,7 @@ var (
 // judge makes a refusal of an error that says so. Services hand on no more than its text, and
 // what is not known to be a refusal is none: it is not tried again.
 func judge(err error, to string) error {
-	if err == nil || errors.As(err, new(refusal)) {
+	if err == nil || errors.As(err, new(refusal)) || errors.As(err, new(*templates.Error)) {
 		return err
 	}
 	text := err.Error()
@@ -192,7 +200,7 @@ func judge(err error, to string) error {
 	said := scrub(text, to)
 	switch {
 	case unsent.MatchString(text), errors.As(err, &code) && code.Code >= 400, !transport.MatchString(text) && answered.MatchString(text):
-		return refusal(said)
+		return refuse("say.text", "text", said)
 	}
 	return errors.New(said)
 }
@@ -254,11 +262,11 @@ func runProgram(ctx context.Context, argv, env []string) error {
 	case err == nil:
 		return nil
 	case cmd.Process == nil:
-		return refusal(fmt.Sprintf("cannot run %s: %v", argv[0], err))
+		return refuse("notify.refused.run", "program", argv[0], "error", err)
 	case ctx.Err() != nil:
 		return errLost
 	case errors.As(err, &exit) && exit.Exited():
-		return refusal(fmt.Sprintf("%s ended with %d", argv[0], exit.ExitCode()))
+		return refuse("notify.refused.exit", "program", argv[0], "code", exit.ExitCode())
 	}
-	return fmt.Errorf("%s: %w", argv[0], err)
+	return templates.Errorf("notify.program", "program", argv[0], "error", err)
 }

@@ -2,18 +2,18 @@ package notify
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/templates"
 )
 
 // Settings is the table [notify]. It holds secrets, so it counts only in the user's own
@@ -70,7 +70,7 @@ func (s Settings) Check(families []string) (key string, err error) {
 	for _, word := range s.On {
 		of, _, _ := strings.Cut(strings.TrimPrefix(word, "!"), "/")
 		if err == nil && of != "*" && !strings.HasPrefix(of, "tag:") && !slices.Contains(families, of) {
-			return "on", fmt.Errorf("%q names no family: there are %s, \"*\" for all, and \"tag:word\"", word, strings.Join(families, ", "))
+			return "on", templates.Errorf("notify.setting.family", "value", strconv.Quote(word), "families", strings.Join(families, ", "))
 		}
 	}
 	return key, err
@@ -119,7 +119,7 @@ func (s Settings) plan() (p plan, key string, err error) {
 	}
 	for _, word := range s.On {
 		if !filterWord.MatchString(word) {
-			return p, "on", fmt.Errorf("takes \"family/type\", \"family\", \"*\" or \"tag:word\", each with \"!\" before it or without, not %q", word)
+			return p, "on", templates.Errorf("notify.setting.on", "value", strconv.Quote(word))
 		}
 	}
 	all, err := p.addTargets(s.To)
@@ -128,7 +128,7 @@ func (s Settings) plan() (p plan, key string, err error) {
 	}
 	if len(s.Command) > 0 {
 		if program := s.Command[0]; program == "" || strings.Contains(program, "/") && !filepath.IsAbs(program) {
-			return p, "command", fmt.Errorf("takes the name of a program or its absolute path, not %q", program)
+			return p, "command", templates.Errorf("notify.setting.command", "value", strconv.Quote(program))
 		}
 		t := target{key: "command-" + mark(strings.Join(s.Command, "\x00")), argv: s.Command}
 		p.targets[t.key] = t
@@ -145,14 +145,14 @@ func (s Settings) plan() (p plan, key string, err error) {
 	for _, e := range s.Escalate {
 		to, err := p.addTargets(e.To)
 		if err == nil && len(to) == 0 {
-			err = errors.New("needs somebody to escalate to: { after = \"4h\", to = [\"desktop\"] }")
+			err = templates.Errorf("notify.setting.escalate")
 		}
 		if err = cmp.Or(err, p.addRung("escalate", e.After, to)); err != nil {
 			return p, "escalate", err
 		}
 	}
 	if len(p.targets) > mostTargets || len(p.rungs) > mostRungs {
-		return p, "to", fmt.Errorf("has too many targets or times: expected at most %d and %d", mostTargets, mostRungs)
+		return p, "to", templates.Errorf("notify.setting.many", "targets", mostTargets, "times", mostRungs)
 	}
 	slices.SortStableFunc(p.rungs, func(a, b rung) int { return cmp.Compare(a.age, b.age) })
 	return p, "", nil
@@ -165,7 +165,7 @@ func (p *plan) addTargets(to []string) (keys []string, err error) {
 		if word != desktop {
 			scheme, err := checkURL(word)
 			if err != nil {
-				return nil, fmt.Errorf("number %d of the list: %w", i+1, err)
+				return nil, templates.Errorf("notify.setting.element", "number", i+1, "error", err)
 			}
 			t = target{key: scheme + "-" + mark(word), url: word}
 		}
@@ -205,7 +205,7 @@ func length(text string) (time.Duration, error) {
 		d = 0
 	}
 	if d *= unit; err != nil || d < time.Second {
-		return 0, fmt.Errorf("takes ages from 1s to 365d, such as \"30m\", \"2h\" or \"1d\", not %q", text)
+		return 0, templates.Errorf("notify.setting.age", "value", strconv.Quote(text))
 	}
 	return d, nil
 }

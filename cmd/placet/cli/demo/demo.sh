@@ -1,6 +1,7 @@
 # The demo: what it says, and what it does. placet demo runs it in a folder of its own, by
 # the shell, with PLACET, the program, STORY, which one, STEP, whether it waits for Enter
-# after each step, and STRONG, FAINT and PLAIN, how a terminal shows it.
+# after each step, and STRONG, FAINT and PLAIN, how a terminal shows it. In place of @@KEY
+# it gets the words of that key, as one word of the shell's.
 
 home=$PWD
 daemon=
@@ -11,8 +12,8 @@ trap 'test -z "$daemon" || kill "$daemon"' EXIT
 # say tells what comes next. With STEP it waits for Enter before, except at the beginning.
 say() {
 	if test -n "$STEP" && test -n "$begun"; then
-		printf '\n%sPress Enter to go on.%s ' "$FAINT" "$PLAIN"
-		read -r _ <&3 || fail 'the input has ended'
+		printf '\n%s%s%s ' "$FAINT" @@cli.demo.enter "$PLAIN"
+		read -r _ <&3 || fail @@cli.demo.ended
 	fi
 	begun=yes
 	printf '\n%s# %s%s\n' "$FAINT" "$*" "$PLAIN"
@@ -32,7 +33,7 @@ watch() {
 	prompt 'placet watch &'
 	"$PLACET" watch 2> "$home/said" &
 	daemon=$!
-	await 1 '^placet: watching' "$home/said"
+	await 1 "^placet: .*$PWD" "$home/said"
 	cat "$home/said"
 }
 
@@ -51,7 +52,7 @@ await() {
 		fi
 		sleep 0.05
 	done
-	fail "$3 is not written in time"
+	fail "$3" @@cli.demo.late
 }
 
 # lines N REGEXP FILE waits until N lines of a file match.
@@ -62,7 +63,7 @@ lines() {
 		fi
 		sleep 0.05
 	done
-	fail "$3 is not written in time"
+	fail "$3" @@cli.demo.late
 }
 
 # find PATTERN LINE sets form, run and request to those of the form that has a line and is
@@ -77,7 +78,7 @@ find() {
 			return
 		fi
 	done
-	fail 'there is no such form'
+	fail @@cli.demo.noform
 }
 
 # put FILE writes a file beside and renames it into place, as an editor does.
@@ -129,7 +130,7 @@ ask)
 cd "$home/release"
 mkdir "$home/bin"
 ln -s "$PLACET" "$home/bin/placet"
-say 'A script asks a person before it deploys. This is all of it:'
+say @@cli.demo.ask.script
 echo 'eu-west first, then the rest' > plan.md
 write deploy.sh 'placet ask "Deploy 1.4 to production?" --artifact plan.md --as deploy.sh --wait &&
 	echo "deploying 1.4"'
@@ -138,26 +139,26 @@ PATH=$home/bin:$PATH sh deploy.sh 2>&1 &
 daemon=$!
 await 1 . '.asks/*/requests/*/form.md'
 await 1 '"status": "open"' '.asks/*/state.json'
-say 'The script waits. You see what is asked, and what each answer does:'
+say @@cli.demo.ask.waits
 placet inbox
 find '.asks/*/requests/*/form.md' ''
-say 'The form is a text file. In any editor you tick an answer and "submit", and save:'
+say @@cli.demo.ask.form
 tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
 wait "$daemon"
 daemon=
-say 'The answer is "approve", so the script went on. The record stays, for git to keep:'
+say @@cli.demo.ask.answer
 show "$run/answer.md" '#' ''
 ;;
 faber)
 cd "$home/workspace"
 runs=.fractary/faber/runs/acme-corp/proja
-say 'Agents have paused in six runs, each with a question in its state.json. You make the folder a workspace:'
+say @@cli.demo.faber.paused
 prompt "git init && placet init && git add . && git commit -m 'six runs wait'"
 git init -q -b main
 "$PLACET" init
 git add -A
 git commit -q -m 'six runs wait'
-say 'placet watch writes a form for each question, in the folder of its run:'
+say @@cli.demo.faber.watch
 watch
 await 6 . "$runs/*/requests/*/form.md"
 await 6 request_opened "$runs/*/state.json"
@@ -165,16 +166,16 @@ git add -A
 git commit -q -m 'requests opened'
 placet 'inbox --short'
 find "$runs/*/requests/*/form.md" '- [ ] request_changes'
-say 'You open one form in an editor, tick an answer and "submit", and save:'
+say @@cli.demo.faber.form
 tick '^- \[' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
 await 1 '"in_progress"' "$run/state.json"
 await 1 . "$run/resume.md"
-say 'The run goes on: its agent reads resume.md. Everything is in the files, and in the diff:'
+say @@cli.demo.faber.resume
 prompt 'git add -N . && git diff --stat'
 git add -N .
 git diff --stat=100 --stat-graph-width=20
 find "$runs/*/requests/*/form.md" '- [ ] approve'
-say 'You answer another one from a shell:'
+say @@cli.demo.faber.shell
 placet "approve $request -m 'Ship it'"
 await 1 '"in_progress"' "$run/state.json"
 await 1 . "$run/resume.md"
@@ -183,19 +184,19 @@ stop
 afl)
 cd "$home/shop"
 session=.afl/sessions/receipts
-say 'An agent is to write receipt.sh. A checkpoint says what it must do, and which test must pass:'
+say @@cli.demo.afl.checkpoint
 mkdir -p "$XDG_CONFIG_HOME/placet"
 printf '[afl]\nshell = ["sh", "-c"]\n' > "$XDG_CONFIG_HOME/placet/placet.toml"
 show $session/specs/checkpoints.yaml approved_by: ''
 watch
 await 1 '"edge":"start"' $session/events.jsonl
-say 'The test is a command in a file of the workspace: it runs only after you have agreed to it:'
+say @@cli.demo.afl.test
 placet 'trust --yes'
-say 'placet has written a prompt for the agent. The agent, which this demo plays, hands in without having written anything:'
+say @@cli.demo.afl.prompt
 hand_in delegations/total/iterations/1/worker.json
 lines 1 '"edge":"retry_due"' $session/events.jsonl
-say 'The test failed. The second prompt tells the agent why:'
-show $session/delegations/total/iterations/1/feedback.md 'The lines that tell' ''
+say @@cli.demo.afl.failed
+show $session/delegations/total/iterations/1/feedback.md @@afl.feedback.lines ''
 write receipt.sh 'total=0
 for price in "$@"; do
 	total=$price
@@ -203,14 +204,14 @@ done
 echo "$total"'
 hand_in delegations/total/iterations/2/worker.json
 await 1 '"edge":"escalate"' $session/events.jsonl
-say 'Two attempts were allowed, so a person must decide. This is what you are told:'
-show $session/delegations/total/escalation.md '### Failure history' '### Pattern analysis'
+say @@cli.demo.afl.decide
+show $session/delegations/total/escalation.md '### '@@afl.escalation.history '### '@@afl.escalation.pattern
 placet 'inbox --short'
 find "$session/requests/escalation-*/form.md" ''
-say 'You allow one more attempt, and give the agent a hint:'
+say @@cli.demo.afl.more
 placet "respond $request retry_more --attempts 1 -m 'Add the prices up: the last one must not win.'"
 lines 2 '"edge":"retry_due"' $session/events.jsonl
-say 'The hint stands in the third prompt. The agent mends its script:'
+say @@cli.demo.afl.hint
 write receipt.sh 'total=0
 for price in "$@"; do
 	total=$((total + price))
@@ -219,7 +220,7 @@ echo "$total"'
 hand_in delegations/total/iterations/3/worker.json
 await 1 '"edge":"review_opened"' $session/events.jsonl
 find "$session/requests/review-*/form.md" ''
-say 'The test passes. You look at the whole, and accept it:'
+say @@cli.demo.afl.accept
 placet "respond $request accept"
 await 1 . $session/report.md
 stop
@@ -228,29 +229,29 @@ optimizer)
 cd "$home/import"
 cycle=.mso-context/active/20261120-msowd-nightly-import/optimizer
 next=.mso-context/active/20261121-msowd-nightly-import
-say 'A workflow has run. An agent left figures about it, and what could be better:'
+say @@cli.demo.optimizer.figures
 show $cycle/inputs/kpi.json '' ''
 show $cycle/suggestions.json '' ''
 watch
-say 'The settings name a command that analyses the run. It starts only after you have agreed to it:'
+say @@cli.demo.optimizer.command
 placet 'trust --yes'
-say 'You ask for a report:'
+say @@cli.demo.optimizer.report
 placet "optimizer trigger nightly-import --run 20261120-msowd-nightly-import --goal 'no night without a shop'"
 await 1 '"edge":"recorded"' $cycle/events.jsonl
-show $cycle/level20_report.md '### Trends' '## Improvement'
+show $cycle/level20_report.md '### ' '## '
 find "$cycle/requests/hitl-*/form.md" ''
-say 'You answer three questions in one form: was this kind of report right, which suggestion is taken up, what else is to be done?'
+say @@cli.demo.optimizer.form
 tick '^ *([0-9]\. |- \[|Ask )' 's/^\( *- \)\[ \] \(appropriate\|s1\)/\1[x] \2/
 s/^- \[ \] submit/Ask the shop of night 6 why it was closed.\
 \
 - [x] submit/'
 await 1 '"edge":"answered"' $cycle/events.jsonl
 await 1 . $cycle/goal.json
-say 'Your answer is the goal of the next run, and a row of a database that others read:'
+say @@cli.demo.optimizer.goal
 show $cycle/goal.json '{' ''
 lines 2 '"outcome": "(inserted|present)"' $cycle/audit.json
 "$PLACET" demo --rows .mso-context/audit_global.db
-say 'When the workflow has run again, the goal begins the next cycle:'
+say @@cli.demo.optimizer.next
 sleep 1 # it completes after the goal was set
 put $next/manifest.json <<END
 {"run_id": "20261121-msowd-nightly-import", "status": "completed", "tags": [], "completed_at": "$(date -u +%Y-%m-%dT%H:%M:%SZ)"}
@@ -266,7 +267,7 @@ stop
 nemawashi)
 cd "$home/team"
 action=.nemawashi/actions/1
-say 'An agent wants a mail sent. You have named a mail server in your own settings, outside of the workspace:'
+say @@cli.demo.nemawashi.mail
 "$PLACET" demo --mailbox "$home/mailbox" > "$home/port" &
 mailbox=$!
 trap 'kill "$mailbox"; test -z "$daemon" || kill "$daemon"' EXIT
@@ -278,7 +279,7 @@ sed 's/^/    /' "$XDG_CONFIG_HOME/placet/placet.toml"
 git init -q -b main
 "$PLACET" init > /dev/null
 watch
-say 'The agent drafts the mail. Nothing is sent: you are asked first.'
+say @@cli.demo.nemawashi.draft
 write draft.md 'Dear all,
 we are late. It is your fault.'
 write payload.json '{"to": "pm@acme.example", "subject": "Delay"}'
@@ -286,20 +287,20 @@ placet "nemawashi new --type mail_draft --summary 'Tell the customer' --draft dr
 await 1 '"event_type":"approval_requested"' $action/events.jsonl
 placet 'inbox --short'
 find "$action/requests/apr-*/form.md" ''
-say 'You ask for changes. Still nothing is sent:'
+say @@cli.demo.nemawashi.steer
 placet "steer $request --plan B -m 'Softer, and say what we do about it.'"
 lines 2 '"event_type":"approval_requested"' $action/events.jsonl
-say 'The agent writes another draft, and you are asked again:'
+say @@cli.demo.nemawashi.again
 write draft.md 'Dear all,
 we need one more week, and have hired two people to keep it at that.'
 placet "nemawashi revise 1 --draft draft.md"
 lines 3 '"event_type":"approval_requested"' $action/events.jsonl
 find "$action/requests/apr-*/form.md" ''
-say 'The form shows all that would be sent. You approve it in an editor:'
-show "$form" '### Part' '- **Artifact'
+say @@cli.demo.nemawashi.form
+show "$form" '### ' '- **'@@form.artifact
 tick '^- \[.\] (a|r|su)' 's/^- \[ \] \(approve\|submit this answer\)/- [x] \1/'
 await 1 '"event_type":"execution_succeeded"' $action/events.jsonl
-say 'The mail has arrived, once. Who did what is on record:'
+say @@cli.demo.nemawashi.sent
 show "$home/mailbox" 'Subject' ''
 placet 'nemawashi audit 1'
 stop
@@ -308,7 +309,7 @@ pal)
 cd "$home/build"
 run=.pal/orchestrations/shop
 workers=$run/sessions/build
-say 'Two work packages are to be built, one after the other. Each gets an agent that builds and one that tests:'
+say @@cli.demo.pal.packages
 write ports/order.md '> Port ID: order
 
 Take an order, and add up its prices.'
@@ -319,23 +320,23 @@ Have an order paid.'
 write $run/orchestration.json '{"title": "Shop", "ports": ["order", "checkout"], "max_retries": 2}'
 watch
 await 1 . $workers/order/impl/inbox/try-1.md
-say 'placet has told the builder of "order" what to do, in its inbox. Both agents, which this demo plays, hand in:'
+say @@cli.demo.pal.inbox
 hand_over impl/result-1.json '{"status": "ready", "summary": "adds up", "changed_files": ["order.sh"]}'
 await 1 . $workers/order/test/session.json
 hand_over test/feedback-1.json '{"success": false, "failed_tests": [{"name": "three prices", "suggested_fix": "count the last one"}]}'
 await 1 . $workers/order/impl/inbox/try-2.md
-say 'The test failed, and the builder reads why in its inbox. The second try fails, too:'
+say @@cli.demo.pal.failed
 hand_over impl/result-2.json '{"status": "ready", "summary": "adds up now", "changed_files": ["order.sh"]}'
 hand_over test/feedback-2.json '{"success": false, "failed_tests": [{"name": "no price", "suggested_fix": "print 0"}]}'
 await 1 . "$run/requests/*/form.md"
-say 'Two tries were allowed, so a person must decide:'
+say @@cli.demo.pal.decide
 placet inbox
 find "$run/requests/*/form.md" ''
 run=.pal/orchestrations/shop
-say 'You know what to do, and say so:'
+say @@cli.demo.pal.retry
 placet "respond $request retry -m 'An order without prices costs 0.'"
 await 1 . "$workers/order/impl/inbox/try-3.md"
-say 'Your words are in the inbox of the builder. The third try passes, and "checkout" begins by itself:'
+say @@cli.demo.pal.passed
 hand_over impl/result-3.json '{"status": "ready", "summary": "prints 0 for nothing", "changed_files": ["order.sh"]}'
 hand_over test/feedback-3.json '{"success": true, "total_tests": 9, "passed_tests": 9}'
 await 1 . $workers/checkout/impl/inbox/try-1.md
@@ -343,4 +344,4 @@ placet 'graph pal/shop'
 stop
 ;;
 esac
-say 'That is all: questions, forms and answers, each in a file. To begin in a folder of yours, see README.md: placet ask, or placet init and placet watch.'
+say @@cli.demo.end

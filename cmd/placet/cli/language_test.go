@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade/notify"
+	"placet/engine/gate"
+	"placet/engine/optimizer"
+	"placet/templates"
+)
+
+// pseudo is what the pseudo-language shows as translated.
+var pseudo = regexp.MustCompile(`⟦[^⟧]*⟧`)
+
+// inEnglish is what a text in the pseudo-language says in English. Its values are to be
+// without Latin letters.
+func inEnglish(text string) (lines []string) {
+	for line := range strings.Lines(pseudo.ReplaceAllString(text, "")) {
+		if regexp.MustCompile(`[A-Za-z]`).MatchString(line) && !strings.Contains(line, "placet ") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// greek is a request of which nothing but placet's own words is in English.
+func greek() engine.OpenRequest {
+	return engine.OpenRequest{
+		Request: "α-1", Run: engine.Key{Family: "ω", ID: "β"}, Type: "γ", Where: "δ", Prompt: "ε", Summary: "ζ", Form: "η", Artifacts: []string{"θ"},
+		RequestedAt: noon, Deadline: noon.Add(time.Hour), Overdue: true, Problem: "ι",
+		Options: []engine.RequestOption{{ID: "κ", Description: "λ"}, {ID: "μ", Description: "ν"}, {ID: "ρ"}}, Several: []string{"κ", "μ"},
+		Items: []engine.RequestItem{{ID: "ξ", Label: "ο"}},
+	}
+}
+
+func TestWhatViewsShowIsTranslated(t *testing.T) {
+	a := greek()
+	view := workspace.View{RunView: engine.RunView{
+		Key: a.Run, Open: []engine.OpenRequest{a}, Status: "σ", Graph: []engine.Node{{ID: "τ", Status: "σ"}}, Log: []engine.Entry{{At: noon, Event: "υ"}},
+	}, Notes: []workspace.Note{{Path: "φ", Text: "χ"}}}
+	wait := config.UntrustedLine{Name: "ψ", Text: "ω", Tighter: true}
+	asked := map[string]any{"A": a, "Head": "α", "Items": a.Items, "More": 3, "Gate": engine.Gate{Approvers: []string{"β"}}, "How": []string{"γ", "δ"}, "Answer": &engine.PendingAnswer{Text: "ε"}}
+	for name, print := range map[string]func(w *console.Env){
+		"prompt": func(w *console.Env) { w.Out.Write([]byte(promptText(w, workspace.Request{OpenRequest: a}))) },
+		"asked":  func(w *console.Env) { show(w, "asked", asked) },
+		"run":    func(w *console.Env) { show(w, "run", view) },
+		"part": func(w *console.Env) {
+			showPart(&workspace.Workspace{Env: w}, view, engine.Part{ID: "δ", Status: "σ", Progress: &engine.Progress{Task: "τ", Used: 1, Of: 2}})
+		},
+		"closed": func(w *console.Env) {
+			showClosed(&workspace.Workspace{Env: w}, workspace.ClosedLine{
+				Receipt: gate.Receipt{RequestID: "α", Result: "β", Comment: "γ", ReceivedAt: "1", DecidedAt: "2", Late: true, Reason: "δ", SupersededBy: "ε", KnownAs: []string{"ζ"}},
+				Run:     "ω", User: "η", Source: "θ", Answer: "ι", File: "κ",
+			})
+		},
+		"explanation": func(w *console.Env) {
+			showExplanation(w, workspace.Subject{View: view}, workspace.Explanation{
+				Run: "ω", Problems: view.Notes, Holding: []workspace.PendingLine{{Text: "α"}}, Moves: []engine.UnblockingFile{{Path: "β", Content: "γ"}},
+			})
+		},
+		"untrusted": func(w *console.Env) { show(w, "untrusted", shownTrust{wait, []namedFile{{"α", "β", true}}}) },
+		"agreed":    func(w *console.Env) { show(w, "agreed", shownTrust{wait, []namedFile{{"α", "β", false}}}) },
+		"next": func(w *console.Env) {
+			goals := []openLine{{Run: "α", Workflow: "β", ApprovedBy: "γ", Issues: []string{"δ"}, Taken: "ε"}, {HeldBy: "ζ"}, {Waits: waitsFor(w, optimizer.OpenGoal{}, true)}}
+			show(w, "next", map[string]any{"goals": goals, "runs": []strayLine{{Run: "η"}, {Run: "θ", Fits: []string{"ι", "κ"}}}})
+			show(w, "next", map[string]any{"goals": nil, "runs": nil})
+		},
+		"level": func(w *console.Env) { _ = showDecision(w, optimizer.Decision{Rationale: []string{"α"}}) },
+		"once": func(w *console.Env) {
+			b := &workspace.Workspace{Env: w}
+			printOnce(b, onceData{Waiting: 1, Notes: []string{"α"}, Unsettled: []string{"β"}, Stuck: []string{"γ"}, Untrusted: []config.UntrustedLine{{Name: "δ"}}}, noon)
+		},
+		"status": func(w *console.Env) {
+			s := workspace.Summary{Daemon: true, Runs: []workspace.RunLine{{}}, Views: make([]workspace.View, 1), Waiting: 2, Final: map[engine.Status]int{"α": 2}, Held: "β",
+				Misplaced: []workspace.MisplacedLine{{Path: "γ", Why: "δ"}}, Blind: workspace.WithoutEvents{Count: 2, Folders: []string{"ε"}},
+				Undelivered: []notify.Doubt{{Target: "ζ"}, {Target: "η", Outcome: "refused"}}}
+			printStatus(&workspace.Workspace{Env: w}, s)
+			w.Out.Write([]byte(tally(w, workspace.Summary{Workspace: "θ"})))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			print(&console.Env{Out: &out, Err: &out, Lang: templates.Pseudo, Now: func() time.Time { return noon.Add(2 * time.Hour) }})
+			for _, line := range inEnglish(strings.NewReplacer("placet: ", "", "/active", "").Replace(out.String())) {
+				t.Errorf("%q is in English:\n%s", line, out.String())
+			}
+			if !strings.Contains(out.String(), "⟦") {
+				t.Errorf("nothing is translated: %s", out.String())
+			}
+		})
+	}
+}
+
+// What the parser of flags says is said as it says it, and in every language.
+func TestMistakesInFlagsAreTranslated(t *testing.T) {
+	for _, args := range [][]string{{"--ω"}, {"-ab"}, {"--number"}, {"-n"}, {"--number", "ω"}, {"--=1"}} {
+		cmd := &cobra.Command{Use: "α", RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}
+		cmd.Flags().IntP("number", "n", 0, "")
+		cmd.SetArgs(args)
+		err := cmd.Execute()
+		said := flagError(err)
+		if err == nil || said.Error() != err.Error() {
+			t.Errorf("%q: %v, said as %v", args, err, said)
+		}
+		if worded := (*templates.Error)(nil); !errors.As(said, &worded) || !strings.HasPrefix(worded.In(templates.Pseudo), "⟦") {
+			t.Errorf("%q: %v is in English", args, said)
+		}
+	}
+}
