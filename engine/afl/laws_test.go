@@ -19,6 +19,7 @@ func TestLaws(t *testing.T)        { enginetest.Run(t, laws(t)) }
 func TestCrash(t *testing.T)       { enginetest.Crash(t, smallest(laws(t))) }
 func TestErrors(t *testing.T)      { enginetest.Errors(t, smallest(laws(t))) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws(t))) }
+func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws(t)) }
 
 // playsAll reports whether PLACET_LAWS asks for every case, which takes hours.
 func playsAll() bool { return os.Getenv("PLACET_LAWS") == "all" }

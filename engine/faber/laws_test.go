@@ -26,6 +26,7 @@ func TestLaws(t *testing.T)        { enginetest.Run(t, laws()) }
 func TestCrash(t *testing.T)       { enginetest.Crash(t, some(laws())) }
 func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws())) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws())) }
+func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
 // Scenario 12: killed, or without power, at every write of scenario 2.
 func TestScenario12KilledAtEveryWrite(t *testing.T) {

@@ -18,6 +18,7 @@ func TestLaws(t *testing.T)        { enginetest.Run(t, laws()) }
 func TestCrash(t *testing.T)       { enginetest.Crash(t, some("retried in part")) }
 func TestErrors(t *testing.T)      { enginetest.Errors(t, some("sent")) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some("retried in part")) }
+func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
 // some are the stories that are told with trouble at every call: one from its beginning,
 // and of the others what is different.

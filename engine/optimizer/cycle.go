@@ -41,7 +41,7 @@ var family = run.Family[State, *cycle]{
 	Read: readCycle, Rules: rules, Final: final, New: unbegun,
 	Questions: map[string]run.Question[*cycle]{
 		typeHITL: {
-			Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: levelHint,
+			Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint",
 			Stands: func(r *cycle, _ *run.Request) (string, bool) { return reportStands(r) }, Tell: tellHITL,
 		},
 		typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},

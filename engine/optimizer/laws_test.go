@@ -18,6 +18,7 @@ func TestLaws(t *testing.T)        { enginetest.Run(t, laws()) }
 func TestCrash(t *testing.T)       { enginetest.Crash(t, some(laws())) }
 func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws())) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws())) }
+func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
 // some keeps the stories that differ in what they write: told with trouble at
 // every call, all of them take too long. PLACET_LAWS=all tells all but those of
@@ -49,6 +50,11 @@ func laws() enginetest.Suite {
 	s.Lengths = clocksAside
 	s.After = eachRowOnce
 	s.Rows = nil
+	s.Speak = func(conf *engine.Config, lang string) {
+		c := conf.Family.(Config)
+		c.Language = lang
+		conf.Family = c
+	}
 	s.Cases = slices.Concat(cycleCases(), stopCases(), reentryCases(), commandCases())
 	return s
 }

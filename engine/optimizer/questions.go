@@ -29,9 +29,6 @@ const (
 	optDemote      = "demote"
 )
 
-// levelHint says what an answer about the level needs.
-const levelHint = "tick a level, a suggestion, or write a comment"
-
 // byDeadline is the default that the deadline takes.
 const byDeadline = "timeout_fallback"
 

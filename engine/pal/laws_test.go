@@ -19,6 +19,7 @@ func TestLaws(t *testing.T)        { enginetest.Run(t, laws()) }
 func TestCrash(t *testing.T)       { enginetest.Crash(t, some()) }
 func TestErrors(t *testing.T)      { enginetest.Errors(t, some()) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some()) }
+func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
 // some are the stories that are told with trouble at every call: one from its beginning,
 // and of the others what is different.

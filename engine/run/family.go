@@ -201,8 +201,9 @@ type Question[V any] struct {
 	Brief bool
 	// Default is the option that stands for none, Hint what an answer needs, and
 	// Members are further members of a response that are read.
-	Default, Hint string
-	Members       []string
+	Default string
+	Hint    templates.Key
+	Members []string
 	// Stands reports whether what was asked about is as it was; if not, every answer
 	// is held, and problem says why. nil: always.
 	Stands func(v V, q *Request) (problem string, ok bool)

@@ -229,7 +229,10 @@ func (b *bound[S, V]) stands(q *Request) (problem string, ok bool) {
 // complete implements asker.
 func (b *bound[S, V]) complete(a *gate.Evaluation, q *Request) {
 	question := b.f.Questions[q.Type]
-	a.Default, a.Hint, a.Members, a.Lapses = question.Default, question.Hint, question.Members, question.Lapses
+	a.Default, a.Members, a.Lapses = question.Default, question.Members, question.Lapses
+	if question.Hint != "" {
+		a.Hint = b.Say(question.Hint)
+	}
 }
 
 // view is the digest of what a request shows: its own bytes, and the artifacts that

@@ -13,6 +13,8 @@ var (
 	// row are letters with single blanks between them.
 	row  = regexp.MustCompile(`\pL{2,}(?: \pL{2,})*`)
 	word = regexp.MustCompile(`\pL{2,}`)
+	// code are names within a text: paths, members and what is between quotation marks.
+	code = regexp.MustCompile(`"[^"\s]*"|[^\s"]*[_/\\{}<>=@.][^\s"]*`)
 )
 
 // Words are those that may stand outside of ⟦ ⟧: names, and what files say.
@@ -55,7 +57,8 @@ func (w *Words) Say(text string) {
 // Outside returns the rows of words of a text that nobody translated. more, if not nil, is
 // called before the first is returned, and may add words.
 func (w *Words) Outside(text string, more func()) (rows []string) {
-	for _, found := range row.FindAllString(translated.ReplaceAllString(text, " ⟦⟧ "), -1) {
+	text = code.ReplaceAllString(translated.ReplaceAllString(text, " ⟦⟧ "), " ⟦⟧ ")
+	for _, found := range row.FindAllString(text, -1) {
 		words := strings.Fields(found)
 		if w.know(words) {
 			continue

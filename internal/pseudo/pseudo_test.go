@@ -9,7 +9,8 @@ func TestWhatNobodyTranslatedIsFound(t *testing.T) {
 	w := New("placet inbox", "served")
 	w.Say("Deploy to production?")
 	for text, want := range map[string][]string{
-		"⟦no runs in ⟧/tmp⟦: ⟧placet inbox": {"tmp"},
+		"⟦no runs in ⟧/tmp⟦: ⟧placet inbox": nil,
+		"tmp ⟦in⟧ a_b, \"who\": c.d":        {"tmp"},
 		"⟦RUN⟧  served  Deploy to":          nil,
 		"Deploy production":                 {"Deploy production"},
 		"⟦1 run⟧; one request open":         {"one request open"},
