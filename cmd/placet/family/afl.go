@@ -11,7 +11,7 @@ import (
 )
 
 var aflFamily = Family{
-	Name: "afl", Short: "AFL sessions: pause, resume, abort", Noun: "AFL session",
+	Name: "afl", Noun: "AFL session",
 	Machine: func() engine.Machine { return afl.New() },
 	Enabled: func(s *Settings) bool { return s.Afl.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.AFL{} },
@@ -41,15 +41,15 @@ var aflFamily = Family{
 	CommandDigest: afl.CommandDigest,
 	NamesCommands: true, WorkTrees: afl.Worktrees,
 	Controls: []Control{
-		aflControl("pause", "pause", "is to pause", Optional, "Have nothing start in an AFL session"),
-		aflControl("resume", "run", "is to go on", Optional, "Have a paused AFL session go on"),
-		aflControl("abort", "abort", "is given up", AskedFor, "Give an AFL session up"),
+		aflControl("pause", "pause", "is to pause", Optional),
+		aflControl("resume", "run", "is to go on", Optional),
+		aflControl("abort", "abort", "is given up", AskedFor),
 	},
 }
 
 // aflControl is a verb that writes what a person wants of a session.
-func aflControl(verb, want, said string, needs Reason, short string) Control {
-	c := wishControl(verb, want, said, "SESSION", needs, short)
+func aflControl(verb, want, said string, needs Reason) Control {
+	c := wishControl(verb, want, said, "SESSION", needs)
 	c.Remark = func(t Target, _, _ string) string { return aflRemark(t, want) }
 	return c
 }

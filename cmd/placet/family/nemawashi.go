@@ -12,7 +12,7 @@ import (
 )
 
 var nemawashiFamily = Family{
-	Name: "nemawashi", Short: "Actions to approve: new, request, execute, cancel, revise, history, audit, runs, watchdog, settings", Noun: "action",
+	Name: "nemawashi", Noun: "action",
 	Alias:   func(id string) string { return "action-" + id },
 	Machine: func() engine.Machine { return nemawashi.New() },
 	Enabled: func(s *Settings) bool { return s.Nemawashi.Enabled },

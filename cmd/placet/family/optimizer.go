@@ -15,7 +15,7 @@ import (
 )
 
 var optimizerFamily = Family{
-	Name: "optimizer", Short: "Optimisation cycles: trigger, next, demote, stop, replay, decide", Noun: "optimisation cycle",
+	Name: "optimizer", Noun: "optimisation cycle",
 	Machine: func() engine.Machine { return optimizer.New() },
 	Enabled: func(s *Settings) bool { return s.Optimizer.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Optimizer{Folders: s.Optimizer.Roots} },
@@ -50,8 +50,8 @@ var optimizerFamily = Family{
 		return optimizer.Chain(optimizer.Entries(peers), id)
 	},
 	Controls: []Control{{
-		Use: "demote RUN [-m TEXT]", Short: "Say that the level in hand cannot be done",
-		File: "inputs/level-error.json", Replaces: true, Reason: AskedFor, Why: "why; it stands in the record and in the next goal",
+		Use:  "demote RUN [-m TEXT]",
+		File: "inputs/level-error.json", Replaces: true, Reason: AskedFor,
 		Refuse: refuseDemotion,
 		Document: func(t Target, _, reason string) schemas.Object {
 			return schemas.Object{{Name: "level", Value: levelInHand(t)}, {Name: "error", Value: reason}}
@@ -60,8 +60,8 @@ var optimizerFamily = Family{
 			return fmt.Sprintf("level %d of %s cannot be done: %s", levelInHand(t), t.Name, console.Cut(console.OneLine(reason), 160))
 		},
 	}, {
-		Use: "stop RUN [-m TEXT]", Short: "Give a cycle up",
-		File: "stop.json", Reason: AskedFor, Who: "who stops it", Why: "why; it stands in the record",
+		Use:  "stop RUN [-m TEXT]",
+		File: "stop.json", Reason: AskedFor, Named: true,
 		Refuse: refuseCycle,
 		Document: func(_ Target, by, reason string) schemas.Object {
 			return schemas.Object{{Name: "reason", Value: reason}, {Name: "by", Value: by}}

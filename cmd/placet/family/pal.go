@@ -9,7 +9,7 @@ import (
 )
 
 var palFamily = Family{
-	Name: "pal", Short: "PAL orchestrations: plan, pause, resume, abort, send, export, hook", Noun: "orchestration",
+	Name: "pal", Noun: "orchestration",
 	Machine: func() engine.Machine { return pal.New() },
 	Enabled: func(s *Settings) bool { return s.Pal.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.Pal{} },
@@ -33,8 +33,8 @@ var palFamily = Family{
 	ProgressHz: func(s *Settings) int { return s.Pal.Hz() },
 	Events:     palEvents,
 	Controls: []Control{
-		wishControl("pause", "pause", "is to pause", "O", Optional, "Have nothing start in an orchestration"),
-		wishControl("resume", "run", "is to go on", "O", Optional, "Have an orchestration start, or go on"),
-		wishControl("abort", "abort", "is given up", "O", AskedFor, "Give an orchestration up"),
+		wishControl("pause", "pause", "is to pause", "O", Optional),
+		wishControl("resume", "run", "is to go on", "O", Optional),
+		wishControl("abort", "abort", "is given up", "O", AskedFor),
 	},
 }
