@@ -96,7 +96,7 @@ func (c *Call) readBody(r Route) error {
 		return tooLarge(most)
 	}
 	if err != nil {
-		return Refuse(http.StatusBadRequest, "body", "the body broke off")
+		return Deny(http.StatusBadRequest, "body", "page.no.body")
 	}
 	if c.Raw = body; c.Method == http.MethodGet || len(body) == 0 && !r.Form {
 		return nil
@@ -114,13 +114,13 @@ func (c *Call) readBody(r Route) error {
 // CheckType refuses a body that is said to be of another type.
 func (c *Call) CheckType(want string) error {
 	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != want {
-		return Refuse(http.StatusUnsupportedMediaType, "content_type", "the body must be "+want)
+		return Deny(http.StatusUnsupportedMediaType, "content_type", "page.no.type", "type", want)
 	}
 	return nil
 }
 
 func tooLarge(most int64) error {
-	return Refuse(http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("the body may have %d bytes", most))
+	return Deny(http.StatusRequestEntityTooLarge, "too_large", "page.no.size", "most", most)
 }
 
 // readQuery checks the query against the route's parameters.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Problem is why a call is refused: problem details as RFC 9457 has them, with a code that
@@ -18,13 +19,30 @@ type Problem struct {
 	// Code is a word of a few that the documentation lists, "" for none.
 	Code   string
 	Detail string
+	// said is the detail as people read it, without a key where programs alone do.
+	said templates.Message
 	// Members are further members, by name.
 	Members map[string]any
 }
 
 func (p *Problem) Error() string { return p.Detail }
 
-// Refuse returns a problem.
+// In is the problem as people read it, in a language.
+func (p *Problem) In(lang string) string {
+	if p.said.Key == "" {
+		return p.Detail
+	}
+	return p.said.In(lang)
+}
+
+// Deny returns a problem that people may read, too: a sentence of words.json with its values.
+// Programs are told it in English.
+func Deny(status int, code string, key templates.Key, pairs ...any) *Problem {
+	said := templates.NewMessage(key, pairs...)
+	return &Problem{Status: status, Code: code, Detail: said.String(), said: said}
+}
+
+// Refuse returns a problem that programs alone read.
 func Refuse(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Code: code, Detail: detail}
 }
@@ -79,6 +97,13 @@ func BodyError(e *schemas.Error) FieldError {
 	return PointerError(e.Pointer, said.Error())
 }
 
+// InvalidFor is a body that cannot be used, for a reason that people read.
+func InvalidFor(err error) *Problem {
+	p := Invalid(FieldError{[]string{"body"}, templates.In(templates.English, err), "value_error"})
+	p.said = templates.NewMessage("say.text", "text", err)
+	return p
+}
+
 // Invalid is a body or a query that cannot be used.
 func Invalid(errs ...FieldError) *Problem {
 	return Refuse(http.StatusUnprocessableEntity, "invalid", errs[0].Msg).With("errors", errs)
@@ -91,7 +116,7 @@ func problemOf(err error) *Problem {
 	if errors.As(err, &p) {
 		return p
 	}
-	return Refuse(http.StatusServiceUnavailable, "unavailable", "placet cannot do that now; its log says why")
+	return Deny(http.StatusServiceUnavailable, "unavailable", "page.no.now")
 }
 
 // write answers with the problem.

@@ -115,9 +115,9 @@ func find(routes []Route, r *http.Request) (Route, map[string]string, error) {
 		}
 	}
 	if len(methods) == 0 {
-		return Route{}, nil, Refuse(http.StatusNotFound, "not_found", "there is nothing at this path; /openapi.json lists what there is")
+		return Route{}, nil, Deny(http.StatusNotFound, "not_found", "page.no.path")
 	}
 	slices.Sort(methods)
-	p := Refuse(http.StatusMethodNotAllowed, "method", "only "+strings.Join(methods, ", ")+" is answered here")
+	p := Deny(http.StatusMethodNotAllowed, "method", "page.no.method", "methods", strings.Join(methods, ", "))
 	return Route{}, nil, p.With("allow", methods)
 }

@@ -117,10 +117,10 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 		return route, err
 	}
 	if !c.Who.May(route.Role) {
-		return route, Refuse(http.StatusForbidden, "role", "this caller lacks the role "+string(route.Role))
+		return route, Deny(http.StatusForbidden, "role", "page.no.role", "role", route.Role)
 	}
 	if route.Family != "" && !c.Who.Sees(route.Family) {
-		return route, Refuse(http.StatusForbidden, "role", "this caller may not see the family "+route.Family)
+		return route, Deny(http.StatusForbidden, "role", "page.no.family", "family", route.Family)
 	}
 	if err := c.readQuery(route); err != nil {
 		return route, err
@@ -129,7 +129,7 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 		return route, err
 	}
 	if c.Who.Session != nil && c.Method != http.MethodGet && !c.Who.Session.checks(c.csrf(route)) {
-		return route, Refuse(http.StatusForbidden, "csrf", "the form is of another session; load the page again")
+		return route, Deny(http.StatusForbidden, "csrf", "page.no.session")
 	}
 	return route, nil
 }
@@ -147,10 +147,10 @@ func (c *Call) csrf(r Route) string {
 // page in a browser can have a name of its own point here.
 func (s *Server) checkHost(r *http.Request) error {
 	if !s.isHost(r.Host) {
-		return Refuse(http.StatusForbidden, "host", "placet does not answer for this host; [serve] allowed_hosts names those that it answers for")
+		return Deny(http.StatusForbidden, "host", "page.no.host")
 	}
 	if origins, sent := r.Header["Origin"]; sent && (len(origins) != 1 || !s.isOrigin(origins[0], r.Host)) {
-		return Refuse(http.StatusForbidden, "host", "placet does not answer calls from pages of this origin")
+		return Deny(http.StatusForbidden, "host", "page.no.origin")
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"placet/templates"
 )
 
 // pipes is a listener whose connections are in memory, so that their deadlines are those of a
@@ -159,6 +161,20 @@ func TestNoProblemHasAMemberTwice(t *testing.T) {
 	var got map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || got["status"] != 409.0 || got["state"] != "rejected" || got["code"] != "closed" {
 		t.Errorf("%v %s", err, w.Body)
+	}
+}
+
+// What programs are told is English, whatever language people read.
+func TestAProblemIsReadInTheLanguageOfAPage(t *testing.T) {
+	closed := Deny(http.StatusConflict, "closed", "page.no.closed", "answer", templates.Errorf("page.no.form")).With("state", "rejected")
+	if closed.Error() != "the request is closed: the form cannot be read" || closed.In("ko") != "닫힌 요청입니다: 양식을 읽을 수 없습니다" {
+		t.Errorf("%q, %q", closed, closed.In("ko"))
+	}
+	if p := InvalidFor(templates.Errorf("page.no.form")); p.Detail != "the form cannot be read" || p.In("ja") != "フォームを読めません" {
+		t.Errorf("%q, %q", p, p.In("ja"))
+	}
+	if p := Refuse(http.StatusConflict, "closed", "it is closed"); p.In("ko") != p.Detail {
+		t.Errorf("%q", p.In("ko"))
 	}
 }
 

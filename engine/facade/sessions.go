@@ -81,13 +81,13 @@ func HashOf(word string) string {
 func (s *Sessions) Login(w http.ResponseWriter, word string, tokens Tokens, now time.Time) (*Session, error) {
 	token, ok := s.Take(HashOf(word), now)
 	if !ok {
-		return nil, Refuse(http.StatusForbidden, "link", "the link was used, or is over: placet login prints another")
+		return nil, Deny(http.StatusForbidden, "link", "page.no.link")
 	}
 	who := Identity{Known: "owner:" + s.Owner, User: s.Owner, Source: "http", Roles: Roles}
 	if token != "" {
 		t, ok := tokens.Named(token, now)
 		if !ok {
-			return nil, Refuse(http.StatusForbidden, "link", "the token of the link is not valid any more")
+			return nil, Deny(http.StatusForbidden, "link", "page.no.token")
 		}
 		who = identityOf(t)
 	}

@@ -56,7 +56,7 @@ func controlVerb(of family.Family, c family.Control) verb {
 func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f reconcile.Found, reason, by string) error {
 	verb, _, _ := strings.Cut(c.Use, " ")
 	v := b.ViewOf(f)
-	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
+	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Lang: b.Env.Lang, Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
 	switch {
 	case f.Run.Family != of.Name:
 		return console.Usage("cli.control.other", "verb", verb, "run", t.Name, "noun", of.Noun)

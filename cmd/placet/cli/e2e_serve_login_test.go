@@ -226,16 +226,17 @@ func TestServePagesInThreeLanguages(t *testing.T) {
 	p.until("the request is open", 20*time.Second, p.opened)
 	v := s.visitor()
 	v.logIn()
-	for asked, want := range map[string][3]string{
-		"ko-KR,ko;q=0.9,en;q=0.5": {`lang="ko"`, "받은 요청", "답변 보내기"},
-		"ja":                      {`lang="ja"`, "受信箱", "回答を送信"},
-		"fr, en;q=0.5":            {`lang="en"`, "Inbox", "Send the answer"},
-		"":                        {`lang="en"`, "Inbox", "Send the answer"},
+	for asked, want := range map[string][4]string{
+		"ko-KR,ko;q=0.9,en;q=0.5": {`lang="ko"`, "받은 요청", "답변 보내기", "열린 요청은"},
+		"ja":                      {`lang="ja"`, "受信箱", "回答を送信", "開いている依頼は"},
+		"fr, en;q=0.5":            {`lang="en"`, "Inbox", "Send the answer", "lists what is open"},
+		"":                        {`lang="en"`, "Inbox", "Send the answer", "lists what is open"},
 	} {
 		in := func(r *http.Request) { r.Header.Set("Accept-Language", asked) }
 		_, inbox := v.visit("/", nil, in)
 		_, page := v.visit("/requests/"+p.requestID(0), nil, in)
-		if !strings.Contains(inbox, want[0]) || !strings.Contains(inbox, want[1]) || !strings.Contains(page, want[0]) || !strings.Contains(page, want[2]) {
+		_, none := v.visit("/requests/none", nil, in)
+		if !strings.Contains(inbox, want[0]) || !strings.Contains(inbox, want[1]) || !strings.Contains(page, want[0]) || !strings.Contains(page, want[2]) || !strings.Contains(none, want[3]) {
 			t.Errorf("for %q: %q are not all there", asked, want)
 		}
 	}

@@ -154,8 +154,15 @@ func TestSlackRequestsChangesWithoutAToken(t *testing.T) {
 // A reply of somebody who may not answer is told to them alone, and nothing is written.
 func TestSlackAReplyOfSomebodyElseLeavesNothing(t *testing.T) {
 	t.Parallel()
+	for lang, says := range map[string]string{"en": "You are not among those who may answer", "ko": "이 요청에 답변할 수 있는 사람이 아닙니다"} {
+		t.Run(lang, func(t *testing.T) { aReplyOfSomebodyElseLeavesNothing(t, lang, says) })
+	}
+}
+
+func aReplyOfSomebodyElseLeavesNothing(t *testing.T, lang, says string) {
+	t.Parallel()
 	d := newSlackDouble(t)
-	s := slackSite(t, d, "[gates]\n\"nemawashi\" = { approvers = [\"slack:U1\"] }\n")
+	s := slackSite(t, d, "[gates]\n\"nemawashi\" = { approvers = [\"slack:U1\"] }\n[nemawashi]\nlanguage = \""+lang+"\"\n")
 	s.asks(d, nil)
 	before := s.digests()
 	for n, text := range []string{"plan b", "hello", "承認"} {
@@ -165,7 +172,7 @@ func TestSlackAReplyOfSomebodyElseLeavesNothing(t *testing.T) {
 	}
 	s.until("who replied is told each time", 20*time.Second, func() bool { return len(d.of("chat.postEphemeral")) == 3 })
 	for _, told := range d.of("chat.postEphemeral") {
-		if told.body["user"] != "U2" || told.body["channel"] != "C1" || told.body["thread_ts"] != "1700000000.000001" || !strings.Contains(told.raw, "You are not among those who may answer") {
+		if told.body["user"] != "U2" || told.body["channel"] != "C1" || told.body["thread_ts"] != "1700000000.000001" || !strings.Contains(told.raw, says) {
 			t.Errorf("who replied is told %s", told.raw)
 		}
 	}

@@ -12,6 +12,9 @@ import (
 	"placet/templates"
 )
 
+// inManual annotates a command with the names of its pages of the manual.
+const inManual = "manual"
+
 // word gives a command, and those below it, what help says of them in the language of the
 // screen. The words of a command are those of help.<its path>. Those of a flag stand below
 // them, below those of a command above, or are help.flag.<its name>, for the same flag of
@@ -26,7 +29,10 @@ func word(w *console.Env, cmd *cobra.Command) {
 		return w.Text(templates.Key(key), "command", cmd.Name(), "clients", strings.Join(hook.Names(false), ", "))
 	}
 	cmd.Short = says(helpKey(cmd))
-	cmd.Long = cmp.Or(says(helpKey(cmd)+".page"), cmd.Long) // of the commands that cobra adds
+	cmd.Long = says(helpKey(cmd) + ".page") // of the commands that cobra adds
+	for _, name := range strings.Fields(cmd.Annotations[inManual]) {
+		cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + page(w.Lang, name))
+	}
 	for _, g := range cmd.Groups() {
 		g.Title = says("help.group." + g.ID)
 	}

@@ -29,14 +29,17 @@ const (
 )
 
 // manual holds what --help says of each verb, in a file of its name, and of what several of
-// them have in common.
+// them have in common. A folder of a language holds the same pages in that language.
 //
 //go:embed manual
 var manual embed.FS
 
-// page returns a page of the manual, "" where there is none.
-func page(name string) string {
-	body, _ := manual.ReadFile("manual/" + name + ".txt")
+// page returns a page of the manual in a language, or else in English, "" where there is none.
+func page(lang, name string) string {
+	body, err := manual.ReadFile("manual/" + lang + "/" + name + ".txt")
+	if err != nil {
+		body, _ = manual.ReadFile("manual/" + name + ".txt")
+	}
 	return strings.TrimSpace(string(body))
 }
 
@@ -46,7 +49,7 @@ func init() { cobra.EnableCommandSorting = false }
 // begins: an error from before is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	root := &cobra.Command{
-		Use: "placet", Long: page("placet"),
+		Use: "placet", Annotations: map[string]string{inManual: "placet"},
 		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -221,7 +224,7 @@ type call struct {
 // command makes a verb a command of the command line.
 func (v verb) command(w *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: v.use, GroupID: v.group, Args: v.takes}
-	cmd.Long = strings.TrimSpace(page(cmp.Or(v.page, cmd.Name())) + "\n\n" + page(v.about))
+	cmd.Annotations = map[string]string{inManual: cmp.Or(v.page, cmd.Name()) + " " + v.about}
 	if v.complete != nil {
 		cmd.ValidArgsFunction = v.complete(w)
 	}

@@ -149,7 +149,7 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen 
 	chosen, byName := waiting, []config.UntrustedLine(nil)
 	if len(args) > 0 {
 		var err error
-		if chosen, byName, err = config.ChooseNamed(args, waiting, b.Agreed); err != nil {
+		if chosen, byName, err = config.ChooseNamed(b.Env.Lang, args, waiting, b.Agreed); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,15 @@
 package config
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"placet/templates"
 )
 
 // Hook is the table [hook]: what placet hook says to agents before they call a tool.
@@ -57,7 +59,7 @@ func (h Hook) Waits() time.Duration {
 // check reports the first setting that cannot be used, and its key.
 func (h Hook) check() (key string, err error) {
 	if d, err := time.ParseDuration(h.Wait); err != nil || d < time.Second || d > longestHookWait {
-		return "wait", fmt.Errorf("takes a time from 1s to 23h, such as \"30m\", not %q", h.Wait)
+		return "wait", templates.Errorf("config.hook.wait", "value", strconv.Quote(h.Wait))
 	}
 	if err := oneOf(h.Permission, HookPass, HookAsk); err != nil {
 		return "permission", err
@@ -66,26 +68,27 @@ func (h Hook) check() (key string, err error) {
 		return "stop", err
 	}
 	for i, r := range h.Rule {
-		if err := r.check(); err != nil {
-			return "rule", fmt.Errorf("number %d %w", i+1, err)
+		if err := r.check(i + 1); err != nil {
+			return "rule", err
 		}
 	}
 	return "", nil
 }
 
-func (r HookRule) check() error {
+// check refuses what the rule of a number cannot say.
+func (r HookRule) check(number int) error {
 	for _, glob := range r.Tool {
 		if _, err := path.Match(glob, ""); err != nil || glob == "" {
-			return fmt.Errorf("has the tool %q: expected a name, or a pattern such as mcp__*", glob)
+			return templates.Errorf("config.hook.tool", "number", number, "tool", strconv.Quote(glob))
 		}
 	}
 	for _, expression := range r.Match {
 		if _, err := regexp.Compile(expression); err != nil {
-			return fmt.Errorf("cannot match %q: %w", expression, err)
+			return templates.Errorf("config.hook.match", "number", number, "match", strconv.Quote(expression), "error", err)
 		}
 	}
-	if err := oneOf(r.Do, HookAsk, HookDeny, HookAllow, HookPass, HookShow); err != nil {
-		return fmt.Errorf("has a do that %w", err)
+	if words := []string{HookAsk, HookDeny, HookAllow, HookPass, HookShow}; !slices.Contains(words, r.Do) {
+		return templates.Errorf("config.hook.do", "number", number, "words", strings.Join(words, ", "), "value", strconv.Quote(r.Do))
 	}
 	return nil
 }
@@ -95,7 +98,7 @@ func oneOf(said string, words ...string) error {
 	if slices.Contains(words, said) {
 		return nil
 	}
-	return fmt.Errorf("takes %s, not %q", strings.Join(words, ", "), said)
+	return templates.Errorf("config.oneof", "words", strings.Join(words, ", "), "value", strconv.Quote(said))
 }
 
 // rulesIn are the rules that a tree of settings holds.

@@ -160,8 +160,9 @@ func (l *Live) tell(next Settings, same bool) {
 		l.log.Info("settings read again")
 	}
 	for _, w := range next.Warnings {
-		if !slices.Contains(l.have.Warnings, w) {
-			l.log.Warn(w.Text, "try", w.Try)
+		text := w.Text.String()
+		if !slices.ContainsFunc(l.have.Warnings, func(had Warning) bool { return had.Text.String() == text }) {
+			l.log.Warn(text, "try", w.Try.String())
 		}
 	}
 	if err := next.Untrustable; err != nil && (l.have.Untrustable == nil || l.have.Untrustable.Error() != err.Error()) {

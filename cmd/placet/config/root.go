@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"placet/cmd/placet/console"
 	"placet/engine/exec"
@@ -52,28 +53,27 @@ func IsMarked(dir string) bool {
 // would say is nothing, and wrong where the workspace is another folder.
 func NoWorkspace(named, root string) error {
 	if named != "" {
-		return console.Usage("cannot find a workspace in %q: it has no placet.toml, .placet or .git, and no runs", root).
-			Try("%s makes it one", templates.CommandLine("placet -C", []string{console.OneLine(root)}, "init"))
+		return console.Usage("config.root.none", "folder", strconv.Quote(root)).
+			Try("config.root.none.try", "command", templates.CommandLine("placet -C", []string{console.OneLine(root)}, "init"))
 	}
-	return console.Usage("cannot find a workspace: neither %q nor a folder above it has placet.toml, .placet or .git", root).
-		Try("placet init makes this folder one; placet -C FOLDER names another")
+	return console.Usage("config.root.nowhere", "folder", strconv.Quote(root)).Try("config.root.nowhere.try")
 }
 
 // folder resolves links and insists on a folder.
 func folder(p string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(p)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", console.Usage("cannot use %q as the workspace: there is no such folder", p)
+		return "", console.Usage("config.root.missing", "folder", strconv.Quote(p))
 	}
 	if err != nil {
-		return "", console.Usage("cannot use %q as the workspace: %v", p, err)
+		return "", console.Usage("config.root.bad", "folder", strconv.Quote(p), "error", err)
 	}
 	info, err := os.Stat(resolved)
 	if err != nil {
-		return "", console.Usage("cannot use %q as the workspace: %v", p, err)
+		return "", console.Usage("config.root.bad", "folder", strconv.Quote(p), "error", err)
 	}
 	if !info.IsDir() {
-		return "", console.Usage("cannot use %q as the workspace: it is not a folder", p).Try("-C takes the folder that holds .fractary and the like")
+		return "", console.Usage("config.root.file", "folder", strconv.Quote(p)).Try("config.root.file.try")
 	}
 	return resolved, nil
 }

@@ -1,13 +1,14 @@
 package config
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"placet/templates"
 )
 
 // Serve is the table [serve]: where people and programs reach the workspace.
@@ -27,26 +28,26 @@ const longestServeWait = 50 * time.Second
 func (s Serve) check() (key string, err error) {
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
-		return "listen", fmt.Errorf("takes host:port, not %q", s.Listen)
+		return "listen", templates.Errorf("config.serve.listen", "value", strconv.Quote(s.Listen))
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil || host == "" {
-		return "listen", fmt.Errorf("takes a host and a port from 0 to 65535, not %q: without a host every machine that reaches this one could call", s.Listen)
+		return "listen", templates.Errorf("config.serve.port", "value", strconv.Quote(s.Listen))
 	}
 	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "") {
-		return "public_url", fmt.Errorf("takes an address such as https://placet.example.org, not %q", s.PublicURL)
+		return "public_url", templates.Errorf("config.serve.address", "value", strconv.Quote(s.PublicURL))
 	}
 	for _, o := range s.AllowedOrigins {
 		if u, err := url.Parse(o); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Path != "" {
-			return "allowed_origins", fmt.Errorf("takes origins such as https://placet.example.org, not %q", o)
+			return "allowed_origins", templates.Errorf("config.serve.origins", "value", strconv.Quote(o))
 		}
 	}
 	for _, h := range s.AllowedHosts {
 		if h == "" || strings.ContainsAny(h, "/*@ ") {
-			return "allowed_hosts", fmt.Errorf("takes names of hosts, not %q", h)
+			return "allowed_hosts", templates.Errorf("config.serve.hosts", "value", strconv.Quote(h))
 		}
 	}
 	if d, err := time.ParseDuration(s.Wait); err != nil || d < 0 || d > longestServeWait {
-		return "wait", fmt.Errorf("takes a time up to %v, not %q", longestServeWait, s.Wait)
+		return "wait", templates.Errorf("config.serve.wait", "most", longestServeWait, "value", strconv.Quote(s.Wait))
 	}
 	return "", nil
 }

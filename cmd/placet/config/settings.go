@@ -6,12 +6,12 @@ import (
 	"cmp"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -92,7 +92,7 @@ type Settings struct {
 }
 
 // Warning says what is wrong with the settings, and what to do.
-type Warning struct{ Text, Try string }
+type Warning struct{ Text, Try templates.Message }
 
 // command is a command that somebody agreed to.
 type command struct {
@@ -343,7 +343,7 @@ func (from Sources) layers() ([]Layer, error) {
 			err = bounded(body)
 		}
 		if err != nil {
-			return nil, console.Usage("cannot read the configuration %q: %v", path, console.Plain(err))
+			return nil, console.Usage("config.unreadable", "file", strconv.Quote(path), "error", console.Plain(err))
 		}
 		layers = append(layers, Layer{Path: path, body: body, own: !within(path, from.Workspace)})
 	}
@@ -427,15 +427,15 @@ func (s *Settings) mergeNotify(l Layer, tree map[string]any) {
 	if !l.own {
 		delete(tree, notifyKey)
 		s.Warnings = append(s.Warnings, Warning{
-			fmt.Sprintf("[notify] in %s is ignored: it counts in your own configuration alone", l.Place(l.lineOf([]string{notifyKey}))),
-			"move it to placet/placet.toml in XDG_CONFIG_HOME, or ~/.config",
+			templates.NewMessage("config.notify.ignored", "place", l.Place(l.lineOf([]string{notifyKey}))),
+			templates.NewMessage("config.notify.ignored.try"),
 		})
 		return
 	}
 	if info, err := os.Stat(l.Path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		s.Warnings = append(s.Warnings, Warning{
-			fmt.Sprintf("others may read %s, and [notify] holds secrets", console.OneLine(l.Path)),
-			templates.CommandLine("chmod 600", []string{console.OneLine(l.Path)}),
+			templates.NewMessage("config.notify.open", "file", console.OneLine(l.Path)),
+			templates.Untranslated(templates.CommandLine("chmod 600", []string{console.OneLine(l.Path)})),
 		})
 	}
 }

@@ -1,15 +1,16 @@
 package config
 
 import (
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"placet/cmd/placet/family"
 	"placet/engine"
+	"placet/templates"
 )
 
 // Slack is the table [slack]: which requests are posted to Slack, and where. Secrets stand
@@ -44,18 +45,18 @@ const mostSlackTTL = 3600
 func (s Slack) check() (key string, err error) {
 	for _, name := range s.Families {
 		if name != "*" && !slices.Contains(family.Names(), name) {
-			return "families", fmt.Errorf("there is no family %q: there are %s, and \"*\" for all", name, strings.Join(family.Names(), ", "))
+			return "families", templates.Errorf("config.slack.family", "name", strconv.Quote(name), "names", strings.Join(family.Names(), ", "))
 		}
 	}
 	if s.RequestTTLSeconds < 1 || s.RequestTTLSeconds > mostSlackTTL {
-		return "request_ttl_seconds", fmt.Errorf("takes 1 to %d seconds, not %d", mostSlackTTL, s.RequestTTLSeconds)
+		return "request_ttl_seconds", templates.Errorf("config.slack.ttl", "most", mostSlackTTL, "value", s.RequestTTLSeconds)
 	}
 	if u, err := url.Parse(s.APIURL); err != nil || u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "api_url", fmt.Errorf("takes an https address such as https://slack.com/api, not %q", s.APIURL)
+		return "api_url", templates.Errorf("config.slack.api", "value", strconv.Quote(s.APIURL))
 	}
 	for key, file := range map[string]string{"signing_secret_file": s.SigningSecretFile, "bot_token_file": s.BotTokenFile, "webhook_url_file": s.WebhookURLFile} {
 		if file != "" && !filepath.IsAbs(file) {
-			return key, fmt.Errorf("takes the absolute path of a file outside the workspace, not %q", file)
+			return key, templates.Errorf("config.slack.file", "value", strconv.Quote(file))
 		}
 	}
 	return "", nil

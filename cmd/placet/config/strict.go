@@ -43,11 +43,11 @@ func ReadSmall(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
+		return nil, templates.Errorf("config.file.regular")
 	}
 	body, err := io.ReadAll(io.LimitReader(f, LimitSmall+1))
 	if err == nil && len(body) > LimitSmall {
-		err = errors.New("it is larger than 1 MiB")
+		err = templates.Errorf("config.file.large", "size", "1 MiB")
 	}
 	return body, err
 }
@@ -63,15 +63,15 @@ const (
 // bounded refuses what no configuration needs and the decoder would choke on.
 func bounded(body []byte) error {
 	if len(body) > limitSettings {
-		return errors.New("it is larger than 64 KiB")
+		return templates.Errorf("config.file.large", "size", "64 KiB")
 	}
 	for n, line := range bytes.Split(body, []byte("\n")) {
 		if len(line) > limitLine {
-			return fmt.Errorf("line %d is longer than 4 KiB", n+1)
+			return templates.Errorf("config.file.line", "line", n+1)
 		}
 	}
 	if bytes.Count(body, []byte("{")) > limitTables {
-		return fmt.Errorf("it has more than %d inline tables", limitTables)
+		return templates.Errorf("config.file.tables", "most", limitTables)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (s *Settings) apply(l Layer, tree map[string]any) error {
 func (l Layer) decode(tree map[string]any, f *File) error {
 	var buf bytes.Buffer
 	if err := toml.NewEncoder(&buf).Encode(tree); err != nil {
-		return console.Usage("cannot use %q: %v", l.Path, err)
+		return console.Usage("config.unusable", "file", strconv.Quote(l.Path), "error", err)
 	}
 	if _, err := toml.Decode(buf.String(), f); err != nil {
 		return l.refuse(err)
@@ -128,7 +128,7 @@ func mergeTree(into, from map[string]any) {
 // check refuses words that a setting does not know.
 func (l Layer) check(f File) error {
 	if f.Language != "" && !slices.Contains(templates.Languages(), f.Language) {
-		return l.at([]string{"language"}, "language %q is not one of %s", f.Language, strings.Join(templates.Languages(), ", "))
+		return l.at([]string{"language"}, "config.language", "setting", "language", "value", strconv.Quote(f.Language), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Gates)) {
 		if err := l.checkGate(name, f.Gates[name]); err != nil {
@@ -137,24 +137,24 @@ func (l Layer) check(f File) error {
 	}
 	for _, name := range f.Commands.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00 ") {
-			return l.at([]string{"commands", "env"}, "commands.env: %q is not the name of a variable", name)
+			return l.at([]string{"commands", "env"}, "config.env", "value", strconv.Quote(name))
 		}
 	}
 	if key, err := f.Hook.check(); err != nil {
-		return l.at([]string{"hook", key}, "hook.%s: %v", key, err)
+		return l.at([]string{"hook", key}, "config.setting", "table", "hook", "key", key, "problem", err)
 	}
 	if key, err := f.Serve.check(); err != nil {
-		return l.at([]string{"serve", key}, "serve.%s: %v", key, err)
+		return l.at([]string{"serve", key}, "config.setting", "table", "serve", "key", key, "problem", err)
 	}
 	if key, err := f.Slack.check(); err != nil {
-		return l.at([]string{"slack", key}, "slack.%s: %v", key, err)
+		return l.at([]string{"slack", key}, "config.setting", "table", "slack", "key", key, "problem", err)
 	}
 	if key, err := f.MCP.check(); err != nil {
-		return l.at([]string{"mcp", key}, "mcp.%s: %v", key, err)
+		return l.at([]string{"mcp", key}, "config.setting", "table", "mcp", "key", key, "problem", err)
 	}
 	if l.own { // in a file of the workspace it is ignored
 		if key, err := f.Notify.Check(family.Names()); err != nil {
-			return l.at([]string{notifyKey, key}, "notify.%s: %v", key, err)
+			return l.at([]string{notifyKey, key}, "config.setting", "table", notifyKey, "key", key, "problem", err)
 		}
 	}
 	for _, one := range family.All {
@@ -168,7 +168,7 @@ func (l Layer) check(f File) error {
 // checkFamily refuses settings that a family cannot use. The error names the setting first.
 func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
 	if _, lang := f.Config(s); lang != "" && !slices.Contains(templates.Languages(), lang) {
-		return l.at([]string{f.Name, "language"}, "%s.language %q is not one of %s", f.Name, lang, strings.Join(templates.Languages(), ", "))
+		return l.at([]string{f.Name, "language"}, "config.language", "setting", f.Name+".language", "value", strconv.Quote(lang), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	key, err := f.Check(s)
 	if err == nil {
@@ -178,7 +178,7 @@ func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
 		first, _, _ := strings.Cut(strings.Fields(err.Error())[0], ":")
 		key = []string{first}
 	}
-	return l.at(append([]string{f.Name}, key...), "[%s] %v", f.Name, err)
+	return l.at(append([]string{f.Name}, key...), "config.family", "family", f.Name, "problem", err)
 }
 
 // checkGate refuses what no gate can mean. Levels other than file are named in
@@ -188,20 +188,25 @@ func (l Layer) checkGate(name string, g GateRule) error {
 	of, typ, typed := strings.Cut(name, "/")
 	families := family.Names()
 	if name != "*" && !slices.Contains(families, of) || typed && typ == "" {
-		return l.at(key, "[gates] %q names no family: use \"*\", a family (%s) or \"<family>/<type>\"", name, strings.Join(families, ", "))
+		return l.at(key, "config.gate.family", "gate", strconv.Quote(name), "families", strings.Join(families, ", "))
 	}
 	switch g.Level {
 	case "", "file":
 		return nil
 	case "owner", "signed", "touched", "committed", "remote":
-		return l.at(append(key, "level"), "[gates] %q: level %q is not built yet: only \"file\" is", name, g.Level)
+		return l.at(append(key, "level"), "config.gate.later", "gate", strconv.Quote(name), "level", strconv.Quote(g.Level))
 	}
-	return l.at(append(key, "level"), "[gates] %q: level %q is not known: only \"file\" is available", name, g.Level)
+	return l.at(append(key, "level"), "config.gate.level", "gate", strconv.Quote(name), "level", strconv.Quote(g.Level))
 }
 
 // at is a problem with the setting at key.
-func (l Layer) at(key []string, format string, args ...any) *console.Problem {
-	return console.Usage("%s: %s", l.Place(l.lineOf(key)), fmt.Sprintf(format, args...))
+func (l Layer) at(key []string, says templates.Key, pairs ...any) *console.Problem {
+	return l.problem(l.lineOf(key), templates.NewMessage(says, pairs...))
+}
+
+// problem is a problem with a line.
+func (l Layer) problem(line int, says any) *console.Problem {
+	return console.Usage("config.at", "place", l.Place(line), "problem", says)
 }
 
 func (l Layer) Place(number int) string {
@@ -215,22 +220,22 @@ func (l Layer) Place(number int) string {
 func (l Layer) refuse(err error) error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return console.Usage("%s: %s", l.Place(parse.Position.Line), parse.Message)
+		return l.problem(parse.Position.Line, parse.Message)
 	}
 	m := mistyped.FindStringSubmatch(err.Error())
 	if m == nil {
-		return console.Usage("%s: %s", l.Place(0), strings.TrimPrefix(err.Error(), "toml: "))
+		return l.problem(0, strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	line, _ := strconv.Atoi(m[1])
-	return console.Usage("%s: %s: %s", l.Place(line), m[2], mismatch(m[3]))
+	return l.problem(line, mismatch(m[2], m[3]))
 }
 
 // mistyped is the decoder's error for a value of another type than a setting
 // has: line, key, message.
 var mistyped = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
 
-// mismatch words the decoder's message by the types that TOML has.
-func mismatch(message string) string {
+// mismatch words the decoder's message about a key by the types that TOML has.
+func mismatch(key, message string) any {
 	want := "table"
 	_, found, ok := strings.Cut(message, "expected table but found ")
 	if !ok {
@@ -238,9 +243,9 @@ func mismatch(message string) string {
 		found, want, _ = strings.Cut(message, "; destination has type ")
 	}
 	if !ok {
-		return message
+		return key + ": " + message
 	}
-	return fmt.Sprintf("expected %s, found %s", cmp.Or(tomlTypes[want], want), cmp.Or(tomlTypes[found], found))
+	return templates.NewMessage("config.type", "key", key, "want", cmp.Or(tomlTypes[want], want), "found", cmp.Or(tomlTypes[found], found))
 }
 
 var tomlTypes = map[string]string{
@@ -251,14 +256,23 @@ var tomlTypes = map[string]string{
 // unknown is the problem with a key that no setting has.
 func (l Layer) unknown(key []string) error {
 	name := toml.Key(key).String()
-	p := l.at(key, "unknown setting %q", name)
+	p := l.at(key, "config.unknown", "name", strconv.Quote(name))
 	if like := alike(key, reflect.TypeFor[File]()); like != "" {
-		return p.Try("did you mean %q?", like)
+		return p.Try("config.unknown.like", "name", strconv.Quote(like))
 	}
 	if tables := tablesWith(key[len(key)-1]); len(tables) > 0 {
-		return p.Try("it belongs below %s: that line may still begin with \"#\"", strings.Join(tables, " or "))
+		return p.Try("config.unknown.table", "tables", oneAmong(tables))
 	}
-	return p.Try("placet init writes a placet.toml with every setting, in an empty folder")
+	return p.Try("config.unknown.init")
+}
+
+// oneAmong is a list of names of which one is meant.
+func oneAmong(names []string) any {
+	end := len(names) - 1
+	if end == 0 {
+		return names[0]
+	}
+	return templates.NewMessage("list.or", "all", strings.Join(names[:end], ", "), "last", names[end])
 }
 
 // unknown returns the first key of a tree that a type has no place for. Case

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/templates"
 )
 
 // Whoever can write placet.toml can write a policy setting into it, or take one out. So
@@ -132,8 +134,8 @@ func HoldsTighter(name string) bool {
 }
 
 // TighterWaits is what people are told of such a setting.
-func TighterWaits(what string) string {
-	return what + " waits for trust: until somebody decides, the tighter of what was agreed to and what placet.toml says holds (placet trust)"
+func TighterWaits(what string) templates.Message {
+	return templates.NewMessage("config.tighter", "what", what)
 }
 
 // last is the last agreement to the setting of a name, nil for none.
@@ -233,7 +235,7 @@ func (s *Settings) mergeOrder(o order, key []string, file string) error {
 	}
 	tree := map[string]any{}
 	if _, err := toml.Decode(toml.Key(key).String()+" = "+held, &tree); err != nil {
-		return console.Usage("cannot use %q: %v", file, err)
+		return console.Usage("config.unusable", "file", strconv.Quote(file), "error", err)
 	}
 	return s.apply(Layer{Path: file}, tree)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,21 +63,21 @@ func ReadTrust(dir *statedir.Dir) (TrustFile, error) {
 		return t, nil
 	}
 	if err != nil {
-		return t, console.Usage("cannot read the trust file %q: %v", path, console.Plain(err))
+		return t, console.Usage("config.trust.unreadable", "file", strconv.Quote(path), "error", console.Plain(err))
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return t, console.Usage("cannot use the trust file %q: others may write it", path).Try("%s", templates.CommandLine("chmod 600", []string{path}))
+		return t, console.Usage("config.trust.open", "file", strconv.Quote(path)).Try("say.text", "text", templates.CommandLine("chmod 600", []string{path}))
 	}
 	body, err := dir.Read(trustName, LimitSmall)
 	if err != nil {
-		return t, console.Usage("cannot read the trust file %q: %v", path, console.Plain(err))
+		return t, console.Usage("config.trust.unreadable", "file", strconv.Quote(path), "error", console.Plain(err))
 	}
 	var read TrustFile
 	if err := schemas.Decode("", path, body, &read); err != nil {
-		return t, console.Usage("cannot read the trust file: %v", err).Try("placet trust --revoke --yes, and agree again")
+		return t, console.Usage("config.trust.broken", "error", err).Try("config.trust.broken.try")
 	}
 	if read.SchemaVersion != 1 {
-		return t, console.Usage("cannot read the trust file %q: it is of version %d, this placet knows version 1", path, read.SchemaVersion)
+		return t, console.Usage("config.trust.version", "file", strconv.Quote(path), "version", read.SchemaVersion)
 	}
 	return read, nil
 }
@@ -130,18 +131,18 @@ func (t TrustFile) Write(dir *statedir.Dir) error {
 		return err
 	}
 	if err := dir.Write(trustName, body, true); err != nil {
-		return console.Refused("cannot remember trust in %q: %v", dir.Location(), console.Plain(err))
+		return console.Refused("config.trust.unwritten", "folder", strconv.Quote(dir.Location()), "error", console.Plain(err))
 	}
 	return nil
 }
 
 // Untrustable is the problem with a workspace in which nothing can be trusted.
 func Untrustable(err error) *console.Problem {
-	p := console.Usage("nothing is trusted: %v", console.Plain(err))
+	p := console.Usage("config.trust.none", "error", console.Plain(err))
 	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
-		return p.Try("%s", unusable.Try)
+		return p.Try("say.text", "text", unusable.Try)
 	}
-	return p.Try("set XDG_STATE_HOME to a folder of your own outside the workspace")
+	return p.Try("config.trust.none.try")
 }
 
 // Seal is the digest of a setting or a command together with the files that it names.
@@ -203,8 +204,8 @@ type UntrustedLine struct {
 
 // ChooseNamed returns what the arguments name, and what of that is named without its
 // digest. What is agreed to already needs no second word; what is named and not there
-// is an error.
-func ChooseNamed(args []string, waiting []UntrustedLine, agreed TrustFile) (chosen, byName []UntrustedLine, err error) {
+// is an error, whose candidates are worded in a language.
+func ChooseNamed(lang string, args []string, waiting []UntrustedLine, agreed TrustFile) (chosen, byName []UntrustedLine, err error) {
 	for _, arg := range args {
 		var fit []UntrustedLine
 		for _, u := range waiting {
@@ -218,11 +219,11 @@ func ChooseNamed(args []string, waiting []UntrustedLine, agreed TrustFile) (chos
 		}
 		if len(fit) == 0 {
 			if !slices.ContainsFunc(agreed.Trusted, func(t Trusted) bool { return Named(arg, t.Name, t.Digest) }) {
-				return nil, nil, noneNamed(arg, waiting)
+				return nil, nil, noneNamed(lang, arg, waiting)
 			}
 		}
 		if len(fit) > 1 {
-			p := console.Usage("%q names %d things", console.OneLine(arg), len(fit)).Try("name one by its digest")
+			p := console.Usage("config.trust.several", "name", strconv.Quote(console.OneLine(arg)), "n", len(fit)).Try("config.trust.several.try")
 			for _, u := range fit {
 				p.Fits = append(p.Fits, fmt.Sprintf("%s  %s  %s", u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 60)))
 			}
@@ -238,18 +239,18 @@ func ChooseNamed(args []string, waiting []UntrustedLine, agreed TrustFile) (chos
 
 // noneNamed is the problem with an argument that names nothing: the thing may be
 // another than the one that was listed.
-func noneNamed(arg string, waiting []UntrustedLine) error {
+func noneNamed(lang, arg string, waiting []UntrustedLine) error {
 	name, _, _ := console.CutLast(arg, "@")
 	for _, u := range waiting {
 		if u.Name != name {
 			continue
 		}
-		p := console.Refused("cannot agree to %q: it is not what was listed any more", console.OneLine(name))
-		p.Fits = append(p.Fits, fmt.Sprintf("it is now %s  %s  %s", u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 200)))
+		p := console.Refused("config.trust.changed", "name", strconv.Quote(console.OneLine(name)))
+		p.Fits = append(p.Fits, templates.Phrase(lang, "config.trust.changed.now", "digest", u.Digest, "place", u.Place, "text", console.Cut(console.OneLine(u.Text), 200)))
 		for _, file := range slices.Sorted(maps.Keys(u.Files)) {
-			p.Fits = append(p.Fits, fmt.Sprintf("names %s: %s", file, u.Files[file]))
+			p.Fits = append(p.Fits, templates.Phrase(lang, "config.trust.changed.file", "file", file, "state", u.Files[file]))
 		}
-		return p.Try("look at it, then: %s", console.Typed("trust", Exactly(u.Name, u.Digest)))
+		return p.Try("config.trust.changed.try", "command", console.Typed("trust", Exactly(u.Name, u.Digest)))
 	}
-	return console.Usage("nothing that waits for trust is called %q", console.OneLine(arg)).Try("placet trust shows what waits")
+	return console.Usage("config.trust.unknown", "name", strconv.Quote(console.OneLine(arg))).Try("config.trust.unknown.try")
 }

@@ -121,7 +121,7 @@ func TestNamingWhatDoesNotWaitIsAnError(t *testing.T) {
 	twin := UntrustedLine{Name: "a", Digest: engine.Sum([]byte("2"))}
 	agreed := TrustFile{Trusted: []Trusted{{Name: "old", Digest: engine.Sum([]byte("3"))}}}
 	chooseNamed := func(args []string, waiting []UntrustedLine, agreed TrustFile) ([]UntrustedLine, error) {
-		chosen, _, err := ChooseNamed(args, waiting, agreed)
+		chosen, _, err := ChooseNamed("en", args, waiting, agreed)
 		return chosen, err
 	}
 	if chosen, err := chooseNamed([]string{"a"}, []UntrustedLine{a}, agreed); err != nil || len(chosen) != 1 {

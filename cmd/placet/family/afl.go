@@ -8,10 +8,11 @@ import (
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/layout"
+	"placet/templates"
 )
 
 var aflFamily = Family{
-	Name: "afl", Noun: "AFL session",
+	Name: "afl", Noun: templates.NewMessage("family.noun.afl"),
 	Machine: func() engine.Machine { return afl.New() },
 	Enabled: func(s *Settings) bool { return s.Afl.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.AFL{} },
@@ -41,15 +42,15 @@ var aflFamily = Family{
 	CommandDigest: afl.CommandDigest,
 	NamesCommands: true, WorkTrees: afl.Worktrees,
 	Controls: []Control{
-		aflControl("pause", "pause", "is to pause", Optional),
-		aflControl("resume", "run", "is to go on", Optional),
-		aflControl("abort", "abort", "is given up", AskedFor),
+		aflControl("pause", "pause", Optional),
+		aflControl("resume", "run", Optional),
+		aflControl("abort", "abort", AskedFor),
 	},
 }
 
 // aflControl is a verb that writes what a person wants of a session.
-func aflControl(verb, want, said string, needs Reason) Control {
-	c := wishControl(verb, want, said, "SESSION", needs)
+func aflControl(verb, want string, needs Reason) Control {
+	c := wishControl(verb, want, "SESSION", needs)
 	c.Remark = func(t Target, _, _ string) string { return aflRemark(t, want) }
 	return c
 }
@@ -62,11 +63,11 @@ func aflRemark(t Target, want string) string {
 	}
 	switch {
 	case want == "run" && paused == "":
-		return t.Name + " is not paused: the wish stands and changes nothing for now"
+		return t.say("family.unpaused")
 	case want == "run" && !strings.HasPrefix(paused, "person"):
-		return t.Name + " is paused until its checkpoints are approved (" + console.OneLine(paused) + "): see `" + console.Typed("explain", t.Name) + "`"
+		return t.say("family.paused.checkpoints", "why", console.OneLine(paused), "command", console.Typed("explain", t.Name))
 	case want == "pause" && paused != "":
-		return t.Name + " is paused already (" + console.OneLine(paused) + ")"
+		return t.say("family.paused", "why", console.OneLine(paused))
 	}
 	return ""
 }

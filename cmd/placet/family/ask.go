@@ -4,10 +4,11 @@ import (
 	"placet/engine"
 	"placet/engine/ask"
 	"placet/layout"
+	"placet/templates"
 )
 
 var askFamily = Family{
-	Name: "ask", Noun: "ask",
+	Name: "ask", Noun: templates.NewMessage("family.noun.ask"),
 	Machine: func() engine.Machine { return ask.New() },
 	Enabled: func(s *Settings) bool { return s.Ask.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Ask{Folder: s.Ask.Root} },

@@ -6,10 +6,11 @@ import (
 	"placet/engine/faber"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 var faberFamily = Family{
-	Name: "faber", Noun: "FABER run", Phases: true,
+	Name: "faber", Noun: templates.NewMessage("family.noun.faber"), Phases: true,
 	Machine: func() engine.Machine { return faber.New() },
 	Enabled: func(s *Settings) bool { return s.Faber.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Faber{Folders: s.Faber.Roots} },
@@ -53,13 +54,11 @@ var faberFamily = Family{
 }
 
 func isFinal(verb string, t Target) error {
-	return console.Refused("cannot %s %s: it is %s, and that is final", verb, t.Name, console.OneLine(string(t.Status)))
+	return console.Refused("family.final", "verb", verb, "run", t.Name, "status", console.OneLine(string(t.Status)))
 }
 
 func isNotServed(verb string, t Target) error {
-	return console.Refused("cannot %s %s: placet does not serve it", verb, t.Name).Try("%s", console.Typed("explain", t.Run.ID))
+	return console.Refused("family.unserved", "verb", verb, "run", t.Name).Try("say.text", "text", console.Typed("explain", t.Run.ID))
 }
 
-func isGivenUp(t Target, by, reason string) string {
-	return t.Name + " is given up, by " + console.OneLine(by) + ": " + console.Cut(console.OneLine(reason), 160)
-}
+func isGivenUp(t Target, by, reason string) string { return t.said("family.said.abort", by, reason) }

@@ -16,6 +16,7 @@ import (
 	"placet/engine/pal"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // All are the families, in the order in which they are listed.
@@ -39,7 +40,7 @@ func Defaults() Settings {
 // Family describes one family. Functions may be nil where a family has no such thing.
 type Family struct {
 	Name string
-	Noun string // what a run is called: "FABER run"
+	Noun templates.Message // what a run is called: "FABER run"
 	// Alias is a further name of a run. nil: there is none.
 	Alias func(id string) string
 	// Phases says that the places of its runs are phases and steps, "build:test".
@@ -170,8 +171,19 @@ type Target struct {
 	engine.RunView
 	Run  layout.Run
 	Name string // as lists show it
+	Lang string // of who asks
 	// Read reads a document of the run that has stood still.
 	Read func(name string) engine.Document
+}
+
+// say words a sentence about the run.
+func (t Target) say(key string, pairs ...any) string {
+	return templates.Phrase(t.Lang, key, append([]any{"run", t.Name}, pairs...)...)
+}
+
+// said says what somebody asked for, and why.
+func (t Target) said(key, by, reason string) string {
+	return t.say(key, "who", console.OneLine(by)) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
 }
 
 // Named is the family of a name; ok is false where there is none.
@@ -208,14 +220,14 @@ func words(value any) []string {
 
 // wishControl is a verb that writes control.json: what a person wants of a run, called noun
 // in the usage.
-func wishControl(verb, want, said, noun string, needs Reason) Control {
+func wishControl(verb, want, noun string, needs Reason) Control {
 	return Control{
 		Use:  verb + " " + noun + " [-m REASON]",
 		File: "control.json", Replaces: true, Reason: needs, Named: true,
 		Refuse: func(verb string, t Target) error {
 			switch {
 			case t.Absent:
-				return console.Refused("cannot %s %s: nothing has begun in %s", verb, t.Name, t.Run.Dir)
+				return console.Refused("family.nothing", "verb", verb, "run", t.Name, "folder", t.Run.Dir)
 			case t.Final:
 				return isFinal(verb, t)
 			}
@@ -228,8 +240,6 @@ func wishControl(verb, want, said, noun string, needs Reason) Control {
 			}
 			return o
 		},
-		Said: func(t Target, by, reason string) string {
-			return t.Name + " " + said + ", by " + console.OneLine(by) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
-		},
+		Said: func(t Target, by, reason string) string { return t.said("family.said."+want, by, reason) },
 	}
 }

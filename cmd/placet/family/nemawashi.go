@@ -9,10 +9,11 @@ import (
 	"placet/engine/nemawashi"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 var nemawashiFamily = Family{
-	Name: "nemawashi", Noun: "action",
+	Name: "nemawashi", Noun: templates.NewMessage("family.noun.nemawashi"),
 	Alias:   func(id string) string { return "action-" + id },
 	Machine: func() engine.Machine { return nemawashi.New() },
 	Enabled: func(s *Settings) bool { return s.Nemawashi.Enabled },

@@ -12,10 +12,11 @@ import (
 	"placet/engine/optimizer"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 var optimizerFamily = Family{
-	Name: "optimizer", Noun: "optimisation cycle",
+	Name: "optimizer", Noun: templates.NewMessage("family.noun.optimizer"),
 	Machine: func() engine.Machine { return optimizer.New() },
 	Enabled: func(s *Settings) bool { return s.Optimizer.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Optimizer{Folders: s.Optimizer.Roots} },
@@ -57,7 +58,7 @@ var optimizerFamily = Family{
 			return schemas.Object{{Name: "level", Value: levelInHand(t)}, {Name: "error", Value: reason}}
 		},
 		Said: func(t Target, _, reason string) string {
-			return fmt.Sprintf("level %d of %s cannot be done: %s", levelInHand(t), t.Name, console.Cut(console.OneLine(reason), 160))
+			return t.say("family.said.level", "level", levelInHand(t), "reason", console.Cut(console.OneLine(reason), 160))
 		},
 	}, {
 		Use:  "stop RUN [-m TEXT]",
@@ -89,14 +90,13 @@ func workflowKey(conf optimizer.Config, err error) []string {
 func refuseCycle(verb string, t Target) error {
 	switch {
 	case t.Run.Class == layout.OptimizerArchived:
-		return console.Refused("cannot %s %s: it was put away, and what lies in the archive is never written", verb, t.Name).
-			Try("move its folder back to active")
+		return console.Refused("family.archived", "verb", verb, "run", t.Name).Try("family.archived.try")
 	case t.Run.Class != layout.OptimizerRun:
 		return isNotServed(verb, t)
 	case t.Final:
 		return isFinal(verb, t)
 	case !HasCycle(t.Read):
-		return console.Refused("cannot %s %s: no cycle has begun there", verb, t.Name).Try("%s", console.Typed("explain", t.Name))
+		return console.Refused("family.uncycled", "verb", verb, "run", t.Name).Try("say.text", "text", console.Typed("explain", t.Name))
 	}
 	return nil
 }
@@ -107,11 +107,11 @@ func refuseDemotion(verb string, t Target) error {
 	}
 	level := levelInHand(t)
 	if level == 0 {
-		return console.Refused("cannot demote %s: it is %s, and a level is in hand in running alone", t.Name, console.OneLine(string(t.Status))).
-			Try("%s", console.Typed("explain", t.Name))
+		return console.Refused("family.levelless", "run", t.Name, "status", console.OneLine(string(t.Status))).
+			Try("say.text", "text", console.Typed("explain", t.Name))
 	}
 	if there := t.Read("inputs/level-error.json"); there.Present() && optimizer.NamesLevel(there.Body, level) {
-		return console.Refused("cannot demote %s: %s names level %d already", t.Name, there.Path, level).Try("%s", console.Typed("explain", t.Name))
+		return console.Refused("family.demoted", "run", t.Name, "file", there.Path, "level", level).Try("say.text", "text", console.Typed("explain", t.Name))
 	}
 	return nil
 }

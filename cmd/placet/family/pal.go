@@ -6,10 +6,11 @@ import (
 	"placet/engine"
 	"placet/engine/pal"
 	"placet/layout"
+	"placet/templates"
 )
 
 var palFamily = Family{
-	Name: "pal", Noun: "orchestration",
+	Name: "pal", Noun: templates.NewMessage("family.noun.pal"),
 	Machine: func() engine.Machine { return pal.New() },
 	Enabled: func(s *Settings) bool { return s.Pal.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.Pal{} },
@@ -33,8 +34,8 @@ var palFamily = Family{
 	ProgressHz: func(s *Settings) int { return s.Pal.Hz() },
 	Events:     palEvents,
 	Controls: []Control{
-		wishControl("pause", "pause", "is to pause", "O", Optional),
-		wishControl("resume", "run", "is to go on", "O", Optional),
-		wishControl("abort", "abort", "is given up", "O", AskedFor),
+		wishControl("pause", "pause", "O", Optional),
+		wishControl("resume", "run", "O", Optional),
+		wishControl("abort", "abort", "O", AskedFor),
 	},
 }

@@ -16,6 +16,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/engine/jsonedit"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // File is a file of a client, and what placet adds to it.
@@ -149,8 +150,12 @@ type Change struct {
 // Differs is the error where something of ours stands in a file and is another.
 type Differs struct{ What, Has, Wants string }
 
-func (e *Differs) Error() string {
-	return fmt.Sprintf("%s is there and says something else", e.What)
+// Error implements error.
+func (e *Differs) Error() string { return e.In(templates.English) }
+
+// In is the error in a language.
+func (e *Differs) In(lang string) string {
+	return templates.Phrase(lang, "hook.differs", "what", e.What)
 }
 
 // Snippet is the file as it would be with nothing else in it.
@@ -209,7 +214,7 @@ func (m Member) edit(file string, body []byte) (e jsonedit.Edit, err error) {
 	for i, name := range m.At {
 		members, err := schemas.Members(rest)
 		if err != nil {
-			return e, fmt.Errorf("%s: %w", cmp.Or(strings.Join(m.At[:i], "."), file), err)
+			return e, templates.Errorf("hook.at", "place", cmp.Or(strings.Join(m.At[:i], "."), file), "error", err)
 		}
 		if members.Raw(name) == nil {
 			return jsonedit.Edit{Pointer: pointer(m.At[:i+1]), Value: m.below(i + 1)}, nil
@@ -224,7 +229,7 @@ func (m Member) edit(file string, body []byte) (e jsonedit.Edit, err error) {
 	}
 	var list []schemas.Raw
 	if err := schemas.DecodeValue(rest, &list); err != nil {
-		return e, fmt.Errorf("%s: expected an array: %w", m, err)
+		return e, templates.Errorf("hook.array", "place", m, "error", err)
 	}
 	ours := slices.DeleteFunc(list, func(one schemas.Raw) bool { return !runsPlacet(one) })
 	switch {
@@ -286,14 +291,14 @@ func (f File) planTable(body []byte) (c Change, err error) {
 	}
 	c.Body, c.Added = f.append(body), []string{"[" + name.String() + "]"}
 	if inline := regexp.MustCompile(`(?m)^\s*["']?` + name[0] + `["']?\s*=`); inline.Match(body) { // our reader lets it be extended, others do not
-		return Change{}, fmt.Errorf("%s cannot be added at the end: %s is an inline table", c.Added[0], name[0])
+		return Change{}, templates.Errorf("hook.append.inline", "what", c.Added[0], "name", name[0])
 	}
 	var after map[string]any
 	if _, err := toml.Decode(string(c.Body), &after); err != nil {
-		return Change{}, fmt.Errorf("%s cannot be added at the end: %w", c.Added[0], err)
+		return Change{}, templates.Errorf("hook.append.because", "what", c.Added[0], "error", err)
 	}
 	if !reflect.DeepEqual(valueAt(after, name), wants) {
-		return Change{}, fmt.Errorf("%s cannot be added at the end", c.Added[0])
+		return Change{}, templates.Errorf("hook.append", "what", c.Added[0])
 	}
 	return c, nil
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"path"
 	"path/filepath"
@@ -14,6 +12,7 @@ import (
 
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // limitInput is the largest input that is read, in bytes.
@@ -48,15 +47,15 @@ func (c Client) Read(from io.Reader) (in Input, err error) {
 	body, err := io.ReadAll(io.LimitReader(from, limitInput+1))
 	switch {
 	case err != nil:
-		return in, fmt.Errorf("cannot read standard input: %w", err)
+		return in, templates.Errorf("hook.input", "error", err)
 	case len(body) > limitInput:
-		return in, errors.New("cannot read standard input: it is larger than 16 MiB")
+		return in, templates.Errorf("hook.input.large")
 	}
 	if err := schemas.Decode("", "standard input", body, &in); err != nil {
-		return in, fmt.Errorf("cannot read standard input: %w", err)
+		return in, templates.Errorf("hook.input", "error", err)
 	}
 	if in.Event == "" {
-		return in, fmt.Errorf("cannot read standard input: hook_event_name is missing: expected an event of %s", c.Name)
+		return in, templates.Errorf("hook.input.event", "client", c.Name)
 	}
 	in.Moment = Other
 	if m, known := c.events[in.Event]; known {
@@ -99,17 +98,17 @@ func (in *Input) readTool(c Client) error {
 		in.cursorTool()
 	}
 	if in.Tool == "" || in.ToolInput.Null() {
-		return errors.New("cannot read standard input: tool_name or tool_input is missing")
+		return templates.Errorf("hook.input.tool")
 	}
 	dec := json.NewDecoder(bytes.NewReader(in.ToolInput))
 	dec.UseNumber()
 	var value any
 	if err := dec.Decode(&value); err != nil {
-		return fmt.Errorf("cannot read tool_input: %w", err)
+		return templates.Errorf("hook.input.fields", "error", err)
 	}
 	in.fields, _ = value.(map[string]any)
 	if _, ok := in.ShellCommand(); in.isShell() && !ok {
-		return errors.New("cannot read tool_input: a shell is called, and command is no text")
+		return templates.Errorf("hook.input.shell")
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // kinds are the kinds of problems of an answer that are codes, too.
 var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy}
 
-// refusedCodes are the codes of problems that the source of a package gives to Refuse. What is
+// refusedCodes are the codes of problems that the source of a package gives to Refuse and Deny. What is
 // neither a literal nor a kind is the code of an action's command.
 func refusedCodes(t *testing.T, dir string) (codes []string) {
 	t.Helper()
@@ -36,7 +36,7 @@ func refusedCodes(t *testing.T, dir string) (codes []string) {
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
-			if !ok || len(call.Args) != 3 || calledName(call) != "Refuse" {
+			if !ok || len(call.Args) < 3 || calledName(call) != "Refuse" && calledName(call) != "Deny" {
 				return true
 			}
 			switch code := call.Args[1].(type) {

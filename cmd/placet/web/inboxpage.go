@@ -28,7 +28,7 @@ type inboxCard struct {
 
 // inboxPage shows what waits, oldest first.
 func (a *App) inboxPage(c *facade.Call) (int, any, error) {
-	v := a.viewer(c)
+	v := a.reader(c)
 	found, err := narrowed(v, c)
 	if err != nil {
 		return 0, nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"fmt"
 	"html/template"
 	"io"
 	"net/http"
@@ -86,7 +85,9 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 
 func phrase(lang, key string, pairs ...any) string {
 	for i := 1; i < len(pairs); i += 2 {
-		pairs[i] = console.OneLine(fmt.Sprint(pairs[i]))
+		if _, number := pairs[i].(int); !number {
+			pairs[i] = console.OneLine(templates.In(lang, pairs[i]))
+		}
 	}
 	return templates.Phrase(lang, key, pairs...)
 }
@@ -162,7 +163,7 @@ func (a *App) Problem(c *facade.Call, p *facade.Problem) bool {
 	switch {
 	case p.Status != http.StatusUnauthorized:
 		view.pageHead = a.head(c, "error", templates.Text(lang, "page.error"))
-		view.Refused = p.Detail
+		view.Refused = p.In(lang)
 		return a.show(c, status, lang, "error", view) == nil
 	case c.Method == http.MethodGet || view.Next == "":
 		http.Redirect(c.Writer, c.Request, loginPath(view.Next), http.StatusSeeOther)
@@ -230,7 +231,7 @@ func (a *App) staticFile(c *facade.Call) (int, any, error) {
 	name := c.Values["name"]
 	kind, ok := staticTypes[name]
 	if !ok {
-		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", "there is no such file")
+		return 0, nil, facade.Deny(http.StatusNotFound, "not_found", "page.no.file")
 	}
 	body, err := staticFiles.ReadFile("static/" + name)
 	if err != nil {
@@ -259,7 +260,7 @@ func (a *App) postLogin(c *facade.Call) (int, any, error) {
 	next = cmp.Or(nextPage(next), nextPage(form.Get("next")))
 	if _, err := a.o.Sessions.Login(c.Writer, word, a.o.Tokens, a.b.Env.Now()); err != nil {
 		view := refusedView{pageHead: a.head(c, "login", templates.Text(a.language(c), "page.login")), Next: next}
-		view.Refused = err.Error()
+		view.Refused = templates.In(view.Lang, err)
 		return 0, nil, a.show(c, http.StatusForbidden, view.Lang, "login", view)
 	}
 	http.Redirect(c.Writer, c.Request, cmp.Or(next, "/"), http.StatusSeeOther)

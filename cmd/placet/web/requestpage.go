@@ -99,7 +99,7 @@ type artifactView struct {
 
 // requestPage shows a request.
 func (a *App) requestPage(c *facade.Call) (int, any, error) {
-	v := a.viewer(c)
+	v := a.reader(c)
 	at, err := requestNamed(v, c)
 	if err != nil {
 		return 0, nil, err
@@ -268,13 +268,13 @@ func (p *requestView) fillClosed(d workspace.ClosedData) {
 // an answer that was refused stays in the form.
 func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if !c.Who.May(facade.Read) { // the page shows the request
-		return 0, nil, facade.Refuse(http.StatusForbidden, "role", "this caller lacks the role "+string(facade.Read))
+		return 0, nil, facade.Deny(http.StatusForbidden, "role", "page.no.role", "role", facade.Read)
 	}
 	form, err := url.ParseQuery(string(c.Raw))
 	if err != nil {
-		return 0, nil, facade.Refuse(http.StatusUnprocessableEntity, "invalid", "the form cannot be read")
+		return 0, nil, facade.Deny(http.StatusUnprocessableEntity, "invalid", "page.no.form")
 	}
-	v := a.viewer(c)
+	v := a.reader(c)
 	at, err := requestNamed(v, c)
 	if err != nil {
 		return 0, nil, err
@@ -288,7 +288,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	switch {
 	case errors.As(err, &p):
 		page := a.requestView(c, v, at)
-		page.Refused = p.Detail
+		page.Refused = p.In(page.Lang)
 		switch p.Code {
 		case "stale":
 			page.Refused = templates.Text(page.Lang, "page.stale")
@@ -311,7 +311,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 // instead says what was decided in place of an answer that was sent.
 func (p *requestView) instead(problem *facade.Problem) string {
 	if len(p.Receipt) == 0 {
-		return problem.Detail
+		return problem.In(p.Lang)
 	}
 	return phrase(p.Lang, "page.instead", "answer", cmp.Or(p.Answer, p.Receipt[0].Value))
 }

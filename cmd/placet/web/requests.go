@@ -117,7 +117,7 @@ func requestAmong(v *workspace.Workspace, name string, sees func(family string) 
 		case 1:
 			return v.ExactRequest(fits[0])
 		}
-		return at, facade.Refuse(http.StatusConflict, "ambiguous", fmt.Sprintf("%q fits %d requests", console.OneLine(name), len(fits))).With("fits", fits)
+		return at, facade.Deny(http.StatusConflict, "ambiguous", "page.no.several", "name", strconv.Quote(console.OneLine(name)), "n", len(fits)).With("fits", fits)
 	}
 	if err == nil && !sees(at.Found.Run.Family) {
 		return at, noRequest(name)
@@ -126,7 +126,7 @@ func requestAmong(v *workspace.Workspace, name string, sees func(family string) 
 }
 
 func noRequest(name string) error {
-	return facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no request %q; GET /api/v1/requests lists what is open", console.OneLine(name)))
+	return facade.Deny(http.StatusNotFound, "not_found", "page.no.request", "name", strconv.Quote(console.OneLine(name)))
 }
 
 // getRequest answers with all that is known of a request.
@@ -291,13 +291,13 @@ func inWords(r workspace.Reply) workspace.Reply {
 // checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
 func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error {
 	if !isShown(t.Digest, shown) {
-		return facade.Refuse(http.StatusConflict, "stale", "the request, or what it is about, changed since it was shown: look at it again").With("digest", t.Digest)
+		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
 	if file := changedDraft(v, t); file != "" {
-		return facade.Refuse(http.StatusConflict, "draft_changed", file+" has changed since it was registered: restore it, or revise the action")
+		return facade.Deny(http.StatusConflict, "draft_changed", "page.no.draft", "file", file)
 	}
 	if file := moved(v, t); file != "" {
-		return facade.Refuse(http.StatusConflict, "stale", file+" has changed since it was asked about: restore it, or have it asked anew").With("digest", t.Digest)
+		return facade.Deny(http.StatusConflict, "stale", "page.no.artifact", "file", file).With("digest", t.Digest)
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func isShown(now engine.Digest, shown string) bool {
 func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
 	closed, ok := v.ClosedRequest(at.Found, at.ID)
 	if !ok {
-		return 0, nil, facade.Refuse(http.StatusConflict, "closed", "the request is not asked any more").With("state", "closed")
+		return 0, nil, facade.Deny(http.StatusConflict, "closed", "page.no.asked").With("state", "closed")
 	}
 	if closed.Took(r) || closed.Took(inWords(r)) {
 		return 0, answered{v.AnsweredBefore(closed), &closed.Receipt}, nil
@@ -346,7 +346,7 @@ func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r wor
 
 // closedOtherwise refuses an answer to a request that was closed by something else.
 func closedOtherwise(closed workspace.Closed) error {
-	p := facade.Refuse(http.StatusConflict, "closed", "the request is closed: "+closed.Error()).With("state", closed.Receipt.Result)
+	p := facade.Deny(http.StatusConflict, "closed", "page.no.closed", "answer", closed).With("state", closed.Receipt.Result)
 	if next := closed.Receipt.SupersededBy; next != "" {
 		p = p.With("superseded_by", next)
 	}
@@ -362,16 +362,16 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 	switch p.Kind {
 	case console.KindNotApprover:
 		a.refused.add(a.b, workspace.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
-		return facade.Refuse(http.StatusForbidden, "not_an_approver", "you may not answer this request: [gates] names who may").With("approvers", t.Approvers)
+		return facade.Deny(http.StatusForbidden, "not_an_approver", "page.no.approver").With("approvers", t.Approvers)
 	case console.KindInPlace:
-		return facade.Refuse(http.StatusConflict, "answer_in_place", p.Error())
+		return facade.Deny(http.StatusConflict, "answer_in_place", "say.text", "text", p)
 	case console.KindInTheWay:
-		return facade.Refuse(http.StatusConflict, console.KindInTheWay, p.Error())
+		return facade.Deny(http.StatusConflict, console.KindInTheWay, "say.text", "text", p)
 	case console.KindBusy:
-		return facade.Refuse(http.StatusServiceUnavailable, console.KindBusy, p.Error()+". Try again in a moment.")
+		return facade.Deny(http.StatusServiceUnavailable, console.KindBusy, "page.no.again", "problem", p)
 	case console.KindUnwritable:
 		a.o.Log.Warn("an answer cannot be written", "request", t.Request, "err", err)
-		return facade.Refuse(http.StatusServiceUnavailable, "unavailable", "the answer cannot be written now; placet's log says why")
+		return facade.Deny(http.StatusServiceUnavailable, "unavailable", "page.no.written")
 	}
-	return facade.Invalid(facade.FieldError{Loc: []string{"body"}, Msg: p.Error(), Type: "value_error"})
+	return facade.InvalidFor(p)
 }

@@ -24,7 +24,7 @@ type runRow struct {
 
 // runsPage shows where every run stands.
 func (a *App) runsPage(c *facade.Call) (int, any, error) {
-	v := a.viewer(c)
+	v := a.reader(c)
 	found, err := narrowed(v, c)
 	if err != nil {
 		return 0, nil, err
@@ -105,7 +105,7 @@ const (
 // runPage shows a run: its plan, how far its parts have got, what is asked, and why it stands
 // where it stands.
 func (a *App) runPage(c *facade.Call) (int, any, error) {
-	v := a.viewer(c)
+	v := a.reader(c)
 	f, err := runNamed(v, c)
 	if err != nil {
 		return 0, nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
@@ -68,7 +69,7 @@ func runNamed(v *workspace.Workspace, c *facade.Call) (reconcile.Found, error) {
 			}
 		}
 	}
-	return reconcile.Found{}, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no run %q; GET /api/v1/runs lists them", console.OneLine(family+"/"+id)))
+	return reconcile.Found{}, facade.Deny(http.StatusNotFound, "not_found", "page.no.run", "name", strconv.Quote(console.OneLine(family+"/"+id)))
 }
 
 // getRun answers with one run.

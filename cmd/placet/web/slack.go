@@ -83,6 +83,12 @@ type press struct {
 	key    string
 }
 
+// lang is the language of the run.
+func (p press) lang() string { return p.v.LanguageOf(p.at.Found) }
+
+// say words what somebody is told.
+func (p press) say(key string, pairs ...any) string { return templates.Phrase(p.lang(), key, pairs...) }
+
 // interaction answers a press or a dialog.
 func (a *App) interaction(c *facade.Call) (int, any, error) {
 	x, is := slack.ReadInteraction(c.Raw)
@@ -160,13 +166,13 @@ func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, a
 		return 0, ok, nil
 	case open && needsWords(t, option):
 		if err := a.mayAnswer(p, t, option); err != nil {
-			return a.slackAnswer(x, option, err)
+			return a.slackAnswer(x, p, option, err)
 		}
 		if p.v.Settings.Slack.HasToken {
 			return a.openDialog(ctx, x, p, t, option)
 		}
 		if p.at.Found.Run.Family != nemawashiFamily {
-			a.notify(x, "This answer needs words: give it with placet.")
+			a.notify(x, p.say("slack.words"))
 			return 0, ok, nil
 		}
 		return a.give(ctx, x, p, workspace.Reply{Option: option, Comment: "request_changes"})
@@ -202,7 +208,7 @@ func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 // give writes an answer, and says what to answer Slack.
 func (a *App) give(ctx context.Context, x slack.Interaction, p press, r workspace.Reply) (int, any, error) {
 	r.By, r.Source, r.Keys = p.by.User, p.by.Source, []string{p.key}
-	return a.slackAnswer(x, r.Option, a.write(ctx, p, r))
+	return a.slackAnswer(x, p, r.Option, a.write(ctx, p, r))
 }
 
 // write writes an answer where it may be given. The problem's code says why it may not. One
@@ -225,7 +231,7 @@ func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 	}
 	err = a.refusal(p.by, t, r, err)
 	if problem := problemIn(err); problem != nil && problem.Code == console.KindInTheWay {
-		return facade.Refuse(http.StatusServiceUnavailable, console.KindInTheWay, problem.Detail)
+		return facade.Deny(http.StatusServiceUnavailable, console.KindInTheWay, "say.text", "text", problem)
 	}
 	return err
 }
@@ -239,7 +245,7 @@ func problemIn(err error) (p *facade.Problem) {
 // slackAnswer is what Slack is answered about an answer, with a word to its author where it
 // does not count. One that could not be written is an error: Slack shows that it did not
 // arrive.
-func (a *App) slackAnswer(x slack.Interaction, option string, err error) (int, any, error) {
+func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error) (int, any, error) {
 	problem := problemIn(err)
 	if err != nil && problem == nil {
 		return 0, nil, err
@@ -249,16 +255,16 @@ func (a *App) slackAnswer(x slack.Interaction, option string, err error) (int, a
 	switch {
 	case problem == nil:
 	case problem.Status == http.StatusServiceUnavailable:
-		a.notify(x, problem.Detail)
+		a.notify(x, problem.In(p.lang()))
 		return 0, nil, err
 	case problem.Code == "not_an_approver":
 		text = "not allowed"
-		a.notify(x, "You are not among those who may answer this.")
+		a.notify(x, p.say("slack.approver"))
 	case problem.Status == http.StatusConflict:
 		text = "stale"
-		a.notify(x, "This does not count any more: "+problem.Detail)
+		a.notify(x, p.say("slack.stale", "why", problem))
 	default:
-		a.notify(x, problem.Detail)
+		a.notify(x, problem.In(p.lang()))
 		return 0, ok, nil
 	}
 	return 0, map[string]string{"text": text}, nil
@@ -266,9 +272,9 @@ func (a *App) slackAnswer(x slack.Interaction, option string, err error) (int, a
 
 // openDialog asks for the words that an option needs.
 func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t workspace.Request, option string) (int, any, error) {
-	d := slack.Dialog{Lang: t.Lang, Title: option, Label: "What should be said with it?", Metadata: p.button.Value}
+	d := slack.Dialog{Lang: p.lang(), Title: option, Label: p.say("slack.dialog"), Metadata: p.button.Value}
 	if option == "steer" {
-		d.Title, d.Label = "Request changes", "What should change?"
+		d.Title, d.Label = p.say("slack.changes"), p.say("slack.changes.what")
 		for _, item := range t.Items {
 			d.Choices = append(d.Choices, item.ID)
 		}
@@ -276,9 +282,9 @@ func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t wo
 	sent := a.o.Sender.Send(ctx, a.slackCall("views.open", d.Open(x.TriggerID)))
 	if sent.Outcome != engine.SendDone {
 		a.o.Log.Warn("a dialog cannot be opened in Slack", "outcome", sent.Outcome, "reason", sent.Reason)
-		a.notify(x, "The dialog cannot be opened: press again, or answer with placet.")
+		a.notify(x, p.say("slack.dialog.failed"))
 	}
-	return a.slackAnswer(x, option, nil)
+	return a.slackAnswer(x, p, option, nil)
 }
 
 // submitted gives the answer of a dialog.
@@ -293,7 +299,7 @@ func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, err
 	}
 	words := x.Words()
 	if words == "" {
-		return 0, slack.DialogErrors("Say what should change."), nil
+		return 0, slack.DialogErrors(p.say("slack.changes.needed")), nil
 	}
 	t, _ := p.v.OpenRequestAt(p.at)
 	p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(x.View.ID, "unknown"), p.at.ID, act.ID)
@@ -303,7 +309,7 @@ func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, err
 	}
 	err := a.write(ctx, p, r)
 	if problem := problemIn(err); problem != nil && problem.Status != http.StatusServiceUnavailable {
-		return 0, slack.DialogErrors(problem.Detail), nil
+		return 0, slack.DialogErrors(problem.In(p.lang())), nil
 	}
 	return 0, map[string]string{"response_action": "clear"}, err
 }
@@ -418,17 +424,17 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 		defer a.notes.Unlock()
 		return false, v.SayInThread(f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
 	}
-	if st.Status != nemawashi.ApprovalPending {
-		return say(lastRequest(st), fmt.Sprintf("action %d is %s; nothing changed", st.ActionID, st.Status))
-	}
 	who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
 	p := press{by: who, v: v, at: workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
+	if st.Status != nemawashi.ApprovalPending {
+		return say(lastRequest(st), p.say("slack.unasked", "action", st.ActionID, "status", st.Status))
+	}
 	t, open := v.OpenRequestAt(p.at)
 	if !open {
 		return true, nil
 	}
 	if problem := problemIn(a.mayAnswer(p, t, "steer")); problem != nil && problem.Code == "not_an_approver" {
-		a.notifyIn(m.Channel, m.User, m.ThreadTS, "You are not among those who may answer this.")
+		a.notifyIn(m.Channel, m.User, m.ThreadTS, p.say("slack.approver"))
 		return false, nil
 	}
 	said := nemawashi.ReadReply(e.Typed())
@@ -446,7 +452,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	case problem.Code == "answer_in_place" || problem.Code == "closed":
 		return true, nil
 	default:
-		return say(p.at.ID, console.Cut(problem.Detail, 1000))
+		return say(p.at.ID, console.Cut(problem.In(p.lang()), 1000))
 	}
 }
 

@@ -73,5 +73,12 @@ func (a *App) Close() {
 // viewer is the workspace for one call.
 func (a *App) viewer(c *facade.Call) *workspace.Workspace { return a.b.Viewer(c.Who.Known) }
 
+// reader is the workspace for a page, in the page's language.
+func (a *App) reader(c *facade.Call) *workspace.Workspace {
+	v := a.viewer(c)
+	v.Env.Lang = a.language(c)
+	return v
+}
+
 // Encode puts data into the envelope of --json.
 func Encode(data any, bare bool) ([]byte, error) { return console.Encode(data, bare) }

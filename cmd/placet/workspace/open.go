@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +32,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
 
@@ -324,6 +326,16 @@ func (b *Workspace) facts(name string) engine.Environment {
 		conf.Language = cmp.Or(own, conf.Language)
 	}
 	return engine.Environment{Config: conf, Trusted: s.Trusted}
+}
+
+// LanguageOf is the language of a run: its state's, before that the settings'.
+func (b *Workspace) LanguageOf(f reconcile.Found) string {
+	var state struct {
+		Language string `json:"language"`
+	}
+	name := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
+	_ = schemas.Decode("", name, b.ReadDocument(f, name).Body, &state) // what cannot be read says none
+	return cmp.Or(state.Language, b.facts(f.Run.Family).Config.Language)
 }
 
 // factsNow are the facts of a family with what is under way, and what has ended.
