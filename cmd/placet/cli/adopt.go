@@ -21,11 +21,11 @@ import (
 func adoptVerb() verb {
 	var reason, by string
 	return verb{
-		use: "adopt RUN[@DIGEST]", short: "Accept a state.json that somebody else changed",
+		use:   "adopt RUN[@DIGEST]",
 		least: 1, most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&reason, "message", "m", "", "why, for the record")
-			f.StringVar(&by, "as", console.Login(), "who adopts it")
+			f.StringVarP(&reason, "message", "m", "", "")
+			f.StringVar(&by, "as", console.Login(), "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			run, digest, named := console.CutLast(c.args[0], "@")

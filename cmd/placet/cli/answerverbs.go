@@ -54,31 +54,31 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 
 // approveVerb answers yes.
 func approveVerb() verb {
-	return plainVerb(workspace.Approving, "Answer yes: approve, confirm or accept")
+	return plainVerb(workspace.Approving)
 }
 
 // rejectVerb answers no.
 func rejectVerb() verb {
-	return plainVerb(workspace.Rejecting, "Answer no: reject, cancel or abort")
+	return plainVerb(workspace.Rejecting)
 }
 
 // steerVerb asks for changes.
 func steerVerb() verb {
-	v := plainVerb(workspace.Steering, "Ask for changes: steer or request_changes")
+	v := plainVerb(workspace.Steering)
 	v.use = "steer [REQUEST] -m TEXT"
 	return v
 }
 
 // plainVerb is a verb that stands for one option.
-func plainVerb(d workspace.Decision, short string) verb {
+func plainVerb(d workspace.Decision) verb {
 	r := workspace.Reply{}
 	return verb{
-		use: d.Verb + " [REQUEST]", short: short, about: "answering",
+		use: d.Verb + " [REQUEST]", about: "answering",
 		most: 1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			if d.Verb == workspace.Steering.Verb {
-				f.StringSliceVar(&r.Selected, "plan", nil, "the plan to follow, where there are any: A, B or C")
+				f.StringSliceVar(&r.Selected, "plan", nil, "")
 			}
 		},
 		look: func(c call, b *workspace.Workspace) error {
@@ -112,8 +112,8 @@ func plainVerb(d workspace.Decision, short string) verb {
 }
 
 func answerFlags(f *pflag.FlagSet, r *workspace.Reply) {
-	f.StringVarP(&r.Comment, "message", "m", "", "the comment that goes with the answer")
-	f.StringVar(&r.By, "as", console.Login(), "who answers")
+	f.StringVarP(&r.Comment, "message", "m", "", "")
+	f.StringVar(&r.By, "as", console.Login(), "")
 }
 
 // already lets the same answer to a closed request pass: approving twice is
@@ -133,12 +133,12 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 func respondVerb() verb {
 	r, attempts := workspace.Reply{}, 0
 	return verb{
-		use: "respond REQUEST [OPTION…|TEXT]", short: "Answer with any option, or in words", about: "answering",
+		use: "respond REQUEST [OPTION…|TEXT]", about: "answering",
 		least: 1, most: -1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
-			f.StringSliceVar(&r.Selected, "select", nil, "what you choose, where you may choose several: a,b")
-			f.IntVar(&attempts, "attempts", 0, "how many attempts the option retry_more adds")
+			f.StringSliceVar(&r.Selected, "select", nil, "")
+			f.IntVar(&attempts, "attempts", 0, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if err := ownTerminal(c.env); err != nil {

@@ -34,46 +34,46 @@ type newAsk struct {
 func askVerb() verb {
 	var x newAsk
 	return verb{
-		use: "ask [QUESTION|-]", short: "Ask a person a question", about: "waiting",
+		use: "ask [QUESTION|-]", about: "waiting",
 		most: 1, group: groupAsk, flags: x.flags, run: x.ask,
 	}
 }
 
 func (x *newAsk) flags(f *pflag.FlagSet) {
-	text := func(name, usage string, set func(string)) {
-		f.Func(name, usage, func(s string) error { set(s); return nil })
+	text := func(name string, set func(string)) {
+		f.Func(name, "", func(s string) error { set(s); return nil })
 	}
-	word := func(name, usage string, set func()) {
-		f.BoolFunc(name, usage, func(string) error { set(); return nil })
+	word := func(name string, set func()) {
+		f.BoolFunc(name, "", func(string) error { set(); return nil })
 	}
 	no := false
-	f.StringVar(&x.Type, "type", "", "the `TYPE`: approval, review, choice, multi or text")
-	word("text", "have the answer given in words", func() { x.Type = "text" })
-	word("review", "have the artifacts reviewed", func() { x.Type = "review" })
-	word("multi", "let several options be chosen", func() { x.Type = "multi" })
-	text("option", "an option, `ID[=DESCRIPTION]`", func(s string) {
+	f.StringVar(&x.Type, "type", "", "")
+	word("text", func() { x.Type = "text" })
+	word("review", func() { x.Type = "review" })
+	word("multi", func() { x.Type = "multi" })
+	text("option", func(s string) {
 		id, description, _ := strings.Cut(s, "=")
 		x.Options = append(x.Options, ask.Option{ID: id, Description: description})
 	})
-	f.StringSliceVar(&x.comments, "comment-on", nil, "the option `ID` needs a comment")
-	f.StringSliceVar(&x.approves, "approves", nil, "the option `ID` approves something, so it cannot be the default")
-	f.StringVar(&x.Context, "context", "", "`TEXT` that the person should know")
-	f.StringVar(&x.contextFile, "context-file", "", "the same in a `FILE`, or - for standard input")
-	text("artifact", "a `FILE` that the question is about: once it has changed, no answer counts", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s}) })
-	text("info", "a `FILE` to look at, which may change", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s, Binding: &no}) })
-	f.StringVar(&x.Deadline, "deadline", "", "how long to wait for an answer: a `TIME`, or a length such as 90m")
-	f.StringVar(&x.Default, "default", "", "the option `ID` that is reported at the deadline; it never approves")
-	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "the `NAME` of somebody who may answer; may be repeated")
-	text("as", "the `NAME` of the asker, shown to the person", func(s string) { x.AskedBy = &ask.AskedBy{Name: s} })
-	f.StringSliceVar(&x.Tags, "tag", nil, "a `WORD` for placet inbox --tag")
-	f.StringVar(&x.Parent, "parent", "", "the `RUN` that the question belongs to")
-	f.StringVar((*string)(&x.Correlation), "correlation", "", "a `NAME` of your own, repeated in the answer")
-	word("private", "keep the question out of notifications", func() { x.Sensitivity = "private" })
-	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "questions with the same `KEY` are one question")
-	f.StringVar(&x.Supersedes, "supersedes", "", "an open question, its `ID`, that this one replaces")
-	f.StringVar(&x.file, "file", "", "an ask.json `FILE`, or - for standard input")
-	f.BoolVar(&x.dryRun, "dry-run", false, "print ask.json, and ask nobody")
-	f.StringVar(&x.wait.timeout, "wait", "", "wait for the answer; --wait=2h waits two hours at most")
+	f.StringSliceVar(&x.comments, "comment-on", nil, "")
+	f.StringSliceVar(&x.approves, "approves", nil, "")
+	f.StringVar(&x.Context, "context", "", "")
+	f.StringVar(&x.contextFile, "context-file", "", "")
+	text("artifact", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s}) })
+	text("info", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s, Binding: &no}) })
+	f.StringVar(&x.Deadline, "deadline", "", "")
+	f.StringVar(&x.Default, "default", "", "")
+	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "")
+	text("as", func(s string) { x.AskedBy = &ask.AskedBy{Name: s} })
+	f.StringSliceVar(&x.Tags, "tag", nil, "")
+	f.StringVar(&x.Parent, "parent", "", "")
+	f.StringVar((*string)(&x.Correlation), "correlation", "", "")
+	word("private", func() { x.Sensitivity = "private" })
+	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "")
+	f.StringVar(&x.Supersedes, "supersedes", "", "")
+	f.StringVar(&x.file, "file", "", "")
+	f.BoolVar(&x.dryRun, "dry-run", false, "")
+	f.StringVar(&x.wait.timeout, "wait", "", "")
 	f.Lookup("wait").NoOptDefVal = waitForEver
 	x.wait.flags(f)
 }

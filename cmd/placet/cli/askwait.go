@@ -40,18 +40,18 @@ type waitFlags struct {
 }
 
 func (x *waitFlags) flags(f *pflag.FlagSet) {
-	f.StringSliceVar(&x.ok, "ok", nil, "the `IDS` of the options that end with exit code 0")
-	f.BoolVar(&x.ephemeral, "ephemeral", false, "take the question back when the wait is interrupted")
+	f.StringSliceVar(&x.ok, "ok", nil, "")
+	f.BoolVar(&x.ephemeral, "ephemeral", false, "")
 }
 
 func waitVerb() verb {
 	x := waitFlags{}
 	return verb{
-		use: "wait ID…", short: "Wait for the answers to questions", about: "waiting",
+		use: "wait ID…", about: "waiting",
 		least: 1, most: -1, group: groupAsk,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&x.any, "any", false, "wait only until the first has ended")
-			f.StringVar(&x.timeout, "timeout", waitForEver, "wait at most for a `TIME` such as 90s, 5m or 2h")
+			f.BoolVar(&x.any, "any", false, "")
+			f.StringVar(&x.timeout, "timeout", waitForEver, "")
 			x.flags(f)
 		},
 		run: func(c call) error {
@@ -67,11 +67,11 @@ func waitVerb() verb {
 func withdrawVerb() verb {
 	w := ask.Withdraw{}
 	return verb{
-		use: "withdraw ID -m REASON", short: "Take a question back",
+		use:   "withdraw ID -m REASON",
 		least: 1, most: 1, group: groupAsk,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&w.Reason, "message", "m", "", "why, for the record")
-			f.StringVar(&w.By, "by", console.Login(), "who takes it back")
+			f.StringVarP(&w.Reason, "message", "m", "", "")
+			f.StringVar(&w.By, "by", console.Login(), "")
 		},
 		run: func(c call) error { return withdrawAsk(c, w) },
 	}

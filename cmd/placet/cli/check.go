@@ -13,7 +13,7 @@ import (
 
 func checkVerb() verb {
 	return verb{
-		use: "check [RUN]", short: "Check the documents for mistakes",
+		use:  "check [RUN]",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			found, err := b.Chosen(c.args)

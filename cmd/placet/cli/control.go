@@ -21,7 +21,7 @@ import (
 
 // familyCommand holds what one family alone has: verbs of its own, and its controls.
 func familyCommand(w *console.Env, f family.Family, own []verb) *cobra.Command {
-	cmd := &cobra.Command{Use: f.Name, Short: f.Short, GroupID: groupFamilies}
+	cmd := &cobra.Command{Use: f.Name, GroupID: groupFamilies}
 	for _, c := range f.Controls {
 		own = append(own, controlVerb(f, c))
 	}
@@ -35,11 +35,11 @@ func familyCommand(w *console.Env, f family.Family, own []verb) *cobra.Command {
 func controlVerb(of family.Family, c family.Control) verb {
 	var reason, by string
 	return verb{
-		use: c.Use, short: c.Short, least: 1, most: 1, complete: completeRuns,
+		use: c.Use, least: 1, most: 1, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&reason, "message", "m", "", c.Why)
-			if c.Who != "" {
-				f.StringVar(&by, "as", console.Login(), c.Who)
+			f.StringVarP(&reason, "message", "m", "", "")
+			if c.Named {
+				f.StringVar(&by, "as", console.Login(), "")
 			}
 		},
 		look: func(call call, b *workspace.Workspace) error {
@@ -84,7 +84,7 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 	for _, m := range members {
 		data[m.Name] = m.Value
 	}
-	if c.Who != "" {
+	if c.Named {
 		data["reason"] = reason
 	}
 	return b.Env.Answer(data, func() { b.Env.Say("say.text", "text", c.Said(t, by, reason)) })
@@ -138,7 +138,7 @@ func checkWords(verb, of, what, words, by string) error {
 // may hold.
 func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, verb, given, by string, c family.Control) (string, error) {
 	name := console.Brief(v.Key)
-	if c.Who != "" {
+	if c.Named {
 		if err := workspace.CheckName(verb, by); err != nil {
 			return "", err
 		}

@@ -54,13 +54,14 @@ func demoVerb() verb {
 	var keep, step bool
 	var database, mailbox string
 	return verb{
-		use: "demo [" + strings.Join(stories, "|") + "]", short: "Show how a decision is made, in a temporary folder",
+		use:   "demo [" + strings.Join(stories, "|") + "]",
 		group: groupSetUp, most: 1,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&keep, "keep", false, "leave the folder for you to play with")
-			f.BoolVar(&step, "step", false, "wait for Enter after each step")
-			f.StringVar(&database, "rows", "", "show the rows of an audit database, as the demo does")
-			f.StringVar(&mailbox, "mailbox", "", "take mails and keep them in a file, as the demo does")
+			f.BoolVar(&keep, "keep", false, "")
+			f.BoolVar(&step, "step", false, "")
+			// The demo shows the rows of an audit database, and takes mails, by these.
+			f.StringVar(&database, "rows", "", "")
+			f.StringVar(&mailbox, "mailbox", "", "")
 			_ = f.MarkHidden("rows")
 			_ = f.MarkHidden("mailbox")
 		},

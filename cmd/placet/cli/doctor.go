@@ -24,7 +24,7 @@ import (
 
 func doctorVerb() verb {
 	return verb{
-		use: "doctor", short: "Check whether placet can work here",
+		use:   "doctor",
 		group: groupSetUp,
 		run:   func(c call) error { return examine(c.env) },
 	}

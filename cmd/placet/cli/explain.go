@@ -11,7 +11,7 @@ import (
 
 func explainVerb() verb {
 	return verb{
-		use: "explain RUN[/PART]|REQUEST [PART]", short: "Explain why a run waits, and what would move it",
+		use:   "explain RUN[/PART]|REQUEST [PART]",
 		least: 1, most: 2, group: groupUnderstand, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			s, err := b.Subject(strings.Join(c.args, "/"))

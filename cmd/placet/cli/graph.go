@@ -17,11 +17,11 @@ import (
 func graphVerb() verb {
 	var mermaid, watches bool
 	return verb{
-		use: "graph [RUN|FAMILY]", short: "Draw a run's plan, or a family's transitions",
+		use:  "graph [RUN|FAMILY]",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&mermaid, "mermaid", false, "draw it as a Mermaid diagram")
-			f.BoolVar(&watches, "watch", false, "draw the run again whenever it changes, until Ctrl-C")
+			f.BoolVar(&mermaid, "mermaid", false, "")
+			f.BoolVar(&watches, "watch", false, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			table := len(c.args) == 0 || b.Serves(c.args[0])

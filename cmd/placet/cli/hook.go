@@ -25,10 +25,10 @@ import (
 func clientHookVerb() verb {
 	later := false
 	return verb{
-		use: "hook " + strings.Join(hook.Names(true), "|"), short: "Say whether an agent may call a tool, as its client's hook",
+		use:   "hook " + strings.Join(hook.Names(true), "|"),
 		least: 1, most: 2, group: groupSetUp, page: "hook",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&later, "defer", false, "have claude -p end while a person is asked, and ask again when it is resumed")
+			f.BoolVar(&later, "defer", false, "")
 		},
 		run: func(c call) error {
 			client, ok := hook.Named(c.args[0])

@@ -20,11 +20,11 @@ func inboxVerb() verb {
 	var short bool
 	var tags []string
 	return verb{
-		use: "inbox [RUN|FAMILY]", short: "List what waits for an answer, oldest first",
+		use:  "inbox [RUN|FAMILY]",
 		most: 1, group: groupDecide, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&short, "short", false, "one line for each request")
-			f.StringSliceVar(&tags, "tag", nil, "only questions with one of these tags")
+			f.BoolVar(&short, "short", false, "")
+			f.StringSliceVar(&tags, "tag", nil, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showInbox(b, c.args, short, tags)

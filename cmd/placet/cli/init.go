@@ -26,11 +26,11 @@ func initVerb() verb {
 	var clients []string
 	prints := false
 	return verb{
-		use: "init", short: "Make this folder a workspace, and set up the clients of agents",
+		use:   "init",
 		group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
-			f.StringSliceVar(&clients, "for", nil, "set up a client of agents, too: "+strings.Join(hook.Names(false), ", "))
-			f.BoolVar(&prints, "print", false, "print what --for adds, and write nothing")
+			f.StringSliceVar(&clients, "for", nil, "")
+			f.BoolVar(&prints, "print", false, "")
 		},
 		run: func(c call) error {
 			root, err := config.FindRoot(c.env)

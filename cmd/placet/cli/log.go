@@ -15,10 +15,10 @@ import (
 func logVerb() verb {
 	var last int
 	return verb{
-		use: "log [RUN]", short: "Show what happened, oldest first",
+		use:  "log [RUN]",
 		most: 1, group: groupUnderstand, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.IntVarP(&last, "last", "n", 0, "only the last N events")
+			f.IntVarP(&last, "last", "n", 0, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if last < 0 {

@@ -20,7 +20,7 @@ import (
 
 func mcpVerb() verb {
 	return verb{
-		use: "mcp", short: "Answer an agent over the Model Context Protocol",
+		use:   "mcp",
 		group: groupRun,
 		run:   serveAgent,
 	}

@@ -23,15 +23,15 @@ import (
 func nemawashiVerbs() []verb {
 	return []verb{
 		newActionVerb(),
-		commandVerb("request", "request-approval", "Have a person asked about a draft", nil),
-		commandVerb("execute", "execute", "Carry out what was approved", func(f *pflag.FlagSet, o *commandFlags) {
-			f.StringVar(&o.calendar, "calendar", "", "a `FILE` with what takes the place of the meeting's payload, or -")
-			f.BoolVar(&o.simulate, "simulate-failure", false, "do nothing, and fail")
+		commandVerb("request", "request-approval", nil),
+		commandVerb("execute", "execute", func(f *pflag.FlagSet, o *commandFlags) {
+			f.StringVar(&o.calendar, "calendar", "", "")
+			f.BoolVar(&o.simulate, "simulate-failure", false, "")
 		}),
-		commandVerb("cancel", "cancel", "Take an action back", func(f *pflag.FlagSet, o *commandFlags) { f.StringVarP(&o.reason, "message", "m", "", "why") }),
-		commandVerb("revise", "revise", "Bring another draft or payload", func(f *pflag.FlagSet, o *commandFlags) {
-			f.StringVar(&o.draft, "draft", "", "a `FILE` with the text, or -")
-			f.StringVar(&o.payload, "payload", "", "a `FILE` with the payload, or -")
+		commandVerb("cancel", "cancel", func(f *pflag.FlagSet, o *commandFlags) { f.StringVarP(&o.reason, "message", "m", "", "") }),
+		commandVerb("revise", "revise", func(f *pflag.FlagSet, o *commandFlags) {
+			f.StringVar(&o.draft, "draft", "", "")
+			f.StringVar(&o.payload, "payload", "", "")
 		}),
 		historyVerb(), auditVerb(), rowsVerb(), watchdogVerb(), environVerb(),
 	}
@@ -46,15 +46,15 @@ type newAction struct {
 func newActionVerb() verb {
 	var a newAction
 	return verb{
-		use: "new --type TYPE --summary TEXT", short: "Begin an action, and print its number",
+		use: "new --type TYPE --summary TEXT",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&a.typ, "type", "", "mail_draft, meeting_request or hr_request")
-			f.StringVar(&a.summary, "summary", "", "the title of the request")
-			f.StringVar(&a.draft, "draft", "", "a `FILE` with the draft, or -; the summary where there is none")
-			f.StringVar(&a.payload, "payload", "", "a `FILE` with the payload, a JSON object, or -")
-			f.StringVar(&a.project, "project", "", "the project that it belongs to")
-			f.BoolVar(&a.explicit, "explicit", false, "ask nobody before placet nemawashi request")
-			f.StringVar(&a.by, "as", console.Login(), "who begins it")
+			f.StringVar(&a.typ, "type", "", "")
+			f.StringVar(&a.summary, "summary", "", "")
+			f.StringVar(&a.draft, "draft", "", "")
+			f.StringVar(&a.payload, "payload", "", "")
+			f.StringVar(&a.project, "project", "", "")
+			f.BoolVar(&a.explicit, "explicit", false, "")
+			f.StringVar(&a.by, "as", console.Login(), "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			action, draft, err := a.documents(b)
@@ -109,13 +109,13 @@ type commandFlags struct {
 }
 
 // commandVerb is a verb that gives an action a command.
-func commandVerb(name, word, short string, more func(*pflag.FlagSet, *commandFlags)) verb {
+func commandVerb(name, word string, more func(*pflag.FlagSet, *commandFlags)) verb {
 	var o commandFlags
 	return verb{
-		use: name + " ACTION", short: short, least: 1, most: 1, complete: completeRuns,
+		use: name + " ACTION", least: 1, most: 1, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&o.by, "as", console.Login(), "who commands it")
-			f.StringVar(&o.key, "key", "", "a key: the same command with the same key counts once")
+			f.StringVar(&o.by, "as", console.Login(), "")
+			f.StringVar(&o.key, "key", "", "")
 			if more != nil {
 				more(f, &o)
 			}

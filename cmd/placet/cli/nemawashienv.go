@@ -55,9 +55,9 @@ var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOK
 func environVerb() verb {
 	from := false
 	return verb{
-		use: "settings --from-env [FILE]", short: "Print the settings that the older system's environment means", most: 1,
+		use: "settings --from-env [FILE]", most: 1,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&from, "from-env", false, "take them from the environment, or from a FILE of NAME=value lines")
+			f.BoolVar(&from, "from-env", false, "")
 		},
 		run: func(c call) error {
 			if !from {

@@ -16,11 +16,11 @@ func historyVerb() verb {
 	var status, project string
 	limit := 50
 	return verb{
-		use: "history", short: "List actions, those that moved last first",
+		use: "history",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&status, "status", "", "only those of a status")
-			f.StringVar(&project, "project", "", "only those of a project")
-			f.IntVar(&limit, "limit", limit, "how many at most, 1 to 500")
+			f.StringVar(&status, "status", "", "")
+			f.StringVar(&project, "project", "", "")
+			f.IntVar(&limit, "limit", limit, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if limit < 1 || limit > 500 {
@@ -43,7 +43,7 @@ func historyVerb() verb {
 
 func auditVerb() verb {
 	return verb{
-		use: "audit ACTION", short: "List the events of an action", least: 1, most: 1, complete: completeRuns,
+		use: "audit ACTION", least: 1, most: 1, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			f, err := oneAction(b, c.args[0])
 			if err != nil {
@@ -63,7 +63,7 @@ func auditVerb() verb {
 
 func rowsVerb() verb {
 	return verb{
-		use: "runs [ACTION]", short: "List what was carried out", most: 1, complete: completeRuns,
+		use: "runs [ACTION]", most: 1, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			all := b.Actions()
 			if len(c.args) > 0 {

@@ -23,9 +23,9 @@ import (
 func watchdogVerb() verb {
 	dry := false
 	return verb{
-		use: "watchdog", short: "Look at reports, and begin an action for each project at risk",
+		use: "watchdog",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&dry, "dry-run", false, "say what it would begin, and begin nothing")
+			f.BoolVar(&dry, "dry-run", false, "")
 		},
 		look: func(_ call, b *workspace.Workspace) error { return watchReports(b, dry) },
 	}

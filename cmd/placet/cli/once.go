@@ -22,10 +22,10 @@ import (
 func onceVerb() verb {
 	var noCommands bool
 	return verb{
-		use: "once", short: "Make one pass over the workspace, and end",
+		use:   "once",
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&noCommands, "no-commands", false, "start no command")
+			f.BoolVar(&noCommands, "no-commands", false, "")
 		},
 		run: func(c call) error { return settleOnce(c.ctx, c.env, noCommands) },
 	}

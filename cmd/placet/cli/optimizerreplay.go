@@ -23,10 +23,10 @@ import (
 func replayVerb() verb {
 	var archived, missing bool
 	return verb{
-		use: "replay", short: "Write the rows now that the audit database lacks",
+		use: "replay",
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&archived, "archived", false, "the rows of archived runs, too")
-			f.BoolVar(&missing, "missing", false, "the rows that the database has lost, too")
+			f.BoolVar(&archived, "archived", false, "")
+			f.BoolVar(&missing, "missing", false, "")
 		},
 		run: func(c call) error { return replayRows(c.ctx, c.env, archived, missing) },
 	}

@@ -38,14 +38,14 @@ type asking struct {
 func triggerVerb() verb {
 	var a asking
 	return verb{
-		use: "trigger WORKFLOW [--run ID | --new SLUG]", short: "Begin an optimisation cycle of a workflow",
+		use:   "trigger WORKFLOW [--run ID | --new SLUG]",
 		least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&a.run, "run", "", "the run to begin it in")
-			f.StringVar(&a.slug, "new", "", "begin it in a new run, <date>-msowd-<slug>")
-			f.StringVar(&a.goal, "goal", "", "what the cycle is to reach; shown in the report and the request")
-			f.StringArrayVar(&a.metrics, "metric", nil, "a metric's value in percent, name=value; may be repeated")
-			f.BoolVar(&a.fresh, "fresh", false, "follow on no goal")
+			f.StringVar(&a.run, "run", "", "")
+			f.StringVar(&a.slug, "new", "", "")
+			f.StringVar(&a.goal, "goal", "", "")
+			f.StringArrayVar(&a.metrics, "metric", nil, "")
+			f.BoolVar(&a.fresh, "fresh", false, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			a.workflow, a.create = c.args[0], c.flags.Changed("new")

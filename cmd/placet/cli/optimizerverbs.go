@@ -24,11 +24,11 @@ var (
 func decideVerb() verb {
 	var a, b, history string
 	return verb{
-		use: "decide --a LEVEL --b LEVEL|none --c -10|0|10", short: "Print the level that three signals come to",
+		use: "decide --a LEVEL --b LEVEL|none --c -10|0|10",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&a, "a", "", "assets: 10, 20 or 30")
-			f.StringVar(&b, "b", "", "KPI: 10, 20, 30 or none")
-			f.StringVar(&history, "c", "", "history: -10, 0 or 10")
+			f.StringVar(&a, "a", "", "")
+			f.StringVar(&b, "b", "", "")
+			f.StringVar(&history, "c", "", "")
 		},
 		run: func(c call) error {
 			for _, f := range []struct {
@@ -104,7 +104,7 @@ type strayLine struct {
 
 func nextVerb() verb {
 	return verb{
-		use: "next", short: "List the open goals, and what each waits for",
+		use:  "next",
 		look: func(_ call, b *workspace.Workspace) error { return showNext(b) },
 	}
 }

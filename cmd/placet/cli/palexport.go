@@ -21,9 +21,9 @@ import (
 func exportVerb() verb {
 	file := ""
 	return verb{
-		use: "export O… --sqlite FILE", short: "Copy orchestrations into a new SQLite database", least: 1, most: -1, complete: completeRuns,
+		use: "export O… --sqlite FILE", least: 1, most: -1, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&file, "sqlite", "", "the database to make, a `FILE` that does not exist")
+			f.StringVar(&file, "sqlite", "", "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			if file == "" {

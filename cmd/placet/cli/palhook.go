@@ -59,9 +59,9 @@ type hookRefusal struct {
 func hookVerb() verb {
 	session := ""
 	return verb{
-		use: "hook test-feedback", short: "Hand in what standard input says of the tests, as a hook of an agent", least: 1, most: 1, page: "test-feedback",
+		use: "hook test-feedback", least: 1, most: 1, page: "test-feedback",
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&session, "session", "", "the test worker's session, as in shop/build/A/test (default: PLACET_SESSION, then what the input names)")
+			f.StringVar(&session, "session", "", "")
 		},
 		run: func(c call) error {
 			if c.args[0] != "test-feedback" {

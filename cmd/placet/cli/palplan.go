@@ -23,7 +23,7 @@ const specsFolder = "ports"
 
 func planVerb() verb {
 	return verb{
-		use: "plan [FOLDER|FILE]", short: "Print the plan of a folder of specs, or of an orchestration.json", most: 1,
+		use: "plan [FOLDER|FILE]", most: 1,
 		look: func(c call, b *workspace.Workspace) error {
 			at, err := pathInside(b, cmp.Or(console.First(c.args), filepath.Join(b.Root, specsFolder)))
 			if err != nil {

@@ -79,11 +79,11 @@ type draft struct{ session, of, payload string }
 func sendVerb() verb {
 	var d draft
 	return verb{
-		use: "send query|ack", short: "Send a message to the other worker of a port, and print its id", least: 1, most: 1,
+		use: "send query|ack", least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&d.session, "session", "", "who sends it, as in shop/build/A/impl (default: PLACET_SESSION)")
-			f.StringVar(&d.of, "of", "", "the message that an ack is about, as in 0001-test-query")
-			f.StringVar(&d.payload, "payload", "", "a `FILE` with what it says, which is JSON, or -")
+			f.StringVar(&d.session, "session", "", "")
+			f.StringVar(&d.of, "of", "", "")
+			f.StringVar(&d.payload, "payload", "", "")
 		},
 		run: func(c call) error {
 			payload, err := d.read(c.env, c.args[0])

@@ -49,11 +49,21 @@ func init() { cobra.EnableCommandSorting = false }
 // begins: an error from before is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	root := &cobra.Command{
-		Use: "placet", Short: "The clerk for human decisions in a workspace where agents work", Long: page(w.Lang, "placet"),
+		Use: "placet", Annotations: map[string]string{inManual: "placet"},
 		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRunE: func(*cobra.Command, []string) error { *begun = true; return speak(w) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if *begun = true; cmd.Name() == cobra.ShellCompRequestCmd {
+				word(w, cmd.Root())
+			}
+			return speak(w)
+		},
 	}
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		_ = speak(w)
+		word(w, root)
+		show(w, "help", cmd)
+	})
 	root.SetVersionTemplate("placet {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return console.Usage("say.text", "text", flagError(err)).Try("say.text", "text", cmd.CommandPath()+" --help")
@@ -63,18 +73,13 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	root.SetErr(w.Err)
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringVarP(&w.Flags.Workspace, "workspace", "C", "", "the workspace (default: the nearest parent with placet.toml, .placet or .git)")
-	f.StringVar(&w.Flags.Config, "config", "", "your own configuration (default: placet/placet.toml in XDG_CONFIG_HOME)")
-	f.StringVar(&w.Flags.Lang, "lang", "", "the language of what you read: en, ko or ja (default: language in placet.toml, then LANG)")
-	f.BoolVar(&w.Flags.JSON, "json", false, "print one JSON object")
-	root.AddGroup(
-		&cobra.Group{ID: groupAsk, Title: "Asking a person:"},
-		&cobra.Group{ID: groupDecide, Title: "Answering:"},
-		&cobra.Group{ID: groupRun, Title: "Serving a workspace:"},
-		&cobra.Group{ID: groupUnderstand, Title: "Understanding a run:"},
-		&cobra.Group{ID: groupSetUp, Title: "Setting up:"},
-		&cobra.Group{ID: groupFamilies, Title: "Commands of one family:"},
-	)
+	f.StringVarP(&w.Flags.Workspace, "workspace", "C", "", "")
+	f.StringVar(&w.Flags.Config, "config", "", "")
+	f.StringVar(&w.Flags.Lang, "lang", "", "")
+	f.BoolVar(&w.Flags.JSON, "json", false, "")
+	for _, id := range []string{groupAsk, groupDecide, groupRun, groupUnderstand, groupSetUp, groupFamilies} {
+		root.AddGroup(&cobra.Group{ID: id})
+	}
 	root.SetHelpCommandGroupID(groupSetUp)
 	root.SetCompletionCommandGroupID(groupSetUp)
 	for _, command := range verbs() {
@@ -195,12 +200,12 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 
 // verb is a command: what it is called, what it takes, and what it does.
 type verb struct {
-	use, short, group string
-	page              string // of the manual; "" is that of the verb's name
-	about             string // a further page of it
-	least, most       int    // arguments; a most of -1 is any number
-	complete          func(*console.Env) cobra.CompletionFunc
-	flags             func(*pflag.FlagSet)
+	use, group  string
+	page        string // of the manual; "" is that of the verb's name
+	about       string // a further page of it
+	least, most int    // arguments; a most of -1 is any number
+	complete    func(*console.Env) cobra.CompletionFunc
+	flags       func(*pflag.FlagSet)
 	// One of these is set: run, or look for a verb that begins by opening the workspace to
 	// look at it.
 	run  func(c call) error
@@ -218,8 +223,8 @@ type call struct {
 
 // command makes a verb a command of the command line.
 func (v verb) command(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: v.use, Short: v.short, GroupID: v.group, Args: v.takes}
-	cmd.Long = strings.TrimSpace(page(w.Lang, cmp.Or(v.page, cmd.Name())) + "\n\n" + page(w.Lang, v.about))
+	cmd := &cobra.Command{Use: v.use, GroupID: v.group, Args: v.takes}
+	cmd.Annotations = map[string]string{inManual: cmp.Or(v.page, cmd.Name()) + " " + v.about}
 	if v.complete != nil {
 		cmd.ValidArgsFunction = v.complete(w)
 	}

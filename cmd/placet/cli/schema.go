@@ -14,7 +14,7 @@ import (
 
 func schemaVerb() verb {
 	return verb{
-		use: "schema [NAME]", short: "Print the JSON Schemas of the files",
+		use:   "schema [NAME]",
 		most:  1,
 		group: groupSetUp,
 		complete: func(*console.Env) cobra.CompletionFunc {

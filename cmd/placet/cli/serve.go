@@ -27,12 +27,12 @@ func serveVerb() verb {
 	var format, listen string
 	var watches int
 	return verb{
-		use: "serve", short: "Do what watch does, with a browser inbox and an API",
+		use:   "serve",
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&listen, "listen", "", "answer at host:port in place of [serve] listen")
-			f.StringVar(&format, "log", "text", "text, or json for one JSON object a line")
-			f.IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
+			f.StringVar(&listen, "listen", "", "")
+			f.StringVar(&format, "log", "text", "")
+			f.IntVar(&watches, "watches", 0, "")
 		},
 		run: func(c call) error {
 			switch {
@@ -213,7 +213,7 @@ func loginLink(b *workspace.Workspace, url, token string) (string, error) {
 
 func loginVerb() verb {
 	return verb{
-		use: "login [TOKEN]", short: "Print a link that logs a browser in, once",
+		use:  "login [TOKEN]",
 		most: 1, group: groupSetUp,
 		look: func(c call, b *workspace.Workspace) error {
 			link, err := newLink(b, console.First(c.args))
@@ -245,7 +245,7 @@ func newLink(b *workspace.Workspace, token string) (string, error) {
 
 func openVerb() verb {
 	return verb{
-		use: "open [REQUEST]", short: "Open the inbox, or a request, in a browser",
+		use:  "open [REQUEST]",
 		most: 1, group: groupDecide, complete: completeRequests,
 		look: func(c call, b *workspace.Workspace) error {
 			page := ""

@@ -34,7 +34,7 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 
 func showVerb() verb {
 	return verb{
-		use: "show RUN[/PART]|REQUEST [PART]", short: "Show a run, a part of it, or a request",
+		use:   "show RUN[/PART]|REQUEST [PART]",
 		least: 1, most: 2, group: groupDecide, complete: completeRuns,
 		look: func(c call, b *workspace.Workspace) error {
 			return showSubject(b, strings.Join(c.args, "/"))

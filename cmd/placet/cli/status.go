@@ -18,10 +18,10 @@ import (
 func statusVerb() verb {
 	var all bool
 	return verb{
-		use: "status [RUN]", short: "Show where every run stands",
+		use:  "status [RUN]",
 		most: 1, group: groupRun, complete: completeRuns,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&all, "all", "a", false, "list the runs that have ended, too")
+			f.BoolVarP(&all, "all", "a", false, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
 			return showStatus(b, c.args, all)

@@ -20,12 +20,12 @@ func tokenNewVerb() verb {
 	var roles, families []string
 	var expires string
 	return verb{
-		use: "new NAME", short: "Make a token, and print it once",
+		use:   "new NAME",
 		least: 1, most: 1,
 		flags: func(f *pflag.FlagSet) {
-			f.StringSliceVar(&roles, "roles", []string{"read"}, "what it may do: read, write, decide")
-			f.StringSliceVar(&families, "families", nil, "the families that it is for (default: all)")
-			f.StringVar(&expires, "expires", "90d", "when it ends: 12h, 90d, or never")
+			f.StringSliceVar(&roles, "roles", []string{"read"}, "")
+			f.StringSliceVar(&families, "families", nil, "")
+			f.StringVar(&expires, "expires", "90d", "")
 		},
 		run: func(c call) error {
 			tokens, err := tokensAt(c.env)
@@ -91,7 +91,7 @@ func endOf(word string, now time.Time) (time.Time, error) {
 
 func tokenListVerb() verb {
 	return verb{
-		use: "list", short: "List the tokens, including those that have ended",
+		use: "list",
 		run: func(c call) error {
 			tokens, err := tokensAt(c.env)
 			if err != nil {
@@ -128,7 +128,7 @@ type tokenLine struct {
 
 func tokenRevokeVerb() verb {
 	return verb{
-		use: "revoke NAME", short: "End a token at once",
+		use:   "revoke NAME",
 		least: 1, most: 1,
 		run: func(c call) error {
 			tokens, err := tokensAt(c.env)
@@ -145,7 +145,7 @@ func tokenRevokeVerb() verb {
 
 // tokenCommand holds the verbs of tokens.
 func tokenCommand(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Manage the tokens of programs that call placet serve: new, list, revoke", GroupID: groupSetUp}
+	cmd := &cobra.Command{Use: "token", GroupID: groupSetUp}
 	for _, v := range []verb{tokenNewVerb(), tokenListVerb(), tokenRevokeVerb()} {
 		cmd.AddCommand(v.command(w))
 	}

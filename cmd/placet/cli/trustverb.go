@@ -24,11 +24,11 @@ import (
 func trustVerb() verb {
 	var yes, revoke bool
 	return verb{
-		use: "trust [NAME@DIGEST|DIGEST|NAME]…", short: "Agree to commands and settings of the workspace",
+		use:  "trust [NAME@DIGEST|DIGEST|NAME]…",
 		most: -1, group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&yes, "yes", "y", false, "agree without asking to what waits, or to what is named, and print it")
-			f.BoolVar(&revoke, "revoke", false, "take agreement back: of what is named, or with --yes of everything")
+			f.BoolVarP(&yes, "yes", "y", false, "")
+			f.BoolVar(&revoke, "revoke", false, "")
 		},
 		run: func(c call) error {
 			if revoke {

@@ -54,9 +54,9 @@ var licences string
 func versionVerb() verb {
 	var legal bool
 	return verb{
-		use: "version", short: "Print the version", group: groupSetUp,
+		use: "version", group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&legal, "licences", false, "print the licences of the software that placet is built from")
+			f.BoolVar(&legal, "licences", false, "")
 		},
 		run: func(c call) error {
 			if legal {

@@ -7,6 +7,8 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -38,7 +40,9 @@ func viewFuncs(w *console.Env) template.FuncMap {
 	}
 	say := func(key templates.Key, pairs ...any) string { return w.Text("cli."+key, pairs...) }
 	return template.FuncMap{
-		"say": say, "worded": func(err error) string { return templates.In(w.Lang, err) },
+		"word":  func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
+		"flags": func(f *pflag.FlagSet) string { return flagLines(w, f) },
+		"say":   say, "worded": func(err error) string { return templates.In(w.Lang, err) },
 		// label is a label in a column that is so wide.
 		"label": func(width int, key templates.Key) string {
 			text := say(key)

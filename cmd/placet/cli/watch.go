@@ -25,12 +25,12 @@ func watchVerb() verb {
 	var format, metrics string
 	var watches int
 	return verb{
-		use: "watch", short: "Serve the workspace until stopped",
+		use:   "watch",
 		group: groupRun,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&format, "log", "text", "text, or json for one JSON object a line")
-			f.StringVar(&metrics, "metrics", "", "answer GET /metrics at host:port, 127.0.0.1:9090 for example")
-			f.IntVar(&watches, "watches", 0, "watch so many folders at most; 0 for half of what the system allows")
+			f.StringVar(&format, "log", "text", "")
+			f.StringVar(&metrics, "metrics", "", "")
+			f.IntVar(&watches, "watches", 0, "")
 		},
 		run: func(c call) error {
 			switch {

@@ -12,7 +12,7 @@ import (
 )
 
 var aflFamily = Family{
-	Name: "afl", Short: "AFL sessions: pause, resume, abort", Noun: templates.NewMessage("family.noun.afl"),
+	Name: "afl", Noun: templates.NewMessage("family.noun.afl"),
 	Machine: func() engine.Machine { return afl.New() },
 	Enabled: func(s *Settings) bool { return s.Afl.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.AFL{} },
@@ -42,15 +42,15 @@ var aflFamily = Family{
 	CommandDigest: afl.CommandDigest,
 	NamesCommands: true, WorkTrees: afl.Worktrees,
 	Controls: []Control{
-		aflControl("pause", "pause", Optional, "Have nothing start in an AFL session"),
-		aflControl("resume", "run", Optional, "Have a paused AFL session go on"),
-		aflControl("abort", "abort", AskedFor, "Give an AFL session up"),
+		aflControl("pause", "pause", Optional),
+		aflControl("resume", "run", Optional),
+		aflControl("abort", "abort", AskedFor),
 	},
 }
 
 // aflControl is a verb that writes what a person wants of a session.
-func aflControl(verb, want string, needs Reason, short string) Control {
-	c := wishControl(verb, want, "SESSION", needs, short)
+func aflControl(verb, want string, needs Reason) Control {
+	c := wishControl(verb, want, "SESSION", needs)
 	c.Remark = func(t Target, _, _ string) string { return aflRemark(t, want) }
 	return c
 }

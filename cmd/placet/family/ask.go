@@ -8,7 +8,7 @@ import (
 )
 
 var askFamily = Family{
-	Name: "ask", Short: "Questions to a person", Noun: templates.NewMessage("family.noun.ask"),
+	Name: "ask", Noun: templates.NewMessage("family.noun.ask"),
 	Machine: func() engine.Machine { return ask.New() },
 	Enabled: func(s *Settings) bool { return s.Ask.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Ask{Folder: s.Ask.Root} },

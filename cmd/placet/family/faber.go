@@ -10,7 +10,7 @@ import (
 )
 
 var faberFamily = Family{
-	Name: "faber", Short: "FABER runs: cancel", Noun: templates.NewMessage("family.noun.faber"), Phases: true,
+	Name: "faber", Noun: templates.NewMessage("family.noun.faber"), Phases: true,
 	Machine: func() engine.Machine { return faber.New() },
 	Enabled: func(s *Settings) bool { return s.Faber.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Faber{Folders: s.Faber.Roots} },
@@ -35,8 +35,8 @@ var faberFamily = Family{
 	},
 	CommandDigest: func(a engine.Action) (engine.Digest, bool) { return faber.CommandDigest(a.Command.Argv), true },
 	Controls: []Control{{
-		Use: "cancel RUN -m REASON", Short: "Give a FABER run up",
-		File: "cancel.json", Reason: Needed, Who: "who cancels", Why: "why; it stands in the record",
+		Use:  "cancel RUN -m REASON",
+		File: "cancel.json", Reason: Needed, Named: true,
 		Refuse: func(verb string, t Target) error {
 			switch {
 			case t.Final:

@@ -39,9 +39,8 @@ func Defaults() Settings {
 
 // Family describes one family. Functions may be nil where a family has no such thing.
 type Family struct {
-	Name  string
-	Short string            // of the command that holds its verbs
-	Noun  templates.Message // what a run is called: "FABER run"
+	Name string
+	Noun templates.Message // what a run is called: "FABER run"
 	// Alias is a further name of a run. nil: there is none.
 	Alias func(id string) string
 	// Phases says that the places of its runs are phases and steps, "build:test".
@@ -154,12 +153,12 @@ const (
 // Control is a verb by which a person asks something of a run: it writes a document into
 // the run's folder, which the next pass carries out.
 type Control struct {
-	Use, Short string
-	File       string // relative to the run's folder
+	Use  string
+	File string // relative to the run's folder
 	// Replaces says that the document takes the place of the one before.
 	Replaces bool
 	Reason   Reason
-	Who, Why string // help of --as and -m; without Who there is no --as
+	Named    bool // there is --as
 	// Refuse says why a run cannot be told so, nil where it can.
 	Refuse   func(verb string, t Target) error
 	Document func(t Target, by, reason string) schemas.Object
@@ -221,10 +220,10 @@ func words(value any) []string {
 
 // wishControl is a verb that writes control.json: what a person wants of a run, called noun
 // in the usage.
-func wishControl(verb, want, noun string, needs Reason, short string) Control {
+func wishControl(verb, want, noun string, needs Reason) Control {
 	return Control{
-		Use: verb + " " + noun + " [-m REASON]", Short: short,
-		File: "control.json", Replaces: true, Reason: needs, Who: "who wants it", Why: "why; it stands in the record",
+		Use:  verb + " " + noun + " [-m REASON]",
+		File: "control.json", Replaces: true, Reason: needs, Named: true,
 		Refuse: func(verb string, t Target) error {
 			switch {
 			case t.Absent:

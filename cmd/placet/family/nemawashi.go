@@ -13,7 +13,7 @@ import (
 )
 
 var nemawashiFamily = Family{
-	Name: "nemawashi", Short: "Actions to approve: new, request, execute, cancel, revise, history, audit, runs, watchdog, settings", Noun: templates.NewMessage("family.noun.nemawashi"),
+	Name: "nemawashi", Noun: templates.NewMessage("family.noun.nemawashi"),
 	Alias:   func(id string) string { return "action-" + id },
 	Machine: func() engine.Machine { return nemawashi.New() },
 	Enabled: func(s *Settings) bool { return s.Nemawashi.Enabled },

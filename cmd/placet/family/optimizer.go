@@ -16,7 +16,7 @@ import (
 )
 
 var optimizerFamily = Family{
-	Name: "optimizer", Short: "Optimisation cycles: trigger, next, demote, stop, replay, decide", Noun: templates.NewMessage("family.noun.optimizer"),
+	Name: "optimizer", Noun: templates.NewMessage("family.noun.optimizer"),
 	Machine: func() engine.Machine { return optimizer.New() },
 	Enabled: func(s *Settings) bool { return s.Optimizer.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Optimizer{Folders: s.Optimizer.Roots} },
@@ -51,8 +51,8 @@ var optimizerFamily = Family{
 		return optimizer.Chain(optimizer.Entries(peers), id)
 	},
 	Controls: []Control{{
-		Use: "demote RUN [-m TEXT]", Short: "Say that the level in hand cannot be done",
-		File: "inputs/level-error.json", Replaces: true, Reason: AskedFor, Why: "why; it stands in the record and in the next goal",
+		Use:  "demote RUN [-m TEXT]",
+		File: "inputs/level-error.json", Replaces: true, Reason: AskedFor,
 		Refuse: refuseDemotion,
 		Document: func(t Target, _, reason string) schemas.Object {
 			return schemas.Object{{Name: "level", Value: levelInHand(t)}, {Name: "error", Value: reason}}
@@ -61,8 +61,8 @@ var optimizerFamily = Family{
 			return t.say("family.said.level", "level", levelInHand(t), "reason", console.Cut(console.OneLine(reason), 160))
 		},
 	}, {
-		Use: "stop RUN [-m TEXT]", Short: "Give a cycle up",
-		File: "stop.json", Reason: AskedFor, Who: "who stops it", Why: "why; it stands in the record",
+		Use:  "stop RUN [-m TEXT]",
+		File: "stop.json", Reason: AskedFor, Named: true,
 		Refuse: refuseCycle,
 		Document: func(_ Target, by, reason string) schemas.Object {
 			return schemas.Object{{Name: "reason", Value: reason}, {Name: "by", Value: by}}

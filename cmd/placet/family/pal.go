@@ -10,7 +10,7 @@ import (
 )
 
 var palFamily = Family{
-	Name: "pal", Short: "PAL orchestrations: plan, pause, resume, abort, send, export, hook", Noun: templates.NewMessage("family.noun.pal"),
+	Name: "pal", Noun: templates.NewMessage("family.noun.pal"),
 	Machine: func() engine.Machine { return pal.New() },
 	Enabled: func(s *Settings) bool { return s.Pal.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.Pal{} },
@@ -34,8 +34,8 @@ var palFamily = Family{
 	ProgressHz: func(s *Settings) int { return s.Pal.Hz() },
 	Events:     palEvents,
 	Controls: []Control{
-		wishControl("pause", "pause", "O", Optional, "Have nothing start in an orchestration"),
-		wishControl("resume", "run", "O", Optional, "Have an orchestration start, or go on"),
-		wishControl("abort", "abort", "O", AskedFor, "Give an orchestration up"),
+		wishControl("pause", "pause", "O", Optional),
+		wishControl("resume", "run", "O", Optional),
+		wishControl("abort", "abort", "O", AskedFor),
 	},
 }

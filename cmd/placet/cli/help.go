@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/hook"
+	"placet/templates"
+)
+
+// inManual annotates a command with the names of its pages of the manual.
+const inManual = "manual"
+
+// word gives a command, and those below it, what help says of them in the language of the
+// screen. The words of a command are those of help.<its path>. Those of a flag stand below
+// them, below those of a command above, or are help.flag.<its name>, for the same flag of
+// several commands.
+func word(w *console.Env, cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	says := func(key string) string {
+		if templates.Text(w.Lang, key) == key {
+			return ""
+		}
+		return w.Text(templates.Key(key), "command", cmd.Name(), "clients", strings.Join(hook.Names(false), ", "))
+	}
+	cmd.Short = says(helpKey(cmd))
+	cmd.Long = says(helpKey(cmd) + ".page") // of the commands that cobra adds
+	for _, name := range strings.Fields(cmd.Annotations[inManual]) {
+		cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + page(w.Lang, name))
+	}
+	for _, g := range cmd.Groups() {
+		g.Title = says("help.group." + g.ID)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		f.Usage = ""
+		for c := cmd; c.HasParent() && f.Usage == ""; c = c.Parent() {
+			f.Usage = says(helpKey(c) + "." + f.Name)
+		}
+		f.Usage = cmp.Or(f.Usage, says("help.flag."+f.Name))
+	})
+	for _, below := range cmd.Commands() {
+		word(w, below)
+	}
+}
+
+// helpKey is the key of what help says of a command: help.pal.pause.
+func helpKey(cmd *cobra.Command) string {
+	path := strings.Fields(cmd.CommandPath())
+	return strings.Join(append([]string{"help"}, path[1:]...), ".")
+}
+
+// flagLines are flags as help lists them.
+func flagLines(w *console.Env, flags *pflag.FlagSet) string {
+	lines := strings.TrimRight(flags.FlagUsages(), "\n")
+	return strings.ReplaceAll(lines, "(default ", "("+w.Text("help.word.default")+" ")
+}
