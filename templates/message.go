@@ -101,10 +101,7 @@ func In(lang string, v any) string {
 // Phrase is [Text] with its {names} filled in, which are given as pairs of name
 // and value, each in the same language. A value is never searched for names.
 func Phrase(lang, key string, pairs ...any) string {
-	sentence, ok := in(lang).words()[key]
-	if !ok {
-		return format(lang, key, pairs)
-	}
+	sentence := Text(lang, key)
 	var named []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name := fmt.Sprint(pairs[i])
@@ -114,22 +111,6 @@ func Phrase(lang, key string, pairs ...any) string {
 		named = append(named, "{"+name+"}", In(lang, pairs[i+1]))
 	}
 	return strings.NewReplacer(named...).Replace(sentence)
-}
-
-// format words what has no key yet.
-func format(lang, format string, args []any) string {
-	if len(args) == 0 {
-		return format
-	}
-	spoken := make([]any, len(args))
-	for i, arg := range args {
-		if spoken[i] = arg; arg != nil {
-			if s, ok := arg.(speaker); ok {
-				spoken[i] = s.In(lang)
-			}
-		}
-	}
-	return fmt.Sprintf(format, spoken...)
 }
 
 // List returns names with commas and the last one after a word: the key is list.or or

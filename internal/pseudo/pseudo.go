@@ -9,12 +9,15 @@ import (
 
 var (
 	// translated is what the pseudo-language marks.
-	translated = regexp.MustCompile(`(?s)⟦.*?⟧`)
-	// row are letters with single blanks between them.
-	row  = regexp.MustCompile(`\pL{2,}(?: \pL{2,})*`)
-	word = regexp.MustCompile(`\pL{2,}`)
-	// code are names within a text: paths, members and what is between quotation marks.
-	code = regexp.MustCompile(`"[^"\s]*"|[^\s"]*[_/\\{}<>=@.][^\s"]*`)
+	translated = regexp.MustCompile(`⟦[^⟦⟧]*(?:⟧|…)`)
+	// row are letters with single blanks between them. Those of other scripts were
+	// translated, by a story about their language.
+	row  = regexp.MustCompile(`\p{Latin}{2,}(?: \p{Latin}{2,})*`)
+	word = regexp.MustCompile(`\p{Latin}{2,}`)
+	hex  = regexp.MustCompile(`^[a-f]+$`) // a part of a digest
+	// code are names within a text: paths, members, numbers, what is between quotation marks,
+	// and the beginning of a word that is cut.
+	code = regexp.MustCompile(`"[^"\s]*"|[^\s"]*[_/\\{}<>=@.0-9…][^\s"]*`)
 )
 
 // Words are those that may stand outside of ⟦ ⟧: names, and what files say.
@@ -76,7 +79,7 @@ func (w *Words) Outside(text string, more func()) (rows []string) {
 
 func (w *Words) know(words []string) bool {
 	for i, one := range words {
-		if w.names[one] {
+		if w.names[one] || hex.MatchString(one) {
 			continue
 		}
 		if !w.said[one] || i > 0 && !w.names[words[i-1]] && !w.said[words[i-1]+" "+one] {

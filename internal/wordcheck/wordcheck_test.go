@@ -28,6 +28,9 @@ var untranslated = map[string]string{
 	"cmd/placet/workspace/agent.go": "agents read it",
 	"cmd/placet/cli/graph.go":       "languages of drawings",
 	"cmd/placet/cli/version.go":     "names and numbers",
+	"cmd/placet/web/paging.go":      "programs read it",
+	"cmd/placet/web/runs.go":        "programs read it",
+	"cmd/placet/web/slack.go":       "programs read it",
 	"engine/faber/views.go":         "agents read it",
 	"engine/nemawashi/payload.go":   "compared, never shown",
 }

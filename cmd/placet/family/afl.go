@@ -63,11 +63,11 @@ func aflRemark(t Target, want string) string {
 	}
 	switch {
 	case want == "run" && paused == "":
-		return t.say("family.unpaused")
+		return t.sentence("family.unpaused")
 	case want == "run" && !strings.HasPrefix(paused, "person"):
-		return t.say("family.paused.checkpoints", "why", console.OneLine(paused), "command", console.Typed("explain", t.Name))
+		return t.sentence("family.paused.checkpoints", "why", console.OneLine(paused), "command", console.Typed("explain", t.Name))
 	case want == "pause" && paused != "":
-		return t.say("family.paused", "why", console.OneLine(paused))
+		return t.sentence("family.paused", "why", console.OneLine(paused))
 	}
 	return ""
 }

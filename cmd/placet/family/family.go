@@ -176,14 +176,14 @@ type Target struct {
 	Read func(name string) engine.Document
 }
 
-// say words a sentence about the run.
-func (t Target) say(key string, pairs ...any) string {
+// sentence words a sentence about the run.
+func (t Target) sentence(key string, pairs ...any) string {
 	return templates.Phrase(t.Lang, key, append([]any{"run", t.Name}, pairs...)...)
 }
 
 // said says what somebody asked for, and why.
 func (t Target) said(key, by, reason string) string {
-	return t.say(key, "who", console.OneLine(by)) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
+	return t.sentence(key, "who", console.OneLine(by)) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
 }
 
 // Named is the family of a name; ok is false where there is none.

@@ -58,7 +58,7 @@ var optimizerFamily = Family{
 			return schemas.Object{{Name: "level", Value: levelInHand(t)}, {Name: "error", Value: reason}}
 		},
 		Said: func(t Target, _, reason string) string {
-			return t.say("family.said.level", "level", levelInHand(t), "reason", console.Cut(console.OneLine(reason), 160))
+			return t.sentence("family.said.level", "level", levelInHand(t), "reason", console.Cut(console.OneLine(reason), 160))
 		},
 	}, {
 		Use:  "stop RUN [-m TEXT]",
