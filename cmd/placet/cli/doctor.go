@@ -82,7 +82,7 @@ func examine(w *console.Env) error {
 		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
 		if names := environDiffers(conf.File, w.Getenv); len(names) > 0 {
-			e.add(isWarning, "environment", environHelp, "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
+			e.add(isWarning, "environment", environHelp.In(e.w.Lang), "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
 		}
 	}
 	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })

@@ -47,7 +47,7 @@ func environDiffers(all config.File, getenv func(string) string) (names []string
 }
 
 // environHelp is what to do about them.
-const environHelp = "placet nemawashi settings --from-env prints what they mean"
+var environHelp = templates.NewMessage("cli.nemawashi.environ.help")
 
 // environSecrets are the seed's variables that are read where they are.
 var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "SLACK_WEBHOOK_URL"}
