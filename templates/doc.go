@@ -1,9 +1,10 @@
 // Package templates holds the texts that placet writes for people and agents:
-// Markdown templates and short words, embedded, in English, Korean and Japanese.
+// Markdown templates and sentences, embedded, in English, Korean and Japanese.
 //
 // A template is templates/<language>/<family>/<name>.md and is rendered by
-// [Render]; the words are templates/<language>/words.json and are read by
-// [Text]. What a language lacks is English. A template that a language lacks
+// [Render]; the sentences are templates/<language>/words.json and are read by
+// [Text] and [Phrase]; a [Message] is one before its language is known, and [Errorf]
+// makes an error of one. What a language lacks is English. A template that a language lacks
 // is the English one with that language's words in it, so a form has the same
 // structure in every language.
 //

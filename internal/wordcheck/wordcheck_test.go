@@ -1,7 +1,6 @@
 package wordcheck
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,7 +63,7 @@ func TestNoSentenceStandsInTheCode(t *testing.T) {
 				t.Fatal(err)
 			}
 			if excused(name, used) == "" {
-				t.Error(fmt.Sprintf("%s:%d: %s", name, at.Line, d.Message))
+				t.Errorf("%s:%d: %s", name, at.Line, d.Message)
 			}
 		}
 	}

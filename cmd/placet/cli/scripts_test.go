@@ -68,8 +68,11 @@ func (t tidy) Run() int {
 			panic(err)
 		}
 	}
-	if err := os.Setenv("PLACET_E2E_DIR", dir); err != nil {
-		panic(err)
+	// They expect English, whatever the machine speaks.
+	for name, value := range map[string]string{"PLACET_E2E_DIR": dir, "LC_ALL": "C"} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
 	return t.m.Run()
 }
