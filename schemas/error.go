@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -236,12 +237,27 @@ func (s *schema) explain(l leaf, tree any) *Error {
 	case "maxItems":
 		items, _ := value.([]any)
 		e.Problem = say("schema.items", "n", len(items))
+	case "additionalProperties":
+		e.Problem = say("schema.unknown.members", "names", strings.Join(unknownMembers(node, value), ", "))
 	case "minLength":
 		e.Problem, e.Expected = say("schema.short"), or(e.Expected, say("schema.kind.text"))
 	default:
 		e.Problem = or(text(l.message), say("schema.unfit.plain"))
 	}
 	return e
+}
+
+// unknownMembers returns the names of an object that its schema does not list, in quotation
+// marks and sorted.
+func unknownMembers(schema map[string]any, value any) (names []string) {
+	known, _ := schema["properties"].(map[string]any)
+	object, _ := value.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if _, ok := known[name]; !ok {
+			names = append(names, quoted(name))
+		}
+	}
+	return names
 }
 
 // firstMissing returns the first of the required names that an object lacks.

@@ -61,15 +61,18 @@ func Errorf(key Key, pairs ...any) error { return &Error{Message{key, pairs}} }
 // Error implements error.
 func (e *Error) Error() string { return e.In(English) }
 
-// Unwrap returns the errors among the values.
-func (e *Error) Unwrap() []error {
+// Unwrap returns the error among the values, several of them joined.
+func (e *Error) Unwrap() error {
 	var inner []error
 	for i := 1; i < len(e.Pairs); i += 2 {
 		if err, ok := e.Pairs[i].(error); ok {
 			inner = append(inner, err)
 		}
 	}
-	return inner
+	if len(inner) == 1 {
+		return inner[0]
+	}
+	return errors.Join(inner...)
 }
 
 // speaker is a value that has words of its own in each language.

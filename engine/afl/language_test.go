@@ -20,7 +20,7 @@ var (
 	// english are two words, one after the other.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
 	// foreign are values of several words, and what other packages say.
-	foreign = regexp.MustCompile(`it works|[EW]\d+ [a-z_]+ specs|by jmcwilliam|(Which way|which one)\?|start it|no database|two words|placet afl abc12345|--resume abc12345|line \d+, column \d+: .*|cannot (use|read) state\.json: |state\.json is (gone|of) .*|: restore it from git, .*`)
+	foreign = regexp.MustCompile(`\S+\.(json|yaml): ⟦⟧.*|it works|[EW]\d+ [a-z_]+ specs|by jmcwilliam|(Which way|which one)\?|start it|no database|two words|placet afl abc12345|--resume abc12345|line \d+, column \d+: .*|cannot (use|read) state\.json: |state\.json is (gone|of) .*|: restore it from git, .*`)
 )
 
 // said are the texts that people read of a session.

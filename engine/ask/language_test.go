@@ -16,7 +16,7 @@ import (
 // wrote and for names.
 func TestWhatAnAskSaysIsTranslated(t *testing.T) {
 	translated, english := regexp.MustCompile(`⟦[^⟦⟧]*⟧|"[^"]*"|`+"`[^`]*`"), regexp.MustCompile(`\pL{2,}`)
-	names := strings.NewReplacer(folder, "", dir, "", RequestID("deploy-14"), "", "Deploy build 14?", "")
+	names := strings.NewReplacer(folder, "", dir, "", RequestID("deploy-14"), "", "Deploy build 14?", "", "approval", "")
 	asked := enginetest.Tree{dir + "/ask.json": yes}
 	for name, files := range map[string]enginetest.Tree{
 		"open":         asked,

@@ -243,7 +243,7 @@ func changedBeforeAdoption(t *testing.T, p *place) {
 }
 
 func levelByHand(t *testing.T, p *place) {
-	p.write("placet.toml", "")
+	p.write("placet.toml", "[optimizer]\nlanguage = \"en\"\n")
 	p.newCycle(nearRun)
 	p.write(nearRun+"trigger.json", `{"workflow_name": "masking"}`)
 	p.once(3)

@@ -44,7 +44,7 @@ var mergedRuns = map[string]mergedRun{
 }
 
 // mergeSettings let a run ask at once.
-const mergeSettings = "[afl]\napproval_quiet = \"0s\"\n[optimizer]\ninputs_wait = \"0s\"\n"
+const mergeSettings = "[afl]\napproval_quiet = \"0s\"\n[optimizer]\nlanguage = \"en\"\ninputs_wait = \"0s\"\n"
 
 // merge is a run that two people took on, each in a clone of the workspace, and the
 // workspace of one of them, into which that of the other is merged.

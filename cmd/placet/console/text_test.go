@@ -129,9 +129,9 @@ func TestErrorsEndWithTheirExitCodeAndSayWhatToDo(t *testing.T) {
 	}{
 		"nothing":                {nil, true, 0, ""},
 		"a code alone":           {exit(ExitOpen), true, 3, ""},
-		"a problem":              {Refused("cannot %s", "x").Try("placet y"), true, 1, "placet: cannot x\n  → placet y\n"},
-		"usage":                  {Usage("no\x1b[2J"), true, 2, "placet: no\\u{1b}[2J\n"},
-		"a wrapped problem":      {fmt.Errorf("so: %w", Usage("no")), true, 2, "placet: no\n"},
+		"a problem":              {Refused("say.text", "text", "cannot x").Try("say.text", "text", "placet y"), true, 1, "placet: cannot x\n  → placet y\n"},
+		"usage":                  {Usage("say.text", "text", "no\x1b[2J"), true, 2, "placet: no\\u{1b}[2J\n"},
+		"a wrapped problem":      {fmt.Errorf("so: %w", Usage("say.text", "text", "no")), true, 2, "placet: no\n"},
 		"any other error":        {errors.New("disk on fire"), true, 1, "placet: disk on fire\n"},
 		"an error before a verb": {errors.New("unknown flag: --x"), false, 2, "placet: unknown flag: --x\n  → placet help\n"},
 	}
