@@ -36,6 +36,9 @@ var untranslated = map[string]string{
 
 // Check 3 of languages.
 func TestNoSentenceStandsInTheCode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, and nothing here runs beside anything else")
+	}
 	found, err := packages.Load(&packages.Config{Mode: packages.LoadSyntax, Dir: filepath.Join("..", "..")}, "./engine/...", "./cmd/...", "./schemas", "./layout", "./templates")
 	if err != nil {
 		t.Fatal(err)
