@@ -41,6 +41,9 @@ func TestScriptsInThePseudoLanguage(t *testing.T) {
 	}
 	scripts = slices.DeleteFunc(scripts, func(name string) bool {
 		body, err := os.ReadFile(name)
+		if own := regexp.MustCompile(`(?m)^cp settings .*/placet\.toml$`); own.Match(body) && bytes.Contains(body, []byte("language = ")) {
+			return true // it speaks a language of its own
+		}
 		return err == nil && regexp.MustCompile(`(?m)^(daemon|await|gone)\b|&$`).Match(body)
 	})
 	report := filepath.Join(t.TempDir(), "report")
