@@ -326,7 +326,7 @@ func TestTheStateOfACycle(t *testing.T) {
 		{`"edge":"recorded"`, `"edge":"moved"`, `/last_transition/edge: unknown word "moved": expected one of "triggered", "collected", "continued", "declined", "decided", "retrieved", "retried", "demoted", "level_failed", "reported", "recorded", "answered", "timed_out", "stopped"`},
 		{`"2026-03-02T09:12:00Z"`, `"today"`, `/began_at: "today" does not fit: expected a time in UTC, as in 2026-03-02T09:14:07Z`},
 		{`"2026-03-04T09:14:07Z"`, `"2026-03-04T09:14:07+09:00"`, `/deadline: "2026-03-04T09:14:07+09:00" does not fit: expected a time in UTC, as in 2026-03-02T09:14:07Z, or null`},
-		{`"lang":"ko"`, `"lang":"french"`, `/lang: "french" does not fit: expected the language of the texts: two small letters, such as ko`},
+		{`"lang":"ko"`, `"lang":"fr"`, `/lang: "fr" does not fit: expected the language of the texts: ko, en or ja`},
 		{`"b":30`, `"b":0`, "/decision/signals/b: is the number 0: expected one of 10, 20, 30, null"},
 		{`"c":0`, `"c":20`, "/decision/signals/c: is the number 20: expected one of -10, 0, 10"},
 		{`"margin":-6.9`, `"margin":"-6.9"`, "/kpi/0/margin: is text: expected a number or null"},

@@ -204,7 +204,7 @@ var asInEnglish = map[string][]string{
 var letters = regexp.MustCompile(`\pL`)
 
 // Check 1 of languages.
-func TestEveryLanguageHasEveryWord(t *testing.T) {
+func TestLanguageCheck1EveryLanguageHasEveryWord(t *testing.T) {
 	english := words(English)
 	for _, lang := range Languages()[1:] {
 		spoken := words(lang)

@@ -170,6 +170,8 @@ var mutants = []struct {
 	{"a view that tells the time", onDisk, "by events: after tick approve " + another},
 	{"a view that tells the time", onDisk, "by half of the events: after tick approve " + another},
 	{"a view that changes with every look", onDisk, "on a disk, by looks: after tick approve: it does not settle: stuck"},
+	{"a machine that speaks English alone", Languages, "nobody translated"},
+	{"a language that decides", Languages, "it moves otherwise where the languages change"},
 	{"an error", onDisk, "on a disk, by looks: after write .toy/a/result.json: "},
 }
 

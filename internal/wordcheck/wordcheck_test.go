@@ -35,7 +35,7 @@ var untranslated = map[string]string{
 }
 
 // Check 3 of languages.
-func TestNoSentenceStandsInTheCode(t *testing.T) {
+func TestLanguageCheck3NoSentenceStandsInTheCode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for the race detector, and nothing here runs beside anything else")
 	}

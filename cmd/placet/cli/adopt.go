@@ -46,7 +46,7 @@ func adoptVerb() verb {
 func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
-	if err := cmp.Or(workspace.CheckName("adopt", by), checkWords("adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
+	if err := cmp.Or(workspace.CheckName("adopt", by), checkWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
 		return err
 	}
 	name, look := console.Brief(v.Key), console.Typed("explain", console.Brief(v.Key))

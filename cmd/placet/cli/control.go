@@ -17,6 +17,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // familyCommand holds what one family alone has: verbs of its own, and its controls.
@@ -125,12 +126,12 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 
 // checkWords refuses words of a person, and a name, that are longer than an answer's
 // may be. what is what the words are: the reason, for example.
-func checkWords(verb, of, what, words, by string) error {
+func checkWords(w *console.Env, verb, of, what, words, by string) error {
 	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
 	if wrong == nil {
 		return nil
 	}
-	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(wrong.Error(), what))
+	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(templates.In(w.Lang, wrong), what))
 }
 
 // reasonFor is why a person asks something of a run: what -m says, else, where a reason is
@@ -143,7 +144,7 @@ func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, ve
 			return "", err
 		}
 	}
-	if err := checkWords(verb, name, b.Env.Text("cli.words.reason"), given, by); err != nil || given != "" || c.Reason != family.AskedFor {
+	if err := checkWords(b.Env, verb, name, b.Env.Text("cli.words.reason"), given, by); err != nil || given != "" || c.Reason != family.AskedFor {
 		return given, err
 	}
 	if !b.Env.AtTerminal() {

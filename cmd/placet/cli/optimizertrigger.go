@@ -68,7 +68,7 @@ func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 
 // triggerCycle writes the trigger.json that the command line asks for.
 func triggerCycle(b *workspace.Workspace, a asking) error {
-	if err := checkWords("trigger", strconv.Quote(console.OneLine(a.workflow)), b.Env.Text("cli.trigger.goal"), a.goal, ""); err != nil {
+	if err := checkWords(b.Env, "trigger", strconv.Quote(console.OneLine(a.workflow)), b.Env.Text("cli.trigger.goal"), a.goal, ""); err != nil {
 		return err
 	}
 	all, err := optimizerCycles(b)

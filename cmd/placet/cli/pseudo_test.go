@@ -31,7 +31,7 @@ const pseudoReport = "PLACET_PSEUDO_REPORT"
 
 // Check 2 of languages: whatever the scripts do, all that placet prints is translated. What
 // they expect is English, so they fail; what counts is what was printed.
-func TestScriptsInThePseudoLanguage(t *testing.T) {
+func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
 	scripts, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "scripts", "*.txtar"))
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts: %v", err)

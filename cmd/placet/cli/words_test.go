@@ -47,11 +47,13 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		say  func() error
 		data []string
 	}{
-		"init":      {func() error { return initWorkspace(w, root, nil) }, []string{"placet.toml"}},
-		"doctor":    {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
-		"a story":   {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
-		"an agent":  {func() error { return ownTerminal(&agent) }, []string{"CLAUDECODE"}},
-		"words":     {func() error { return checkWords("adopt", "ask/7", w.Text("cli.words.reason"), "", "") }, nil},
+		"init":     {func() error { return initWorkspace(w, root, nil) }, []string{"placet.toml"}},
+		"doctor":   {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
+		"a story":  {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
+		"an agent": {func() error { return ownTerminal(&agent) }, []string{"CLAUDECODE"}},
+		"words": {func() error {
+			return checkWords(w, "adopt", "ask/7", w.Text("cli.words.reason"), strings.Repeat("x", 1<<20), "")
+		}, nil},
 		"a length":  {func() error { _, err := duration("soon"); return err }, []string{"soon"}},
 		"a browser": {func() error { return openBrowser(w, "link") }, nil},
 		"the head": {func() error {
