@@ -36,7 +36,7 @@ type floor struct {
 var floors = []floor{
 	{
 		name:     "ground",
-		packages: []string{"layout", "schemas", "templates", "internal/badinput", "internal/pseudo"},
+		packages: []string{"layout", "schemas", "templates", "internal/await", "internal/badinput", "internal/pseudo"},
 		beside:   []string{"schemas templates", "layout templates"},
 	},
 	{name: "kernel", packages: []string{"engine"}},
@@ -74,7 +74,7 @@ var floors = []floor{
 		},
 		never: []string{"laws"},
 	},
-	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
+	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/mutants", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
 }
 
 // familyFiles are what every folder of a family holds, so that whoever knows one knows
@@ -137,7 +137,7 @@ var inTests = map[string][]string{
 
 // testPackages may be imported by tests of every floor, by one another, and by
 // nothing that is part of the program.
-var testPackages = []string{"internal/enginetest", "internal/browsertest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow", "internal/wordcheck"}
+var testPackages = []string{"internal/await", "internal/enginetest", "internal/browsertest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow", "internal/wordcheck"}
 
 // badNames are what a package must not be called: such a name says where
 // things were left, not what they are.

@@ -1,0 +1,66 @@
+// Package await waits in tests for what other processes and goroutines do. A wait has no
+// limit of its own: a busy machine takes as long as it takes, and what never comes fails the
+// test shortly before the test binary's own limit (go test -timeout), with the name of what
+// was waited for.
+package await
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// grace is how long before the test binary's limit a wait gives up. It leaves the test the
+// time to say what it waited for and to end what it started.
+const grace = 15 * time.Second
+
+// pause is the time between two looks at what another process does.
+const pause = 5 * time.Millisecond
+
+// Context returns a context that ends shortly before the test binary's limit, or with the
+// test.
+func Context(t testing.TB) context.Context {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if at, ok := limited.Deadline(); ok {
+			ctx, cancel := context.WithDeadline(t.Context(), at.Add(-grace))
+			t.Cleanup(cancel)
+			return ctx
+		}
+	}
+	return t.Context()
+}
+
+// Until returns once ok does. It fails the test if that does not happen.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	if !poll(Context(t), ok) {
+		t.Fatalf("waited in vain: %s", what)
+	}
+}
+
+// poll asks until the answer is yes or the context ends.
+func poll(ctx context.Context, ok func() bool) bool {
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
+}
+
+// Receive returns the next value of a channel, or the zero value of one that is closed. It
+// fails the test if neither comes.
+func Receive[V any](t testing.TB, what string, from <-chan V) V {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-Context(t).Done():
+		t.Fatalf("waited in vain: %s", what)
+		panic("unreachable")
+	}
+}
