@@ -13,14 +13,17 @@ var (
 	passedPrefixes = []string{"LC_", "XDG_"}
 )
 
-// Environ is the environment of this process as far as a command gets it, with the names in
-// allow.
-func Environ(allow []string) []string { return environ(os.Environ(), allow, nil) }
+// Environ is an environment as far as a command gets it, with the names in allow; nil is
+// that of this process.
+func Environ(own, allow []string) []string { return environ(own, allow, nil) }
 
-// environ is the environment of a command: of placet's own only the names that
-// every program needs and those in allow, then what the action adds. A later
-// value of a name replaces an earlier one.
+// environ is the environment of a command: of placet's own, nil for that of this process,
+// only the names that every program needs and those in allow, then what the action adds. A
+// later value of a name replaces an earlier one.
 func environ(own, allow, add []string) []string {
+	if own == nil {
+		own = os.Environ()
+	}
 	env := []string{} // never nil: that would hand over everything
 	at := map[string]int{}
 	put := func(entry, name string) {

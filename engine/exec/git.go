@@ -49,15 +49,17 @@ var gitEnv = []string{
 // that the repository's configuration names. Without git, a repository or a
 // commit the document's Err says which.
 //
-// An answer is used again until a ref that it follows from has moved.
-func Git(root string) func(need string) engine.Document {
-	cache := &gitCache{repo: repo{root: root, timeout: gitTimeout}, answers: map[string]gitAnswer{}}
+// An answer is used again until a ref that it follows from has moved. git gets a scrubbed
+// copy of the environment own; nil is that of this process.
+func Git(root string, own []string) func(need string) engine.Document {
+	cache := &gitCache{repo: repo{root: root, own: own, timeout: gitTimeout}, answers: map[string]gitAnswer{}}
 	return cache.lookup
 }
 
 // repo is the repository that a workspace lies in.
 type repo struct {
 	root    string
+	own     []string // the environment that git gets a scrubbed copy of, nil for that of this process
 	timeout time.Duration
 }
 
@@ -116,7 +118,7 @@ func (r repo) ask(keep retention, args ...string) (Output, error) {
 	}
 	e := run(spec{
 		argv: append(append([]string{"git"}, gitSafe...), args...),
-		env:  environ(os.Environ(), nil, gitEnv), dir: r.root,
+		env:  environ(r.own, nil, gitEnv), dir: r.root,
 	}, keep, terms{timeout: &r.timeout, grace: time.Second})
 	if e.word == finished && e.code != nil && *e.code == 0 {
 		return e.stdout, nil
@@ -133,8 +135,8 @@ const (
 
 // CommittedVersion returns the text that a file of the workspace at root had in one of its
 // latest commits, by the digest of it; ok is false where git has none.
-func CommittedVersion(root, path string, sum engine.Digest) (text string, ok bool) {
-	r := repo{root: root, timeout: gitTimeout}
+func CommittedVersion(root string, own []string, path string, sum engine.Digest) (text string, ok bool) {
+	r := repo{root: root, own: own, timeout: gitTimeout}
 	if !filepath.IsLocal(path) {
 		return "", false
 	}

@@ -57,7 +57,7 @@ func newRepo(t *testing.T) string {
 
 func TestLogIsOneLineEach(t *testing.T) {
 	dir := newRepo(t)
-	d := Git(dir)("git:log/3")
+	d := Git(dir, nil)("git:log/3")
 	if d.Err != nil {
 		t.Fatal(d.Err)
 	}
@@ -88,7 +88,7 @@ func TestDiffstatIsAgainstWhereTheBranchBegan(t *testing.T) {
 				gitDo(t, dir, "branch", "-q", "-D", "main")
 			}
 			put(t, dir, "b.txt", "not committed, not counted\n")
-			d := Git(filepath.Join(dir, "src"))("git:diffstat")
+			d := Git(filepath.Join(dir, "src"), nil)("git:diffstat")
 			if diff := cmp.Diff(want, string(d.Body)); d.Err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", d.Err, diff)
 			}
@@ -99,7 +99,7 @@ func TestDiffstatIsAgainstWhereTheBranchBegan(t *testing.T) {
 func TestABlobIsTheFileThatIsCommitted(t *testing.T) {
 	dir := newRepo(t)
 	put(t, dir, "src/한글.txt", "not committed\n")
-	ask := Git(filepath.Join(dir, "src"))
+	ask := Git(filepath.Join(dir, "src"), nil)
 	for path, want := range map[string]string{
 		"한글.txt": fmt.Sprintf("%x", sha1.Sum([]byte("blob 2\x00x\n"))),
 		"b.txt":  "",
@@ -142,7 +142,7 @@ func TestWhatGitCannotSayHasItsReason(t *testing.T) {
 		t.Run(test.name+" "+test.need, func(t *testing.T) {
 			dir := t.TempDir()
 			test.make(dir)
-			d := Git(dir)(test.need)
+			d := Git(dir, nil)(test.need)
 			if d.Err == nil || !strings.Contains(d.Err.Error(), test.want) {
 				t.Errorf("got %v, want %q", d.Err, test.want)
 			}
@@ -158,7 +158,7 @@ func TestWhatGitCannotSayHasItsReason(t *testing.T) {
 
 func TestWithoutGitTheReasonSaysSo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	d := Git(t.TempDir())("git:log/3")
+	d := Git(t.TempDir(), nil)("git:log/3")
 	if d.Err == nil || d.Err.Error() != "cannot ask git: it is not installed, or not on PATH" {
 		t.Errorf("got %v", d.Err)
 	}
@@ -168,7 +168,7 @@ func TestEnvironmentDoesNotLeadGitElsewhere(t *testing.T) {
 	here, elsewhere := newRepo(t), t.TempDir()
 	t.Setenv("GIT_DIR", filepath.Join(elsewhere, ".git"))
 	t.Setenv("GIT_INDEX_FILE", filepath.Join(elsewhere, "index"))
-	if d := Git(here)("git:log/1"); d.Err != nil || !strings.Contains(string(d.Body), "fourth") {
+	if d := Git(here, nil)("git:log/1"); d.Err != nil || !strings.Contains(string(d.Body), "fourth") {
 		t.Errorf("%s %v", d.Body, d.Err)
 	}
 }
@@ -204,7 +204,7 @@ func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, need := range []string{"git:log/10", "git:diffstat"} {
-		if d := Git(dir)(need); d.Err != nil {
+		if d := Git(dir, nil)(need); d.Err != nil {
 			t.Errorf("%s: %v", need, d.Err)
 		}
 	}
@@ -252,7 +252,7 @@ func TestAnswerOfGitIsBoundedByWholeLines(t *testing.T) {
 	for i := range 3 {
 		gitCommit(t, dir, "a", fmt.Sprint(i), strings.Repeat(string(rune('a'+i)), 60000))
 	}
-	d := Git(dir)("git:log/3")
+	d := Git(dir, nil)("git:log/3")
 	if d.Err != nil || len(d.Body) > gitMax || !(len(d.Body) == 0 || d.Body[len(d.Body)-1] == '\n') {
 		t.Errorf("%d bytes, %v", len(d.Body), d.Err)
 	}
@@ -308,7 +308,7 @@ func TestGitIsAskedAgainOnlyWhenSomethingMoved(t *testing.T) {
 				t.Setenv("GIT_DEFAULT_REF_FORMAT", format)
 				dir := newRepo(t)
 				times := counted(t)
-				ask := Git(dir)
+				ask := Git(dir, nil)
 				first := ask("git:log/1")
 				before := times()
 				for range 20 {
@@ -332,7 +332,7 @@ func TestDiffstatIsAnewWhenItsBaseMoves(t *testing.T) {
 	dir := newRepo(t)
 	gitDo(t, dir, "update-ref", "refs/remotes/origin/trunk", "main")
 	gitDo(t, dir, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
-	ask := Git(dir)
+	ask := Git(dir, nil)
 	if d := ask("git:diffstat"); !strings.Contains(string(d.Body), "2 files changed") {
 		t.Fatalf("%s %v", d.Body, d.Err)
 	}
@@ -346,7 +346,7 @@ func TestAWorkTreeHasABranchOfItsOwn(t *testing.T) {
 	dir := newRepo(t)
 	side := filepath.Join(t.TempDir(), "side")
 	gitDo(t, dir, "worktree", "add", "-q", "-b", "side", side, "main")
-	ask := Git(side)
+	ask := Git(side, nil)
 	if d := ask("git:log/1"); !strings.Contains(string(d.Body), "second: 둘째") {
 		t.Errorf("%s %v", d.Body, d.Err)
 	}
@@ -359,7 +359,7 @@ func TestAWorkTreeHasABranchOfItsOwn(t *testing.T) {
 func TestARepositoryThatAppearsIsFoundSoon(t *testing.T) {
 	dir := t.TempDir()
 	times := counted(t)
-	ask := Git(dir)
+	ask := Git(dir, nil)
 	if d := ask("git:log/1"); d.Err == nil {
 		t.Fatalf("%s", d.Body)
 	}
@@ -375,7 +375,7 @@ func TestARepositoryThatAppearsIsFoundSoon(t *testing.T) {
 
 func TestAFifoInGitsFolderIsNotWaitedFor(t *testing.T) {
 	dir := newRepo(t)
-	ask := Git(dir)
+	ask := Git(dir, nil)
 	ask("git:log/1")
 	for _, name := range []string{"packed-refs", "shallow"} {
 		_ = os.Remove(filepath.Join(dir, ".git", name))

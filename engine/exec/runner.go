@@ -82,9 +82,6 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Environ == nil {
-		o.Environ = os.Environ()
-	}
 	if o.OnEnd == nil {
 		o.OnEnd = func(string) {}
 	}

@@ -96,7 +96,7 @@ func withdrawAsk(c call, w ask.Withdraw) error {
 func openAsks(c call) (*workspace.Asks, error) {
 	a, err := workspace.OpenAsks(c.ctx, c.env)
 	if err == nil && !a.Env.InGitHook() {
-		_, _ = exclude(a.Root, ignored) // init says what is wrong
+		_, _ = exclude(a.Env, a.Root, ignored) // init says what is wrong
 	}
 	return a, err
 }

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 
@@ -23,11 +23,7 @@ func openBrowser(w *console.Env, link string) error {
 	default:
 		program = "xdg-open"
 	}
-	path, err := exec.LookPath(program)
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(path, link)
+	cmd := w.Command(context.Background(), "", program, link)
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err

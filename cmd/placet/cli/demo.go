@@ -96,10 +96,10 @@ var (
 
 // demoTime is how long the whole demo may take on a slow machine, where it does not wait
 // for a person. It takes a few seconds where nothing holds it up.
-const demoTime = 60 * time.Second
+const demoTime = 5 * time.Minute
 
 func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool) error {
-	if _, err := exec.LookPath("git"); err != nil {
+	if _, err := w.LookPath("git"); err != nil {
 		return console.Refused("cli.demo.git").Try("cli.demo.git.try")
 	}
 	if !step {
@@ -158,7 +158,7 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 	}
 	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoIn(w.Lang))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
-	cmd.Env = append(demoEnviron(os.Environ(), home, w.Lang), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
+	cmd.Env = append(demoEnviron(w.Environ, home, w.Lang), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
 		cmd.Env = append(cmd.Env, "STRONG=\x1b["+console.Strong+"m", "FAINT=\x1b["+console.Faint+"m", "PLAIN=\x1b[0m")
 	}

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -124,13 +124,13 @@ func tryFile(disk fs.FS, try func(name string, f fs.File) error) error {
 }
 
 func (e *examination) git() {
-	out, err := exec.Command("git", "--version").Output()
+	out, err := e.w.Command(context.Background(), e.root, "git", "--version").Output()
 	if err != nil {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.none.do"), "cli.doctor.git.none")
 		return
 	}
 	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
-	path := excludeFile(e.root)
+	path := excludeFile(e.w, e.root)
 	if path == "" {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.outside.do"), "cli.doctor.git.outside", "version", version)
 		return
@@ -151,9 +151,7 @@ func (e *examination) ignores(lines []string) bool {
 		if strings.HasSuffix(l, "/") {
 			probe += "/x"
 		}
-		cmd := exec.Command("git", "check-ignore", "-q", "--no-index", probe)
-		cmd.Dir = e.root
-		if cmd.Run() != nil {
+		if e.w.Command(context.Background(), e.root, "git", "check-ignore", "-q", "--no-index", probe).Run() != nil {
 			return false
 		}
 	}

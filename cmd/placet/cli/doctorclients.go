@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 	if len(there) == 0 {
 		return
 	}
-	if _, err := exec.LookPath("placet"); err != nil {
+	if _, err := e.w.LookPath("placet"); err != nil {
 		lack(isProblem, e.w.Text("cli.doctor.client.path.do"), "cli.doctor.client.path", "files", templates.List(e.w.Lang, "list.and", there))
 	}
 	if len(lacks) == 0 {
@@ -74,7 +73,7 @@ func (e *examination) version(c hook.Client) {
 	case "claude-code":
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, "claude", "--version").Output()
+		out, err := e.w.Command(ctx, e.root, "claude", "--version").Output()
 		if m := versionIn.FindStringSubmatch(string(out)); err == nil && m != nil && isBefore(m[1:], blocksFrom) {
 			e.add(isWarning, c.Name, e.w.Text("cli.doctor.claude.do"), "cli.doctor.claude", "version", m[0])
 		}

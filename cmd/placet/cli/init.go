@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"io"
 	iofs "io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -98,7 +98,7 @@ func initWorkspace(w *console.Env, root string, clients []clientFile) error {
 		return console.Refused("cli.init.write", "file", ".placet/.gitignore", "error", console.Plain(err))
 	}
 	var err error
-	if done.Ignored, err = exclude(root, excluded); err != nil {
+	if done.Ignored, err = exclude(w, root, excluded); err != nil {
 		w.Note("cli.init.exclude", "names", strings.Join(excluded, " "), "error", console.Plain(err))
 	}
 	if err := writeFor(root, clients); err != nil {
@@ -182,8 +182,8 @@ var excluded = slices.Concat(ignored, []string{
 
 // exclude has this clone's git ignore names, and returns those that it did not ignore
 // before. Outside of git there is nothing to do.
-func exclude(root string, names []string) ([]string, error) {
-	file := excludeFile(root)
+func exclude(w *console.Env, root string, names []string) ([]string, error) {
+	file := excludeFile(w, root)
 	if file == "" {
 		return nil, nil
 	}
@@ -281,10 +281,8 @@ func missingLines(text string, wanted []string) []string {
 
 // excludeFile is the file in which this clone's git keeps what it ignores, ""
 // where the workspace is in no work tree.
-func excludeFile(root string) string {
-	cmd := exec.Command("git", "rev-parse", "--git-path", "info/exclude")
-	cmd.Dir = root
-	out, err := cmd.Output()
+func excludeFile(w *console.Env, root string) string {
+	out, err := w.Command(context.Background(), root, "git", "rev-parse", "--git-path", "info/exclude").Output()
 	path := strings.TrimSuffix(string(out), "\n")
 	if err != nil || path == "" {
 		return ""

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"placet/cmd/placet/console"
 	"placet/layout"
 )
 
@@ -18,7 +19,7 @@ func TestGitIgnoresTheAuditDatabasesOfEachRoot(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	e := &examination{root: tree}
-	if _, err := exclude(tree, excluded); err != nil {
+	if _, err := exclude(&console.Env{Getenv: os.Getenv}, tree, excluded); err != nil {
 		t.Fatal(err)
 	}
 	for _, root := range layout.OptimizerRoots {

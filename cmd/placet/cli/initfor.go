@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path"
 	"strconv"
 	"strings"
@@ -61,7 +60,7 @@ func printFor(w *console.Env, files []hook.File) error {
 // belongs into it, and how it differs, is printed.
 func planFor(w *console.Env, root string, files []hook.File) (plan []clientFile, err error) {
 	disk := fs.OS(root)
-	_, missing := exec.LookPath("placet")
+	_, missing := w.LookPath("placet")
 	for _, f := range files {
 		one, problem := planFile(disk, f)
 		if problem = cmp.Or(problem, missing); problem != nil {

@@ -20,7 +20,7 @@ var earlierFiles = []string{"actions", "blind", "recall", "recall-live"}
 // hideScratch has git ignore placet's scratch and temporary files, as init does: a
 // daemon that is killed leaves some of them.
 func hideScratch(b *workspace.Workspace, log *slog.Logger) {
-	if _, err := exclude(b.Root, ignored); err != nil {
+	if _, err := exclude(b.Env, b.Root, ignored); err != nil {
 		log.Debug("cannot have git ignore what placet leaves", "names", ignored, "err", err)
 	}
 }

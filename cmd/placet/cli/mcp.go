@@ -59,7 +59,7 @@ func serveAgent(c call) error {
 	all := sync.OnceValue(asks.Whole)
 	served.Go(func() { asks.Serve(ctx) })
 	if !w.InGitHook() {
-		go func() { _, _ = exclude(asks.Root, ignored) }() // init says what is wrong
+		go func() { _, _ = exclude(asks.Env, asks.Root, ignored) }() // init says what is wrong
 	}
 	server := mcp.New(mcp.Options{
 		Workspace: &workspace.Agent{

@@ -77,7 +77,7 @@ func (noServer) close()                                                   {}
 // serveWorkspace serves the workspace. It watches so many folders at most, 0 for the usual
 // number.
 func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches int, t server) error {
-	outliveReaders()
+	defer outliveReaders()()
 	moves := &moveLog{w: w}
 	log := slog.New(console.NewLogHandler(w.Err, slog.LevelInfo))
 	if asJSON {
@@ -167,5 +167,9 @@ func takeLock(b *workspace.Workspace, unlock *func()) error {
 }
 
 // outliveReaders keeps the process from ending when nobody reads its output any
-// more. The signal is caught, not ignored: commands would inherit that.
-func outliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+// more, until end is called. The signal is caught, not ignored: commands would inherit that.
+func outliveReaders() (end func()) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGPIPE)
+	return func() { signal.Stop(caught) }
+}

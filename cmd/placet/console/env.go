@@ -4,8 +4,10 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"slices"
@@ -21,11 +23,17 @@ type Env struct {
 	Out, Err io.Writer
 	Colour   bool // of out
 	Getenv   func(string) string
-	Cwd      string
+	// Environ is the environment for programs that are started, as in os/exec: nil is that
+	// of this process.
+	Environ []string
+	Cwd     string
 	Now      func() time.Time
 	Flags    Flags
 	// Lang is the language of what people read on the screen; "" is English.
 	Lang string
+	// Brief, if not nil, is called by a verb that looks at a workspace and ends: its process
+	// may collect garbage later than one that goes on.
+	Brief func()
 }
 
 // Flags are those that every verb has.
@@ -45,7 +53,7 @@ func NewEnv() (*Env, error) {
 	return &Env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Colour: showsColour(os.Stdout, os.Getenv),
-		Getenv: os.Getenv, Cwd: cwd, Now: time.Now, Lang: Locale(os.Getenv),
+		Getenv: os.Getenv, Environ: os.Environ(), Cwd: cwd, Now: time.Now, Lang: Locale(os.Getenv),
 	}, nil
 }
 
@@ -110,6 +118,27 @@ func (w *Env) Path(name string) string {
 		return name
 	}
 	return filepath.Join(w.Cwd, name)
+}
+
+// Command is a program with the environment's variables, in a folder.
+func (w *Env) Command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	path, err := w.LookPath(name)
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Args[0], cmd.Dir, cmd.Env, cmd.Err = name, dir, w.Environ, err
+	return cmd
+}
+
+// LookPath returns the path of a program as [exec.LookPath] does, by the environment's PATH.
+func (w *Env) LookPath(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return exec.LookPath(name)
+	}
+	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(path) {
+			return path, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
 // Login is the name of the user that this process belongs to.

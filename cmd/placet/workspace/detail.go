@@ -90,7 +90,7 @@ func (b *Workspace) Artifact(path string) engine.Document {
 
 // ShownVersion is a file as it was when the request was made, where git has it.
 func (b *Workspace) ShownVersion(l ArtifactLine) (text string, ok bool) {
-	return exec.CommittedVersion(b.Root, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
+	return exec.CommittedVersion(b.Root, b.Env.Environ, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
 }
 
 // ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An

@@ -57,7 +57,7 @@ func (a *Announcer) begin(b *Workspace, log *slog.Logger, list func() []notify.R
 	}
 	a.notifier = notify.New(notify.Options{
 		State: b.StateDir, Settings: func() notify.Settings { return b.Current().Notify }, List: list, Summarize: a.summarize,
-		Env: func() []string { return exec.Environ(b.Current().Commands.Env) }, Lang: func() string { return b.Current().Language }, Now: b.Env.Now, Log: log,
+		Environ: b.Env.Environ, Env: func() []string { return exec.Environ(b.Env.Environ, b.Current().Commands.Env) }, Lang: func() string { return b.Current().Language }, Now: b.Env.Now, Log: log,
 	})
 	a.notifier.Begin()
 }

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -148,19 +147,12 @@ type Setup struct {
 	Family string
 }
 
-// garbage is how much a verb that looks and ends may leave lying, in percent of
-// what it uses: collecting it at the usual pace costs half as much as looking.
-// Above garbageLimit bytes it is collected all the same.
-const (
-	garbage      = 800
-	garbageLimit = 256 << 20
-)
-
 // Look opens the workspace to look at it. A folder without a mark is one only where
 // there are runs.
 func Look(w *console.Env) (*Workspace, error) {
-	debug.SetGCPercent(garbage)
-	debug.SetMemoryLimit(garbageLimit)
+	if w.Brief != nil {
+		w.Brief()
+	}
 	b, err := Open(w, Setup{Cached: true})
 	if err != nil || config.IsMarked(b.Root) {
 		return b, err
@@ -224,7 +216,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 // loopOptions are what the loop works with.
 func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options {
 	o := reconcile.Options{
-		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root), Facts: func(family string) engine.Environment { return factsNow(b, family) },
+		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root, b.Env.Environ), Facts: func(family string) engine.Environment { return factsNow(b, family) },
 		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Moved: s.Moved,
 	}
 	if who, ok := mark(); ok && s.Cached && b.StateDir != nil {
@@ -261,7 +253,7 @@ func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
 		State: b.StateRoot(), Families: layouts(b), Database: databases.Do, OnIdle: databases.Release,
 		Send: b.Sender().Send,
-		Now:  b.Env.Now, Log: log, Allow: b.Commands.Env,
+		Now:  b.Env.Now, Log: log, Environ: b.Env.Environ, Allow: b.Commands.Env,
 		Permit: b.Permit, Record: b.Record(),
 		OnEnd: func(id string) { b.Loop.ActionEnded(id) },
 	})

@@ -46,6 +46,9 @@ type Options struct {
 	List func() []Request
 	// Summarize words n requests as one message, given the first of them.
 	Summarize func(n int, first []Message) Message
+	// Environ is the environment for showing a message on the desktop, nil for that of this
+	// process.
+	Environ []string
 	// Env is the environment of the user's own program.
 	Env func() []string
 	// Lang is the language of what is recorded about attempts.
@@ -107,7 +110,7 @@ const (
 // New returns a notifier. Begin and then Run have it tell people.
 func New(o Options) *Notifier {
 	n := &Notifier{
-		o: o, ledger: ledger{dir: o.State, memory: newMemory()}, deliver: deliver,
+		o: o, ledger: ledger{dir: o.State, memory: newMemory()}, deliver: func(ctx context.Context, t target, m Message, env []string) error { return deliver(ctx, t, m, o.Environ, env) },
 		woken: make(chan struct{}, 1), open: map[string]*openRequest{},
 	}
 	n.enabled.Store(o.Settings().Enabled())

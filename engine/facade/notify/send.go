@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"os"
 	"os/exec"
 	"regexp"
 	"runtime"
@@ -49,9 +48,10 @@ func refuse(key templates.Key, pairs ...any) error {
 	return refusal{templates.NewMessage(key, pairs...)}
 }
 
-// deliver hands a message to a target. The error is a [refusal] where it has certainly not
+// deliver hands a message to a target, with env as the environment of the user's own program
+// and environ as that of the desktop's. The error is a [refusal] where it has certainly not
 // arrived, and repeats no secret.
-func deliver(ctx context.Context, t target, m Message, env []string) error {
+func deliver(ctx context.Context, t target, m Message, environ, env []string) error {
 	switch {
 	case t.url != "":
 		return sendURL(ctx, t.url, strings.TrimSpace(m.Title+"\n"+m.Text))
@@ -60,7 +60,7 @@ func deliver(ctx context.Context, t target, m Message, env []string) error {
 		if argv == nil {
 			return refuse("notify.refused.desktop")
 		}
-		return runProgram(ctx, argv, os.Environ())
+		return runProgram(ctx, argv, environ)
 	}
 	return runProgram(ctx, t.argv, append(env, "PLACET_REQUEST="+m.Request, "PLACET_RUN="+m.Run, "PLACET_TITLE="+m.Title, "PLACET_FORM="+m.Form, "PLACET_RUNG="+m.Rung))
 }
