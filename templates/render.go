@@ -25,8 +25,8 @@ func Languages() []string { return slices.Clone(languages) }
 
 var languages = []string{English, "ko", "ja"}
 
-// AddPseudo adds the pseudo-language to the languages. It is for tests, before all else.
-func AddPseudo() { languages = append(languages, Pseudo) }
+// Speaks reports whether there are texts in a language; the pseudo-language is one.
+func Speaks(lang string) bool { return lang == Pseudo || slices.Contains(languages, lang) }
 
 // Pseudo is a language for tests: English, in which all that is translated stands between
 // ⟦ and ⟧, but what is put into a sentence, which has to be translated by itself.

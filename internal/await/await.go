@@ -33,13 +33,13 @@ func Context(t testing.TB) context.Context {
 // Until returns once ok does. It fails the test if that does not happen.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	if !poll(Context(t), ok) {
+	if !Is(Context(t), ok) {
 		t.Fatalf("waited in vain: %s", what)
 	}
 }
 
-// poll asks until the answer is yes or the context ends.
-func poll(ctx context.Context, ok func() bool) bool {
+// Is asks until the answer is yes or the context ends, and returns the last answer.
+func Is(ctx context.Context, ok func() bool) bool {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for !ok() {

@@ -15,7 +15,7 @@ func TestUntilReturnsOnceItIsSo(t *testing.T) {
 func TestAWaitEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	looks := 0
-	if poll(ctx, func() bool { looks++; cancel(); return false }) || looks == 0 {
+	if Is(ctx, func() bool { looks++; cancel(); return false }) || looks == 0 {
 		t.Errorf("it waited for what never comes: %d looks", looks)
 	}
 }

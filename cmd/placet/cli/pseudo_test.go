@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -25,14 +25,10 @@ import (
 	"placet/templates"
 )
 
-// pseudoReport is the variable that has placet speak the pseudo-language, and names the file
-// for what it printed in English all the same.
-const pseudoReport = "PLACET_PSEUDO_REPORT"
-
 // Check 2 of languages: whatever the scripts do, all that placet prints is translated. What
 // they expect is English, so they fail; what counts is what was printed.
 func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
-	scripts, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "scripts", "*.txtar"))
+	scripts, err := filepath.Glob(scriptFiles)
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts: %v", err)
 	}
@@ -46,13 +42,12 @@ func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
 		}
 		return err == nil && regexp.MustCompile(`(?m)^(daemon|await|gone)\b|&$`).Match(body)
 	})
-	report := filepath.Join(t.TempDir(), "report")
-	params := scriptParams(scripts)
+	said := report{lines: map[string]bool{}}
+	params := scriptParams(t, scripts, said.run)
 	params.ContinueOnError = true
 	setup := params.Setup
 	params.Setup = func(env *testscript.Env) error {
 		env.Setenv("LANG", templates.Pseudo)
-		env.Setenv(pseudoReport, report)
 		if err := setup(env); err != nil {
 			return err
 		}
@@ -70,23 +65,11 @@ func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
 	h := heedless{t, new(sync.WaitGroup), make(chan struct{}, 4)}
 	testscript.RunT(h, params)
 	h.scripts.Wait()
-	body, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatalf("placet did not run: %v", err)
+	for line := range said.lines {
+		t.Error(line)
 	}
-	lines := strings.Split(strings.TrimSpace(string(body)), "\n")
-	calls := 0
-	seen := map[string]bool{}
-	for _, line := range lines {
-		if line == ran {
-			calls++
-		} else if !seen[line] {
-			seen[line] = true
-			t.Error(line)
-		}
-	}
-	if calls < 500 {
-		t.Errorf("placet ran %d times", calls)
+	if said.calls < 500 {
+		t.Errorf("placet ran %d times", said.calls)
 	}
 }
 
@@ -112,59 +95,47 @@ func (h heedless) Skip(...any)   { runtime.Goexit() }
 func (h heedless) Verbose() bool { return false }
 
 // untranslatedCalls are words of calls whose answers programs read, or that another test is about.
-var untranslatedCalls = []string{"--json", "schema", "graph", "hook", "completion", "__complete", "demo", "watchdog", "help", "--help", "-h"}
+var untranslatedCalls = []string{"--json", "--dry-run", "schema", "graph", "hook", "completion", "__complete", "demo", "watchdog", "help", "--help", "-h"}
 
-// longestCall is how long a call may take.
-const longestCall = 3 * time.Second
+// report is what the calls of all scripts print outside of the pseudo-language.
+type report struct {
+	mu    sync.Mutex
+	calls int
+	lines map[string]bool
+}
 
-// ran is the line of the report that says that placet ran.
-const ran = "ran"
-
-// inPseudo runs placet in the pseudo-language, and reports what it prints outside of it.
-func inPseudo(report string) int {
-	templates.AddPseudo()
-	if os.Getenv("LANG") != templates.Pseudo {
-		return Main("") // a script is about another language
+// run runs placet in the pseudo-language, and reports what it prints outside of it. What a
+// call would wait for may never come: it finds that it is to end.
+func (r *report) run(ctx context.Context, w *console.Env, args []string) int {
+	if w.Getenv("LANG") != templates.Pseudo {
+		return run(ctx, w, args) // a script is about another language
 	}
-	time.AfterFunc(longestCall, func() { os.Exit(1) }) // what it waits for may never come
-	out := os.Stdout
-	r, w, err := os.Pipe()
-	if err != nil {
-		panic(err)
+	if slices.Contains(args, "--wait") || slices.Contains(args, "wait") {
+		over, end := context.WithCancel(ctx)
+		end()
+		ctx = over
 	}
-	os.Stdout = w
 	var printed bytes.Buffer
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		io.Copy(io.MultiWriter(out, &printed), r)
-	}()
-	code := Main("")
-	w.Close()
-	<-done
-	lines := ran + "\n"
-	if !slices.ContainsFunc(os.Args, func(arg string) bool { return slices.Contains(untranslatedCalls, arg) }) {
-		if strings.Contains(printed.String(), "--workspace") {
-			printed.Reset() // help, which another test is about
-		}
-		for _, words := range wordsOutside(printed.String()) {
-			lines += fmt.Sprintf("placet %s prints %q\n", strings.Join(os.Args[1:], " "), words)
-		}
+	shown := w.Out
+	w.Out = io.MultiWriter(shown, &printed)
+	code := run(ctx, w, args)
+	var outside []string
+	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(untranslatedCalls, arg) }) &&
+		!strings.Contains(printed.String(), "--workspace") { // help, which another test is about
+		outside = wordsOutside(w, args, printed.String())
 	}
-	f, err := os.OpenFile(report, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		panic(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString(lines); err != nil {
-		panic(err)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls++
+	for _, words := range outside {
+		r.lines[fmt.Sprintf("placet %s prints %q", strings.Join(args, " "), words)] = true
 	}
 	return code
 }
 
 // wordsOutside returns the words of a text that nobody translated.
-func wordsOutside(text string) []string {
-	known := wording.New(append([]string{"served driven foreign unreadable absent present null git inotify devel EDITOR UTC implementation", "cut off in archive", "git is rewriting the tree"}, os.Args...)...)
+func wordsOutside(w *console.Env, args []string, text string) []string {
+	known := wording.New(append([]string{"served driven foreign unreadable absent present null git inotify devel EDITOR UTC implementation", "cut off in archive", "git is rewriting the tree"}, args...)...)
 	root := newRoot(&console.Env{Getenv: os.Getenv}, new(bool))
 	nameVerbs(known, root)
 	for _, f := range family.All {
@@ -174,7 +145,7 @@ func wordsOutside(text string) []string {
 		}
 	}
 	return known.Outside(text, func() {
-		for _, root := range []string{os.Getenv("WORK"), os.Getenv("HOME")} {
+		for _, root := range []string{w.Getenv("WORK"), w.Getenv("HOME")} {
 			filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 				if err == nil && e.Name() == ".git" {
 					return fs.SkipDir

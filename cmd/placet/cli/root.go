@@ -5,7 +5,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -129,7 +128,7 @@ func speak(w *console.Env) error {
 	if w.Flags.Lang == "" {
 		return nil
 	}
-	if !slices.Contains(templates.Languages(), w.Flags.Lang) {
+	if !templates.Speaks(w.Flags.Lang) {
 		return console.Usage("cli.root.lang", "value", strconv.Quote(console.OneLine(w.Flags.Lang)), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	w.Lang = w.Flags.Lang

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,71 +20,96 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/internal/await"
 )
 
+// scriptFiles are the scripts.
+const scriptFiles = "../../../testdata/scripts/*.txtar"
+
+// TestMain runs the tests, or, where this program was started under one of their names, the
+// commands that scripts find in PATH.
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){
-		"placet": func() {
-			if report := os.Getenv(pseudoReport); report != "" {
-				os.Exit(inPseudo(report))
-			}
-			os.Exit(Main(""))
-		},
-		"listed": func() { os.Exit(listed()) },
-	})
+	switch filepath.Base(os.Args[0]) {
+	case "placet":
+		os.Exit(Main(""))
+	case "listed":
+		w, err := console.NewEnv()
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(listed(context.Background(), w, os.Args[1:]))
+	}
+	os.Exit(runTests(m))
 }
 
 // listed is placet for somebody who looks at the inbox first: the request that is
 // named gets the digest that is shown there.
-func listed() int {
-	w, err := console.NewEnv()
-	if err != nil {
-		return console.ExitUsage
+func listed(ctx context.Context, w *console.Env, args []string) int {
+	looks, words := *w, args
+	if words[0] == "-C" {
+		looks.Flags.Workspace, words = words[1], words[2:]
 	}
-	args := os.Args[1:]
-	if args[0] == "-C" {
-		w.Flags.Workspace, args = args[1], args[2:]
-	}
-	if b, err := workspace.Look(w); err == nil && len(args) > 1 {
+	if b, err := workspace.Look(&looks); err == nil && len(words) > 1 {
 		found, _ := b.Loop.Runs()
-		if open := b.OpenRequests(found, args[1]); len(open) == 1 {
+		if open := b.OpenRequests(found, words[1]); len(open) == 1 {
 			_, digest, _ := strings.Cut(workspace.Reference(open[0].OpenRequest), "@")
-			args[1] += "@" + digest
+			words[1] += "@" + digest // args holds the same words
 		}
 	}
-	return Main("")
+	return run(ctx, w, args)
 }
 
-// tidy runs the tests with a folder for the program that they build, and removes
-// it in the end.
-type tidy struct{ m *testing.M }
-
-func (t tidy) Run() int {
+// runTests runs the tests with a folder for the program that they build and for the commands
+// of scripts, and removes it in the end.
+func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "placet-e2e-")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	bin := filepath.Join(dir, "bin")
+	err = errors.Join(err, os.Mkdir(bin, 0o755))
+	for _, name := range []string{"placet", "listed"} {
+		err = errors.Join(err, copyProgram(self, filepath.Join(bin, name)))
+	}
+	if err != nil {
+		panic(err)
+	}
 	for _, name := range slices.Concat(console.AgentVariables, []string{"CLAUDE_CODE_SESSION_ID"}) { // these tests ask and answer, wherever they run
 		if err := os.Unsetenv(name); err != nil {
 			panic(err)
 		}
 	}
 	// They expect English, whatever the machine speaks.
-	for name, value := range map[string]string{"PLACET_E2E_DIR": dir, "LC_ALL": "C"} {
+	for name, value := range map[string]string{"PLACET_E2E_DIR": dir, "LC_ALL": "C", "PATH": bin + ":" + os.Getenv("PATH")} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
 	}
-	return t.m.Run()
+	return m.Run()
 }
 
-// TestScripts runs testdata/scripts: whole program, real files. Besides the
+// copyProgram gives a program a second name. A symbolic link would not do: a process is asked
+// for the name that it leads to.
+func copyProgram(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	body, err := os.ReadFile(from) // on another file system
+	return errors.Join(err, os.WriteFile(to, body, 0o755))
+}
+
+// TestScripts runs testdata/scripts: the whole program on real files. Besides the
 // usual commands a script has
 //
-//	exits CODE COMMAND ARG…   run a command that must end with this exit code
-//	exec listed ARG…          placet approve, reject or respond, with the digest that
+//	placet [<FILE] ARG…       run a command line of placet in this process, with a file
+//	                          to read; what is about signals, terminals and processes says
+//	                          exec placet, which starts one
+//	listed ARG…               placet approve, reject or respond, with the digest that
 //	                          the inbox shows for the request named
+//	exits CODE COMMAND ARG…   run a command, or placet or listed in this process, that
+//	                          must end with this exit code
 //	sample [FOLDER]           copy six real waiting FABER runs into a folder
 //	await PATTERN FILE…       wait until each file exists and matches
 //	gone FILE                 wait until a file does not exist
@@ -92,7 +119,7 @@ func (t tidy) Run() int {
 //
 // Under -short, which is for the race detector, those scripts run that start a daemon.
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob(filepath.Join("..", "..", "..", "testdata", "scripts", "*.txtar"))
+	scripts, err := filepath.Glob(scriptFiles)
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts: %v", err)
 	}
@@ -102,10 +129,16 @@ func TestScripts(t *testing.T) {
 			return err == nil && !regexp.MustCompile(`(?m)^daemon\b`).Match(body)
 		})
 	}
-	testscript.Run(t, scriptParams(scripts))
+	testscript.Run(t, scriptParams(t, scripts, run))
 }
 
-func scriptParams(scripts []string) testscript.Params {
+// scriptParams are those of scripts whose placet is runs.
+func scriptParams(t testing.TB, scripts []string, runs runner) testscript.Params {
+	ctx := await.Context(t)
+	commands := map[string]runner{
+		"placet": runs,
+		"listed": func(ctx context.Context, w *console.Env, args []string) int { return listed(ctx, w, args) },
+	}
 	return testscript.Params{
 		Files:               scripts,
 		RequireExplicitExec: true,
@@ -116,6 +149,8 @@ func scriptParams(scripts []string) testscript.Params {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))
 			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+			env.Values[limit{}] = ctx
+			env.Values[variables{}] = names(env.Vars)
 			if err := os.MkdirAll(home, 0o755); err != nil {
 				return err
 			}
@@ -123,26 +158,86 @@ func scriptParams(scripts []string) testscript.Params {
 				[]byte("[user]\n\tname = Kim\n\temail = kim@example.invalid\n[init]\n\tdefaultBranch = main\n"), 0o644)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "sample": sample, "await": await, "gone": gone, "daemon": daemon, "onejson": oneJSON, "subst": subst,
+			"placet": commands["placet"].command(ctx), "listed": commands["listed"].command(ctx), "exits": exits(ctx, commands),
+			"sample": sample, "await": awaits, "gone": gone, "daemon": daemon, "onejson": oneJSON, "subst": subst,
 		},
 	}
 }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND ARG…")
+// runner carries out one command line and returns its exit code, as run does.
+type runner func(ctx context.Context, w *console.Env, args []string) int
+
+// variables is the key of the names of a script's variables.
+type variables struct{}
+
+// names are those of variables.
+func names(vars []string) (all []string) {
+	for _, v := range vars {
+		name, _, _ := strings.Cut(v, "=")
+		all = append(all, name)
 	}
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
-		got = exit.ExitCode()
-	} else if err != nil {
-		ts.Fatalf("%v", err)
+	return append(all, scriptVariables()...)
+}
+
+// scriptVariables are the names that scripts set.
+var scriptVariables = sync.OnceValue(func() (all []string) {
+	files, _ := filepath.Glob(scriptFiles)
+	for _, name := range files {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			panic(err)
+		}
+		for _, m := range regexp.MustCompile(`(?m)^env (\w+)=`).FindAllSubmatch(body, -1) {
+			all = append(all, string(m[1]))
+		}
 	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d\n[stdout]\n%s[stderr]\n%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	return all
+})
+
+// in carries out one command line for a script.
+func (r runner) in(ctx context.Context, ts *testscript.TestScript, args []string) int {
+	w := &console.Env{Out: ts.Stdout(), Err: ts.Stderr(), Getenv: ts.Getenv, Cwd: ts.MkAbs("."), Now: time.Now, Lang: console.Locale(ts.Getenv)}
+	input := ""
+	if len(args) > 0 && strings.HasPrefix(args[0], "<") {
+		input, args = ts.ReadFile(args[0][1:]), args[1:]
+	}
+	w.In = strings.NewReader(input)
+	for _, name := range ts.Value(variables{}).([]string) {
+		if value := ts.Getenv(name); value != "" {
+			w.Environ = append(w.Environ, name+"="+value)
+		}
+	}
+	return r(ctx, w, args)
+}
+
+// command is a runner as a command of scripts.
+func (r runner) command(ctx context.Context) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if code := r.in(ctx, ts, args); (code == 0) == neg {
+			ts.Fatalf("exit code %d", code)
+		}
+	}
+}
+
+func exits(ctx context.Context, commands map[string]runner) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		if neg || len(args) < 2 {
+			ts.Fatalf("usage: exits CODE COMMAND ARG…")
+		}
+		want, err := strconv.Atoi(args[0])
+		ts.Check(err)
+		got := 0
+		var exit *exec.ExitError
+		if own := commands[args[1]]; own != nil {
+			got = own.in(ctx, ts, args[2:])
+		} else if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+			got = exit.ExitCode()
+		} else if err != nil {
+			ts.Fatalf("%v", err)
+		}
+		if got != want {
+			ts.Fatalf("exit code %d, want %d", got, want)
+		}
 	}
 }
 
@@ -161,20 +256,16 @@ func sample(ts *testscript.TestScript, _ bool, args []string) {
 	}))
 }
 
-// pollFor is how long a script waits for what a daemon does.
-const pollFor = 15 * time.Second
-
 func poll(ts *testscript.TestScript, what string, there func() bool) {
-	ticker := time.NewTicker(10 * time.Millisecond)
-	defer ticker.Stop()
-	for end := time.Now().Add(pollFor); !there(); <-ticker.C {
-		if time.Now().After(end) {
-			ts.Fatalf("waited in vain: %s", what)
-		}
+	if !await.Is(ts.Value(limit{}).(context.Context), there) {
+		ts.Fatalf("waited in vain: %s", what)
 	}
 }
 
-func await(ts *testscript.TestScript, neg bool, args []string) {
+// limit is the key of the context that ends what a script waits for.
+type limit struct{}
+
+func awaits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: await PATTERN FILE…")
 	}

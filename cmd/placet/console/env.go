@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +63,7 @@ func Locale(getenv func(string) string) string {
 	if i := strings.IndexAny(lang, "_.@"); i >= 0 {
 		lang = lang[:i]
 	}
-	if slices.Contains(templates.Languages(), lang) {
+	if templates.Speaks(lang) {
 		return lang
 	}
 	return templates.English
