@@ -61,7 +61,6 @@ func laws(t *testing.T) enginetest.Suite {
 		Fault:    anyOrder,
 		EveryRow: true,
 		Asks:     []string{typeApproval, typeClarification, typeEscalation, typeReview, typeInterrupted},
-		Brief:    !playsAll(),
 		Cases:    slices.Concat(designCases(t), attemptCases(), personCases(), endCases(t), badInputCases()),
 	}
 }

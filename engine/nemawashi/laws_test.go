@@ -25,9 +25,6 @@ func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 func some(whole string) enginetest.Suite {
 	s := laws()
 	from := map[string]int{whole: 0, "steered": 1, "unclear": 2}
-	if testing.Short() {
-		from = map[string]int{"sent": 0}
-	}
 	s.Cases = slices.DeleteFunc(s.Cases, func(c enginetest.Case) bool { _, told := from[c.Name]; return !told })
 	for i := range s.Cases {
 		s.Cases[i].TroubleFrom = from[s.Cases[i].Name]
@@ -44,7 +41,7 @@ func laws() enginetest.Suite {
 		Machine: New(), Layout: layout.Nemawashi{}, Config: engine.Config{Language: "en", Family: DefaultConfig()},
 		Final:    map[string][]engine.Status{ofAction: {Executed, Rejected, Canceled, Expired}},
 		Persons:  []string{evApproved, evRejected, evFeedback, evCanceled, evRetried, evGivenUp, evDraftRevised},
-		EveryRow: true, Asks: []string{typeApproval, typeRetry, typeOutcome}, Brief: true, After: wellWritten, Cases: cases(),
+		EveryRow: true, Asks: []string{typeApproval, typeRetry, typeOutcome}, After: wellWritten, Cases: cases(),
 	}
 }
 

@@ -29,9 +29,6 @@ func some(s enginetest.Suite) enginetest.Suite {
 	s.Cases = slices.DeleteFunc(slices.Clone(s.Cases), func(c enginetest.Case) bool {
 		return strings.HasPrefix(c.Name, "command") || strings.HasPrefix(c.Name, "locked") || !all && !slices.Contains(inShort, c.Name)
 	})
-	if testing.Short() {
-		s.Cases = s.Cases[:1]
-	}
 	return s
 }
 
@@ -46,7 +43,6 @@ func laws() enginetest.Suite {
 	})
 	s.EveryRow = true
 	s.Asks = []string{typeHITL, typeCap, typeUnknown}
-	s.Brief = os.Getenv("PLACET_LAWS") != "all"
 	s.Lengths = clocksAside
 	s.After = eachRowOnce
 	s.Rows = nil

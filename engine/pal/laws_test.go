@@ -26,9 +26,6 @@ func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 func some() enginetest.Suite {
 	s := laws()
 	from := map[string]int{"one port": 0, "a person is asked": 3, "cancelled": 1}
-	if testing.Short() {
-		from = map[string]int{"one port": 0}
-	}
 	s.Cases = slices.DeleteFunc(s.Cases, func(c enginetest.Case) bool { _, told := from[c.Name]; return !told })
 	for i := range s.Cases {
 		s.Cases[i].TroubleFrom = from[s.Cases[i].Name]
@@ -58,7 +55,7 @@ func laws() enginetest.Suite {
 			ofRun: {Complete, Failed, Cancelled}, ofPort: {Complete, Failed, Cancelled}, ofLoop: {Success, Escalated, Failed}, ofEscalation: {Resolved, Dismissed},
 		},
 		Persons:  []string{"started", "cancelled", "paused", "resumed", "retry", "skipped", "taken_over", "aborted", "accepted", "go_on", "answered", "dismissed"},
-		EveryRow: true, Asks: []string{typeEscalation}, Brief: true, Lengths: lengthsAside, After: wellWritten, Cases: cases(),
+		EveryRow: true, Asks: []string{typeEscalation}, Lengths: lengthsAside, After: wellWritten, Cases: cases(),
 	}
 }
 

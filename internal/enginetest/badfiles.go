@@ -97,9 +97,6 @@ func BadFiles(t *testing.T, s Suite, beside Beside, inputs []Input) {
 				if _, deviates := in.Deviates[k.Name]; !all && !deviates && (i+j)%3 != 0 {
 					continue
 				}
-				if testing.Short() && (k.Name == "10 MB" || k.Name == "id of half a megabyte") {
-					continue
-				}
 				t.Run(k.Name, func(t *testing.T) { badFile(t, s, beside, in, k) })
 			}
 		})

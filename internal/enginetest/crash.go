@@ -3,27 +3,26 @@ package enginetest
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 
 	"placet/engine/store/memfs"
 )
 
-// Crash takes every step of every story again and again, with a crash at the
-// first file call that placet makes (in a brief suite: by which it changes
-// something), at the second, and so on, until the step is over without a crash.
-// After each crash placet starts anew. When it has come to rest the tree must be
-// that of the story without a crash, times aside; every few crashes the rest of
-// the story is told as well.
+// Crash takes every step of every story again and again, with a crash at the first file call
+// by which placet changes something, at the second, and so on, until the step is over without
+// a crash. After each crash placet starts anew. When it has come to rest the tree must be that
+// of the story without a crash, times aside; every few crashes the rest of the story is told
+// as well.
 //
-// Three kinds of crash are tried at each call (in a brief suite one of them, in turn):
-// placet is killed after the call
-// (what was visible stays); the power fails before it (of what was not durable,
-// something stays, by a seed); the power fails in the middle of it (nothing
-// stays that was not durable).
+// There are three kinds of crash, of which one is tried at each call, in turn: placet is killed
+// after the call (what was visible stays); the power fails before it (of what was not durable,
+// something stays, by a seed); the power fails in the middle of it (nothing stays that was not
+// durable). A thorough suite tries them at calls that change nothing, too.
 func Crash(t T, s Suite) {
 	t.Helper()
-	everyCall(t, s, 1, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, kind := range some(outages, k, short() || s.Brief) {
+	everyCall(t, s, 1, func(Case, []rest, int) int { return 1 }, func(t T, c Case, rests []rest, i, k int) (more bool) {
+		for _, kind := range some(s, outages, k) {
 			bubble(t, func(t T) {
 				crashed, err := crashed(s, c, kind, rests, i, k)
 				if err != nil {
@@ -36,33 +35,51 @@ func Crash(t T, s Suite) {
 	})
 }
 
-// everyCall calls try for every step of every story, the beginning included,
-// and for the first file call of it and each stride-th after that, for as long as try
-// says that there are more. A short test, which is one under the race detector, is not
-// there to find the call after which something is lost: it tries each fifth.
-func everyCall(t T, s Suite, stride int, try func(t T, c Case, rests []rest, i, k int) (more bool)) {
+// thorough reports whether trouble is tried at every file call of placet: for the toy family,
+// whose calls are those of the kernel, and for all families where PLACET_LAWS is "calls", or
+// "all", with which families tell more stories besides. Otherwise what the kernel does before
+// a family writes something is not tried again for each family.
+func (s Suite) thorough() bool { return s.everyCall || os.Getenv("PLACET_LAWS") != "" }
+
+// everyCall calls try for every step of every story, the beginning included, for its first file
+// call and each stride-th after that, for as long as try says that there are more.
+func everyCall(t T, s Suite, stride int, first func(c Case, rests []rest, i int) int, try func(t T, c Case, rests []rest, i, k int) (more bool)) {
 	t.Helper()
-	if short() {
-		stride = 5 // no divisor in common with the kinds of trouble, nor with onward
-	}
 	for _, c := range s.Cases {
 		abreast(t, c.Name, func(t T) {
 			rests := plain(t, s, c, telling{})
 			for i := c.TroubleFrom; i < len(rests); i++ {
-				for k := 1; try(t, c, rests, i, k); k += stride {
+				from := 0
+				bubble(t, func(T) { from = first(c, rests, i) })
+				for k := from; try(t, c, rests, i, k); k += stride {
 				}
 			}
 		})
 	}
 }
 
-// some are the kinds of trouble to try at the k-th call: all, or one after the
-// other.
-func some[K any](kinds []K, k int, brief bool) []K {
-	if !brief {
+// some are the kinds of trouble to try at the k-th call: one after the other, or all where
+// PLACET_LAWS asks for more.
+func some[K any](s Suite, kinds []K, k int) []K {
+	if s.everyKind || os.Getenv("PLACET_LAWS") != "" {
 		return kinds
 	}
 	return kinds[k%len(kinds):][:1]
+}
+
+// firstChange is the number of the file call, from 1, by which placet first changes something
+// in a step.
+func firstChange(s Suite, c Case, rests []rest, i int) int {
+	w := worldAt(s, c, telling{twice: true}, rests, i)
+	n, first := 0, 0
+	w.disk.Hook(func(call memfs.Call) error {
+		if n++; first == 0 && call.Change > 0 {
+			first = n
+		}
+		return nil
+	})
+	_ = w.take(i) // what is wrong with it is found by those who try
+	return max(first, 1)
 }
 
 // outage is one kind of crash.
@@ -85,10 +102,10 @@ const onward = 8
 // wrong.
 func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool, err error) {
 	w := worldAt(s, c, telling{}, rests, i)
-	if s.Brief {
-		w.disk.CrashAtChange(k, kind.when)
-	} else {
+	if s.thorough() {
 		w.disk.CrashAt(k, kind.when)
+	} else {
+		w.disk.CrashAtChange(k, kind.when)
 	}
 	w.like = rests
 	if kind.when != memfs.After {
@@ -138,18 +155,19 @@ func (w *world) contradiction() error {
 // faults are the errors that a call may meet.
 var faults = []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 
-// Errors takes every step of every story again and again, with an error (ENOSPC,
-// EIO and EACCES in turn) at the first file call that placet makes, at the
-// second, and so on. placet goes on by itself, and when it has come to rest the
-// tree must be that of the story without an error, times aside.
+// Errors takes every step of every story again and again, with an error (ENOSPC, EIO and
+// EACCES in turn) at the first file call by which placet changes something, at the fourth after
+// it, and so on. placet goes on by itself, and when it has come to rest the tree must be that
+// of the story without an error, times aside. A thorough suite tries every call.
 func Errors(t T, s Suite) {
 	t.Helper()
-	stride := 1
-	if s.Brief {
-		stride = 4 // no divisor in common with the kinds of trouble
+	stride := 4 // no divisor in common with the number of errors
+	first := func(c Case, rests []rest, i int) int { return firstChange(s, c, rests, i) }
+	if s.thorough() {
+		stride, first = 1, func(Case, []rest, int) int { return 1 }
 	}
-	everyCall(t, s, stride, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, errno := range some(faults, k, short() || s.Brief) {
+	everyCall(t, s, stride, first, func(t T, c Case, rests []rest, i, k int) (more bool) {
+		for _, errno := range some(s, faults, k) {
 			bubble(t, func(t T) {
 				w := worldAt(s, c, telling{twice: true}, rests, i)
 				w.disk.FailAt(k, errno)

@@ -17,40 +17,34 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/engine/watch"
+	"placet/internal/await"
 )
 
 // sideBySide is how many stories are told on real disks at the same time: they
 // mostly wait for files to stand still.
 const sideBySide = 24
 
-// onDisk tells every story on a real disk in three ways, in short tests some of
-// them: by one look after the other, by a loop that file events wake, and by
-// one that loses half of them.
+// onDisk tells every story on a real disk in three ways: by one look after the other, and
+// where that comes to rest, by a loop that file events wake, and by one that loses half of
+// them.
 func onDisk(t T, s Suite) {
 	t.Helper()
-	cases := s.Cases
-	if short() {
-		cases = cases[:min(len(cases), 3)]
-	}
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, sideBySide)
-	for _, c := range cases {
-		var trees [3][]rest
-		var told sync.WaitGroup
-		for i, kind := range []diskKind{byLooks, byEvents, byHalfTheEvents} {
-			told.Go(func() {
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				trees[i] = tellOnDisk(named{t, c.Name + " on a disk, " + kind.name}, s, c, kind)
-			})
+	for _, c := range s.Cases {
+		tell := func(kind diskKind) []rest {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			return tellOnDisk(named{t, c.Name + " on a disk, " + kind.name}, s, c, kind)
 		}
 		wg.Go(func() {
-			told.Wait()
-			if trees[0] == nil {
+			looked := tell(byLooks)
+			if looked == nil {
 				return
 			}
-			compareTrees(named{t, c.Name}, s, c, byEvents.name, trees[0], trees[1])
-			compareTrees(named{t, c.Name}, s, c, byHalfTheEvents.name, trees[0], trees[2])
+			for _, kind := range []diskKind{byEvents, byHalfTheEvents} {
+				wg.Go(func() { compareTrees(named{t, c.Name}, s, c, kind.name, looked, tell(kind)) })
+			}
 		})
 	}
 	wg.Wait()
@@ -80,6 +74,7 @@ var (
 // diskWorld is one telling of a story on a real disk. Time passes by itself;
 // what the story lets pass is added.
 type diskWorld struct {
+	ctx   context.Context // ends before the test binary's limit
 	suite Suite
 	c     Case
 	root  string
@@ -94,7 +89,7 @@ type diskWorld struct {
 // cannot be told.
 func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	t.Helper()
-	w := &diskWorld{suite: s, c: c, root: t.TempDir(), out: newOutside(s)}
+	w := &diskWorld{ctx: await.Context(real(t)), suite: s, c: c, root: t.TempDir(), out: newOutside(s)}
 	w.ahead.Store(int64(time.Until(c.Now)))
 	if err := w.change(Tree{}, c.Files); err != nil {
 		t.Errorf("%v", err)
@@ -326,9 +321,6 @@ func (m *watchman) stop() {
 	<-m.over
 }
 
-// tooLong is how long a loop may take to come to rest on a real disk.
-var tooLong = 30 * time.Second
-
 // quiet is after how long it is told that events were lost. Not every folder of
 // a run is watched: what happens in the others is found by the scan of each
 // minute, which is too long to wait for here.
@@ -344,8 +336,6 @@ func (m *watchman) settle() error {
 	defer ticker.Stop()
 	nudge := time.NewTimer(quiet)
 	defer nudge.Stop()
-	late := time.NewTimer(tooLong)
-	defer late.Stop()
 	for {
 		left := m.left()
 		if left == "" {
@@ -358,8 +348,8 @@ func (m *watchman) settle() error {
 		case err := <-m.over:
 			m.over <- err
 			return fmt.Errorf("the loop has ended: %v", err)
-		case <-late.C:
-			return fmt.Errorf("after %s there is still something to do: %s", tooLong, left)
+		case <-m.w.ctx.Done():
+			return fmt.Errorf("there is still something to do: %s", left)
 		}
 	}
 }

@@ -42,10 +42,11 @@ type Suite struct {
 	// Fault makes equal in a tree what the family's page lets a file change
 	// that could not be read or written for a moment; nil: nothing.
 	Fault func(Tree) Tree
-	// Brief has Crash look only at calls that change something, and Errors at each
-	// fourth call; both try one kind of trouble at a call, each kind in its turn,
-	// instead of all.
-	Brief bool
+	// everyCall has Crash and Errors try every file call of placet, those of the kernel
+	// included: see [Suite.thorough].
+	everyCall bool
+	// everyKind has them try every kind of trouble at a call, not one after the other.
+	everyKind bool
 	// Speak sets the language in settings of the family's own; nil: it has none there.
 	Speak func(conf *engine.Config, lang string)
 	// Lookup answers needs that begin with "git:"; nil: nobody can.

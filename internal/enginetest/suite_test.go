@@ -29,10 +29,11 @@ func toySuite(m engine.Machine) Suite {
 	foreign := []engine.Edge{}
 	return Suite{
 		Machine: m, Layout: toyLayout{}, EveryRow: true,
-		Final:   map[string][]engine.Status{"run": {succeeded, refused}},
-		Start:   map[string][]engine.Status{"run": {waiting}},
-		Foreign: foreign,
-		Persons: []string{"approved", "rejected", "cancelled"},
+		Final:     map[string][]engine.Status{"run": {succeeded, refused}},
+		Start:     map[string][]engine.Status{"run": {waiting}},
+		Foreign:   foreign,
+		Persons:   []string{"approved", "rejected", "cancelled"},
+		everyCall: true,
 		Cases: []Case{
 			{Name: "approved", Now: begin, Files: Tree{dir + "state.json": waits, "specs/a.md": "a", "specs/b.md": "b"}, Steps: []Step{
 				tick("approve"), Write(dir+"result.json", `{"ok":true}`),
@@ -109,14 +110,9 @@ func (r *recorder) heard(text string) bool {
 }
 
 func TestToyKeepsTheLaws(t *testing.T)     { Run(t, toySuite(newToy(""))) }
-func TestToySurvivesCrashes(t *testing.T)  { Crash(t, brief(toySuite(newToy("")))) }
-func TestToySurvivesErrors(t *testing.T)   { Errors(t, brief(toySuite(newToy("")))) }
+func TestToySurvivesCrashes(t *testing.T)  { Crash(t, toySuite(newToy(""))) }
+func TestToySurvivesErrors(t *testing.T)   { Errors(t, toySuite(newToy(""))) }
 func TestToyIsToldInManyWays(t *testing.T) { Metamorphic(t, toySuite(newToy(""))) }
-
-func brief(s Suite) Suite {
-	s.Brief = true
-	return s
-}
 
 // another is what the tellings say of a tree that is not as it ought to be.
 const another = "the tree is another one"
@@ -176,18 +172,12 @@ var mutants = []struct {
 }
 
 func TestEveryMutantIsFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes every kind of crash at every call, which the short run does not try")
-	}
-	patient := tooLong
-	tooLong = 3 * time.Second // some mutants never come to rest
-	t.Cleanup(func() { tooLong = patient })
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			r := &recorder{t: t}
 			for _, c := range toySuite(newToy(m.name)).Cases { // one story is often enough, and much quicker
 				s := toySuite(newToy(m.name))
-				s.Cases = []Case{c}
+				s.everyKind, s.Cases = true, []Case{c}
 				if m.law(r, s); r.heard(m.want) {
 					break
 				}
@@ -241,9 +231,6 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 }
 
 func TestWhatAPageGrantsIsNoDifference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes every kind of crash at every call, which the short run does not try")
-	}
 	// The counter counts a crash; a page may say that it does.
 	s := toySuite(newToy("a counter beside the state"))
 	s.Cases = s.Cases[3:4]

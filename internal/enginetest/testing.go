@@ -68,6 +68,3 @@ func bubble(t T, f func(T)) {
 	}
 	synctest.Test(real(t), func(*testing.T) { f(t) })
 }
-
-// short reports whether the tests are to be quick.
-func short() bool { return testing.Short() }

@@ -22,8 +22,10 @@ type lab struct {
 	wrap func(fs.FS) fs.FS
 	// seed chooses what is left to chance, and the order of the work.
 	seed uint64
-	// until is when the laboratory closes, enough after how many failures.
+	// until is when the laboratory closes, zero for never, most after how many schedules,
+	// zero for any number, and enough after how many failures.
 	until  time.Time
+	most   int64
 	enough int
 	failed atomic.Int64
 
@@ -40,7 +42,7 @@ type failure struct {
 
 // newLab returns a laboratory that knows how every story goes without trouble.
 func newLab(all []*story, vs []variant, wrap func(fs.FS) fs.FS) (*lab, error) {
-	l := &lab{wrap: wrap, until: time.Now().Add(time.Hour), enough: 20, seed: 1}
+	l := &lab{wrap: wrap, enough: 20, seed: 1}
 	for _, st := range all {
 		for _, v := range vs {
 			sc := &scene{story: st, variant: v}
@@ -80,7 +82,7 @@ func (l *lab) plain(sc *scene) error {
 
 // over reports whether the laboratory closes.
 func (l *lab) over() bool {
-	return l.failed.Load() >= int64(l.enough) || time.Now().After(l.until)
+	return l.failed.Load() >= int64(l.enough) || l.most > 0 && l.told.Load() >= l.most || !l.until.IsZero() && time.Now().After(l.until)
 }
 
 // fail notes a schedule that came out wrong.

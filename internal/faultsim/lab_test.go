@@ -5,28 +5,22 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 )
 
-// slice is how long the laboratory is open in the tests: a part of what
-// "make torture" goes through, which part the seed says.
-func slice() time.Duration {
-	if testing.Short() {
-		return 8 * time.Second
-	}
-	return 45 * time.Second
-}
+// part is how many schedules are told in the tests: of what "make torture" goes through, the
+// part that the seed says.
+const part = 12_000
 
 func TestNothingIsLostDoubledOrDamaged(t *testing.T) {
 	l, err := newLab(stories(), variants, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.run(phases, slice(), runtime.GOMAXPROCS(0), true, func(line string) { t.Log(line) })
+	l.run(phases, budget{schedules: part}, runtime.GOMAXPROCS(0), true, func(line string) { t.Log(line) })
 	for _, f := range l.failures {
 		t.Error(f)
 	}
-	if l.told.Load() < 1000 {
+	if l.told.Load() < part {
 		t.Errorf("only %d schedules were told: does the laboratory still work?", l.told.Load())
 	}
 }

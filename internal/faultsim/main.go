@@ -75,7 +75,7 @@ func (l *lab) all(only string, length time.Duration) bool {
 			return !slices.Contains(named, sc.name) && !slices.Contains(named, sc.variant.name)
 		})
 	}
-	l.run(chosen, length, runtime.GOMAXPROCS(0), false, func(line string) { fmt.Println(line) })
+	l.run(chosen, budget{length: length}, runtime.GOMAXPROCS(0), false, func(line string) { fmt.Println(line) })
 	for _, f := range l.failures {
 		fmt.Println(f)
 	}

@@ -226,15 +226,25 @@ func (l *lab) work(tasks []task, cores int) (done int) {
 // over is for those after it.
 var shares = map[string]int{"crash": 10, "lie": 10, "error": 18, "other": 15, "order": 7, "pair": 25, "mixed": 15}
 
-// run goes through phases within a length of time, and says what was done.
-func (l *lab) run(named []string, length time.Duration, cores int, brief bool, say func(string)) {
+// budget is how much work the laboratory does at most: for how long, and how many schedules;
+// zero is without a limit.
+type budget struct {
+	length    time.Duration
+	schedules int64
+}
+
+// run goes through phases within a budget, and says what was done.
+func (l *lab) run(named []string, open budget, cores int, brief bool, say func(string)) {
 	start, share, whole := time.Now(), 0, 0
 	for _, phase := range named {
 		whole += shares[phase]
 	}
 	for _, phase := range named {
 		share += shares[phase]
-		l.until = start.Add(length * time.Duration(share) / time.Duration(whole))
+		if open.length > 0 {
+			l.until = start.Add(open.length * time.Duration(share) / time.Duration(whole))
+		}
+		l.most = open.schedules * int64(share) / int64(whole)
 		before := l.told.Load()
 		tasks := l.tasks(phase, brief)
 		done := l.work(tasks, cores)

@@ -26,8 +26,8 @@ type Env struct {
 	// of this process.
 	Environ []string
 	Cwd     string
-	Now      func() time.Time
-	Flags    Flags
+	Now     func() time.Time
+	Flags   Flags
 	// Lang is the language of what people read on the screen; "" is English.
 	Lang string
 	// Brief, if not nil, is called by a verb that looks at a workspace and ends: its process

@@ -110,7 +110,9 @@ const (
 // New returns a notifier. Begin and then Run have it tell people.
 func New(o Options) *Notifier {
 	n := &Notifier{
-		o: o, ledger: ledger{dir: o.State, memory: newMemory()}, deliver: func(ctx context.Context, t target, m Message, env []string) error { return deliver(ctx, t, m, o.Environ, env) },
+		o: o, ledger: ledger{dir: o.State, memory: newMemory()}, deliver: func(ctx context.Context, t target, m Message, env []string) error {
+			return deliver(ctx, t, m, o.Environ, env)
+		},
 		woken: make(chan struct{}, 1), open: map[string]*openRequest{},
 	}
 	n.enabled.Store(o.Settings().Enabled())
