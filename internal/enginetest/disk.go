@@ -17,6 +17,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/engine/watch"
+	"placet/internal/await"
 )
 
 // sideBySide is how many stories are told on real disks at the same time: they
@@ -88,13 +89,15 @@ type diskWorld struct {
 	record memfs.Record
 
 	out *outside
+	// until ends when the test binary's limit is near.
+	until context.Context
 }
 
 // tellOnDisk tells a story and returns the tree of every rest, nil if it
 // cannot be told.
 func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	t.Helper()
-	w := &diskWorld{suite: s, c: c, root: t.TempDir(), out: newOutside(s)}
+	w := &diskWorld{suite: s, c: c, root: t.TempDir(), out: newOutside(s), until: await.Context(real(t))}
 	w.ahead.Store(int64(time.Until(c.Now)))
 	if err := w.change(Tree{}, c.Files); err != nil {
 		t.Errorf("%v", err)
@@ -326,8 +329,9 @@ func (m *watchman) stop() {
 	<-m.over
 }
 
-// tooLong is how long a loop may take to come to rest on a real disk.
-var tooLong = 30 * time.Second
+// tooLong, if not 0, is how long a loop may take to come to rest on a real disk, where a
+// test knows that it never does.
+var tooLong time.Duration
 
 // quiet is after how long it is told that events were lost. Not every folder of
 // a run is watched: what happens in the others is found by the scan of each
@@ -344,8 +348,12 @@ func (m *watchman) settle() error {
 	defer ticker.Stop()
 	nudge := time.NewTimer(quiet)
 	defer nudge.Stop()
-	late := time.NewTimer(tooLong)
-	defer late.Stop()
+	until := m.w.until
+	if tooLong > 0 {
+		ctx, cancel := context.WithTimeout(until, tooLong)
+		defer cancel()
+		until = ctx
+	}
 	for {
 		left := m.left()
 		if left == "" {
@@ -358,8 +366,8 @@ func (m *watchman) settle() error {
 		case err := <-m.over:
 			m.over <- err
 			return fmt.Errorf("the loop has ended: %v", err)
-		case <-late.C:
-			return fmt.Errorf("after %s there is still something to do: %s", tooLong, left)
+		case <-until.Done():
+			return fmt.Errorf("there is still something to do: %s", left)
 		}
 	}
 }
