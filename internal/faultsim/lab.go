@@ -25,6 +25,10 @@ type lab struct {
 	// until is when the laboratory closes, enough after how many failures.
 	until  time.Time
 	enough int
+	// most is how many schedules are told at most, 0 for any number; phaseMost is how many
+	// of them have been told when the phase ends.
+	most, phaseMost int64
+
 	failed atomic.Int64
 
 	told     atomic.Int64
@@ -80,7 +84,7 @@ func (l *lab) plain(sc *scene) error {
 
 // over reports whether the laboratory closes.
 func (l *lab) over() bool {
-	return l.failed.Load() >= int64(l.enough) || time.Now().After(l.until)
+	return l.failed.Load() >= int64(l.enough) || l.most > 0 && l.told.Load() >= l.phaseMost || time.Now().After(l.until)
 }
 
 // fail notes a schedule that came out wrong.

@@ -225,12 +225,12 @@ func mutantLab(t *testing.T, wrap func(fs.FS) fs.FS, m clerk, step int) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.enough, l.steps = 1, []int{step}
+	l.enough, l.most, l.steps = 1, patience, []int{step}
 	return l
 }
 
-// patience is how long a mutant may live. Most are found within a second.
-const patience = 3 * time.Minute
+// patience is how many schedules a mutant may survive. Most are found within a thousand.
+const patience = 10_000
 
 func TestEveryMutantIsFound(t *testing.T) {
 	if testing.Short() {
@@ -238,13 +238,12 @@ func TestEveryMutantIsFound(t *testing.T) {
 	}
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			start := time.Now()
 			l := mutantLab(t, m.wrap, m.clerk, m.step)
-			l.run([]string{m.phase}, patience, 2, true, func(string) {})
+			l.run([]string{m.phase}, time.Hour, 2, true, func(string) {})
 			if len(l.failures) == 0 {
 				t.Fatalf("not found in %d schedules", l.told.Load())
 			}
-			t.Logf("found after %d schedules, %s: %s", l.told.Load(), time.Since(start).Round(time.Millisecond), l.failures[0])
+			t.Logf("found after %d schedules: %s", l.told.Load(), l.failures[0])
 			if !strings.Contains(l.failures[0].problem, m.want) {
 				t.Errorf("what is wrong does not hold %q", m.want)
 			}

@@ -222,11 +222,11 @@ func (l *lab) work(tasks []task, cores int) (done int) {
 	return done
 }
 
-// shares is how much of the time each phase gets, in hundredths. What one leaves
+// shares is how much of the time and of the schedules each phase gets, in hundredths. What one leaves
 // over is for those after it.
 var shares = map[string]int{"crash": 10, "lie": 10, "error": 18, "other": 15, "order": 7, "pair": 25, "mixed": 15}
 
-// run goes through phases within a length of time, and says what was done.
+// run goes through phases within a length of time and a number of schedules, and says what was done.
 func (l *lab) run(named []string, length time.Duration, cores int, brief bool, say func(string)) {
 	start, share, whole := time.Now(), 0, 0
 	for _, phase := range named {
@@ -235,6 +235,7 @@ func (l *lab) run(named []string, length time.Duration, cores int, brief bool, s
 	for _, phase := range named {
 		share += shares[phase]
 		l.until = start.Add(length * time.Duration(share) / time.Duration(whole))
+		l.phaseMost = l.most * int64(share) / int64(whole)
 		before := l.told.Load()
 		tasks := l.tasks(phase, brief)
 		done := l.work(tasks, cores)
