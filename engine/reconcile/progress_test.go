@@ -583,7 +583,6 @@ func TestProgressOverFileEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	g.eventually("the last values", func() bool {
 		last := map[string]int{}
