@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"placet/internal/await"
 )
 
 // aliveIDs are the IDs that somebody sees who only looks.
@@ -36,12 +38,12 @@ func TestWhoOnlyLooksSeesWhatRuns(t *testing.T) {
 		action.ID, action.Outcome, action.Command.Agent = a, "run/"+a+".json", a == "agent"
 		b.Begin(action)
 	}
-	await(t, "both run", func() bool { return known(b.root) == 2 })
+	await.Until(t, "both run", func() bool { return known(b.root) == 2 })
 	if diff := cmp.Diff([]string{"agent", "check"}, aliveIDs(b.root)); diff != "" {
 		t.Errorf("alive (-want +got):\n%s", diff)
 	}
 	open(t, filepath.Join(b.root, "check"))
-	await(t, "the check's outcome is there", func() bool { return b.has("run/check.json") })
+	await.Until(t, "the check's outcome is there", func() bool { return b.has("run/check.json") })
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func TestWhoOnlyLooksSeesWhatRuns(t *testing.T) {
 		t.Errorf("alive when placet has ended (-want +got):\n%s", diff)
 	}
 	open(t, filepath.Join(b.root, "agent"))
-	await(t, "the agent has ended", func() bool { return len(aliveIn(b.root)) == 0 })
+	await.Until(t, "the agent has ended", func() bool { return len(aliveIn(b.root)) == 0 })
 	if !slices.Equal(b.folders(), []string{filepath.Base(folder("agent"))}) || b.has("run/agent.json") {
 		t.Error("looking has changed something")
 	}

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/internal/await"
 )
 
 // fact is a check whose end is a fact.
@@ -28,7 +28,7 @@ func fact(t *testing.T, script string, args ...string) engine.Action {
 func (b *bench) end(a engine.Action) engine.Ended {
 	b.t.Helper()
 	b.Begin(a)
-	await(b.t, "it has ended", func() bool { return !b.Alive()[a.ID] })
+	await.Until(b.t, "it has ended", func() bool { return !b.Alive()[a.ID] })
 	e, ok := b.Ended()[a.ID]
 	if !ok {
 		b.t.Fatal("it is neither alive nor ended")
@@ -151,10 +151,8 @@ func TestStopEndsACommandWithoutAnOutcome(t *testing.T) {
 	a := fact(t, "echo > up; sleep 600")
 	a.Command.Agent = true
 	b.Begin(a)
-	await(t, "it runs", func() bool { return b.has("up") })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := b.Stop(ctx); err != nil {
+	await.Until(t, "it runs", func() bool { return b.has("up") })
+	if err := b.Stop(await.Context(t)); err != nil {
 		t.Fatal(err)
 	}
 	if e := b.Ended()[a.ID]; e.Result != "stopped" {
@@ -176,16 +174,14 @@ func TestWhatAnOrderlyStopEndedMayBeginAgain(t *testing.T) {
 	first := benchAt(t, root, RunnerOptions{})
 	a := fact(t, "echo >> up; test -e again || sleep 600")
 	first.Begin(a)
-	await(t, "it runs", func() bool { return first.has("up") })
+	await.Until(t, "it runs", func() bool { return first.has("up") })
 	unwanted := fact(t, "echo > other; sleep 600")
 	unwanted.ID = "unwanted"
 	first.Begin(unwanted)
-	await(t, "it runs", func() bool { return first.has("other") })
+	await.Until(t, "it runs", func() bool { return first.has("other") })
 	first.End(unwanted.ID)
-	await(t, "it has ended", func() bool { return !first.Alive()[unwanted.ID] })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := first.Stop(ctx); err != nil {
+	await.Until(t, "it has ended", func() bool { return !first.Alive()[unwanted.ID] })
+	if err := first.Stop(await.Context(t)); err != nil {
 		t.Fatal(err)
 	}
 	if looked := Stopped(stateIn(t, root)); len(looked) != 1 || looked[a.ID].Result != "stopped" {
@@ -221,7 +217,7 @@ func TestAfterAKillACommandWithoutAnOutcomeIsEnded(t *testing.T) {
 	told := make(chan string, 8)
 	b := benchAt(t, root, RunnerOptions{OnEnd: func(id string) { told <- id }})
 	for _, name := range []string{"agent.below", "check.below"} {
-		await(t, name+" is there", func() bool { return b.wrote(name) })
+		await.Until(t, name+" is there", func() bool { return b.wrote(name) })
 	}
 	if err := b.Recover(); err != nil {
 		t.Fatal(err)
@@ -318,7 +314,7 @@ func TestTwoDatabasesDoNotWaitForOneAnother(t *testing.T) {
 	b.Begin(row("a.db", "a-1"))
 	b.Begin(row("./a.db", "a-2")) // the same file
 	b.Begin(row("b.db", "b-1"))
-	await(t, "both databases are at work", func() bool { return len(l.asked()) == 2 })
+	await.Until(t, "both databases are at work", func() bool { return len(l.asked()) == 2 })
 	if got := l.asked(); got[0] == "a-2" || got[1] == "a-2" {
 		t.Errorf("asked %q", got)
 	}
@@ -337,13 +333,11 @@ func TestStopWaitsForTheRowAtHand(t *testing.T) {
 	for _, id := range []string{"row-1", "row-2", "row-3"} {
 		b.Begin(row("a.db", id))
 	}
-	await(t, "the first is at hand", func() bool { return len(l.asked()) == 1 })
+	await.Until(t, "the first is at hand", func() bool { return len(l.asked()) == 1 })
 	b.End("row-1") // it is done all the same
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
 	stopped := make(chan error)
-	go func() { stopped <- b.Stop(ctx) }()
-	await(t, "it is stopping", func() bool {
+	go func() { stopped <- b.Stop(await.Context(t)) }()
+	await.Until(t, "it is stopping", func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return b.stopped
@@ -382,7 +376,7 @@ func TestWhatKeepsOneRowOutKeepsOutAllThatWait(t *testing.T) {
 	for _, id := range []string{"row-1", "row-2", "row-3"} {
 		b.Begin(row("a.db", id))
 	}
-	await(t, "the first is at hand", func() bool { return len(l.asked()) == 1 })
+	await.Until(t, "the first is at hand", func() bool { return len(l.asked()) == 1 })
 	l.gate <- struct{}{}
 	if err := b.Wait(t.Context()); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/internal/await"
 	"placet/templates"
 )
 
@@ -370,7 +371,7 @@ func TestARepositoryThatAppearsIsFoundSoon(t *testing.T) {
 	}
 	gitDo(t, dir, "init", "-q")
 	gitCommit(t, dir, "a", "a", "first")
-	await(t, "git is asked again", func() bool { return ask("git:log/1").Err == nil })
+	await.Until(t, "git is asked again", func() bool { return ask("git:log/1").Err == nil })
 }
 
 func TestAFifoInGitsFolderIsNotWaitedFor(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"placet/internal/await"
 )
 
 func TestALostChecksDescendantsAreKilledToo(t *testing.T) {
@@ -17,7 +19,7 @@ func TestALostChecksDescendantsAreKilledToo(t *testing.T) {
 	killedPlacet(t, root, script)
 	b := benchAt(t, root, RunnerOptions{})
 	for _, name := range []string{"check.grandchild", "agent.grandchild"} {
-		await(t, name+" is there", func() bool { return b.wrote(name) })
+		await.Until(t, name+" is there", func() bool { return b.wrote(name) })
 	}
 	gone(t, b.read("check.pid"))
 	if err := b.Recover(); err != nil {

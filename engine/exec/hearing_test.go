@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -152,7 +153,7 @@ func TestOnlyWhatFinishedIsJudged(t *testing.T) {
 			}
 			b.Begin(a)
 			if test.then != nil {
-				await(t, "it runs", func() bool { return b.has("up") })
+				await.Until(t, "it runs", func() bool { return b.has("up") })
 				test.then(b, a)
 			}
 			got := b.do(a)
@@ -174,7 +175,7 @@ func TestACommandThatClosesItsOutputIsWaitedFor(t *testing.T) {
 	gate(t, b.root, "gate")
 	a := judged(t, "echo 4 passing; exec >&- 2>&-; echo > up; read line < gate; exit 3", "4 passing")
 	b.Begin(a)
-	await(t, "its output is closed", func() bool { return b.has("up") })
+	await.Until(t, "its output is closed", func() bool { return b.has("up") })
 	if !b.Alive()[a.ID] || b.has(a.Outcome) {
 		t.Error("it counts as over although it goes on")
 	}
@@ -194,7 +195,7 @@ func TestOfFiftyMebibytesAWindowIsKept(t *testing.T) {
 		before := live()
 		a := judged(t, script, expected)
 		b.Begin(a)
-		await(t, "all is printed", func() bool { return b.has("up") })
+		await.Until(t, "all is printed", func() bool { return b.has("up") })
 		if grown := live() - before; grown > 12<<20 {
 			t.Errorf("%d bytes more are in use, expected little more than the 8 MiB that are matched", grown)
 		}

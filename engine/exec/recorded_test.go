@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -48,7 +49,7 @@ func TestARecordedAttemptOfThisProcessGoesOn(t *testing.T) {
 	a := shell(t, "echo > up; read line < gate; exit 6")
 	gate(t, b.root, "gate")
 	b.Begin(a)
-	await(t, "it runs", func() bool { return b.has("up") })
+	await.Until(t, "it runs", func() bool { return b.has("up") })
 	b.Begin(recorded(a))
 	if b.has(a.Outcome) {
 		t.Fatal("it was given up although it runs")
@@ -111,7 +112,7 @@ func TestALostAttemptsOutcomeIsTriedAgainAndNeverReplaced(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.root, filepath.Dir(a.Outcome))); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
+	await.Until(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
 
 	a.ID, a.Outcome = "another", "run/another.json"
 	put(t, b.root, a.Outcome, `{"outcome":"finished"}`)
@@ -168,7 +169,7 @@ func TestAnAgentThatIsKnownAgainTellsWhatWasAskedOfIt(t *testing.T) {
 	judge.Command.Prefer = "trees/a"
 	b.Begin(talk)
 	b.Begin(judge)
-	await(t, "both run", func() bool { return b.has("up-tail") && b.has("up-judge") && known(root) == 2 })
+	await.Until(t, "both run", func() bool { return b.has("up-tail") && b.has("up-judge") && known(root) == 2 })
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -30,7 +31,7 @@ func killedPlacet(t *testing.T, root, script string, env ...string) {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, root: root}
-	await(t, "both commands run and are known", func() bool {
+	await.Until(t, "both commands run and are known", func() bool {
 		return b.wrote("agent.pid") && b.wrote("check.pid") && known(root) == 2
 	})
 	if err := placet.Process.Kill(); err != nil {
@@ -93,12 +94,12 @@ func TestAfterAKillTheAgentIsKnownAgainAndTheCheckIsLost(t *testing.T) {
 	b.Begin(engine.Action{ID: "agent", Outcome: "run/agent.json", Command: engine.Command{Argv: []string{"touch", "twice"}, Agent: true}})
 
 	open(t, filepath.Join(root, "agent"))
-	await(t, "the agent's outcome is there", func() bool { return b.has("run/agent.json") })
+	await.Until(t, "the agent's outcome is there", func() bool { return b.has("run/agent.json") })
 	got := b.outcome(at("run/agent.json"))
 	if got.Outcome != "finished" || got.code() != -1 || got.Stdout.Head != "begun\nwent on\n" {
 		t.Errorf("agent: outcome %q, exit code %d, stdout %q; want finished, null, its whole output", got.Outcome, got.code(), got.Stdout.Head)
 	}
-	await(t, "nothing is alive", func() bool { return len(b.Alive()) == 0 })
+	await.Until(t, "nothing is alive", func() bool { return len(b.Alive()) == 0 })
 	if b.has("twice") || len(b.folders()) != 0 {
 		t.Error("it began twice, or left a folder behind")
 	}
@@ -126,7 +127,7 @@ func TestAnAgentWhoseProcessWasNotNotedIsFound(t *testing.T) {
 		t.Fatalf("alive: %v, want the agent alone", alive)
 	}
 	b.End("agent")
-	await(t, "it has ended", func() bool { return b.has("run/agent.json") })
+	await.Until(t, "it has ended", func() bool { return b.has("run/agent.json") })
 	if got := b.outcome(at("run/agent.json")); got.Outcome != "stopped" || got.Stdout.Head != "begun\n" {
 		t.Errorf("outcome %q, stdout %q; want stopped", got.Outcome, got.Stdout.Head)
 	}
@@ -156,7 +157,7 @@ func TestAnAgentKeepsItsDeadlineOverARestart(t *testing.T) {
 	a := agent(t, "echo > up; sleep 600")
 	a.Command.Timeout = time.Hour
 	b.Begin(a)
-	await(t, "it runs", func() bool { return b.has("up") && known(b.root) == 1 })
+	await.Until(t, "it runs", func() bool { return b.has("up") && known(b.root) == 1 })
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestAnAgentKeepsItsDeadlineOverARestart(t *testing.T) {
 	if err := next.Recover(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "its outcome is there", func() bool { return next.has(a.Outcome) })
+	await.Until(t, "its outcome is there", func() bool { return next.has(a.Outcome) })
 	if got := next.outcome(a); got.Outcome != "timed_out" || got.DurationMS < 3600000 {
 		t.Errorf("outcome %q after %d ms", got.Outcome, got.DurationMS)
 	}
@@ -176,12 +177,12 @@ func TestAnAgentThatIsKnownAgainCanBeLeftAgain(t *testing.T) {
 	b := newBench(t, RunnerOptions{})
 	a := agent(t, "echo > up; sleep 600")
 	b.Begin(a)
-	await(t, "it runs", func() bool { return b.has("up") && known(b.root) == 1 })
+	await.Until(t, "it runs", func() bool { return b.has("up") && known(b.root) == 1 })
 	for range 3 {
 		if err := b.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "it is let go", func() bool { return len(b.Alive()) == 0 })
+		await.Until(t, "it is let go", func() bool { return len(b.Alive()) == 0 })
 		b = benchAt(t, b.root, RunnerOptions{})
 		if err := b.Recover(); err != nil {
 			t.Fatal(err)
@@ -191,7 +192,7 @@ func TestAnAgentThatIsKnownAgainCanBeLeftAgain(t *testing.T) {
 		}
 	}
 	b.End(a.ID)
-	await(t, "it has ended", func() bool { return b.has(a.Outcome) })
+	await.Until(t, "it has ended", func() bool { return b.has(a.Outcome) })
 	if got := b.outcome(a); got.Outcome != "stopped" {
 		t.Errorf("outcome %q, want stopped", got.Outcome)
 	}
@@ -326,7 +327,7 @@ func TestRecoverGoesOnWhenAnOutcomeCannotBeWritten(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.root, "run")); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the outcome is there", func() bool { return b.has("run/outcome.json") })
+	await.Until(t, "the outcome is there", func() bool { return b.has("run/outcome.json") })
 }
 
 func TestActionsFolderThatIsALinkOutIsNotFollowed(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/internal/await"
 )
 
 // clock returns a clock that goes on by step with every look.
@@ -103,8 +104,8 @@ func TestAnActionIsAliveUntilItsOutcomeIsRecorded(t *testing.T) {
 		t.Error("not alive right after Begin")
 	}
 	open(t, filepath.Join(b.root, "gate"))
-	await(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
-	await(t, "it is no longer alive", func() bool { return !b.Alive()[a.ID] })
+	await.Until(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
+	await.Until(t, "it is no longer alive", func() bool { return !b.Alive()[a.ID] })
 }
 
 // open lets a command that reads a FIFO go on.
@@ -238,7 +239,7 @@ func gone(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatalf("not a process id: %q", pid)
 	}
-	await(t, fmt.Sprintf("process %d is gone", n), func() bool {
+	await.Until(t, fmt.Sprintf("process %d is gone", n), func() bool {
 		_, err := birth(n)
 		return errors.Is(err, errEnded)
 	})
@@ -248,22 +249,26 @@ func TestADeadlineEndsTheWholeGroup(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, script string
+		grace        time.Duration
 		code         int
 		reason       string
 	}{
-		{"SIGTERM is enough", "sleep 600 & echo $!; wait", -1, "ended by signal: terminated"},
-		{"it says how it ended", "trap 'exit 7' TERM; sleep 600 & echo $!; wait", 7, ""},
-		{"SIGTERM is ignored", "trap '' TERM; sleep 600 & echo $!; wait; wait", -1, "ended by signal: killed"},
-		{"SIGTERM is ignored by what it started", "(trap '' TERM; exec sleep 600) & echo $!; wait", -1, "ended by signal: terminated"},
+		{"SIGTERM is enough", "sleep 600 & echo $!; wait", time.Minute, -1, "ended by signal: terminated"},
+		{"it says how it ended", "trap 'exit 7' TERM; sleep 600 & echo $!; wait", time.Minute, 7, ""},
+		{"SIGTERM is ignored", "trap '' TERM; sleep 600 & echo $!; wait; wait", 200 * time.Millisecond, -1, "ended by signal: killed"},
+		{"SIGTERM is ignored by what it started", "(trap '' TERM; exec sleep 600) & echo $!; wait", 200 * time.Millisecond, -1, "ended by signal: terminated"},
 	}
 	for _, test := range tests {
 		for _, make := range []func(*testing.T, string, ...string) engine.Action{shell, agent} {
 			a := make(t, test.script)
 			t.Run(fmt.Sprintf("%s, agent %t", test.name, a.Command.Agent), func(t *testing.T) {
 				t.Parallel()
-				b := newBench(t, RunnerOptions{Grace: 200 * time.Millisecond})
-				a.Command.Timeout = 300 * time.Millisecond
-				got := b.do(a)
+				got := result{}
+				// A busy machine may take longer to start the script than the command may run.
+				for timeout := 300 * time.Millisecond; !strings.HasSuffix(got.Stdout.Head, "\n"); timeout *= 2 {
+					a.Command.Timeout = timeout
+					got = newBench(t, RunnerOptions{Grace: test.grace}).do(a)
+				}
 				if got.Outcome != "timed_out" || got.code() != test.code || got.Reason != test.reason {
 					t.Errorf("outcome %q, exit code %d, reason %q", got.Outcome, got.code(), got.Reason)
 				}
@@ -321,7 +326,7 @@ func TestStopEndsChecksAndLeavesAgents(t *testing.T) {
 	agent.ID, agent.Outcome = "agent", "run/agent.json"
 	b.Begin(check)
 	b.Begin(agent)
-	await(t, "both run", func() bool { return b.has("check.pid") && b.has("agent.pid") })
+	await.Until(t, "both run", func() bool { return b.has("check.pid") && b.has("agent.pid") })
 
 	if err := b.Stop(t.Context()); err != nil {
 		t.Fatal(err)
@@ -329,7 +334,7 @@ func TestStopEndsChecksAndLeavesAgents(t *testing.T) {
 	if got := b.outcome(check); got.Outcome != "stopped" || got.code() != -1 {
 		t.Errorf("check: outcome %q, exit code %d; want stopped, null", got.Outcome, got.code())
 	}
-	await(t, "the agent is let go", func() bool { return len(b.Alive()) == 0 })
+	await.Until(t, "the agent is let go", func() bool { return len(b.Alive()) == 0 })
 	if b.has(agent.Outcome) {
 		t.Error("the agent has an outcome although it runs")
 	}
@@ -351,7 +356,7 @@ func TestStopEndsChecksAndLeavesAgents(t *testing.T) {
 	if err := next.Recover(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the agent's outcome is there", func() bool { return next.has("run/agent.json") })
+	await.Until(t, "the agent's outcome is there", func() bool { return next.has("run/agent.json") })
 	agent.Outcome = "run/agent.json"
 	if got := next.outcome(agent); got.Outcome != "finished" || got.Stdout.Head != "agent went on\n" {
 		t.Errorf("the agent: outcome %q, stdout %q", got.Outcome, got.Stdout.Head)
@@ -363,8 +368,8 @@ func TestStopNamesWhatDoesNotEndInTime(t *testing.T) {
 	b := newBench(t, RunnerOptions{Grace: time.Second})
 	a := shell(t, "trap '' TERM; echo > up; while :; do sleep 0.05; done")
 	b.Begin(a)
-	await(t, "it runs", func() bool { return b.has("up") })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	await.Until(t, "it runs", func() bool { return b.has("up") })
+	ctx, cancel := context.WithTimeout(t.Context(), -1) // it is over before the command is
 	defer cancel()
 	err := b.Stop(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), a.ID) {
@@ -397,11 +402,11 @@ func TestACommandNobodyWantsIsEnded(t *testing.T) {
 		b := newBench(t, RunnerOptions{})
 		a := make(t, "echo > up; sleep 600")
 		b.Begin(a)
-		await(t, "it runs", func() bool { return b.has("up") })
+		await.Until(t, "it runs", func() bool { return b.has("up") })
 		b.End("somebody else")
 		b.End(a.ID)
 		b.End(a.ID)
-		await(t, "it has ended", func() bool { return !b.Alive()[a.ID] })
+		await.Until(t, "it has ended", func() bool { return !b.Alive()[a.ID] })
 		if got := b.outcome(a); got.Outcome != "stopped" {
 			t.Errorf("agent %t: outcome %q, want stopped", a.Command.Agent, got.Outcome)
 		}
@@ -455,14 +460,14 @@ func TestAnOutcomeThatCannotBeWrittenIsTriedAgain(t *testing.T) {
 	a := shell(t, "echo > ran")
 	put(t, b.root, filepath.Dir(a.Outcome), "a file in the folder's place")
 	b.Begin(a)
-	await(t, "it ran", func() bool { return b.has("ran") })
+	await.Until(t, "it ran", func() bool { return b.has("ran") })
 	if !b.Alive()[a.ID] {
 		t.Error("it counts as over although no outcome is recorded")
 	}
 	if err := os.Remove(filepath.Join(b.root, filepath.Dir(a.Outcome))); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
+	await.Until(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
 }
 
 func TestWithoutAWorkspaceNothingStarts(t *testing.T) {
@@ -471,7 +476,7 @@ func TestWithoutAWorkspaceNothingStarts(t *testing.T) {
 	b.Runner.root = filepath.Join(b.root, "gone")
 	ran := filepath.Join(b.root, "ran")
 	b.Begin(shell(t, "echo > "+ran))
-	await(t, "it has ended", func() bool { return b.has("run") })
+	await.Until(t, "it has ended", func() bool { return b.has("run") })
 	if b.has("ran") {
 		t.Error("it ran")
 	}
@@ -487,7 +492,7 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 		first.Begin(a)
 	}
 	for _, id := range []string{document.ID, fact.ID, other.ID} {
-		await(t, id+" runs", func() bool {
+		await.Until(t, id+" runs", func() bool {
 			rec, err := readRecord(first.o.State, folder(id))
 			return err == nil && rec.Pid > 0
 		})
@@ -496,7 +501,7 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 		return a.ID != other.ID && a.Command.Argv[len(a.Command.Argv)-1] == "exec sleep 600"
 	}
 	first.Revoke(revoked)
-	await(t, "both have ended", func() bool { return len(first.Alive()) == 1 })
+	await.Until(t, "both have ended", func() bool { return len(first.Alive()) == 1 })
 	if got := first.outcome(document); got.Outcome != "stopped" || got.Reason != revokedReason {
 		t.Errorf("%+v", got)
 	}
@@ -508,7 +513,7 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 	left := agent(t, "exec sleep 600")
 	left.ID, left.Outcome = "left", "run/left.json"
 	first.Begin(left)
-	await(t, "it runs", func() bool {
+	await.Until(t, "it runs", func() bool {
 		rec, err := readRecord(first.o.State, folder(left.ID))
 		return err == nil && rec.Pid > 0
 	})
@@ -520,7 +525,7 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Revoke(revoked)
-	await(t, "it has ended", func() bool { return len(second.Alive()) == 0 })
+	await.Until(t, "it has ended", func() bool { return len(second.Alive()) == 0 })
 	if got := second.outcome(left); got.Outcome != "stopped" || got.Reason != revokedReason {
 		t.Errorf("%+v", got)
 	}

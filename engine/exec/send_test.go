@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/internal/await"
 	"placet/schemas"
 )
 
@@ -190,7 +191,7 @@ func TestTheOutcomeOfASendIsKeptAndTriedAgain(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.root, filepath.Dir(a.Outcome))); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
+	await.Until(t, "the outcome is there", func() bool { return b.has(a.Outcome) })
 }
 
 func TestAnOrderlyStopWaitsForASendAndThenCutsIt(t *testing.T) {

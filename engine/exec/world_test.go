@@ -7,29 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"placet/engine"
 	"placet/engine/store"
 	"placet/engine/store/fs"
+	"placet/internal/await"
 	"placet/layout"
 )
-
-// await polls for what an outside process does, and gives up after a while.
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
-	defer deadline.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
 
 // bench is a workspace with a runner.
 type bench struct {
@@ -53,7 +37,7 @@ func benchAt(t *testing.T, root string, o RunnerOptions) *bench {
 		for id := range b.Alive() {
 			b.End(id)
 		}
-		await(t, "every command has ended", func() bool { return len(b.Alive()) == 0 })
+		await.Until(t, "every command has ended", func() bool { return len(b.Alive()) == 0 })
 	})
 	return b
 }
@@ -85,7 +69,7 @@ func (runFamily) File(_ layout.Run, rel string) (layout.File, bool) {
 func (b *bench) do(a engine.Action) result {
 	b.t.Helper()
 	b.Begin(a)
-	await(b.t, a.ID+" has ended", func() bool { return !b.Alive()[a.ID] })
+	await.Until(b.t, a.ID+" has ended", func() bool { return !b.Alive()[a.ID] })
 	return b.outcome(a)
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -249,46 +250,39 @@ func TestAStreamBeginsAnewAfterAnEventOfOthers(t *testing.T) {
 
 // Whoever opens many connections waits for those that go, and the end waits for nobody.
 func TestNoMoreConnectionsThanSlots(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const most = 2
-	limited, accepted := LimitConns(l, most), make(chan net.Conn)
-	go func() {
-		defer close(accepted)
-		for {
-			conn, err := limited.Accept()
-			if err != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		const most = 2
+		p := &pipes{make(chan net.Conn, most+2), make(chan struct{})}
+		limited, accepted := LimitConns(p, most), make(chan net.Conn, most+2)
+		go func() {
+			defer close(accepted)
+			for {
+				conn, err := limited.Accept()
+				if err != nil {
+					return
+				}
+				accepted <- conn
 			}
-			accepted <- conn
+		}()
+		for range most + 2 {
+			defer p.dial().Close()
 		}
-	}()
-	for range most + 2 {
-		conn, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
+		first, second := <-accepted, <-accepted
+		defer second.Close()
+		synctest.Wait()
+		if len(accepted) > 0 {
+			t.Error("there is one too many")
 		}
-		defer conn.Close()
-	}
-	first := <-accepted
-	second := <-accepted
-	defer second.Close()
-	select {
-	case <-accepted:
-		t.Error("there is one too many")
-	case <-time.After(50 * time.Millisecond):
-	}
-	first.Close()
-	third := <-accepted
-	defer third.Close()
-	if err := limited.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, open := <-accepted; open {
-		t.Error("one is accepted after the end")
-	}
+		first.Close()
+		third := <-accepted
+		defer third.Close()
+		if err := limited.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, open := <-accepted; open {
+			t.Error("one is accepted after the end")
+		}
+	})
 }
 
 func TestAFrameIsOneEvent(t *testing.T) {

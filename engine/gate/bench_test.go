@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"testing"
 
 	"placet/engine"
@@ -19,6 +20,21 @@ func BenchmarkReadForm(b *testing.B) {
 	for b.Loop() {
 		if _, err := readFormAt("form.md", form, review()); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReadLargeForm shows, by the time for each byte, what takes more than time in the
+// size of a form.
+func BenchmarkReadLargeForm(b *testing.B) {
+	for _, size := range []int{1 << 16, 1 << 20} {
+		for name, form := range largeForms(b, size) {
+			b.Run(fmt.Sprintf("%s of %d KiB", name, size>>10), func(b *testing.B) {
+				b.SetBytes(int64(len(form)))
+				for b.Loop() {
+					_, _ = readFormAt("form.md", form, review())
+				}
+			})
 		}
 	}
 }

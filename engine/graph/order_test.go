@@ -173,9 +173,9 @@ func cutOff(nodes []Node, failed map[string]bool, waived func(node, dependency s
 	return cut
 }
 
-func TestTenThousandGraphsAreOrderedLikeTheNaiveWay(t *testing.T) {
+func TestRandomGraphsAreOrderedLikeTheNaiveWay(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 10_000 {
+	for i := range 1000 {
 		most := 60
 		if i%50 == 0 {
 			most = 500

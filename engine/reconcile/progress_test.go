@@ -313,7 +313,7 @@ func TestProgressIsReportedAndMovesNothing(t *testing.T) {
 func TestManyWorkersCostWhatTheySay(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		const workers, seconds = 50, 4
+		const workers, seconds = 10, 4
 		g := newGauges(t, root, gauge{Status: "waiting", Workers: workers, AtLeast: 1 << 30})
 		s := g.start(g.hears)
 		<-s.ready
@@ -583,7 +583,6 @@ func TestProgressOverFileEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	g.eventually("the last values", func() bool {
 		last := map[string]int{}

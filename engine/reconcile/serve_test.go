@@ -5,14 +5,11 @@ import (
 	"os"
 	"path"
 	"sync"
-	"time"
 
 	"placet/engine/watch"
+	"placet/internal/await"
 	"placet/layout"
 )
-
-// within is how long inotify and the disk may take on a busy machine.
-const within = 10 * time.Second
 
 // service is a Watch that runs.
 type service struct {
@@ -25,11 +22,7 @@ type service struct {
 func (w *world) serve(open watch.Open) *service {
 	w.t.Helper()
 	s := w.start(open)
-	select {
-	case <-s.ready:
-	case <-time.After(within):
-		w.t.Fatalf("not ready\n%s", w.log)
-	}
+	await.Receive(w.t, "the watch is ready", s.ready)
 	return s
 }
 
@@ -60,13 +53,7 @@ func (w *world) start(open watch.Open) *service {
 
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(within)
-	for !ok() {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("not within %v: %s\n%s", within, what, w.log)
-		}
-		<-time.After(2 * time.Millisecond)
-	}
+	await.Until(w.t, what, ok)
 }
 
 func (w *world) becomes(id, status string) {

@@ -377,6 +377,11 @@ func worldAt(t testing.TB, root string, change ...func(*Options)) *world {
 		c(&o)
 	}
 	w.Loop = New(o)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log:\n%s", w.log)
+		}
+	})
 	return w
 }
 
@@ -458,16 +463,4 @@ func (w *world) movedEvents() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.moved...)
-}
-
-// eventually polls until what is awaited from inotify or the disk has come.
-func eventually(t testing.TB, within time.Duration, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(within)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", within, what)
-		}
-		<-time.After(2 * time.Millisecond)
-	}
 }

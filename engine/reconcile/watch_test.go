@@ -22,6 +22,7 @@ import (
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
+	"placet/internal/await"
 )
 
 func TestWatchServesWhatIsThereAndWhatComes(t *testing.T) {
@@ -343,25 +344,35 @@ func TestIllegalTransitionIsRefusedAndSaidOnce(t *testing.T) {
 }
 
 func TestNothingIsDecidedWhileGitRewritesTheTree(t *testing.T) {
-	w := newWorld(t)
-	w.toy("a", toyState{Target: 1})
-	w.put(".git/MERGE_HEAD", "0\n")
-	w.serve(watch.Notify) // ready although nothing is decided
-	w.eventually("it is said", func() bool { return strings.Contains(w.log.String(), "nothing is decided until") })
-	w.toy("b", toyState{Target: 1})
-	before := w.tree()
-	<-time.After(3 * pausePoll)
-	if diff := cmp.Diff(before, w.tree()); diff != "" {
-		t.Errorf("something was decided:\n%s", diff)
-	}
-	if err := os.Remove(w.abs(".git/MERGE_HEAD")); err != nil {
-		t.Fatal(err)
-	}
-	w.becomes("a", "waiting")
-	w.becomes("b", "waiting")
-	if n := strings.Count(w.log.String(), "nothing is decided until"); n != 1 {
-		t.Errorf("said %d times, want once:\n%s", n, w.log)
-	}
+	root := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := worldAt(t, root)
+		w.toy("a", toyState{Target: 1})
+		w.put(".git/MERGE_HEAD", "0\n")
+		s := w.start(deaf)
+		<-s.ready // although nothing is decided
+		w.toy("b", toyState{Target: 1})
+		before := w.tree()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if diff := cmp.Diff(before, w.tree()); diff != "" {
+			t.Errorf("something was decided:\n%s", diff)
+		}
+		if err := os.Remove(w.abs(".git/MERGE_HEAD")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * scanRound)
+		synctest.Wait()
+		for _, id := range []string{"a", "b"} {
+			if got := w.state(id).Status; got != "waiting" {
+				t.Errorf("%s: %s", id, got)
+			}
+		}
+		if n := strings.Count(w.log.String(), "nothing is decided until"); n != 1 {
+			t.Errorf("said %d times, want once:\n%s", n, w.log)
+		}
+		s.stop()
+	})
 }
 
 func TestRunIsLookedAtByOneWorkerAtATime(t *testing.T) {
@@ -424,7 +435,7 @@ func TestWatchLeavesNoGoroutineAndEndsMidWork(t *testing.T) {
 			}
 		}
 	}
-	eventually(t, within, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
+	await.Until(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func TestWatchEndsWithAnErrorWhenItsWatcherIsClosed(t *testing.T) {

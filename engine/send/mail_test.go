@@ -344,10 +344,9 @@ func TestTheConversationWithAnOddServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			addr, said := script(t, test.greeting, test.answer)
-			began := time.Now()
 			sent := sender(t).Send(t.Context(), withLogin(mailTo(addr)))
-			if took := time.Since(began); short(sent) != test.want || took > 10*time.Second {
-				t.Errorf("%s after %s: %s; want %s", short(sent), took, sent.Reason, test.want)
+			if short(sent) != test.want {
+				t.Errorf("%s: %s; want %s", short(sent), sent.Reason, test.want)
 			}
 			for i, line := range said() {
 				if line == "." && i+1 < len(said()) && !strings.HasPrefix(test.want, "done") {

@@ -232,7 +232,7 @@ func sender(t *testing.T) *Sender {
 // mailTo is a mail for a server.
 func mailTo(addr *net.TCPAddr) engine.Send {
 	return engine.Send{
-		Key: "job-0123456789ab-1", Timeout: 20 * time.Second,
+		Key: "job-0123456789ab-1", Timeout: time.Hour,
 		Response: []engine.Field{{Name: "status", Value: "sent"}},
 		Mail: &engine.Mail{
 			Host: "127.0.0.1", Port: addr.Port, TLS: "none",

@@ -124,12 +124,8 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 			l.hostile(tt.script)
 			before := l.bytes()
 			highest()
-			began := time.Now()
 			e := l.insertRow(answer(1, nil))
 			l.Release(audit)
-			if took := time.Since(began); took > 3*time.Second {
-				t.Errorf("it took %s", took)
-			}
 			if most := highest(); most > mostHeap {
 				t.Errorf("SQLite held %d bytes", most)
 			}
@@ -139,11 +135,7 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 			if !bytes.Equal(before, l.bytes()) {
 				t.Error("the file was changed")
 			}
-			began = time.Now()
 			seen := l.query("SELECT id FROM audit_logs")
-			if took := time.Since(began); took > 1500*time.Millisecond {
-				t.Errorf("a look took %s", took)
-			}
 			if upstreams := strings.Contains(tt.script, "TRIGGER user_feedback_ai AFTER INSERT ON user_feedback"); (seen.Result == "done") != upstreams || !upstreams && !strings.Contains(seen.Reason, tt.want) {
 				t.Errorf("a look: %s, %q", seen.Result, seen.Reason)
 			}

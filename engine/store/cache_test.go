@@ -16,6 +16,7 @@ import (
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -287,14 +288,10 @@ func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	options := store.Options{Now: func() time.Time { return now() }}
 	s := store.New(fs.OS(root), options)
 	// What was made just now is trusted as soon as a change of it would show.
-	for deadline := time.Now().Add(time.Minute); ; {
-		if same, sure := s.Unchanged(aRun(), layout.Faber{}, load(t, s).Look); same && sure {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("nothing is trusted")
-		}
-	}
+	await.Until(t, "what was made is trusted", func() bool {
+		same, sure := s.Unchanged(aRun(), layout.Faber{}, load(t, s).Look)
+		return same && sure
+	})
 	put(event(101), `{"more": 1}`)
 	put(event(7), `{"replaced": 1}`)
 	if err := os.Remove(filepath.Join(root, in(event(9)))); err != nil {
@@ -316,11 +313,9 @@ func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	if unchanged(s) {
 		t.Error("the safety net has not found the change in place")
 	}
-	for deadline := time.Now().Add(time.Minute); string(doc(load(t, s), event(8)).Body) != `{"in": "place"}`; {
-		if time.Now().After(deadline) {
-			t.Fatal("the change in place is not seen")
-		}
-	}
+	await.Until(t, "the change in place is seen", func() bool {
+		return string(doc(load(t, s), event(8)).Body) == `{"in": "place"}`
+	})
 }
 
 func pathsOf(l store.Loaded) (all []string) {

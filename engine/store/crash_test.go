@@ -192,7 +192,6 @@ func TestACrashAtAnyCallLeavesOldOrNewAndIsRecovered(t *testing.T) {
 		t.Skip("one call after the other: there is nothing for the race detector")
 	}
 	schedules := 0
-	start := time.Now()
 	for _, variant := range variants {
 		for _, when := range []memfs.When{memfs.Before, memfs.After, memfs.Torn} {
 			for k := 1; ; k++ {
@@ -218,7 +217,7 @@ func TestACrashAtAnyCallLeavesOldOrNewAndIsRecovered(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d schedules, %.0f a minute", schedules, float64(schedules)/time.Since(start).Minutes())
+	t.Logf("%d schedules", schedules)
 }
 
 func TestWhatCommitSaysIsDurableSurvivesAnyPowerCut(t *testing.T) {

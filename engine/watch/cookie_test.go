@@ -176,11 +176,10 @@ func TestUntouchedIsWhatChangedBefore(t *testing.T) {
 	if err := os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	hour := time.Hour
-	if !h.Untouched(time.Now().Add(hour), "d", "d/f") || h.Untouched(time.Now().Add(-hour), "d/f") || h.Untouched(time.Now().Add(-hour), "d") {
+	if !h.Untouched(time.Now().Add(time.Hour), "d", "d/f") || h.Untouched(time.Now().Add(-time.Hour), "d/f") || h.Untouched(time.Now().Add(-time.Hour), "d") {
 		t.Error("what was made now is not told from what was made before")
 	}
-	if h.Untouched(time.Now().Add(hour), "d", "d/none") {
+	if h.Untouched(time.Now().Add(time.Hour), "d", "d/none") {
 		t.Error("a file that is not there is untouched")
 	}
 }

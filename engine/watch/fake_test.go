@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -10,9 +9,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"placet/internal/await"
 )
 
 // fake is a source that tells only what a test says.
@@ -202,11 +202,10 @@ func (h *harness) follow(owner string, dirs ...string) {
 	}
 }
 
-// await collects batches until enough says so; the test ends after 5 s.
-func await(t *testing.T, w *Watcher, enough func(Batch) bool) {
+// collect takes batches until enough says so.
+func collect(t *testing.T, w *Watcher, enough func(Batch) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
+	ctx := await.Context(t)
 	for {
 		b, err := w.Next(ctx)
 		if err != nil {

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"placet/internal/await"
 )
 
 // real is a watcher over the operating system's events.
@@ -96,7 +97,7 @@ func TestEveryWayOfChangingAFileIsSeen(t *testing.T) {
 			if err := change(filepath.Join(root, "runs/a/state.json")); err != nil {
 				t.Fatal(err)
 			}
-			await(t, w, owns("A"))
+			collect(t, w, owns("A"))
 		})
 	}
 }
@@ -108,11 +109,11 @@ func TestFolderRenamedAwayAndBackIsSeenAgain(t *testing.T) {
 			w.Structure([]string{"runs", "runs/org"})
 			follow(t, w, "A", "runs/org/a", "runs/org/a/requests/r1")
 			move(t, root, dir, "away")
-			await(t, w, owns("A"))
+			collect(t, w, owns("A"))
 			move(t, root, "away", dir)
-			await(t, w, owns("A"))
+			collect(t, w, owns("A"))
 			put(t, root, "runs/org/a/requests/r1/response.json")
-			await(t, w, owns("A"))
+			collect(t, w, owns("A"))
 		})
 	}
 }
@@ -127,10 +128,10 @@ func TestFolderPutInAnothersPlaceIsWatched(t *testing.T) {
 		move(t, root, "other", "runs/org")
 		move(t, root, "tmp", "other")
 	}
-	await(t, w, rescans)
+	collect(t, w, rescans)
 	settled(t, w, root)
 	put(t, root, "runs/org/a/response.json")
-	await(t, w, owns("A"))
+	collect(t, w, owns("A"))
 }
 
 // settled waits until all events so far were heard: a file made for the
@@ -140,7 +141,7 @@ func settled(t *testing.T, w *Watcher, root string) {
 	mkdir(t, root, "last")
 	follow(t, w, "last", "last")
 	put(t, root, "last/one")
-	await(t, w, owns("last"))
+	collect(t, w, owns("last"))
 	w.Forget("last")
 }
 
@@ -156,11 +157,11 @@ func TestWorkspaceRenamedAwayAndBackIsSeenAgain(t *testing.T) {
 	w.Structure([]string{"runs"})
 	follow(t, w, "A", "runs/a")
 	move(t, parent, "ws", "away")
-	await(t, w, rescans)
+	collect(t, w, rescans)
 	move(t, parent, "away", "ws")
-	await(t, w, rescans)
+	collect(t, w, rescans)
 	put(t, root, "runs/a/response.json")
-	await(t, w, owns("A"))
+	collect(t, w, owns("A"))
 }
 
 // What is made in a new folder before its watch stands is in the listing that
@@ -178,7 +179,7 @@ func TestWatchFirstThenListMissesNothing(t *testing.T) {
 		}
 	})
 	seen := map[string]bool{}
-	await(t, w, func(b Batch) bool {
+	collect(t, w, func(b Batch) bool {
 		entries, err := os.ReadDir(filepath.Join(root, "runs"))
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +214,7 @@ func TestNestedFoldersMadeInAStormAreReached(t *testing.T) {
 	mkdir(t, root, deep)
 	settled(t, w, root)
 	put(t, root, deep+"/plan.md")
-	await(t, w, owns("A"))
+	collect(t, w, owns("A"))
 }
 
 func TestCookieComesOnARealFileSystem(t *testing.T) {
@@ -256,14 +257,7 @@ func TestCloseLeavesNoGoroutine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deadline := time.Now().Add(5 * time.Second)
-	for runtime.NumGoroutine() > before {
-		if time.Now().After(deadline) {
-			buf := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines, %d before\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
-		}
-		runtime.Gosched()
-	}
+	await.Until(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 func BenchmarkEventForKnownFolder(b *testing.B) {

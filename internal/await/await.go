@@ -20,20 +20,31 @@ const pause = 5 * time.Millisecond
 // Context returns a context that ends shortly before the test binary's limit, or with the
 // test.
 func Context(t testing.TB) context.Context {
-	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if at, ok := limited.Deadline(); ok {
-			ctx, cancel := context.WithDeadline(t.Context(), at.Add(-grace))
-			t.Cleanup(cancel)
-			return ctx
-		}
-	}
-	return t.Context()
+	ctx, cancel := limit(t, t.Context())
+	t.Cleanup(cancel)
+	return ctx
 }
 
-// Until returns once ok does. It fails the test if that does not happen.
+// limit returns a context that ends shortly before the test binary's limit.
+func limit(t testing.TB, ctx context.Context) (context.Context, context.CancelFunc) {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if at, ok := limited.Deadline(); ok {
+			return context.WithDeadline(ctx, at.Add(-grace))
+		}
+	}
+	return context.WithCancel(ctx)
+}
+
+// Until returns once ok does. It fails the test if that does not happen. It waits while a
+// test cleans up, too, when the test's own context has ended.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	if !Is(Context(t), ok) {
+	if ok() {
+		return // a test in a bubble of synctest may ask this much: it has no limit
+	}
+	ctx, cancel := limit(t, context.Background())
+	defer cancel()
+	if !Is(ctx, ok) {
 		t.Fatalf("waited in vain: %s", what)
 	}
 }
@@ -56,10 +67,12 @@ func Is(ctx context.Context, ok func() bool) bool {
 // fails the test if neither comes.
 func Receive[V any](t testing.TB, what string, from <-chan V) V {
 	t.Helper()
+	ctx, cancel := limit(t, context.Background())
+	defer cancel()
 	select {
 	case v := <-from:
 		return v
-	case <-Context(t).Done():
+	case <-ctx.Done():
 		t.Fatalf("waited in vain: %s", what)
 		panic("unreachable")
 	}

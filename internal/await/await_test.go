@@ -27,3 +27,10 @@ func TestReceiveReturnsWhatComes(t *testing.T) {
 		t.Errorf("received %d", n)
 	}
 }
+
+func TestUntilWaitsWhileATestCleansUp(t *testing.T) {
+	looks := 0
+	t.Cleanup(func() {
+		Until(t, "the third look", func() bool { looks++; return looks == 3 })
+	})
+}

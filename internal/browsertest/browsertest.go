@@ -19,6 +19,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"placet/internal/await"
 )
 
 // axeCore is the program that finds what breaks the guidelines for accessibility.
@@ -134,16 +136,16 @@ func Eval[T any](b *Tab, expression string, options ...chromedp.EvaluateOption) 
 // Until waits until an expression is true in the page, which may be another one meanwhile.
 func (b *Tab) Until(what, expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	defer func() {
+		if b.t.Failed() {
+			text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
+			b.t.Logf("%v, on %s", err, text)
+		}
+	}()
+	await.Until(b.t, what, func() bool {
 		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
-		if err == nil && is {
-			return
-		}
-		if time.Now().After(end) {
-			text, _ := chromedp.Run(b.ctx, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText"))
-			b.t.Fatalf("%s: %v, on %s", what, err, text)
-		}
-	}
+		return err == nil && is
+	})
 }
 
 // Looks sets the width of the window, in pixels, and the scheme of colours.

@@ -2,13 +2,13 @@ package config
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -63,22 +63,19 @@ func TestADaemonTakesChangedSettingsUp(t *testing.T) {
 // What holds a waiting run may be trust alone: news of it comes unasked.
 func TestADaemonHearsOfTrustThoughNobodyLooks(t *testing.T) {
 	from := places(t)
-	now := noon
-	l := NewLive(from, mustLoad(t, from), slog.New(slog.DiscardHandler), func() time.Time { return now })
-	agree(t, from)
-	l.Get()
-	if len(l.News) > 0 {
-		t.Error("news though nobody looked again")
-	}
-	now = now.Add(LookEvery)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go l.Poll(ctx, func() {})
-	select {
-	case <-l.News:
-	case <-time.After(10 * time.Second):
-		t.Fatal("no news")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLive(from, mustLoad(t, from), slog.New(slog.DiscardHandler), time.Now)
+		agree(t, from)
+		l.Get()
+		if len(l.News) > 0 {
+			t.Error("news though nobody looked again")
+		}
+		go l.Poll(t.Context(), func() {})
+		time.Sleep(2 * LookEvery)
+		if len(l.News) == 0 {
+			t.Error("no news")
+		}
+	})
 }
 
 func TestAFIFOInPlaceOfTheSettingsBlocksNobody(t *testing.T) {

@@ -200,12 +200,8 @@ func TestAConfigurationThatIsNoFileIsRefused(t *testing.T) {
 	} {
 		from := places(t)
 		put(t, from.Workspace, "placet.toml", toml)
-		begun := time.Now()
 		if _, err := Load(from); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("want %q: %v", what, err)
-		}
-		if took := time.Since(begun); took > 5*time.Second {
-			t.Errorf("%q: took %v", what, took)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"placet/engine/ask"
 	"placet/engine/facade"
 	"placet/engine/facade/mcp"
+	"placet/internal/await"
 )
 
 // agentAt opens a workspace for an agent, and serves its asks until the test ends.
@@ -61,8 +62,7 @@ func (g *Agent) ends(ctx context.Context, id string) (mcp.Answer, error) {
 // A dialogue that could not show all of a question is not shown, and answers nothing.
 func TestADialogueShowsAllOrNothing(t *testing.T) {
 	g := agentAt(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
+	ctx := await.Context(t)
 	for length, shown := range map[int]bool{longestShownContext: true, longestShownContext + 1: false} {
 		text := strings.Repeat("x", length-4) + " end"
 		id, err := g.Ask(ctx, mcp.Question{Question: fmt.Sprintf("Go on with %d?", length), Context: text})
@@ -83,8 +83,7 @@ func TestADialogueShowsAllOrNothing(t *testing.T) {
 // workspace.
 func TestAnAgentCallsSeveralToolsAtATime(t *testing.T) {
 	g := agentAt(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
+	ctx := await.Context(t)
 	var calls sync.WaitGroup
 	for i := range 6 {
 		calls.Go(func() {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"placet/internal/await"
 )
 
 // waits reports whether a call waits in this process.
@@ -18,15 +20,6 @@ func waits() bool {
 	var b strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&b, 2)
 	return strings.Contains(b.String(), "(*Server).await(")
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within 10 s: %s", what)
-		}
-	}
 }
 
 // bearer sends a token with each call.
@@ -61,9 +54,9 @@ func TestMCP4OverHTTPACallEndsWithItsStream(t *testing.T) {
 			go func() {
 				_, _ = c.CallTool(context.Background(), &sdk.CallToolParams{Name: "ask_human", Arguments: deploy})
 			}()
-			until(t, "the call waits", waits)
+			await.Until(t, "the call waits", waits)
 			server.CloseClientConnections()
-			until(t, "the call has ended", func() bool { return !waits() })
+			await.Until(t, "the call has ended", func() bool { return !waits() })
 			if a, _ := o.Answer("a"); a.Status != "open" {
 				t.Errorf("the ask is %+v", a)
 			}

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"placet/internal/await"
 )
 
 // inbox is a service that keeps the first line of what it gets.
@@ -101,16 +103,6 @@ func ntfyTo(server *httptest.Server) string {
 
 func genericTo(server *httptest.Server) string { return "generic+" + server.URL + "/hook" }
 
-// eventually waits for something that is under way.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it does not come about: %s", what)
-		}
-	}
-}
-
 // Check 1 of notifications: one message per rung.
 func TestNotifySendsOneMessagePerRung(t *testing.T) {
 	ntfy, generic, slack := newInbox(t), newInbox(t), asSlack(t)
@@ -132,7 +124,7 @@ func TestNotifySendsOneMessagePerRung(t *testing.T) {
 		{2 * time.Hour, [5]int{3, 3, 3, 3, 1}}, {48 * time.Hour, [5]int{3, 3, 3, 3, 1}},
 	} {
 		o.forward(step.ahead)
-		eventually(t, fmt.Sprintf("%v after %v, got %v", step.want, step.ahead, counts()), func() bool { return counts() == step.want })
+		await.Until(t, fmt.Sprintf("%v after %v, got %v", step.want, step.ahead, counts()), func() bool { return counts() == step.want })
 	}
 	o.stop()
 	if got := counts(); got != [5]int{3, 3, 3, 3, 1} {
@@ -166,11 +158,11 @@ func TestNotifyServesOthersWhileAServiceHangs(t *testing.T) {
 	o.begin(nil)
 	o.ask(fact(), "a")
 	hung.Wait() // and is not released
-	eventually(t, "the good service is told", func() bool { return good.count() == 1 })
-	eventually(t, "the refusal is recorded", func() bool { return tries(o, "ntfy") == 1 })
+	await.Until(t, "the good service is told", func() bool { return good.count() == 1 })
+	await.Until(t, "the refusal is recorded", func() bool { return tries(o, "ntfy") == 1 })
 	for n, rest := range retries {
 		o.forward(rest + time.Second)
-		eventually(t, "it is tried again", func() bool { return tries(o, "ntfy") == n+2 })
+		await.Until(t, "it is tried again", func() bool { return tries(o, "ntfy") == n+2 })
 	}
 	o.forward(time.Hour)
 	o.stop()
