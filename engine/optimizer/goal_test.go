@@ -82,10 +82,15 @@ func TestTheTimeoutsGoalSaysTheSeedsSentence(t *testing.T) {
   ],
   "approved_by": "timeout_fallback"
 }
+
 `
+
 	if err != nil || string(body) != want {
+
 		t.Errorf("%v\n%s", err, cmp.Diff(want, string(body)))
+
 	}
+
 }
 
 func TestAGoalIsLevelWithinBoundsAndTextsThatWereOffered(t *testing.T) {

@@ -1,12 +1,217 @@
 package optimizer
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"placet/engine"
+	"placet/layout"
 )
+
+func TestChainIsToldBothWays(t *testing.T) {
+	cycle := func(root, run, last, began string, archived bool, status string) Entry {
+		e := Entry{Key: run, Root: root, RunID: run, LastRunID: text(last), Triggered: true, Workflow: "w", BeganAt: text(began), Archived: archived}
+		e.Status = map[string]Entry{"goal": {Status: Reached}, "waits": {Status: Awaiting}, "": {}}[status].Status
+		if archived {
+			e.Key += "@2026-03"
+		}
+		return e
+	}
+	all := []Entry{
+		cycle("r", "20260301-msowd-a", "", "1", true, "goal"),
+		cycle("r", "20260302-msowd-b", "20260301-msowd-a", "2", true, "waits"),
+		cycle("r", "20260303-msowd-c", "20260302-msowd-b", "3", false, "goal"),
+		cycle("r", "20260304-msowd-d", "20260303-msowd-c", "4", false, "waits"),
+		cycle("r", "20260305-msowd-e", "20260303-msowd-c", "", false, ""),
+		cycle("s", "20260306-msowd-f", "20260303-msowd-c", "6", false, "goal"),
+	}
+	var got []string
+	for _, n := range Chain(all, "20260303-msowd-c") {
+		mark := ""
+		if n.Current {
+			mark = " here"
+		}
+		if n.Gate {
+			mark += " asks"
+		}
+		got = append(got, fmt.Sprintf("%s %s after %v%s", n.ID, n.Status, n.After, mark))
+	}
+	want := []string{
+		"20260301-msowd-a@2026-03 goal after []",
+		"20260302-msowd-b@2026-03 cut off in archive after [20260301-msowd-a@2026-03]",
+		"20260303-msowd-c goal after [20260302-msowd-b@2026-03] here",
+		"20260304-msowd-d awaiting_human after [20260303-msowd-c] asks",
+		"20260305-msowd-e new after [20260303-msowd-c]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	circle := []Entry{cycle("r", "20260301-msowd-a", "20260302-msowd-b", "1", false, "goal"), cycle("r", "20260302-msowd-b", "20260301-msowd-a", "2", false, "goal")}
+	if n := len(Chain(circle, "20260301-msowd-a")); n != 2 {
+		t.Errorf("a circle has %d cycles", n)
+	}
+	if n := Chain(all, "20260309-msowd-none"); n != nil {
+		t.Errorf("no cycle: %v", n)
+	}
+}
+
+// Cycles may follow one another in their thousands.
+func TestALongChainIsTold(t *testing.T) {
+	const many = 20_000
+	var all []Entry
+	for i := range many {
+		e := Entry{Key: fmt.Sprintf("k%05d", i), RunID: fmt.Sprintf("r%05d", i), Triggered: true, Status: Reached}
+		if i > 0 {
+			e.LastRunID = text(all[i-1].RunID)
+		}
+		all = append(all, e)
+	}
+	nodes := Chain(all, "k10000")
+	if len(nodes) != many || nodes[0].ID != "k00000" || nodes[many-1].ID != "k19999" || nodes[7].After[0] != "k00006" {
+		t.Errorf("%d cycles", len(nodes))
+	}
+}
+
+const (
+	unansweredKo = "HITL 미응답 — 다음 주기에 재검토 필요"
+	unansweredEn = "No HITL response — review again in the next cycle"
+)
+
+// behind is a link of the chain.
+func behind(by string, issues ...string) link {
+	return link{Goal: &Goal{NextAutomationLevel: 20, CarryOverIssues: issues, ApprovedBy: by}, State: &State{WorkflowName: "w"}}
+}
+
+func TestOpenIssues(t *testing.T) {
+	other := behind(byHuman, "of another workflow")
+	other.State.WorkflowName = "v"
+	stateless := behind(byTimeout, unansweredEn, "without a state")
+	stateless.State = nil
+	for _, c := range []struct {
+		name  string
+		chain []link
+		want  []string
+	}{
+		{"no cycle before", nil, []string{}},
+		{"a person's goal ends it", []link{behind(byHuman, "a", "b"), behind(byHuman, "c")}, []string{"a", "b"}},
+		{"a timeout looks further", []link{behind(byTimeout, unansweredKo), behind(byTimeout, unansweredEn, "Level 30 failed: x"), behind(byHuman, "a"), behind(byHuman, "b")}, []string{"Level 30 failed: x", "a"}},
+		{"no doubles", []link{behind(byTimeout, "a", "a"), behind(byHuman, "b", "a")}, []string{"a", "b"}},
+		{"the sentence of a passed deadline is no issue, whoever says it", []link{behind(byHuman, unansweredKo, unansweredEn, "a")}, []string{"a"}},
+		{"a person without issues", []link{behind(byHuman), behind(byHuman, "a")}, []string{}},
+		{"a goal that is missing", []link{behind(byTimeout, "a"), {State: &State{WorkflowName: "w"}}, behind(byHuman, "b")}, []string{"a"}},
+		{"another workflow", []link{behind(byTimeout, "a"), other}, []string{"a"}},
+		{"a goal without our state counts", []link{stateless, behind(byTimeout, "b"), other}, []string{"without a state", "b"}},
+	} {
+		if diff := cmp.Diff(c.want, openIssues(c.chain)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestOpenIssuesAreLookedForTenCyclesBack(t *testing.T) {
+	var chain []link
+	for i := range 12 {
+		chain = append(chain, behind(byTimeout, unansweredKo, fmt.Sprint(i)))
+	}
+	if diff := cmp.Diff([]string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, openIssues(chain)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpenIssuesAreThoseOfTheChainOnce(t *testing.T) {
+	issue := rapid.SampledFrom([]string{"a", "b", "c", unansweredKo, unansweredEn})
+	links := rapid.Custom(func(t *rapid.T) link {
+		return behind(rapid.SampledFrom([]string{byHuman, byTimeout, byTimeout}).Draw(t, "by"), rapid.SliceOfN(issue, 0, 4).Draw(t, "issues")...)
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		chain := rapid.SliceOfN(links, 0, 14).Draw(t, "chain")
+		got := openIssues(chain)
+		reach := slices.IndexFunc(chain, func(l link) bool { return l.Goal.ApprovedBy == byHuman })
+		if reach < 0 {
+			reach = len(chain) - 1
+		}
+		want := map[string]bool{}
+		for i, l := range chain {
+			for _, s := range l.Goal.CarryOverIssues {
+				if i <= reach && i < 10 && len(s) == 1 {
+					want[s] = true
+				}
+			}
+		}
+		if len(got) != len(want) || slices.ContainsFunc(got, func(s string) bool { return !want[s] }) {
+			t.Fatalf("%q, want %v", got, want)
+		}
+	})
+}
+
+func TestTheRunBefore(t *testing.T) {
+	ours := &State{trig: Trigger{LastRunID: "20260301-msowd-x"}}
+	theirs := &Trigger{LastRunID: "20260228-msowd-x"}
+	for want, l := range map[string]link{
+		"20260301-msowd-x": {State: ours, Trigger: theirs}, "20260228-msowd-x": {Trigger: theirs}, "": {},
+	} {
+		if got := l.before(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A goal may hold as many issues as fit into it: that costs what its text costs.
+func TestManyOpenIssues(t *testing.T) {
+	const many = 200_000
+	g := &Goal{}
+	for i := range many {
+		g.CarryOverIssues = append(g.CarryOverIssues, strconv.Itoa(i), strconv.Itoa(i/2))
+	}
+	if got := openIssues([]link{{Goal: g}}); len(got) != many || got[0] != "0" || got[many-1] != strconv.Itoa(many-1) {
+		t.Errorf("%d issues", len(got))
+	}
+}
+
+// TestWhereARunCannotBeReadNoneTakesUpAGoal: it may have taken up any. The others of
+// the root are told so, and those of another root are not held.
+func TestWhereARunCannotBeReadNoneTakesUpAGoal(t *testing.T) {
+	goal := func(root, workflow string) Entry {
+		return Entry{
+			Root: root, RunID: "20260101-msowd-" + workflow, Triggered: true, Workflow: workflow, Status: Reached, BeganAt: "2026-01-01T00:00:00Z",
+			MovedAt: "2026-01-01T01:00:00Z", Goal: &Goal{CarryOverIssues: []string{"i"}},
+		}
+	}
+	ran := func(root, workflow string) Entry {
+		return Entry{Root: root, RunID: "20260102-msowd-" + workflow, Manifest: &Manifest{Status: "completed", CompletedAt: "2026-01-02T00:00:00Z", Tags: []string{"workflow:" + workflow}}}
+	}
+	const a, b = ".mso-context", "workspace/.mso-context"
+	entries := map[string][]byte{
+		"20260101-msowd-one": encoded(goal(a, "one")), "20260102-msowd-one": encoded(ran(a, "one")),
+		"workspace/20260101-msowd-two": encoded(goal(b, "two")), "workspace/20260102-msowd-two": encoded(ran(b, "two")),
+	}
+	if got := (Machine{}).Relate(entries); got["20260102-msowd-one"] == nil || got["workspace/20260102-msowd-two"] == nil {
+		t.Fatalf("without a run that cannot be read: %s", got)
+	}
+	key := "20260103-msowd-three"
+	entries[key] = Machine{}.Refused(engine.Snapshot{Dir: a + "/active/" + key + "/optimizer"})
+	got := Machine{}.Relate(entries)
+	if got["20260102-msowd-one"] != nil || got["workspace/20260102-msowd-two"] == nil {
+		t.Errorf("beside a run that cannot be read: %s", got)
+	}
+	for _, g := range NextCycles(Entries(entries), true) {
+		if held := g.Root == a; held != (g.HeldBy == key) || held != (g.Taken == "") || len(g.Candidates) != 1 {
+			t.Errorf("%+v", g)
+		}
+	}
+	entries[key] = Machine{}.Refused(engine.Snapshot{Dir: a + "/active/x/optimizer", Class: layout.OptimizerMisnamed})
+	if got := (Machine{}).Relate(entries); got["20260102-msowd-one"] == nil {
+		t.Error("a folder that is no run holds the others")
+	}
+}
 
 // A cycle whose workflow nobody has heard of is offered the newest names of its own
 // root, its own not among them.
@@ -45,4 +250,510 @@ func BenchmarkRelate(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A workflow goes on however many cycles it has had: open issues are looked for
+// ten cycles back, however few rounds the loop has for what a machine needs.
+func TestACycleBeginsBehindAChainOfManyOthers(t *testing.T) {
+	tell(t, func(d *desk) {
+		last := ""
+		for i := range 12 {
+			run := fmt.Sprintf("202601%02d-msowd-sop-masking", i+1)
+			g := Goal{NextAutomationLevel: 10, ApprovedBy: byTimeout, CarryOverIssues: []string{fmt.Sprintf("issue %d", i+1)}}
+			archived := ".mso-context/archive/2026-01/" + run + "/optimizer/"
+			d.Put(archived+"goal.json", string(encoded(g)))
+			d.Put(archived+"trigger.json", triggerOf(flow))
+			if last != "" {
+				d.Put(archived+"trigger.json", triggerOf(flow, fmt.Sprintf(`"last_run_id": %q`, last)))
+			}
+			last = run
+		}
+		d.level10(fmt.Sprintf(`"last_run_id": %q`, last))
+		var f Findings
+		d.decode("context.json", &f)
+		if f.PreviousGoal == nil || len(f.OpenIssues) != mostLinks || f.OpenIssues[0] != "issue 12" || f.OpenIssues[9] != "issue 3" {
+			t.Errorf("%+v, open issues %q", f.PreviousGoal, f.OpenIssues)
+		}
+	})
+}
+
+// ran writes upstream's manifest of a run that completed so long after the
+// story began.
+func (d *desk) ran(run string, after time.Duration, tags string) {
+	at := storyNow.Add(after).Format(time.RFC3339)
+	d.Put(layout.OptimizerManifest(dirOf(run)), fmt.Sprintf(`{"run_id": %q, "status": "completed", "tags": [%s], "completed_at": %q}`, run, tags, at))
+}
+
+// open has the run in hand end with a goal that has an issue.
+func (d *desk) openGoal() {
+	d.T.Helper()
+	d.level10()
+	d.respond(typeHITL, `"comment": "an issue"`)
+	d.Settle()
+	d.status(Reached)
+}
+
+// Where runs are told by their slugs too, the one that completed first takes the goal
+// up, by whichever rule it is of the workflow.
+func TestTheFirstRunToCompleteTakesTheGoalUp(t *testing.T) {
+	const tagged = "20260301-msowd-other"
+	for name, bySlug := range map[string]bool{"by slug": true, "by tags alone": false} {
+		t.Run(name, func(t *testing.T) {
+			tellWith(t, func(c *Config) { c.MatchSlug = bySlug }, func(d *desk) {
+				d.openGoal()
+				d.ran(runB, time.Hour, "")
+				d.ran(tagged, 2*time.Hour, `"workflow:`+flow+`"`)
+				d.pass(3 * time.Hour)
+				d.Settle()
+				if got := d.on(runB).there("trigger.json"); got != bySlug {
+					t.Errorf("the first run took it up: %t", got)
+				}
+				if got := d.on(tagged).there("trigger.json"); got == bySlug {
+					t.Errorf("the tagged run took it up: %t", got)
+				}
+			})
+		})
+	}
+}
+
+// A run of two workflows takes up nothing, also where it completed before one of the
+// two goals was reached.
+func TestARunOfTwoWorkflowsTakesUpNothing(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.openGoal()
+		d.pass(2 * time.Hour)
+		other := d.on("20260302-msowd-another")
+		other.write("trigger.json", triggerOf("another"))
+		other.assets(10)
+		other.Settle()
+		other.respond(typeHITL, `"comment": "another issue"`)
+		other.Settle()
+		other.status(Reached)
+		d.ran(runC, time.Hour, `"workflow:`+flow+`", "workflow:another"`)
+		d.goes()
+		if d.on(runC).there("trigger.json") {
+			t.Error("it took one of them up")
+		}
+	})
+}
+
+// A run whose state is there, if it cannot be used, has a cycle: it keeps no other
+// from taking the goal up.
+func TestARunWithABrokenStateTakesUpNothing(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.openGoal()
+		d.on(runB).write("state.json", "{}")
+		d.ran(runB, time.Hour, "")
+		d.ran(runC, 2*time.Hour, "")
+		d.pass(3 * time.Hour)
+		d.Settle()
+		if d.on(runB).there("trigger.json") || !d.on(runC).there("trigger.json") {
+			t.Errorf("the goal was not taken up by %s", runC)
+		}
+	})
+}
+
+// Whoever took a goal up did so for ever, also where its trigger.json is gone.
+func TestAGoalStaysTakenWhenTheTriggerGoes(t *testing.T) {
+	m := New()
+	of := func(run, last string, began string, status engine.Status) []byte {
+		return encoded(Entry{Root: ".mso-context", RunID: run, Workflow: flow + last, LastRunID: text(last), Status: status, BeganAt: text(began), MovedAt: text(began),
+			Goal: &Goal{NextAutomationLevel: 10, CarryOverIssues: []string{"x"}, ApprovedBy: byHuman}})
+	}
+	if open := OpenGoals(Entries(map[string][]byte{
+		runA: of(runA, "", "2026-03-02T09:12:00Z", Reached), runB: of(runB, runA, "2026-03-03T09:12:00Z", Running),
+	})); len(open) != 0 {
+		t.Errorf("%+v is open in %s", open, m.Family())
+	}
+}
+
+// manifest puts upstream's manifest of the run in hand into place; completed is
+// how long before now it completed.
+func (d *desk) manifest(status string, completed time.Duration, tags ...string) {
+	d.T.Helper()
+	at := d.Now().Add(-completed).UTC().Format(time.RFC3339)
+	body, err := json.Marshal(map[string]any{
+		"run_id": d.run, "status": status, "tags": append([]string{}, tags...), "updated_at": at,
+		"completed_at": map[bool]any{true: at, false: nil}[status == "completed"],
+	})
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	d.write("../manifest.json", string(body))
+}
+
+// issue has the cycle of the run in hand reach a goal with an issue.
+func (d *desk) issue(workflow string) {
+	d.T.Helper()
+	d.assets(20)
+	d.write("retrieved.jsonl", retrievedLines)
+	d.write("suggestions.json", threeSuggestions)
+	d.write("trigger.json", triggerOf(workflow))
+	d.Settle()
+	d.tick("raise", "s1", "submit")
+	d.comment("월말 자료")
+	d.goes(answered)
+	d.pass(time.Minute)
+}
+
+// triggered is what the run in hand was triggered with, nil where it was not.
+func (d *desk) triggered() *Trigger {
+	d.T.Helper()
+	if !d.there("trigger.json") {
+		return nil
+	}
+	t, err := decodeTrigger("trigger.json", []byte(d.read("trigger.json")))
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return &t
+}
+
+func TestScenario14TheNextRunTakesTheGoalUp(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.issue(flow)
+		next, third := d.on(runB), d.on(runC)
+		next.manifest("active", 0, "workflow:"+flow)
+		d.goes()
+		next.manifest("completed", time.Second, "workflow:"+flow)
+		third.manifest("completed", 0, "workflow:"+flow)
+		d.pass(time.Minute)
+		d.goes(triggered, collected)
+		want := &Trigger{
+			WorkflowName: flow, TriggerType: external, LastRunID: text(runA), CurrentLevel: ptr(30), OptimizationDirectives: []string{"규칙 정리"},
+			CarryOverIssues: []string{"월말 자료"}, CreatedBy: "placet",
+		}
+		got := next.triggered()
+		if got == nil {
+			t.Fatal("it was not taken up")
+		}
+		want.CreatedAt = got.CreatedAt
+		if diff := cmp.Diff(want, got); diff != "" || got.CreatedAt.Time().IsZero() {
+			t.Errorf("the trigger (-want +got):\n%s", diff)
+		}
+		if third.triggered() != nil {
+			t.Error("two runs take up one goal")
+		}
+		f := next.state()
+		if f.trig.LastRunID != text(runA) {
+			t.Errorf("the state is %+v", f)
+		}
+		next.holds("context.json", `"run_id": "`+runA+`"`, `"archived": false`, "월말 자료")
+	})
+}
+
+func TestScenario14WhoTakesAGoalUp(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(d *desk)
+		taken   bool
+	}{
+		"by the tag of ours":      {func(d *desk) { d.on(runB).manifest("completed", 0, "workflow:"+flow) }, true},
+		"by the workflow's name":  {func(d *desk) { d.on(runB).manifest("completed", 0, "x", flow) }, true},
+		"by the slug":             {func(d *desk) { d.on(runB).manifest("completed", 0) }, true},
+		"another slug":            {func(d *desk) { d.on("20260303-msowd-other").manifest("completed", 0) }, false},
+		"another key":             {func(d *desk) { d.on("20260303-msoed-sop-masking").manifest("completed", 0) }, false},
+		"by the slug, not wanted": {func(d *desk) { d.config(func(c *Config) { c.MatchSlug = false }); d.on(runB).manifest("completed", 0) }, false},
+		"it failed":               {func(d *desk) { d.on(runB).manifest("failed", 0, "workflow:"+flow) }, false},
+		"it completed before":     {func(d *desk) { d.on(runB).manifest("completed", time.Hour, "workflow:"+flow) }, false},
+		"another root":            {func(d *desk) { d.on("workspace/"+runB).manifest("completed", 0, "workflow:"+flow) }, false},
+		"a torn manifest": {func(d *desk) {
+			d.on(runB).write("../manifest.json", `{"status": "completed", "tags": ["workflow:`+flow)
+		}, false},
+		"an empty manifest": {func(d *desk) { d.on(runB).write("../manifest.json", "") }, false},
+		"taken up by hand": {func(d *desk) {
+			d.on(runC).trigger(`"last_run_id": "` + runA + `"`)
+			d.on(runB).manifest("completed", 0, "workflow:"+flow)
+		}, false},
+		"a newer cycle of the workflow": {func(d *desk) { d.on(runC).trigger(); d.Settle(); d.on(runB).manifest("completed", 0, "workflow:"+flow) }, false},
+		"its goal's run was archived": {func(d *desk) {
+			d.Move(".mso-context/active/"+runA, ".mso-context/archive/2026-03/"+runA)
+			d.on(runB).manifest("completed", 0, "workflow:"+flow)
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tell(t, func(d *desk) {
+				d.issue(flow)
+				test.prepare(d)
+				d.pass(time.Minute)
+				d.Settle()
+				b := d.on(runB)
+				if got := b.triggered(); (got != nil && got.LastRunID == text(runA)) != test.taken {
+					t.Errorf("taken up: %+v", got)
+				}
+				if test.taken && strings.HasPrefix(name, "its goal") {
+					b.holds("context.json", `"archived": true`)
+				}
+				d.noted()
+			})
+		})
+	}
+	t.Run("no issues", func(t *testing.T) {
+		tell(t, func(d *desk) {
+			d.level20()
+			d.tick("raise", "s1", "submit")
+			d.goes(answered)
+			d.pass(time.Minute)
+			d.on(runB).manifest("completed", 0, "workflow:"+flow)
+			d.goes()
+			if d.on(runB).triggered() != nil {
+				t.Error("a goal without issues was taken up")
+			}
+		})
+	})
+	t.Run("the earliest of several", func(t *testing.T) {
+		tell(t, func(d *desk) {
+			d.issue(flow)
+			d.on(runB).manifest("completed", 0, "workflow:"+flow)
+			d.on(runC).manifest("completed", time.Second, "workflow:"+flow)
+			d.Settle()
+			if d.on(runB).triggered() != nil || d.on(runC).triggered() == nil {
+				t.Error("not the earliest took it up")
+			}
+		})
+	})
+	t.Run("a state that somebody else wrote", func(t *testing.T) {
+		tell(t, func(d *desk) {
+			d.issue(flow)
+			good := d.read("state.json")
+			d.write("state.json", good+"\n")
+			d.on(runB).manifest("completed", 0, "workflow:"+flow)
+			d.Settle()
+			if d.on(runB).triggered() != nil {
+				t.Error("the goal of a cycle that stands still was taken up")
+			}
+			d.write("state.json", good)
+			d.Settle()
+			if d.on(runB).triggered() == nil {
+				t.Error("it was restored, and its goal is not taken up")
+			}
+		})
+	})
+	t.Run("two open workflows", func(t *testing.T) {
+		tell(t, func(d *desk) {
+			d.issue(flow)
+			d.on("20260302-msowd-other").issue("other-engine")
+			d.on(runB).manifest("completed", 0, "workflow:"+flow, "workflow:other-engine")
+			d.Settle()
+			if d.on(runB).triggered() != nil {
+				t.Error("one of two was guessed")
+			}
+			entries := map[string][]byte{}
+			for _, run := range []string{runA, "20260302-msowd-other", runB} {
+				entries[run] = d.entry(run)
+			}
+			all := Entries(entries)
+			matches := Matches(all, OpenGoals(all), true)
+			if len(matches) != 1 || len(matches[0].Goals) != 2 {
+				t.Errorf("the matches are %+v", matches)
+			}
+		})
+	})
+}
+
+// entry is what others must know of a run.
+func (d *desk) entry(run string) []byte {
+	r := d.on(run)
+	s := engine.Snapshot{Dir: dirOf(run), Key: engine.Key{Family: "optimizer", ID: run}}
+	for _, rel := range []string{"../manifest.json", "audit.json", "events.jsonl", "goal.json", "state.json", "trigger.json"} {
+		if p := r.in(rel); d.Has(p) {
+			body := []byte(d.Read(p))
+			s.Docs = append(s.Docs, engine.Document{Path: p, Body: body, Sum: engine.Sum(body)})
+		}
+	}
+	return New().Entry(s)
+}
+
+func TestScenario15SilenceAfterSilence(t *testing.T) {
+	for _, word := range []string{optContinue, optStop} {
+		t.Run(word, func(t *testing.T) {
+			tell(t, func(d *desk) {
+				d.assets(10)
+				d.trigger()
+				d.Settle()
+				run := func(i int) *desk { return d.on(fmt.Sprintf("202603%02d-msowd-sop-masking", i+2)) }
+				for i := 0; i < 4; i++ {
+					run(i).status(Awaiting)
+					d.pass(49 * time.Hour)
+					d.goes(timedOut)
+					d.pass(time.Minute)
+					run(i + 1).assets(10)
+					run(i+1).manifest("completed", 0, "workflow:"+flow)
+					d.Settle()
+					if got := run(i + 1).triggered(); got == nil || got.TimeoutReentries != i+1 || got.LastRunID != text(run(i).run) {
+						t.Fatalf("re-entry %d: %+v", i+1, got)
+					}
+				}
+				last := run(4)
+				last.status(Context)
+				d.pass(400 * 24 * time.Hour)
+				d.goes()
+				last.respond(typeCap, `"response": "`+word+`"`)
+				if word == optContinue {
+					d.goes(continued, decided, reported, recorded)
+					if st := last.state(); st.TimeoutReentries != 0 {
+						t.Errorf("the counter is %d", st.TimeoutReentries)
+					}
+					d.pass(49 * time.Hour)
+					d.goes(timedOut)
+					d.pass(time.Minute)
+					run(5).manifest("completed", 0, "workflow:"+flow)
+					d.Settle()
+					if got := run(5).triggered(); got == nil || got.TimeoutReentries != 1 {
+						t.Errorf("after a person's word: %+v", got)
+					}
+					return
+				}
+				d.goes(declined)
+				last.status(Failed)
+				d.pass(time.Minute)
+				run(5).manifest("completed", 0, "workflow:"+flow)
+				d.goes()
+				if run(5).triggered() != nil {
+					t.Error("it goes on all the same")
+				}
+			})
+		})
+	}
+}
+
+// A person's words survive cycles that nobody answered.
+func TestScenario15OpenIssuesTravel(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.issue(flow)
+		b := d.on(runB)
+		b.assets(10)
+		b.write("retrieved.jsonl", retrievedLines)
+		b.write("suggestions.json", threeSuggestions)
+		b.manifest("completed", 0, "workflow:"+flow)
+		d.Settle()
+		d.pass(49 * time.Hour)
+		d.goes(timedOut)
+		d.pass(time.Minute)
+		c := d.on(runC)
+		c.assets(10)
+		c.write("retrieved.jsonl", retrievedLines)
+		c.write("suggestions.json", threeSuggestions)
+		c.manifest("completed", 0, "workflow:"+flow)
+		d.Settle()
+		var f Findings
+		c.decode("context.json", &f)
+		if diff := cmp.Diff([]string{"월말 자료"}, f.OpenIssues); diff != "" {
+			t.Errorf("the open issues (-want +got):\n%s", diff)
+		}
+		c.holds("level20_report.md", "월말 자료")
+		c.holds(c.request(typeHITL, "request.json"), "월말 자료")
+	})
+}
+
+// A chain may be longer than the rounds in which a machine may ask for more, and
+// than what is followed of it.
+func TestScenario15ALongChain(t *testing.T) {
+	tellWith(t, func(c *Config) { c.MaxTimeoutReentries = 1000 }, func(d *desk) {
+		d.Lax = true // a workspace of fifteen cycles: the laws of rests were held elsewhere
+		run := func(i int) *desk { return d.on(fmt.Sprintf("202603%02d-msowd-sop-masking", i+2)) }
+		d.assets(10)
+		d.trigger()
+		d.Settle()
+		d.comment("아직 열려 있음")
+		d.tick("submit")
+		d.goes(answered)
+		for i := 1; i <= mostLinks+2; i++ {
+			d.pass(time.Minute)
+			run(i).assets(10)
+			run(i).manifest("completed", 0, "workflow:"+flow)
+			d.Settle()
+			var f Findings
+			run(i).decode("context.json", &f)
+			if kept := len(f.OpenIssues) == 1 && f.OpenIssues[0] == "아직 열려 있음"; kept != (i <= mostLinks) {
+				t.Errorf("%d cycles on the open issues are %q", i, f.OpenIssues)
+			}
+			d.pass(49 * time.Hour)
+			d.goes(timedOut)
+		}
+	})
+}
+
+func TestScenario07TheNextCycleHearsALateAnswer(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.level20()
+		d.pass(49 * time.Hour)
+		d.goes(timedOut)
+		d.respond(typeHITL, `"response": "raise"`, `"comment": "늦게"`)
+		d.goes()
+		b := d.on(runB)
+		b.assets(20)
+		b.trigger(`"last_run_id": "` + runA + `"`)
+		d.goes(triggered, collected, decided)
+		var f Findings
+		b.decode("context.json", &f)
+		if f.LateAnswer == nil || f.LateAnswer.Comment != "늦게" || len(f.Feedback) != 1 || f.Feedback[0].LevelAfter != 30 {
+			t.Errorf("it heard %+v, %+v", f.LateAnswer, f.Feedback)
+		}
+		if got := b.state().Decision; got.Signals.C != 10 || got.AutomationLevel != 30 {
+			t.Errorf("decided %+v", got)
+		}
+	})
+}
+
+// A name that no other cycle has may be a slip: the three newest known are offered.
+func TestAnUnknownWorkflowIsAWarning(t *testing.T) {
+	tellWith(t, func(c *Config) { c.Language = "en"; c.Workflows = map[string]Workflow{"named": {}} }, func(d *desk) {
+		for i, name := range []string{"one", "two", "three", "four", "four", "fuor", "named", "one"} {
+			run := d.on(fmt.Sprintf("202603%02d-msowd-x", i+1))
+			run.assets(10)
+			run.write("trigger.json", triggerOf(name))
+			d.pass(time.Minute)
+			d.Settle()
+			var f Findings
+			run.decode("context.json", &f)
+			offered := ""
+			for _, w := range f.Warnings {
+				if _, names, ok := strings.Cut(w, "the newest known ones are "); ok {
+					offered = names
+				}
+			}
+			if want := []string{"", "one", "two, one", "three, two, one", "", "four, three, two", "", ""}[i]; offered != want {
+				t.Errorf("%s: offered are %q, expected %q", name, offered, want)
+			}
+		}
+	})
+}
+
+// Where no re-entry by silence may follow another, the first asks.
+func TestTheCapMayBeZero(t *testing.T) {
+	tellWith(t, func(c *Config) { c.MaxTimeoutReentries = 0 }, func(d *desk) {
+		d.level10()
+		d.pass(49 * time.Hour)
+		d.goes(timedOut)
+		d.pass(time.Minute)
+		b := d.on(runB)
+		b.assets(10)
+		b.manifest("completed", 0, "workflow:"+flow)
+		d.goes(triggered)
+		b.asked(typeCap)
+	})
+}
+
+// Two roots are two worlds, even where a run has the same id in both.
+func TestTheRootsAreNeverMixed(t *testing.T) {
+	tell(t, func(d *desk) {
+		other := d.on("workspace/" + runA)
+		d.level20()
+		other.level10()
+		if len(d.Rows(theDB)) != 1 || len(d.Rows("workspace/"+theDB)) != 1 {
+			t.Errorf("the rows are %v, %v", d.Rows(theDB), d.Rows("workspace/"+theDB))
+		}
+		d.tick("raise", "submit")
+		d.goes(answered)
+		other.status(Awaiting)
+		next := d.on("workspace/" + runB)
+		next.assets(10)
+		next.trigger(`"last_run_id": "` + runA + `"`)
+		next.Settle()
+		var f Findings
+		next.decode("context.json", &f)
+		if f.PreviousGoal != nil || len(f.Feedback) != 0 {
+			t.Errorf("it knows of the other root: %+v, %+v", f.PreviousGoal, f.Feedback)
+		}
+	})
 }

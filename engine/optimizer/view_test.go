@@ -467,3 +467,19 @@ func TestTheRunForACycleIsChosen(t *testing.T) {
 		t.Errorf("workflows: %s", got)
 	}
 }
+
+// What a begun cycle waits for is told as it is: not suggestions that are there.
+func TestExplainAwaitsNoSuggestionsThatAreThere(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.write("level20_report.md", "# mine\n")
+		d.assets(20)
+		d.write("retrieved.jsonl", retrievedLines)
+		d.write("suggestions.json", threeSuggestions)
+		d.trigger()
+		d.Settle()
+		d.status(Running)
+		if a := d.Account(d.run); strings.Contains(strings.Join(a.Why, "; "), "awaited") {
+			t.Errorf("it waits for %q", a.Why)
+		}
+	})
+}
