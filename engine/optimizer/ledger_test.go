@@ -416,7 +416,7 @@ func TestScenario11TheDatabaseCannotBeUsed(t *testing.T) {
 	})
 	t.Run("the cycle goes on", func(t *testing.T) {
 		tell(t, func(d *desk) {
-			at[Reporting](d)
+			d.reporting()
 			var a Audit
 			for range 5 {
 				d.decode("audit.json", &a)
