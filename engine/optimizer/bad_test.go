@@ -1,15 +1,12 @@
 package optimizer
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
 	"placet/internal/badinput"
@@ -18,38 +15,20 @@ import (
 	"placet/schemas"
 )
 
-// fiftyOne are more suggestions than may be offered.
-func fiftyOne() string {
-	var list []string
-	for i := range 51 {
-		list = append(list, fmt.Sprintf(`{"text": "no. %d"}`, i))
-	}
-	return `{"suggestions": [` + strings.Join(list, ", ") + `]}`
-}
-
-// Whatever the decision is made from blocks it while it is bad, also when the wait
-// for the inputs is over.
+// What the schemas say of the inputs is shown with every kind of bad file; here is what
+// they do not say. Whatever the decision is made from blocks it while it is bad, also when
+// the wait for the inputs is over.
 func TestBadInputsBlockTheDecision(t *testing.T) {
 	const usage = "../../../../docs/usage/" + flow + ".md"
 	for name, test := range map[string]struct{ rel, body, note, says string }{
-		"a number as text":    {"inputs/kpi.json", `{"metrics": [{"name": "m", "value": "87"}]}`, "inputs/kpi.json.problem.md", "/metrics/0/value"},
 		"a metric twice":      {"inputs/kpi.json", `{"metrics": [{"name": "m"}, {"name": "m"}]}`, "inputs/kpi.json.problem.md", "/metrics/1/name"},
-		"a gated count":       {"inputs/kpi.json", `{"metrics": [{"name": "m", "unit": "number", "gate": true}]}`, "inputs/kpi.json.problem.md", "/metrics/0/gate"},
-		"no such unit":        {"inputs/kpi.json", `{"metrics": [{"name": "m", "unit": "percents"}]}`, "inputs/kpi.json.problem.md", "/metrics/0/unit"},
-		"a flag as text":      {"inputs/assets.json", `{"criteria_fixed": "yes"}`, "inputs/assets.json.problem.md", "/criteria_fixed"},
 		"bad front matter":    {usage, "---\nkpi: {gate_threshold: high}\n---\n", "usage.problem.md", "gate_threshold"},
 		"a gated count there": {usage, "---\nkpi: {metrics: {m: {unit: number, gate: true}}}\n---\n", "usage.problem.md", "gate"},
-		"no YAML":             {usage, "---\nkpi: [\n---\n", "usage.problem.md", "docs/usage"},
 		"an anchor":           {usage, "---\nkpi: &k {gate_threshold: 80}\n---\n", "usage.problem.md", "docs/usage"},
-		"half of a document":  {"inputs/assets.json", `{"analysis_scr`, "inputs/assets.json.problem.md", "assets.json"},
-		"another of a kind":   {"inputs/assets.json", `[]`, "inputs/assets.json.problem.md", "assets.json"},
-		"a doubled member":    {"inputs/assets.json", `{"criteria_fixed": true, "Criteria_Fixed": false}`, "inputs/assets.json.problem.md", "riteria"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tell(t, func(d *desk) {
-				if test.rel != "inputs/assets.json" {
-					d.assets(10)
-				}
+				d.assets(10)
 				d.write(test.rel, test.body)
 				d.trigger()
 				d.pass(15 * time.Second)
@@ -57,9 +36,6 @@ func TestBadInputsBlockTheDecision(t *testing.T) {
 				d.pass(time.Hour)
 				d.goes()
 				d.noted(test.note, test.says)
-				if d.read(test.rel) != test.body {
-					t.Error("it was changed")
-				}
 				d.unlink(test.rel)
 				d.goes(decided, reported, recorded)
 				d.noted()
@@ -70,107 +46,47 @@ func TestBadInputsBlockTheDecision(t *testing.T) {
 
 func TestBadDataKeepTheLevelRunning(t *testing.T) {
 	good := `{"record_id": "r1", "metric": "m", "value": 1}` + "\n"
-	for name, test := range map[string]struct{ body, says string }{
-		"no JSON":          {good + "{\n", "line 2"},
-		"a value as text":  {good + good + `{"record_id": "r1", "metric": "m", "value": "1"}` + "\n", "line 3"},
-		"not finite":       {`{"record_id": "r1", "metric": "m", "value": 1e999}` + "\n", "line 1"},
-		"NaN":              {`{"record_id": "r1", "metric": "m", "value": NaN}` + "\n", "line 1"},
-		"no such flag":     {`{"record_id": "r1", "metric": "m", "value": 1, "flag": "odd"}` + "\n", "/flag"},
-		"no metric":        {`{"record_id": "r1", "value": 1}` + "\n", "/metric"},
-		"empty":            {"", "empty"},
-		"no final newline": {strings.TrimSuffix(good, "\n"), "newline"},
-		"a blank line":     {good + "\n" + good, "line 2"},
-		"a list":           {"[1]\n", "line 1"},
-	} {
-		t.Run(name, func(t *testing.T) {
+	each(t, map[string][2]string{"no JSON": {good + "{\n", "line 2"}, "no final newline": {good[:len(good)-1], "newline"}}, func(d *desk, bad [2]string) {
+		d.assets(20)
+		d.write("retrieved.jsonl", bad[0])
+		d.trigger()
+		d.pass(15 * time.Second)
+		d.goes(triggered, collected, decided)
+		d.pass(time.Hour)
+		d.goes()
+		d.noted("retrieved.jsonl.problem.md", bad[1])
+		d.write("retrieved.jsonl", good)
+		d.goes(retrieved)
+	})
+}
+
+// A bad level-error.json or stop.json is noted and counts as absent.
+func TestBadSignalsCountAsAbsent(t *testing.T) {
+	for rel, body := range map[string]string{"inputs/level-error.json": `{"level": 20, "error": " "}`, "stop.json": `{"reason": " "}`} {
+		t.Run(rel+" "+body, func(t *testing.T) {
 			tell(t, func(d *desk) {
 				d.assets(20)
-				d.write("retrieved.jsonl", test.body)
+				d.write(rel, body)
 				d.trigger()
 				d.pass(15 * time.Second)
 				d.goes(triggered, collected, decided)
-				d.pass(time.Hour)
-				d.goes()
-				d.noted("retrieved.jsonl.problem.md", test.says)
-				d.write("retrieved.jsonl", good)
-				d.goes(retrieved)
-				d.noted()
+				d.noted(rel+".problem.md", "")
+				d.write("retrieved.jsonl", retrievedLines)
+				d.write("suggestions.json", threeSuggestions)
+				d.goes(retrieved, reported, recorded)
 			})
 		})
 	}
 }
 
-func TestBadSuggestionsBlockTheReportAtEveryLevel(t *testing.T) {
-	for name, test := range map[string]struct{ body, says string }{
-		"doubles":          {`{"suggestions": [{"text": "a"}, {"text": "b"}, {"text": "a"}]}`, "/suggestions/2/text"},
-		"blank":            {`{"suggestions": [{"text": "  "}]}`, "/suggestions/0/text"},
-		"no text":          {`{"suggestions": [{"priority": "high"}]}`, "/suggestions/0/text"},
-		"no such priority": {`{"suggestions": [{"text": "a", "priority": "urgent"}]}`, "/suggestions/0/priority"},
-		"more than 50":     {fiftyOne(), "50"},
-		"no list":          {`{"suggestions": "a"}`, "/suggestions"},
-		"not JSON":         {`- a`, "suggestions.json"},
-	} {
-		for _, level := range []int{10, 30} {
-			t.Run(fmt.Sprint(name, level), func(t *testing.T) {
-				tell(t, func(d *desk) {
-					d.assets(level)
-					d.write("retrieved.jsonl", retrievedLines)
-					d.write("suggestions.json", test.body)
-					d.trigger()
-					d.pass(15 * time.Second)
-					d.Settle()
-					d.pass(time.Hour)
-					d.goes()
-					d.status(Running)
-					d.noted("suggestions.json.problem.md", test.says)
-					d.write("suggestions.json", threeSuggestions)
-					d.goes(reported, recorded)
-					d.noted()
-				})
-			})
-		}
-	}
-}
-
-// A bad level-error.json or stop.json is noted and counts as absent.
-func TestBadSignalsCountAsAbsent(t *testing.T) {
-	for rel, bodies := range map[string][]string{
-		"inputs/level-error.json": {`{"level": 15, "error": "x"}`, `{"level": "20", "error": "x"}`, `{"level": 20, "error": " "}`, `{"level": 20}`, `nothing`},
-		"stop.json":               {`{"reason": ""}`, `{}`, `{"reason": " "}`, `{"reason": 7}`, `{"reason": "x", "by": 7}`, `stop`},
-	} {
-		for _, body := range bodies {
-			t.Run(rel+" "+body, func(t *testing.T) {
-				tell(t, func(d *desk) {
-					d.assets(20)
-					d.write(rel, body)
-					d.trigger()
-					d.pass(15 * time.Second)
-					d.goes(triggered, collected, decided)
-					d.noted(rel+".problem.md", "")
-					d.write("retrieved.jsonl", retrievedLines)
-					d.write("suggestions.json", threeSuggestions)
-					d.goes(retrieved, reported, recorded)
-				})
-			})
-		}
-	}
-}
-
-// A state that is not ours, or cannot be read, is never written over, and nothing
-// of the run moves.
+// A state that is not ours is never written over, and nothing of the run moves. One that
+// cannot be read is among the kinds of bad files.
 func TestBadStatesStandStill(t *testing.T) {
 	for name, change := range map[string]func(d *desk){
-		"torn":            func(d *desk) { body := d.read("state.json"); d.write("state.json", body[:len(body)/2]) },
-		"not JSON":        func(d *desk) { d.write("state.json", "state: running") },
-		"of another run":  func(d *desk) { d.write("state.json", strings.Replace(d.read("state.json"), runA, runB, 1)) },
-		"of another kind": func(d *desk) { d.write("state.json", `{"status": "running", "schema_version": 1}`) },
-		"an unknown status": func(d *desk) {
-			d.write("state.json", strings.Replace(d.read("state.json"), `"status": "awaiting_human"`, `"status": "thinking"`, 1))
-		},
+		"of another run": func(d *desk) { d.write("state.json", strings.Replace(d.read("state.json"), runA, runB, 1)) },
 		"a later version": func(d *desk) {
 			d.write("state.json", strings.Replace(d.read("state.json"), `"schema_version": 1`, `"schema_version": 2`, 1))
 		},
-		"gone": func(d *desk) { d.unlink("state.json") },
 		"an older one": func(d *desk) {
 			d.write("state.json", strings.Replace(d.read("state.json"), `"revision": 6`, `"revision": 3`, 1))
 		},
@@ -185,21 +101,14 @@ func TestBadStatesStandStill(t *testing.T) {
 				good := d.Tree()
 				change(d)
 				d.pass(15 * time.Second)
-				before := d.Tree()
 				d.goes()
 				d.pass(100 * time.Hour)
 				d.goes()
-				after := d.Tree()
-				delete(after, d.in("state.json.problem.md"))
-				if diff := cmp.Diff(before, after); diff != "" {
-					t.Errorf("something was written (-before +after):\n%s", diff)
-				}
 				d.noted("state.json.problem.md", "state.json")
 				for _, rel := range []string{"state.json", "events.jsonl"} {
 					d.write(rel, good[d.in(rel)])
 				}
 				d.goes(answered)
-				d.noted()
 			})
 		})
 	}
@@ -572,4 +481,30 @@ func unread(tree enginetest.Tree, p string) bool {
 // noted reports whether a problem note stands in the cycle.
 func noted(tree enginetest.Tree) bool {
 	return slices.ContainsFunc(tree.Paths(), func(p string) bool { return strings.HasPrefix(p, badRun+"/") && strings.HasSuffix(p, "problem.md") })
+}
+
+// Suggestions that the schema allows block the report all the same: doubles, blanks, and
+// more than a request can show.
+func TestBadSuggestionsBlockTheReport(t *testing.T) {
+	for name, test := range map[string]struct{ body, says string }{
+		"doubles":   {`{"suggestions": [{"text": "a"}, {"text": "b"}, {"text": "a"}]}`, "/suggestions/2/text"},
+		"blank":     {`{"suggestions": [{"text": "  "}]}`, "/suggestions/0/text"},
+		"too large": {`{"suggestions": [{"text": "` + large(400<<10) + `"}]}`, "at most"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tell(t, func(d *desk) {
+				d.assets(10)
+				d.write("retrieved.jsonl", retrievedLines)
+				d.write("suggestions.json", test.body)
+				d.trigger()
+				d.pass(15 * time.Second)
+				d.Settle()
+				d.pass(time.Hour)
+				d.goes()
+				d.noted("suggestions.json.problem.md", test.says)
+				d.write("suggestions.json", threeSuggestions)
+				d.goes(reported, recorded)
+			})
+		})
+	}
 }
