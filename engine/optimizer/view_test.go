@@ -477,8 +477,7 @@ func TestExplainAwaitsNoSuggestionsThatAreThere(t *testing.T) {
 		d.write("suggestions.json", threeSuggestions)
 		d.trigger()
 		d.Settle()
-		d.status(Running)
-		if a := d.Account(d.run); strings.Contains(strings.Join(a.Why, "; "), "awaited") {
+		if a := d.account(); strings.Contains(strings.Join(a.Why, "; "), "awaited") {
 			t.Errorf("it waits for %q", a.Why)
 		}
 	})
