@@ -342,6 +342,7 @@ func TestScenario08WhatACommandWrites(t *testing.T) {
 		"nothing":            exited(0, ""),
 		"an empty file":      {Result: "finished", Exit: ptr(0), Output: []byte{}},
 		"killed by a signal": {Result: "finished", Reason: "signal: killed"},
+		"it was not started": {Result: "not_started", Reason: "no such program"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tellWith(t, withCommands(nil), func(d *desk) {

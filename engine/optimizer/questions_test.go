@@ -133,6 +133,18 @@ func TestTheWordsForTheLevel(t *testing.T) {
 			}
 		}
 	}
+	if !gate.Refuses(optStop) {
+		t.Error("to stop is not to refuse")
+	}
+}
+
+func TestScenario20TwoAnswersAlike(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.level20()
+		d.tick("raise", "s1", "submit")
+		d.respond(typeHITL, `"response": "상향 권장"`, `"selected": ["s1"]`)
+		d.goes(answered)
+	})
 }
 
 func TestScenario06SubmitAlone(t *testing.T) {

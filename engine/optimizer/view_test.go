@@ -269,6 +269,11 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.explains("status failed is final", "it failed: wrong workflow")
 			d.facts("failed because: wrong workflow")
 		},
+		"a state that may be half of a write": func(d *desk) {
+			d.level10()
+			d.write("state.json", d.read("state.json")[:100])
+			d.explains("state.json or events.jsonl", "await state.json (still being written)")
+		},
 		"a state that cannot be read": func(d *desk) {
 			d.level10()
 			d.write("state.json", `{"schema_version": 1}`)
