@@ -12,46 +12,6 @@ import (
 	"placet/schemas"
 )
 
-// stage is a cycle in memory, without store and loop, for what is asked of the
-// machine very often.
-type stage struct{ *enginetest.Stage }
-
-// newStage is a run that nobody has begun. Nothing waits for inputs.
-func newStage(t testing.TB) *stage {
-	run, ok := layout.Optimizer{}.At(dirOf(runA))
-	if !ok {
-		t.Fatal("the layout does not know the run")
-	}
-	s := enginetest.NewStage(t, New(), layout.Optimizer{}, run, engine.Config{Language: "en", Family: configOf(func(c *Config) { c.InputsWait = "0s" })})
-	s.Now = storyNow
-	return &stage{s}
-}
-
-// rest has the cycle come to rest: what is asked of databases has its answer, and
-// nothing counts as half of a write any more.
-func (s *stage) rest() {
-	s.T.Helper()
-	for range 16 {
-		s.Calm()
-		ended := false
-		for _, a := range s.Begun {
-			if !s.Facts.Alive[a.ID] {
-				continue
-			}
-			e := engine.Ended{Result: "done"}
-			if a.Database != nil && a.Database.Insert == nil {
-				e.Output = []byte(`{"audit_logs": [], "user_feedback": []}`)
-			}
-			s.End(a.ID, e)
-			ended = true
-		}
-		if !ended {
-			return
-		}
-	}
-	s.T.Fatal("it wants something of a database again and again")
-}
-
 // stages are cycles at several points of their way.
 func stages(f testing.TB) map[string]*stage {
 	all := map[string]*stage{}
@@ -86,28 +46,6 @@ func stages(f testing.TB) map[string]*stage {
 	})
 	at("failed", func(s *stage) { level(20)(s); s.Write("stop.json", `{"reason": "enough"}`) })
 	return all
-}
-
-// copyOf is a cycle like another, of a test of its own, with a judge.
-func copyOf(t *testing.T, s *stage) *stage {
-	c := *s.Stage
-	c.Files = enginetest.Tree(c.Files).Clone()
-	c.Changed, c.Owner, c.Unsettled = map[string]time.Time{}, map[string]string{}, map[string]bool{}
-	c.Facts.Alive, c.Facts.Ended, c.Begun, c.Ended, c.Forgotten = map[string]bool{}, map[string]engine.Ended{}, nil, nil, nil
-	c.Machine = New()
-	return &stage{enginetest.Fuzzed(t, &c, enginetest.Suite{Layout: layout.Optimizer{}})}
-}
-
-// put writes a file that has something in it.
-func (s *stage) put(rel, body string) {
-	if body != "" {
-		s.Write(rel, body)
-	}
-}
-
-// find is the path of a request's file, "" where there is none.
-func (s *stage) find(name string) string {
-	return enginetest.Tree(s.Files).Find(s.In("requests/*/" + name))
 }
 
 // FuzzState puts any content into the places of the documents that placet wrote

@@ -1,15 +1,12 @@
 package optimizer
 
 import (
-	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -70,24 +67,6 @@ func TestGoalOf(t *testing.T) {
 	}
 }
 
-// TestTheTimeoutsGoalSaysTheSeedsSentence reads the page's sentence out of the
-// written goal.json.
-func TestTheTimeoutsGoalSaysTheSeedsSentence(t *testing.T) {
-	body, err := schemas.Encode(goalOf(asked("ko"), nil))
-	want := `{
-  "next_automation_level": 20,
-  "optimization_directives": [],
-  "carry_over_issues": [
-    "HITL 미응답 — 다음 주기에 재검토 필요"
-  ],
-  "approved_by": "timeout_fallback"
-}
-`
-	if err != nil || string(body) != want {
-		t.Errorf("%v\n%s", err, cmp.Diff(want, string(body)))
-	}
-}
-
 func TestAGoalIsLevelWithinBoundsAndTextsThatWereOffered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := asked("en")
@@ -120,23 +99,5 @@ func TestSuggestionsAreNumberedHighFirst(t *testing.T) {
 	}
 	if got := (State{}).suggestionsOffered(Suggestions{}); len(got) != 0 {
 		t.Errorf("suggestions of nothing: %v", got)
-	}
-}
-
-func TestResultJSON(t *testing.T) {
-	st := asked("ko")
-	st.Goal = ptr(goalOf(st, &Given{Response: optRaise, Selected: []string{"s1"}}))
-	st.Last = &run.Last{Event: answered, At: "2026-03-02T10:00:00Z"}
-	body := resultJSON(st)
-	want, err := os.ReadFile("testdata/golden/optimizer_result.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(body)); diff != "" {
-		t.Error(diff)
-	}
-	st.Goal = ptr(goalOf(st, nil))
-	if body = resultJSON(st); !strings.Contains(string(body), `"hitl_responded": false`) || !strings.Contains(string(body), `"level_after": 20`) {
-		t.Errorf("%s", body)
 	}
 }

@@ -1,10 +1,13 @@
 package optimizer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -356,4 +359,222 @@ func (d *desk) holds(rel string, words ...string) {
 			d.T.Errorf("%s does not hold %q:\n%s", rel, w, d.read(rel))
 		}
 	}
+}
+
+// TestMain has the garbage collected less often: the laws look at thousands of small
+// workspaces, of which nothing is kept.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400)
+	os.Exit(m.Run())
+}
+
+// database is what stands for the audit databases of a story: it answers the two
+// questions of the machine as their SQL does, over the rows that placet added and
+// those of others.
+type database struct {
+	// fails is why nothing can be done with it, "" where it can.
+	fails string
+	// forbids are tables whose rules refuse every row.
+	forbids []string
+	// others are the rows that placet did not add, by table.
+	others map[string][]map[string]any
+	// asked counts what it was asked for.
+	asked int
+}
+
+// ask is what such a database answers, nil for a row that may go in.
+func (d *database) ask(q engine.Database, rows []engine.Row) *engine.Ended {
+	d.asked++
+	switch {
+	case d.fails != "":
+		return &engine.Ended{Result: "failed", Reason: d.fails}
+	case q.Insert != nil && slices.Contains(d.forbids, q.Insert.Table):
+		return &engine.Ended{Result: "refused", Reason: "the rules of " + q.Path + " forbid it: CHECK constraint failed"}
+	case q.Insert != nil && !d.named(*q.Insert, rows):
+		return &engine.Ended{Result: "refused", Reason: "FOREIGN KEY constraint failed"}
+	case q.Insert != nil:
+		return nil
+	case len(rows)+len(d.others) == 0:
+		return &engine.Ended{Result: "absent"}
+	}
+	found := map[string][]map[string]any{}
+	for _, query := range q.Select {
+		found[query.Name] = d.look(query, rows)
+	}
+	body, err := json.Marshal(found)
+	if err != nil {
+		panic(err)
+	}
+	return &engine.Ended{Result: "done", Output: body}
+}
+
+// named reports whether the row of audit_logs is there that a row names, if it names
+// one.
+func (d *database) named(row engine.Row, rows []engine.Row) bool {
+	parent, names := columns(row)["related_audit_id"].(string)
+	return !names || slices.ContainsFunc(rows, func(r engine.Row) bool { return r.Table == auditLogs && r.ID == parent })
+}
+
+func (d *database) look(q engine.Query, rows []engine.Row) []map[string]any {
+	all, most := slices.Clone(d.others[q.Name]), q.Args[len(q.Args)-1].(int)
+	for _, row := range rows {
+		if row.Table == q.Name {
+			all = append(all, columns(row))
+		}
+	}
+	text := func(row map[string]any, name string) string { s, _ := row[name].(string); return s }
+	all = slices.DeleteFunc(all, func(row map[string]any) bool {
+		if q.Name == auditLogs {
+			like := q.Args[1].(string)
+			return row["task_name"] != q.Args[0] && !strings.Contains(text(row, "input_path"), like) && !strings.Contains(text(row, "output_path"), like)
+		}
+		var said map[string]any
+		return row["impact_domain"] != q.Args[0] || json.Unmarshal([]byte(text(row, "feedback_text")), &said) != nil || said["workflow_name"] != q.Args[1]
+	})
+	slices.SortFunc(all, func(a, b map[string]any) int {
+		return -cmp.Or(cmp.Compare(text(a, "date"), text(b, "date")), cmp.Compare(text(a, "created_at"), text(b, "created_at")), cmp.Compare(text(a, "id"), text(b, "id")))
+	})
+	return append([]map[string]any{}, all[:min(len(all), most)]...)
+}
+
+// columns are a row's values by column.
+func columns(row engine.Row) map[string]any {
+	m := map[string]any{}
+	for _, v := range row.Values {
+		m[v.Name] = v.Value
+	}
+	return m
+}
+
+// feedbackOn is a row of user_feedback about a workflow, as placet writes it.
+func feedbackOn(id, date string, before, after int) map[string]any {
+	text, err := json.Marshal(map[string]any{"feedback_type": "level_adjustment", "workflow_name": flow, "level_before": before, "level_after": after, "free_text": ""})
+	if err != nil {
+		panic(err)
+	}
+	return map[string]any{"id": id, "date": date, "created_at": date + " 08:00:00", "impact_domain": domain, "feedback_text": string(text)}
+}
+
+// stage is a cycle in memory, without store and loop, for what is asked of the
+// machine very often.
+type stage struct{ *enginetest.Stage }
+
+// newStage is a run that nobody has begun. Nothing waits for inputs.
+func newStage(t testing.TB) *stage {
+	run, ok := layout.Optimizer{}.At(dirOf(runA))
+	if !ok {
+		t.Fatal("the layout does not know the run")
+	}
+	s := enginetest.NewStage(t, New(), layout.Optimizer{}, run, engine.Config{Language: "en", Family: configOf(func(c *Config) { c.InputsWait = "0s" })})
+	s.Now = storyNow
+	return &stage{s}
+}
+
+// rest has the cycle come to rest: what is asked of databases has its answer, and
+// nothing counts as half of a write any more.
+func (s *stage) rest() {
+	s.T.Helper()
+	for range 16 {
+		s.Calm()
+		ended := false
+		for _, a := range s.Begun {
+			if !s.Facts.Alive[a.ID] {
+				continue
+			}
+			e := engine.Ended{Result: "done"}
+			if a.Database != nil && a.Database.Insert == nil {
+				e.Output = []byte(`{"audit_logs": [], "user_feedback": []}`)
+			}
+			s.End(a.ID, e)
+			ended = true
+		}
+		if !ended {
+			return
+		}
+	}
+	s.T.Fatal("it wants something of a database again and again")
+}
+
+// copyOf is a cycle like another, of a test of its own, with a judge.
+func copyOf(t *testing.T, s *stage) *stage {
+	c := *s.Stage
+	c.Files = enginetest.Tree(c.Files).Clone()
+	c.Changed, c.Owner, c.Unsettled = map[string]time.Time{}, map[string]string{}, map[string]bool{}
+	c.Facts.Alive, c.Facts.Ended, c.Begun, c.Ended, c.Forgotten = map[string]bool{}, map[string]engine.Ended{}, nil, nil, nil
+	c.Machine = New()
+	return &stage{enginetest.Fuzzed(t, &c, enginetest.Suite{Layout: layout.Optimizer{}})}
+}
+
+// put writes a file that has something in it.
+func (s *stage) put(rel, body string) {
+	if body != "" {
+		s.Write(rel, body)
+	}
+}
+
+// find is the path of a request's file, "" where there is none.
+func (s *stage) find(name string) string {
+	return enginetest.Tree(s.Files).Find(s.In("requests/*/" + name))
+}
+
+// backTo puts state and journal back to before a commit: its receipt stands already.
+func (d *desk) backTo(state, events string) {
+	d.write("state.json", state)
+	d.write("events.jsonl", events)
+}
+
+// snapshot is the run in hand as its machine sees it, with all of its files settled
+// but for those that a change makes otherwise.
+func (d *desk) snapshot(change map[string]func(*engine.Document)) engine.Snapshot {
+	dir, tree := dirOf(d.run), d.Tree()
+	s := engine.Snapshot{
+		Key: engine.Key{Family: "optimizer", ID: d.run}, Dir: dir, Now: d.Now(),
+		Facts: engine.Environment{Config: engine.Config{Language: "en", Family: DefaultConfig()}, Trusted: map[engine.Digest]bool{}},
+	}
+	if d.Case.Config != nil {
+		d.Case.Config(&s.Facts.Config)
+	}
+	for _, digest := range d.Case.Trusted {
+		s.Facts.Trusted[digest] = true
+	}
+	run, _ := layout.Optimizer{}.At(dir)
+	for _, p := range tree.Paths() {
+		rel, own := strings.CutPrefix(p, dir+"/")
+		f, known := layout.Optimizer{}.File(run, rel)
+		if !own || !known {
+			continue
+		}
+		doc := engine.Document{Path: p, Kind: f.Kind, Body: []byte(tree[p]), Sum: engine.Sum([]byte(tree[p])), Changed: d.Now().Add(-calmFor)}
+		if c := change[rel]; c != nil {
+			c(&doc)
+		}
+		s.Docs = append(s.Docs, doc)
+	}
+	slices.SortFunc(s.Docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
+	return s
+}
+
+// calmFor is how long the files of a snapshot have stood still.
+const calmFor = 60e9
+
+// beingWritten has a document seen while somebody writes it.
+func beingWritten(d *engine.Document) { d.Body, d.Sum, d.Err = nil, "", engine.ErrUnsettled }
+
+// step is what the machine wants done.
+func (d *desk) step(change map[string]func(*engine.Document)) engine.Plan {
+	d.T.Helper()
+	p, err := New().Step(d.snapshot(change))
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return p
+}
+
+// took are the events of a plan.
+func took(p engine.Plan) string {
+	var events []string
+	for _, t := range p.Transitions {
+		events = append(events, t.Event)
+	}
+	return strings.Join(events, " ")
 }

@@ -269,6 +269,11 @@ func TestARunIsExplainedWhereverItStands(t *testing.T) {
 			d.explains("status failed is final", "it failed: wrong workflow")
 			d.facts("failed because: wrong workflow")
 		},
+		"a state that may be half of a write": func(d *desk) {
+			d.level10()
+			d.write("state.json", d.read("state.json")[:100])
+			d.explains("state.json or events.jsonl", "await state.json (still being written)")
+		},
 		"a state that cannot be read": func(d *desk) {
 			d.level10()
 			d.write("state.json", `{"schema_version": 1}`)
@@ -466,4 +471,19 @@ func TestTheRunForACycleIsChosen(t *testing.T) {
 	if got := strings.Join(Workflows(all), " "); got != "w v" {
 		t.Errorf("workflows: %s", got)
 	}
+}
+
+// What a begun cycle waits for is told as it is: not suggestions that are there.
+func TestExplainAwaitsNoSuggestionsThatAreThere(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.write("level20_report.md", "# mine\n")
+		d.assets(20)
+		d.write("retrieved.jsonl", retrievedLines)
+		d.write("suggestions.json", threeSuggestions)
+		d.trigger()
+		d.Settle()
+		if a := d.account(); strings.Contains(strings.Join(a.Why, "; "), "awaited") {
+			t.Errorf("it waits for %q", a.Why)
+		}
+	})
 }

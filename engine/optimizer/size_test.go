@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"placet/layout"
 )
@@ -63,19 +62,4 @@ func TestWhatPlacetWritesIsNeverTooLarge(t *testing.T) {
 			})
 		})
 	}
-}
-
-// More suggestions than a request can show are bad input, and say so.
-func TestSuggestionsThatNobodyCanBeAskedAbout(t *testing.T) {
-	tell(t, func(d *desk) {
-		d.assets(10)
-		d.write("suggestions.json", `{"suggestions": [{"text": "`+large(400<<10)+`"}]}`)
-		d.trigger()
-		d.goes(triggered, collected, decided)
-		d.noted("suggestions.json.problem.md", "at most")
-		d.write("suggestions.json", `{"suggestions": [{"text": "short"}]}`)
-		d.pass(time.Second)
-		d.goes(reported, recorded)
-		d.noted()
-	})
 }
