@@ -7,15 +7,18 @@
 #                for Enter after each step
 #   test         every test; pictures of the pages come into bin/screenshots
 #   lint         gofmt, go vet, staticcheck, and the licences of what is built in
-#   race         the tests under the race detector (needs a C compiler)
+#   race         tests of packages with goroutines under the race detector (needs a C
+#                compiler)
 #   fuzz         every fuzz target for FUZZTIME each
 #   fuzz-long    every fuzz target until all of them made EXECUTIONS together
 #   cover        statement coverage, and whether it is enough
 #   bench        the figures, as ratios to a floor measured in the same run
 #   bench-smoke  the same in small: does every measurement still run?
 #   size         the lines of code, by package
-#   torture      the fault laboratory: in memory for TORTURETIME, then the real
-#                binary; ten minutes at most
+#   torture      what make test does in small: the laws at every file call, the fault
+#                laboratory for TORTURETIME, and the real binary under load, kill -9 and
+#                lost events; about half an hour
+#   mutants      whether the tests notice each of a list of mistakes; half an hour
 #   clean        removes what the above made
 
 SHELL := /bin/sh
@@ -27,20 +30,28 @@ TORTURETIME ?= 5m
 # How many tests of a package run side by side. Most of those that start placet wait
 # for it more than they work.
 PARALLEL ?= 8
-# How long the tests of a package may take: twenty minutes are for a machine that does much else.
-TESTTIMEOUT ?= 20m
+# How long the tests of a package may take, on a machine that does much else. No test has a
+# limit of its own.
+TESTTIMEOUT ?= 45m
 TORTURESEED ?= 1
 FAMILY ?= ask
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
-# The machines are pure and start no goroutine: under the race detector runs that test of
-# theirs in which the store and the loop work at several things at once.
-MACHINES := engine/afl engine/ask engine/faber engine/nemawashi engine/optimizer engine/pal
+# The packages that work at several things at once. The machines are pure; of the laws, those
+# in which the loop has eight workers run.
+CONCURRENT := ./engine/exec ./engine/facade/... ./engine/reconcile ./engine/send ./engine/statedir ./engine/store/... ./engine/watch ./cmd/placet/config ./cmd/placet/web ./cmd/placet/workspace
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# A line for each package when its tests end, and what has failed in the end.
+GOTESTSUM := gotest.tools/gotestsum@v1.13.0
+# Lint vets; stripped test programs are linked in half the time.
+TESTFLAGS := -vet=off '-ldflags=-s -w' -parallel $(PARALLEL) -timeout $(TESTTIMEOUT)
 
-.PHONY: build demo test bench bench-smoke size torture lint race fuzz fuzz-long cover clean need-git need-browser
+.PHONY: build demo test bench bench-smoke size torture mutants lint race fuzz fuzz-long cover clean need-git need-browser building
 
-build:
+building:
+	@echo 'building (some minutes the first time)' >&2
+
+build: building
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
 
 demo: build
@@ -64,8 +75,9 @@ need-browser:
 	  echo 'Install Chromium (Debian: apt-get install chromium; macOS: brew install chromium) and try again.' >&2; \
 	  exit 1; }
 
-test: need-git need-browser
-	@PLACET_SCREENSHOTS=$${PLACET_SCREENSHOTS:-$(CURDIR)/bin/screenshots} $(GO) test -parallel $(PARALLEL) -timeout $(TESTTIMEOUT) ./...
+test: need-git need-browser building
+	@PLACET_SCREENSHOTS=$${PLACET_SCREENSHOTS:-$(CURDIR)/bin/screenshots} \
+	  $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary=skipped -- $(TESTFLAGS) ./...
 
 bench: build
 	@$(GO) run ./internal/bench -placet bin/placet $(BENCHFLAGS)
@@ -75,7 +87,11 @@ bench-smoke: build
 
 torture: need-git
 	@$(GO) run ./internal/faultsim -for $(TORTURETIME) -seed $(TORTURESEED)
-	@PLACET_TORTURE=full $(GO) test ./cmd/placet/cli -run '^TestTorture' -timeout 5m -count=1 -v
+	@PLACET_LAWS=calls $(GO) test $(TESTFLAGS) -count=1 -run '^Test(Toy|Laws|Crash|Errors)' ./internal/enginetest ./engine/...
+	@PLACET_TORTURE=full $(GO) test $(TESTFLAGS) -count=1 -v -run '^TestTorture' ./cmd/placet/cli
+
+mutants:
+	@$(GO) run ./internal/mutants
 
 size:
 	@$(GO) run ./internal/size
@@ -88,8 +104,8 @@ lint:
 
 race: need-git
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
-	  $(GO) test -race -short -parallel $(PARALLEL) -timeout $(TESTTIMEOUT) $$($(GO) list ./... | grep -v -x $(MACHINES:%=-e placet/%)) && \
-	  $(GO) test -race -short -timeout $(TESTTIMEOUT) -run 'Metamorphic' $(MACHINES:%=./%); \
+	  $(GO) test -race -short $(TESTFLAGS) $(CONCURRENT) && \
+	  $(GO) test -race $(TESTFLAGS) -run '^TestToyIsToldInManyWays$$' ./internal/enginetest; \
 	else \
 	  echo 'the race detector did not run: it needs a C compiler, and there is none' >&2; \
 	fi
@@ -111,7 +127,7 @@ fuzz-long:
 	@nice .ci/fuzz-long $(EXECUTIONS)
 
 cover: need-git need-browser
-	@$(GO) test -coverpkg=./cmd/...,./engine/...,./layout/...,./schemas/...,./templates/... -coverprofile=coverage.out ./...
+	@$(GO) test $(TESTFLAGS) -coverpkg=./cmd/...,./engine/...,./layout/...,./schemas/...,./templates/... -coverprofile=coverage.out ./...
 	@awk -f .ci/cover.awk coverage.out
 
 clean:

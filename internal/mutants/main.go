@@ -1,0 +1,160 @@
+// Command mutants shows that the tests would notice a mistake. Its list holds one changed
+// line of the program for each mutant; for each, the tests that guard that line are run with
+// the change in place, and one of them must fail. The work tree is not touched: the changed
+// file reaches the compiler by -overlay.
+//
+//	go run ./internal/mutants [-own] [-list FILE] [-from N] [-stop N]
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// mutant is one changed line of one file.
+type mutant struct{ file, old, new string }
+
+// readMutants reads a list: for each mutant the file, then the line as it is after "-" and
+// the line as it becomes after "+". Lines that begin with "#" are comments.
+func readMutants(name string) ([]mutant, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []mutant
+	var m mutant
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case line == "" || line[0] == '#':
+		case line[0] == '-':
+			m.old = line[1:]
+		case line[0] == '+':
+			m.new = line[1:]
+			all = append(all, m)
+			m = mutant{}
+		default:
+			m.file = line
+		}
+	}
+	return all, lines.Err()
+}
+
+// apply returns the file's content with the line changed. The line must occur once.
+func (m mutant) apply(root string) ([]byte, error) {
+	body, err := os.ReadFile(filepath.Join(root, m.file))
+	if err != nil {
+		return nil, err
+	}
+	old := []byte("\n" + m.old + "\n")
+	if n := bytes.Count(body, old); n != 1 {
+		return nil, fmt.Errorf("%s: the line occurs %d times, expected once: %s", m.file, n, strings.TrimSpace(m.old))
+	}
+	return bytes.Replace(body, old, []byte("\n"+m.new+"\n"), 1), nil
+}
+
+// guards are the packages whose tests are run for a mutant, one set after the other until a
+// test fails: those of its own package, then of what is built on it.
+func guards(file string) [][]string {
+	own := "./" + path.Dir(file)
+	families := []string{"./engine/ask", "./engine/faber", "./engine/nemawashi", "./engine/pal", "./engine/afl", "./engine/optimizer"}
+	switch own {
+	case "./engine/gate", "./engine/run":
+		return [][]string{{own}, families, {"./cmd/placet/..."}}
+	case "./engine/store", "./engine/reconcile":
+		return [][]string{{own}, {"./internal/enginetest", "./internal/faultsim", "./engine/ask"}, {"./cmd/placet/..."}}
+	}
+	return [][]string{{own}, {"./cmd/placet/..."}}
+}
+
+var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
+
+// caught runs the guards of a mutant, or those of its own package alone, and returns the first
+// test that failed, "" for none.
+func caught(root string, m mutant, own bool) (by string, err error) {
+	body, err := m.apply(root)
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "placet-mutant-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	over, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, m.file): changed}})
+	if err := errors.Join(err, os.WriteFile(changed, body, 0o644), os.WriteFile(overlay, over, 0o644)); err != nil {
+		return "", err
+	}
+	sets := guards(m.file)
+	if own {
+		sets = sets[:1]
+	}
+	for _, packages := range sets {
+		cmd := exec.Command("go", append([]string{"test", "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout=20m", "-overlay=" + overlay}, packages...)...)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		switch at := failedTest.FindSubmatch(out); {
+		case err == nil:
+		case at == nil:
+			return "", fmt.Errorf("%s: no test ran: %s", m.file, bytes.TrimSpace(out))
+		case len(at[1]) == 0:
+			return "a test that did not end", nil
+		default:
+			return string(at[1]), nil
+		}
+	}
+	return "", nil
+}
+
+func main() {
+	list := flag.String("list", filepath.Join("internal", "mutants", "mutants.txt"), "the `file` with the mutants")
+	from := flag.Int("from", 1, "the number of the first mutant to try")
+	stop := flag.Int("stop", 0, "the number of the last one, 0 for all")
+	own := flag.Bool("own", false, "run the tests of the mutant's own package alone")
+	flag.Parse()
+	root, err := os.Getwd()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	all, err := readMutants(*list)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(2)
+	}
+	tried, survived := 0, 0
+	for i, m := range all {
+		if i+1 < *from || *stop > 0 && i+1 > *stop {
+			continue
+		}
+		began := time.Now()
+		by, err := caught(root, m, *own)
+		tried++
+		switch {
+		case err != nil:
+			by = "CANNOT TELL: " + err.Error()
+			survived++
+		case by == "":
+			by = "SURVIVED"
+			survived++
+		}
+		fmt.Printf("%3d  %-28s %-60s %s (%.0f s)\n", i+1, m.file, strings.TrimSpace(m.new), by, time.Since(began).Seconds())
+	}
+	fmt.Printf("%d mutants, %d of them caught\n", tried, tried-survived)
+	if survived > 0 {
+		os.Exit(1)
+	}
+}
