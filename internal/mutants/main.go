@@ -3,7 +3,7 @@
 // the change in place, and one of them must fail. The work tree is not touched: the changed
 // file reaches the compiler by -overlay.
 //
-//	go run ./internal/mutants [-own] [-list FILE] [-from N] [-stop N]
+//	go run ./internal/mutants [-sets N] [-list FILE] [-from N] [-stop N]
 package main
 
 import (
@@ -69,21 +69,20 @@ func (m mutant) apply(root string) ([]byte, error) {
 // test fails: those of its own package, then of what is built on it.
 func guards(file string) [][]string {
 	own := "./" + path.Dir(file)
-	families := []string{"./engine/ask", "./engine/faber", "./engine/nemawashi", "./engine/pal", "./engine/afl", "./engine/optimizer"}
 	switch own {
 	case "./engine/gate", "./engine/run":
-		return [][]string{{own}, families, {"./cmd/placet/..."}}
+		return [][]string{{own}, {"./engine/ask"}, {"./engine/faber"}, {"./engine/nemawashi", "./engine/pal", "./engine/afl", "./engine/optimizer"}, {"./cmd/placet/..."}}
 	case "./engine/store", "./engine/reconcile":
-		return [][]string{{own}, {"./internal/enginetest", "./internal/faultsim", "./engine/ask"}, {"./cmd/placet/..."}}
+		return [][]string{{own}, {"./internal/enginetest"}, {"./internal/faultsim", "./engine/ask"}, {"./cmd/placet/..."}}
 	}
 	return [][]string{{own}, {"./cmd/placet/..."}}
 }
 
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
 
-// caught runs the guards of a mutant, or those of its own package alone, and returns the first
-// test that failed, "" for none.
-func caught(root string, m mutant, own bool) (by string, err error) {
+// caught runs the first sets of a mutant's guards, at most so many, and returns the first test
+// that failed, "" for none.
+func caught(root string, m mutant, most int) (by string, err error) {
 	body, err := m.apply(root)
 	if err != nil {
 		return "", err
@@ -99,9 +98,7 @@ func caught(root string, m mutant, own bool) (by string, err error) {
 		return "", err
 	}
 	sets := guards(m.file)
-	if own {
-		sets = sets[:1]
-	}
+	sets = sets[:min(most, len(sets))]
 	for _, packages := range sets {
 		cmd := exec.Command("go", append([]string{"test", "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout=20m", "-overlay=" + overlay}, packages...)...)
 		cmd.Dir = root
@@ -123,7 +120,7 @@ func main() {
 	list := flag.String("list", filepath.Join("internal", "mutants", "mutants.txt"), "the `file` with the mutants")
 	from := flag.Int("from", 1, "the number of the first mutant to try")
 	stop := flag.Int("stop", 0, "the number of the last one, 0 for all")
-	own := flag.Bool("own", false, "run the tests of the mutant's own package alone")
+	sets := flag.Int("sets", 10, "how many `sets` of packages to run at most; 1 is the mutant's own package")
 	flag.Parse()
 	root, err := os.Getwd()
 	if err != nil {
@@ -141,7 +138,7 @@ func main() {
 			continue
 		}
 		began := time.Now()
-		by, err := caught(root, m, *own)
+		by, err := caught(root, m, *sets)
 		tried++
 		switch {
 		case err != nil:
