@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"placet/cmd/placet/console"
 )
@@ -35,7 +34,7 @@ func TestLanguageCheck5ColumnsAreStraightInKorean(t *testing.T) {
 	}
 	defer exec.Command(tmux, "-S", socket, "kill-server").Run()
 	var lines []string
-	p.until("the end of the inbox is on the screen", 20*time.Second, func() bool {
+	p.until("the end of the inbox is on the screen", func() bool {
 		out, err := exec.Command(tmux, "-u", "-S", socket, "capture-pane", "-p").Output()
 		lines = strings.Split(string(out), "\n")
 		return err == nil && strings.Contains(string(out), "\nEND")
