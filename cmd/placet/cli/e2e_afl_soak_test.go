@@ -72,7 +72,7 @@ var soakScripts = map[fate]string{
 // lost.
 func TestTortureSessionSurvivesKillNine(t *testing.T) {
 	t.Parallel()
-	n := tortured(8, 200)
+	n := tortured(8, 60)
 	rng := rand.New(rand.NewPCG(3, 7))
 	s := newSoak(t, n, rng)
 	kills := s.run(rng)
@@ -178,7 +178,7 @@ func (p *place) killed(rng *rand.Rand, parts []func(), count func() int, isOver 
 	for {
 		d, more := p.start(), count()+1+rng.IntN(12)
 		p.until("something moves: "+p.root, func() bool { return count() >= more || isOver() })
-		jitter(time.Duration(rng.IntN(1000)) * time.Millisecond)
+		jitter(time.Duration(rng.IntN(300)) * time.Millisecond)
 		d.stop(syscall.SIGKILL)
 		if isOver() {
 			return kills

@@ -37,6 +37,7 @@ func TestWatchBeginsAfterTrouble(t *testing.T) {
 
 // What keeps the lock of the workspace from being taken is said once, with its cause.
 func TestOnceSaysOnceThatItCannotLock(t *testing.T) {
+	t.Parallel()
 	for inTheWay, cause := range map[string]string{
 		".placet":        "stat .placet/.gitignore: not a directory",
 		".placet/lock/x": ".placet/lock is a folder; expected a regular file",

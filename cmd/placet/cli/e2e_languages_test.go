@@ -15,6 +15,7 @@ import (
 // Check 5 of languages, in a real terminal: characters that are two columns wide push
 // nothing out of its column, and no line is longer than the terminal.
 func TestLanguageCheck5ColumnsAreStraightInKorean(t *testing.T) {
+	t.Parallel()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("there is no tmux: install it to see columns in a terminal")

@@ -291,7 +291,7 @@ const (
 	// third may grow.
 	remembered, memoryGrowth = 16, 1.1
 	// parts are compared, of so many runs each.
-	parts, runsInPart = 10, 1000
+	parts, runsInPart = 10, 600
 )
 
 // whole makes many runs in parts, and compares the memory of the second part, and that of

@@ -97,6 +97,7 @@ func (r readings) difficulties() (states []string) {
 // A daemon tells what it does: who waits and since when, what moved, what was
 // refused, and that git holds it up.
 func TestMetricsOfADaemon(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 3)
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
 	d := p.measured()
@@ -207,6 +208,7 @@ func (d *daemon) residentOfFile() int {
 // The answer is there as soon as the daemon, and goes with it; a port in use is
 // said before anything is watched.
 func TestMetricsComeAndGoWithTheDaemon(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 1)
 	d := p.measured()
 	p.await(d)

@@ -61,12 +61,13 @@ func (p *place) ownSettings(text string) {
 // Checks 1 and 5 of notifications on the real program: what opens is told once, clean and in
 // one argument, also after a crash; what is private or unwanted is not.
 func TestNotifyTellsOfWhatOpens(t *testing.T) {
+	t.Parallel()
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "notify-send"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\" > \"$HOME/desk.new\" && mv \"$HOME/desk.new\" \"$HOME/desk\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	p.vars = append(p.vars, "PATH="+bin+":"+os.Getenv("PATH"))
 	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\"]\non = [\"*\", \"!tag:later\"]\n")
 	p.write("placet.toml", "")
 	d := p.start()

@@ -123,7 +123,6 @@ func (p *place) tables(name string, more ...string) {
 // same, and its row stays owed; a report's row is tried again, and the request opens
 // once it is in. PLACET_TORTURE=full waits until the row is given up as pending.
 func TestTortureRowsWaitForALockedDatabase(t *testing.T) {
-	t.Parallel()
 	p := newWorkspace(t, "")
 	p.tables(farRoot+"/audit_global.db", "PRAGMA journal_mode=WAL") // what is known is collected while it is locked
 	d := p.start()

@@ -103,7 +103,7 @@ const analyseScript = `for n in 1 2 3; do echo "{\"record_id\": \"r$n\", \"metri
 // twice.
 func TestTortureCyclesSurviveKillNine(t *testing.T) {
 	t.Parallel()
-	n := tortured(8, 200)
+	n := tortured(8, 60)
 	c := newCycles(t, n/2, rand.New(rand.NewPCG(11, 5)))
 	c.run()
 	c.settle()

@@ -78,7 +78,7 @@ type palSoak struct {
 // command begins twice, no more ports run than may, and nobody is asked twice for one cause.
 func TestTortureOrchestrationSurvivesKillNine(t *testing.T) {
 	t.Parallel()
-	n := tortured(6, 500)
+	n := tortured(6, 60)
 	rng := rand.New(rand.NewPCG(24, 11))
 	s := newPalSoak(t, n, rng)
 	kills := s.killed(rng, []func(){s.review, s.watchSlots}, func() int { return s.cycle(s.dir + "/state.json").Revision }, s.isOver)

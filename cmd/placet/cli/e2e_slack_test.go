@@ -262,7 +262,7 @@ func TestSlackPresses(t *testing.T) {
 		t.Errorf("something was written:\n%s", after)
 	}
 	var all sync.WaitGroup
-	for range 100 {
+	for range tortured(10, 100) {
 		all.Go(func() {
 			if r := s.press("U1", have["hitl_approve"], map[string]any{"response_url": "https://evil.example/x"}); r.status != 200 || r.text("text") != "approved" {
 				t.Errorf("a press: %d %s", r.status, r.body)

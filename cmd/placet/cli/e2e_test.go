@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -50,6 +51,7 @@ type place struct {
 	t    *testing.T
 	root string
 	runs []string // folders of the runs, relative to root
+	vars []string // of the environment of what runs in it
 }
 
 const waitingState = `{
@@ -132,8 +134,8 @@ func (p *place) ticked(i int, option string) string {
 // env keeps the tests away from the user's own configuration and trust.
 func (p *place) env() []string {
 	home := filepath.Join(p.root, "..", "home-"+filepath.Base(p.root))
-	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "NO_COLOR=1",
-		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.invalid", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.invalid")
+	return slices.Concat(os.Environ(), p.vars, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_STATE_HOME=" + home, "NO_COLOR=1",
+		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.invalid", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.invalid"})
 }
 
 func (p *place) placet(args ...string) (string, int) {

@@ -66,6 +66,7 @@ func rewriteState(dir string, n int, temp string) error {
 // Scenario 10: dozens of parallel upstream emits during an answer. History,
 // status and one feedback_received hold at the end.
 func TestScenario10ParallelUpstreamEmits(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
@@ -180,6 +181,7 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 // Whoever sees a run in progress after an answer finds resume.md, also while many answers
 // come at once: an agent that polls state.json goes on at once.
 func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	p := newPlace(t, t.TempDir(), n)
 	d := p.start()

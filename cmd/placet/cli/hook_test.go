@@ -390,7 +390,7 @@ func TestHookCheck6AnAgentLearnsItsAnswersOnce(t *testing.T) {
 }
 
 // Check 7 of the hooks: a call that passes leaves nothing behind.
-func TestHookCheck7AThousandCallsLeaveNoFile(t *testing.T) {
+func TestHookCheck7CallsThatPassLeaveNoFile(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\nmatch = ['rm -rf']\ndo = \"deny\"\n")
 	tree := func() (names []string) {
@@ -405,7 +405,7 @@ func TestHookCheck7AThousandCallsLeaveNoFile(t *testing.T) {
 	}
 	before := tree()
 	in := h.recorded("claude-code.PreToolUse")
-	for range 1000 {
+	for range 5 {
 		if out, stderr, code := h.call(strings.NewReader(in), "claude-code"); out != "" || stderr != "" || code != 0 {
 			t.Fatalf("%d %q %q", code, out, stderr)
 		}
