@@ -160,7 +160,7 @@ func TestServeBesideOtherAnswers(t *testing.T) {
 	digest := func(i int) string {
 		return s.call("all", "GET", "/api/v1/requests/"+p.requestID(i), nil).text("data", "digest")
 	}
-	shown := digest(0)
+	shown, reference := digest(0), p.requestReference(0)
 	var both sync.WaitGroup
 	both.Add(9)
 	for range 8 {
@@ -173,7 +173,7 @@ func TestServeBesideOtherAnswers(t *testing.T) {
 	}
 	go func() {
 		defer both.Done()
-		if out, code := p.placet("approve", p.requestID(0)); code != 0 {
+		if out, code := p.placet("approve", reference); code != 0 {
 			t.Errorf("command line: %s", out)
 		}
 	}()
