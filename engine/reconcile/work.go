@@ -39,7 +39,9 @@ func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 		s.underWay.acquire()
 		s.working.acquire()
 		state, ok := s.queue.take()
-		if !ok {
+		if !ok { // passes that go on have to find room
+			s.working.release()
+			s.underWay.release()
 			return
 		}
 		wg.Go(func() {

@@ -15,6 +15,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/watch"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -119,24 +120,16 @@ func benchmarkAnswers(b *testing.B, n int) {
 	home, root := b.TempDir(), b.TempDir()
 	a := &answeredTree{b: b, root: root}
 	moved := make(chan string, 100)
-	await := func(event string) {
+	awaits := func(event string) {
 		b.Helper()
-		for timeout := time.After(time.Minute); ; {
-			select {
-			case got := <-moved:
-				if strings.HasPrefix(got, event) {
-					return
-				}
-			case <-timeout:
-				b.Fatalf("no %s: %s", event, a.state())
-			}
+		for !strings.HasPrefix(await.Receive(b, event, moved), event) {
 		}
 	}
 	a.begin()
 	stop := a.serve(home, moved)
-	await("request_opened")
+	awaits("request_opened")
 	a.answer(1)
-	await("answered")
+	awaits("answered")
 	stop()
 	a.grow(n)
 	stop = a.serve(home, moved)
@@ -146,11 +139,11 @@ func benchmarkAnswers(b *testing.B, n int) {
 		next := n + 1 + i
 		a.settled()
 		a.ask(next, a.state())
-		await("request_opened")
+		awaits("request_opened")
 		a.settled()
 		b.StartTimer()
 		a.answer(next)
-		await("answered")
+		awaits("answered")
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What a person chooses is what was shown to them, and a word that refuses never lets
@@ -139,7 +138,7 @@ func attackChangedRequest(t *testing.T, p *place) {
 	p.must(2, "approve", p.requestID(0)) // no terminal, no digest: of what?
 	p.stays(p.request(0) + "/response.json")
 	p.write("design.md", "# Another design\n")
-	p.until("another digest", 20*time.Second, func() bool { p.placet("once"); return p.reference() != listed })
+	p.until("another digest", func() bool { p.placet("once"); return p.reference() != listed })
 	now := p.reference()
 	p.says(p.must(1, "approve", listed), "the request changed since it was listed", "Is the design good?", now)
 	p.stays(p.request(0) + "/response.json")

@@ -187,7 +187,7 @@ func (p *place) settles(t *testing.T, ok func() bool) {
 	d := p.start()
 	defer d.stop(15)
 	p.await(d)
-	p.until("what is there has settled: "+p.problem(), 20e9, ok)
+	p.until("what is there has settled: "+p.problem(), ok)
 }
 
 func (p *place) isAnswered(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"placet/engine"
 )
@@ -155,7 +154,7 @@ func finalByHand(t *testing.T, p *place) {
 	if out, code := p.placet("adopt", "shop@"+engine.Sum([]byte(p.read(shop+"/state.json"))).Hex()); code != 0 {
 		t.Fatalf("adopt: %d: %s", code, out)
 	}
-	p.until("the session ends", 10*time.Second, func() bool {
+	p.until("the session ends", func() bool {
 		return p.there(shop+"/report.md") && !p.there(shop+"/state.json.problem.md")
 	})
 }
@@ -231,7 +230,7 @@ func changedBeforeAdoption(t *testing.T, p *place) {
 	if out, code := p.placet("adopt", shown, "--as", "kim", "-m", "checked by hand"); code != 0 {
 		t.Fatalf("adopt: %d: %s", code, out)
 	}
-	p.until("what depends on the checkpoint starts", 10*time.Second, func() bool {
+	p.until("what depends on the checkpoint starts", func() bool {
 		return p.secondStarts() && !p.there(shop+"/state.json.problem.md")
 	})
 	if out, _ := p.placet("log", "shop"); !strings.Contains(out, "state_adopted") || !strings.Contains(out, "person:kim") || !strings.Contains(out, "checked by hand") {

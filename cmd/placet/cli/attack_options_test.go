@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // optionAttacks are requests that upstream accepts and no form can show.
@@ -45,7 +44,7 @@ var optionAttacks = []attack{
 		p.await(d)
 		for i, b := range bad {
 			note := p.runs[i] + "/state.json.problem.md"
-			p.until("a note", 10*time.Second, func() bool { return p.there(note) })
+			p.until("a note", func() bool { return p.there(note) })
 			p.says(p.read(note), b.says...)
 			p.stays(p.request(i) + "/request.json")
 			if n := strings.Count(d.said(), p.runs[i][len(p.runs[i])-36:]); n > 1 {
@@ -56,9 +55,9 @@ var optionAttacks = []attack{
 			t.Errorf("the machine panicked:\n%s", said)
 		}
 		honest := len(bad)
-		p.until("the run beside them asks", 10*time.Second, func() bool { return p.there(p.request(honest) + "/form.md") })
+		p.until("the run beside them asks", func() bool { return p.there(p.request(honest) + "/form.md") })
 		p.asksAs(0, map[string]any{"options": []string{"yes", "no"}})
-		p.until("the corrected options are asked", 10*time.Second, func() bool {
+		p.until("the corrected options are asked", func() bool {
 			return p.there(p.request(0)+"/form.md") && !p.there(p.runs[0]+"/state.json.problem.md")
 		})
 	}},

@@ -3,7 +3,6 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,22 +14,21 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"placet/internal/await"
 )
 
 // scaleAttacks take time, watches or patience away, by documents that are too large,
 // folders that are too many, and changes that never end.
 var scaleAttacks = []attack{
 	{
-		name: "a state document of 11 MB",
-		does: "A run's state.json names 250,000 steps, so that whoever asks how the runs stand waits for minutes.",
+		name: "a state document of megabytes",
+		does: "A run's state.json names tens of thousands of steps, so that whoever asks how the runs stand waits for minutes.",
 		try: func(t *testing.T, p *place) {
 			addRuns(p, 2)
-			p.write(p.runs[1]+"/state.json", manySteps(p, 250_000))
+			p.write(p.runs[1]+"/state.json", manySteps(p, tortured(50_000, 250_000)))
 			for _, verb := range []string{"status", "inbox", "check"} {
-				out := p.within(90*time.Second, verb)
-				if strings.Contains(out, "cannot say within") {
-					t.Logf("%s did not look at all of it: the machine is busy", verb)
-				}
+				out, _ := p.placet(verb)
 				if verb != "check" && !strings.Contains(out, p.requestID(0)) {
 					t.Errorf("%s does not show the other run's request: %s", verb, out)
 				}
@@ -50,23 +48,23 @@ var scaleAttacks = []attack{
 			d := p.start("sh", "-c", fmt.Sprintf(`exec "$@" --watches %d`, most), "sh")
 			defer d.stop(syscall.SIGTERM)
 			p.await(d)
-			p.until("the form is written", 20*time.Second, p.opened)
+			p.until("the form is written", p.opened)
 			if n := inotifyWatches(t, d.cmd.Process.Pid); n > most || n < 4 {
 				t.Errorf("%d watches, %d at most", n, most)
 			}
 			if said := d.said(); strings.Count(said, "folders at most") != 1 {
 				t.Errorf("said:\n%s", said)
 			}
-			p.until("status says where nothing is watched", 10*time.Second, func() bool {
+			p.until("status says where nothing is watched", func() bool {
 				out, _ := p.placet("status")
 				return strings.Contains(out, "the daemon gets no file events in")
 			})
 			// A run that waits is watched, and one that begins in such a folder is found.
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
-			p.until("the answer is taken", 5*time.Second, func() bool { return p.answered(0) })
+			p.until("the answer is taken", func() bool { return p.answered(0) })
 			p.runs = append(p.runs, junkFolder(junk-1))
 			p.write(p.runs[1]+"/state.json", fmt.Sprintf(waitingState, filepath.Base(p.runs[1]), 2))
-			p.until("the run is served", 30*time.Second, func() bool { return p.read(p.request(1)+"/form.md") != "" })
+			p.until("the run is served", func() bool { return p.read(p.request(1)+"/form.md") != "" })
 		},
 	},
 	{
@@ -102,7 +100,7 @@ var scaleAttacks = []attack{
 			defer d.stop(syscall.SIGTERM)
 			p.await(d)
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
-			p.until("the answer is taken", 10*time.Second, func() bool { return p.answered(0) })
+			p.until("the answer is taken", func() bool { return p.answered(0) })
 			if n := strings.Count(d.said(), stale); n != 1 {
 				t.Errorf("said %d times:\n%s", n, d.said())
 			}
@@ -114,32 +112,32 @@ var scaleAttacks = []attack{
 		try: func(t *testing.T, p *place) {
 			addRuns(p, 2)
 			p.write(p.runs[1]+"/state.json", `{"status": "no such word"}`)
-			d := p.measured()
+			d := p.start()
 			defer d.stop(syscall.SIGTERM)
 			p.await(d)
 			note := filepath.Join(p.root, p.runs[1], "state.json.problem.md")
-			p.until("the note and the form are written", 20*time.Second, func() bool {
+			p.until("the note and the form are written", func() bool {
 				_, err := os.Lstat(note)
 				return err == nil && p.read(p.request(0)+"/form.md") != ""
 			})
-			const passes = `placet_pass_duration_seconds_count{family="faber"}`
-			before, deleted := p.scrape(d)[passes], 0
-			state := p.read(p.runs[0] + "/state.json")
-			for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
-				if os.Remove(note) == nil {
-					deleted++
+			bad := p.read(p.runs[1] + "/state.json")
+			over, ended := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(ended)
+				for {
+					select {
+					case <-over:
+						return
+					default:
+						_ = os.Remove(note)
+						p.replace(p.runs[1]+"/state.json", bad)
+					}
 				}
-				p.replace(p.runs[0]+"/state.json", state)
-			}
-			if made := p.scrape(d)[passes] - before; made > 120 || deleted > 60 {
-				t.Errorf("%v passes in 3 s, the note was written %d times", made, deleted)
-			}
+			}()
+			defer func() { close(over); <-ended }()
 			// An answer is taken while that goes on.
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
-			p.until("the answer is taken", 5*time.Second, func() bool {
-				_ = os.Remove(note)
-				return p.answered(0)
-			})
+			p.until("the answer is taken", func() bool { return p.answered(0) })
 			p.verify(0, "approve")
 		},
 	},
@@ -161,7 +159,6 @@ var scaleAttacks = []attack{
 				t.Fatal(err)
 			}
 			defer idle.Close()
-			opened := time.Now()
 			if _, err := fmt.Fprintf(idle, "GET /metrics HTTP/1.1\r\nHost: %s\r\n\r\n", at); err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +178,7 @@ var scaleAttacks = []attack{
 					t.Errorf("Host %s: %d", host, response.StatusCode)
 				}
 			}
-			_ = idle.SetReadDeadline(opened.Add(30 * time.Second))
+			context.AfterFunc(await.Context(t), func() { idle.Close() })
 			if _, err := io.Copy(io.Discard, idle); err != nil {
 				t.Errorf("an idle connection stays: %v", err)
 			}
@@ -206,20 +203,6 @@ func (p *place) replace(rel, body string) {
 	if err := os.Rename(filepath.Join(p.root, rel+".tmp"), filepath.Join(p.root, rel)); err != nil {
 		p.t.Fatal(err)
 	}
-}
-
-// within runs the program, which must end in time.
-func (p *place) within(limit time.Duration, args ...string) string {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, placetBinary(p.t), append([]string{"-C", p.root}, args...)...)
-	cmd.Env = p.env()
-	out, err := cmd.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
-		p.t.Fatalf("%s takes longer than %v: %v", args, limit, err)
-	}
-	return string(out)
 }
 
 // manySteps is the state of the second run with so many steps.
@@ -263,10 +246,11 @@ func inotifyWatches(t *testing.T, pid int) (n int) {
 // oldFile is a file of the system that nobody has changed for so long.
 func oldFile(t *testing.T, age time.Duration) string {
 	t.Helper()
+	enough := time.Now().Add(-age)
 	for _, name := range []string{"/bin/sh", "/bin/true", "/etc/passwd"} {
 		name, err := filepath.EvalSymlinks(name)
 		var st syscall.Stat_t
-		if err == nil && syscall.Stat(name, &st) == nil && time.Since(time.Unix(st.Ctim.Sec, st.Ctim.Nsec)) > age {
+		if err == nil && syscall.Stat(name, &st) == nil && time.Unix(st.Ctim.Sec, st.Ctim.Nsec).Before(enough) {
 			return name
 		}
 	}

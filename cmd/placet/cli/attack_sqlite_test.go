@@ -1,17 +1,14 @@
 package cli_test
 
 import (
-	"context"
 	bytes4 "encoding/binary" // the package has a variable of that name
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // sqliteAttacks are audit databases that come with a repository, each made to have
@@ -98,7 +95,7 @@ func hostileFile(attack func(p *place, db, precious string) error, want string) 
 			p.trigger(dir, workflow)
 		}
 		p.bounded("once") // looks into both for the cycles that begin, and a row
-		p.until("the row was tried", 20*time.Second, func() bool {
+		p.until("the row was tried", func() bool {
 			return p.row(nearRun, "user_feedback").Tries > 0 || p.bounded("once") == "-"
 		})
 		if row := p.row(nearRun, "user_feedback"); row.Settled() || !strings.Contains(string(row.LastError), want) {
@@ -119,7 +116,7 @@ func hostileFile(attack func(p *place, db, precious string) error, want string) 
 				t.Fatal(err)
 			}
 		}
-		p.until("all rows are in", 60*time.Second, func() bool {
+		p.until("all rows are in", func() bool {
 			return p.settled(nearRun) && p.row(nearNext, "audit_logs").Settled() || p.bounded("once") == "-"
 		})
 		p.verifyDatabase(near, []string{nearRun, nearNext})
@@ -142,16 +139,14 @@ func journalOf(name string) []byte {
 	return append(body, body[:8]...)
 }
 
-// bounded runs placet, which must end soon and gets no more memory than half a gigabyte.
+// bounded runs placet, which must end and gets no more memory than half a gigabyte.
 func (p *place) bounded(args ...string) string {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
-	defer cancel()
 	limited := []string{"-c", `ulimit -d 524288; exec "$0" "$@"`, placetBinary(p.t), "-C", p.root}
-	cmd := exec.CommandContext(ctx, "sh", append(limited, args...)...)
+	cmd := command(p.t, "sh", append(limited, args...)...)
 	cmd.Env = p.env()
 	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil || cmd.ProcessState == nil || !slices.Contains([]int{0, 1, 3}, cmd.ProcessState.ExitCode()) {
+	if cmd.ProcessState == nil || !slices.Contains([]int{0, 1, 3}, cmd.ProcessState.ExitCode()) {
 		p.t.Fatalf("placet %v: %v: %s", args, err, out)
 	}
 	return string(out)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // trustAttacks are on what the owner of a workspace has agreed to.
@@ -63,18 +62,18 @@ var trustAttacks = []attack{
 		d := p.start()
 		defer d.stop(syscall.SIGINT)
 		p.await(d)
-		p.until("the attempt has begun", 10*time.Second, func() bool { return strings.Contains(p.afl("state.json"), `"in_progress"`) })
+		p.until("the attempt has begun", func() bool { return strings.Contains(p.afl("state.json"), `"in_progress"`) })
 		p.trusts("")
-		p.until("the trust counts", 10*time.Second, func() bool { return strings.Contains(d.said(), "settings read again") })
+		p.until("the trust counts", func() bool { return strings.Contains(d.said(), "settings read again") })
 		home := filepath.Join(p.stateHome(), "placet")
 		if err := os.Chmod(home, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		p.until("the daemon says so", 10*time.Second, func() bool {
+		p.until("the daemon says so", func() bool {
 			return strings.Contains(d.said(), "nothing is trusted") && strings.Contains(d.said(), "chmod go-w")
 		})
 		p.handsIn("", 0)
-		p.until("the attempt waits", 10*time.Second, func() bool { return strings.Contains(p.afl("state.json"), `"validating"`) })
+		p.until("the attempt waits", func() bool { return strings.Contains(p.afl("state.json"), `"validating"`) })
 		if out, code := p.placet("trust", "--yes"); code != 2 || !strings.Contains(out, "chmod go-w") {
 			t.Errorf("%d, %s", code, out)
 		}
@@ -82,7 +81,7 @@ var trustAttacks = []attack{
 		if err := os.Chmod(home, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		p.until("the command runs", 10*time.Second, func() bool { return p.read("out") == "ran\n" })
+		p.until("the command runs", func() bool { return p.read("out") == "ran\n" })
 	}},
 	{"a command changed between listing and agreement", "the agent changes what stands under a name before its owner agrees to the name", func(t *testing.T, p *place) {
 		p.write("placet.toml", "[faber]\nresume = { command = [\"sh\", \"work.sh\"] }\n")
@@ -153,13 +152,13 @@ var trustAttacks = []attack{
 		honest := p.read("check.sh")
 		p.write("check.sh", "echo evil >> out\necho 4 passing\n")
 		p.handsIn("", 0)
-		p.until("the attempt waits for trust", 10*time.Second, func() bool {
+		p.until("the attempt waits for trust", func() bool {
 			out, _ := p.placet("explain", "shop")
 			return strings.Contains(out, "waits in validating for trust in")
 		})
 		p.ran(0)
 		p.write("check.sh", honest)
-		p.until("the command runs", 10*time.Second, func() bool { return p.read("out") == "ran\n" })
+		p.until("the command runs", func() bool { return p.read("out") == "ran\n" })
 	}},
 	{"a work tree with another script", "a folder appears in which the trusted command would run another file", func(t *testing.T, p *place) {
 		p.session("sh check.sh")
@@ -186,11 +185,11 @@ var trustAttacks = []attack{
 		d := p.start()
 		defer d.stop(syscall.SIGINT)
 		p.await(d)
-		p.until("the form is there", 10*time.Second, p.opened)
+		p.until("the form is there", p.opened)
 		p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
-		p.until("the agent runs", 10*time.Second, func() bool { return strings.TrimSpace(p.read("pid")) != "" })
+		p.until("the agent runs", func() bool { return strings.TrimSpace(p.read("pid")) != "" })
 		p.write("placet.toml", "[faber\n")
-		p.until("the settings are broken", 10*time.Second, func() bool { return strings.Contains(d.said(), "nothing is trusted until") })
+		p.until("the settings are broken", func() bool { return strings.Contains(d.said(), "nothing is trusted until") })
 		outcome := func() string {
 			found, err := filepath.Glob(filepath.Join(p.root, p.runs[0], "actions/*/outcome.json"))
 			if err != nil || len(found) == 0 {
@@ -205,7 +204,7 @@ var trustAttacks = []attack{
 		if out, code := p.placet("trust", "--revoke", "faber.resume"); code != 0 || !strings.Contains(out, "revoked  faber.resume") {
 			t.Errorf("%d, %s", code, out)
 		}
-		p.until("the agent is ended", 10*time.Second, func() bool {
+		p.until("the agent is ended", func() bool {
 			return strings.Contains(outcome(), `"outcome": "stopped"`) && strings.Contains(outcome(), "agreement to the command was taken back")
 		})
 		p.damageTrust()
@@ -225,15 +224,15 @@ var trustAttacks = []attack{
 		defer d.stop(syscall.SIGINT)
 		p.await(d)
 		p.write("placet.toml", "[afl\n")
-		p.until("the settings are broken", 10*time.Second, func() bool { return strings.Contains(d.said(), "nothing is trusted until") })
+		p.until("the settings are broken", func() bool { return strings.Contains(d.said(), "nothing is trusted until") })
 		p.handsIn("", 0)
-		p.until("the attempt waits", 10*time.Second, func() bool { return strings.Contains(p.afl("state.json"), `"validating"`) })
+		p.until("the attempt waits", func() bool { return strings.Contains(p.afl("state.json"), `"validating"`) })
 		p.ran(0)
 		if n := strings.Count(d.said(), "nothing is trusted until"); n != 1 {
 			t.Errorf("said %d times", n)
 		}
 		p.write("placet.toml", "")
-		p.until("the command runs", 10*time.Second, func() bool { return p.read("out") == "ran\n" })
+		p.until("the command runs", func() bool { return p.read("out") == "ran\n" })
 	}},
 	{"a result in place of the validation", "the agent writes result.json and validation.json itself, while the command waits for trust and while it runs", func(t *testing.T, p *place) {
 		p.session("read line < gate; sh check.sh")
@@ -257,7 +256,7 @@ var trustAttacks = []attack{
 		d := p.start()
 		defer d.stop(syscall.SIGINT)
 		p.await(d)
-		p.until("the command runs", 10*time.Second, func() bool { return strings.Contains(d.said(), "started a command") })
+		p.until("the command runs", func() bool { return strings.Contains(d.said(), "started a command") })
 		var run struct {
 			Checkpoints map[string]struct {
 				Run struct {
@@ -272,7 +271,7 @@ var trustAttacks = []attack{
 			"finished_at": "2026-01-19T10:30:01.000Z", "duration_ms": 1, "outcome": "finished", "exit_code": 0, "timed_out": false,
 			"stdout": {"bytes": 9, "head": "4 passing", "tail": "", "truncated": false}, "stderr": {"bytes": 0, "head": "", "tail": "", "truncated": false},
 			"matched_expected": true, "failing_marker": null}`, run.Checkpoints["a"].Run.Digest))
-		p.until("a person is asked", 10*time.Second, func() bool { return strings.Contains(p.afl("state.json"), `"interrupted_run"`) })
+		p.until("a person is asked", func() bool { return strings.Contains(p.afl("state.json"), `"interrupted_run"`) })
 		if strings.Contains(p.afl("state.json"), `"completed"`) {
 			t.Errorf("a forged outcome decided: %s", p.afl("state.json"))
 		}

@@ -115,7 +115,7 @@ var verifyAttacks = []attack{
 			p.edit(state, `"feedback_request": {`, fmt.Sprintf(
 				`"feedback_history": [{"request_id": %q, "request_type": "review", "response": "approve", "provided_by": {"user": "tester", "source": "cli"}, "received_at": "2026-11-20T10:00:00Z"}], "was": {`, p.requestID(0)))
 			p.edit(state, `"resume_point": {`, fmt.Sprintf(`"resume_point": {"request_id": %q, "action": "continue", "position": "at", `, p.requestID(0)))
-			p.until("the claim stands still", 20*time.Second, func() bool {
+			p.until("the claim stands still", func() bool {
 				p.placet("once")
 				return p.read(p.request(0)+"/receipt.json") != ""
 			})
@@ -201,7 +201,7 @@ var verifyAttacks = []attack{
 				}
 			}
 			p := rejecting(t, "1s")
-			p.until("the deadline", 10*time.Second, func() bool { return p.answeredBy("once") })
+			p.until("the deadline", func() bool { return p.answeredBy("once") })
 			if rc := p.read(p.request(0) + "/receipt.json"); !strings.Contains(rc, `"expired"`) {
 				t.Errorf("the settings' deadline is not taken: %s", rc)
 			}
@@ -324,7 +324,7 @@ func (p *place) answeredBy(args ...string) bool {
 // stands in the run's own records counts once the run has stood still.
 func (p *place) answeredInTime() bool {
 	p.t.Helper()
-	p.until("the claim stands still", 20*time.Second, func() bool { return p.answeredBy("once") })
+	p.until("the claim stands still", func() bool { return p.answeredBy("once") })
 	return true
 }
 
@@ -350,6 +350,6 @@ func (p *place) honest() {
 	p.t.Helper()
 	p.placet("once")
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "seen"))
-	p.until("the honest answer", 10*time.Second, func() bool { return p.answeredBy("once") })
+	p.until("the honest answer", func() bool { return p.answeredBy("once") })
 	p.verify(0, "approve")
 }

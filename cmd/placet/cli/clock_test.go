@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/internal/await"
 )
 
 // clocked is a daemon in this process, whose clock the test sets. All that placet
@@ -24,6 +26,7 @@ type clocked struct {
 	root  string
 	ahead atomic.Int64
 	asked atomic.Int64 // how often the time was asked for
+	kept  atomic.Int64 // how often of that by what looks for deadlines that have passed
 	out   lines
 	runs  []string
 }
@@ -49,6 +52,16 @@ func (l *lines) String() string {
 
 func (c *clocked) now() time.Time {
 	c.asked.Add(1)
+	callers := make([]uintptr, 8)
+	for frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]); ; {
+		frame, more := frames.Next()
+		if strings.HasSuffix(frame.Function, ".keepTime") {
+			c.kept.Add(1)
+		}
+		if !more {
+			break
+		}
+	}
 	return time.Now().Round(0).Add(time.Duration(c.ahead.Load()))
 }
 
@@ -98,11 +111,12 @@ func startClocked(t *testing.T, ahead time.Duration, runs int) *clocked {
 
 func (c *clocked) until(what string, ok func() bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("never: %s\n%s", what, &c.out)
+	defer func() {
+		if c.t.Failed() {
+			c.t.Log(&c.out)
 		}
-	}
+	}()
+	await.Until(c.t, what, ok)
 }
 
 func (c *clocked) read(rel string) string {
@@ -147,19 +161,18 @@ func (c *clocked) answer(i int) {
 // taken waits for an answer to be taken.
 func (c *clocked) taken(i int) {
 	c.t.Helper()
-	began := time.Now()
 	c.until("the answer is taken", func() bool { return len(c.state(i).History) > 0 })
 	if st := c.state(i); len(st.History) != 1 || st.History[0].Response != "approve" {
 		c.t.Errorf("run %d: %+v", i, st)
 	}
-	c.t.Logf("run %d: answer taken after %v with the clock %v ahead", i, time.Since(began).Round(time.Millisecond), time.Duration(c.ahead.Load()))
 }
 
-// rests waits a while, in which nothing may be decided and little be done.
+// rests waits until the clock was looked at twice, meanwhile nothing may be decided and
+// little be done.
 func (c *clocked) rests(waiting ...int) {
 	c.t.Helper()
-	before := c.asked.Load()
-	time.Sleep(2500 * time.Millisecond) // longer than the clock is trusted
+	before, kept := c.asked.Load(), c.kept.Load()
+	c.until("the clock is looked at", func() bool { return c.kept.Load() >= kept+2 })
 	if asked := c.asked.Load() - before; asked > 20_000 {
 		c.t.Errorf("the time was asked for %d times while nothing happened", asked)
 	}
@@ -195,7 +208,6 @@ func TestTortureClockJumps(t *testing.T) {
 			c := startClocked(t, 0, 8)
 			c.answer(0)
 			c.save(1) // a form must stand still: a wait that the jump falls into
-			time.Sleep(60 * time.Millisecond)
 			c.set(jump)
 			c.taken(1)
 			if jump < 0 {

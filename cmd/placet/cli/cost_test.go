@@ -18,6 +18,7 @@ import (
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -154,30 +155,34 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 	if event := <-moved; event != "request_opened" {
 		t.Fatalf("it began with %s", event)
 	}
-	c.rest()
+	c.rests(t, someLooks)
 	// What was written a moment ago is read once more, by a look that costs nobody time.
 	if err := os.WriteFile(filepath.Join(root, answeredRun, "requests", answeredID(1), "x.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.rest()
+	c.rests(t, someLooks)
 	c.take()
 	a.answer(1)
 	if event := <-moved; event != "answered_continue" {
 		t.Fatalf("the answer led to %s", event)
 	}
-	c.rest()
+	c.rests(t, someLooks)
 	return c.take()
 }
 
-// rest waits until nothing was done for a moment.
-func (c *costs) rest() { c.restFor(400 * time.Millisecond) }
-
-// restFor waits until nothing was done for some time.
-func (c *costs) restFor(quiet time.Duration) {
-	for n, since := c.sum(), time.Now(); time.Since(since) < quiet; {
-		time.Sleep(20 * time.Millisecond)
-		if now := c.sum(); now != n {
-			n, since = now, time.Now()
+// rests waits until nothing was done between so many looks, some milliseconds apart.
+func (c *costs) rests(t *testing.T, looks int) {
+	t.Helper()
+	n, same := c.sum(), 0
+	await.Until(t, "nothing is done any more", func() bool {
+		now := c.sum()
+		if same++; now != n {
+			n, same = now, 0
 		}
-	}
+		return same == looks
+	})
 }
+
+// someLooks last longer than what was written a moment ago is new, manyLooks longer
+// than all that is looked at once more.
+const someLooks, manyLooks = 80, 240

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A session's folder is made, the daemon looks at it and finds no session, and
@@ -23,11 +22,11 @@ func TestASessionBeginsThoughItsFolderCameFirst(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.reads(d, readings{`placet_runs{family="afl",standing="live"}`: 1})
-			p.until("it was looked at", 10*time.Second, func() bool {
+			p.until("it was looked at", func() bool {
 				return p.scrape(d)[`placet_pass_duration_seconds_count{family="afl"}`] > 0
 			})
 			p.write(dir+"/specs/checkpoints.yaml", "checkpoints:\n  - id: only\n    criteria: [it is well]\n")
-			p.until("the session begins", 10*time.Second, func() bool { return p.read(dir+"/state.json") != "" })
+			p.until("the session begins", func() bool { return p.read(dir+"/state.json") != "" })
 		})
 	}
 }

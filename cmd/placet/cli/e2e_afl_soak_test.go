@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"placet/engine/afl"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -67,20 +68,18 @@ var soakScripts = map[fate]string{
 }
 
 // A session of many checkpoints comes to its end while the daemon is killed
-// every second: every attempt is judged once, nothing starts early, nothing is
-// lost. PLACET_SOAK=full takes 200 checkpoints.
+// again and again: every attempt is judged once, nothing starts early, nothing is
+// lost.
 func TestTortureSessionSurvivesKillNine(t *testing.T) {
-	n, limit := tortured(30, 60), 3*time.Minute
-	if os.Getenv("PLACET_SOAK") == "full" {
-		n, limit = 200, 30*time.Minute
-	}
-	s := newSoak(t, n, rand.New(rand.NewPCG(3, 7)))
-	began := time.Now()
-	kills := s.run(began.Add(limit))
+	t.Parallel()
+	n := tortured(8, 60)
+	rng := rand.New(rand.NewPCG(3, 7))
+	s := newSoak(t, n, rng)
+	kills := s.run(rng)
 	s.settle()
 	s.verify()
-	t.Logf("%d checkpoints, %s; %d attempts, %d validations, %d kills in %v",
-		n, s.progress(), s.attempts(), len(s.executions()), kills, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d checkpoints, %s; %d attempts, %d validations, %d kills",
+		n, s.progress(), s.attempts(), len(s.executions()), kills)
 }
 
 // newSoak makes a workspace with an approved session, whose validation command
@@ -108,7 +107,7 @@ shell = ["sh", "-c"]
 	s.write(s.dir+"/specs/checkpoints.yaml", s.specs())
 	d := s.start()
 	s.await(d)
-	s.until("every checkpoint is defined", time.Minute, func() bool { return s.status() == "delegating" })
+	s.until("every checkpoint is defined", func() bool { return s.status() == "delegating" })
 	if out, code := s.placet("trust", "--yes"); code != 0 {
 		t.Fatalf("trust: %d: %s", code, out)
 	}
@@ -158,54 +157,47 @@ func (s *soak) fateOf(id string, n int) fate {
 	return passes
 }
 
-// run lets workers and reviewer work and kills the daemon every second, until
-// the session is final. It returns how often.
-func (s *soak) run(deadline time.Time) (kills int) {
+// run lets workers and reviewer work and kills the daemon whenever the session has moved
+// on by some revisions or validations, until it is final. It returns how often.
+func (s *soak) run(rng *rand.Rand) (kills int) {
+	return s.killed(rng, []func(){s.work, s.review}, func() int { return s.cycle(s.dir+"/state.json").Revision + len(s.lines("executions.log")) },
+		func() bool { status := s.status(); return status == "completed" || status == "aborted" })
+}
+
+// killed starts a daemon and kills it as soon as a count of what it does has grown by a
+// few, again and again until all is over, while others play their parts.
+func (p *place) killed(rng *rand.Rand, parts []func(), count func() int, isOver func() bool) (kills int) {
+	p.t.Helper()
 	over := make(chan struct{})
 	var wg sync.WaitGroup
-	wg.Go(func() { play(over, s.work) })
-	wg.Go(func() { play(over, s.review) })
+	for _, part := range parts {
+		wg.Go(func() { play(p.t, over, part) })
+	}
 	defer wg.Wait()
 	defer close(over)
 	for {
-		d := s.start()
-		if kills%8 == 7 { // so that a slow machine gets on, too
-			s.await(d)
-		}
-		killed := time.NewTimer(time.Second)
-		for final := false; !final; {
-			select {
-			case <-killed.C:
-				final = true
-			case <-time.After(50 * time.Millisecond):
-				final = s.status() == "completed" || s.status() == "aborted"
-			}
-		}
-		killed.Stop()
+		d, more := p.start(), count()+1+rng.IntN(12)
+		p.until("something moves: "+p.root, func() bool { return count() >= more || isOver() })
+		jitter(time.Duration(rng.IntN(300)) * time.Millisecond)
 		d.stop(syscall.SIGKILL)
-		if status := s.status(); status == "completed" || status == "aborted" {
+		if isOver() {
 			return kills
 		}
 		kills++
-		if time.Now().After(deadline) {
-			s.t.Errorf("the session is not over after %d kills: %s", kills, s.progress())
-			return kills
-		}
 	}
 }
 
 // play repeats a part until it is over.
-func play(over <-chan struct{}, part func()) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
+func play(t *testing.T, over <-chan struct{}, part func()) {
+	await.Until(t, "it is over", func() bool {
 		select {
 		case <-over:
-			return
-		case <-tick.C:
+			return true
+		default:
 			part()
+			return false
 		}
-	}
+	})
 }
 
 // work hands in every attempt whose prompt is there.
@@ -323,7 +315,7 @@ func (s *soak) settle() {
 	d := s.start()
 	s.await(d)
 	d.stop(syscall.SIGTERM)
-	s.until("temporary files are gone", 20*time.Second, func() bool {
+	s.until("temporary files are gone", func() bool {
 		s.placet("once")
 		return len(s.leftOvers()) == 0
 	})

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"placet/engine/ask"
 )
@@ -21,24 +20,20 @@ type asker struct {
 
 func (p *place) asker(args ...string) *asker {
 	p.t.Helper()
-	a := &asker{cmd: exec.Command(placetBinary(p.t), append([]string{"-C", p.root}, args...)...), done: make(chan struct{})}
-	a.cmd.Env, a.cmd.Stdout = p.env(), &a.out
+	a := &asker{cmd: p.program(append([]string{"-C", p.root}, args...)...), done: make(chan struct{})}
+	a.cmd.Stdout = &a.out
 	if err := a.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
 	go func() { _ = a.cmd.Wait(); close(a.done) }()
+	p.t.Cleanup(func() { <-a.done })
 	return a
 }
 
 // ends checks what the asker prints, and how it ends.
 func (a *asker) ends(t *testing.T, code int, out string) {
 	t.Helper()
-	select {
-	case <-a.done:
-	case <-time.After(20 * time.Second):
-		_ = a.cmd.Process.Kill()
-		t.Fatalf("it waits still: %q", a.cmd.Args)
-	}
+	<-a.done
 	if got := a.cmd.ProcessState.ExitCode(); got != code || a.out.String() != out {
 		t.Errorf("%q ends with %d and prints %q, expected %d and %q", a.cmd.Args, got, a.out.String(), code, out)
 	}
@@ -69,7 +64,7 @@ func TestAsksAreServedWithAndWithoutADaemon(t *testing.T) {
 	}
 	p.writeAsk("nobody-waits")
 	for _, id := range []string{"a", "b", "c", "d"} {
-		p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(id) })
+		p.until("the question is asked", func() bool { return p.showsForm(id) })
 	}
 	p.choose("a", "deploy")
 	waiting[0].ends(t, 0, "deploy\n")
@@ -79,7 +74,7 @@ func TestAsksAreServedWithAndWithoutADaemon(t *testing.T) {
 	}
 	d := p.start()
 	p.await(d)
-	p.until("the daemon asks, too", 10*time.Second, func() bool { return p.showsForm("nobody-waits") })
+	p.until("the daemon asks, too", func() bool { return p.showsForm("nobody-waits") })
 	p.choose("b", "wait")
 	waiting[2].ends(t, 0, "wait\n")
 	d.stop(syscall.SIGKILL)
@@ -101,7 +96,7 @@ func TestAskersOfOneKeyShareTheAnswer(t *testing.T) {
 	for range 8 {
 		waiting = append(waiting, p.asker("ask", "Deploy?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--wait"))
 	}
-	p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(id) })
+	p.until("the question is asked", func() bool { return p.showsForm(id) })
 	p.choose(id, "wait")
 	for _, a := range waiting {
 		a.ends(t, 0, "wait\n")
@@ -116,7 +111,7 @@ func TestAnAskThatIsInterrupted(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 0)
 	const id = "k-6607395827e11cd1"
 	a := p.asker("ask", "Deploy?", "--key", "build-7", "--wait", "--ephemeral")
-	p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(id) })
+	p.until("the question is asked", func() bool { return p.showsForm(id) })
 	a.end(syscall.SIGTERM)
 	a.ends(t, 130, "")
 	if body := p.read(".asks/" + id + "/answer.json"); !strings.Contains(body, `"status": "withdrawn"`) {
@@ -126,14 +121,15 @@ func TestAnAskThatIsInterrupted(t *testing.T) {
 
 // Who asks is served alone, however many asks are open beside theirs; all of them are
 // counted where so many may be open.
-func TestAnAskAmongTenThousand(t *testing.T) {
+func TestTortureAnAskAmongManyOthers(t *testing.T) {
 	t.Parallel()
+	n := tortured(100, 10_000)
 	p := newPlace(t, t.TempDir(), 0)
-	p.write("placet.toml", "[ask]\nmax_open = 10000\n")
+	p.write("placet.toml", fmt.Sprintf("[ask]\nmax_open = %d\n", n))
 	p.writeAsk("first")
 	p.asker("wait", "first", "--timeout", "1ms").ends(t, 3, "")
 	state := p.read(".asks/first/state.json")
-	for i := range 9_998 {
+	for i := range n - 2 {
 		id := fmt.Sprintf("beside-%d", i)
 		p.write(".asks/"+id+"/state.json", strings.NewReplacer(`"first"`, `"`+id+`"`, ask.RequestID("first"), ask.RequestID(id)).Replace(state))
 	}

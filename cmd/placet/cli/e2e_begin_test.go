@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A file lies where .placet/ belongs, so that the lock cannot be taken: the daemon
@@ -22,12 +21,12 @@ func TestWatchBeginsAfterTrouble(t *testing.T) {
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	const word = "cannot begin"
-	p.until("the daemon says that it cannot begin", 20*time.Second, func() bool { return strings.Contains(d.said(), word) })
+	p.until("the daemon says that it cannot begin", func() bool { return strings.Contains(d.said(), word) })
 	remove(t, inTheWay)
 	p.await(d)
-	p.until("the form is written", 20*time.Second, p.opened)
+	p.until("the form is written", p.opened)
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
-	p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
+	p.until("the run is answered", func() bool { return p.answered(0) })
 	p.verify(0, "approve")
 	for _, word := range []string{word, "cannot lock the workspace"} {
 		if n := strings.Count(d.said(), word); n != 1 {
@@ -38,6 +37,7 @@ func TestWatchBeginsAfterTrouble(t *testing.T) {
 
 // What keeps the lock of the workspace from being taken is said once, with its cause.
 func TestOnceSaysOnceThatItCannotLock(t *testing.T) {
+	t.Parallel()
 	for inTheWay, cause := range map[string]string{
 		".placet":        "stat .placet/.gitignore: not a directory",
 		".placet/lock/x": ".placet/lock is a folder; expected a regular file",
@@ -58,7 +58,7 @@ func TestWatchEndsWhileItCannotBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := p.start()
-	p.until("the daemon says that it cannot begin", 20*time.Second, func() bool { return strings.Contains(d.said(), "cannot begin") })
+	p.until("the daemon says that it cannot begin", func() bool { return strings.Contains(d.said(), "cannot begin") })
 	d.stop(syscall.SIGTERM)
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("ended with %d: %s", code, d.said())
@@ -72,7 +72,7 @@ func TestWatchWaitsForItsConfiguration(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 1)
 	p.write("placet.toml", "language = \"en\"\n")
 	d := p.start("sh", "-c", `ulimit -n 8 && exec "$@"`, "sh")
-	p.until("the daemon says that it cannot begin", 20*time.Second, func() bool {
+	p.until("the daemon says that it cannot begin", func() bool {
 		return strings.Contains(d.said(), "cannot begin") && strings.Contains(d.said(), "too many open files")
 	})
 	d.stop(syscall.SIGTERM)
@@ -113,15 +113,15 @@ func (s scarcity) beginsOn(p *place, dir string) {
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	word := ": " + s.word
-	p.until("the daemon says that it cannot write", 20*time.Second, func() bool { return strings.Contains(d.said(), word) || p.opened() })
+	p.until("the daemon says that it cannot write", func() bool { return strings.Contains(d.said(), word) || p.opened() })
 	if p.opened() {
 		p.t.Errorf("a form is written: %s", d.said())
 	}
 	end()
 	p.await(d)
-	p.until("the form is written: "+d.said(), 70*time.Second, p.opened)
+	p.until("the form is written: "+d.said(), p.opened)
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
-	p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
+	p.until("the run is answered", func() bool { return p.answered(0) })
 	p.verify(0, "approve")
 	if records, _ := filepath.Glob(filepath.Join(p.stateHome(), "placet", "workspaces", "*", "issued", "*", "*")); len(records) != 1 {
 		p.t.Errorf("records of what was written: %q", records)
@@ -141,7 +141,7 @@ func TestWatchWaitsForFiles(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, t.TempDir(), 1)
 			d := p.start("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@" --metrics localhost:0`, n), "sh")
-			p.until("the daemon waits or serves", 20*time.Second, func() bool {
+			p.until("the daemon waits or serves", func() bool {
 				return strings.Contains(d.said(), "cannot begin") || strings.Contains(d.said(), "placet: watching") || d.isOver()
 			})
 			d.stop(syscall.SIGTERM)

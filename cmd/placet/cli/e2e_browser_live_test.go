@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -44,16 +43,14 @@ func (p *place) plansSession() {
 func (p *place) hands(id string, attempt int) {
 	p.t.Helper()
 	at := fmt.Sprintf("%s/delegations/%s/iterations/%d/", plan, id, attempt)
-	p.until("attempt "+id, 20*time.Second, func() bool { return p.there(at + "prompt.md") })
+	p.until("attempt "+id, func() bool { return p.there(at + "prompt.md") })
 	p.saved(at+"worker.json", fmt.Sprintf(`{"checkpoint": %q, "iteration": %d, "status": "completed", "changed_files": ["checks/%s.sh"]}`+"\n", id, attempt, id))
 }
 
-// isNode waits until a node of the page's plan has a status, and says how long that took.
+// isNode waits until a node of the page's plan has a status.
 func (b *tab) isNode(id, status string) {
 	b.t.Helper()
-	begin := time.Now()
 	b.Until(id+" is "+status, fmt.Sprintf(`document.querySelector('[data-node=%q] .state').firstChild.textContent === %q`, id, status))
-	b.t.Logf("%s is %s in the page after %v", id, status, time.Since(begin))
 }
 
 // The page of a run follows the run, and what it asks is answered in it.
@@ -146,7 +143,7 @@ func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	b := newTab(t, browser)
 	b.login(s)
 	impl := shopPorts + "/sessions/build/orders/impl"
-	p.until("the pair is asked", 20*time.Second, func() bool { return p.there(impl + "/inbox/try-1.md") })
+	p.until("the pair is asked", func() bool { return p.there(impl + "/inbox/try-1.md") })
 	b.goes(s, "/runs/pal/shop")
 	b.Until("the plan", `document.querySelectorAll(".graph .node").length === 5 && !document.getElementById("live").hidden`)
 	progress := func(value float64, task string, used int) {
@@ -154,16 +151,13 @@ func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	}
 	shows := func(what, percent string) {
 		t.Helper()
-		begin := time.Now()
 		b.Until(what, fmt.Sprintf(`(document.querySelector('.worker[data-session="shop/build/orders/impl"] .percent') || {}).textContent === %q`, percent))
-		t.Logf("%s is in the page after %v", what, time.Since(begin))
 	}
 	progress(0.2, "reading the port", 1000)
 	shows("the first progress", "20 %")
 	browsertest.Eval[int](b.Tab, `(window.first = document.querySelector('.worker[data-session="shop/build/orders/impl"]'), 0)`)
 	for i := range 20 {
 		progress(0.3+float64(i)/100, "writing the entity", 2000+i)
-		time.Sleep(25 * time.Millisecond)
 	}
 	shows("the last progress", "49 %")
 	if !browsertest.Eval[bool](b.Tab, `first === document.querySelector('.worker[data-session="shop/build/orders/impl"]') && first.querySelector(".tokens").textContent.startsWith("2019 ")`) {
@@ -174,12 +168,12 @@ func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	}
 	for try := range 2 {
 		p.saved(fmt.Sprintf("%s/result-%d.json", impl, try+1), `{"status": "ready", "summary": "order entity", "changed_files": ["order.go"], "tokens_used": 5100}`)
-		p.until("the test is asked", 20*time.Second, func() bool {
+		p.until("the test is asked", func() bool {
 			return p.there(fmt.Sprintf("%s/sessions/build/orders/test/inbox/try-%d.md", shopPorts, try+1))
 		})
 		p.saved(fmt.Sprintf("%s/sessions/build/orders/test/feedback-%d.json", shopPorts, try+1), `{"success": false, "failed_tests": [{"name": "TestTotal", "expected": "3", "actual": "2"}]}`)
 		if try == 0 {
-			p.until("the next try", 20*time.Second, func() bool { return p.there(impl + "/inbox/try-2.md") })
+			p.until("the next try", func() bool { return p.there(impl + "/inbox/try-2.md") })
 		}
 	}
 	b.isNode("orders", "blocked")

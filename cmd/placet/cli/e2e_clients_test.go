@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"placet/engine/ask"
 )
@@ -212,14 +211,12 @@ func (u *use) rule(do string) {
 // run runs the client to its end, while meanwhile does what a person does.
 func (u *use) run(path string, meanwhile func(), more ...string) string {
 	u.t.Helper()
-	cmd := exec.Command(filepath.Join(os.Getenv(clientsVariable), u.client.program), append(more, u.client.args...)...)
+	cmd := command(u.t, filepath.Join(os.Getenv(clientsVariable), u.client.program), append(more, u.client.args...)...)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = u.root, append(u.env, "PATH="+path), &out, &out
 	if err := cmd.Start(); err != nil {
 		u.t.Fatal(err)
 	}
-	timer := time.AfterFunc(2*time.Minute, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
 	if meanwhile != nil {
 		meanwhile()
 	}

@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A stopped daemon loses file events (the kernel keeps 16,384 as a rule), and no
 // answer: those that came before the queue was full, after it, and in between
-// are all decided soon after it wakes.
+// are all decided after it wakes.
 func TestTortureStoppedWhileFortyThousandEventsHappen(t *testing.T) {
-	p := newPlace(t, t.TempDir(), tortured(40, 100))
-	n := tortured(20_000, 40_000)
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), tortured(8, 100))
+	n := tortured(17_000, 40_000)
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("all forms are written", time.Minute, p.opened)
+	p.until("all forms are written", p.opened)
 	want := make([]string, len(p.runs))
 	d.freeze(t)
 	events := 0
@@ -36,10 +36,8 @@ func TestTortureStoppedWhileFortyThousandEventsHappen(t *testing.T) {
 	if events <= queueLimit(t) {
 		t.Logf("the kernel keeps %d events here: none of the %d was lost", queueLimit(t), events)
 	}
-	woken := time.Now()
 	d.thaw(t)
-	took := p.decided(d, upTo(len(p.runs)), woken, 30*time.Second)
-	p.atMost(fmt.Sprintf("%d answers after %d events, from waking", len(p.runs), events), took, time.Second, 30*time.Second)
+	p.decided(upTo(len(p.runs)))
 	for i := range p.runs {
 		p.verify(i, want[i])
 	}

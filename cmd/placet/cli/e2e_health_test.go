@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A run that the daemon cannot go on with is said to be one by other verbs.
@@ -16,7 +15,7 @@ func TestHeldUpRunIsExplained(t *testing.T) {
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("the forms are written", 20*time.Second, p.opened)
+	p.until("the forms are written", p.opened)
 	lock, err := os.OpenFile(filepath.Join(p.root, p.runs[0], "state.json.lock"), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +30,7 @@ func TestHeldUpRunIsExplained(t *testing.T) {
 		out, _ := p.placet("explain", filepath.Base(p.runs[i]))
 		return strings.Contains(out, says)
 	}
-	p.until("explain says that the run is held up", 20*time.Second, func() bool { return explained(0) })
+	p.until("explain says that the run is held up", func() bool { return explained(0) })
 	for _, verb := range []string{"inbox", "status"} {
 		if out, code := p.placet(verb); code != 1 || strings.Count(out, says) != 1 {
 			t.Errorf("%s (exit %d):\n%s", verb, code, out)
@@ -43,6 +42,6 @@ func TestHeldUpRunIsExplained(t *testing.T) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_UN); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the run goes on", 70*time.Second, func() bool { return p.answered(0) })
-	p.until("explain says nothing of it", 20*time.Second, func() bool { return !explained(0) })
+	p.until("the run goes on", func() bool { return p.answered(0) })
+	p.until("explain says nothing of it", func() bool { return !explained(0) })
 }

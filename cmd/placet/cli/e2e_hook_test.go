@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // hookedPlace is a workspace in which the user has calls asked about.
@@ -28,8 +27,8 @@ type hookCall struct {
 
 func (p *place) hook(id string) *hookCall {
 	p.t.Helper()
-	h := &hookCall{cmd: exec.Command(placetBinary(p.t), "hook", "claude-code")}
-	h.cmd.Env, h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = p.env(), p.root, &h.out, &h.err
+	h := &hookCall{cmd: p.program("hook", "claude-code")}
+	h.cmd.Dir, h.cmd.Stdout, h.cmd.Stderr = p.root, &h.out, &h.err
 	h.cmd.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id": "s", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "make %s"}, "tool_use_id": %q}`, p.root, id, id))
 	if err := h.cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -40,8 +39,6 @@ func (p *place) hook(id string) *hookCall {
 // ends waits for the hook, and returns what it has printed.
 func (h *hookCall) ends(t *testing.T, code int) string {
 	t.Helper()
-	timer := time.AfterFunc(30*time.Second, func() { _ = h.cmd.Process.Kill() })
-	defer timer.Stop()
 	if _ = h.cmd.Wait(); h.cmd.ProcessState.ExitCode() != code {
 		t.Fatalf("the hook ends with %v, expected %d: %s%s", h.cmd.ProcessState, code, &h.out, &h.err)
 	}
@@ -53,7 +50,7 @@ func (h *hookCall) ends(t *testing.T, code int) string {
 func (p *place) callsAsked(n int) map[string]string {
 	p.t.Helper()
 	ids := map[string]string{}
-	p.until(fmt.Sprint(n, " questions are asked"), 20*time.Second, func() bool {
+	p.until(fmt.Sprint(n, " questions are asked"), func() bool {
 		forms, _ := filepath.Glob(filepath.Join(p.root, ".asks/*/requests/*/form.md"))
 		for _, form := range forms {
 			id := filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(form))))

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"placet/cmd/placet/console"
 )
@@ -16,6 +15,7 @@ import (
 // Check 5 of languages, in a real terminal: characters that are two columns wide push
 // nothing out of its column, and no line is longer than the terminal.
 func TestLanguageCheck5ColumnsAreStraightInKorean(t *testing.T) {
+	t.Parallel()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("there is no tmux: install it to see columns in a terminal")
@@ -35,7 +35,7 @@ func TestLanguageCheck5ColumnsAreStraightInKorean(t *testing.T) {
 	}
 	defer exec.Command(tmux, "-S", socket, "kill-server").Run()
 	var lines []string
-	p.until("the end of the inbox is on the screen", 20*time.Second, func() bool {
+	p.until("the end of the inbox is on the screen", func() bool {
 		out, err := exec.Command(tmux, "-u", "-S", socket, "capture-pane", "-p").Output()
 		lines = strings.Split(string(out), "\n")
 		return err == nil && strings.Contains(string(out), "\nEND")

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"placet/layout"
 )
@@ -45,10 +44,10 @@ func leftovers(t *testing.T, init bool) {
 	}
 	d := p.start()
 	p.await(d)
-	p.until("all forms are written", 30*time.Second, p.opened)
+	p.until("all forms are written", p.opened)
 	p.write(p.request(0)+"/response.json", p.response(0, "reject", "no"))
-	p.decided(d, []int{0}, time.Now(), 20*time.Second)
-	p.until("git ignores the temporary files", 20*time.Second, func() bool {
+	p.decided([]int{0})
+	p.until("git ignores the temporary files", func() bool {
 		return strings.Contains(p.read(".git/info/exclude"), ".placet-*.tmp")
 	})
 	d.stop(syscall.SIGKILL)
@@ -66,8 +65,8 @@ func leftovers(t *testing.T, init bool) {
 	if left := p.temps(); len(left) > 2 {
 		t.Errorf("when the daemon watches, left are %q", left) // the ended run may be one
 	}
-	p.until("only the command's file is left", 3*time.Second, func() bool { return len(p.temps()) == 1 })
-	p.until("no file is left", 15*time.Second, func() bool { return len(p.temps()) == 0 })
+	p.until("only the command's file is left", func() bool { return len(p.temps()) == 1 })
+	p.until("no file is left", func() bool { return len(p.temps()) == 0 })
 	d.stop(syscall.SIGTERM)
 }
 

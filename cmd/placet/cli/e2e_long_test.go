@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // longRun is a workspace in which runs are made, answered, ended and removed all
@@ -54,18 +53,6 @@ func (l *longRun) saved(rel, body string) {
 	}
 }
 
-// within waits for something; actors must not end the test themselves.
-func (l *longRun) within(what string, ok func() bool) bool {
-	for deadline := time.Now().Add(2 * time.Minute); !ok(); {
-		if time.Now().After(deadline) {
-			l.t.Errorf("not within two minutes: %s\n%s", what, l.d.said())
-			return false
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	return true
-}
-
 // faber plays one FABER run: it asks, somebody answers, its agent completes it.
 func (l *longRun) faber(n int) {
 	uuid := fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(n*7919), n)
@@ -75,23 +62,20 @@ func (l *longRun) faber(n int) {
 	l.saved(dir+"/events/.next-id", "2\n")
 	l.saved(dir+"/state.json", fmt.Sprintf(waitingState, uuid, n))
 	at := dir + "/requests/" + request
-	if !l.within(at+" is open", func() bool { return l.read(at+"/form.md") != "" }) {
-		return
-	}
+	l.until(at+" is open", func() bool { return l.read(at+"/form.md") != "" })
 	if n%3 == 0 { // somebody mistypes first
 		l.saved(at+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": "perhaps"}`+"\n", request))
-		l.within("a note stands", func() bool { return l.read(at+"/problem.md") != "" })
+		l.until("a note stands", func() bool { return l.read(at+"/problem.md") != "" })
 	}
 	l.saved(at+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": "approve", "provided_by": {"user": "tester", "source": "file"}}`+"\n", request))
-	if l.within(dir+" goes on", func() bool { return l.statusOf(dir) == "in_progress" }) {
-		l.completed(dir)
-	}
+	l.until(dir+" goes on", func() bool { return l.statusOf(dir) == "in_progress" })
+	l.completed(dir)
 }
 
 // completed has a run's agent say that it is finished. placet may write beside
 // it: what it wrote is kept as the agent must.
 func (l *longRun) completed(dir string) {
-	l.within(dir+" is completed", func() bool {
+	l.until(dir+" is completed", func() bool {
 		if l.statusOf(dir) == "completed" {
 			return true
 		}
@@ -120,14 +104,12 @@ checkpoints:
     validation: {command: "echo all is well", expected: "all is well"}
 `)
 	at := dir + "/delegations/only/iterations/1"
-	if !l.within(at+" is asked for", func() bool { return l.read(at+"/prompt.md") != "" }) {
-		return
-	}
+	l.until(at+" is asked for", func() bool { return l.read(at+"/prompt.md") != "" })
 	if n == 0 {
 		l.trust()
 	}
 	l.saved(at+"/worker.json", `{"checkpoint": "only", "iteration": 1, "status": "completed", "changed_files": []}`+"\n")
-	l.within(dir+" is completed", func() bool {
+	l.until(dir+" is completed", func() bool {
 		l.accept(dir)
 		return l.statusOf(dir) == "completed"
 	})
@@ -174,15 +156,15 @@ func (l *longRun) remove(left int) {
 	}
 }
 
-// play has actors make run after run while more says so; every fifth run is a
-// session.
-func (l *longRun) play(actors int, more func(n int64) bool) {
+// play has actors make so many runs; every fifth run is a session.
+func (l *longRun) play(actors, runs int) {
+	most := l.made.Load() + int64(runs)
 	var wg sync.WaitGroup
 	for range actors {
 		wg.Go(func() {
 			for !l.t.Failed() {
 				n := l.made.Add(1)
-				if !more(n) {
+				if n > most {
 					l.made.Add(-1)
 					return
 				}
@@ -213,15 +195,14 @@ func (l *longRun) holdings() holdings {
 // way out, a connection or a command's last goroutine, takes a moment.
 func (l *longRun) steady() holdings {
 	now, same := l.holdings(), 0
-	l.until("what the daemon holds stays the same", 30*time.Second, func() bool {
-		time.Sleep(50 * time.Millisecond)
+	l.until("what the daemon holds stays the same", func() bool {
 		before := now
 		if now = l.holdings(); now == before {
 			same++
 		} else {
 			same = 0
 		}
-		return same == 10
+		return same == 50
 	})
 	return now
 }
@@ -268,36 +249,33 @@ func (l *longRun) rests() {
 func (l *longRun) returns(before holdings) {
 	l.t.Helper()
 	var now holdings
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	defer func() {
+		if l.t.Failed() {
+			l.t.Logf("before %+v, after %d runs %+v", before, l.made.Load(), now)
+		}
+	}()
+	l.until("the daemon holds what it held before", func() bool {
 		now = l.holdings()
-		if now.descriptors == before.descriptors && now.watches == before.watches && now.goroutines <= before.goroutines {
-			return
-		}
-		if time.Now().After(deadline) {
-			l.t.Fatalf("before %+v, after %d runs %+v", before, l.made.Load(), now)
-		}
-	}
+		return now.descriptors == before.descriptors && now.watches == before.watches && now.goroutines <= before.goroutines
+	})
 }
 
 // Runs are made, answered, ended and removed: nothing that the daemon holds grows
-// with them. PLACET_TORTURE=full does so for ten minutes, and looks at memory and
-// idleness too.
-func TestLongRun(t *testing.T) {
+// with them. PLACET_TORTURE=full does so with many, and looks at memory too.
+func TestTortureLongRun(t *testing.T) {
+	t.Parallel()
 	l := newLongRun(t)
 	l.afl(0)
 	l.faber(0)
 	l.rests()
 	before := l.steady()
 	if os.Getenv("PLACET_TORTURE") == "full" {
-		l.whole(10 * time.Minute)
+		l.whole()
 	} else {
-		l.play(6, func(n int64) bool { return n <= 100 })
+		l.play(6, 20)
 	}
 	l.rests()
 	l.returns(before)
-	if os.Getenv("PLACET_TORTURE") == "full" {
-		l.idles()
-	}
 	l.remove(0)
 	l.rests()
 	l.returns(before)
@@ -305,55 +283,35 @@ func TestLongRun(t *testing.T) {
 }
 
 const (
-	// lying is how many final runs lie there while others are made, and lyingIdle
-	// how many when the daemon has nothing to do.
-	lying, lyingIdle = 500, 2000
+	// lying is how many final runs lie there while others are made.
+	lying = 500
 	// What was checked and decoded once is remembered, within bounds that some
 	// 5,000 runs reach. remembered is how many MiB more may be resident for it in
-	// the last minute than in the second. memoryGrowth is by how much more the last
+	// the last part than in the second. memoryGrowth is by how much more the last
 	// third may grow.
 	remembered, memoryGrowth = 16, 1.1
-	// idleShare is how much of a processor an idle daemon may take.
-	idleShare = 0.002
+	// parts are compared, of so many runs each.
+	parts, runsInPart = 10, 600
 )
 
-// whole plays for a length of time and compares the memory of the second minute,
-// and that of a late one, with the last's.
-func (l *longRun) whole(length time.Duration) {
-	end := time.Now().Add(length)
-	over := make(chan struct{})
-	var minutes []usage
-	var wg sync.WaitGroup
-	wg.Go(func() { minutes = l.sample(over) })
-	wg.Go(func() {
-		for tick := time.NewTicker(5 * time.Second); ; l.remove(lying) {
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-			}
+// whole makes many runs in parts, and compares the memory of the second part, and that of
+// a late one, with the last's.
+func (l *longRun) whole() {
+	var resident []float64 // MiB, by part
+	for part := range parts {
+		sum := 0.0
+		const samples = 20
+		for range samples {
+			l.play(6, runsInPart/samples)
+			l.remove(lying)
+			sum += l.scrape(l.d)["process_resident_memory_bytes"] / (1 << 20)
 		}
-	})
-	l.play(6, func(int64) bool { return time.Now().Before(end) })
-	close(over)
-	wg.Wait()
-	for i, u := range minutes {
-		l.t.Logf("minute %2d: %s", i+1, u)
+		resident = append(resident, sum/samples)
+		l.t.Logf("part %2d: %.2f MiB resident", part+1, resident[part])
 	}
-	if len(minutes) < 4 {
-		l.t.Fatalf("%d minutes are too few", len(minutes))
-	}
-	second, late, last := minutes[1].resident, minutes[len(minutes)*2/3].resident, minutes[len(minutes)-1].resident
+	second, late, last := resident[1], resident[len(resident)*2/3], resident[len(resident)-1]
 	if last > second+remembered || last > late*memoryGrowth {
-		l.t.Errorf("%.1f MiB resident in the second minute, %.1f later, %.1f in the last", second, late, last)
+		l.t.Errorf("%.1f MiB resident in the second part, %.1f later, %.1f in the last", second, late, last)
 	}
 	l.t.Logf("%d runs made, %d removed", l.made.Load(), l.removed.Load())
-	l.play(6, func(int64) bool { return l.lie() < lyingIdle })
-}
-
-// lie is how many final runs lie there.
-func (l *longRun) lie() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.ended)
 }

@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"placet/internal/await"
 )
 
 // These tests run hosts of agents as people have them: PLACET_CLIENTS names the folder with
@@ -223,9 +224,7 @@ func TestMCP3RealHostsWaitForTheAnswer(t *testing.T) {
 					p.write(file, body)
 				}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, program, s.args...)
+			cmd := command(t, program, s.args...)
 			cmd.Dir, cmd.Env = p.root, append(p.env(), append(s.env(server.URL), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "CI=1")...)
 			cmd.WaitDelay = 5 * time.Second
 			var out lines
@@ -244,19 +243,12 @@ func TestMCP3RealHostsWaitForTheAnswer(t *testing.T) {
 					}
 				}
 			}()
-			p.until("the question is asked", time.Minute, func() bool { return p.showsForm(build7ID) })
+			p.until("the question is asked", func() bool { return p.showsForm(build7ID) })
 			answers := time.AfterFunc(longAnswer, func() { p.choose(build7ID, "wait") })
 			defer answers.Stop()
-			began := time.Now()
-			select {
-			case got := <-m.got:
-				if !strings.Contains(got, `\"response\":\"wait\"`) && !strings.Contains(got, `\\\"response\\\":\\\"wait\\\"`) && !strings.Contains(got, `"response":"wait"`) {
-					t.Errorf("the model's next request holds no answer")
-				}
-			case <-ctx.Done():
-				t.Errorf("the model is told of no result")
+			if got := await.Receive(t, "the model is told of a result", m.got); !strings.Contains(got, `\"response\":\"wait\"`) && !strings.Contains(got, `\\\"response\\\":\\\"wait\\\"`) && !strings.Contains(got, `"response":"wait"`) {
+				t.Errorf("the model's next request holds no answer")
 			}
-			t.Logf("answered %v after the question", time.Since(began))
 			if err := cmd.Wait(); err != nil {
 				t.Errorf("the host ends with %v", err)
 			}

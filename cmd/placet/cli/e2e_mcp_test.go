@@ -15,13 +15,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"placet/engine/ask"
+	"placet/internal/await"
 	"placet/schemas"
 )
 
@@ -32,8 +32,8 @@ type agentHost struct {
 	cmd  *exec.Cmd
 	wire lines
 	said lines // on standard error
-	// progress is when a call was first heard of, updates the resources that changed.
-	progress atomic.Pointer[time.Time]
+	// progress is whether a call was heard of, updates the resources that changed.
+	progress atomic.Bool
 	updates  chan string
 }
 
@@ -67,13 +67,12 @@ type elicit = func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, erro
 // host starts placet mcp for a host that speaks a version of the protocol.
 func (p *place) host(version string, dialogue elicit, env ...string) *agentHost {
 	p.t.Helper()
-	h := &agentHost{place: p, cmd: exec.Command(placetBinary(p.t), "-C", p.root, "mcp"), updates: make(chan string, 16)}
-	h.cmd.Env, h.cmd.Stderr = append(p.env(), env...), &h.said
+	h := &agentHost{place: p, cmd: p.program("-C", p.root, "mcp"), updates: make(chan string, 16)}
+	h.cmd.Env, h.cmd.Stderr = append(h.cmd.Env, env...), &h.said
 	c := sdk.NewClient(&sdk.Implementation{Name: "test-host", Version: "1"}, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, ElicitationHandler: dialogue,
 		ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) {
-			now := time.Now()
-			h.progress.CompareAndSwap(nil, &now)
+			h.progress.Store(true)
 		},
 		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { h.updates <- r.Params.URI },
 	})
@@ -144,19 +143,14 @@ func (h *agentHost) later(name string, arguments map[string]any) <-chan askAnswe
 	return done
 }
 
-// within returns what a call returns.
-func within[T any](t *testing.T, done <-chan T) (got T) {
+// returned is what a call returns.
+func returned[T any](t *testing.T, done <-chan T) T {
 	t.Helper()
-	select {
-	case got = <-done:
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing comes")
-	}
-	return got
+	return await.Receive(t, "a call returns", done)
 }
 
 // build7 is a question under a key, and build7ID its ask.
-var build7 = map[string]any{"question": "Deploy?", "options": []map[string]any{{"id": "deploy"}, {"id": "wait"}}, "key": "build-7", "wait_seconds": 20}
+var build7 = map[string]any{"question": "Deploy?", "options": []map[string]any{{"id": "deploy"}, {"id": "wait"}}, "key": "build-7", "wait_seconds": 600}
 
 const build7ID = "k-6607395827e11cd1"
 
@@ -253,14 +247,12 @@ func TestMCP1EveryVersionAsksAndIsAnswered(t *testing.T) {
 				t.Errorf("tools (-want +got):\n%s", diff)
 			}
 
-			began := time.Now()
 			done := h.later("ask_human", build7)
-			h.until("the question is asked", 10*time.Second, func() bool { return h.showsForm(build7ID) })
-			h.until("the host hears of it", 10*time.Second, func() bool { return h.progress.Load() != nil })
-			t.Logf("progress after %v", h.progress.Load().Sub(began))
+			h.until("the question is asked", func() bool { return h.showsForm(build7ID) })
+			h.until("the host hears of it", func() bool { return h.progress.Load() })
 			h.choose(build7ID, "deploy")
 			want := askAnswer{AskID: build7ID, Status: "answered", Answered: true, Response: "deploy", Selected: []string{}, By: "kim (claimed)", Form: ".asks/" + build7ID + "/requests/" + ask.RequestID(build7ID) + "/form.md"}
-			if diff := cmp.Diff(want, within(t, done)); diff != "" {
+			if diff := cmp.Diff(want, returned(t, done)); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 			if body := h.read(".asks/" + build7ID + "/ask.json"); !strings.Contains(body, `"name": "test-host"`) || !strings.Contains(body, `"session": "s-1"`) {
@@ -275,8 +267,12 @@ func TestMCP4CancelledAndKilledAsksGoOn(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 0)
 	h := p.host("2025-06-18", nil)
 	same := map[string]any{"question": "Go on?", "wait_seconds": 600}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	go func() {
+		p.until("the question is asked", func() bool { return len(p.openForms()) == 1 })
+		cancel()
+	}()
 	if _, err := h.CallTool(ctx, &sdk.CallToolParams{Name: "ask_human", Arguments: same}); err == nil {
 		t.Error("the call was not cancelled")
 	}
@@ -291,15 +287,15 @@ func TestMCP4CancelledAndKilledAsksGoOn(t *testing.T) {
 
 	done := make(chan error, 1)
 	go func() { done <- h.tool("ask_human", build7, &askAnswer{}) }()
-	p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(build7ID) })
+	p.until("the question is asked", func() bool { return p.showsForm(build7ID) })
 	_ = h.cmd.Process.Kill()
-	if err := within(t, done); err == nil {
+	if err := returned(t, done); err == nil {
 		t.Error("a call to a server that was killed returns")
 	}
 	other := p.host("2026-07-28", nil)
 	later := other.later("ask_human", build7)
 	p.choose(build7ID, "wait")
-	if a := within(t, later); a.AskID != build7ID || a.Response != "wait" {
+	if a := returned(t, later); a.AskID != build7ID || a.Response != "wait" {
 		t.Errorf("another server: %+v", a)
 	}
 	// An ask that has ended is asked anew.
@@ -332,7 +328,7 @@ func TestMCP6AnAnswerInTheHostsDialogue(t *testing.T) {
 				}
 				return &sdk.ElicitResult{Action: "accept", Content: content}, nil
 			})
-			a := h.must("ask_human", map[string]any{"question": "Is it good?", "type": "review", "artifacts": []string{"plan.md"}, "context": "the second draft", "key": "build-7", "wait_seconds": 20})
+			a := h.must("ask_human", map[string]any{"question": "Is it good?", "type": "review", "artifacts": []string{"plan.md"}, "context": "the second draft", "key": "build-7", "wait_seconds": 600})
 			if !a.Answered || a.Response != "request_changes" || a.Comment != "shorter" {
 				t.Errorf("answer %+v", a)
 			}
@@ -388,13 +384,13 @@ func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
 	for i := range 4 {
 		q := map[string]any{"question": fmt.Sprintf("Go on with %d?", i), "options": build7["options"], "artifacts": []string{"plan.md"}, "wait_seconds": 0}
 		ids = append(ids, h.must("ask_human", q).AskID)
-		q["wait_seconds"] = 30
+		q["wait_seconds"] = 600
 		waiting = append(waiting, h.later("ask_human", q))
 	}
 	answered := func(i int) {
 		t.Helper()
 		p.choose(ids[i], "wait")
-		if a := within(t, waiting[i]); a.AskID != ids[i] || a.Response != "wait" {
+		if a := returned(t, waiting[i]); a.AskID != ids[i] || a.Response != "wait" {
 			t.Errorf("answer %+v", a)
 		}
 	}
@@ -406,12 +402,12 @@ func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
 	answered(2)
 	p.write("plan.md", "another plan")
 	p.choose(ids[3], "deploy")
-	p.until("it says what holds the answer", 10*time.Second, func() bool {
+	p.until("it says what holds the answer", func() bool {
 		a := h.must("check_answer", map[string]any{"ask_id": ids[3]})
 		return a.Status == "open" && strings.Contains(a.Note, "plan.md has changed since you were asked")
 	})
 	p.write("plan.md", "the plan")
-	if a := within(t, waiting[3]); a.Response != "deploy" {
+	if a := returned(t, waiting[3]); a.Response != "deploy" {
 		t.Errorf("answer %+v", a)
 	}
 }
@@ -433,16 +429,16 @@ func TestMCP6DecliningIsNoAnswer(t *testing.T) {
 				return &sdk.ElicitResult{Action: action}, ctx.Err()
 			})
 			done := h.later("ask_human", build7)
-			within(t, shown)
+			returned(t, shown)
 			if a := h.must("check_answer", map[string]any{"ask_id": build7ID}); a.Status != "open" {
 				t.Errorf("without an answer: %+v", a)
 			}
 			p.choose(build7ID, "wait")
-			if a := within(t, done); a.Response != "wait" {
+			if a := returned(t, done); a.Response != "wait" {
 				t.Errorf("answer %+v", a)
 			}
 			if action == "form" {
-				within(t, shut)
+				returned(t, shut)
 			}
 		})
 	}
@@ -456,9 +452,9 @@ func TestMCP7AnOpenAskIsCheckedLater(t *testing.T) {
 	if a.Status != "open" || a.Answered || !strings.Contains(a.Note, "call check_answer") && !strings.Contains(a.Note, "Call check_answer") {
 		t.Errorf("answer %+v", a)
 	}
-	later := h.later("check_answer", map[string]any{"ask_id": a.AskID, "wait_seconds": 20})
+	later := h.later("check_answer", map[string]any{"ask_id": a.AskID, "wait_seconds": 600})
 	p.choose(a.AskID, "approve")
-	if a := within(t, later); a.Response != "approve" || !a.Answered {
+	if a := returned(t, later); a.Response != "approve" || !a.Answered {
 		t.Errorf("answer %+v", a)
 	}
 	if a := h.must("check_answer", map[string]any{"ask_id": "ask/" + a.AskID}); !a.Answered {
@@ -498,17 +494,15 @@ func TestMCP8AFollowedInboxTellsOfAnAsk(t *testing.T) {
 				}
 				return r.Contents[0].Text
 			}
-			began := time.Now()
 			p.asker("ask", "Deploy?", "--key", "build-7", "--private").ends(t, 0, build7ID+"\n")
-			if got := within(t, h.updates); got != inbox {
+			if got := returned(t, h.updates); got != inbox {
 				t.Errorf("an update of %s", got)
 			}
-			t.Logf("the update came %v after the ask was begun", time.Since(began))
 			if text := read(inbox); !strings.Contains(text, "- ask/"+build7ID+" ask-") || !strings.Contains(text, ": a private question Form: .asks/") || strings.Contains(text, "Deploy") || !strings.Contains(text, "design of item 1") {
 				t.Errorf("inbox:\n%s", text)
 			}
 			p.asker("withdraw", build7ID, "-m", "no").ends(t, 0, "ask/"+build7ID+" is taken back, by "+me()+": no\n")
-			within(t, h.updates)
+			returned(t, h.updates)
 			if n := len(h.wire.with("notifications/resources/updated")); n != 2 {
 				t.Errorf("%d updates of two changes", n)
 			}
@@ -602,8 +596,8 @@ func TestMCP10StandardOutputIsTheProtocol(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
 	p.write(".asks/Bad/ask.json", "{")
-	cmd := exec.Command(placetBinary(t), "mcp")
-	cmd.Dir, cmd.Env = t.TempDir(), append(p.env(), "CLAUDE_PROJECT_DIR="+p.root)
+	cmd := p.program("mcp")
+	cmd.Dir, cmd.Env = t.TempDir(), append(cmd.Env, "CLAUDE_PROJECT_DIR="+p.root)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -665,9 +659,9 @@ func TestMCPEndsWhileACallWaits(t *testing.T) {
 	h := p.host("2025-06-18", nil)
 	done := make(chan error, 1)
 	go func() { done <- h.tool("ask_human", build7, &askAnswer{}) }()
-	p.until("the question is asked", 10*time.Second, func() bool { return p.showsForm(build7ID) })
+	p.until("the question is asked", func() bool { return p.showsForm(build7ID) })
 	_ = h.cmd.Process.Signal(syscall.SIGTERM)
-	if err := within(t, done); err == nil {
+	if err := returned(t, done); err == nil {
 		t.Error("the call returns an answer")
 	}
 	if p.read(".asks/"+build7ID+"/answer.json") != "" {
@@ -688,8 +682,8 @@ func TestMCPRefusesToStart(t *testing.T) {
 		}
 	}
 	_ = os.Remove(filepath.Join(p.root, "placet.toml"))
-	cmd := exec.Command(placetBinary(t), "-C", p.root, "mcp")
-	cmd.Env = append(p.env(), "PLACET_MCP_WAIT=25h")
+	cmd := p.program("-C", p.root, "mcp")
+	cmd.Env = append(cmd.Env, "PLACET_MCP_WAIT=25h")
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "PLACET_MCP_WAIT takes a length up to 24h") {
 		t.Errorf("a wait that is too long: %v %s", err, out)
 	}
@@ -703,10 +697,10 @@ func TestMCPHasPeopleToldOfAnAsk(t *testing.T) {
 	p.ownSettings("[notify]\nto = [\"generic+" + service.URL + "/hook\"]\n")
 	h := p.host("2025-06-18", nil)
 	a := h.must("ask_human", map[string]any{"question": "Deploy 1.4?", "wait_seconds": 0})
-	p.until("a person is told", 20*time.Second, func() bool { return len(service.about("Deploy 1.4?")) > 0 })
-	later := h.later("ask_human", map[string]any{"question": "Deploy 1.4?", "wait_seconds": 20})
+	p.until("a person is told", func() bool { return len(service.about("Deploy 1.4?")) > 0 })
+	later := h.later("ask_human", map[string]any{"question": "Deploy 1.4?", "wait_seconds": 600})
 	p.choose(a.AskID, "approve")
-	if a := within(t, later); !a.Answered {
+	if a := returned(t, later); !a.Answered {
 		t.Errorf("answer %+v", a)
 	}
 	if told := service.about("Deploy 1.4?"); len(told) != 1 {

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // mute is a mail server that takes mails and never says so: it holds the reply to the
@@ -84,8 +83,8 @@ var attemptDeadline = regexp.MustCompile(`"deadline": "[^"]+"`)
 // kill -9 between the attempt and the outcome of mails: none is ever sent twice, and a
 // person is asked about each.
 func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
-	const side = 10 // mails under way at each kill
-	const rounds = 10
+	t.Parallel()
+	side, rounds := tortured(3, 10), tortured(2, 10) // mails under way at each kill, and kills
 	p := newPlace(t, t.TempDir(), 0)
 	server := newMute(t)
 	home := filepath.Join(p.root, "..", "home-"+filepath.Base(p.root), "placet")
@@ -110,14 +109,14 @@ func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
 		d := p.start()
 		p.await(d)
 		for i := first; i <= last; i++ {
-			p.until("a person is asked", 20*time.Second, func() bool { return len(glob(i, "requests/apr-*/form.md")) == 1 })
+			p.until("a person is asked", func() bool { return len(glob(i, "requests/apr-*/form.md")) == 1 })
 			dir := filepath.Dir(glob(i, "requests/apr-*/form.md")[0])
 			body := fmt.Sprintf(`{"request_id": %q, "response": "approve", "provided_by": {"user": "kim", "source": "file"}}`, filepath.Base(dir))
 			if err := replaced("NAME.tmp")(filepath.Join(dir, "response.json"), body); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p.until("all mails are under way", 20*time.Second, func() bool { n, _ := server.taken(); return n == last })
+		p.until("all mails are under way", func() bool { n, _ := server.taken(); return n == last })
 		d.stop(syscall.SIGKILL)
 	}
 	d := p.start()
@@ -148,7 +147,7 @@ func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
 	d = p.start()
 	p.await(d)
 	for i := 1; i <= rounds*side; i++ {
-		p.until("a person is asked what became of a mail", 20*time.Second, func() bool { return len(glob(i, "requests/out-*/form.md")) == 1 })
+		p.until("a person is asked what became of a mail", func() bool { return len(glob(i, "requests/out-*/form.md")) == 1 })
 		outcomes := glob(i, "jobs/*/1/outcome-1.json")
 		if i == 1 && len(outcomes) == 0 && len(glob(i, "jobs/*/1/attempt-?.json")) == 0 {
 			continue

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -62,28 +61,29 @@ func (p *place) ownSettings(text string) {
 // Checks 1 and 5 of notifications on the real program: what opens is told once, clean and in
 // one argument, also after a crash; what is private or unwanted is not.
 func TestNotifyTellsOfWhatOpens(t *testing.T) {
+	t.Parallel()
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "notify-send"), []byte("#!/bin/sh\nprintf '%s\\0' \"$@\" > \"$HOME/desk.new\" && mv \"$HOME/desk.new\" \"$HOME/desk\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	p.vars = append(p.vars, "PATH="+bin+":"+os.Getenv("PATH"))
 	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\"]\non = [\"*\", \"!tag:later\"]\n")
 	p.write("placet.toml", "")
 	d := p.start()
 	p.await(d)
 	p.write(".asks/first/ask.json", `{"question": "First?"}`)
-	p.until("what opens is told", 20*time.Second, func() bool { return len(h.about("First?")) == 1 })
+	p.until("what opens is told", func() bool { return len(h.about("First?")) == 1 })
 	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\", \"desktop\"]\non = [\"*\", \"!tag:later\"]\n")
-	p.until("the settings are read again", 20*time.Second, func() bool { return strings.Contains(d.said(), "settings read again") })
-	p.until("the desktop is known", 20*time.Second, func() bool { return strings.Contains(p.ledger(), "desktop") })
+	p.until("the settings are read again", func() bool { return strings.Contains(d.said(), "settings read again") })
+	p.until("the desktop is known", func() bool { return strings.Contains(p.ledger(), "desktop") })
 	p.write(".asks/later/ask.json", `{"question": "Later?", "tags": ["later"]}`)
 	p.write(".asks/secret/ask.json", `{"question": "Fire Bob?", "sensitivity": "private", "options": [{"id": "fire-bob"}, {"id": "keep"}], "type": "choice"}`)
-	p.until("the private question is told", 20*time.Second, func() bool { return len(h.about("a private question: "+ask.RequestID("secret"))) == 1 })
+	p.until("the private question is told", func() bool { return len(h.about("a private question: "+ask.RequestID("secret"))) == 1 })
 	p.write(".asks/hostile/ask.json", `{"question": "-u critical \u001b[31m\"Deploy\"\u202e `+"`1.4`"+` $(id)?\n\nNow \u0007.", "deadline": "2h"}`)
-	p.until("the question is told", 20*time.Second, func() bool { return len(h.about("-u critical")) == 1 })
+	p.until("the question is told", func() bool { return len(h.about("-u critical")) == 1 })
 	desk := filepath.Join("..", "home-ws", "desk")
-	p.until("the desktop shows it", 20*time.Second, func() bool { return strings.Contains(p.read(desk), "-u critical") })
+	p.until("the desktop shows it", func() bool { return strings.Contains(p.read(desk), "-u critical") })
 
 	argv := strings.Split(strings.TrimSuffix(p.read(desk), "\x00"), "\x00")
 	if want := "--app-name=placet\n--\n-u critical \\u{1b}[31m\"Deploy\"\\u{202e} `1.4` $(id)? …"; len(argv) != 4 || strings.Join(argv[:3], "\n") != want {
@@ -100,7 +100,7 @@ func TestNotifyTellsOfWhatOpens(t *testing.T) {
 	}
 
 	p.write(".asks/long/ask.json", `{"question": "Long `+strings.Repeat("가나다 ", 900)+`", "type": "multi", "deadline": "1h", "options": [`+longOptions()+`]}`)
-	p.until("a long question is told", 20*time.Second, func() bool { return len(h.about("Long 가나다")) == 1 })
+	p.until("a long question is told", func() bool { return len(h.about("Long 가나다")) == 1 })
 	if n := utf8.RuneCountInString(h.about("Long 가나다")[0]); n > 1000 {
 		t.Errorf("a message has %d characters", n)
 	}
@@ -109,7 +109,7 @@ func TestNotifyTellsOfWhatOpens(t *testing.T) {
 	d = p.start()
 	p.await(d)
 	p.write(".asks/after/ask.json", `{"question": "After the crash?"}`)
-	p.until("what opens after the crash is told", 20*time.Second, func() bool { return len(h.about("After the crash?")) == 1 })
+	p.until("what opens after the crash is told", func() bool { return len(h.about("After the crash?")) == 1 })
 	d.stop(syscall.SIGTERM)
 	for about, want := range map[string]int{"First?": 1, "a private question": 1, "-u critical": 1, "After the crash?": 1, "Later?": 0, "ob": 0, "summary": 0} {
 		if got := len(h.about(about)); got != want {
@@ -125,12 +125,12 @@ func TestNotifyRemindsAfterARestart(t *testing.T) {
 	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\"]\nremind = [\"4s\"]\n")
 	p.writeAsk("a")
 	d := p.start()
-	p.until("it is told", 20*time.Second, func() bool { return len(h.about("Deploy a?")) == 1 })
+	p.until("it is told", func() bool { return len(h.about("Deploy a?")) == 1 })
 	d.stop(syscall.SIGKILL)
 	d = p.start()
-	p.until("it is told again", 20*time.Second, func() bool { return len(h.about("Deploy a?")) == 2 })
+	p.until("it is told again", func() bool { return len(h.about("Deploy a?")) == 2 })
 	p.choose("a", "wait")
-	p.until("it is answered", 20*time.Second, func() bool { return strings.Contains(p.read(".asks/a/answer.json"), `"answered"`) })
+	p.until("it is answered", func() bool { return strings.Contains(p.read(".asks/a/answer.json"), `"answered"`) })
 	d.stop(syscall.SIGTERM)
 	if got := h.about("Deploy a?"); len(got) != 2 {
 		t.Errorf("it is told %d times: %q", len(got), got)
@@ -164,7 +164,7 @@ func TestNotifyTellsOfAnAskThatIsWaitedFor(t *testing.T) {
 	p.writeAsk("beside")
 	const id = "k-6607395827e11cd1" // of the key build-7
 	a := p.asker("ask", "Deploy now?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--wait")
-	p.until("it is told", 20*time.Second, func() bool { return len(h.about("Deploy now?")) == 1 })
+	p.until("it is told", func() bool { return len(h.about("Deploy now?")) == 1 })
 	p.choose(id, "wait")
 	a.ends(t, 0, "wait\n")
 	p.asker("wait", id).ends(t, 0, "wait\n")

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"placet/engine/optimizer"
 )
@@ -33,7 +32,7 @@ var archivings = map[string]func(p *place, dir string){
 
 func (p *place) awaitFile(name string) {
 	p.t.Helper()
-	p.until(name+" is there", 30*time.Second, func() bool { return p.there(name) })
+	p.until(name+" is there", func() bool { return p.there(name) })
 }
 
 // Runs are put away while placet works on them: nothing of them is made anew where
@@ -67,7 +66,7 @@ func TestARunPutAwayWhilePlacetWorksIsLeftAlone(t *testing.T) {
 // off.
 func (p *place) swept() {
 	p.t.Helper()
-	p.until("temporary files are gone", 20*time.Second, func() bool {
+	p.until("temporary files are gone", func() bool {
 		p.placet("once")
 		return len(p.leftOvers()) == 0
 	})
@@ -93,7 +92,7 @@ func (p *place) move(from, to string) {
 func (p *place) leftAlone(d *daemon, run string) {
 	p.t.Helper()
 	active, old := nearRoot+"/active/"+run, nearRoot+"/archive/2026-03/"+run
-	p.rests(d)
+	p.another(run + "-before") // what was to be written is written
 	before := p.tree(old)
 	p.another(run)
 	if p.there(active) {
@@ -152,7 +151,7 @@ func (p *place) resumed(dir string) {
 		p.answer(folder, id, judgements[byThird])
 	}
 	p.reaches(dir)
-	p.until("the rows of "+dir+" are in", 30*time.Second, func() bool { return p.settled(dir) })
+	p.until("the rows of "+dir+" are in", func() bool { return p.settled(dir) })
 	p.verifyWalk(dir, p.cycle(dir+"state.json"))
 }
 

@@ -54,7 +54,7 @@ func newWorkspace(t *testing.T, settings string) *place {
 // asked waits until a cycle asks, and returns the folder of its request and its id.
 func (p *place) asked(dir string) (folder, id string) {
 	p.t.Helper()
-	p.until(dir+" asks", 30*time.Second, func() bool {
+	p.until(dir+" asks", func() bool {
 		id = p.cycle(dir + "state.json").RequestID
 		folder = dir + "requests/" + id + "/"
 		return id != "" && p.there(folder+"form.md")
@@ -65,7 +65,7 @@ func (p *place) asked(dir string) (folder, id string) {
 // reaches waits until a cycle has its goal.
 func (p *place) reaches(dir string) {
 	p.t.Helper()
-	p.until(dir+" has its goal", 30*time.Second, func() bool {
+	p.until(dir+" has its goal", func() bool {
 		return p.cycle(dir+"state.json").Status == "goal" && p.there(dir+"goal.json")
 	})
 }
@@ -121,8 +121,8 @@ func (p *place) tables(name string, more ...string) {
 
 // Another process keeps both databases locked. An answer makes its goal all the
 // same, and its row stays owed; a report's row is tried again, and the request opens
-// once it is in. PLACET_SOAK=full waits until the row is given up as pending.
-func TestRowsWaitForALockedDatabase(t *testing.T) {
+// once it is in. PLACET_TORTURE=full waits until the row is given up as pending.
+func TestTortureRowsWaitForALockedDatabase(t *testing.T) {
 	p := newWorkspace(t, "")
 	p.tables(farRoot+"/audit_global.db", "PRAGMA journal_mode=WAL") // what is known is collected while it is locked
 	d := p.start()
@@ -142,7 +142,7 @@ func TestRowsWaitForALockedDatabase(t *testing.T) {
 	if st := p.cycle(farRun + "state.json"); st.Status != "reporting" || !p.there(farRun+"level10_report.md") {
 		t.Errorf("the cycle whose row is owed is %s", st.Status)
 	}
-	long := os.Getenv("PLACET_SOAK") == "full"
+	long := os.Getenv("PLACET_TORTURE") == "full"
 	if long {
 		p.givenUp(nearRun, "user_feedback")
 		p.givenUp(farRun, "audit_logs")
@@ -162,8 +162,8 @@ func TestRowsWaitForALockedDatabase(t *testing.T) {
 		folder, id = p.asked(farRun)
 		p.answer(folder, id, judgements[bySecond])
 	}
-	p.until("all rows are in", 30*time.Second, func() bool { return p.settled(nearRun) && p.settled(farRun) })
-	p.until("the list of pending rows is gone", 10*time.Second, func() bool {
+	p.until("all rows are in", func() bool { return p.settled(nearRun) && p.settled(farRun) })
+	p.until("the list of pending rows is gone", func() bool {
 		return !p.there(nearRun+"audit-pending.jsonl") && !p.there(farRun+"audit-pending.jsonl")
 	})
 	p.reaches(farRun)
@@ -177,7 +177,7 @@ func TestRowsWaitForALockedDatabase(t *testing.T) {
 func (p *place) tried(dir, table string) {
 	p.t.Helper()
 	var row optimizer.Row
-	p.until("the "+table+" row of "+dir+" was tried", 30*time.Second, func() bool {
+	p.until("the "+table+" row of "+dir+" was tried", func() bool {
 		row = p.row(dir, table)
 		return row.Tries > 0
 	})
@@ -190,7 +190,7 @@ func (p *place) tried(dir, table string) {
 // givenUp waits until a row is pending, and checks that it is listed.
 func (p *place) givenUp(dir, table string) {
 	p.t.Helper()
-	p.until("the "+table+" row of "+dir+" is pending", 6*time.Minute, func() bool { return p.row(dir, table).Outcome == "pending" })
+	p.until("the "+table+" row of "+dir+" is pending", func() bool { return p.row(dir, table).Outcome == "pending" })
 	var line struct{ Table, ID string }
 	body := p.read(dir + "audit-pending.jsonl")
 	if row := p.row(dir, table); json.Unmarshal([]byte(body), &line) != nil || line.Table != table || line.ID != row.ID || row.Tries != 5 {
@@ -231,7 +231,7 @@ func TestADatabaseOfThePageAloneTakesTheRows(t *testing.T) {
 	goal := p.read(farRun + "goal.json")
 	late, id := p.asked(farRun)
 	p.answer(late, id, judgements[bySilence])
-	p.until("all rows are in", 30*time.Second, func() bool { return p.settled(nearRun) && p.settled(farRun) })
+	p.until("all rows are in", func() bool { return p.settled(nearRun) && p.settled(farRun) })
 	d.stop(syscall.SIGTERM)
 	p.verifyDatabase(near, []string{nearRun})
 	p.verifyDatabase(far, []string{farRun})

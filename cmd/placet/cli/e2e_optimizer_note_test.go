@@ -3,7 +3,6 @@ package cli_test
 import (
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A note about an answer that cannot be used goes with its request, and one about an
@@ -19,8 +18,8 @@ func TestANoteGoesWithItsCauseInARunThatHasEnded(t *testing.T) {
 	p.awaitFile(folder + "problem.md")
 	p.answer(folder, id, judgements[byForm])
 	p.reaches(nearRun)
-	p.until("all rows are in", 30*time.Second, func() bool { return p.settled(nearRun) })
-	p.until("the note about what was no answer is gone", 20*time.Second, func() bool { return !p.there(folder + "problem.md") })
+	p.until("all rows are in", func() bool { return p.settled(nearRun) })
+	p.until("the note about what was no answer is gone", func() bool { return !p.there(folder + "problem.md") })
 	d.stop(syscall.SIGTERM)
 	p.answer(folder, id, judgement{"appropriate", "", "too much work", false})
 	p.placet("once")
@@ -28,5 +27,5 @@ func TestANoteGoesWithItsCauseInARunThatHasEnded(t *testing.T) {
 	d = p.start()
 	p.await(d)
 	p.remove(folder + "response.json")
-	p.until("the note is gone", 20*time.Second, func() bool { return !p.there(folder + "problem.md") })
+	p.until("the note is gone", func() bool { return !p.there(folder + "problem.md") })
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // An orderly stop in the middle of a level's command, at an upgrade for example: it
@@ -36,7 +35,7 @@ func TestACommandThatAnOrderlyStopEndedBeginsAgain(t *testing.T) {
 			d = p.start()
 			defer d.stop(syscall.SIGTERM)
 			if c.asks {
-				p.until("a person is asked", 30*time.Second, func() bool { return p.matches(nearRun + "requests/attempt_unknown-*/form.md") })
+				p.until("a person is asked", func() bool { return p.matches(nearRun + "requests/attempt_unknown-*/form.md") })
 				return
 			}
 			p.asked(nearRun)

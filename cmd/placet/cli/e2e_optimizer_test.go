@@ -1,10 +1,10 @@
 package cli_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,10 +85,9 @@ type cycles struct {
 	*place
 	chains []*chain
 	rng    *rand.Rand
+	kills  int // how often the daemon was killed
 
 	mu sync.Mutex
-	// kills is how often the daemon was killed: the n-th chain begins after n.
-	kills int
 	// said are the requests that were answered, ended the chains whose next runs
 	// have completed, wrote the rows of others by database.
 	said, ended map[string]bool
@@ -101,19 +100,15 @@ const analyseScript = `for n in 1 2 3; do echo "{\"record_id\": \"r$n\", \"metri
 
 // Cycles come to their goals while the daemon is killed at any moment and another
 // program locks the databases: no answer, no goal and no row is lost or there
-// twice. PLACET_SOAK=full takes 200 cycles.
-func TestCyclesSurviveKillNine(t *testing.T) {
-	n, limit := 12, 2*time.Minute
-	if os.Getenv("PLACET_SOAK") == "full" {
-		n, limit = 200, 30*time.Minute
-	}
+// twice.
+func TestTortureCyclesSurviveKillNine(t *testing.T) {
+	t.Parallel()
+	n := tortured(8, 60)
 	c := newCycles(t, n/2, rand.New(rand.NewPCG(11, 5)))
-	began := time.Now()
-	c.run(began.Add(limit))
-	took := time.Since(began)
+	c.run()
 	c.settle()
 	c.verify()
-	t.Logf("%d cycles, %d kills in %v, %v rows of others; settled after %v", n, c.kills, took.Round(time.Millisecond), c.wrote, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d cycles, %d kills, %v rows of others", n, c.kills, c.wrote)
 }
 
 // newCycles makes a workspace in which the first cycle of every chain is prepared.
@@ -168,44 +163,22 @@ func (c *cycles) prepare(ch *chain, k int) {
 
 // run triggers the cycles, lets everybody work and kills the daemon, until every
 // cycle has what it is to come to.
-func (c *cycles) run(deadline time.Time) {
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { play(over, c.work) })
-	for i, root := range []string{".mso-context", "workspace/.mso-context"} {
-		wg.Go(func() { c.lock(over, root, rand.New(rand.NewPCG(uint64(i), 23))) })
-	}
-	defer wg.Wait()
-	defer close(over)
-	for !c.done() {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("the cycles are not over after %d kills: %v", c.kills, c.missing())
-		}
-		d := c.start()
-		if c.kills%4 == 3 { // so that a slow machine gets on, too
-			c.await(d)
-		}
-		c.within(time.Duration(50+c.rng.IntN(400))*time.Millisecond, c.done)
-		d.stop(syscall.SIGKILL)
-		c.mu.Lock()
-		c.kills++
-		c.mu.Unlock()
-	}
+func (c *cycles) run() {
+	near := &locker{cycles: c, root: ".mso-context", rng: rand.New(rand.NewPCG(0, 23))}
+	far := &locker{cycles: c, root: "workspace/.mso-context", rng: rand.New(rand.NewPCG(1, 23))}
+	c.kills = c.killed(c.rng, []func(){c.work, near.part, far.part}, c.revisions, c.done)
+	near.release()
+	far.release()
 }
 
-// within waits for a moment, or until something holds.
-func (c *cycles) within(length time.Duration, holds func() bool) {
-	end := time.NewTimer(length)
-	defer end.Stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
-		select {
-		case <-end.C:
-			return
-		case <-tick.C:
+// revisions is how often the cycles have moved.
+func (c *cycles) revisions() (n int) {
+	for _, ch := range c.chains {
+		for k := range 3 {
+			n += c.cycle(ch.at(k, "state.json")).Revision
 		}
 	}
+	return n
 }
 
 // taken is the run of a chain that took the goal up, 0 while none did.
@@ -250,9 +223,6 @@ func (c *cycles) work() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, ch := range c.chains {
-		if c.kills < ch.n {
-			break
-		}
 		if !c.there(ch.at(0, "trigger.json")) {
 			c.saved(ch.at(0, "trigger.json"), fmt.Sprintf(`{"workflow_name": %q}`, ch.workflow))
 		}
@@ -350,51 +320,60 @@ func (c *cycles) heard(dir string, st cycle, w way) bool {
 	return w != bySilence || c.there(dir+"requests/"+st.RequestID+"/late.json")
 }
 
-// lock is a program that locks a root's database for moments, and writes into it.
-func (c *cycles) lock(over <-chan struct{}, root string, rng *rand.Rand) {
-	name := root + "/audit_global.db"
-	for {
-		select {
-		case <-over:
-			return
-		case <-time.After(time.Duration(rng.IntN(400)) * time.Millisecond):
-		}
-		if !c.there(name) {
-			continue
-		}
-		if c.lockFor(over, name, time.Duration(rng.IntN(300))*time.Millisecond) {
-			c.mu.Lock()
-			c.wrote[root]++
-			c.mu.Unlock()
-		}
-	}
+// locker is a program that locks a root's database, and writes into it.
+type locker struct {
+	*cycles
+	root  string
+	rng   *rand.Rand
+	db    *sql.DB // while it is locked
+	calls int     // until that changes
 }
 
-// lockFor locks a database for a moment, and reports whether it has written a row
-// meanwhile.
-func (c *cycles) lockFor(over <-chan struct{}, name string, length time.Duration) (wrote bool) {
-	db := c.database(name)
-	defer db.Close()
-	if _, err := db.Exec("BEGIN EXCLUSIVE"); err != nil {
-		return false
+// part locks the database or unlocks it, after some calls.
+func (l *locker) part() {
+	if l.calls--; l.calls > 0 {
+		return
 	}
-	if _, err := db.Exec("INSERT INTO document_references (file_path) VALUES ('of others')"); err != nil {
-		_, _ = db.Exec("ROLLBACK") // its tables are not made yet
-		return false
+	l.calls = l.rng.IntN(60)
+	if l.db != nil {
+		l.release()
+		return
 	}
-	select {
-	case <-over:
-	case <-time.After(length):
+	name := l.root + "/audit_global.db"
+	if !l.there(name) {
+		return
 	}
-	_, err := db.Exec("COMMIT")
-	return err == nil
+	db := l.database(name)
+	_, err := db.Exec("BEGIN EXCLUSIVE")
+	if err == nil {
+		_, err = db.Exec("INSERT INTO document_references (file_path) VALUES ('of others')")
+	}
+	if err != nil { // somebody else has locked it, or its tables are not made yet
+		db.Close()
+		return
+	}
+	l.db = db
+}
+
+// release unlocks the database.
+func (l *locker) release() {
+	if l.db == nil {
+		return
+	}
+	if _, err := l.db.Exec("COMMIT"); err == nil {
+		l.mu.Lock()
+		l.wrote[l.root]++
+		l.mu.Unlock()
+	}
+	l.db.Close()
+	l.db = nil
 }
 
 // settle lets placet finish what the last kill left, and ends it in good order.
 func (c *cycles) settle() {
 	d := c.start()
 	c.await(d)
-	c.until("all rows are settled", time.Minute, func() bool {
+	c.until("all rows are settled", func() bool {
 		return !slices.ContainsFunc(c.folders(), func(dir string) bool { return !c.settled(dir) })
 	})
 	d.stop(syscall.SIGTERM)

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"placet/engine"
 	"placet/engine/pal"
@@ -74,19 +73,15 @@ type palSoak struct {
 	asked    map[string]bool
 }
 
-// TestOrchestrationSurvivesKillNine has an orchestration of many ports come to its end while
-// the daemon is killed every second: what each worker handed in is counted once, no command
-// begins twice, no more ports run than may, and nobody is asked twice for one cause.
-// PLACET_SOAK=full takes 500 ports.
-func TestOrchestrationSurvivesKillNine(t *testing.T) {
+// TestTortureOrchestrationSurvivesKillNine has an orchestration of many ports come to its end
+// while the daemon is killed again and again: what each worker handed in is counted once, no
+// command begins twice, no more ports run than may, and nobody is asked twice for one cause.
+func TestTortureOrchestrationSurvivesKillNine(t *testing.T) {
 	t.Parallel()
-	n, limit := 50, 10*time.Minute
-	if os.Getenv("PLACET_SOAK") == "full" {
-		n, limit = 500, 60*time.Minute
-	}
-	s := newPalSoak(t, n, rand.New(rand.NewPCG(24, 11)))
-	began := time.Now()
-	kills := s.run(began.Add(limit))
+	n := tortured(6, 60)
+	rng := rand.New(rand.NewPCG(24, 11))
+	s := newPalSoak(t, n, rng)
+	kills := s.killed(rng, []func(){s.review, s.watchSlots}, func() int { return s.cycle(s.dir + "/state.json").Revision }, s.isOver)
 	s.settle()
 	st := s.state()
 	s.verify(st)
@@ -94,8 +89,8 @@ func TestOrchestrationSurvivesKillNine(t *testing.T) {
 	for _, l := range st.Loops {
 		tries += len(l.History)
 	}
-	t.Logf("%d ports, %s; %d tries, %d commands, %d escalations, %d revisions, %d kills in %v",
-		n, s.counts(st), tries, len(s.lines("work/runs.log")), len(st.Escalations), st.Revision, kills, time.Since(began).Round(time.Millisecond))
+	t.Logf("%d ports, %s; %d tries, %d commands, %d escalations, %d revisions, %d kills",
+		n, s.counts(st), tries, len(s.lines("work/runs.log")), len(st.Escalations), st.Revision, kills)
 }
 
 // newPalSoak makes a workspace with an orchestration whose commands are trusted.
@@ -167,36 +162,6 @@ func (s *palSoak) isOver() bool {
 	var st struct{ Status engine.Status }
 	_ = json.Unmarshal([]byte(s.read(s.dir+"/state.json")), &st)
 	return st.Status == pal.Complete || st.Status == pal.Failed || st.Status == pal.Cancelled
-}
-
-// run lets the workers and the reviewer work and kills the daemon every second, until the
-// run is over. It returns how often.
-func (s *palSoak) run(deadline time.Time) (kills int) {
-	over := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() { play(over, s.review) })
-	wg.Go(func() { play(over, s.watchSlots) })
-	defer wg.Wait()
-	defer close(over)
-	for {
-		d := s.start()
-		life := time.Second
-		if kills%8 == 7 { // so that a slow machine gets on, too
-			life = 10 * time.Second
-		}
-		for killed := time.Now().Add(life); time.Now().Before(killed) && !s.isOver(); {
-			time.Sleep(50 * time.Millisecond)
-		}
-		d.stop(syscall.SIGKILL)
-		if s.isOver() {
-			return kills
-		}
-		kills++
-		if time.Now().After(deadline) {
-			s.t.Errorf("the run is not over after %d kills: %s", kills, s.counts(s.state()))
-			return kills
-		}
-	}
 }
 
 // review answers every open request: the first about a port has it tried again or go on, the
@@ -291,9 +256,9 @@ func (s *palSoak) counts(st pal.State) string {
 func (s *palSoak) settle() {
 	d := s.start()
 	s.await(d)
-	s.until("no command is at work", 20*time.Second, func() bool { return len(s.live()) == 0 })
+	s.until("no command is at work", func() bool { return len(s.live()) == 0 })
 	d.stop(syscall.SIGTERM)
-	s.until("temporary files are gone", 20*time.Second, func() bool {
+	s.until("temporary files are gone", func() bool {
 		s.placet("once")
 		return len(s.leftOvers()) == 0
 	})

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -52,7 +51,7 @@ func (s orchestrated) state() (st pal.State) {
 // reaches waits until the state is as a function wants it.
 func (s orchestrated) reaches(what string, ok func(pal.State) bool) {
 	s.t.Helper()
-	s.until(what, 30*time.Second, func() bool { return ok(s.state()) })
+	s.until(what, func() bool { return ok(s.state()) })
 }
 
 // tries hands in a try of a port, and waits until its feedback is counted.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"placet/engine"
 	"placet/engine/pal"
@@ -56,7 +55,7 @@ func (s orchestrated) escalated(typ string, n int) (id string) {
 // answers answers an escalation, and waits until it is closed.
 func (s orchestrated) answers(id, option string) {
 	s.t.Helper()
-	s.until("the form is there", 10*time.Second, func() bool { return s.there(s.dir + "/requests/" + id + "/form.md") })
+	s.until("the form is there", func() bool { return s.there(s.dir + "/requests/" + id + "/form.md") })
 	s.put("requests/"+id+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "go on", "provided_by": {"user": "kim", "source": "file"}}`, id, option))
 	s.reaches("the answer counts", func(st pal.State) bool { return st.Escalations[id].Status != pal.Open })
 }
@@ -111,7 +110,7 @@ func TestTokensThatNobodyIsAskedAbout(t *testing.T) {
 		t.Errorf("the escalation is %s by %s: %s", e.Status, e.ResolvedBy, e.Resolution)
 	}
 	for _, event := range []string{"escalation.new", "escalation.resolved"} {
-		s.until(event+" is journaled", 5*time.Second, func() bool { return strings.Contains(s.read(s.dir+"/events.jsonl"), `"type":"`+event+`"`) })
+		s.until(event+" is journaled", func() bool { return strings.Contains(s.read(s.dir+"/events.jsonl"), `"type":"`+event+`"`) })
 	}
 	if s.there(s.dir + "/requests/" + id) {
 		t.Error("a person is asked")

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -45,7 +44,7 @@ func newPowered(t *testing.T, runs int) *powered {
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.unmount() })
+	t.Cleanup(func() { p.release(syscall.MNT_DETACH) })
 	p.mount()
 	p.place = newPlace(t, p.root, runs)
 	mustRun(t, "sync", "-f", p.dir) // what others wrote before is not at stake
@@ -74,16 +73,19 @@ func (p *powered) mount() {
 }
 
 func (p *powered) unmount() {
-	for range 100 { // somebody may still be looking at it
-		if err := syscall.Unmount(p.dir, 0); err != syscall.EBUSY {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
+	p.until("nobody looks at the file system", func() bool { return p.release(0) != syscall.EBUSY })
+}
+
+// release unmounts the image, and frees its device.
+func (p *powered) release(how int) error {
+	if err := syscall.Unmount(p.dir, how); err == syscall.EBUSY {
+		return err
 	}
 	if p.loop != "" {
 		_ = exec.Command("losetup", "-d", p.loop).Run()
 		p.loop = ""
 	}
+	return nil
 }
 
 // cut ends the file system as a power cut does: what is not on the disk is lost,
@@ -149,13 +151,13 @@ func TestTorturePowerCut(t *testing.T) {
 		d := p.serve()
 		p.await(d)
 		for _, i := range runs {
-			p.until("the form is written", 20*time.Second, func() bool { return p.state(i).Revision > 0 && p.read(p.request(i)+"/form.md") != "" })
+			p.until("the form is written", func() bool { return p.state(i).Revision > 0 && p.read(p.request(i)+"/form.md") != "" })
 		}
 		for _, i := range runs {
 			want[i] = answer(t, p.place, i)
 		}
 		// The cut comes after some of them, at another moment each time.
-		p.until("some are decided", 20*time.Second, func() bool { return p.has(runs[c%8]) })
+		p.until("some are decided", func() bool { return p.has(runs[c%8]) })
 		p.cut()
 		told := p.told(runs)
 		d.stop(syscall.SIGKILL)
@@ -165,7 +167,7 @@ func TestTorturePowerCut(t *testing.T) {
 		p.answerAgain(runs, want)
 	}
 	d := p.serve()
-	p.decided(d, upTo(len(p.runs)), time.Now(), 30*time.Second)
+	p.decided(upTo(len(p.runs)))
 	d.stop(syscall.SIGTERM)
 	for i := range p.runs {
 		p.verify(i, want[i])

@@ -4,7 +4,6 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Whoever read the daemon's output has gone away: it goes on taking answers. On standard
@@ -27,9 +26,9 @@ func TestWatchOutlivesItsReader(t *testing.T) {
 			reader.Close()
 			d := p.startTo(writer, "sh", "-c", redirect, "sh")
 			defer d.stop(syscall.SIGTERM)
-			p.until("the form is written", 20*time.Second, p.opened)
+			p.until("the form is written", p.opened)
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
-			p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
+			p.until("the run is answered", func() bool { return p.answered(0) })
 			p.verify(0, "approve")
 			// A daemon that died of its first line would still have answered before it.
 			if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -62,7 +62,7 @@ func truncateInPlace(pieces int, pause time.Duration) func(file, body string) er
 				return err
 			}
 			body = body[n:]
-			time.Sleep(pause)
+			jitter(pause)
 		}
 		return f.Sync()
 	}
@@ -101,7 +101,7 @@ func renamedAway(old string, keep bool, create func(file, body string) error) fu
 		if err := os.Rename(file, aside); err != nil && !os.IsNotExist(err) {
 			return err
 		}
-		time.Sleep(10 * time.Millisecond)
+		jitter(10 * time.Millisecond)
 		if err := create(file, body); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func twoStep(file, body string) error {
 	if err := os.WriteFile(file, []byte(body[:half]), 0o644); err != nil {
 		return err
 	}
-	time.Sleep(300 * time.Millisecond)
+	jitter(300 * time.Millisecond)
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -217,20 +217,19 @@ func (s saver) save(file, body string) error {
 // Any way of saving a form or a response gives the right answer, once.
 func TestTortureAnyWayOfSavingIsTheRightAnswerOnce(t *testing.T) {
 	t.Parallel()
-	const each = 4 // form and response, approved and rejected
+	each := tortured(2, 4) // form and response, approved and rejected
 	p := newPlace(t, t.TempDir(), each*len(savers))
 	d := p.start()
 	defer d.stop(15)
 	p.await(d)
-	p.until("all forms are written", 20*time.Second, p.opened)
+	p.until("all forms are written", p.opened)
 	want := make([]string, len(p.runs))
-	slowest := time.Duration(0)
 	for k, s := range savers {
 		var runs []int
 		for i := each * k; i < each*(k+1); i++ {
 			want[i] = []string{"approve", "reject"}[i%2]
 			file, body := p.request(i)+"/form.md", p.ticked(i, want[i])
-			if i%each >= 2 {
+			if (i+k)%each >= each/2 {
 				file, body = p.request(i)+"/response.json", p.response(i, want[i], "by "+s.name)
 			}
 			if err := s.save(filepath.Join(p.root, file), body); err != nil {
@@ -238,13 +237,14 @@ func TestTortureAnyWayOfSavingIsTheRightAnswerOnce(t *testing.T) {
 			}
 			runs = append(runs, i)
 		}
-		took := p.decided(d, runs, time.Now(), 20*time.Second)
-		slowest = max(slowest, took)
+		if os.Getenv("PLACET_TORTURE") == "full" {
+			p.decided(runs) // one way after the other
+		}
 	}
+	p.decided(upTo(len(p.runs)))
 	for i := range p.runs {
 		p.verify(i, want[i])
 	}
-	p.atMost(fmt.Sprintf("the slowest of %d ways of saving, %d answers", len(savers), len(p.runs)), slowest, 2*time.Second, 20*time.Second)
 }
 
 // git brings answers too: checkout, checkout of a file, merge, stash pop.
@@ -268,7 +268,7 @@ func TestGitBringsTheRightAnswerOnce(t *testing.T) {
 	d := p.start()
 	defer d.stop(15)
 	p.await(d)
-	p.until("all forms are written", 20*time.Second, p.opened)
+	p.until("all forms are written", p.opened)
 	for i := range p.runs {
 		git("add", "-A", ".fractary")
 		git("commit", "-q", "--allow-empty", "-m", "as it stands")
@@ -290,7 +290,7 @@ func TestGitBringsTheRightAnswerOnce(t *testing.T) {
 			git("stash", "store", git("commit-tree", commit+"^{tree}", "-p", "HEAD", "-p", index, "-m", "WIP"))
 			git("stash", "pop", "-q")
 		}
-		p.until(fmt.Sprintf("run %d is answered: %s", i, p.read(p.request(i)+"/problem.md")), 15*time.Second, func() bool { return p.answered(i) })
+		p.until(fmt.Sprintf("run %d is answered: %s", i, p.read(p.request(i)+"/problem.md")), func() bool { return p.answered(i) })
 		p.verify(i, want)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"placet/internal/await"
 )
 
 // tmpfs mounts a small file system, or skips where that is not allowed.
@@ -88,13 +90,13 @@ func (s scarcity) torture(t *testing.T, rounds int) {
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("all forms are written", 20*time.Second, p.opened)
+	p.until("all forms are written", p.opened)
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
-	p.until("the first is answered", 10*time.Second, func() bool { return p.answered(0) })
+	p.until("the first is answered", func() bool { return p.answered(0) })
 	for r := range rounds {
 		s.round(p, d, 1+2*r, 2+2*r, time.Duration(r)*time.Second)
 	}
-	p.until("temporary files are gone", 20*time.Second, func() bool {
+	p.until("temporary files are gone", func() bool {
 		p.placet("once")
 		return len(temporaries(t, p.root)) == 0
 	})
@@ -105,7 +107,7 @@ func (s scarcity) torture(t *testing.T, rounds int) {
 func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Duration) {
 	t := p.t
 	t.Helper()
-	p.until("the daemon has cleaned up", 10*time.Second, func() bool { return len(temporaries(t, p.root)) == 0 })
+	p.until("the daemon has cleaned up", func() bool { return len(temporaries(t, p.root)) == 0 })
 	said := strings.Count(d.said(), s.word)
 	before := [2]string{p.read(p.runs[response] + "/state.json"), p.read(p.runs[form] + "/state.json")}
 	d.freeze(t)
@@ -113,7 +115,7 @@ func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Dura
 	p.write(p.request(form)+"/form.md", p.ticked(form, "reject"))
 	end := s.bring(t, filepath.Dir(p.root))
 	d.thaw(t)
-	p.until("the daemon says that it cannot write: "+d.said(), 15*time.Second, func() bool { return strings.Count(d.said(), s.word) > said })
+	p.until("the daemon says that it cannot write: "+d.said(), func() bool { return strings.Count(d.said(), s.word) > said })
 	after := [2]string{p.read(p.runs[response] + "/state.json"), p.read(p.runs[form] + "/state.json")}
 	if after != before {
 		t.Errorf("a state changed although nothing can be written:\n%s", after)
@@ -121,11 +123,9 @@ func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Dura
 	if n := strings.Count(d.said(), s.word) - said; n > 5 {
 		t.Errorf("said %d times:\n%s", n, d.said())
 	}
-	time.Sleep(lasts)
-	ended := time.Now()
+	jitter(lasts)
 	end()
-	took := p.decided(d, []int{response, form}, ended, 70*time.Second)
-	p.atMost("two answers, from the end of "+s.name, took, 2*time.Second, 30*time.Second)
+	p.decided([]int{response, form})
 	p.verify(response, "approve")
 	p.verify(form, "reject")
 }
@@ -133,11 +133,11 @@ func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Dura
 // The disk is full every now and then, for a moment, in the middle of work.
 func TestTortureDiskFullNowAndThen(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t, tmpfs(t, "size=8m"), tortured(20, 150))
+	p := newPlace(t, tmpfs(t, "size=8m"), tortured(6, 150))
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("all forms are written", 20*time.Second, p.opened)
+	p.until("all forms are written", p.opened)
 	var full atomic.Int64
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -145,30 +145,31 @@ func TestTortureDiskFullNowAndThen(t *testing.T) {
 		for {
 			filler := fill(t, filepath.Join(filepath.Dir(p.root), "filler"))
 			times := full.Add(1)
-			time.Sleep(time.Duration(times%7) * 10 * time.Millisecond)
+			jitter(time.Duration(times%7) * 10 * time.Millisecond)
 			remove(t, filler)
 			select {
 			case <-over:
 				return
-			case <-time.After(time.Duration(times%5) * 10 * time.Millisecond):
+			default:
 			}
+			jitter(time.Duration(times%5) * 10 * time.Millisecond)
 		}
 	}()
 	want := make([]string, len(p.runs))
 	for i := range p.runs {
-		p.until("there is room for an answer", 20*time.Second, func() (saved bool) {
+		p.until("there is room for an answer", func() (saved bool) {
 			want[i], saved = p.tryAnswer(i)
 			return saved
 		})
 		if i%3 == 0 {
 			now := full.Load()
-			p.until("the disk is full once more", 20*time.Second, func() bool { return full.Load() > now })
+			p.until("the disk is full once more", func() bool { return full.Load() > now })
 		}
 	}
 	close(over)
 	<-done
-	took := p.decided(d, upTo(len(p.runs)), time.Now(), 70*time.Second)
-	p.atMost(fmt.Sprintf("the last of %d answers, after the disk was full %d times", len(p.runs), full.Load()), took, 2*time.Second, 30*time.Second)
+	p.decided(upTo(len(p.runs)))
+	t.Logf("the disk was full %d times", full.Load())
 	for i := range p.runs {
 		p.verify(i, want[i])
 	}
@@ -230,32 +231,31 @@ func remove(t *testing.T, name string) {
 
 func remount(t *testing.T, dir, mode string) {
 	t.Helper()
-	var out []byte
-	var err error
-	for range 50 { // a file that is open for writing stands in the way
-		if out, err = exec.Command("mount", "-o", "remount,"+mode, dir).CombinedOutput(); err == nil {
-			return
+	await.Until(t, "nothing is open for writing below "+dir, func() bool {
+		out, err := exec.Command("mount", "-o", "remount,"+mode, dir).CombinedOutput()
+		if err != nil && !strings.Contains(string(out), "busy") {
+			t.Skipf("cannot remount: %s", out)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Skipf("cannot remount: %s", out)
+		return err == nil
+	})
 }
 
 // A read-only file system: said, and the run goes on once it is writable.
 func TestReadOnlyRecovers(t *testing.T) {
+	t.Parallel()
 	root := tmpfs(t, "size=8m")
 	p := newPlace(t, root, 2)
 	d := p.start()
 	p.await(d)
-	p.until("all forms are written", 20*time.Second, p.opened)
+	p.until("all forms are written", p.opened)
 	d.stop(syscall.SIGTERM)
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
 	remount(t, filepath.Dir(root), "ro")
 	d = p.start()
 	defer d.stop(syscall.SIGTERM)
-	p.until("the daemon says that it cannot write", 15*time.Second, func() bool { return strings.Contains(d.said(), "read-only") })
+	p.until("the daemon says that it cannot write", func() bool { return strings.Contains(d.said(), "read-only") })
 	remount(t, filepath.Dir(root), "rw")
-	p.until("the run is answered", 70*time.Second, func() bool { return p.answered(0) })
+	p.until("the run is answered", func() bool { return p.answered(0) })
 	p.verify(0, "approve")
 }
 
@@ -287,17 +287,16 @@ func TestTortureShortages(t *testing.T) {
 			if out, err := exec.Command(s.wrap[0], append(s.wrap[1:], "true")...).CombinedOutput(); err != nil {
 				t.Skipf("nothing can be run with %s here: %s", s.name, out)
 			}
-			p := newPlace(t, t.TempDir(), tortured(60, 100))
+			p := newPlace(t, t.TempDir(), tortured(20, 100))
 			d := p.start(s.wrap...)
 			defer func() { d.stop(syscall.SIGTERM) }()
 			p.await(d)
-			p.until("all forms are written", 30*time.Second, p.opened)
+			p.until("all forms are written", p.opened)
 			want := make([]string, len(p.runs))
 			for i := range p.runs {
 				want[i] = answer(t, p, i)
 			}
-			took := p.decided(d, upTo(len(p.runs)), time.Now(), 30*time.Second)
-			p.atMost(fmt.Sprintf("%d answers with %s, from the last", len(p.runs), s.name), took, 3*time.Second, 30*time.Second)
+			p.decided(upTo(len(p.runs)))
 			for i := range p.runs {
 				p.verify(i, want[i])
 			}
@@ -307,11 +306,11 @@ func TestTortureShortages(t *testing.T) {
 			if !strings.Contains(d.said(), s.says) {
 				t.Errorf("the daemon does not say that it gets no events: %s", d.said())
 			}
-			p.until("status says that it gets no events", 5*time.Second, p.saysBlind)
+			p.until("status says that it gets no events", p.saysBlind)
 			d.stop(syscall.SIGTERM)
 			d = p.start()
 			p.await(d)
-			p.until("status says so no more", 5*time.Second, func() bool { return !p.saysBlind() })
+			p.until("status says so no more", func() bool { return !p.saysBlind() })
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // refuses checks that an answer is a problem of a code, and that its detail or its members
@@ -86,7 +85,7 @@ func TestServeProblemsSayTheState(t *testing.T) {
 	p.askEach(1, twoOptions)
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
-	p.until("it asks", 20*time.Second, func() bool { return len(p.openForms()) == 1 })
+	p.until("it asks", func() bool { return len(p.openForms()) == 1 })
 	if r := s.answers("ask/q0000", "deploy"); r.status != 200 {
 		t.Fatalf("answer: %d %s", r.status, r.body)
 	}
@@ -142,7 +141,7 @@ func TestServePagesWhileRequestsAreAnswered(t *testing.T) {
 	p.askEach(asked, twoOptions)
 	s := serveAt(p)
 	s.token("all", "read,decide")
-	p.until("all ask", 20*time.Second, func() bool { return len(p.openForms()) == asked })
+	p.until("all ask", func() bool { return len(p.openForms()) == asked })
 	answer := func(n int) {
 		t.Helper()
 		if r := s.answers("ask/"+askName(n), "deploy"); r.status != 200 {
@@ -216,14 +215,14 @@ func TestServeSaysThatTheDraftChanged(t *testing.T) {
 		p.write(name, was+"\n")
 		digest := s.call("lead", "GET", "/api/v1/requests/"+id, nil).text("data", "digest")
 		approve := func() reply { return s.call("lead", "POST", "/api/v1/approvals/"+id+"/approve", nil) }
-		p.until("the change of "+file+" is seen", 20*time.Second, func() bool {
+		p.until("the change of "+file+" is seen", func() bool {
 			return s.call("lead", "GET", "/api/v1/requests/"+id, nil).text("data", "problem") != ""
 		})
 		s.refuses("approve after a change of "+file, approve(), 409, "draft_changed", file)
 		s.refuses("steer after a change of "+file, s.call("lead", "POST", "/api/v1/approvals/"+id+"/steer", map[string]any{"feedback": "x"}), 409, "draft_changed", file)
 		s.refuses("answer after a change of "+file, s.call("lead", "POST", "/api/v1/requests/"+id+"/answer", map[string]any{"response": "approve", "digest": digest}), 409, "draft_changed", file)
 		p.write(name, was)
-		p.until("it is restored", 20*time.Second, func() bool { return s.call("lead", "GET", "/api/v1/requests/"+id, nil).text("data", "problem") == "" })
+		p.until("it is restored", func() bool { return s.call("lead", "GET", "/api/v1/requests/"+id, nil).text("data", "problem") == "" })
 		if r := approve(); r.status != 200 || r.text("status") != "executed" {
 			t.Errorf("approve what was restored: %d %s", r.status, r.body)
 		}
@@ -236,7 +235,7 @@ func TestServeAFormWithoutSessionIsNotLost(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 0)
 	p.askEach(1, twoOptions)
 	s := serveAt(p)
-	p.until("it asks", 20*time.Second, func() bool { return len(p.openForms()) == 1 })
+	p.until("it asks", func() bool { return len(p.openForms()) == 1 })
 	v := s.visitor()
 	v.logIn()
 	path := "/requests/" + percent("ask/q0000", s.requestOf("ask/q0000"))
@@ -309,7 +308,7 @@ func TestServeShowsATokenItsFamiliesAlone(t *testing.T) {
 	s := serveAt(p)
 	s.token("all", "read")
 	s.token("ask", "read", "--families", "ask")
-	p.until("all is there", 30*time.Second, func() bool {
+	p.until("all is there", func() bool {
 		r := s.call("all", "GET", "/api/v1/requests", nil).body
 		return strings.Contains(r, "execute_override") && strings.Contains(r, "Deploy build 0") && strings.Contains(r, "fr-20261120-000001")
 	})
@@ -336,7 +335,7 @@ func TestServeNamesWhatIsWrong(t *testing.T) {
 	p.askEach(1, `, "options": [{"id": "deploy"}, {"id": "wait", "comment": true}]`)
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
-	p.until("it asks", 20*time.Second, func() bool { return len(p.openForms()) == 1 })
+	p.until("it asks", func() bool { return len(p.openForms()) == 1 })
 	for path, want := range map[string]string{
 		"/api/v1/requests?famly=faber":       `did you mean \"family\"`,
 		"/api/v1/requests?family=fabr":       `did you mean \"faber\"`,

@@ -13,7 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"placet/internal/await"
 )
 
 // What a token may not see does not stand in the way of what it may.
@@ -27,7 +28,7 @@ func TestServeHidesOtherFamilies(t *testing.T) {
 	s.token("all", "read,write,decide")
 	s.token("asks", "read,decide", "--families", "ask")
 	const twice = "/api/v1/requests/fr-20261120-000001"
-	p.until("both ask", 20*time.Second, func() bool { return s.call("all", "GET", twice, nil).status == 409 && len(p.openForms()) == 1 })
+	p.until("both ask", func() bool { return s.call("all", "GET", twice, nil).status == 409 && len(p.openForms()) == 1 })
 	s.wants("an id of two runs of another family", s.call("asks", "GET", twice, nil), 404, "not_found")
 	s.wants("an answer to it", s.call("asks", "POST", twice+"/answer", map[string]any{"response": "approve", "digest": "sha256:00000000"}), 404, "not_found")
 	// The folder of another family's run has a request's name.
@@ -62,34 +63,34 @@ func TestServeHidesOtherFamilies(t *testing.T) {
 func TestServeEndsBesideIdleConnections(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))
+	const mostConns = 256
 	// asks sends a call on a connection that stays open, and reports whether it is answered.
-	asks := func(patience time.Duration) bool {
+	asks := func() (answered <-chan bool) {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
 		_, _ = io.WriteString(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		_ = conn.SetReadDeadline(time.Now().Add(patience))
-		_, err = bufio.NewReader(conn).ReadString('\n')
-		return err == nil
+		got := make(chan bool, 1)
+		go func() {
+			_, err := bufio.NewReader(conn).ReadString('\n')
+			got <- err == nil
+		}()
+		return got
 	}
-	answered := 0
-	for asks(5 * time.Second) {
-		if answered++; answered > 1000 {
-			t.Fatal("there are connections without end")
+	for n := range mostConns {
+		if !await.Receive(t, "a call is answered", asks()) {
+			t.Fatalf("%d connections are answered", n)
 		}
 	}
-	if answered < 200 {
-		t.Errorf("%d connections are answered", answered)
-	}
+	beyond := asks()
 	if err := s.daemon.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case <-s.daemon.ended:
-	case <-time.After(12 * time.Second):
-		t.Error("placet serve does not end")
+	await.Receive(t, "placet serve ends", s.daemon.ended)
+	if await.Receive(t, "the call that no connection was left for ends", beyond) {
+		t.Error("there are connections without end")
 	}
 }
 
@@ -182,7 +183,7 @@ func TestServeShowsAllThatIsAsked(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 0)
 	p.write(".asks/q0000/ask.json", fmt.Sprintf(`{"question": %s%s}`, text, twoOptions))
 	s := serveAt(p)
-	p.until("the question is asked", 20*time.Second, func() bool { return len(p.openForms()) == 1 })
+	p.until("the question is asked", func() bool { return len(p.openForms()) == 1 })
 	v := s.visitor()
 	v.logIn()
 	path := "/requests/" + percent("ask/q0000", p.requestOf("ask/q0000"))

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -55,7 +54,7 @@ func TestServeAnswersEveryFamily(t *testing.T) {
 	s := serveAt(everyFamily(t))
 	s.token("all", "read,write,decide")
 	p, families := s.place, map[string]bool{}
-	p.until("every family asks", 30*time.Second, func() bool {
+	p.until("every family asks", func() bool {
 		var list struct {
 			Data struct {
 				Requests []struct {
@@ -140,7 +139,7 @@ func TestServeGuessesNoRequest(t *testing.T) {
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
 	run := "faber/" + strings.TrimPrefix(p.runs[0], ".fractary/faber/runs/")
-	p.until("both ask", 20*time.Second, func() bool { return s.call("all", "GET", "/api/v1/requests/fr-20261120-000001", nil).status == 409 })
+	p.until("both ask", func() bool { return s.call("all", "GET", "/api/v1/requests/fr-20261120-000001", nil).status == 409 })
 	r := s.call("all", "GET", "/api/v1/requests/fr-20261120-000001", nil)
 	s.wants("an id of two runs", r, 409, "ambiguous")
 	if fits := r.text("fits"); strings.Count(fits, ":fr-20261120-000001") != 2 || !strings.Contains(fits, run) {
@@ -157,11 +156,11 @@ func TestServeBesideOtherAnswers(t *testing.T) {
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
-	p.until("the requests are open", 20*time.Second, p.opened)
+	p.until("the requests are open", p.opened)
 	digest := func(i int) string {
 		return s.call("all", "GET", "/api/v1/requests/"+p.requestID(i), nil).text("data", "digest")
 	}
-	shown := digest(0)
+	shown, reference := digest(0), p.requestReference(0)
 	var both sync.WaitGroup
 	both.Add(9)
 	for range 8 {
@@ -174,7 +173,7 @@ func TestServeBesideOtherAnswers(t *testing.T) {
 	}
 	go func() {
 		defer both.Done()
-		if out, code := p.placet("approve", p.requestID(0)); code != 0 {
+		if out, code := p.placet("approve", reference); code != 0 {
 			t.Errorf("command line: %s", out)
 		}
 	}()
@@ -245,14 +244,14 @@ func (x stream) next() (f frame, ok bool) {
 }
 
 // Scenario 27: a stream that was cut goes on where it was; after a restart it begins anew.
-func TestServeResumesStreams(t *testing.T) {
+func TestTortureServeResumesStreams(t *testing.T) {
 	t.Parallel()
-	const runs = 50
+	runs := tortured(8, 50)
 	p := newPlace(t, t.TempDir(), runs)
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
 	s.token("other", "read", "--families", "ask")
-	p.until("the requests are open", 30*time.Second, p.opened)
+	p.until("the requests are open", p.opened)
 	whole, part := s.listen("all", "?filter=transition", ""), s.listen("all", "?filter=transition", "")
 	nothing := s.listen("other", "", "")
 	approve := func(i int) {

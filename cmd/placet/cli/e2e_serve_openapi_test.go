@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // described is what /openapi.json says, as far as answers are compared with it.
@@ -99,7 +98,7 @@ func TestServeIsAsDescribed(t *testing.T) {
 	p := everyFamily(t)
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
-	p.until("every family asks", 30*time.Second, func() bool {
+	p.until("every family asks", func() bool {
 		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+2
 	})
 	var api described

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // hold keeps placet from deciding, as a rewrite by git does, until release is called.
@@ -27,7 +26,7 @@ func (p *place) hold() (release func()) {
 // asked is the first request of [place.askEach]: its folder, and its path in the API.
 func (s *site) asked() (folder, path, digest string) {
 	s.t.Helper()
-	s.until("the question is asked", 30*time.Second, func() bool { return len(s.openForms()) > 0 })
+	s.until("the question is asked", func() bool { return len(s.openForms()) > 0 })
 	id := s.requestOf("ask/q0000")
 	path = "/api/v1/requests/" + percent("ask/q0000", id)
 	return ".asks/q0000/requests/" + id, path, s.call("lead", "GET", path, nil).text("data", "digest")
@@ -76,7 +75,7 @@ func TestServeLosesNoWords(t *testing.T) {
 	s.wants("the same, with other words", answer(ask, "deploy", "not before Bob is back", digest), 409, "answer_in_place")
 	release()
 	dir := ".nemawashi/actions/" + action
-	s.until("both are taken", 20*time.Second, func() bool { return s.actionAt(action) != id && s.read(folder+"/receipt.json") != "" })
+	s.until("both are taken", func() bool { return s.actionAt(action) != id && s.read(folder+"/receipt.json") != "" })
 	if draft := s.read(dir + "/drafts/v2.md"); !strings.HasSuffix(draft, "[Steer] make it shorter\n") {
 		t.Errorf("v2: %q", draft)
 	}
@@ -101,7 +100,7 @@ func TestServeSaysWhatWasDecided(t *testing.T) {
 		t.Helper()
 		release, said := s.hold(), make(chan reply, 1)
 		go func() { said <- call() }()
-		s.until("the answer is written", 20*time.Second, func() bool { return s.read(folder+"/response.json") != "" })
+		s.until("the answer is written", func() bool { return s.read(folder+"/response.json") != "" })
 		change()
 		release()
 		return <-said
@@ -138,7 +137,7 @@ func TestServeSaysWhatWasDecided(t *testing.T) {
 			s.write(dir+"/intake/c1/command.json", `{"command": "cancel", "actor": {"user": "kim", "source": "file"}}`)
 		})
 		s.wants("a rejection of what is canceled", r, 409, "closed")
-		s.until("it is canceled", 20*time.Second, func() bool { return strings.Contains(s.read(dir+"/state.json"), `"status": "canceled"`) })
+		s.until("it is canceled", func() bool { return strings.Contains(s.read(dir+"/state.json"), `"status": "canceled"`) })
 	})
 	t.Run("page", func(t *testing.T) {
 		t.Parallel()
@@ -189,7 +188,7 @@ func TestServeRefusesWhatContradictsTheForm(t *testing.T) {
 	go func() {
 		said <- s.call("lead", "POST", path+"/answer", map[string]any{"response": "deploy", "digest": digest})
 	}()
-	s.until("the answer is written", 20*time.Second, func() bool { return s.read(folder+"/response.json") != "" })
+	s.until("the answer is written", func() bool { return s.read(folder+"/response.json") != "" })
 	release()
 	r := <-said
 	s.wants("two answers", r, 409, "unusable")
@@ -218,11 +217,11 @@ func TestServeForgetsWhoWroteWhatWasReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	s.until("something becomes of it", 20*time.Second, func() bool { return s.read(folder+"/problem.md") != "" || s.read(folder+"/receipt.json") != "" })
+	s.until("something becomes of it", func() bool { return s.read(folder+"/problem.md") != "" || s.read(folder+"/receipt.json") != "" })
 	if rc, note := s.read(folder+"/receipt.json"), s.read(folder+"/problem.md"); rc != "" || !strings.Contains(note, "api:lead") {
 		t.Errorf("an answer that was put back counts: %s %s", rc, note)
 	}
-	s.until("no counts", 20*time.Second, func() bool { return answer("wait").status == 200 })
+	s.until("no counts", func() bool { return answer("wait").status == 200 })
 	if rc := s.read(folder + "/receipt.json"); !strings.Contains(rc, `"wait"`) || !strings.Contains(rc, `"api:lead"`) {
 		t.Errorf("receipt: %s", rc)
 	}
@@ -244,7 +243,7 @@ func TestServeTakesNoDefault(t *testing.T) {
 		}
 		return nil
 	}
-	p.until("a request with a default is asked", 30*time.Second, func() bool { return request() != nil })
+	p.until("a request with a default is asked", func() bool { return request() != nil })
 	q := request()
 	name := percent(fmt.Sprint(q["run"]), fmt.Sprint(q["request_id"]))
 	before := p.digests()

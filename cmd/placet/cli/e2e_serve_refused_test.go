@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -12,7 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"placet/internal/await"
 )
 
 // digests is every file of the workspace, with a digest of what it holds.
@@ -33,7 +35,7 @@ func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
 	s := serveAt(p)
-	p.until("the request is open", 20*time.Second, p.opened)
+	p.until("the request is open", p.opened)
 	s.token("all", "read,write,decide")
 	s.token("reader", "read")
 	s.token("writer", "write,decide")
@@ -162,7 +164,7 @@ func (s *site) raw(sent string) string {
 		s.t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	context.AfterFunc(await.Context(s.t), func() { conn.Close() })
 	_, _ = io.WriteString(conn, sent)
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.CloseWrite()
@@ -176,7 +178,7 @@ func TestServeCutsSlowHeaders(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))
 	var slow []net.Conn
-	for range 40 {
+	for range 8 {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +191,7 @@ func TestServeCutsSlowHeaders(t *testing.T) {
 		t.Errorf("healthz beside slow callers: %d", r.status)
 	}
 	for _, conn := range slow {
-		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+		context.AfterFunc(await.Context(t), func() { conn.Close() })
 		if got, err := io.ReadAll(conn); err != nil {
 			t.Fatalf("a slow caller is not cut off: %q %v", got, err)
 		}
@@ -199,7 +201,7 @@ func TestServeCutsSlowHeaders(t *testing.T) {
 // Scenario 25: who is not listed leaves nothing in the workspace.
 func TestServeKeepsOthersFromAnswering(t *testing.T) {
 	t.Parallel()
-	calls := 1_000
+	calls := tortured(64, 1_000)
 	p := newPlace(t, t.TempDir(), 0)
 	p.configure("[gates]\n\"nemawashi\" = { approvers = [\"api:lead\"] }\n")
 	s := serveAt(p)

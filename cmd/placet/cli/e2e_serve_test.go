@@ -13,7 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"placet/internal/await"
 )
 
 // site is a workspace that is served over HTTP.
@@ -39,7 +40,7 @@ func (s *site) begin() {
 	s.t.Helper()
 	s.daemon = s.launch(nil, []string{placetBinary(s.t), "-C", s.root, "serve", "--listen", "127.0.0.1:0"})
 	s.await(s.daemon)
-	s.until("placet serve says where", 10*time.Second, func() bool {
+	s.until("placet serve says where", func() bool {
 		found := servingOn.FindStringSubmatch(s.daemon.said())
 		if found != nil {
 			s.url = found[1]
@@ -121,7 +122,7 @@ func (s *site) try(token, method, path string, body any, more ...func(*http.Requ
 		}
 		sent = bytes.NewReader(text)
 	}
-	q, err := http.NewRequest(method, s.url+path, sent)
+	q, err := http.NewRequestWithContext(await.Context(s.t), method, s.url+path, sent)
 	if err != nil {
 		return r, err
 	}
@@ -147,7 +148,6 @@ func (s *site) try(token, method, path string, body any, more ...func(*http.Requ
 
 // client follows nothing: a redirection is an answer.
 var client = &http.Client{
-	Timeout:       30 * time.Second,
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }

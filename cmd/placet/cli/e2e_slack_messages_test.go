@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // shownText is what the sections of a message show.
@@ -68,9 +67,9 @@ func TestSlackAClosedQuestionNamesWhatReplacesIt(t *testing.T) {
 	if out, code := s.typed("Dear all,\nwe are early.\n", "nemawashi", "revise", action, "--draft", "-"); code != 0 {
 		t.Fatalf("revise: %s", out)
 	}
-	s.until("it is asked again", 20*time.Second, func() bool { next := s.actionAt(action); return next != first && next != "" })
+	s.until("it is asked again", func() bool { next := s.actionAt(action); return next != first && next != "" })
 	second := s.actionAt(action)
-	s.until("the first question is closed", 20*time.Second, func() bool { return len(d.of("chat.update")) == 1 })
+	s.until("the first question is closed", func() bool { return len(d.of("chat.update")) == 1 })
 	closed := d.of("chat.update")[0]
 	if text := shownText(closed); !strings.HasSuffix(text, "replaced by "+second) || strings.Contains(text, "superseded at") || len(buttons(closed)) != 0 || closed.body["ts"] != "1700000000.000001" {
 		t.Errorf("the first question then: %s", closed.raw)
@@ -78,8 +77,8 @@ func TestSlackAClosedQuestionNamesWhatReplacesIt(t *testing.T) {
 	if r := s.says("U1", "plan b", "Ev1", "1700000010.000001", nil); r.status != 200 {
 		t.Errorf("a reply: %d %s", r.status, r.body)
 	}
-	s.until("it is asked a third time", 20*time.Second, func() bool { next := s.actionAt(action); return next != second && next != "" })
-	s.until("the second question is closed", 20*time.Second, func() bool { return len(d.of("chat.update")) == 2 })
+	s.until("it is asked a third time", func() bool { next := s.actionAt(action); return next != second && next != "" })
+	s.until("the second question is closed", func() bool { return len(d.of("chat.update")) == 2 })
 	if text := shownText(d.of("chat.update")[1]); !regexp.MustCompile(`changes requested by U1 at \S+; replaced by ` + s.actionAt(action) + `$`).MatchString(text) {
 		t.Errorf("the second question then: %s", d.of("chat.update")[1].raw)
 	}
@@ -95,7 +94,7 @@ func TestSlackAFailedJobIsToldAndAskedAbout(t *testing.T) {
 	if r := s.press("U1", buttons(m)["hitl_approve"], nil); r.text("text") != "approved" {
 		t.Fatalf("approve: %s", r.body)
 	}
-	s.until("it is approved", 20*time.Second, func() bool {
+	s.until("it is approved", func() bool {
 		return s.read(".nemawashi/actions/"+action+"/requests/"+id+"/receipt.json") != ""
 	})
 	r := s.call("lead", "POST", "/api/v1/nemawashi/"+action+"/execute", map[string]any{"simulateFailure": true})
@@ -116,7 +115,7 @@ func TestSlackAFailedJobIsToldAndAskedAbout(t *testing.T) {
 		t.Errorf("retry: %d %s", r.status, r.body)
 	}
 	s.postedWith(d, "Execution completed.")
-	s.until("the question says how it ended", 20*time.Second, func() bool {
+	s.until("the question says how it ended", func() bool {
 		for _, c := range d.of("chat.update") {
 			if strings.Contains(c.raw, "answered retry by U1 at ") {
 				return true
@@ -169,7 +168,7 @@ func labelled(all map[string]map[string]any, label string) map[string]any {
 // begins so.
 func (s *site) outcomeOf(action, prefix string) {
 	s.t.Helper()
-	s.until("its outcome is on disk", 20*time.Second, func() bool {
+	s.until("its outcome is on disk", func() bool {
 		found, _ := filepath.Glob(filepath.Join(s.root, ".nemawashi/actions", action, "requests", prefix+"*", "slack/ask/outcome-1.json"))
 		return len(found) == 1
 	})

@@ -183,14 +183,14 @@ func buttons(c slackCall) map[string]map[string]any {
 
 func (s *site) posted(d *slackDouble, n int) slackCall {
 	s.t.Helper()
-	s.until(fmt.Sprintf("%d messages are posted", n), 20*time.Second, func() bool { return len(d.of("chat.postMessage")) >= n })
+	s.until(fmt.Sprintf("%d messages are posted", n), func() bool { return len(d.of("chat.postMessage")) >= n })
 	return d.of("chat.postMessage")[n-1]
 }
 
 // postedWith waits for the message of a channel that holds some words, and returns it.
 func (s *site) postedWith(d *slackDouble, words string) (found slackCall) {
 	s.t.Helper()
-	s.until("a message says "+words, 20*time.Second, func() bool {
+	s.until("a message says "+words, func() bool {
 		for _, c := range d.of("chat.postMessage") {
 			if strings.Contains(c.raw, words) {
 				found = c
@@ -209,7 +209,7 @@ func (s *site) asks(d *slackDouble, members map[string]any) (action, id string, 
 	action, id = s.begins("lead", members)
 	message = s.posted(d, before+1)
 	// The message is there, and so is what Slack answered, on disk.
-	s.until("its outcome is on disk", 20*time.Second, func() bool {
+	s.until("its outcome is on disk", func() bool {
 		found, _ := filepath.Glob(filepath.Join(s.root, ".nemawashi/actions/"+action+"/requests/"+id+"/slack/ask/outcome-1.json"))
 		return len(found) == 1
 	})
@@ -262,7 +262,7 @@ func TestSlackPresses(t *testing.T) {
 		t.Errorf("something was written:\n%s", after)
 	}
 	var all sync.WaitGroup
-	for range 100 {
+	for range tortured(10, 100) {
 		all.Go(func() {
 			if r := s.press("U1", have["hitl_approve"], map[string]any{"response_url": "https://evil.example/x"}); r.status != 200 || r.text("text") != "approved" {
 				t.Errorf("a press: %d %s", r.status, r.body)
@@ -270,7 +270,7 @@ func TestSlackPresses(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s.until("it is carried out", 20*time.Second, func() bool {
+	s.until("it is carried out", func() bool {
 		return strings.Contains(s.read(".nemawashi/actions/"+action+"/state.json"), `"status": "executed"`)
 	})
 	folder := ".nemawashi/actions/" + action + "/requests/" + id
@@ -280,7 +280,7 @@ func TestSlackPresses(t *testing.T) {
 	if jobs, _ := filepath.Glob(filepath.Join(s.root, ".nemawashi/actions", action, "jobs/*")); len(jobs) != 1 {
 		t.Errorf("%d jobs", len(jobs))
 	}
-	s.until("the message says how it ended", 20*time.Second, func() bool { return len(d.of("chat.update")) == 1 })
+	s.until("the message says how it ended", func() bool { return len(d.of("chat.update")) == 1 })
 	update := d.of("chat.update")[0]
 	if !strings.Contains(update.raw, "approved by U1") || len(buttons(update)) != 0 || update.body["ts"] != "1700000000.000001" {
 		t.Errorf("the message then: %s", update.raw)
@@ -340,7 +340,7 @@ func TestSlackSteers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s.until("it is asked again", 20*time.Second, func() bool { next := s.actionAt(action); return next != id && next != "" })
+	s.until("it is asked again", func() bool { next := s.actionAt(action); return next != id && next != "" })
 	if draft := s.read(dir + "/drafts/v2.md"); !strings.HasSuffix(draft, "[Steer] A案、メールを短く & 明るく\n[Plan] A\n") {
 		t.Errorf("v2: %q", draft)
 	}
@@ -348,7 +348,7 @@ func TestSlackSteers(t *testing.T) {
 	if again.body["thread_ts"] != "1700000000.000001" {
 		t.Errorf("asked again: %s", again.raw)
 	}
-	s.until("the first message says that it is replaced", 20*time.Second, func() bool { return len(d.of("chat.update")) == 1 })
+	s.until("the first message says that it is replaced", func() bool { return len(d.of("chat.update")) == 1 })
 	if closed := d.of("chat.update")[0]; !strings.Contains(closed.raw, "changes requested by U1 at ") || !strings.Contains(closed.raw, "; replaced by "+s.actionAt(action)) {
 		t.Errorf("the first message then: %s", closed.raw)
 	}
@@ -388,7 +388,7 @@ func TestSlackSteers(t *testing.T) {
 	if r := submit("shorter"); r.status != 200 || r.text("response_action") != "clear" {
 		t.Errorf("a dialog: %d %s", r.status, r.body)
 	}
-	s.until("it is asked a third time", 20*time.Second, func() bool { next := s.actionAt(action); return next != second && next != "" })
+	s.until("it is asked a third time", func() bool { next := s.actionAt(action); return next != second && next != "" })
 	if draft := s.read(dir + "/drafts/v3.md"); !strings.HasSuffix(draft, "[Steer] shorter\n[Plan] C\n") || s.read(dir+"/drafts/v4.md") != "" {
 		t.Errorf("v3: %q", draft)
 	}
@@ -397,7 +397,7 @@ func TestSlackSteers(t *testing.T) {
 	if r := s.press("U1", buttons(third)["hitl_reject"], nil); r.text("text") != "rejected" {
 		t.Errorf("reject: %s", r.body)
 	}
-	s.until("it is rejected", 20*time.Second, func() bool { return strings.Contains(s.read(dir+"/state.json"), `"status": "rejected"`) })
+	s.until("it is rejected", func() bool { return strings.Contains(s.read(dir+"/state.json"), `"status": "rejected"`) })
 	for range 2 {
 		if r := s.says("U1", "plan b", "Ev30", "1700000030.000001", nil); r.status != 200 {
 			t.Errorf("after the end: %d %s", r.status, r.body)
@@ -531,7 +531,7 @@ func TestSlackAsksOnce(t *testing.T) {
 	// The first attempt of another one is refused for now.
 	d.set(func() { d.refuse = "ratelimited" })
 	next, nextID := s.begins("lead", nil)
-	s.until("its outcome is on disk", 20*time.Second, func() bool {
+	s.until("its outcome is on disk", func() bool {
 		return strings.Contains(s.read(".nemawashi/actions/"+next+"/requests/"+nextID+"/slack/ask/outcome-1.json"), `"failed"`)
 	})
 	p := &place{t: t, root: clone}
@@ -561,7 +561,7 @@ func TestSlackAsksForEveryFamily(t *testing.T) {
 	if len(have) == 0 || !strings.Contains(m.raw, "Is the design of item 1 good?") {
 		t.Fatalf("the message: %s", m.raw)
 	}
-	s.until("its outcome is on disk", 20*time.Second, func() bool { return p.read(p.request(0)+"/slack/ask/outcome-1.json") != "" })
+	s.until("its outcome is on disk", func() bool { return p.read(p.request(0)+"/slack/ask/outcome-1.json") != "" })
 	option := ""
 	for name, b := range have {
 		if text, _ := b["text"].(map[string]any); text["text"] == "approve" {
@@ -571,9 +571,9 @@ func TestSlackAsksForEveryFamily(t *testing.T) {
 	if r := s.press("U7", have[option], nil); r.status != 200 || r.text("text") != "approved" {
 		t.Errorf("approve: %d %s", r.status, r.body)
 	}
-	s.until("it is approved", 20*time.Second, func() bool { return p.answered(0) })
+	s.until("it is approved", func() bool { return p.answered(0) })
 	p.verify(0, "approve")
-	s.until("the message says so", 20*time.Second, func() bool { return len(d.of("chat.update")) == 1 })
+	s.until("the message says so", func() bool { return len(d.of("chat.update")) == 1 })
 	if u := d.of("chat.update")[0]; !strings.Contains(u.raw, "approved by U7") {
 		t.Errorf("the message then: %s", u.raw)
 	}
@@ -588,7 +588,7 @@ func TestSlackAsksForEveryFamily(t *testing.T) {
 	alone := serveAt(q)
 	alone.token("lead", "read,write,decide")
 	action, id := alone.begins("lead", nil)
-	alone.until("the question is posted", 20*time.Second, func() bool { return len(w.of("/hook")) == 1 })
+	alone.until("the question is posted", func() bool { return len(w.of("/hook")) == 1 })
 	if asked := w.of("/hook")[0]; len(buttons(asked)) != 0 || !strings.Contains(asked.raw, "placet show "+id) || asked.body["channel"] != nil {
 		t.Errorf("the question: %s", asked.raw)
 	}

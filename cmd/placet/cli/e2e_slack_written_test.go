@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // answersOfAll gives an answer to an approval from everywhere: by a press, by a dialog, by a
@@ -36,11 +35,7 @@ func (s *site) answersOfAll(m slackCall, id, event string) map[string]reply {
 	got := map[string]reply{}
 	for name, way := range ways {
 		all.Go(func() {
-			began := time.Now()
 			r := way()
-			if took := time.Since(began); took > 3*time.Second {
-				s.t.Errorf("%s is answered after %v", name, took)
-			}
 			mu.Lock()
 			defer mu.Unlock()
 			got[name] = r
@@ -50,9 +45,8 @@ func (s *site) answersOfAll(m slackCall, id, event string) map[string]reply {
 	return got
 }
 
-// Whoever answers while somebody else is writing an answer is told so in time: Slack waits
-// three seconds, and repeats a reply.
-func TestSlackIsAnsweredInTimeBesideAHalfWrittenAnswer(t *testing.T) {
+// Whoever answers while somebody else is writing an answer is told so: Slack repeats a reply.
+func TestSlackIsAnsweredBesideAHalfWrittenAnswer(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
 	s := slackSite(t, d, "[serve]\nwait = \"1s\"\n")
@@ -69,7 +63,7 @@ func TestSlackIsAnsweredInTimeBesideAHalfWrittenAnswer(t *testing.T) {
 		t.Errorf("the answer that is being written was replaced: %s", got)
 	}
 	s.write(response, `{"request_id": "`+id+`", "response": "reject", "provided_by": {"user": "kim", "source": "file"}}`)
-	s.until("the answer that was being written counts", 20*time.Second, func() bool {
+	s.until("the answer that was being written counts", func() bool {
 		return strings.Contains(s.read(".nemawashi/actions/"+action+"/state.json"), `"status": "rejected"`)
 	})
 }
@@ -109,13 +103,13 @@ func TestSlackAnAnswerThatCannotBeWrittenIs503(t *testing.T) {
 	if log := s.daemon.said(); !strings.Contains(log, "an answer cannot be written") || !strings.Contains(log, folder) {
 		t.Errorf("the log does not say why: %s", log)
 	}
-	s.until("who pressed is told", 20*time.Second, func() bool { return len(d.of("chat.postEphemeral")) > 0 })
+	s.until("who pressed is told", func() bool { return len(d.of("chat.postEphemeral")) > 0 })
 	s.stays(folder + "/response.json")
 	open()
 	if r := s.says("U1", "plan b", "Ev1", "1700000040.000001", nil); r.status != 200 {
 		t.Errorf("the reply again: %d %s", r.status, r.body)
 	}
-	s.until("the reply that Slack repeats counts", 20*time.Second, func() bool { next := s.actionAt(action); return next != id && next != "" })
+	s.until("the reply that Slack repeats counts", func() bool { next := s.actionAt(action); return next != id && next != "" })
 	if draft := s.read(".nemawashi/actions/" + action + "/drafts/v2.md"); !strings.HasSuffix(draft, "[Steer] plan b\n[Plan] B\n") {
 		t.Errorf("v2: %q", draft)
 	}
@@ -143,15 +137,14 @@ func TestSlackWhatStandsInTheWayOfAnAnswerIsNamed(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.root, response)); err != nil {
 		t.Fatal(err)
 	}
-	s.until("a press counts again", 20*time.Second, func() bool {
+	s.until("a press counts again", func() bool {
 		r := s.press("U1", buttons(m)["hitl_approve"], nil)
 		return r.status == 200 && r.text("text") == "approved"
 	})
 }
 
-// A reply beside a different answer that waits: it is looked at again for two seconds, then
-// Slack is to repeat it.
-func TestSlackAReplyWaitsTwoSecondsForADifferentAnswer(t *testing.T) {
+// A reply beside a different answer that waits: Slack is to repeat it.
+func TestSlackAReplyBesideADifferentAnswer(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
 	s := slackSite(t, d, "")
@@ -159,18 +152,14 @@ func TestSlackAReplyWaitsTwoSecondsForADifferentAnswer(t *testing.T) {
 	dir := ".nemawashi/actions/" + action
 	s.write(".git/HEAD", "ref: refs/heads/main\n")
 	s.write(".git/MERGE_HEAD", "") // nothing is decided while git works
-	s.until("placet waits for git", 20*time.Second, func() bool {
+	s.until("placet waits for git", func() bool {
 		return strings.Contains(s.call("lead", "GET", "/metrics", nil).body, `placet_degraded{state="git_hold"} 1`)
 	})
 	if r := s.press("U1", buttons(m)["hitl_reject"], nil); r.status != 200 || r.text("text") != "rejected" {
 		t.Fatalf("a press: %d %s", r.status, r.body)
 	}
-	began := time.Now()
 	r := s.says("U1", "plan b", "Ev1", "1700000050.000001", nil)
 	s.wants("a reply", r, 503, "busy")
-	if took := time.Since(began); took < 2*time.Second || took > 3*time.Second {
-		t.Errorf("it is answered after %v", took)
-	}
 	if got := s.read(dir + "/requests/" + id + "/response.json"); !strings.Contains(got, `"reject"`) {
 		t.Errorf("the answer that waited was replaced: %s", got)
 	}
@@ -178,7 +167,7 @@ func TestSlackAReplyWaitsTwoSecondsForADifferentAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	// What the answer that waited makes of the action decides.
-	s.until("the reply that Slack repeats is taken", 20*time.Second, func() bool {
+	s.until("the reply that Slack repeats is taken", func() bool {
 		return s.says("U1", "plan b", "Ev1", "1700000050.000001", nil).status == 200
 	})
 	s.postedWith(d, "action "+action+" is rejected; nothing changed")
@@ -235,7 +224,7 @@ func TestSlackAPressOnAChangedDraftIsStale(t *testing.T) {
 	file := ".nemawashi/actions/" + action + "/drafts/v1.md"
 	draft := s.read(file)
 	s.write(file, draft+"and more\n")
-	s.until("placet has seen it", 20*time.Second, func() bool {
+	s.until("placet has seen it", func() bool {
 		return s.call("lead", "GET", "/api/v1/requests/"+id, nil).text("data", "problem") != ""
 	})
 	if r := s.press("U1", buttons(m)["hitl_approve"], nil); r.status != 200 || r.text("text") != "stale" {
@@ -247,7 +236,7 @@ func TestSlackAPressOnAChangedDraftIsStale(t *testing.T) {
 	s.postedWith(d, "drafts/v1.md has changed since it was registered")
 	s.stays(".nemawashi/actions/" + action + "/requests/" + id + "/response.json")
 	s.write(file, draft)
-	s.until("a press counts again", 20*time.Second, func() bool {
+	s.until("a press counts again", func() bool {
 		return s.press("U1", buttons(m)["hitl_approve"], nil).text("text") == "approved"
 	})
 }

@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"placet/internal/await"
 )
 
 // These tests drive the real binary on real files: what a reviewer, an editor
@@ -49,6 +51,7 @@ type place struct {
 	t    *testing.T
 	root string
 	runs []string // folders of the runs, relative to root
+	vars []string // of the environment of what runs in it
 }
 
 const waitingState = `{
@@ -131,8 +134,8 @@ func (p *place) ticked(i int, option string) string {
 // env keeps the tests away from the user's own configuration and trust.
 func (p *place) env() []string {
 	home := filepath.Join(p.root, "..", "home-"+filepath.Base(p.root))
-	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "NO_COLOR=1",
-		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.invalid", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.invalid")
+	return slices.Concat(os.Environ(), p.vars, []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_STATE_HOME=" + home, "NO_COLOR=1",
+		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.invalid", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.invalid"})
 }
 
 func (p *place) placet(args ...string) (string, int) {
@@ -143,13 +146,30 @@ func (p *place) placet(args ...string) (string, int) {
 // typed runs placet without a terminal and gives it something to read.
 func (p *place) typed(text string, args ...string) (string, int) {
 	p.t.Helper()
-	cmd := exec.Command(placetBinary(p.t), append([]string{"-C", p.root}, args...)...)
-	cmd.Env, cmd.Stdin = p.env(), strings.NewReader(text)
+	cmd := p.program(append([]string{"-C", p.root}, args...)...)
+	cmd.Stdin = strings.NewReader(text)
 	out, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState == nil {
-		p.t.Fatal(err)
+	if err != nil && (cmd.ProcessState == nil || !cmd.ProcessState.Exited()) {
+		p.t.Fatalf("placet %q: %v: %s", args, err, out)
 	}
 	return string(out), cmd.ProcessState.ExitCode()
+}
+
+// program is placet, which ends with the test at the latest.
+func (p *place) program(args ...string) *exec.Cmd {
+	p.t.Helper()
+	cmd := command(p.t, placetBinary(p.t), args...)
+	cmd.Env = p.env()
+	return cmd
+}
+
+// command is a program that ends with the test at the latest, and with the test binary even
+// if that is killed: the thread that starts it, whose end the signal would come with too,
+// lives as long as the process, since no goroutine here ends while it is locked to one.
+func command(t testing.TB, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(await.Context(t), name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
 }
 
 // daemon is a running placet watch.
@@ -176,7 +196,7 @@ func (p *place) startTo(out *os.File, wrap ...string) *daemon {
 func (p *place) launch(out *os.File, argv []string) *daemon {
 	p.t.Helper()
 	d := &daemon{cmd: exec.Command(argv[0], argv[1:]...), ready: make(chan struct{}), ended: make(chan struct{})}
-	d.cmd.Env = p.env()
+	d.cmd.Env, d.cmd.SysProcAttr = p.env(), &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if out != nil {
 		d.cmd.Stdout = out
 	}
@@ -187,8 +207,13 @@ func (p *place) launch(out *os.File, argv []string) *daemon {
 	if err := d.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = d.cmd.Process.Kill() }) // a test that fails in the middle leaves none
 	go d.follow(bufio.NewScanner(pipe))
+	p.t.Cleanup(func() { // a test that fails in the middle leaves none
+		if d.cmd.ProcessState == nil {
+			_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // and what it was wrapped in
+			d.stop(syscall.SIGKILL)
+		}
+	})
 	return d
 }
 
@@ -203,6 +228,16 @@ func (d *daemon) follow(lines *bufio.Scanner) {
 			close(ready)
 			ready = nil
 		}
+	}
+}
+
+// isReady reports whether the daemon has said that it watches.
+func (d *daemon) isReady() bool {
+	select {
+	case <-d.ready:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -228,7 +263,7 @@ func (p *place) await(d *daemon) {
 	case <-d.ready:
 	case <-d.ended:
 		p.t.Fatalf("the daemon ended: %s", d.said())
-	case <-time.After(30 * time.Second):
+	case <-await.Context(p.t).Done():
 		p.t.Fatalf("the daemon is not ready: %s", d.said())
 	}
 }
@@ -236,25 +271,14 @@ func (p *place) await(d *daemon) {
 func (d *daemon) stop(sig syscall.Signal) {
 	_ = d.cmd.Process.Signal(syscall.SIGCONT)
 	_ = d.cmd.Process.Signal(sig)
-	select {
-	case <-d.ended:
-	case <-time.After(15 * time.Second):
-		_ = d.cmd.Process.Kill()
-		<-d.ended
-	}
+	<-d.ended
 	_ = d.cmd.Wait()
 }
 
 // until polls the workspace: the daemon is another process.
-func (p *place) until(what string, limit time.Duration, ok func() bool) {
+func (p *place) until(what string, ok func() bool) {
 	p.t.Helper()
-	deadline := time.Now().Add(limit)
-	for !ok() {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("not within %v: %s", limit, what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	await.Until(p.t, what, ok)
 }
 
 type stateFile struct {

@@ -15,7 +15,7 @@ import (
 // the real binary, real files, real signals, real mounts. Each has a small form
 // for every day; PLACET_TORTURE=full asks for the numbers of the promises:
 //
-//	PLACET_TORTURE=full go test ./cmd/placet -run '^TestTorture' -count=1 -timeout 10m
+//	PLACET_TORTURE=full go test ./cmd/placet/cli -run '^TestTorture' -count=1 -timeout 30m
 
 // tortured is the size of a test: the small one, or that of the promise.
 func tortured(small, full int) int {
@@ -23,6 +23,14 @@ func tortured(small, full int) int {
 		return full
 	}
 	return small
+}
+
+// jitter lets a moment pass under PLACET_TORTURE=full, so that what follows comes at
+// another moment each time. Nothing may depend on it.
+func jitter(moment time.Duration) {
+	if os.Getenv("PLACET_TORTURE") == "full" {
+		time.Sleep(moment)
+	}
 }
 
 // freeze stops the daemon and returns when the last of its threads stands still:
@@ -48,75 +56,14 @@ func (d *daemon) thaw(t *testing.T) {
 	}
 }
 
-// spent is the processor time that the daemon has used so far.
-func (d *daemon) spent(t *testing.T) time.Duration {
-	t.Helper()
-	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
-	if err != nil {
-		t.Skipf("cannot tell the processor time of a process here: %v", err)
-	}
-	// The second field is the program's name in brackets; user and system
-	// time are fields 14 and 15, in ticks of a hundredth of a second.
-	fields := strings.Fields(string(body[strings.LastIndexByte(string(body), ')')+1:]))
-	var ticks time.Duration
-	for _, f := range fields[11:13] {
-		n, err := strconv.Atoi(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ticks += time.Duration(n)
-	}
-	return ticks * time.Second / 100
-}
-
-// doesNotSpin checks that the daemon rests: of the time of a wait it uses less
-// than a fifth of one processor.
-func (d *daemon) doesNotSpin(t *testing.T, while string, wait func()) {
-	t.Helper()
-	began, before := time.Now(), d.spent(t)
-	wait()
-	if took, used := time.Since(began), d.spent(t)-before; used > took/5+50*time.Millisecond {
-		t.Errorf("%s: %v of processor time in %v", while, used, took)
-	}
-}
-
-// rests waits until the daemon has done all that there was to do: it uses no
-// processor time any more.
-func (p *place) rests(d *daemon) {
-	p.t.Helper()
-	last, since := time.Duration(-1), time.Now()
-	p.until("the daemon rests", 20*time.Second, func() bool {
-		if now := d.spent(p.t); now != last {
-			last, since = now, time.Now()
-		}
-		return time.Since(since) > 200*time.Millisecond
-	})
-}
-
-// decided waits until every one of the runs is answered, and returns how long
-// that took from began on.
-func (p *place) decided(d *daemon, runs []int, began time.Time, limit time.Duration) time.Duration {
+// decided waits until every one of the runs is answered.
+func (p *place) decided(runs []int) {
 	p.t.Helper()
 	left := slices.Clone(runs)
-	p.until(fmt.Sprintf("all %d are decided", len(runs)), limit, func() bool {
+	p.until(fmt.Sprintf("all %d are decided", len(runs)), func() bool {
 		left = slices.DeleteFunc(left, p.answered)
 		return len(left) == 0
 	})
-	return time.Since(began)
-}
-
-// atMost holds a measured time against the promise. It is told, and it fails
-// the test only from a limit on that no machine needs, however busy it is.
-func (p *place) atMost(what string, took, promise, limit time.Duration) {
-	p.t.Helper()
-	word := "met"
-	if took > promise {
-		word = "MISSED (a busy machine?)"
-	}
-	p.t.Logf("%s: %v; promised: %v, %s", what, took.Round(time.Millisecond), promise, word)
-	if took > limit {
-		p.t.Errorf("%s took %v", what, took)
-	}
 }
 
 // upTo are the numbers below n.

@@ -66,11 +66,12 @@ func rewriteState(dir string, n int, temp string) error {
 // Scenario 10: dozens of parallel upstream emits during an answer. History,
 // status and one feedback_received hold at the end.
 func TestScenario10ParallelUpstreamEmits(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("the form is written", 20*time.Second, p.opened)
+	p.until("the form is written", p.opened)
 	dir := filepath.Join(p.root, p.runs[0])
 	var wg sync.WaitGroup
 	for worker := range 12 {
@@ -84,10 +85,10 @@ func TestScenario10ParallelUpstreamEmits(t *testing.T) {
 	}
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
 	wg.Wait()
-	p.until("the run is answered: "+d.said(), 20*time.Second, func() bool { return p.answered(0) })
+	p.until("the run is answered: "+d.said(), func() bool { return p.answered(0) })
 	// An older copy may have been put back after the answer; the receipt
 	// makes the transition again.
-	p.until("the answer holds", 20*time.Second, func() bool {
+	p.until("the answer holds", func() bool {
 		st := p.state(0)
 		return st.Status == "in_progress" && len(st.History) == 1 && st.History[0].Response == "approve"
 	})
@@ -154,7 +155,7 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("the forms are written", 30*time.Second, p.opened)
+	p.until("the forms are written", p.opened)
 	for round := range rounds {
 		for i, steps := range plays {
 			if round < len(steps) && !steps[round].Do(diskFiles{p, p.runs[i]}, time.Now()) {
@@ -165,10 +166,10 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 			}
 		}
 		p.write(p.request(n+round)+"/response.json", p.response(n+round, "approve", "on time"))
-		p.until("the daemon looks: "+d.said(), 20*time.Second, func() bool { return p.answered(n + round) })
+		p.until("the daemon looks: "+d.said(), func() bool { return p.answered(n + round) })
 	}
 	for i := range n {
-		p.until("the request is closed: "+d.said(), 30*time.Second, func() bool { return p.read(p.request(i)+"/receipt.json") != "" })
+		p.until("the request is closed: "+d.said(), func() bool { return p.read(p.request(i)+"/receipt.json") != "" })
 	}
 	for i := range n {
 		for _, wrong := range upstreamflow.Wrong(diskFiles{p, p.runs[i]}, p.requestID(i)) {
@@ -180,17 +181,18 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 // Whoever sees a run in progress after an answer finds resume.md, also while many answers
 // come at once: an agent that polls state.json goes on at once.
 func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
+	t.Parallel()
 	const n = 40
 	p := newPlace(t, t.TempDir(), n)
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("the forms are written", 30*time.Second, p.opened)
+	p.until("the forms are written", p.opened)
 	for i := range n {
 		p.write(p.request(i)+"/response.json", p.response(i, "approve", "as said"))
 	}
 	moved := map[int]bool{}
-	p.until("all go on: "+d.said(), 60*time.Second, func() bool {
+	p.until("all go on: "+d.said(), func() bool {
 		for i, run := range p.runs {
 			if !moved[i] && p.state(i).Status == "in_progress" {
 				if moved[i] = true; !strings.Contains(p.read(run+"/resume.md"), "as said") {
@@ -208,7 +210,7 @@ func TestCheckTellsOfARevivedRun(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 1)
 	p.placet("once")
 	p.write(p.request(0)+"/response.json", p.response(0, "reject", "no"))
-	p.until("the run is cancelled", 20*time.Second, func() bool { p.placet("once"); return p.state(0).Status == "cancelled" })
+	p.until("the run is cancelled", func() bool { p.placet("once"); return p.state(0).Status == "cancelled" })
 	if out, code := p.placet("check"); code != 0 || strings.Contains(out, "was cancelled") {
 		t.Fatalf("check ends with %d: %s", code, out)
 	}

@@ -2,12 +2,10 @@ package cli_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A run is drawn again whenever it changes, in its place on a terminal and below the last
@@ -19,11 +17,11 @@ func TestGraphWatch(t *testing.T) {
 	d := p.start()
 	p.await(d)
 	defer d.stop(syscall.SIGTERM)
-	p.until("it starts", 20*time.Second, func() bool { return p.there(plan + "/delegations/schema/iterations/1/prompt.md") })
+	p.until("it starts", func() bool { return p.there(plan + "/delegations/schema/iterations/1/prompt.md") })
 
 	s := p.onTerminal(100, "graph", "afl/plan", "--watch")
 	s.await("schema")
-	pipe := exec.Command(placetBinary(t), "-C", p.root, "graph", "afl/plan", "--watch")
+	pipe := p.program("-C", p.root, "graph", "afl/plan", "--watch")
 	printed, err := os.Create(filepath.Join(t.TempDir(), "printed"))
 	if err != nil {
 		t.Fatal(err)
@@ -36,14 +34,14 @@ func TestGraphWatch(t *testing.T) {
 		}
 		return strings.Split(string(body), "\n\nafl/plan")
 	}
-	pipe.Env, pipe.Stdout, pipe.Stderr = p.env(), printed, printed
+	pipe.Stdout, pipe.Stderr = printed, printed
 	if err := pipe.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the first drawing is printed", 20*time.Second, func() bool { return strings.Contains(drawings()[0], "schema") })
+	p.until("the first drawing is printed", func() bool { return strings.Contains(drawings()[0], "schema") })
 	p.hands("schema", 1)
 	s.await("✓ schema")
-	p.until("it is printed", 20*time.Second, func() bool { return strings.Contains(drawings()[len(drawings())-1], "✓ schema") })
+	p.until("it is printed", func() bool { return strings.Contains(drawings()[len(drawings())-1], "✓ schema") })
 	s.keys("\x03")
 	if shown, code := s.end(); code != 0 || !strings.Contains(shown, "\x1b[H") {
 		t.Errorf("Ctrl-C: %d %s", code, shown)

@@ -107,7 +107,7 @@ func serveEmptyWorkspace(t *testing.T) (server *metricsServer, url string) {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get(url)
 	if err != nil {
 		t.Fatal(err)

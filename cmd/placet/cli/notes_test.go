@@ -5,7 +5,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // A note about an answer that cannot be used goes with its request: once ended with 1
@@ -65,13 +64,13 @@ func TestWatchSaysWhichAnswersItRefuses(t *testing.T) {
 		return strings.Count(d.said(), "request: "+p.requestID(i)+"  run: faber/acme/web/"+filepath.Base(p.runs[i])+"  note: "+p.request(i)+"/problem.md")
 	}
 	p.replace(p.request(0)+"/response.json", p.response(0, "perhaps", ""))
-	p.until("the first refusal", 15*time.Second, func() bool { return refused(0) == 1 })
+	p.until("the first refusal", func() bool { return refused(0) == 1 })
 	p.says(d.said(), "placet: an answer does not count: ", "`perhaps`, which is none of the options")
 	// The note comes back where somebody deletes it, and is not said again.
 	p.remove(p.request(0) + "/problem.md")
-	p.until("the note again", 15*time.Second, func() bool { return p.there(p.request(0) + "/problem.md") })
+	p.until("the note again", func() bool { return p.there(p.request(0) + "/problem.md") })
 	p.replace(p.request(0)+"/response.json", p.response(0, "maybe", ""))
 	p.replace(p.request(1)+"/form.md", strings.Replace(p.ticked(1, "approve"), "- [ ] reject", "- [x] reject", 1))
-	p.until("the others", 15*time.Second, func() bool { return refused(0) == 2 && refused(1) == 1 })
+	p.until("the others", func() bool { return refused(0) == 2 && refused(1) == 1 })
 	p.says(d.said(), "`maybe`, which is none of the options", "has 2 options ticked")
 }

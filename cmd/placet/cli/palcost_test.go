@@ -18,6 +18,7 @@ import (
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/engine/watch"
+	"placet/internal/await"
 	"placet/layout"
 )
 
@@ -49,11 +50,7 @@ func TestWhatAHandInCosts(t *testing.T) {
 		} {
 			handedIn(t, root, in[0], in[1])
 			for event := ""; event != "result_taken" && event != "tests_passed"; {
-				select {
-				case event = <-moved:
-				case <-time.After(30 * time.Second):
-					t.Fatalf("nothing takes %s", in[0])
-				}
+				event = await.Receive(t, "something takes "+in[0], moved)
 			}
 		}
 		done++
@@ -63,16 +60,16 @@ func TestWhatAHandInCosts(t *testing.T) {
 	}
 	var over []string
 	for range 5 {
-		c.restFor(1200 * time.Millisecond) // what was written a moment ago is looked at once more
+		c.rests(t, manyLooks) // what was written a moment ago is looked at once more
 		port := fmt.Sprintf("p%03d", done)
 		handedIn(t, root, "x.tmp", "") // by a look that costs nobody time
 		handedIn(t, root, "stray.txt", port)
-		c.rest()
+		c.rests(t, someLooks)
 		c.take()
 		handedIn(t, root, layout.PalResultFile(port, 1), `{"status": "ready", "summary": "done", "changed_files": ["src/`+port+`.go"]}`)
 		for event := ""; event != "result_taken"; event = <-moved {
 		}
-		c.rest()
+		c.rests(t, someLooks)
 		n, log := c.take()
 		t.Logf("one hand-in: %v", n)
 		over = nil
@@ -102,11 +99,7 @@ func TestWhatAHandInCosts(t *testing.T) {
 func handedIn(t *testing.T, root, rel, body string) {
 	t.Helper()
 	name := filepath.Join(root, costlyRun, rel)
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Dir(name)); err == nil {
-			break
-		}
-	}
+	await.Until(t, "there is a folder for "+rel, func() bool { _, err := os.Stat(filepath.Dir(name)); return err == nil })
 	if err := os.WriteFile(name+".tmp", []byte(body), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -151,13 +144,8 @@ func beginCostly(t *testing.T, c *costs) (root string, moved chan string) {
 	go func() { defer close(over); _ = loop.Watch(ctx, watcher, func(int, int) {}) }()
 	t.Cleanup(func() { cancel(); <-over; watcher.Close() })
 	for started := 0; started < 3; {
-		select {
-		case event := <-moved:
-			if event == "started" {
-				started++
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("it does not start")
+		if await.Receive(t, "it starts", moved) == "started" {
+			started++
 		}
 	}
 	return root, moved

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Nobody can make a state folder below /proc, now or later: the daemon does without one,
@@ -15,9 +14,9 @@ func TestWatchSaysThatItHasNoStateFolder(t *testing.T) {
 	d := p.start("env", "XDG_STATE_HOME=/proc")
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
-	p.until("the form is written", 20*time.Second, p.opened)
+	p.until("the form is written", p.opened)
 	p.write(p.request(0)+"/response.json", p.response(0, "approve", "c"))
-	p.until("the run is answered", 20*time.Second, func() bool { return p.answered(0) })
+	p.until("the run is answered", func() bool { return p.answered(0) })
 	p.verify(0, "approve")
 	if said := d.said(); strings.Count(said, "cannot use the state folder") != 1 || !strings.Contains(said, "set XDG_STATE_HOME") {
 		t.Errorf("says: %s", said)

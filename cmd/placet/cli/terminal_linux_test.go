@@ -9,7 +9,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 )
 
@@ -42,9 +41,9 @@ func (p *place) onTerminalWith(columns uint16, change func(*exec.Cmd), args ...s
 	s.master, s.slave = openTerminal(p.t)
 	size := [4]uint16{24, columns}
 	s.ioctl(syscall.TIOCSWINSZ, unsafe.Pointer(&size))
-	s.cmd = exec.Command(placetBinary(p.t), append([]string{"-C", p.root}, args...)...)
-	s.cmd.Env, s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = p.env(), s.slave, s.slave, s.slave
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	s.cmd = p.program(append([]string{"-C", p.root}, args...)...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = s.slave, s.slave, s.slave
+	s.cmd.SysProcAttr.Setsid, s.cmd.SysProcAttr.Setctty = true, true
 	change(s.cmd)
 	if err := s.cmd.Start(); err != nil {
 		p.t.Fatal(err)
@@ -77,7 +76,7 @@ func (s *session) said() string {
 // await waits until the terminal shows a text so often as it is given.
 func (s *session) await(text ...string) {
 	s.p.t.Helper()
-	s.p.until(fmt.Sprintf("it shows %q", text), 20*time.Second, func() bool { return strings.Count(s.said(), text[0]) >= len(text) })
+	s.p.until(fmt.Sprintf("it shows %q", text), func() bool { return strings.Count(s.said(), text[0]) >= len(text) })
 }
 
 func (s *session) keys(keys string) {
