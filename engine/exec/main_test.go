@@ -10,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/engine/store"
 	"placet/engine/store/fs"
+	"placet/internal/leftovers"
 	"placet/layout"
 )
 
@@ -22,7 +23,7 @@ func TestMain(m *testing.M) {
 	case "placet":
 		playPlacet()
 	default:
-		os.Exit(m.Run())
+		os.Exit(leftovers.Run(m))
 	}
 }
 

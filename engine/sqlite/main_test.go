@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"os"
+	"placet/internal/leftovers"
 	"testing"
 )
 
@@ -13,6 +14,6 @@ func TestMain(m *testing.M) {
 	case "writer":
 		playWriter()
 	default:
-		os.Exit(m.Run())
+		os.Exit(leftovers.Run(m))
 	}
 }

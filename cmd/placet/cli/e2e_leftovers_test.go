@@ -31,11 +31,11 @@ func (p *place) temps() (names []string) {
 func TestTortureLeftoversOfAKilledDaemon(t *testing.T) {
 	t.Parallel()
 	for _, init := range []bool{false, true} {
-		t.Run(fmt.Sprintf("init %v", init), func(t *testing.T) { leftovers(t, init) })
+		t.Run(fmt.Sprintf("init %v", init), func(t *testing.T) { leftBehind(t, init) })
 	}
 }
 
-func leftovers(t *testing.T, init bool) {
+func leftBehind(t *testing.T, init bool) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 6)
 	p.git("init", "-q", p.root)

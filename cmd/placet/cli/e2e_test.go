@@ -14,8 +14,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
+	"placet/cmd/placet/cli"
+	"placet/cmd/placet/console"
 	"placet/internal/await"
+	"placet/internal/leftovers"
 )
 
 // These tests drive the real binary on real files: what a reviewer, an editor
@@ -34,8 +38,8 @@ func placetBinary(t *testing.T) string {
 		t.Skip("-short is for the race detector, which does not look into another program")
 	}
 	buildOnce.Do(func() {
-		binary = filepath.Join(os.Getenv("PLACET_E2E_DIR"), "placet") // of TestMain
-		out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput()
+		binary = filepath.Join(leftovers.Dir, "placet")
+		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary, "..").CombinedOutput()
 		if err != nil {
 			buildErr = fmt.Errorf("%w: %s", err, out)
 		}
@@ -143,16 +147,46 @@ func (p *place) placet(args ...string) (string, int) {
 	return p.typed("", args...)
 }
 
-// typed runs placet without a terminal and gives it something to read.
+// typed runs placet in this process, without a terminal, and gives it something to read.
 func (p *place) typed(text string, args ...string) (string, int) {
 	p.t.Helper()
-	cmd := p.program(append([]string{"-C", p.root}, args...)...)
-	cmd.Stdin = strings.NewReader(text)
-	out, err := cmd.CombinedOutput()
-	if err != nil && (cmd.ProcessState == nil || !cmd.ProcessState.Exited()) {
-		p.t.Fatalf("placet %q: %v: %s", args, err, out)
+	if testing.Short() {
+		p.t.Skip("-short leaves the real program to the ordinary run")
 	}
-	return string(out), cmd.ProcessState.ExitCode()
+	environ := p.env()
+	values := map[string]string{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
+	}
+	getenv := func(name string) string { return values[name] }
+	cwd, err := os.Getwd()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var out syncedBuffer
+	code := cli.Run(await.Context(p.t), &console.Env{
+		In: strings.NewReader(text), Out: &out, Err: &out, Getenv: getenv, Environ: environ, Cwd: cwd, Now: time.Now, Lang: console.Locale(getenv),
+	}, append([]string{"-C", p.root}, args...))
+	return out.String(), code
+}
+
+// syncedBuffer is a buffer that several goroutines may write into.
+type syncedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *syncedBuffer) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *syncedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
 
 // program is placet, which ends with the test at the latest.

@@ -18,8 +18,8 @@ func TestGitIgnoresTheAuditDatabasesOfEachRoot(t *testing.T) {
 	if out, err := exec.Command("git", "init", "-q", tree).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	e := &examination{root: tree}
-	if _, err := exclude(&console.Env{Getenv: os.Getenv}, tree, excluded); err != nil {
+	e := &examination{w: &console.Env{Getenv: os.Getenv}, root: tree}
+	if _, err := exclude(e.w, tree, excluded); err != nil {
 		t.Fatal(err)
 	}
 	for _, root := range layout.OptimizerRoots {

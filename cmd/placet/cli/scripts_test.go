@@ -21,6 +21,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/internal/await"
+	"placet/internal/leftovers"
 )
 
 // scriptFiles are the scripts.
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(listed(context.Background(), w, os.Args[1:]))
 	}
-	os.Exit(runTests(m))
+	os.Exit(leftovers.Run(tests{m}))
 }
 
 // listed is placet for somebody who looks at the inbox first: the request that is
@@ -59,35 +60,27 @@ func listed(ctx context.Context, w *console.Env, args []string) int {
 	return run(ctx, w, args)
 }
 
-// runTests runs the tests with a folder for the program that they build and for the commands
-// of scripts, and removes it in the end.
-func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "placet-e2e-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
+// tests are the tests, with the commands of scripts in a folder beside them.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
 	self, err := os.Executable()
-	bin := filepath.Join(dir, "bin")
+	bin := filepath.Join(leftovers.Dir, "bin")
 	err = errors.Join(err, os.Mkdir(bin, 0o755))
 	for _, name := range []string{"placet", "listed"} {
 		err = errors.Join(err, copyProgram(self, filepath.Join(bin, name)))
 	}
+	for _, name := range slices.Concat(console.AgentVariables, []string{"CLAUDE_CODE_SESSION_ID"}) { // these tests ask and answer, wherever they run
+		err = errors.Join(err, os.Unsetenv(name))
+	}
+	// They expect English, whatever the machine speaks.
+	for name, value := range map[string]string{"LC_ALL": "C", "PATH": bin + ":" + os.Getenv("PATH")} {
+		err = errors.Join(err, os.Setenv(name, value))
+	}
 	if err != nil {
 		panic(err)
 	}
-	for _, name := range slices.Concat(console.AgentVariables, []string{"CLAUDE_CODE_SESSION_ID"}) { // these tests ask and answer, wherever they run
-		if err := os.Unsetenv(name); err != nil {
-			panic(err)
-		}
-	}
-	// They expect English, whatever the machine speaks.
-	for name, value := range map[string]string{"PLACET_E2E_DIR": dir, "LC_ALL": "C", "PATH": bin + ":" + os.Getenv("PATH")} {
-		if err := os.Setenv(name, value); err != nil {
-			panic(err)
-		}
-	}
-	return m.Run()
+	return t.M.Run()
 }
 
 // copyProgram gives a program a second name. A symbolic link would not do: a process is asked

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"placet/engine/statedir"
+	"placet/internal/leftovers"
 )
 
 // Variables of a process that is killed: where its state and its workspace are, whom it tells, and which round
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(crashState) != "" {
 		tellUntilKilled()
 	}
-	os.Exit(m.Run())
+	os.Exit(leftovers.Run(m))
 }
 
 // perRound is how many requests open in a round.
