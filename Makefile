@@ -85,10 +85,10 @@ bench: build
 bench-smoke: build
 	@$(GO) run ./internal/bench -placet bin/placet -smoke $(BENCHFLAGS)
 
-torture: need-git
+torture: need-git need-browser
 	@$(GO) run ./internal/faultsim -for $(TORTURETIME) -seed $(TORTURESEED)
 	@PLACET_LAWS=calls $(GO) test $(TESTFLAGS) -count=1 -run '^Test(Toy|Laws|Crash|Errors)' ./internal/enginetest ./engine/...
-	@PLACET_TORTURE=full $(GO) test $(TESTFLAGS) -count=1 -v -run '^TestTorture' ./cmd/placet/cli
+	@PLACET_TORTURE=full $(GO) test $(TESTFLAGS) -count=1 -v -run '^Test(Torture|Browser)' ./cmd/placet/cli
 
 mutants:
 	@$(GO) run ./internal/mutants

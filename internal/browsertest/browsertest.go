@@ -155,20 +155,33 @@ func (b *Tab) Looks(width int64, scheme string) {
 	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
 }
 
-// States keeps pictures of the page in three sizes and both schemes, name-size-scheme.png, and
-// has axe-core look at each. They come into the folder that PLACET_SCREENSHOTS names, or to the
-// other artefacts of the test.
+// look is a width of the window, in pixels, and a scheme of colours.
+type look struct {
+	width  int64
+	scheme string
+}
+
+// looks are what pages are looked at in: a small dark one and a wide light one, and under
+// PLACET_TORTURE=full three sizes in both schemes.
+func looks() []look {
+	if os.Getenv("PLACET_TORTURE") != "full" {
+		return []look{{360, "dark"}, {1440, "light"}}
+	}
+	return []look{{360, "light"}, {820, "light"}, {1440, "light"}, {360, "dark"}, {820, "dark"}, {1440, "dark"}}
+}
+
+// States keeps pictures of the page in several looks, name-size-scheme.png, and has axe-core
+// look at each. They come into the folder that PLACET_SCREENSHOTS names, or to the other
+// artefacts of the test.
 func (b *Tab) States(name string) {
 	b.t.Helper()
-	for _, scheme := range []string{"light", "dark"} {
-		for _, width := range []int64{360, 820, 1440} {
-			b.Looks(width, scheme)
-			if over := Eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				b.t.Errorf("%s is %d pixels too wide at %d", name, over, width)
-			}
-			b.axe(fmt.Sprintf("%s %s %d", name, scheme, width))
-			b.shot(fmt.Sprintf("%s-%d-%s", name, width, scheme))
+	for _, l := range looks() {
+		b.Looks(l.width, l.scheme)
+		if over := Eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+			b.t.Errorf("%s is %d pixels too wide at %d", name, over, l.width)
 		}
+		b.axe(fmt.Sprintf("%s %s %d", name, l.scheme, l.width))
+		b.shot(fmt.Sprintf("%s-%d-%s", name, l.width, l.scheme))
 	}
 }
 

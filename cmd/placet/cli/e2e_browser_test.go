@@ -73,7 +73,7 @@ func (p *place) askEach(n int, members string) {
 
 const twoOptions = `, "options": [{"id": "deploy", "description": "Roll it out"}, {"id": "wait", "description": "Ask again tomorrow"}]`
 
-// The five states of the pages, in three sizes and both schemes, without a fault that axe
+// The five states of the pages, small and dark, wide and light, without a fault that axe
 // finds, and kept as pictures.
 func TestBrowserStates(t *testing.T) {
 	t.Parallel()
