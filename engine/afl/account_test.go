@@ -1,6 +1,7 @@
 package afl
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -199,6 +200,42 @@ func TestAnAccountMovesNothing(t *testing.T) {
 	for _, d := range s.Docs {
 		if d.Kind == layout.KindStateFile && engine.Sum(d.Body) != d.Sum {
 			t.Error("the snapshot was changed")
+		}
+	}
+}
+
+// A line that stands once for every checkpoint names few others.
+func TestALineNamesFewCheckpoints(t *testing.T) {
+	var ids []string
+	for i := range mostNamed {
+		ids = append(ids, fmt.Sprint(i))
+	}
+	if got := few("en", ids[:3]); got != "0, 1, 2" {
+		t.Errorf("%q", got)
+	}
+	if all, more := few("en", ids), few("en", append(slices.Clone(ids), "x", "y")); more != all+" and 2 more" {
+		t.Errorf("%q, %q", all, more)
+	}
+}
+
+// Summarize counts the open requests and knows since when the oldest of them stands.
+func TestSummarize(t *testing.T) {
+	for body, want := range map[string]engine.Summary{
+		`{"status": "delegating", "requests": {
+			"a": {"status": "open", "opened_at": "2026-11-20T10:00:00.000Z"},
+			"b": {"status": "answered", "opened_at": "2026-11-20T08:00:00.000Z"},
+			"c": {"status": "open", "opened_at": "2026-11-20T09:00:00.000Z"},
+			"d": {"status": "open", "opened_at": null}}}`: {
+			Status: Delegating, Waiting: true, Touched: true, Open: 3, Asked: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+		},
+		`{"status": "completed", "requests": {"a": {"status": "open", "opened_at": "2026-11-20T10:00:00.000Z"}}}`: {
+			Status: Completed, Final: true, Touched: true,
+		},
+		`{"status": "aborted", "checkpoints": {"x": {"status": "in_progress"}}}`: {Status: Aborted, Touched: true},
+		`{`: {},
+	} {
+		if got := New().Summarize([]byte(body)); got != want {
+			t.Errorf("%s: %+v", body, got)
 		}
 	}
 }

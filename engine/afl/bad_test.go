@@ -242,35 +242,25 @@ func TestHalfOfAWriteIsWaitedFor(t *testing.T) {
 		t.Error("nobody looks again")
 	}
 	w.done("a")
-	w.settle()
-	w.status(Delegating, "a=validating")
+	took(t, w.settle(), "a:worker_done")
 }
 
 // Files that are not placet's stay as they are, with a note.
 func TestForeignFilesStay(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"})
-	for _, rel := range []string{attemptOne + "prompt.md", "delegations/status.json", "delegations/a/routing.json"} {
-		body := "{}"
-		if strings.HasSuffix(rel, ".md") {
-			body = "somebody's\n"
-		}
-		// The first attempt takes the next free number, so the prompt comes later.
-		if rel != attemptOne+"prompt.md" {
-			w.Write(rel, body)
-		}
+	foreign := map[string]string{"delegations/status.json": "{}", "delegations/a/routing.json": "{}"}
+	for rel, body := range foreign {
+		w.Write(rel, body)
 	}
 	w.untilBegun()
-	w.Write(attemptOne+"prompt.md", "somebody's\n")
+	foreign[attemptOne+"prompt.md"] = "somebody's\n" // before it, the first attempt would take the next free number
+	w.Write(attemptOne+"prompt.md", foreign[attemptOne+"prompt.md"])
 	w.settle()
-	for _, rel := range []string{attemptOne + "prompt.md", "delegations/status.json", "delegations/a/routing.json"} {
-		if strings.HasPrefix(w.Read(rel), "<!--") || strings.Contains(w.Read(rel), "written_by") {
-			t.Errorf("%s was overwritten", rel)
-		}
-		if !w.Has(rel + ".problem.md") {
-			t.Errorf("%s has no note", rel)
+	for rel, body := range foreign {
+		if w.Read(rel) != body || !w.Has(rel+".problem.md") {
+			t.Errorf("%s was overwritten, or has no note", rel)
 		}
 	}
-	w.status(Delegating, "a=in_progress")
 }
 
 // What is missing or was overwritten is written again.

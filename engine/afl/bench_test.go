@@ -73,3 +73,49 @@ func BenchmarkLook(b *testing.B) {
 		})
 	}
 }
+
+// What an account of a session costs; its checkpoints are a long chain, and as many that
+// wait for nothing but a slot. Looked for one by one they would take minutes.
+func BenchmarkAccount(b *testing.B) {
+	for _, n := range []int{150, 15_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := chainOf(b, n)
+			for b.Loop() {
+				if a := New().Account(s); len(a.Graph) != n {
+					b.Fatalf("%d checkpoints", len(a.Graph))
+				}
+			}
+		})
+	}
+}
+
+// chainOf is a session of n checkpoints.
+func chainOf(b *testing.B, n int) engine.Snapshot {
+	b.Helper()
+	st := State{
+		SchemaVersion: 1, Family: "afl", SessionID: "s", Revision: 1, Status: Delegating, Language: "en",
+		CreatedAt: "2026-11-20T10:00:00Z", UpdatedAt: "2026-11-20T10:00:00Z", StartedAt: "2026-11-20T10:00:00Z",
+		Approved:    &Approved{At: "2026-11-20T10:00:00Z", Source: "stamp", Digest: text(engine.Sum(nil))},
+		Checkpoints: map[string]*Checkpoint{}, Requests: nil,
+	}
+	for i := range n {
+		id := fmt.Sprintf("c%d", i)
+		d := Definition{ID: id, Name: id, Type: "api"}
+		if i > n/2 { // a long chain, and as n that wait for nothing but a slot
+			d.Dependencies = []string{fmt.Sprintf("c%d", i-1)}
+		}
+		st.Approved.Definitions = append(st.Approved.Definitions, d)
+		c := &Checkpoint{Status: Pending, Since: Since{1, st.CreatedAt}, DefinitionDigest: d.digest(), MaxIterations: 5}
+		if i < n/4 {
+			c.Status, c.Iteration, c.LastAttemptAt = InProgress, 1, st.CreatedAt
+		}
+		st.Checkpoints[id] = c
+	}
+	body, err := st.encode()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return engine.Snapshot{Key: engine.Key{Family: "afl", ID: "s"}, Dir: ".afl/sessions/s", Docs: []engine.Document{
+		{Path: ".afl/sessions/s/state.json", Kind: engine.KindState, Body: body, Sum: engine.Sum(body)},
+	}}
+}

@@ -69,6 +69,11 @@ func TestPrecedenceOfSettings(t *testing.T) {
 			t.Errorf("%s: %+v, expected %+v (bad %v)", name, got, c.want, bad)
 		}
 	}
+	w := newWorld(t)
+	w.Facts.Config.Family = nil
+	if s, _ := w.Full(); read(s).cfg.MaxIterations != 5 {
+		t.Errorf("without settings: %+v", read(s).cfg)
+	}
 }
 
 // A document of the workspace may not loosen what a person must see, until the

@@ -202,24 +202,3 @@ func TestWhatCameAfterTheEscalationIsLeftOut(t *testing.T) {
 		}
 	}
 }
-
-func TestEveryOptionIsOfferedWithItsWords(t *testing.T) {
-	for _, lang := range []string{"en", "ko"} {
-		for _, key := range []string{
-			"option.approve", "option.request_changes", "option.reject", "option.answer", "option.validate", "option.escalate",
-			"option.retry_more", "option.redesign", "option.env_fixed", "option.skip", "option.skip_forced", "option.abort",
-			"option.accept", "option.reopen", "option.run_again", "option.failed",
-			"title.specs_approval", "title.clarification", "title.escalation", "title.implementation_review", "title.interrupted_run",
-			"ask.specs_approval", "ask.specs_approval.blocked", "ask.escalation", "ask.dependents", "ask.implementation_review",
-			"ask.interrupted_run.validation", "ask.interrupted_run.worker",
-		} {
-			words := phrase(lang, key)
-			if words == "afl."+key || lang == "ko" && words == phrase("en", key) {
-				t.Errorf("%s has no words for %s", lang, key)
-			}
-			if strings.HasPrefix(key, "option.") && len(words) > 500 {
-				t.Errorf("%s: %s has %d bytes, a form shows 500", lang, key, len(words))
-			}
-		}
-	}
-}

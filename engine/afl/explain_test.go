@@ -31,6 +31,32 @@ type explainCase struct {
 func explainCases() map[string]explainCase {
 	a, b := cp{id: "a"}, cp{id: "b", after: []string{"a"}}
 	attempt := sessionDir + "/delegations/a/iterations/1/"
+	// begun is a session whose design is approved, and what happens then.
+	begun := func(change func(*Config), list []cp, then ...func(w *world)) func(testing.TB) *world {
+		return func(t testing.TB) *world {
+			w := approvedWorld(t, list...)
+			if change != nil {
+				w.config(change)
+			}
+			w.settle()
+			for _, do := range then {
+				do(w)
+			}
+			return w
+		}
+	}
+	designing := func(body string, then ...func(w *world)) func(testing.TB) *world {
+		return func(t testing.TB) *world {
+			w := newWorld(t)
+			w.Write(specsYAML, body)
+			w.settle()
+			for _, do := range then {
+				do(w)
+			}
+			return w
+		}
+	}
+	stillFor := func(w *world) { w.pass(time.Minute); w.settle() }
 	return map[string]explainCase{
 		"not begun": {func(t testing.TB) *world {
 			return approvedWorld(t, a)
@@ -48,36 +74,16 @@ func explainCases() map[string]explainCase {
 			w.settle()
 			return w
 		}, []string{"designing waits for checkpoints that can be read: cannot read specs/checkpoints.yaml", "specs/checkpoints.yaml: checkpoints that can be read", "status: specs/checkpoints.yaml that can be read (agent)"}, nil},
-		"left alone for too short": {func(t testing.TB) *world {
-			w := newWorld(t)
-			w.Write("specs/checkpoints.yaml", design("", a))
-			w.settle()
-			return w
-		}, []string{"for 10s (approval_quiet): then approval is asked for, at 2025-12-06T18:15:10", `meta.json: "checkpointsApproved": true`, "approved_at: <now>", "status: specs/checkpoints.yaml to be left alone for 10s (placet)"}, nil},
-		"a cycle": {func(t testing.TB) *world {
-			w := newWorld(t)
-			w.Write("specs/checkpoints.yaml", design(approvedHead, cp{id: "a", after: []string{"b"}}, b))
-			w.settle()
-			w.pass(time.Minute)
-			w.settle()
-			return w
-		}, []string{"designing cannot begin: E1 cycle: specs/checkpoints.yaml: cycle a → b → a", "checkpoints without these errors", "request approve-", "ticking reject and submit: stops the session for good"},
+		"left alone for too short": {designing(design("", a)), []string{"for 10s (approval_quiet): then approval is asked for, at 2025-12-06T18:15:10", `meta.json: "checkpointsApproved": true`, "approved_at: <now>", "status: specs/checkpoints.yaml to be left alone for 10s (placet)"}, nil},
+		"a cycle": {designing(design(approvedHead, cp{id: "a", after: []string{"b"}}, b), stillFor), []string{"designing cannot begin: E1 cycle: specs/checkpoints.yaml: cycle a → b → a", "checkpoints without these errors", "request approve-", "ticking reject and submit: stops the session for good"},
 			[]string{"ticking approve ", "checkpointsApproved"}},
-		"changes asked for": {func(t testing.TB) *world {
-			w := newWorld(t)
-			w.Write("specs/checkpoints.yaml", design("", a))
-			w.settle()
+		"changes asked for": {designing(design("", a), func(w *world) {
 			w.pass(time.Minute)
 			w.settle()
 			w.answer(typeApproval, optChanges, map[string]any{"comment": "smaller"})
 			w.settle()
-			return w
-		}, []string{"designing waits for other checkpoints: jmcwilliam asked for changes at ", "the checkpoints with the changes", "status: specs/checkpoints.yaml with the changes (agent)"}, []string{"checkpointsApproved"}},
-		"a worker outside": {func(t testing.TB) *world {
-			w := approvedWorld(t, a, b)
-			w.settle()
-			return w
-		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for a worker that reads " + attempt + "prompt.md and writes iterations/1/worker.json",
+		}), []string{"designing waits for other checkpoints: jmcwilliam asked for changes at ", "the checkpoints with the changes", "status: specs/checkpoints.yaml with the changes (agent)"}, []string{"checkpointsApproved"}},
+		"a worker outside": {begun(nil, []cp{a, b}), []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for a worker that reads " + attempt + "prompt.md and writes iterations/1/worker.json",
 			"b waits in pending for a (in_progress)", attempt + `worker.json: {"status": "completed"}`, "control.json", "status: delegations/a/iterations/1/worker.json (agent)"}, []string{"status: delegations/b", "status: the next pass"}},
 		"a worker command": {func(t testing.TB) *world {
 			w := approvedWorld(t, a)
@@ -87,140 +93,79 @@ func explainCases() map[string]explainCase {
 			return w
 		}, []string{"a waits in in_progress (attempt 1/5, since 2025-12-06T18:15:00.120Z) for its worker command (start 1, until 2025-12-06T20:15:00.120Z): it runs since 2025-12-06T18:15:00.120Z",
 			"status: the worker command of a (agent)"}, nil},
-		"no slot": {func(t testing.TB) *world {
-			w := approvedWorld(t, a, cp{id: "c"})
-			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
-			w.settle()
-			return w
-		}, []string{"c waits in pending for a slot: the one is taken by a (parallel_workers)"}, nil},
-		"untrusted": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		"no slot": {begun(func(c *Config) { c.ParallelWorkers = ptr(1) }, []cp{a, {id: "c"}}), []string{"c waits in pending for a slot: the one is taken by a (parallel_workers)"}, nil},
+		"untrusted": {begun(nil, []cp{a}, func(w *world) {
 			w.done("a")
 			w.settle()
-			return w
-		}, []string{"a waits in validating for trust in `run a` (placet trust); iterations/1/result.json does not count, for afl.validation is \"command\"",
+		}), []string{"a waits in validating for trust in `run a` (placet trust); iterations/1/result.json does not count, for afl.validation is \"command\"",
 			"status: placet trust for the validation command of a (person)"}, []string{`"exitCode"`}},
-		"validated outside": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.config(func(c *Config) { c.Validation = ptr("result") })
-			w.settle()
+		"validated outside": {begun(func(c *Config) { c.Validation = ptr("result") }, []cp{a}, func(w *world) {
 			w.done("a")
 			w.settle()
-			return w
-		}, []string{"a waits in validating for iterations/1/result.json\n", "status: delegations/a/iterations/1/result.json (agent)"}, []string{"placet trust"}},
-		"a command under way": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"a waits in validating for iterations/1/result.json\n", "status: delegations/a/iterations/1/result.json (agent)"}, []string{"placet trust"}},
+		"a command under way": {begun(nil, []cp{a}, func(w *world) {
 			w.trust()
 			w.done("a")
 			w.settle()
-			return w
-		}, []string{"a waits in validating for its validation (run 1, at most 2m0s): it runs since ", "status: the validation command of a (placet)"}, []string{"result.json"}},
-		"a command that nobody runs": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"a waits in validating for its validation (run 1, at most 2m0s): it runs since ", "status: the validation command of a (placet)"}, []string{"result.json"}},
+		"a command that nobody runs": {begun(nil, []cp{a}, func(w *world) {
 			w.trust()
 			w.done("a")
 			w.settle()
 			clear(w.Facts.Alive)
-			return w
-		}, []string{"the daemon, or placet once, carries it out"}, nil},
-		"an analysis": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.config(func(c *Config) { c.OracleWait = ptr("30s") })
-			w.settle()
+		}), []string{"the daemon, or placet once, carries it out"}, nil},
+		"an analysis": {begun(func(c *Config) { c.OracleWait = ptr("30s") }, []cp{a}, func(w *world) {
 			w.trust()
 			w.failOnce("a", "1 failing")
-			return w
-		}, []string{"a waits in validating for iterations/1/analysis.json, until 2025-12-06T18:15:30.120Z (oracle_wait)", "status: delegations/a/iterations/1/analysis.json (agent)"}, nil},
-		"a delay": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"a waits in validating for iterations/1/analysis.json, until 2025-12-06T18:15:30.120Z (oracle_wait)", "status: delegations/a/iterations/1/analysis.json (agent)"}, nil},
+		"a delay": {begun(nil, []cp{a}, func(w *world) {
 			w.trust()
 			w.failOnce("a", "1 failing")
-			return w
-		}, []string{"a waits in retrying for its moment: attempt 2 starts at 2025-12-06T18:15:05.120Z", "status: attempt 2 of a at 2025-12-06T18:15:05.120Z (placet)"}, nil},
-		"a question": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"a waits in retrying for its moment: attempt 2 starts at 2025-12-06T18:15:05.120Z", "status: attempt 2 of a at 2025-12-06T18:15:05.120Z (placet)"}, nil},
+		"a question": {begun(nil, []cp{a}, func(w *world) {
 			w.workerSays("a", map[string]any{"status": "question", "question": "which one?"})
 			w.settle()
-			return w
-		}, []string{"a waits in waiting_for_human for an answer to its worker's question: request question-", "ticking validate and submit: validates the attempt as it is"}, nil},
-		"escalated": {func(t testing.TB) *world {
-			w := approvedWorld(t, a, cp{id: "c", after: []string{"a"}})
-			w.settle()
+		}), []string{"a waits in waiting_for_human for an answer to its worker's question: request question-", "ticking validate and submit: validates the attempt as it is"}, nil},
+		"escalated": {begun(nil, []cp{a, {id: "c", after: []string{"a"}}}, func(w *world) {
 			w.workerSays("a", map[string]any{"status": "failed", "failure_type": "ENV_ISSUE"})
 			w.settle()
-			return w
-		}, []string{"a waits in escalated for a decision: request escalation-", "ticking skip and submit: gives up the checkpoint and what depends on it", "c waits in pending for a (escalated)"}, nil},
-		"another is escalated": {func(t testing.TB) *world {
-			w := approvedWorld(t, a, cp{id: "c"})
-			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
-			w.settle()
+		}), []string{"a waits in escalated for a decision: request escalation-", "ticking skip and submit: gives up the checkpoint and what depends on it", "c waits in pending for a (escalated)"}, nil},
+		"another is escalated": {begun(func(c *Config) { c.ParallelWorkers = ptr(1) }, []cp{a, {id: "c"}}, func(w *world) {
 			w.workerSays("a", map[string]any{"status": "failed", "failure_type": "ENV_ISSUE"})
 			w.settle()
-			return w
-		}, []string{"c waits in pending: nothing starts while a waits for a person"}, nil},
-		"paused by a person": {func(t testing.TB) *world {
-			w := approvedWorld(t, a, cp{id: "c"})
-			w.config(func(c *Config) { c.ParallelWorkers = ptr(1) })
-			w.settle()
+		}), []string{"c waits in pending: nothing starts while a waits for a person"}, nil},
+		"paused by a person": {begun(func(c *Config) { c.ParallelWorkers = ptr(1) }, []cp{a, {id: "c"}}, func(w *world) {
 			w.Write("control.json", `{"want": "pause", "by": "kim"}`)
 			w.settle()
-			return w
-		}, []string{"nothing starts: the session was paused by kim at ", `control.json: {"want": "run"`, "c waits in pending: nothing starts: the session is paused (person)", "status: placet afl resume (person)"}, nil},
-		"changed under way": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"nothing starts: the session was paused by kim at ", `control.json: {"want": "run"`, "c waits in pending: nothing starts: the session is paused (person)", "status: placet afl resume (person)"}, nil},
+		"changed under way": {begun(nil, []cp{a}, func(w *world) {
 			w.Write("specs/checkpoints.yaml", design("", a, cp{id: "c"}))
 			w.settle()
 			w.pass(time.Minute)
 			w.settle()
-			return w
-		}, []string{"paused (specs_changed) waits for an approval: request approve-", "approved_at: <a moment after "}, []string{"checkpointsApproved"}},
-		"a review": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"paused (specs_changed) waits for an approval: request approve-", "approved_at: <a moment after "}, []string{"checkpointsApproved"}},
+		"a review": {begun(nil, []cp{a}, func(w *world) {
 			w.trust()
 			w.passOnce("a")
-			return w
-		}, []string{"review round 1 waits for an answer: request review-", "ticking accept and submit: completes the session", "ticking reopen:a and submit: works on a again"}, nil},
-		"a review outside": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.config(func(c *Config) { c.Review = ptr("external") })
-			w.settle()
+		}), []string{"review round 1 waits for an answer: request review-", "ticking accept and submit: completes the session", "ticking reopen:a and submit: works on a again"}, nil},
+		"a review outside": {begun(func(c *Config) { c.Review = ptr("external") }, []cp{a}, func(w *world) {
 			w.trust()
 			w.passOnce("a")
-			return w
-		}, []string{"review round 1 waits for review.json by an outside reviewer", "status: review.json (reviewer)"}, nil},
-		"settings that cannot be used": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"review round 1 waits for review.json by an outside reviewer", "status: review.json (reviewer)"}, nil},
+		"settings that cannot be used": {begun(nil, []cp{a}, func(w *world) {
 			w.Put(".afl/config.json", `{"feedbackLoop": {"maxIterations": 99}}`)
 			w.settle()
-			return w
-		}, []string{"99 is out of range: expected 1 to 50; no AFL session moves until it is mended", ".afl/config.json: settings that can be used", "status: .afl/config.json that can be used (person)"}, nil},
-		"a journal that does not fit": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"99 is out of range: expected 1 to 50; no AFL session moves until it is mended", ".afl/config.json: settings that can be used", "status: .afl/config.json that can be used (person)"}, nil},
+		"a journal that does not fit": {begun(nil, []cp{a}, func(w *world) {
 			delete(w.Files, w.In("state.json"))
-			return w
-		}, []string{"state.json is gone while events.jsonl or requests/ is there", "state.json: the state as it was"}, nil},
-		"something that the next pass takes": {func(t testing.TB) *world {
-			w := approvedWorld(t, a, b)
-			w.settle()
+		}), []string{"state.json is gone while events.jsonl or requests/ is there", "state.json: the state as it was"}, nil},
+		"something that the next pass takes": {begun(nil, []cp{a, b}, func(w *world) {
 			w.done("a")
-			return w
-		}, []string{"the next pass moves a in_progress → validating (worker_done): the worker has completed it", "b waits in pending"}, []string{"a waits in"}},
-		"final": {func(t testing.TB) *world {
-			w := approvedWorld(t, a)
-			w.settle()
+		}), []string{"the next pass moves a in_progress → validating (worker_done): the worker has completed it", "b waits in pending"}, []string{"a waits in"}},
+		"final": {begun(nil, []cp{a}, func(w *world) {
 			w.Write("control.json", `{"want": "abort"}`)
 			w.settle()
-			return w
-		}, []string{"status aborted is final: nothing moves this session"}, []string{"control.json"}},
+		}), []string{"status aborted is final: nothing moves this session"}, []string{"control.json"}},
 	}
 }
 

@@ -2,6 +2,7 @@ package afl
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +53,14 @@ func TestFindings(t *testing.T) {
 		}
 		if line, found := has(read(c.good)); found {
 			t.Errorf("%s is found where it is not: %s", id, line)
+		}
+	}
+	for _, id := range []string{"status.json", "../x", "x.tmp"} {
+		w := newWorld(t)
+		w.Write(specsYAML, design("", cp{id: strconv.Quote(id)}))
+		s, _ := w.Full()
+		if !slices.Contains(read(s).specs.ids(true), "E4") {
+			t.Errorf("an id of %s is no finding", id)
 		}
 	}
 	for _, boundary := range []string{"0", "86400001", "1.5", "-1"} {

@@ -3,9 +3,7 @@ package afl
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -85,47 +83,6 @@ func TestASessionEscalatesBeforeItsEscalationIsAnswered(t *testing.T) {
 	}
 }
 
-// A worker command that the state has named since its start is not started
-// again by an answer, though nobody knows what became of it.
-func TestAWorkerCommandBeginsOnce(t *testing.T) {
-	w := workerWorld(t)
-	w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
-	w.settle()
-	first := w.Begun[0].ID
-	clear(w.Facts.Alive) // another process, which knows nothing of it
-	w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
-	p := w.stepUntil("answered")
-	if len(p.Actions) != 1 || p.Actions[0].ID != first || !p.Actions[0].Recorded {
-		t.Fatalf("answered wants %+v", p.Actions)
-	}
-	w.workerEnds("a", outLost, "null", "")
-	took(t, w.settle(), "a:worker_restart")
-	if w.cp("a").Worker.Number != 2 {
-		t.Errorf("start %d", w.cp("a").Worker.Number)
-	}
-}
-
-// Answers are counted, not timed: both can happen in one moment, and clocks are
-// set back.
-func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
-	for name, pass := range map[string]time.Duration{"at once": 0, "later": time.Minute, "the clock is set back": -time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			w := workerWorld(t)
-			w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
-			w.settle()
-			w.workerEnds("a", outFinished, "0", "")
-			w.settle()
-			w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
-			w.stepUntil("answered")
-			w.pass(pass)
-			took(t, w.settle(), "a:worker_restart")
-			w.pass(pass)
-			w.workerEnds("a", outFinished, "0", "")
-			took(t, w.settle(), "a:worker_done")
-		})
-	}
-}
-
 // What removed a checkpoint took its definition along: nothing could be
 // validated any more.
 func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
@@ -141,17 +98,12 @@ func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
 			w.answer(typeApproval, optApprove, nil)
 			w.settle()
 			w.passOnce("b")
-			w.status(Delegating, "a=completed", "b=completed")
 			if review == reviewPerson {
 				w.answer(typeReview, "reopen:a", map[string]any{"comment": "no"})
 			} else {
 				w.Write("review.json", `{"findings": [{"checkpoint": "a", "severity": "blocking", "title": "no"}]}`)
 			}
 			took(t, w.settle())
-			if len(w.notes()) != 1 {
-				t.Errorf("notes %v", w.notes())
-			}
-			w.status(Delegating, "a=completed", "b=completed")
 			if review == reviewPerson {
 				w.answer(typeReview, "reopen:b", map[string]any{"comment": "no"})
 			} else {
@@ -161,55 +113,6 @@ func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
 				t.Errorf("took %v", taken)
 			}
 		})
-	}
-}
-
-// A checkout or a copied session leaves outcomes behind, of runs that this
-// session has not made.
-func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
-	lying := func(w *world, k int) {
-		w.Write(w.at("a", numbered("validation", k)), fmt.Sprintf(`{"iteration": 1, "run": %d, "command_digest": %q, "shell": ["bash", "-c"], "cwd": ".",
-			"started_at": "2020-01-01T00:00:00.000Z", "finished_at": "2020-01-01T00:00:00.000Z", "duration_ms": 1, "outcome": "finished", "exit_code": 0, "timed_out": false,
-			"stdout": {"bytes": 0, "head": "", "tail": "", "truncated": false}, "stderr": {"bytes": 0, "head": "", "tail": "", "truncated": false},
-			"matched_expected": null, "failing_marker": null}`, k, commandDigest("validation", []string{"bash", "-c"}, "run a")))
-	}
-	begun := func(w *world, outcome string) {
-		t.Helper()
-		w.status(Delegating, "a=validating")
-		if n := len(w.Begun); n == 0 || !strings.HasSuffix(w.Begun[n-1].Outcome, "/"+outcome) {
-			t.Errorf("began %+v, expected %s", w.Begun, outcome)
-		}
-	}
-	w := approvedWorld(t, cp{id: "a"})
-	w.untilBegun()
-	w.trust()
-	lying(w, 1)
-	lying(w, 4)
-	w.done("a")
-	w.settle()
-	begun(w, "validation-5.json")
-
-	w = approvedWorld(t, cp{id: "a"}) // it comes while a result is waited for
-	w.untilBegun()
-	w.done("a")
-	w.settle()
-	lying(w, 1)
-	w.trust()
-	took(t, w.settle(), "a:trusted")
-	begun(w, "validation-2.json")
-	w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
-	w.settle()
-	w.status(Delegating, "a=retrying")
-
-	w = workerWorld(t)
-	w.workerEnds("a", outFinished, "1", "")
-	w.settle()
-	w.Write("delegations/a/iterations/2/worker-run.json", w.Read("delegations/a/iterations/1/worker-run.json"))
-	w.answer(typeEscalation, optRetryMore, nil)
-	w.settle()
-	w.status(Delegating, "a=in_progress")
-	if n := len(w.Begun); !strings.HasSuffix(w.Begun[n-1].Outcome, "iterations/2/worker-run-2.json") {
-		t.Errorf("began %s", w.Begun[n-1].Outcome)
 	}
 }
 
@@ -253,6 +156,5 @@ func TestAHandInIsNewsOnce(t *testing.T) {
 		}
 		w.Write(w.at("a", "result.json"), result(1, 1, "first", `, "failure_type": "ENV_ISSUE"`))
 		took(t, w.settle())
-		w.status(Delegating, "a=validating")
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/templates"
 )
 
@@ -83,7 +84,8 @@ checkpoints:
 	return w
 }
 
-// In the pseudo-language nothing that people read about a session is English but values.
+// In the pseudo-language nothing that people read about a session that waits, or of bad
+// files, is English but values; TestLanguages judges the stories of the laws.
 func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	worldLanguage = templates.Pseudo
 	t.Cleanup(func() { worldLanguage = "en" })
@@ -125,68 +127,9 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 			w.Write(specsYAML, "checkpoints: []\n")
 			return w
 		},
-		"given up": func(t testing.TB) *world {
-			w := escalatedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
-			w.answer(typeEscalation, optSkip, nil)
-			return w
-		},
 		"more attempts than there can be": func(t testing.TB) *world {
 			w := escalatedWorld(t, cp{id: "a"})
 			w.answer(typeEscalation, optRetryMore, map[string]any{"attempts": 99})
-			return w
-		},
-		"reopened": func(t testing.TB) *world {
-			w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
-			w.untilBegun()
-			w.trust()
-			w.passOnce("a")
-			w.passOnce("b")
-			w.answer(typeReview, optReopen+"a", map[string]any{"comment": "no"})
-			return w
-		},
-		"reviewed outside": func(t testing.TB) *world {
-			w := approvedWorld(t, cp{id: "a"})
-			w.config(func(c *Config) { c.Review = ptr("external") })
-			w.untilBegun()
-			w.trust()
-			w.passOnce("a")
-			w.Write("review.json", `{"findings": []}`)
-			return w
-		},
-		"unreviewed": func(t testing.TB) *world {
-			w := approvedWorld(t, cp{id: "a"})
-			w.config(func(c *Config) { c.Review = ptr("off") })
-			w.untilBegun()
-			w.trust()
-			w.passOnce("a")
-			return w
-		},
-		"a lost validation": func(t testing.TB) *world {
-			w := oneInProgress(t)
-			w.trust()
-			w.done("a")
-			w.settle()
-			w.validated("a", outcome{how: outLost})
-			w.settle()
-			w.answer(typeInterrupted, optFailed, nil)
-			return w
-		},
-		"a worker that gives up": func(t testing.TB) *world {
-			w := oneInProgress(t)
-			w.workerSays("a", map[string]any{"status": "failed", "failure_type": "LOGIC_ERROR"})
-			return w
-		},
-		"a worker command that fails": func(t testing.TB) *world {
-			w := approvedWorld(t, cp{id: "a"})
-			w.config(func(c *Config) { c.WorkerCommand = ptr("work") })
-			w.Facts.Trusted[w.Facts.Config.Family.(Config).WorkerDigest()] = true
-			w.settle()
-			w.workerEnded(outFinished, "3")
-			return w
-		},
-		"aborted": func(t testing.TB) *world {
-			w := oneInProgress(t)
-			w.Write("control.json", `{"want": "abort"}`)
 			return w
 		},
 	} {
@@ -246,6 +189,38 @@ func TestEveryKeyHasItsWords(t *testing.T) {
 	for _, key := range keys {
 		if phrase(templates.English, key) == "afl."+key {
 			t.Errorf("there are no words for %q", key)
+		}
+	}
+}
+
+// What is offered, asked and reported has its words in both languages, an option says what
+// it does, and one that refuses never lets the session go on.
+func TestWhatIsChosenHasItsWords(t *testing.T) {
+	keys := []string{
+		"title.specs_approval", "title.clarification", "title.escalation", "title.implementation_review", "title.interrupted_run",
+		"ask.specs_approval", "ask.specs_approval.blocked", "ask.escalation", "ask.dependents", "ask.implementation_review",
+		"ask.interrupted_run.validation", "ask.interrupted_run.worker",
+	}
+	for _, why := range []string{skipPlain, skipForced, becauseSkipped, becauseDependency, becauseRemoved, becauseSession} {
+		keys = append(keys, "report.because."+why)
+	}
+	for _, lang := range []string{"en", "ko"} {
+		for _, option := range []string{
+			optApprove, optChanges, optReject, optAnswer, optValidate, optEscalate, optRetryMore, optRedesign, optEnvFixed,
+			optSkip, optSkipForced, optAbort, optAccept, strings.TrimSuffix(optReopen, ":"), optRunAgain, optFailed,
+		} {
+			keys = append(keys, "option."+option, "effect."+option)
+			if len(phrase(lang, "option."+option)) > 500 {
+				t.Errorf("%s: %s is longer than a form shows", lang, option)
+			}
+			if words := phrase(lang, "effect."+option); gate.Refuses(option) && words != phrase(lang, "effect.abort") {
+				t.Errorf("%s: %s refuses, and is shown as %q", lang, option, words)
+			}
+		}
+		for _, key := range keys {
+			if words := phrase(lang, key); words == "" || words == "afl."+key || lang == "ko" && words == phrase("en", key) {
+				t.Errorf("%s has no words for %s", lang, key)
+			}
 		}
 	}
 }

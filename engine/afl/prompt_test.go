@@ -3,17 +3,7 @@ package afl
 import (
 	"strings"
 	"testing"
-	"time"
 )
-
-func TestThePromptCarriesTheFeedbackInFull(t *testing.T) {
-	for _, lang := range []string{"en", "ko"} {
-		d := couponPrompt(lang)
-		if body := string(promptMD(d)); !strings.Contains(body, "\n"+d.Feedback+"````\n") {
-			t.Errorf("%s:\n%s", lang, body)
-		}
-	}
-}
 
 func TestAfterARedesignTheFeedbackIsLeftOut(t *testing.T) {
 	d := couponPrompt("en")
@@ -58,35 +48,6 @@ func TestHeadOf(t *testing.T) {
 	} {
 		if got, whole := headOf(c.in, c.limit); got != c.want || whole != c.whole {
 			t.Errorf("headOf(%q, %d) = %q, %t", c.in, c.limit, got, whole)
-		}
-	}
-}
-
-func TestThePromptNamesTheTimeout(t *testing.T) {
-	own := couponService()
-	for _, c := range []struct {
-		d    promptData
-		want string
-	}{
-		{promptData{Def: own, Timeout: 2 * time.Minute}, "2m"}, {promptData{}, "—"},
-	} {
-		if body := string(promptMD(c.d)); !strings.Contains(body, "### Time limit\n\n"+c.want+"\n") {
-			t.Errorf("%+v: no %s", c.d.Timeout, c.want)
-		}
-	}
-}
-
-func TestDocumentsAreKnownByTheirFirstLine(t *testing.T) {
-	for want, body := range map[string][]byte{
-		"<!-- placet afl s/cp prompt 2 -->\n":     promptMD(promptData{Session: "s", Def: Definition{ID: "cp"}, Attempt: 2}),
-		"<!-- placet afl s/cp feedback 2 -->\n":   feedbackMD(feedbackData{Session: "s", Def: Definition{ID: "cp"}, Verdict: Verdict{Iteration: 2}}),
-		"<!-- placet afl s/cp answer 2 -->\n":     answerMD("en", "s", "cp", 2, nil),
-		"<!-- placet afl s/cp escalation 2 -->\n": escalationMD(escalationData{Session: "s", Def: Definition{ID: "cp"}, C: Checkpoint{Escalation: &Escalation{Iteration: 2}}}),
-		"<!-- placet afl s report -->\n":          reportMD(State{SessionID: "s"}),
-		"<!-- placet afl s changes -->\n":         changesMD("en", "s", ChangesRequested{}, nil),
-	} {
-		if !strings.HasPrefix(string(body), want) {
-			t.Errorf("%.60q, want %q", body, want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package afl
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/schemas"
 )
 
@@ -156,6 +160,81 @@ func TestRenderingsFitTheSchemasTheyAreReadBy(t *testing.T) {
 		var into schemas.Object
 		if err := schemas.Decode("afl/escalation", "escalation.json", escalationJSON(d), &into); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// An earlier escalation, which the state no longer holds, is told by its
+// verdict.
+func TestTheReportTellsOfEarlierEscalations(t *testing.T) {
+	first := judgedFailure(1, "DESIGN_MISMATCH", "d")
+	first.Route = routeDesign
+	st := State{
+		Language: "en", SessionID: "s", Status: Aborted,
+		Checkpoints: map[string]*Checkpoint{"a": {Status: Aborted, Skip: skipPlain, History: []Judged{first},
+			Escalation: &Escalation{RequestID: "second", Reason: "ESCALATE_UNCLEAR: why?"}}},
+		Requests: []*run.Request{
+			{ID: "second", Type: typeEscalation, Subject: "a", Revision: 9, OpenedAt: "2026-01-19T11:00:00.000Z", Status: gate.Accepted, Response: "skip"},
+			{ID: "first", Type: typeEscalation, Subject: "a", Revision: 5, OpenedAt: first.Timestamp, Status: gate.Accepted, Response: "retry_more"},
+			{ID: "lost", Type: typeEscalation, Subject: "b", Revision: 7, Status: gate.Cancelled},
+		},
+	}
+	body := string(reportMD(st))
+	want := "| 2026-01-19T10:41:00.000Z | escalation | a | ESCALATE_DESIGN: DESIGN_MISMATCH | retry_more | — | — |\n" +
+		"| — | escalation | b | — | cancelled | — | — |\n" +
+		"| 2026-01-19T11:00:00.000Z | escalation | a | ESCALATE_UNCLEAR: why? | skip | — | — |\n"
+	if !strings.Contains(body, want) || !strings.Contains(body, "- a: skipped by a person\n") {
+		t.Errorf("report.md:\n%s", body)
+	}
+}
+
+// What feedback was good for is judged by the first verdict after it, in whatever
+// order the attempts stand.
+func TestFeedbackIsJudgedByTheFirstVerdictAfterIt(t *testing.T) {
+	for seed := range 4096 {
+		var c Checkpoint
+		for i, n := 0, seed; i < 4; i, n = i+1, n/8 {
+			c.History = append(c.History, Judged{Iteration: n % 4, Signature: text(fmt.Sprint(n / 4 % 2))})
+			c.Feedback = append(c.Feedback, Feedback{Iteration: n % 5})
+		}
+		judged, changed := 0, 0
+		for _, f := range c.Feedback {
+			next := slices.IndexFunc(c.History, func(j Judged) bool { return j.Iteration > f.Iteration })
+			if next < 0 {
+				continue
+			}
+			judged++
+			if next == 0 || c.History[next-1].Signature != c.History[next].Signature {
+				changed++
+			}
+		}
+		want := "ineffective"
+		switch {
+		case judged == 0:
+			want = "pending"
+		case 2*changed >= judged:
+			want = "partial"
+		}
+		if got := feedbackQuality(c); got != want {
+			t.Fatalf("%+v: %s, want %s", c, got, want)
+		}
+	}
+}
+
+// A request that a version without effects issued keeps the bytes that it was issued
+// with.
+func TestARequestIsMadeAgainAsItWasIssued(t *testing.T) {
+	r := gate.Request{RequestID: "review-1", Family: "afl", Run: "shop", Type: typeReview, Options: []gate.Option{{ID: optAccept, Effect: "completes the session"}}}
+	plain := r
+	plain.Options = []gate.Option{{ID: optAccept}}
+	for _, issued := range []gate.Request{r, plain} {
+		body, err := issued.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := r.AsIssued(engine.Sum(body)).Encode()
+		if err != nil || string(again) != string(body) {
+			t.Errorf("%v\n%s\nwant\n%s", err, again, body)
 		}
 	}
 }

@@ -1,186 +1,318 @@
 package afl
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/engine/testoutput"
 )
+
+// The numbers are those of the family's page. What a scenario leaves on the disk is
+// recorded in testdata/trees.txt, and the laws' cases hold the scenarios that are not here.
 
 // Scenario 1: clean checkpoints, not approved.
 func TestScenario01ApprovalIsAskedOnceTheCheckpointsStandStill(t *testing.T) {
 	w := newWorld(t)
-	w.Write("specs/checkpoints.yaml", design("", cp{id: "a"}, cp{id: "b"}, cp{id: "c"}, cp{id: "d"}))
-	if taken := w.settle(); !cmp.Equal(taken, []string{"seen", "specs_read"}) {
-		t.Fatalf("took %v", taken)
-	}
+	w.Write(specsYAML, design("", cp{id: "a"}, cp{id: "b"}, cp{id: "c"}, cp{id: "d"}))
+	took(t, w.settle(), "seen", "specs_read")
 	w.pass(9 * time.Second)
-	if taken := w.settle(); len(taken) > 0 {
-		t.Fatalf("took %v before it was quiet for 10 s", taken)
-	}
+	took(t, w.settle())
 	w.pass(time.Second)
-	if taken := w.settle(); !cmp.Equal(taken, []string{"approval_asked"}) {
-		t.Fatalf("took %v", taken)
-	}
-	id := w.open(typeApproval)
-	w.Tick(w.In("requests/"+id+"/form.md"), "approve", "submit")
-	taken := w.settle()
-	want := []string{"approved", "a:defined", "b:defined", "c:defined", "d:defined", "delegate", "a:start", "b:start", "c:start"}
-	if diff := cmp.Diff(want, taken); diff != "" {
-		t.Error(diff)
-	}
+	took(t, w.settle(), "approval_asked")
+	w.Tick(w.In("requests/"+w.open(typeApproval)+"/form.md"), "approve", "submit")
+	w.settle()
 	w.status(Delegating, "a=in_progress", "b=in_progress", "c=in_progress", "d=pending")
-	for _, id := range []string{"a", "b", "c"} {
-		if !w.Has("delegations/" + id + "/iterations/1/prompt.md") {
-			t.Errorf("no prompt for %s", id)
-		}
-	}
-	if w.Has("delegations/d/iterations/1/prompt.md") {
-		t.Error("a prompt for d, which has no slot")
-	}
-	if !w.Has("requests/" + id + "/receipt.json") {
-		t.Error("no receipt")
+	if why := strings.Join(w.account().Why, "\n"); !strings.Contains(why, "d waits in pending for a slot: all 3 are taken by a, b, c") {
+		t.Errorf("explain says\n%s", why)
 	}
 }
 
-// Scenario 2: approved by upstream.
-func TestScenario02UpstreamsApprovalCounts(t *testing.T) {
-	for name, set := range map[string]func(*world){
-		"meta": func(w *world) {
-			w.Write("meta.json", `{"sessionId": "abc12345", "checkpointsApproved": true}`)
-			w.Write("specs/checkpoints.yaml", design("", cp{id: "a"}))
-		},
-		"stamp": func(w *world) { w.Write("specs/checkpoints.yaml", design(approvedHead, cp{id: "a"})) },
+// Scenarios 6, 9 and 10, and what a signal or a command that never began says: the verdict
+// of the last of several attempts.
+func TestVerdictOfTheLastAttempt(t *testing.T) {
+	const test = "FAILED a.py::b\n"
+	fails := func(outputs ...string) (list []outcome) {
+		for _, stdout := range outputs {
+			list = append(list, outcome{exit: 1, stdout: stdout})
+		}
+		return list
+	}
+	at0, pattern := func(c *Config) { c.AutoRetryDelay = ptr("0s") }, func(c *Config) { c.AutoRetryDelay, c.EscalateOnPattern = ptr("0s"), ptr(true) }
+	for name, c := range map[string]struct {
+		change   func(*Config)
+		expected string
+		outcomes []outcome
+		typ      testoutput.Type
+		route    Route
+	}{
+		"what was expected, beside a failure":  {nil, "4 passing", []outcome{{stdout: "4 passing\n2 failing\n"}}, testoutput.LogicError, routeRetry},
+		"the most attempts":                    {at0, "", fails(test, test, test, test, test), testoutput.LogicError, routeMaxRetry},
+		"a mismatch in the last attempt":       {at0, "", fails(test, test, test, test, "AFL_FAILURE_TYPE: DESIGN_MISMATCH\n"), testoutput.DesignMismatch, routeDesign},
+		"a pattern":                            {pattern, "", fails(test, test, test), testoutput.LogicError, routePattern},
+		"two timeouts":                         {at0, "", []outcome{{how: outTimedOut, stdout: "…"}, {how: outTimedOut, stdout: "…"}}, testoutput.Timeout, routeEnv},
+		"what nobody understands":              {nil, "", []outcome{{exit: 3, stdout: "hm\n"}}, testoutput.Unknown, routeUnclear},
+		"a signal, by the shell's code for it": {nil, "", []outcome{{exit: 137, stdout: "running\n"}}, testoutput.EnvIssue, routeEnv},
 	} {
-		w := newWorld(t)
-		set(w)
-		w.settle()
-		w.status(Delegating, "a=in_progress")
-		if st := w.state(); len(st.Requests) > 0 || st.Approved.Source != name {
-			t.Errorf("%s: source %s, requests %v", name, st.Approved.Source, st.Requests)
-		}
-	}
-	w := newWorld(t)
-	w.Write("specs/checkpoints.yaml", design(approvedHead, cp{id: "coupon-a", after: []string{"coupon-b"}}, cp{id: "coupon-b", after: []string{"coupon-a"}}))
-	w.settle()
-	w.status(Designing)
-	if note := w.Read("specs/checkpoints.yaml.problem.md"); !strings.Contains(note, "cycle coupon-a → coupon-b → coupon-a") {
-		t.Errorf("note: %s", note)
-	}
-	w.pass(10 * time.Second)
-	w.settle()
-	form := w.Read("requests/" + w.open(typeApproval) + "/form.md")
-	if strings.Contains(form, "- [ ] approve") || !strings.Contains(form, "coupon-a → coupon-b") {
-		t.Errorf("form:\n%s", form)
+		t.Run(name, func(t *testing.T) {
+			w := validatingWorld(t, c.change, cp{id: "a", expected: c.expected})
+			for i, o := range c.outcomes {
+				if i > 0 {
+					w.done("a")
+					w.settle()
+				}
+				w.validated("a", o)
+				w.settle()
+			}
+			h := w.cp("a").History
+			if last := h[len(h)-1]; len(h) != len(c.outcomes) || last.FailureType != text(c.typ) || last.Route != c.route {
+				t.Errorf("%d verdicts, the last %+v", len(h), last)
+			}
+		})
 	}
 }
 
-// Scenario 3: request_changes and reject.
-func TestScenario03ChangesAreAskedForOnce(t *testing.T) {
-	w := newWorld(t)
-	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
-	w.Write("specs/checkpoints.yaml", design("", cp{id: "a"}))
+// No analysis can know better why a command never began, and of one whose end nobody could
+// observe nothing is claimed.
+func TestAValidationThatNeverBeganIsTheEnvironments(t *testing.T) {
+	w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
+	w.Write(attemptOne+"analysis.json", `{"failure_type": "LOGIC_ERROR", "failed_criteria": ["rounding"]}`)
+	w.validated("a", outcome{how: outNotStarted})
+	took(t, w.settle(), "a:fail", "escalate")
+	w = validatingWorld(t, nil, cp{id: "a"})
+	w.validated("a", outcome{stdout: "running\n"})
+	w.Write(attemptOne+"validation.json", strings.Replace(w.Read(attemptOne+"validation.json"), `"exit_code": 0`, `"exit_code": null`, 1))
 	w.settle()
-	first := w.answer(typeApproval, "request_changes", map[string]any{"comment": "split it"})
-	w.settle()
-	if body := w.Read("changes.md"); !strings.Contains(body, "split it") {
-		t.Errorf("changes.md:\n%s", body)
+	if h := w.cp("a").History[0]; h.Result == passed || !slices.Equal(h.FailedCriteria, []string{"no exit code"}) {
+		t.Errorf("%+v", h)
 	}
+}
+
+// Scenario 8: an analysis is waited for until its moment.
+func TestScenario08AnAnalysisIsWaitedFor(t *testing.T) {
+	w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
+	w.validated("a", outcome{exit: 1, stdout: "FAILED tests/x.py::y\n"})
+	took(t, w.settle(), "a:await_analysis")
+	if _, p := w.Full(); !p.Wake.Equal(w.Now.Add(30 * time.Second)) {
+		t.Errorf("wakes at %s", p.Wake)
+	}
+	w.pass(30 * time.Second)
+	took(t, w.settle(), "a:fail")
+}
+
+// Scenario 11: two escalations are answered one by one.
+func TestScenario11TwoEscalations(t *testing.T) {
+	w := escalatedWorld(t, cp{id: "a"}, cp{id: "c"})
+	first := w.open(typeEscalation)
+	w.failOnce("c", "FAILED a.py::b\n")
+	w.Respond(first, map[string]any{"response": "retry_more", "attempts": 3})
+	w.settle()
+	w.status(Escalated, "a=retrying", "c=escalated")
+	w.answer(typeEscalation, "skip", nil)
+	w.settle()
+	w.status(Delegating, "a=in_progress", "c=aborted")
+}
+
+// Scenario 12: the design is looked at again. The flag of meta.json does not approve it,
+// and a stamp that is later does.
+func TestScenario12RedesignNeedsALaterApproval(t *testing.T) {
+	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}}, cp{id: "c"}, cp{id: "d"})
+	w.Write("meta.json", `{"checkpointsApproved": true}`)
+	w.passOnce("c")
+	w.answer(typeEscalation, "redesign", nil)
+	w.settle()
+	w.status(Paused, "a=pending", "b=pending", "c=completed", "d=in_progress")
 	w.pass(time.Minute)
-	if taken := w.settle(); len(taken) > 0 || w.open(typeApproval) != "" {
-		t.Errorf("asked again for the same definitions: %v", taken)
-	}
-	w.Write("specs/checkpoints.yaml", design("# only a comment\n", cp{id: "a"}))
-	if taken := w.settle(); len(taken) > 0 {
-		t.Errorf("a comment is no other design: %v", taken)
-	}
-	w.Write("specs/checkpoints.yaml", design("", cp{id: "a"}, cp{id: "b"}))
+	later := "approved_at: " + w.Now.Format(time.RFC3339) + "\n"
+	w.Write(specsYAML, design(later, cp{id: "a", expected: "new"}, cp{id: "c"}, cp{id: "d"}, cp{id: "e"}))
+	w.pass(time.Second)
 	w.settle()
-	second := w.open(typeApproval)
-	if second == "" || second == first || w.Has("changes.md") {
-		t.Errorf("request %q after %q, changes.md %v", second, first, w.Has("changes.md"))
-	}
-	w.Write("specs/checkpoints.yaml", design("", cp{id: "a"}, cp{id: "b"}, cp{id: "c"}))
+	w.status(Delegating, "a=in_progress", "b=aborted", "c=completed", "d=in_progress", "e=in_progress")
+	w.Write(specsYAML, design(later, cp{id: "a", expected: "new"}, cp{id: "b"}, cp{id: "c"}, cp{id: "d"}, cp{id: "e"}))
 	w.settle()
-	if q := w.request(second); q.Status != gate.Superseded || !strings.Contains(w.Read("requests/"+second+"/receipt.json"), "superseded") {
-		t.Errorf("the old request is %s", q.Status)
-	}
-	w.answer(typeApproval, "reject", nil)
-	w.settle()
-	w.status(Aborted)
-	if !w.Has("report.md") {
-		t.Error("no report.md")
+	if st := w.state(); !slices.Contains(st.Specs.Errors, "E6") {
+		t.Errorf("a skipped id that came back: %v", st.Specs.Errors)
 	}
 }
 
-// Scenario 4: dependencies, not barriers.
-func TestScenario04ACheckpointStartsWhenItsOwnDependenciesAreMet(t *testing.T) {
-	w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}}, cp{id: "c"})
+// Scenario 13: the checkpoints change under way, and what was approved runs.
+func TestScenario13ChangedCheckpointsPauseTheSession(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
+	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
 	w.untilBegun()
 	w.trust()
+	w.Write(specsYAML, design(approvedHead, cp{id: "a", command: "rm -rf /"}, cp{id: "b", after: []string{"a"}}))
 	w.settle()
-	w.status(Delegating, "a=in_progress", "b=pending", "c=in_progress")
-	if body := w.Read("delegations/status.json"); !strings.Contains(body, `"totalRounds": 2`) || !strings.Contains(body, `"currentRound": 1`) {
-		t.Errorf("status.json:\n%s", body)
-	}
-	w.passOnce("a")
-	w.status(Delegating, "a=completed", "b=in_progress", "c=in_progress")
-}
-
-// Scenario 5: an attempt that passes.
-func TestScenario05AnAttemptPasses(t *testing.T) {
-	w := approvedWorld(t, cp{id: "a", expected: "4 passing"}, cp{id: "b"})
-	w.untilBegun()
-	w.trust()
 	w.done("a")
-	if taken := w.settle(); !slices.Contains(taken, "a:worker_done") || w.cp("a").Run.Mode != modeCommand {
-		t.Fatalf("took %v, run %+v", taken, w.cp("a").Run)
-	}
+	w.settle()
 	if len(w.Begun) != 1 || w.Begun[0].Command.Argv[2] != "run a" || w.Begun[0].Recorded {
 		t.Fatalf("began %+v", w.Begun)
 	}
-	w.validated("a", outcome{stdout: "4 passing (3ms)\n"})
-	if taken := w.settle(); !slices.Contains(taken, "a:pass") {
-		t.Fatalf("took %v", taken)
+	w.validated("a", outcome{})
+	w.settle()
+	w.status(Paused, "a=completed", "b=pending")
+	w.Write(specsYAML, design(approvedHead, cp{id: "a"}, cp{id: "b", after: []string{"a"}}))
+	w.settle()
+	w.status(Delegating, "a=completed", "b=in_progress")
+}
+
+// Scenario 14: a question. The signal that the worker has stopped is not believed beside
+// one, nor any other signal.
+func TestScenario14QuestionsAreAnswered(t *testing.T) {
+	ask := func(w *world, words string) {
+		event := fmt.Sprintf(`{"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":%q,"options":[{"label":"left"},{"label":"right"}]}]}}`, words)
+		w.Write("delegations/a/pending-question.json", fmt.Sprintf(hookQuestion, event))
 	}
-	if body := w.Read("delegations/a/iterations/1/verdict.json"); !strings.Contains(body, `"route": "PASS"`) {
-		t.Errorf("verdict:\n%s", body)
+	signal := `{"sessionId": "abc12345", "currentCheckpoint": "a", "iteration": 1, "maxIterations": 5, "status": "validating"}`
+	w := approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.trust()
+	ask(w, "Which way?")
+	w.settle()
+	w.Put(currentDelegation, signal)
+	w.answer(typeClarification, "answer", map[string]any{"comment": "left, please"})
+	took(t, w.settle(), "a:answered")
+	ask(w, "And then?")
+	w.settle()
+	ask(w, "Or rather?")
+	w.settle()
+	w.done("a")
+	w.settle()
+	w.status(Delegating, "a=validating")
+
+	w = approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.trust()
+	w.Put(currentDelegation, strings.Replace(signal, "validating", "completed", 1))
+	took(t, w.settle())
+	w.Put(currentDelegation, signal)
+	took(t, w.settle(), "a:worker_done")
+}
+
+// A worker command that a signal ended did not end well; one that ended while
+// nobody looked may have.
+func TestAWorkerThatASignalEndedHasFailed(t *testing.T) {
+	w := workerWorld(t)
+	w.workerEnds("a", outFinished, "null", "ended by signal: killed")
+	took(t, w.settle(), "a:worker_failed", "escalate")
+	w = workerWorld(t)
+	w.workerEnds("a", outFinished, "null", "")
+	took(t, w.settle(), "a:worker_done")
+}
+
+// Scenario 16: a session that is given up asks nothing any more.
+func TestScenario16Abort(t *testing.T) {
+	designing := func(t testing.TB) *world {
+		w := newWorld(t)
+		w.Write(specsYAML, design("", cp{id: "a"}))
+		w.settle()
+		return w
 	}
-	if body := w.Read("delegations/a/routing.json"); !strings.Contains(body, `"not_needed"`) || !strings.Contains(body, `"PASS"`) {
-		t.Errorf("routing:\n%s", body)
+	for name, begin := range map[engine.Status]func(testing.TB) *world{
+		Designing: designing,
+		Escalated: func(t testing.TB) *world { return escalatedWorld(t, cp{id: "a"}) },
+	} {
+		w := begin(t)
+		w.status(name)
+		w.Write("control.json", `{"want": "abort", "by": "kim", "reason": "enough"}`)
+		w.settle()
+		w.status(Aborted)
+		if i := slices.IndexFunc(w.state().Requests, func(q *run.Request) bool { return q.Status == run.Open }); i >= 0 {
+			t.Errorf("%s: request %s is open", name, w.state().Requests[i].ID)
+		}
 	}
 }
 
-// Scenario 6: what only looks like a pass; feedback; the next attempt.
-func TestScenario06AFailureIsRetriedWithFeedback(t *testing.T) {
-	for expected, stdout := range map[string]string{"3 passed": "13 passed\n", "4 passing": "4 passing\n2 failing\n"} {
-		w := approvedWorld(t, cp{id: "a", expected: expected}, cp{id: "z"})
-		w.untilBegun()
-		w.trust()
-		w.done("a")
-		w.settle()
-		w.validated("a", outcome{stdout: stdout})
-		w.settle()
-		h := w.cp("a").History[0]
-		if h.FailureType != "LOGIC_ERROR" || h.Route != routeRetry {
-			t.Fatalf("%s: %+v", expected, h)
-		}
-		feedback := w.Read("delegations/a/iterations/1/feedback.md")
-		if taken := w.settle(); len(taken) > 0 {
-			t.Fatalf("took %v before the delay", taken)
-		}
-		w.pass(5 * time.Second)
-		w.settle()
-		if prompt := w.Read("delegations/a/iterations/2/prompt.md"); !strings.Contains(prompt, feedback[strings.Index(feedback, "##"):]) {
-			t.Errorf("the prompt does not carry the feedback:\n%s", prompt)
-		}
-		w.passOnce("a")
-		routing := w.Read("delegations/a/routing.json")
-		if !strings.Contains(routing, `"RETRY"`) || !strings.Contains(routing, `"effective"`) {
-			t.Errorf("routing:\n%s", routing)
-		}
+// Scenario 18: a worker that was lost hands in meanwhile, and nobody is asked any more.
+func TestScenario18AHandInOfALostWorker(t *testing.T) {
+	w := workerWorld(t)
+	w.workerEnded(outLost, "null")
+	id := w.open(typeInterrupted)
+	w.done("a")
+	w.settle()
+	if q := w.request(id); q.Status != gate.Superseded {
+		t.Errorf("%+v", q)
+	}
+}
+
+// Scenario 19: a review is not accepted and reopened in one answer.
+func TestScenario19AcceptBesideReopen(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"}, cp{id: "b"})
+	w.config(func(c *Config) { c.Review, c.AutoRetryDelay = ptr(reviewPerson), ptr("0s") })
+	w.untilBegun()
+	w.trust()
+	w.passOnce("a")
+	w.passOnce("b")
+	dir := "requests/" + w.open(typeReview)
+	w.Tick(w.In(dir+"/form.md"), "accept", "reopen:a", "submit")
+	took(t, w.settle())
+	if !w.Has(dir + "/problem.md") {
+		t.Error("no problem.md")
+	}
+	delete(w.Files, w.In(dir+"/form.md"))
+	w.settle()
+	w.answer(typeReview, "reopen:a", map[string]any{"comment": "rounding is wrong"})
+	w.settle()
+	w.passOnce("a")
+	if v := w.state().Review; v.Round != 2 || v.Status != run.Open {
+		t.Errorf("%+v", v)
+	}
+}
+
+// Scenario 20: two answers do not count, and one that comes later moves nothing.
+func TestScenario20AnswersThatDoNotCount(t *testing.T) {
+	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b"})
+	id := w.open(typeEscalation)
+	w.Tick(w.In("requests/"+id+"/form.md"), "skip:", "submit")
+	w.Respond(id, map[string]any{"response": "retry_more"})
+	took(t, w.settle())
+	if note := w.Read("requests/" + id + "/problem.md"); !strings.Contains(note, "form.md") {
+		t.Errorf("both count: %s", note)
+	}
+	delete(w.Files, w.In("requests/"+id+"/response.json"))
+	w.settle()
+	w.status(Delegating, "a=aborted")
+	w.Respond(id, map[string]any{"response": "retry_more"}) // twice
+	took(t, w.settle())
+}
+
+// Scenario 23: the second layout, both layouts, and what YAML can say.
+func TestScenario23LayoutsAndYAML(t *testing.T) {
+	w := newWorld(t)
+	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
+	w.Write("meta.json", `{"checkpointsApproved": true}`)
+	w.Write("checkpoints/a.json", `{"id": "a", "validation": {"command": "run a", "expectedOutput": 200}}`)
+	w.Write("checkpoints/b.json", `{"name": "B", "validation": {"command": "run b"}, "prerequisites": {"tasks": ["a"], "environment": ["redis"]}}`)
+	w.settle()
+	w.status(Delegating, "a=in_progress", "b=pending")
+	w = newWorld(t)
+	w.Write(specsYAML, design(approvedHead, cp{id: "x"}))
+	w.Write("checkpoints/a.json", `{"validation": {"command": "run a"}}`)
+	w.settle()
+	if st := w.state(); st.Checkpoints["a"] != nil || !slices.Contains(st.Specs.Warnings, "W6") {
+		t.Errorf("warnings %v", st.Specs.Warnings)
+	}
+	w = newWorld(t)
+	w.Write(specsYAML, "approved_at: 2026-01-19T10:30:00Z\ncheckpoints:\n  - id: 010\n    validation:\n      command: |\n        run a\n        run b\n      expected: 200\n      timeout: 60000\n")
+	w.settle()
+	if d := w.state().Approved.Definitions[0]; d.ID != "010" || d.Command != "run a\nrun b" || d.Expected != "200" || *d.TimeoutMS != 60000 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A state of the page's own example size reads back as it was written.
+func TestStateReadsBackAsWritten(t *testing.T) {
+	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
+	st := w.state()
+	again, err := st.encode()
+	if diff := cmp.Diff(w.Read("state.json"), string(again)); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/engine/testoutput"
 	"placet/internal/enginetest"
 	"placet/layout"
 	"placet/schemas"
@@ -300,3 +301,59 @@ func read(s engine.Snapshot) *session {
 
 // place is the path of a file of an attempt, relative to the session's folder.
 func place(cp string, n int, name string) string { return layout.AFLIteration(cp, n, name) }
+
+// result is a result.json as an outside validator writes it.
+func result(n, exit int, output string, more string) string {
+	return fmt.Sprintf(`{"iteration": %d, "exitCode": %d, "output": %q%s}`, n, exit, output, more)
+}
+
+// byResult has an outside validator decide.
+func byResult(w *world) { w.config(func(c *Config) { c.Validation = ptr(validateResult) }) }
+
+// escalatedWorld is a session whose first checkpoint is escalated after one
+// attempt.
+func escalatedWorld(t testing.TB, checkpoints ...cp) *world {
+	w := approvedWorld(t, checkpoints...)
+	w.config(func(c *Config) { c.MaxIterations, c.AutoRetryDelay, c.ApprovalQuiet = ptr(1), ptr("0s"), ptr("0s") })
+	w.untilBegun()
+	w.trust()
+	w.failOnce(checkpoints[0].id, "FAILED a.py::b\n")
+	w.status(Escalated, checkpoints[0].id+"=escalated")
+	return w
+}
+
+const hookQuestion = `{"timestamp": "2025-12-06T18:00:00Z", "checkpoint": "a", "question": %q}`
+
+// workerWorld is a session whose worker is a trusted command.
+func workerWorld(t *testing.T) *world {
+	w := approvedWorld(t, cp{id: "a"})
+	w.config(func(c *Config) { c.WorkerCommand, c.AutoRetryDelay = ptr("work"), ptr("0s") })
+	w.Facts.Trusted[w.Facts.Config.Family.(Config).WorkerDigest()] = true
+	w.untilBegun()
+	w.trust()
+	if len(w.Begun) != 1 || !w.Begun[0].Command.Agent || w.Begun[0].Tail == 0 {
+		t.Fatalf("began %+v", w.Begun)
+	}
+	return w
+}
+
+// workerEnded writes the outcome of the worker's last start.
+func (w *world) workerEnded(how string, exit any) {
+	c := w.cp("a")
+	w.Write(w.at("a", numbered("worker-run", c.Worker.Number)), fmt.Sprintf(
+		`{"number": %d, "command_digest": %q, "started_at": "2025-12-06T18:15:00.120Z", "finished_at": "2025-12-06T18:16:00.120Z", "outcome": %q, "exit_code": %v, "tail": "bye\n"}`,
+		c.Worker.Number, c.Worker.CommandDigest, how, exit))
+	clear(w.Facts.Alive)
+	w.settle()
+}
+
+// step carries out plans until a file is there.
+func (w *world) step(rel string) {
+	for !w.Has(rel) {
+		w.Step()
+	}
+}
+
+func match(expected string, outputs ...string) (*bool, *string) {
+	return testoutput.Match(expected, outputs...)
+}

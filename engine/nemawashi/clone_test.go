@@ -11,18 +11,8 @@ import (
 // treeOf is the tree that a story leaves.
 func treeOf(t *testing.T, c enginetest.Case) (tree enginetest.Tree) {
 	t.Helper()
-	enginetest.AtDesk(t, laws(), c, func(d *enginetest.Desk) {
-		d.Settle()
-		for _, step := range c.Steps {
-			after := d.Tree().Clone()
-			step.Do(after)
-			for _, p := range after.Paths() {
-				if was := d.Tree(); was[p] != after[p] {
-					d.Put(p, after[p])
-				}
-			}
-			d.Settle()
-		}
+	plays(t, c, func(d *storyDesk) {
+		d.takes(c.Steps...)
 		tree = d.Tree().Clone()
 	})
 	return tree

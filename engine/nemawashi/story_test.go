@@ -1,6 +1,7 @@
 package nemawashi
 
 import (
+	"fmt"
 	"path"
 	"strings"
 	"testing"
@@ -305,7 +306,7 @@ func TestReplaces(t *testing.T) {
 		if d.Has(next+"/state.json") || !strings.Contains(d.Read(next+"/action.json.problem.md"), "action 7 is still approval_pending") {
 			t.Errorf("it is registered: %s", d.Notes())
 		}
-		d.takes(ticks("apr-", "reject"))
+		d.takes(both(ticks("apr-", "reject"), enginetest.Write(".nemawashi/actions/9/action.json", strings.Replace(mailAction, "{", `{"replaces": 8, `, 1))))
 		d.Settle()
 		if st, _ := ReadState("", []byte(d.Read(next+"/state.json"))); st.Status != ApprovalPending || d.Has(next+"/action.json.problem.md") {
 			t.Errorf("it is %s: %s", st.Status, d.Notes())
@@ -486,4 +487,55 @@ func TestLostAfterACrash(t *testing.T) {
 	if s.Settle(); len(s.Begun) != 2 || open(tree, "out-") == "" {
 		t.Errorf("it begins %+v", s.Begun[2:])
 	}
+}
+
+// 9: an attempt whose end nobody knows is repeated with the same key where the provider
+// honours it, three times in all, and then a person is asked.
+func TestKeysThatAreHonoured(t *testing.T) {
+	const hr = `{"type": "hr_request", "summary": "A day off", "requested_by": "agent", "payload": {"days": 1}}`
+	httpOn := func(c *Config) {
+		c.HR.Provider, c.HR.APIURL, c.HR.HonoursIdempotencyKey = http, "https://hr.acme.example/api", true
+	}
+	plays(t, set(story("", hr), httpOn), func(d *storyDesk) {
+		d.takes(ticks("apr-", "approve"))
+		for n := 1; n <= 3; n++ {
+			job := path.Dir(path.Dir(d.Tree().Find(dir + "/jobs/*/1/attempt-1.json")))
+			if body := d.Read(fmt.Sprintf("%s/1/attempt-%d.json", job, n)); !strings.Contains(body, fmt.Sprintf(`"idempotency_key": "%s-1"`, path.Base(job))) {
+				t.Errorf("attempt %d has another key: %s", n, body)
+			}
+			d.takes(ends("unknown", ""))
+			d.Pass(62 * time.Second)
+			d.Settle()
+		}
+		if open(d.Tree(), "out-") == "" || count(d.Tree(), "/attempt-") != 3 {
+			t.Errorf("%q", d.Tree().Paths())
+		}
+	})
+}
+
+// 11: an override that cannot be used is refused.
+func TestAnOverrideThatCannotBeUsed(t *testing.T) {
+	const other = `"command": "execute", "calendar": {"attendee": "hr@acme.example", "title": "Other", "startAt": "2026-11-25T10:00", "endAt": "2026-11-25T11:00"}`
+	plays(t, set(story("", meetingAction), func(c *Config) { byHand(c); c.ExecuteOverride = "allow" }), func(d *storyDesk) {
+		d.takes(ticks("apr-", "approve"), commands("a", strings.Replace(other, "hr@acme.example", "not an address", 1)), commands("b", other), ends("done", ""))
+		d.leaves(scene{status: Executed, holds: map[string]string{"intake/a/receipt.json": `"code": "bad_override"`}})
+	})
+}
+
+// What no form can show is not asked.
+func TestWhatNoFormCanShowIsNotAsked(t *testing.T) {
+	var parts []string
+	for range mostParts {
+		var to []string
+		for n := range mostAddresses {
+			to = append(to, fmt.Sprintf(`"n%d.%s@bücher-%s.example"`, n, strings.Repeat("a", 60)+"."+strings.Repeat("b", 60)+"."+strings.Repeat("c", 50), strings.Repeat("ü", 20)))
+		}
+		parts = append(parts, fmt.Sprintf(`{"type": "mail_draft", "payload": {"to": [%s], "body": %q}}`, strings.Join(to, ", "), strings.Repeat("`", 12<<10)))
+	}
+	c := story("", fmt.Sprintf(`{"type": "mail_draft", "summary": "Many", "requested_by": "agent", "payload": {"actions": [%s]}}`, strings.Join(parts, ", ")))
+	c.Notes = true
+	plays(t, c, func(d *storyDesk) {
+		d.Settle()
+		d.leaves(scene{status: Drafted, holds: map[string]string{"action.json.problem.md": "what a person must be shown takes "}})
+	})
 }

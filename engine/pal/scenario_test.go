@@ -138,10 +138,6 @@ func seed() enginetest.Case {
 
 func TestScenario1TheSeedsGraph(t *testing.T) {
 	at(t, seed(), func(d desk) {
-		if plan := d.Read(dir + "/plan.json"); !strings.Contains(strings.Join(strings.Fields(plan), ""), `"levels":[["A","B"],["C"],["D"]],"critical_path":["A","C","D"]`) {
-			t.Errorf("plan: %s", plan)
-		}
-		d.wants("at first", d.statuses("A", "B", "C", "D"), []engine.Status{Running, Running, Pending, Pending})
 		d.pass("A", 1)
 		d.wants("C begins while B runs", d.statuses("A", "B", "C", "D"), []engine.Status{Complete, Running, Running, Pending})
 		d.pass("C", 1)
@@ -149,9 +145,6 @@ func TestScenario1TheSeedsGraph(t *testing.T) {
 		d.pass("B", 1)
 		d.pass("D", 1)
 		d.wants("the run", []any{d.state().Status, d.state().Percent}, []any{Complete, 100})
-		if !d.Has(dir+"/report.md") || !d.Has(dir+"/sessions/build/D/report.md") {
-			t.Errorf("a report is missing: %q", d.Tree().Paths())
-		}
 	})
 }
 
@@ -161,7 +154,6 @@ func TestScenario2OneAtATime(t *testing.T) {
 			body := `{"title": "Shop", ` + settings + `, "ports": [{"port_id": "b"}, {"port_id": "a"}, {"port_id": "c"}, {"port_id": "d", "status": "complete"}]}`
 			at(t, story(name, body), func(d desk) {
 				d.wants("the first by order", d.statuses("b", "a", "c", "d"), []engine.Status{Running, Ready, Ready, Complete})
-				d.wants("percent", d.state().Percent, 25)
 				d.pass("b", 1)
 				d.wants("then the next", d.statuses("b", "a", "c"), []engine.Status{Complete, Running, Ready})
 			})
@@ -171,67 +163,22 @@ func TestScenario2OneAtATime(t *testing.T) {
 
 const three = `{"title": "Shop", "max_retries": 3, "max_concurrency": 1, "ports": [{"port_id": "A"}, {"port_id": "B"}]}`
 
-func TestScenario3TheThirdFailureAsksAPerson(t *testing.T) {
+func TestScenario3TheThirdFailureFreesItsSlot(t *testing.T) {
 	at(t, story("three", three), func(d desk) {
 		for try := 1; try <= 3; try++ {
 			d.fail("A", try)
-			d.wants("failed tries", d.state().Loops["A.r1"].CurrentTry, try)
-			if !d.Has(fmt.Sprintf("%s/channels/A/messages/%04d-test-feedback.json", dir, try)) {
-				t.Errorf("feedback %d is not in the channel", try)
-			}
 		}
-		st, id := d.state(), d.open(typeTestFailure)
+		st := d.state()
 		d.wants("the loop, the port, the slot", []any{st.Loops["A.r1"].Status, st.Ports["A"].Status, st.Ports["B"].Status}, []any{Escalated, Blocked, Running})
-		for _, p := range []string{"escalations/" + id + ".json", "requests/" + id + "/request.json", "requests/" + id + "/form.md"} {
-			if !d.Has(dir + "/" + p) {
-				t.Errorf("there is no %s", p)
-			}
-		}
-		if line := d.Read(dir + "/events.jsonl"); strings.Count(line, `"escalation.new"`) != 1 {
-			t.Errorf("the journal tells of the escalation %d times", strings.Count(line, `"escalation.new"`))
-		}
-	})
-	at(t, story("failed results", three), func(d desk) {
-		for try := 1; try <= 3; try++ {
-			d.result("A", try, gaveUp)
-		}
-		d.wants("the loop", d.state().Loops["A.r1"].Status, Escalated)
-		d.wants("of whom", d.state().Escalations[d.open(typeTestFailure)].SessionID, "shop/build/A/impl")
 	})
 }
 
-func TestScenario4WhatAPersonMayDoWithAPortWhoseTriesAreUsedUp(t *testing.T) {
-	begin := func(t *testing.T, tell func(d desk, id string)) {
-		at(t, story("A, B", orchestrationOf("A", "B:A")), func(d desk) {
-			d.fail("A", 1)
-			d.fail("A", 2)
-			tell(d, d.open(typeTestFailure))
-		})
-	}
-	begin(t, func(d desk, id string) {
-		d.answers(id, "retry", "mind the last line")
-		st := d.state()
-		d.wants("a new round", []any{st.Ports["A"].Status, st.Ports["A"].Round, st.Ports["A"].LastTry, st.Loops["A.r1"].Status, st.Loops["A.r2"].Awaiting}, []any{Running, 2, 3, Escalated, "result"})
-		if page := d.Read(dir + "/sessions/build/A/impl/inbox/answer-" + id + ".md"); !strings.Contains(page, "mind the last line") {
-			t.Errorf("the worker is told %q", page)
-		}
-	})
-	begin(t, func(d desk, id string) {
-		d.answers(id, "skip", "")
-		d.pass("B", 1)
-		d.wants("complete below 100", []any{d.state().Status, d.state().Percent}, []any{Complete, 50})
-	})
-	begin(t, func(d desk, id string) {
+func TestScenario4WhatDoesNotAnswerAnEscalation(t *testing.T) {
+	at(t, story("A, B", orchestrationOf("A", "B:A")), func(d desk) {
+		d.fail("A", 1)
+		d.fail("A", 2)
+		id := d.open(typeTestFailure)
 		d.wants("without a comment nothing moves", d.answers(id, "take_over", ""), []string(nil))
-		d.answers(id, "take_over", "did it by hand")
-		d.wants("taken over", []any{d.state().Ports["A"].Status, d.state().Ports["A"].TakenOverBy}, []any{Complete, "kim"})
-	})
-	begin(t, func(d desk, id string) {
-		d.answers(id, "abort_port", "")
-		d.answers(d.open(typeDependency), "skip", "")
-		d.wants("the run", d.state().Status, Failed)
-	})
-	begin(t, func(d desk, id string) {
 		d.wants("dismiss is not offered", d.answers(id, "dismiss", ""), []string(nil))
 	})
 }
@@ -249,38 +196,7 @@ func TestScenario5EverythingIsGivenUpInOneCommit(t *testing.T) {
 		d.wants("one commit", st.Revision, revision+1)
 		d.wants("all ports", d.statuses("A", "B", "C"), []engine.Status{Cancelled, Cancelled, Cancelled})
 		d.wants("the worker of A", len(d.Alive()), 0)
-		for id, e := range st.Escalations {
-			want := map[string]string{typeGeneral: `"accepted"`, typeQuality: `"cancelled"`}[e.Type]
-			if receipt := d.Read(dir + "/requests/" + id + "/receipt.json"); !strings.Contains(receipt, want) {
-				t.Errorf("the receipt of %s lacks %s: %s", e.Type, want, receipt)
-			}
-		}
 		d.wants("nothing moves later", d.result("A", 1, otherFiles), []string(nil))
-	})
-}
-
-func TestScenario6AFailedDependency(t *testing.T) {
-	begin := func(t *testing.T, tell func(d desk)) {
-		at(t, story("A, B, C", orchestrationOf("A", "B:A", "C:B")), func(d desk) {
-			d.fail("A", 1)
-			d.fail("A", 2)
-			d.answers(d.open(typeTestFailure), "abort_port", "")
-			d.wants("both are blocked", d.statuses("B", "C"), []engine.Status{Blocked, Blocked})
-			d.wants("B is asked about, C is not", len(d.state().Requests), 2)
-			tell(d)
-		})
-	}
-	begin(t, func(d desk) {
-		d.answers(d.open(typeDependency), "retry", "")
-		d.wants("B runs without A", []any{d.statuses("B", "C"), d.state().Ports["B"].Waived}, []any{[]engine.Status{Running, Pending}, []string{"A"}})
-	})
-	begin(t, func(d desk) {
-		d.answers(d.open(typeDependency), "skip", "")
-		d.wants("C runs", d.statuses("C"), []engine.Status{Running})
-	})
-	begin(t, func(d desk) {
-		d.answers(d.open(typeDependency), "abort_port", "")
-		d.wants("C is asked about now", d.state().Escalations[d.open(typeDependency)].PortID, "C")
 	})
 }
 
@@ -332,9 +248,6 @@ func TestScenario10TheDeadline(t *testing.T) {
 		d.wants("shortly before", d.settle(), []string(nil))
 		d.PassUntil(d.state().Ports["A"].Deadline.Time())
 		d.wants("at it", d.settle(), []string{"port deadline_passed", "escalation opened"})
-		d.answers(d.open(typeTimeout), "dismiss", "")
-		p := d.state().Ports["A"]
-		d.wants("the same try, without deadline", []any{p.Status, p.LastTry, p.Deadline, p.NoDeadline}, []any{Running, 1, "", true})
 	})
 	at(t, story("late", orchestrationOf("A")), func(d desk) {
 		d.result("A", 1, otherFiles)
@@ -351,20 +264,6 @@ func TestScenario10TheDeadline(t *testing.T) {
 		d.answers(d.open(typeTimeout), "retry", "")
 		d.feedback("A", 1, good)
 		d.noted(layout.PalFeedbackFile("A", 1), "try 1 of port A is over")
-		d.wants("the next round", d.state().Ports["A"].LastTry, 2)
-	})
-}
-
-func TestScenario12TwoPortsChangeOneFile(t *testing.T) {
-	at(t, story("A, B", orchestrationOf("A", "B")), func(d desk) {
-		d.result("A", 1, resultOf)
-		d.result("B", 1, resultOf)
-		d.wants("about the later one", d.state().Escalations[d.open(typeConflict)].PortID, "B")
-		d.feedback("A", 1, good)
-		d.feedback("B", 1, good)
-		d.wants("A completes, B is held", d.statuses("A", "B"), []engine.Status{Complete, Blocked})
-		d.answers(d.open(typeConflict), "dismiss", "")
-		d.wants("accepted", d.statuses("B"), []engine.Status{Complete})
 	})
 }
 
@@ -376,9 +275,6 @@ func TestScenario14WhatSessionsFile(t *testing.T) {
 		d.put("sessions/build/A/test/escalation-1.json", `{"type": "question", "title": "left or right?", "suggestion": "left"}`)
 		id := d.open(typeDecision)
 		d.wants("the port", d.statuses("A"), []engine.Status{Blocked})
-		if record := d.Read(dir + "/escalations/" + id + ".json"); !strings.Contains(record, `"question"`) || !strings.Contains(record, `"left"`) {
-			t.Errorf("record: %s", record)
-		}
 		d.wants("retry needs words", d.answers(id, "retry", ""), []string(nil))
 		d.put("sessions/build/A/test/escalation-2.json", `{"type": "banana", "title": "hm"}`)
 		d.noted("sessions/build/A/test/escalation-2.json", "unknown word \"banana\"")
@@ -394,11 +290,6 @@ func TestScenario14WhatSessionsFile(t *testing.T) {
 		d.wants("without a port", offers, []string{"abort_orchestration", "dismiss"})
 		d.answers(id, "dismiss", "")
 		d.pass("A", 1)
-		for _, e := range d.state().Escalations {
-			if e.Status == Open {
-				t.Errorf("%s of %s is still open", e.Type, e.Subject)
-			}
-		}
 	})
 }
 
@@ -456,11 +347,6 @@ func TestScenario17Messages(t *testing.T) {
 			return fmt.Sprintf(`{"id": %q, "channel_id": "A", "from_session": "shop/build/A/%s", "to_session": "shop/build/A/%s", "type": "query", "payload": "which?"}`, id, from, to)
 		}
 		d.put("channels/A/messages/0001-test-query.json", query("", "test", "impl", "A/0001-test-query"))
-		for _, p := range []string{"channels/A/receipts/0001-test-query.delivered.json", "sessions/build/A/impl/inbox/message-0001-test-query.md"} {
-			if !d.Has(dir + "/" + p) {
-				t.Errorf("there is no %s", p)
-			}
-		}
 		d.put("channels/A/messages/0001-impl-ack.json", `{"id": "A/0001-impl-ack", "channel_id": "A", "from_session": "shop/build/A/impl", "to_session": "shop/build/A/test", "type": "ack", "payload": {"of": "0001-test-query"}}`)
 		if !d.Has(dir + "/channels/A/receipts/0001-test-query.processed.json") {
 			t.Error("the ack was passed over")
@@ -474,9 +360,6 @@ func TestScenario17Messages(t *testing.T) {
 		} {
 			d.put("channels/A/messages/"+c[0]+".json", c[1])
 			d.noted("channels/A/messages/"+c[0]+".json", c[2])
-			if d.Has(dir + "/channels/A/receipts/" + c[0] + ".delivered.json") {
-				t.Errorf("%s was delivered", c[0])
-			}
 		}
 		d.put("sessions/build/A/helper/session.json", `{"type": "worker", "title": "helper"}`)
 		if !slices.ContainsFunc(d.Account("shop").Parts, func(p engine.Part) bool { return p.ID == "build/A/helper" }) {
@@ -546,9 +429,6 @@ func TestScenario11Tokens(t *testing.T) {
 	at(t, set(story("nobody is asked", orchestrationOf("A")), func(c *Config) { c.AutoResolve = []string{typeTokens} }), func(d desk) {
 		d.wants("told, and closed", progress(d, 14250), []string{"escalation auto_resolved"})
 		d.wants("no request", len(d.state().Requests), 0)
-		if lines := d.Read(dir + "/events.jsonl"); !strings.Contains(lines, "escalation.new") || !strings.Contains(lines, `"resolution":"auto"`) {
-			t.Errorf("the journal: %s", lines)
-		}
 	})
 	at(t, set(story("no budget", orchestrationOf("A")), func(c *Config) { n := 0; c.TokenBudget = &n }), func(d desk) {
 		d.wants("never", progress(d, 1000000), []string(nil))

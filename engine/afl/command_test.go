@@ -1,0 +1,228 @@
+package afl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"placet/engine"
+)
+
+// Where a command decides, nothing that an agent can write takes its place, also while
+// nobody has agreed to the command.
+func TestAResultNeverTakesThePlaceOfTheCommand(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.Write(w.at("a", "result.json"), result(1, 0, "4 passing", ""))
+	took(t, w.settle(), "a:worker_done") // no more than that the worker is done
+	w.Write(w.at("a", "result.json"), result(1, 0, "4 passing, again", ""))
+	w.Write(w.at("a", "validation.json"), `{"iteration": 1, "run": 1}`)
+	took(t, w.settle())
+	w.status(Delegating, "a=validating")
+	w.trust()
+	took(t, w.settle(), "a:trusted")
+	if len(w.Begun) != 1 || !strings.HasSuffix(w.Begun[0].Outcome, "validation-2.json") {
+		t.Errorf("began %+v", w.Begun)
+	}
+}
+
+// What stands in place of the outcome of a command that this machine ran, and is not
+// what it wrote, says nothing of how the command ended.
+func TestAForgedOutcomeIsALostOne(t *testing.T) {
+	w := validatingWorld(t, nil, cp{id: "a"})
+	w.validated("a", outcome{stdout: "4 passing"})
+	for event, issued := range map[string][]engine.Digest{
+		"run_lost": {engine.Sum(nil)},
+		"pass":     {engine.Sum(nil), engine.Sum([]byte(w.Read(attemptOne + "validation.json")))},
+	} {
+		snap, _ := w.Full()
+		for i, d := range snap.Docs {
+			if d.Path == w.In(attemptOne+"validation.json") {
+				snap.Docs[i].Issued = issued
+			}
+		}
+		p, err := w.Machine.Step(snap)
+		if err != nil || len(p.Transitions) != 1 || p.Transitions[0].Event != event {
+			t.Errorf("%+v, %v; expected %s", p.Transitions, err, event)
+		}
+	}
+}
+
+// A run whose command is not trusted any more when it is about to begin, or is
+// revoked while it runs, waits for trust: it is no failure.
+func TestARunThatIsNotTrustedAnyMoreWaits(t *testing.T) {
+	for _, how := range []string{outNotStarted, outStopped} {
+		w := validatingWorld(t, nil, cp{id: "a"})
+		w.validated("a", outcome{how: how})
+		clear(w.Facts.Trusted)
+		took(t, w.settle(), "a:rerun")
+		took(t, w.settle())
+		w.status(Delegating, "a=validating")
+		w.trust()
+		took(t, w.settle(), "a:trusted")
+	}
+}
+
+// A command whose files differ in the work tree of a checkpoint waits there alone.
+func TestTrustIsOfTheFolderWhereTheCommandRuns(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a", command: "sh check.sh"}, cp{id: "b", command: "sh check.sh"})
+	w.untilBegun()
+	w.trust()
+	digest := commandDigest("validation", []string{"bash", "-c"}, "sh check.sh")
+	w.Facts.Trusted[digest.In(".afl/worktrees/b")] = false
+	w.done("a")
+	w.done("b")
+	w.settle()
+	if len(w.Begun) != 1 || !strings.Contains(w.Begun[0].Outcome, "/a/") {
+		t.Errorf("began %+v", w.Begun)
+	}
+	snap, _ := w.Full()
+	waits := New().Account(snap).Untrusted
+	if len(waits) != 1 || waits[0].Name != "afl.validation abc12345/b" || waits[0].Prefer != ".afl/worktrees/b" || !slices.Equal(waits[0].Argv, []string{"bash", "-c", "sh check.sh"}) {
+		t.Errorf("waits: %+v", waits)
+	}
+}
+
+// An action begins once in a process, and is known by its name: a session whose folder
+// was made anew, beside the same daemon, must not wait for the commands of the first.
+func TestASessionBegunAnewHasCommandsOfItsOwn(t *testing.T) {
+	named := map[string]bool{}
+	for _, later := range []time.Duration{0, time.Second} {
+		w := approvedWorld(t, cp{id: "a"})
+		w.pass(later)
+		w.untilBegun()
+		w.trust()
+		w.done("a")
+		w.settle()
+		w.status(Delegating, "a=validating")
+		own := ""
+		for range 2 {
+			w.pass(time.Second)
+			_, p := w.Full()
+			if len(p.Actions) != 1 || own != "" && p.Actions[0].ID != own {
+				t.Fatalf("the actions are %+v, and %s was begun", p.Actions, own)
+			}
+			own = p.Actions[0].ID
+		}
+		if named[own] {
+			t.Errorf("%s is a command of two sessions", own)
+		}
+		named[own] = true
+	}
+}
+
+// Commands of a session that is over, or whose settings cannot be used, are not
+// begun again after a restart.
+func TestNoCommandBeginsForASessionThatCannotMove(t *testing.T) {
+	w := approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.trust()
+	w.done("a")
+	w.settle()
+	clear(w.Facts.Alive) // placet was killed
+	begun := len(w.Begun)
+	w.Put(upstreamJSON, `{"feedbackLoop": {"maxIterations": 0}}`)
+	w.settle()
+	if len(w.Begun) > begun {
+		t.Errorf("without settings it began %+v", w.Begun[begun:])
+	}
+	delete(w.Files, upstreamJSON)
+	w.Write("control.json", `{"want": "abort"}`)
+	w.settle()
+	w.status(Aborted, "a=aborted")
+	if len(w.Begun) > begun {
+		t.Errorf("an aborted session began %+v", w.Begun[begun:])
+	}
+}
+
+// A worker command that the state has named since its start is not started
+// again by an answer, though nobody knows what became of it.
+func TestAWorkerCommandBeginsOnce(t *testing.T) {
+	w := workerWorld(t)
+	w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
+	w.settle()
+	first := w.Begun[0].ID
+	clear(w.Facts.Alive) // another process, which knows nothing of it
+	w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
+	p := w.stepUntil("answered")
+	if len(p.Actions) != 1 || p.Actions[0].ID != first || !p.Actions[0].Recorded {
+		t.Fatalf("answered wants %+v", p.Actions)
+	}
+	w.workerEnds("a", outLost, "null", "")
+	took(t, w.settle(), "a:worker_restart")
+	if w.cp("a").Worker.Number != 2 {
+		t.Errorf("start %d", w.cp("a").Worker.Number)
+	}
+}
+
+// Answers are counted, not timed: both can happen in one moment, and clocks are
+// set back.
+func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
+	for name, pass := range map[string]time.Duration{"at once": 0, "later": time.Minute, "the clock is set back": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := workerWorld(t)
+			w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
+			w.settle()
+			w.workerEnds("a", outFinished, "0", "")
+			w.settle()
+			w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
+			w.stepUntil("answered")
+			w.pass(pass)
+			took(t, w.settle(), "a:worker_restart")
+			w.pass(pass)
+			w.workerEnds("a", outFinished, "0", "")
+			took(t, w.settle(), "a:worker_done")
+		})
+	}
+}
+
+// A checkout or a copied session leaves outcomes behind, of runs that this
+// session has not made.
+func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
+	lying := func(w *world, k int) {
+		w.Write(w.at("a", numbered("validation", k)), fmt.Sprintf(`{"iteration": 1, "run": %d, "command_digest": %q, "shell": ["bash", "-c"], "cwd": ".",
+			"started_at": "2020-01-01T00:00:00.000Z", "finished_at": "2020-01-01T00:00:00.000Z", "duration_ms": 1, "outcome": "finished", "exit_code": 0, "timed_out": false,
+			"stdout": {"bytes": 0, "head": "", "tail": "", "truncated": false}, "stderr": {"bytes": 0, "head": "", "tail": "", "truncated": false},
+			"matched_expected": null, "failing_marker": null}`, k, commandDigest("validation", []string{"bash", "-c"}, "run a")))
+	}
+	begun := func(w *world, outcome string) {
+		t.Helper()
+		w.status(Delegating, "a=validating")
+		if n := len(w.Begun); n == 0 || !strings.HasSuffix(w.Begun[n-1].Outcome, "/"+outcome) {
+			t.Errorf("began %+v, expected %s", w.Begun, outcome)
+		}
+	}
+	w := approvedWorld(t, cp{id: "a"})
+	w.untilBegun()
+	w.trust()
+	lying(w, 1)
+	lying(w, 4)
+	w.done("a")
+	w.settle()
+	begun(w, "validation-5.json")
+
+	w = approvedWorld(t, cp{id: "a"}) // it comes while a result is waited for
+	w.untilBegun()
+	w.done("a")
+	w.settle()
+	lying(w, 1)
+	w.trust()
+	took(t, w.settle(), "a:trusted")
+	begun(w, "validation-2.json")
+	w.validated("a", outcome{exit: 1, stdout: "FAILED a.py::b\n"})
+	w.settle()
+	w.status(Delegating, "a=retrying")
+
+	w = workerWorld(t)
+	w.workerEnds("a", outFinished, "1", "")
+	w.settle()
+	w.Write("delegations/a/iterations/2/worker-run.json", w.Read("delegations/a/iterations/1/worker-run.json"))
+	w.answer(typeEscalation, optRetryMore, nil)
+	w.settle()
+	w.status(Delegating, "a=in_progress")
+	if n := len(w.Begun); !strings.HasSuffix(w.Begun[n-1].Outcome, "iterations/2/worker-run-2.json") {
+		t.Errorf("began %s", w.Begun[n-1].Outcome)
+	}
+}
