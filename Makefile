@@ -87,7 +87,7 @@ bench-smoke: build
 
 torture: need-git need-browser
 	@$(GO) run ./internal/faultsim -for $(TORTURETIME) -seed $(TORTURESEED)
-	@PLACET_LAWS=calls $(GO) test $(TESTFLAGS) -count=1 -run '^Test(Toy|Laws|Crash|Errors)' ./internal/enginetest ./engine/...
+	@PLACET_LAWS=calls $(GO) test $(TESTFLAGS) -count=1 -run '^Test(Toy|Laws|Crash|Errors|EveryKindOfBadFile|Scenario17Killed)' ./internal/enginetest ./engine/...
 	@PLACET_TORTURE=full $(GO) test $(TESTFLAGS) -count=1 -v -run '^Test(Torture|Browser)' ./cmd/placet/cli
 
 mutants:

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -359,13 +357,6 @@ func (d *desk) holds(rel string, words ...string) {
 			d.T.Errorf("%s does not hold %q:\n%s", rel, w, d.read(rel))
 		}
 	}
-}
-
-// TestMain has the garbage collected less often: the laws look at thousands of small
-// workspaces, of which nothing is kept.
-func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
-	os.Exit(m.Run())
 }
 
 // database is what stands for the audit databases of a story: it answers the two

@@ -2,9 +2,14 @@ package enginetest
 
 import (
 	"fmt"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
 )
+
+// The laws look at thousands of small workspaces, of which nothing is kept: garbage is
+// collected less often in the tests that use them.
+func init() { debug.SetGCPercent(400) }
 
 // T is the part of *testing.T that the laws use.
 type T interface {
