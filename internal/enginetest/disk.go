@@ -255,6 +255,9 @@ func (o onlooker) settle() error {
 	for range 8 {
 		r, err := o.l.Once(context.Background())
 		for range mostDeliveries {
+			for _, id := range o.w.out.deliver(o.w.now()) { // a busy machine may not have come to it
+				o.l.ActionEnded(id)
+			}
 			if f := o.w.facts(); err != nil || !o.w.out.busy(f) && len(f.Ended) == 0 {
 				break
 			}

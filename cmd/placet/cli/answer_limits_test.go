@@ -9,6 +9,7 @@ import (
 // TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven gives answers at a limit and beyond
 // it. What is said to be answered is carried out.
 func TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven(t *testing.T) {
+	t.Parallel()
 	const longest, longestUser = 64 << 10, 1 << 10
 	for name, c := range map[string]struct {
 		typ     string

@@ -37,6 +37,7 @@ var attacks = slices.Concat(
 )
 
 func TestAttacks(t *testing.T) {
+	t.Parallel()
 	for _, a := range attacks {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()

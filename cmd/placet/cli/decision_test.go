@@ -10,6 +10,7 @@ import (
 // others. A verb takes the option whose effect it means, says what it does, and takes
 // none where there is none; what it says then names every effect and suggests no option.
 func TestApproveAndRejectPickWhatAgreesAndRefuses(t *testing.T) {
+	t.Parallel()
 	const stops, on = "stops the whole run for good", "goes on after architect:design-review"
 	for name, c := range map[string]struct {
 		typ     string

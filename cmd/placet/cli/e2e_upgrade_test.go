@@ -22,6 +22,7 @@ var upgraded = map[string]string{
 // forms that it wrote, whose sentences the forms of today word otherwise. No form is
 // written anew, and words of one's own in it are part of the comment.
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		answeredBefore bool
 		words          string

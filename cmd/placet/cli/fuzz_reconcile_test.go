@@ -249,6 +249,7 @@ var nastyTexts = []string{
 // TestScrambledTreesComeToRest plays many games of FuzzReconcile, by their
 // numbers.
 func TestScrambledTreesComeToRest(t *testing.T) {
+	t.Parallel()
 	games := 60
 	if testing.Short() {
 		games = 10

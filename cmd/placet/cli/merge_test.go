@@ -152,6 +152,7 @@ func (m merge) contradicts(all ...string) {
 
 // A merge that took the state of one side and the receipt of the other went unnoticed.
 func TestAMergeOfTwoHistoriesIsNamed(t *testing.T) {
+	t.Parallel()
 	const receipt, state, journal = "receipt.json", "state.json", "events.jsonl"
 	const adopt = "or, if it is right as it is, adopt it: placet adopt "
 	says := func(one, other string) string { return "/receipt.json says " + one + ", and state.json says " + other }
@@ -206,6 +207,7 @@ func TestAMergeOfAnAnswerIntoARunThatStillAsksIsNamed(t *testing.T) {
 // What answers leave behind contradicts nothing, nor does a receipt that is missing or
 // ahead of its state.
 func TestNoAnswerContradictsItsRun(t *testing.T) {
+	t.Parallel()
 	for family, of := range mergedRuns {
 		for _, option := range []string{of.approve, of.other, ""} {
 			t.Run(fmt.Sprintf("%s %q", family, option), func(t *testing.T) {
@@ -228,6 +230,7 @@ func TestNoAnswerContradictsItsRun(t *testing.T) {
 
 // What a person adopts counts, whatever the receipts say.
 func TestAnAdoptedStateContradictsNothing(t *testing.T) {
+	t.Parallel()
 	for family, taken := range map[string][]string{
 		"afl":       {"state.json", "response.json"},
 		"optimizer": {"state.json", "response.json", "goal.json"},

@@ -40,6 +40,7 @@ var keystrokes = map[string]struct {
 // TestANewcomerAtATerminalAnswersNothingByAccident asks each type of request at a
 // terminal, types what is no answer, and in the end the right one.
 func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
+	t.Parallel()
 	for typ, c := range map[string]struct {
 		options []string
 		answer  string // what is typed in the end, a line for each question

@@ -28,6 +28,7 @@ import (
 // Check 2 of languages: whatever the scripts do, all that placet prints is translated. What
 // they expect is English, so they fail; what counts is what was printed.
 func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
+	t.Parallel()
 	scripts, err := filepath.Glob(scriptFiles)
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts: %v", err)

@@ -112,6 +112,7 @@ func copyProgram(from, to string) error {
 //
 // Under -short, which is for the race detector, those scripts run that start a daemon.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	scripts, err := filepath.Glob(scriptFiles)
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("there are no scripts: %v", err)
@@ -138,6 +139,7 @@ func scriptParams(t testing.TB, scripts []string, runs runner) testscript.Params
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			home := env.WorkDir + "-home" // outside what a script may make its workspace
+			env.Defer(func() { _ = os.RemoveAll(home) })
 			env.Setenv("HOME", home)
 			env.Setenv("TZ", "UTC")
 			env.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(home, ".gitconfig"))

@@ -30,6 +30,7 @@ var worded = map[string]struct {
 // TestWordsAndNamesHaveTheLimitsOfAnAnswer gives each verb words and a name at the limit
 // of an answer and beyond it. What is taken can be carried out.
 func TestWordsAndNamesHaveTheLimitsOfAnAnswer(t *testing.T) {
+	t.Parallel()
 	words, name := strings.Repeat("x", 64<<10), strings.Repeat("k", 1<<10)
 	for verb, c := range worded {
 		t.Run(verb, func(t *testing.T) {
