@@ -29,7 +29,7 @@ BENCHFLAGS ?=
 TORTURETIME ?= 5m
 # How many tests of a package run side by side. Most of those that start placet wait
 # for it more than they work.
-PARALLEL ?= 8
+PARALLEL ?= 16
 # How long the tests of a package may take, on a machine that does much else. No test has a
 # limit of its own.
 TESTTIMEOUT ?= 45m

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"placet/internal/await"
@@ -32,7 +31,7 @@ func serveAt(p *place) *site {
 	p.t.Helper()
 	s := &site{place: p, tokens: map[string]string{}}
 	s.begin()
-	p.t.Cleanup(func() { s.daemon.stop(syscall.SIGTERM) })
+	p.t.Cleanup(func() { s.daemon.stopAfter(p.t) })
 	return s
 }
 

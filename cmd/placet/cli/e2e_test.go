@@ -247,8 +247,21 @@ func (p *place) launch(out *os.File, argv []string) *daemon {
 			_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // and what it was wrapped in
 			d.stop(syscall.SIGKILL)
 		}
+		if p.t.Failed() {
+			p.t.Logf("the daemon said:\n%s", d.said())
+		}
 	})
 	return d
+}
+
+// stopAfter stops the daemon of a test that is over. Where the test has failed, the daemon says what
+// it was doing.
+func (d *daemon) stopAfter(t *testing.T) {
+	if t.Failed() {
+		d.stop(syscall.SIGQUIT)
+		return
+	}
+	d.stop(syscall.SIGTERM)
 }
 
 func (d *daemon) follow(lines *bufio.Scanner) {

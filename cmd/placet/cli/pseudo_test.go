@@ -63,7 +63,7 @@ func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
 		}
 		return os.WriteFile(filepath.Join(conf, "placet.toml"), []byte(text.String()), 0o644)
 	}
-	h := heedless{t, new(sync.WaitGroup), make(chan struct{}, 4)}
+	h := heedless{t, new(sync.WaitGroup), make(chan struct{}, 8)}
 	testscript.RunT(h, params)
 	h.scripts.Wait()
 	for line := range said.lines {
@@ -74,7 +74,7 @@ func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
 	}
 }
 
-// heedless is a test that goes on whatever a script expects, with four scripts at a time.
+// heedless is a test that goes on whatever a script expects, with eight scripts at a time.
 type heedless struct {
 	*testing.T
 	scripts *sync.WaitGroup
