@@ -95,8 +95,8 @@ func TestMCPOverHTTPAsksAndIsAnswered(t *testing.T) {
 		if a.Status != "open" {
 			t.Errorf("%s: %+v", version, a)
 		}
-		arguments["wait_seconds"] = 600
-		done := h.later("ask_human", arguments)
+		// Asked a second time after the answer, it would be asked anew.
+		done := h.later("check_answer", map[string]any{"ask_id": a.AskID, "wait_seconds": 600})
 		if err := h.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "placet://answer/" + a.AskID}); err != nil {
 			t.Fatal(err)
 		}
