@@ -3,7 +3,9 @@ package reconcile
 import (
 	"reflect"
 	"strconv"
+	"sync"
 	"testing"
+	"testing/synctest"
 )
 
 // After a start with many runs there is mostly nothing in the set.
@@ -34,4 +36,27 @@ func TestTheSetLetsGoOfWhatManyRunsTook(t *testing.T) {
 	if reflect.ValueOf(d.in).Pointer() == began {
 		t.Error("the map that many runs have grown is kept")
 	}
+}
+
+// A queue that is closed while its next pass waits for room leaves that room to passes under
+// way: one that comes back from a wait needs it to end.
+func TestAClosedQueueLeavesRoomForPassesUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &session{queue: newWorkqueue(), working: make(semaphore, 1), underWay: make(semaphore, 2)}
+		s.underWay.acquire()
+		s.working.acquire() // the pass that is under way
+		s.queue.mark("next")
+		var passes sync.WaitGroup
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			s.work(t.Context(), &passes)
+		}()
+		synctest.Wait() // it waits for room
+		s.queue.close()
+		s.working.release() // the pass waits for the disk
+		<-over
+		s.working.acquire()
+		s.underWay.acquire()
+	})
 }
