@@ -25,8 +25,13 @@ func Languages() []string { return slices.Clone(languages) }
 
 var languages = []string{English, "ko", "ja"}
 
-// Speaks reports whether there are texts in a language; the pseudo-language is one.
-func Speaks(lang string) bool { return lang == Pseudo || slices.Contains(languages, lang) }
+// AddPseudo adds the pseudo-language to the languages until remove is called. It is for a
+// test beside which nothing else runs.
+func AddPseudo() (remove func()) {
+	before := languages
+	languages = append(slices.Clone(before), Pseudo)
+	return func() { languages = before }
+}
 
 // Pseudo is a language for tests: English, in which all that is translated stands between
 // ⟦ and ⟧, but what is put into a sentence, which has to be translated by itself.

@@ -213,7 +213,7 @@ func (c Config) checkWorkflow(name string) error {
 // checkShared checks the settings that a workflow may have of its own.
 func (c Config) checkShared(where string) error {
 	switch {
-	case !templates.Speaks(c.Language):
+	case !slices.Contains(templates.Languages(), c.Language):
 		return templates.Errorf("optimizer.config.language", "key", where+"language", "value", strconv.Quote(c.Language), "names", strings.Join(templates.Languages(), ", "))
 	case c.LevelAttempts < 1 || c.LevelAttempts > 100:
 		return templates.Errorf("optimizer.config.range", "key", where+"level_attempts", "value", c.LevelAttempts, "least", 1, "most", 100)

@@ -124,7 +124,7 @@ func tryFile(disk fs.FS, try func(name string, f fs.File) error) error {
 }
 
 func (e *examination) git() {
-	out, err := e.w.Command(context.Background(), e.root, "git", "--version").Output()
+	out, err := e.w.Command(context.Background(), "", "git", "--version").Output()
 	if err != nil {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.none.do"), "cli.doctor.git.none")
 		return

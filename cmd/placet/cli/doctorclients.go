@@ -73,7 +73,7 @@ func (e *examination) version(c hook.Client) {
 	case "claude-code":
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		out, err := e.w.Command(ctx, e.root, "claude", "--version").Output()
+		out, err := e.w.Command(ctx, "", "claude", "--version").Output()
 		if m := versionIn.FindStringSubmatch(string(out)); err == nil && m != nil && isBefore(m[1:], blocksFrom) {
 			e.add(isWarning, c.Name, e.w.Text("cli.doctor.claude.do"), "cli.doctor.claude", "version", m[0])
 		}

@@ -25,7 +25,7 @@ func Main(release string) int {
 		fmt.Fprintln(os.Stderr, "placet:", templates.Phrase(console.Locale(os.Getenv), "cli.main.begin", "error", err))
 		return console.ExitProblem
 	}
-	w.Brief = collectLater
+	w.CollectLater = collectLater
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the process at once.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -128,7 +129,7 @@ func speak(w *console.Env) error {
 	if w.Flags.Lang == "" {
 		return nil
 	}
-	if !templates.Speaks(w.Flags.Lang) {
+	if !slices.Contains(templates.Languages(), w.Flags.Lang) {
 		return console.Usage("cli.root.lang", "value", strconv.Quote(console.OneLine(w.Flags.Lang)), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	w.Lang = w.Flags.Lang

@@ -127,7 +127,7 @@ func mergeTree(into, from map[string]any) {
 
 // check refuses words that a setting does not know.
 func (l Layer) check(f File) error {
-	if f.Language != "" && !templates.Speaks(f.Language) {
+	if f.Language != "" && !slices.Contains(templates.Languages(), f.Language) {
 		return l.at([]string{"language"}, "config.language", "setting", "language", "value", strconv.Quote(f.Language), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Gates)) {
@@ -167,7 +167,7 @@ func (l Layer) check(f File) error {
 
 // checkFamily refuses settings that a family cannot use. The error names the setting first.
 func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
-	if _, lang := f.Config(s); lang != "" && !templates.Speaks(lang) {
+	if _, lang := f.Config(s); lang != "" && !slices.Contains(templates.Languages(), lang) {
 		return l.at([]string{f.Name, "language"}, "config.language", "setting", f.Name+".language", "value", strconv.Quote(lang), "languages", strings.Join(templates.Languages(), ", "))
 	}
 	key, err := f.Check(s)

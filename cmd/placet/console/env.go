@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,9 +31,9 @@ type Env struct {
 	Flags   Flags
 	// Lang is the language of what people read on the screen; "" is English.
 	Lang string
-	// Brief, if not nil, is called by a verb that looks at a workspace and ends: its process
-	// may collect garbage later than one that goes on.
-	Brief func()
+	// CollectLater, if not nil, is called by a verb that looks at a workspace and ends: its
+	// process may collect garbage later than one that goes on.
+	CollectLater func()
 }
 
 // Flags are those that every verb has.
@@ -63,7 +64,7 @@ func Locale(getenv func(string) string) string {
 	if i := strings.IndexAny(lang, "_.@"); i >= 0 {
 		lang = lang[:i]
 	}
-	if templates.Speaks(lang) {
+	if slices.Contains(templates.Languages(), lang) {
 		return lang
 	}
 	return templates.English
@@ -119,7 +120,8 @@ func (w *Env) Path(name string) string {
 	return filepath.Join(w.Cwd, name)
 }
 
-// Command is a program with the environment's variables, in a folder.
+// Command is a program with the environment's variables, in a folder, "" for that of this
+// process. Where PATH has no such program, starting it says so.
 func (w *Env) Command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	path, err := w.LookPath(name)
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -128,12 +130,17 @@ func (w *Env) Command(ctx context.Context, dir, name string, args ...string) *ex
 }
 
 // LookPath returns the path of a program as [exec.LookPath] does, by the environment's PATH.
+// A folder that PATH names relative to the present one is passed over: whoever owns that
+// folder would choose the program.
 func (w *Env) LookPath(name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return exec.LookPath(name)
 	}
 	for _, dir := range filepath.SplitList(w.Getenv("PATH")) {
-		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path, nil
 		}
 	}

@@ -150,8 +150,8 @@ type Setup struct {
 // Look opens the workspace to look at it. A folder without a mark is one only where
 // there are runs.
 func Look(w *console.Env) (*Workspace, error) {
-	if w.Brief != nil {
-		w.Brief()
+	if w.CollectLater != nil {
+		w.CollectLater()
 	}
 	b, err := Open(w, Setup{Cached: true})
 	if err != nil || config.IsMarked(b.Root) {
