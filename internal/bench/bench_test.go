@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/internal/leftovers"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(leftovers.Run(m))
 }
 
 func TestMadeRunsAreRunsOfFABER(t *testing.T) {

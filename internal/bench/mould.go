@@ -52,7 +52,7 @@ func makeMoulds() (m moulds, err error) {
 		return m, err
 	}
 	defer os.RemoveAll(dir)
-	w, err := newWorkspace(dir)
+	w, err := newWorkspace(filepath.Join(dir, "workspace")) // its state folder lies beside it
 	if err != nil {
 		return m, err
 	}
