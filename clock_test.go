@@ -20,6 +20,7 @@ import (
 // internal/await, whose limit is the test binary's.
 var clockExceptions = map[string]string{
 	"cmd/placet/cli/e2e_torture_test.go jitter":                                "It sleeps under PLACET_TORTURE=full alone, to vary the moment of a kill; nothing depends on how long.",
+	"cmd/placet/cli/e2e_torture_test.go doesNotSpin":                           "It compares processor time with the time that passes; a busy machine gives a daemon that spins less.",
 	"cmd/placet/cli/e2e_mcp_clients_test.go TestMCP3RealHostsWaitForTheAnswer": "Real hosts give up after a minute of silence, so the answer must come later; it runs with PLACET_CLIENTS alone.",
 	"cmd/placet/cli/e2e_crash_test.go TestFinalRunsAreLookedAtOnceAfterAStart": "It waits until a file is so old that placet believes it at first sight.",
 	"cmd/placet/cli/e2e_optimizer_database_test.go once":                       "The clock that placet gets runs ahead; nothing has a deadline by it.",

@@ -62,6 +62,7 @@ func (a away) torture(p *place, d *daemon, top string, runs []int) {
 	p.until("the daemon says that the workspace is gone: "+d.said(), func() bool {
 		return strings.Count(d.said(), "the workspace is gone") > gone
 	})
+	d.doesNotSpin(t, a.name)
 	for _, i := range runs[4:6] {
 		want[i] = answer(t, a.there(p, top), i)
 	}

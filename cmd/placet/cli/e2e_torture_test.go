@@ -33,6 +33,34 @@ func jitter(moment time.Duration) {
 	}
 }
 
+// spent is the processor time that the daemon has used so far.
+func (d *daemon) spent(t *testing.T) time.Duration {
+	t.Helper()
+	body, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
+	if err != nil {
+		t.Skipf("cannot tell the processor time of a process here: %v", err)
+	}
+	// The second field is the program's name in brackets; user and system
+	// time are fields 14 and 15, in ticks of a hundredth of a second.
+	fields := strings.Fields(string(body[strings.LastIndexByte(string(body), ')')+1:]))
+	var ticks time.Duration
+	for _, f := range fields[11:13] {
+		ticks += time.Duration(atoi(t, f))
+	}
+	return ticks * time.Second / 100
+}
+
+// doesNotSpin checks that the daemon rests for two seconds: it uses less than a fifth of one
+// processor. A busy machine gives a daemon that spins less of it, and one that rests no more.
+func (d *daemon) doesNotSpin(t *testing.T, while string) {
+	t.Helper()
+	began, before := time.Now(), d.spent(t)
+	time.Sleep(2 * time.Second)
+	if took, used := time.Since(began), d.spent(t)-before; used > took/5+50*time.Millisecond {
+		t.Errorf("%s: %v of processor time in %v", while, used, took)
+	}
+}
+
 // freeze stops the daemon and returns when the last of its threads stands still:
 // the signal alone leaves them some time to go on.
 func (d *daemon) freeze(t *testing.T) {
