@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"path"
 	"strings"
 	"syscall"
 	"testing"
 
 	"placet/engine"
+	"placet/engine/store"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -95,5 +97,46 @@ func TestASweepPutsNothingBackThatItCannotRead(t *testing.T) {
 			t.Error(err)
 		}
 		noTemps(t, m)
+	}
+}
+
+// What a sweep has put back, or a person removed, is no reason to refuse the next commit: it
+// was looked for before every one from then on, and the run stood still until a restart.
+func TestADisplacedStateThatASweepPutBackHoldsNoCommitUp(t *testing.T) {
+	for name, goes := range map[string]func(m *memfs.FS, s *store.Store) error{
+		"put back": func(_ *memfs.FS, s *store.Store) error { _, err := s.Sweep(aRun().Dir); return err },
+		"removed": func(m *memfs.FS, _ *store.Store) error {
+			for name := range m.Tree() {
+				if layout.IsTemp(path.Base(name)) {
+					m.Delete(name)
+				}
+			}
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := scene()
+			s := holding(t, m)
+			exchanged := false
+			m.Hook(func(c memfs.Call) error {
+				if exchanged && (c.Op == "open" || c.Op == "exchange" || c.Op == "stat") {
+					return syscall.ESTALE
+				}
+				exchanged = exchanged || c.Op == "exchange"
+				return nil
+			})
+			if err := s.Commit(aRun(), layout.Faber{}, step); err == nil || !strings.Contains(err.Error(), "is kept in") {
+				t.Fatalf("got %v", err)
+			}
+			m.Hook(nil)
+			if err := goes(m, s); err != nil {
+				t.Fatal(err)
+			}
+			state, _ := m.Get(in("state.json"))
+			if err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{stateDoc("state of revision 2", state)}}); err != nil {
+				t.Errorf("the next commit: %v", err)
+			}
+			noTemps(t, m)
+		})
 	}
 }

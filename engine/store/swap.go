@@ -185,7 +185,7 @@ func (s *swapper) bringBack(name string) error {
 	if err == nil {
 		err = s.sweep(temp.(string), beside)
 	}
-	if err == nil || errors.Is(err, os.ErrNotExist) {
+	if err == nil || errors.Is(err, os.ErrNotExist) || errors.Is(err, engine.ErrAbsent) { // a sweep was here first
 		s.displaced.Delete(name)
 		return nil
 	}
