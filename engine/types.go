@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -72,19 +73,55 @@ type Document struct {
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
 	// Issued lists the digests of what this machine wrote at this path, the newest
-	// last, from its record outside the workspace; nil where the record has none. The
-	// record covers requests, forms, receipts, and the state documents that only
-	// placet writes.
+	// last, from its record outside the workspace; nil where the record has none. See
+	// [Issued] for an empty one. The record covers requests, forms, receipts, and the
+	// state documents that only placet writes.
 	Issued []Digest
 	// Parsed caches what [Parse] returns for the content; nil: no cache.
 	Parsed *Parsed
 }
 
+// Issued is what this machine wrote in a run: by path, the digests of the contents, the
+// newest last. An empty digest ends what stands before it.
+type Issued map[string][]Digest
+
+// Add notes a content that is written at a path. A receipt belongs to the request.json
+// that was written before it, so another request.json beside it ends it: the answer to
+// one question says nothing of another under the same id.
+func (i Issued) Add(name string, sum Digest) {
+	if !i.isNewest(name, sum) {
+		i[name] = append(slices.Clip(i[name]), sum)
+		if dir, base := path.Split(name); base == "request.json" && len(i[dir+"receipt.json"]) > 0 {
+			i[dir+"receipt.json"] = append(slices.Clip(i[dir+"receipt.json"]), "")
+		}
+	}
+}
+
+func (i Issued) isNewest(name string, sum Digest) bool {
+	all := i[name]
+	return len(all) > 0 && all[len(all)-1] == sum
+}
+
+// Missing returns the documents whose content is not the newest at its path, in their
+// order, and adds them.
+func (i Issued) Missing(docs []Document) (missing []Document) {
+	for _, d := range docs {
+		if d.Sum = Sum(d.Body); !i.isNewest(d.Path, d.Sum) {
+			i.Add(d.Path, d.Sum)
+			missing = append(missing, d)
+		}
+	}
+	return missing
+}
+
 // Present reports whether the document was read and can be used.
 func (d Document) Present() bool { return d.Err == nil && d.Path != "" }
 
-// IssuedHere reports whether the file holds what this machine wrote there.
-func (d Document) IssuedHere() bool { return d.Sum != "" && slices.Contains(d.Issued, d.Sum) }
+// IssuedHere reports whether the file holds what this machine wrote there last, and has
+// not ended since: an older content that is put back was written for something else.
+func (d Document) IssuedHere() bool {
+	return d.Sum != "" && len(d.Issued) > 0 && d.Issued[len(d.Issued)-1] == d.Sum
+}
 
 // Absent reports whether the file is known not to exist.
 func (d Document) Absent() bool { return errors.Is(d.Err, ErrAbsent) }

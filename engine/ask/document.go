@@ -200,7 +200,7 @@ func (f Artifact) isBinding() bool { return f.Binding == nil || *f.Binding }
 func (r *view) readAsk() {
 	r.doc = r.Snap.In("ask.json")
 	if r.Begun {
-		if !r.doc.Unsettled() && string(r.doc.Sum) != string(r.State.AskDigest) {
+		if r.isChanged() {
 			r.Notes.Beside(r.doc.Path, r.Say("ask.changed"))
 		}
 		return
@@ -217,6 +217,11 @@ func (r *view) readAsk() {
 		r.Bad(r.doc, r.Say("ask.notyet", "error", err))
 	}
 	r.canBeAsked = err == nil && !r.awaitsOther()
+}
+
+// isChanged reports whether ask.json is not what was registered.
+func (r *view) isChanged() bool {
+	return !r.doc.Unsettled() && string(r.doc.Sum) != string(r.State.AskDigest)
 }
 
 // resolve records the digests of the files and who may answer, or says why nobody can be

@@ -76,6 +76,25 @@ func read(k *run.Run[State]) *view {
 	return r
 }
 
+// Judged is an ask as a pass over it would judge it: what may be told to whoever waits.
+type Judged struct {
+	State State
+	// Begun is true where the question is asked, or has ended, as the state says it, and
+	// more than the state shows who answered where a gate asks for that.
+	Begun bool
+	// Changed is true where ask.json is not what was asked.
+	Changed bool
+}
+
+// Judge judges an ask by a snapshot of it.
+func (m Machine) Judge(s engine.Snapshot) Judged {
+	v, ok := m.kernel.Judge(s)
+	if !ok {
+		return Judged{}
+	}
+	return Judged{v.State, true, v.isChanged()}
+}
+
 // notes looks at what may stand in the way of an answer, and at a receipt that differs.
 func (r *view) notes() {
 	if r.State.Status == Open {

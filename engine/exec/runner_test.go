@@ -536,7 +536,7 @@ type recordOf map[string][]engine.Digest
 
 func (recordOf) Attributed(string, engine.Digest) string { return "" }
 
-func (r recordOf) Issued(string) map[string][]engine.Digest { return r }
+func (r recordOf) Issued(string) engine.Issued { return engine.Issued(r) }
 
 func (r recordOf) Issue(_ string, docs []engine.Document) error {
 	for _, d := range docs {

@@ -238,6 +238,12 @@ func (r Receipt) agrees(stated Receipt) bool {
 		plainText(r.Comment) == plainText(stated.Comment)
 }
 
+// Repeats reports whether a receipt records the decision that a state says, about what
+// the state says was shown.
+func (r Receipt) Repeats(stated Receipt) bool {
+	return r.RequestID == stated.RequestID && r.Digest == stated.Digest && r.agrees(stated)
+}
+
 // outcome says what became of a request.
 func (r Receipt) outcome(lang string) string {
 	words := said(lang, r.Response, r.Selected)

@@ -72,9 +72,9 @@ type Evaluation struct {
 	Members []string
 	Gate    engine.Gate
 	Now     time.Time
-	// Revision is that of the state, and Altered why request.json is not what was
-	// issued, "" where it is or is gone: both are asked of a receipt that this
-	// machine did not write.
+	// Revision is that of the state, asked of a receipt that this machine did not write,
+	// and Altered why request.json is not what was issued, "" where it is or is gone:
+	// then no receipt is of this request.
 	Revision int
 	Altered  string
 	// PartialWriteGrace is how long a file that cannot be read may be half of a write.

@@ -140,9 +140,9 @@ func Demands(g engine.Gate) bool {
 // A claim names the request, an answer that the request offers, and the digest of
 // what is or was shown. What people write into the request's folder is then held
 // against the gate by what is known of its author. A receipt that this machine wrote
-// is fact: the answer was verified before it. Every other record (another
-// receipt, an entry of upstream's, a stamp) proves nothing: it is taken at the level
-// file and without approvers alone.
+// for this request is fact: the answer was verified before it. Every other record
+// (another receipt, one of an earlier request under the same id, an entry of upstream's,
+// a stamp) proves nothing: it is taken at the level file and without approvers alone.
 func Verify(c Claim, a Evaluation) (Decision, string) {
 	if c.Place == "" {
 		c.Place = c.Path
@@ -217,7 +217,7 @@ func (a Evaluation) checkSaved(c *Claim) string {
 // verifyReceipt checks a receipt of a transition that the state has not made.
 func (a Evaluation) verifyReceipt(c *Claim) string {
 	rc := c.Receipt
-	if c.Issued {
+	if c.Issued && a.Altered == "" {
 		return ""
 	}
 	if problem := a.unproven(c); problem != "" {

@@ -56,7 +56,7 @@ func (r *view) isHome() bool {
 		}
 	}
 	for _, id := range ids {
-		if id != "" && r.Folder(id).ReceiptDoc.IssuedHere() {
+		if q := r.Request(id); q != nil && r.HasReceipt(q) {
 			return true
 		}
 	}
@@ -104,7 +104,7 @@ func isProven(r *view) bool {
 	if f.Receipt == nil || f.Receipt.Result != gate.Accepted || f.Receipt.Response != optApprove {
 		return false
 	}
-	if len(approvers(r)) == 0 || f.ReceiptDoc.IssuedHere() && len(r.Doc.Issued) > 0 {
+	if len(approvers(r)) == 0 || r.HasReceipt(q) && len(r.Doc.Issued) > 0 {
 		return true
 	}
 	a := r.LateAnswer(q)

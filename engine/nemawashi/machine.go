@@ -49,6 +49,16 @@ var family = kernel{
 	Absent: absent, Explain: explain, Tell: tell,
 }
 
+// Judge returns the state of an action as a pass over a snapshot of it would judge it; ok is
+// false where it has none that can be used.
+func (m Machine) Judge(s engine.Snapshot) (st State, ok bool) {
+	v, ok := m.kernel.Judge(s)
+	if !ok {
+		return st, false
+	}
+	return v.State, true
+}
+
 // always is what every transition changes.
 func always(c *change) {
 	c.State.UpdatedAt = c.Now

@@ -65,7 +65,14 @@ type bound[S, V any] struct {
 func (f *Family[S, V]) open(s engine.Snapshot) *bound[S, V] {
 	r := f.newRun(s, gate.Folders(s))
 	f.readState(r)
-	return f.bind(r)
+	b := f.bind(r)
+	if b.Usable() && r.Doc.Issued != nil { // where this machine wrote none, it may be a clone
+		if r.Problem = f.unproven(b); r.Problem != "" {
+			r.Begun = false // for all that is known, what the state says never was
+			return f.bind(r)
+		}
+	}
+	return b
 }
 
 // after is the run as it stands once a transition is fact, in the same snapshot.

@@ -89,18 +89,50 @@ func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
 // something may. Without a journal anybody may have written the state: where a gate asks
 // for more than a claim, either this machine did, or the answer or its receipt is there.
 func (f *Family[S, V]) unproven(b *bound[S, V]) string {
-	if !b.Begun || f.hasJournal() || b.Doc.IssuedHere() {
+	if !b.Begun || f.Shared != nil || f.hasJournal() || b.Doc.IssuedHere() {
 		return ""
 	}
 	for _, q := range b.Requests() {
-		if q.Status != gate.Accepted || !gate.Demands(b.gate(q)) || b.Folder(q.ID).ReceiptDoc.IssuedHere() {
-			continue
-		}
-		if a := b.LateAnswer(q); a == nil || a.Response != string(q.Response) || !slices.Equal(a.Selected, q.Selected) {
+		if gate.Demands(b.gate(q)) && !b.isProven(q) {
 			return b.withHelp(b.Say("run.state.unproven", "request", q.ID), f.Anew)
 		}
 	}
 	return ""
+}
+
+// isProven reports whether something besides the state shows what became of a request:
+// this machine's receipt, the answer itself where it was given to this very request, or
+// the deadline.
+func (b *bound[S, V]) isProven(q *Request) bool {
+	switch {
+	case b.HasReceipt(q):
+		return true
+	case q.Status == gate.Expired:
+		return q.Deadline != "" && !b.Snap.Now.Before(q.Deadline.Time())
+	case q.Status != gate.Accepted:
+		return true // nobody decided
+	}
+	d := b.Folder(q.ID).Doc
+	if string(d.Sum) != string(q.Digest) || d.Issued != nil && !d.IssuedHere() {
+		return false
+	}
+	a := b.LateAnswer(q)
+	return a != nil && a.Response == string(q.Response) && slices.Equal(a.Selected, q.Selected)
+}
+
+// HasReceipt reports whether this machine wrote the receipt that stands beside a closed
+// request, and it says what the state says of it.
+func (r *Run[S]) HasReceipt(q *Request) bool {
+	f := r.Folder(q.ID)
+	return f.Receipt != nil && f.ReceiptDoc.IssuedHere() && f.Receipt.Repeats(r.Receipt(q))
+}
+
+// Judge returns the family's view of a run. ok is true where its state may be told to
+// others as what was decided: it can be used, and more than the file itself shows who
+// answered where a gate asks for that.
+func (f *Family[S, V]) Judge(s engine.Snapshot) (v V, ok bool) {
+	b := f.open(s)
+	return b.v, b.Begun && b.Usable() && f.unproven(b) == ""
 }
 
 // watch are the folders in which others may write what moves the run.

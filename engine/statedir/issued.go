@@ -45,7 +45,7 @@ func record(run string) string {
 // Issued returns, by path, the digests of what this machine wrote in a run, the
 // newest last; see [engine.Document].Issued. A record that cannot be read knows
 // nothing.
-func (d *Dir) Issued(run string) map[string][]engine.Digest {
+func (d *Dir) Issued(run string) engine.Issued {
 	body, err := d.Read(record(run), 2*longestRecord)
 	if err != nil {
 		return nil
@@ -54,11 +54,11 @@ func (d *Dir) Issued(run string) map[string][]engine.Digest {
 }
 
 // parse reads a record; a torn line says nothing.
-func parse(body []byte) map[string][]engine.Digest {
-	issued := map[string][]engine.Digest{}
+func parse(body []byte) engine.Issued {
+	issued := engine.Issued{}
 	for line := range bytes.Lines(body) {
 		if name, hex := split(line); len(hex) == 64 {
-			issued[name] = append(issued[name], engine.Digest("sha256:"+hex))
+			issued.Add(name, engine.Digest("sha256:"+hex))
 		}
 	}
 	return issued
@@ -111,14 +111,10 @@ func (d *Dir) cannotRecord(name string, err error) error {
 }
 
 // newLines are the lines of contents that are not the newest of their path already.
-func newLines(known map[string][]engine.Digest, docs []engine.Document) []byte {
+func newLines(known engine.Issued, docs []engine.Document) []byte {
 	var lines []byte
-	for _, doc := range docs {
-		sum := engine.Sum(doc.Body)
-		if all := known[doc.Path]; len(all) > 0 && all[len(all)-1] == sum {
-			continue
-		}
-		lines = fmt.Appendf(lines, "%s %s\n", doc.Path, sum.Hex())
+	for _, doc := range known.Missing(docs) {
+		lines = fmt.Appendf(lines, "%s %s\n", doc.Path, doc.Sum.Hex())
 	}
 	return lines
 }

@@ -16,7 +16,7 @@ import (
 type Record interface {
 	// Issued returns, by path, the digests of what was written in a run, the
 	// newest last.
-	Issued(runDir string) map[string][]engine.Digest
+	Issued(runDir string) engine.Issued
 	// Issue records, durably, what is about to be written in a run.
 	Issue(runDir string, docs []engine.Document) error
 	// Attributed returns for whom placet itself has written a content, "" for nobody.

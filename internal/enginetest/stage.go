@@ -42,7 +42,7 @@ type Stage struct {
 	Forgotten []string
 	// Unrecorded has the machine know of no document that this machine wrote it.
 	Unrecorded bool
-	issued     map[string][]engine.Digest
+	issued     engine.Issued
 	story      *transcript
 }
 
@@ -50,7 +50,7 @@ type Stage struct {
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
 	s := &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		issued: map[string][]engine.Digest{},
+		issued: engine.Issued{},
 		Owner:  map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Environment{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
@@ -107,7 +107,7 @@ func (s *Stage) Issue(d engine.Document) {
 	s.Put(d.Path, string(d.Body))
 	switch d.Kind {
 	case layout.KindRequest, layout.KindForm, layout.KindReceipt, engine.KindState:
-		s.issued[d.Path] = append(s.issued[d.Path], engine.Sum(d.Body))
+		s.issued.Add(d.Path, engine.Sum(d.Body))
 	}
 }
 

@@ -2,7 +2,6 @@ package memfs
 
 import (
 	"maps"
-	"slices"
 	"sync"
 
 	"placet/engine"
@@ -12,11 +11,11 @@ import (
 // becomes of the disk.
 type Record struct {
 	mu   sync.Mutex
-	runs map[string]map[string][]engine.Digest
+	runs map[string]engine.Issued
 }
 
 // Issued returns the digests of what was written in a run, by path.
-func (r *Record) Issued(run string) map[string][]engine.Digest {
+func (r *Record) Issued(run string) engine.Issued {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.runs[run])
@@ -34,17 +33,13 @@ func (r *Record) Issue(run string, docs []engine.Document) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.runs == nil {
-		r.runs = map[string]map[string][]engine.Digest{}
+		r.runs = map[string]engine.Issued{}
 	}
 	paths := maps.Clone(r.runs[run])
 	if paths == nil {
-		paths = map[string][]engine.Digest{}
+		paths = engine.Issued{}
 	}
-	for _, d := range docs {
-		if sum := engine.Sum(d.Body); !slices.Contains(paths[d.Path], sum) {
-			paths[d.Path] = append(slices.Clip(paths[d.Path]), sum)
-		}
-	}
+	paths.Missing(docs)
 	r.runs[run] = paths
 	return nil
 }
