@@ -33,6 +33,7 @@ var attacks = slices.Concat(
 	journalAttacks,
 	formAttacks,
 	verifyAttacks,
+	toldAttacks,
 	trustAttacks,
 )
 

@@ -13,6 +13,7 @@ const (
 	ExitProblem = 1 // a note stands, a run does not settle, an answer was refused
 	ExitUsage   = 2 // usage or configuration
 	ExitOpen    = 3 // once, status, inbox: no problem, but a request is open
+	ExitChanged = 7 // what was asked about is not what is there now
 	// A prompt was interrupted, or nobody answered it: what a shell gives for SIGINT.
 	ExitInterrupted = 130
 )
@@ -59,6 +60,11 @@ func Usage(key templates.Key, pairs ...any) *Problem {
 // Refused is a problem with what was asked for.
 func Refused(key templates.Key, pairs ...any) *Problem {
 	return newProblem(ExitProblem, key, pairs)
+}
+
+// Changed is a problem with what is not as it was when it was asked about.
+func Changed(key templates.Key, pairs ...any) *Problem {
+	return newProblem(ExitChanged, key, pairs)
 }
 
 // ProblemOf is a problem with what was asked for that an error describes: the error

@@ -124,14 +124,14 @@ func (b *Workspace) Actions() []reconcile.Found {
 	return slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool { return f.Run.Family != "nemawashi" })
 }
 
-// ActionState is the state of an action; ok is false where it has none that can be read.
+// ActionState is the state of an action as a pass would judge it; ok is false where it has
+// none that can be used.
 func (b *Workspace) ActionState(f reconcile.Found) (st nemawashi.State, ok bool) {
-	d := b.ReadDocument(f, "state.json")
-	if !d.Present() {
+	snap, err := b.SettledRun(f, false)
+	if err != nil {
 		return st, false
 	}
-	st, err := nemawashi.ReadState("state.json", d.Body)
-	return st, err == nil
+	return nemawashi.New().Judge(snap)
 }
 
 // ChangedFile is a file of an action that is not as it was registered, "" where all are, or

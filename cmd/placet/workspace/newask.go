@@ -135,6 +135,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 			return f, err
 		}
 		if there, ok := a.previous(f, asked); x.IdempotencyKey != "" && ok {
+			a.want(f, asked)
 			return f, alike(asked, there)
 		}
 		if try == 0 {
@@ -150,6 +151,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 			return f, console.Refused("workspace.ask.invalid", "error", console.Plain(err))
 		}
 		if created {
+			a.want(f, asked)
 			return f, nil
 		}
 	}
@@ -161,10 +163,8 @@ func (a *Asks) previous(f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool
 		there, _ := ask.ReadAsk(f.Run.ID, a.lang(), d.Body, a.Env.Now(), a.Env.Now())
 		return there, true
 	}
-	st, ok := a.State(f)
-	there = st.Ask
-	there.MayAnswer = like.MayAnswer // the state's is narrowed by the gates
-	return there, ok
+	j := a.judgeAsk(f)
+	return registered(j.State, like), j.Begun
 }
 
 // OtherQuestion is the error of a key that has another question.
@@ -172,8 +172,9 @@ type OtherQuestion struct{ There ask.Ask }
 
 func (e OtherQuestion) Error() string { return console.Cut(console.OneLine(e.There.Question), 200) }
 
-// alike refuses another question under the same key.
-func alike(asked, there ask.Ask) error {
+// isAlike reports whether two asks ask the same. Digests of files and deadlines are not the
+// question.
+func isAlike(asked, there ask.Ask) bool {
 	words := func(a ask.Ask) string {
 		same := ask.Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default, MayAnswer: a.MayAnswer}
 		for _, f := range a.Artifacts {
@@ -182,7 +183,12 @@ func alike(asked, there ask.Ask) error {
 		body, _ := schemas.Encode(same)
 		return string(body)
 	}
-	if words(asked) == words(there) {
+	return words(asked) == words(there)
+}
+
+// alike refuses another question under the same key.
+func alike(asked, there ask.Ask) error {
+	if isAlike(asked, there) {
 		return nil
 	}
 	return console.Usage("workspace.ask.other", "key", strconv.Quote(console.OneLine(string(asked.IdempotencyKey))), "question", OtherQuestion{there}).Try("workspace.ask.other.try")
