@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/layout"
 )
 
@@ -101,7 +103,7 @@ func (j *judge) Step(s engine.Snapshot) (engine.Plan, error) {
 func (j *judge) judge(s engine.Snapshot, p engine.Plan) {
 	j.t.Helper()
 	for _, law := range []func(engine.Snapshot, engine.Plan) []string{
-		j.rows, j.finality, commitPoint, j.writers, compareAndSwap, distinct, wakes, actions,
+		j.rows, j.finality, commitPoint, j.writers, compareAndSwap, distinct, wakes, actions, j.replays,
 	} {
 		for _, problem := range law(s, p) {
 			j.t.Errorf("%s at %s: %s", s.Key, s.Now.Format("15:04:05.000"), problem)
@@ -143,6 +145,41 @@ func commitPoint(_ engine.Snapshot, p engine.Plan) []string {
 		return []string{fmt.Sprintf("%s without a write of the state document", rowText(p.Transitions[0].Edge))}
 	}
 	return nil
+}
+
+// replays: a receipt that this machine wrote for another request under the same id decides
+// nothing where a gate asks for more than a claim.
+func (j *judge) replays(s engine.Snapshot, p engine.Plan) (problems []string) {
+	for _, w := range p.Writes {
+		r, err := gate.ReadReceipt(w.Path, w.Body)
+		if w.Kind != layout.KindReceipt || err != nil || r.Result != gate.Accepted && r.Result != gate.Expired {
+			continue
+		}
+		gated := copySnapshot(s)
+		gated.Facts.Config.Gates = map[string]engine.Gate{"*": {Level: "file", Approvers: []string{"somebody else"}}}
+		gated.Docs = slices.DeleteFunc(gated.Docs, func(d engine.Document) bool { return d.Path == w.Path })
+		old := copySnapshot(gated)
+		w.Sum, w.Issued, w.Changed = engine.Sum(w.Body), []engine.Digest{engine.Sum(w.Body), ""}, s.Now.Add(-time.Hour)
+		at, _ := slices.BinarySearchFunc(old.Docs, w.Path, func(d engine.Document, p string) int { return strings.Compare(d.Path, p) })
+		old.Docs = slices.Insert(old.Docs, at, w)
+		without, with := j.moves(gated), j.moves(old)
+		if diff := compare(without, with); diff != "" {
+			problems = append(problems, fmt.Sprintf("the receipt of another request moves it (-without +with):\n%s", diff))
+		}
+	}
+	return problems
+}
+
+// moves are the rows that the next step takes.
+func (j *judge) moves(s engine.Snapshot) (rows []string) {
+	p, err := j.Machine.Step(s)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, tr := range p.Transitions {
+		rows = append(rows, rowText(tr.Edge)+" "+tr.Subject)
+	}
+	return rows
 }
 
 // writers: nobody else's file is written or removed. A file of another writer
