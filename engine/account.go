@@ -53,6 +53,15 @@ type RunView struct {
 // StatusAbsent is the status of a folder that is no run; see [RunView.Absent].
 const StatusAbsent Status = "absent"
 
+// ChangedArtifact is a file that is not what a request asks about. Shown and Now are
+// digests, 64 hex digits each; Now is "" where there is no such file.
+type ChangedArtifact struct {
+	Path  string    `json:"path"`
+	Shown string    `json:"shown"`
+	Now   string    `json:"now"`
+	Since time.Time `json:"-"` // of the change, zero where Now is ""
+}
+
 // PendingFile is a file that may still be being written.
 type PendingFile struct {
 	Path string `json:"path"` // relative to the workspace
@@ -153,6 +162,11 @@ type OpenRequest struct {
 	Approvers   []string       `json:"approvers"`
 	GatesWait   bool           `json:"gates_wait"`
 	Artifacts   []string       `json:"artifacts"`
+	// Changed are the binding artifacts that are not what was asked about.
+	Changed []ChangedArtifact `json:"changed"`
+	// Voids is how often answers were void, and Void says why the last ones are, "" for none.
+	Voids int    `json:"voids"`
+	Void  string `json:"void"`
 	Form        string         `json:"form"`     // path of the present form, relative to the workspace
 	Response    string         `json:"response"` // path of response.json, relative to the workspace
 	Digest      Digest         `json:"digest"`   // of what is shown now

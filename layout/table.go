@@ -244,6 +244,10 @@ func (w *walker) has(dir string, names ...string) bool {
 // RequestsDir is the folder of a run that holds its requests.
 const RequestsDir = "requests"
 
+// VoidFile is the name of the file in a request's folder that lists the answers that never
+// count.
+const VoidFile = "void.json"
+
 // Kinds of files in a request folder, the same for all families.
 const (
 	KindRequest      = "request"
@@ -251,6 +255,7 @@ const (
 	KindResponse     = "response"
 	KindResponseCopy = "response-copy" // a synchroniser's second answer
 	KindReceipt      = "receipt"
+	KindVoid         = "void" // the answers that never count
 )
 
 // requestID is what a request id must look like to be a folder's name.
@@ -294,6 +299,7 @@ var requestFiles = newTable(
 	pattern{"requests/{request}/request.json", jsonBy(KindRequest, Placet)},
 	pattern{"requests/{request}/response.json", jsonBy(KindResponse, Anyone)},
 	pattern{"requests/{request}/receipt.json", jsonBy(KindReceipt, Placet)},
+	pattern{"requests/{request}/" + VoidFile, jsonBy(KindVoid, Placet)},
 	pattern{"requests/{request}/form.md", textBy(KindForm, Reviewer)},
 	pattern{"requests/{request}/{form}", textBy(KindForm, Reviewer)},
 	pattern{"requests/{request}/problem.md", textBy(KindProblem, Placet)},

@@ -19,7 +19,7 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"afl/review", "afl/state", "afl/validation", "afl/verdict", "afl/worker", "afl/worker-run",
 		"ask/answer", "ask/ask", "ask/state", "ask/withdraw",
 		"faber/cancel", "faber/event", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
-		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional", "kernel/slack-attempt", "kernel/slack-note", "kernel/slack-outcome",
+		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional", "kernel/slack-attempt", "kernel/slack-note", "kernel/slack-outcome", "kernel/void",
 		"mcp/answer", "mcp/ask_human", "mcp/check_answer", "mcp/explain_run", "mcp/explanation", "mcp/list_waiting", "mcp/recorded", "mcp/report_progress",
 		"mcp/waiting", "mcp/withdraw_question",
 		"nemawashi/action", "nemawashi/attempt", "nemawashi/command", "nemawashi/event", "nemawashi/job", "nemawashi/outcome", "nemawashi/receipt",

@@ -102,6 +102,16 @@ func ticks(items ...string) enginetest.Step {
 	}}
 }
 
+// ticksAgain is the step in which somebody fills in the form that was issued since answers
+// were void.
+func ticksAgain(items ...string) enginetest.Step {
+	return enginetest.Step{Name: "tick again " + strings.Join(items, ", "), Do: func(t enginetest.Tree) {
+		for _, item := range items {
+			t.Replace(dir+"/requests/*/form-*.md", "- [ ] "+item, "- [x] "+item)
+		}
+	}}
+}
+
 // comments is the step in which a reviewer writes into a form and sends it.
 func comments(words string) enginetest.Step {
 	return enginetest.Step{Name: "write " + words, Do: func(t enginetest.Tree) {
@@ -140,6 +150,8 @@ func cases() []enginetest.Case {
 			"plan.md", "the plan", "info.md", "info"),
 		noted(with(story("stale", `{"question": "Well?", "artifacts": [{"path": "plan.md"}], "deadline": "1h"}`,
 			enginetest.Write("plan.md", "other"), ticks("approve", "submit"), pass(2*time.Hour)), "plan.md", "the plan")),
+		noted(with(story("void", `{"question": "Well?", "artifacts": [{"path": "plan.md"}]}`,
+			enginetest.Write("plan.md", "other"), ticks("approve", "submit"), enginetest.Write("plan.md", "the plan"), ticksAgain("reject", "submit")), "plan.md", "the plan")),
 		noted(story("somebody's answer", yes, put("answer.json", theirs), ticks("approve", "submit"))),
 		noted(story("changed", yes, put("ask.json", `{"question": "Another?"}`), ticks("reject", "submit"))),
 	}

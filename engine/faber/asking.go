@@ -52,7 +52,7 @@ func (r *requests) readFolder(q question) *openRequest {
 	o := &openRequest{q: q, a: r.Folder(q.RequestID)}
 	r.adopt(o)
 	issued, now := r.sums(o.req)
-	o.issued, o.view = gate.Digest(o.body, issued), gate.Digest(o.body, now)
+	o.issued, o.view = gate.Digest(o.body, issued, 0), gate.Digest(o.body, now, 0)
 	for i, a := range o.req.Artifacts {
 		if issued[i] != now[i] {
 			o.moved = append(o.moved, a.Path)
@@ -73,7 +73,7 @@ func (r *requests) past(a *gate.Folder) *openRequest {
 		o.q.phase, o.q.step = rp.Phase, rp.Step
 	}
 	issued, _ := r.sums(o.req)
-	o.issued = gate.Digest(o.body, issued)
+	o.issued = gate.Digest(o.body, issued, 0)
 	o.view = o.issued
 	return o
 }
@@ -144,7 +144,7 @@ func (r *requests) formRevision(o *openRequest, req gate.Request) int {
 	shown := r.formDigest(o.a, "form.md")
 	for rev := r.State.rev; rev > 0 && rev > r.State.rev-8; rev-- {
 		req.Revision = rev
-		if issued, _ := r.sums(req); gate.Digest(run.Must(req.Encode()), issued) == shown {
+		if issued, _ := r.sums(req); gate.Digest(run.Must(req.Encode()), issued, 0) == shown {
 			return rev
 		}
 	}

@@ -36,7 +36,7 @@ func (w *world) commit() {
 
 // shown is the digest of what the request shows now.
 func (w *world) shown() engine.Digest {
-	return gate.Digest([]byte(w.Files[w.In(requestFile)]), []string{engine.Sum([]byte(w.Files["design.md"])).Hex()})
+	return gate.Digest([]byte(w.Files[w.In(requestFile)]), []string{engine.Sum([]byte(w.Files["design.md"])).Hex()}, 0)
 }
 
 // reissue changes the artifact and gives request.json its digest.

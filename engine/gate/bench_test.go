@@ -51,6 +51,6 @@ func BenchmarkJudge(b *testing.B) {
 func BenchmarkDigest(b *testing.B) {
 	body, binding := []byte(reviewJSON), []string{engine.Sum(nil).Hex(), ""}
 	for b.Loop() {
-		Digest(body, binding)
+		Digest(body, binding, 0)
 	}
 }

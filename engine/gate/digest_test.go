@@ -22,7 +22,7 @@ func TestTheDigestOfWhatWasShownCoversRequestAndArtifacts(t *testing.T) {
 		{"several, in order", []string{b, "", a}, "{}\n" + b + "\nmissing\n" + a + "\n"},
 	} {
 		sum := sha256.Sum256([]byte(c.shown))
-		if got, want := Digest(request, c.binding), engine.Digest("sha256:"+hex.EncodeToString(sum[:])); got != want {
+		if got, want := Digest(request, c.binding, 0), engine.Digest("sha256:"+hex.EncodeToString(sum[:])); got != want {
 			t.Errorf("%s: %s, want %s", c.name, got, want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestTheDigestOfWhatWasShownCoversRequestAndArtifacts(t *testing.T) {
 
 func TestTheDigestDoesNotWriteIntoTheRequestsMemory(t *testing.T) {
 	memory := []byte("{}\nrest")
-	Digest(memory[:3], []string{""})
+	Digest(memory[:3], []string{""}, 0)
 	if string(memory) != "{}\nrest" {
 		t.Errorf("memory now holds %q", memory)
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -288,14 +289,18 @@ const missing = "missing"
 
 // Digest returns the digest of what a reviewer is shown: SHA-256 of
 // request.json's bytes and, per binding artifact in the request's order, one
-// line with its hex digest as it is now, or "missing" where binding has "".
-func Digest(request []byte, binding []string) engine.Digest {
+// line with its hex digest as it is now, or "missing" where binding has "". Once answers
+// were void, a line says how often: none of them is given to what is shown since.
+func Digest(request []byte, binding []string, voids int) engine.Digest {
 	var lines strings.Builder
 	for _, sum := range binding {
 		if sum == "" {
 			sum = missing
 		}
 		lines.WriteString(sum + "\n")
+	}
+	if voids > 0 {
+		lines.WriteString("void " + strconv.Itoa(voids) + "\n")
 	}
 	shown := append(append([]byte(nil), request...), lines.String()...)
 	return engine.Sum(shown)

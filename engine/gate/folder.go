@@ -24,6 +24,11 @@ type Folder struct {
 	Receipt    *Receipt
 	ReceiptDoc engine.Document
 	BadReceipt bool
+	// Voids are the answers that never count, nil for none. BadVoids is true where
+	// void.json is not what this machine wrote, or cannot be used: then no answer counts.
+	Voids    *Voids
+	VoidsDoc engine.Document
+	BadVoids bool
 }
 
 // Folders returns a run's request folders, sorted by id.
@@ -79,6 +84,8 @@ func (f *Folder) read(docs []engine.Document) {
 			}
 		case layout.KindReceipt:
 			f.readReceipt(d)
+		case layout.KindVoid:
+			f.readVoids(d)
 		}
 	}
 }

@@ -117,11 +117,7 @@ type Verdict struct {
 func Judge(a Evaluation) Verdict {
 	var readings []reading
 	for _, d := range a.answerFiles() {
-		if d.Kind == layout.KindForm {
-			readings = append(readings, a.judgeForm(d))
-		} else {
-			readings = append(readings, a.judgeResponse(d))
-		}
+		readings = append(readings, a.read(d))
 	}
 	if v, wait := waiting(a, readings); wait {
 		return v
@@ -141,6 +137,14 @@ func Judge(a Evaluation) Verdict {
 		problems = append(problems, problem)
 	}
 	return Verdict{Answer: answer, Problem: note(a, problems)}
+}
+
+// read says what one file of the request's folder answers.
+func (a Evaluation) read(d engine.Document) reading {
+	if d.Kind == layout.KindForm {
+		return a.judgeForm(d)
+	}
+	return a.judgeResponse(d)
 }
 
 // reading is what one file of a request folder says.

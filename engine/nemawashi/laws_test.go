@@ -130,6 +130,16 @@ func ticks(prefix string, items ...string) enginetest.Step {
 	}}
 }
 
+// ticksAgain is the step in which somebody fills in the form that was issued since answers
+// were void.
+func ticksAgain(prefix string, items ...string) enginetest.Step {
+	return enginetest.Step{Name: "tick again " + strings.Join(items, ", "), Do: func(t enginetest.Tree) {
+		for _, item := range append(items, "submit") {
+			t.Replace(open(t, prefix)+"/form-*.md", "- [ ] "+item, "- [x] "+item)
+		}
+	}}
+}
+
 // open is the folder of the request that is open.
 func open(t enginetest.Tree, prefix string) string {
 	for _, p := range t.Paths() {

@@ -280,7 +280,7 @@ func scenes() []scene {
 			ApprovalPending, map[string]string{"drafts/v1.md.problem.md": "restore it"}, []string{"requests/*/receipt.json", "jobs/*/*"},
 		},
 		{
-			story("17: it is restored", mailAction, put("drafts/v1.md", "Another"), responds("apr-", `"response": "approve"`), put("drafts/v1.md", draft), ends("done", "")),
+			story("17: it is restored", mailAction, put("drafts/v1.md", "Another"), responds("apr-", `"response": "approve"`), put("drafts/v1.md", draft), ticksAgain("apr-", "approve"), ends("done", "")),
 			Executed, nil, []string{"drafts/v1.md.problem.md"},
 		},
 	}
@@ -395,6 +395,8 @@ func TestWhatIsTooLongStandsInAFile(t *testing.T) {
 		d.takes(enginetest.Write(file, body+"!"), responds("apr-", `"response": "approve"`))
 		d.leaves(scene{status: ApprovalPending, lacks: []string{"requests/*/receipt.json"}, holds: map[string]string{"requests/apr-*/problem.md": "part-1-body.txt"}})
 		d.takes(enginetest.Write(file, body))
+		d.leaves(scene{status: ApprovalPending, holds: map[string]string{"requests/apr-*/form-*.md": "does not count"}})
+		d.takes(ticksAgain("apr-", "approve"))
 		d.leaves(scene{status: Executing})
 	})
 }

@@ -317,10 +317,21 @@ func TestScenario19TheReportAndTheGoalAreNotAnybodys(t *testing.T) {
 			d.tick("raise", "submit")
 			d.goes()
 			d.noted(d.request(typeHITL, "problem.md"), "restore level20_report.md, or delete it and placet writes it again")
-			d.pass(72 * time.Hour)
-			d.goes() // an answer is held: no deadline passes over it
 			d.unlink("level20_report.md")
+			d.goes()
+			d.tickAgain("raise", "submit")
 			d.goes(answered)
+		})
+	})
+	t.Run("edited for long", func(t *testing.T) {
+		tell(t, func(d *desk) {
+			d.level20()
+			d.write("level20_report.md", "another")
+			d.tick("raise", "submit")
+			d.pass(72 * time.Hour)
+			d.goes() // no deadline passes while an answer stands beside another report
+			d.unlink("level20_report.md")
+			d.goes(timedOut) // it was void, and nobody has answered since
 		})
 	})
 	t.Run("edited, and nobody answers", func(t *testing.T) {
@@ -351,6 +362,8 @@ func TestScenario19TheReportAndTheGoalAreNotAnybodys(t *testing.T) {
 			d.goes()
 			d.noted(d.request(typeHITL, "problem.md"), "restore level20_report.md")
 			d.write("retrieved.jsonl", retrievedLines)
+			d.goes()
+			d.tickAgain("raise", "submit")
 			d.goes(answered)
 		})
 	})

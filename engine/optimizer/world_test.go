@@ -275,7 +275,21 @@ func (d *desk) respond(typ string, fields ...string) {
 // tick ticks items of the form of hitl, as a reviewer does; submit is one of them.
 func (d *desk) tick(items ...string) {
 	d.T.Helper()
-	rel := d.request(typeHITL, "form.md")
+	d.tickIn(d.request(typeHITL, "form.md"), items...)
+}
+
+// tickAgain ticks items of the form that was issued since answers to hitl were void.
+func (d *desk) tickAgain(items ...string) {
+	d.T.Helper()
+	for rel := range d.Tree() {
+		if ok, _ := path.Match("form-*.md", path.Base(rel)); ok {
+			d.tickIn(strings.TrimPrefix(rel, d.in("")+"/"), items...)
+		}
+	}
+}
+
+func (d *desk) tickIn(rel string, items ...string) {
+	d.T.Helper()
 	body := d.read(rel)
 	for _, item := range items {
 		ticked := strings.Replace(body, "- [ ] "+item, "- [x] "+item, 1)

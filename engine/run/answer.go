@@ -94,6 +94,11 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 		r.hold(q, f)
 		return nil
 	}
+	if problem := r.badVoids(f); problem != "" {
+		r.Notes.Add(f.Dir+"/problem.md", problem)
+		r.hold(q, f)
+		return nil
+	}
 	d := r.JudgeAnswers(r.evaluation(q))
 	if d == nil {
 		return nil
@@ -125,6 +130,20 @@ func (r *Run[S]) JudgeAnswers(a gate.Evaluation) *gate.Decision {
 // LateAnswer is the answer in the folder of a request that is closed, nil for none. It
 // moves nothing.
 func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.JudgeAnswers(r.evaluation(q)) }
+
+// badVoids says why no answer to a request counts, "" where some may.
+func (r *Run[S]) badVoids(f *gate.Folder) string {
+	switch {
+	case f.VoidsDoc.Unsettled():
+		r.Held = true
+		return r.Say("run.void.changed")
+	case f.BadVoids:
+		return r.Say("run.void.changed")
+	case f.Voids.Count() >= gate.MostVoids:
+		return r.Say("run.void.most", "most", gate.MostVoids)
+	}
+	return ""
+}
 
 // unissued says why request.json is not what was issued, "" where it is: then every
 // answer is held.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"path"
 
 	"placet/engine"
@@ -70,6 +71,9 @@ func (r *Run[S]) requestOutput(w *Outputs, q *Request) {
 		w.close(files, func() gate.Receipt { return r.Receipt(q) })
 		return
 	}
+	if r.voids(w, q) {
+		return
+	}
 	remakes := r.asker.remakes(q)
 	wasIssued := func(body []byte) bool {
 		sum := engine.Sum(body)
@@ -82,12 +86,19 @@ func (r *Run[S]) requestOutput(w *Outputs, q *Request) {
 		}
 		return nil // what it shows has changed: it cannot be made again
 	}
+	voids := r.Folder(q.ID).Voids
 	files.Form = func(body []byte) ([]byte, error) {
 		if !wasIssued(body) {
 			return nil, nil
 		}
 		req := r.asker.request(q)
-		return r.asker.form(req.Shown(body), q, view(req, body))
+		return r.asker.form(req.Shown(body), q, view(req, body, voids))
+	}
+	if voids.Count() > 0 {
+		if _, stands := r.asker.stands(q); !stands || r.Folder(q.ID).BadVoids || voids.Count() >= gate.MostVoids {
+			return // a form shows what would be approved
+		}
+		files.FormName = r.Folder(q.ID).FormName(r.evaluation(q).View)
 	}
 	w.issue(files)
 }
@@ -144,6 +155,8 @@ type requestFiles struct {
 	Now bool
 	// Digest is that of request.json as it was issued.
 	Digest engine.Digest
+	// FormName is the name of the present form, "" for form.md.
+	FormName string
 	// Body makes request.json anew, nil where that cannot be made now.
 	Body func() []byte
 	// Form makes the form of a request.json, nil where that cannot be made now.
@@ -153,7 +166,8 @@ type requestFiles struct {
 // issue plans the files of an open request.
 func (w *Outputs) issue(q requestFiles) {
 	dir := layout.RequestsDir + "/" + q.ID + "/"
-	d, form := w.snap.In(dir+"request.json"), w.snap.In(dir+"form.md")
+	name := dir + cmp.Or(q.FormName, "form.md")
+	d, form := w.snap.In(dir+"request.json"), w.snap.In(name)
 	body, now := d.Body, q.Now && w.Fresh
 	switch {
 	case d.Absent(), now && d.Present() && d.Sum != q.Digest:
@@ -173,7 +187,7 @@ func (w *Outputs) issue(q requestFiles) {
 	case err != nil:
 		w.notes.Beside(w.snap.In("state.json").Path, templates.Phrase(w.notes.Lang, "run.output.ask", "request", q.ID, "error", err))
 	case text != nil:
-		w.Put(dir+"form.md", text)
+		w.Put(name, text)
 	}
 }
 

@@ -76,7 +76,8 @@ type posting[S, V any] struct {
 
 // post is the request as messages show it.
 func (p posting[S, V]) post() slack.Post {
-	x := slack.Post{Lang: p.b.Lang, Request: *p.f.Request, Run: p.b.Snap.Key, Shown: view(*p.f.Request, p.f.Doc.Body), Form: p.f.Dir + "/form.md"}
+	shown := view(*p.f.Request, p.f.Doc.Body, p.f.Voids)
+	x := slack.Post{Lang: p.b.Lang, Request: *p.f.Request, Run: p.b.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown)}
 	if text := p.b.f.Questions[p.f.Request.Type].Post; text != nil {
 		x.Text = text(p.b.v, *p.f.Request)
 	}

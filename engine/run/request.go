@@ -149,7 +149,7 @@ func Must(body []byte, err error) []byte {
 func (r *Run[S]) Receipt(q *Request) gate.Receipt {
 	rc := q.Receipt()
 	if rc.Result == gate.Accepted && rc.Digest == "" {
-		rc.Digest = view(r.asker.request(q), r.requestJSON(q))
+		rc.Digest = view(r.asker.request(q), r.requestJSON(q), r.Folder(q.ID).Voids)
 	}
 	return rc
 }
@@ -184,7 +184,7 @@ func (b *bound[S, V]) form(req gate.Request, q *Request, view engine.Digest) ([]
 	if question.Brief {
 		req.Context = withoutEmpty(req.Context)
 	}
-	return gate.Form(req, view, question.Title(b.v, q))
+	return gate.Form(req, view, noticed(question.Title(b.v, q), b.Folder(q.ID).Voids))
 }
 
 // withoutEmpty is a JSON object without the members that are null or empty.
@@ -237,14 +237,14 @@ func (b *bound[S, V]) complete(a *gate.Evaluation, q *Request) {
 
 // view is the digest of what a request shows: its own bytes, and the artifacts that
 // bind.
-func view(req gate.Request, body []byte) engine.Digest {
+func view(req gate.Request, body []byte, voids *gate.Voids) engine.Digest {
 	var binding []string
 	for _, a := range req.Artifacts {
 		if a.Binding {
 			binding = append(binding, a.SHA256)
 		}
 	}
-	return gate.Digest(body, binding)
+	return gate.Digest(body, binding, voids.Count())
 }
 
 // evaluation is a request with all that bears on its answer.
@@ -255,9 +255,10 @@ func (r *Run[S]) evaluation(q *Request) gate.Evaluation {
 		body = r.requestJSON(q)
 	}
 	req := r.asker.request(q)
-	shown := view(req, body)
+	shown := view(req, body, f.Voids)
 	a := gate.Evaluation{
-		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: shown, Present: f.Dir + "/form.md",
+		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: view(req, body, nil), Present: f.Dir + "/" + f.FormName(shown),
+		Stale: f.Voids.Notice(r.Lang),
 		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
 		Gate:     r.asker.gate(q), Now: r.Snap.Now, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
 	}

@@ -290,6 +290,7 @@ func (b *bound[S, V]) tell(q *Request) engine.OpenRequest {
 	folder := b.Folder(q.ID)
 	a := b.evaluation(q).OpenRequest()
 	a.Run, a.Where = b.Snap.Key, string(b.status())
+	a.Changed, a.Voids, a.Void = b.changes(b.request(q)), folder.Voids.Count(), folder.Voids.Notice(b.Lang)
 	a.Problem = cmp.Or(b.Notes.Text(folder.Dir+"/problem.md"), b.Notes.Text(b.Note(folder.Doc.Path)))
 	a.Counts = b.Answer(q) != nil
 	if tell := b.f.Questions[q.Type].Tell; tell != nil {

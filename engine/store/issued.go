@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -27,7 +28,7 @@ type Record interface {
 // what others might put in its place and a decision depends on.
 func isRecorded(f layout.File) bool {
 	switch f.Kind {
-	case layout.KindRequest, layout.KindForm, layout.KindReceipt:
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid:
 		return true
 	case layout.KindStateFile:
 		return f.Writer == layout.Placet
@@ -75,15 +76,23 @@ func (j *commit) recorded() []engine.Document {
 	return docs
 }
 
-// markIssued notes in documents of a run what this machine wrote under their paths.
-func (s *reader) markIssued(run layout.Run, docs []engine.Document) {
+// markIssued notes in documents of a run what this machine wrote under their paths. A
+// void.json that it wrote and that is gone stands among them as absent: its answers would
+// count again.
+func (s *reader) markIssued(run layout.Run, docs []engine.Document) []engine.Document {
 	if s.record == nil {
-		return
+		return docs
 	}
 	issued := s.record.Issued(run.Dir)
-	for path, digests := range issued {
-		if i, ok := find(docs, path); ok {
+	for name, digests := range issued {
+		i, ok := find(docs, name)
+		if !ok && path.Base(name) == layout.VoidFile {
+			docs = slices.Insert(docs, i, engine.Document{Path: name, Kind: layout.KindVoid, Err: engine.ErrAbsent})
+			ok = true
+		}
+		if ok {
 			docs[i].Issued = slices.Clip(digests)
 		}
 	}
+	return docs
 }

@@ -182,7 +182,7 @@ func (v *visit) finish() {
 		v.out.Missed = v.s.began.Add(missed)
 	}
 	sortDocs(v.out.Docs)
-	v.s.markIssued(v.run, v.out.Docs)
+	v.out.Docs = v.s.markIssued(v.run, v.out.Docs)
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
 	for dir := range v.dirs {

@@ -106,7 +106,7 @@ func (s *Stage) Put(p, body string) {
 func (s *Stage) Issue(d engine.Document) {
 	s.Put(d.Path, string(d.Body))
 	switch d.Kind {
-	case layout.KindRequest, layout.KindForm, layout.KindReceipt, engine.KindState:
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, engine.KindState:
 		s.issued.Add(d.Path, engine.Sum(d.Body))
 	}
 }

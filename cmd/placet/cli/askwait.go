@@ -36,12 +36,14 @@ type waitFlags struct {
 	ok        []string
 	any       bool
 	ephemeral bool
+	keep      bool // wait on where what was asked about is another
 	alone     bool // one ask is waited for
 }
 
 func (x *waitFlags) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&x.ok, "ok", nil, "")
 	f.BoolVar(&x.ephemeral, "ephemeral", false, "")
+	f.BoolVar(&x.keep, "keep-waiting", false, "")
 }
 
 func waitVerb() verb {
@@ -144,6 +146,7 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 	if err != nil {
 		return err
 	}
+	a.KeepsWaiting = x.keep
 	ended, err := a.Wait(ctx, limit, found, x.any)
 	switch {
 	case err == nil:

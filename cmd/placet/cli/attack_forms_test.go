@@ -60,7 +60,7 @@ var formAttacks = []attack{
 		if p.answered(0) {
 			t.Fatalf("an answer without a digest approves what nobody vouches for: %s", p.read(p.request(0)+"/receipt.json"))
 		}
-		shown := gate.Digest([]byte(forged), []string{engine.Sum([]byte("second\n")).Hex()})
+		shown := gate.Digest([]byte(forged), []string{engine.Sum([]byte("second\n")).Hex()}, 0)
 		p.write(p.request(0)+"/response.json", strings.Replace(p.response(0, "approve", ""), "{", `{"digest": "`+string(shown)+`", `, 1))
 		p.isAnswered(t)
 		p.verify(0, "approve")

@@ -34,6 +34,7 @@ var attacks = slices.Concat(
 	formAttacks,
 	verifyAttacks,
 	toldAttacks,
+	shownAttacks,
 	trustAttacks,
 )
 

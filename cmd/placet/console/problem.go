@@ -35,6 +35,7 @@ type Problem struct {
 // Kinds of problems that programs tell apart.
 const (
 	KindInPlace     = "answer_in_place" // another answer stands there
+	KindChanged     = "changed"         // what is asked about is not what is there now
 	KindNotApprover = "not_an_approver" // the gate does not let this person answer
 	KindBusy        = "being_written"   // somebody else is writing there
 	KindInTheWay    = "in_the_way"      // what stands there is no file that can be replaced

@@ -114,6 +114,10 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	if err := CheckName("answer", r.By); err != nil {
 		return resp, err
 	}
+	for _, f := range t.Changed {
+		return resp, console.Refused("workspace.answer.changed", "request", t.Label(), "file", f.Path, "shown", f.Shown[:12], "now", cmp.Or(f.Now, "–")).
+			Try("workspace.answer.changed.try", "file", f.Path).Kinded(console.KindChanged)
+	}
 	if err := ChooseItems(t, r.Selected, &resp); err != nil {
 		return resp, err
 	}

@@ -33,6 +33,8 @@ type Asks struct {
 	source  watch.Source // nil where the system gives no events
 	passing sync.Mutex   // held during a pass
 	serves  atomic.Bool  // Serve makes the passes
+	// KeepsWaiting has Wait note what was asked about and is another now, and go on.
+	KeepsWaiting bool
 
 	mu      sync.Mutex
 	changed chan struct{}      // closed when asks may have changed, and made anew

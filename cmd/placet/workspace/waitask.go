@@ -54,12 +54,38 @@ func (a *Asks) readStates(found []reconcile.Found, said map[string]bool) (states
 			err = cmp.Or(err, a.Refused(f))
 		}
 		if !st.IsFinal() {
-			for _, n := range a.ViewOf(f).Notes {
+			v := a.ViewOf(f)
+			for _, n := range v.Notes {
 				a.noteOnce(said, errors.New(n.Path+": "+n.Text))
+			}
+			switch changed := a.outdated(v); {
+			case changed != nil && a.KeepsWaiting:
+				a.noteOnce(said, changed)
+			case changed != nil:
+				err = cmp.Or(err, changed)
 			}
 		}
 	}
 	return states, err
+}
+
+// changedFor is how long a file must differ from what was asked about before a wait ends.
+const changedFor = 10 * time.Second
+
+// outdated says that nobody can answer what an open ask is about: its answers were void, or a
+// file has been another for a while. It is nil where neither is so.
+func (a *Asks) outdated(v View) error {
+	for _, r := range v.Open {
+		if r.Void != "" {
+			return console.Changed("workspace.wait.void", "ask", console.Brief(v.Key), "why", console.OneLine(r.Void)).Try("workspace.ask.again")
+		}
+		for _, f := range r.Changed {
+			if f.Now == "" || a.Env.Now().Sub(f.Since) >= changedFor {
+				return console.Changed("workspace.wait.changed", "ask", console.Brief(v.Key), "file", f.Path).Try("workspace.ask.again")
+			}
+		}
+	}
+	return nil
 }
 
 // noteOnce says on standard error what was not said before.

@@ -1,0 +1,125 @@
+package gate
+
+import (
+	"path"
+	"slices"
+	"strconv"
+
+	"placet/engine"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// Voids are the answers to a request that never count: void.json. They were given while
+// a binding artifact was not what they were given to, and stay void whatever is restored:
+// nobody knows which of the two their author saw.
+type Voids struct {
+	SchemaVersion int    `json:"schema_version"`
+	RequestID     string `json:"request_id"`
+	Voids         []Void `json:"voids"`
+}
+
+// Void is one moment at which answers were found beside an artifact that had changed.
+type Void struct {
+	N        int    `json:"n"`
+	At       string `json:"at"` // RFC 3339
+	Artifact string `json:"artifact"`
+	// Shown is the digest of the artifact that was asked about, Found that of what stood
+	// in its place, "" for nothing; 64 hex digits each.
+	Shown   string         `json:"shown"`
+	Found   schemas.OrNull `json:"found"`
+	Answers []VoidAnswer   `json:"answers"`
+}
+
+// VoidAnswer is an answer that was there.
+type VoidAnswer struct {
+	Path     string `json:"path"` // relative to the request's folder
+	SHA256   string `json:"sha256"`
+	Response string `json:"response"`
+	By       string `json:"by"`
+}
+
+// MostVoids is how often the answers to a request may be void: then it is asked anew.
+const MostVoids = 9
+
+// ReadVoids reads a void.json. The error is a *schemas.Error.
+func ReadVoids(path string, body []byte) (v Voids, err error) {
+	return v, schemas.Decode("kernel/void", path, body, &v)
+}
+
+// Encode returns the document.
+func (v Voids) Encode() ([]byte, error) { return schemas.Encode(schemas.Struct(v)) }
+
+// Count is how often answers were void.
+func (v *Voids) Count() int {
+	if v == nil {
+		return 0
+	}
+	return len(v.Voids)
+}
+
+// Add returns the voids with one more.
+func (v *Voids) Add(request string, next Void) Voids {
+	all := Voids{SchemaVersion: version, RequestID: request}
+	if v != nil {
+		all.Voids = slices.Clone(v.Voids)
+	}
+	next.N = len(all.Voids) + 1
+	all.Voids = append(all.Voids, next)
+	return all
+}
+
+// Notice says to a reviewer why the last answers do not count, "" where none is void.
+func (v *Voids) Notice(lang string) string {
+	if v.Count() == 0 {
+		return ""
+	}
+	last := v.Voids[len(v.Voids)-1]
+	said := ""
+	for _, a := range last.Answers {
+		said = templates.Phrase(lang, "gate.void.answer", "before", said, "by", templates.Inline(a.By), "response", templates.Inline(strconv.Quote(a.Response)))
+	}
+	return templates.Phrase(lang, "gate.void.notice", "answers", said, "at", last.At, "file", code(last.Artifact))
+}
+
+// readVoids takes in void.json. One that this machine wrote must stand as it wrote it.
+func (f *Folder) readVoids(d engine.Document) {
+	f.VoidsDoc = d
+	v, err := engine.Parse(d, ReadVoids)
+	switch {
+	case d.Err != nil && !d.Absent(), d.Absent() && len(d.Issued) > 0, d.Present() && d.Issued != nil && !d.IssuedHere():
+		f.BadVoids = true
+	case d.Absent():
+	case err != nil || v.RequestID != f.ID || slices.ContainsFunc(v.Voids, func(e Void) bool { return e.N < 1 || e.N > len(v.Voids) }):
+		f.BadVoids = true
+	default:
+		f.Voids = v
+	}
+}
+
+// FormName is the name of the form of a view: form.md shows the first, which no void came
+// before.
+func (f *Folder) FormName(view engine.Digest) string {
+	if f.Voids.Count() == 0 {
+		return "form.md"
+	}
+	return "form-" + view.Hex()[:8] + ".md"
+}
+
+// Counting are the files of a request's folder whose answers count as the request stands,
+// however much they differ; none while one may be half of a write.
+func Counting(a Evaluation) (answers []VoidAnswer) {
+	for _, d := range a.answerFiles() {
+		r := a.read(d)
+		if r.wait != nil {
+			return nil
+		}
+		if r.answer != nil {
+			given := r.answer.Given()
+			answers = append(answers, VoidAnswer{
+				Path: path.Base(d.Path), SHA256: d.Sum.Hex(), Response: templates.Cut(given.Response, 200), By: given.By.Shown(a.Lang, given.Known),
+			})
+		}
+	}
+	return answers
+}
