@@ -128,7 +128,7 @@ func (l *look) addUntold(untold map[string][]string) {
 				fmt.Fprintf(sum, "%q %q\n", name, files[name])
 			}
 			digest := engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil)))
-			l.put(written, fmt.Sprintf("files=%d %s", len(files), digest))
+			l.put(written, fmt.Sprintf("files like this: %d, together %s", len(files), digest))
 		}
 	}
 }
@@ -142,15 +142,19 @@ func (l *look) filesLike(value string, files map[string]string) bool {
 	}
 	start, rest := value[:strings.LastIndexByte(value[:strings.IndexAny(value, wildcard)], '/')+1], ""
 	if rest = value[len(start):]; strings.Contains(value, anyText) || strings.Contains(rest, "..") { // it may go anywhere
-		return l.walk(".", regexp.MustCompile(`(^|/)`+patternOf(base)+`$`), -1, files)
+		return l.walk(place{".", "."}, regexp.MustCompile(`(^|/)`+patternOf(base)+`$`), -1, files)
 	}
 	pattern := regexp.MustCompile("^" + patternOf(path.Clean(rest)) + "$")
+	from := l.dir
+	if path.IsAbs(start) {
+		from = "."
+	}
 	for _, folder := range l.folders {
 		dir := l.c.resolve(folder.rel, path.Clean(start))
 		if !filepath.IsLocal(dir) {
 			continue
 		}
-		if dir = l.target(dir); filepath.IsLocal(dir) && !l.walk(dir, pattern, strings.Count(rest, "/"), files) {
+		if dir = l.target(dir); filepath.IsLocal(dir) && !l.walk(place{dir, from}, pattern, strings.Count(rest, "/"), files) {
 			return false
 		}
 	}
@@ -162,13 +166,17 @@ func patternOf(value string) string {
 	return strings.NewReplacer(anyText, `.*`, anyName, `[^/]*`, anyChar, `[^/]`).Replace(regexp.QuoteMeta(value))
 }
 
+// place is a folder, and the one from which the files in it have their names: an agreement
+// holds in the work tree of a checkpoint, too, where the files are the same.
+type place struct{ dir, from string }
+
 // walk adds the files below a folder whose paths in it match, as deep as said, -1 for any.
-func (l *look) walk(dir string, pattern *regexp.Regexp, depth int, files map[string]string) bool {
+func (l *look) walk(in place, pattern *regexp.Regexp, depth int, files map[string]string) bool {
 	type level struct {
 		dir, rel string
 		depth    int
 	}
-	for queue := []level{{dir, "", depth}}; len(queue) > 0; queue = queue[1:] {
+	for queue := []level{{in.dir, "", depth}}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
 		names, err := l.c.files.List(at.dir)
 		if err != nil {
@@ -187,7 +195,9 @@ func (l *look) walk(dir string, pattern *regexp.Regexp, depth int, files map[str
 					queue = append(queue, level{l.target(full), rel, at.depth - 1})
 				}
 			case !name.Mode.IsDir() && pattern.MatchString(rel):
-				files[full] = l.c.describe(full)
+				if name, err := filepath.Rel(in.from, full); err == nil {
+					files[name] = l.c.describe(full)
+				}
 			}
 		}
 	}

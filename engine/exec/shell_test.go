@@ -79,8 +79,8 @@ func TestAWordThatCannotBeToldIsBoundToTheFilesThatItMayName(t *testing.T) {
 	} {
 		got := c.Of(".", sh(text))
 		for name, is := range got {
-			if strings.HasPrefix(is, "files=") {
-				got[name], _, _ = strings.Cut(is, " ")
+			if n, _, ok := strings.Cut(strings.TrimPrefix(is, "files like this: "), ", together sha256:"); ok {
+				got[name] = "files=" + n
 			}
 			if _, asked := want[name]; !asked && (is == isFolder || strings.HasPrefix(is, "sha256:")) {
 				delete(got, name)
@@ -117,5 +117,21 @@ func TestACommandThatIsHardToReadCostsLittle(t *testing.T) {
 		if len(got) > 64 {
 			t.Errorf("%s: %d names", name, len(got))
 		}
+	}
+}
+
+func TestTheFilesThatAWordMayNameAreThoseOfTheFolder(t *testing.T) {
+	c, root := contentsOf(t)
+	for _, dir := range []string{"", "trees/a/"} {
+		putAt(t, root, dir+"tests/a.sh", "a")
+		putAt(t, root, dir+"tests/b.sh", "b")
+	}
+	argv := sh("sh tests/*.sh")
+	if diff := cmp.Diff(c.Of(".", argv), c.Of("trees/a", argv)); diff != "" {
+		t.Errorf("in a work tree with the same files:\n%s", diff)
+	}
+	putAt(t, root, "trees/a/tests/b.sh", "B")
+	if cmp.Equal(c.Of(".", argv), c.Of("trees/a", argv)) {
+		t.Error("a work tree with other files is the same")
 	}
 }
