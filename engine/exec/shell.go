@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"os"
 	"os/user"
 	"path"
@@ -106,8 +107,8 @@ func readShell(argv []string, getenv func(string) string) (words []string, untol
 	if r.work < 0 {
 		untold["…"] = []string{anyText}
 	}
-	for value, written := range r.untold {
-		untold[written] = append(untold[written], value)
+	for _, value := range slices.Sorted(maps.Keys(r.untold)) {
+		untold[r.untold[value]] = append(untold[r.untold[value]], value)
 	}
 	return r.words.list, untold
 }

@@ -135,3 +135,17 @@ func TestTheFilesThatAWordMayNameAreThoseOfTheFolder(t *testing.T) {
 		t.Error("a work tree with other files is the same")
 	}
 }
+
+func FuzzReadShell(f *testing.F) {
+	for _, text := range []string{`sh "$HOME"/a.sh | sh <<< $'\x41'`, "x=(a b); for f in ${x[@]}; do eval $f; done <&3", "cat <<E >(a) {a,{1..3}} ~x/[a-b]?*", "case $x in a) b;; esac; f() { $1; }", "((a++)); [[ -f $x && a =~ b ]]; let a=1", "a=${b:-${c//d/e}} ${!f} ${#g} ${h:1:2} @(a|b) `c`"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		getenv := func(name string) string { return strings.ToLower(name) }
+		words, untold := readShell([]string{"bash", "-c", text}, getenv)
+		again, untoldAgain := readShell([]string{"bash", "-c", text}, getenv)
+		if diff := cmp.Diff([]any{words, untold}, []any{again, untoldAgain}); diff != "" {
+			t.Errorf("%q is read differently again:\n%s", text, diff)
+		}
+	})
+}
