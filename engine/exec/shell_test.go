@@ -149,3 +149,20 @@ func FuzzReadShell(f *testing.F) {
 		}
 	})
 }
+
+// What a trusted command was found to name before a shell's reading of it was added is what it
+// names now, or every agreement of the version before would be asked for again.
+func TestAnAgreementHoldsWhereACommandNamesTheSameFiles(t *testing.T) {
+	c, root := contentsOf(t)
+	c.WithEnv(func(name string) string { return map[string]string{"HOME": filepath.Dir(root)}[name] })
+	want := map[string]string{"check.sh": string(engine.Sum([]byte("check")))}
+	for _, text := range []string{
+		"sh check.sh", "./././check.sh", "cd ~/ws && sh check.sh", `sh "che"ck.sh check.sh`, `sh chec""k.sh`, "sh<check.sh", "cat check.sh|sh", "env A=1 sh check.sh", `bash -c "source check.sh"`,
+		"sh check.sh 2>&1", "sh -- check.sh", "sh check.sh | tee out.txt; exit $?", `test -n "$(sh check.sh)"`, "timeout 60 sh check.sh $X $(date)", "if [ -f check.sh ]; then sh check.sh; fi",
+		"sh check.sh >out.log", `echo "it's done" && sh check.sh`, "for i in 1 2 3; do sh check.sh $i; done", "sh -euo pipefail check.sh", "FOO=bar sh check.sh", "python3 check.sh *.txt",
+	} {
+		if diff := cmp.Diff(want, c.Of(".", sh(text))); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+}
