@@ -38,10 +38,11 @@ const (
 // remembers digests, and reads a file again where the file has changed. Its methods
 // may be called at the same time.
 type Contents struct {
-	files fs.FS
-	now   func() time.Time
-	mu    sync.Mutex
-	known map[string]content
+	files  fs.FS
+	getenv func(string) string
+	now    func() time.Time
+	mu     sync.Mutex
+	known  map[string]content
 }
 
 // content is a file as it was read.
@@ -80,9 +81,16 @@ func (c *Contents) Folders(in string) []string {
 	return dirs
 }
 
-// NewContents returns the contents of the workspace at root.
+// NewContents returns the contents of the workspace at root, where variables of commands
+// have the values of this process.
 func NewContents(root string) *Contents {
-	return &Contents{files: fs.OS(root), now: time.Now, known: map[string]content{}}
+	return &Contents{files: fs.OS(root), getenv: os.Getenv, now: time.Now, known: map[string]content{}}
+}
+
+// WithEnv sets where variables of commands have their values from.
+func (c *Contents) WithEnv(getenv func(name string) string) *Contents {
+	c.getenv = getenv
+	return c
 }
 
 // Of returns, by the name that a word of a command gives it, what there is of files
@@ -90,19 +98,30 @@ func NewContents(root string) *Contents {
 // "link" and the digest or the target, "folder", or what else it is. What does not
 // exist is not in it, so that a file which appears is a difference.
 //
-// A name is a word of the argument vector, also after "=", "@" or a variable, and
-// every word of a text that a shell would take apart, but not one that a shell would
-// write to. Names are relative to dir, to a folder that another word names, or
-// absolute.
+// A name is a word of the argument vector, also after "=", "@" or a variable, every
+// word of a text that a shell would take apart, and what a shell makes of that word, but
+// not one that a shell would write to. Names are relative to dir, to a folder that another
+// word names, or absolute.
+//
+// Of a word that cannot be told, and may be a file that the command runs, all files are in
+// it that the word may name, under the word as it is written, or [AnyFile].
 func (c *Contents) Of(dir string, argv []string) map[string]string {
-	found, folders := map[string]string{}, []string{}
+	found, seen, folders := map[string]string{}, map[string]bool{}, []string{}
 	names := namesIn(argv)
 	if len(names) > mostNames {
 		names = names[:mostNames]
 		found["…"] = fmt.Sprintf("more than %d names: the others are not looked at", mostNames)
 	}
-	for _, name := range names {
-		is := c.describe(dir, name)
+	add := func(name string) (is string) {
+		rel := c.resolve(dir, name)
+		if is = c.describe(rel); is != "" {
+			seen[rel] = true
+		}
+		return is
+	}
+	for _, word := range names {
+		name := path.Clean(word)
+		is := add(name)
 		if is != "" {
 			found[name] = is
 		}
@@ -110,15 +129,24 @@ func (c *Contents) Of(dir string, argv []string) map[string]string {
 			folders = append(folders, name)
 		}
 	}
-	names = slices.DeleteFunc(names[:min(len(names), mostNamesBelow)], path.IsAbs)
 	for _, folder := range folders {
-		for _, name := range names {
-			below := path.Join(folder, name)
-			if is := c.describe(dir, below); is != "" && is != isFolder {
+		for _, word := range names[:min(len(names), mostNamesBelow)] {
+			below := path.Join(folder, word)
+			if path.IsAbs(word) {
+				continue
+			}
+			if is := add(below); is != "" && is != isFolder {
 				found[below] = is
 			}
 		}
 	}
+	words, untold := readShell(argv, c.getenv)
+	if len(words) > mostNames {
+		found["…"] = fmt.Sprintf("more than %d names: the others are not looked at", mostNames)
+	}
+	l := &look{c: c, dir: dir, found: found, seen: seen, left: mostLooks}
+	l.addNames(append(names, words...))
+	l.addUntold(untold)
 	return found
 }
 
@@ -127,13 +155,22 @@ const isFolder = "folder"
 // absent are the errors of names under which there is no file.
 var absent = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL}
 
-// describe says what is under a name, "" where there is nothing or it is not in the
-// workspace.
-func (c *Contents) describe(dir, name string) string {
+// resolve returns the path, relative to the workspace, of what a name in dir stands for.
+// It is not local where that is not in the workspace.
+func (c *Contents) resolve(dir, name string) string {
 	rel := path.Join(dir, name)
 	if path.IsAbs(name) {
-		rel = c.below(name)
+		return c.below(name)
 	}
+	if !filepath.IsLocal(rel) { // it may come back
+		return c.below(path.Join(c.files.Root(), rel))
+	}
+	return rel
+}
+
+// describe says what is under a path, "" where there is nothing or it is not in the
+// workspace.
+func (c *Contents) describe(rel string) string {
 	if !filepath.IsLocal(rel) || rel == "." {
 		return ""
 	}
@@ -284,14 +321,21 @@ func (n *names) addText(text string) {
 	}
 }
 
+// add adds a word as it is.
+func (n *names) add(word string) {
+	if !n.seen[word] && len(n.list) <= mostNames {
+		n.seen[word] = true
+		n.list = append(n.list, word)
+	}
+}
+
 // addWord adds a word, and what is behind "=", "@" or a variable in it.
 func (n *names) addWord(word string) {
 	if word == "" || len(word) > 4096 {
 		return
 	}
-	if !n.seen[word] && strings.Trim(word, "./") != "" {
-		n.seen[word] = true
-		n.list = append(n.list, path.Clean(word))
+	if strings.Trim(word, "./") != "" {
+		n.add(word)
 	}
 	_, value, _ := strings.Cut(word, "=")
 	n.addWord(value)

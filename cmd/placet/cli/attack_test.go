@@ -36,6 +36,7 @@ var attacks = slices.Concat(
 	toldAttacks,
 	shownAttacks,
 	trustAttacks,
+	namesAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -17,17 +17,19 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/engine/exec"
 	"placet/engine/statedir"
 	"placet/templates"
 )
 
 func trustVerb() verb {
-	var yes, revoke bool
+	var yes, revoke, anyFile bool
 	return verb{
 		use:  "trust [NAME@DIGEST|DIGEST|NAME]…",
 		most: -1, group: groupSetUp,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&yes, "yes", "y", false, "")
+			f.BoolVar(&anyFile, "any-file", false, "")
 			f.BoolVar(&revoke, "revoke", false, "")
 		},
 		run: func(c call) error {
@@ -38,8 +40,8 @@ func trustVerb() verb {
 			if err != nil {
 				return err
 			}
-			if yes || len(c.args) > 0 {
-				return agreeTo(c.ctx, b, c.args, yes)
+			if yes || anyFile || len(c.args) > 0 {
+				return agreeTo(c.ctx, b, c.args, yes, anyFile)
 			}
 			return listTrust(b)
 		},
@@ -76,11 +78,30 @@ func listTrust(b *workspace.Workspace) error {
 			if tighter != "" {
 				key = "cli.trust.waits.tighter"
 			}
-			b.Env.Say(key, "names", tighter, "command", console.Typed("trust", config.Exactly(waiting[0].Name, waiting[0].Digest)))
+			b.Env.Say(key, "names", tighter, "command", typedTrust(waiting[0]))
 		case len(b.Agreed.Trusted) == 0:
 			b.Env.Say("cli.trust.none")
 		}
 	})
+}
+
+// typedTrust is the command that agrees to a thing as it was shown.
+func typedTrust(u config.UntrustedLine) string {
+	args := []string{"trust", config.Exactly(u.Name, u.Digest)}
+	if anyFileOf(u) != "" {
+		args = append(args, "--any-file")
+	}
+	return console.Typed(args[0], args[1:]...)
+}
+
+// anyFileOf returns the first word of a thing that may name any file, "" for none.
+func anyFileOf(u config.UntrustedLine) string {
+	for _, word := range slices.Sorted(maps.Keys(u.Files)) {
+		if u.Files[word] == exec.AnyFile {
+			return word
+		}
+	}
+	return ""
 }
 
 // namesOfTighter names what has an effect while it waits, "" for nothing.
@@ -131,14 +152,20 @@ func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 	}
 	shown := shownTrust{UntrustedLine: u}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		shown.Named = append(shown.Named, namedFile{name, all[name], before >= 0 && old[name] != u.Files[name]})
+		text := all[name]
+		if text == exec.AnyFile {
+			text = b.Env.Text("cli.trust.anyfile")
+		}
+		shown.Named = append(shown.Named, namedFile{name, text, before >= 0 && old[name] != u.Files[name]})
 	}
 	show(b.Env, view, shown)
 }
 
 // agreeTo records agreement to what the arguments name, or to all that waits. What is
-// named without its digest is agreed to on a terminal alone, or unseen.
-func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen bool) error {
+// named without its digest is agreed to on a terminal alone, or unseen. A command that may
+// run any file is agreed to only where anyFile says so: nobody would see that the file has
+// changed.
+func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen, anyFile bool) error {
 	if err := ownTerminal(b.Env); err != nil {
 		return err
 	}
@@ -153,6 +180,14 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen 
 			return err
 		}
 	}
+	refused := chosen[:0:0]
+	if !anyFile {
+		refused = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return anyFileOf(u) == "" })
+		chosen = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return anyFileOf(u) != "" })
+	}
+	if len(refused) > 0 && len(args) > 0 {
+		return refuseAnyFile(refused)
+	}
 	if !unseen && len(byName) > 0 {
 		if !b.Env.AtTerminal() {
 			return unshown(byName)
@@ -166,7 +201,18 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen 
 			return err
 		}
 	}
-	return b.Env.Answer(map[string]any{"trusted": chosen}, func() { sayTrusted(b, chosen) })
+	err := b.Env.Answer(map[string]any{"trusted": chosen}, func() { sayTrusted(b, chosen) })
+	if err == nil && len(refused) > 0 {
+		err = refuseAnyFile(refused)
+	}
+	return err
+}
+
+// refuseAnyFile refuses agreement to commands that may run any file.
+func refuseAnyFile(things []config.UntrustedLine) error {
+	u := things[0]
+	return console.Refused("cli.trust.anyfile.refused", "name", strconv.Quote(console.OneLine(u.Name)), "word", strconv.Quote(console.OneLine(anyFileOf(u)))).
+		Try("cli.trust.anyfile.try", "command", typedTrust(u))
 }
 
 // sayTrusted shows what was agreed to.
@@ -175,7 +221,7 @@ func sayTrusted(b *workspace.Workspace, chosen []config.UntrustedLine) {
 		showTrust(b, "agreed", u)
 	}
 	switch {
-	case len(chosen) == 0:
+	case len(chosen) == 0 && len(b.AllUntrusted()) == 0:
 		b.Env.Say("cli.trust.none")
 	case workspace.DaemonRuns(b.Root):
 		b.Env.Note("cli.trust.taken")

@@ -105,7 +105,7 @@ func StateDir(w *console.Env, root string, create bool) (*statedir.Dir, error) {
 
 // SourcesOf are where the settings of a workspace come from.
 func SourcesOf(w *console.Env, root string) Sources {
-	s := Sources{Workspace: root, StateHome: w.StateHome(), Contents: exec.NewContents(root), Getenv: w.Getenv, Lang: w.Flags.Lang}
+	s := Sources{Workspace: root, StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang}
 	switch config := w.XDG("XDG_CONFIG_HOME", ".config"); {
 	case w.Flags.Config != "":
 		s.User, s.named = w.Path(w.Flags.Config), true

@@ -1,0 +1,756 @@
+package exec
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"os"
+	"os/user"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds of what is read of a command. What lies beyond them cannot be told.
+const (
+	// longestText is the longest text that is parsed, and mostTexts how many texts of a
+	// command are.
+	longestText, mostTexts = 16 << 10, 256
+	// deepestText is how many texts may be nested, and deepestPart how many parts of a text.
+	deepestText, deepestPart = 8, 64
+	// mostValues is how many values a word may have, and longestValue how long each is.
+	mostValues, longestValue = 128, 4096
+	// mostWork is how many parts of words are read, and how many values are made of them.
+	mostWork = 1 << 15
+	// longestShown is how many characters are shown of a word that cannot be told.
+	longestShown = 80
+	// mostRounds is how often a command is read until its variables have all their values.
+	mostRounds = 4
+)
+
+// Runes that stand, in the value of a word, for what cannot be told. They are for private
+// use: a name that holds one of them is compared with more files than it names.
+const (
+	anyText  = "\uE000" // any text
+	anyName  = "\uE001" // any text without a slash
+	anyChar  = "\uE002" // one character other than a slash
+	wildcard = anyText + anyName + anyChar
+)
+
+var (
+	// shells read a text behind -c, and run the file that is their first argument.
+	shells = regexp.MustCompile(`^(sh|bash|dash|ash|zsh|ksh|mksh|fish|su|flock|script|runuser)$`)
+	// interpreters run the file that is their first argument.
+	interpreters = regexp.MustCompile(`^(source|\.|(python|node|perl|ruby|php|deno|bun|awk|gawk|mawk|lua|tclsh|pwsh|Rscript)[0-9.]*)$`)
+	// runners run the command that follows them.
+	runners = regexp.MustCompile(`^(exec|command|builtin|env|nice|ionice|nohup|timeout|sudo|doas|setsid|stdbuf|chrt|time|busybox|watch|xargs|parallel)$`)
+	// assigning commands give their arguments, which are variables, values that cannot be told.
+	assigning = regexp.MustCompile(`^(read|mapfile|readarray|getopts|printf)$`)
+	// moving commands go to another folder.
+	moving = regexp.MustCompile(`^(cd|pushd|chdir)$`)
+	// handing commands run another with arguments that they find themselves.
+	handing = regexp.MustCompile(`^(xargs|parallel|find)$`)
+
+	valueOption  = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`) // of a shell
+	textOption   = regexp.MustCompile(`^-[a-zA-Z]*c$`)
+	assignedWord = regexp.MustCompile(`^(\w+)=((?s).*)$`)
+	number       = regexp.MustCompile(`^[0-9]+([.][0-9]+)?[smhd]?$`)
+	// given are the variables that placet gives to commands, and numbers those of shells.
+	given   = regexp.MustCompile(`^(AFL|PLACET)_`)
+	numbers = regexp.MustCompile(`^([#?$!-]|RANDOM|LINENO|SECONDS|E?UID|PPID)$`)
+	// positional matches the parameters of a text or of a function.
+	positional = regexp.MustCompile(`^([0-9]+|[@*])$`)
+)
+
+// shellReader reads a command as the shells in it do. It runs nothing: a word has every
+// value that it may have, in whatever order the commands of a text run.
+type shellReader struct {
+	getenv func(string) string
+	// words are the values that can be told, and untold those that cannot and may be a file
+	// that is run, with the words as they are written.
+	words  names
+	untold map[string]string
+	// variables are the values that are assigned to variables. sourced says that a file
+	// assigns some, too, and open that not all values are known.
+	variables     map[string][]string
+	sourced, open bool
+	// away says that the command may be in a folder that cannot be told.
+	away bool
+	// run are the substitutions that have been read as what is run.
+	run map[syntax.Node]bool
+	// within is the text that is being read, where a part of it cannot be told.
+	within string
+	// texts is how many texts have been read, and work how much is left to be read.
+	texts, work int
+}
+
+// readShell reads an argument vector. untold holds, by the words as they are written, values
+// with wildcards: files that the command may run, and of which cannot be told which they are.
+func readShell(argv []string, getenv func(string) string) (words []string, untold map[string][]string) {
+	r := &shellReader{getenv: getenv, variables: map[string][]string{}}
+	for round := 0; ; round++ {
+		before := r.size()
+		r.words, r.untold, r.run = names{seen: map[string]bool{}}, map[string]string{}, map[syntax.Node]bool{}
+		r.texts, r.work = 0, mostWork
+		r.readArgv(argv)
+		if r.size() == before || r.open {
+			break
+		}
+		r.open = round == mostRounds
+	}
+	untold = map[string][]string{}
+	if r.work < 0 {
+		untold["…"] = []string{anyText}
+	}
+	for _, value := range slices.Sorted(maps.Keys(r.untold)) {
+		untold[r.untold[value]] = append(untold[r.untold[value]], value)
+	}
+	return r.words.list, untold
+}
+
+// size is how much is known of variables.
+func (r *shellReader) size() (n int) {
+	for _, values := range r.variables {
+		n += len(values) + 1
+	}
+	for _, is := range []bool{r.sourced, r.away} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
+
+// readArgv reads an argument vector that no shell has read before.
+func (r *shellReader) readArgv(argv []string) {
+	var call []shellWord
+	for _, arg := range argv {
+		call = append(call, shellWord{values: []string{arg}})
+	}
+	r.readCall(call, true, false, 0)
+	for _, w := range call {
+		r.addWord(w, 0)
+	}
+}
+
+// shellWord is a word of a command.
+type shellWord struct {
+	values []string
+	node   *syntax.Word // nil for one of an argument vector
+}
+
+// written is a word as the command has it, as far as that is short.
+func (w shellWord) written() string {
+	var text strings.Builder
+	if w.node != nil {
+		_ = syntax.NewPrinter().Print(&text, w.node) // into memory
+	} else {
+		text.WriteString(strings.Join(w.values, " "))
+	}
+	if runes := []rune(text.String()); len(runes) > longestShown {
+		return string(runes[:longestShown]) + "…"
+	}
+	return text.String()
+}
+
+// addWord adds the values of a word that can be told. A value may be the text of a shell that
+// is not known as one, such as that of another machine.
+func (r *shellReader) addWord(w shellWord, depth int) {
+	for _, value := range w.values {
+		r.addArgument(w, value)
+		if strings.ContainsAny(value, wildcard) {
+			continue
+		}
+		r.words.addWord(value)
+		if strings.Contains(value, "..") && strings.Trim(value, "./") == "" { // cd ../..
+			r.words.add(value)
+		}
+		if m := assignedWord.FindStringSubmatch(value); m != nil { // env x=check sh -c 'sh $x.sh'
+			r.assign(m[1], m[2])
+		}
+		if strings.ContainsAny(value, " \t\n;|&$`~\\'\"{<(") {
+			r.readText(shellWord{values: []string{value}}, false, depth+1)
+		}
+	}
+}
+
+// addArgument adds a value of a word to those of "@", the arguments of texts and functions,
+// which may be all words of a command. What is made of such an argument is one that another
+// word hands on as it is: nothing is made of it again, or there would be no end.
+func (r *shellReader) addArgument(w shellWord, value string) {
+	name := "@"
+	if w.node != nil && !isArgument(w.node.Parts) && hasArgument(w.node) {
+		name = "@@"
+	}
+	if strings.ContainsAny(value, wildcard) || !strings.ContainsAny(value, " \t\n") { // a text is read elsewhere
+		r.assign(name, value)
+	}
+}
+
+// isArgument reports whether a word is an argument as it is, and hasArgument whether an
+// argument is part of it.
+func isArgument(parts []syntax.WordPart) bool {
+	if len(parts) != 1 {
+		return false
+	}
+	switch part := parts[0].(type) {
+	case *syntax.DblQuoted:
+		return isArgument(part.Parts)
+	case *syntax.ParamExp:
+		return part.Exp == nil && part.Param != nil && positional.MatchString(part.Param.Value)
+	}
+	return false
+}
+
+func hasArgument(node syntax.Node) (has bool) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		has = has || ok && p.Param != nil && positional.MatchString(p.Param.Value)
+		return !has
+	})
+	return has
+}
+
+// assign adds a value of a variable.
+func (r *shellReader) assign(name, value string) {
+	if values := r.variables[name]; len(values) < mostValues && !slices.Contains(values, value) {
+		r.variables[name] = append(values, value)
+	} else if len(values) == mostValues {
+		r.variables[name] = append(values, anyText)
+	}
+}
+
+// mayRun notes the values of a word that cannot be told, and may be a file that is run.
+func (r *shellReader) mayRun(w shellWord, report bool, depth int) {
+	if !report {
+		return
+	}
+	for _, value := range w.values {
+		if strings.ContainsAny(value, wildcard) {
+			r.cannotTell(value, w)
+		}
+	}
+	r.readRuns(w, report, depth)
+}
+
+// readRuns reads the substitutions in a word as what is run.
+func (r *shellReader) readRuns(w shellWord, report bool, depth int) {
+	if report && w.node != nil {
+		syntax.Walk(w.node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.CmdSubst:
+				return r.readRun(n, n.Stmts, depth)
+			case *syntax.ProcSubst:
+				return r.readRun(n, n.Stmts, depth)
+			}
+			return true
+		})
+	}
+}
+
+// readRun reads a substitution whose output is run, once.
+func (r *shellReader) readRun(node syntax.Node, stmts []*syntax.Stmt, depth int) bool {
+	if !r.run[node] {
+		r.run[node] = true
+		r.readStatements(stmts, true, true, depth)
+	}
+	return false
+}
+
+// cannotTell notes a value that may be a file that is run.
+func (r *shellReader) cannotTell(value string, w shellWord) {
+	if r.untold[value] == "" {
+		r.untold[value] = cmp.Or(r.within, w.written())
+	}
+}
+
+// readText reads a text as a shell does. Where it cannot be read, nobody can tell what it
+// runs.
+func (r *shellReader) readText(w shellWord, report bool, depth int) {
+	for _, text := range w.values {
+		var file *syntax.File
+		err := errors.New("too much")
+		if r.texts++; r.texts <= mostTexts && depth <= deepestText && isReadable(text) {
+			file, err = syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+		}
+		if report && err != nil {
+			r.cannotTell(anyText, w)
+		}
+		if file != nil {
+			within := r.within
+			if r.within == "" && strings.ContainsAny(text, wildcard) {
+				r.within = w.written()
+			}
+			r.readStatements(file.Stmts, report, false, depth) // as far as it can be read
+			r.within = within
+		}
+	}
+}
+
+// isReadable reports whether a text is short and flat enough to be parsed.
+func isReadable(text string) bool {
+	depth, deepest, backquotes := 0, 0, 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '{':
+			depth++
+		case ')', '}':
+			depth--
+		case '`':
+			backquotes++
+		}
+		deepest = max(deepest, depth)
+	}
+	return len(text) <= longestText && deepest <= deepestPart && backquotes <= deepestPart
+}
+
+// readStatements reads statements. runs says that what they print is run.
+func (r *shellReader) readStatements(stmts []*syntax.Stmt, report, runs bool, depth int) {
+	for _, stmt := range stmts {
+		r.read(stmt, report, runs, depth)
+	}
+}
+
+// read reads a part of a text.
+func (r *shellReader) read(node syntax.Node, report, runs bool, depth int) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.BinaryCmd:
+			if pipe := n.Op == syntax.Pipe || n.Op == syntax.PipeAll; pipe && !runs && r.interprets(n.Y) {
+				r.read(n.X, report, true, depth)
+				r.read(n.Y, report, runs, depth)
+				return false
+			}
+		case *syntax.Stmt:
+			call, ok := n.Cmd.(*syntax.CallExpr)
+			for _, redirect := range n.Redirs {
+				r.readRedirect(redirect, report, runs || ok && r.interprets(call), depth)
+			}
+		case *syntax.Redirect:
+			return false // readRedirect has read it
+		case *syntax.CallExpr:
+			var call []shellWord
+			for _, arg := range n.Args {
+				call = append(call, r.wordOf(arg))
+			}
+			r.readCall(call, report, runs, depth)
+		case *syntax.Word:
+			r.addWord(r.wordOf(n), depth)
+		case *syntax.Assign:
+			r.readAssignment(n)
+		case *syntax.ForClause:
+			r.readLoop(n)
+		}
+		return !r.run[n]
+	})
+}
+
+// readRedirect reads where a command's input comes from. What it writes to is not read.
+func (r *shellReader) readRedirect(redirect *syntax.Redirect, report, runs bool, depth int) {
+	w := r.wordOf(redirect.Word)
+	switch redirect.Op {
+	case syntax.RdrIn, syntax.RdrInOut:
+		if runs {
+			r.mayRun(w, report, depth)
+		}
+		r.read(redirect.Word, report, false, depth)
+	case syntax.WordHdoc:
+		if runs {
+			r.readText(w, report, depth+1)
+		}
+		r.read(redirect.Word, report, runs, depth)
+	case syntax.Hdoc, syntax.DashHdoc:
+		if redirect.Hdoc != nil {
+			if runs {
+				r.readText(r.wordOf(redirect.Hdoc), report, depth+1)
+			}
+			r.read(redirect.Hdoc, report, runs, depth)
+		}
+	default:
+		for _, part := range redirect.Word.Parts {
+			r.read(part, report, false, depth)
+		}
+	}
+}
+
+// interprets reports whether a part of a text runs what it reads.
+func (r *shellReader) interprets(node syntax.Node) (yes bool) {
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if w, ok := n.(*syntax.Word); ok && !yes {
+			yes = slices.ContainsFunc(r.wordOf(w).values, func(value string) bool {
+				name := path.Base(value)
+				return shells.MatchString(name) || interpreters.MatchString(name) || name == "eval" || value == anyText
+			})
+		}
+		return !yes
+	})
+	return yes
+}
+
+// readAssignment reads an assignment.
+func (r *shellReader) readAssignment(a *syntax.Assign) {
+	if a.Name == nil || a.Naked {
+		return
+	}
+	if a.Value != nil {
+		for _, value := range r.wordOf(a.Value).values {
+			r.assign(a.Name.Value, value)
+			if a.Append {
+				r.assign(a.Name.Value, anyText)
+			}
+		}
+	}
+	if a.Array != nil {
+		for _, elem := range a.Array.Elems {
+			if elem.Value != nil {
+				for _, value := range r.wordOf(elem.Value).values {
+					r.assign(a.Name.Value, value)
+				}
+			}
+		}
+	}
+}
+
+// readLoop reads the values of the variable of a loop.
+func (r *shellReader) readLoop(loop *syntax.ForClause) {
+	over, ok := loop.Loop.(*syntax.WordIter)
+	if !ok {
+		return
+	}
+	if !over.InPos.IsValid() {
+		for _, value := range r.arguments(true) {
+			r.assign(over.Name.Value, value)
+		}
+	}
+	for _, item := range over.Items {
+		for _, value := range r.wordOf(item).values {
+			r.assign(over.Name.Value, value)
+		}
+	}
+}
+
+// readCall reads a simple command: which of its words may be files that are run, and which
+// are the texts of shells. The words behind the program, or behind the script of an
+// interpreter, are data.
+func (r *shellReader) readCall(call []shellWord, report, runs bool, depth int) {
+	s := callState{r: r, report: report, head: true}
+	for i, w := range call {
+		if s.text {
+			r.readRuns(w, report, depth)
+		} else if s.head || runs {
+			r.mayRun(w, report, depth)
+		}
+		if s.text {
+			s.text, s.head = false, false
+			if slices.ContainsFunc(w.values, func(v string) bool { return !strings.HasPrefix(v, "-") && !valueOption.MatchString(v) }) {
+				r.readText(w, report, depth+1)
+				continue
+			}
+			s.text, s.head = true, true
+		}
+		for _, value := range w.values {
+			for _, field := range strings.Fields(value) {
+				s.next(field)
+			}
+		}
+		if s.eval {
+			r.readEval(call[i+1:], report, depth)
+			return
+		}
+		if s.assigns && i+1 < len(call) {
+			for _, name := range call[i+1:] {
+				for _, value := range name.values {
+					r.assign(value, anyText)
+				}
+			}
+			s.assigns = false
+		}
+	}
+}
+
+// readEval reads the text that the arguments of eval are together.
+func (r *shellReader) readEval(args []shellWord, report bool, depth int) {
+	texts := []string{""}
+	for _, w := range args {
+		r.mayRun(w, report, depth)
+		texts = r.cross(r.cross(texts, []string{" "}), w.values)
+	}
+	r.readText(shellWord{values: texts}, report, depth+1)
+}
+
+// callState is how far a simple command has been read.
+type callState struct {
+	r *shellReader
+	// head says that the next word may be a program, or a script; skip that it is the value
+	// of an option, text that it is the text of a shell.
+	report, head, skip, text bool
+	// shell, script and runner say what the program is: a shell, what runs a script, or what
+	// runs another program.
+	shell, script, runner bool
+	// eval says that the words that follow are a text, assigns that they are variables, and
+	// moves that the next one is a folder.
+	eval, assigns, moves bool
+}
+
+// next reads a value of the next word.
+func (s *callState) next(value string) {
+	name := path.Base(value)
+	switch {
+	case handing.MatchString(name):
+		s.r.assign("@", anyText)
+	case s.moves:
+		s.r.away = s.r.away || strings.ContainsAny(value, wildcard)
+	case assigning.MatchString(name) && s.head:
+		s.assigns = true
+	case moving.MatchString(name) && s.head:
+		s.moves = true
+	}
+	switch {
+	case s.skip:
+		s.skip = false
+	case strings.ContainsAny(value, wildcard) || assignedWord.MatchString(value) || number.MatchString(value):
+	case s.head && s.shell && valueOption.MatchString(value):
+		s.skip = true
+		s.text = s.text || strings.Contains(value, "c")
+	case s.shell && textOption.MatchString(value):
+		s.text = true
+	case s.head && strings.HasPrefix(value, "-"):
+		s.skip = s.runner
+	case name == "eval":
+		s.eval = true
+	case name == "trap" && s.head:
+		s.text = true
+	case shells.MatchString(name):
+		s.head, s.shell, s.script, s.runner = true, true, true, false
+	case interpreters.MatchString(name):
+		s.r.sourced = s.r.sourced || name == "source" || name == "."
+		s.head, s.shell, s.script, s.runner = true, false, true, false
+	case runners.MatchString(name):
+		s.head, s.shell, s.script, s.runner = true, false, false, true
+	default:
+		if s.head && s.report && s.r.away && !path.IsAbs(value) && (s.script || strings.Contains(value, "/")) {
+			s.r.cannotTell(anyText+"/"+value, shellWord{values: []string{value}})
+		}
+		s.head = false
+	}
+}
+
+// wordOf returns a word with its values.
+func (r *shellReader) wordOf(w *syntax.Word) shellWord {
+	if isArgument(w.Parts) && r.canWork(len(r.variables["@"])+len(r.variables["@@"])) {
+		return shellWord{values: r.arguments(true), node: w}
+	}
+	braces := *w
+	syntax.SplitBraces(&braces)
+	return shellWord{values: r.valuesOf(braces.Parts, false), node: w}
+}
+
+// valuesOf returns the values of a word's parts together.
+func (r *shellReader) valuesOf(parts []syntax.WordPart, quoted bool) []string {
+	values := []string{""}
+	for i, part := range parts {
+		of := r.partOf(part, quoted)
+		if lit, ok := part.(*syntax.Lit); ok && i == 0 && !quoted && strings.HasPrefix(lit.Value, "~") {
+			name, rest, _ := strings.Cut(lit.Value[1:], "/")
+			if strings.Contains(lit.Value, "/") {
+				rest = "/" + rest
+			}
+			of = r.cross(r.home(name), []string{unescape(rest, false)})
+		}
+		values = r.cross(values, of)
+	}
+	return values
+}
+
+// canWork reports whether there may be so much more work.
+func (r *shellReader) canWork(n int) bool {
+	r.work -= n
+	return r.work >= 0
+}
+
+// cross returns each of some values with each of others behind it.
+func (r *shellReader) cross(a, b []string) (all []string) {
+	if len(a)*len(b) > mostValues || !r.canWork(len(a)*len(b)) {
+		return []string{anyText}
+	}
+	for _, x := range a {
+		for _, y := range b {
+			if x != "" && len(x)+len(y) > longestValue {
+				return []string{anyText}
+			}
+			if !slices.Contains(all, x+y) {
+				all = append(all, x+y)
+			}
+		}
+	}
+	return all
+}
+
+// home returns what "~" and a name stand for.
+func (r *shellReader) home(name string) []string {
+	switch name {
+	case "":
+		return r.lookUp("HOME")
+	case "+", "-": // where the command is, or was: every such folder is looked into
+		return []string{"."}
+	}
+	if u, err := user.Lookup(name); err == nil {
+		return []string{u.HomeDir}
+	}
+	return []string{"~" + name}
+}
+
+// partOf returns the values of a part of a word.
+func (r *shellReader) partOf(part syntax.WordPart, quoted bool) []string {
+	if !r.canWork(1) {
+		return []string{anyText}
+	}
+	switch part := part.(type) {
+	case *syntax.Lit:
+		return []string{unescape(part.Value, quoted)}
+	case *syntax.SglQuoted:
+		value := part.Value
+		if part.Dollar {
+			value, _, _ = expand.Format(&expand.Config{}, value, nil)
+			value, _, _ = strings.Cut(value, "\x00")
+		}
+		return []string{value}
+	case *syntax.DblQuoted:
+		return r.valuesOf(part.Parts, true)
+	case *syntax.ParamExp:
+		values := r.parameter(part)
+		if !quoted {
+			for i, value := range values {
+				values[i] = glob.Replace(value)
+			}
+		}
+		return values
+	case *syntax.BraceExp:
+		if part.Sequence {
+			return []string{anyName}
+		}
+		var values []string
+		for _, elem := range part.Elems {
+			values = append(values, r.valuesOf(elem.Parts, false)...)
+		}
+		return values[:min(len(values), mostValues+1)] // cross refuses so many
+	case *syntax.CmdSubst:
+		if len(part.Stmts) == 1 {
+			if call, ok := part.Stmts[0].Cmd.(*syntax.CallExpr); ok && len(call.Args) == 1 && call.Args[0].Lit() == "pwd" {
+				return []string{"."}
+			}
+		}
+		return []string{anyText}
+	case *syntax.ProcSubst:
+		return []string{""} // its commands are read
+	default: // a number, a pattern
+		return []string{anyName}
+	}
+}
+
+// glob writes the pattern in a value that is not quoted with wildcards.
+var glob = strings.NewReplacer("*", anyName, "?", anyChar)
+
+// unescape returns a text that is written in a shell's command without its backslashes.
+func unescape(text string, quoted bool) string {
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("$`\"\\\n", text[i+1]) >= 0):
+			if i++; text[i] != '\n' {
+				out.WriteByte(text[i])
+			}
+		case !quoted && c == '*':
+			out.WriteString(anyName)
+		case !quoted && c == '?':
+			out.WriteString(anyChar)
+		case !quoted && c == '[' && strings.IndexByte(text[i+1:], ']') > 0:
+			i += 1 + strings.IndexByte(text[i+1:], ']')
+			out.WriteString(anyChar)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
+}
+
+// parameter returns the values of a parameter expansion, in a slice of its own.
+func (r *shellReader) parameter(p *syntax.ParamExp) []string {
+	switch {
+	case p.Length:
+		return []string{anyName}
+	case p.Param == nil || p.Excl || p.Flags != nil || p.Names != 0 || p.Repl != nil || p.Slice != nil || len(p.Modifiers) > 0:
+		return []string{anyText}
+	}
+	values := slices.Clone(r.lookUp(p.Param.Value))
+	if p.Exp == nil {
+		return values
+	}
+	switch p.Exp.Op {
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		values = []string{""}
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		return values
+	default:
+		return []string{anyText}
+	}
+	if p.Exp.Word != nil {
+		other := r.wordOf(p.Exp.Word).values
+		for _, value := range other {
+			if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+				r.assign(p.Param.Value, value)
+			}
+		}
+		values = append(values, other...)
+	}
+	return values
+}
+
+// arguments returns the values that an argument may have, whole those of a word that is one.
+func (r *shellReader) arguments(whole bool) []string {
+	values := append([]string{""}, r.variables["@"]...)
+	if whole {
+		values = append(values, r.variables["@@"]...)
+	}
+	if r.open {
+		values = append(values, anyText)
+	}
+	return values
+}
+
+// lookUp returns the values of a variable. One that nothing assigns has that of the
+// environment, or none where it is not passed on.
+func (r *shellReader) lookUp(name string) []string {
+	switch {
+	case numbers.MatchString(name):
+		return []string{anyName}
+	case name == "PWD" || name == "OLDPWD": // every folder that the command may be in is looked into
+		return []string{"."}
+	case positional.MatchString(name):
+		return r.arguments(false)
+	case given.MatchString(name), name == "_", strings.HasPrefix(name, "BASH_"):
+		return []string{anyText}
+	}
+	values := slices.Clone(r.variables[name])
+	switch env := r.getenv(name); {
+	case env != "":
+		values = append(values, env)
+	case name == "HOME":
+		if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+			values = append(values, u.HomeDir)
+		}
+	}
+	if name != "HOME" {
+		values = append(values, "")
+		if r.open || r.sourced {
+			values = append(values, anyText)
+		}
+	}
+	return values
+}
