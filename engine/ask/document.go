@@ -57,7 +57,7 @@ func (a *Ask) fill(id, lang string, now, written time.Time) error {
 	if templates.Blank(a.Question) {
 		return templates.Errorf("ask.refuse.question")
 	}
-	for _, check := range []func() error{func() error { return a.fillOptions(lang) }, func() error { return a.fillDeadline(now, written) }, a.checkDefault, a.checkArtifacts} {
+	for _, check := range []func() error{func() error { return a.fillOptions(lang) }, func() error { return a.fillDeadline(now, written) }, a.checkDefault, a.checkArtifacts, a.checkMayAnswer} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -148,6 +148,16 @@ func (a *Ask) fillDeadline(now, written time.Time) error {
 		return templates.Errorf("ask.refuse.deadline.far", "deadline", a.Deadline)
 	}
 	a.Deadline = string(seconds(at))
+	return nil
+}
+
+// checkMayAnswer refuses groups.
+func (a *Ask) checkMayAnswer() error {
+	for i, name := range a.MayAnswer {
+		if gate.IsGroup(name) {
+			return templates.Errorf("ask.refuse.group", "i", i, "name", strconv.Quote(name))
+		}
+	}
 	return nil
 }
 

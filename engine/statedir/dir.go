@@ -62,6 +62,12 @@ func (e *Unusable) Error() string {
 // XDG_STATE_HOME or what stands for it, "" where there is none. An error is
 // [*Unusable], where others could write in it, or about the workspace itself.
 func Path(stateHome, workspace string) (string, error) {
+	return place(stateHome, workspace, workspacesDir, id)
+}
+
+// place returns where a folder of a workspace is, or would be, below one of the folders
+// of placet. name makes its name of the workspace's root.
+func place(stateHome, workspace, below string, name func(root string) (string, error)) (string, error) {
 	if !filepath.IsAbs(stateHome) {
 		return "", &Unusable{Problem: "it is not known where it would be", Try: "set HOME or XDG_STATE_HOME to an absolute path"}
 	}
@@ -69,11 +75,11 @@ func Path(stateHome, workspace string) (string, error) {
 	if err != nil {
 		return "", templates.Errorf("statedir.workspace", "error", err)
 	}
-	name, err := id(root)
+	called, err := name(root)
 	if err != nil {
 		return "", templates.Errorf("statedir.workspace", "error", err)
 	}
-	path := filepath.Join(resolve(stateHome), "placet", "workspaces", name)
+	path := filepath.Join(resolve(stateHome), "placet", below, called)
 	if within(path, root) {
 		return path, &Unusable{
 			Path: path, Problem: "it lies in the workspace, where an agent could write it",
@@ -108,6 +114,10 @@ func Open(stateHome, workspace string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	return open(path)
+}
+
+func open(path string) (*Dir, error) {
 	root, err := os.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, templates.Errorf("statedir.none", "error", err)
@@ -124,10 +134,17 @@ func Create(stateHome, workspace string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
+	return create(path)
+}
+
+func create(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, unusable(path, err, "make its parent folder writable, or set XDG_STATE_HOME")
 	}
-	return Open(stateHome, workspace)
+	if err := private(path); err != nil {
+		return nil, err
+	}
+	return open(path)
 }
 
 // private refuses a state folder in which others could write: it and the two above
@@ -151,7 +168,7 @@ func private(path string) error {
 	}
 }
 
-// ownDepth is how many folders placet makes: the state folder, workspaces, placet.
+// ownDepth is how many folders placet makes: the state folder, workspaces or paths, placet.
 const ownDepth = 3
 
 // exposed says how others could write in a folder that stands depth above the state

@@ -9,7 +9,9 @@
 //
 // The id stands for one workspace: its path, and the device, inode and birth of
 // its root and of the object store of its git repository. Another repository at
-// the same path is another workspace, of which nothing is known.
+// the same path is another workspace, of which nothing is known but what makes placet
+// stricter: that is kept by the path alone, in $XDG_STATE_HOME/placet/paths/<id>/
+// ([OpenPath]).
 //
 // A state folder counts only where nobody else could have written in it: it and
 // the folders that placet makes above it belong to this user, no folder above can

@@ -28,6 +28,7 @@ type newAsk struct {
 	file, contextFile  string
 	comments, approves []string
 	dryRun             bool
+	by                 string
 	wait               waitFlags
 }
 
@@ -64,7 +65,7 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 	f.StringVar(&x.Deadline, "deadline", "", "")
 	f.StringVar(&x.Default, "default", "", "")
 	f.StringArrayVar(&x.MayAnswer, "may-answer", nil, "")
-	text("as", func(s string) { x.AskedBy = &ask.AskedBy{Name: s} })
+	f.StringVar(&x.by, "as", "", "")
 	f.StringSliceVar(&x.Tags, "tag", nil, "")
 	f.StringVar(&x.Parent, "parent", "", "")
 	f.StringVar((*string)(&x.Correlation), "correlation", "", "")
@@ -83,6 +84,9 @@ func (x *newAsk) ask(c call) error {
 	a, err := openAsks(c)
 	if err != nil {
 		return err
+	}
+	if c.flags.Changed("as") {
+		x.AskedBy = &ask.AskedBy{Name: x.by}
 	}
 	if err := x.read(a, console.First(c.args)); err != nil {
 		return err

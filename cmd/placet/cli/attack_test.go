@@ -37,6 +37,7 @@ var attacks = slices.Concat(
 	shownAttacks,
 	trustAttacks,
 	namesAttacks,
+	identityAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -177,6 +177,9 @@ func (e *examination) configuration(conf config.Settings, err error) {
 	} else {
 		e.add(isFine, "config", "", "cli.doctor.config.defaults")
 	}
+	for _, w := range conf.Warnings {
+		e.add(isWarning, w.Subject, templates.In(e.w.Lang, w.Try), "say.text", "text", w.Text)
+	}
 	e.notify(conf)
 	for _, s := range conf.Waiting {
 		key := templates.Key("cli.doctor.trust.default")
@@ -196,9 +199,6 @@ func (e *examination) configuration(conf config.Settings, err error) {
 
 // notify says who is told that something waits, and what is in the way.
 func (e *examination) notify(conf config.Settings) {
-	for _, w := range conf.Warnings {
-		e.add(isWarning, "notify", templates.In(e.w.Lang, w.Try), "say.text", "text", w.Text)
-	}
 	if !conf.Notify.Enabled() {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
+	"placet/engine/gate"
 	"placet/templates"
 )
 
@@ -233,6 +234,9 @@ func (v verb) command(w *console.Env) *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c := call{cmd.Context(), w, args, cmd.Flags(), cmd.UseLine()}
+		if err := refuseGroups(cmd.Flags()); err != nil {
+			return err
+		}
 		if v.run != nil {
 			return v.run(c)
 		}
@@ -243,6 +247,25 @@ func (v verb) command(w *console.Env) *cobra.Command {
 		return v.look(c, b)
 	}
 	return cmd
+}
+
+// refuseGroups refuses groups where people are named.
+func refuseGroups(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Name != "as" && f.Name != "may-answer" {
+			return
+		}
+		names := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			names = list.GetSlice()
+		}
+		for _, name := range names {
+			if gate.IsGroup(name) {
+				err = console.Usage("cli.root.group", "flag", "--"+f.Name, "name", strconv.Quote(console.OneLine(name))).Try("cli.root.group.try")
+			}
+		}
+	})
+	return err
 }
 
 // takes refuses too few and too many arguments.

@@ -148,13 +148,16 @@ func printState(b *workspace.Workspace, s workspace.Summary) {
 		b.Env.Note("say.text", "text", s.Stale)
 	}
 	noteUntrusted(b, s.Untrusted)
-	noteWarnings(b)
+	noteWarnings(b, "")
 	noteUndelivered(b, s.Undelivered)
 }
 
-// noteWarnings says what is wrong with the settings.
-func noteWarnings(b *workspace.Workspace) {
+// noteWarnings says what is wrong with the settings, of one subject or, with "", of all.
+func noteWarnings(b *workspace.Workspace, subject string) {
 	for _, w := range b.Settings.Warnings {
+		if subject != "" && w.Subject != subject {
+			continue
+		}
 		b.Env.Note("cli.status.warning", "text", w.Text, "try", w.Try)
 	}
 }

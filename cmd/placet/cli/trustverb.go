@@ -53,11 +53,14 @@ type trustData struct {
 	Workspace string                 `json:"workspace"`
 	Waiting   []config.UntrustedLine `json:"waiting"`
 	Trusted   []config.Trusted       `json:"trusted"`
+	// Held is what holds although it was agreed to when another folder or repository
+	// stood at the workspace's path.
+	Held []config.Trusted `json:"held"`
 }
 
 func listTrust(b *workspace.Workspace) error {
 	waiting := b.AllUntrusted()
-	data := trustData{b.Root, waiting, b.Agreed.Trusted}
+	data := trustData{b.Root, waiting, b.Agreed.Trusted, b.Held()}
 	return b.Env.Answer(data, func() {
 		noteUntrustable(b)
 		for _, u := range waiting {
@@ -68,8 +71,12 @@ func listTrust(b *workspace.Workspace) error {
 			if slices.ContainsFunc(waiting, func(u config.UntrustedLine) bool { return u.Name == t.Name && u.Of == t.Of }) {
 				word = "cli.trust.changed"
 			}
-			fmt.Fprintf(b.Env.Out, "%s  %s  %s\n%s\n", b.Env.Text(word), console.OneLine(t.Name), t.Digest, console.Indent(console.Lines(t.Text), "    "))
+			printTrusted(b.Env, word, t)
 		}
+		for _, t := range data.Held {
+			printTrusted(b.Env, "cli.trust.held", t)
+		}
+		noteWarnings(b, "trust")
 		switch {
 		case len(waiting) > 0:
 			fmt.Fprintln(b.Env.Out)
@@ -79,7 +86,7 @@ func listTrust(b *workspace.Workspace) error {
 				key = "cli.trust.waits.tighter"
 			}
 			b.Env.Say(key, "names", tighter, "command", typedTrust(waiting[0]))
-		case len(b.Agreed.Trusted) == 0:
+		case len(b.Agreed.Trusted)+len(data.Held) == 0:
 			b.Env.Say("cli.trust.none")
 		}
 	})
@@ -102,6 +109,11 @@ func anyFileOf(u config.UntrustedLine) string {
 		}
 	}
 	return ""
+}
+
+// printTrusted shows one thing that was agreed to.
+func printTrusted(w *console.Env, word templates.Key, t config.Trusted) {
+	fmt.Fprintf(w.Out, "%s  %s  %s\n%s\n", w.Text(word), console.OneLine(t.Name), t.Digest, console.Indent(console.Lines(t.Text), "    "))
 }
 
 // namesOfTighter names what has an effect while it waits, "" for nothing.
@@ -240,6 +252,10 @@ func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
 	if err != nil {
 		return err
 	}
+	// The path comes first: a crash in between leaves placet stricter.
+	if err := config.SourcesOf(b.Env, b.Root).AgreeByPath(agreed, b.Env.Now(), chosen); err != nil {
+		return err
+	}
 	agreed.Agree(b.Env.Now(), chosen...)
 	agreed.Workspace = b.Root
 	return agreed.Write(dir)
@@ -304,7 +320,16 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	}
 	agreed, damage := config.ReadTrust(dir)
 	gone, names := namedTrust(agreed, args, all)
-	if damage == nil && len(gone) == 0 && len(args) > 0 {
+	named := args
+	if all || damage != nil {
+		named = nil
+	}
+	more, unknown, err := config.SourcesOf(w, root).RevokeByPath(agreed, w.Now(), named)
+	if err != nil {
+		return err
+	}
+	names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(names, more))))
+	if damage = cmp.Or(damage, unknown); damage == nil && len(names) == 0 && len(args) > 0 {
 		return console.Usage("cli.trust.unknown", "name", strconv.Quote(console.OneLine(strings.Join(args, " ")))).Try("cli.trust.list")
 	}
 	agreed.Revoke(w.Now(), gone)

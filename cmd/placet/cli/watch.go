@@ -114,7 +114,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	}
 	t.serve(b, watcher, log)
 	noteUntrusted(b, b.Untrusted(nil))
-	noteWarnings(b)
+	noteWarnings(b, "")
 	announcer.Begin(b, log)
 	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })
 	go workspace.ReportHealth(ctx, b, watcher)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -43,6 +44,12 @@ const (
 )
 
 var hookRules = []string{"hook", "rule"}
+
+// rulesName is the name of the rules, and noRules their text where there are none.
+const (
+	rulesName = "hook.rule"
+	noRules   = "[]"
+)
 
 func defaultHook() Hook { return Hook{Wait: "23h", Permission: HookPass, Stop: "tell"} }
 
@@ -132,4 +139,72 @@ func joinRules(tree, before map[string]any) {
 	table := maps.Clone(tree[hookRules[0]].(map[string]any))
 	table[hookRules[1]] = slices.Concat(own, earlier)
 	tree[hookRules[0]] = table
+}
+
+// rulesOfText are the rules of a text that was checked when it was agreed to or read.
+func rulesOfText(text string) []map[string]any { return valueOf[[]map[string]any](text) }
+
+// heldRules are the rules that hold without being in a file that counts: what was agreed to
+// asks or denies until somebody decides anew.
+func (x sides) heldRules() (list []map[string]any) {
+	texts := []string{x.agreed}
+	for _, one := range x.held {
+		texts = append(texts, one[0])
+	}
+	for _, text := range texts {
+		for _, rule := range rulesOfText(text) {
+			if holdsUntrusted(rule) {
+				list = append(list, rule)
+			}
+		}
+	}
+	return list
+}
+
+// holdsNoOther reports whether, beside rules of a file that need no trust, no others hold.
+func (s *Settings) holdsNoOther(p Setting) bool {
+	held := s.sides(rulesName).heldRules()
+	return len(held) == 0 || canonical(held) == p.Text
+}
+
+// mergeRules adds the rules that hold although no file that counts says them.
+func (s *Settings) mergeRules(file string) error {
+	x := s.sides(rulesName)
+	held := x.heldRules()
+	if len(held) == 0 {
+		return nil
+	}
+	if len(x.held) > 0 {
+		s.holds(rulesName)
+	}
+	if x.gone {
+		s.takeOut(hookRules, noRules, file)
+	}
+	var own, others []map[string]any
+	for _, one := range s.statements[rulesName] {
+		for _, rule := range rulesOfText(one.text) {
+			switch {
+			case one.own:
+				own = append(own, rule)
+			case one.counts || holdsUntrusted(rule):
+				others = append(others, rule)
+			}
+		}
+	}
+	list := slices.Concat(own, strictestFirst(held, others))
+	return s.apply(Layer{Path: file}, map[string]any{hookRules[0]: map[string]any{hookRules[1]: list}})
+}
+
+// strictestFirst joins two lists of rules so that neither lets a call run that the other
+// denies, or has asked about.
+func strictestFirst(held, others []map[string]any) []map[string]any {
+	if len(others) == 0 || canonical(held) == canonical(others) {
+		return held
+	}
+	list := slices.Concat(held, others)
+	rank := func(rule map[string]any) int {
+		return slices.Index([]string{HookAsk, HookDeny}, fmt.Sprint(rule["do"]))
+	}
+	slices.SortStableFunc(list, func(a, b map[string]any) int { return rank(b) - rank(a) })
+	return list
 }

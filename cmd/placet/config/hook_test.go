@@ -33,7 +33,8 @@ func dos(rules []HookRule) string {
 }
 
 // From a file of the workspace the rules count without trust by which a call is asked about
-// or denied, and nothing else of [hook]; what was agreed to counts as it is.
+// or denied, and nothing else of [hook]; what was agreed to counts as it is, and where it is
+// tighter it holds until somebody decides anew.
 func TestRulesOfTheWorkspaceAskAndDenyWithoutTrust(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", looseRules)
@@ -56,8 +57,12 @@ func TestRulesOfTheWorkspaceAskAndDenyWithoutTrust(t *testing.T) {
 		t.Errorf("after a change: %+v, waiting %v", s.Hook.Rule, s.Waiting)
 	}
 	put(t, from.Workspace, "placet.toml", "[[hook.rule]]\ndo = \"deny\"\n")
-	if s = mustLoad(t, from); dos(s.Hook.Rule) != "deny" || len(s.Waiting) != 0 {
-		t.Errorf("rules that need no trust: %+v, waiting %v", s.Hook.Rule, s.Waiting)
+	if s = mustLoad(t, from); dos(s.Hook.Rule) != "deny deny ask" || len(s.Waiting) != 3 || s.Hook.Wait != "1h" || s.Hook.Permission != "ask" {
+		t.Errorf("beside rules that need no trust: %+v, waiting %v", s.Hook, s.Waiting)
+	}
+	agree(t, from, waitingSetting(s.Waiting[0]), waitingSetting(s.Waiting[1]), waitingSetting(s.Waiting[2]))
+	if s = mustLoad(t, from); dos(s.Hook.Rule) != "deny" || len(s.Waiting) != 0 || s.Hook.Wait != "23h" || s.Hook.Permission != "pass" {
+		t.Errorf("after agreement to what is written: %+v, waiting %v", s.Hook, s.Waiting)
 	}
 }
 

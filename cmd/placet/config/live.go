@@ -40,7 +40,7 @@ type Live struct {
 	// and ends when agreement is taken back.
 	basis  map[engine.Digest][]engine.Digest
 	stands TrustFile
-	stamps [3]string // of the files: "" where there is none
+	stamps [4]string // of the files: "" where there is none
 	looked time.Time
 	broken bool // the files cannot be used as they are now
 	// News receives when other settings hold.
@@ -173,24 +173,31 @@ func (l *Live) tell(next Settings, same bool) {
 
 // look takes the stamps of the files. The trust file is in a state folder that may
 // appear, vanish and become one in which others can write.
-func (l *Live) look() (stamps [3]string) {
+func (l *Live) look() (stamps [4]string) {
 	for i, path := range []string{filepath.Join(l.from.Workspace, "placet.toml"), l.from.User} {
 		if info, err := os.Stat(path); err == nil {
 			stamps[i] = stampOf(info)
 		}
 	}
-	dir, err := statedir.Open(l.from.StateHome, l.from.Workspace)
+	stamps[2] = trustStamp(statedir.Open(l.from.StateHome, l.from.Workspace))
+	stamps[3] = trustStamp(statedir.OpenPath(l.from.StateHome, l.from.Workspace))
+	return stamps
+}
+
+// trustStamp is the stamp of the trust file of a folder.
+func trustStamp(dir *statedir.Dir, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		return ""
 	case err != nil:
-		stamps[2] = err.Error()
-	default:
-		defer dir.Close()
-		if info, err := dir.Root().Lstat(trustName); err == nil {
-			stamps[2] = stampOf(info) + info.Mode().String()
-		}
+		return err.Error()
 	}
-	return stamps
+	defer dir.Close()
+	info, err := dir.Root().Lstat(trustName)
+	if err != nil {
+		return ""
+	}
+	return stampOf(info) + info.Mode().String()
 }
 
 // stampOf tells one state of a file from another.

@@ -64,6 +64,10 @@ type Settings struct {
 	// here, nil where it can.
 	Agreed      TrustFile
 	Untrustable error
+	// held is what holds besides, because it was agreed to under the workspace's path, and
+	// holding names those of the settings that it makes stricter.
+	held    []Trusted
+	holding []string
 	// Trusted holds the digests that Facts.Trusted shows to the machines.
 	Trusted map[engine.Digest]bool
 	// Allowed holds the seals of commands with the files that they may begin with.
@@ -92,7 +96,10 @@ type Settings struct {
 }
 
 // Warning says what is wrong with the settings, and what to do.
-type Warning struct{ Text, Try templates.Message }
+type Warning struct {
+	Text, Try templates.Message
+	Subject   string // the line of doctor that it belongs to
+}
 
 // command is a command that somebody agreed to.
 type command struct {
@@ -132,6 +139,11 @@ func Load(from Sources) (Settings, error) {
 	if s.Agreed, s.Untrustable, err = from.Agreed(); err != nil {
 		return s, err
 	}
+	p, err := from.ofPath()
+	if err != nil {
+		return s, err
+	}
+	s.hold(p)
 	for _, one := range s.Agreed.Trusted {
 		switch {
 		case one.Argv != nil:
@@ -153,9 +165,13 @@ func Load(from Sources) (Settings, error) {
 	}
 	file := filepath.Join(from.Workspace, "placet.toml")
 	s.mergeGates(file)
+	if err := s.mergeRules(file); err != nil {
+		return s, err
+	}
 	if err := s.mergeOrders(file); err != nil {
 		return s, err
 	}
+	s.tellHeld()
 	s.tellFamilies(from.Getenv)
 	s.Language = cmp.Or(from.Lang, s.Language)
 	if from.Getenv != nil {
@@ -208,7 +224,9 @@ func (from Sources) Agreed() (t TrustFile, problem, err error) {
 		return TrustFile{SchemaVersion: 1}, err, nil
 	}
 	defer dir.Close()
-	t, err = ReadTrust(dir)
+	if t, err = ReadTrust(dir); err == nil {
+		err = t.check(filepath.Join(dir.Location(), trustName))
+	}
 	return t, nil, err
 }
 
@@ -374,11 +392,11 @@ func (s *Settings) merge(l Layer) error {
 		p.Sealed = Seal(p.Digest, p.Files)
 		s.addBasis(p.command, p.basis())
 		counts := p.own && len(p.Files) == 0 || s.agrees(p)
-		if name := p.Name(); HoldsTighter(name) {
+		if name := p.Name(); outlives(name) {
 			s.statements[name] = append(s.statements[name], statement{p.Text, l.own, counts})
 		}
 		rules := slices.Equal(p.key, hookRules)
-		if counts || rules && !needsTrust(tree) {
+		if counts || rules && !needsTrust(tree) && s.holdsNoOther(p) {
 			s.permit(p)
 			continue
 		}
@@ -428,14 +446,14 @@ func (s *Settings) mergeNotify(l Layer, tree map[string]any) {
 		delete(tree, notifyKey)
 		s.Warnings = append(s.Warnings, Warning{
 			templates.NewMessage("config.notify.ignored", "place", l.Place(l.lineOf([]string{notifyKey}))),
-			templates.NewMessage("config.notify.ignored.try"),
+			templates.NewMessage("config.notify.ignored.try"), notifyKey,
 		})
 		return
 	}
 	if info, err := os.Stat(l.Path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		s.Warnings = append(s.Warnings, Warning{
 			templates.NewMessage("config.notify.open", "file", console.OneLine(l.Path)),
-			templates.Untranslated(templates.CommandLine("chmod 600", []string{console.OneLine(l.Path)})),
+			templates.Untranslated(templates.CommandLine("chmod 600", []string{console.OneLine(l.Path)})), notifyKey,
 		})
 	}
 }

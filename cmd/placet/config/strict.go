@@ -20,6 +20,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
+	"placet/engine/gate"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -89,7 +90,7 @@ func (l Layer) parse() (map[string]any, error) {
 	if _, err := toml.Decode(string(l.body), &scratch); err != nil {
 		return nil, l.refuse(err)
 	}
-	return tree, l.check(scratch)
+	return tree, cmp.Or(l.check(scratch), l.checkGroups(scratch.Gates))
 }
 
 // apply adds a tree to the settings, and checks what the whole then says.
@@ -397,4 +398,16 @@ func (l Layer) lineOf(key []string) int {
 		}
 	}
 	return 0
+}
+
+// checkGroups refuses groups as approvers: they do not exist yet, so nobody could answer.
+func (l Layer) checkGroups(gates map[string]GateRule) error {
+	for _, name := range slices.Sorted(maps.Keys(gates)) {
+		for _, approver := range gates[name].Approvers {
+			if gate.IsGroup(approver) {
+				return l.at([]string{GatesKey[0], name, "approvers"}, "config.gate.group", "gate", strconv.Quote(name), "name", strconv.Quote(approver))
+			}
+		}
+	}
+	return nil
 }

@@ -29,13 +29,24 @@ import (
 type order struct {
 	family.Order
 	key []string
+	// agreed says that what a file says counts after placet trust alone, also where it is
+	// tighter.
+	agreed bool
 }
 
-// orders are those of all families.
-func orders() (all []order) {
+// hookOrders are those of [hook]. How long a person is waited for is for its owner to say:
+// a file of others could have every call denied at once.
+var hookOrders = []order{
+	{family.Order{Unsaid: func(*family.Settings) any { return defaultHook().Wait }, Tighter: family.Shorter}, []string{"hook", "wait"}, true},
+	{family.Order{Unsaid: func(*family.Settings) any { return HookPass }, Words: []string{HookAsk, HookPass}}, []string{"hook", "permission"}, true},
+}
+
+// orders are those of all families, and of [hook].
+func orders() []order {
+	all := slices.Clone(hookOrders)
 	for _, f := range family.All {
 		for _, o := range f.Orders {
-			all = append(all, order{o, append([]string{f.Name}, o.Key...)})
+			all = append(all, order{Order: o, key: append([]string{f.Name}, o.Key...)})
 		}
 	}
 	return all
@@ -48,6 +59,8 @@ func (o order) tighter(a, b string) string {
 		return allOfBoth(a, b)
 	case family.Fewer:
 		return choose(valueOf[int](a) < valueOf[int](b), a, b)
+	case family.Shorter:
+		return choose(lengthOf(a) < lengthOf(b), a, b)
 	case family.Longer:
 		return choose(lengthOf(a) > lengthOf(b), a, b)
 	}
@@ -129,8 +142,8 @@ func keyLike(pattern []string, name string) []string {
 // HoldsTighter reports whether of the setting of a name the tighter of two values holds
 // while one of them waits for trust.
 func HoldsTighter(name string) bool {
-	_, _, ok := orderOf(name)
-	return ok || name == GatesKey[0] || name == toml.Key(hookRules).String()
+	o, _, ok := orderOf(name)
+	return ok && !o.agreed || name == GatesKey[0] || name == rulesName
 }
 
 // TighterWaits is what people are told of such a setting.
@@ -148,26 +161,43 @@ func (t TrustFile) last(name string) *Trusted {
 	return nil
 }
 
-// sides are the texts of a setting, of which the last wins: those that hold now, of what
-// was agreed to and of the files that count, and those that would hold then, of all
-// files. gone says that no file of the workspace says any more what was agreed to.
-func (s *Settings) sides(name string) (now, then []string, gone bool) {
+// sides are the texts of a setting, of which the last wins.
+type sides struct {
+	agreed string     // what was agreed to in the workspace and no file that counts says, "" for nothing
+	now    []string   // those that hold now: agreed, and what the files say that count
+	then   []string   // those that would hold then, of all files
+	held   [][]string // each of what was agreed to under the path, and the user's own
+	// gone says that no file of the workspace says any more what was agreed to.
+	gone bool
+}
+
+func (s *Settings) sides(name string) (x sides) {
 	var inFile, counted bool
+	var own []string
 	for _, one := range s.statements[name] {
 		inFile, counted = inFile || !one.own, counted || one.counts && !one.own
+		if one.own {
+			own = append(own, one.text)
+		}
 	}
 	if agreed := s.Agreed.last(name); agreed != nil && !counted {
-		if text := agreed.value(); text != "" {
-			now, gone = []string{text}, !inFile
+		if x.agreed = agreed.value(); x.agreed != "" {
+			x.now = []string{x.agreed}
 		}
 	}
+	for _, one := range s.held {
+		if one.Name == name {
+			x.held = append(x.held, append([]string{one.value()}, own...))
+		}
+	}
+	x.gone = !inFile && (x.agreed != "" || len(x.held) > 0)
 	for _, one := range s.statements[name] {
-		then = append(then, one.text)
+		x.then = append(x.then, one.text)
 		if one.counts {
-			now = append(now, one.text)
+			x.now = append(x.now, one.text)
 		}
 	}
-	return now, then, gone
+	return x
 }
 
 // value is the text of the setting that was agreed to, "" where that is none: of a word
@@ -198,7 +228,7 @@ func (s *Settings) takeOut(key []string, text, file string) {
 // order, so that a general setting is settled before those that follow it.
 func (s *Settings) mergeOrders(file string) error {
 	names := slices.Collect(maps.Keys(s.statements))
-	for _, one := range s.Agreed.Trusted {
+	for _, one := range slices.Concat(s.Agreed.Trusted, s.held) {
 		names = append(names, one.Name)
 	}
 	slices.Sort(names)
@@ -224,13 +254,24 @@ func lastOf(texts []string, other string) string {
 
 // mergeOrder settles which value of one setting holds.
 func (s *Settings) mergeOrder(o order, key []string, file string) error {
-	now, then, gone := s.sides(toml.Key(key).String())
+	name := toml.Key(key).String()
+	x := s.sides(name)
+	then := x.then
+	if o.agreed {
+		then = x.now
+	}
 	unsaid := canonical(o.Unsaid(&s.File.Settings))
-	held := o.tighter(lastOf(now, unsaid), lastOf(then, unsaid))
+	held := o.tighter(lastOf(x.now, unsaid), lastOf(then, unsaid))
+	for _, texts := range x.held {
+		if len(texts) == 1 && o.tighter(unsaid, texts[0]) != unsaid { // the user's own configuration says nothing
+			held = o.tighter(held, texts[0])
+			s.holds(name)
+		}
+	}
 	if held == unsaid && !slices.Contains(then, held) {
 		return nil // nothing is said, and a file of others may say it
 	}
-	if gone && len(then) == 0 {
+	if x.gone && len(x.then) == 0 {
 		s.takeOut(key, notSet, file)
 	}
 	tree := map[string]any{}
@@ -252,11 +293,30 @@ const noGates = "{}"
 // mergeGates settles which gates hold. To take them out of placet.toml is a change like
 // any other, and waits for trust.
 func (s *Settings) mergeGates(file string) {
-	now, then, gone := s.sides(GatesKey[0])
-	if gone && now[0] != noGates {
+	x := s.sides(GatesKey[0])
+	if x.gone && (len(x.held) > 0 || x.agreed != noGates) {
 		s.takeOut(GatesKey, noGates, file)
 	}
-	s.tighten(rulesOf(now), rulesOf(then))
+	tables := []map[string]GateRule{rulesOf(x.now), rulesOf(x.then)}
+	for _, texts := range x.held {
+		tables = append(tables, rulesOf(texts))
+		s.holds(GatesKey[0])
+	}
+	s.tighten(tables...)
+	s.tellGroups()
+}
+
+// tellGroups names the groups that an earlier version let people agree to.
+func (s *Settings) tellGroups() {
+	for _, name := range slices.Sorted(maps.Keys(s.Gates)) {
+		if groups := slices.DeleteFunc(slices.Clone(s.Gates[name].Approvers), func(who string) bool { return !gate.IsGroup(who) }); len(groups) > 0 {
+			s.Warnings = append(s.Warnings, Warning{
+				Text:    templates.NewMessage("config.gate.group.agreed", "gate", strconv.Quote(name), "names", console.OneLine(strings.Join(groups, ", "))),
+				Try:     templates.NewMessage("config.gate.group.agreed.try"),
+				Subject: "trust",
+			})
+		}
+	}
 }
 
 // rulesOf are the gates of tables in their order.
@@ -268,19 +328,29 @@ func rulesOf(texts []string) map[string]GateRule {
 	return rules
 }
 
-// tighten makes gates of two tables that ask for what both of them ask for.
-func (s *Settings) tighten(a, b map[string]GateRule) {
+// tighten makes gates of tables that ask for what all of them ask for.
+func (s *Settings) tighten(tables ...map[string]GateRule) {
 	s.Gates, s.gatesWait = nil, map[string]bool{}
-	for _, names := range []map[string]GateRule{a, b} {
+	for _, names := range tables {
 		for name := range names {
 			if s.Gates == nil {
 				s.Gates = map[string]GateRule{}
 			}
-			one, other := ruleFor(a, name), ruleFor(b, name)
-			s.Gates[name] = GateRule{Level: one.Level, Approvers: gate.Narrow(one.Approvers, other.Approvers)}
-			s.gatesWait[name] = !slices.Equal(one.Approvers, other.Approvers)
+			s.Gates[name], s.gatesWait[name] = strictest(tables, name)
 		}
 	}
+}
+
+// strictest is the rule of tables for a name that asks for what all of them ask for. waits
+// says that they ask for different things.
+func strictest(tables []map[string]GateRule, name string) (rule GateRule, waits bool) {
+	rule = ruleFor(tables[0], name)
+	for _, table := range tables[1:] {
+		other := ruleFor(table, name)
+		waits = waits || !slices.Equal(ruleFor(tables[0], name).Approvers, other.Approvers)
+		rule.Approvers = gate.Narrow(rule.Approvers, other.Approvers)
+	}
+	return rule, waits
 }
 
 // ruleFor is the rule of a table for what a name stands for: its own, or that of its

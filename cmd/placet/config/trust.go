@@ -44,6 +44,9 @@ type TrustFile struct {
 	Trusted       []Trusted `json:"trusted"`
 	// GatesDecided is when agreement to gates was given or taken back last.
 	GatesDecided string `json:"gates_decided_at,omitempty"`
+	// Revoked says, by setting, when agreement was taken back last. It stands in the file
+	// of a path alone.
+	Revoked map[string]string `json:"revoked,omitempty"`
 }
 
 // trustName is the file in the state folder of a workspace.
@@ -110,7 +113,7 @@ func (t *TrustFile) Agree(now time.Time, things ...UntrustedLine) {
 		if u.Name == GatesKey[0] {
 			t.DecideGates(now)
 		}
-		alone := HoldsTighter(u.Name)
+		alone := outlives(u.Name)
 		t.Trusted = slices.DeleteFunc(t.Trusted, func(one Trusted) bool { return one.Name == u.Name && (alone || one.Of == u.Of) })
 		t.Trusted = append(t.Trusted, Trusted{u.Name, u.Digest, u.Of, u.Text, now.UTC().Format(time.RFC3339), u.Argv, u.Files})
 	}

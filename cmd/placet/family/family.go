@@ -132,12 +132,13 @@ type Order struct {
 type Tighter int
 
 // The kinds of orders: the first of a list of words; all that two lists hold; the smaller
-// number; the longer time.
+// number; the longer or the shorter time.
 const (
 	FirstWord Tighter = iota
 	AllOfBoth
 	Fewer
 	Longer
+	Shorter
 )
 
 // Reason says whether a control needs a reason.

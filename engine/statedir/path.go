@@ -1,0 +1,115 @@
+package statedir
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"placet/templates"
+)
+
+// The state folder of a workspace is another one as soon as its root or its git
+// repository is, which whoever can write in the workspace can bring about. So there is
+// a second folder, of the path alone: what makes placet stricter holds by it.
+
+const (
+	workspacesDir = "workspaces"
+	pathsDir      = "paths"
+)
+
+// pathID returns the name of the folder of a path.
+func pathID(root string) (string, error) {
+	sum := sha256.Sum256([]byte("placet path\n" + strconv.Quote(root)))
+	return hex.EncodeToString(sum[:16]), nil
+}
+
+// OpenPath opens the folder of a workspace's path to read it. Its errors are those of
+// [Open].
+func OpenPath(stateHome, workspace string) (*Dir, error) {
+	path, err := place(stateHome, workspace, pathsDir, pathID)
+	if err != nil {
+		return nil, err
+	}
+	return open(path)
+}
+
+// CreatePath opens the folder of a workspace's path, and makes it where there is none.
+func CreatePath(stateHome, workspace string) (*Dir, error) {
+	path, err := place(stateHome, workspace, pathsDir, pathID)
+	if err != nil {
+		return nil, err
+	}
+	return create(path)
+}
+
+// mostWorkspaces is how many state folders are listed at most.
+const mostWorkspaces = 100_000
+
+// Workspaces opens the folder above the state folders of all workspaces, and lists their
+// names. The error wraps fs.ErrNotExist where there is none.
+func Workspaces(stateHome string) (*Dir, []string, error) {
+	path := filepath.Join(resolve(stateHome), "placet", workspacesDir)
+	all, err := open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := all.names()
+	if err != nil {
+		return nil, nil, errors.Join(err, all.Close())
+	}
+	return all, names, nil
+}
+
+// names lists what is in the folder.
+func (d *Dir) names() ([]string, error) {
+	f, err := d.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(mostWorkspaces + 1)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case len(names) > mostWorkspaces:
+		return nil, templates.Errorf("statedir.many", "folder", d.path, "most", mostWorkspaces)
+	}
+	return names, nil
+}
+
+// Sub opens a state folder below the one of all. The error is [*Unusable] where others
+// could have written in it.
+func (d *Dir) Sub(name string) (*Dir, error) {
+	path := filepath.Join(d.path, name)
+	if err := private(path); err != nil {
+		return nil, err
+	}
+	return open(path)
+}
+
+// IsForeign reports whether a folder below belongs to another user: what is in it is nothing
+// that this one agreed to.
+func (d *Dir) IsForeign(name string) bool {
+	info, err := d.root.Lstat(name)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid != uint32(os.Geteuid())
+}
+
+// OpenExposed opens the folder all the same. What is read in it may make placet stricter
+// and never looser: others could have written it.
+func (e *Unusable) OpenExposed() (*Dir, error) {
+	if e.Path == "" {
+		return nil, e
+	}
+	return open(e.Path)
+}
