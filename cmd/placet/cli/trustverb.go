@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -44,6 +45,13 @@ func trustVerb() verb {
 			return listTrust(b)
 		},
 	}
+}
+
+// listsTrust reports whether a use of trust only lists.
+func listsTrust(cmd *cobra.Command, args []string) bool {
+	lists := len(args) == 0
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { lists = lists && !f.Changed })
+	return lists
 }
 
 // trustData is trust as JSON.
@@ -139,9 +147,6 @@ func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 // agreeTo records agreement to what the arguments name, or to all that waits. What is
 // named without its digest is agreed to on a terminal alone, or unseen.
 func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen bool) error {
-	if err := ownTerminal(b.Env); err != nil {
-		return err
-	}
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}
