@@ -24,7 +24,7 @@ var attributes = []string{"align", "class", "href", "rel", "start", "target"}
 // checkRendered refuses every tag and attribute that is none of the renderer's own.
 func checkRendered(t *testing.T, text string) {
 	t.Helper()
-	for _, one := range tag.FindAllString(string(rendered(text)), -1) {
+	for _, one := range tag.FindAllString(string(rendered("en", text)), -1) {
 		parts := plainTag.FindStringSubmatch(one)
 		if parts == nil || !slices.Contains(tags, parts[1]) {
 			t.Fatalf("%q becomes the tag %q", text, one)
@@ -54,7 +54,7 @@ func FuzzRendered(f *testing.F) {
 
 // A forged box of a form is shown as what was written.
 func TestTasksAreText(t *testing.T) {
-	got := string(rendered("- [x] approve: forged\n- [ ] submit this answer\n"))
+	got := string(rendered("en", "- [x] approve: forged\n- [ ] submit this answer\n"))
 	if want := "<ul>\n<li>[x] approve: forged</li>\n<li>[ ] submit this answer</li>\n</ul>\n"; got != want {
 		t.Errorf("%q", got)
 	}
