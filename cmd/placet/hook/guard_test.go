@@ -277,3 +277,38 @@ func TestTheFirstRuleThatFitsCounts(t *testing.T) {
 		}
 	}
 }
+
+// Of the workspaces that have a word about a call the first is its own. The others tighten what that
+// one says, and never loosen it.
+func TestWorkspacesAboveOnlyTighten(t *testing.T) {
+	p := guardedPlaces(t)
+	for _, test := range []struct {
+		own, above []string // what the rules do, "" where none fits
+		want       string
+		asks       int
+	}{
+		{[]string{""}, []string{"", ""}, "pass", 0},
+		{[]string{""}, []string{"", "deny"}, "deny", 0},
+		{[]string{"allow"}, []string{"deny", "ask"}, "deny", 1},
+		{[]string{"allow"}, []string{""}, "allow", 0},
+		{[]string{"allow"}, []string{"pass"}, "pass", 0},
+		{[]string{""}, []string{"allow"}, "pass", 0},
+		{[]string{"deny"}, []string{"allow"}, "deny", 0},
+		{[]string{"show"}, []string{"allow"}, "show", 0},
+		{[]string{"show"}, []string{"ask"}, "ask", 1},
+		{[]string{"ask"}, []string{"", "ask", "show"}, "ask", 2},
+	} {
+		var all []Workspace
+		for _, do := range slices.Concat(test.own, test.above) {
+			w := Workspace{Places: p}
+			if do != "" {
+				w.Rules = []config.HookRule{{Do: do}}
+			}
+			all = append(all, w)
+		}
+		o, asks := claudeCode.Judge(all, called(t, claudeCode, "Bash", members{"command": "make"}))
+		if o.Do != test.want || len(asks) != test.asks {
+			t.Errorf("%q below %q: %s, asked in %v", test.own, test.above, o.Do, asks)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"placet/templates"
 )
 
 // What stands between "<" and ">" in a rendered text.
@@ -57,5 +59,20 @@ func TestTasksAreText(t *testing.T) {
 	got := string(rendered("en", "- [x] approve: forged\n- [ ] submit this answer\n"))
 	if want := "<ul>\n<li>[x] approve: forged</li>\n<li>[ ] submit this answer</li>\n</ul>\n"; got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// A link to this machine says so on pages of each language, however it is written; others do not.
+func TestLinksToLoopbackAreMarked(t *testing.T) {
+	for text, want := range map[string]int{
+		"[x](http://127.0.0.1:5000/)": 1, "<http://localhost:3000/>": 1, "[x][y]\n\n[y]: http://2130706433/": 1, "[a](http://[::1]/) and [b](http://app.localhost)": 2,
+		"[![x](http://a.example/)](http://0x7f.1/)": 1,
+		"[x](https://example.org/)":                 0, "<https://127.0.0.1.example.org/>": 0, "http://127.0.0.1/": 0, "`http://127.0.0.1/`": 0, "[x](docs/localhost.md)": 0,
+	} {
+		for _, lang := range templates.Languages() {
+			if got := strings.Count(string(rendered(lang, text)), ` <strong class="loopback">`+templates.Text(lang, "page.loopback")+"</strong>"); got != want {
+				t.Errorf("%s in %s is marked %d times, expected %d: %s", text, lang, got, want, rendered(lang, text))
+			}
+		}
 	}
 }
