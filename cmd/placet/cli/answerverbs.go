@@ -16,14 +16,6 @@ import (
 	"placet/templates"
 )
 
-// ownTerminal refuses to answer in a program that an agent's client has started.
-func ownTerminal(w *console.Env) error {
-	if name := w.Agent(); name != "" {
-		return console.Refused("cli.answer.agent", "variable", name).Try("cli.answer.agent.try")
-	}
-	return nil
-}
-
 // giveAnswer makes an answer durable as response.json and says what happens next.
 func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
 	done, err := b.Answer(ctx, t, resp)
@@ -82,9 +74,6 @@ func plainVerb(d workspace.Decision) verb {
 			}
 		},
 		look: func(c call, b *workspace.Workspace) error {
-			if err := ownTerminal(c.env); err != nil {
-				return err
-			}
 			name, digest, err := workspace.CutDigest(console.First(c.args))
 			if err != nil {
 				return err
@@ -141,9 +130,6 @@ func respondVerb() verb {
 			f.IntVar(&attempts, "attempts", 0, "")
 		},
 		look: func(c call, b *workspace.Workspace) error {
-			if err := ownTerminal(c.env); err != nil {
-				return err
-			}
 			if len(c.args) > 1 {
 				r.Option, r.More = c.args[1], c.args[2:]
 			}

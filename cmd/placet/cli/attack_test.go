@@ -38,6 +38,7 @@ var attacks = slices.Concat(
 	trustAttacks,
 	namesAttacks,
 	identityAttacks,
+	agentAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/hook"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -53,8 +55,15 @@ type hookCall struct {
 	client hook.Client
 	defers bool
 	in     hook.Input
-	conf   config.Settings
-	root   string
+	// workspaces have a word about the call, the one that it belongs to first.
+	workspaces    []hookWorkspace
+	hookWorkspace // the one that the hook works in
+}
+
+// hookWorkspace is a workspace that has a word about a call.
+type hookWorkspace struct {
+	root string
+	conf config.Settings
 }
 
 // answer tells the client what becomes of a call, or the agent what it does not know yet.
@@ -133,22 +142,42 @@ func (h *hookCall) read() (err error) {
 	}
 }
 
-// open finds the workspace and reads its settings.
-func (h *hookCall) open() (err error) {
+// open finds the workspaces that have a word about the call and reads their settings: the one that
+// it belongs to and all that are above it, or above where the client says that it works. Whoever
+// stands in a folder cannot choose by that which rules hold.
+func (h *hookCall) open() error {
 	env := *h.env
-	if env.Flags.Workspace == "" {
-		env.Cwd = cmp.Or(h.client.Folder(h.in, env.Getenv), env.Cwd)
+	folders := h.client.Folders(h.in, env.Getenv)
+	if env.Flags.Workspace == "" && len(folders) > 0 {
+		env.Cwd = folders[0]
 	}
-	if h.root, err = config.FindRoot(&env); err != nil {
+	root, err := config.FindRoot(&env)
+	if err != nil {
 		return err
 	}
-	if !config.IsMarked(h.root) {
-		return config.NoWorkspace(env.Flags.Workspace, h.root)
+	if !config.IsMarked(root) {
+		return config.NoWorkspace(env.Flags.Workspace, root)
 	}
-	env.Flags.Workspace = h.root
+	roots, err := config.WorkspacesAbove(append([]string{root}, folders...)...)
+	if err != nil {
+		return err
+	}
+	for _, root := range roots {
+		conf, err := config.Load(config.SourcesOf(&env, root))
+		if err != nil {
+			return err
+		}
+		h.workspaces = append(h.workspaces, hookWorkspace{root, conf})
+	}
 	h.env = &env
-	h.conf, err = config.Load(config.SourcesOf(h.env, h.root))
-	return err
+	h.work(0)
+	return nil
+}
+
+// work has the hook work in one of the workspaces.
+func (h *hookCall) work(i int) {
+	h.hookWorkspace = h.workspaces[i]
+	h.env.Flags.Workspace = h.root
 }
 
 func (h *hookCall) print(body []byte) error {
@@ -159,42 +188,70 @@ func (h *hookCall) print(body []byte) error {
 	return err
 }
 
-func (h *hookCall) places() hook.Places {
-	return hook.Places{Root: h.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.env.Getenv("HOME")}
+// places are those of a workspace.
+func (h *hookCall) places(w hookWorkspace) hook.Places {
+	p := hook.Places{Root: w.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.env.Getenv("HOME")}
+	p.PersonVerb = func(args []string) string { return personVerbIn(newRoot(&console.Env{}, new(bool)), args) }
+	for _, f := range family.All {
+		p.Layouts = append(p.Layouts, f.Layout(&w.conf.File.Settings))
+	}
+	return p
 }
 
 // beforeTool says what becomes of a call.
-func (h *hookCall) beforeTool() (err error) {
-	o := h.client.Judge(h.conf.Hook.Rule, h.in, h.places())
-	if o.Do == config.HookAsk {
-		if o, err = h.ask(o.Reason); err != nil {
-			return err
-		}
-	}
-	return h.print(h.client.Answer(h.in, o))
+func (h *hookCall) beforeTool() error {
+	return h.judge(func(c config.Hook) []config.HookRule { return c.Rule })
 }
 
 // permission answers a client's own prompt, where the settings have it asked here.
-func (h *hookCall) permission() (err error) {
-	if h.conf.Hook.Permission != config.HookAsk {
+func (h *hookCall) permission() error {
+	rules := func(c config.Hook) []config.HookRule {
+		if c.Permission == config.HookAsk {
+			return []config.HookRule{{Do: config.HookAsk}}
+		}
 		return nil
 	}
-	o := h.client.Judge(nil, h.in, h.places())
-	if o.Do == config.HookPass && !h.in.IsPlacet() {
-		if o, err = h.ask(""); err != nil {
+	if !slices.ContainsFunc(h.workspaces, func(w hookWorkspace) bool { return rules(w.conf.Hook) != nil }) {
+		return nil
+	}
+	return h.judge(rules)
+}
+
+// judge tells the client what becomes of a call by the rules of all workspaces. A person is asked in
+// the first that says so; who may answer there is narrowed to those whom the others let answer.
+func (h *hookCall) judge(rules func(config.Hook) []config.HookRule) (err error) {
+	var all []hook.Workspace
+	for _, w := range h.workspaces {
+		all = append(all, hook.Workspace{Rules: rules(w.conf.Hook), Places: h.places(w)})
+	}
+	o, asks := h.client.Judge(all, h.in)
+	if o.Do == config.HookAsk {
+		h.work(asks[0])
+		if o, err = h.ask(o.Reason, h.approvers(asks[1:])); err != nil {
 			return err
 		}
 	}
 	return h.print(h.client.Answer(h.in, o))
 }
 
+// approvers are those who may answer by the gates of some workspaces, none where all may.
+func (h *hookCall) approvers(of []int) (names []string) {
+	for _, i := range of {
+		gates := engine.Config{Gates: h.workspaces[i].conf.MachineGates()}
+		names = gate.Narrow(names, gates.GateFor("ask", "approval").Approvers)
+	}
+	return names
+}
+
 // ask asks a person about a call, and waits for the answer.
-func (h *hookCall) ask(reason string) (o hook.Outcome, err error) {
+func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err error) {
 	a, err := openAsks(h.call)
 	if err != nil {
 		return o, err
 	}
-	f, err := h.question(a, reason).Create(h.ctx, a)
+	question := h.question(a, reason)
+	question.MayAnswer = approvers
+	f, err := question.Create(h.ctx, a)
 	if err != nil {
 		return o, err
 	}
@@ -255,7 +312,7 @@ func (h *hookCall) question(a *workspace.Asks, reason string) *workspace.NewAsk 
 	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
 	id := h.in.CallID(h.env.Now().UTC().Format(time.RFC3339Nano))
 	return &workspace.NewAsk{Ask: ask.Ask{
-		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places()), 200))),
+		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places(h.hookWorkspace)), 200))),
 		Type:     "approval", Context: h.context(say, reason),
 		Options:  []ask.Option{{ID: "approve", Description: say("approve")}, {ID: "reject", Description: say("reject")}},
 		Deadline: fmt.Sprintf("%ds", int(h.conf.Hook.Waits().Seconds())), Default: "reject",

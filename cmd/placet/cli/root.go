@@ -233,6 +233,9 @@ func (v verb) command(w *console.Env) *cobra.Command {
 		v.flags(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := refuseAgent(w, cmd, args); err != nil {
+			return err
+		}
 		c := call{cmd.Context(), w, args, cmd.Flags(), cmd.UseLine()}
 		if err := refuseGroups(cmd.Flags()); err != nil {
 			return err

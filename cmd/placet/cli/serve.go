@@ -156,11 +156,22 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 	}
 	s.ended = func() error { return b.ClearServedAt(url) }
 	b.Env.Note("cli.serve.at", "url", url)
-	if link, err := loginLink(b, url, ""); err == nil {
-		b.Env.Note("cli.serve.login", "time", facade.LinkTime, "link", link)
-	} else {
-		b.Env.Note("cli.serve.nolink", "error", err)
+	s.noteLogin(b, url)
+}
+
+// noteLogin prints a link by which the owner logs in. The client of an agent that has started serve
+// reads what it prints, and the link would let it answer.
+func (s *webServer) noteLogin(b *workspace.Workspace, url string) {
+	if name := b.Env.Agent(); name != "" {
+		b.Env.Note("cli.serve.agent", "variable", name)
+		return
 	}
+	link, err := loginLink(b, url, "")
+	if err != nil {
+		b.Env.Note("cli.serve.nolink", "error", err)
+		return
+	}
+	b.Env.Note("cli.serve.login", "time", facade.LinkTime, "link", link)
 }
 
 // listensToLoopback reports whether this machine alone can reach a listener.

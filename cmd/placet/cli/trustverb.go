@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -46,6 +47,13 @@ func trustVerb() verb {
 			return listTrust(b)
 		},
 	}
+}
+
+// listsTrust reports whether a use of trust only lists.
+func listsTrust(cmd *cobra.Command, args []string) bool {
+	lists := len(args) == 0
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { lists = lists && !f.Changed })
+	return lists
 }
 
 // trustData is trust as JSON.
@@ -178,9 +186,6 @@ func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 // run any file is agreed to only where anyFile says so: nobody would see that the file has
 // changed.
 func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen, anyFile bool) error {
-	if err := ownTerminal(b.Env); err != nil {
-		return err
-	}
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}

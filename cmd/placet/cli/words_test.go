@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
@@ -47,10 +49,11 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		say  func() error
 		data []string
 	}{
-		"init":     {func() error { return initWorkspace(w, root, nil) }, []string{"placet.toml"}},
-		"doctor":   {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
-		"a story":  {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
-		"an agent": {func() error { return ownTerminal(&agent) }, []string{"CLAUDECODE"}},
+		"init":                  {func() error { return initWorkspace(w, root, nil) }, []string{"placet.toml"}},
+		"doctor":                {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
+		"a story":               {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
+		"an agent that answers": {func() error { return refuseAgent(&agent, commandAt(&agent, "approve"), nil) }, []string{"CLAUDECODE"}},
+		"an agent that lets in": {func() error { return refuseAgent(&agent, commandAt(&agent, "login"), nil) }, []string{"CLAUDECODE", "placet", "login"}},
 		"words": {func() error {
 			return checkWords(w, "adopt", "ask/7", w.Text("cli.words.reason"), strings.Repeat("x", 1<<20), "")
 		}, nil},
@@ -89,6 +92,12 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 			}
 		})
 	}
+}
+
+// commandAt is a command of placet.
+func commandAt(w *console.Env, path ...string) *cobra.Command {
+	cmd, _, _ := newRoot(w, new(bool)).Find(path)
+	return cmd
 }
 
 // playWith plays a verb that runs without a workspace.

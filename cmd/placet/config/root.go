@@ -41,6 +41,41 @@ func findWorkspace(named, from string) (string, error) {
 	}
 }
 
+// mostWorkspaces is how many workspaces may have a word about one call of a tool.
+const mostWorkspaces = 32
+
+// WorkspacesAbove returns the workspaces at and above some folders, those of the first folder first
+// and of each the nearest first. None ends the search: whoever can make a folder could otherwise
+// choose by a mark in it which settings hold there. A folder that is gone is where it was. Both how
+// a folder is spelled and where its links lead count.
+func WorkspacesAbove(dirs ...string) (roots []string, err error) {
+	for _, dir := range dirs {
+		for _, from := range []string{dir, existing(dir)} {
+			for at := filepath.Clean(from); ; at = filepath.Dir(at) {
+				if root, err := filepath.EvalSymlinks(at); err == nil && IsMarked(at) && !slices.Contains(roots, root) {
+					roots = append(roots, root)
+				}
+				if at == filepath.Dir(at) {
+					break
+				}
+			}
+		}
+	}
+	if len(roots) > mostWorkspaces {
+		return nil, console.Usage("config.root.many", "folder", strconv.Quote(dirs[0]), "n", len(roots), "most", mostWorkspaces)
+	}
+	return roots, nil
+}
+
+// existing is a folder, or the nearest above it that exists, without links.
+func existing(dir string) string {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
+			return real
+		}
+	}
+}
+
 // IsMarked reports whether a folder has a mark of a workspace.
 func IsMarked(dir string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool {

@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"placet/cmd/placet/console"
@@ -43,6 +44,46 @@ func TestTheWorkspaceIsTheNearestParentWithAMark(t *testing.T) {
 		if _, err := findWorkspace(filepath.Join(top, bad), "/"); err == nil || err.(*console.Problem).Code != console.ExitUsage {
 			t.Errorf("-C %s: %v", bad, err)
 		}
+	}
+}
+
+// For hooks no mark ends the search, and none that a person did not make hides another.
+func TestWorkspacesAboveAreAllThatHaveAMark(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"outer/sub/inner/.git", "outer/.placet", "other/.git", "other/far"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, top, "outer/sub/placet.toml", "")
+	if err := os.Symlink(filepath.Join(top, "other/far"), filepath.Join(top, "outer/sub/inner/link")); err != nil {
+		t.Fatal(err)
+	}
+	for from, want := range map[string]string{
+		"outer/sub/inner": "outer/sub/inner outer/sub outer", "outer/sub/inner/gone/x": "outer/sub/inner outer/sub outer", "outer": "outer", "other/far": "other",
+		"outer/sub/inner/link": "outer/sub/inner outer/sub outer other",
+		"outer other/far":      "outer other", "outer/sub outer": "outer/sub outer",
+	} {
+		var dirs []string
+		for _, dir := range strings.Fields(from) {
+			dirs = append(dirs, filepath.Join(top, dir))
+		}
+		got, err := WorkspacesAbove(dirs...)
+		for i := range got {
+			got[i], _ = filepath.Rel(top, got[i])
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("from %s: %q, %v; want %s", from, got, err, want)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(top, strings.Repeat(".placet/x/", mostWorkspaces+1)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := WorkspacesAbove(filepath.Join(top, strings.Repeat(".placet/x/", mostWorkspaces+1))); err == nil {
+		t.Errorf("there are no bounds: %d", len(got))
 	}
 }
 

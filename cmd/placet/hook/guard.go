@@ -2,23 +2,24 @@ package hook
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"placet/cmd/placet/config"
+	"placet/layout"
 )
 
 // The guard denies what would answer in a person's place, whatever the rules say.
-
-// answering are the verbs by which a person answers.
-var answering = []string{"approve", "reject", "respond", "steer", "trust", "sign", "delegate"}
 
 // longestCommand is the largest command that is looked at, in bytes.
 const longestCommand = 1 << 20
 
 // guarded says why a call is denied, "" where it is not.
-func guarded(in Input, s Subject, p Places) string {
+func guarded(in Input, p Places) string {
 	if command, ok := in.ShellCommand(); ok && len(command) > longestCommand {
 		return "the command is larger than 1 MiB: write it into a file, and run that."
 	} else if ok {
@@ -33,7 +34,7 @@ func guarded(in Input, s Subject, p Places) string {
 		return ""
 	}
 	for _, file := range slices.Concat(in.named(), in.otherFiles(in.fields)) {
-		if why := p.protected(p.Cwd, file); why != "" {
+		if why := p.mustNotWrite(p.Cwd, file); why != "" {
 			return why
 		}
 	}
@@ -76,12 +77,28 @@ func (in Input) otherFiles(value any) (files []string) {
 // answers are the names in the folder of a request that answer it, or say what became of it.
 var answers = []string{"response.json", "receipt.json", "form*.md", "answer.*"}
 
-// settings are the files of clients that hold a hook, or can turn hooks off, by their folder.
-var settings = map[string][]string{
-	".claude": {"settings.json", "settings.local.json"}, ".codex": {"hooks.json", "config.toml"}, ".gemini": {"settings.json"}, ".cursor": {"hooks.json"},
+// clientFiles are the files in which clients look for hooks and tools, relative to a workspace or
+// to the user's home: those that placet init writes, and those that can turn hooks off.
+var clientFiles = func() []string {
+	files := []string{".claude/settings.local.json", ".claude.json"}
+	for _, c := range []func(config.Hook) []File{claudeFiles, codexFiles, geminiFiles, cursorFiles, vscodeFiles} {
+		for _, f := range c(config.Hook{}) {
+			files = append(files, f.Path)
+		}
+	}
+	return files
+}()
+
+// mustNotWrite says why a call must not write a file, "" where it may.
+func (p Places) mustNotWrite(from, name string) string {
+	if why := p.protected(from, name); why != "" {
+		return why
+	}
+	return p.record(from, name)
 }
 
-// protected says why a file must not be written, "" where it may.
+// protected says why a file must not be written, "" where it may. A command that names such a file
+// is denied unless it is known to read only.
 func (p Places) protected(from, name string) string {
 	spelled := filepath.Clean(name)
 	if !filepath.IsAbs(spelled) {
@@ -90,17 +107,63 @@ func (p Places) protected(from, name string) string {
 	for _, file := range []string{spelled, p.resolve(from, name)} {
 		file = strings.ToLower(filepath.ToSlash(file)) // some disks do not tell letters apart
 		parts := strings.Split(file, "/")
-		base, dir, above := parts[len(parts)-1], at(parts, 2), at(parts, 3)
+		base, above := parts[len(parts)-1], at(parts, 3)
 		switch {
 		case above == "requests" && (isAnyOf(answers, base) || strings.ContainsAny(base, "*?[") && couldBeAnswer(base)):
 			return fmt.Sprintf("%s: a person alone answers placet's requests. Do not write there; go on with other work, or wait.", name)
-		case base == "placet.toml" || base == "placet.signers" || slices.Contains(parts, ".placet") || slices.Contains(parts, "placet.policy") || strings.Contains(file, "/placet/workspaces/"):
+		case base == "placet.toml" || base == "placet.signers" || slices.Contains(parts, ".placet") || slices.Contains(parts, "placet.policy") || strings.Contains(file, "/placet/workspaces/") || strings.HasSuffix(file, "/placet/tokens.json"):
 			return fmt.Sprintf("%s: what placet may do without a person is decided by a person. Ask for the change you need.", name)
-		case slices.Contains(settings[dir], base):
-			return fmt.Sprintf("%s: it holds the hook that asks a person. Ask for the change you need.", name)
+		case slices.ContainsFunc(clientFiles, func(one string) bool { return strings.HasSuffix(file, "/"+one) }):
+			return fmt.Sprintf("%s: it holds the hook that asks a person, and placet's tools. Ask for the change you need.", name)
 		}
 	}
 	return ""
+}
+
+// record says why a document of a run must not be written, "" where it may: placet alone writes it,
+// as the layout of its family has it. Agents read such documents in many ways, so that a command
+// that names one is denied only where it writes.
+func (p Places) record(from, name string) string {
+	for _, file := range p.expand(p.resolve(from, name)) {
+		rel := p.relative(file)
+		for _, at := range []string{rel, strings.ToLower(rel)} {
+			if p.isRecord(at) {
+				return fmt.Sprintf("%s: placet alone writes it. A person answers, and placet records what was answered.", name)
+			}
+		}
+	}
+	return ""
+}
+
+// isRecord reports whether a path relative to the workspace is a document that placet alone writes.
+func (p Places) isRecord(rel string) bool {
+	return slices.ContainsFunc(p.Layouts, func(family layout.Family) bool {
+		run, ok := family.At(rel)
+		if !ok {
+			return false
+		}
+		below, ok := strings.CutPrefix(rel, run.Dir+"/")
+		file, known := family.File(run, below)
+		return ok && known && file.Writer == layout.Placet
+	})
+}
+
+// expand returns the files that a path stands for in a shell. Only patterns below the folders of
+// runs are looked up: no other folder holds a record.
+func (p Places) expand(file string) []string {
+	rel := p.relative(file)
+	below := func(root string) bool { return strings.HasPrefix(rel, root+"/") }
+	if !strings.ContainsAny(file, "*?[") || !slices.ContainsFunc(p.Layouts, func(f layout.Family) bool { return slices.ContainsFunc(f.Roots(), below) }) {
+		return []string{file}
+	}
+	found, _ := filepath.Glob(file)
+	return found
+}
+
+// isFolder reports whether a path is a folder.
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // at is the n-th last of some parts.

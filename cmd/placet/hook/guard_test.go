@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"placet/cmd/placet/config"
+	"placet/layout"
 )
 
 // guardedPlaces is a workspace with a request, and a folder of the agent in it.
@@ -29,10 +31,33 @@ func guardedPlaces(t *testing.T) Places {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(request, "request.json"), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"request.json", "../../state.json"} {
+		if err := os.WriteFile(filepath.Join(request, name), []byte("{}"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return Places{Root: root, Cwd: root, Home: filepath.Join(root, "home")}
+	return Places{Root: root, Cwd: root, Home: filepath.Join(root, "home"), Layouts: []layout.Family{layout.Ask{}, layout.AFL{}}, PersonVerb: firstVerb}
+}
+
+// firstVerb stands for placet's command tree, which no package below cmd/placet/cli knows: the verb is
+// the first word that is neither a flag nor the folder of -C.
+func firstVerb(args []string) string {
+	for i, word := range args {
+		switch {
+		case strings.HasPrefix(word, "-") || i > 0 && args[i-1] == "-C":
+		case slices.Contains([]string{"approve", "reject", "respond", "steer", "trust"}, word):
+			return word
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// judged is what one workspace says of a call.
+func judged(c Client, rules []config.HookRule, in Input, p Places) Outcome {
+	o, _ := c.Judge([]Workspace{{rules, p}}, in)
+	return o
 }
 
 // called is the call of a tool as a client tells it.
@@ -88,9 +113,19 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		{codex, "apply_patch", members{"command": "*** Begin Patch\n*** Update File: a\n*** Move to: .codex/hooks.json\n*** End Patch\n"}},
 		{gemini, "write_file", members{"file_path": answer}},
 		{gemini, "replace", members{"file_path": ".gemini/settings.json"}},
+		{claudeCode, "Write", members{"file_path": ".asks/a/state.json"}},
+		{claudeCode, "Write", members{"file_path": ".ASKS/a/State.json"}},
+		{claudeCode, "Edit", members{"file_path": ".asks/a/answer.json"}},
+		{claudeCode, "Write", members{"file_path": ".asks/a/requests/ask-1/request.json"}},
+		{claudeCode, "Write", members{"file_path": ".afl/sessions/shop/state.json"}},
+		{claudeCode, "Write", members{"file_path": "~/.config/placet/tokens.json"}},
+		{claudeCode, "Write", members{"file_path": ".mcp.json"}},
+		{claudeCode, "Edit", members{"file_path": "~/.claude.json"}},
+		{claudeCode, "Write", members{"file_path": ".cursor/mcp.json"}},
+		{codex, "apply_patch", members{"command": "*** Begin Patch\n*** Update File: .asks/a/state.json\n*** End Patch\n"}},
 	}
 	for _, f := range files {
-		if o := f.client.Judge(nil, called(t, f.client, f.tool, f.input), p); o.Do != config.HookDeny || o.Reason == "" {
+		if o := judged(f.client, nil, called(t, f.client, f.tool, f.input), p); o.Do != config.HookDeny || o.Reason == "" {
 			t.Errorf("%s %v: %v", f.tool, f.input, o)
 		}
 	}
@@ -121,6 +156,7 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		"CLAUDECODE= placet approve ask-1",
 		`bash -c "true; placet approve ask-1"`,
 		"echo y | placet trust",
+		"echo --yes | xargs placet trust",
 		"pla'c'et steer ask-1",
 		"true && (placet approve ask-1)",
 		"echo $(placet approve ask-1)",
@@ -128,15 +164,33 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		"echo 'placet approve ask-1' | sh",
 		"sh <<X\nplacet approve ask-1\nX",
 		"go run ./cmd/placet approve ask-1",
+		"echo '{}' > .asks/a/state.json",
+		"cp /tmp/old.json .asks/a/state.json",
+		"cp /tmp/state.json .asks/a/",
+		"mv /tmp/answer.json .asks/a",
+		"mv .asks/a/answer.json /tmp",
+		"sudo cp /tmp/x .asks/a/answer.json",
+		"rm .asks/*/state.json",
+		"sed -i s/open/answered/ .asks/a/state.json",
+		"perl -pi -e 's/open/answered/' .asks/a/state.json",
+		"git checkout HEAD~1 -- .asks/a/state.json",
+		`python3 -c "import json; json.dump({}, open('.asks/a/state.json', 'w'))"`,
+		"python3 - .asks/a/state.json <<'E'\nimport sys\nopen(sys.argv[1], 'w').write('{}')\nE",
+		`node -e "require('fs').writeFileSync('.asks/a/answer.json', '{}')"`,
+		"cd .asks/a && tee state.json < /tmp/x",
+		"jq . /tmp/x > .afl/sessions/shop/state.json",
+		"echo x >> ~/.config/placet/tokens.json",
+		"npx prettier --write .mcp.json",
+		"O='--json approve'; placet $O ask-1",
 	} {
 		for tool, c := range map[string]Client{"Bash": claudeCode, "run_shell_command": gemini} {
-			if o := c.Judge(nil, called(t, c, tool, members{"command": command}), p); o.Do != config.HookDeny || o.Reason == "" {
+			if o := judged(c, nil, called(t, c, tool, members{"command": command}), p); o.Do != config.HookDeny || o.Reason == "" {
 				t.Errorf("%s: %q passes", tool, command)
 			}
 		}
 	}
 	in := called(t, codex, "local_shell", members{"command": []string{"bash", "-lc", "placet approve ask-1"}})
-	if o := codex.Judge(nil, in, p); o.Do != config.HookDeny {
+	if o := judged(codex, nil, in, p); o.Do != config.HookDeny {
 		t.Errorf("a command of several words passes: %v", o)
 	}
 }
@@ -151,16 +205,21 @@ func TestTheGuardLetsReadAndAsk(t *testing.T) {
 		"# placet approve ask-1\ntrue", "echo 'run placet approve ask-1' > NOTES.md", "cat > NOTES.md <<EOF\nplacet approve ask-1\nEOF",
 		"find . -name placet.toml", "placet ask 'May I change placet.toml?' --artifact placet.toml --wait", "curl -s x > $TMP/response.json", "sort placet.toml | uniq -c",
 		"echo x > src/requests/api/client.py", "sed -n 1,5p placet.toml", "cat placet.toml && python3 x.py", "mkdir -p .asks/b && cp /tmp/ask.json .asks/b/ask.json",
+		"cat .asks/a/state.json | jq .status", "while [ ! -e .asks/a/answer.json ]; do sleep 1; done; jq -r .response .asks/a/answer.json",
+		"cp .asks/a/answer.json /tmp/a.json", "cp /tmp/ask.json .asks/a/", `python3 -c "import json; print(json.load(open('.asks/a/answer.json'))['response'])"`,
+		"./deploy.sh --answer .asks/a/answer.json", "python3 report.py .asks/a/state.json", "echo {} > state.json", "rm -f build/state.json && cp x docs/answer.json",
+		"cat .mcp.json ~/.config/placet/tokens.json", "git add .asks/a/state.json .mcp.json", "echo {} > .asks/a/withdraw.json", "rm .afl/sessions/shop/delegations/a/iterations/1/worker.json",
 	} {
-		if o := claudeCode.Judge(nil, called(t, claudeCode, "Bash", members{"command": command}), p); o.Do != config.HookPass {
+		if o := judged(claudeCode, nil, called(t, claudeCode, "Bash", members{"command": command}), p); o.Do != config.HookPass {
 			t.Errorf("%q: %s", command, o.Reason)
 		}
 	}
 	for tool, input := range map[string]members{
 		"Read": {"file_path": "placet.toml"}, "Grep": {"pattern": "x", "path": ".placet"}, "Write": {"file_path": "src/requests/api/client.py", "content": "placet.toml"},
 		"mcp__files__read_file": {"path": "placet.toml"}, "WebSearch": {"query": "placet.toml"}, "mcp__placet__ask_human": {"question": "placet approve?"},
+		"Edit": {"file_path": "src/state.json"}, "mcp__files__write_file": {"path": ".asks/b/ask.json"}, "MultiEdit": {"file_path": "tests/answer.json"},
 	} {
-		if o := claudeCode.Judge([]config.HookRule{{Tool: []string{"mcp__placet__*"}, Do: config.HookDeny}}, called(t, claudeCode, tool, input), p); o.Do != config.HookPass {
+		if o := judged(claudeCode, []config.HookRule{{Tool: []string{"mcp__placet__*"}, Do: config.HookDeny}}, called(t, claudeCode, tool, input), p); o.Do != config.HookPass {
 			t.Errorf("%s %v: %s", tool, input, o.Reason)
 		}
 	}
@@ -212,9 +271,44 @@ func TestTheFirstRuleThatFitsCounts(t *testing.T) {
 		{gemini, "Other", "secret", "ask "},
 		{codex, "Other", "plain", "pass "},
 	} {
-		o := test.c.Judge(rules, called(t, test.c, test.tool, members{"q": test.value}), p)
+		o := judged(test.c, rules, called(t, test.c, test.tool, members{"q": test.value}), p)
 		if got := fmt.Sprint(o.Do, " ", o.Reason); got != test.want {
 			t.Errorf("%s %s: %q, expected %q", test.tool, test.value, got, test.want)
+		}
+	}
+}
+
+// Of the workspaces that have a word about a call the first is its own. The others tighten what that
+// one says, and never loosen it.
+func TestWorkspacesAboveOnlyTighten(t *testing.T) {
+	p := guardedPlaces(t)
+	for _, test := range []struct {
+		own, above []string // what the rules do, "" where none fits
+		want       string
+		asks       int
+	}{
+		{[]string{""}, []string{"", ""}, "pass", 0},
+		{[]string{""}, []string{"", "deny"}, "deny", 0},
+		{[]string{"allow"}, []string{"deny", "ask"}, "deny", 1},
+		{[]string{"allow"}, []string{""}, "allow", 0},
+		{[]string{"allow"}, []string{"pass"}, "pass", 0},
+		{[]string{""}, []string{"allow"}, "pass", 0},
+		{[]string{"deny"}, []string{"allow"}, "deny", 0},
+		{[]string{"show"}, []string{"allow"}, "show", 0},
+		{[]string{"show"}, []string{"ask"}, "ask", 1},
+		{[]string{"ask"}, []string{"", "ask", "show"}, "ask", 2},
+	} {
+		var all []Workspace
+		for _, do := range slices.Concat(test.own, test.above) {
+			w := Workspace{Places: p}
+			if do != "" {
+				w.Rules = []config.HookRule{{Do: do}}
+			}
+			all = append(all, w)
+		}
+		o, asks := claudeCode.Judge(all, called(t, claudeCode, "Bash", members{"command": "make"}))
+		if o.Do != test.want || len(asks) != test.asks {
+			t.Errorf("%q below %q: %s, asked in %v", test.own, test.above, o.Do, asks)
 		}
 	}
 }

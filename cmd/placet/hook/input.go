@@ -163,22 +163,14 @@ func (in Input) IsPlacet() bool {
 		in.Event == "beforeMCPExecution" && len(words) > 1 && path.Base(words[0]) == "placet" && words[1] == "mcp"
 }
 
-// Folder is where the client works, to look for the workspace from there. "" where it does
-// not say.
-func (c Client) Folder(in Input, getenv func(string) string) string {
-	named := []string{in.Cwd}
-	if len(in.Roots) > 0 {
-		named = []string{in.Roots[0], in.Cwd}
-	}
+// Folders are where the client works, the one from which it was started first, to look for the
+// workspaces of a call from there. There are none where it does not say.
+func (c Client) Folders(in Input, getenv func(string) string) []string {
+	named := append(slices.Clone(in.Roots), in.Cwd)
 	if c.projectVar != "" {
 		named = append([]string{getenv(c.projectVar)}, named...)
 	}
-	for _, dir := range named {
-		if filepath.IsAbs(dir) {
-			return dir
-		}
-	}
-	return ""
+	return slices.DeleteFunc(named, func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
 // CallID names a call: calls of one name are one call, asked about once. Where the client has

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/config"
+	"placet/layout"
 )
 
 // Outcome is what becomes of a call. Reason is for the agent, and for the person who is
@@ -31,26 +32,56 @@ type Subject struct {
 	Paths []string
 }
 
-// Judge says what becomes of a call: placet's own tools pass, the guard denies, and of the
-// rules the first that fits counts.
-func (c Client) Judge(rules []config.HookRule, in Input, p Places) Outcome {
-	s := in.SubjectIn(p)
+// Workspace is what one workspace has to say about calls.
+type Workspace struct {
+	Rules  []config.HookRule
+	Places Places
+}
+
+// Judge says what becomes of a call, by the workspaces that have a word about it, of which the first
+// is the one that it belongs to. The others may be tighter than that one, never looser. asks are the
+// indexes of those that have a person asked, where the outcome is that.
+func (c Client) Judge(all []Workspace, in Input) (o Outcome, asks []int) {
+	for i, w := range all {
+		one, ruled := c.judge(w, in)
+		if one.Do == config.HookAsk {
+			asks = append(asks, i)
+		}
+		if i == 0 || ruled && isTighter(one.Do, o.Do) {
+			o = one
+		}
+	}
+	return o, asks
+}
+
+// strictness has what rules do, the loosest first.
+var strictness = []string{config.HookAllow, config.HookPass, config.HookShow, config.HookAsk, config.HookDeny}
+
+// isTighter reports whether one thing that rules do is tighter than another.
+func isTighter(do, than string) bool {
+	return slices.Index(strictness, do) > slices.Index(strictness, than)
+}
+
+// judge says what becomes of a call in one workspace: placet's own tools pass, the guard denies, and
+// of the rules the first that fits counts. ruled is false where none fits.
+func (c Client) judge(w Workspace, in Input) (o Outcome, ruled bool) {
 	if in.IsPlacet() {
-		return Outcome{Do: config.HookPass}
+		return Outcome{Do: config.HookPass}, true
 	}
-	if why := guarded(in, s, p); why != "" {
-		return Outcome{config.HookDeny, why}
+	if why := guarded(in, w.Places); why != "" {
+		return Outcome{config.HookDeny, why}, true
 	}
-	for _, r := range rules {
+	s := in.SubjectIn(w.Places)
+	for _, r := range w.Rules {
 		if !fits(r, in.Tool, s) {
 			continue
 		}
 		if r.Do == config.HookShow && !c.Shows() {
 			r.Do = config.HookAsk
 		}
-		return Outcome{r.Do, cmp.Or(r.Reason, defaultReason[r.Do])}
+		return Outcome{r.Do, cmp.Or(r.Reason, defaultReason[r.Do])}, true
 	}
-	return Outcome{Do: config.HookPass}
+	return Outcome{Do: config.HookPass}, false
 }
 
 var defaultReason = map[string]string{
@@ -68,11 +99,17 @@ func fits(r config.HookRule, tool string, s Subject) bool {
 	return (len(r.Tool) == 0 || slices.ContainsFunc(r.Tool, named)) && (len(r.Match) == 0 || slices.ContainsFunc(r.Match, matches))
 }
 
-// Places are the folders that paths of a call are relative to.
+// Places are the folders that paths of a call are relative to, and what the guard knows of them and
+// of placet's command line.
 type Places struct {
 	Root string // the workspace
 	Cwd  string // where the agent works
 	Home string
+	// Layouts say which documents of the workspace placet alone writes.
+	Layouts []layout.Family
+	// PersonVerb returns the verb that the arguments of placet call, if a person alone may use it so,
+	// else "".
+	PersonVerb func(args []string) string
 }
 
 // SubjectIn is what a call is about.

@@ -16,6 +16,10 @@ var (
 		"sha256sum", "sha1sum", "md5sum", "which", "type", "man", "cut", "sort", "uniq", "realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk", "sed", "find"}
 	writingFlags = map[string][]string{"sed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "sort": {"-o", "--output"}, "find": {"-delete", "-exec", "-ok", "-fprint", "-fls"}}
 	gitReads     = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "cat-file", "tag"}
+	// writers are the commands that write files that they name, also behind sudo, xargs and the like.
+	writers = []string{"cp", "mv", "rm", "ln", "tee", "dd", "install", "rsync", "truncate", "touch", "chmod", "chown", "shred", "unlink", "patch", "ed", "ex", "vi", "vim", "nano"}
+	// codeWrites fits code that writes files, or the flag by which an interpreter does.
+	codeWrites = regexp.MustCompile(`(?i)['"](w|a|x|r\+)[bt+]*['"]|write|dump\(|unlink|remove|rename|os\.replace|copy|move|truncate|\s-[a-z]*i\b`)
 	// interpreters run what they are handed, or read.
 	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|pwsh|powershell|(python|node|perl|ruby|php|deno|bun)[0-9.]*)$`)
 	// heredoc begins a text that follows a command.
@@ -23,7 +27,12 @@ var (
 )
 
 // segment is a simple command: its words, and the files that its output goes into.
-type segment struct{ words, into []string }
+type segment struct {
+	words, into []string
+	// interprets says that something in the whole command runs what it reads, and codeWrites that
+	// there is code in it that writes files.
+	interprets, codeWrites bool
+}
 
 // guardShell says why a command of a shell is denied, "" where it is not.
 func (p Places) guardShell(command string) string {
@@ -35,7 +44,8 @@ func (p Places) guardShell(command string) string {
 	vars := map[string]string{}
 	for _, s := range segments {
 		s.expand(vars)
-		if why := p.guardSegment(s, interprets); why != "" {
+		s.interprets, s.codeWrites = interprets, interprets && codeWrites.MatchString(command)
+		if why := p.guardSegment(s); why != "" {
 			return why
 		}
 		if len(s.words) > 1 && (s.words[0] == "cd" || s.words[0] == "pushd") {
@@ -74,18 +84,19 @@ func (s *segment) expand(vars map[string]string) {
 	}
 }
 
-func (p Places) guardSegment(s segment, interprets bool) string {
+// guardSegment says why a simple command is denied, "" where it is not.
+func (p Places) guardSegment(s segment) string {
 	for _, file := range s.into {
-		if why := p.protected(p.Cwd, file); why != "" {
+		if why := p.mustNotWrite(p.Cwd, file); why != "" {
 			return why
 		}
 	}
 	reading := s.isHarmless()
-	if reading && !interprets {
+	if reading && !s.interprets {
 		return ""
 	}
-	if verb := s.answeringVerb(); verb != "" {
-		return "placet " + verb + ": a person alone answers placet's requests, in a terminal of their own. Go on with other work, or wait."
+	if verb := p.verbOf(s); verb != "" {
+		return "placet " + verb + ": a person alone answers placet's requests, and lets others answer, in a terminal of their own. Go on with other work, or wait."
 	}
 	if name, _ := s.command(); name == "placet" {
 		return "" // it asks, or looks
@@ -99,7 +110,7 @@ func (p Places) guardSegment(s segment, interprets bool) string {
 		if reading {
 			continue
 		}
-		for _, piece := range strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n=,:()[]{}'\"<>;", r) }) {
+		for _, piece := range pieces(word) {
 			if why := p.protected(p.Cwd, piece); why != "" {
 				return why
 			}
@@ -108,7 +119,54 @@ func (p Places) guardSegment(s segment, interprets bool) string {
 			}
 		}
 	}
+	return p.guardRecords(s)
+}
+
+// guardRecords says why a simple command is denied that writes what placet alone writes, "" where it
+// does not.
+func (p Places) guardRecords(s segment) string {
+	for _, file := range p.written(s) {
+		if why := p.record(p.Cwd, file); why != "" {
+			return why
+		}
+	}
 	return ""
+}
+
+// written returns the paths that a simple command may write, of those that it names.
+func (p Places) written(s segment) (files []string) {
+	name, args := s.command()
+	writes := s.codeWrites || name == "git" || writingFlags[name] != nil || slices.ContainsFunc(s.words, isWriter)
+	if !writes || len(args) == 0 {
+		return nil
+	}
+	target := args[len(args)-1]
+	if isFolder(p.resolve(p.Cwd, target)) {
+		for _, arg := range args {
+			files = append(files, path.Join(target, path.Base(arg)))
+		}
+	}
+	if name == "cp" && !slices.ContainsFunc(args, namesTarget) {
+		return append(files, target)
+	}
+	for _, arg := range args {
+		files = append(files, pieces(arg)...)
+	}
+	return files
+}
+
+// namesTarget reports whether an argument of cp names the folder that it copies to.
+func namesTarget(arg string) bool {
+	return strings.HasPrefix(arg, "-t") || strings.HasPrefix(arg, "--target")
+}
+
+// isWriter reports whether a word is the name of one of writers.
+func isWriter(word string) bool { return slices.Contains(writers, path.Base(word)) }
+
+// pieces are the parts of a word that may be paths: an argument may be code, or hold a path behind
+// a name.
+func pieces(word string) []string {
+	return strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n=,:()[]{}'\"<>;", r) })
 }
 
 // isRequest reports whether a path is the folder of a request: what is put there answers it.
@@ -143,21 +201,23 @@ func (s segment) isHarmless() bool {
 	return name == "" || slices.Contains(harmless, name) && !writes
 }
 
-// answeringVerb is the verb by which a command answers a request, "" for none.
-func (s segment) answeringVerb() string {
+// verbOf is the verb of placet in a command that a person alone may use, "" for none. What another
+// command hands to placet besides, as xargs does, is not known.
+func (p Places) verbOf(s segment) string {
+	name, _ := s.command()
 	for i, word := range s.words {
-		if base := strings.ToLower(path.Base(word)); base != "placet" && base != "placet.exe" {
+		base := strings.ToLower(path.Base(word))
+		if base != "placet" && base != "placet.exe" {
 			continue
 		}
-		for rest := s.words[i+1:]; len(rest) > 0; rest = rest[1:] {
-			switch {
-			case rest[0] == "-C" || rest[0] == "--workspace" || rest[0] == "--config":
-				rest = rest[min(1, len(rest)-1):]
-			case strings.HasPrefix(rest[0], "-"):
-			case slices.Contains(answering, rest[0]):
-				return rest[0]
-			default:
-				rest = rest[:1]
+		args := slices.Clone(s.words[i+1:])
+		if base != name {
+			args = append(args, "…")
+		}
+		// A variable may hold several words.
+		for _, words := range [][]string{args, strings.Fields(strings.Join(args, " "))} {
+			if verb := p.PersonVerb(words); verb != "" {
+				return verb
 			}
 		}
 	}

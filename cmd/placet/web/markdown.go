@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"html/template"
 	"net/url"
 
@@ -13,26 +14,33 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/util"
 
+	"placet/engine/facade"
 	"placet/templates"
 )
 
-// markdown renders texts of people and agents. Nothing of a text is left out: raw HTML is
-// shown as what it is, and nothing is fetched from anywhere.
-var markdown = goldmark.New(
-	// The pages' policy allows no style, so that columns are aligned by an attribute. The boxes of
-	// a list of tasks stay text: they would look like the form's own.
-	goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
-	goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(plainNodes{}, 1))),
-)
+// markdown renders texts of people and agents, for pages of each language. Nothing of a text is left
+// out: raw HTML is shown as what it is, and nothing is fetched from anywhere.
+var markdown = func() map[string]goldmark.Markdown {
+	all := map[string]goldmark.Markdown{}
+	for _, lang := range templates.Languages() {
+		all[lang] = goldmark.New(
+			// The pages' policy allows no style, so that columns are aligned by an attribute. The boxes of
+			// a list of tasks stay text: they would look like the form's own.
+			goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
+			goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(plainNodes{lang}, 1))),
+		)
+	}
+	return all
+}()
 
 // longestMarkdown is how much of a text is rendered, in bytes; a longer one is shown plain.
 const longestMarkdown = 256 << 10
 
-// rendered is a text as HTML.
-func rendered(text string) template.HTML {
+// rendered is a text as HTML, for a page of a language.
+func rendered(lang, text string) template.HTML {
 	text = templates.Clean(text)
 	var out bytes.Buffer
-	if len(text) <= longestMarkdown && markdown.Convert([]byte(text), &out) == nil {
+	if md := cmp.Or(markdown[lang], markdown[templates.English]); len(text) <= longestMarkdown && md.Convert([]byte(text), &out) == nil {
 		return template.HTML(out.String())
 	}
 	return template.HTML("<pre>" + template.HTMLEscapeString(text) + "</pre>")
@@ -40,16 +48,16 @@ func rendered(text string) template.HTML {
 
 // plainNodes renders what could lead elsewhere: raw HTML as text, images as links, and links
 // with where they lead.
-type plainNodes struct{}
+type plainNodes struct{ lang string }
 
 // RegisterFuncs implements [renderer.NodeRenderer].
-func (plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+func (p plainNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindHTMLBlock, renderHTMLBlock)
 	r.Register(ast.KindRawHTML, renderRawHTML)
 	r.Register(ast.KindFencedCodeBlock, renderFencedCode)
 	r.Register(ast.KindImage, renderImage)
-	r.Register(ast.KindLink, renderLink)
-	r.Register(ast.KindAutoLink, renderAutoLink)
+	r.Register(ast.KindLink, p.renderLink)
+	r.Register(ast.KindAutoLink, p.renderAutoLink)
 	r.Register(extast.KindTaskCheckBox, renderTask)
 }
 
@@ -126,7 +134,7 @@ func renderImage(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.
 	return ast.WalkContinue, nil
 }
 
-func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func (p plainNodes) renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n := node.(*ast.Link)
 	target := string(n.Destination)
 	if entering {
@@ -135,10 +143,11 @@ func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	}
 	closeLink(w, target)
 	writeTarget(w, target, string(n.Title))
+	p.markLoopback(w, target)
 	return ast.WalkContinue, nil
 }
 
-func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func (p plainNodes) renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
@@ -147,6 +156,7 @@ func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering boo
 	openLink(w, target)
 	_, _ = w.Write(util.EscapeHTML(n.Label(source)))
 	closeLink(w, target)
+	p.markLoopback(w, target)
 	return ast.WalkContinue, nil
 }
 
@@ -168,6 +178,16 @@ func openLink(w util.BufWriter, target string) {
 func closeLink(w util.BufWriter, target string) {
 	if isOutside(target) {
 		_, _ = w.WriteString("</a>")
+	}
+}
+
+// markLoopback says of a link that it leads to a program on the reader's own machine: the browser
+// sends the cookie of placet's session to every port of the host at which it is logged in.
+func (p plainNodes) markLoopback(w util.BufWriter, target string) {
+	if isOutside(target) && facade.LeadsToLoopback(target) {
+		_, _ = w.WriteString(` <strong class="loopback">`)
+		_, _ = w.Write(util.EscapeHTML([]byte(templates.Text(p.lang, "page.loopback"))))
+		_, _ = w.WriteString("</strong>")
 	}
 }
 

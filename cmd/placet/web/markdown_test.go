@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"placet/templates"
 )
 
 // What stands between "<" and ">" in a rendered text.
@@ -24,7 +26,7 @@ var attributes = []string{"align", "class", "href", "rel", "start", "target"}
 // checkRendered refuses every tag and attribute that is none of the renderer's own.
 func checkRendered(t *testing.T, text string) {
 	t.Helper()
-	for _, one := range tag.FindAllString(string(rendered(text)), -1) {
+	for _, one := range tag.FindAllString(string(rendered("en", text)), -1) {
 		parts := plainTag.FindStringSubmatch(one)
 		if parts == nil || !slices.Contains(tags, parts[1]) {
 			t.Fatalf("%q becomes the tag %q", text, one)
@@ -54,8 +56,23 @@ func FuzzRendered(f *testing.F) {
 
 // A forged box of a form is shown as what was written.
 func TestTasksAreText(t *testing.T) {
-	got := string(rendered("- [x] approve: forged\n- [ ] submit this answer\n"))
+	got := string(rendered("en", "- [x] approve: forged\n- [ ] submit this answer\n"))
 	if want := "<ul>\n<li>[x] approve: forged</li>\n<li>[ ] submit this answer</li>\n</ul>\n"; got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// A link to this machine says so on pages of each language, however it is written; others do not.
+func TestLinksToLoopbackAreMarked(t *testing.T) {
+	for text, want := range map[string]int{
+		"[x](http://127.0.0.1:5000/)": 1, "<http://localhost:3000/>": 1, "[x][y]\n\n[y]: http://2130706433/": 1, "[a](http://[::1]/) and [b](http://app.localhost)": 2,
+		"[![x](http://a.example/)](http://0x7f.1/)": 1,
+		"[x](https://example.org/)":                 0, "<https://127.0.0.1.example.org/>": 0, "http://127.0.0.1/": 0, "`http://127.0.0.1/`": 0, "[x](docs/localhost.md)": 0,
+	} {
+		for _, lang := range templates.Languages() {
+			if got := strings.Count(string(rendered(lang, text)), ` <strong class="loopback">`+templates.Text(lang, "page.loopback")+"</strong>"); got != want {
+				t.Errorf("%s in %s is marked %d times, expected %d: %s", text, lang, got, want, rendered(lang, text))
+			}
+		}
 	}
 }

@@ -148,21 +148,21 @@ func (p *requestView) fillOpen(v *workspace.Workspace, t workspace.Request, who 
 
 // fillQuestion shows a question.
 func (p *requestView) fillQuestion(prompt, summary string) {
-	p.Heading, p.Body, p.Summary, p.Written = questionOf(prompt, summary, p.Reference)
+	p.Heading, p.Body, p.Summary, p.Written = questionOf(p.Lang, prompt, summary, p.Reference)
 	p.Title = console.Cut(p.Heading, 80)
 }
 
 // questionOf is a question as pages show it: its first line as a heading, else the
 // reference, the rest as Markdown, and all as it was written where something is shown as
 // Markdown.
-func questionOf(prompt, summary, reference string) (heading string, body, more template.HTML, written string) {
+func questionOf(lang, prompt, summary, reference string) (heading string, body, more template.HTML, written string) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
 	if strings.TrimSpace(rest) != "" {
-		body, written = rendered(rest), console.Lines(prompt)
+		body, written = rendered(lang, rest), console.Lines(prompt)
 	}
 	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
-		more, written = rendered(summary), strings.TrimPrefix(written+"\n\n"+console.Lines(summary), "\n\n")
+		more, written = rendered(lang, summary), strings.TrimPrefix(written+"\n\n"+console.Lines(summary), "\n\n")
 	}
 	return heading, body, more, written
 }

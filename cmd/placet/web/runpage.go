@@ -244,7 +244,7 @@ func factsOf(facts []engine.Fact) (list []engine.Fact) {
 // askOf is an open request of the run with its form.
 func askOf(head pageHead, o engine.OpenRequest, card inboxCard, may bool) askView {
 	ask := askView{inboxCard: card, answerForm: answerFormOf(o, "answer-"+o.Request, RequestPath(card.Name), head.CSRF, may), Anchor: "ask-" + o.Request}
-	ask.Heading, ask.Body, ask.Summary, ask.Written = questionOf(o.Prompt, o.Summary, o.Reference)
+	ask.Heading, ask.Body, ask.Summary, ask.Written = questionOf(head.Lang, o.Prompt, o.Summary, o.Reference)
 	ask.Problem = console.Lines(o.Problem)
 	if o.Answer != nil {
 		ask.InPlace = o.Answer.Text

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/templates"
+)
+
+// treeWith is placet's command tree with more flags of all verbs.
+func treeWith(more func(*pflag.FlagSet)) *cobra.Command {
+	root := newRoot(&console.Env{}, new(bool))
+	if more != nil {
+		more(root.PersistentFlags())
+	}
+	return root
+}
+
+// Whatever flags placet has before a verb, the guard finds the verb behind them, also behind one that
+// somebody adds later.
+func TestTheGuardKnowsEveryFlag(t *testing.T) {
+	later := func(f *pflag.FlagSet) { f.StringP("later", "L", "", ""); f.Bool("more", false, "") }
+	var flags []string
+	treeWith(later).PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case f.NoOptDefVal != "":
+			flags = append(flags, "--"+f.Name, "--"+f.Name+"=true")
+		case f.Shorthand != "":
+			flags = append(flags, "-"+f.Shorthand+" x", "-"+f.Shorthand+"x")
+			fallthrough
+		default:
+			flags = append(flags, "--"+f.Name+" x", "--"+f.Name+"=x", "--"+f.Name+" inbox")
+		}
+	})
+	for _, want := range []string{"--lang x", "-C x", "--config=x", "--later inbox", "-L x", "--more"} {
+		if !slices.Contains(flags, want) {
+			t.Errorf("the flags are %q", flags)
+		}
+	}
+	for _, flag := range flags {
+		for _, v := range personVerbs {
+			args := strings.Fields(flag + " " + v.path + " x")
+			if got := personVerbIn(treeWith(later), args); got != v.path {
+				t.Errorf("placet %s: %q", strings.Join(args, " "), got)
+			}
+		}
+	}
+}
+
+func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
+	for line, want := range map[string]string{
+		"approve": "approve", "approve a@1234 -m x": "approve", "-m x approve a": "approve", "--lang ko -C w respond a yes": "respond",
+		"trust --yes": "trust", "trust -y": "trust", "trust gates": "trust", "trust --revoke --yes": "trust", "--json trust x": "trust",
+		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt",
+		"reject --message --help": "reject", // the comment
+
+		"": "", "inbox": "", "--json inbox approve": "", "-C approve inbox": "", "--lang approve status": "", "show approve": "", "ask approve": "",
+		"trust": "", "-C w --json trust": "", "token list": "", "token revoke ci": "", "token": "", "help approve": "", "approve --help": "", "trust --help": "",
+		"approves": "", "-- approve": "", "withdraw a -m approve": "",
+	} {
+		if got := personVerbIn(treeWith(nil), strings.Fields(line)); got != want {
+			t.Errorf("placet %s: %q, expected %q", line, got, want)
+		}
+	}
+}
+
+// The list names verbs that there are, and the manual names all of the list.
+func TestTheVerbsOfPeopleAreThereAndInTheManual(t *testing.T) {
+	for _, v := range personVerbs {
+		path := strings.Fields(v.path)
+		if cmd, rest, err := treeWith(nil).Find(path); err != nil || len(rest) > 0 || cmd.CommandPath() != "placet "+v.path {
+			t.Errorf("there is no verb %s", v.path)
+		}
+		for _, lang := range templates.Languages() {
+			if !strings.Contains(strings.Join(strings.Fields(page(lang, "hook")), " "), v.path) {
+				t.Errorf("the manual of hook does not name %s in %s", v.path, lang)
+			}
+		}
+	}
+}
+
+// What serve prints is read by the client that has started it.
+func TestServeGivesAnAgentNoLink(t *testing.T) {
+	var out bytes.Buffer
+	env := console.Env{Err: &out, Getenv: func(name string) string { return map[string]string{"GEMINI_CLI": "1"}[name] }}
+	(&webServer{}).noteLogin(&workspace.Workspace{Env: &env}, "http://127.0.0.1:8787")
+	if said := out.String(); strings.Contains(said, "/login") || !strings.Contains(said, "GEMINI_CLI is set") {
+		t.Errorf("serve says %s", said)
+	}
+}
