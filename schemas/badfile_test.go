@@ -225,7 +225,7 @@ func TestGoodFilesOfUnusualFormAreRead(t *testing.T) {
 		"escapes":               {answerWith("approve", `\u0061pprove`), "approve"},
 		"non-characters":        {answerWith("approve", "\ufffe\U0010ffff"), "\ufffe\U0010ffff"},
 		"unknown keys":          {answerWith("{\n", `{"x":{"Response":"a"},"y":[1e300],`), "approve"},
-		"nearly the same names": {answerWith("{\n", `{"response_":1,"respons":2,`), "approve"},
+		"names of one's own":    {answerWith("{\n", `{"x-response":1,"$respons":2,"responsible":3,`), "approve"},
 		"64 levels":             {answerWith("{\n", `{"x":`+strings.Repeat("[", 63)+strings.Repeat("]", 63)+`,`), "approve"},
 		"marker in a text":      {answerWith("approve", `<<<<<<< HEAD`), "<<<<<<< HEAD"},
 	}
