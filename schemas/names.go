@@ -15,11 +15,12 @@ import (
 // deadline or a gate that is lost loosens what was asked for. Other unknown members are
 // kept.
 //
-// The documents of other programs are not among them (FABER's, AFL's checkpoints and meta
+// In response.json no unknown member at all is taken; the gate says so. The documents of
+// other programs are not among them (FABER's, AFL's checkpoints and meta
 // data), nor what workers measure and hand in, whose further members are theirs and earn
 // a finding at most, nor what placet itself has written.
 var strictNames = []string{
-	"ask/ask", "ask/withdraw", "kernel/response", "kernel/response-optional",
+	"ask/ask", "ask/withdraw",
 	"afl/control", "afl/review", "faber/cancel", "nemawashi/action", "nemawashi/command",
 	"optimizer/trigger", "optimizer/stop", "optimizer/level-error",
 	"pal/control", "pal/orchestration", "pal/filed",

@@ -21,7 +21,7 @@ func TestAMisspeltNameIsBadInput(t *testing.T) {
 		{"ask/ask", `{"question":"a","artifacts":[{"path":"a","bindng":true}]}`, `line 1, column 51: /artifacts/0/bindng: unknown name "bindng": expected "binding"; a name of your own begins with x-`},
 		{"ask/ask", `{"question":"a","options":[{"id":"a","idd":1}]}`, `line 1, column 44: /options/0/idd: unknown name "idd": expected "id"; a name of your own begins with x-`},
 		{"ask/ask", `{"question":"a","artifacts":[],"artifact":[]}`, `line 1, column 43: /artifact: unknown name "artifact": expected "artifacts"; a name of your own begins with x-`},
-		{"kernel/response", `{"request_id":"r","response":"approve","provided_by":{"user":"kim","source":"file"},"digets":null}`, `line 1, column 94: /digets: unknown name "digets": expected "digest"; a name of your own begins with x-`},
+		{"afl/control", `{"want":"pause","raeson":"x"}`, `line 1, column 26: /raeson: unknown name "raeson": expected "reason"; a name of your own begins with x-`},
 		{"pal/orchestration", `{"title":"a","ports":[{"port_id":"a","dependson":["b"]}]}`, `line 1, column 50: /ports/0/dependson: unknown name "dependson": expected "depends_on"; a name of your own begins with x-`},
 		{"optimizer/trigger", `{"workflow_name":"a","current_metrics":{"rat":{"value":1},"gate":{"value":2}}}`, ""}, // names of metrics are free
 		{"ask/ask", `{"question":"a","x-deadlin":"1h","$schema":"s","ticket":7,"deadlines_of_others":[{"Question":1}],"id":1}`, ""},

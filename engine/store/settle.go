@@ -109,10 +109,10 @@ func (s *settler) attributed(a target, sum engine.Digest) string {
 }
 
 // hasFreeLineEnds reports whether a document with CR LF is the same as that with LF. What
-// other programs keep for themselves is changed byte for byte, and an artifact is bytes
-// that a person was shown.
+// other programs keep for themselves is changed byte for byte, and an artifact that placet
+// has not written is bytes that a person was shown.
 func (a target) hasFreeLineEnds() bool {
-	return !a.need && a.file.Writer != layout.Shared && a.file.Writer != layout.Upstream
+	return a.file.Writer == layout.Placet || !a.need && a.file.Writer != layout.Shared && a.file.Writer != layout.Upstream
 }
 
 // limit is the largest size that is read into memory.
