@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json"
@@ -21,8 +22,8 @@ import (
 // json.Number, bool and nil, or nil to check only. Path names the document in
 // errors, which are of type *[Error] for all that is wrong with the document.
 //
-// Names match exactly, unknown names are passed over, and null leaves a field
-// zero. An int takes a whole number however it is spelled: 20, 20.0, 2e1.
+// Names match exactly, and null leaves a field zero. Unknown names are passed over, but in
+// the documents that are written for placet one that is misspelt is an error. An int takes a whole number however it is spelled: 20, 20.0, 2e1.
 func Decode(schema, path string, body []byte, into any) error {
 	problem, err := verify(schema, body)
 	if err != nil {
@@ -54,6 +55,9 @@ func verify(name string, body []byte) (*Error, error) {
 		if problem != nil {
 			problem.at(body, locate(body, problem.Pointer))
 		}
+	}
+	if problem == nil && slices.Contains(strictNames, name) {
+		problem = s.misspelt(body)
 	}
 	return problem, nil
 }

@@ -319,13 +319,18 @@ func Nearest(name string, names []string) string {
 
 // apart is by how many letters two names differ; is is false if they are not near.
 func apart(a, b string) (n int, is bool) {
+	n = lettersApart(a, b)
+	return n, n <= min(2, len(a)/2)
+}
+
+// lettersApart is by how many letters two names differ, case and dashes aside, or 3 if
+// it is by more than two.
+func lettersApart(a, b string) int {
 	if len(a) > len(b)+2 || len(b) > len(a)+2 {
-		return 0, false
+		return 3
 	}
 	fold := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
-	a, b = fold(a), fold(b)
-	n = distance(a, b)
-	return n, n <= min(2, len(a)/2)
+	return min(distance(fold(a), fold(b)), 3)
 }
 
 // distance counts the letters to insert, remove or change between two names.

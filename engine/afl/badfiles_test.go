@@ -105,7 +105,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	asked := input(waiting, "requests/"+id+"/request.json", waiting.Read("requests/"+id+"/request.json"))
 	asked.Required, asked.Text, asked.Number, asked.ID = "options", "prompt", "revision", "request_id"
 	asked.Late = enginetest.Tree{answer.Path: answer.Body}
-	asked.Deviates = deviates(enginetest.Noted, "the digest is of every byte: what was asked is not what was shown", "CRLF", "doubly encoded UTF-8")
+	asked.Deviates = deviates(enginetest.Noted, "the digest is of every character: what was asked is not what was shown", "doubly encoded UTF-8")
 	asked.Deviates["missing"] = enginetest.Deviation{Outcome: enginetest.Mended, Reason: "a request that is gone is written again"}
 
 	form := copyOfForm(waiting, id)

@@ -93,7 +93,7 @@ func (r *view) stands(*run.Request) (problem string, ok bool) {
 			r.Held = true
 			return "", false
 		case d.Sum.Hex() != f.SHA256:
-			return r.Say("ask.artifact.changed", "file", f.Path), false
+			return r.Changed(r.Say("ask.artifact.changed", "file", f.Path), d, engine.Digest("sha256:"+f.SHA256)), false
 		}
 	}
 	return "", true

@@ -102,7 +102,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	ask := in("request.json", lawRequest+"request.json", request, asked)
 	ask.Required, ask.Text, ask.Number, ask.ID = "options", "prompt", "revision", "request_id"
 	ask.Late = response
-	ask.Deviates = all(enginetest.Noted, "the digest is of every byte: what was asked is not what was shown", "CRLF", "doubly encoded UTF-8")
+	ask.Deviates = all(enginetest.Noted, "the digest is of every character: what was asked is not what was shown", "doubly encoded UTF-8")
 	ask.Deviates["missing"] = enginetest.Deviation{Outcome: enginetest.Mended, Reason: "a request that is gone is written again"}
 
 	plan := in("workflow definition", ".fractary/faber/workflows/default.json", `{"id": "default", "phases": {"build": {"steps": [{"id": "make"}]}}}`, asked)

@@ -260,7 +260,7 @@ func badAnswers(t *testing.T) []enginetest.Input {
 	request := badInput(tree, rel("request.json"), tree[dir+"/request.json"])
 	request.Required, request.Text, request.Number, request.ID = "options", "prompt", "revision", "request_id"
 	request.Late = enginetest.Tree{answer.Path: answer.Body}
-	deviate(&request, enginetest.Noted, "the digest is of every byte: what was asked is not what was shown", "CRLF", "doubly encoded UTF-8")
+	deviate(&request, enginetest.Noted, "the digest is of every character: what was asked is not what was shown", "doubly encoded UTF-8")
 	deviate(&request, enginetest.Mended, "a request that is gone is written again", "missing")
 
 	state := badInput(tree, "state.json", tree[badRun+"/state.json"])

@@ -59,6 +59,15 @@ func (r *Input) Say(key templates.Key, pairs ...any) string {
 	return templates.Phrase(r.Lang, string(key), pairs...)
 }
 
+// Changed returns what is said of a file that is not the one of a digest, and adds that
+// only its line ends differ, where that is so.
+func (r *Input) Changed(said string, d engine.Document, from engine.Digest) string {
+	if d.DiffersInLineEnds(from) {
+		said += " " + r.Say("run.lineends")
+	}
+	return said
+}
+
 // WakeAt has the run looked at no later than t.
 func (r *Input) WakeAt(t time.Time) {
 	if !t.IsZero() && (r.Wake.IsZero() || t.Before(r.Wake)) {

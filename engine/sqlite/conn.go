@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,19 +29,21 @@ var pragmas = []string{
 type connection struct {
 	*sql.Conn
 	pool    *sql.DB         // of this one connection
-	file    fs.FileInfo     // what had the name before it was opened
+	folder  *openFolder     // nil where it was opened by its name alone
+	file    fs.FileInfo     // what had the name before it was opened, and is open
 	allowed upstream        // what may stand in it
 	sound   map[string]bool // the SQL of what was judged already
 	work    time.Duration   // how long it may work at a stretch
 }
 
-// connect opens a database by its absolute name; it makes none. Nothing of it is read
-// yet.
-func connect(ctx context.Context, name string, busy time.Duration) (*connection, error) {
+// connect opens a database by its absolute name, with some more parameters; it makes
+// none. Nothing of it is read yet.
+func connect(ctx context.Context, name string, parameters url.Values, busy time.Duration) (*connection, error) {
 	query := url.Values{
 		"mode": {"rw"}, "_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
 		"_pragma": pragmas, "_defensive": {"1"}, "_error_rc": {"1"},
 	}
+	maps.Copy(query, parameters)
 	at := url.URL{Scheme: "file", Path: filepath.ToSlash(name), RawQuery: query.Encode()}
 	connector, err := sqlite.NewConnector(at.String())
 	if err != nil {
@@ -60,14 +63,24 @@ func connect(ctx context.Context, name string, busy time.Duration) (*connection,
 	return c, nil
 }
 
-// open connects to the database that was found under a name. Nothing of it is read
-// yet.
+// connect connects to the database that was found under a name, and to no other file.
+// Nothing of it is read yet.
 func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.FileInfo, busy time.Duration) (*connection, error) {
-	c, err := connect(ctx, d.abs(q.Path), busy)
+	if err := registerVFS(); err != nil {
+		return nil, err
+	}
+	folder, err := d.openFolder(q.Path)
 	if err != nil {
 		return nil, err
 	}
-	c.file, c.allowed, c.work = found, schemaOf(schemas.SQL(q.Schema)), d.workFor(q)
+	folder.file = found
+	name, parameters := folder.name(filepath.Dir(d.abs(q.Path)))
+	c, err := connect(ctx, name, parameters, busy)
+	if err != nil {
+		folder.close()
+		return nil, err
+	}
+	c.folder, c.file, c.allowed, c.work = folder, found, schemaOf(schemas.SQL(q.Schema)), d.workFor(q)
 	return c, nil
 }
 
@@ -82,6 +95,9 @@ func (d *Databases) workFor(q engine.Database) time.Duration {
 func (c *connection) close() {
 	c.Conn.Close()
 	c.pool.Close()
+	if c.folder != nil {
+		c.folder.close()
+	}
 }
 
 func (c *connection) rollback() { _ = c.exec(context.Background(), "ROLLBACK") }
@@ -168,11 +184,12 @@ func (d *Databases) createFile(q engine.Database, missing error) (fs.FileInfo, e
 	if errors.As(missing, &folder) || q.Schema == "" {
 		return nil, condition("cannot be made: " + driverText(missing))
 	}
-	root, err := d.checkWorkspace()
+	in, err := d.openFolder(q.Path)
 	if err != nil {
 		return nil, err
 	}
-	file, err := root.OpenFile(q.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	defer in.close()
+	file, err := in.OpenFile(in.base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
 		file.Close()
 	} else if !errors.Is(err, fs.ErrExist) {
@@ -194,7 +211,7 @@ func (d *Databases) createTables(ctx context.Context, c *connection, q engine.Da
 	if err != nil {
 		return err
 	}
-	return d.syncName(q.Path)
+	return c.folder.self.Sync() // its rows are recorded as inserted soon
 }
 
 // createTables carries out the script, if still nobody else made anything and the
@@ -210,15 +227,4 @@ func (c *connection) createTables(ctx context.Context, script string, log error)
 		err = c.exec(work, script)
 	}
 	return err
-}
-
-// syncName makes the name of a new database durable: its rows are recorded as
-// inserted soon.
-func (d *Databases) syncName(name string) error {
-	dir, err := os.Open(filepath.Dir(d.abs(name)))
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return dir.Sync()
 }

@@ -314,7 +314,7 @@ func TestARowOfAnotherProcessIsPresentOrRefused(t *testing.T) {
 func TestADatabaseMadeMeanwhileIsNotFilled(t *testing.T) {
 	l := newMirror(t)
 	l.script("CREATE TABLE other (x)")
-	c, err := connect(t.Context(), l.path(audit), busyTimeout)
+	c, err := connect(t.Context(), l.path(audit), nil, busyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -198,7 +198,7 @@ func TestEveryRuleOfThePageHolds(t *testing.T) {
 	for _, g := range good {
 		l.script("INSERT INTO " + g)
 	}
-	c, err := connect(t.Context(), l.path(audit), busyTimeout)
+	c, err := connect(t.Context(), l.path(audit), nil, busyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}

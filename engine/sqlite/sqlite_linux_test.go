@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -110,4 +112,110 @@ func TestADatabaseInAReadOnlyFolderIsNotMade(t *testing.T) {
 			t.Errorf("%s, %q, want %q", e.Result, e.Reason, want)
 		}
 	})
+}
+
+// exchange exchanges two names in a folder.
+func exchange(t *testing.T, dir, a, b string) {
+	t.Helper()
+	if err := unix.Renameat2(unix.AT_FDCWD, filepath.Join(dir, a), unix.AT_FDCWD, filepath.Join(dir, b), unix.RENAME_EXCHANGE); err != nil {
+		t.Error(err)
+	}
+}
+
+// exchanging exchanges two names as fast as can be until the returned function is called,
+// which leaves them as they were.
+func exchanging(t *testing.T, dir, a, b string) (stop func()) {
+	t.Helper()
+	over, times := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-over:
+				times <- n
+				return
+			default:
+				exchange(t, dir, a, b)
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		if n := <-times; n%2 != 0 {
+			exchange(t, dir, a, b)
+		}
+	}
+}
+
+// exchanges are what somebody may exchange the way to a database for: aside leads to a
+// database of theirs.
+var exchanges = map[string]struct {
+	dir, name string
+	make      func(other, aside string) error
+	mode      string // of both databases' journals
+}{
+	"a link for the database":             {".mso-context", "audit_global.db", os.Symlink, "WAL"},
+	"a link for the folder":               {"", ".mso-context", linkToFolder, "WAL"},
+	"a link for the folder and a journal": {"", ".mso-context", linkToFolder, "DELETE"},
+}
+
+func linkToFolder(other, aside string) error { return os.Symlink(filepath.Dir(other), aside) }
+
+// Whoever exchanges names at whatever moment chooses no file that takes a row, and no folder
+// that gets a journal or a log.
+func TestNoRowGoesWhereAnExchangedNameLeads(t *testing.T) {
+	const rows = 100
+	for name, tt := range exchanges {
+		t.Run(name, func(t *testing.T) {
+			l, other := newMirror(t), newMirror(t)
+			for _, m := range []*mirror{l, other} {
+				m.must("done", task(9999))
+				m.Release(audit)
+				m.script("PRAGMA journal_mode=" + tt.mode)
+			}
+			before, dir := other.bytes(), filepath.Join(l.root, tt.dir)
+			aside := filepath.Join(dir, "aside")
+			if err := tt.make(other.path(audit), aside); err != nil {
+				t.Fatal(err)
+			}
+
+			// Just between the look and the opening, which is the worst moment.
+			q := engine.Database{Path: audit, Schema: "optimizer/audit"}
+			there, err := l.find(audit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			exchange(t, dir, tt.name, "aside")
+			c, err := l.connect(t.Context(), q, there, l.busy)
+			exchange(t, dir, tt.name, "aside")
+			if err == nil {
+				l.open[audit] = c
+				l.insertRow(task(rows))
+				l.Release(audit)
+			}
+
+			stop := exchanging(t, dir, tt.name, "aside")
+			for n := range rows {
+				l.insertRow(task(n))
+				l.Release(audit)
+			}
+			stop()
+			if err := os.Remove(aside); err != nil {
+				t.Fatal(err)
+			}
+			if files := other.files(); len(files) != 1 || !bytes.Equal(before, other.bytes()) {
+				t.Errorf("the other database's folder was written to: %v", files)
+			}
+			if n := other.count("SELECT count(*) FROM audit_logs"); n != 1 {
+				t.Errorf("%d rows outside, want none", n-1)
+			}
+			for n := range rows + 1 { // what was refused is given again
+				if e := l.insertRow(task(n)); e.Result != rowDone && e.Result != rowPresent {
+					t.Fatalf("%s, %q", e.Result, e.Reason)
+				}
+			}
+			if n := l.count("SELECT count(*) FROM audit_logs"); n != rows+2 {
+				t.Errorf("%d rows, want %d", n, rows+2)
+			}
+		})
+	}
 }

@@ -144,7 +144,7 @@ func TestALookAnswersEveryQueryByName(t *testing.T) {
 func TestEveryConnectionHasItsPragmas(t *testing.T) {
 	l := newMirror(t)
 	l.touch()
-	c, err := connect(t.Context(), l.path(audit), busyTimeout)
+	c, err := connect(t.Context(), l.path(audit), nil, busyTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func (l *mirror) run(t *testing.T, name string) {
 func (l *mirror) script(text string) {
 	l.t.Helper()
 	l.touch()
-	c, err := connect(l.t.Context(), l.path(audit), busyTimeout)
+	c, err := connect(l.t.Context(), l.path(audit), nil, busyTimeout)
 	if err != nil {
 		l.t.Fatal(err)
 	}

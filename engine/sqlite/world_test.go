@@ -217,7 +217,7 @@ func (o *other) kill() {
 // playDatabase carries out one statement per line of its input.
 func playDatabase() {
 	ctx := context.Background()
-	c, err := connect(ctx, os.Getenv("DATABASE"), busyTimeout)
+	c, err := connect(ctx, os.Getenv("DATABASE"), nil, busyTimeout)
 	if err != nil {
 		panic(err)
 	}

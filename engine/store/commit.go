@@ -210,7 +210,7 @@ func (s *committer) compare(p *fileWrite) error {
 			return err
 		}
 	}
-	there, err := s.present(p)
+	there, withLF, err := s.present(p)
 	if err != nil {
 		return err
 	}
@@ -220,6 +220,8 @@ func (s *committer) compare(p *fileWrite) error {
 	case there == engine.Sum(p.doc.Body):
 		p.there, p.doc.Over = true, there
 	case there == p.doc.Over:
+	case withLF != "" && withLF == p.doc.Over: // the plan was made over this, as it was read
+		p.doc.Over = there
 	default:
 		return moved(p.doc.Path)
 	}
@@ -233,30 +235,31 @@ func moved(name string) error {
 // patience is how often a file is read that others change all the while.
 const patience = 50
 
-// present returns the digest of what is under a file's name, "" if there is nothing. What
-// the last look has read, and still looks the same, is not read again; what the look did not
+// present returns the digest of what is under a file's name, "" if there is nothing, and
+// the one that it has with LF in the place of CR LF. What the last look has read, and still looks the same, is not read again; what the look did not
 // find need not be looked for, because a new name is refused where there is one.
-func (s *committer) present(p *fileWrite) (engine.Digest, error) {
+func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err error) {
 	kept, isFree := s.seen(p)
 	if isFree && !p.tried {
 		p.tried = true
-		return "", nil
+		return "", "", nil
 	}
 	g := s.newGrain()
 	info, err := s.fs.Stat(p.doc.Path)
 	if errors.Is(err, os.ErrNotExist) {
-		return "", nil
+		return "", "", nil
 	}
-	if err == nil && kept.Doc != nil && kept.Trusts(identityOf(info)) {
+	if err == nil && kept.HasBytes() && kept.Trusts(identityOf(info)) {
 		p.old, p.sure = &info, true
-		return kept.Doc.Sum, nil
+		return kept.Doc.Sum, "", nil
 	}
 	g.isRacy(info) // before it is read
-	there, info, err := s.digestAt(p.doc.Path)
-	if there != "" {
-		p.old, p.sure = &info, !g.isRacy(info)
+	c, err := s.contentUnder(p.doc.Path)
+	if !c.isRead() {
+		return "", "", err
 	}
-	return there, err
+	p.old, p.sure = &c.info, !g.isRacy(c.info)
+	return c.digest(), c.withLF().digest(), err
 }
 
 // seen returns what the last look has seen under a file's name. isFree says that it has
@@ -289,19 +292,19 @@ func (s *disk) contentOf(name string) (c content, err error) {
 	return c, nil
 }
 
-// digestAt returns the digest of what is under a name, "" if there is nothing,
-// and describes it. Something that others are writing has moved.
-func (s *disk) digestAt(name string) (engine.Digest, fs.Info, error) {
+// contentUnder is contentOf for a name that a commit is about to write: where there is
+// nothing, nothing was read. Something that others are writing has moved.
+func (s *disk) contentUnder(name string) (content, error) {
 	c, err := s.contentOf(name)
 	switch {
 	case err == nil:
-		return c.digest(), c.info, nil
+		return c, nil
 	case errors.Is(err, engine.ErrAbsent):
-		return "", fs.Info{}, nil
+		return content{}, nil
 	case errors.Is(err, engine.ErrUnsettled):
-		return "", fs.Info{}, moved(name)
+		return content{}, moved(name)
 	}
-	return "", fs.Info{}, templates.Errorf("store.write", "file", name, "error", err)
+	return content{}, templates.Errorf("store.write", "file", name, "error", err)
 }
 
 // folder makes a folder and those above it, and notes what must be synced for
@@ -442,8 +445,8 @@ func (s *swapper) checkUnmoved(p *fileWrite) error {
 	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
 		return nil
 	}
-	there, _, err := s.digestAt(p.doc.Path)
-	if err == nil && there != p.doc.Over {
+	c, err := s.contentUnder(p.doc.Path)
+	if err == nil && (!c.isRead() || c.digest() != p.doc.Over) {
 		err = moved(p.doc.Path)
 	}
 	return err

@@ -102,6 +102,7 @@ func (s *reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []stri
 }
 
 func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard map[string]bool) (Loaded, error) {
+	s.removeAgain()
 	tree := s.tree(run)
 	tree.Lock()
 	defer tree.Unlock()

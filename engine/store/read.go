@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -137,6 +138,18 @@ type content struct {
 	sum  [sha256.Size]byte
 	body []byte // nil where only the hash was wanted
 }
+
+// withLF returns the content with LF in the place of every CR LF. git writes one for the
+// other when it checks a file out, and that changes nothing of what a document says.
+func (c content) withLF() content {
+	if bytes.Contains(c.body, crlf) {
+		c.body = bytes.ReplaceAll(c.body, crlf, crlf[1:])
+		c.sum = sha256.Sum256(c.body)
+	}
+	return c
+}
+
+var crlf = []byte("\r\n")
 
 // digest is the digest of the content.
 func (c content) digest() engine.Digest {

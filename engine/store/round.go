@@ -41,6 +41,7 @@ const maxFailures = 3
 
 // rounds carries out a batch of commits. Each ends durable or with its err.
 func (s *committer) rounds(batch []*commit) {
+	s.removeAgain()
 	s.syncLeftovers(batch)
 	each(s.parallel, withoutError(batch), s.prepare)
 	waitRecorded := s.issue(withoutError(batch))
@@ -235,7 +236,8 @@ func (s *syncer) touchDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), s.fs.Remove(name))
+	s.remove(name) // the folder is changed, whether that works or not
+	return f.Close()
 }
 
 // isPassing reports whether an error of a folder's sync came from opening it, or

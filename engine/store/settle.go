@@ -60,7 +60,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 		d.Known, d.Err = s.owner(a, info), err
 		return d, time.Time{}
 	}
-	if e.Doc != nil && e.Trusts(identityOf(info)) && wait(e, a.settleTime()) == 0 && (e.Doc.Body != nil || a.still) {
+	if e.Doc != nil && e.Trusts(identityOf(info)) && wait(e, a.settleTime()) == 0 && (e.Doc.Body != nil || a.still) && (a.hasFreeLineEnds() || e.HasBytes()) {
 		d = *e.Doc
 		d.Kind = a.file.Kind
 		return d, time.Time{}
@@ -76,6 +76,9 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
 		return d, s.now().Add(wait)
+	}
+	if a.hasFreeLineEnds() {
+		c = c.withLF()
 	}
 	d.Body, d.Sum, d.Parsed = c.body, c.digest(), new(engine.Parsed)
 	if who := s.attributed(a, d.Sum); who != "" {
@@ -103,6 +106,13 @@ func (s *settler) attributed(a target, sum engine.Digest) string {
 		return ""
 	}
 	return s.record.Attributed(a.path, sum)
+}
+
+// hasFreeLineEnds reports whether a document with CR LF is the same as that with LF. What
+// other programs keep for themselves is changed byte for byte, and an artifact that placet
+// has not written is bytes that a person was shown.
+func (a target) hasFreeLineEnds() bool {
+	return a.file.Writer == layout.Placet || !a.need && a.file.Writer != layout.Shared && a.file.Writer != layout.Upstream
 }
 
 // limit is the largest size that is read into memory.

@@ -64,6 +64,8 @@ type disk struct {
 	// heldSince is from when on, by the file system's clock; zero where that is not
 	// known.
 	heldSince time.Time
+	// unremoved are temporary files of this process that could not be removed.
+	unremoved sync.Map
 }
 
 // settler reads single files, and tells which have stopped changing.

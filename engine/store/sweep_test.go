@@ -17,6 +17,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	storefs "placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/layout"
 )
@@ -186,4 +187,75 @@ func TestSweepRemovesAtOnceWhatADeadProcessLeft(t *testing.T) {
 		w.later(10 * time.Second)
 		sweep(false)
 	})
+}
+
+// stubborn is a file system that does not sync folders, and does not remove temporary
+// files, for a while.
+type stubborn struct {
+	storefs.FS
+	syncs, removals int
+}
+
+func (s *stubborn) SyncDir(dir string) error {
+	if s.syncs--; s.syncs >= 0 {
+		return syscall.EIO
+	}
+	return s.FS.SyncDir(dir)
+}
+
+func (s *stubborn) Remove(name string) error {
+	if layout.IsTemp(path.Base(name)) {
+		if s.removals--; s.removals >= 0 {
+			return syscall.EIO
+		}
+	}
+	return s.FS.Remove(name)
+}
+
+// What could not be removed of what this process has made is removed later, in whichever
+// folder: a commit has changed the root of the runs, to sync it again.
+func TestWhatCouldNotBeRemovedIsRemovedLater(t *testing.T) {
+	for what, later := range map[string]func(s *store.Store) error{
+		"the next look": func(s *store.Store) error {
+			_, err := s.Load(aRun(), layout.Faber{}, nil)
+			return err
+		},
+		"the next commit": (*store.Store).Flush,
+	} {
+		w := inMemory()
+		w.dir(path.Dir(aRun().Dir))
+		disk := &stubborn{FS: w.fs, syncs: 20}
+		s := store.New(disk, store.Options{Now: w.clock.now, Parallel: 1})
+		unlock, err := s.LockWorkspace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unlock()
+		disk.syncs, disk.removals = 2, 3
+		if err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{stateDoc("S1", "")}}); err != nil {
+			t.Fatal(err)
+		}
+		left := func() (all []string) {
+			for dir := aRun().Dir; ; dir = path.Dir(dir) {
+				for _, name := range names(t, w, dir) {
+					if layout.IsTemp(name) {
+						all = append(all, path.Join(dir, name))
+					}
+				}
+				if dir == "." {
+					return all
+				}
+			}
+		}
+		if len(left()) == 0 {
+			t.Fatal("nothing is left to be removed")
+		}
+		disk.removals = 0
+		if err := later(s); err != nil {
+			t.Fatal(err)
+		}
+		if all := left(); len(all) > 0 {
+			t.Errorf("after %s there is still %q", what, all)
+		}
+	}
 }

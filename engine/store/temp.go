@@ -146,12 +146,32 @@ func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	return f.Chmod(p.old.Mode.Perm())
 }
 
-// dropTemp removes a temporary name. Where that cannot be done a sweep will.
+// dropTemp removes a temporary name. Where that cannot be done the next look at a run, or
+// the next commit, tries again: a sweep comes to the folders of runs alone, and passes
+// over what it takes for another process' work.
 func (s *temps) dropTemp(name string) {
-	if name != "" {
-		_ = s.fs.Remove(name)
-		s.freeTemp(name)
+	if name == "" {
+		return
 	}
+	s.remove(name)
+	s.freeTemp(name)
+}
+
+// remove removes a temporary file of this process, now or later.
+func (s *disk) remove(name string) {
+	if err := s.fs.Remove(name); err == nil || errors.Is(unusable(name, err), engine.ErrAbsent) {
+		s.unremoved.Delete(name)
+	} else {
+		s.unremoved.Store(name, true)
+	}
+}
+
+// removeAgain tries again to remove what could not be removed.
+func (s *disk) removeAgain() {
+	s.unremoved.Range(func(name, _ any) bool {
+		s.remove(name.(string))
+		return true
+	})
 }
 
 // freeTemp gives up a temporary name.

@@ -39,6 +39,7 @@ var attacks = slices.Concat(
 	namesAttacks,
 	identityAttacks,
 	agentAttacks,
+	fileAttacks,
 )
 
 func TestAttacks(t *testing.T) {

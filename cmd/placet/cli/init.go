@@ -16,6 +16,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
 	"placet/cmd/placet/hook"
 	"placet/engine/store"
 	"placet/engine/store/fs"
@@ -42,7 +43,7 @@ func initVerb() verb {
 				if prints {
 					return console.Usage("cli.init.print").Try("say.text", "text", "placet init --for "+hook.Names(false)[0]+" --print")
 				}
-				return initWorkspace(c.env, root, nil)
+				return initWorkspace(c.env, root, conf, nil)
 			}
 			if unread != nil {
 				return unread
@@ -58,7 +59,7 @@ func initVerb() verb {
 			if err != nil {
 				return err
 			}
-			return initWorkspace(c.env, root, plan)
+			return initWorkspace(c.env, root, conf, plan)
 		},
 	}
 }
@@ -85,7 +86,7 @@ type initialized struct {
 }
 
 // initWorkspace makes a folder a workspace, and the files of clients what they are to be.
-func initWorkspace(w *console.Env, root string, clients []clientFile) error {
+func initWorkspace(w *console.Env, root string, conf config.Settings, clients []clientFile) error {
 	done := initialized{Workspace: root, Clients: clients}
 	disk := fs.OS(root)
 	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
@@ -94,12 +95,18 @@ func initWorkspace(w *console.Env, root string, clients []clientFile) error {
 	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
 		return err
 	}
-	if err := done.ignoreScratch(disk); err != nil {
-		return console.Refused("cli.init.write", "file", ".placet/.gitignore", "error", console.Plain(err))
+	// git ignores all that .placet/ holds, wherever the folder goes.
+	if err := done.complete(disk, scratchIgnore, []string{"*"}); err != nil {
+		return console.Refused("cli.init.write", "file", scratchIgnore, "error", console.Plain(err))
 	}
 	var err error
 	if done.Ignored, err = exclude(w, root, excluded); err != nil {
 		w.Note("cli.init.exclude", "names", strings.Join(excluded, " "), "error", console.Plain(err))
+	}
+	if excludeFile(w, root) != "" {
+		if err := done.complete(disk, attributesFile, attributes(conf)); err != nil {
+			w.Note("cli.init.attributes", "file", attributesFile, "error", console.Plain(err))
+		}
 	}
 	if err := writeFor(root, clients); err != nil {
 		return err
@@ -138,23 +145,62 @@ func (d *initialized) create(disk fs.FS, name string, kind iofs.FileMode, create
 	return nil
 }
 
-// ignoreScratch has git ignore all that .placet/ holds, wherever the folder goes.
-func (d *initialized) ignoreScratch(disk fs.FS) error {
-	const name, all = store.PrivateDir + "/.gitignore", "*"
-	body, err := readBelow(disk, name)
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return err
+const (
+	scratchIgnore  = store.PrivateDir + "/.gitignore"
+	attributesFile = ".gitattributes"
+)
+
+// attributes are the lines by which git leaves alone the line ends of what lies in the
+// roots: an artifact or a form with others than a person was shown is another one.
+func attributes(conf config.Settings) (lines []string) {
+	for _, f := range family.All {
+		if !f.Enabled(&conf.File.Settings) {
+			continue
+		}
+		for _, root := range f.Layout(&conf.File.Settings).Roots() {
+			pattern := root + "/**"
+			if strings.ContainsAny(pattern, " \t\"#!") {
+				pattern = strconv.Quote(pattern)
+			}
+			lines = append(lines, pattern+" -text")
+		}
 	}
-	into := &d.Completed
+	return lines
+}
+
+// complete gives a file the lines that it lacks.
+func (d *initialized) complete(disk fs.FS, name string, lines []string) error {
+	added, made, err := completeFile(disk, name, lines)
 	switch {
 	case err != nil:
-		into = &d.Created
-	case len(missingLines(string(body), []string{all})) == 0:
+		return err
+	case made:
+		d.Created = append(d.Created, name)
+	case len(added) > 0:
+		d.Completed = append(d.Completed, name)
+	default:
 		d.There = append(d.There, name)
-		return nil
 	}
-	*into = append(*into, name)
-	return add(disk, name, fs.ForAppending, newLines(body, all))
+	return nil
+}
+
+// completeFile gives a small file below a root the lines that it lacks, and returns them;
+// made says that there was no such file. A file is replaced, not written: what else leads
+// to it, or has it as a second name, stays as it is.
+func completeFile(disk fs.FS, name string, lines []string) (added []string, made bool, err error) {
+	c := clientFile{Path: name}
+	body, err := readBelow(disk, name)
+	switch {
+	case err == nil:
+		c.before = append([]byte{}, body...)
+	case !errors.Is(err, iofs.ErrNotExist):
+		return nil, false, err
+	}
+	if added = missingLines(string(body), lines); len(added) == 0 {
+		return added, false, nil
+	}
+	c.after = append(body, newLines(body, added...)...)
+	return added, c.before == nil, c.write(disk)
 }
 
 // add writes a text at the end of a file below a root, over no link.
@@ -191,22 +237,8 @@ func exclude(w *console.Env, root string, names []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	disk := fs.OS(dir)
-	body, err := readBelow(disk, name)
-	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		return nil, err
-	}
-	missing := missingLines(string(body), names)
-	if len(missing) == 0 {
-		return missing, nil
-	}
-	if err := disk.Mkdir(path.Dir(name)); err != nil && !errors.Is(err, iofs.ErrExist) {
-		return nil, err
-	}
-	if err := add(disk, name, fs.ForAppending, newLines(body, missing...)); err != nil {
-		return nil, err
-	}
-	return missing, nil
+	added, _, err := completeFile(fs.OS(dir), name, names)
+	return added, err
 }
 
 // gitsOwn splits the path at which git says that it keeps what it ignores into a
@@ -269,7 +301,7 @@ func newLines(text []byte, lines ...string) string {
 
 // missingLines returns those of the wanted lines that a text does not have.
 func missingLines(text string, wanted []string) []string {
-	have := strings.Split(text, "\n")
+	have := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	var missing []string
 	for _, line := range wanted {
 		if !slices.Contains(have, line) {

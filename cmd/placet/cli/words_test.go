@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
@@ -49,7 +50,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		say  func() error
 		data []string
 	}{
-		"init":                  {func() error { return initWorkspace(w, root, nil) }, []string{"placet.toml"}},
+		"init":                  {func() error { return initWorkspace(w, root, config.Settings{}, nil) }, []string{"placet.toml"}},
 		"doctor":                {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
 		"a story":               {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
 		"an agent that answers": {func() error { return refuseAgent(&agent, commandAt(&agent, "approve"), nil) }, []string{"CLAUDECODE"}},

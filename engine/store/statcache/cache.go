@@ -2,6 +2,8 @@ package statcache
 
 import (
 	"cmp"
+	"encoding/binary"
+	"encoding/hex"
 	"iter"
 	"maps"
 	"slices"
@@ -77,6 +79,17 @@ func (e *Entry) cost() int {
 
 // Trusts reports whether the entry still stands for a name of which stat says id.
 func (e *Entry) Trusts(id Identity) bool { return e.Known && !e.Racy && e.ID == id }
+
+// HasBytes reports whether the entry's document has the bytes of the file: that of a file
+// with CR LF has LF alone.
+func (e *Entry) HasBytes() bool {
+	if e.Doc == nil {
+		return false
+	}
+	var sum [8]byte
+	binary.NativeEndian.PutUint64(sum[:], e.Sum)
+	return strings.HasPrefix(e.Doc.Sum.Hex(), hex.EncodeToString(sum[:]))
+}
 
 // Child returns the entry of a name in a folder, nil if there is none.
 func (e *Entry) Child(name string) *Entry {
