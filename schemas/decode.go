@@ -58,6 +58,23 @@ func verify(name string, body []byte) (*Error, error) {
 	return problem, nil
 }
 
+// CheckList says what is wrong with a list by a part of a schema, as "ask/ask#/properties/may_answer";
+// nil if nothing is. What is to become a member of a document is checked by its rule before.
+func CheckList(part string, list []string) error {
+	s, err := load(part)
+	if err != nil {
+		return err
+	}
+	tree := make([]any, len(list))
+	for i, one := range list {
+		tree[i] = one
+	}
+	if problem := s.check(tree); problem != nil {
+		return problem
+	}
+	return nil
+}
+
 // readOptions may allow doubled names because only verified content is read
 // with them.
 var readOptions = json.JoinOptions(

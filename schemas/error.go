@@ -130,7 +130,7 @@ func quoted(text string) string {
 
 // check says what is wrong with a tree by a schema, nil if nothing is. The
 // error has no place in the text yet.
-func (s *schema) check(tree map[string]any) *Error {
+func (s *schema) check(tree any) *Error {
 	err := s.compiled.Validate(tree)
 	if err == nil {
 		return nil
