@@ -222,7 +222,7 @@ func (r *view) readAsk() {
 // CheckApprovers says what is wrong with names of people who may answer, nil if nothing is: they
 // become members of the state.
 func CheckApprovers(names []string) error {
-	return schemas.CheckList("ask/ask#/properties/may_answer", names)
+	return schemas.CheckValue("ask/ask#/properties/may_answer", names)
 }
 
 // resolve records the digests of the files and who may answer, or says why nobody can be
