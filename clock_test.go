@@ -30,7 +30,7 @@ var clockExceptions = map[string]string{
 // inBubble are functions of tests, as "folder function": those that run what they are given
 // in a bubble of testing/synctest, and those that are called in one alone.
 var inBubble = []string{
-	"engine/facade onOwnClock", "engine/facade sends",
+	"engine/facade onOwnClock", "engine/facade onPipes", "engine/facade sends",
 	"engine/facade/notify inBubble",
 	"engine/reconcile rests",
 }

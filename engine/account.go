@@ -157,16 +157,16 @@ type OpenRequest struct {
 	// Default is the option of an answer that picks an item or comments and names no
 	// option. It is also what the verb approve chooses where no option has that name.
 	// "" where an answer must name one.
-	Default     string         `json:"default_option"`
-	Level       string         `json:"level"`
-	Approvers   []string       `json:"approvers"`
-	GatesWait   bool           `json:"gates_wait"`
-	Artifacts   []string       `json:"artifacts"`
+	Default   string   `json:"default_option"`
+	Level     string   `json:"level"`
+	Approvers []string `json:"approvers"`
+	GatesWait bool     `json:"gates_wait"`
+	Artifacts []string `json:"artifacts"`
 	// Changed are the binding artifacts that are not what was asked about.
 	Changed []ChangedArtifact `json:"changed"`
 	// Voids is how often answers were void, and Void says why the last ones are, "" for none.
-	Voids int    `json:"voids"`
-	Void  string `json:"void"`
+	Voids       int            `json:"voids"`
+	Void        string         `json:"void"`
 	Form        string         `json:"form"`     // path of the present form, relative to the workspace
 	Response    string         `json:"response"` // path of response.json, relative to the workspace
 	Digest      Digest         `json:"digest"`   // of what is shown now

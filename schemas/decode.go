@@ -62,6 +62,28 @@ func verify(name string, body []byte) (*Error, error) {
 	return problem, nil
 }
 
+// CheckValue says what is wrong with a text, or a list of them, by a part of a schema, such as
+// "ask/ask#/properties/may_answer"; nil if nothing is. What is to become a member of a
+// document is checked by the document's own rule before.
+func CheckValue[V string | []string](part string, value V) error {
+	s, err := load(part)
+	if err != nil {
+		return err
+	}
+	var tree any = value
+	if list, ok := tree.([]string); ok {
+		values := make([]any, len(list))
+		for i, one := range list {
+			values[i] = one
+		}
+		tree = values
+	}
+	if problem := s.check(tree); problem != nil {
+		return problem
+	}
+	return nil
+}
+
 // readOptions may allow doubled names because only verified content is read
 // with them.
 var readOptions = json.JoinOptions(

@@ -108,34 +108,29 @@ func shown(text string) string {
 // printable escapes what must not reach a terminal or an editor, and nothing
 // else: control, bidi and zero-width characters.
 func printable(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if strconv.IsPrint(r) {
-			b.WriteRune(r)
-			continue
-		}
-		q := strconv.QuoteRune(r)
-		b.WriteString(q[1 : len(q)-1])
-	}
-	return b.String()
+	q := templates.Quoted(text)
+	return unquote.Replace(q[1 : len(q)-1])
 }
+
+// unquote undoes what quotation marks alone ask for.
+var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 
 // quoted is shown in quotation marks.
 func quoted(text string) string {
 	if len(text) <= shownLength {
-		return strconv.Quote(text)
+		return templates.Quoted(text)
 	}
 	cut := shownLength
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	q := strconv.Quote(text[:cut])
+	q := templates.Quoted(text[:cut])
 	return q[:len(q)-1] + "…" + `"`
 }
 
 // check says what is wrong with a tree by a schema, nil if nothing is. The
 // error has no place in the text yet.
-func (s *schema) check(tree map[string]any) *Error {
+func (s *schema) check(tree any) *Error {
 	err := s.compiled.Validate(tree)
 	if err == nil {
 		return nil

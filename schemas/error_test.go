@@ -44,11 +44,11 @@ func TestPositionCountsLinesAndCharacters(t *testing.T) {
 
 func TestTextFromFilesIsShownShortAndHarmless(t *testing.T) {
 	for _, text := range []string{
-		"plain", "\x1b[31mred\x1b[0m", "\u202egnp", "zero\u200bwidth", "\x00", "\xff\xfe", `"quoted"\`,
+		"plain", "\x1b[31mred\x1b[0m", "\u202egnp", "zero\u200bwidth", "\x00", "\xff\xfe", `"quoted"\`, "blank\u115f\u2800",
 		strings.Repeat("漢", 200), strings.Repeat("\u202e", 100), strings.Repeat("a", 79) + "漢漢", strings.Repeat("\x80", 200),
 	} {
 		q := quoted(text)
-		if !utf8.ValidString(q) || strings.ContainsAny(q, "\x00\x1b\u202e\u200b\n") || len(q) > 6*shownLength {
+		if !utf8.ValidString(q) || strings.ContainsAny(q, "\x00\x1b\u202e\u200b\u115f\u2800\n") || len(q) > 6*shownLength {
 			t.Errorf("quoted(%q) = %s", text, q)
 		}
 		if q[0] != '"' || q[len(q)-1] != '"' {

@@ -70,7 +70,9 @@ func load(name string) (*schema, error) {
 	return entry.(func() (*schema, error))()
 }
 
+// compile compiles a schema, or the part of one that a JSON pointer behind # names.
 func compile(name string) (*schema, error) {
+	name, part, _ := strings.Cut(name, "#")
 	source, err := Source(name)
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func compile(name string) (*schema, error) {
 	if broken != nil {
 		return nil, broken.named(name)
 	}
-	s, err := compiler().Compile(base + name + ".json")
+	s, err := compiler().Compile(base + name + ".json#" + part)
 	if err != nil {
 		return nil, err
 	}

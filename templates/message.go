@@ -80,12 +80,13 @@ type speaker interface{ In(lang string) string }
 
 // In returns a value in a language: a message or an error of messages in its words, any
 // other value as fmt.Sprint has it, nil as nothing. Errors that [errors.Join] made are lines.
+// What is not a message comes from anywhere: it is [Clean], so that nothing in a sentence hides.
 func In(lang string, v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return v
+		return Clean(v)
 	case speaker:
 		return v.In(lang)
 	case interface{ Unwrap() []error }:
@@ -94,11 +95,11 @@ func In(lang string, v any) string {
 			lines = append(lines, In(lang, err))
 		}
 		if joined := fmt.Sprint(v); joined != errors.Join(v.Unwrap()...).Error() {
-			return joined
+			return Clean(joined)
 		}
 		return strings.Join(lines, "\n")
 	}
-	return fmt.Sprint(v)
+	return Clean(fmt.Sprint(v))
 }
 
 // Phrase is [Text] with its {names} filled in, which are given as pairs of name

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -25,7 +27,7 @@ func Clean(s string) string {
 		switch {
 		case r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029':
 			b.WriteByte('\n')
-		case r == '\n' || r == '\t' || !Hidden(r) && !strayVariation(before, r):
+		case r == '\n' || r == '\t' || !unseen(before, r):
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, `\u{%x}`, r)
@@ -71,11 +73,59 @@ func Hidden(r rune) bool {
 		r == '\u2800' // a Braille pattern without dots
 }
 
+// unseen reports whether a character behind another one is shown by its number.
+func unseen(before, r rune) bool { return Hidden(r) || strayVariation(before, r) }
+
 // strayVariation reports whether r is a variation selector that varies nothing: it
 // stands behind a blank, behind another one or behind what is plain text without it.
 func strayVariation(before, r rune) bool {
 	return unicode.Is(unicode.Variation_Selector, r) &&
 		(before < unicode.MaxASCII && !strings.ContainsRune("0123456789#*", before) || unicode.IsSpace(before) || Hidden(before) || unicode.Is(unicode.Variation_Selector, before))
+}
+
+// Quoted returns a text in quotation marks as [strconv.Quote] does, and escapes what that
+// takes for printable although nothing of it can be seen.
+func Quoted(s string) string {
+	return escapeUnseen(strconv.Quote(s), func(b []byte, r rune) []byte {
+		if r > 0xffff {
+			return fmt.Appendf(b, `\U%08x`, r)
+		}
+		return fmt.Appendf(b, `\u%04x`, r)
+	})
+}
+
+// EscapeJSON returns a JSON text of the same value in which everything can be seen: only
+// strings of JSON hold characters outside ASCII, and each may be written as \u and its number.
+func EscapeJSON(body []byte) []byte {
+	return []byte(escapeUnseen(string(body), func(b []byte, r rune) []byte {
+		for _, unit := range utf16.Encode([]rune{r}) {
+			b = fmt.Appendf(b, `\u%04x`, unit)
+		}
+		return b
+	}))
+}
+
+// escapeUnseen returns a text in which each character that cannot be seen is escaped. Line
+// ends, tabs and other ASCII controls stay: the text holds none that is not its own.
+func escapeUnseen(s string, escape func(b []byte, r rune) []byte) string {
+	if plain(s) {
+		return s
+	}
+	var b []byte
+	before := ' '
+	for i, r := range s {
+		switch {
+		case r >= 0x7f && unseen(before, r):
+			b = escape(b, r)
+		case r == utf8.RuneError: // possibly one byte that is no character
+			_, n := utf8.DecodeRuneInString(s[i:])
+			b = append(b, s[i:i+n]...)
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+		before = r
+	}
+	return string(b)
 }
 
 // Quote returns a text as a Markdown block quote, without a final newline. No

@@ -1,6 +1,8 @@
 package templates
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -143,5 +145,51 @@ func TestACutTextIsWholeCharacters(t *testing.T) {
 	}
 	if got := CutWith("line\nmore", 5, "[cut]"); got != "line\n[cut]" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What strconv takes for printable and nobody sees is escaped in its way, and the text can be
+// read back.
+func TestQuotedHidesNothing(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\u115fb\u2800c": `"a\u115fb\u2800c"`, "\u3164\U000e0101\"": `"\u3164\U000e0101\""`, "\x1b\u202e": `"\x1b\u202e"`,
+		"한국 \u2764\ufe0f": "\"한국 \u2764\ufe0f\"", "a\ufe0f": `"a\ufe0f"`, "\xff": `"\xff"`, "\ufffd": "\"\ufffd\"",
+	} {
+		if got := Quoted(in); got != want {
+			t.Errorf("Quoted(%+q) = %+q, want %+q", in, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\u115f\u2800\ufe0f\"\\\n")))).Draw(t, "text")
+		q := Quoted(in)
+		if back, err := strconv.Unquote(q); err != nil || back != in || Clean(q) != q {
+			t.Fatalf("Quoted(%+q) = %+q: %+q %v", in, q, back, err)
+		}
+	})
+}
+
+func TestEscapedJSONIsTheSameValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\u009b\u202e\u200b\u115f\ufe0f\U000e0041\x7f\"\\\n")))).Draw(t, "text")
+		body, err := json.Marshal(map[string]string{in: in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := EscapeJSON(body)
+		var back map[string]string
+		if err := json.Unmarshal(escaped, &back); err != nil || back[in] != in || Clean(string(escaped)) != string(escaped) {
+			t.Fatalf("%s: %q %v", escaped, back, err)
+		}
+	})
+	if got := string(EscapeJSON([]byte("[\"\u009b\U000e0041\xff한\"]\n"))); got != `["\u009b\udb40\udc41`+"\xff한\"]\n" {
+		t.Errorf("%+q", got)
+	}
+}
+
+// A value of a sentence that is no sentence itself comes from anywhere.
+func TestNothingHidesInASentence(t *testing.T) {
+	m := NewMessage("say.text", "text", Errorf("say.text", "text", "\"a\u115f\x1b[2J\""))
+	if got := m.String(); got != `"a\u{115f}\u{1b}[2J"` {
+		t.Errorf("%+q", got)
 	}
 }

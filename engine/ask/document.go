@@ -234,12 +234,21 @@ func (r *view) isChanged() bool {
 	return !r.doc.Unsettled() && string(r.doc.Sum) != string(r.State.AskDigest)
 }
 
+// CheckApprovers says what is wrong with names of people who may answer, nil if nothing is: they
+// become members of the state.
+func CheckApprovers(names []string) error {
+	return schemas.CheckValue("ask/ask#/properties/may_answer", names)
+}
+
 // resolve records the digests of the files and who may answer, or says why nobody can be
 // asked yet.
 func (r *view) resolve() error {
 	approvers := gate.Narrow(r.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
 	if slices.Contains(approvers, gate.Nobody) {
 		return templates.Errorf("ask.refuse.gates")
+	}
+	if err := CheckApprovers(approvers); err != nil { // they would make the state unreadable
+		return templates.Errorf("ask.refuse.approvers", "problem", err)
 	}
 	r.ask.MayAnswer = approvers
 	for i := range r.ask.Artifacts {

@@ -1,6 +1,7 @@
 package facade
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -77,17 +78,26 @@ func (c *Call) All(name string) []string { return c.query[name] }
 // defaultBody is how large a body may be.
 const defaultBody = 1 << 20
 
+// bodyLimits are how large the body of a call may be, and how long it may take. Whoever has not
+// said who they are gets little of both.
+func (c *Call) bodyLimits(r Route) (most int64, patience time.Duration) {
+	switch {
+	case c.Who.Known != "":
+		return cmp.Or(r.MaxBody, defaultBody), bodyTime
+	case r.Access == Signed:
+		return signedBody, anonymousTime
+	}
+	return anonymousBody, anonymousTime
+}
+
 // readBody reads what is sent, which must be of the route's type.
 func (c *Call) readBody(r Route) error {
-	most := r.MaxBody
-	if most == 0 {
-		most = defaultBody
-	}
+	most, patience := c.bodyLimits(r)
 	if c.ContentLength > most {
 		return tooLarge(most)
 	}
 	reads := http.NewResponseController(c.Writer)
-	_ = reads.SetReadDeadline(time.Now().Add(bodyTime))
+	_ = reads.SetReadDeadline(time.Now().Add(patience))
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, most))
 	if err == nil { // a deadline that stays would end the call's context while it is answered
 		_ = reads.SetReadDeadline(time.Time{})

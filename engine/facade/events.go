@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"placet/templates"
 )
 
 // Bounds of the stream of events.
@@ -93,7 +95,7 @@ func frame(e Event) []byte {
 	if err != nil {
 		data = []byte("null")
 	}
-	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", oneLine(e.Name), data)
+	fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", oneLine(e.Name), templates.EscapeJSON(data))
 	return b.Bytes()
 }
 

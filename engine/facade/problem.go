@@ -136,5 +136,5 @@ func (p *Problem) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(append(text, '\n'))
+	_, _ = w.Write(append(templates.EscapeJSON(text), '\n'))
 }

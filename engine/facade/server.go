@@ -12,19 +12,27 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // What a caller may take.
 const (
-	headerTime  = 10 * time.Second // to send the header
+	headerTime  = 5 * time.Second  // to send the header
 	bodyTime    = 30 * time.Second // to send the body
 	answerTime  = 60 * time.Second // to take the answer
 	idleTime    = 60 * time.Second // before the next call on a connection
 	headerBytes = 16 << 10
-	connections = 256
 	closeTime   = 5 * time.Second // what is under way may take when placet ends
+)
+
+// What a caller may take who has not said who they are.
+const (
+	anonymousTime = 2 * time.Second // to send the body
+	anonymousBody = 4 << 10         // a login link has some 50 bytes
+	// signedBody is for calls whose signature is over the body: it is read before anybody
+	// knows who calls. Slack repeats in it the message whose button was pressed, up to
+	// 3000 characters a block, each of them nine bytes in a form. What takes longer than
+	// anonymousTime is lost anyway: Slack waits three seconds for the answer.
+	signedBody = 256 << 10
 )
 
 // Options are what a server works with.
@@ -61,6 +69,10 @@ func New(o Options) *Server {
 		// net/http adds 4 KiB of its own.
 		MaxHeaderBytes: headerBytes - 4<<10,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnState:      connectionState,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connectionKey{}, c)
+		},
 	}
 	return s
 }
@@ -68,7 +80,7 @@ func New(o Options) *Server {
 // Serve answers on a listener until Close.
 func (s *Server) Serve(l net.Listener) error {
 	defer close(s.ended)
-	if err := s.server.Serve(LimitConns(l, connections)); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.server.Serve(limit(l, mostAnonymous, mostIdentified)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -84,10 +96,6 @@ func (s *Server) Close() {
 	<-s.ended
 }
 
-// LimitConns returns a listener with no more connections than a number at once: it accepts
-// the next one when one has ended. Close does not wait for that.
-func LimitConns(l net.Listener, most int) net.Listener { return netutil.LimitListener(l, most) }
-
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
@@ -95,6 +103,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	c := &Call{Request: r, Writer: w}
+	// It holds until the body has been read, also where the call is refused before.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(anonymousTime))
 	route, err := s.admit(c)
 	if err == nil {
 		err = s.handle(c, route)
@@ -106,6 +116,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admit makes every check of a call, in the order of the package's documentation.
 func (s *Server) admit(c *Call) (route Route, err error) {
+	defer func() {
+		if c.Who.Known == "" {
+			connectionOf(c.Request).forget()
+		}
+	}()
 	if err := s.checkHost(c.Request); err != nil {
 		return route, err
 	}
@@ -115,6 +130,11 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 	}
 	if err := s.identify(c, route); err != nil {
 		return route, err
+	}
+	if c.Who.Known != "" {
+		if err := s.Identified(c); err != nil {
+			return route, err
+		}
 	}
 	if !c.Who.May(route.Role) {
 		return route, Deny(http.StatusForbidden, "role", "page.no.role", "role", route.Role)
@@ -228,6 +248,15 @@ func (s *Server) identify(c *Call, r Route) error {
 		}
 	}
 	return unauthorized("missing bearer token")
+}
+
+// Identified counts the connection of a call among those of known callers. The error says that
+// there are too many of them.
+func (s *Server) Identified(c *Call) error {
+	if !connectionOf(c.Request).identify() {
+		return Deny(http.StatusServiceUnavailable, "connections", "page.no.connection", "most", mostIdentified)
+	}
+	return nil
 }
 
 // identityOf is the caller that has a token.

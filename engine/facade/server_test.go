@@ -94,7 +94,7 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 		says string
 	}{
 		"a header that does not end": {"GET /ok HTTP/1.1\r\nHost: localhost\r\nX: ", headerTime, ""},
-		"a body that does not come":  {"POST /slow" + local + "Content-Length: 10\r\n\r\n{", bodyTime, `"code":"body"`},
+		"a body that does not come":  {"POST /slow" + local + "Content-Length: 10\r\n\r\n{", anonymousTime, `"code":"body"`},
 		"no further call":            {"GET /ok" + local + "\r\n", idleTime, `"ok"`},
 	} {
 		onOwnClock(t, func(t *testing.T, p *pipes, _ *Events) {

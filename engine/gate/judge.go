@@ -231,15 +231,21 @@ func (a Evaluation) maybePartial(d engine.Document, err error) (time.Time, bool)
 	return until, a.Now.Before(until) && !a.Now.Before(d.Changed.Add(-a.PartialWriteGrace))
 }
 
-// Limits of an answer, in bytes. States, receipts and events repeat it, each byte as
-// six at worst, and must stay files that can be read.
+// Limits of an answer. States, receipts and events repeat it, each byte as six at worst,
+// and must stay files that can be read.
 const (
-	// LongestAnswer is how much text an answer may hold, its response and its comment
-	// together.
+	// LongestAnswer is how many bytes of text an answer may hold, its response and its
+	// comment together.
 	LongestAnswer = 64 << 10
-	// LongestUser is how long the name of who answers may be.
-	LongestUser = 1 << 10
+	// LongestUser is how many characters the name of who answers may have.
+	LongestUser = 100
 )
+
+// CheckName says what is wrong with the name of who answers, nil if nothing is: it is one
+// line that can be seen, of no more than LongestUser characters.
+func CheckName(user string) error {
+	return schemas.CheckValue("kernel/response#/properties/provided_by/properties/user", user)
+}
 
 // CheckLimits says which limit an answer exceeds, nil for none. Whatever else holds a
 // person's words and name is held to the same limits.
@@ -247,8 +253,8 @@ func CheckLimits(place string, a Answer) error {
 	if n := len(a.Response) + len(a.Comment); n > LongestAnswer {
 		return templates.Errorf("gate.limit.text", "file", code(place), "n", n, "most", LongestAnswer)
 	}
-	if n := len(a.By.User); n > LongestUser {
-		return templates.Errorf("gate.limit.name", "file", code(place), "n", n, "most", LongestUser)
+	if err := CheckName(a.By.User); a.By.User != "" && err != nil {
+		return templates.Errorf("gate.limit.name", "file", code(place), "problem", err)
 	}
 	return nil
 }

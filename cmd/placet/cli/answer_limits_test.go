@@ -10,7 +10,7 @@ import (
 // it. What is said to be answered is carried out.
 func TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
-	const longest, longestUser = 64 << 10, 1 << 10
+	const longest, longestUser = 64 << 10, 100
 	for name, c := range map[string]struct {
 		typ     string
 		options []string
@@ -24,7 +24,7 @@ func TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven(t *testing.T) {
 		"a longer text":        {"clarification", nil, []string{strings.Repeat("x", 70_000)}, "has 70000 bytes of text"},
 		"text and comment":     {"clarification", nil, []string{strings.Repeat("x", 40_000), "-m", strings.Repeat("y", 40_000)}, "has 80000 bytes of text"},
 		"the longest name":     {"review", []string{"approve", "reject"}, []string{"approve", "--as", strings.Repeat("k", longestUser)}, ""},
-		"a longer name":        {"review", []string{"approve", "reject"}, []string{"approve", "--as", strings.Repeat("k", longestUser+1)}, "name of 1025 bytes: expected at most 1024"},
+		"a longer name":        {"review", []string{"approve", "reject"}, []string{"approve", "--as", strings.Repeat("k", longestUser+1)}, "a name is one line of at most 100 visible characters"},
 		"an option of another": {"review", []string{"approve", "reject"}, []string{"retry"}, `does not offer "retry"`},
 		"two options":          {"review", []string{"approve", "reject"}, []string{"approve", "reject"}, "stands alone"},
 		"no comment":           {"review", []string{"approve", "request_changes"}, []string{"request_changes"}, "needs a comment"},

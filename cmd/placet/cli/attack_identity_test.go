@@ -119,12 +119,12 @@ var identityAttacks = []attack{
 		loose := "[afl]\nreview = \"off\"\n[hook]\npermission = \"pass\"\n[[hook.rule]]\ntool = [\"Read\"]\ndo = \"allow\"\n[[hook.rule]]\nmatch = [\"git push\"]\ndo = \"deny\"\nreason = \"not here\"\n"
 		p.write("placet.toml", loose)
 		p.must(0, "trust", "--yes")
-		if out := p.calls("Read", "x"); !strings.Contains(out, `"allow"`) {
+		if out := p.callTold("Read", "x"); !strings.Contains(out, `"allow"`) {
 			t.Errorf("what was agreed to is not allowed: %s", out)
 		}
 		for _, change := range p.identities() {
 			change.make()
-			if out := p.calls("Read", "x"); out != "" && !change.same {
+			if out := p.callTold("Read", "x"); out != "" && !change.same {
 				t.Errorf("%s: a call is allowed: %s", change.name, out)
 			}
 			if p.listed("afl.review") == "" && !change.same {
@@ -133,14 +133,14 @@ var identityAttacks = []attack{
 		}
 		for _, body := range []string{"", "[[hook.rule]]\nmatch = [\"git\"]\ndo = \"allow\"\n", "[[hook.rule]]\nmatch = [\"git\"]\ndo = \"ask\"\n", loose} {
 			p.write("placet.toml", body)
-			if out := p.calls("Bash", "git push"); !strings.Contains(out, `"deny"`) || !strings.Contains(out, "not here") {
+			if out := p.callTold("Bash", "git push"); !strings.Contains(out, `"deny"`) || !strings.Contains(out, "not here") {
 				t.Errorf("%q: the rule that was agreed to does not hold: %s", body, out)
 			}
 		}
 		p.write("placet.toml", "")
 		p.says(p.must(0, "status"), "hook.rule: "+heldByPath)
 		p.must(0, "trust", "--yes") // to no rules
-		if out := p.calls("Bash", "git push"); out != "" {
+		if out := p.callTold("Bash", "git push"); out != "" {
 			t.Errorf("no rules were agreed to: %s", out)
 		}
 	}},
@@ -150,7 +150,7 @@ var identityAttacks = []attack{
 		p.must(0, "trust", "--yes")
 		for _, body := range []string{"", "[[hook.rule]]\ndo = \"ask\"\nmatch = [\"git\"]\n"} {
 			p.write("placet.toml", body)
-			if out := p.calls("Bash", "git push"); !strings.Contains(out, `"deny"`) {
+			if out := p.callTold("Bash", "git push"); !strings.Contains(out, `"deny"`) {
 				t.Errorf("%q: %s", body, out)
 			}
 			if p.listed("hook.rule") == "" {
@@ -163,7 +163,7 @@ var identityAttacks = []attack{
 		}
 		p.write("placet.toml", "")
 		p.must(0, "trust", "--yes")
-		if out := p.calls("Bash", "git push"); out != "" {
+		if out := p.callTold("Bash", "git push"); out != "" {
 			t.Errorf("no rules were agreed to: %s", out)
 		}
 	}},
@@ -416,8 +416,8 @@ func (p *place) rewriteAgreement(path, name, text string) {
 	p.writeFile(path, string(body), 0o600)
 }
 
-// calls is what Claude Code is told about a call.
-func (p *place) calls(tool, command string) string {
+// callTold is what Claude Code is told about a call.
+func (p *place) callTold(tool, command string) string {
 	p.t.Helper()
 	out, code := p.typed(fmt.Sprintf(`{"session_id": "s", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": %q, "tool_input": {"command": %q}, "tool_use_id": "t"}`, p.root, tool, command), "hook", "claude-code", "--defer")
 	if code != 0 {

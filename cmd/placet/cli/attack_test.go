@@ -40,6 +40,7 @@ var attacks = slices.Concat(
 	identityAttacks,
 	agentAttacks,
 	fileAttacks,
+	limitAttacks,
 )
 
 func TestAttacks(t *testing.T) {

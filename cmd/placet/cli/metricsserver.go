@@ -26,8 +26,8 @@ import (
 
 const (
 	metricsPath = "/metrics"
-	// fewConns is how many connections there may be at once: whoever opens
-	// more of them waits, and takes no descriptor from the runs.
+	// fewConns is how many connections there may be at once: whoever opens more of
+	// them closes the oldest, and takes no descriptor from the runs.
 	fewConns = 8
 	// What one who asks may take for the question, for taking the answer, and
 	// before the next question.

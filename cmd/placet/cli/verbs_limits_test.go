@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"placet/engine"
+	"placet/engine/gate"
 )
 
 const sopCycle = ".mso-context/active/20260302-msowd-sop/optimizer"
@@ -31,7 +32,7 @@ var worded = map[string]struct {
 // of an answer and beyond it. What is taken can be carried out.
 func TestWordsAndNamesHaveTheLimitsOfAnAnswer(t *testing.T) {
 	t.Parallel()
-	words, name := strings.Repeat("x", 64<<10), strings.Repeat("k", 1<<10)
+	words, name := strings.Repeat("x", 64<<10), strings.Repeat("k", gate.LongestUser)
 	for verb, c := range worded {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +55,7 @@ func TestWordsAndNamesHaveTheLimitsOfAnAnswer(t *testing.T) {
 			words := words
 			refused := map[string][]string{"has 65537 bytes of text: expected at most 65536. Put the rest into a file and name it.": {c.flag, words + "x"}}
 			if c.named {
-				refused["is by a name of 1025 bytes: expected at most 1024."] = []string{c.flag, "why", "--as", name + "k"}
+				p.says(p.must(2, slices.Concat(args, []string{c.flag, "why", "--as", name + "k"})...), "a name is one line of at most 100 visible characters")
 			}
 			if strings.HasPrefix(verb, "adopt") { // the line of the journal alone holds them
 				refused["events.jsonl takes 65"] = []string{c.flag, words}
@@ -73,7 +74,7 @@ func TestWordsAndNamesHaveTheLimitsOfAnAnswer(t *testing.T) {
 				args = append(args, "--as", name)
 			}
 			p.must(0, args...)
-			if body := p.read(file); !strings.Contains(body, words) || c.named && !strings.Contains(body, name[:engine.LongestReason]) {
+			if body := p.read(file); !strings.Contains(body, words) || c.named && !strings.Contains(body, name) {
 				t.Errorf("%s does not hold what was said:\n%.500s", file, body)
 			}
 			if out, code := p.placet("once"); code != 0 && code != 3 {

@@ -81,8 +81,8 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	moves := &moveLog{w: w}
 	log := slog.New(console.NewLogHandler(w.Err, slog.LevelInfo))
 	if asJSON {
-		moves.json = slog.New(slog.NewJSONHandler(w.Out, nil))
-		log = slog.New(slog.NewJSONHandler(w.Err, nil))
+		moves.json = slog.New(console.NewJSONLogHandler(w.Out))
+		log = slog.New(console.NewJSONLogHandler(w.Err))
 	}
 	var announcer workspace.Announcer
 	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach, announcer.Attach}, Live: true, Cached: true, Remembers: true, Acts: true}

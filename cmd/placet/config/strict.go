@@ -20,6 +20,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
+	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/schemas"
 	"placet/templates"
@@ -190,6 +191,9 @@ func (l Layer) checkGate(name string, g GateRule) error {
 	families := family.Names()
 	if name != "*" && !slices.Contains(families, of) || typed && typ == "" {
 		return l.at(key, "config.gate.family", "gate", strconv.Quote(name), "families", strings.Join(families, ", "))
+	}
+	if err := ask.CheckApprovers(g.Approvers); err != nil {
+		return l.at(append(key, "approvers"), "config.gate.approvers", "gate", strconv.Quote(name), "problem", err)
 	}
 	switch g.Level {
 	case "", "file":

@@ -34,7 +34,8 @@ func (w *Env) Answer(data any, people func()) error {
 	return err
 }
 
-// Encode is data as JSON, one line, in the envelope that --json prints, or bare.
+// Encode is data as JSON, one line, in the envelope that --json prints, or bare. Nothing in
+// it moves a terminal's cursor or hides: such characters of a text are escaped.
 func Encode(data any, bare bool) ([]byte, error) {
 	if !bare {
 		data = struct {
@@ -43,7 +44,7 @@ func Encode(data any, bare bool) ([]byte, error) {
 		}{schemaVersion, data}
 	}
 	body, err := json.Marshal(data, asJSON)
-	return append(body, '\n'), err
+	return append(templates.EscapeJSON(body), '\n'), err
 }
 
 // asJSON is how answers become JSON: a nil list is [], no moment and no run are "".
@@ -94,6 +95,12 @@ func (w *Env) Paint(style, text string) string {
 	}
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
+
+// Painted is a value of a sentence with styles in it. Whoever makes one has cleaned its text.
+type Painted string
+
+// In returns the value as it is, in every language.
+func (p Painted) In(string) string { return string(p) }
 
 // showsColour reports whether a stream is a terminal whose owner has not
 // refused colour.

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+
+	"placet/templates"
 )
 
 // logHandler is a slog.Handler for people: one line on stderr for each record.
@@ -20,6 +22,23 @@ type logHandler struct {
 
 func NewLogHandler(out io.Writer, level slog.Level) *logHandler {
 	return &logHandler{out: out, mu: &sync.Mutex{}, level: level}
+}
+
+// NewJSONLogHandler returns a slog.Handler for programs: one line of JSON for each record, in
+// which nothing moves the cursor of a terminal that shows it.
+func NewJSONLogHandler(out io.Writer) slog.Handler {
+	return slog.NewJSONHandler(escapingWriter{out}, nil)
+}
+
+// escapingWriter writes JSON with what cannot be seen escaped. Each write is a whole record.
+type escapingWriter struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (w escapingWriter) Write(record []byte) (int, error) {
+	if _, err := w.out.Write(templates.EscapeJSON(record)); err != nil {
+		return 0, err
+	}
+	return len(record), nil
 }
 
 // Enabled implements slog.Handler.

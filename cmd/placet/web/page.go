@@ -174,7 +174,9 @@ func (a *App) Problem(c *facade.Call, p *facade.Problem) bool {
 	return a.show(c, http.StatusForbidden, lang, "login", view) == nil
 }
 
-// typedWords are the words of a form whose call was refused before anybody read it.
+// typedWords are the words of a form whose call was refused before anybody read it. They are
+// what the server reads most of without knowing who calls: a person whose session has ended
+// loses nothing that they wrote. It is read in the time that a caller without a name gets.
 func typedWords(c *facade.Call) string {
 	if c.Raw == nil {
 		c.Raw, _ = io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, mostWords)) // what is longer is cut

@@ -56,6 +56,10 @@ func (a *App) signed(kind string, handle func(*facade.Call) (int, any, error)) f
 		case !slack.Verify(secret, h.Get("X-Slack-Request-Timestamp"), h.Get("X-Slack-Signature"), c.Raw, time.Now(), conf.TTL()):
 			c.Writer.Header().Set("X-Slack-No-Retry", "1")
 			return 0, nil, facade.Refuse(http.StatusUnauthorized, "signature", "the signature is missing, wrong or too old")
+		default:
+			if err := a.server.Identified(c); err != nil {
+				return 0, nil, err
+			}
 		}
 		if err := c.CheckType(kind); err != nil {
 			return 0, nil, err

@@ -480,9 +480,9 @@ func (t Request) Given(r Reply) bool {
 	return t.FreeText && comments || t.Default != "" && (len(r.Selected) > 0 || comments)
 }
 
-// CheckName refuses the name of who gives a verb where it is none.
+// CheckName refuses the name of who gives a verb where it is none, by the rule for answers.
 func CheckName(verb, by string) error {
-	if by == "" || console.OneLine(by) != by {
+	if console.OneLine(by) != by || gate.CheckName(by) != nil {
 		return console.Usage("workspace.name", "verb", verb, "name", strconv.Quote(console.OneLine(by)))
 	}
 	return nil

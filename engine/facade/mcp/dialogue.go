@@ -2,7 +2,11 @@ package mcp
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -84,10 +88,37 @@ func (s *Server) inputRequired(req *sdk.CallToolRequest, id, problem string) *sd
 	if !ok {
 		return nil
 	}
-	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{inputName: d.params(problem)}, RequestState: id}
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{inputName: d.params(problem)}, RequestState: s.stateOf(id, d)}
 }
 
-// askAgain goes on with a call that ended with a question for the host's user.
+// stateOf is the requestState by which an answer to a dialogue is known again: the ask's id, and
+// a code over it and what is shown that this server alone can make. Servers keep nothing
+// between such calls, so that the host brings it back.
+func (s *Server) stateOf(id string, d Dialogue) string {
+	code := hmac.New(sha256.New, s.key)
+	shown, err := json.Marshal([]any{id, d})
+	if err != nil {
+		panic(err) // it is made of texts
+	}
+	code.Write(shown)
+	return id + "." + hex.EncodeToString(code.Sum(nil))
+}
+
+// errNotShown is what is wrong with an answer to a dialogue that this server has not shown, or
+// that would be another now.
+var errNotShown = errors.New("the question was not shown as it is: answer what is shown now")
+
+// respond gives the answer to the dialogue that this server has sent with a state.
+func (s *Server) respond(ctx context.Context, id, state string, r Reply) error {
+	d, ok := s.o.Workspace.Dialogue(id)
+	if !ok || !hmac.Equal([]byte(state), []byte(s.stateOf(id, d))) {
+		return errNotShown
+	}
+	return s.o.Workspace.Respond(ctx, id, r)
+}
+
+// askAgain goes on with a call that ended with a question for the host's user. An answer that it
+// brings counts where this server has shown what it answers: nobody else has seen the question.
 func (s *Server) askAgain(ctx context.Context, req *sdk.CallToolRequest, q Question, id string) (any, error) {
 	a, err := s.o.Workspace.Answer(id)
 	if err != nil {
@@ -95,7 +126,7 @@ func (s *Server) askAgain(ctx context.Context, req *sdk.CallToolRequest, q Quest
 	}
 	res, _ := req.Params.InputResponses[inputName].(*sdk.ElicitResult)
 	if a.isOpen() && res != nil && res.Action == "accept" && s.o.Elicit() != "off" {
-		if err := s.o.Workspace.Respond(ctx, id, replyOf(res)); err != nil {
+		if err := s.respond(ctx, id, req.Params.RequestState, replyOf(res)); err != nil {
 			if more := s.inputRequired(req, id, err.Error()); more != nil {
 				return more, nil
 			}

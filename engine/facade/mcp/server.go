@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"io"
 	"sync"
 	"time"
@@ -129,12 +131,15 @@ type Server struct {
 	// ended is done when calls must not wait any longer.
 	ended context.Context
 	end   context.CancelFunc
+	// key is for the codes of dialogues that were shown.
+	key []byte
 	subscriptions
 }
 
 // New returns a server, which must be closed.
 func New(o Options) *Server {
-	s := &Server{o: o, subscriptions: subscriptions{of: map[string]*subscription{}}}
+	s := &Server{o: o, key: make([]byte, sha256.Size), subscriptions: subscriptions{of: map[string]*subscription{}}}
+	_, _ = rand.Read(s.key) // never fails: crypto/rand
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "placet", Title: "placet", Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions,

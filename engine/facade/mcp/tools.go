@@ -115,7 +115,8 @@ func (s *Server) askHuman(ctx context.Context, req *sdk.CallToolRequest) (any, e
 		q.By = host.Name
 	}
 	w := s.o.Workspace
-	if id := req.Params.RequestState; id != "" {
+	if state := req.Params.RequestState; state != "" {
+		id, _, _ := strings.Cut(state, ".")
 		if !w.IsOf(q, id) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState names no question of this call"}
 		}

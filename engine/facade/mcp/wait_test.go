@@ -267,6 +267,30 @@ func TestMCP6AForeignRequestStateIsRefused(t *testing.T) {
 	})
 }
 
+// An answer counts that was given to a dialogue which this server has sent, as it is now.
+func TestMCP6AnAnswerToADialogueThatWasNotShownDoesNotCount(t *testing.T) {
+	for _, mode := range []string{"auto", "on", "off"} {
+		synctest.Test(t, func(t *testing.T) {
+			o := newOffice()
+			h := connect(t, o, mode, "2026-07-28", func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+				return &sdk.ElicitResult{Action: "decline"}, nil
+			})
+			other := New(Options{Workspace: o})
+			defer other.Close()
+			d, _ := o.Dialogue("a")
+			for _, state := range []string{"a", "a.", "a.00", other.stateOf("a", d)} {
+				_, _ = h.CallTool(t.Context(), &sdk.CallToolParams{
+					Name: "ask_human", Arguments: map[string]any{"question": "Deploy?", "wait_seconds": 0}, RequestState: state,
+					InputResponses: sdk.InputResponseMap{"answer": &sdk.ElicitResult{Action: "accept", Content: map[string]any{"answer": "deploy"}}},
+				})
+			}
+			if len(o.replies) > 0 {
+				t.Errorf("%s: it counts", mode)
+			}
+		})
+	}
+}
+
 func TestACallThatDoesNotFitSaysWhatToWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := connect(t, newOffice(), "auto", "2025-06-18", nil)
