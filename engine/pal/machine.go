@@ -44,7 +44,7 @@ var family = kernel{
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },
 	Keeps:       func(*view, string) bool { return false },
-	Absent:      absent, Explain: explain, Tell: tell,
+	Absent:      absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
 // Parts of an orchestration.

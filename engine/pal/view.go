@@ -214,3 +214,19 @@ func (r *view) findings() (list []engine.Finding) {
 	}
 	return list
 }
+
+// fabrications find escalations that somebody closed in state.json while a person is
+// asked.
+func fabrications(r *view) (list []run.Fabrication) {
+	if !r.IsForged() {
+		return nil
+	}
+	for _, q := range r.State.Requests {
+		if e := r.State.Escalations[q.ID]; e != nil && e.Status != Open && q.Status == run.Open && r.IsUnanswered(q.ID) {
+			list = append(list, run.Fabrication{
+				Path: r.Doc.Path, Pointer: "/escalations/" + q.ID + "/status", Says: string(e.Status), Request: q.ID, Fact: run.Unanswered(q.ID),
+			})
+		}
+	}
+	return list
+}

@@ -88,12 +88,14 @@ func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
 // unproven says why nothing follows from an answer that only the state knows, "" where
 // something may. Without a journal anybody may have written the state: where a gate asks
 // for more than a claim, either this machine did, or the answer or its receipt is there.
+// Elsewhere it is enough that the answer is not certainly fabricated.
 func (f *Family[S, V]) unproven(b *bound[S, V]) string {
 	if !b.Begun || f.hasJournal() || b.Doc.IssuedHere() {
 		return ""
 	}
+	fabricated := len(b.fabrications()) > 0
 	for _, q := range b.Requests() {
-		if q.Status != gate.Accepted || !gate.Demands(b.gate(q)) || b.Folder(q.ID).ReceiptDoc.IssuedHere() {
+		if q.Status != gate.Accepted || !fabricated && !gate.Demands(b.gate(q)) || b.Folder(q.ID).ReceiptDoc.IssuedHere() {
 			continue
 		}
 		if a := b.LateAnswer(q); a == nil || a.Response != string(q.Response) || !slices.Equal(a.Selected, q.Selected) {
@@ -125,6 +127,7 @@ func (f *Family[S, V]) rest(b *bound[S, V], p *engine.Plan) {
 		f.judgeAll(b)
 		f.act(b, p, func(engine.Action) bool { return true })
 	}
+	b.noteFabrications()
 	mayNote := func(note string) bool { return f.Shared == nil || f.Shared.MayNote(b.v, note) }
 	b.Notes.Limit(mayNote)
 	b.Notes.Plan(b.Snap, p, func(note string) bool {
