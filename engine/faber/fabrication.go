@@ -15,7 +15,7 @@ import (
 // its answer has withdrawn its question, and what one writer leaves out proves nothing: it
 // takes a record that the same writer keeps elsewhere.
 func (r *view) fabrications() (list []run.Fabrication) {
-	if r.foreign() || r.State.unfit != nil || r.Torn || r.State.status == "" || r.eventsOpen || r.eventsGone {
+	if r.foreign() || r.State.unfit != nil && !r.completedInQuestion() || r.Torn || r.State.status == "" || r.eventsOpen || r.eventsGone {
 		return nil
 	}
 	for _, a := range r.Folders {
@@ -31,6 +31,12 @@ func (r *view) fabrications() (list []run.Fabrication) {
 		}
 	}
 	return slices.Concat(list, r.unrecordedEnd(), r.unrecordedSteps())
+}
+
+// completedInQuestion reports whether the state says in one breath that the run is
+// completed and that it asks a person. It cannot be used, and yet it says so.
+func (r *view) completedInQuestion() bool {
+	return r.State.status == Completed && r.State.Feedback != nil
 }
 
 // isPassedOver reports whether the state asks a request no longer, and nobody answered

@@ -126,10 +126,12 @@ const (
 
 func read(k *run.Run[State]) *view {
 	r := &view{Run: k, ports: map[string]*port{}}
+	if r.Begun || r.Usable() {
+		r.index() // also of a state that nobody accounts for: people are shown it
+	}
 	if !r.Usable() {
 		return r
 	}
-	r.index()
 	if r.Begun && isFinal(r.State.Status) {
 		return r
 	}

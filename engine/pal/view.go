@@ -44,7 +44,7 @@ func tell(r *view, a *engine.RunView) {
 	}
 	a.Graph, a.Parts = r.graph(), r.parts()
 	for _, p := range r.ports {
-		if isFinal(p.Status) {
+		if isFinal(p.Status) || !r.Usable() {
 			continue
 		}
 		for _, role := range p.untrusted() {

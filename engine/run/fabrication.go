@@ -79,6 +79,20 @@ func (b *bound[S, V]) forgedAnswers() (list []Fabrication) {
 	return list
 }
 
+// maybeAnswered reports whether an answer that only a forged state knows may still be
+// found: the folder of its request has not settled. Nothing follows from it until then.
+func (b *bound[S, V]) maybeAnswered() bool {
+	if !b.Begun || !b.isForged() {
+		return false
+	}
+	held := slices.ContainsFunc(b.Requests(), func(q *Request) bool {
+		f := b.Folder(q.ID)
+		return q.Status == gate.Accepted && f.Doc.IssuedHere() && f.Receipt == nil && f.Unsettled()
+	})
+	b.Held = b.Held || held
+	return held
+}
+
 // isForged is [Run.IsForged], also of a state without a journal.
 func (b *bound[S, V]) isForged() bool {
 	return b.IsForged() || !b.f.hasJournal() && !b.Torn && b.Doc.Issued != nil && !b.Doc.IssuedHere()

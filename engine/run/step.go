@@ -62,6 +62,9 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		return f.nextShared(b)
 	}
 	if p = f.outputs(b, false); hasWrites(p) {
+		if b.maybeAnswered() {
+			return engine.Plan{}, false
+		}
 		if b.Problem = f.unproven(b); b.Problem != "" {
 			return engine.Plan{}, false
 		}

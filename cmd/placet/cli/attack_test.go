@@ -34,6 +34,7 @@ var attacks = slices.Concat(
 	formAttacks,
 	verifyAttacks,
 	trustAttacks,
+	fabricationAttacks,
 )
 
 func TestAttacks(t *testing.T) {
