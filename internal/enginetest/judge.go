@@ -275,8 +275,7 @@ func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
 
 // account: what a person is told is a function of the snapshot too, and tells what a
 // run that can move waits for. Nothing that a case does makes its documents contradict
-// each other, and no case is said to be fabricated, not even where the documents of two
-// histories stand side by side.
+// each other, and nothing in it is said to be fabricated.
 func (j *judge) account(s engine.Snapshot) {
 	j.t.Helper()
 	first, second := j.Machine.Account(copySnapshot(s)), j.Machine.Account(copySnapshot(s))
@@ -285,9 +284,10 @@ func (j *judge) account(s engine.Snapshot) {
 	}
 	for _, f := range first.Findings {
 		switch {
+		case !j.honest:
 		case f.Code == engine.CodeFabrication:
-			j.t.Errorf("%s at %s: a fabrication in a story of which nobody forges anything: %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Path, f.Text)
-		case j.honest && f.Urgent:
+			j.t.Errorf("%s at %s: a fabrication, where nobody forges anything: %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Path, f.Text)
+		case f.Urgent:
 			j.t.Errorf("%s at %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Text)
 		}
 	}
