@@ -247,7 +247,21 @@ type Finding struct {
 	// Urgent findings are printed by status and inbox, too: the run may not be in the
 	// status that it shows, and no problem note says so.
 	Urgent bool
+	// Code is the kind of finding that programs know by a name, "" for others.
+	Code string `json:",omitempty"`
+	// Pointer is the place in the document at Path, "" where it is the whole document.
+	Pointer string `json:",omitempty"`
+	// Request is the request that a fabrication passed over, "" where it claims another
+	// thing.
+	Request string `json:",omitempty"`
+	// Adoption is what a person agrees to who adopts a fabrication. An adopted one is not
+	// reported any more.
+	Adoption Digest `json:",omitempty"`
 }
+
+// CodeFabrication is the code of a finding that another program claims what the record
+// beside its claim contradicts, such as that a run is completed while it asks a person.
+const CodeFabrication = "fabrication"
 
 // Contradict adds findings that the run's documents contradict each other. A run that has
 // not ended waits until a person repairs them, which wait says.

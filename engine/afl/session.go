@@ -57,7 +57,7 @@ var family = kernel{
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
 	Notes: (*session).notes, Needs: (*session).needs, Watch: (*session).watch,
 	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
-	Absent: (*session).absent, Explain: explain, Tell: tellSession,
+	Absent: (*session).absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,
 }
 
 // enter has a checkpoint go to a status.

@@ -145,9 +145,17 @@ func (r *closings) close(a *gate.Folder) (rc gate.Receipt, ok bool) {
 	if r.State.Last != nil && r.State.Last.Event == cancelAsked {
 		return r.closed(a, gate.Cancelled, r.Say("faber.reason.given_up", "reason", r.State.Last.Reason), r.State.rev), true
 	}
+	reason := templates.NewMessage("faber.reason.withdrawn")
+	if r.State.status == Completed {
+		reason = passedOver
+	}
 	// The history may be the last that upstream writes.
-	return r.closed(a, gate.Cancelled, r.Say("faber.reason.withdrawn"), r.State.rev), r.stoodStill(claims{}, brokenStill)
+	return r.closed(a, gate.Cancelled, reason.In(r.Lang), r.State.rev), r.stoodStill(claims{}, brokenStill)
 }
+
+// passedOver is the reason in the receipt of a request that was asked when another
+// program completed the run.
+var passedOver = templates.NewMessage("faber.reason.passed")
 
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
 var elsewhere = templates.NewMessage("faber.reason.elsewhere")

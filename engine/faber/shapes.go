@@ -200,6 +200,14 @@ func (s shape) find(phase, step string) (e stepEntry, ok bool) {
 	return e, ok
 }
 
+// pointer is the place in state.json that says where a step stands.
+func (s shape) pointer(step plannedStep) string {
+	if e, ok := s.find(step.Phase, step.ID); ok {
+		return e.pointer + "/status"
+	}
+	return "/phases/" + escape(step.Phase)
+}
+
 // status is where a step stands; "" where nothing is noted of it.
 func (s shape) status(phase, step string) engine.Status {
 	if e, ok := s.find(phase, step); ok {

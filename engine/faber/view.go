@@ -36,7 +36,7 @@ var family = kernel{
 	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
 	Needs: (*view).needs, Watch: (*view).watch,
 	Absent:  func(*view, *engine.RunView) bool { return false },
-	Explain: (*view).explain, Tell: (*view).tell,
+	Explain: (*view).explain, Tell: (*view).tell, Fabrications: (*view).fabrications,
 }
 
 // document is the state document of a run: state.json, or a file beside others' in one of

@@ -46,7 +46,7 @@ var family = kernel{
 	Always: always, Reports: reports, Successor: successor,
 	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
 	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: late,
-	Absent: absent, Explain: explain, Tell: tell,
+	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
 // Judge returns the state of an action as a pass over a snapshot of it would judge it; ok is

@@ -292,3 +292,14 @@ func jobWords(r *view, j *Job) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+// fabrications find an action that somebody let go on in state.json while the approval is
+// asked for.
+func fabrications(r *view) []run.Fabrication {
+	id := string(r.State.ApprovalRequestID)
+	q := r.Request(id)
+	if !r.IsForged() || q == nil || q.Status != run.Open || !slices.Contains([]engine.Status{Approved, Executing, Failed}, r.State.Status) || !r.IsUnanswered(id) {
+		return nil
+	}
+	return []run.Fabrication{{Path: r.Doc.Path, Pointer: "/status", Says: string(r.State.Status), Request: id, Fact: run.Unanswered(id)}}
+}

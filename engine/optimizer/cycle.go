@@ -49,7 +49,7 @@ var family = run.Family[State, *cycle]{
 	},
 	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
 	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: heardLate,
-	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell,
+	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell, Fabrications: (*cycle).fabrications,
 }
 
 // readCycle reads what every status asks for. It judges nothing but whether documents are

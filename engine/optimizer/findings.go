@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -163,4 +164,18 @@ func LevelInHand(state []byte) int {
 func NamesLevel(body []byte, level int) bool {
 	var e LevelError
 	return schemas.Decode("optimizer/level-error", "level-error.json", body, &e) == nil && e.Level == level
+}
+
+// fabrications find a goal.json that a person is said to have approved, from the time in
+// which the person is asked.
+func (r *cycle) fabrications() []run.Fabrication {
+	d, q := r.Snap.In("goal.json"), r.hitl()
+	if !r.Usable() || !r.Begun || r.State.Goal != nil || q == nil || q.Status != run.Open || !r.IsUnanswered(q.ID) || !d.Changed.After(q.OpenedAt.Time()) {
+		return nil
+	}
+	var goal Goal
+	if !d.Present() || schemas.Decode("optimizer/goal", "goal.json", d.Body, &goal) != nil || goal.ApprovedBy != byHuman {
+		return nil
+	}
+	return []run.Fabrication{{Path: d.Path, Pointer: "/approved_by", Says: goal.ApprovedBy, Request: q.ID, Fact: run.Unanswered(q.ID)}}
 }

@@ -44,7 +44,7 @@ var family = kernel{
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Undecidable: func(r *view) bool { return r.isControlPending },
 	Keeps:       func(*view, string) bool { return false },
-	Absent:      absent, Explain: explain, Tell: tell,
+	Absent:      absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
 // Parts of an orchestration.
@@ -126,10 +126,12 @@ const (
 
 func read(k *run.Run[State]) *view {
 	r := &view{Run: k, ports: map[string]*port{}}
+	if r.Begun || r.Usable() {
+		r.index() // also of a state that nobody accounts for: people are shown it
+	}
 	if !r.Usable() {
 		return r
 	}
-	r.index()
 	if r.Begun && isFinal(r.State.Status) {
 		return r
 	}

@@ -44,7 +44,7 @@ func tell(r *view, a *engine.RunView) {
 	}
 	a.Graph, a.Parts = r.graph(), r.parts()
 	for _, p := range r.ports {
-		if isFinal(p.Status) {
+		if isFinal(p.Status) || !r.Usable() {
 			continue
 		}
 		for _, role := range p.untrusted() {
@@ -211,6 +211,22 @@ func (r *view) findings() (list []engine.Finding) {
 	}
 	if !isFinal(r.State.Status) && r.sources.got == run.Good {
 		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: r.say("finding.settings", "settings", r.settingWords())})
+	}
+	return list
+}
+
+// fabrications find escalations that somebody closed in state.json while a person is
+// asked.
+func fabrications(r *view) (list []run.Fabrication) {
+	if !r.IsForged() {
+		return nil
+	}
+	for _, q := range r.State.Requests {
+		if e := r.State.Escalations[q.ID]; e != nil && e.Status != Open && q.Status == run.Open && r.IsUnanswered(q.ID) {
+			list = append(list, run.Fabrication{
+				Path: r.Doc.Path, Pointer: "/escalations/" + q.ID + "/status", Says: string(e.Status), Request: q.ID, Fact: run.Unanswered(q.ID),
+			})
+		}
 	}
 	return list
 }

@@ -95,6 +95,9 @@ type Family[S, V any] struct {
 	// Absent reports whether a folder in which nothing has begun is no run, and says
 	// what would begin one.
 	Absent func(V, *engine.RunView) bool
+	// Fabrications are what other programs claim in documents of the family's own. It is
+	// also called for a state that cannot be used. nil: there are none.
+	Fabrications func(V) []Fabrication
 	// Explain adds to why a run stands what no rule says, whatever its status.
 	Explain func(V, *Waiting)
 	// Tell adds to the view for people what is the family's own.

@@ -62,6 +62,9 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 		return f.nextShared(b)
 	}
 	if p = f.outputs(b, false); hasWrites(p) {
+		if b.maybeAnswered() {
+			return engine.Plan{}, false
+		}
 		if b.Problem = f.unproven(b); b.Problem != "" {
 			return engine.Plan{}, false
 		}
@@ -88,12 +91,14 @@ func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
 // unproven says why nothing follows from an answer that only the state knows, "" where
 // something may. Without a journal anybody may have written the state: where a gate asks
 // for more than a claim, either this machine did, or the answer or its receipt is there.
+// Elsewhere it is enough that the answer is not certainly fabricated.
 func (f *Family[S, V]) unproven(b *bound[S, V]) string {
 	if !b.Begun || f.Shared != nil || f.hasJournal() || b.Doc.IssuedHere() {
 		return ""
 	}
+	fabricated := len(b.fabrications()) > 0
 	for _, q := range b.Requests() {
-		if gate.Demands(b.gate(q)) && !b.isProven(q) {
+		if (fabricated || gate.Demands(b.gate(q))) && !b.isProven(q) {
 			return b.withHelp(b.Say("run.state.unproven", "request", q.ID), f.Anew)
 		}
 	}
@@ -157,6 +162,7 @@ func (f *Family[S, V]) rest(b *bound[S, V], p *engine.Plan) {
 		f.judgeAll(b)
 		f.act(b, p, func(engine.Action) bool { return true })
 	}
+	b.noteFabrications()
 	mayNote := func(note string) bool { return f.Shared == nil || f.Shared.MayNote(b.v, note) }
 	b.Notes.Limit(mayNote)
 	b.Notes.Plan(b.Snap, p, func(note string) bool {

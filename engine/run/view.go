@@ -43,7 +43,7 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.RunView, V) {
 		a.Findings, a.Log = append(a.Findings, b.findings()...), f.log(b)
 	}
 	f.Tell(b.v, &a)
-	a.Findings = append(a.Findings, b.copies()...)
+	a.Findings = slices.Concat(a.Findings, b.copies(), b.fabrications())
 	a.Pending = b.BeingWritten()
 	return a, b.v
 }

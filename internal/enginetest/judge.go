@@ -312,7 +312,7 @@ func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
 
 // account: what a person is told is a function of the snapshot too, and tells what a
 // run that can move waits for. Nothing that a case does makes its documents contradict
-// each other.
+// each other, and nothing in it is said to be fabricated.
 func (j *judge) account(s engine.Snapshot) {
 	j.t.Helper()
 	first, second := j.Machine.Account(copySnapshot(s)), j.Machine.Account(copySnapshot(s))
@@ -320,7 +320,11 @@ func (j *judge) account(s engine.Snapshot) {
 		j.t.Errorf("equal snapshots of %s give different accounts (-first +second):\n%s", s.Key, diff)
 	}
 	for _, f := range first.Findings {
-		if j.honest && f.Urgent {
+		switch {
+		case !j.honest:
+		case f.Code == engine.CodeFabrication:
+			j.t.Errorf("%s at %s: a fabrication, where nobody forges anything: %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Path, f.Text)
+		case f.Urgent:
 			j.t.Errorf("%s at %s: %s", s.Key, s.Now.Format("15:04:05.000"), f.Text)
 		}
 	}

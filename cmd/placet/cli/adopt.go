@@ -50,6 +50,9 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 		return err
 	}
 	name, look := console.Brief(v.Key), console.Typed("explain", console.Brief(v.Key))
+	if claims := v.Fabrications(); v.Unaccounted == "" && len(claims) > 0 {
+		return adoptClaims(ctx, b, v, claims, digest, reason, by)
+	}
 	if v.Unaccounted == "" {
 		return console.Refused("cli.adopt.fine", "run", name).Try("say.text", "text", look)
 	}

@@ -41,6 +41,7 @@ var attacks = slices.Concat(
 	agentAttacks,
 	fileAttacks,
 	limitAttacks,
+	fabricationAttacks,
 )
 
 func TestAttacks(t *testing.T) {

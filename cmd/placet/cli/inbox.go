@@ -47,6 +47,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	slices.SortFunc(open, workspace.OldestFirst)
 	data := b.InboxOf(s, open)
 	if err := b.Env.Answer(data, func() {
+		printFabricated(b.Env, s.Views)
 		if short {
 			printShort(b, open)
 		} else {

@@ -54,6 +54,7 @@ func outcome(b *workspace.Workspace, s workspace.Summary) error {
 
 func printStatus(b *workspace.Workspace, s workspace.Summary) {
 	w := b.Env
+	printFabricated(w, s.Views)
 	if len(s.Runs) > 0 {
 		t := &console.Table{}
 		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
@@ -72,6 +73,18 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 	}
 	fmt.Fprintln(w.Out, tally(w, s))
 	printState(b, s)
+}
+
+// printFabricated says, before anything else, how many runs went on without an answer, or
+// further than their record.
+func printFabricated(w *console.Env, views []workspace.View) {
+	unanswered, others := workspace.Fabricated(views)
+	if unanswered > 0 {
+		fmt.Fprintln(w.Out, w.Paint(console.Alarm, w.Text("cli.fabricated", "n", unanswered)))
+	}
+	if others > 0 {
+		fmt.Fprintln(w.Out, w.Paint(console.Alarm, w.Text("cli.fabricated.record", "n", others)))
+	}
 }
 
 // agentLine is what an agent said last, and when.

@@ -20,6 +20,10 @@ type FindingLine struct {
 	Severity string `json:"severity"`
 	Path     string `json:"path"`
 	Text     string `json:"text"`
+	// Code, Pointer and Request are those of [engine.Finding].
+	Code    string `json:"code,omitempty"`
+	Pointer string `json:"pointer,omitempty"`
+	Request string `json:"request_id,omitempty"`
 }
 
 // severities in the order in which they are shown.
@@ -35,20 +39,20 @@ func FindingLines(v View) []FindingLine {
 	run := v.Key.String()
 	var lines []FindingLine
 	if v.Err != nil {
-		lines = append(lines, FindingLine{run, "error", v.Found.Run.State, templates.In(v.lang, v.Err)})
+		lines = append(lines, FindingLine{Run: run, Severity: "error", Path: v.Found.Run.State, Text: templates.In(v.lang, v.Err)})
 	}
 	for _, h := range v.held {
-		lines = append(lines, FindingLine{run, "error", h.Path, h.finding(v.lang)})
+		lines = append(lines, FindingLine{Run: run, Severity: "error", Path: h.Path, Text: h.finding(v.lang)})
 	}
 	for _, f := range v.Findings {
-		lines = append(lines, FindingLine{run, f.Severity, f.Path, f.Text})
+		lines = append(lines, FindingLine{run, f.Severity, f.Path, f.Text, f.Code, f.Pointer, f.Request})
 	}
 	for _, n := range slices.Concat(v.Notes, v.due) {
 		said := slices.ContainsFunc(lines, func(l FindingLine) bool {
 			return l.Text == n.Text || l.Path == n.Path || l.Severity == "error" && l.Path+layout.ProblemSuffix == n.Path
 		})
-		if !said {
-			lines = append(lines, FindingLine{run, "error", n.Path, console.Cut(console.OneLine(n.Text), shownNote)})
+		if !said && !v.repeats(n, lines) {
+			lines = append(lines, FindingLine{Run: run, Severity: "error", Path: n.Path, Text: console.Cut(console.OneLine(n.Text), shownNote)})
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b FindingLine) int {
@@ -63,7 +67,7 @@ func Strays(v View) []FindingLine {
 	var lines []FindingLine
 	for _, p := range v.stray {
 		if layout.Under(p, path.Join(v.Found.Run.Dir, layout.RequestsDir)) {
-			lines = append(lines, FindingLine{v.Key.String(), "warning", p, templates.Phrase(v.lang, "workspace.check.stray")})
+			lines = append(lines, FindingLine{Run: v.Key.String(), Severity: "warning", Path: p, Text: templates.Phrase(v.lang, "workspace.check.stray")})
 		}
 	}
 	return lines
@@ -87,7 +91,7 @@ func (b *Workspace) Unread() (lines []FindingLine) {
 		}
 		for _, p := range has.Unread() {
 			if b.Store.Exists(p) {
-				lines = append(lines, FindingLine{f.Layout.Name(), "warning", p, b.Env.Text("workspace.check.unread")})
+				lines = append(lines, FindingLine{Run: f.Layout.Name(), Severity: "warning", Path: p, Text: b.Env.Text("workspace.check.unread")})
 			}
 		}
 	}

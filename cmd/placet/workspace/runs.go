@@ -137,10 +137,11 @@ func (v View) Troubled() bool {
 	return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Problem != "" })
 }
 
-// Urgent are the findings that every list of runs tells.
+// Urgent are the findings that every list of runs tells, where no note does.
 func (v View) Urgent() (all []Note) {
+	noted := v.stateNote() != ""
 	for _, f := range v.Findings {
-		if f.Urgent {
+		if f.Urgent && !(noted && f.Code == engine.CodeFabrication) {
 			all = append(all, Note{f.Path, f.Text})
 		}
 	}
@@ -345,7 +346,7 @@ func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine
 	noted := make([]bool, len(found))
 	each(len(found), func(i int) {
 		all[i] = b.Loop.Summarize(found[i])
-		noted[i] = all[i].Final && all[i].Touched && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
+		noted[i] = all[i].Final && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
 	})
 	final := map[engine.Status]int{}
 	var live []reconcile.Found

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/templates"
+)
+
+// adoptClaims records that a person accepts what other programs claim of a run though its
+// record contradicts them. digest names the claims; "" asks at a terminal. It is kept
+// outside the workspace, as trust is: whoever made the claims must not adopt them.
+func adoptClaims(ctx context.Context, b *workspace.Workspace, v workspace.View, claims []engine.Finding, digest, reason, by string) error {
+	if err := ownTerminal(b.Env); err != nil {
+		return err
+	}
+	name, of := console.Brief(v.Key), digestOfClaims(claims)
+	short := of.Hex()[:workspace.ShownDigest]
+	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
+	switch {
+	case digest != "" && !strings.HasPrefix(of.Hex(), strings.TrimPrefix(digest, "sha256:")):
+		return console.Refused("cli.adopt.claims.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
+	case digest == "" && !b.Env.AtTerminal():
+		return console.Refused("cli.adopt.claims.unnamed", "run", name, "claims", claimLines(claims)).Try("cli.adopt.look", "command", again)
+	case digest == "":
+		p := b.Env.NewPrompter()
+		defer p.Close()
+		fmt.Fprintln(b.Env.Err, claimLines(claims))
+		if err := p.Agreed(ctx, b.Env.Text("cli.adopt.ask")); err != nil {
+			return err
+		}
+	}
+	var agreed []config.UntrustedLine
+	for _, f := range claims {
+		text := f.Path + ": " + f.Text + console.Suffix(" ", reason)
+		agreed = append(agreed, config.UntrustedLine{Name: adoptedName(v.Key), Digest: f.Adoption, Of: f.Adoption, Text: by + ": " + text})
+	}
+	if err := recordTrust(b, agreed); err != nil {
+		return err
+	}
+	data := map[string]any{"run": v.Key.String(), "digest": of, "claims": len(claims), "by": by, "reason": reason}
+	return b.Env.Answer(data, func() {
+		b.Env.Say("cli.adopt.claims.done", "run", name, "n", len(claims), "by", console.OneLine(by), "reason", console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))
+	})
+}
+
+// adoptedName is the name under which trust lists what was adopted of a run.
+func adoptedName(run engine.Key) string { return "adopted " + run.String() }
+
+// digestOfClaims names all claims about a run together: adopting one says nothing of
+// another that came since.
+func digestOfClaims(claims []engine.Finding) engine.Digest {
+	var all []string
+	for _, f := range claims {
+		all = append(all, string(f.Adoption))
+	}
+	return engine.CommandDigest("adopt", all...)
+}
+
+// claimLines are the claims, one on a line.
+func claimLines(claims []engine.Finding) string {
+	var lines []string
+	for _, f := range claims {
+		lines = append(lines, console.OneLine(f.Path)+": "+console.OneLine(f.Text))
+	}
+	return strings.Join(lines, "\n")
+}
