@@ -72,6 +72,9 @@ type Document struct {
 	// Known lists who wrote an answer and how placet knows it, each "how:who":
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
+	// Source is the surface of placet through which this machine wrote the content for
+	// somebody, "" where no surface did.
+	Source string
 	// Issued lists the digests of what this machine wrote at this path, the newest
 	// last, from its record outside the workspace; nil where the record has none. See
 	// [Issued] for an empty one. The record covers requests, forms, receipts, and the

@@ -1,0 +1,79 @@
+package gate
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"placet/engine"
+)
+
+// committed begins what is known of the author of an answer that came by git: the mail of
+// the commit's author, which whoever commits may choose.
+const committed = "committed:"
+
+// unknownMail stands for a mail that cannot be told.
+const unknownMail = "?"
+
+// committerNeed begins the need for who committed a file as it is in the workspace.
+const committerNeed = "git:answer/"
+
+// CommitterNeed is the need for who committed a file with its present content. The fact
+// holds the author's mail, "?" where it cannot be told, and nothing where the content did not
+// come by git. The need names the content by the ids that git may give it, so that the fact
+// is about the very bytes that were read.
+func CommitterNeed(d engine.Document) string {
+	var ids []string
+	for _, body := range [][]byte{d.Body, bytes.ReplaceAll(d.Body, []byte("\r\n"), []byte("\n"))} {
+		if len(ids) == 0 || len(body) != len(d.Body) {
+			ids = append(ids, BlobID(body, 2*sha1.Size), BlobID(body, 2*sha256.Size))
+		}
+	}
+	return committerNeed + strings.Join(ids, "+") + "/" + d.Path
+}
+
+// BlobID is git's object id of a content, of so many hex digits.
+func BlobID(body []byte, digits int) string {
+	blob := append(fmt.Appendf(nil, "blob %d\x00", len(body)), body...)
+	if digits == 2*sha256.Size {
+		return engine.Sum(blob).Hex()
+	}
+	return fmt.Sprintf("%x", sha1.Sum(blob))
+}
+
+// findCommitter finds out whether an answer file that no surface of this machine wrote came
+// by git. Its author is then who committed it, and not who owns the file: that is whoever
+// pulled it. ok is false while git has not been asked.
+func (a Evaluation) findCommitter(c *Claim) (ok bool) {
+	if a.Fact == nil || c.file.Source != "" {
+		return true
+	}
+	fact, ok := a.Fact(CommitterNeed(c.file))
+	if !ok {
+		return false
+	}
+	mail := committer(fact)
+	if mail == "" {
+		return true
+	}
+	known := []string{committed + mail}
+	if c.Source == FromResponse {
+		known = claimed(known, c.By.User)
+	}
+	c.Known, c.By.User = known, mail
+	return true
+}
+
+// committer is the mail that a fact holds, "" where it says that the content did not come by
+// git.
+func committer(fact engine.Document) string {
+	switch {
+	case fact.Absent():
+		return ""
+	case fact.Err != nil:
+		return unknownMail
+	}
+	return string(fact.Body)
+}
