@@ -47,7 +47,7 @@ var gitEnv = []string{
 //	git:diffstat   what the branch changed since it left origin/HEAD, else main
 //	git:blob/<path>  the object id of the file in HEAD, nothing where HEAD has none
 //	git:answer/<id>[+<id>…]/<path>  the mail of who committed the file, if its content, which
-//	               git would give one of the ids, is that of HEAD: see [gate.CommitterNeed]
+//	               git would give one of the ids, is that of HEAD: see [engine.CommitterNeed]
 //
 // Only what is committed is looked at: reading the work tree would run filters
 // that the repository's configuration names. Without git, a repository or a
@@ -125,7 +125,7 @@ const longestMail = 320
 
 // isMail reports whether what a commit has in place of a mail can be shown as one word.
 func isMail(s string) bool {
-	return s != "" && s != unknownMail && len(s) <= longestMail && templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n<>")
+	return s != "" && s != unknownMail && len(s) <= longestMail && templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n<>\ufffd")
 }
 
 func (r repo) diffstat() ([]byte, error) {

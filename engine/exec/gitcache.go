@@ -45,7 +45,7 @@ type gitAnswer struct {
 func (c *gitCache) lookup(need string) engine.Document {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if content, ok := strings.CutPrefix(need, "git:answer/"); ok {
+	if content, ok := strings.CutPrefix(need, engine.CommitterNeed); ok {
 		mail := []byte(c.committer(content))
 		return engine.Document{Path: need, Kind: gitKind, Body: mail, Sum: engine.Sum(mail)}
 	}

@@ -58,11 +58,12 @@ type indexEntry struct {
 
 // isAsLeft reports whether a file looks as it did when git compared it with its index last.
 // Whatever git makes of a content when it writes it into the work tree, such a file has the
-// content that the index names. Only the owner of a file can set the time of its content.
+// content that the index names. Only the owner of a file can set the time of its content. git
+// takes the size away of a file that changed in the instant in which it was compared.
 func (e indexEntry) isAsLeft(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	at := info.ModTime()
-	return ok && e.inode == uint32(st.Ino) && e.size == uint32(info.Size()) && e.seconds == uint32(at.Unix()) &&
+	return ok && e.inode == uint32(st.Ino) && (e.size == 0 || e.size == uint32(info.Size())) && e.seconds == uint32(at.Unix()) &&
 		(e.nanos == 0 || e.nanos == uint32(at.Nanosecond()))
 }
 

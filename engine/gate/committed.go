@@ -17,21 +17,18 @@ const committed = "committed:"
 // unknownMail stands for a mail that cannot be told.
 const unknownMail = "?"
 
-// committerNeed begins the need for who committed a file as it is in the workspace.
-const committerNeed = "git:answer/"
-
-// CommitterNeed is the need for who committed a file with its present content. The fact
+// committerNeed is the need for who committed a file with its present content. The fact
 // holds the author's mail, "?" where it cannot be told, and nothing where the content did not
-// come by git. The need names the content by the ids that git may give it, so that the fact
-// is about the very bytes that were read.
-func CommitterNeed(d engine.Document) string {
+// come by git. The need names the content by the ids that git may give it, "<id>[+<id>…]/<path>",
+// so that the fact is about the very bytes that were read.
+func committerNeed(d engine.Document) string {
 	var ids []string
 	for _, body := range [][]byte{d.Body, bytes.ReplaceAll(d.Body, []byte("\r\n"), []byte("\n"))} {
 		if len(ids) == 0 || len(body) != len(d.Body) {
 			ids = append(ids, BlobID(body, 2*sha1.Size), BlobID(body, 2*sha256.Size))
 		}
 	}
-	return committerNeed + strings.Join(ids, "+") + "/" + d.Path
+	return engine.CommitterNeed + strings.Join(ids, "+") + "/" + d.Path
 }
 
 // BlobID is git's object id of a content, of so many hex digits.
@@ -50,7 +47,7 @@ func (a Evaluation) findCommitter(c *Claim) (ok bool) {
 	if a.Fact == nil || c.file.Source != "" {
 		return true
 	}
-	fact, ok := a.Fact(CommitterNeed(c.file))
+	fact, ok := a.Fact(committerNeed(c.file))
 	if !ok {
 		return false
 	}

@@ -125,7 +125,10 @@ func New(o Options) *Loop {
 	}
 	if o.Lookup == nil {
 		o.Lookup = func(need string) engine.Document {
-			return engine.Document{Path: need, Err: engine.ErrAbsent}
+			if strings.HasPrefix(need, engine.CommitterNeed) {
+				return engine.Document{Path: need, Err: engine.ErrAbsent} // nothing came by git
+			}
+			return engine.Document{Path: need, Err: errors.New("nobody can look this up here")}
 		}
 	}
 	if o.Begin == nil {
