@@ -67,7 +67,13 @@ func (e indexEntry) isAsLeft(info os.FileInfo) bool {
 		(e.nanos == 0 || e.nanos == uint32(at.Nanosecond()))
 }
 
-// gitIndex is git's index as it was read last: the files in folders of requests.
+// isByPeople reports whether a file may answer or command, by its name: of the many others in
+// an index nothing is kept.
+func isByPeople(name string) bool {
+	return strings.Contains(name, "/"+layout.RequestsDir+"/") || strings.Contains(name, "/intake/")
+}
+
+// gitIndex is git's index as it was read last: the files that answer or command.
 type gitIndex struct {
 	file    os.FileInfo
 	entries map[string]indexEntry
@@ -115,7 +121,7 @@ const (
 	idSize      = 20
 )
 
-// parseIndex returns the entries of files in folders of requests. An index that is split,
+// parseIndex returns the entries of files that answer or command. An index that is split,
 // sparse or of a repository with longer ids is none of these.
 func parseIndex(body []byte) (map[string]indexEntry, error) {
 	if len(body) < indexHeader+idSize || string(body[:4]) != "DIRC" {
@@ -133,7 +139,7 @@ func parseIndex(body []byte) (map[string]indexEntry, error) {
 			return nil, errIndex
 		}
 		rest = rest[n:]
-		if flags>>12&3 == 0 && strings.Contains(name, "/"+layout.RequestsDir+"/") {
+		if flags>>12&3 == 0 && isByPeople(name) {
 			entries[name] = e
 		}
 	}

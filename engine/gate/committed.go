@@ -40,27 +40,36 @@ func BlobID(body []byte, digits int) string {
 	return fmt.Sprintf("%x", sha1.Sum(blob))
 }
 
-// findCommitter finds out whether an answer file that no surface of this machine wrote came
-// by git. Its author is then who committed it, and not who owns the file: that is whoever
-// pulled it. ok is false while git has not been asked.
+// findCommitter finds out whether an answer file came by git. Its author is then who
+// committed it. ok is false while git has not been asked.
 func (a Evaluation) findCommitter(c *Claim) (ok bool) {
-	if a.Fact == nil || c.file.Source != "" {
-		return true
+	user := c.By.User
+	if c.Source == FromForm {
+		user = "" // a form claims nobody
 	}
-	fact, ok := a.Fact(committerNeed(c.file))
-	if !ok {
-		return false
+	known, mail, ok := Author(c.file, user, a.Fact)
+	if mail != "" {
+		c.Known, c.By.User = known, mail
 	}
-	mail := committer(fact)
+	return ok
+}
+
+// Author is what is known of who wrote a file that names a user, "" for none. The author of
+// one that no surface of this machine wrote and that came by git is who committed it, by mail,
+// and not who owns the file: that is whoever pulled it. ok is false while git has not been
+// asked. fact is [Evaluation.Fact].
+func Author(d engine.Document, user string, fact func(need string) (engine.Document, bool)) (known []string, mail string, ok bool) {
+	if fact != nil && d.Source == "" {
+		said, ok := fact(committerNeed(d))
+		if !ok {
+			return nil, "", false
+		}
+		mail = committer(said)
+	}
 	if mail == "" {
-		return true
+		return claimed(d.Known, user), "", true
 	}
-	known := []string{committed + mail}
-	if c.Source == FromResponse {
-		known = claimed(known, c.By.User)
-	}
-	c.Known, c.By.User = known, mail
-	return true
+	return claimed([]string{committed + mail}, user), mail, true
 }
 
 // committer is the mail that a fact holds, "" where it says that the content did not come by
