@@ -40,7 +40,7 @@ func file(name, body string, known ...string) engine.Document {
 	return d
 }
 
-// responseTo is a response.json by jm from the command line.
+// responseTo is a response.json by jm, a file.
 func responseTo(id, word, rest string) string {
 	return `{"request_id":"` + id + `","response":"` + word + `","provided_by":{"user":"jm","source":"file"}` + rest + `}`
 }

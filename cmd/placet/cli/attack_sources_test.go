@@ -128,6 +128,9 @@ func attackPulledAnswer(t *testing.T, root *place) {
 		for _, name := range []string{"form.md", "response.json"} {
 			p := &place{t: t, root: filepath.Join(root.root, strings.ReplaceAll(way, " ", "-")+"-"+name)}
 			p.answeredByAlice(name, alice, nil, pull)
+			if name == "response.json" {
+				p.says(p.must(3, "inbox"), "approve by alice@example.com (committed) (file)")
+			}
 			p.must(0, "once")
 			r, source, known := p.receipt("x"), "form", []string{"committed:" + alice}
 			if name == "response.json" {

@@ -405,7 +405,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		return false, console.Refused("workspace.answer.blocked", "request", t.Label(), "path", t.Response, "error", there.Err).
 			Try("workspace.answer.blocked.try").Kinded(kind)
 	}
-	old, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
+	old, known, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
 	if !ok {
 		return false, nil
 	}
@@ -426,18 +426,19 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		with += templates.Phrase(t.lang, "workspace.with.comment", "comment", strconv.Quote(console.Cut(console.OneLine(old.Comment), ShownAnswer)))
 	}
 	return false, console.Refused("workspace.answer.inplace", "request", t.Label(), "answer", said+with,
-		"who", console.OneLine(ShownAuthor(old, there.Known)), "source", console.OneLine(old.ProvidedBy.Source)).
+		"who", console.OneLine(ShownAuthor(old, known)), "source", console.OneLine(old.ProvidedBy.Source)).
 		Try("workspace.answer.inplace.try", "path", t.Response).Kinded(console.KindInPlace)
 }
 
-// answerIn returns the answer in a document, spelled as the request spells it. ok is false
-// where it does not fit the request as it is shown now, or the gate.
-func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, ok bool) {
+// answerIn returns the answer in a document, spelled as the request spells it, and what is
+// known of its author. ok is false where it does not fit the request as it is shown now, or
+// the gate.
+func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, known []string, ok bool) {
 	asked := gate.EvaluationOf(t.OpenRequest, g)
 	asked.Fact = t.fact
 	decision, wrong := asked.Check(d)
 	a := decision.Given()
-	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, wrong == ""
+	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
 }
 
 // chosen are the options that an answer chooses, each once, sorted.
