@@ -35,7 +35,7 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 				own = filepath.Join(dir, own)
 			}
 		}
-		if _, err := os.Lstat(filepath.Join(own, "HEAD")); err == nil {
+		if isGitFolder(own) {
 			rel, err := filepath.Rel(dir, real)
 			if rel += "/"; rel == "./" {
 				rel = ""
@@ -46,6 +46,24 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 			return w, false
 		}
 	}
+}
+
+// isGitFolder reports whether git takes a folder for that of a repository: what somebody has
+// put in the way is passed over.
+func isGitFolder(dir string) bool {
+	head, _ := peekFile(filepath.Join(dir, "HEAD"))
+	if _, err := hex.DecodeString(strings.TrimSpace(head)); head == "" || err != nil && !strings.HasPrefix(head, "ref:") {
+		return false
+	}
+	if text, _ := peekFile(filepath.Join(dir, "commondir")); text != "" {
+		return true
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
 }
 
 // indexEntry is what git's index says of a file: the id of its content, and what the file

@@ -69,6 +69,12 @@ func TestWhoCommittedAnAnswer(t *testing.T) {
 			commitAs(t, dir, "bob@example.com")
 			return dir
 		}, mail},
+		"below what is no repository": {func(t *testing.T, dir string) string {
+			put(t, dir, "sub/"+answerPath, answerText)
+			answered(t, dir)
+			put(t, dir, "sub/.git/HEAD", "ref: refs/heads/main\n")
+			return filepath.Join(dir, "sub")
+		}, mail},
 		"with a replacement": {func(t *testing.T, dir string) string {
 			answered(t, dir)
 			gitDo(t, dir, "commit", "-q", "--allow-empty", "-m", "x", "--author", "bob <bob@example.com>")
