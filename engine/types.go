@@ -46,6 +46,9 @@ var (
 	ErrUnsettled = templates.Errorf("engine.unsettled")
 )
 
+// CommitterNeed begins the need for who committed an answer file, a fact from local git.
+const CommitterNeed = "git:answer/"
+
 // KindState is the kind of every family's state document, the commit point of
 // a run. A plan's commit writes it last and by compare-and-swap.
 const KindState = "state"
@@ -72,6 +75,9 @@ type Document struct {
 	// Known lists who wrote an answer and how placet knows it, each "how:who":
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
+	// Source is the surface of placet through which this machine wrote the content for
+	// somebody, "" where no surface did.
+	Source string
 	// Issued lists the digests of what this machine wrote at this path, the newest
 	// last, from its record outside the workspace; nil where the record has none. See
 	// [Issued] for an empty one. The record covers requests, forms, receipts, and the

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +37,7 @@ var gitSafe = []string{
 var gitEnv = []string{
 	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
 	"GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull, // history as it was committed
 }
 
 // Git returns the lookup of facts from the local repository that the workspace
@@ -44,6 +46,8 @@ var gitEnv = []string{
 //	git:log/<n>    the last n commits, newest first: "<short hash> <date> <subject>"
 //	git:diffstat   what the branch changed since it left origin/HEAD, else main
 //	git:blob/<path>  the object id of the file in HEAD, nothing where HEAD has none
+//	git:answer/<id>[+<id>…]/<path>  the mail of who committed the file, if its content, which
+//	               git would give one of the ids, is that of HEAD: see [engine.CommitterNeed]
 //
 // Only what is committed is looked at: reading the work tree would run filters
 // that the repository's configuration names. Without git, a repository or a
@@ -77,6 +81,9 @@ func (r repo) fact(need string) ([]byte, error) {
 	if path, ok := strings.CutPrefix(need, "git:blob/"); ok && filepath.IsLocal(path) {
 		return r.blob(path)
 	}
+	if path, ok := strings.CutPrefix(need, "git:author/"); ok && filepath.IsLocal(path) {
+		return []byte(r.author(path)), nil
+	}
 	return nil, templates.Errorf("exec.git.need", "need", strconv.Quote(need), "most", gitCommits)
 }
 
@@ -87,6 +94,38 @@ func (r repo) blob(path string) ([]byte, error) {
 		return []byte(fields[2]), err
 	}
 	return nil, err
+}
+
+// unknownMail stands for the mail of an author that cannot be told.
+const unknownMail = "?"
+
+// author is "<id> <mail>": the object id of a file in HEAD, and by whom it was last changed.
+// It is "" where HEAD has no such file, and "? ?" where git does not say whether it has.
+func (r repo) author(path string) string {
+	blob, err := r.blob(path)
+	if err != nil {
+		if _, err := r.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); errors.Is(err, errEmpty) {
+			return ""
+		}
+		return unknownMail + " " + unknownMail
+	}
+	if len(blob) == 0 {
+		return ""
+	}
+	said, err := r.git("log", "-1", "--no-mailmap", "--no-show-signature", "--no-decorate", "--encoding=UTF-8", "--format=%ae", "--", path)
+	mail, whole := strings.CutSuffix(string(said), "\n")
+	if err != nil || !whole || !isMail(mail) {
+		mail = unknownMail
+	}
+	return string(blob) + " " + mail
+}
+
+// longestMail is how long the mail of an author may be, in bytes.
+const longestMail = 320
+
+// isMail reports whether what a commit has in place of a mail can be shown as one word.
+func isMail(s string) bool {
+	return s != "" && s != unknownMail && len(s) <= longestMail && templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n<>\ufffd")
 }
 
 func (r repo) diffstat() ([]byte, error) {
@@ -158,6 +197,9 @@ func CommittedVersion(root string, own []string, path string, sum engine.Digest)
 	return "", false
 }
 
+// errEmpty says that nothing is committed yet.
+var errEmpty = templates.Errorf("exec.git.empty")
+
 // refusal says why git did not answer.
 func (r repo) refusal(verb string, e exitResult) error {
 	said, _, _ := strings.Cut(strings.TrimSpace(e.stderr.Head), "\n")
@@ -167,7 +209,7 @@ func (r repo) refusal(verb string, e exitResult) error {
 	case strings.Contains(said, "not a git repository"):
 		return templates.Errorf("exec.git.repository")
 	case strings.Contains(said, "does not have any commits yet"), verb == "rev-parse" && said == "":
-		return templates.Errorf("exec.git.empty")
+		return errEmpty
 	case said != "":
 		return templates.Errorf("exec.git.says", "verb", verb, "words", strconv.Quote(said))
 	default:

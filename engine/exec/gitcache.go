@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +28,7 @@ type gitCache struct {
 
 	mu      sync.Mutex // held while git is asked: the others want to know the same
 	answers map[string]gitAnswer
+	index   gitIndex
 	dirs    []string // git's folder and the one shared by all work trees; nil: not known
 	located time.Time
 }
@@ -39,10 +41,58 @@ type gitAnswer struct {
 	at          time.Time
 }
 
-// lookup answers a need, with git's help only where it may say something new.
+// lookup answers a need.
 func (c *gitCache) lookup(need string) engine.Document {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if content, ok := strings.CutPrefix(need, engine.CommitterNeed); ok {
+		mail := []byte(c.committer(content))
+		return engine.Document{Path: need, Kind: gitKind, Body: mail, Sum: engine.Sum(mail)}
+	}
+	return c.ask(need)
+}
+
+// committer is the mail of who committed a file with its present content, which "<ids>/<path>"
+// names; [unknownMail] where that cannot be told, "" where the content did not come by git.
+// git is asked only where its index has the file as it is now.
+func (c *gitCache) committer(content string) string {
+	names, path, _ := strings.Cut(content, "/")
+	ids := strings.Split(names, "+")
+	tree, ok := findWorkTree(c.repo.root)
+	if !ok {
+		return ""
+	}
+	entry, left := indexEntry{}, false
+	if err := c.index.read(tree.index); err == nil {
+		if entry, ok = c.index.entries[tree.prefix+path]; !ok {
+			return ""
+		}
+		info, err := os.Lstat(filepath.Join(c.repo.root, path))
+		if left = err == nil && entry.isAsLeft(info); !left && !slices.Contains(ids, entry.id) {
+			return ""
+		}
+	}
+	head, mail, _ := strings.Cut(string(c.ask("git:author/"+path).Body), " ")
+	switch {
+	case head == "", head != unknownMail && !slices.Contains(ids, head) && (!left || head != entry.id):
+		return ""
+	case c.isShallow():
+		return unknownMail // the oldest commit that is there stands for those before it
+	}
+	return mail
+}
+
+// isShallow reports whether commits are missing, as far as that is known.
+func (c *gitCache) isShallow() bool {
+	if c.dirs == nil {
+		return false
+	}
+	text, _ := peekFile(filepath.Join(c.dirs[1], "shallow"))
+	return text != ""
+}
+
+// ask answers a need, with git's help only where it may say something new.
+func (c *gitCache) ask(need string) engine.Document {
 	print := c.fingerprint()
 	if a, ok := c.answers[need]; ok && a.fingerprint == print {
 		valid := cacheLong

@@ -534,7 +534,7 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 // recordOf is a store's record: the digests by path.
 type recordOf map[string][]engine.Digest
 
-func (recordOf) Attributed(string, engine.Digest) string { return "" }
+func (recordOf) Attributed(string, engine.Digest) (who, source string) { return "", "" }
 
 func (r recordOf) Issued(string) engine.Issued { return engine.Issued(r) }
 

@@ -2,9 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"crypto/sha1"
-	"crypto/sha256"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -179,7 +176,7 @@ func (r *requests) vouched(o *openRequest) bool {
 		return slices.Contains(d.Issued, d.Sum)
 	}
 	if blob := string(r.Snap.Doc(committed(d)).Body); blob != "" {
-		return blob == blobID(d.Body, len(blob))
+		return blob == gate.BlobID(d.Body, len(blob))
 	}
 	o.claimed = true
 	return r.wouldIssue(o.a, o.q)
@@ -218,15 +215,6 @@ func (r *requests) committedNeed() string {
 		return committed(a.Doc)
 	}
 	return ""
-}
-
-// blobID is git's object id of a content, of so many hex digits.
-func blobID(body []byte, digits int) string {
-	blob := append(fmt.Appendf(nil, "blob %d\x00", len(body)), body...)
-	if digits == 2*sha256.Size {
-		return engine.Sum(blob).Hex()
-	}
-	return fmt.Sprintf("%x", sha1.Sum(blob))
 }
 
 // isOpen reports whether the state says that the request's form was written.

@@ -212,7 +212,7 @@ func (r *requests) judging(o *openRequest) gate.Evaluation {
 	return gate.Evaluation{
 		Lang: r.Lang, Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: r.stale(o),
-		Gate: g, Now: r.Snap.Now, PartialWriteGrace: run.PartialWriteGrace,
+		Gate: g, Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,
 	}
 }

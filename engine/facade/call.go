@@ -21,7 +21,7 @@ import (
 type Identity struct {
 	// Known says it as a gate knows it: "api:<token>", "owner:<login>", "slack:<user>".
 	Known string
-	// User is the name alone, Source what a response says of where it came from.
+	// User is the name alone, Source the surface through which the call came.
 	User, Source string
 	Roles        []Role
 	// Families are those that the caller may see; empty: all.

@@ -83,7 +83,7 @@ func (s *Sessions) Login(w http.ResponseWriter, word string, tokens Tokens, now 
 	if !ok {
 		return nil, Deny(http.StatusForbidden, "link", "page.no.link")
 	}
-	who := Identity{Known: "owner:" + s.Owner, User: s.Owner, Source: "http", Roles: Roles}
+	who := Identity{Known: "owner:" + s.Owner, User: s.Owner, Roles: Roles}
 	if token != "" {
 		t, ok := tokens.Named(token, now)
 		if !ok {
@@ -151,7 +151,7 @@ func (s *Sessions) of(r *http.Request, tokens Tokens, now time.Time) (Identity, 
 		}
 		who = identityOf(t)
 	}
-	who.Session = one
+	who.Session, who.Source = one, "web"
 	return who, true
 }
 

@@ -14,12 +14,22 @@ import (
 // responseClaim returns what a response.json, or a copy of one, says.
 func (a Evaluation) responseClaim(d engine.Document) (Claim, error) {
 	r, err := a.parseResponse(d)
-	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, Answer: Answer{
+	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, file: d, Answer: Answer{
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
-		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(r.ProvidedBy.Source, SourceFile)},
+		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(d.Source, SourceFile)},
+		Named: unrecorded(d, r.ProvidedBy.Source),
 		Known: claimed(d.Known, r.ProvidedBy.User),
 		Path:  d.Path, Sum: d.Sum, Digest: r.Digest,
 	}}, err
+}
+
+// unrecorded is the source that a response names where no surface of this machine wrote it,
+// "" where one did, or it names none but a file.
+func unrecorded(d engine.Document, named string) string {
+	if d.Source != "" || named == SourceFile {
+		return ""
+	}
+	return named
 }
 
 // parseResponse parses a response.json, which must name its response unless the
@@ -43,7 +53,7 @@ func (a Evaluation) formClaim(d engine.Document, f filledForm) Claim {
 	} else if len(f.Ticked) > 0 {
 		answer.Response, answer.Selected = f.Ticked[0], slices.Concat(f.Ticked[1:], f.Items)
 	}
-	return Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer, Saved: d.Changed}
+	return Claim{Source: FromForm, RequestID: f.RequestID, Answer: answer, Saved: d.Changed, file: d}
 }
 
 // judgeResponse reads a response.json or a copy of one.
@@ -206,11 +216,13 @@ func (a Evaluation) checkAuthor(answer *Answer) string {
 	if len(a.Gate.Approvers) == 0 {
 		return ""
 	}
-	fits := slices.DeleteFunc(slices.Clone(answer.Known), func(known string) bool { return !approves(a.Gate.Approvers, known) })
-	if len(fits) == 0 {
+	fits := func(known string) bool { return approves(a.Gate.Approvers, known) }
+	if !slices.ContainsFunc(answer.Known, fits) {
 		return notAllowed(a, answer.Path, answer.Known)
 	}
-	answer.Known = fits
+	answer.Known = slices.DeleteFunc(slices.Clone(answer.Known), func(known string) bool {
+		return !fits(known) && !strings.HasPrefix(known, committed) // which says how the author is known
+	})
 	return ""
 }
 
@@ -230,7 +242,7 @@ func IsGroup(name string) bool { return strings.HasPrefix(strings.TrimSpace(name
 
 // Admits reports whether what is known of an author fits an approver.
 func Admits(approver, known string) bool {
-	if IsGroup(approver) {
+	if IsGroup(approver) || known == committed+unknownMail { // nobody is known by that
 		return false
 	}
 	how, who, _ := strings.Cut(known, ":")
@@ -286,11 +298,15 @@ func claimed(known []string, user string) []string {
 }
 
 // Shown is the name of an answer's author as people are shown it, in a language. A name
-// that the answer alone gives is a claim: whoever can write the file can write it there.
+// that the answer alone gives is a claim: whoever can write the file can write it there. So
+// is the author of a commit.
 func (b By) Shown(lang string, known []string) string {
 	vouched := func(k string) bool {
 		how, who, _ := strings.Cut(k, ":")
 		return how != "claimed" && who == b.User
+	}
+	if slices.Contains(known, committed+b.User) {
+		return templates.Phrase(lang, "gate.committed", "user", b.User)
 	}
 	if slices.Contains(known, "claimed:"+b.User) && !slices.ContainsFunc(known, vouched) {
 		return templates.Phrase(lang, "gate.claimed", "user", b.User)

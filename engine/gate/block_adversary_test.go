@@ -166,5 +166,5 @@ func FuzzBlock(f *testing.F) {
 
 // levelResponse is a response.json to the level with some members.
 func levelResponse(members string) string {
-	return `{"request_id":"` + level("").RequestID + `",` + members + `"provided_by":{"user":"jm","source":"cli"}}`
+	return `{"request_id":"` + level("").RequestID + `",` + members + `"provided_by":{"user":"jm","source":"file"}}`
 }

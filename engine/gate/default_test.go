@@ -75,7 +75,7 @@ func TestWhatDoesNotAnswerALevel(t *testing.T) {
 }
 
 func TestAResponseLeftOutWhereOneMustBeNamed(t *testing.T) {
-	doc := file("response.json", `{"request_id":"fr-20251206-a1b2c3","selected":["s1"],"comment":"x","provided_by":{"user":"jm","source":"cli"}}`)
+	doc := file("response.json", `{"request_id":"fr-20251206-a1b2c3","selected":["s1"],"comment":"x","provided_by":{"user":"jm","source":"file"}}`)
 	want := "response.json` cannot be used: `line 1, column 1: /response: is missing: expected an option's word, or the answer as text`"
 	if v := judge(asking(doc)); v.Answer != nil || !strings.Contains(v.Problem, want) {
 		t.Errorf("%+v", v)

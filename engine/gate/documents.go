@@ -146,6 +146,9 @@ const (
 	SourceDeadline = "deadline" // placet's own word: no response.json may claim it
 )
 
+// ofFamilies are the sources that families have in their own records alone.
+var ofFamilies = []string{"issue_comment", "parallel_coordination"}
+
 // Response is an answer from a tool, a script or a service: response.json.
 type Response struct {
 	RequestID string `json:"request_id"`

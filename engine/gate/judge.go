@@ -29,6 +29,9 @@ type Answer struct {
 	// none and for a form.
 	Extra schemas.Object
 	By    By
+	// Named is the source that a response names and that this machine has not recorded, ""
+	// for none.
+	Named string
 	// Known says who answered and how that is known, each "how:who"; where a
 	// gate lists approvers, only what fits them.
 	Known []string
@@ -72,6 +75,9 @@ type Evaluation struct {
 	Members []string
 	Gate    engine.Gate
 	Now     time.Time
+	// Fact is what local git says to a need; ok is false where it has to be asked first.
+	// nil: nothing came by git.
+	Fact func(need string) (fact engine.Document, ok bool)
 	// Revision is that of the state, asked of a receipt that this machine did not write,
 	// and Altered why request.json is not what was issued, "" where it is or is gone:
 	// then no receipt is of this request.

@@ -40,9 +40,9 @@ func file(name, body string, known ...string) engine.Document {
 	return d
 }
 
-// responseTo is a response.json by jm from the command line.
+// responseTo is a response.json by jm, a file.
 func responseTo(id, word, rest string) string {
-	return `{"request_id":"` + id + `","response":"` + word + `","provided_by":{"user":"jm","source":"cli"}` + rest + `}`
+	return `{"request_id":"` + id + `","response":"` + word + `","provided_by":{"user":"jm","source":"file"}` + rest + `}`
 }
 
 func response(word, rest string) string { return responseTo(review().RequestID, word, rest) }
@@ -89,7 +89,7 @@ func TestAResponseIsTheAnswer(t *testing.T) {
 	body := response("approve", `,"comment":"Looks good","digest":"`+string(view)+`"`)
 	v := judge(asking(file("request.json", "{}"), file("response.json", body, "owner:alice")))
 	want := Answer{
-		Response: "approve", Selected: nil, Comment: "Looks good", By: By{User: "jm", Source: "cli"},
+		Response: "approve", Selected: nil, Comment: "Looks good", By: By{User: "jm", Source: "file"},
 		Known: []string{"owner:alice", "claimed:jm"}, Path: dir + "/response.json", Sum: engine.Sum([]byte(body)), Digest: view,
 	}
 	if diff := cmp.Diff(want, given(t, v)); diff != "" {
@@ -150,8 +150,8 @@ func TestAnAnswerThatCannotBeUsedEarnsAProblem(t *testing.T) {
 		{"an item that is not offered", file("response.json", response("approve", `,"selected":["s9"]`)), []string{"selects `s9`, which is not offered"}},
 		{"a stale digest", file("response.json", response("approve", `,"digest":"`+string(stale)+`"`)), []string{"is stale", "`" + string(stale) + "`", "`" + string(view) + "`", "`" + present + "`"}},
 		{"a malformed digest", file("response.json", response("approve", `,"digest":"`+string(twoDigests)+`"`)), []string{"/digest"}},
-		{"placet's own source", file("response.json", strings.Replace(response("approve", ""), "cli", "deadline", 1)), []string{"`deadline`, which is placet's own word"}},
-		{"an unknown source", file("response.json", strings.Replace(response("approve", ""), "cli", "oracle", 1)), []string{"/provided_by/source"}},
+		{"placet's own source", file("response.json", strings.Replace(response("approve", ""), "file", "deadline", 1)), []string{"`deadline`, which is placet's own word"}},
+		{"an unknown source", file("response.json", strings.Replace(response("approve", ""), "file", "oracle", 1)), []string{"/provided_by/source"}},
 		{"no author", file("response.json", `{"request_id":"fr-20251206-a1b2c3","response":"approve"}`), []string{"provided_by"}},
 		{"a name twice", file("response.json", response("reject", `,"RESPONSE":"approve"`)), []string{"differ only in case"}},
 		{"half a file", file("response.json", response("approve", "")[:40]), []string{"line 1", "ends in the middle"}},
@@ -187,7 +187,7 @@ func TestAnAnswerThatCannotBeUsedEarnsAProblem(t *testing.T) {
 func TestAnUnknownWordNeverApproves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.OneOf(hostileText(), rapid.StringMatching(`[ -_a-zA-Z]{0,12}`)).Draw(t, "word")
-		body, err := Response{RequestID: review().RequestID, Response: word, ProvidedBy: By{User: "jm", Source: "cli"}}.Encode()
+		body, err := Response{RequestID: review().RequestID, Response: word, ProvidedBy: By{User: "jm", Source: "file"}}.Encode()
 		if err != nil {
 			t.Skip("not text")
 		}
@@ -288,14 +288,14 @@ func TestResponseAndFormRankAlike(t *testing.T) {
 		problem        string
 	}{
 		{"alike: one answer, the response's comment", response("approve", `,"comment":"from json"`), comment(form(t, "approve", submitID), "from form"),
-			Answer{Response: "approve", Comment: "from json", Path: dir + "/response.json", By: By{User: "jm", Source: "cli"}}, ""},
+			Answer{Response: "approve", Comment: "from json", Path: dir + "/response.json", By: By{User: "jm", Source: "file"}}, ""},
 		{"alike, the response without comment: the form's comment", response("Approve", ""), comment(form(t, "approve", submitID), "from form"),
-			Answer{Response: "approve", Comment: "from form", Path: dir + "/response.json", By: By{User: "jm", Source: "cli"}}, ""},
+			Answer{Response: "approve", Comment: "from form", Path: dir + "/response.json", By: By{User: "jm", Source: "file"}}, ""},
 		{"different: neither", response("approve", ""), form(t, "reject", submitID), Answer{}, "they differ, so none counts"},
 		{"the form unsent: the response", response("approve", ""), form(t, "reject"),
-			Answer{Response: "approve", Path: dir + "/response.json", By: By{User: "jm", Source: "cli"}}, ""},
+			Answer{Response: "approve", Path: dir + "/response.json", By: By{User: "jm", Source: "file"}}, ""},
 		{"the form invalid: the response, and a problem", response("approve", ""), form(t, "reject", "approve", submitID),
-			Answer{Response: "approve", Path: dir + "/response.json", By: By{User: "jm", Source: "cli"}}, "2 options ticked"},
+			Answer{Response: "approve", Path: dir + "/response.json", By: By{User: "jm", Source: "file"}}, "2 options ticked"},
 		{"the response invalid: the form, and a problem", response("yes", ""), form(t, "reject", submitID),
 			Answer{Response: "reject", Path: present, By: By{User: "alice", Source: "form"}}, "none of the options"},
 		{"the response lacks its comment: the form", response("request_changes", ""), comment(form(t, "request_changes", submitID), "why"),

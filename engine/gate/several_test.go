@@ -208,7 +208,7 @@ func TestTheSameSetIsTheSameAnswer(t *testing.T) {
 			first = rapid.SampledFrom(options).Draw(t, "first")
 		}
 		rest := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return id == first })
-		body, err := Response{RequestID: review().RequestID, Response: first, Selected: rest, Comment: "why", ProvidedBy: By{User: "jm", Source: "cli"}}.Encode()
+		body, err := Response{RequestID: review().RequestID, Response: first, Selected: rest, Comment: "why", ProvidedBy: By{User: "jm", Source: "file"}}.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

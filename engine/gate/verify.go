@@ -48,6 +48,8 @@ type Claim struct {
 	Receipt *Receipt
 	// Issued says that this machine wrote the document that makes the claim.
 	Issued bool
+	// file is the one that answers, of a response and a form.
+	file engine.Document
 }
 
 // verified is an answer under a name that keeps other packages from making a
@@ -97,18 +99,24 @@ func isUnissued(r Receipt) bool {
 func (d Decision) Unproven() bool { return d.unproven }
 
 // Reason is the reason that the receipt of the decision gives, "" for none: that it
-// rests on a receipt that this machine did not write, or where words of the comment
-// stood that were not written into the comment section.
+// rests on a receipt that this machine did not write, that a response names a source that is
+// not recorded, or where words of the comment stood that were not written into the comment
+// section.
 func (d Decision) Reason() string {
-	switch {
-	case d.unproven:
+	if d.unproven {
 		return unissued(d.lang)
-	case len(d.Outside) > shownList:
-		return templates.Phrase(d.lang, "gate.outside.many", "places", places(d.Outside[:shownList]), "n", len(d.Outside)-shownList)
-	case len(d.Outside) > 0:
-		return templates.Phrase(d.lang, "gate.outside", "places", places(d.Outside))
 	}
-	return d.reason
+	var reasons []string
+	switch {
+	case len(d.Outside) > shownList:
+		reasons = append(reasons, templates.Phrase(d.lang, "gate.outside.many", "places", places(d.Outside[:shownList]), "n", len(d.Outside)-shownList))
+	case len(d.Outside) > 0:
+		reasons = append(reasons, templates.Phrase(d.lang, "gate.outside", "places", places(d.Outside)))
+	}
+	if d.Named != "" {
+		reasons = append(reasons, templates.Phrase(d.lang, "gate.named", "source", d.Named))
+	}
+	return cmp.Or(strings.Join(reasons, "; "), d.reason)
 }
 
 // places is a list of places.
@@ -186,10 +194,12 @@ func (a Evaluation) verify(c *Claim) string {
 func (a Evaluation) verifyAnswer(c *Claim) string {
 	shown := cmp.Or(c.Digest, a.Issued)
 	switch {
-	case c.By.Source == SourceDeadline:
+	case c.Named == SourceDeadline:
 		return a.say("claim.deadline", "file", code(c.Place), "source", code(SourceDeadline), "other", code(SourceFile))
-	case c.By.Source == SourceForm && c.Source == FromResponse:
+	case c.Named == SourceForm:
 		return a.say("claim.form", "file", code(c.Place), "source", code(SourceForm), "other", code(SourceFile))
+	case slices.Contains(ofFamilies, c.Named):
+		return a.say("claim.family", "file", code(c.Place), "source", code(c.Named), "other", code(SourceFile))
 	case shown != a.View && c.Source == FromForm:
 		return staleForm(a, c.Place)
 	case shown != a.View:
@@ -201,6 +211,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 	}
 	if problem := a.checkSaved(c); problem != "" {
 		return problem
+	}
+	if !a.findCommitter(c) {
+		return a.say("pending", "file", code(c.Place)) // git is asked before anything is decided
 	}
 	return a.checkAuthor(&c.Answer)
 }

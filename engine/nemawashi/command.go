@@ -1,6 +1,7 @@
 package nemawashi
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -259,9 +260,12 @@ func asksAnew(r *view, c command) bool {
 
 // mayDecide reports whether the author of a command is one of those who may approve.
 func mayDecide(r *view, c command) bool {
-	known := append(slices.Clone(c.doc.Known), "claimed:"+c.Actor.User)
 	approvers := approvers(r)
-	return len(approvers) == 0 || slices.ContainsFunc(known, func(k string) bool {
+	if len(approvers) == 0 {
+		return true
+	}
+	known, _, _ := gate.Author(c.doc, c.Actor.User, r.Fact)
+	return slices.ContainsFunc(known, func(k string) bool {
 		return slices.ContainsFunc(approvers, func(a string) bool { return gate.Admits(a, k) })
 	})
 }
@@ -327,7 +331,8 @@ func isBusy(r *view) bool {
 
 // why says in a few words which command moved the action, for the reason of the transition.
 func (c command) why(r *view) string {
-	pairs := []any{"command", c.Command.Command, "user", c.Actor.User, "source", c.Actor.Source}
+	source := cmp.Or(c.doc.Source, gate.SourceFile)
+	pairs := []any{"command", c.Command.Command, "user", c.Actor.User, "source", source}
 	if c.Reason == "" {
 		return r.say("command.by", pairs...)
 	}

@@ -541,3 +541,33 @@ func TestWhatNoFormCanShowIsNotAsked(t *testing.T) {
 		d.leaves(scene{status: Drafted, holds: map[string]string{"action.json.problem.md": "what a person must be shown takes "}})
 	})
 }
+
+// 11: an override is carried out where its author may approve: whoever has pulled a command is
+// not its author.
+func TestAnOverrideThatCameByGitIsAskedAbout(t *testing.T) {
+	const other = `"command": "execute", "calendar": {"attendee": "hr@acme.example", "title": "Other", "startAt": "2026-11-25T10:00", "endAt": "2026-11-25T11:00"}`
+	for mail, want := range map[string]engine.Status{"": Executed, "alice@example.com": ApprovalPending} {
+		suite := laws()
+		suite.Lookup = func(need string) engine.Document {
+			d := engine.Document{Path: need, Err: engine.ErrAbsent}
+			if strings.HasPrefix(need, engine.CommitterNeed) && strings.HasSuffix(need, "/command.json") {
+				d.Body, d.Err = []byte(mail), nil
+			}
+			return d
+		}
+		c := set(story("", meetingAction), func(c *Config) { byHand(c); c.ExecuteOverride = "allow" })
+		own := c.Config
+		c.Config = func(all *engine.Config) {
+			own(all)
+			all.Gates = map[string]engine.Gate{"*": {Approvers: []string{"owner:root", "committed:bob@example.com"}}}
+		}
+		enginetest.AtDesk(t, suite, c, func(desk *enginetest.Desk) {
+			d := &storyDesk{desk}
+			d.takes(ticks("apr-", "approve"), commands("a", other))
+			if want == Executed {
+				d.takes(ends("done", ""))
+			}
+			d.leaves(scene{status: want})
+		})
+	}
+}

@@ -33,7 +33,7 @@ type Options struct {
 	// Changed receives when the facts are others while no document changed:
 	// every run that can move is looked at again. nil never does.
 	Changed <-chan struct{}
-	// Lookup answers needs that begin with "git:".
+	// Lookup answers needs that begin with "git:"; nil: there is no git.
 	Lookup func(need string) engine.Document
 	// Begin starts an action. It must not wait for the action's end, and the
 	// facts must call the action alive when it returns.
@@ -115,6 +115,9 @@ type Found struct {
 // Key returns the run's key.
 func (f Found) Key() engine.Key { return engine.Key{Family: f.Run.Family, ID: f.Run.ID} }
 
+// Lookup is what local git says to a need that begins with "git:".
+func (l *Loop) Lookup(need string) engine.Document { return l.o.Lookup(need) }
+
 // New returns a loop.
 func New(o Options) *Loop {
 	if o.Facts == nil {
@@ -122,6 +125,9 @@ func New(o Options) *Loop {
 	}
 	if o.Lookup == nil {
 		o.Lookup = func(need string) engine.Document {
+			if strings.HasPrefix(need, engine.CommitterNeed) {
+				return engine.Document{Path: need, Err: engine.ErrAbsent} // nothing came by git
+			}
 			return engine.Document{Path: need, Err: errors.New("nobody can look this up here")}
 		}
 	}

@@ -51,7 +51,7 @@ func sameEnd(a, b engine.Ended) bool { return reflect.DeepEqual(a, b) }
 // sameDocument compares contents by their digests.
 func sameDocument(a, b engine.Document) bool {
 	return a.Path == b.Path && a.Kind == b.Kind && a.Sum == b.Sum && a.Changed.Equal(b.Changed) &&
-		slices.Equal(a.Known, b.Known) && sameError(a.Err, b.Err)
+		slices.Equal(a.Known, b.Known) && a.Source == b.Source && sameError(a.Err, b.Err)
 }
 
 // sameError takes two errors for the same where that is beyond doubt.

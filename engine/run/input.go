@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +39,8 @@ type Input struct {
 	NotePath func(p string) string
 
 	held map[string]bool // the paths in Holding
+	// facts are the needs that were met while the documents were judged.
+	facts []string
 }
 
 // NewInput returns the input of a snapshot in the language of the settings.
@@ -66,6 +69,15 @@ func (r *Input) Changed(said string, d engine.Document, from engine.Digest) stri
 		said += " " + r.Say("run.lineends")
 	}
 	return said
+}
+
+// Fact is what local git says to a need; ok is false where it was not asked yet. Then nothing
+// that this step plans is carried out: git is asked, and the step is repeated.
+func (r *Input) Fact(need string) (fact engine.Document, ok bool) {
+	if !slices.Contains(r.facts, need) {
+		r.facts = append(r.facts, need)
+	}
+	return r.Snap.Doc(need), r.Snap.Has(need)
 }
 
 // WakeAt has the run looked at no later than t.

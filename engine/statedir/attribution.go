@@ -26,17 +26,37 @@ const attributionsName = "attributions.jsonl"
 // dropped: what an answer's receipt says of its author stays there.
 const longAttributions = 8 << 20
 
-// Attribution says for whom placet has written a document: an answer or a command that
-// came over HTTP or from Slack. The newest one of a path alone holds: whoever puts an older
-// content back is somebody else.
+// Attribution says for whom a surface of placet has written a document: an answer or a
+// command. The newest one of a path alone holds: whoever puts an older content back is
+// somebody else.
 type Attribution struct {
 	Path    string        `json:"path"` // relative to the workspace
 	Digest  engine.Digest `json:"digest"`
 	Request string        `json:"request_id,omitempty"`
-	// Who is "api:<token>", "slack:<user>" or "owner:<login>", "" where the path is
-	// nobody's any more.
-	Who string    `json:"who"`
-	At  time.Time `json:"at"`
+	// Who is "api:<token>", "slack:<user>" or "owner:<login>". Older versions wrote "" where
+	// the path was nobody's any more.
+	Who string `json:"who"`
+	// Source is the surface, one of sources. Older versions did not write it.
+	Source string    `json:"source,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// sources are the surfaces of placet.
+var sources = []string{"cli", "http", "slack", "mcp", "web"}
+
+// surface is the surface through which a document came; ok is false for one that this
+// version does not know. A line of the version before says it by its author.
+func (a Attribution) surface() (source string, ok bool) {
+	if a.Source != "" {
+		return a.Source, slices.Contains(sources, a.Source)
+	}
+	switch kind, _, _ := strings.Cut(a.Who, ":"); kind {
+	case "api":
+		return "http", true
+	case "slack":
+		return "slack", true
+	}
+	return "cli", true
 }
 
 // attributions are those of the file.
@@ -56,10 +76,10 @@ type attributions struct {
 	err           error
 }
 
-// attributed is a content, and for whom it was written.
+// attributed is a content, for whom it was written, and through which surface.
 type attributed struct {
-	digest engine.Digest
-	who    string
+	digest      engine.Digest
+	who, source string
 }
 
 // HoldPath keeps others of this process from writing at a path until release is called: the
@@ -68,15 +88,6 @@ func (d *Dir) HoldPath(path string) (release func()) {
 	one := &d.attributions.paths[engine.Sum([]byte(path)).Hex()[0]%records]
 	one.Lock()
 	return one.Unlock
-}
-
-// Disown records that what placet wrote at a path for somebody does not stand there any
-// more. It records nothing where there is no such document.
-func (d *Dir) Disown(path string, at time.Time) error {
-	if d.newestOf(path).who == "" {
-		return nil
-	}
-	return d.Attribute(Attribution{Path: path, At: at})
 }
 
 // Attribute records for whom a document is about to be written, durably. A document
@@ -167,24 +178,20 @@ func (d *Dir) shortenAttributions() error {
 	return d.Write(attributionsName, rest, true)
 }
 
-// Attributed returns for whom placet has written a content, "" where it has not, or
-// nobody knows any more.
-func (d *Dir) Attributed(path string, digest engine.Digest) string {
-	if a := d.newestOf(path); a.digest == digest {
-		return a.who
-	}
-	return ""
-}
-
-// newestOf is what placet has written at a path last.
-func (d *Dir) newestOf(path string) attributed {
+// Attributed returns for whom a surface of placet has written a content, and which one; ""
+// where none has, or nobody knows any more.
+func (d *Dir) Attributed(path string, digest engine.Digest) (who, source string) {
 	d.attributions.mu.Lock()
 	defer d.attributions.mu.Unlock()
 	d.readAttributions()
-	return d.attributions.newest[path]
+	if a := d.attributions.newest[path]; a.digest == digest {
+		return a.who, a.source
+	}
+	return "", ""
 }
 
-// readAttributions takes in what was added to the file. A torn line says nothing.
+// readAttributions takes in what was added to the file. A torn line says nothing, and one of
+// a surface that this version does not know says that the path is nobody's.
 func (d *Dir) readAttributions() {
 	k := &d.attributions
 	info, err := d.root.Lstat(attributionsName)
@@ -205,8 +212,13 @@ func (d *Dir) readAttributions() {
 	body = body[:bytes.LastIndexByte(body, '\n')+1] // the rest may still be being written
 	for line := range bytes.Lines(body) {
 		var a Attribution
-		if json.Unmarshal(line, &a) == nil && a.Path != "" {
-			k.newest[a.Path] = attributed{a.Digest, a.Who}
+		if json.Unmarshal(line, &a) != nil || a.Path == "" {
+			continue
+		}
+		if source, known := a.surface(); known {
+			k.newest[a.Path] = attributed{a.Digest, a.Who, source}
+		} else {
+			delete(k.newest, a.Path)
 		}
 	}
 	k.file, k.read = info, k.read+int64(len(body))

@@ -15,8 +15,14 @@ import (
 
 func answerOf(n int) statedir.Attribution {
 	return statedir.Attribution{
-		Path: fmt.Sprintf("runs/r%d/response.json", n), Digest: engine.Sum([]byte(fmt.Sprint(n))), Who: fmt.Sprintf("api:client%d", n),
+		Path: fmt.Sprintf("runs/r%d/response.json", n), Digest: engine.Sum([]byte(fmt.Sprint(n))), Who: fmt.Sprintf("api:client%d", n), Source: "mcp",
 	}
+}
+
+// whoWrote is for whom a content was written.
+func whoWrote(d *statedir.Dir, path string, content engine.Digest) string {
+	who, _ := d.Attributed(path, content)
+	return who
 }
 
 func attribute(t *testing.T, d *statedir.Dir, a statedir.Attribution) {
@@ -42,10 +48,10 @@ func TestWhoAnsweredIsRemembered(t *testing.T) {
 		}
 		a := answerOf(n)
 		for _, from := range []*statedir.Dir{d, other} {
-			if who := from.Attributed(a.Path, a.Digest); who != a.Who {
+			if who, source := from.Attributed(a.Path, a.Digest); who != a.Who || source != a.Source {
 				t.Errorf("answer %d is %q's, not %q's", n, who, a.Who)
 			}
-			if who := from.Attributed(a.Path, answerOf(n+1).Digest); who != "" {
+			if who := whoWrote(from, a.Path, answerOf(n+1).Digest); who != "" {
 				t.Errorf("another content is %q's", who)
 			}
 		}
@@ -60,13 +66,13 @@ func TestOnlyTheNewestContentOfAPathIsAttributed(t *testing.T) {
 	expect := func(what, whoYes, whoNo string) {
 		t.Helper()
 		for _, from := range []*statedir.Dir{d, create(t, home, workspace)} {
-			if got := from.Attributed(yes.Path, yes.Digest); got != whoYes {
+			if got := whoWrote(from, yes.Path, yes.Digest); got != whoYes {
 				t.Errorf("%s: the first content is %q's, expected %q", what, got, whoYes)
 			}
-			if got := from.Attributed(no.Path, no.Digest); got != whoNo {
+			if got := whoWrote(from, no.Path, no.Digest); got != whoNo {
 				t.Errorf("%s: the second content is %q's, expected %q", what, got, whoNo)
 			}
-			if got := from.Attributed(yes.Path, ""); got != "" {
+			if got := whoWrote(from, yes.Path, ""); got != "" {
 				t.Errorf("%s: no content is %q's", what, got)
 			}
 		}
@@ -77,21 +83,43 @@ func TestOnlyTheNewestContentOfAPathIsAttributed(t *testing.T) {
 	attribute(t, d, no)
 	expect("another in its place", "", no.Who)
 	for range 2 {
-		if err := d.Disown(no.Path, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		attribute(t, d, statedir.Attribution{Path: no.Path, At: time.Now()}) // as the version before wrote it
 		expect("nobody's", "", "")
-	}
-	if err := d.Disown("runs/other/response.json", time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if body, err := os.ReadFile(filepath.Join(d.Location(), "attributions.jsonl")); err != nil || strings.Count(string(body), "{") != 4 {
-		t.Errorf("%v: %s", err, body)
 	}
 	attribute(t, d, yes)
 	expect("the first again, by its author", yes.Who, "")
-	if got := d.Attributed(elsewhere.Path, elsewhere.Digest); got != elsewhere.Who {
+	if got := whoWrote(d, elsewhere.Path, elsewhere.Digest); got != elsewhere.Who {
 		t.Errorf("a content of another path is %q's", got)
+	}
+}
+
+func TestTheSurfaceOfAContentIsRemembered(t *testing.T) {
+	home, workspace := folders(t)
+	d := create(t, home, workspace)
+	file := filepath.Join(d.Location(), "attributions.jsonl")
+	for line, want := range map[string]string{
+		// As the version before wrote them.
+		`"who":"api:ci"`: "api:ci http", `"who":"slack:U1"`: "slack:U1 slack", `"who":"owner:kim"`: "owner:kim cli",
+		`"who":"owner:kim","source":"web"`: "owner:kim web", `"who":"api:ci","source":"mcp"`: "api:ci mcp",
+		// Of a surface that nobody knows there is no record, nor of what was there before.
+		`"who":"owner:kim","source":"telex"`: " ", `"who":"owner:kim","source":"form"`: " ",
+	} {
+		a := answerOf(1)
+		attribute(t, d, a)
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := fmt.Sprintf(`{"path":%q,"digest":%q,%s,"at":"2026-11-20T12:00:00Z"}`+"\n", a.Path, a.Digest, line)
+		if err := os.WriteFile(file, append(before, next...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if who, source := d.Attributed(a.Path, a.Digest); who+" "+source != want {
+			t.Errorf("%s: %q by %q", line, who, source)
+		}
+		if err := d.CheckAttributions(); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
 	}
 }
 
@@ -110,14 +138,14 @@ func TestALineOfWhichAPartIsThereSaysNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := create(t, home, workspace)
-	if who := other.Attributed(a.Path, a.Digest); who != "" {
+	if who := whoWrote(other, a.Path, a.Digest); who != "" {
 		t.Errorf("half a line names %q", who)
 	}
 	// The rest of a line that is being written comes later; a torn one is passed over.
 	if err := os.WriteFile(file, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if who := other.Attributed(a.Path, a.Digest); who != a.Who {
+	if who := whoWrote(other, a.Path, a.Digest); who != a.Who {
 		t.Errorf("the whole line names %q", who)
 	}
 	if err := os.WriteFile(file, torn, 0o600); err != nil {
@@ -125,7 +153,7 @@ func TestALineOfWhichAPartIsThereSaysNothing(t *testing.T) {
 	}
 	attribute(t, d, answerOf(2))
 	other = create(t, home, workspace)
-	if b := answerOf(2); other.Attributed(b.Path, b.Digest) != b.Who || other.Attributed(a.Path, a.Digest) != "" {
+	if b := answerOf(2); whoWrote(other, b.Path, b.Digest) != b.Who || whoWrote(other, a.Path, a.Digest) != "" {
 		t.Error("a torn line hides the next one, or is believed")
 	}
 }
@@ -143,7 +171,7 @@ func TestAttributionsStayShort(t *testing.T) {
 	if err != nil || info.Size() > int64(len(long))/2+1000 {
 		t.Errorf("%d bytes of %d are left, %v", info.Size(), len(long), err)
 	}
-	if a := answerOf(1); d.Attributed(a.Path, a.Digest) != a.Who {
+	if a := answerOf(1); whoWrote(d, a.Path, a.Digest) != a.Who {
 		t.Error("the newest line is gone")
 	}
 }

@@ -20,8 +20,9 @@ type Record interface {
 	Issued(runDir string) engine.Issued
 	// Issue records, durably, what is about to be written in a run.
 	Issue(runDir string, docs []engine.Document) error
-	// Attributed returns for whom placet itself has written a content, "" for nobody.
-	Attributed(path string, digest engine.Digest) string
+	// Attributed returns for whom a surface of placet has written a content, and which; ""
+	// where none has.
+	Attributed(path string, digest engine.Digest) (who, source string)
 }
 
 // isRecorded reports whether what placet writes under a kind of file is remembered:

@@ -81,8 +81,8 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 		c = c.withLF()
 	}
 	d.Body, d.Sum, d.Parsed = c.body, c.digest(), new(engine.Parsed)
-	if who := s.attributed(a, d.Sum); who != "" {
-		d.Known = []string{who}
+	if who, source := s.attributed(a, d.Sum); who != "" {
+		d.Known, d.Source = []string{who}, source
 	}
 	if len(d.Body) <= keepBody && !e.Racy {
 		kept := d
@@ -99,11 +99,11 @@ func (s *settler) owner(a target, info fs.Info) []string {
 	return s.owners.known(info.UID)
 }
 
-// attributed says for whom this machine has written a file that anyone may write, "" where
-// it has not: then the file's owner is who is known.
-func (s *settler) attributed(a target, sum engine.Digest) string {
+// attributed says for whom this machine has written a file that anyone may write, and
+// through which surface; "" where it has not: then the file's owner is who is known.
+func (s *settler) attributed(a target, sum engine.Digest) (who, source string) {
 	if s.record == nil || a.file.Writer != layout.Anyone {
-		return ""
+		return "", ""
 	}
 	return s.record.Attributed(a.path, sum)
 }

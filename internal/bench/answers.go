@@ -13,7 +13,7 @@ const responseText = `{
   "response": "approve",
   "selected": [],
   "comment": "Looks good",
-  "provided_by": {"user": "jmcwilliam", "source": "cli"}
+  "provided_by": {"user": "jmcwilliam", "source": "file"}
 }
 `
 

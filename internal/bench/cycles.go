@@ -24,7 +24,7 @@ const cycleAnswer = `{
   "response": "appropriate",
   "selected": [],
   "comment": "Watch the disk of node {n}",
-  "provided_by": {"user": "jmcwilliam", "source": "cli"}
+  "provided_by": {"user": "jmcwilliam", "source": "file"}
 }
 `
 

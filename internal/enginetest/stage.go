@@ -192,7 +192,7 @@ func (s *Stage) document(p, kind, body string) engine.Document {
 	if owner == "" {
 		owner = "jmcwilliam"
 	}
-	d.Known = []string{"owner:" + owner}
+	d.Known, d.Source = []string{"owner:" + owner}, surfaceOf(p, body)
 	if !s.Unrecorded {
 		d.Issued = slices.Clone(s.issued[p])
 	}

@@ -99,6 +99,7 @@ func pass(d time.Duration) {
 func (w *world) boot() {
 	w.out.restart()
 	parallel := max(w.how.parallel, 1)
+	w.record.Surface = w.surface
 	w.store = store.New(w.disk, store.Options{Parallel: parallel, Record: w.record})
 	w.loop = reconcile.New(reconcile.Options{
 		Store:    w.store,

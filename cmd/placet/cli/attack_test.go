@@ -42,6 +42,7 @@ var attacks = slices.Concat(
 	fileAttacks,
 	limitAttacks,
 	fabricationAttacks,
+	sourceAttacks,
 )
 
 func TestAttacks(t *testing.T) {

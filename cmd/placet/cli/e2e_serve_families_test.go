@@ -116,7 +116,7 @@ func TestServeAnswersEveryFamily(t *testing.T) {
 		}
 		path := "/api/v1/requests/" + percent(q.Run, q.ID)
 		r := s.call("all", "POST", path+"/answer", body)
-		if r.status != 200 || r.text("data", "receipt", "result") != "accepted" || !strings.Contains(r.text("data", "receipt", "known_as"), "api:all") || r.text("data", "result") != "written" {
+		if r.status != 200 || r.text("data", "receipt", "result") != "accepted" || !strings.Contains(r.text("data", "receipt", "known_as"), "api:all") || r.text("data", "receipt", "provided_by", "source") != "http" || r.text("data", "result") != "written" {
 			t.Errorf("answer %s: %d %s", q.ID, r.status, r.body)
 		}
 		again := s.call("all", "POST", path+"/answer", body)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"placet/cmd/placet/console"
 )
 
 // visitor is a browser without scripts: it keeps its cookies and follows no redirection.
@@ -175,6 +177,9 @@ func TestServeSessions(t *testing.T) {
 	}
 	if _, page := v.visit(path, nil); !strings.Contains(page, `class="receipt`) {
 		t.Errorf("the page after the answer: %s", page)
+	}
+	if rc := p.read(p.request(0) + "/receipt.json"); !strings.Contains(rc, `"source": "web"`) || !strings.Contains(rc, `"owner:`+console.Login()+`"`) {
+		t.Errorf("the receipt of the page's answer: %s", rc)
 	}
 
 	if got, _ := v.visit("/logout", url.Values{"csrf": {form.Get("csrf")}}); got.StatusCode != http.StatusSeeOther || got.Cookies()[0].MaxAge >= 0 {

@@ -274,7 +274,7 @@ func TestSlackPresses(t *testing.T) {
 		return strings.Contains(s.read(".nemawashi/actions/"+action+"/state.json"), `"status": "executed"`)
 	})
 	folder := ".nemawashi/actions/" + action + "/requests/" + id
-	if rc := s.read(folder + "/receipt.json"); !strings.Contains(rc, `"slack:U1"`) || strings.Count(rc, "slack-interaction:1700000001.000001:"+id+":hitl_approve") != 1 {
+	if rc := s.read(folder + "/receipt.json"); !strings.Contains(rc, `"slack:U1"`) || !strings.Contains(rc, `"source": "slack"`) || strings.Count(rc, "slack-interaction:1700000001.000001:"+id+":hitl_approve") != 1 {
 		t.Errorf("receipt: %s", rc)
 	}
 	if jobs, _ := filepath.Glob(filepath.Join(s.root, ".nemawashi/actions", action, "jobs/*")); len(jobs) != 1 {

@@ -12,6 +12,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/engine/facade"
 	"placet/engine/reconcile"
 )
 
@@ -51,7 +52,7 @@ func drawOnce(b *workspace.Workspace, f reconcile.Found, mermaid bool) (string, 
 	var out bytes.Buffer
 	quiet := *b.Env
 	quiet.Out, quiet.Err = &out, &out
-	look := b.Viewer("")
+	look := b.Viewer(facade.Identity{})
 	look.Env = &quiet
 	err := showPlan(look, v, mermaid)
 	return out.String(), err

@@ -61,11 +61,12 @@ func serveAgent(c call) error {
 	if !w.InGitHook() {
 		go func() { _, _ = exclude(asks.Env, asks.Root, ignored) }() // init says what is wrong
 	}
+	who := facade.Identity{Roles: facade.Roles, Source: "mcp"}
 	server := mcp.New(mcp.Options{
 		Workspace: &workspace.Agent{
-			Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
+			Asks: asks, Who: who, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
 			Session: w.AgentSession(),
-			Look:    func() *workspace.Workspace { return all().Viewer("") }, Explanation: explanationText,
+			Look:    func() *workspace.Workspace { return all().Viewer(who) }, Explanation: explanationText,
 		},
 		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },
 	})

@@ -87,10 +87,11 @@ func (x *agents) serverOf(a *App, who facade.Identity) (*mcp.Server, context.Con
 	}
 	s := x.servers[who.Token]
 	if s == nil {
+		who.Source = "mcp"
 		s = mcp.New(mcp.Options{
 			Workspace: &workspace.Agent{
 				Asks: x.asks, Who: who, Origin: "token " + who.Token,
-				Look: func() *workspace.Workspace { return a.b.Viewer(who.Known) }, Explanation: a.o.Explanation,
+				Look: func() *workspace.Workspace { return a.b.Viewer(who) }, Explanation: a.o.Explanation,
 			},
 			Version: a.o.Version, Wait: a.o.AgentWait, Elicit: func() string { return a.b.Current().MCP.Elicit },
 		})

@@ -29,7 +29,7 @@ func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
 		}
 		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 		defer stop()
-		reply := workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source}
+		reply := workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User}
 		t, open := v.OpenRequestAt(at)
 		if !open {
 			return a.closedApproval(ctx, v, at, reply)
@@ -107,7 +107,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	reply := workspace.Reply{Option: "steer", Comment: body.Feedback, By: c.Who.User, Source: c.Who.Source}
+	reply := workspace.Reply{Option: "steer", Comment: body.Feedback, By: c.Who.User}
 	if strings.TrimSpace(body.Feedback) == "" {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "feedback"}, Msg: "feedback is missing: what should change", Type: "missing"})
 	}

@@ -279,7 +279,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	r := workspace.Reply{Option: form.Get("response"), Selected: form["selected"], Comment: form.Get("comment"), By: c.Who.User, Source: c.Who.Source}
+	r := workspace.Reply{Option: form.Get("response"), Selected: form["selected"], Comment: form.Get("comment"), By: c.Who.User}
 	if chosen := form["option"]; len(chosen) > 0 {
 		r.Option, r.More = chosen[0], chosen[1:]
 	}

@@ -212,7 +212,7 @@ func (a *App) postAnswer(c *facade.Call) (int, any, error) {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "digest"}, Msg: "digest is missing: that of what was shown", Type: "missing"})
 	}
 	return a.answer(c.Context(), v, c.Who, at, body.Digest, workspace.Reply{
-		Option: body.Response, Selected: body.Selected, Comment: body.Comment, By: c.Who.User, Source: c.Who.Source,
+		Option: body.Response, Selected: body.Selected, Comment: body.Comment, By: c.Who.User,
 	})
 }
 

@@ -123,14 +123,19 @@ func firstOf(words ...string) string {
 	return ""
 }
 
+// slackUser is who calls from Slack.
+func slackUser(id string) facade.Identity {
+	return facade.Identity{Known: "slack:" + id, User: id, Source: "slack"}
+}
+
 // pressOf is what a button stands for. All parts of its value must agree with one run.
 func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found bool) {
 	parts, is := slack.Values(act.Value)
 	if !is {
 		return p, false
 	}
-	who := facade.Identity{Known: "slack:" + x.User.ID, User: x.User.ID, Source: "slack"}
-	p = press{by: who, v: a.b.Viewer(who.Known), button: act, shown: parts["shown"], i: -1}
+	who := slackUser(x.User.ID)
+	p = press{by: who, v: a.b.Viewer(who), button: act, shown: parts["shown"], i: -1}
 	run, id := parts["run"], parts["request_id"]
 	if number := parts["action_id"]; number != "" {
 		options := map[string]string{"hitl_approve": "approve", "hitl_reject": "reject", "hitl_request_changes": "steer"}
@@ -201,7 +206,7 @@ func needsWords(t workspace.Request, option string) bool {
 
 // mayAnswer says whether somebody may answer with an option, before any words are asked for.
 func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
-	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User, Source: p.by.Source}
+	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User}
 	_, err := p.v.Response(t, r)
 	if err != nil {
 		return a.refusal(p.by, t, r, err)
@@ -211,7 +216,7 @@ func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 
 // give writes an answer, and says what to answer Slack.
 func (a *App) give(ctx context.Context, x slack.Interaction, p press, r workspace.Reply) (int, any, error) {
-	r.By, r.Source, r.Keys = p.by.User, p.by.Source, []string{p.key}
+	r.By, r.Keys = p.by.User, []string{p.key}
 	return a.slackAnswer(x, p, r.Option, a.write(ctx, p, r))
 }
 
@@ -307,7 +312,7 @@ func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, err
 	}
 	t, _ := p.v.OpenRequestAt(p.at)
 	p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(x.View.ID, "unknown"), p.at.ID, act.ID)
-	r := workspace.Reply{Option: p.choose(t), Comment: words, By: p.by.User, Source: p.by.Source, Keys: []string{p.key}}
+	r := workspace.Reply{Option: p.choose(t), Comment: words, By: p.by.User, Keys: []string{p.key}}
 	if choice := x.Choice(); choice != "" {
 		r.Selected = []string{choice}
 	}
@@ -384,7 +389,7 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 	if !e.IsReply() || !presser.MatchString(e.Event.User) {
 		return 0, ok, nil
 	}
-	v := a.b.Viewer("slack:" + e.Event.User)
+	v := a.b.Viewer(slackUser(e.Event.User))
 	if !slices.Contains(v.Settings.Slack.Families, nemawashiFamily) && !slices.Contains(v.Settings.Slack.Families, "*") {
 		return 0, ok, nil
 	}
@@ -428,7 +433,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 		defer a.notes.Unlock()
 		return false, v.SayInThread(f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
 	}
-	who := facade.Identity{Known: "slack:" + m.User, User: m.User, Source: "slack"}
+	who := slackUser(m.User)
 	p := press{by: who, v: v, at: workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
 	if st.Status != nemawashi.ApprovalPending {
 		return say(lastRequest(st), p.say("slack.unasked", "action", st.ActionID, "status", st.Status))
@@ -445,7 +450,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	if !said.Steers {
 		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
-	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Source: who.Source, Keys: keys}
+	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Keys: keys}
 	if said.Plan != "" {
 		r.Selected = []string{said.Plan}
 	}

@@ -71,7 +71,7 @@ func (a *App) Close() {
 }
 
 // viewer is the workspace for one call.
-func (a *App) viewer(c *facade.Call) *workspace.Workspace { return a.b.Viewer(c.Who.Known) }
+func (a *App) viewer(c *facade.Call) *workspace.Workspace { return a.b.Viewer(c.Who) }
 
 // reader is the workspace for a page, in the page's language.
 func (a *App) reader(c *facade.Call) *workspace.Workspace {

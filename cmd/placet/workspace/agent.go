@@ -393,7 +393,7 @@ func (g *Agent) Respond(ctx context.Context, id string, r mcp.Reply) error {
 	if !ok {
 		return errors.New("the question, or what it is about, is not what was shown any more")
 	}
-	reply := Reply{Comment: r.Comment, By: cmp.Or(g.Who.User, console.Login()), Source: "mcp"}
+	reply := Reply{Comment: r.Comment, By: cmp.Or(g.Who.User, console.Login())}
 	if len(r.Choices) > 0 {
 		reply.Option, reply.More = r.Choices[0], r.Choices[1:]
 	}

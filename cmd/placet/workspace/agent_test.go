@@ -38,7 +38,7 @@ func agentAt(t *testing.T) *Agent {
 	t.Cleanup(func() { cancel(); served.Wait() })
 	return &Agent{
 		Asks: asks, Who: facade.Identity{Roles: facade.Roles}, Origin: "this test",
-		Look:        func() *Workspace { return whole.Viewer("") },
+		Look:        func() *Workspace { return whole.Viewer(facade.Identity{Source: "mcp"}) },
 		Explanation: func(_ *Workspace, s Subject) string { return string(s.View.Status) },
 	}
 }

@@ -35,7 +35,6 @@ type Reply struct {
 	Selected []string // --select
 	Comment  string   // -m
 	By       string   // --as
-	Source   string   // where it comes from; "" for the command line
 	Keys     []string // idempotency keys
 }
 
@@ -109,7 +108,7 @@ func Offers(t Request) templates.Message {
 func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
 		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest,
-		ProvidedBy: gate.By{User: r.By, Source: cmp.Or(r.Source, "cli")},
+		ProvidedBy: gate.By{User: r.By, Source: b.surface()},
 	}
 	if err := CheckName("answer", r.By); err != nil {
 		return resp, err
@@ -145,7 +144,7 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 	}
 	place := templates.Phrase(t.lang, "workspace.answer")
 	check := func(g engine.Gate) string {
-		_, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: b.author()})
+		_, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{b.author()}, Source: b.surface()})
 		return wrong
 	}
 	wrong := check(b.GateOf(t.OpenRequest))
@@ -160,11 +159,18 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 }
 
 // author is who answers, as a gate knows it.
-func (b *Workspace) author() []string { return []string{cmp.Or(b.who, "owner:"+console.Login())} }
+func (b *Workspace) author() string { return cmp.Or(b.who, "owner:"+console.Login()) }
 
-// put writes a document of others, for whoever this workspace writes for. Where that is not
-// the owner of this process, it is recorded first; the error is [store.ErrConflict] where
-// something else stands there than the document replaces.
+// commandLine is the surface that is not said to be another.
+const commandLine = "cli"
+
+// surface is the surface of placet that writes.
+func (b *Workspace) surface() string { return cmp.Or(b.source, commandLine) }
+
+// put writes a document of others, for whoever this workspace writes for. That is recorded
+// first, together with the surface: without a state folder the owner of this process alone
+// can write, and what is written is worth as much as any other file. The error is
+// [store.ErrConflict] where something else stands there than the document replaces.
 func (b *Workspace) put(doc engine.Document, request string) error {
 	switch {
 	case b.StateDir == nil && b.who == "":
@@ -173,18 +179,15 @@ func (b *Workspace) put(doc engine.Document, request string) error {
 		return console.Refused("workspace.answer.stateless", "who", console.OneLine(b.who), "error", b.Stateless).Kinded(console.KindUnwritable)
 	}
 	defer b.StateDir.HoldPath(doc.Path)()
-	if b.who == "" {
-		if err := b.Store.Write(doc); err != nil {
-			return err
-		}
-		return b.StateDir.Disown(doc.Path, b.Env.Now().UTC())
-	}
 	// A line for what does not get there would take the place of the line of what is there.
 	// What was written a moment ago stands there too, though its content does not count yet.
 	if there := b.Store.Read(doc.Path, responseFile(request)); there.Sum != doc.Over || doc.Over == "" && !there.Absent() {
 		return store.ErrConflict
 	}
-	if err := b.StateDir.Attribute(statedir.Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.who, At: b.Env.Now().UTC()}); err != nil {
+	err := b.StateDir.Attribute(statedir.Attribution{
+		Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.author(), Source: b.surface(), At: b.Env.Now().UTC(),
+	})
+	if err != nil {
 		return err
 	}
 	return b.Store.Write(doc)
@@ -269,7 +272,7 @@ func freeText(t Request, r Reply, resp *gate.Response) error {
 // the option was forgotten.
 func chosenOption(t Request, r Reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.Option) == "" {
-		if r.Source == "" && t.Given(r) {
+		if resp.ProvidedBy.Source == commandLine && t.Given(r) {
 			resp.Response = t.Default
 			return nil
 		}
@@ -402,7 +405,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		return false, console.Refused("workspace.answer.blocked", "request", t.Label(), "path", t.Response, "error", there.Err).
 			Try("workspace.answer.blocked.try").Kinded(kind)
 	}
-	old, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
+	old, known, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
 	if !ok {
 		return false, nil
 	}
@@ -423,16 +426,19 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		with += templates.Phrase(t.lang, "workspace.with.comment", "comment", strconv.Quote(console.Cut(console.OneLine(old.Comment), ShownAnswer)))
 	}
 	return false, console.Refused("workspace.answer.inplace", "request", t.Label(), "answer", said+with,
-		"who", console.OneLine(ShownAuthor(old, there.Known)), "source", console.OneLine(old.ProvidedBy.Source)).
+		"who", console.OneLine(ShownAuthor(old, known)), "source", console.OneLine(old.ProvidedBy.Source)).
 		Try("workspace.answer.inplace.try", "path", t.Response).Kinded(console.KindInPlace)
 }
 
-// answerIn returns the answer in a document, spelled as the request spells it. ok is false
-// where it does not fit the request as it is shown now, or the gate.
-func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, ok bool) {
-	decision, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(d)
+// answerIn returns the answer in a document, spelled as the request spells it, and what is
+// known of its author. ok is false where it does not fit the request as it is shown now, or
+// the gate.
+func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, known []string, ok bool) {
+	asked := gate.EvaluationOf(t.OpenRequest, g)
+	asked.Fact = t.fact
+	decision, wrong := asked.Check(d)
 	a := decision.Given()
-	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, wrong == ""
+	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
 }
 
 // chosen are the options that an answer chooses, each once, sorted.

@@ -192,7 +192,7 @@ func TestWhichOptionOfSeveralComesFirstSaysNothing(t *testing.T) {
 	silent := answer("accept", "reopen:b")
 	silent.Comment, silent.ProvidedBy = "", gate.By{User: "kim", Source: gate.SourceFile}
 	body, err := silent.Encode()
-	if _, ok := to.answerIn(engine.Document{Body: body}, engine.Gate{}); err != nil || ok {
+	if _, _, ok := to.answerIn(engine.Document{Body: body}, engine.Gate{}); err != nil || ok {
 		t.Errorf("usable without the comment that a further option needs (%v)", err)
 	}
 }

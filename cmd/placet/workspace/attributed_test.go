@@ -36,7 +36,7 @@ func TestWhoComesTooLateTakesNobodysAnswer(t *testing.T) {
 	if err := writer("slack:late").put(late, "ask-1"); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("who comes too late: %v", err)
 	}
-	if who := dir.Attributed(doc.Path, engine.Sum(first.Body)); who != "api:first" {
+	if who, _ := dir.Attributed(doc.Path, engine.Sum(first.Body)); who != "api:first" {
 		t.Errorf("the answer in place is that of %q", who)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"placet/engine"
 	"placet/engine/ask"
 	"placet/engine/exec"
+	"placet/engine/facade"
 	"placet/engine/facade/notify"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
@@ -91,7 +92,7 @@ func requestName(run layout.Run, id string) string {
 
 // list lists the requests that may be open, by their folders.
 func (a *Announcer) list() (all []notify.Request) {
-	v := a.b.Viewer("")
+	v := a.b.Viewer(facade.Identity{})
 	for _, f := range v.Loop.Live() {
 		entries, err := v.Store.List(path.Join(f.Run.Dir, layout.RequestsDir))
 		if err != nil {
@@ -144,7 +145,7 @@ func readExtras(b *Workspace, f reconcile.Found, id string) (x askExtras, r gate
 
 // look looks at a request's file, which says all that decides who is told and when.
 func (a *Announcer) look(f reconcile.Found, id string) (facts notify.Facts, open bool) {
-	v := a.b.Viewer("")
+	v := a.b.Viewer(facade.Identity{})
 	if v.Store.Exists(layout.RequestPath(f.Run.Dir, id, "receipt.json")) {
 		return facts, false
 	}
@@ -163,7 +164,7 @@ func (a *Announcer) look(f reconcile.Found, id string) (facts notify.Facts, open
 
 // find looks at the run of a request. It is false where the run does not ask it any more.
 func (a *Announcer) find(f reconcile.Found, id string) (engine.OpenRequest, *Workspace, bool) {
-	v := a.b.Viewer("")
+	v := a.b.Viewer(facade.Identity{})
 	open := v.ViewOf(f).Open
 	i := slices.IndexFunc(open, func(o engine.OpenRequest) bool { return o.Request == id })
 	if i < 0 {

@@ -23,6 +23,7 @@ import (
 	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/exec"
+	"placet/engine/facade"
 	"placet/engine/reconcile"
 	"placet/engine/send"
 	"placet/engine/sqlite"
@@ -97,25 +98,27 @@ type Workspace struct {
 	// ChecksBegun counts what was begun that ends with placet.
 	ChecksBegun atomic.Int64
 	// who is for whom documents are written, as a gate knows it; "" is the owner of this
-	// process.
-	who string
+	// process. source is the surface that writes them; "" is the command line.
+	who, source string
 }
 
 // Viewer is the same workspace for one call of a surface: what it notes of its own looks is
-// seen by no other. It writes for who, as a gate knows it.
-func (b *Workspace) Viewer(who string) *Workspace {
+// seen by no other. It writes for who calls; the zero Identity is the owner of this process,
+// at the command line.
+func (b *Workspace) Viewer(who facade.Identity) *Workspace {
 	quiet := *b.Env
 	quiet.Out, quiet.Err, quiet.Colour = io.Discard, io.Discard, false
 	return &Workspace{
 		Env: &quiet, Root: b.Root, Settings: b.Current(), Store: b.Store, StateDir: b.StateDir, Stateless: b.Stateless,
-		Families: b.Families, Loop: b.Loop, Changing: b.Changing, Runner: b.Runner, alive: b.alive, ended: b.ended, who: who,
+		Families: b.Families, Loop: b.Loop, Changing: b.Changing, Runner: b.Runner, alive: b.alive, ended: b.ended,
+		who: who.Known, source: who.Source,
 	}
 }
 
 // Whole is the same workspace with all its families, to look at. It shares the store: two of
 // one process would take each other's temporary files for those of a crash.
 func (b *Workspace) Whole() *Workspace {
-	w := b.Viewer("")
+	w := b.Viewer(facade.Identity{})
 	w.Env, w.Families = b.Env, served(b.Settings, "")
 	workers, waiting, _ := sideBySide()
 	w.Loop = reconcile.New(loopOptions(w, Setup{Log: slog.New(console.NewLogHandler(b.Env.Err, slog.LevelWarn))}, workers, waiting))

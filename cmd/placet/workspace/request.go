@@ -22,11 +22,13 @@ type Request struct {
 	engine.OpenRequest
 	Found reconcile.Found
 	lang  string // in which it is spoken of
+	// fact is [gate.Evaluation.Fact] for the answer that stands in place.
+	fact func(need string) (engine.Document, bool)
 }
 
 // request is an open request of a run.
 func (b *Workspace) request(a engine.OpenRequest, f reconcile.Found) Request {
-	return Request{a, f, b.Env.Lang}
+	return Request{a, f, b.Env.Lang, func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
 }
 
 // Label is how the request is named on the command line: by its id, which the

@@ -29,13 +29,13 @@ func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
 	if !d.Present() {
 		return nil
 	}
-	r, ok := t.answerIn(d, engine.Gate{})
+	r, known, ok := t.answerIn(d, engine.Gate{})
 	if !ok {
 		return nil
 	}
 	said, with := t.Said(r)
 	by := r.ProvidedBy
-	author := ShownAuthor(r, d.Known)
+	author := ShownAuthor(r, known)
 	return &engine.PendingAnswer{
 		Response: r.Response, User: by.User, Source: by.Source, Claimed: author != by.User,
 		Text: b.Env.Text("workspace.answer.pending", "answer", said+with, "who", console.OneLine(author), "source", console.OneLine(by.Source)),

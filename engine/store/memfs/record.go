@@ -10,6 +10,10 @@ import (
 // Record is a store's record in memory: it remembers what was written whatever
 // becomes of the disk.
 type Record struct {
+	// Surface is what Attributed returns; nil: nobody. What is written through a store in
+	// memory came from no surface.
+	Surface func(path string, digest engine.Digest) (who, source string)
+
 	mu   sync.Mutex
 	runs map[string]engine.Issued
 }
@@ -44,5 +48,10 @@ func (r *Record) Issue(run string, docs []engine.Document) error {
 	return nil
 }
 
-// Attributed returns nobody: what is written through a store in memory came from no surface.
-func (r *Record) Attributed(string, engine.Digest) string { return "" }
+// Attributed returns what Surface does.
+func (r *Record) Attributed(path string, digest engine.Digest) (who, source string) {
+	if r.Surface == nil {
+		return "", ""
+	}
+	return r.Surface(path, digest)
+}

@@ -1,0 +1,223 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"placet/layout"
+)
+
+// workTree is where git's index of the work tree lies that a folder is in, and how the index
+// names that folder: "" or a path that ends with a slash.
+type workTree struct {
+	index, prefix string
+}
+
+// findWorkTree finds the work tree that a folder is in as git does, without asking git; ok
+// is false where there is none.
+func findWorkTree(folder string) (w workTree, ok bool) {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return w, false
+	}
+	for dir := real; ; dir = filepath.Dir(dir) {
+		own := filepath.Join(dir, ".git")
+		text, _ := peekFile(own)
+		if named, is := strings.CutPrefix(text, "gitdir:"); is { // a linked work tree, or a submodule
+			if own = strings.TrimSpace(named); !filepath.IsAbs(own) {
+				own = filepath.Join(dir, own)
+			}
+		}
+		if isGitFolder(own) {
+			rel, err := filepath.Rel(dir, real)
+			if rel += "/"; rel == "./" {
+				rel = ""
+			}
+			return workTree{filepath.Join(own, "index"), filepath.ToSlash(rel)}, err == nil
+		}
+		if dir == filepath.Dir(dir) {
+			return w, false
+		}
+	}
+}
+
+// isGitFolder reports whether git takes a folder for that of a repository: what somebody has
+// put in the way is passed over.
+func isGitFolder(dir string) bool {
+	head, _ := peekFile(filepath.Join(dir, "HEAD"))
+	if _, err := hex.DecodeString(strings.TrimSpace(head)); head == "" || err != nil && !strings.HasPrefix(head, "ref:") {
+		return false
+	}
+	if text, _ := peekFile(filepath.Join(dir, "commondir")); text != "" {
+		return true
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
+// indexEntry is what git's index says of a file: the id of its content, and what the file
+// looked like when git wrote it, or compared the two.
+type indexEntry struct {
+	id             string
+	seconds, nanos uint32 // when the content changed last
+	inode, size    uint32 // the lower half of either
+}
+
+// isAsLeft reports whether a file looks as it did when git compared it with its index last.
+// Whatever git makes of a content when it writes it into the work tree, such a file has the
+// content that the index names. Only the owner of a file can set the time of its content. git
+// takes the size away of a file that changed in the instant in which it was compared.
+func (e indexEntry) isAsLeft(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	at := info.ModTime()
+	return ok && e.inode == uint32(st.Ino) && (e.size == 0 || e.size == uint32(info.Size())) && e.seconds == uint32(at.Unix()) &&
+		(e.nanos == 0 || e.nanos == uint32(at.Nanosecond()))
+}
+
+// isByPeople reports whether a file may answer or command, by its name: of the many others in
+// an index nothing is kept.
+func isByPeople(name string) bool {
+	return strings.Contains(name, "/"+layout.RequestsDir+"/") || strings.Contains(name, "/intake/")
+}
+
+// gitIndex is git's index as it was read last: the files that answer or command.
+type gitIndex struct {
+	file    os.FileInfo
+	entries map[string]indexEntry
+	err     error
+}
+
+// errIndex says that an index has a form that is not read here.
+var errIndex = errors.New("cannot read git's index")
+
+// largestIndex is how large an index may be, in bytes.
+const largestIndex = 256 << 20
+
+// read reads the index again, where it has changed. The error is [errIndex] where only git
+// can tell what it holds.
+func (x *gitIndex) read(name string) error {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		*x = gitIndex{}
+		return nil
+	}
+	if err != nil {
+		return errIndex
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > largestIndex {
+		return errIndex
+	}
+	if x.file != nil && os.SameFile(x.file, info) && x.file.ModTime().Equal(info.ModTime()) && x.file.Size() == info.Size() {
+		return x.err
+	}
+	body, err := io.ReadAll(io.LimitReader(f, largestIndex))
+	*x = gitIndex{file: info, err: errIndex}
+	if err == nil {
+		x.entries, x.err = parseIndex(body)
+	}
+	return x.err
+}
+
+// The layout of an index, as gitformat-index(5) has it: a header, and entries of these many
+// bytes before their names.
+const (
+	indexHeader = 12
+	entrySize   = 62
+	idSize      = 20
+)
+
+// parseIndex returns the entries of files that answer or command. An index that is split,
+// sparse or of a repository with longer ids is none of these.
+func parseIndex(body []byte) (map[string]indexEntry, error) {
+	if len(body) < indexHeader+idSize || string(body[:4]) != "DIRC" {
+		return nil, errIndex
+	}
+	version, count := binary.BigEndian.Uint32(body[4:]), binary.BigEndian.Uint32(body[8:])
+	if version < 2 || version > 4 {
+		return nil, errIndex
+	}
+	entries, name := map[string]indexEntry{}, ""
+	rest := body[indexHeader : len(body)-idSize]
+	for range count {
+		e, flags, n, ok := parseEntry(rest, version, &name)
+		if !ok {
+			return nil, errIndex
+		}
+		rest = rest[n:]
+		if flags>>12&3 == 0 && isByPeople(name) {
+			entries[name] = e
+		}
+	}
+	for len(rest) >= 8 { // extensions; git must know the ones in lower case
+		size := binary.BigEndian.Uint32(rest[4:])
+		if rest[0] < 'A' || rest[0] > 'Z' || uint64(size) > uint64(len(rest)-8) {
+			return nil, errIndex
+		}
+		rest = rest[8+size:]
+	}
+	if len(rest) > 0 {
+		return nil, errIndex
+	}
+	return entries, nil
+}
+
+// parseEntry reads the entry that n bytes begin with. name is that of the entry before, and
+// becomes its own.
+func parseEntry(b []byte, version uint32, name *string) (e indexEntry, flags uint16, n int, ok bool) {
+	if len(b) < entrySize {
+		return e, 0, 0, false
+	}
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(b[at:]) }
+	e = indexEntry{
+		id: hex.EncodeToString(b[40 : 40+idSize]), seconds: word(8), nanos: word(12), inode: word(20), size: word(36),
+	}
+	flags, n = binary.BigEndian.Uint16(b[60:]), entrySize
+	if version >= 3 && flags&0x4000 != 0 {
+		n += 2
+	}
+	if n > len(b) {
+		return e, flags, n, false
+	}
+	kept := ""
+	if version == 4 {
+		cut, length := stripped(b[n:])
+		if length == 0 || cut > uint64(len(*name)) {
+			return e, flags, n, false
+		}
+		n, kept = n+length, (*name)[:len(*name)-int(cut)]
+	}
+	end := bytes.IndexByte(b[n:], 0)
+	if end < 0 {
+		return e, flags, n, false
+	}
+	*name = kept + string(b[n:n+end])
+	if n += end + 1; version < 4 {
+		n = (n + 7) &^ 7
+	}
+	return e, flags, n, n <= len(b) && int(flags&0xfff) == min(len(*name), 0xfff)
+}
+
+// stripped reads how much of the name before does not begin an entry's own name: a number as
+// in a pack's offsets. length is 0 where there is none.
+func stripped(b []byte) (cut uint64, length int) {
+	for i, c := range b[:min(len(b), 5)] {
+		if cut = cut<<7 | uint64(c&0x7f); c&0x80 == 0 {
+			return cut, i + 1
+		}
+		cut++
+	}
+	return 0, 0
+}

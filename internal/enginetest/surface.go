@@ -1,0 +1,42 @@
+package enginetest
+
+import (
+	"encoding/json"
+	"os/user"
+	"path"
+	"slices"
+	"strconv"
+
+	"placet/engine"
+)
+
+// surfaceOf is the surface of placet through which an answer of a story came, "" for none:
+// in a story a response.json says the truth about that, and its record is there.
+func surfaceOf(name, body string) string {
+	var answer struct {
+		By struct {
+			Source string `json:"source"`
+		} `json:"provided_by"`
+	}
+	if path.Base(name) != "response.json" || json.Unmarshal([]byte(body), &answer) != nil ||
+		!slices.Contains([]string{"cli", "http", "slack", "mcp", "web"}, answer.By.Source) {
+		return ""
+	}
+	return answer.By.Source
+}
+
+// surface says of a file on the world's disk what the record of surfaces would say.
+func (w *world) surface(name string, digest engine.Digest) (who, source string) {
+	body, ok := w.disk.Get(name)
+	if !ok || engine.Sum([]byte(body)) != digest {
+		return "", ""
+	}
+	if source = surfaceOf(name, body); source == "" {
+		return "", ""
+	}
+	owner := strconv.FormatUint(uint64(w.disk.Info(name).UID), 10)
+	if u, err := user.LookupId(owner); err == nil {
+		owner = u.Username
+	}
+	return "owner:" + owner, source
+}
