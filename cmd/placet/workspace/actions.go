@@ -209,10 +209,11 @@ func (b *Workspace) WriteCommand(f reconcile.Found, id string, body []byte) (fil
 	return doc.Path, nil
 }
 
-// CommandReceipt is what became of a command: its receipt, or what the note beside it
-// says; nil and "" where nothing has yet.
+// CommandReceipt is what became of a command: its receipt, if this machine wrote it, or what
+// the note beside it says; nil and "" where nothing has yet.
 func (b *Workspace) CommandReceipt(f reconcile.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
-	if d := b.ReadDocument(f, "intake/"+id+"/receipt.json"); d.Present() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {
+	seen, err := b.Loop.Look(f)
+	if d := seen.Snap.In("intake/" + id + "/receipt.json"); err == nil && d.IssuedHere() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {
 		return rc, ""
 	}
 	if d := b.ReadDocument(f, "intake/"+id+"/problem.md"); d.Present() {

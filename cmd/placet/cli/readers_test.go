@@ -1,0 +1,89 @@
+package cli_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readers are the files, besides the kernel and the families, that read documents of the
+// workspace, and why they may. What is told to people and programs of a run comes from the
+// judged run: whoever reads a document by itself believes it because it lies there.
+var readers = map[string]string{
+	"cli/adopt.go":             "the digest of the state that a person adopts",
+	"cli/control.go":           "what stands in the place of a wish that is about to be written",
+	"cli/nemawashilist.go":     "the reports of a watchdog's own runs",
+	"cli/nemawashiwatchdog.go": "the watchdog's input, which anybody may write; a final state is only passed over",
+	"cli/optimizercheck.go":    "an input that check looks at",
+	"cli/optimizerreplay.go":   "rows that a person replays, which the database checks",
+	"cli/optimizertrigger.go":  "whether a folder holds a cycle already",
+	"cli/palhook.go":           "whether a report is written already",
+	"web/commits.go":           "documents of commits, whose authors git tells",
+	"workspace/actions.go":     "drafts and events of an action that is shown, beside its judged state",
+	"workspace/agent.go":       "the form of an open request",
+	"workspace/answer.go":      "the answer that stands in the place of the one that is written",
+	"workspace/closed.go":      "the question of a closed request, whose receipt is told with its doubt",
+	"workspace/detail.go":      "requests, artifacts and receipts that are shown; of a receipt with its doubt",
+	"workspace/newask.go":      "the question that stands under the key of the one that is asked",
+	"workspace/notify.go":      "the question of a notification",
+	"workspace/open.go":        "the language of a run",
+	"workspace/request.go":     "receipts that are shown, with their doubt",
+	"workspace/requestdata.go": "an answer that waits, shown as one",
+	"workspace/runs.go":        "the reading itself",
+	"workspace/slack.go":       "where a request was posted, by the record of what this machine wrote; keys of answers",
+	"workspace/written.go":     "whether an answer stands that was written",
+}
+
+// reading are the calls that read a document.
+var reading = []string{"ReadDocument", "Settled", "readRequestFile", "ReadState"}
+
+func TestNobodyReadsDocumentsBesideTheKernel(t *testing.T) {
+	found := map[string]bool{}
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, is := n.(*ast.CallExpr); is && reads(call.Fun) && len(call.Args) > 0 {
+				found[filepath.ToSlash(strings.TrimPrefix(name, "../"))] = true
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range found {
+		if readers[name] == "" {
+			t.Errorf("%s reads a document of the workspace. Tell what the judged run says, or say in this test why it may", name)
+		}
+	}
+	for name := range readers {
+		if !found[name] {
+			t.Errorf("%s reads no document any more: take it off the list", name)
+		}
+	}
+}
+
+// reads reports whether a function that is called reads a document: the store's Read counts,
+// too, but no other Read.
+func reads(fun ast.Expr) bool {
+	switch f := fun.(type) {
+	case *ast.Ident:
+		return slices.Contains(reading, f.Name)
+	case *ast.SelectorExpr:
+		store, is := f.X.(*ast.SelectorExpr)
+		return slices.Contains(reading, f.Sel.Name) || f.Sel.Name == "Read" && is && store.Sel.Name == "Store"
+	}
+	return false
+}
