@@ -49,7 +49,7 @@ func (r *requests) readFolder(q question) *openRequest {
 	o := &openRequest{q: q, a: r.Folder(q.RequestID)}
 	r.adopt(o)
 	issued, now := r.sums(o.req)
-	o.issued, o.view = gate.Digest(o.body, issued, 0), gate.Digest(o.body, now, 0)
+	o.issued, o.view = gate.Digest(o.body, issued, 0), gate.Digest(o.body, now, o.a.Voids.Count())
 	for i, a := range o.req.Artifacts {
 		if issued[i] != now[i] {
 			o.moved = append(o.moved, a.Path)
@@ -280,8 +280,44 @@ func (r *requests) requestFiles(o *openRequest) []engine.Document {
 	return append(docs, engine.Document{Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: body})
 }
 
+// voids is void.json where answers to what was asked about stand beside another artifact:
+// their author may have seen that one. ok is false where there are none.
+func (r *answers) voids(o *openRequest) (d engine.Document, ok bool) {
+	f := o.a
+	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids {
+		return d, false
+	}
+	issued, now := r.sums(o.req)
+	asked := r.judging(o)
+	asked.View = gate.Digest(o.body, issued, f.Voids.Count())
+	if f.Voids.Count() > 0 {
+		asked.Present = f.Dir + "/" + layout.FormView(asked.View.Hex())
+	} else {
+		asked.Present = f.Dir + "/form.md"
+	}
+	asked.Rendered = r.rendered(o.req.Shown(o.body), o.q, asked.View)
+	answers := gate.Counting(asked)
+	if len(answers) == 0 {
+		return d, false
+	}
+	v := gate.Void{At: seconds(r.Snap.Now), Artifact: o.moved[0], Answers: answers}
+	i := 0
+	for _, a := range o.req.Artifacts {
+		if a.Binding && a.Path == v.Artifact {
+			v.Shown, v.Found = issued[i], run.Text(now[i])
+		}
+		if a.Binding {
+			i++
+		}
+	}
+	return engine.Document{Path: f.Dir + "/" + layout.VoidFile, Kind: layout.KindVoid, Body: run.Must(f.Voids.Add(f.ID, v).Encode()), Over: f.VoidsDoc.Sum}, true
+}
+
 // stale says in one sentence what changed since the request was issued.
 func (r *requests) stale(o *openRequest) string {
+	if notice := o.a.Voids.Notice(r.Lang); len(o.moved) == 0 && notice != "" {
+		return notice
+	}
 	if len(o.moved) == 0 {
 		return ""
 	}

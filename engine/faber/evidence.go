@@ -176,6 +176,11 @@ func (r *answers) fromFiles(o *openRequest) *answer {
 		r.Held = true
 		return nil
 	}
+	if problem := r.BadVoids(o.a); problem != "" {
+		r.refuse(o, problem)
+		r.Held = true
+		return nil
+	}
 	d := r.JudgeAnswers(r.judging(o))
 	if d == nil {
 		return nil

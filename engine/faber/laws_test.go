@@ -3,6 +3,7 @@ package faber_test
 import (
 	"fmt"
 	"os"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -148,6 +149,17 @@ func tick(form, option string) enginetest.Step {
 	}}
 }
 
+// tickAgain is the step in which somebody fills in the forms that were issued since the first.
+func tickAgain(option string) enginetest.Step {
+	return enginetest.Step{Name: "tick again " + option, Do: func(t enginetest.Tree) {
+		for _, p := range t.Paths() {
+			if ok, _ := path.Match("form-*.md", path.Base(p)); ok {
+				tick(p, option).Do(t)
+			}
+		}
+	}}
+}
+
 // edit changes text of a file in place.
 func edit(path, old, new string) enginetest.Step {
 	return enginetest.Step{Name: "edit " + path, Do: func(t enginetest.Tree) { t[path] = strings.Replace(t[path], old, new, 1) }}
@@ -207,6 +219,10 @@ func otherCases() []enginetest.Case {
 		{Name: "deadline escalates", Files: asking("approval", "build", "make", ""), Now: lawNow, Config: deadline("escalate"), Steps: []enginetest.Step{enginetest.Pass(2 * time.Hour)}},
 		{Name: "artifact changes", Files: artifact, Now: lawNow, Notes: true, Steps: []enginetest.Step{
 			enginetest.Write("specs/x.md", "# Two\n"), enginetest.Pass(5 * time.Second), tick(lawForm, "approve"),
+		}},
+		{Name: "artifact changes and is restored", Files: artifact, Now: lawNow, Steps: []enginetest.Step{
+			enginetest.Write("specs/x.md", "# Two\n"), enginetest.Pass(5 * time.Second), tick(lawForm, "approve"),
+			enginetest.Write("specs/x.md", artifact["specs/x.md"]), enginetest.Pass(2 * time.Minute), tickAgain("approve"),
 		}},
 		{Name: "posted", Files: asking("approval", "build", "make", ""), Now: lawNow, Steps: []enginetest.Step{
 			enginetest.Write(lawDir+"/requests/fr-1/posted.json", `{"comment_url": "https://example.invalid/1", "posted_at": "2025-12-06T18:20:00Z"}`), respond("fr-1", "approve", ""),

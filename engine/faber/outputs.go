@@ -83,6 +83,10 @@ func (r *view) requestOutputs(p *engine.Plan) {
 	if !o.q.isOpen() || o.a.Receipt != nil || o.altered != "" || r.artifactsBusy(o.q) {
 		return
 	}
+	if d, ok := r.voids(o); ok {
+		p.Writes = append(p.Writes, d)
+		return
+	}
 	p.Writes = append(p.Writes, r.requestFiles(o)...)
 	if o.q.forStatus == Awaiting {
 		r.emit(p, o.req.Revision, r.lastAt(), r.requestEvents(o))

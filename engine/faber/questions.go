@@ -269,7 +269,7 @@ func (r *questions) renderForm(lang string, req gate.Request, q question, view e
 	if s := q.shown.Summary; s != "" {
 		texts.Lines = []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
 	}
-	return gate.Form(req, view, texts)
+	return gate.Form(req, view, run.Noticed(texts, r.Folder(req.RequestID).Voids))
 }
 
 // rendered are the forms of a request as its request.json shows it, one for each

@@ -94,7 +94,7 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 		r.hold(q, f)
 		return nil
 	}
-	if problem := r.badVoids(f); problem != "" {
+	if problem := r.BadVoids(f); problem != "" {
 		r.Notes.Add(f.Dir+"/problem.md", problem)
 		r.hold(q, f)
 		return nil
@@ -131,8 +131,8 @@ func (r *Run[S]) JudgeAnswers(a gate.Evaluation) *gate.Decision {
 // moves nothing.
 func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.JudgeAnswers(r.evaluation(q)) }
 
-// badVoids says why no answer to a request counts, "" where some may.
-func (r *Run[S]) badVoids(f *gate.Folder) string {
+// BadVoids says why no answer to a request counts, "" where some may.
+func (r *Run[S]) BadVoids(f *gate.Folder) string {
 	switch {
 	case f.VoidsDoc.Unsettled():
 		r.Held = true

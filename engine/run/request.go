@@ -184,7 +184,7 @@ func (b *bound[S, V]) form(req gate.Request, q *Request, view engine.Digest) ([]
 	if question.Brief {
 		req.Context = withoutEmpty(req.Context)
 	}
-	return gate.Form(req, view, noticed(question.Title(b.v, q), b.Folder(q.ID).Voids))
+	return gate.Form(req, view, Noticed(question.Title(b.v, q), b.Folder(q.ID).Voids))
 }
 
 // withoutEmpty is a JSON object without the members that are null or empty.

@@ -55,8 +55,8 @@ func (r *Run[S]) changes(req gate.Request) (list []engine.ChangedArtifact) {
 	return list
 }
 
-// noticed adds to the words of a form why the last answers do not count.
-func noticed(t gate.Texts, v *gate.Voids) gate.Texts {
+// Noticed adds to the words of a form why the last answers do not count.
+func Noticed(t gate.Texts, v *gate.Voids) gate.Texts {
 	if notice := v.Notice(t.Lang); notice != "" {
 		t.Lines = append([]string{templates.Quote(notice), ""}, t.Lines...)
 	}
