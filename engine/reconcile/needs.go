@@ -61,6 +61,13 @@ func (k *looker) look() (look, error) {
 			return look{}, err
 		}
 		missing := lk.snap.Lacks(lk.plan.Needs)
+		for ; len(missing) > 0 && allGit(missing) && round < needRounds; round++ {
+			if lk, err = k.told(lk, missing); err != nil {
+				return look{}, err
+			}
+			needs = lk.snap.Needs
+			missing = lk.snap.Lacks(lk.plan.Needs)
+		}
 		if len(missing) == 0 {
 			k.needs = slices.Concat(k.known(lk.plan.Needs), lk.plan.NextNeeds)
 			return lk, nil
@@ -70,6 +77,20 @@ func (k *looker) look() (look, error) {
 		}
 		needs = slices.Concat(needs, missing)
 	}
+}
+
+func allGit(needs []string) bool {
+	return !slices.ContainsFunc(needs, func(n string) bool { return !strings.HasPrefix(n, gitNeed) })
+}
+
+// told adds to a look what local git says, and steps again over the same documents: a fact is
+// no reason to read them anew.
+func (k *looker) told(lk look, needs []string) (look, error) {
+	lk.snap.Needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(lk.snap.Needs, needs))))
+	lk.snap.Docs = k.withGit(slices.Clone(lk.snap.Docs), needs)
+	var err error
+	lk.snap, lk.plan, err = k.again(lk.snap)
+	return lk, err
 }
 
 // known are the needs that are files, and those that git has answered in this pass:

@@ -135,6 +135,7 @@ func scriptParams(t testing.TB, scripts []string, runs runner) testscript.Params
 	}
 	return testscript.Params{
 		Files:               scripts,
+		WorkdirRoot:         t.TempDir(), // testscript's own is left behind where scripts are filtered
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {

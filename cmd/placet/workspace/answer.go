@@ -114,7 +114,7 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 		return resp, err
 	}
 	for _, f := range t.Changed {
-		return resp, console.Refused("workspace.answer.changed", "request", t.Label(), "file", f.Path, "shown", f.Shown[:12], "now", cmp.Or(f.Now, "–")).
+		return resp, console.Refused("workspace.answer.changed", "request", t.Label(), "file", f.Path, "shown", shortSum(f.Shown), "now", shortSum(f.Now)).
 			Try("workspace.answer.changed.try", "file", f.Path).Kinded(console.KindChanged)
 	}
 	if err := ChooseItems(t, r.Selected, &resp); err != nil {
@@ -135,6 +135,9 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	}
 	return resp, checkAnswer(b, t, resp)
 }
+
+// shortSum is the beginning of a digest, "–" for that of no file.
+func shortSum(hex string) string { return cmp.Or(hex[:min(len(hex), 12)], "–") }
 
 // checkAnswer refuses what the daemon would refuse, by the same code.
 func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
