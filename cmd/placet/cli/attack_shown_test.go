@@ -61,6 +61,26 @@ var shownAttacks = []attack{
 		p.until("the honest approval", func() bool { _, code := p.placet("approve", p.reference(), "--as", "kim"); return code == 0 })
 		p.until("it counts", func() bool { p.placet("once"); return p.there(".asks/" + id + "/answer.json") })
 	}},
+	{"an answer over HTTP to what was swapped", "a program or a page answers while the plan is another", func(t *testing.T, p *place) {
+		id, _ := p.asksAboutPlan("")
+		s := serveAt(p)
+		s.token("ci", "read,decide")
+		digest := p.shown()
+		answer := func() reply {
+			return s.call("ci", "POST", "/api/v1/requests/"+ask.RequestID(id)+"/answer", map[string]any{"response": "approve", "digest": digest})
+		}
+		p.write("plan.md", "the other plan\n")
+		p.until("the plan has changed", func() bool {
+			return strings.Contains(s.call("ci", "GET", "/api/v1/requests/"+ask.RequestID(id), nil).body, `"changed":[{"path":"plan.md"`)
+		})
+		s.refuses("an answer to another plan", answer(), 409, "stale", "plan.md")
+		if p.there(p.asking(id) + "/response.json") {
+			t.Error("an answer was written")
+		}
+		p.write("plan.md", "the plan\n")
+		p.until("the honest answer", func() bool { return answer().status < 300 })
+		p.until("it counts", func() bool { return p.there(".asks/" + id + "/answer.json") })
+	}},
 	{"a list of void answers taken away", "an agent removes void.json, or empties it, so that an old answer may count again", func(t *testing.T, p *place) {
 		id, form := p.asksAboutPlan("")
 		p.write("plan.md", "the other plan\n")

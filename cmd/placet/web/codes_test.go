@@ -16,7 +16,7 @@ import (
 )
 
 // kinds are the kinds of problems of an answer that are codes, too.
-var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy, "KindChanged": console.KindChanged}
+var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy}
 
 // refusedCodes are the codes of problems that the source of a package gives to Refuse and Deny. What is
 // neither a literal nor a kind is the code of an action's command.

@@ -54,6 +54,8 @@ type answerForm struct {
 	// Form is its id in the page, Action where it is sent.
 	Form, Action, Secret string
 	MayAnswer, FreeText  bool
+	// Outdated says why nobody can answer: what is asked about is not what is there now.
+	Outdated string
 	Digest               engine.Digest
 	Options, Items       []optionView
 	ItemsMax             int
@@ -65,6 +67,10 @@ type answerForm struct {
 // answerFormOf is the form of an open request.
 func answerFormOf(o engine.OpenRequest, id, action, secret string, may bool) answerForm {
 	f := answerForm{Form: id, Action: action, Secret: secret, MayAnswer: may, FreeText: o.FreeText, Digest: o.Digest}
+	for _, changed := range o.Changed {
+		f.MayAnswer = false
+		f.Outdated = templates.Phrase(o.Lang, "page.changed", "file", console.OneLine(changed.Path))
+	}
 	kind := "radio"
 	if len(o.Several) > 0 {
 		kind = "checkbox"

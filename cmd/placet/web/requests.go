@@ -364,7 +364,7 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 		a.refused.add(a.b, workspace.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
 		return facade.Deny(http.StatusForbidden, "not_an_approver", "page.no.approver").With("approvers", t.Approvers)
 	case console.KindChanged:
-		return facade.Deny(http.StatusConflict, console.KindChanged, "say.text", "text", p)
+		return facade.Deny(http.StatusConflict, "stale", "say.text", "text", p)
 	case console.KindInPlace:
 		return facade.Deny(http.StatusConflict, "answer_in_place", "say.text", "text", p)
 	case console.KindInTheWay:
