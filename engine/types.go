@@ -46,9 +46,6 @@ var (
 	ErrUnsettled = templates.Errorf("engine.unsettled")
 )
 
-// CommitterNeed begins the need for who committed an answer file, a fact from local git.
-const CommitterNeed = "git:answer/"
-
 // KindState is the kind of every family's state document, the commit point of
 // a run. A plan's commit writes it last and by compare-and-swap.
 const KindState = "state"

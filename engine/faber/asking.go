@@ -176,7 +176,7 @@ func (r *requests) vouched(o *openRequest) bool {
 		return slices.Contains(d.Issued, d.Sum)
 	}
 	if blob := string(r.Snap.Doc(committed(d)).Body); blob != "" {
-		return blob == gate.BlobID(d.Body, len(blob))
+		return blob == engine.BlobID(d.Body, len(blob))
 	}
 	o.claimed = true
 	return r.wouldIssue(o.a, o.q)

@@ -1,14 +1,6 @@
 package gate
 
-import (
-	"bytes"
-	"crypto/sha1"
-	"crypto/sha256"
-	"fmt"
-	"strings"
-
-	"placet/engine"
-)
+import "placet/engine"
 
 // committed begins what is known of the author of an answer that came by git: the mail of
 // the commit's author, which whoever commits may choose.
@@ -16,29 +8,6 @@ const committed = "committed:"
 
 // unknownMail stands for a mail that cannot be told.
 const unknownMail = "?"
-
-// committerNeed is the need for who committed a file with its present content. The fact
-// holds the author's mail, "?" where it cannot be told, and nothing where the content did not
-// come by git. The need names the content by the ids that git may give it, "<id>[+<id>…]/<path>",
-// so that the fact is about the very bytes that were read.
-func committerNeed(d engine.Document) string {
-	var ids []string
-	for _, body := range [][]byte{d.Body, bytes.ReplaceAll(d.Body, []byte("\r\n"), []byte("\n"))} {
-		if len(ids) == 0 || len(body) != len(d.Body) {
-			ids = append(ids, BlobID(body, 2*sha1.Size), BlobID(body, 2*sha256.Size))
-		}
-	}
-	return engine.CommitterNeed + strings.Join(ids, "+") + "/" + d.Path
-}
-
-// BlobID is git's object id of a content, of so many hex digits.
-func BlobID(body []byte, digits int) string {
-	blob := append(fmt.Appendf(nil, "blob %d\x00", len(body)), body...)
-	if digits == 2*sha256.Size {
-		return engine.Sum(blob).Hex()
-	}
-	return fmt.Sprintf("%x", sha1.Sum(blob))
-}
 
 // findCommitter finds out whether an answer file came by git. Its author is then who
 // committed it. ok is false while git has not been asked.
@@ -60,7 +29,7 @@ func (a Evaluation) findCommitter(c *Claim) (ok bool) {
 // asked. fact is [Evaluation.Fact].
 func Author(d engine.Document, user string, fact func(need string) (engine.Document, bool)) (known []string, mail string, ok bool) {
 	if fact != nil && d.Source == "" {
-		said, ok := fact(committerNeed(d))
+		said, ok := fact(engine.NeedCommitter(d))
 		if !ok {
 			return nil, "", false
 		}
