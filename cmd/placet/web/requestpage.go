@@ -55,11 +55,11 @@ type answerForm struct {
 	Form, Action, Secret string
 	MayAnswer, FreeText  bool
 	// Outdated says why nobody can answer: what is asked about is not what is there now.
-	Outdated string
-	Digest               engine.Digest
-	Options, Items       []optionView
-	ItemsMax             int
-	ItemsWith            string
+	Outdated       string
+	Digest         engine.Digest
+	Options, Items []optionView
+	ItemsMax       int
+	ItemsWith      string
 	// Given is the answer that was sent and refused: nobody types it again.
 	Given workspace.Reply
 }
