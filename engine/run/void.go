@@ -18,7 +18,7 @@ const voidAfter = 2 * time.Second
 // their author may have seen that one, so they never count, whatever is restored.
 func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 	f := r.Folder(q.ID)
-	if w.Fresh || f.BadVoids || f.Voids.Count() >= gate.MostVoids || f.Receipt != nil {
+	if w.Fresh || f.BadVoids || f.Voids.Count() >= gate.MostVoids || r.IsDecided(q) {
 		return false
 	}
 	if _, stands := r.asker.stands(q); stands {
