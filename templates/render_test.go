@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -202,6 +203,19 @@ var asInEnglish = map[string][]string{
 
 // letters are what a sentence is translated for.
 var letters = regexp.MustCompile(`\pL`)
+
+// Two sentences of one key would be one for both places.
+func TestNoKeyStandsTwice(t *testing.T) {
+	for _, lang := range Languages() {
+		body, err := files.ReadFile(lang + "/words.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := jsontext.AppendFormat(nil, body); err != nil {
+			t.Errorf("%s/words.json: %v", lang, err)
+		}
+	}
+}
 
 // Check 1 of languages.
 func TestLanguageCheck1EveryLanguageHasEveryWord(t *testing.T) {

@@ -101,7 +101,7 @@ type requestData struct {
 	Timestamp string `json:"timestamp"`
 	Run       string `json:"run"`
 	RequestID string `json:"request_id"`
-	State     string `json:"state"` // opened, closed or problem
+	State     string `json:"state"` // opened, closed, problem, resolved or void
 }
 
 // eventsOf are the events of a commit: its transitions, what the family's journal says of
@@ -133,11 +133,16 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time, read func(rel str
 		}
 	}
 	for _, d := range plan.Writes {
-		switch id, state := becameOf(run, d); {
-		case state == "problem" && len(plan.Transitions) == 0:
+		switch id, state := becameOf(run, d.Path); {
+		case (state == "problem" || state == "void") && len(plan.Transitions) == 0:
 			add("request", "", requestData{"request", at, key, id, state})
 		case state != "":
 			add("request", mark, requestData{"request", at, key, id, state})
+		}
+	}
+	for _, removed := range plan.Removes {
+		if id, state := becameOf(run, removed); state == "problem" && len(plan.Transitions) == 0 {
+			add("request", "", requestData{"request", at, key, id, "resolved"})
 		}
 	}
 	return events
@@ -156,15 +161,15 @@ func (a *App) document(run layout.Run, rel string) engine.Document {
 	return engine.Document{Path: rel, Err: engine.ErrAbsent}
 }
 
-// becameOf is what a document says of a request: that it was opened, was closed, or has an
-// answer that cannot be used.
-func becameOf(run layout.Run, d engine.Document) (id, state string) {
-	dir, name := path.Split(d.Path)
+// becameOf is what a file that is written says of a request: that it was opened, was closed,
+// has an answer that cannot be used or answers that are void.
+func becameOf(run layout.Run, file string) (id, state string) {
+	dir, name := path.Split(file)
 	id = path.Base(dir)
-	if d.Path != layout.RequestPath(run.Dir, id, name) {
+	if file != layout.RequestPath(run.Dir, id, name) {
 		return "", ""
 	}
-	return id, map[string]string{"request.json": "opened", "receipt.json": "closed", "problem.md": "problem"}[name]
+	return id, map[string]string{"request.json": "opened", "receipt.json": "closed", "problem.md": "problem", layout.VoidFile: "void"}[name]
 }
 
 // revisionOf is the revision that a commit made, 0 where the family counts none.

@@ -36,6 +36,9 @@ func TestEventsOfTransitionsAreNumbered(t *testing.T) {
 		"a note":                     {action, engine.Plan{Writes: writes(action, problem)}, []string{""}},
 		"a request that is restored": {action, engine.Plan{Writes: writes(action, opened)}, []string{""}},
 		"progress":                   {action, engine.Plan{Lines: []engine.Line{{Path: "events.jsonl", Body: []byte(`{"event_type": "progress"}`)}}}, []string{""}},
+		"a note that goes":           {action, engine.Plan{Removes: []string{path.Join(action.Dir, problem)}}, []string{""}},
+		"a note that an answer ends": {action, engine.Plan{Transitions: moved, Writes: writes(action, "state.json"), Removes: []string{path.Join(action.Dir, problem)}}, []string{"nemawashi/7@3.1"}},
+		"answers that are void":      {action, engine.Plan{Writes: writes(action, "requests/apr-0123456789ab/void.json")}, []string{""}},
 		"a note of FABER":            {workflow, engine.Plan{Writes: writes(workflow, problem)}, []string{""}},
 	} {
 		var ids []string

@@ -69,7 +69,7 @@ func answerFormOf(o engine.OpenRequest, id, action, secret string, may bool) ans
 	f := answerForm{Form: id, Action: action, Secret: secret, MayAnswer: may, FreeText: o.FreeText, Digest: o.Digest}
 	for _, changed := range o.Changed {
 		f.MayAnswer = false
-		f.Outdated = templates.Phrase(o.Lang, "page.changed", "file", console.OneLine(changed.Path))
+		f.Outdated = templates.Phrase(o.Lang, "page.outdated", "file", console.OneLine(changed.Path))
 	}
 	kind := "radio"
 	if len(o.Several) > 0 {

@@ -107,21 +107,25 @@
   };
 
   // The words that somebody types are never replaced. What was answered elsewhere greys out;
-  // what is asked about something that has changed takes no answer, as the server would not.
-  const settle = (form, next, elsewhere, stale) => {
+  // what is asked about something that has changed takes no answer until it is as it was, as
+  // the server would not.
+  const settle = (form, next, outdated, elsewhere, stale) => {
     if (form.dataset.sent) return;
-    if (!next) {
+    if (!next && !outdated) {
       form.querySelector(".fields").disabled = true;
       form.classList.add("over");
       elsewhere.hidden = false;
-    } else if (next.elements.digest.value !== form.elements.digest.value) {
-      stale.hidden = false;
-      form.querySelector(".primary").disabled = true;
+      return;
     }
+    const same = next && next.elements.digest.value === form.elements.digest.value;
+    stale.hidden = Boolean(same);
+    form.querySelector(".primary").disabled = !same;
   };
   const settleForms = (fresh) => {
     const form = byId("answer");
-    if (form) settle(form, fresh.getElementById("answer"), byId("elsewhere"), byId("stale"));
+    const later = fresh.getElementById("answer");
+    if (!form && later && document.querySelector(".outdated")) { location.reload(); return; }
+    if (form) settle(form, later, fresh.querySelector(".outdated"), byId("elsewhere"), byId("stale"));
     const asks = byId("asks");
     if (!asks) return;
     const next = new Map([...fresh.querySelectorAll("#asks .ask")].map((ask) => [ask.dataset.ask, ask]));
@@ -129,8 +133,12 @@
       const same = next.get(ask.dataset.ask);
       next.delete(ask.dataset.ask);
       const form = ask.querySelector("form.answer");
-      if (form) settle(form, same && same.querySelector("form.answer"), ask.querySelector(".elsewhere"), ask.querySelector(".stale"));
+      if (form) settle(form, same && same.querySelector("form.answer"), same && same.querySelector(".outdated"), ask.querySelector(".elsewhere"), ask.querySelector(".stale"));
       else if (!same) ask.remove();
+      else if (same.querySelector("form.answer")) {
+        ask.replaceWith(same);
+        same.querySelectorAll("form.answer").forEach(prepare);
+      }
     }
     for (const ask of next.values()) {
       asks.append(ask);
