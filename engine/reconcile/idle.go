@@ -139,7 +139,7 @@ func isIdle(lk look) bool {
 	p := lk.plan
 	return p.Empty() && len(p.Ends) == 0 && len(p.Pending) == 0 && len(lk.loaded.Temps) == 0 &&
 		(p.Wake.IsZero() || p.Wake.After(lk.snap.Now)) &&
-		!slices.ContainsFunc(lk.snap.Needs, func(n string) bool { return isFact(n) || n == engine.NeedPeers }) &&
+		!slices.ContainsFunc(p.Needs, func(n string) bool { return isFact(n) || n == engine.NeedPeers }) &&
 		!slices.ContainsFunc(lk.snap.Docs, func(d engine.Document) bool { return d.Err != nil && !d.Absent() })
 }
 

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"fmt"
+	"path"
 	"runtime/debug"
 	"slices"
 	"sort"
@@ -10,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store"
+	"placet/layout"
 )
 
 // needRounds is how often a plan may ask for more than the snapshot holds.
@@ -113,6 +115,7 @@ func (k *looker) once(needs []string) (look, error) {
 	if err != nil {
 		return look{}, err
 	}
+	needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(needs, committers(loaded.Docs)))))
 	snap := engine.Snapshot{
 		Key: k.f.Key(), Dir: k.f.Run.Dir, Class: k.f.Run.Class,
 		Now:   k.l.o.Now().Round(0), // no monotonic part: snapshots are compared
@@ -124,6 +127,24 @@ func (k *looker) once(needs []string) (look, error) {
 	}
 	snap, plan, err := k.again(snap)
 	return look{began, snap, loaded, plan}, err
+}
+
+// committers are the needs for who committed the answers to open requests. A machine that
+// finds one that counts asks for it: told at once, it need not be stepped again.
+func committers(docs []engine.Document) (needs []string) {
+	for _, d := range docs {
+		answers := d.Kind == layout.KindResponse || d.Kind == layout.KindForm && !d.IssuedHere()
+		if answers && d.Present() && d.Source == "" && !isThere(docs, path.Dir(d.Path)+"/receipt.json") {
+			needs = append(needs, engine.NeedCommitter(d))
+		}
+	}
+	return needs
+}
+
+// isThere reports whether sorted documents have one at a path.
+func isThere(docs []engine.Document, p string) bool {
+	_, found := slices.BinarySearchFunc(docs, p, func(d engine.Document, p string) int { return strings.Compare(d.Path, p) })
+	return found
 }
 
 // load reads the run's documents, no further than where something has happened.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -110,9 +112,11 @@ func (o *settling) todo(found []Found, told map[string]bool) []*onceRun {
 	return todo
 }
 
-// needs reports whether a run depends on files of others.
+// needs reports whether a run depends on what others do. Who committed an answer is settled
+// for its content: no other run changes that.
 func (out *onceRun) needs() bool {
-	return out.p != nil && len(out.p.last.snap.Needs) > 0 || out.idle != nil && len(out.idle.Needs) > 0
+	others := func(need string) bool { return !strings.HasPrefix(need, engine.CommitterNeed) }
+	return out.p != nil && slices.ContainsFunc(out.p.last.snap.Needs, others) || out.idle != nil && slices.ContainsFunc(out.idle.Needs, others)
 }
 
 // settle gives one run its passes, until no file of it is being written any

@@ -25,7 +25,7 @@ import (
 // What one answered FABER request may cost, from the event to rest.
 const (
 	mostLoads   = 3
-	mostSteps   = 4 // one of them over the same documents: whether the answer came by git
+	mostSteps   = 3
 	mostCommits = 2
 	mostStats   = 60
 	mostOpens   = 18
