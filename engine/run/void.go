@@ -48,7 +48,7 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 // as that can be told now.
 func (r *Run[S]) changes(req gate.Request) (list []engine.ChangedArtifact) {
 	for _, a := range req.Artifacts {
-		if now := r.Snap.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && now.Sum.Hex() != a.SHA256 {
+		if now := r.Snap.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && !now.Matches(a.SHA256) {
 			list = append(list, engine.ChangedArtifact{Path: a.Path, Shown: a.SHA256, Now: now.Sum.Hex(), Since: now.Changed})
 		}
 	}
