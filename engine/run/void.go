@@ -33,7 +33,7 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 		r.WakeAt(still)
 		return false
 	}
-	answers := gate.Counting(r.evaluation(q))
+	answers := gate.Counting(r.evaluationOf(q, r.issued(q)))
 	if len(answers) == 0 {
 		return false
 	}
@@ -42,6 +42,15 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 	})
 	w.Put(layout.RequestsDir+"/"+q.ID+"/"+layout.VoidFile, Must(next.Encode()))
 	return true
+}
+
+// issued is request.json as it was issued where it can be made again, whatever stands in its
+// place, else what stands there.
+func (r *Run[S]) issued(q *Request) []byte {
+	if body := r.requestJSON(q); string(engine.Sum(body)) == string(q.Digest) {
+		return body
+	}
+	return r.Folder(q.ID).Doc.Body
 }
 
 // changes are the binding artifacts of a request that are not what was asked about, as far
