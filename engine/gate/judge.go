@@ -61,6 +61,9 @@ type Evaluation struct {
 	// each language; none where it cannot be rendered now. It is called only for a
 	// form that is sent.
 	Rendered func() [][]byte
+	// Rewritten is a file that the answer is bound to and that was written again since the
+	// request was issued, nil for none.
+	Rewritten *Rewritten
 	// Stale says in one sentence what changed since the request was issued.
 	Stale string
 	// Default is the id of the option of an answer that names no option but picks an
@@ -293,6 +296,9 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	for _, o := range told.Options {
 		a.Request.Options = append(a.Request.Options, Option(o))
 	}
+	for _, f := range told.Binding {
+		a.Request.Artifacts = append(a.Request.Artifacts, Artifact{Path: f.Path, SHA256: f.SHA256, Binding: true})
+	}
 	for _, i := range told.Items {
 		a.Request.Items = append(a.Request.Items, Item{ID: i.ID, Label: i.Label, Words: i.Words})
 	}
@@ -308,7 +314,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang,
+		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {
