@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ const gitKind = "git"
 // gitSafe comes before every command. A repository's configuration is data
 // written by others: nothing that it names may run, and nothing is fetched.
 var gitSafe = []string{
-	"--no-pager", "--no-optional-locks", "--literal-pathspecs",
+	"--no-pager", "--no-optional-locks",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.quotePath=false",
 	"-c", "diff.external=", "-c", "log.showSignature=false", "-c", "color.ui=false",
 	"-c", "core.attributesFile=" + os.DevNull, "-c", "protocol.allow=never",
@@ -110,7 +111,7 @@ func (r repo) ignored(path string) []byte {
 	if _, err := exec.LookPath("git"); err != nil {
 		return []byte(path)
 	}
-	if e := r.run(retention{}, "check-ignore", "--quiet", "--", path); e.word == finished && e.code != nil && *e.code == notIgnored {
+	if e := r.run(retention{}, "check-ignore", "--quiet", "--", "./"+path); e.word == finished && e.code != nil && *e.code == notIgnored {
 		return nil
 	}
 	return []byte(path)
@@ -183,8 +184,12 @@ func (r repo) ask(keep retention, args ...string) (Output, error) {
 }
 
 func (r repo) run(keep retention, args ...string) exitResult {
+	safe := slices.Clone(gitSafe)
+	if args[0] != "check-ignore" { // which takes paths alone, and refuses the option
+		safe = append(safe, "--literal-pathspecs")
+	}
 	return run(spec{
-		argv: append(append([]string{"git"}, gitSafe...), args...),
+		argv: slices.Concat([]string{"git"}, safe, args),
 		env:  environ(r.own, nil, gitEnv), dir: r.root,
 	}, keep, terms{timeout: &r.timeout, grace: time.Second})
 }
