@@ -34,6 +34,7 @@ var readers = map[string]string{
 	"workspace/open.go":        "the language of a run",
 	"workspace/request.go":     "receipts that are shown, with their doubt",
 	"workspace/requestdata.go": "an answer that waits, shown as one",
+	"workspace/reuse.go":       "how often an answer was used, which is shown; the files of an answer that is given out once, compared with the record of what this machine wrote",
 	"workspace/runs.go":        "the reading itself",
 	"workspace/slack.go":       "where a request was posted, by the record of what this machine wrote; keys of answers",
 	"workspace/written.go":     "whether an answer stands that was written",
