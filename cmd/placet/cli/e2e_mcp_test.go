@@ -411,7 +411,7 @@ func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
 	p.write("plan.md", "the plan")
 	p.remove(p.asking(ids[3]) + "/response.json")
 	p.until("somebody says what they saw", func() bool {
-		_, code := p.placet("respond", ask.RequestID(ids[3]), "deploy", "--as", "kim")
+		_, code := p.placet("respond", p.reference(), "deploy", "--as", "kim")
 		return code == 0
 	})
 	if a := returned(t, waiting[3]); a.Response != "deploy" {
