@@ -11,7 +11,19 @@ import (
 )
 
 // osFile is an open file of the machine.
-type osFile struct{ *os.File }
+type osFile struct {
+	*os.File
+	locking bool // it was opened to be locked
+}
+
+// Close implements [File]. The lock is given up by itself: a process that is being started at
+// this moment may still have the descriptor.
+func (f osFile) Close() error {
+	if f.locking {
+		_ = f.control("unlock", func(fd int) error { return unix.Flock(fd, unix.LOCK_UN) })
+	}
+	return f.File.Close()
+}
 
 func (f osFile) Stat() (Info, error) {
 	var st unix.Stat_t

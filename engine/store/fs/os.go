@@ -104,8 +104,9 @@ func (h How) flags() int {
 }
 
 func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
+	locking := how == ForLocking || how == ForLockingExisting
 	fd, err := o.open(name, how.flags(), uint32(perm.Perm()))
-	if locking := how == ForLocking || how == ForLockingExisting; locking && unreachable(err) {
+	if locking && unreachable(err) {
 		// flock needs no right to write, but some network file systems
 		// lock exclusively only what is open for writing.
 		fd, err = o.open(name, unix.O_RDONLY, 0)
@@ -113,7 +114,7 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 	if err != nil {
 		return nil, o.explain("open", name, err)
 	}
-	f := osFile{os.NewFile(uintptr(fd), name)}
+	f := osFile{os.NewFile(uintptr(fd), name), locking}
 	if how == ForCreating {
 		return f, nil // it was not there: it is a regular file
 	}
