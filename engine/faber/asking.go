@@ -291,7 +291,7 @@ func (r *requests) present(o *openRequest) gate.Request {
 	req.Artifacts = slices.Clone(issued)
 	for i, a := range issued {
 		if a.Binding {
-			req.Artifacts[i].SHA256 = r.digestOf(a.Path)
+			req.Artifacts[i].SHA256 = r.digestNow(a)
 		}
 	}
 	req.Carry(func(a gate.Artifact) (string, bool) {

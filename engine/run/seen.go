@@ -1,6 +1,7 @@
 package run
 
 import (
+	"path"
 	"time"
 
 	"placet/engine"
@@ -8,7 +9,8 @@ import (
 )
 
 // Text is what a request carries of a file: what its request.json has, before there is one
-// what the family is about to write or what stands in the file. A file that git ignores may hold what must not come into git.
+// what the family is about to write or what stands in the file. A file that git ignores may
+// hold what must not come into git.
 func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	f := r.Folder(id)
 	if f.Request != nil {
@@ -19,7 +21,7 @@ func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 		}
 		return "", false
 	}
-	if d := r.Snap.Doc(a.Path); a.Text == nil && d.Present() && d.Sum.Hex() == a.SHA256 {
+	if d := r.Snap.Doc(path.Clean(a.Path)); a.Text == nil && d.Present() && d.Sum.Hex() == a.SHA256 {
 		body := string(d.Body)
 		a.Text = &body
 	}
@@ -51,7 +53,7 @@ func (r *Run[S]) shownSince(q *Request, f *gate.Folder, view engine.Digest) time
 // nil for none.
 func (r *Run[S]) Rewritten(req gate.Request, since time.Time) *gate.Rewritten {
 	for _, a := range req.Binding() {
-		d, within := r.Snap.Doc(a.Path), issueTime
+		d, within := r.Snap.Doc(path.Clean(a.Path)), issueTime
 		if d.Kind != "" {
 			within = commitTime
 		}
