@@ -110,7 +110,7 @@ func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Dura
 	p.until("the daemon has cleaned up", func() bool { return len(temporaries(t, p.root)) == 0 })
 	said := strings.Count(d.said(), s.word)
 	before := [2]string{p.read(p.runs[response] + "/state.json"), p.read(p.runs[form] + "/state.json")}
-	d.freeze(t)
+	d.freezeBetweenFiles(t, p.root)
 	p.write(p.request(response)+"/response.json", p.response(response, "approve", "c"))
 	p.write(p.request(form)+"/form.md", p.ticked(form, "reject"))
 	end := s.bring(t, filepath.Dir(p.root))
@@ -128,6 +128,43 @@ func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Dura
 	p.decided([]int{response, form})
 	p.verify(response, "approve")
 	p.verify(form, "reject")
+}
+
+// freezeBetweenFiles stops the daemon at a moment at which it has no file below
+// root open: no file system is made read-only below one that is being written,
+// and a stopped daemon never closes it.
+func (d *daemon) freezeBetweenFiles(t *testing.T, root string) {
+	t.Helper()
+	await.Until(t, "the daemon is stopped with no file open", func() bool {
+		d.freeze(t)
+		if !d.hasOpen(t, root) {
+			return true
+		}
+		d.thaw(t)
+		return false
+	})
+}
+
+// hasOpen says whether the daemon has a file below root open, its own folder
+// left out.
+func (d *daemon) hasOpen(t *testing.T, root string) bool {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid)
+	fds, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		link := filepath.Join(dir, fd.Name())
+		name, err := os.Readlink(link)
+		if err != nil || !strings.HasPrefix(name, root+"/") || strings.HasPrefix(name, root+"/.placet/") {
+			continue
+		}
+		if info, err := os.Stat(link); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
 }
 
 // The disk is full every now and then, for a moment, in the middle of work.
