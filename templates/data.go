@@ -10,6 +10,8 @@ type FormParts struct {
 	// Lines are further lines of Markdown, quoted already.
 	Lines     []string
 	Artifacts []FormArtifact
+	// Texts are the texts of files that an answer is bound to.
+	Texts []FormText
 	// Context is a JSON text, "" for none.
 	Context string
 	// AnswerMark and CommentMark are the comments by which the reader finds
@@ -19,6 +21,11 @@ type FormParts struct {
 	// one that sends the answer.
 	Options, Items []string
 	Submit         string
+}
+
+// FormText is the text of a file, or its first and last lines and how many lie between.
+type FormText struct {
+	Title, Text, Between, Tail string
 }
 
 // FormData is what the template kernel/form shows: a request as a person

@@ -14,7 +14,7 @@ import (
 // responseClaim returns what a response.json, or a copy of one, says.
 func (a Evaluation) responseClaim(d engine.Document) (Claim, error) {
 	r, err := a.parseResponse(d)
-	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, file: d, Answer: Answer{
+	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, Seen: r.Artifacts, file: d, Answer: Answer{
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
 		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(d.Source, SourceFile)},
 		Named: unrecorded(d, r.ProvidedBy.Source),

@@ -18,6 +18,9 @@ type Artifact struct {
 	SHA256 string `json:"sha256"`
 	// Binding says that an answer is stale once the file has changed.
 	Binding bool `json:"binding"`
+	// Text is what stands in the file, nil where the request does not carry it; see
+	// [Request.Carry].
+	Text *string `json:"text,omitempty"`
 }
 
 // Request is what is asked: request.json.
@@ -77,13 +80,18 @@ func (r Request) Encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(r).NullWhereEmpty("deadline", "default"), r.Extra...))
 }
 
-// AsIssued returns the request without the effects of its options where that is what
-// was issued, by its digest: a version of placet did that showed none.
+// AsIssued returns the request without the texts of its files, or also without the effects
+// of its options, where that is what was issued, by its digest: earlier versions of placet
+// showed none.
 func (r Request) AsIssued(issued engine.Digest) Request {
 	if issued == "" || r.hasSum(issued) {
 		return r
 	}
 	plain := r
+	plain.Carry(func(Artifact) (string, bool) { return "", false })
+	if plain.hasSum(issued) {
+		return plain
+	}
 	plain.Options = slices.Clone(r.Options)
 	for i := range plain.Options {
 		plain.Options[i].Effect = ""
@@ -161,8 +169,11 @@ type Response struct {
 	Comment    string   `json:"comment,omitempty"`
 	ProvidedBy By       `json:"provided_by"`
 	// Digest is that of what was shown, "" for the request as issued.
-	Digest    engine.Digest `json:"digest,omitempty"`
-	Signature string        `json:"signature,omitempty"`
+	Digest engine.Digest `json:"digest,omitempty"`
+	// Artifacts are the files that the answer is bound to as its author saw them, nil
+	// where it does not say so.
+	Artifacts []Seen `json:"artifacts,omitempty"`
+	Signature string `json:"signature,omitempty"`
 	// Extra are further members, kept in their order.
 	Extra schemas.Object `json:"-"`
 }

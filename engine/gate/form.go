@@ -59,11 +59,13 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 
 // render renders the form of a request, with the words of its block or in general ones.
 func render(r Request, digest engine.Digest, t Texts) (string, error) {
+	texts, _ := r.texts(t.Lang)
 	form := templates.FormParts{
 		First:       firstMark(r.RequestID, digest),
 		Facts:       facts(r, t),
 		Lines:       t.Lines,
 		Artifacts:   artifacts(r.Artifacts, t.Lang),
+		Texts:       texts,
 		Context:     contextShown(r, t.Lang),
 		AnswerMark:  mark(partAnswer, digest, ""),
 		CommentMark: mark(partComment, digest, templates.Text(t.Lang, "form.comment.mark")),
@@ -139,7 +141,8 @@ func facts(r Request, t Texts) []templates.FormFact {
 	return all
 }
 
-// artifacts are the links to the files of a request.
+// artifacts name the files of a request. One whose text the form shows has no link: what
+// stands there now may be something else.
 func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 	var all []templates.FormArtifact
 	for _, a := range list {
@@ -150,7 +153,11 @@ func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 		if !a.Binding {
 			state += ", " + templates.Text(lang, "form.information")
 		}
-		all = append(all, templates.FormArtifact{Path: a.Path, Link: templates.Target(a.Path), State: state})
+		shown := templates.FormArtifact{Path: a.Path, State: state}
+		if a.Text == nil {
+			shown.Link = templates.Target(a.Path)
+		}
+		all = append(all, shown)
 	}
 	return all
 }
@@ -218,10 +225,23 @@ func itemLine(id, description string) string {
 
 // Ticked reports whether something seems to be ticked in a form, however its editor
 // writes that, whether or not the form can be read; the form's own words on how,
-// in backquotes, are not meant.
+// in backquotes, and the texts above the answer are not meant.
 func Ticked(form []byte) bool {
+	form = answerPart(form)
 	form = bytes.ToLower(bytes.ReplaceAll(form, []byte("`[x]`"), nil))
 	return bytes.Contains(form, []byte("[x]")) || bytes.Contains(form, []byte(`[x\]`))
+}
+
+// answerPart is a form from the mark on below which it is answered, all of it where it has
+// none.
+func answerPart(form []byte) []byte {
+	first, _, _ := bytes.Cut(bytes.TrimPrefix(form, []byte("\ufeff")), []byte("\n"))
+	if m := firstLine.FindSubmatch(bytes.TrimRight(first, "\r")); m != nil {
+		if i := bytes.Index(form, []byte(strings.TrimSuffix(mark(partAnswer, engine.Digest(m[2]), ""), " -->"))); i >= 0 {
+			return form[i:]
+		}
+	}
+	return form
 }
 
 // Block is a request's own text: facts, and three questions of which the first

@@ -61,6 +61,9 @@ type Evaluation struct {
 	// each language; none where it cannot be rendered now. It is called only for a
 	// form that is sent.
 	Rendered func() [][]byte
+	// Rewritten is a file that the answer is bound to and that was written again since the
+	// request was issued, nil for none.
+	Rewritten *Rewritten
 	// Stale says in one sentence what changed since the request was issued.
 	Stale string
 	// Default is the id of the option of an answer that names no option but picks an

@@ -46,6 +46,9 @@ type Claim struct {
 	At time.Time
 	// Receipt is the receipt that makes the claim, nil for other sources.
 	Receipt *Receipt
+	// Seen are the files that a response names as its author saw them, nil where it names
+	// none.
+	Seen []Seen
 	// Issued says that this machine wrote the document that makes the claim.
 	Issued bool
 	// file is the one that answers, of a response and a form.
@@ -210,6 +213,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 		return problem
 	}
 	if problem := a.checkSaved(c); problem != "" {
+		return problem
+	}
+	if problem := a.checkSeen(c); problem != "" {
 		return problem
 	}
 	if !a.findCommitter(c) {

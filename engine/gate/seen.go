@@ -1,0 +1,156 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"placet/engine"
+	"placet/templates"
+)
+
+// An answer is given to what its author saw. A request carries the text of each file that
+// an answer is bound to: request.json keeps it and the form shows it, so that a saved form
+// says which text its editor held. A response.json says it by the digests of the files. Of
+// any other answer nobody can tell what its author saw once such a file was written again,
+// whatever stands in it by now.
+
+// How much text a request carries, in bytes: of one file, and of all together.
+const (
+	carriedText = 64 << 10
+	carriedAll  = 256 << 10
+)
+
+// How much of a text a form shows whole: bytes and lines of one, bytes of all together. Of
+// a longer one it shows the first lines and the last.
+const (
+	wholeText  = 16 << 10
+	wholeLines = 200
+	wholeAll   = 64 << 10
+	headLines  = 40
+	tailLines  = 10
+)
+
+// Seen is a file and the digest of what somebody saw of it: 64 hex digits.
+type Seen struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
+// Carry has the request carry the texts of the files that an answer is bound to, as far as
+// there is room. text returns what stands in a file that has a digest, ok is false where
+// nobody may be shown it.
+func (r *Request) Carry(text func(Artifact) (body string, ok bool)) {
+	room := carriedAll
+	r.Artifacts = slices.Clone(r.Artifacts)
+	for i := range r.Artifacts {
+		a := &r.Artifacts[i]
+		a.Text = nil
+		if !a.Binding || a.SHA256 == "" {
+			continue
+		}
+		if body, ok := text(*a); ok && len(body) <= min(carriedText, room) && isText(body) {
+			a.Text, room = &body, room-len(body)
+		}
+	}
+}
+
+// isText reports whether a file can be shown as lines of text.
+func isText(s string) bool {
+	control := func(c rune) bool { return c < ' ' && !strings.ContainsRune("\t\n\r\f", c) || c == 0x7f }
+	return utf8.ValidString(s) && strings.IndexFunc(s, control) < 0
+}
+
+// Carried is the text of the artifact, ok is false where the request carries none, or
+// another than that of its digest.
+func (a Artifact) Carried() (text string, ok bool) {
+	if a.Text == nil || engine.Sum([]byte(*a.Text)).Hex() != a.SHA256 {
+		return "", false
+	}
+	return *a.Text, true
+}
+
+// Binding are the files that an answer is bound to, and what is shown of them.
+func (r Request) Binding() (list []Seen) {
+	for _, a := range r.Artifacts {
+		if a.Binding {
+			list = append(list, Seen{a.Path, a.SHA256})
+		}
+	}
+	return list
+}
+
+// texts are the texts that a form shows; whole says that they are all that an answer is
+// bound to.
+func (r Request) texts(lang string) (list []templates.FormText, whole bool) {
+	whole, room := true, wholeAll
+	for _, a := range r.Artifacts {
+		if !a.Binding {
+			continue
+		}
+		text, ok := a.Carried()
+		if !ok {
+			whole = false
+			continue
+		}
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		shown := templates.FormText{
+			Title: templates.Phrase(lang, "form.seen.file", "n", len(list)+1, "file", a.Path, "lines", len(lines), "sum", a.SHA256[:12]), Text: text,
+		}
+		if len(text) > min(wholeText, room) || len(lines) > wholeLines {
+			whole = false
+			shown.Text, shown.Between, shown.Tail = ends(lines, lang)
+		} else {
+			room -= len(text)
+		}
+		list = append(list, shown)
+	}
+	return list, whole
+}
+
+// ends are the first and the last of many lines, and how many lie between.
+func ends(lines []string, lang string) (head, between, tail string) {
+	first := min(headLines, len(lines))
+	last := min(tailLines, len(lines)-first)
+	cut := func(lines []string) string {
+		var b strings.Builder
+		for _, line := range lines {
+			b.WriteString(templates.Cut(line, shownLine) + "\n")
+		}
+		return b.String()
+	}
+	if n := len(lines) - first - last; n > 0 {
+		between = templates.Phrase(lang, "form.seen.between", "n", n)
+	}
+	return cut(lines[:first]), between, cut(lines[len(lines)-last:])
+}
+
+// ShowsAll reports whether a form of the request shows all that an answer is bound to.
+func (r Request) ShowsAll() bool {
+	_, whole := r.texts(templates.English)
+	return whole
+}
+
+// Rewritten is a file that was written again since a request was issued.
+type Rewritten struct {
+	Path string
+	At   time.Time
+}
+
+// checkSeen says why nobody can tell what the author of an answer saw, "" where it is what
+// is shown: a form holds it, or a response names it; else no file was written again since
+// the request was issued.
+func (a Evaluation) checkSeen(c *Claim) string {
+	binding := a.Request.Binding()
+	switch {
+	case c.Source == FromResponse && c.Seen != nil && !slices.Equal(c.Seen, binding):
+		return a.say("claim.seen.other", "file", code(c.Place))
+	case len(binding) == 0, c.Source == FromResponse && c.Seen != nil, c.Source == FromForm && a.Request.ShowsAll():
+		return ""
+	}
+	if again := a.Rewritten; again != nil {
+		return a.say("claim.seen.again", "file", code(c.Place), "artifact", code(again.Path), "at", again.At.UTC().Format(time.RFC3339), "request", code(a.Request.RequestID))
+	}
+	return ""
+}
