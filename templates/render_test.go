@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -206,13 +205,21 @@ var letters = regexp.MustCompile(`\pL`)
 
 // Two sentences of one key would be one for both places.
 func TestNoKeyStandsTwice(t *testing.T) {
+	key := regexp.MustCompile(`(?m)^  "([^"]+)":`)
 	for _, lang := range Languages() {
 		body, err := files.ReadFile(lang + "/words.json")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := jsontext.AppendFormat(nil, body); err != nil {
-			t.Errorf("%s/words.json: %v", lang, err)
+		seen := map[string]bool{}
+		for _, m := range key.FindAllStringSubmatch(string(body), -1) {
+			if seen[m[1]] {
+				t.Errorf("%s/words.json has %q twice", lang, m[1])
+			}
+			seen[m[1]] = true
+		}
+		if len(seen) != len(words(lang)) {
+			t.Errorf("%s/words.json: %d keys stand in lines of their own, %d are read", lang, len(seen), len(words(lang)))
 		}
 	}
 }
