@@ -25,6 +25,10 @@ func NeedCommitter(d Document) string {
 	return CommitterNeed + strings.Join(ids, "+") + "/" + d.Path
 }
 
+// IgnoredNeed begins the need for whether git ignores a file, which may hold what must not
+// come into git: the fact holds anything where it does, or where that cannot be told.
+const IgnoredNeed = "git:ignored/"
+
 // BlobID is git's object id of a content, of so many hex digits.
 func BlobID(body []byte, digits int) string {
 	blob := append(fmt.Appendf(nil, "blob %d\x00", len(body)), body...)

@@ -46,6 +46,8 @@ var gitEnv = []string{
 //	git:log/<n>    the last n commits, newest first: "<short hash> <date> <subject>"
 //	git:diffstat   what the branch changed since it left origin/HEAD, else main
 //	git:blob/<path>  the object id of the file in HEAD, nothing where HEAD has none
+//	git:ignored/<path>  the path if git ignores the file, or where git does not say; nothing
+//	               else
 //	git:answer/<id>[+<id>…]/<path>  the mail of who committed the file, if its content, which
 //	               git would give one of the ids, is that of HEAD: see [engine.CommitterNeed]
 //
@@ -94,6 +96,24 @@ func (r repo) blob(path string) ([]byte, error) {
 		return []byte(fields[2]), err
 	}
 	return nil, err
+}
+
+// notIgnored is the exit code of git check-ignore about a file that git does not ignore.
+const notIgnored = 1
+
+// ignored is the path of a file that git ignores, or of which git does not say whether it
+// does; nothing for others, and where there is no repository.
+func (r repo) ignored(path string) []byte {
+	if _, ok := findWorkTree(r.root); !ok {
+		return nil
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return []byte(path)
+	}
+	if e := r.run(retention{}, "check-ignore", "--quiet", "--", path); e.word == finished && e.code != nil && *e.code == notIgnored {
+		return nil
+	}
+	return []byte(path)
 }
 
 // unknownMail stands for the mail of an author that cannot be told.
@@ -155,14 +175,18 @@ func (r repo) ask(keep retention, args ...string) (Output, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return Output{}, templates.Errorf("exec.git.absent")
 	}
-	e := run(spec{
-		argv: append(append([]string{"git"}, gitSafe...), args...),
-		env:  environ(r.own, nil, gitEnv), dir: r.root,
-	}, keep, terms{timeout: &r.timeout, grace: time.Second})
+	e := r.run(keep, args...)
 	if e.word == finished && e.code != nil && *e.code == 0 {
 		return e.stdout, nil
 	}
 	return Output{}, r.refusal(args[0], e)
+}
+
+func (r repo) run(keep retention, args ...string) exitResult {
+	return run(spec{
+		argv: append(append([]string{"git"}, gitSafe...), args...),
+		env:  environ(r.own, nil, gitEnv), dir: r.root,
+	}, keep, terms{timeout: &r.timeout, grace: time.Second})
 }
 
 // versionMax is the largest version that is looked for, in bytes, and versions how many

@@ -49,6 +49,10 @@ func (c *gitCache) lookup(need string) engine.Document {
 		mail := []byte(c.committer(content))
 		return engine.Document{Path: need, Kind: gitKind, Body: mail, Sum: engine.Sum(mail)}
 	}
+	if path, ok := strings.CutPrefix(need, engine.IgnoredNeed); ok && filepath.IsLocal(path) { // what follows from no ref
+		body := c.repo.ignored(path)
+		return engine.Document{Path: need, Kind: gitKind, Body: body, Sum: engine.Sum(body)}
+	}
 	return c.ask(need)
 }
 

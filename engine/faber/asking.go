@@ -2,6 +2,7 @@ package faber
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -272,12 +273,61 @@ func (r *requests) requestFiles(o *openRequest) []engine.Document {
 	if !r.formDue(o) {
 		return docs
 	}
-	body, err := r.renderForm(r.Lang, o.req.Shown(o.body), o.q, o.view)
+	body, err := r.renderForm(r.Lang, r.shown(o), o.q, o.view)
 	if err != nil {
 		r.CannotWrite(err)
 		return nil
 	}
 	return append(docs, engine.Document{Path: o.a.Dir + "/" + o.present, Kind: layout.KindForm, Body: body})
+}
+
+// present is the request with its artifacts as they are now, which is what its view shows.
+func (r *requests) present(o *openRequest) gate.Request {
+	req := o.req
+	if o.past {
+		return req
+	}
+	issued := req.Artifacts
+	req.Artifacts = slices.Clone(issued)
+	for i, a := range issued {
+		if a.Binding {
+			req.Artifacts[i].SHA256 = r.digestOf(a.Path)
+		}
+	}
+	req.Carry(func(a gate.Artifact) (string, bool) {
+		i := slices.IndexFunc(issued, func(was gate.Artifact) bool { return was.Path == a.Path })
+		switch was := issued[i]; {
+		case was.Text == nil: // nor may it be shown later
+			return "", false
+		case was.SHA256 == a.SHA256:
+			return was.Carried()
+		}
+		return string(r.Snap.Doc(path.Clean(a.Path)).Body), true
+	})
+	return req
+}
+
+// shown is the request as the form of its view shows it. Forms of a version that carried no
+// texts show the artifacts as they were when the request was issued.
+func (r *requests) shown(o *openRequest) gate.Request {
+	req := o.req.Shown(o.body)
+	if slices.ContainsFunc(req.Artifacts, func(a gate.Artifact) bool { return a.Text != nil }) {
+		req.Artifacts = r.present(o).Artifacts
+	}
+	return req
+}
+
+// rewritten is an artifact that was written again since what the view shows was written, nil
+// for none: since the request was, or the form of a later view.
+func (r *requests) rewritten(o *openRequest) *gate.Rewritten {
+	if o.past || !o.stands {
+		return nil
+	}
+	since := o.a.Doc.Changed
+	if o.view != o.issued {
+		since = r.Snap.Doc(o.a.Dir + "/" + o.present).Changed
+	}
+	return r.Rewritten(o.req, since)
 }
 
 // voids is void.json where answers to what was asked about stand beside another artifact:
@@ -289,6 +339,7 @@ func (r *answers) voids(o *openRequest) (d engine.Document, ok bool) {
 	}
 	issued, now := r.sums(o.req)
 	asked := r.judging(o)
+	asked.Request, asked.Rewritten = o.req, nil
 	asked.View = gate.Digest(o.body, issued, f.Voids.Count())
 	if f.Voids.Count() > 0 {
 		asked.Present = f.Dir + "/" + layout.FormView(asked.View.Hex())

@@ -215,8 +215,8 @@ func (r *requests) judging(o *openRequest) gate.Evaluation {
 		g.Since = time.Time{}
 	}
 	return gate.Evaluation{
-		Lang: r.Lang, Request: o.req, Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
-		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(o.req.Shown(o.body), o.q, o.view), Stale: r.stale(o),
+		Lang: r.Lang, Request: r.present(o), Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
+		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(r.shown(o), o.q, o.view), Stale: r.stale(o), Rewritten: r.rewritten(o),
 		Gate: g, Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,
 	}

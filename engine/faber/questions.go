@@ -154,6 +154,7 @@ func (r *questions) build(q question) gate.Request {
 		RequestedAt: q.RequestedAt,
 		MayAnswer:   r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
+	req.Carry(func(a gate.Artifact) (string, bool) { return r.Text(q.RequestID, a) })
 	req.Options = r.describe(q)
 	for i := range req.Options {
 		o := &req.Options[i]

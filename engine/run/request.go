@@ -163,6 +163,7 @@ func (b *bound[S, V]) request(q *Request) gate.Request {
 		Deadline: string(q.Deadline), Revision: q.Revision, MayAnswer: b.gate(q).Approvers,
 	}
 	req.Context = Must(schemas.Encode(b.f.Questions[q.Type].Fill(b.v, q, &req)))
+	req.Carry(func(a gate.Artifact) (string, bool) { return b.Text(q.ID, a) })
 	return req.AsIssued(engine.Digest(q.Digest))
 }
 
@@ -258,9 +259,10 @@ func (r *Run[S]) evaluation(q *Request) gate.Evaluation {
 	shown := view(req, body, f.Voids)
 	a := gate.Evaluation{
 		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: view(req, body, nil), Present: f.Dir + "/" + f.FormName(shown),
-		Stale:    f.Voids.Notice(r.Lang),
-		Rendered: gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Gate:     r.asker.gate(q), Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
+		Stale:     f.Voids.Notice(r.Lang),
+		Rendered:  gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
+		Rewritten: r.Rewritten(req, q.OpenedAt.Time()),
+		Gate:      r.asker.gate(q), Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
 	}
 	r.asker.complete(&a, q)
 	return a

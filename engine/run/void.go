@@ -33,7 +33,9 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 		r.WakeAt(still)
 		return false
 	}
-	answers := gate.Counting(r.evaluation(q))
+	asked := r.evaluation(q)
+	asked.Rewritten = nil
+	answers := gate.Counting(asked)
 	if len(answers) == 0 {
 		return false
 	}

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+)
+
+// Text is what a request carries of a file: what its request.json has, before there is one
+// what stands in the file. A file that git ignores may hold what must not come into git.
+func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
+	f := r.Folder(id)
+	if f.Request != nil {
+		for _, issued := range f.Request.Artifacts {
+			if issued.Path == a.Path && issued.SHA256 == a.SHA256 {
+				return issued.Carried()
+			}
+		}
+		return "", false
+	}
+	d := r.Snap.Doc(a.Path)
+	if !d.Present() || d.Sum.Hex() != a.SHA256 {
+		return "", false
+	}
+	ignored, known := r.Fact(engine.IgnoredNeed + a.Path)
+	return string(d.Body), known && len(ignored.Body) == 0
+}
+
+// issueTime is how long after the moment at which a request is issued the files that it
+// shows may have been written: moments are kept in seconds.
+const issueTime = time.Second
+
+// Rewritten is a file that an answer is bound to and that was written again since a moment,
+// nil for none.
+func (r *Run[S]) Rewritten(req gate.Request, since time.Time) *gate.Rewritten {
+	for _, a := range req.Binding() {
+		if d := r.Snap.Doc(a.Path); d.Present() && d.Changed.After(since.Add(issueTime)) {
+			return &gate.Rewritten{Path: a.Path, At: d.Changed}
+		}
+	}
+	return nil
+}
