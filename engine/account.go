@@ -53,6 +53,13 @@ type RunView struct {
 // StatusAbsent is the status of a folder that is no run; see [RunView.Absent].
 const StatusAbsent Status = "absent"
 
+// SeenArtifact is a file and the digest of what somebody saw of it: 64 hex digits, "" for a
+// file that is not there.
+type SeenArtifact struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+}
+
 // ChangedArtifact is a file that is not what a request asks about. Shown and Now are
 // digests, 64 hex digits each; Now is "" where there is no such file.
 type ChangedArtifact struct {
@@ -162,6 +169,8 @@ type OpenRequest struct {
 	Approvers []string `json:"approvers"`
 	GatesWait bool     `json:"gates_wait"`
 	Artifacts []string `json:"artifacts"`
+	// Binding are the files that an answer is bound to, as they are shown.
+	Binding []SeenArtifact `json:"binding"`
 	// Changed are the binding artifacts that are not what was asked about.
 	Changed []ChangedArtifact `json:"changed"`
 	// Voids is how often answers were void, and Void says why the last ones are, "" for none.

@@ -93,6 +93,10 @@ func TestAnAskThatCannotBeAsked(t *testing.T) {
 func TestAnswersThatAreHeld(t *testing.T) {
 	request := dir + "/requests/" + RequestID("deploy-14")
 	kim := `{"request_id": "` + RequestID("deploy-14") + `", "response": "approve", "provided_by": {"user": "kim", "source": "file"}}`
+	// Once a file was written again, an answer says what it was given to.
+	saw := func(path, text string) string {
+		return strings.TrimSuffix(kim, "}") + `, "artifacts": [{"path": "` + path + `", "sha256": "` + engine.Sum([]byte(text)).Hex() + `"}]}`
+	}
 	for name, c := range map[string]struct {
 		ask, path, bad, good, note, says string
 		before                           func(*engine.Config)
@@ -123,7 +127,15 @@ func TestAnswersThatAreHeld(t *testing.T) {
 					d.Put(c.path, c.good)
 				}
 				d.Settle()
-				d.Put(request+"/response.json", strings.NewReplacer(`"kim"`, `"alice"`).Replace(kim))
+				answer := kim
+				if name == "binding" {
+					d.Put(request+"/response.json", kim)
+					d.Settle()
+					if answer = saw(c.path, c.good); !strings.Contains(fold(d.Read(c.note)), "written again") {
+						t.Errorf("an answer that does not say what it was given to: %s", d.Read(c.note))
+					}
+				}
+				d.Put(request+"/response.json", strings.NewReplacer(`"kim"`, `"alice"`).Replace(answer))
 				d.Settle()
 				if d.Has(c.note) || !strings.Contains(d.Read(dir+"/answer.json"), `"answered": true`) {
 					t.Errorf("mended, the answer does not count: %q", d.Tree().Paths())

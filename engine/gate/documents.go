@@ -172,8 +172,8 @@ type Response struct {
 	Digest engine.Digest `json:"digest,omitempty"`
 	// Artifacts are the files that the answer is bound to as its author saw them, nil
 	// where it does not say so.
-	Artifacts []Seen `json:"artifacts,omitempty"`
-	Signature string `json:"signature,omitempty"`
+	Artifacts []engine.SeenArtifact `json:"artifacts,omitempty"`
+	Signature string                `json:"signature,omitempty"`
 	// Extra are further members, kept in their order.
 	Extra schemas.Object `json:"-"`
 }

@@ -296,6 +296,9 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	for _, o := range told.Options {
 		a.Request.Options = append(a.Request.Options, Option(o))
 	}
+	for _, f := range told.Binding {
+		a.Request.Artifacts = append(a.Request.Artifacts, Artifact{Path: f.Path, SHA256: f.SHA256, Binding: true})
+	}
 	for _, i := range told.Items {
 		a.Request.Items = append(a.Request.Items, Item{ID: i.ID, Label: i.Label, Words: i.Words})
 	}
@@ -311,7 +314,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang,
+		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {

@@ -33,12 +33,6 @@ const (
 	tailLines  = 10
 )
 
-// Seen is a file and the digest of what somebody saw of it: 64 hex digits.
-type Seen struct {
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-}
-
 // Carry has the request carry the texts of the files that an answer is bound to, as far as
 // there is room. text returns what stands in a file that has a digest, ok is false where
 // nobody may be shown it.
@@ -73,10 +67,10 @@ func (a Artifact) Carried() (text string, ok bool) {
 }
 
 // Binding are the files that an answer is bound to, and what is shown of them.
-func (r Request) Binding() (list []Seen) {
+func (r Request) Binding() (list []engine.SeenArtifact) {
 	for _, a := range r.Artifacts {
 		if a.Binding {
-			list = append(list, Seen{a.Path, a.SHA256})
+			list = append(list, engine.SeenArtifact{Path: a.Path, SHA256: a.SHA256})
 		}
 	}
 	return list

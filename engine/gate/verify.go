@@ -48,7 +48,7 @@ type Claim struct {
 	Receipt *Receipt
 	// Seen are the files that a response names as its author saw them, nil where it names
 	// none.
-	Seen []Seen
+	Seen []engine.SeenArtifact
 	// Issued says that this machine wrote the document that makes the claim.
 	Issued bool
 	// file is the one that answers, of a response and a form.

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"encoding/json"
 	"io/fs"
 	"path"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/internal/badinput"
 	"placet/internal/enginetest"
 	"placet/layout"
@@ -395,7 +397,15 @@ func TestNoBadFileOfOthersHoldsACycleUp(t *testing.T) {
 // document is back as it was, nothing has been lost.
 func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 	open, dir := openCycle(t)
-	answer := enginetest.Tree{dir + "/response.json": goodAnswer(dir)}
+	request, err := gate.ReadRequest("request.json", []byte(open[dir+"/request.json"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, err := json.Marshal(request.Binding()) // once a file was written again, an answer says what it was given to
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := enginetest.Tree{dir + "/response.json": strings.TrimSuffix(strings.TrimSpace(goodAnswer(dir)), "}") + `, "artifacts": ` + string(seen) + "}"}
 	over := settled(t, open, answer)
 	for name, tree := range map[string]enginetest.Tree{"asked": open, "over": over} {
 		for _, p := range tree.Paths() {

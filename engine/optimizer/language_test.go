@@ -1,11 +1,14 @@
 package optimizer
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"placet/engine"
 )
 
 var (
@@ -99,7 +102,7 @@ func TestWhatPeopleReadIsInTheLanguageOfTheCycle(t *testing.T) {
 		report := d.read("level20_report.md")
 		write("level20_report.md", "changed", "a report that was changed")
 		d.write("level20_report.md", report)
-		d.respond(typeHITL, `"response": "raise"`, `"comment": "자주"`)
+		d.respond(typeHITL, `"response": "raise"`, `"comment": "자주"`, fmt.Sprintf(`"artifacts": [{"path": %q, "sha256": %q}]`, badRun+"/level20_report.md", engine.Sum([]byte(report)).Hex()))
 		settle("answered")
 		d.write("stop.json", `{"reason": "그만"}`)
 		d.write("goal.json", strings.Replace(d.read("goal.json"), "30", "10", 1))

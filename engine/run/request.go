@@ -261,7 +261,7 @@ func (r *Run[S]) evaluation(q *Request) gate.Evaluation {
 		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: view(req, body, nil), Present: f.Dir + "/" + f.FormName(shown),
 		Stale:     f.Voids.Notice(r.Lang),
 		Rendered:  gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
-		Rewritten: r.Rewritten(req, q.OpenedAt.Time()),
+		Rewritten: r.Rewritten(req, r.shownSince(q, f, shown)),
 		Gate:      r.asker.gate(q), Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
 	}
 	r.asker.complete(&a, q)

@@ -28,8 +28,18 @@ func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 }
 
 // issueTime is how long after the moment at which a request is issued the files that it
-// shows may have been written: moments are kept in seconds.
-const issueTime = time.Second
+// shows may have been written: placet writes some of them with the request, and a commit
+// takes its time. Nobody has read and answered by then.
+const issueTime = 10 * time.Second
+
+// shownSince is when a request came to show what it shows: when it was issued, or when the
+// form of a later view was.
+func (r *Run[S]) shownSince(q *Request, f *gate.Folder, view engine.Digest) time.Time {
+	if f.Voids.Count() > 0 {
+		return r.Snap.Doc(f.Dir + "/" + f.FormName(view)).Changed
+	}
+	return q.OpenedAt.Time()
+}
 
 // Rewritten is a file that an answer is bound to and that was written again since a moment,
 // nil for none.

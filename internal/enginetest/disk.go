@@ -79,6 +79,8 @@ type diskWorld struct {
 	c     Case
 	root  string
 	ahead atomic.Int64 // of the real time
+	// begun is by how much the story's time differed from the real one when it began.
+	begun time.Duration
 	// record is in the place of the state folder.
 	record memfs.Record
 
@@ -90,7 +92,8 @@ type diskWorld struct {
 func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	t.Helper()
 	w := &diskWorld{ctx: await.Context(real(t)), suite: s, c: c, root: t.TempDir(), out: newOutside(s)}
-	w.ahead.Store(int64(time.Until(c.Now)))
+	w.begun = time.Until(c.Now)
+	w.ahead.Store(int64(w.begun))
 	if err := w.change(Tree{}, c.Files); err != nil {
 		t.Errorf("%v", err)
 		return nil
@@ -212,7 +215,7 @@ func ignoreGone(err error) error {
 func (w *diskWorld) loop() *reconcile.Loop {
 	var l *reconcile.Loop
 	l = reconcile.New(reconcile.Options{
-		Store:    store.New(fs.OS(w.root), store.Options{Now: w.now, Record: &w.record}),
+		Store:    store.New(storyTime{fs.OS(w.root), w.begun}, store.Options{Now: w.now, Record: &w.record}),
 		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
 		Facts:    func(string) engine.Environment { return w.facts() },
 		Lookup:   w.suite.Lookup,
@@ -392,4 +395,42 @@ func (m *watchman) left() string {
 		}
 	}
 	return ""
+}
+
+// storyTime is a file system whose files change by the clock of a story.
+type storyTime struct {
+	fs.FS
+	ahead time.Duration
+}
+
+// Stat implements [fs.FS].
+func (s storyTime) Stat(name string) (fs.Info, error) {
+	info, err := s.FS.Stat(name)
+	return s.shift(info), err
+}
+
+// Open implements [fs.FS].
+func (s storyTime) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, error) {
+	f, err := s.FS.Open(name, how, perm)
+	if err != nil {
+		return nil, err
+	}
+	return storyFile{f, s}, nil
+}
+
+func (s storyTime) shift(info fs.Info) fs.Info {
+	info.Modified, info.Changed = info.Modified.Add(s.ahead), info.Changed.Add(s.ahead)
+	return info
+}
+
+// storyFile is a file of one.
+type storyFile struct {
+	fs.File
+	of storyTime
+}
+
+// Stat implements [fs.File].
+func (f storyFile) Stat() (fs.Info, error) {
+	info, err := f.File.Stat()
+	return f.of.shift(info), err
 }

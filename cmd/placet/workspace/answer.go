@@ -107,7 +107,7 @@ func Offers(t Request) templates.Message {
 // the daemon would refuse is refused here, before anything is written.
 func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
-		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest,
+		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding,
 		ProvidedBy: gate.By{User: r.By, Source: b.surface()},
 	}
 	if err := CheckName("answer", r.By); err != nil {
