@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,8 +63,10 @@ func leftBehind(t *testing.T, init bool) {
 	}
 	d = p.start()
 	p.await(d)
-	if left := p.temps(); len(left) > 2 {
-		t.Errorf("when the daemon watches, left are %q", left) // the ended run may be one
+	ended := filepath.Join(p.root, p.runs[0]) // is swept later, and the killed daemon may have left more there
+	left := slices.DeleteFunc(p.temps(), func(temp string) bool { return filepath.Dir(temp) == ended })
+	if len(left) > 1 {
+		t.Errorf("when the daemon watches, left are %q", left)
 	}
 	p.until("only the command's file is left", func() bool { return len(p.temps()) == 1 })
 	p.until("no file is left", func() bool { return len(p.temps()) == 0 })
