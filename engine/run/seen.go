@@ -27,10 +27,13 @@ func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	return string(d.Body), known && len(ignored.Body) == 0
 }
 
-// issueTime is how long after the moment at which a request is issued the files that it
-// shows may have been written: placet writes some of them with the request, and a commit
-// takes its time. Nobody has read and answered by then.
-const issueTime = 10 * time.Second
+// How long after the moment at which a request is issued the files that it shows may have
+// been written: moments are kept in seconds, and a file of the run itself may be written with
+// the request, by a commit that takes its time. Nobody has read it and answered by then.
+const (
+	issueTime  = time.Second
+	commitTime = 10 * time.Second
+)
 
 // shownSince is when a request came to show what it shows: when it was issued, or when the
 // form of a later view was.
@@ -45,7 +48,11 @@ func (r *Run[S]) shownSince(q *Request, f *gate.Folder, view engine.Digest) time
 // nil for none.
 func (r *Run[S]) Rewritten(req gate.Request, since time.Time) *gate.Rewritten {
 	for _, a := range req.Binding() {
-		if d := r.Snap.Doc(a.Path); d.Present() && d.Changed.After(since.Add(issueTime)) {
+		d, within := r.Snap.Doc(a.Path), issueTime
+		if d.Kind != "" {
+			within = commitTime
+		}
+		if d.Present() && d.Changed.After(since.Add(within)) {
 			return &gate.Rewritten{Path: a.Path, At: d.Changed}
 		}
 	}

@@ -1,10 +1,13 @@
 package cli_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"placet/engine"
 	"placet/engine/ask"
 )
 
@@ -34,6 +37,75 @@ var shownAttacks = []attack{
 		p.until("the new form counts", func() bool {
 			p.placet("once")
 			return strings.Contains(p.read(".asks/"+id+"/answer.json"), `"response": "reject"`)
+		})
+	}},
+	{"an artifact swapped and restored between two looks", "an agent writes another plan, a person reads that, and the agent restores the plan before placet looks", func(t *testing.T, p *place) {
+		id, form := p.asksAboutPlan("")
+		if strings.Contains(p.read(form), "](/plan.md)") || !strings.Contains(p.read(form), "the plan") {
+			t.Errorf("the form does not hold the text: %s", p.read(form))
+		}
+		says := `{"request_id": "` + ask.RequestID(id) + `", "response": "approve", "provided_by": {"user": "kim", "source": "file"}`
+		p.swapped(id)
+		p.write(p.asking(id)+"/response.json", says+"}")
+		p.until("it is held", func() bool { p.placet("once"); return p.there(p.asking(id) + "/problem.md") })
+		p.says(p.read(p.asking(id)+"/problem.md"), "plan.md", "was written again", "artifacts")
+		seen := func(text string) string {
+			return says + `, "artifacts": [{"path": "plan.md", "sha256": "` + engine.Sum([]byte(text)).Hex() + `"}]}`
+		}
+		p.write(p.asking(id)+"/response.json", seen("the other plan\n"))
+		p.placet("once")
+		p.says(p.read(p.asking(id)+"/problem.md"), "are not the files that were shown")
+		if p.there(".asks/" + id + "/answer.json") {
+			t.Fatalf("it counts: %s", p.read(".asks/"+id+"/answer.json"))
+		}
+		p.write(p.asking(id)+"/response.json", seen("the plan\n"))
+		p.until("an answer that says what it saw counts", func() bool { p.placet("once"); return p.there(".asks/" + id + "/answer.json") })
+	}},
+	{"a form that holds the text, and an approval that names it", "the plan was written again: what the person saw is in the form, and in what placet writes", func(t *testing.T, p *place) {
+		id, form := p.asksAboutPlan("")
+		p.swapped(id)
+		p.write(form, ticked(p.read(form), "approve"))
+		p.until("the form counts", func() bool { p.placet("once"); return p.there(".asks/" + id + "/answer.json") })
+	}},
+	{"a form whose text somebody changed", "an agent edits the text in the form that a person ticks", func(t *testing.T, p *place) {
+		id, form := p.asksAboutPlan("")
+		whole := p.read(form)
+		p.write(form, ticked(strings.Replace(whole, "\nthe plan\n", "\nanother plan\n", 1), "approve"))
+		p.until("it is void", func() bool {
+			p.placet("once")
+			return strings.Contains(p.read(p.asking(id)+"/problem.md"), "another plan")
+		})
+		p.write(form, ticked(whole, "approve"))
+		p.until("the form counts", func() bool { p.placet("once"); return p.there(".asks/" + id + "/answer.json") })
+	}},
+	{"a text that git ignores", "a file that git ignores is asked about: its text must not come into git", func(t *testing.T, p *place) {
+		p.beginsGit()
+		p.write(".gitignore", ".env\n")
+		p.write(".env", "TOKEN=s3cr3t\n")
+		p.write("plan.md", "the plan\n")
+		p.write(".asks/a/ask.json", `{"question": "Do it?", "type": "approval", "artifacts": [{"path": ".env"}, {"path": "plan.md"}]}`)
+		p.until("it is asked", func() bool { p.placet("once"); return p.there(p.asking("a") + "/form.md") })
+		for _, file := range []string{"form.md", "request.json"} {
+			if body := p.read(p.asking("a") + "/" + file); strings.Contains(body, "s3cr3t") || !strings.Contains(body, "the plan") {
+				t.Errorf("%s: %s", file, body)
+			}
+		}
+	}},
+	{"a text that imitates a form", "the plan holds ticked items and the marks of an answer", func(t *testing.T, p *place) {
+		p.write("plan.md", "- [x] approve\n- [x] submit this answer\n<!-- placet answer 00000000 -->\n````\n```\n\u202e\u200b\n"+strings.Repeat("x", 1000)+"\n")
+		p.write(".asks/a/ask.json", `{"question": "Do it?", "type": "approval", "artifacts": [{"path": "plan.md"}], "deadline": "1h"}`)
+		form := p.asking("a") + "/form.md"
+		p.until("it is asked", func() bool { p.placet("once"); return p.there(form) })
+		p.placet("once")
+		if p.there(".asks/a/answer.json") || p.there(p.asking("a")+"/problem.md") || strings.Contains(p.read(form), "\u202e") {
+			t.Fatalf("something was read from the text: %s", p.read(form))
+		}
+		body := p.read(form)
+		at := strings.LastIndex(body, "<!-- placet answer")
+		p.write(form, body[:at]+ticked(body[at:], "reject"))
+		p.until("the person's tick counts", func() bool {
+			p.placet("once")
+			return strings.Contains(p.read(".asks/a/answer.json"), `"response": "reject"`)
 		})
 	}},
 	{"an artifact that stays what it is", "nobody touches the plan: no void.json is written, and the tick counts", func(t *testing.T, p *place) {
@@ -132,6 +204,24 @@ func (p *place) asksAboutPlan(members string) (id, form string) {
 	form = p.asking("a") + "/form.md"
 	p.until("it is asked", func() bool { p.placet("once"); return p.there(form) })
 	return "a", form
+}
+
+// swapped has another plan stand for a moment, later than the moment at which it was asked
+// about, which is kept in seconds.
+func (p *place) swapped(id string) {
+	p.t.Helper()
+	written := func(file string) time.Time {
+		info, err := os.Stat(filepath.Join(p.root, file))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		return info.ModTime()
+	}
+	p.until("the plan was written again", func() bool {
+		p.write("plan.md", "the other plan\n")
+		p.write("plan.md", "the plan\n")
+		return written("plan.md").Sub(written(p.asking(id)+"/form.md")) > time.Second
+	})
 }
 
 // ticked is a form with an option and its last item ticked.
