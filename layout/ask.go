@@ -16,12 +16,16 @@ func IsAskID(s string) bool { return askID.MatchString(s) }
 
 const limitAsk = 256 << 10
 
+// KindReuse is the kind of the file that counts how often an answer was used.
+const KindReuse = "reuse"
+
 var askFiles = newTable(
 	pattern{"ask.json", File{Kind: "ask", Writer: Anyone, Limit: limitAsk}},
 	pattern{"withdraw.json", jsonBy("withdraw", Anyone)},
 	pattern{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
 	pattern{"answer.json", jsonBy("answer", Placet)},
 	pattern{"answer.md", textBy("answer-text", Placet)},
+	pattern{"reuse.json", jsonBy(KindReuse, Placet)},
 )
 
 // Ask is the layout of asks; the zero value has the default root.

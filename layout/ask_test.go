@@ -33,7 +33,7 @@ func TestAsks(t *testing.T) {
 		}
 	}
 	for rel, kind := range map[string]string{
-		"ask.json": "ask", "withdraw.json": "withdraw", "state.json": KindStateFile, "answer.json": "answer", "answer.md": "answer-text",
+		"ask.json": "ask", "withdraw.json": "withdraw", "state.json": KindStateFile, "answer.json": "answer", "answer.md": "answer-text", "reuse.json": "reuse",
 		"ask.json.problem.md": KindProblem, "x.problem.md": "", "requests/ask-1/form.md": KindForm, "requests/ask-1/problem.md": KindProblem, "events.jsonl": "",
 	} {
 		if f, ok := (Ask{}).File(Run{}, rel); f.Kind != kind || ok != (kind != "") {

@@ -16,7 +16,7 @@ import (
 // wrote and for names.
 func TestWhatAnAskSaysIsTranslated(t *testing.T) {
 	translated, english := regexp.MustCompile(`⟦[^⟦⟧]*⟧|"[^"]*"|`+"`[^`]*`"), regexp.MustCompile(`\pL{2,}`)
-	names := strings.NewReplacer(folder, "", dir, "", RequestID("deploy-14"), "", "Deploy build 14?", "", "approval", "")
+	names := strings.NewReplacer(folder, "", dir, "", RequestID("deploy-14"), "", "Deploy build 14?", "", "approval", "", "withdrawn", "")
 	asked := enginetest.Tree{dir + "/ask.json": yes}
 	for name, files := range map[string]enginetest.Tree{
 		"open":         asked,
@@ -25,6 +25,8 @@ func TestWhatAnAskSaysIsTranslated(t *testing.T) {
 		"absent":       {dir + "/note.md": ""},
 		"superseding":  {dir + "/ask.json": `{"question": "a", "supersedes": "a"}`, ".asks/a/ask.json": yes},
 		"answer there": {dir + "/ask.json": yes, dir + "/answer.json": theirs},
+		"used":         {dir + "/ask.json": yes, dir + "/withdraw.json": `{"reason": "-"}`, dir + "/reuse.json": usedTwice},
+		"miscounted":   {dir + "/ask.json": yes, dir + "/withdraw.json": `{"reason": "-"}`, dir + "/reuse.json": "{"},
 		"withdrawn":    {dir + "/ask.json": yes, dir + "/withdraw.json": `{"reason": "-", "superseded_by": "deploy-14"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

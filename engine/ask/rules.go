@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"placet/engine"
@@ -166,7 +167,9 @@ func (r *view) noteArtifacts(c *change) {
 }
 
 // isBeingWritten reports whether a file that could decide may still be being written.
-func (r *view) isBeingWritten() bool { return len(r.BeingWritten()) > 0 }
+func (r *view) isBeingWritten() bool {
+	return slices.ContainsFunc(r.BeingWritten(), func(f engine.PendingFile) bool { return f.Path != r.Path(reuseFile) })
+}
 
 // isAnswerFree reports whether the answer can be written: nobody else's file is in its
 // place. A file that answers this ask is what a crash left.

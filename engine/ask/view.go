@@ -45,6 +45,8 @@ type view struct {
 	withdrawal               *Withdraw
 	// isWithdrawalPending is true while withdraw.json may still be being written.
 	isWithdrawalPending bool
+	// reuse says how often the answer was used, nil where nobody counted. It decides nothing.
+	reuse *Reuse
 }
 
 // Machine is the family of asks. The zero value is ready for use.
@@ -72,6 +74,7 @@ func read(k *run.Run[State]) *view {
 	if r.Usable() {
 		r.readAsk()
 		r.readWithdrawal()
+		r.readReuse()
 	}
 	return r
 }
@@ -84,6 +87,9 @@ type Judged struct {
 	Begun bool
 	// Changed is true where ask.json is not what was asked.
 	Changed bool
+	// Foreign is the file of an answered ask that is not as this machine wrote it, "" where
+	// all are.
+	Foreign string
 }
 
 // Judge judges an ask by a snapshot of it.
@@ -92,7 +98,28 @@ func (m Machine) Judge(s engine.Snapshot) Judged {
 	if !ok {
 		return Judged{}
 	}
-	return Judged{v.State, true, v.isChanged()}
+	return Judged{v.State, true, v.isChanged(), v.foreign()}
+}
+
+// foreign is the first of the files that show the answer which is not as this machine wrote
+// it. What cannot be read is none of its own.
+func (r *view) foreign() string {
+	if r.State.Status != Answered {
+		return ""
+	}
+	q, answer := r.Requests()[0], r.Snap.In("answer.json")
+	folder := r.Folder(q.ID)
+	switch {
+	case !r.Doc.IssuedHere():
+		return "state.json"
+	case !folder.Doc.IssuedHere() || string(folder.Doc.Sum) != string(q.Digest):
+		return "request.json"
+	case !r.HasReceipt(q):
+		return "receipt.json"
+	case !answer.Absent() && (answer.Err != nil || answer.Sum != engine.Sum(run.Must(schemas.Encode(r.State.AnswerFile())))):
+		return "answer.json"
+	}
+	return ""
 }
 
 // notes looks at what may stand in the way of an answer, and at a receipt that differs.
@@ -175,6 +202,9 @@ func (r *view) tell(a *engine.RunView) {
 	if st.Answer != nil {
 		lines = append(lines, engine.Fact{Label: r.Say("page.given"), Value: r.Say("run.reason.answer",
 			"answer", st.Answer.Response, "user", st.Answer.By.User, "source", st.Answer.By.Source)})
+	}
+	if u := r.reuse; u != nil {
+		lines = append(lines, engine.Fact{Label: r.Say("ask.fact.used"), Value: r.Say("ask.used", "n", u.Times, "first", u.FirstAt, "last", u.LastAt)})
 	}
 	a.Facts = slices.DeleteFunc(lines, func(f engine.Fact) bool { return f.Value == "" })
 	members, err := schemas.Members(r.doc.Body)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -27,7 +28,7 @@ type newAsk struct {
 	workspace.NewAsk
 	file, contextFile  string
 	comments, approves []string
-	dryRun             bool
+	dryRun, once       bool
 	by                 string
 	wait               waitFlags
 }
@@ -73,6 +74,7 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "")
 	f.StringVar(&x.Supersedes, "supersedes", "", "")
 	f.StringVar(&x.file, "file", "", "")
+	f.BoolVar(&x.once, "once", false, "")
 	f.BoolVar(&x.dryRun, "dry-run", false, "")
 	f.StringVar(&x.wait.timeout, "wait", "", "")
 	f.Lookup("wait").NoOptDefVal = waitForEver
@@ -81,6 +83,9 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 
 // ask asks, and waits for the answer where that is wanted.
 func (x *newAsk) ask(c call) error {
+	if x.once && x.IdempotencyKey == "" {
+		return console.Usage("cli.ask.once")
+	}
 	a, err := openAsks(c)
 	if err != nil {
 		return err
@@ -102,6 +107,7 @@ func (x *newAsk) ask(c call) error {
 	if err != nil {
 		return err
 	}
+	x.wait.use = func(st ask.State) (ask.State, *ask.Reuse, error) { return x.use(a, f, st) }
 	if c.flags.Changed("wait") {
 		noteWait(a, f)
 		return x.wait.wait(c.ctx, a, f)
@@ -109,7 +115,36 @@ func (x *newAsk) ask(c call) error {
 	if err := cmp.Or(a.Pass(c.ctx), a.Refused(f)); err != nil {
 		return err
 	}
-	return sayAsked(a, f)
+	st, _ := a.State(f)
+	if x.once && st.IsFinal() {
+		x.wait.alone = true
+		return x.wait.report(a, []ask.State{st}, console.ExitFine)
+	}
+	_, reused, err := x.use(a, f, st)
+	if err != nil {
+		return err
+	}
+	return sayAsked(a, f, st, reused)
+}
+
+// use counts that the answer to a key is given to one more caller, and says how often it was
+// before. With --once it takes the one use first, and nobody gets the answer without.
+func (x *newAsk) use(a *workspace.Asks, f reconcile.Found, st ask.State) (ask.State, *ask.Reuse, error) {
+	if x.IdempotencyKey == "" || st.Status != ask.Answered {
+		return st, nil, nil
+	}
+	if x.once {
+		var err error
+		if st, err = a.TakeUse(f, "ask"); err != nil {
+			return st, nil, err
+		}
+	}
+	reused := a.CountUse(f)
+	if reused != nil {
+		at, _ := time.Parse(time.RFC3339, string(st.Last.At))
+		a.Env.Note("cli.ask.reused", "by", shownBy(a.Env, st), "ago", console.Ago(a.Env.Lang, a.Env.Now(), at), "n", reused.Times)
+	}
+	return st, reused, nil
 }
 
 // noteWait says, while an ask is open, what is waited for and where a person answers.
@@ -120,12 +155,16 @@ func noteWait(a *workspace.Asks, f reconcile.Found) {
 	}
 }
 
-// sayAsked prints the id of an ask, and beside it how it is answered.
-func sayAsked(a *workspace.Asks, f reconcile.Found) error {
+// sayAsked prints the id of an ask, and beside it how it is answered, or was.
+func sayAsked(a *workspace.Asks, f reconcile.Found, st ask.State, reused *ask.Reuse) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
-	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form}, func() {
+	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form, "reused": reused}, func() {
 		fmt.Fprintln(a.Env.Out, f.Run.ID)
+		if st.IsFinal() {
+			noteAnswer(a.Env, st)
+			return
+		}
 		a.Env.Note("cli.ask.form", "form", form)
 		answers := []string{console.Typed("respond", request)} // until the daemon has opened it
 		for _, open := range a.ViewOf(f).Open {

@@ -38,6 +38,9 @@ type waitFlags struct {
 	ephemeral bool
 	keep      bool // wait on where what was asked about is another
 	alone     bool // one ask is waited for
+	// use is what becomes of an answer before it is told: it is counted, and may be used up.
+	// nil: nothing.
+	use func(ask.State) (ask.State, *ask.Reuse, error)
 }
 
 func (x *waitFlags) flags(f *pflag.FlagSet) {
@@ -174,8 +177,17 @@ func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []re
 // report prints how asks have ended, and exits with the highest of their codes.
 func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error {
 	list := []schemas.Object{}
-	for _, st := range ended {
-		list, code = append(list, st.AnswerFile()), max(code, x.code(st))
+	for i, st := range ended {
+		var more schemas.Object
+		if x.use != nil {
+			used, reused, err := x.use(st)
+			if err != nil {
+				return err
+			}
+			st, more = used, schemas.Object{{Name: "reused", Value: reused}}
+		}
+		ended[i] = st
+		list, code = append(list, append(st.AnswerFile(), more...)), max(code, x.code(st))
 	}
 	data := any(list)
 	if x.alone && len(list) == 1 {
@@ -234,14 +246,24 @@ func sayAnswer(w *console.Env, st ask.State) {
 	for _, line := range answerLines(st) {
 		fmt.Fprintln(w.Out, console.Lines(line))
 	}
+	noteAnswer(w, st)
+}
+
+// noteAnswer says on standard error who gave the answer, or why there is none.
+func noteAnswer(w *console.Env, st ask.State) {
 	if st.Answer == nil {
 		w.Note("say.text", "text", string(st.Status)+": "+console.OneLine(st.Last.Reason))
 		return
 	}
-	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
 	key, comment := templates.Key("cli.wait.answered"), console.OneLine(st.Answer.Comment)
 	if comment != "" {
 		key = "cli.wait.answered.comment"
 	}
-	w.Note(key, "by", console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs)), "source", console.OneLine(by.Source), "comment", comment)
+	w.Note(key, "by", shownBy(w, st), "source", console.OneLine(st.Answer.By.Source), "comment", comment)
+}
+
+// shownBy is who answered, as people are shown it.
+func shownBy(w *console.Env, st ask.State) string {
+	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
+	return console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs))
 }

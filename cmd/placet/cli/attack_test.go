@@ -43,6 +43,7 @@ var attacks = slices.Concat(
 	limitAttacks,
 	fabricationAttacks,
 	sourceAttacks,
+	reuseAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -207,7 +207,7 @@ func (p *place) tellsNobody(t *testing.T, what, id string) {
 	if out, code := p.placet("wait", id, "--timeout", "1s"); code == 0 || strings.Contains(out, "approve\n") {
 		t.Errorf("%s: wait is told %d %s", what, code, out)
 	}
-	if out, code := p.placet("ask", "Drop production?", "--type", "approval", "--key", "k", "--wait", "--timeout", "1s"); code == 0 || strings.Contains(out, "approve\n") {
+	if out, code := p.placet("ask", "Drop production?", "--type", "approval", "--key", "k", "--wait=1s"); code == 0 || strings.Contains(out, "approve\n") {
 		t.Errorf("%s: ask is told %d %s", what, code, out)
 	}
 	p.placet("once")

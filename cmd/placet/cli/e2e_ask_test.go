@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,4 +140,65 @@ func TestTortureAnAskAmongManyOthers(t *testing.T) {
 		t.Error("the ask is not open, or a pass was made over another one")
 	}
 	p.asker("ask", "Deploy?", "--key", "build-8").ends(t, 2, "")
+}
+
+// An answer that is given out again says how often it was before, also beside a daemon. What
+// nobody has answered is not used.
+func TestAKeyThatIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	for _, daemon := range []bool{false, true} {
+		t.Run(fmt.Sprintf("daemon %t", daemon), func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+			p.write("placet.toml", "")
+			if daemon {
+				d := p.start()
+				defer d.stop(syscall.SIGTERM)
+				p.await(d)
+			}
+			again := []string{"ask", "Deploy?", "--type", "approval", "--key", "k"}
+			p.says(p.must(0, append(again, "--once", "--json")...), `"reused":null`)
+			p.until("the question is asked", func() bool { return p.showsForm(keyed) })
+			p.must(3, append(again, "--once", "--wait=1ms")...) // nothing is used as long as it is open
+			p.says(p.must(2, "ask", "Deploy?", "--once"), "--once needs --key")
+			p.approvedByKim(t, keyed)
+			for n, want := range []string{`"reused":null}}`, `"reused":{"times":1,"first_at":"20`, `"reused":{"times":2,"first_at":"20`} {
+				args := append(again, "--json")
+				if n != 1 {
+					args = append(args, "--wait")
+				}
+				out := p.must(0, args...)
+				p.says(out, want)
+				if said := strings.Contains(out, "this answer of kim (claimed) was given "); said != (n > 0) {
+					t.Errorf("the use number %d: %s", n, out)
+				}
+			}
+			p.says(p.must(0, append(again, "--wait")...), "approve\n", "and has been used 3 times before")
+			p.says(p.read(".asks/"+keyed+"/reuse.json"), `"times": 4`)
+			p.says(p.must(0, "show", "ask/"+keyed), "4 times, first 20")
+			p.says(p.must(0, "log"), "used", "4 times")
+			p.says(p.must(0, append(again, "--once", "--json")...), `"response":"approve"`, `"times":4`)
+			p.says(p.must(7, append(again, "--once")...), "used up at ", " by ask (pid ")
+			p.says(p.must(0, append(again, "--wait")...), "used 5 times before") // who is refused uses nothing
+			p.must(0, "check")
+		})
+	}
+}
+
+func TestAKeyThatNobodyAnsweredIsNotUsed(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	p.write("placet.toml", "")
+	expires := []string{"ask", "Go on?", "--option", "go-on", "--option", "stay", "--deadline", "1s", "--default", "stay", "--key", "e", "--once", "--wait"}
+	for range 2 {
+		p.says(p.must(4, expires...), "stay\n")
+	}
+	p.must(0, "ask", "Well?", "--key", "w")
+	p.must(0, "withdraw", "k-408b697ac95cbd12", "-m", "no need")
+	for range 2 {
+		p.must(5, "ask", "Well?", "--key", "w", "--once", "--wait")
+	}
+	if found, _ := filepath.Glob(filepath.Join(p.root, ".asks/*/reuse.json")); len(found) > 0 {
+		t.Errorf("%q count a use", found)
+	}
 }

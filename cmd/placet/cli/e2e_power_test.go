@@ -223,3 +223,36 @@ func (p *powered) answerAgain(runs []int, want []string) {
 		_ = os.Remove(filepath.Join(p.root, p.request(i), "form.md")) // ticked or empty: who knows
 	}
 }
+
+// The power fails once an answer is printed that is given out once: it is used up when the
+// power is back. Nothing that is written behind the use makes it durable: there is no count.
+func TestPowerCutBehindAUse(t *testing.T) {
+	t.Parallel()
+	p := newPowered(t, 0)
+	p.write("placet.toml", "")
+	for _, args := range [][]string{{"ask", "Deploy?", "--type", "approval", "--key", "k"}, {"wait", keyed}} {
+		if args[0] == "wait" {
+			p.choose(keyed, "approve")
+		}
+		mustBe(t, p.place, 0, args...)
+	}
+	p.write(".asks/"+keyed+"/reuse.json", "{")
+	mustRun(t, "sync", "-f", p.dir)
+	mustBe(t, p.place, 0, "ask", "Deploy?", "--type", "approval", "--key", "k", "--once", "--wait")
+	p.cut()
+	p.unmount()
+	p.mount()
+	if found, _ := filepath.Glob(filepath.Join(p.stateHome(), "placet/workspaces/*/permits/"+keyed+"/1")); len(found) != 1 || !strings.HasSuffix(p.readFile(found[0]), "}\n") {
+		t.Errorf("the use is lost: %q", found)
+	}
+	mustBe(t, p.place, 7, "ask", "Deploy?", "--type", "approval", "--key", "k", "--once", "--wait")
+	p.unmount()
+}
+
+// mustBe runs placet in a process of its own, which keeps nothing open.
+func mustBe(t *testing.T, p *place, code int, args ...string) {
+	t.Helper()
+	if out, got := p.placetWith(nil, args...); got != code {
+		t.Fatalf("%q ends with %d: %s", args, got, out)
+	}
+}

@@ -106,6 +106,22 @@ func Age(lang string, now, then time.Time) string {
 	}
 }
 
+// Ago says how long ago a moment was, or, of one to come, when it is.
+func Ago(lang string, now, t time.Time) string {
+	d := now.Sub(t)
+	switch {
+	case d < -time.Minute:
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	case d < time.Minute:
+		return templates.Text(lang, "page.now")
+	case d < time.Hour:
+		return templates.Phrase(lang, "page.minutes", "n", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return templates.Phrase(lang, "page.hours", "n", int(d.Hours()))
+	}
+	return templates.Phrase(lang, "page.days", "n", int(d.Hours()/24))
+}
+
 // Moment is a time as people read it, in their own zone.
 func Moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 

@@ -79,7 +79,7 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 		"phrase": func(key string, pairs ...any) string { return phrase(lang, key, pairs...) },
 		"clean":  console.Lines,
 		"stamp":  console.Stamp,
-		"ago":    func(t time.Time) string { return ago(lang, now(), t) },
+		"ago":    func(t time.Time) string { return console.Ago(lang, now(), t) },
 	}
 }
 
@@ -90,22 +90,6 @@ func phrase(lang, key string, pairs ...any) string {
 		}
 	}
 	return templates.Phrase(lang, key, pairs...)
-}
-
-// ago says how long ago a moment was, or, of one to come, when it is.
-func ago(lang string, now, t time.Time) string {
-	d := now.Sub(t)
-	switch {
-	case d < -time.Minute:
-		return t.UTC().Format("2006-01-02 15:04 UTC")
-	case d < time.Minute:
-		return templates.Text(lang, "page.now")
-	case d < time.Hour:
-		return phrase(lang, "page.minutes", "n", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return phrase(lang, "page.hours", "n", int(d.Hours()))
-	}
-	return phrase(lang, "page.days", "n", int(d.Hours()/24))
 }
 
 // show writes a page.

@@ -16,6 +16,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/engine/store"
@@ -260,7 +261,7 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 	if n := len(v.WaitsFor); n > 0 {
 		v.awaited, v.awaitedToo = console.Cut(v.WaitsFor[0], shownWait), n-1
 	}
-	v.addNotes(seen)
+	v.addNotes(b.Env.Lang, seen)
 	v.addUnreadable(seen)
 	if b.Brief && len(v.held) == 0 {
 		storeView(b, f, seen, v)
@@ -269,19 +270,23 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 }
 
 // addNotes adds to a view the problem notes that stand in a look, those that are due,
-// and what became of requests.
-func (v *View) addNotes(seen reconcile.Seen) {
-	var receipts []engine.Entry
+// what became of requests, and how often an answer was used.
+func (v *View) addNotes(lang string, seen reconcile.Seen) {
+	var entries []engine.Entry
 	for _, d := range seen.Snap.Docs {
 		switch {
 		case !d.Present():
 		case d.Kind == layout.KindProblem:
 			v.Notes = append(v.Notes, Note{Path: d.Path, Text: engine.NoteBody(string(d.Body))})
 		case d.Kind == layout.KindReceipt:
-			receipts = append(receipts, receiptEntry(seen.Snap, d)...)
+			entries = append(entries, receiptEntry(seen.Snap, d)...)
+		case d.Kind == layout.KindReuse && v.Final:
+			if u, err := ask.ReadReuse(d); err == nil {
+				entries = append(entries, u.Entry(lang))
+			}
 		}
 	}
-	v.Log = mergeLog(v.Log, receipts)
+	v.Log = mergeLog(v.Log, entries)
 	for _, d := range seen.Notes {
 		v.due = append(v.due, Note{Path: d.Path, Text: engine.NoteBody(string(d.Body))})
 	}
