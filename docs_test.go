@@ -113,3 +113,59 @@ func TestFamilyPagesNameFilesOfTheLayout(t *testing.T) {
 		}
 	}
 }
+
+var (
+	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	attackName = regexp.MustCompile(`(?m)^\t+(?:\{|name: )"([^"]+)",`)
+	testNamed  = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`)
+	rowNamed   = regexp.MustCompile(`\*([^*]+)\*`)
+)
+
+// TestSecurityNamesTestsThatExist looks for the tests that SECURITY.md names, and for the rows
+// of the attacks that its table names.
+func TestSecurityNamesTestsThatExist(t *testing.T) {
+	tests, rows := []string{}, []string{}
+	err := filepath.WalkDir(".", func(name string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		body, err := os.ReadFile(name)
+		for _, m := range testFunc.FindAllStringSubmatch(string(body), -1) {
+			tests = append(tests, m[1])
+		}
+		if strings.HasPrefix(filepath.Base(name), "attack_") {
+			for _, m := range attackName.FindAllStringSubmatch(string(body), -1) {
+				rows = append(rows, m[1])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := pages(t)["SECURITY.md"]
+	for _, name := range testNamed.FindAllString(page, -1) {
+		if !slices.Contains(tests, name) {
+			t.Errorf("SECURITY.md names %s, which is no test", name)
+		}
+	}
+	_, table, _ := strings.Cut(page, "| what is tried |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	lines := strings.Split(table, "\n")[2:]
+	for _, line := range lines {
+		cells := strings.Split(strings.Trim(line, "| "), "|")
+		last := cells[len(cells)-1]
+		named := rowNamed.FindAllStringSubmatch(last, -1)
+		for _, m := range named {
+			if !slices.Contains(rows, m[1]) {
+				t.Errorf("SECURITY.md names the attack %q, which is none", m[1])
+			}
+		}
+		if holds := strings.Contains(line, "| yes |") || strings.Contains(line, "| seen |"); holds && len(named) == 0 && !testNamed.MatchString(last) {
+			t.Errorf("SECURITY.md names no test that shows this:\n%s", line)
+		}
+	}
+	if len(lines) < 20 || len(rows) < 80 {
+		t.Errorf("there are %d lines and %d attacks", len(lines), len(rows))
+	}
+}

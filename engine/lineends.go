@@ -2,13 +2,25 @@ package engine
 
 import "bytes"
 
-// DiffersInLineEnds reports whether the file is not the one of a digest, but would be with
-// LF in the place of every CR LF, or with CR LF in the place of every LF: git, say, has
-// checked it out with other line ends.
-func (d Document) DiffersInLineEnds(from Digest) bool {
-	if d.Sum == from || len(d.Body) == 0 {
-		return false
+var cr, lf, crlf = []byte("\r"), []byte("\n"), []byte("\r\n")
+
+// Matches reports whether the file is the one of a digest, whatever its line ends: a text
+// that git has checked out with CR LF in the place of every LF, or with LF in the place of
+// every CR LF, says what it said. A file that has other line ends in some places alone, or
+// a NUL, or a CR elsewhere, is compared byte for byte, and so is one of which only the
+// digest is known. The digest is given as 64 hex digits, "" for no file.
+func (d Document) Matches(sum string) bool {
+	if d.Sum.Hex() == sum || sum == "" {
+		return d.Sum.Hex() == sum
 	}
-	lf := bytes.ReplaceAll(d.Body, []byte("\r\n"), []byte("\n"))
-	return Sum(lf) == from || Sum(bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n"))) == from
+	returns, ends := bytes.Count(d.Body, cr), bytes.Count(d.Body, lf)
+	switch {
+	case ends == 0 || bytes.IndexByte(d.Body, 0) >= 0:
+		return false
+	case returns == 0:
+		return Sum(bytes.ReplaceAll(d.Body, lf, crlf)).Hex() == sum
+	case returns == ends && returns == bytes.Count(d.Body, crlf):
+		return Sum(bytes.ReplaceAll(d.Body, crlf, lf)).Hex() == sum
+	}
+	return false
 }

@@ -160,7 +160,8 @@ func (r *view) expires(on run.On) *move {
 func (r *view) noteArtifacts(c *change) {
 	for i := range c.State.Ask.Artifacts {
 		a := &c.State.Ask.Artifacts[i]
-		if now := text(r.Snap.Doc(a.Path).Sum.Hex()); string(now) != a.SHA256 {
+		if d := r.Snap.Doc(a.Path); !d.Matches(a.SHA256) {
+			now := text(d.Sum.Hex())
 			a.Now = &now
 		}
 	}

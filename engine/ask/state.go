@@ -47,7 +47,7 @@ type Artifact struct {
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256,omitzero"`
 	Binding *bool  `json:"binding,omitzero"` // nil: true
-	// Now is its digest when the ask was closed, nil where that was SHA256.
+	// Now is its digest when the ask was closed, nil where that was SHA256, line ends aside.
 	Now *text `json:"now,omitzero"`
 }
 

@@ -191,8 +191,8 @@ func (r *view) tell(a *engine.RunView) {
 	st, lines := r.State, []engine.Fact{{Label: r.Say("ask.fact.question"), Value: r.State.Ask.Question}, {Label: r.Say("ask.fact.by"), Value: r.who()}}
 	for _, f := range st.Ask.Artifacts {
 		now := f.atEnd()
-		if st.Status == Open {
-			now = text(r.Snap.Doc(f.Path).Sum.Hex())
+		if d := r.Snap.Doc(f.Path); st.Status == Open && !d.Matches(f.SHA256) {
+			now = text(d.Sum.Hex())
 		}
 		lines = append(lines, engine.Fact{Label: r.Say("form.artifact"), Value: r.Say("ask.fact.artifact",
 			"file", f.Path, "then", digestWord(text(f.SHA256), r.Lang), "now", digestWord(now, r.Lang))})

@@ -334,7 +334,7 @@ func (r *requests) rewritten(o *openRequest) *gate.Rewritten {
 // their author may have seen that one. ok is false where there are none.
 func (r *answers) voids(o *openRequest) (d engine.Document, ok bool) {
 	f := o.a
-	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids {
+	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids || o.isDecided() {
 		return d, false
 	}
 	issued, now := r.sums(o.req)
@@ -362,6 +362,12 @@ func (r *answers) voids(o *openRequest) (d engine.Document, ok bool) {
 		}
 	}
 	return engine.Document{Path: f.Dir + "/" + layout.VoidFile, Kind: layout.KindVoid, Body: run.Must(f.Voids.Add(f.ID, v).Encode()), Over: f.VoidsDoc.Sum}, true
+}
+
+// isDecided reports whether a receipt of the request stands that counts, or that this
+// machine wrote: the answers beside it moved the run.
+func (o *openRequest) isDecided() bool {
+	return o.a.Receipt != nil && (o.fact.Counts() || o.a.ReceiptDoc.IssuedHere())
 }
 
 // stale says in one sentence what changed since the request was issued.

@@ -176,8 +176,7 @@ func (r *answers) fromFiles(o *openRequest) *answer {
 		r.Held = true
 		return nil
 	}
-	if problem := r.BadVoids(o.a); problem != "" {
-		r.refuse(o, problem)
+	if r.AreVoid(o.a) {
 		r.Held = true
 		return nil
 	}

@@ -80,11 +80,14 @@ func (r *view) requestOutputs(p *engine.Plan) {
 	if o.nowhere() {
 		r.Notes.Beside(r.Doc.Path, r.Say(noPlace))
 	}
-	if !o.q.isOpen() || o.a.Receipt != nil || o.altered != "" || r.artifactsBusy(o.q) {
+	if !o.q.isOpen() || o.altered != "" || r.artifactsBusy(o.q) {
 		return
 	}
 	if d, ok := r.voids(o); ok {
 		p.Writes = append(p.Writes, d)
+		return
+	}
+	if o.a.Receipt != nil {
 		return
 	}
 	p.Writes = append(p.Writes, r.requestFiles(o)...)

@@ -249,6 +249,36 @@ func TestARefusedArtifactHolds(t *testing.T) {
 	}
 }
 
+// A void.json that is still being written holds every answer, without a word; one that is not
+// placet's is named.
+func TestAVoidFileThatIsBeingWrittenHoldsSilently(t *testing.T) {
+	w := example(t)
+	w.settle()
+	w.Respond(exampleID, map[string]any{"response": "approve"})
+	name := w.In("requests/" + exampleID + "/void.json")
+	w.Put(name, "{}")
+	for _, c := range []struct {
+		err   error
+		notes int
+	}{{engine.ErrUnsettled, 0}, {nil, 1}} {
+		s, _ := w.Full()
+		for i := range s.Docs {
+			if d := &s.Docs[i]; d.Path == name && c.err != nil {
+				d.Err, d.Body, d.Sum = c.err, nil, ""
+			}
+		}
+		p, err := w.Machine.Step(s)
+		if err != nil || len(p.Transitions) > 0 || len(p.Writes) != c.notes {
+			t.Errorf("%v: %v, takes %v, writes %v", c.err, err, p.Transitions, p.Writes)
+		}
+		for _, d := range p.Writes {
+			if !strings.Contains(string(d.Body), "void.json is not what placet wrote") {
+				t.Errorf("it writes %s: %s", d.Path, d.Body)
+			}
+		}
+	}
+}
+
 // The settings refuse what would approve by time alone, and what cannot be.
 func TestConfigCheck(t *testing.T) {
 	if err := DefaultConfig().Check(); err != nil {

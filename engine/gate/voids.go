@@ -107,14 +107,11 @@ func (f *Folder) FormName(view engine.Digest) string {
 }
 
 // Counting are the files of a request's folder whose answers count as the request stands,
-// however much they differ; none while one may be half of a write.
+// however much they differ. One that may be half of a write does not keep the others from
+// it.
 func Counting(a Evaluation) (answers []VoidAnswer) {
 	for _, d := range a.answerFiles() {
-		r := a.read(d)
-		if r.wait != nil {
-			return nil
-		}
-		if r.answer != nil {
+		if r := a.read(d); r.answer != nil {
 			given := r.answer.Given()
 			answers = append(answers, VoidAnswer{
 				Path: path.Base(d.Path), SHA256: d.Sum.Hex(), Response: templates.Cut(given.Response, 200), By: given.By.Shown(a.Lang, given.Known),

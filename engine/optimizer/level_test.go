@@ -239,6 +239,23 @@ func (d *desk) unknownAttempt() {
 	d.goes()
 }
 
+// A void.json that is still being written holds every answer, without a word; one that is not
+// placet's is named.
+func TestAVoidFileThatIsBeingWrittenHoldsSilently(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.level20()
+		d.respond(typeHITL, `"response": "raise"`)
+		name := d.request(typeHITL, "void.json")
+		d.write(name, "{}")
+		if p := d.step(map[string]func(*engine.Document){name: beingWritten}); took(p) != "" || len(p.Writes) > 0 {
+			t.Errorf("it takes %q and writes %v", took(p), p.Writes)
+		}
+		if p := d.step(nil); took(p) != "" || len(p.Writes) != 1 || !strings.Contains(string(p.Writes[0].Body), "void.json is not what placet wrote") {
+			t.Errorf("it takes %q and writes %v", took(p), p.Writes)
+		}
+	})
+}
+
 // A level-error.json or stop.json that is still being written may say that the level
 // is not to be done: no edge of the level passes over it, and no command begins.
 func TestNothingPassesOverALevelErrorThatIsBeingWritten(t *testing.T) {

@@ -94,8 +94,7 @@ func (r *Run[S]) findAnswer(q *Request) *Answer {
 		r.hold(q, f)
 		return nil
 	}
-	if problem := r.BadVoids(f); problem != "" {
-		r.Notes.Add(f.Dir+"/problem.md", problem)
+	if r.AreVoid(f) {
 		r.hold(q, f)
 		return nil
 	}
@@ -131,18 +130,21 @@ func (r *Run[S]) JudgeAnswers(a gate.Evaluation) *gate.Decision {
 // moves nothing.
 func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.JudgeAnswers(r.evaluation(q)) }
 
-// BadVoids says why no answer to a request counts, "" where some may.
-func (r *Run[S]) BadVoids(f *gate.Folder) string {
+// AreVoid reports whether no answer to a request counts because of its void.json, and says
+// so in a note, unless the file is still being written.
+func (r *Run[S]) AreVoid(f *gate.Folder) bool {
+	note := f.Dir + "/problem.md"
 	switch {
 	case f.VoidsDoc.Unsettled():
 		r.Held = true
-		return r.Say("run.void.changed")
 	case f.BadVoids:
-		return r.Say("run.void.changed")
+		r.Notes.Add(note, r.Say("run.void.changed"))
 	case f.Voids.Count() >= gate.MostVoids:
-		return r.Say("run.void.most", "most", gate.MostVoids)
+		r.Notes.Add(note, r.Say("run.void.most", "most", gate.MostVoids))
+	default:
+		return false
 	}
-	return ""
+	return true
 }
 
 // unissued says why request.json is not what was issued, "" where it is: then every

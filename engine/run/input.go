@@ -62,15 +62,6 @@ func (r *Input) Say(key templates.Key, pairs ...any) string {
 	return templates.Phrase(r.Lang, string(key), pairs...)
 }
 
-// Changed returns what is said of a file that is not the one of a digest, and adds that
-// only its line ends differ, where that is so.
-func (r *Input) Changed(said string, d engine.Document, from engine.Digest) string {
-	if d.DiffersInLineEnds(from) {
-		said += " " + r.Say("run.lineends")
-	}
-	return said
-}
-
 // Fact is what local git says to a need; ok is false where it was not asked yet. Then nothing
 // that this step plans is carried out: git is asked, and the step is repeated.
 func (r *Input) Fact(need string) (fact engine.Document, ok bool) {

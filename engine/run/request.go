@@ -250,12 +250,15 @@ func view(req gate.Request, body []byte, voids *gate.Voids) engine.Digest {
 
 // evaluation is a request with all that bears on its answer.
 func (r *Run[S]) evaluation(q *Request) gate.Evaluation {
-	f := r.Folder(q.ID)
-	body := f.Doc.Body
-	if !f.Doc.Present() {
-		body = r.requestJSON(q)
+	if d := r.Folder(q.ID).Doc; d.Present() {
+		return r.evaluationOf(q, d.Body)
 	}
-	req := r.asker.request(q)
+	return r.evaluationOf(q, r.requestJSON(q))
+}
+
+// evaluationOf is [Run.evaluation] by another request.json.
+func (r *Run[S]) evaluationOf(q *Request, body []byte) gate.Evaluation {
+	f, req := r.Folder(q.ID), r.asker.request(q)
 	shown := view(req, body, f.Voids)
 	a := gate.Evaluation{
 		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: view(req, body, nil), Present: f.Dir + "/" + f.FormName(shown),

@@ -33,7 +33,7 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 		r.WakeAt(still)
 		return false
 	}
-	asked := r.evaluation(q)
+	asked := r.evaluationOf(q, r.issued(q))
 	asked.Rewritten = nil
 	answers := gate.Counting(asked)
 	if len(answers) == 0 {
@@ -46,11 +46,20 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 	return true
 }
 
+// issued is request.json as it was issued where it can be made again, whatever stands in its
+// place, else what stands there.
+func (r *Run[S]) issued(q *Request) []byte {
+	if body := r.requestJSON(q); string(engine.Sum(body)) == string(q.Digest) {
+		return body
+	}
+	return r.Folder(q.ID).Doc.Body
+}
+
 // changes are the binding artifacts of a request that are not what was asked about, as far
 // as that can be told now.
 func (r *Run[S]) changes(req gate.Request) (list []engine.ChangedArtifact) {
 	for _, a := range req.Artifacts {
-		if now := r.Snap.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && now.Sum.Hex() != a.SHA256 {
+		if now := r.Snap.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && !now.Matches(a.SHA256) {
 			list = append(list, engine.ChangedArtifact{Path: a.Path, Shown: a.SHA256, Now: now.Sum.Hex(), Since: now.Changed})
 		}
 	}

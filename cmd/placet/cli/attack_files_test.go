@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,26 +63,63 @@ var fileAttacks = []attack{
 			}
 		}
 	}},
-	{"line ends of an artifact", "an artifact gets other line ends, which the note says; a word more and it does not say so", func(t *testing.T, p *place) {
-		p.write("plan.md", "one\ntwo\n")
-		p.write(".asks/a/ask.json", `{"question": "Deploy?", "artifacts": [{"path": "plan.md"}]}`)
-		p.until("it is asked", func() bool { p.placet("once"); return p.showsForm("a") })
-		const only = "Only its line ends differ"
-		p.choose("a", "approve")
-		for body, want := range map[string]bool{"one\r\ntwo\r\n": true, "one\r\ntwo more\r\n": false} {
-			p.write("plan.md", body)
-			note := ""
-			p.until("the note says what has changed", func() bool {
-				p.placet("once")
-				note = p.read(".asks/a/requests/" + ask.RequestID("a") + "/problem.md")
-				return strings.Contains(note, "has changed") && strings.Contains(note, only) == want
-			})
+	{"line ends of an artifact", "git checks out what is asked about with CR LF, and in that disguise somebody changes a word of it, or one line end alone", func(t *testing.T, p *place) {
+		p.git("init", "-q", p.root)
+		for _, id := range []string{"honest", "word", "line"} {
+			p.write(id+".md", "one\ntwo\n")
+			p.write(".asks/"+id+"/ask.json", `{"question": "Deploy?", "type": "approval", "artifacts": [{"path": "`+id+`.md"}]}`)
+			p.until("it is asked", func() bool { p.placet("once"); return p.showsForm(id) })
 		}
-		if p.there(".asks/a/answer.md") {
-			t.Error("the answer counts for another artifact")
+		p.checksOutWithCRLF("honest.md")
+		p.write("word.md", "one\r\ntwo more\r\n")
+		p.write("line.md", "one\r\ntwo\n")
+		for _, id := range []string{"word", "line"} {
+			p.choose(id, "approve")
+			p.isVoid(t, id)
 		}
-		p.write("plan.md", "one\ntwo\n")
-		p.until("it is answered", func() bool { p.placet("once"); return strings.Contains(p.read(".asks/a/answer.md"), "approve") })
+		request := ask.RequestID("honest")
+		if out := p.must(0, "show", request); strings.Contains(out, "changed") {
+			t.Errorf("what is shown of it: %s", out)
+		}
+		asked := showsArtifact(t, p.must(0, "show", request, "--json"))
+		if asked.hasChanged() || len(asked.Changed) > 0 {
+			t.Errorf("what programs are told: %+v", asked)
+		}
+		p.must(0, "approve", asked.Reference, "--as", "kim")
+		p.until("it is answered", func() bool { p.placet("once"); return strings.Contains(p.read(".asks/honest/answer.md"), "approve") })
+		if p.there(p.asking("honest")+"/void.json") || p.there(p.asking("honest")+"/problem.md") {
+			t.Errorf("something is wrong with it: %s", p.read(p.asking("honest")+"/problem.md"))
+		}
+		if told := showsArtifact(t, `{"data": `+p.read(".asks/honest/answer.json")+`}`); told.hasChanged() {
+			t.Errorf("the asker is told that it changed: %+v", told)
+		}
+	}},
+	{"line ends of a design", "the same, of what a FABER run asks about", func(t *testing.T, p *place) {
+		p.git("init", "-q", p.root)
+		p.runs = newPlace(t, p.root, 2).runs
+		for i, name := range []string{"honest.md", "word.md"} {
+			p.write(name, "one\ntwo\n")
+			p.edit(p.runs[i]+"/state.json", `"type": "review",`, `"type": "review", "context": {"artifact_path": "`+name+`"},`)
+		}
+		s := serveAt(p)
+		s.token("ci", "read")
+		p.until("both are asked", p.opened)
+		p.checksOutWithCRLF("honest.md")
+		p.write("word.md", "one\r\ntwo more\r\n")
+		p.until("a program is told which has changed", func() bool {
+			changed := func(i int) bool {
+				return showsArtifact(t, s.call("ci", "GET", "/api/v1/requests/"+p.requestID(i), nil).body).hasChanged()
+			}
+			return changed(1) && !changed(0)
+		})
+		for i := range p.runs {
+			p.write(p.request(i)+"/form.md", p.ticked(i, "approve"))
+		}
+		p.until("the one counts, and the other is void", func() bool { return p.answered(0) && p.there(p.request(1)+"/void.json") })
+		p.verify(0, "approve")
+		if forms, _ := filepath.Glob(filepath.Join(p.root, p.request(0), "form-*.md")); len(forms) > 0 || p.there(p.request(0)+"/void.json") || p.answered(1) {
+			t.Errorf("the honest one has the forms %q, the other is answered: %t", forms, p.answered(1))
+		}
 	}},
 	{"a misspelt name", "a name in a question, an answer or a command is misspelt, so that what it says is lost", func(t *testing.T, p *place) {
 		for i, name := range []string{`"artifact": [{"path": "plan.md"}]`, `"defualt": "reject"`, `"deadlin": "1h"`, `"may-answer": ["kim"]`, `"options": [{"id": "a"}, {"id": "b", "aproves": true}]`} {
@@ -141,4 +179,38 @@ var fileAttacks = []attack{
 			t.Errorf("left is %q", left)
 		}
 	}},
+}
+
+// checksOutWithCRLF commits a file and has git check it out with other line ends.
+func (p *place) checksOutWithCRLF(name string) {
+	p.t.Helper()
+	p.write(".gitattributes", name+" text eol=crlf\n")
+	p.git("-C", p.root, "add", name, ".gitattributes")
+	p.git("-C", p.root, "commit", "-q", "-m", "asked")
+	p.drop(name)
+	p.git("-C", p.root, "checkout", "-q", "--", name)
+	if body := p.read(name); !strings.Contains(body, "\r\n") {
+		p.t.Fatalf("%s is %q", name, body)
+	}
+}
+
+// shownArtifact is what placet says as JSON of a request about one file.
+type shownArtifact struct {
+	Reference string     `json:"reference"`
+	Changed   []struct{} `json:"changed"`
+	Artifacts []struct {
+		SHA256 string `json:"sha256"`
+		Now    string `json:"now"`
+	} `json:"artifacts"`
+}
+
+func (a shownArtifact) hasChanged() bool { return a.Artifacts[0].Now != a.Artifacts[0].SHA256 }
+
+func showsArtifact(t *testing.T, body string) shownArtifact {
+	t.Helper()
+	var reply struct{ Data shownArtifact }
+	if err := json.Unmarshal([]byte(body), &reply); err != nil || len(reply.Data.Artifacts) != 1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return reply.Data
 }

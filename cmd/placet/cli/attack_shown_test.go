@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,6 +153,89 @@ var shownAttacks = []attack{
 		p.write("plan.md", "the plan\n")
 		p.until("the honest answer", func() bool { return answer().status < 300 })
 		p.until("it counts", func() bool { return p.there(".asks/" + id + "/answer.json") })
+	}},
+	{"what keeps an answer from being void", "while the plan is another and a person has approved, somebody lays a receipt, half an answer or another request beside the answer, and takes it away once the plan is restored", func(t *testing.T, p *place) {
+		receipt := func(result string, revision int) string {
+			return fmt.Sprintf(`{"schema_version": 1, "request_id": %q, "result": %q, "response": "approve", "selected": [], "comment": "", "late": false,
+ "provided_by": {"user": "kim", "source": "cli"}, "known_as": ["claimed:kim"], "answer": null, "digest": "sha256:%064d", "received_at": "2026-11-20T10:05:00Z",
+ "decided_at": "2026-11-20T10:05:00Z", "reason": "", "revision": %d}`+"\n", ask.RequestID("a"), result, 1, revision)
+		}
+		id, form := p.asksAboutPlan("")
+		for what, lay := range map[string]struct{ name, body string }{
+			"a receipt of another question": {"receipt.json", receipt("accepted", 2)},
+			"a receipt of the past":         {"receipt.json", receipt("accepted", 1)},
+			"a receipt of no answer":        {"receipt.json", receipt("cancelled", 2)},
+			"no receipt":                    {"receipt.json", "{}"},
+			"half an answer":                {"response.json", "{"},
+			"another request":               {"request.json", "{}"},
+		} {
+			q := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+			q.asksAboutPlan("")
+			good := q.read(q.asking(id) + "/request.json")
+			q.write("plan.md", "the other plan\n")
+			q.write(form, ticked(q.read(form), "approve"))
+			q.write(q.asking(id)+"/"+lay.name, lay.body)
+			q.until(what, func() bool { q.placet("once"); return q.there(q.asking(id) + "/void.json") })
+			q.write("plan.md", "the plan\n")
+			q.remove(q.asking(id) + "/" + lay.name)
+			if lay.name == "request.json" {
+				q.write(q.asking(id)+"/request.json", good)
+			}
+			q.writtenAgain(t, id)
+			if q.there(".asks/" + id + "/answer.json") {
+				t.Errorf("beside %s the old tick counts", what)
+			}
+		}
+		p.write(form, ticked(p.read(form), "approve"))
+		p.until("it is answered", func() bool { p.placet("once"); return p.there(".asks/" + id + "/answer.json") })
+		p.write("plan.md", "the other plan\n")
+		for range 2 {
+			p.placet("once")
+		}
+		if p.there(p.asking(id)+"/void.json") || !p.there(p.asking(id)+"/receipt.json") {
+			t.Error("what was decided is void")
+		}
+	}},
+	{"what keeps an answer to a FABER run from being void", "the same, by a receipt beside what a run asks", func(t *testing.T, p *place) {
+		p.runs = newPlace(t, p.root, 4).runs
+		for i := range p.runs {
+			name := fmt.Sprintf("plan-%d.md", i)
+			p.write(name, "the plan\n")
+			p.edit(p.runs[i]+"/state.json", `"type": "review",`, `"type": "review", "context": {"artifact_path": "`+name+`"},`)
+		}
+		p.settles(t, p.opened)
+		for i, lay := range []string{
+			p.forged(receiptOf{id: p.requestID(0), digest: "sha256:" + strings.Repeat("1", 64), revision: 2}),
+			p.forged(receiptOf{id: p.requestID(1), digest: "sha256:" + strings.Repeat("1", 64), revision: 1}),
+			"{}",
+		} {
+			p.write(fmt.Sprintf("plan-%d.md", i), "the other plan\n")
+			p.write(p.request(i)+"/receipt.json", lay)
+		}
+		for i := range p.runs {
+			p.write(p.request(i)+"/form.md", p.ticked(i, "approve"))
+		}
+		p.settles(t, func() bool {
+			return p.there(p.request(0)+"/void.json") && p.there(p.request(1)+"/void.json") && p.there(p.request(2)+"/void.json") && p.answered(3)
+		})
+		for i := range 3 {
+			p.write(fmt.Sprintf("plan-%d.md", i), "the plan\n")
+			p.remove(p.request(i) + "/receipt.json")
+		}
+		p.settles(t, func() bool {
+			forms, _ := filepath.Glob(filepath.Join(p.root, p.runs[0], "../*/requests/*/form-????????.md"))
+			return len(forms) >= 3
+		})
+		for i := range 3 {
+			if p.answered(i) {
+				t.Errorf("the old tick of run %d counts", i)
+			}
+		}
+		p.verify(3, "approve")
+		p.write("plan-3.md", "the other plan\n")
+		if p.placet("once"); p.there(p.request(3) + "/void.json") {
+			t.Error("what was decided is void")
+		}
 	}},
 	{"a list of void answers taken away", "an agent removes void.json, or empties it, so that an old answer may count again", func(t *testing.T, p *place) {
 		id, form := p.asksAboutPlan("")

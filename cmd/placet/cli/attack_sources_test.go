@@ -36,6 +36,31 @@ var sourceAttacks = []attack{
 		does: "Somebody commits an answer as the author whom the gate asks for.",
 		try:  attackCommitAuthor,
 	},
+	{
+		name: "an answer in another user's file",
+		does: "A program of another user writes an answer and says that it is the owner's, where the owner alone may answer.",
+		try:  attackOwner,
+	},
+}
+
+func attackOwner(t *testing.T, p *place) {
+	p.ownGates("owner:" + console.Login())
+	p.opensAsk("x")
+	if name := filepath.Join(p.root, p.answerFile("x")); os.Geteuid() == 0 { // who else gives files away
+		p.write(p.answerFile("x"), p.answerOf("x", "approve", console.Login(), "file"))
+		if err := os.Chown(name, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		p.must(1, "once")
+		p.stays(".asks/x/answer.json")
+		p.says(p.read(filepath.Dir(p.answerFile("x"))+"/problem.md"), "does not count: its author is known as", "`claimed:"+console.Login()+"`")
+		p.remove(p.answerFile("x"))
+	}
+	p.write(p.answerFile("x"), p.answerOf("x", "approve", console.Login(), "file"))
+	p.must(0, "once")
+	if r := p.receipt("x"); !slices.Contains(r.KnownAs, "owner:"+console.Login()) {
+		t.Errorf("the owner's own answer is %+v", r)
+	}
 }
 
 func attackNamedSource(t *testing.T, p *place) {

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,12 +16,13 @@ import (
 var upgraded = map[string]string{
 	"fr-20261120-4a8880": "approve", "fr-20261120-b3d309": "approve", "fr-20261120-f3abb0": "retry", "fr-20261120-968f9c": "confirm",
 	"fr-20261120-2b41b5": "", "fr-20261120-3833ec": "", "escalation-": "abort", "hitl-": "adequate",
+	"fr-20261120-000001": "approve", "approve-": "approve", "ask-": "approve", "apr-": "reject", "esc-": "skip",
 }
 
-// TestUpgrade goes on in a workspace that an earlier version left waiting: answers
-// that were given to it count, and so do those that are given afterwards into the
-// forms that it wrote, whose sentences the forms of today word otherwise. No form is
-// written anew, and words of one's own in it are part of the comment.
+// TestUpgrade goes on in workspaces that earlier versions left waiting: answers that were
+// given to them count, and so do those that are given afterwards into the forms that they
+// wrote, whose sentences the forms of today word otherwise. Nothing is asked anew and no
+// answer is void, and words of one's own in a form are part of the comment.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -30,47 +32,72 @@ func TestUpgrade(t *testing.T) {
 		"answered before": {answeredBefore: true}, "answered afterwards": {},
 		"answered before, in words": {answeredBefore: true, words: "only on Friday"}, "answered afterwards, in words": {words: "only on Friday"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
-			archive, err := txtar.ParseFile(filepath.Join("..", "..", "..", "testdata", "upgrade", "waiting.txtar"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range archive.Files {
-				p.write(f.Name, string(f.Data))
-			}
-			p.write("../home-ws/placet/placet.toml", "[optimizer]\nhitl_timeout = \"80000h\"\n")
-			p.write(".placet/recall", "of the version before")
-			if c.answeredBefore {
-				p.fillForms(c.words)
-			}
-			before := p.contents(p.glob("form.md"))
-			out, _ := p.placet("once")
-			if !strings.Contains(out, "ignored, since an earlier version") {
-				t.Errorf("does not name what is ignored: %s", out)
-			}
-			if diff := cmp.Diff(before, p.contents(p.glob("form.md"))); diff != "" {
-				t.Errorf("forms were written anew:\n%s", diff)
-			}
-			if !c.answeredBefore {
-				p.fillForms(c.words)
-				out, _ = p.placet("once")
-			}
-			forms, receipts := p.glob("form.md"), p.glob("receipt.json")
-			if len(receipts) != len(upgraded) {
-				t.Errorf("%d forms, %d receipts: %s", len(forms), len(receipts), out)
-			}
-			for _, note := range append(p.glob("problem.md"), p.glob("request.json.problem.md")...) {
-				t.Errorf("%s: %s", note, p.read(note))
-			}
-			for _, receipt := range receipts {
-				if body := p.read(receipt); !strings.Contains(body, `"result": "accepted"`) || !strings.Contains(body, c.words) {
-					t.Errorf("%s: %s", receipt, body)
+		for left, n := range map[string]int{"waiting": 8, "open": 6} {
+			t.Run(left+", "+name, func(t *testing.T) {
+				t.Parallel()
+				p := leftWaiting(t, left)
+				if c.answeredBefore {
+					p.fillForms(c.words)
 				}
-			}
-		})
+				asked := p.contents(slices.Concat(p.glob("form*.md"), p.glob("request.json")))
+				if len(asked) != 2*n {
+					t.Fatalf("there are %d files of requests", len(asked))
+				}
+				out, _ := p.placet("once")
+				if !strings.Contains(out, "ignored, since an earlier version") {
+					t.Errorf("does not name what is ignored: %s", out)
+				}
+				if !c.answeredBefore {
+					p.until("nothing moves", func() bool { out, _ = p.placet("once"); return strings.Contains(out, ", 0 transitions, ") })
+					if diff := cmp.Diff(asked, p.contents(slices.Concat(p.glob("form*.md"), p.glob("request.json")))); diff != "" {
+						t.Errorf("something is asked anew:\n%s", diff)
+					}
+					p.fillForms(c.words)
+					asked = p.contents(p.glob("form*.md"))
+				}
+				p.until("all are answered", func() bool { out, _ = p.placet("once"); return len(p.glob("receipt.json")) == n })
+				for name, body := range asked {
+					if p.read(name) != body {
+						t.Errorf("%s was written anew", name)
+					}
+				}
+				for _, note := range slices.Concat(p.glob("problem.md"), p.glob("request.json.problem.md"), p.glob("void.json")) {
+					t.Errorf("%s: %s", note, p.read(note))
+				}
+				for _, receipt := range p.glob("receipt.json") {
+					if body := p.read(receipt); !strings.Contains(body, `"result": "accepted"`) || !strings.Contains(body, c.words) {
+						t.Errorf("%s: %s", receipt, body)
+					}
+				}
+			})
+		}
 	}
+}
+
+// leftWaiting is a workspace as an earlier version left it, with what that remembered of it.
+func leftWaiting(t *testing.T, name string) *place {
+	t.Helper()
+	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
+	archive, err := txtar.ParseFile(filepath.Join("..", "..", "..", "testdata", "upgrade", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write("../home-ws/placet/placet.toml", "[optimizer]\nhitl_timeout = \"80000h\"\n")
+	p.write("placet.toml", "")
+	p.placet("once") // it has a folder of its own outside the workspace
+	state, _ := filepath.Glob(filepath.Join(p.root, "../home-ws/placet/workspaces/*"))
+	if len(state) != 1 {
+		t.Fatalf("its folders are %q", state)
+	}
+	for _, f := range archive.Files {
+		if rest, ok := strings.CutPrefix(f.Name, "state/"); ok {
+			p.write(filepath.Join("../home-ws/placet/workspaces", filepath.Base(state[0]), rest), string(f.Data))
+		} else {
+			p.write(f.Name, string(f.Data))
+		}
+	}
+	p.write(".placet/recall", "of the version before")
+	return p
 }
 
 // glob are the files of this name in the requests' folders, relative to the
@@ -78,7 +105,9 @@ func TestUpgrade(t *testing.T) {
 func (p *place) glob(name string) []string {
 	p.t.Helper()
 	var found []string
-	for _, runs := range []string{".fractary/faber/runs/*/*/*", ".afl/sessions/*", ".mso-context/active/*/optimizer"} {
+	for _, runs := range []string{
+		".fractary/faber/runs/*/*/*", ".afl/sessions/*", ".mso-context/active/*/optimizer", ".asks/*", ".nemawashi/actions/*", ".pal/orchestrations/*",
+	} {
 		names, err := filepath.Glob(filepath.Join(p.root, runs, "requests", "*", name))
 		if err != nil {
 			p.t.Fatal(err)

@@ -19,8 +19,8 @@ import (
 // ArtifactLine is a file that a request shows.
 type ArtifactLine struct {
 	Path string `json:"path"`
-	// SHA256 is the digest when the request was issued, Now that of the file as it is;
-	// null where there is no such file.
+	// SHA256 is the digest when the request was issued, Now that of the file as it is, or
+	// SHA256 where only its line ends are others; null where there is no such file.
 	SHA256  schemas.OrNull `json:"sha256"`
 	Now     schemas.OrNull `json:"now"`
 	Binding bool           `json:"binding"`
@@ -74,6 +74,9 @@ func (b *Workspace) shown(f reconcile.Found, request string) (context schemas.Ra
 		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
 		if now := b.Artifact(a.Path); now.Present() {
 			l.Now, l.Bytes = schemas.OrNull(now.Sum.Hex()), len(now.Body)
+			if now.Matches(a.SHA256) {
+				l.Now = l.SHA256
+			}
 		}
 		files = append(files, l)
 	}
