@@ -123,7 +123,10 @@ func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document)
 		}
 		s.Docs = slices.Insert(s.Docs, i, d)
 	}
-	return f.open(s)
+	after := f.open(s)
+	*b.facts = append(*b.facts, *after.facts...)
+	after.facts = b.facts
+	return after
 }
 
 // edge is the edge that a move takes.

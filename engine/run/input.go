@@ -39,13 +39,14 @@ type Input struct {
 	NotePath func(p string) string
 
 	held map[string]bool // the paths in Holding
-	// facts are the needs that were met while the documents were judged.
-	facts []string
+	// facts are the needs that were met while the documents were judged, in one step, of
+	// the run as it is and as it will be.
+	facts *[]string
 }
 
 // NewInput returns the input of a snapshot in the language of the settings.
 func NewInput(s engine.Snapshot) Input {
-	in := Input{Snap: s}
+	in := Input{Snap: s, facts: new([]string)}
 	in.speak(s.Facts.Config.Language)
 	return in
 }
@@ -65,8 +66,11 @@ func (r *Input) Say(key templates.Key, pairs ...any) string {
 // Fact is what local git says to a need; ok is false where it was not asked yet. Then nothing
 // that this step plans is carried out: git is asked, and the step is repeated.
 func (r *Input) Fact(need string) (fact engine.Document, ok bool) {
-	if !slices.Contains(r.facts, need) {
-		r.facts = append(r.facts, need)
+	if r.facts == nil {
+		r.facts = new([]string)
+	}
+	if !slices.Contains(*r.facts, need) {
+		*r.facts = append(*r.facts, need)
 	}
 	return r.Snap.Doc(need), r.Snap.Has(need)
 }

@@ -80,6 +80,7 @@ func (f *Family[S, V]) open(s engine.Snapshot) *bound[S, V] {
 func (f *Family[S, V]) after(before *Run[S], st S, found map[string]any) *bound[S, V] {
 	r := f.newRun(before.Snap, before.Folders)
 	maps.Copy(r.memo, found)
+	r.facts = before.facts
 	r.State, r.Begun, r.Doc = st, true, before.Doc
 	r.Seq = *f.Format.Head(&st).Revision
 	return f.bind(r)

@@ -29,13 +29,13 @@ func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
 	b := f.open(s)
 	needs := f.needs(b)
 	if len(s.Lacks(needs)) > 0 {
-		return engine.Plan{Needs: slices.Concat(needs, b.facts)}, nil
+		return engine.Plan{Needs: slices.Concat(needs, *b.facts)}, nil
 	}
 	p, moved := f.next(b)
 	if !moved && !hasWrites(p) {
 		f.rest(b, &p)
 	}
-	p.Needs, p.Follow, p.Pending = slices.Concat(needs, b.facts), b.watch(), b.Pending
+	p.Needs, p.Follow, p.Pending = slices.Concat(needs, *b.facts), b.watch(), b.Pending
 	p.WakeAt(b.Wake)
 	if f.Thresholds != nil && b.Usable() {
 		p.Thresholds = f.Thresholds(b.v)

@@ -216,6 +216,25 @@ const shownArtifact = 64 << 10
 // openedArtifact is how large a file may be that is shown at once, in bytes.
 const openedArtifact = 4 << 10
 
+// diffLine is a line of what changed.
+type diffLine struct{ Class, Text string }
+
+// diffLines gives lines of a unified diff their classes.
+func diffLines(lines []string, more int) (all []diffLine) {
+	classes := map[byte]string{'+': "added", '-': "removed", '@': "hunk"}
+	for _, line := range lines {
+		class := "same"
+		if line != "" && classes[line[0]] != "" {
+			class = classes[line[0]]
+		}
+		all = append(all, diffLine{class, line})
+	}
+	if more > 0 {
+		all = append(all, diffLine{"hunk", "…"})
+	}
+	return all
+}
+
 // artifactOf is a file as it was when the request was made, and as it is.
 func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.ArtifactLine) artifactView {
 	view := artifactView{Path: console.OneLine(f.Path), Binding: f.Binding, Class: "done", Word: templates.Text(lang, "page.unchanged")}
@@ -230,7 +249,7 @@ func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.Ar
 	now := v.Artifact(f.Path)
 	if f.Changed() {
 		view.Class, view.Word = "alarm", templates.Text(lang, "page.changed")
-		view.Diff = difference(v, f, now)
+		view.Diff = diffLines(v.Difference(f, now))
 	}
 	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
 		view.Content = console.Lines(string(now.Body))

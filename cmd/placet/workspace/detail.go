@@ -8,7 +8,6 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
-	"placet/engine/exec"
 	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/layout"
@@ -25,6 +24,8 @@ type ArtifactLine struct {
 	Now     schemas.OrNull `json:"now"`
 	Binding bool           `json:"binding"`
 	Bytes   int            `json:"bytes"` // as it is now
+	// carried is the text of then, nil where the request does not carry it.
+	carried *string
 }
 
 // Changed reports whether the file is another than the one that was shown.
@@ -72,6 +73,7 @@ func (b *Workspace) shown(f reconcile.Found, request string) (context schemas.Ra
 	}
 	for _, a := range q.Artifacts {
 		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
+		l.carries(a)
 		if now := b.Artifact(a.Path); now.Present() {
 			l.Now, l.Bytes = schemas.OrNull(now.Sum.Hex()), len(now.Body)
 			if now.Matches(a.SHA256) {
@@ -89,11 +91,6 @@ func (b *Workspace) shown(f reconcile.Found, request string) (context schemas.Ra
 // Artifact reads a file that a request shows. No link is followed.
 func (b *Workspace) Artifact(path string) engine.Document {
 	return b.Settled(path, layout.File{Kind: "artifact", Writer: layout.Anyone, Limit: layout.LimitState})
-}
-
-// ShownVersion is a file as it was when the request was made, where git has it.
-func (b *Workspace) ShownVersion(l ArtifactLine) (text string, ok bool) {
-	return exec.CommittedVersion(b.Root, b.Env.Environ, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
 }
 
 // ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An

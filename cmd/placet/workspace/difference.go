@@ -1,0 +1,69 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/exec"
+	"placet/engine/gate"
+)
+
+// longestDiff is the largest file that is compared, in bytes, and shownDiff how many lines
+// of what changed are shown.
+const (
+	longestDiff = 256 << 10
+	shownDiff   = 400
+)
+
+// Difference is what changed in a file since a request was made: lines of a unified diff
+// that can be printed, and how many more there are; none where nobody knows the content of
+// then.
+func (b *Workspace) Difference(l ArtifactLine, now engine.Document) (lines []string, more int) {
+	if len(now.Body) > longestDiff || !utf8.Valid(now.Body) {
+		return nil, 0
+	}
+	before, ok := b.ShownVersion(l)
+	if !ok {
+		return nil, 0
+	}
+	for line := range strings.Lines(udiff.Unified("asked", "now", before, string(now.Body))) {
+		if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "+++ ") {
+			lines = append(lines, console.OneLine(strings.TrimRight(line, "\n")))
+		}
+	}
+	if n := len(lines); n > shownDiff {
+		return lines[:shownDiff], n - shownDiff
+	}
+	return lines, 0
+}
+
+// ShownVersion is a file as it was when the request was made: as the request carries it, or
+// where git has it.
+func (b *Workspace) ShownVersion(l ArtifactLine) (text string, ok bool) {
+	if l.carried != nil {
+		return *l.carried, true
+	}
+	if l.SHA256 == "" {
+		return "", false
+	}
+	return exec.CommittedVersion(b.Root, b.Env.Environ, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
+}
+
+// carries keeps the text of a file that a request carries.
+func (l *ArtifactLine) carries(a gate.Artifact) {
+	if text, ok := a.Carried(); ok {
+		l.carried = &text
+	}
+}
+
+// ChangedLines are the files of an open request that an answer is bound to and that are not
+// what was asked about.
+func (b *Workspace) ChangedLines(t Request) []ArtifactLine {
+	_, files := b.shown(t.Found, t.Request)
+	return slices.DeleteFunc(files, func(l ArtifactLine) bool { return !l.Binding || !l.Changed() })
+}
