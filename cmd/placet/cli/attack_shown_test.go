@@ -174,8 +174,11 @@ var shownAttacks = []attack{
 			good := q.read(q.asking(id) + "/request.json")
 			q.write("plan.md", "the other plan\n")
 			q.write(form, ticked(q.read(form), "approve"))
-			q.write(q.asking(id)+"/"+lay.name, lay.body)
-			q.until(what, func() bool { q.placet("once"); return q.there(q.asking(id) + "/void.json") })
+			q.until("beside "+what, func() bool {
+				q.write(q.asking(id)+"/"+lay.name, lay.body) // again, so that it stays young
+				q.placet("once")
+				return q.there(q.asking(id) + "/void.json")
+			})
 			q.write("plan.md", "the plan\n")
 			q.remove(q.asking(id) + "/" + lay.name)
 			if lay.name == "request.json" {
