@@ -2,7 +2,6 @@ package gate
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -91,7 +90,7 @@ func (r Request) texts(lang string) (list []templates.FormText, whole bool) {
 		}
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		shown := templates.FormText{
-			Title: templates.Phrase(lang, "form.seen.file", "number", strconv.Itoa(len(list)+1), "file", a.Path, "n", len(lines), "sum", a.SHA256[:12]), Text: text,
+			Title: templates.Phrase(lang, "form.seen.file", "file", a.Path, "n", len(lines), "sum", a.SHA256[:12]), Text: text,
 		}
 		if len(text) > min(wholeText, room) || len(lines) > wholeLines {
 			whole = false

@@ -162,6 +162,11 @@ func respondVerb() verb {
 // shown.
 func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request, r workspace.Reply, asks bool) error {
 	resp, err := b.Response(t, r)
+	if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind == console.KindChanged {
+		for _, f := range b.ChangedLines(t) {
+			b.Env.Note("say.text", "text", strings.Join(differenceLines(b, f), "\n"))
+		}
+	}
 	if err != nil {
 		return err
 	}

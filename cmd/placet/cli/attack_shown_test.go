@@ -125,8 +125,12 @@ var shownAttacks = []attack{
 			if code == 0 {
 				t.Fatalf("it is approved: %s", out)
 			}
-			return strings.Contains(out, "plan.md is not what was asked about")
+			return strings.Contains(out, "plan.md is not what was asked about") && strings.Contains(out, "\n-the plan\n+the other plan\n")
 		})
+		if out := p.must(0, "show", ask.RequestID(id), "--artifact", "1"); out != "the plan\n" {
+			t.Errorf("what it was: %q", out)
+		}
+		p.says(p.must(1, "show", ask.RequestID(id), "--diff"), "-the plan", "+the other plan")
 		if p.there(p.asking(id) + "/response.json") {
 			t.Error("an answer was written")
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"placet/engine/gate"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -130,7 +132,9 @@ func (p *place) contents(names []string) map[string]string {
 }
 
 // fillForms answers every request in its form, with words below the first option, or
-// where there is none, above the comment's heading.
+// where there is none, above the comment's heading. The files that a request of then is about
+// were written when the workspace was put here, and the forms of then do not hold their
+// texts: such an answer says what it was given to.
 func (p *place) fillForms(words string) {
 	p.t.Helper()
 	for _, form := range p.glob("form.md") {
@@ -145,6 +149,30 @@ func (p *place) fillForms(words string) {
 			body = belowFirst(body, words)
 		}
 		p.write(form, strings.Replace(body, "- [ ] submit", "- [x] submit", 1))
+		p.saysWhatItSaw(filepath.Dir(form), words)
+	}
+}
+
+// saysWhatItSaw answers a request about files again, in a response.json that names them.
+func (p *place) saysWhatItSaw(dir, words string) {
+	p.t.Helper()
+	request, err := gate.ReadRequest("request.json", []byte(p.read(dir+"/request.json")))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	seen := request.Binding()
+	if len(seen) == 0 {
+		return
+	}
+	for id, word := range upgraded {
+		if strings.HasPrefix(request.RequestID, id) {
+			resp := gate.Response{RequestID: request.RequestID, Response: word, Comment: words, ProvidedBy: gate.By{User: "kim", Source: "file"}, Artifacts: seen}
+			body, err := resp.Encode()
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			p.write(dir+"/response.json", string(body))
+		}
 	}
 }
 

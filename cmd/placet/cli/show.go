@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"cmp"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -33,13 +37,79 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 }
 
 func showVerb() verb {
+	var artifact int
+	var diff bool
 	return verb{
 		use:   "show RUN[/PART]|REQUEST [PART]",
 		least: 1, most: 2, group: groupDecide, complete: completeRuns,
+		flags: func(f *pflag.FlagSet) {
+			f.IntVar(&artifact, "artifact", 0, "")
+			f.BoolVar(&diff, "diff", false, "")
+		},
 		look: func(c call, b *workspace.Workspace) error {
+			if diff || c.flags.Changed("artifact") {
+				return showFiles(b, c.args[0], artifact, diff)
+			}
 			return showSubject(b, strings.Join(c.args, "/"))
 		},
 	}
+}
+
+// showFiles prints the text of a file as it was when a request was made, by its place from
+// 1, or what has changed in it since: of all files where n is 0.
+func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
+	at, err := b.ExactRequest(name)
+	if err != nil {
+		return err
+	}
+	files := b.ArtifactsOf(at)
+	if n < 0 || n > len(files) || n == 0 && !diff {
+		return console.Usage("cli.show.artifact", "request", console.OneLine(at.ID), "n", len(files))
+	}
+	if n > 0 {
+		files = files[n-1 : n]
+	}
+	if diff {
+		return showDifferences(b, files)
+	}
+	text, ok := b.ShownVersion(files[0])
+	if !ok {
+		return console.Refused("cli.show.artifact.gone", "file", console.OneLine(files[0].Path))
+	}
+	if b.Env.AtTerminal() {
+		text = console.Lines(text)
+	}
+	_, err = io.WriteString(b.Env.Out, text)
+	return err
+}
+
+// showDifferences prints what has changed in files; the error says that something has.
+func showDifferences(b *workspace.Workspace, files []workspace.ArtifactLine) error {
+	changed := 0
+	for _, f := range files {
+		if f.Changed() {
+			changed++
+			b.Env.Say("say.text", "text", strings.Join(differenceLines(b, f), "\n"))
+		}
+	}
+	if changed > 0 {
+		return console.Refused("cli.show.diff.changed", "n", changed)
+	}
+	return nil
+}
+
+// differenceLines are what has changed in a file: its path, and the lines of a unified diff
+// or the two digests.
+func differenceLines(b *workspace.Workspace, f workspace.ArtifactLine) []string {
+	lines, more := b.Difference(f, b.Artifact(f.Path))
+	head := console.OneLine(f.Path)
+	switch {
+	case len(lines) == 0:
+		return []string{b.Env.Text("cli.show.diff.digests", "file", head, "then", cmp.Or(string(f.SHA256), "–"), "now", cmp.Or(string(f.Now), "–"))}
+	case more > 0:
+		lines = append(lines, b.Env.Text("cli.show.diff.more", "n", more))
+	}
+	return append([]string{head}, lines...)
 }
 
 // showSubject shows what an argument names.

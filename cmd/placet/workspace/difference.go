@@ -61,6 +61,12 @@ func (l *ArtifactLine) carries(a gate.Artifact) {
 	}
 }
 
+// ArtifactsOf are the files that a request shows, open or closed.
+func (b *Workspace) ArtifactsOf(at RequestAt) []ArtifactLine {
+	_, files := b.shown(at.Found, at.ID)
+	return files
+}
+
 // ChangedLines are the files of an open request that an answer is bound to and that are not
 // what was asked about.
 func (b *Workspace) ChangedLines(t Request) []ArtifactLine {
