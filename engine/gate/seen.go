@@ -33,18 +33,18 @@ const (
 )
 
 // Carry has the request carry the texts of the files that an answer is bound to, as far as
-// there is room. text returns what stands in a file that has a digest, ok is false where
-// nobody may be shown it.
+// there is room. text returns what stands in a file that has a digest, which the family may
+// know already; ok is false where nobody may be shown it.
 func (r *Request) Carry(text func(Artifact) (body string, ok bool)) {
 	room := carriedAll
 	r.Artifacts = slices.Clone(r.Artifacts)
 	for i := range r.Artifacts {
 		a := &r.Artifacts[i]
-		a.Text = nil
-		if !a.Binding || a.SHA256 == "" {
-			continue
+		body, ok := "", false
+		if a.Binding && a.SHA256 != "" {
+			body, ok = text(*a)
 		}
-		if body, ok := text(*a); ok && len(body) <= min(carriedText, room) && isText(body) {
+		if a.Text = nil; ok && len(body) <= min(carriedText, room) && isText(body) {
 			a.Text, room = &body, room-len(body)
 		}
 	}

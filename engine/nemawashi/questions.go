@@ -92,9 +92,12 @@ func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	req.ItemsMax, req.ItemsWith = 1, []string{optSteer}
 	draft, _ := r.State.current()
 	req.Artifacts = []gate.Artifact{{Path: r.Path(draftPath(draft.Version)), SHA256: draft.Digest.Hex(), Binding: true}}
+	if words, ok := r.draftText(draft); ok {
+		req.Artifacts[0].Text = &words
+	}
 	for _, p := range shown {
 		for _, f := range p.files() {
-			req.Artifacts = append(req.Artifacts, gate.Artifact{Path: requestFile(r, q.ID, f.File), SHA256: engine.Digest(f.SHA256).Hex(), Binding: true})
+			req.Artifacts = append(req.Artifacts, gate.Artifact{Path: requestFile(r, q.ID, f.File), SHA256: engine.Digest(f.SHA256).Hex(), Binding: true, Text: r.heldText(q, f)})
 		}
 	}
 	context := context(r, schemas.Member{Name: "effective", Value: shown})
@@ -102,6 +105,22 @@ func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 		context = append(context, schemas.Member{Name: "supersedes", Value: r.State.Superseded[n-1].ApprovalRequestID})
 	}
 	return context
+}
+
+// heldText is what placet writes into a file beside a request, nil where it wrote the request
+// already.
+func (r *view) heldText(q *run.Request, held heldInFile) *string {
+	if r.Folder(q.ID).Request != nil {
+		return nil
+	}
+	_, files := byFile(r.whole(q))
+	for _, f := range files {
+		if f.name == held.File {
+			body := string(f.body)
+			return &body
+		}
+	}
+	return nil
 }
 
 // requestFile is the path of a file beside a request, relative to the workspace.

@@ -8,7 +8,7 @@ import (
 )
 
 // Text is what a request carries of a file: what its request.json has, before there is one
-// what stands in the file. A file that git ignores may hold what must not come into git.
+// what the family is about to write or what stands in the file. A file that git ignores may hold what must not come into git.
 func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	f := r.Folder(id)
 	if f.Request != nil {
@@ -19,12 +19,15 @@ func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 		}
 		return "", false
 	}
-	d := r.Snap.Doc(a.Path)
-	if !d.Present() || d.Sum.Hex() != a.SHA256 {
+	if d := r.Snap.Doc(a.Path); a.Text == nil && d.Present() && d.Sum.Hex() == a.SHA256 {
+		body := string(d.Body)
+		a.Text = &body
+	}
+	if text, ok = a.Carried(); !ok {
 		return "", false
 	}
 	ignored, known := r.Fact(engine.IgnoredNeed + a.Path)
-	return string(d.Body), known && len(ignored.Body) == 0
+	return text, known && len(ignored.Body) == 0
 }
 
 // How long after the moment at which a request is issued the files that it shows may have

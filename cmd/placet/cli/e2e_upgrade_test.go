@@ -166,7 +166,11 @@ func (p *place) saysWhatItSaw(dir, words string) {
 	}
 	for id, word := range upgraded {
 		if strings.HasPrefix(request.RequestID, id) {
-			resp := gate.Response{RequestID: request.RequestID, Response: word, Comment: words, ProvidedBy: gate.By{User: "kim", Source: "file"}, Artifacts: seen}
+			option, ok := gate.Match(request.Options, word)
+			if !ok {
+				option = request.Options[0].ID // the form of then calls it by another name
+			}
+			resp := gate.Response{RequestID: request.RequestID, Response: option, Comment: words, ProvidedBy: gate.By{User: "kim", Source: "file"}, Artifacts: seen}
 			body, err := resp.Encode()
 			if err != nil {
 				p.t.Fatal(err)
