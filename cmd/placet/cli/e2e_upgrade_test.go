@@ -161,7 +161,7 @@ func (p *place) saysWhatItSaw(dir, words string) {
 		p.t.Fatal(err)
 	}
 	seen := request.Binding()
-	if len(seen) == 0 {
+	if len(seen) == 0 || request.Family == "faber" { // whose requests are as old as their files
 		return
 	}
 	for id, word := range upgraded {
