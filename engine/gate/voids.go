@@ -4,8 +4,10 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"placet/engine"
+	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -119,4 +121,32 @@ func Counting(a Evaluation) (answers []VoidAnswer) {
 		}
 	}
 	return answers
+}
+
+// Sent are the files of a request's folder that somebody has sent as answers, whatever they
+// say.
+func Sent(docs []engine.Document) (answers []VoidAnswer) {
+	for _, d := range docs {
+		v := VoidAnswer{Path: path.Base(d.Path), SHA256: d.Sum.Hex()}
+		switch r, err := ReadResponse(v.Path, d.Body); {
+		case d.Present() && d.Kind == layout.KindResponse && err == nil:
+			v.Response, v.By = templates.Cut(r.Response, 200), r.ProvidedBy.User
+		case d.Present() && d.Kind == layout.KindForm && filledIn(d):
+			v.Response, v.By = firstTicked(normal(answerPart(d.Body))), owner(d.Known)
+		default:
+			continue
+		}
+		answers = append(answers, v)
+	}
+	return answers
+}
+
+// firstTicked is the first item that is ticked in the part of a form that is answered.
+func firstTicked(part string) string {
+	for line := range strings.Lines(part) {
+		if m := boxLine.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil && m[2] != " " {
+			return templates.Cut(templates.Plain(m[3]), 200)
+		}
+	}
+	return ""
 }

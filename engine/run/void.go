@@ -33,9 +33,7 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 		r.WakeAt(still)
 		return false
 	}
-	asked := r.evaluationOf(q, r.issued(q))
-	asked.Rewritten = nil
-	answers := gate.Counting(asked)
+	answers := r.voidable(q)
 	if len(answers) == 0 {
 		return false
 	}
@@ -46,13 +44,20 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 	return true
 }
 
-// issued is request.json as it was issued where it can be made again, whatever stands in its
-// place, else what stands there.
-func (r *Run[S]) issued(q *Request) []byte {
-	if body := r.requestJSON(q); string(engine.Sum(body)) == string(q.Digest) {
-		return body
+// voidable are the answers to a request that a changed artifact makes void: those that would
+// count by request.json as it was issued, whatever stands in its place. Where nobody knows
+// any more what that was, they are all that were sent.
+func (r *Run[S]) voidable(q *Request) []gate.VoidAnswer {
+	f := r.Folder(q.ID)
+	body := f.Doc.Body
+	if string(f.Doc.Sum) != string(q.Digest) {
+		if body = r.requestJSON(q); string(engine.Sum(body)) != string(q.Digest) && !r.asker.remakes(q) {
+			return gate.Sent(f.Docs)
+		}
 	}
-	return r.Folder(q.ID).Doc.Body
+	asked := r.evaluationOf(q, body)
+	asked.Rewritten = nil
+	return gate.Counting(asked)
 }
 
 // changes are the binding artifacts of a request that are not what was asked about, as far
