@@ -2,6 +2,7 @@ package exec
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -142,8 +143,8 @@ func FuzzReadShell(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		getenv := func(name string) string { return strings.ToLower(name) }
-		words, untold := readShell([]string{"bash", "-c", text}, getenv)
-		again, untoldAgain := readShell([]string{"bash", "-c", text}, getenv)
+		words, untold := readShell([]string{"bash", "-c", text}, getenv, path.IsAbs)
+		again, untoldAgain := readShell([]string{"bash", "-c", text}, getenv, path.IsAbs)
 		if diff := cmp.Diff([]any{words, untold}, []any{again, untoldAgain}); diff != "" {
 			t.Errorf("%q is read differently again:\n%s", text, diff)
 		}
