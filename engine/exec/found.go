@@ -25,8 +25,11 @@ func (r *shellReader) readLoading(name, value string) {
 	if zsh := r.other && (name == "path" || name == "fpath" || name == "cdpath"); !zsh && !loading.MatchString(name) || name != "PATH" && strings.Trim(value, " \t\n") == "" {
 		return
 	}
-	own := filepath.SplitList(r.getenv(name))
-	for _, entry := range strings.Split(value, ":") {
+	own, entries := filepath.SplitList(r.getenv(name)), strings.Split(value, ":")
+	if !r.canWork(len(entries)) {
+		return // and nobody can tell what the command runs
+	}
+	for _, entry := range entries {
 		words := strings.Fields(entry)
 		if len(words) == 0 && !slices.Contains(own, entry) || slices.ContainsFunc(words, func(word string) bool {
 			return !strings.HasPrefix(word, "-") && !slices.Contains(own, word) && !(path.IsAbs(word) && !strings.ContainsAny(word, wildcard) && r.isOutside(word))
@@ -80,7 +83,7 @@ func (c *Contents) onPath(names []string) (more []string) {
 		more = append(more, path.Clean(dir))
 	}
 	for _, name := range names[:min(len(names), mostNamesBelow)] {
-		if strings.Contains(name, "/") {
+		if strings.Contains(name, "/") || strings.HasPrefix(name, "-") {
 			continue
 		}
 		i := slices.IndexFunc(dirs, func(dir string) bool { return path.IsAbs(dir) && isProgram(path.Join(dir, name)) })
