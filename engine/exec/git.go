@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ const gitKind = "git"
 // gitSafe comes before every command. A repository's configuration is data
 // written by others: nothing that it names may run, and nothing is fetched.
 var gitSafe = []string{
-	"--no-pager", "--no-optional-locks", "--literal-pathspecs",
+	"--no-pager", "--no-optional-locks",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.quotePath=false",
 	"-c", "diff.external=", "-c", "log.showSignature=false", "-c", "color.ui=false",
 	"-c", "core.attributesFile=" + os.DevNull, "-c", "protocol.allow=never",
@@ -111,7 +112,7 @@ func ExcludeFile(root string, own []string) string {
 
 // Ignores reports whether git ignores a path of the workspace at root by its rules, tracked or not.
 func Ignores(root string, own []string, path string) bool {
-	_, err := repo{root: root, own: own, timeout: gitTimeout}.ask(retention{}, "check-ignore", "--quiet", "--no-index", "--", path)
+	_, err := repo{root: root, own: own, timeout: gitTimeout}.ask(retention{}, "check-ignore", "--quiet", "--no-index", "--", "./"+path)
 	return err == nil
 }
 
@@ -133,7 +134,7 @@ func (r repo) ignored(path string) []byte {
 	if _, err := exec.LookPath("git"); err != nil {
 		return []byte(path)
 	}
-	if e := r.run(retention{}, "check-ignore", "--quiet", "--", path); e.word == finished && e.code != nil && *e.code == notIgnored {
+	if e := r.run(retention{}, "check-ignore", "--quiet", "--", "./"+path); e.word == finished && e.code != nil && *e.code == notIgnored {
 		return nil
 	}
 	return []byte(path)
@@ -206,8 +207,12 @@ func (r repo) ask(keep retention, args ...string) (Output, error) {
 }
 
 func (r repo) run(keep retention, args ...string) exitResult {
+	safe := slices.Clone(gitSafe)
+	if args[0] != "check-ignore" { // which takes paths alone, and refuses the option
+		safe = append(safe, "--literal-pathspecs")
+	}
 	return run(spec{
-		argv: append(append([]string{"git"}, gitSafe...), args...),
+		argv: slices.Concat([]string{"git"}, safe, args),
 		env:  environ(r.own, nil, gitEnv), dir: r.root,
 	}, keep, terms{timeout: &r.timeout, grace: time.Second})
 }

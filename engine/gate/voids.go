@@ -123,10 +123,20 @@ func Counting(a Evaluation) (answers []VoidAnswer) {
 	return answers
 }
 
-// Sent are the files of a request's folder that somebody has sent as answers, whatever they
-// say.
-func Sent(docs []engine.Document) (answers []VoidAnswer) {
-	for _, d := range docs {
+// holds reports whether a content is void already.
+func (v *Voids) holds(sum string) bool {
+	return v != nil && slices.ContainsFunc(v.Voids, func(one Void) bool {
+		return slices.ContainsFunc(one.Answers, func(a VoidAnswer) bool { return a.SHA256 == sum })
+	})
+}
+
+// Sent are the files of the folder that somebody has sent as answers, whatever they say, and
+// that are not void already.
+func (f *Folder) Sent() (answers []VoidAnswer) {
+	for _, d := range f.Docs {
+		if f.Voids.holds(d.Sum.Hex()) {
+			continue
+		}
 		v := VoidAnswer{Path: path.Base(d.Path), SHA256: d.Sum.Hex()}
 		switch r, err := ReadResponse(v.Path, d.Body); {
 		case d.Present() && d.Kind == layout.KindResponse && err == nil:

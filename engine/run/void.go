@@ -52,7 +52,7 @@ func (r *Run[S]) voidable(q *Request) []gate.VoidAnswer {
 	body := f.Doc.Body
 	if string(f.Doc.Sum) != string(q.Digest) {
 		if body = r.requestJSON(q); string(engine.Sum(body)) != string(q.Digest) && !r.asker.remakes(q) {
-			return gate.Sent(f.Docs)
+			return f.Sent()
 		}
 	}
 	asked := r.evaluationOf(q, body)

@@ -409,6 +409,11 @@ func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
 		return a.Status == "open" && strings.Contains(a.Note, "plan.md has changed since you were asked")
 	})
 	p.write("plan.md", "the plan")
+	p.remove(p.asking(ids[3]) + "/response.json")
+	p.until("somebody says what they saw", func() bool {
+		_, code := p.placet("respond", ask.RequestID(ids[3]), "deploy", "--as", "kim")
+		return code == 0
+	})
 	if a := returned(t, waiting[3]); a.Response != "deploy" {
 		t.Errorf("answer %+v", a)
 	}
