@@ -44,6 +44,7 @@ var attacks = slices.Concat(
 	fabricationAttacks,
 	sourceAttacks,
 	reuseAttacks,
+	referenceAttacks,
 )
 
 func TestAttacks(t *testing.T) {
