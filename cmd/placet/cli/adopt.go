@@ -15,6 +15,7 @@ import (
 	"placet/engine"
 	"placet/engine/reconcile"
 	kernel "placet/engine/run"
+	"placet/engine/statedir"
 	"placet/templates"
 )
 
@@ -33,16 +34,16 @@ func adoptVerb() verb {
 			if err != nil {
 				return err
 			}
-			if named && len(digest) < workspace.LeastDigest {
-				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try", "n", workspace.LeastDigest)
+			if named && !statedir.IsReference(digest) {
+				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try")
 			}
 			return adoptRun(c.ctx, b, f, digest, strings.TrimSpace(reason), by)
 		},
 	}
 }
 
-// adoptRun records a person's word for the state document of a run, whose digest
-// begins with the given one; "" asks at a terminal.
+// adoptRun records a person's word for the state document of a run that a word names; ""
+// asks at a terminal.
 func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
@@ -56,12 +57,13 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if v.Unaccounted == "" {
 		return console.Refused("cli.adopt.fine", "run", name).Try("say.text", "text", look)
 	}
-	short := v.Unaccounted.Hex()[:workspace.ShownDigest]
+	use := []string{"adopt", v.Key.String()}
+	short := b.References.Of(v.Unaccounted, use...)
 	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
 	switch {
 	case state.Sum != v.Unaccounted:
 		return console.Refused("cli.adopt.changed", "run", name).Try("say.text", "text", look)
-	case digest != "" && !strings.HasPrefix(v.Unaccounted.Hex(), strings.TrimPrefix(digest, "sha256:")):
+	case digest != "" && !b.References.IsOf(digest, v.Unaccounted, use...):
 		return console.Refused("cli.adopt.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Refused("cli.adopt.unnamed", "run", name).Try("cli.adopt.look", "command", again)

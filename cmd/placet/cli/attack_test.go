@@ -45,6 +45,7 @@ var attacks = slices.Concat(
 	sourceAttacks,
 	reuseAttacks,
 	bindsAttacks,
+	referenceAttacks,
 )
 
 func TestAttacks(t *testing.T) {
