@@ -46,6 +46,7 @@ var attacks = slices.Concat(
 	reuseAttacks,
 	bindsAttacks,
 	referenceAttacks,
+	askedForAttacks,
 )
 
 func TestAttacks(t *testing.T) {
