@@ -67,6 +67,9 @@ type Document struct {
 	Over Digest
 	// Changed is when the file last changed, as the file system says.
 	Changed time.Time
+	// Modified is when the content was written last, as the file says: its owner may have
+	// set that. Moving the file does not change it. Zero where nobody has looked.
+	Modified time.Time
 	// Err is nil, ErrAbsent, ErrUnsettled, or why the file is unusable.
 	Err error
 	// Known lists who wrote an answer and how placet knows it, each "how:who":

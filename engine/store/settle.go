@@ -54,7 +54,7 @@ func (a target) settleTime() time.Duration {
 // look reads one file as far as the rules of settling allow, and notes in the entry
 // what it has seen. The time says when to look again if it is unsettled.
 func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
-	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
+	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed, Modified: info.Modified}
 	if err := a.check(info); err != nil {
 		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.isRacy(info)}
 		d.Known, d.Err = s.owner(a, info), err
@@ -71,7 +71,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 	if err != nil {
 		return s.unreadDocument(a, e, d, info, err)
 	}
-	d.Changed = c.info.Changed
+	d.Changed, d.Modified = c.info.Changed, c.info.Modified
 	*e = s.nextEntry(a, e, c, g)
 	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
