@@ -67,7 +67,13 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 		d.Kind = a.file.Kind
 		return d, time.Time{}
 	}
-	d.Known = s.owner(a, info)
+	shared, err := s.isShared(a, info)
+	if err != nil {
+		return s.unreadDocument(a, e, d, info, err)
+	}
+	if !shared { // else anybody may have written it
+		d.Known = s.owner(a, info)
+	}
 	g.isRacy(info) // before it is read: a change after this shows
 	c, err := s.readAsked(a)
 	if err != nil {
@@ -98,9 +104,6 @@ func (s *settler) owner(a target, info fs.Info) []string {
 	if a.file.Writer == layout.Placet {
 		return nil
 	}
-	if (a.file.Kind == layout.KindResponse || a.file.Kind == layout.KindForm) && s.isShared(a, info) {
-		return nil // anybody may have written it
-	}
 	return s.owners.known(info.UID)
 }
 
@@ -109,13 +112,13 @@ const forOthers = 0o022
 
 // isShared reports whether others than its owner may have written an answer, or moved another
 // file of the owner's to its place. A program of placet's own user could do so anyway.
-func (s *settler) isShared(a target, info fs.Info) bool {
-	if s.owners.letsOthersWrite(info) {
-		return true
+func (s *settler) isShared(a target, info fs.Info) (bool, error) {
+	if a.file.Kind != layout.KindResponse && a.file.Kind != layout.KindForm {
+		return false, nil
 	}
 	dir, err := s.fs.Stat(path.Dir(a.path))
 	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == uint32(os.Geteuid())
-	return err != nil || !isOwn || s.owners.letsOthersWrite(dir)
+	return !isOwn || s.owners.letsOthersWrite(dir) || s.owners.letsOthersWrite(info), err
 }
 
 // attributed says for whom this machine has written a file that anyone may write, and
