@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,6 +76,9 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if err := adoptState(b, f, state, reason, by); err != nil {
 		return err
 	}
+	if err := renew(b, f, state); err != nil {
+		return err
+	}
 	daemon := b.HasDaemon("workspace.nodaemon.go_on")
 	data := map[string]any{"run": v.Key.String(), "path": state.Path, "digest": state.Sum, "status": v.Status, "by": by, "reason": reason, "daemon": daemon}
 	return b.Env.Answer(data, func() {
@@ -109,7 +113,10 @@ func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document
 		return err
 	}
 	journal := kernel.JournalBeside(state.Path)
-	kind, _ := f.Family.Layout.File(f.Run, path.Base(journal))
+	kind, known := f.Family.Layout.File(f.Run, path.Base(journal))
+	if !known {
+		return nil
+	}
 	if n := int64(len(body)); kind.End > 0 && n > kind.End {
 		return console.Refused("cli.adopt.long", "run", console.Brief(f.Key()), "file", journal, "bytes", n, "most", kind.End).Try("cli.adopt.long.try")
 	}
@@ -118,4 +125,28 @@ func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document
 		return console.Refused("cli.adopt.failed", "run", console.Brief(f.Key()), "error", err)
 	}
 	return b.Store.Flush()
+}
+
+// renew records a state that placet itself wrote before another one, and its requests, as the
+// newest again. The note about it goes, so that whoever watches the run looks at it.
+func renew(b *workspace.Workspace, f reconcile.Found, state engine.Document) error {
+	if b.StateDir == nil {
+		return nil
+	}
+	var older []engine.Document
+	for name, digests := range b.StateDir.Issued(f.Run.Dir) {
+		rel, _ := strings.CutPrefix(name, f.Run.Dir+"/")
+		if d := b.ReadDocument(f, rel); d.Present() {
+			if d.Issued = digests; d.IsOlder() {
+				older = append(older, d)
+			}
+		}
+	}
+	if !slices.ContainsFunc(older, func(d engine.Document) bool { return d.Path == state.Path }) {
+		return nil
+	}
+	if err := cmp.Or(b.StateDir.Issue(f.Run.Dir, older), b.StateDir.Confirm(f.Run.Dir, older)); err != nil {
+		return err
+	}
+	return b.Store.Commit(f.Run, f.Family.Layout, engine.Plan{Removes: []string{state.Path + ".problem.md"}})
 }

@@ -47,6 +47,7 @@ var attacks = slices.Concat(
 	bindsAttacks,
 	referenceAttacks,
 	askedForAttacks,
+	olderAttacks,
 )
 
 func TestAttacks(t *testing.T) {

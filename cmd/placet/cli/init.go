@@ -92,7 +92,7 @@ func initWorkspace(w *console.Env, root string, conf config.Settings, clients []
 	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
 		return err
 	}
-	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
+	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir, 0o777) }); err != nil {
 		return err
 	}
 	// git ignores all that .placet/ holds, wherever the folder goes.
