@@ -85,7 +85,7 @@ func TestBrowserStates(t *testing.T) {
 	empty := serveAt(newPlace(t, t.TempDir(), 0))
 	s.token("all", "read,write,decide")
 	p.until("every family asks", func() bool {
-		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+3
+		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == leftOpen+3
 	})
 	b, nothing, stranger := newTab(t, browser), newTab(t, browser), newTab(t, browser)
 	b.login(s)

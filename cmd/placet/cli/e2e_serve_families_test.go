@@ -68,7 +68,7 @@ func TestServeAnswersEveryFamily(t *testing.T) {
 			family, _, _ := strings.Cut(q.Run, "/")
 			families[family] = families[family] || p.read(q.Form) != ""
 		}
-		return len(families) == 5 && len(list.Data.Requests) == len(upgraded)+2
+		return len(families) == 5 && len(list.Data.Requests) == leftOpen+2
 	})
 	same := func(what, path string, without []string, args ...string) {
 		t.Helper()

@@ -99,7 +99,7 @@ func TestServeIsAsDescribed(t *testing.T) {
 	s := serveAt(p)
 	s.token("all", "read,write,decide")
 	p.until("every family asks", func() bool {
-		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == len(upgraded)+2
+		return strings.Count(s.call("all", "GET", "/api/v1/requests", nil).body, `"reference"`) == leftOpen+2
 	})
 	var api described
 	if err := json.Unmarshal([]byte(s.call("", "GET", "/openapi.json", nil).body), &api); err != nil {

@@ -21,6 +21,9 @@ var upgraded = map[string]string{
 	"fr-20261120-000001": "approve", "approve-": "approve", "ask-": "approve", "apr-": "reject", "esc-": "skip",
 }
 
+// leftOpen is how many requests of the workspace "waiting" are open.
+const leftOpen = 8
+
 // TestUpgrade goes on in workspaces that earlier versions left waiting: answers that were
 // given to them count, and so do those that are given afterwards into the forms that they
 // wrote, whose sentences the forms of today word otherwise. Nothing is asked anew and no
@@ -34,7 +37,7 @@ func TestUpgrade(t *testing.T) {
 		"answered before": {answeredBefore: true}, "answered afterwards": {},
 		"answered before, in words": {answeredBefore: true, words: "only on Friday"}, "answered afterwards, in words": {words: "only on Friday"},
 	} {
-		for left, n := range map[string]int{"waiting": 8, "open": 6} {
+		for left, n := range map[string]int{"waiting": leftOpen, "open": 6} {
 			t.Run(left+", "+name, func(t *testing.T) {
 				t.Parallel()
 				p := leftWaiting(t, left)
