@@ -141,7 +141,7 @@ type Section struct {
 // Reference, Family, Level, Approvers, GatesWait and Answer.
 type OpenRequest struct {
 	Request   string          `json:"request_id"`
-	Reference string          `json:"reference"` // id and short digest, as the answering verbs take them
+	Reference string          `json:"reference"` // id and what names the digest, as the answering verbs take them
 	Run       Key             `json:"run"`
 	Family    string          `json:"family"`
 	Type      string          `json:"type"`

@@ -71,6 +71,8 @@ var (
 // value that it may have, in whatever order the commands of a text run.
 type shellReader struct {
 	getenv func(string) string
+	// isOutside reports whether an absolute path leads to nothing in the workspace.
+	isOutside func(name string) bool
 	// words are the values that can be told, and untold those that cannot and may be a file
 	// that is run, with the words as they are written.
 	words  names
@@ -79,10 +81,15 @@ type shellReader struct {
 	// assigns some, too, and open that not all values are known.
 	variables     map[string][]string
 	sourced, open bool
+	// other says that the command has a shell that is not like bash.
+	other bool
 	// away says that the command may be in a folder that cannot be told.
 	away bool
 	// run are the substitutions that have been read as what is run.
 	run map[syntax.Node]bool
+	// scripts are the values that a shell reads as a text: what they begin with is no
+	// assignment of the command that has them as an argument.
+	scripts map[string]bool
 	// within is the text that is being read, where a part of it cannot be told.
 	within string
 	// texts is how many texts have been read, and work how much is left to be read.
@@ -91,11 +98,12 @@ type shellReader struct {
 
 // readShell reads an argument vector. untold holds, by the words as they are written, values
 // with wildcards: files that the command may run, and of which cannot be told which they are.
-func readShell(argv []string, getenv func(string) string) (words []string, untold map[string][]string) {
-	r := &shellReader{getenv: getenv, variables: map[string][]string{}}
+func readShell(argv []string, getenv func(string) string, isOutside func(string) bool) (words []string, untold map[string][]string) {
+	r := &shellReader{getenv: getenv, isOutside: isOutside, variables: map[string][]string{}}
 	for round := 0; ; round++ {
 		before := r.size()
 		r.words, r.untold, r.run = names{seen: map[string]bool{}}, map[string]string{}, map[syntax.Node]bool{}
+		r.scripts = map[string]bool{}
 		r.texts, r.work = 0, mostWork
 		r.readArgv(argv)
 		if r.size() == before || r.open {
@@ -170,7 +178,7 @@ func (r *shellReader) addWord(w shellWord, depth int) {
 		if strings.Contains(value, "..") && strings.Trim(value, "./") == "" { // cd ../..
 			r.words.add(value)
 		}
-		if m := assignedWord.FindStringSubmatch(value); m != nil { // env x=check sh -c 'sh $x.sh'
+		if m := assignedWord.FindStringSubmatch(value); m != nil && !r.scripts[value] { // env x=check sh -c 'sh $x.sh'
 			r.assign(m[1], m[2])
 		}
 		if strings.ContainsAny(value, " \t\n;|&$`~\\'\"{<(") {
@@ -218,6 +226,7 @@ func hasArgument(node syntax.Node) (has bool) {
 
 // assign adds a value of a variable.
 func (r *shellReader) assign(name, value string) {
+	r.readLoading(name, value)
 	if values := r.variables[name]; len(values) < mostValues && !slices.Contains(values, value) {
 		r.variables[name] = append(values, value)
 	} else if len(values) == mostValues {
@@ -231,8 +240,10 @@ func (r *shellReader) mayRun(w shellWord, report bool, depth int) {
 		return
 	}
 	for _, value := range w.values {
-		if strings.ContainsAny(value, wildcard) {
-			r.cannotTell(value, w)
+		for _, value := range append(joinedTo(value), value) {
+			if strings.ContainsAny(value, wildcard) {
+				r.cannotTell(value, w)
+			}
 		}
 	}
 	r.readRuns(w, report, depth)
@@ -264,6 +275,10 @@ func (r *shellReader) readRun(node syntax.Node, stmts []*syntax.Stmt, depth int)
 
 // cannotTell notes a value that may be a file that is run.
 func (r *shellReader) cannotTell(value string, w shellWord) {
+	if value = withoutProcess(value); !strings.ContainsAny(value, wildcard) {
+		r.words.addWord(value)
+		return
+	}
 	if r.untold[value] == "" {
 		r.untold[value] = cmp.Or(r.within, w.written())
 	}
@@ -273,6 +288,7 @@ func (r *shellReader) cannotTell(value string, w shellWord) {
 // runs.
 func (r *shellReader) readText(w shellWord, report bool, depth int) {
 	for _, text := range w.values {
+		r.scripts[text] = r.scripts[text] || report
 		var file *syntax.File
 		err := errors.New("too much")
 		if r.texts++; r.texts <= mostTexts && depth <= deepestText && isReadable(text) {
@@ -405,6 +421,9 @@ func (r *shellReader) readAssignment(a *syntax.Assign) {
 			}
 		}
 	}
+	if a.Value == nil && a.Array == nil {
+		r.assign(a.Name.Value, "")
+	}
 	if a.Array != nil {
 		for _, elem := range a.Array.Elems {
 			if elem.Value != nil {
@@ -501,6 +520,8 @@ type callState struct {
 func (s *callState) next(value string) {
 	name := path.Base(value)
 	switch {
+	case s.r.other && loading.MatchString(value): // set -x PATH bin $PATH
+		s.r.assign(value, anyText)
 	case handing.MatchString(name):
 		s.r.assign("@", anyText)
 	case s.moves:
@@ -526,6 +547,7 @@ func (s *callState) next(value string) {
 	case name == "trap" && s.head:
 		s.text = true
 	case shells.MatchString(name):
+		s.r.other = s.r.other || name == "zsh" || name == "fish"
 		s.head, s.shell, s.script, s.runner = true, true, true, false
 	case interpreters.MatchString(name):
 		s.r.sourced = s.r.sourced || name == "source" || name == "."
@@ -734,6 +756,8 @@ func (r *shellReader) lookUp(name string) []string {
 		return []string{"."}
 	case positional.MatchString(name):
 		return r.arguments(false)
+	case name == "PATH": // what is assigned to it is read where it is assigned
+		return []string{r.getenv(name)}
 	case given.MatchString(name), name == "_", strings.HasPrefix(name, "BASH_"):
 		return []string{anyText}
 	}

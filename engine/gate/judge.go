@@ -78,6 +78,8 @@ type Evaluation struct {
 	Members []string
 	Gate    engine.Gate
 	Now     time.Time
+	// Asked is when the request was issued, the zero time where that is not known.
+	Asked time.Time
 	// Fact is what local git says to a need; ok is false where it has to be asked first.
 	// nil: nothing came by git.
 	Fact func(need string) (fact engine.Document, ok bool)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -53,7 +54,8 @@ type Button struct {
 	ID, Label, Style string
 	// Option is the id of the request's option that it stands for.
 	Option string
-	Value  string
+	// Value comes back with a press. The digest of what is shown is added to it.
+	Value string
 }
 
 // Styles of buttons.
@@ -69,7 +71,11 @@ const mostButtons = 5
 // words.
 func (p Post) buttons() []Button {
 	if p.Text.Buttons != nil {
-		return p.Text.Buttons
+		list := slices.Clone(p.Text.Buttons)
+		for i := range list {
+			list[i].Value += "|shown=" + p.Shown.Hex()
+		}
+		return list
 	}
 	q := p.Request
 	if len(q.Several) > 0 || len(q.Items) > 0 || len(q.Options) > mostButtons || q.FreeText() {

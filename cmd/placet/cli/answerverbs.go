@@ -188,9 +188,9 @@ func wasShown(b *workspace.Workspace, t workspace.Request, digest, verb, command
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Usage("cli.answer.unshown", "request", t.Label()).
 			Try("cli.answer.unshown.try", "show", "placet show "+console.OneLine(t.Request), "command", fmt.Sprintf("placet %s %s%s", verb, workspace.Reference(t.OpenRequest), command))
-	case !strings.HasPrefix(t.Digest.Hex(), digest):
+	case digest != "" && !b.IsShown(t.OpenRequest, digest):
 		showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
-		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+digest).
+		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+console.OneLine(digest)).
 			Try("cli.answer.changed.try", "reference", workspace.Reference(t.OpenRequest))
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"placet/engine"
 )
 
 // What a person chooses is what was shown to them, and a word that refuses never lets
@@ -53,9 +55,10 @@ func (p *place) reference() string {
 
 // askedRequest is what the listing says of a request.
 type askedRequest struct {
-	ID        string `json:"request_id"`
-	Reference string `json:"reference"`
-	Response  string `json:"response"`
+	ID        string        `json:"request_id"`
+	Reference string        `json:"reference"`
+	Response  string        `json:"response"`
+	Digest    engine.Digest `json:"digest"`
 }
 
 // openRequest is the one open request.

@@ -44,6 +44,10 @@ var attacks = slices.Concat(
 	fabricationAttacks,
 	sourceAttacks,
 	reuseAttacks,
+	bindsAttacks,
+	referenceAttacks,
+	askedForAttacks,
+	olderAttacks,
 )
 
 func TestAttacks(t *testing.T) {

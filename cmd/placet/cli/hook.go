@@ -271,6 +271,9 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 	if err != nil {
 		return o, err
 	}
+	if st := ended[0]; st.Answer != nil && !gate.Knows(approvers, st.Answer.KnownAs) {
+		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", shownBy(h.env, st))
+	}
 	return callOutcome(ended[0]), nil
 }
 

@@ -332,7 +332,7 @@ func (from Sources) AgreeByPath(own TrustFile, now time.Time, things []Untrusted
 // the workspace, everything where there are none, and returns their names. own is what was
 // agreed to in the workspace. damage says why it is not known what there was: then only
 // everything can be taken back.
-func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (names []string, damage, err error) {
+func (from Sources) RevokeByPath(refs statedir.References, own TrustFile, now time.Time, args []string) (names []string, damage, err error) {
 	p, damage := from.ofPath()
 	everything := len(args) == 0
 	if damage != nil && !everything {
@@ -344,7 +344,7 @@ func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (n
 	}
 	p.complete(own)
 	for _, one := range p.Trusted {
-		if everything || slices.ContainsFunc(args, func(arg string) bool { return Named(arg, one.Name, one.Digest) }) {
+		if everything || slices.ContainsFunc(args, func(arg string) bool { return Named(refs, arg, one.Name, one.Digest) }) {
 			names = append(names, one.Name)
 		}
 	}
@@ -356,7 +356,7 @@ func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (n
 		p.Trusted, p.Revoked = nil, map[string]string{everySetting: at}
 	}
 	for _, name := range names {
-		p.revoke(name, at, args)
+		p.revoke(refs, name, at, args)
 		if name == GatesKey[0] {
 			p.DecideGates(now)
 		}
@@ -365,9 +365,9 @@ func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (n
 }
 
 // revoke takes back what the arguments name of the agreements to a setting.
-func (p *pathTrust) revoke(name, at string, args []string) {
+func (p *pathTrust) revoke(refs statedir.References, name, at string, args []string) {
 	p.Trusted = slices.DeleteFunc(p.Trusted, func(one Trusted) bool {
-		return one.Name == name && slices.ContainsFunc(args, func(arg string) bool { return Named(arg, name, one.Digest) })
+		return one.Name == name && slices.ContainsFunc(args, func(arg string) bool { return Named(refs, arg, name, one.Digest) })
 	})
 	if p.Revoked == nil {
 		p.Revoked = map[string]string{}

@@ -141,14 +141,14 @@ func TestRevokingByThePath(t *testing.T) {
 	agreeByPath(t, from, noon)
 	first := replaceWorkspace(t, from)
 	kim := settingDigest("gates", `{"*":{"approvers":["kim"]}}`)
-	names, damage, err := from.RevokeByPath(TrustFile{}, noon.Add(time.Minute), []string{kim.Hex()[:12]})
+	names, damage, err := from.RevokeByPath(statedir.References{}, TrustFile{}, noon.Add(time.Minute), []string{kim.Hex()})
 	if !slices.Equal(names, []string{"gates"}) || damage != nil || err != nil {
 		t.Errorf("%v, %v, %v", names, damage, err)
 	}
 	if s := mustLoad(t, from); len(s.Gates) > 0 || s.Hook.Wait != "1h" {
 		t.Errorf("%+v, %s", s.Gates, s.Hook.Wait)
 	}
-	if names, damage, err := from.RevokeByPath(TrustFile{}, noon.Add(time.Minute), []string{"faber.resume"}); names != nil || damage != nil || err != nil {
+	if names, damage, err := from.RevokeByPath(statedir.References{}, TrustFile{}, noon.Add(time.Minute), []string{"faber.resume"}); names != nil || damage != nil || err != nil {
 		t.Errorf("%v, %v, %v", names, damage, err)
 	}
 	if err := os.RemoveAll(from.Workspace); err != nil {

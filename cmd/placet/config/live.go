@@ -43,6 +43,8 @@ type Live struct {
 	stamps [4]string // of the files: "" where there is none
 	looked time.Time
 	broken bool // the files cannot be used as they are now
+	// said are the errors that were said since the files could be used.
+	said []string
 	// News receives when other settings hold.
 	News chan struct{}
 }
@@ -138,9 +140,10 @@ func (l *Live) read() Settings {
 	l.broken = err != nil
 	switch {
 	case err != nil:
-		l.log.Error("cannot use the changed settings: nothing is trusted until they can be used, all else is as before", "error", err)
+		l.sayUnusable(err)
 		l.have = l.usable.broken()
 	default:
+		l.said = nil
 		l.tell(next, same)
 		l.have, l.usable = next, next
 		l.remember(next)
@@ -150,6 +153,18 @@ func (l *Live) read() Settings {
 	default: // nobody has heard of the last news yet
 	}
 	return l.have
+}
+
+// mostSaid is how many errors are said of settings until they can be used again.
+const mostSaid = 8
+
+// sayUnusable says why the settings cannot be used, once for each reason: a file may be written
+// again and again.
+func (l *Live) sayUnusable(err error) {
+	if text := err.Error(); len(l.said) < mostSaid && !slices.Contains(l.said, text) {
+		l.said = append(l.said, text)
+		l.log.Error("cannot use the changed settings: nothing is trusted until they can be used, all else is as before", "error", err)
+	}
 }
 
 // tell says what has changed: the settings, or only files that commands name.

@@ -138,6 +138,16 @@ func StateDir(w *console.Env, root string, create bool) (*statedir.Dir, error) {
 	return dir, err
 }
 
+// PathDir opens the folder of a workspace's path to read in it what makes placet stricter, also
+// where others could have written it. It is nil where none can be read.
+func PathDir(w *console.Env, root string) *statedir.Dir {
+	dir, err := statedir.OpenPath(w.StateHome(), root)
+	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
+		dir, _ = unusable.OpenExposed()
+	}
+	return dir
+}
+
 // SourcesOf are where the settings of a workspace come from.
 func SourcesOf(w *console.Env, root string) Sources {
 	s := Sources{Workspace: root, StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang}

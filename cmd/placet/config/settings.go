@@ -81,6 +81,8 @@ type Settings struct {
 	Contents *exec.Contents
 	seen     []commandFiles
 	trees    []string // the work trees of checkpoints
+	// elicits says that the user's own configuration sets mcp.elicit.
+	elicits bool
 	// Waiting are settings that do not count yet, counting are policy settings that do.
 	Waiting, counting []Setting
 	// Read are the configuration files that were found.
@@ -408,6 +410,9 @@ func (s *Settings) merge(l Layer) error {
 		case !p.stays:
 			remove(tree, p.key)
 		}
+	}
+	if _, says := lookup(tree, elicitKey); says && l.own {
+		s.elicits = true
 	}
 	joinRules(tree, s.tree)
 	delete(tree, GatesKey[0]) // mergeGates settles them

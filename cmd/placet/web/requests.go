@@ -290,7 +290,7 @@ func inWords(r workspace.Reply) workspace.Reply {
 
 // checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
 func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error {
-	if !isShown(t.Digest, shown) {
+	if !v.IsShown(t.OpenRequest, shown) {
 		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
 	if file := changedDraft(v, t); file != "" {
@@ -323,13 +323,6 @@ func moved(v *workspace.Workspace, t workspace.Request) string {
 		}
 	}
 	return ""
-}
-
-// isShown reports whether a digest, or as many digits of it as name it, is that of what is
-// shown now.
-func isShown(now engine.Digest, shown string) bool {
-	hex := strings.ToLower(strings.TrimPrefix(shown, "sha256:"))
-	return now != "" && len(hex) >= workspace.LeastDigest && strings.HasPrefix(now.Hex(), hex)
 }
 
 // answerClosed answers who answers what is closed: the same again is fine.
