@@ -44,6 +44,7 @@ var attacks = slices.Concat(
 	fabricationAttacks,
 	sourceAttacks,
 	reuseAttacks,
+	showsAttacks,
 )
 
 func TestAttacks(t *testing.T) {
