@@ -21,6 +21,7 @@ import (
 	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // newAsk is the ask that the command line makes.
@@ -166,12 +167,15 @@ func sayAsked(a *workspace.Asks, f reconcile.Found, st ask.State, reused *ask.Re
 			return
 		}
 		a.Env.Note("cli.ask.form", "form", form)
-		answers := []string{console.Typed("respond", request)} // until the daemon has opened it
+		answers, key := []string{console.Typed("respond", request)}, templates.Key("cli.ask.answer") // until the daemon has opened it
 		for _, open := range a.ViewOf(f).Open {
-			answers = workspace.HowToAnswer(a.Env.Lang, open, false)
+			listed := false
+			if answers, listed = workspace.ToAnswer(a.Env.Lang, open, false); !listed {
+				key = "cli.ask.read"
+			}
 		}
 		for _, how := range answers {
-			a.Env.Note("cli.ask.answer", "command", strings.ReplaceAll(how, "\n", "  "))
+			a.Env.Note(key, "command", strings.ReplaceAll(how, "\n", "  "))
 		}
 	})
 }

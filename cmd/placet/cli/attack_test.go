@@ -48,6 +48,7 @@ var attacks = slices.Concat(
 	referenceAttacks,
 	askedForAttacks,
 	olderAttacks,
+	showsAttacks,
 )
 
 func TestAttacks(t *testing.T) {

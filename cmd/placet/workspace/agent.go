@@ -218,7 +218,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	switch st.Status {
 	case ask.Answered:
 		given := st.Answer
-		a.Answered, a.Response, a.Comment = true, given.Response, given.Comment
+		a.Answered, a.Response, a.Comment = true, templates.Reveal(given.Response), templates.Reveal(given.Comment)
 		a.Selected = append(a.Selected, given.Selected...)
 		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Env.Lang, given.KnownAs)
 		if given.Late {
@@ -349,7 +349,7 @@ func (g *Agent) Report(session string, p mcp.Progress) (bool, error) {
 // about has changed, for whom it is not, and where a dialogue would not show all of it.
 func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 	f, st, err := g.ask(id)
-	if err != nil || st.Ask.Sensitivity == "private" || len(st.Ask.Context) > longestShownContext || g.may("answer", facade.Decide) != nil {
+	if err != nil || st.Ask.Sensitivity == "private" || g.may("answer", facade.Decide) != nil {
 		return t, false
 	}
 	at, err := v.ExactRequest(f.Key().String() + ":" + ask.RequestID(f.Run.ID))
@@ -357,12 +357,16 @@ func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 		return t, false
 	}
 	t, open := v.OpenRequestAt(at)
-	return t, open && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
+	size := 0
+	for _, d := range t.Details {
+		size += len(d.Value)
+	}
+	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
 }
 
-// longestShownContext is the longest context of a question, in bytes, that a dialogue shows.
+// longestDetails is how much of a question's context and files, in bytes, a dialogue shows.
 // Nobody answers in a dialogue what it shows a part of: a longer one has its form alone.
-const longestShownContext = 2000
+const longestDetails = 2000
 
 // Dialogue implements [mcp.Workspace].
 func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
@@ -371,10 +375,9 @@ func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
 	if !ok {
 		return d, false
 	}
-	_, st, _ := g.ask(id)
 	parts := []string{console.Lines(t.Prompt)}
-	if text := console.Lines(st.Ask.Context); text != "" {
-		parts = append(parts, text)
+	for _, d := range t.Details {
+		parts = append(parts, console.OneLine(d.Label)+":\n"+console.Lines(d.Value))
 	}
 	for _, name := range t.Artifacts {
 		parts = append(parts, "It is about "+console.OneLine(name))
