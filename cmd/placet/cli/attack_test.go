@@ -49,6 +49,7 @@ var attacks = slices.Concat(
 	askedForAttacks,
 	olderAttacks,
 	showsAttacks,
+	aboveAttacks,
 )
 
 func TestAttacks(t *testing.T) {

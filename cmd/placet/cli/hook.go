@@ -155,15 +155,17 @@ func (h *hookCall) open() error {
 	if err != nil {
 		return err
 	}
-	if !config.IsMarked(root) {
+	if !config.IsWorkspace(env.StateHome(), root) {
 		return config.NoWorkspace(env.Flags.Workspace, root)
 	}
-	roots, err := config.WorkspacesAbove(append([]string{root}, folders...)...)
+	roots, err := config.WorkspacesAbove(env.StateHome(), append([]string{root}, folders...)...)
 	if err != nil {
 		return err
 	}
 	for _, root := range roots {
-		conf, err := config.Load(config.SourcesOf(&env, root))
+		from := config.SourcesOf(&env, root)
+		from.Above = nil // each has a word of its own
+		conf, err := config.Load(from)
 		if err != nil {
 			return err
 		}

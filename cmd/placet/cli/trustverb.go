@@ -60,6 +60,9 @@ func listsTrust(cmd *cobra.Command, args []string) bool {
 type trustData struct {
 	Workspace string                 `json:"workspace"`
 	Waiting   []config.UntrustedLine `json:"waiting"`
+	// Agreeable is what holds already, and would hold, once agreed to, although somebody
+	// takes it out of the file.
+	Agreeable []config.UntrustedLine `json:"agreeable,omitempty"`
 	Trusted   []config.Trusted       `json:"trusted"`
 	// Held is what holds although it was agreed to when another folder or repository
 	// stood at the workspace's path.
@@ -67,8 +70,8 @@ type trustData struct {
 }
 
 func listTrust(b *workspace.Workspace) error {
-	waiting := b.AllUntrusted()
-	data := trustData{b.Root, waiting, b.Agreed.Trusted, b.Held()}
+	waiting, agreeable := b.AllUntrusted(), b.Agreeable()
+	data := trustData{b.Root, waiting, agreeable, b.Agreed.Trusted, b.Held()}
 	return b.Env.Answer(data, func() {
 		noteUntrustable(b)
 		for _, u := range waiting {
@@ -84,6 +87,10 @@ func listTrust(b *workspace.Workspace) error {
 		for _, t := range data.Held {
 			printTrusted(b.Env, "cli.trust.held", t)
 		}
+		for _, u := range agreeable {
+			showTrust(b, "agreeable", u)
+			b.Env.Say("cli.trust.agreeable", "name", console.OneLine(u.Name), "command", typedTrust(b, u))
+		}
 		noteWarnings(b, "trust")
 		switch {
 		case len(waiting) > 0:
@@ -94,7 +101,7 @@ func listTrust(b *workspace.Workspace) error {
 				key = "cli.trust.waits.tighter"
 			}
 			b.Env.Say(key, "names", tighter, "command", typedTrust(b, waiting[0]))
-		case len(b.Agreed.Trusted)+len(data.Held) == 0:
+		case len(agreeable)+len(b.Agreed.Trusted)+len(data.Held) == 0:
 			b.Env.Say("cli.trust.none")
 		}
 	})
@@ -189,7 +196,7 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}
-	waiting := b.AllUntrusted()
+	waiting := append(b.AllUntrusted(), b.Agreeable()...)
 	chosen, byName := waiting, []config.UntrustedLine(nil)
 	if len(args) > 0 {
 		var err error

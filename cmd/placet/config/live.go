@@ -40,7 +40,7 @@ type Live struct {
 	// and ends when agreement is taken back.
 	basis  map[engine.Digest][]engine.Digest
 	stands TrustFile
-	stamps [4]string // of the files: "" where there is none
+	stamps [5]string // of the files: "" where there is none
 	looked time.Time
 	broken bool // the files cannot be used as they are now
 	// said are the errors that were said since the files could be used.
@@ -188,7 +188,7 @@ func (l *Live) tell(next Settings, same bool) {
 
 // look takes the stamps of the files. The trust file is in a state folder that may
 // appear, vanish and become one in which others can write.
-func (l *Live) look() (stamps [4]string) {
+func (l *Live) look() (stamps [5]string) {
 	for i, path := range []string{filepath.Join(l.from.Workspace, "placet.toml"), l.from.User} {
 		if info, err := os.Stat(path); err == nil {
 			stamps[i] = stampOf(info)
@@ -196,6 +196,9 @@ func (l *Live) look() (stamps [4]string) {
 	}
 	stamps[2] = trustStamp(statedir.Open(l.from.StateHome, l.from.Workspace))
 	stamps[3] = trustStamp(statedir.OpenPath(l.from.StateHome, l.from.Workspace))
+	for _, folder := range l.from.Above {
+		stamps[4] += trustStamp(statedir.OpenSpelled(l.from.StateHome, folder)) + "\n"
+	}
 	return stamps
 }
 

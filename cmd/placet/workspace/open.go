@@ -159,7 +159,7 @@ func Look(w *console.Env) (*Workspace, error) {
 		w.CollectLater()
 	}
 	b, err := Open(w, Setup{Cached: true})
-	if err != nil || config.IsMarked(b.Root) {
+	if err != nil || config.IsWorkspace(w.StateHome(), b.Root) {
 		return b, err
 	}
 	if found, err := b.Loop.Runs(); err == nil && len(found) == 0 {
