@@ -33,6 +33,8 @@ func TestAnAskThatCannotBeAsked(t *testing.T) {
 		`{"question": "a", "type": "multi"}`:   "/options: a multi needs 1 to 50",
 		`{"question": "a", "type": "review"}`:  "/artifacts: a review is of at least one file",
 		`{"question": "a", "supersedes": "x"}`: "/supersedes: an ask cannot take its own place",
+		`{"question": "a", "round_of": "x"}`:   "/round_of: an ask cannot follow itself",
+		`{"question": "a", "round_of": "y"}`:   `/round_of: there is no ask "y"`,
 		`{"question": "a", "type": "text", "options": [{"id": "b"}]}`:                                                       "/options: a text has no options",
 		`{"question": "a", "type": "approval", "options": [{"id": "Approve"}, {"id": "deploy"}]}`:                           `/options/1/id: "deploy" is no answer`,
 		`{"question": "a", "options": [{"id": "a-b"}, {"id": "A_B"}]}`:                                                      "/options/1/id: cannot offer both",

@@ -13,7 +13,11 @@ import (
 // from which every surface shows what an answer decides about. A surface that shows less
 // of it offers no answer.
 func (r Request) Details(lang string) []engine.Fact {
-	list := ContextFacts(r.Context, lang)
+	var list []engine.Fact
+	if r.Since != "" {
+		list = append(list, engine.Fact{Label: templates.Text(lang, "form.since"), Value: r.Since})
+	}
+	list = append(list, ContextFacts(r.Context, lang)...)
 	for _, a := range r.Artifacts {
 		if text, ok := a.Carried(); ok && a.Binding {
 			list = append(list, engine.Fact{Label: a.Path, Value: text})

@@ -116,6 +116,11 @@ func (g *Agent) question(q mcp.Question) (*NewAsk, error) {
 		}
 		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: rel})
 	}
+	if q.RoundOf != "" {
+		if _, err := x.Follows(g.Asks, strings.TrimPrefix(q.RoundOf, "ask/")); err != nil {
+			return nil, explained(err)
+		}
+	}
 	return x, nil
 }
 

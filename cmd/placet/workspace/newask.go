@@ -95,6 +95,42 @@ func Slug(s string, longest int, empty string) string {
 	return slug[:min(len(slug), longest)]
 }
 
+// Follows makes the ask the next round after the one of an id, and has it take the place of
+// that one while it is open. st is how that one stands.
+func (x *NewAsk) Follows(a *Asks, id string) (st ask.State, err error) {
+	f, err := a.Find(id)
+	if err != nil {
+		return st, err
+	}
+	j := a.judgeAsk(f)
+	switch {
+	case !j.Begun:
+		return st, console.Usage("workspace.ask.round.unknown", "ask", console.Brief(f.Key())).Try("workspace.asks.try")
+	case !j.State.MayGoOn():
+		return st, console.Usage("workspace.ask.invalid", "error", AnsweredAlready{j.State})
+	case !j.State.IsFinal():
+		x.Supersedes = cmp.Or(x.Supersedes, f.Run.ID)
+	}
+	x.RoundOf = f.Run.ID
+	return j.State, nil
+}
+
+// Again makes the ask what the one of an id asked, about the files as they are now. Members
+// that it has already win.
+func (x *NewAsk) Again(a *Asks, id string) error {
+	st, err := x.Follows(a, id)
+	if err != nil {
+		return err
+	}
+	again := NewAsk{Ask: st.Again()}
+	body, err := again.document()
+	if err != nil {
+		return err
+	}
+	x.Members, err = schemas.Members(body)
+	return err
+}
+
 // Preview is the ask.json that would be written, where it could be asked.
 func (x *NewAsk) Preview(a *Asks) ([]byte, error) {
 	body, err := x.document()

@@ -47,6 +47,7 @@ type Question struct {
 	Default    string   `json:"default"`
 	Key        string   `json:"key"`
 	Supersedes string   `json:"supersedes"`
+	RoundOf    string   `json:"round_of"`
 	Tags       []string `json:"tags"`
 	Wait       *int     `json:"wait_seconds"`
 	// By is the host, as it calls itself.
