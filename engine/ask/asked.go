@@ -55,7 +55,7 @@ func (d Difference) IsQuestion() bool { return d == AnotherQuestion }
 func NewAsked(a Ask) Asked {
 	x := Asked{Words: a.words(), MayAnswer: a.MayAnswer}
 	for _, f := range a.Artifacts {
-		binding := f.isBinding()
+		binding := f.IsBinding()
 		if !binding {
 			f.SHA256 = "" // it is for information, and may go on changing
 		}
@@ -89,9 +89,9 @@ func (x Asked) differs(there Ask) Difference {
 	}
 	for i, f := range x.Artifacts {
 		switch other := there.Artifacts[i]; {
-		case f.Path != other.Path || f.isBinding() != other.isBinding():
+		case f.Path != other.Path || f.IsBinding() != other.IsBinding():
 			return Difference{Member: memberArtifacts}
-		case f.isBinding() && f.SHA256 != "" && other.SHA256 != "" && f.SHA256 != other.SHA256:
+		case f.IsBinding() && f.SHA256 != "" && other.SHA256 != "" && f.SHA256 != other.SHA256:
 			return Difference{memberArtifacts, f.Path}
 		}
 	}
@@ -114,7 +114,7 @@ func (a Ask) Joins(there Ask, now func(path string) engine.Document) Difference 
 		return Difference{Member: memberDeadline}
 	}
 	for _, f := range there.Artifacts {
-		if d.IsNone() && f.isBinding() && f.SHA256 != "" && !now(f.Path).Matches(f.SHA256) {
+		if d.IsNone() && f.IsBinding() && f.SHA256 != "" && !now(f.Path).Matches(f.SHA256) {
 			d = Difference{memberArtifacts, f.Path}
 		}
 	}

@@ -205,8 +205,8 @@ func (a *Ask) checkArtifacts() error {
 	return nil
 }
 
-// isBinding reports whether an answer is worth nothing once the file has changed.
-func (f Artifact) isBinding() bool { return f.Binding == nil || *f.Binding }
+// IsBinding reports whether an answer is worth nothing once the file has changed.
+func (f Artifact) IsBinding() bool { return f.Binding == nil || *f.Binding }
 
 // readAsk reads ask.json until the ask is registered. Afterwards it only notes that the
 // file has changed.
@@ -269,7 +269,7 @@ func (r *view) resolve() error {
 			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
 		}
 		f.SHA256 = d.Sum.Hex()
-		binding := f.isBinding()
+		binding := f.IsBinding()
 		f.Binding = &binding
 	}
 	return r.readRound()

@@ -36,7 +36,7 @@ func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	for _, f := range a.Artifacts {
-		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.isBinding()})
+		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.IsBinding()})
 	}
 	members := schemas.Object{
 		{Name: "asked_by", Value: a.AskedBy}, {Name: "tags", Value: a.Tags}, {Name: "parent", Value: text(a.Parent)}, {Name: "correlation", Value: a.Correlation},
@@ -101,7 +101,7 @@ func (r *view) stands(*run.Request) (problem string, ok bool) {
 	for _, f := range r.State.Ask.Artifacts {
 		d := r.Snap.Doc(f.Path)
 		switch {
-		case !f.isBinding():
+		case !f.IsBinding():
 		case d.Unsettled():
 			r.Held = true
 			return "", false

@@ -212,7 +212,7 @@ func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User}
 	_, err := p.v.Response(t, r)
 	if err != nil {
-		return a.refusal(p.by, t, r, err)
+		return a.refusal(p.v, p.by, t, r, err)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 	if err == nil {
 		return nil
 	}
-	err = a.refusal(p.by, t, r, err)
+	err = a.refusal(p.v, p.by, t, r, err)
 	if problem := problemIn(err); problem != nil && problem.Code == console.KindInTheWay {
 		return facade.Deny(http.StatusServiceUnavailable, console.KindInTheWay, "say.text", "text", problem)
 	}

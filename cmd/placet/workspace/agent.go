@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -216,7 +217,10 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	if err != nil {
 		return mcp.Answer{}, err
 	}
-	a := mcp.Answer{AskID: f.Run.ID, Status: cmp.Or(string(st.Status), string(ask.Open)), Selected: []string{}, Title: titleOf(st)}
+	a := mcp.Answer{AskID: f.Run.ID, Status: cmp.Or(string(st.Status), string(ask.Open)), Selected: []string{}, Changed: g.changed(st), Round: 1, Title: titleOf(st)}
+	if st.Round != nil {
+		a.Round = st.Round.N
+	}
 	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Store.Exists(form) {
 		a.Form = form
 	}
@@ -244,6 +248,17 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		}
 	}
 	return a, nil
+}
+
+// changed are the files of an open ask that are not what was asked about.
+func (g *Agent) changed(st ask.State) []string {
+	paths := []string{}
+	for _, f := range st.Ask.Artifacts {
+		if st.Status == ask.Open && f.IsBinding() && !g.Artifact(f.Path).Matches(f.SHA256) {
+			paths = append(paths, console.OneLine(f.Path))
+		}
+	}
+	return paths
 }
 
 // titleOf is the first line of what is asked, unless that is private.
@@ -454,4 +469,24 @@ func (g *Agent) Form(request string) (string, error) {
 		lines[i] = templates.Clean(lines[i])
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// Shown implements [mcp.Workspace].
+func (g *Agent) Shown(file string) (string, error) {
+	v := g.Look()
+	request, number, _ := console.CutLast(file, "/")
+	at, err := v.ExactRequest(request)
+	if err != nil || !g.Who.Sees(at.Found.Run.Family) {
+		return "", fmt.Errorf("cannot find a request %q", console.OneLine(request))
+	}
+	files := v.ArtifactsOf(at)
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(files) {
+		return "", fmt.Errorf("the request shows %d files: they are counted from 1", len(files))
+	}
+	text, ok := v.ShownVersion(files[n-1])
+	if !ok {
+		return "", fmt.Errorf("the request does not hold %s as it was", console.OneLine(files[n-1].Path))
+	}
+	return text, nil
 }
