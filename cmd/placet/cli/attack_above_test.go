@@ -17,7 +17,7 @@ var aboveAttacks = []attack{
 			sub.write(mark, "")
 			id := sub.asksBelow(t, sub.root)
 			sub.refusedTo(t, id, "mallory")
-			sub.says(sub.must(1, "status"), "gates: agreed to for \""+p.root+"\", holds in all folders below it", "placet -C "+p.root+" trust --revoke gates")
+			sub.says(sub.must(1, "status"), "gates: agreed to for \""+p.root+"\", holds in all folders below it", "placet trust --revoke -C "+p.root+" gates")
 			sub.remove(sub.answerTo(id))
 			sub.approvedByKim(t, id)
 			sub.drop("")

@@ -99,10 +99,12 @@ func (s *Settings) tellAbove() {
 		if names[one.under] == nil {
 			folders = append(folders, one.under)
 		}
-		names[one.under] = append(names[one.under], one.Name)
+		if name := console.OneLine(one.Name); !slices.Contains(names[one.under], name) {
+			names[one.under] = append(names[one.under], name)
+		}
 	}
 	for _, folder := range folders {
-		command := templates.CommandLine("placet -C", []string{console.OneLine(folder)}, "trust", "--revoke", console.OneLine(strings.Join(names[folder], " ")))
+		command := templates.CommandLine("placet trust --revoke -C", append([]string{folder}, names[folder]...))
 		s.Warnings = append(s.Warnings, Warning{
 			Text:    templates.NewMessage("config.path.above", "folder", strconv.Quote(folder), "names", console.OneLine(strings.Join(names[folder], ", "))),
 			Try:     templates.NewMessage("config.path.above.try", "command", command),
