@@ -71,7 +71,7 @@ func TestWatchWaitsForItsConfiguration(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
 	p.write("placet.toml", "language = \"en\"\n")
-	d := p.start("sh", "-c", `ulimit -n 8 && exec "$@"`, "sh")
+	d := p.start(withFiles(8)...)
 	p.until("the daemon says that it cannot begin", func() bool {
 		return strings.Contains(d.said(), "cannot begin") && strings.Contains(d.said(), "too many open files")
 	})
@@ -140,7 +140,7 @@ func TestWatchWaitsForFiles(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			p := newPlace(t, t.TempDir(), 1)
-			d := p.start("sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@" --metrics localhost:0`, n), "sh")
+			d := p.launch(nil, append(withFiles(n), placetBinary(t), "-C", p.root, "watch", "--metrics", "localhost:0"))
 			p.until("the daemon waits or serves", func() bool {
 				return strings.Contains(d.said(), "cannot begin") || strings.Contains(d.said(), "placet: watching") || d.isOver()
 			})

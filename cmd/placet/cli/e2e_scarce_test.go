@@ -304,7 +304,7 @@ type shortage struct {
 }
 
 var shortages = []shortage{
-	{"32 descriptors", []string{"sh", "-c", `ulimit -n 32 && exec "$@"`, "sh"}, ""},
+	{"32 descriptors", withFiles(32), ""},
 	{"no inotify instance", inNamespace("max_inotify_instances", 0), "no file events can be had"},
 	{"15 watches", inNamespace("max_inotify_watches", 15), "cannot watch a folder"},
 }

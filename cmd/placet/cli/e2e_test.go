@@ -12,9 +12,12 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"placet/cmd/placet/cli"
 	"placet/cmd/placet/console"
@@ -213,6 +216,13 @@ type daemon struct {
 	log   bytes.Buffer
 	ready chan struct{}
 	ended chan struct{}
+	told  atomic.Bool // to end
+}
+
+// withFiles are the words before a program that may have so many files open: those that the
+// tests were started with do not count.
+func withFiles(n int) []string {
+	return []string{"sh", "-c", fmt.Sprintf(`exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-; ulimit -n %d && exec "$@"`, n), "sh"}
 }
 
 func (p *place) start(wrap ...string) *daemon {
@@ -241,6 +251,7 @@ func (p *place) launch(out *os.File, argv []string) *daemon {
 	if err := d.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
+	launched.add(p.t, d)
 	go d.follow(bufio.NewScanner(pipe))
 	p.t.Cleanup(func() { // a test that fails in the middle leaves none
 		if d.cmd.ProcessState == nil {
@@ -316,16 +327,62 @@ func (p *place) await(d *daemon) {
 }
 
 func (d *daemon) stop(sig syscall.Signal) {
+	d.told.Store(true)
 	_ = d.cmd.Process.Signal(syscall.SIGCONT)
 	_ = d.cmd.Process.Signal(sig)
 	<-d.ended
 	_ = d.cmd.Wait()
 }
 
-// until polls the workspace: the daemon is another process.
+// until polls the workspace: the daemon is another process. Where that has ended although
+// nobody ended it, nothing is waited for.
 func (p *place) until(what string, ok func() bool) {
 	p.t.Helper()
-	await.Until(p.t, what, ok)
+	await.Until(p.t, what, func() bool {
+		if ok() {
+			return true
+		}
+		for _, d := range launched.by(p.t) {
+			if d.isDead() && !ok() {
+				p.t.Fatalf("waited in vain: %s: the daemon has ended:\n%s", what, d.said())
+			}
+		}
+		return false
+	})
+}
+
+// launched are the daemons that the tests have started.
+var launched = daemons{of: map[*testing.T][]*daemon{}}
+
+type daemons struct {
+	mu sync.Mutex
+	of map[*testing.T][]*daemon
+}
+
+func (l *daemons) add(t *testing.T, d *daemon) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of[t] == nil {
+		t.Cleanup(func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			delete(l.of, t)
+		})
+	}
+	l.of[t] = append(l.of[t], d)
+}
+
+func (l *daemons) by(t *testing.T) []*daemon {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.of[t])
+}
+
+// isDead reports whether the daemon has ended although nobody ended it.
+func (d *daemon) isDead() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err == nil && info.Signo != 0 && !d.told.Load()
 }
 
 type stateFile struct {
