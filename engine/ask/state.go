@@ -91,7 +91,7 @@ type State struct {
 	RequestDigest text          `json:"request_digest"`
 	Answer        *Given        `json:"answer"`
 	SupersededBy  text          `json:"superseded_by"`
-	Round         *Round        `json:"round,omitzero"`
+	Round         *Round        `json:"round,omitempty"`
 	History       []run.Past    `json:"history"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`
