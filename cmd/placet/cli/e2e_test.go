@@ -382,7 +382,7 @@ func (l *daemons) by(t *testing.T) []*daemon {
 func (d *daemon) isDead() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0 && !d.told.Load()
+	return err == nil && info.Signo != 0 && d.isOver() && !d.told.Load()
 }
 
 type stateFile struct {
