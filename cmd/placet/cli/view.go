@@ -33,6 +33,15 @@ func show(w *console.Env, view string, data any) {
 	}
 }
 
+// firstLines are the first lines of some texts: of commands, where what they do is said above.
+func firstLines(texts []string) (lines []string) {
+	for _, text := range texts {
+		line, _, _ := strings.Cut(text, "\n")
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // viewFuncs are what views call. Whatever comes from files goes through line, lines or clip.
 func viewFuncs(w *console.Env) template.FuncMap {
 	paint := func(style string) func(string) string {
@@ -71,7 +80,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
 		"ref": workspace.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
-		"howToAnswer":   func(a engine.OpenRequest) []string { return workspace.HowToAnswer(w.Lang, a, false) },
+		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(workspace.HowToAnswer(w.Lang, a, false)) },
 		"details":       workspace.Details,
 		"listedSummary": func() int { return workspace.ListedSummary }, "listedItem": func() int { return workspace.ListedItem },
 		"facts": func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
