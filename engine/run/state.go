@@ -154,7 +154,8 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		return *f.Format.Head(&st).Revision, unfit, nil
 	})
 	if f.Shared == nil && r.Begun && r.Usable() && r.Doc.IsOlder() {
-		r.Problem, r.Unaccounted = r.Say("run.state.older", "run", r.Snap.Key, "digest", shortDigest(r.Doc.Sum)), r.Doc.Sum
+		r.Problem, r.Unaccounted = r.Say("run.state.older", "run", r.Snap.Key, "digest", r.Doc.Sum.Hex()), r.Doc.Sum
+		r.Begun = f.hasJournal() // without one nothing else says where the run stands
 	}
 }
 

@@ -114,6 +114,9 @@ func (p *place) below(t *testing.T, name string) *place {
 	if err := os.MkdirAll(b.root, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(p.stateHome(), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := os.Lstat(b.stateHome()); err != nil {
 		symlink(t, p.stateHome(), b.stateHome())
 	}

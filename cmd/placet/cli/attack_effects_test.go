@@ -105,7 +105,7 @@ func attackRefusingChoice(t *testing.T, p *place) {
 	const effect = "repeats architect:design-review with your words"
 	p.asks("selection", "Merge to main?", "no", "yes")
 	p.says(p.read(p.request(0)+"/form.md"), "- [ ] no: "+effect, "- [ ] yes: goes on with yes")
-	p.says(p.must(3, "inbox"), "→ "+effect, "→ goes on with yes")
+	p.says(p.must(0, "show", p.requestID(0)), effect, "goes on with yes")
 	p.write(p.request(0)+"/form.md", p.ticked(0, "no"))
 	p.must(0, "once")
 	if resume := p.read(p.runs[0] + "/resume.md"); !strings.Contains(resume, "The reviewer did not agree and said `no`.") || strings.Contains(resume, "**Action**: continue") {
@@ -137,7 +137,7 @@ func attackImitation(options ...string) func(*testing.T, *place) {
 func attackChangedRequest(t *testing.T, p *place) {
 	p.asks("approval", "Is the design good?", "approve", "reject")
 	listed := p.reference()
-	p.says(p.must(3, "inbox"), "placet approve "+listed)
+	p.says(p.must(0, "show", p.requestID(0)), "placet approve "+listed)
 	p.must(2, "approve", p.requestID(0)) // no terminal, no digest: of what?
 	p.stays(p.request(0) + "/response.json")
 	p.write("design.md", "# Another design\n")

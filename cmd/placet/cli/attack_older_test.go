@@ -32,7 +32,7 @@ func (p *place) isOlder(dir, run string) (digest string) {
 	for range 2 {
 		p.once(1)
 	}
-	digest = engine.Sum([]byte(before)).Hex()[:8]
+	digest = engine.Sum([]byte(before)).Hex()
 	p.says(p.read(dir+"/state.json.problem.md"), "this is an older state than placet wrote here", "placet adopt "+run+"@"+digest)
 	if p.read(dir+"/state.json") != before {
 		p.t.Errorf("it moves: %s", p.read(dir+"/state.json"))
