@@ -15,8 +15,10 @@ const (
 	// tries is how often a question is asked.
 	tries = 3
 	// pasteGap is how long nothing may follow a line that a person typed. The lines of a
-	// paste arrive together, and a signal that was sent before a line arrives by then.
-	pasteGap = 100 * time.Millisecond
+	// paste arrive together, and a signal that was sent before a line arrives by then: the
+	// time passes in turns, of which each takes longer on a machine that has no time for
+	// this process.
+	pasteGap, pasteTurns = 100 * time.Millisecond, 10
 )
 
 // Prompter asks a person at a terminal. The terminal stays in the mode in which it
@@ -95,11 +97,11 @@ func (p *Prompter) readLine(ctx context.Context, question string) (string, error
 		text, ended = next, !ok
 	case <-ctx.Done():
 	}
-	if !ended {
+	for turn := 0; turn < pasteTurns && !ended && !pasted && ctx.Err() == nil; turn++ {
 		select {
 		case _, pasted = <-p.lines:
 		case <-ctx.Done():
-		case <-time.After(pasteGap):
+		case <-time.After(pasteGap / pasteTurns):
 		}
 	}
 	switch {
