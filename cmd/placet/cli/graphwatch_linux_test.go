@@ -41,7 +41,10 @@ func TestGraphWatch(t *testing.T) {
 	p.until("the first drawing is printed", func() bool { return strings.Contains(drawings()[0], "schema") })
 	p.hands("schema", 1)
 	s.await("✓ schema")
-	p.until("it is printed", func() bool { return strings.Contains(drawings()[len(drawings())-1], "✓ schema") })
+	p.until("it is printed", func() bool {
+		all := drawings()
+		return strings.Contains(all[len(all)-1], "✓ schema")
+	})
 	s.keys("\x03")
 	if shown, code := s.end(); code != 0 || !strings.Contains(shown, "\x1b[H") {
 		t.Errorf("Ctrl-C: %d %s", code, shown)
