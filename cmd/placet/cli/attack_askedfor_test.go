@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -148,7 +147,7 @@ var askedForAttacks = []attack{
 		}
 		dir := ".asks/" + asked.AskID
 		p.until("it is asked", func() bool { return p.there(dir + "/state.json") })
-		_ = h.cmd.Process.Signal(os.Interrupt)
+		_ = h.Close() // it has ended
 		good := p.read(dir + "/ask.json")
 		drop(t, p, dir)
 		p.write(dir+"/ask.json", `{"question": "Fix a typo?"}`)
