@@ -158,12 +158,14 @@ var askedForAttacks = []attack{
 		if err := next.tool("check_answer", map[string]any{"ask_id": asked.AskID}, &now); err == nil || now.Answered {
 			t.Errorf("the next session is told %+v, %v", now, err)
 		}
+		_ = next.Close()
 		drop(t, p, dir)
 		p.write(dir+"/ask.json", good)
 		p.placet("once")
 		p.choose(asked.AskID, "approve")
+		last := p.host("2025-06-18", cancels)
 		p.until("the honest answer", func() bool {
-			return next.tool("check_answer", map[string]any{"ask_id": asked.AskID}, &now) == nil && now.Answered
+			return last.tool("check_answer", map[string]any{"ask_id": asked.AskID}, &now) == nil && now.Answered
 		})
 	}},
 }
