@@ -88,7 +88,7 @@ var modules = map[string][]string{
 	"github.com/go-json-experiment/json":       {"schemas", "engine/jsonedit", "cmd/placet/console", "cmd/placet/workspace"},
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate", "cmd/placet/web"},
-	"github.com/aymanbagabas/go-udiff":         {"cmd/placet/workspace"},
+	"github.com/aymanbagabas/go-udiff":         {"engine/gate"},
 	"github.com/spf13/cobra":                   {"cmd/placet/cli"},
 	"github.com/spf13/pflag":                   {"cmd/placet/cli"},
 	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},

@@ -141,7 +141,7 @@ type Section struct {
 // Reference, Family, Level, Approvers, GatesWait and Answer.
 type OpenRequest struct {
 	Request   string          `json:"request_id"`
-	Reference string          `json:"reference"` // id and short digest, as the answering verbs take them
+	Reference string          `json:"reference"` // id and what names the digest, as the answering verbs take them
 	Run       Key             `json:"run"`
 	Family    string          `json:"family"`
 	Type      string          `json:"type"`
@@ -187,6 +187,11 @@ type OpenRequest struct {
 	// Counts says that an answer is in place that the next pass takes, whatever Problem
 	// says of others.
 	Counts bool `json:"-"`
+	// Details are what the request shows besides its prompt, its options and its items: the
+	// members of its context, and the texts of the files that an answer is bound to.
+	Details []Fact `json:"-"`
+	// Unread are the files that an answer is bound to and whose text no surface shows.
+	Unread []string `json:"-"`
 	// Unannounced says that nobody is notified of the request.
 	Unannounced bool `json:"-"`
 	// Members are the names of further members of response.json that the family reads.

@@ -67,6 +67,9 @@ type Document struct {
 	Over Digest
 	// Changed is when the file last changed, as the file system says.
 	Changed time.Time
+	// Modified is when the content was written last, as the file says: its owner may have
+	// set that. Moving the file does not change it. Zero where nobody has looked.
+	Modified time.Time
 	// Err is nil, ErrAbsent, ErrUnsettled, or why the file is unusable.
 	Err error
 	// Known lists who wrote an answer and how placet knows it, each "how:who":
@@ -77,15 +80,17 @@ type Document struct {
 	Source string
 	// Issued lists the digests of what this machine wrote at this path, the newest
 	// last, from its record outside the workspace; nil where the record has none. See
-	// [Issued] for an empty one. The record covers requests, forms, receipts, and the
-	// state documents that only placet writes.
+	// [Issued] for one that is empty or stands twice. The record covers requests, forms,
+	// receipts, and the state documents that only placet writes.
 	Issued []Digest
 	// Parsed caches what [Parse] returns for the content; nil: no cache.
 	Parsed *Parsed
 }
 
 // Issued is what this machine wrote in a run: by path, the digests of the contents, the
-// newest last. An empty digest ends what stands before it.
+// newest last. An empty digest ends what stands before it. A digest is recorded before its
+// content is written, and once more when the content has its name: after a crash between the
+// two nothing newer than the content before it has ever stood there.
 type Issued map[string][]Digest
 
 // Add notes a content that is written at a path. A receipt belongs to the request.json
@@ -97,6 +102,13 @@ func (i Issued) Add(name string, sum Digest) {
 		if dir, base := path.Split(name); base == "request.json" && len(i[dir+"receipt.json"]) > 0 {
 			i[dir+"receipt.json"] = append(slices.Clip(i[dir+"receipt.json"]), "")
 		}
+	}
+}
+
+// Confirm notes that the newest content at a path has its name.
+func (i Issued) Confirm(name string, sum Digest) {
+	if all := i[name]; i.isNewest(name, sum) && (len(all) < 2 || all[len(all)-2] != sum) {
+		i[name] = append(slices.Clip(all), sum)
 	}
 }
 
@@ -124,6 +136,17 @@ func (d Document) Present() bool { return d.Err == nil && d.Path != "" }
 // not ended since: an older content that is put back was written for something else.
 func (d Document) IssuedHere() bool {
 	return d.Sum != "" && len(d.Issued) > 0 && d.Issued[len(d.Issued)-1] == d.Sum
+}
+
+// IsOlder reports whether the file holds what this machine wrote there before another
+// content that certainly stood there since: somebody put it back.
+func (d Document) IsOlder() bool {
+	for i := len(d.Issued) - 1; i > 0 && d.Issued[i] != d.Sum; i-- {
+		if d.Issued[i] != "" && d.Issued[i] == d.Issued[i-1] {
+			return slices.Contains(d.Issued[:i], d.Sum)
+		}
+	}
+	return false
 }
 
 // Absent reports whether the file is known not to exist.

@@ -268,6 +268,9 @@ var formView = regexp.MustCompile(`^form-[0-9a-f]{8}\.md$`)
 // folder, so it can hold no slash and cannot begin with a dot.
 func IsRequestID(s string) bool { return requestID.MatchString(s) }
 
+// IsRequestDir reports whether a folder is that of one request, by its path.
+func IsRequestDir(dir string) bool { return path.Base(path.Dir(dir)) == RequestsDir }
+
 // RequestPath returns the path of a file in a request's folder.
 func RequestPath(runDir, id, name string) string {
 	return path.Join(runDir, RequestsDir, id, name)

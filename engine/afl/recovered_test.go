@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"placet/engine"
 	"placet/layout"
 )
 
@@ -167,7 +168,7 @@ func TestHandInsOfAnOlderTellingAreNoNews(t *testing.T) {
 		w.done("a")
 		w.Write(attemptOne+"result.json", result(1, 0, "ok", ""))
 		w.Write(attemptOne+left, "<!-- placet afl abc12345/a -->\n")
-		w.Write("state.json", state) // a checkout of the state alone
+		w.Issue(engine.Document{Path: w.In("state.json"), Kind: engine.KindState, Body: []byte(state)}) // a checkout of the state alone, adopted
 		w.Write("events.jsonl", events)
 		took(t, w.settle(), "a:start")
 	}
@@ -326,7 +327,7 @@ func TestHandInToAPromptThatACrashLeftIsNews(t *testing.T) {
 		state, events := w.Read("state.json"), w.Read("events.jsonl")
 		w.settle()
 		w.done("a")
-		w.Write("state.json", state)
+		w.Issue(engine.Document{Path: w.In("state.json"), Kind: engine.KindState, Body: []byte(state)}) // the newest that had its name
 		w.Write("events.jsonl", events)
 		spoil(w)
 		taken := w.settle()

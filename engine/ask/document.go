@@ -54,6 +54,9 @@ func (a *Ask) fill(id, lang string, now, written time.Time) error {
 	if a.Supersedes == id {
 		return templates.Errorf("ask.refuse.supersedes")
 	}
+	if a.RoundOf == id {
+		return templates.Errorf("ask.refuse.round.itself")
+	}
 	if templates.Blank(a.Question) {
 		return templates.Errorf("ask.refuse.question")
 	}
@@ -202,8 +205,8 @@ func (a *Ask) checkArtifacts() error {
 	return nil
 }
 
-// isBinding reports whether an answer is worth nothing once the file has changed.
-func (f Artifact) isBinding() bool { return f.Binding == nil || *f.Binding }
+// IsBinding reports whether an answer is worth nothing once the file has changed.
+func (f Artifact) IsBinding() bool { return f.Binding == nil || *f.Binding }
 
 // readAsk reads ask.json until the ask is registered. Afterwards it only notes that the
 // file has changed.
@@ -266,10 +269,10 @@ func (r *view) resolve() error {
 			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
 		}
 		f.SHA256 = d.Sum.Hex()
-		binding := f.isBinding()
+		binding := f.IsBinding()
 		f.Binding = &binding
 	}
-	return nil
+	return r.readRound()
 }
 
 // awaitsOther reports whether the ask that this one supersedes is still open.
@@ -277,26 +280,24 @@ func (r *view) awaitsOther() bool {
 	if r.ask.Supersedes == "" {
 		return false
 	}
-	d := r.Snap.Doc(r.other())
+	d := r.Snap.Doc(r.stateOf(r.ask.Supersedes))
 	var st struct {
 		Status engine.Status `json:"status"`
 	}
 	return !d.Absent() && (d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil || st.Status == Open)
 }
 
-// other is the state of the ask that this one supersedes.
-func (r *view) other() string {
-	return path.Join(path.Dir(r.Snap.Dir), r.ask.Supersedes, "state.json")
-}
-
-// needs are the artifacts, and the state of the ask that this one supersedes.
+// needs are the artifacts, and what is known of the asks that this one follows.
 func (r *view) needs() (paths []string) {
 	a := r.State.Ask
 	switch {
 	case !r.Begun && r.isWellFormed:
 		a = r.ask
 		if a.Supersedes != "" {
-			paths = append(paths, r.other())
+			paths = append(paths, r.stateOf(a.Supersedes))
+		}
+		if a.RoundOf != "" {
+			paths = append(paths, r.stateOf(a.RoundOf), r.requestOf(a.RoundOf))
 		}
 	case !r.Begun || r.State.IsFinal():
 		return nil

@@ -17,7 +17,7 @@ func questions() map[string]run.Question[*view] {
 	for _, typ := range types {
 		all[typ] = run.Question[*view]{
 			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.State.Ask.MayAnswer },
-			Tell: func(r *view, _ *run.Request, a *engine.OpenRequest) { a.Where = r.who() },
+			Tell: func(r *view, _ *run.Request, a *engine.OpenRequest) { a.Where = r.where() },
 		}
 	}
 	return all
@@ -36,12 +36,17 @@ func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	for _, f := range a.Artifacts {
-		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.isBinding()})
+		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.IsBinding()})
 	}
-	req.Extra = schemas.Object{{Name: "ask", Value: schemas.Object{
+	members := schemas.Object{
 		{Name: "asked_by", Value: a.AskedBy}, {Name: "tags", Value: a.Tags}, {Name: "parent", Value: text(a.Parent)}, {Name: "correlation", Value: a.Correlation},
 		{Name: "sensitivity", Value: cmp.Or(a.Sensitivity, "normal")}, {Name: "supersedes", Value: text(a.Supersedes)},
-	}}}
+	}
+	if before := r.State.Round; before != nil {
+		req.Since = before.Since
+		members = append(members, schemas.Member{Name: "round", Value: schemas.Struct(*before).Without("since")})
+	}
+	req.Extra = schemas.Object{{Name: "ask", Value: members}}
 	if a.Context == "" {
 		return schemas.Object{}
 	}
@@ -69,6 +74,14 @@ func (r *view) who() string {
 	return r.Say("ask.who")
 }
 
+// where says who asks, and in which round.
+func (r *view) where() string {
+	if r.State.Round == nil {
+		return r.who()
+	}
+	return r.Say("ask.round.where", "who", r.who(), "n", r.State.Round.N)
+}
+
 // title is the first line of a question.
 func title(question string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(templates.Clean(question)), "\n")
@@ -88,7 +101,7 @@ func (r *view) stands(*run.Request) (problem string, ok bool) {
 	for _, f := range r.State.Ask.Artifacts {
 		d := r.Snap.Doc(f.Path)
 		switch {
-		case !f.isBinding():
+		case !f.IsBinding():
 		case d.Unsettled():
 			r.Held = true
 			return "", false

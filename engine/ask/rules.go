@@ -63,7 +63,7 @@ func (r *view) asks(run.On) *move {
 	return &move{Reason: "ask.json", Causes: []engine.Document{r.doc}, Then: func(c *change) {
 		st := c.State
 		r.register(c)
-		st.AskedAt = c.Now
+		st.AskedAt, st.Round = c.Now, r.round
 		q := c.Ask(run.Request{ID: RequestID(st.AskID), Type: st.Ask.Type, Deadline: text(st.Ask.Deadline)})
 		st.RequestID, st.RequestDigest, st.AskedAt, st.Ask.Deadline = text(q.ID), q.Digest, q.OpenedAt, string(q.Deadline)
 	}}

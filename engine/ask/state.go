@@ -32,6 +32,7 @@ type Ask struct {
 	IdempotencyKey text       `json:"idempotency_key,omitzero"`
 	Sensitivity    string     `json:"sensitivity,omitzero"`
 	Supersedes     string     `json:"supersedes,omitzero"`
+	RoundOf        string     `json:"round_of,omitzero"`
 }
 
 // Option is one of the words that answer.
@@ -90,6 +91,7 @@ type State struct {
 	RequestDigest text          `json:"request_digest"`
 	Answer        *Given        `json:"answer"`
 	SupersededBy  text          `json:"superseded_by"`
+	Round         *Round        `json:"round,omitempty"`
 	History       []run.Past    `json:"history"`
 	// Extra are members of a later version, kept as they are.
 	Extra schemas.Object `json:"-"`

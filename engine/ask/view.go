@@ -42,6 +42,7 @@ type view struct {
 	// file alone is valid, canBeAsked where nothing around it is in the way either.
 	ask                      Ask
 	isWellFormed, canBeAsked bool
+	round                    *Round // of the ask that is to be asked
 	withdrawal               *Withdraw
 	// isWithdrawalPending is true while withdraw.json may still be being written.
 	isWithdrawalPending bool
@@ -153,7 +154,7 @@ func (r *view) awaitsAsk(w *run.Waiting) {
 	case r.isWellFormed && !r.isBeingWritten() && r.awaitsOther():
 		w.Why("ask.why.other", "ask", r.ask.Supersedes)
 		w.For("ask.for.other", "ask", r.ask.Supersedes)
-		w.UnblockAt(path.Join(path.Dir(r.other()), "withdraw.json"), r.Say("ask.unblock.superseded", "ask", strconv.Quote(r.Snap.Key.ID)))
+		w.UnblockAt(path.Join(path.Dir(r.stateOf(r.ask.Supersedes)), "withdraw.json"), r.Say("ask.unblock.superseded", "ask", strconv.Quote(r.Snap.Key.ID)))
 	default:
 		w.Why("ask.why.writing")
 		w.Written("ask.json")
@@ -196,6 +197,9 @@ func (r *view) tell(a *engine.RunView) {
 		}
 		lines = append(lines, engine.Fact{Label: r.Say("form.artifact"), Value: r.Say("ask.fact.artifact",
 			"file", f.Path, "then", digestWord(text(f.SHA256), r.Lang), "now", digestWord(now, r.Lang))})
+	}
+	if st.Round != nil {
+		lines = append(lines, engine.Fact{Label: r.Say("ask.fact.round"), Value: r.Say("ask.round.of", "n", st.Round.N, "ask", st.Round.Of)})
 	}
 	lines = append(lines, engine.Fact{Label: r.Say("page.request"), Value: string(st.RequestID)}, engine.Fact{Label: r.Say("form.deadline"), Value: st.Ask.Deadline},
 		engine.Fact{Label: r.Say("ask.fact.parent"), Value: st.Ask.Parent})

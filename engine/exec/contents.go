@@ -49,7 +49,12 @@ type Contents struct {
 type content struct {
 	info   fs.Info
 	digest engine.Digest
+	first  string // the beginning, which may say what interprets it
 }
+
+// longestFirst is how much of the beginning of a file is remembered, as much as the system
+// looks at.
+const longestFirst = 256
 
 // Where returns the folder in which a command runs that prefers a folder, "" for
 // none: that one where it exists, else the workspace's root.
@@ -98,10 +103,13 @@ func (c *Contents) WithEnv(getenv func(name string) string) *Contents {
 // "link" and the digest or the target, "folder", or what else it is. What does not
 // exist is not in it, so that a file which appears is a difference.
 //
-// A name is a word of the argument vector, also after "=", "@" or a variable, every
+// A name is a word of the argument vector, also after "=", "@", a short flag or a variable, every
 // word of a text that a shell would take apart, and what a shell makes of that word, but
 // not one that a shell would write to. Names are relative to dir, to a folder that another
 // word names, or absolute.
+//
+// A name also stands for the program that PATH finds for it, and a script for the interpreter
+// that its first line names.
 //
 // Of a word that cannot be told, and may be a file that the command runs, all files are in
 // it that the word may name, under the word as it is written, or [AnyFile].
@@ -140,12 +148,12 @@ func (c *Contents) Of(dir string, argv []string) map[string]string {
 			}
 		}
 	}
-	words, untold := readShell(argv, c.getenv)
+	words, untold := readShell(argv, c.getenv, c.isOutside)
 	if len(words) > mostNames {
 		found["…"] = fmt.Sprintf("more than %d names: the others are not looked at", mostNames)
 	}
 	l := &look{c: c, dir: dir, found: found, seen: seen, left: mostLooks}
-	l.addNames(append(names, words...))
+	l.addAll(append(names, words...))
 	l.addUntold(untold)
 	return found
 }
@@ -239,47 +247,57 @@ func (c *Contents) describeLink(rel string) string {
 // change within the same tick of the file system's clock would not show.
 const racy = 2 * time.Second
 
-// digest reads a regular file, unless it is the one that was read before.
+// digest is the digest of a regular file, or what tells a large one from another.
 func (c *Contents) digest(rel string, info fs.Info) (string, error) {
 	if info.Size > largestContent {
 		return fmt.Sprintf("too large to be read: %d bytes, changed %s", info.Size, info.Changed.UTC().Format(time.RFC3339Nano)), nil
 	}
+	is, err := c.read(rel, info)
+	return string(is.digest), err
+}
+
+// read reads a regular file, unless it is the one that was read before.
+func (c *Contents) read(rel string, info fs.Info) (content, error) {
 	c.mu.Lock()
 	was, known := c.known[rel]
 	c.mu.Unlock()
 	if known && same(was.info, info) {
-		return string(was.digest), nil
+		return was, nil
 	}
-	is, after, stable, err := c.hash(rel)
+	is, stable, err := c.hash(rel)
 	if err != nil {
-		return "", err
+		return content{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.known, rel)
-	if stable && c.now().Sub(after.Changed) > racy {
-		c.known[rel] = content{after, is}
+	if stable && c.now().Sub(is.info.Changed) > racy {
+		c.known[rel] = is
 	}
-	return string(is), nil
+	return is, nil
 }
 
 // hash reads a file. stable says that it did not change meanwhile.
-func (c *Contents) hash(rel string) (is engine.Digest, after fs.Info, stable bool, err error) {
+func (c *Contents) hash(rel string) (is content, stable bool, err error) {
 	f, err := c.files.Open(rel, fs.ForReading, 0)
 	if err != nil {
-		return "", after, false, err
+		return is, false, err
 	}
 	defer f.Close()
 	before, err := f.Stat()
 	if err != nil {
-		return "", after, false, err
+		return is, false, err
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, largestContent+1)); err != nil {
-		return "", after, false, err
+		return is, false, err
 	}
-	after, err = f.Stat()
-	return engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil))), after, same(before, after), err
+	first, err := io.ReadAll(io.NewSectionReader(f, 0, longestFirst))
+	if err != nil {
+		return is, false, err
+	}
+	after, err := f.Stat()
+	return content{after, engine.Digest("sha256:" + hex.EncodeToString(sum.Sum(nil))), string(first)}, same(before, after), err
 }
 
 func same(a, b fs.Info) bool {
@@ -323,13 +341,14 @@ func (n *names) addText(text string) {
 
 // add adds a word as it is.
 func (n *names) add(word string) {
+	word = withoutProcess(word)
 	if !n.seen[word] && len(n.list) <= mostNames {
 		n.seen[word] = true
 		n.list = append(n.list, word)
 	}
 }
 
-// addWord adds a word, and what is behind "=", "@" or a variable in it.
+// addWord adds a word, and what is behind "=", "@", a short flag or a variable in it.
 func (n *names) addWord(word string) {
 	if word == "" || len(word) > 4096 {
 		return
@@ -339,6 +358,9 @@ func (n *names) addWord(word string) {
 	}
 	_, value, _ := strings.Cut(word, "=")
 	n.addWord(value)
+	for _, value := range joinedTo(word) {
+		n.addWord(value)
+	}
 	if at := strings.LastIndexByte(word, '@'); at >= 0 {
 		n.addWord(word[at+1:])
 	}

@@ -99,6 +99,29 @@ func (r repo) blob(path string) ([]byte, error) {
 	return nil, err
 }
 
+// ExcludeFile returns the path of the file in which the git of the workspace at root keeps what
+// this clone alone ignores, relative to root or absolute: "" where there is no work tree, or git
+// does not say. git gets a scrubbed copy of the environment own; nil is that of this process.
+func ExcludeFile(root string, own []string) string {
+	path, err := repo{root: root, own: own, timeout: gitTimeout}.git("rev-parse", "--git-path", "info/exclude")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSuffix(string(path), "\n")
+}
+
+// Ignores reports whether git ignores a path of the workspace at root by its rules, tracked or not.
+func Ignores(root string, own []string, path string) bool {
+	_, err := repo{root: root, own: own, timeout: gitTimeout}.ask(retention{}, "check-ignore", "--quiet", "--no-index", "--", "./"+path)
+	return err == nil
+}
+
+// GitVersion returns what git says of its version.
+func GitVersion(root string, own []string) (string, error) {
+	said, err := repo{root: root, own: own, timeout: gitTimeout}.git("--version")
+	return strings.TrimPrefix(strings.TrimSpace(string(said)), "git version "), err
+}
+
 // notIgnored is the exit code of git check-ignore about a file that git does not ignore.
 const notIgnored = 1
 

@@ -28,8 +28,8 @@ type gitCache struct {
 
 	mu      sync.Mutex // held while git is asked: the others want to know the same
 	answers map[string]gitAnswer
-	index   gitIndex
-	dirs    []string // git's folder and the one shared by all work trees; nil: not known
+	indexes map[string]*gitIndex // by their path
+	dirs    []string             // git's folder and the one shared by all work trees; nil: not known
 	located time.Time
 }
 
@@ -57,34 +57,89 @@ func (c *gitCache) lookup(need string) engine.Document {
 }
 
 // committer is the mail of who committed a file with its present content, which "<ids>/<path>"
-// names; [unknownMail] where that cannot be told, "" where the content did not come by git.
-// git is asked only where its index has the file as it is now.
+// names; [unknownMail] where that cannot be told, or an index has the content and HEAD has not:
+// others may have brought it. It is "" where the content did not come by git. git is asked only
+// where an index has the file as it is now.
 func (c *gitCache) committer(content string) string {
 	names, path, _ := strings.Cut(content, "/")
 	ids := strings.Split(names, "+")
-	tree, ok := findWorkTree(c.repo.root)
-	if !ok {
-		return ""
-	}
-	entry, left := indexEntry{}, false
-	if err := c.index.read(tree.index); err == nil {
-		if entry, ok = c.index.entries[tree.prefix+path]; !ok {
-			return ""
-		}
-		info, err := os.Lstat(filepath.Join(c.repo.root, path))
-		if left = err == nil && entry.isAsLeft(info); !left && !slices.Contains(ids, entry.id) {
-			return ""
-		}
+	entry, left, where := c.findIndexed(path, ids)
+	if where != inOwnIndex {
+		return where
 	}
 	head, mail, _ := strings.Cut(string(c.ask("git:author/"+path).Body), " ")
 	switch {
-	case head == "", head != unknownMail && !slices.Contains(ids, head) && (!left || head != entry.id):
-		return ""
-	case c.isShallow():
-		return unknownMail // the oldest commit that is there stands for those before it
+	case head != unknownMail && !slices.Contains(ids, head) && (!left || head != entry.id), c.isShallow():
+		return unknownMail // of missing commits, the oldest one that is there stands for those before it
 	}
 	return mail
 }
+
+// inOwnIndex says that the index of the workspace's own repository has a content.
+const inOwnIndex = "own"
+
+// findIndexed finds a content in the indexes of the work trees that its file is in. where is
+// [inOwnIndex], [unknownMail] for the index of another one, or "" for none. left says that the
+// file is as git left it, whatever the entry's id is.
+func (c *gitCache) findIndexed(path string, ids []string) (entry indexEntry, left bool, where string) {
+	own, _ := findWorkTree(c.repo.root)
+	name := filepath.Join(c.repo.root, path)
+	info, err := os.Lstat(name)
+	if err != nil {
+		return entry, false, ""
+	}
+	for _, tree := range findWorkTrees(filepath.Dir(name)) {
+		is := tree.dir == own.dir
+		entry, ok, known := c.entryOf(tree, path, is)
+		if left = ok && entry.isAsLeft(info); !known && (is || len(tree.dir) > len(own.dir)) || ok && (left || slices.Contains(ids, entry.id)) {
+			if is {
+				return entry, left, inOwnIndex
+			}
+			return entry, left, unknownMail
+		}
+	}
+	return indexEntry{}, false, ""
+}
+
+// entryOf is what the index of a work tree says of a file; known is false where that cannot be
+// told. Of an index that is not read here, git is asked in the workspace's own repository.
+func (c *gitCache) entryOf(tree workTree, path string, own bool) (entry indexEntry, ok, known bool) {
+	x := c.indexOf(tree)
+	if err := x.read(tree.index); err == nil {
+		entry, ok = x.entries[tree.prefix+filepath.Base(path)]
+		return entry, ok, true
+	}
+	if !own {
+		return entry, false, false
+	}
+	said, err := c.repo.git("ls-files", "--stage", "--debug", "--", path)
+	if err != nil || len(said) == 0 {
+		return entry, false, err == nil
+	}
+	entry, ok = parseDebug(string(said))
+	return entry, ok, ok
+}
+
+// indexOf is the index of a work tree as it was read last.
+func (c *gitCache) indexOf(tree workTree) *gitIndex {
+	x := c.indexes[tree.index]
+	if x == nil {
+		x = &gitIndex{}
+		if root, err := filepath.EvalSymlinks(c.repo.root); err == nil {
+			if rel, err := filepath.Rel(root, tree.dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+				x.below = filepath.ToSlash(rel) + "/"
+			}
+		}
+		if c.indexes == nil || len(c.indexes) >= mostIndexes {
+			c.indexes = map[string]*gitIndex{}
+		}
+		c.indexes[tree.index] = x
+	}
+	return x
+}
+
+// mostIndexes is how many indexes are kept.
+const mostIndexes = 64
 
 // isShallow reports whether commits are missing, as far as that is known.
 func (c *gitCache) isShallow() bool {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,10 +15,10 @@ import (
 	"placet/layout"
 )
 
-// workTree is where git's index of the work tree lies that a folder is in, and how the index
-// names that folder: "" or a path that ends with a slash.
+// workTree is a work tree that a folder is in: its own folder, where its index lies, and how
+// the index names that folder: "" or a path that ends with a slash.
 type workTree struct {
-	index, prefix string
+	dir, index, prefix string
 }
 
 // findWorkTree finds the work tree that a folder is in as git does, without asking git; ok
@@ -40,12 +41,33 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 			if rel += "/"; rel == "./" {
 				rel = ""
 			}
-			return workTree{filepath.Join(own, "index"), filepath.ToSlash(rel)}, err == nil
+			return workTree{dir, filepath.Join(own, "index"), filepath.ToSlash(rel)}, err == nil
 		}
 		if dir == filepath.Dir(dir) {
 			return w, false
 		}
 	}
+}
+
+// findWorkTrees finds all work trees that a folder is in, the innermost first. A submodule is in
+// another one, and a file may be in the index of either.
+func findWorkTrees(folder string) (all []workTree) {
+	real, err := filepath.EvalSymlinks(folder)
+	for dir := real; err == nil; dir = filepath.Dir(dir) {
+		w, ok := findWorkTree(dir)
+		if !ok {
+			break
+		}
+		rel, _ := filepath.Rel(w.dir, real)
+		if w.prefix = ""; rel != "." {
+			w.prefix = filepath.ToSlash(rel) + "/"
+		}
+		all = append(all, w)
+		if dir = w.dir; dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return all
 }
 
 // isGitFolder reports whether git takes a folder for that of a repository: what somebody has
@@ -91,8 +113,10 @@ func isByPeople(name string) bool {
 	return strings.Contains(name, "/"+layout.RequestsDir+"/") || strings.Contains(name, "/intake/")
 }
 
-// gitIndex is git's index as it was read last: the files that answer or command.
+// gitIndex is git's index as it was read last: the files that answer or command. Its work tree
+// has a path below the workspace, "" or one that ends with a slash.
 type gitIndex struct {
+	below   string
 	file    os.FileInfo
 	entries map[string]indexEntry
 	err     error
@@ -109,7 +133,7 @@ const largestIndex = 256 << 20
 func (x *gitIndex) read(name string) error {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
-		*x = gitIndex{}
+		*x = gitIndex{below: x.below}
 		return nil
 	}
 	if err != nil {
@@ -124,9 +148,9 @@ func (x *gitIndex) read(name string) error {
 		return x.err
 	}
 	body, err := io.ReadAll(io.LimitReader(f, largestIndex))
-	*x = gitIndex{file: info, err: errIndex}
+	*x = gitIndex{below: x.below, file: info, err: errIndex}
 	if err == nil {
-		x.entries, x.err = parseIndex(body)
+		x.entries, x.err = parseIndex(body, x.below)
 	}
 	return x.err
 }
@@ -139,9 +163,10 @@ const (
 	idSize      = 20
 )
 
-// parseIndex returns the entries of files that answer or command. An index that is split,
-// sparse or of a repository with longer ids is none of these.
-func parseIndex(body []byte) (map[string]indexEntry, error) {
+// parseIndex returns the entries of files that answer or command, of a work tree with a path
+// below the workspace. An index that is split, sparse or of a repository with longer ids is
+// none of these.
+func parseIndex(body []byte, below string) (map[string]indexEntry, error) {
 	if len(body) < indexHeader+idSize || string(body[:4]) != "DIRC" {
 		return nil, errIndex
 	}
@@ -157,7 +182,7 @@ func parseIndex(body []byte) (map[string]indexEntry, error) {
 			return nil, errIndex
 		}
 		rest = rest[n:]
-		if flags>>12&3 == 0 && isByPeople(name) {
+		if flags>>12&3 == 0 && isByPeople(below+name) {
 			entries[name] = e
 		}
 	}
@@ -220,4 +245,27 @@ func stripped(b []byte) (cut uint64, length int) {
 		cut++
 	}
 	return 0, 0
+}
+
+// parseDebug reads the entry of one file as git ls-files --stage --debug prints it.
+func parseDebug(text string) (e indexEntry, ok bool) {
+	var mode, device, stage int
+	lines := strings.Split(text, "\n")
+	if len(lines) < 6 {
+		return e, false
+	}
+	for _, f := range []struct {
+		line, format string
+		to           []any
+	}{
+		{lines[0], "%o %s %d", []any{&mode, &e.id, &stage}},
+		{lines[2], " mtime: %d:%d", []any{&e.seconds, &e.nanos}},
+		{lines[3], " dev: %d ino: %d", []any{&device, &e.inode}},
+		{lines[5], " size: %d", []any{&e.size}},
+	} {
+		if n, _ := fmt.Sscanf(f.line, f.format, f.to...); n < len(f.to) {
+			return e, false
+		}
+	}
+	return e, stage == 0
 }

@@ -128,7 +128,8 @@ func TestGitIsNotAskedAboutAnAnswerOfThisMachine(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	// What is staged and not committed has no author.
+	// What is staged and not committed has come from somebody who is not known: a merge that is
+	// not committed stages what others wrote.
 	for name, commit := range map[string]bool{"the first commit is to come": false, "it is to be committed": true} {
 		dir := t.TempDir()
 		gitDo(t, dir, "init", "-q")
@@ -137,7 +138,7 @@ func TestGitIsNotAskedAboutAnAnswerOfThisMachine(t *testing.T) {
 		}
 		put(t, dir, answerPath, answerText)
 		gitDo(t, dir, "add", "-A")
-		if got := committerOf(dir, answerText, gitTimeout); got != "" {
+		if got := committerOf(dir, answerText, gitTimeout); got != unknownMail {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -183,11 +184,11 @@ func TestAnIndexThatIsNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := parseIndex(whole); err != nil || len(all) != 1 {
+	if all, err := parseIndex(whole, ""); err != nil || len(all) != 1 {
 		t.Fatalf("%v %v", all, err)
 	}
 	for n := range len(whole) {
-		_, _ = parseIndex(whole[:n])
+		_, _ = parseIndex(whole[:n], "")
 	}
 	for _, version := range []string{"2", "4"} {
 		reindexed(t, dir, version)
@@ -199,7 +200,7 @@ func TestAnIndexThatIsNone(t *testing.T) {
 			for _, b := range []byte{0, 1, 0x7f, 0x80, 0xff} {
 				other := bytes.Clone(whole)
 				other[at] = b
-				_, _ = parseIndex(other)
+				_, _ = parseIndex(other, "")
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -111,7 +112,7 @@ func TestACommandThatIsHardToReadCostsLittle(t *testing.T) {
 		"eval": many("eval ", 3000) + "x", "heredocs": many("sh <<E\n", 2000), "groups": many("{ ", 8000), "ifs": many("if ", 5000), "tests": "[[ " + many("! ", 8000),
 		"parentheses": many("(", 60000), "substitutions": many("$(", 30000), "closed substitutions": many("$(", 60) + "a" + many(")", 60), "backquotes": many("`", 9999),
 		"nested defaults": "sh " + many("${a:-", 60) + many("}", 60), "nested quotes": many(`"$(`, 60) + many(`)"`, 60), "nested runs": many("$(sh $(", 30) + many("))", 30),
-		"nested shells": many("sh -c '", 2000), "large": many("x", 1<<20),
+		"paths": "PATH=" + many("/x:", 1300) + "; for PATH in {/x,/y}{" + many("/x:/y:,", 200) + "}; do x; done", "nested shells": many("sh -c '", 2000), "large": many("x", 1<<20),
 	} {
 		got := c.Of(".", sh(text))
 		if len(got) > 64 {
@@ -142,8 +143,8 @@ func FuzzReadShell(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		getenv := func(name string) string { return strings.ToLower(name) }
-		words, untold := readShell([]string{"bash", "-c", text}, getenv)
-		again, untoldAgain := readShell([]string{"bash", "-c", text}, getenv)
+		words, untold := readShell([]string{"bash", "-c", text}, getenv, path.IsAbs)
+		again, untoldAgain := readShell([]string{"bash", "-c", text}, getenv, path.IsAbs)
 		if diff := cmp.Diff([]any{words, untold}, []any{again, untoldAgain}); diff != "" {
 			t.Errorf("%q is read differently again:\n%s", text, diff)
 		}

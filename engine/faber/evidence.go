@@ -216,7 +216,7 @@ func (r *requests) judging(o *openRequest) gate.Evaluation {
 	return gate.Evaluation{
 		Lang: r.Lang, Request: r.present(o), Dir: o.a.Dir, Docs: o.a.Docs, View: o.view, Issued: issued,
 		Present: o.a.Dir + "/" + o.present, Rendered: r.rendered(r.shown(o), o.q, o.view), Stale: r.stale(o), Rewritten: r.rewritten(o),
-		Gate: g, Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: run.PartialWriteGrace,
+		Gate: g, Now: r.Snap.Now, Asked: gate.IssuedAt(moment(o.req.RequestedAt), o.a.Doc), Fact: r.Fact, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: r.State.rev, Altered: altered,
 	}
 }

@@ -48,6 +48,9 @@ type Request struct {
 	// Context is a JSON object as it was found; nil is written as {}.
 	Context   schemas.Raw `json:"context"`
 	Artifacts []Artifact  `json:"artifacts"`
+	// Since is what became of an earlier request about the same work, and what changed in
+	// its files since, "" where there was none.
+	Since string `json:"since,omitempty"`
 	// RequestedAt and Deadline are moments, RFC 3339; "" is no deadline.
 	RequestedAt string `json:"requested_at"`
 	Deadline    string `json:"deadline"`

@@ -123,7 +123,7 @@ func (f *Folder) Altered(issued engine.Digest) error {
 		return nil
 	case f.Doc.Err != nil:
 		return f.Doc.Err
-	case f.Doc.Sum == issued && (f.Doc.Issued == nil || slices.Contains(f.Doc.Issued, f.Doc.Sum)):
+	case f.Doc.Sum == issued && (f.Doc.Issued == nil || slices.Contains(f.Doc.Issued, f.Doc.Sum) && !f.Doc.IsOlder()):
 		return nil
 	}
 	return templates.Errorf("gate.altered")

@@ -63,7 +63,7 @@ func render(r Request, digest engine.Digest, t Texts) (string, error) {
 	form := templates.FormParts{
 		First:       firstMark(r.RequestID, digest),
 		Facts:       facts(r, t),
-		Lines:       t.Lines,
+		Lines:       append(sinceLines(r.Since, t.Lang), t.Lines...),
 		Artifacts:   artifacts(r.Artifacts, t.Lang),
 		Texts:       texts,
 		Context:     contextShown(r, t.Lang),
@@ -87,6 +87,14 @@ func render(r Request, digest engine.Digest, t Texts) (string, error) {
 		FormParts: form, Prompt: cutText(r.Prompt, shownPrompt, "\n\n", t.Lang), FreeText: r.FreeText(), Several: len(r.several()) > 0,
 		ItemsAsk: r.itemsAsk(t.Lang),
 	})
+}
+
+// sinceLines are what became of an earlier request.
+func sinceLines(since, lang string) []string {
+	if since == "" {
+		return nil
+	}
+	return []string{"**" + templates.Text(lang, "form.since") + "**:", "", templates.Fence(cutText(since, shownContext, "\n", lang)), ""}
 }
 
 // cutText is a text as a form shows it, which says so where it is cut.

@@ -78,6 +78,8 @@ type Evaluation struct {
 	Members []string
 	Gate    engine.Gate
 	Now     time.Time
+	// Asked is when the request was issued, the zero time where that is not known.
+	Asked time.Time
 	// Fact is what local git says to a need; ok is false where it has to be asked first.
 	// nil: nothing came by git.
 	Fact func(need string) (fact engine.Document, ok bool)
@@ -315,6 +317,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
 		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(),
+		Details: r.Details(a.Lang), Unread: r.Unread(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)
 	for _, o := range r.Options {

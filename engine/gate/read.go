@@ -267,6 +267,9 @@ func (f *filledForm) checkComment(offered names) *schemas.Error {
 
 // checkText checks the reviewer's lines between two indices.
 func (f *filledForm) checkText(from, to int, offered names) *schemas.Error {
+	if problem := f.checkHidden(from, to); problem != nil {
+		return problem
+	}
 	fence := ""
 	for i, line := range withoutQuotes(f.lines[from:to], &fence) {
 		if problem := f.checkLine(line, offered); !problem.None() {
@@ -281,6 +284,19 @@ func (f *filledForm) checkText(from, to int, offered names) *schemas.Error {
 		problem = templates.NewMessage("gate.form.fence.submit")
 	}
 	return torn(min(to, len(f.lines)-1)+1, problem, templates.NewMessage("gate.form.expect.fence", "fence", fence))
+}
+
+// checkHidden checks whether the reviewer's lines between two indices hold characters that
+// nobody sees: they would be handed on as words of somebody who has not read them. In a
+// quote or in a code block they are seen as little.
+func (f *filledForm) checkHidden(from, to int) *schemas.Error {
+	for i, line := range f.lines[from:to] {
+		if f.Submitted && templates.HidesWords(line) {
+			problem := templates.NewMessage("gate.form.line", "problem", templates.NewMessage("gate.form.hidden"), "line", templates.Reveal(strings.TrimSpace(line)))
+			return flaw(from+i+1, problem, templates.NewMessage("gate.form.expect.seen"))
+		}
+	}
+	return nil
 }
 
 // onLine adds the line to what is wrong with it.

@@ -193,6 +193,16 @@ func (a Evaluation) verify(c *Claim) string {
 	panic(fmt.Sprintf("gate: a claim from nowhere (%d)", c.Source))
 }
 
+// IssuedAt is when a request was issued: at the moment that it says, or when request.json was
+// written, whichever is earlier. The clocks of a machine and of its files may differ, and git
+// writes the file anew.
+func IssuedAt(says time.Time, request engine.Document) time.Time {
+	if request.Present() && request.Changed.Before(says) {
+		return request.Changed
+	}
+	return says
+}
+
 // verifyAnswer checks what somebody wrote into the request's folder.
 func (a Evaluation) verifyAnswer(c *Claim) string {
 	shown := cmp.Or(c.Digest, a.Issued)
@@ -207,6 +217,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 		return staleForm(a, c.Place)
 	case shown != a.View:
 		return staleResponse(a, c.Place, c.Digest)
+	}
+	if problem := a.checkAsked(c); problem != "" {
+		return problem
 	}
 	c.Digest = shown
 	if problem := a.checkWords(&c.Answer); problem != "" {
@@ -231,6 +244,15 @@ func (a Evaluation) checkSaved(c *Claim) string {
 		return ""
 	}
 	return a.say("claim.old", "file", code(c.Place), "at", a.Gate.Since.UTC().Format(time.RFC3339))
+}
+
+// checkAsked refuses a response that does not say what it answers and was written before the
+// request was issued: it was given to an earlier request of the same id.
+func (a Evaluation) checkAsked(c *Claim) string {
+	if at := c.file.Modified; c.Digest != "" || at.IsZero() || !at.Before(a.Asked) {
+		return ""
+	}
+	return a.say("claim.before", "file", code(c.Place), "at", a.Asked.UTC().Format(time.RFC3339))
 }
 
 // verifyReceipt checks a receipt of a transition that the state has not made.

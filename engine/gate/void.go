@@ -268,6 +268,9 @@ func dedent(text string) string {
 // that could be taken for a part of the form, or for an option, or would hide one.
 func (f *filledForm) checkOwn(own []passage, offered names) *schemas.Error {
 	for _, p := range own {
+		if problem := f.checkHidden(p.from, p.to); problem != nil {
+			return problem
+		}
 		for i, line := range f.lines[p.from:p.to] {
 			problem, m := f.checkLine(line, offered), looksLikeItem.FindStringSubmatch(line)
 			switch {

@@ -524,7 +524,7 @@ func (s *stage) find(name string) string {
 
 // backTo puts state and journal back to before a commit: its receipt stands already.
 func (d *desk) backTo(state, events string) {
-	d.write("state.json", state)
+	d.PutBack(dirOf(d.run), d.in("state.json"), state)
 	d.write("events.jsonl", events)
 }
 

@@ -73,7 +73,7 @@ func (r *Input) journal(state engine.Document, revision int, anew templates.Key)
 	if why == "" {
 		return Record{Seq: seq, Lines: linesOf(d.Body, seq)}
 	}
-	why = r.Say("run.journal.adopt", "problem", why, "help", r.Say(anew), "run", r.Snap.Key, "digest", shortDigest(state.Sum))
+	why = r.Say("run.journal.adopt", "problem", why, "help", r.Say(anew), "run", r.Snap.Key, "digest", state.Sum.Hex())
 	return Record{Seq: seq, Problem: why, Unaccounted: state.Sum}
 }
 
@@ -109,8 +109,8 @@ func hasDigest(body []byte) bool {
 	return false
 }
 
-// shortDigest is as much of a digest as people are shown, and name it by. What is no
-// digest is not shown: others may have written it.
+// shortDigest is as much of a digest as people tell it from another by. It names nothing.
+// What is no digest is not shown: others may have written it.
 func shortDigest(d engine.Digest) any {
 	hex := d.Hex()
 	if len(hex) != 64 || strings.Trim(hex, "0123456789abcdef") != "" {

@@ -265,7 +265,7 @@ func (r *Run[S]) evaluationOf(q *Request, body []byte) gate.Evaluation {
 		Stale:     f.Voids.Notice(r.Lang),
 		Rendered:  gate.Rendered(func() ([]byte, error) { return r.asker.form(req.Shown(body), q, shown) }),
 		Rewritten: r.Rewritten(req, r.shownSince(q, f, shown)),
-		Gate:      r.asker.gate(q), Now: r.Snap.Now, Fact: r.Fact, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
+		Gate:      r.asker.gate(q), Now: r.Snap.Now, Asked: gate.IssuedAt(q.OpenedAt.Time(), f.Doc), Fact: r.Fact, PartialWriteGrace: PartialWriteGrace, Revision: r.revision(), Altered: templates.In(r.Lang, r.altered(q, f)),
 	}
 	r.asker.complete(&a, q)
 	return a

@@ -28,8 +28,14 @@ func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	if text, ok = a.Carried(); !ok {
 		return "", false
 	}
-	ignored, known := r.Fact(engine.IgnoredNeed + a.Path)
-	return text, known && len(ignored.Body) == 0
+	return text, r.MayShow(a.Path)
+}
+
+// MayShow reports whether the text of a file may be copied into a document: git does not
+// ignore it. Until that is known it may not be.
+func (r *Run[S]) MayShow(file string) bool {
+	ignored, known := r.Fact(engine.IgnoredNeed + file)
+	return known && len(ignored.Body) == 0
 }
 
 // How long after the moment at which a request is issued the files that it shows may have

@@ -153,6 +153,10 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		}
 		return *f.Format.Head(&st).Revision, unfit, nil
 	})
+	if f.Shared == nil && r.Begun && r.Usable() && r.Doc.IsOlder() {
+		r.Problem, r.Unaccounted = r.Say("run.state.older", "run", r.Snap.Key, "digest", r.Doc.Sum.Hex()), r.Doc.Sum
+		r.Begun = f.hasJournal() // without one nothing else says where the run stands
+	}
 }
 
 // hasJournal reports whether a journal beside the state accounts for it.

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/schemas"
 	"placet/templates"
 )
 
@@ -53,7 +53,8 @@ type Button struct {
 	ID, Label, Style string
 	// Option is the id of the request's option that it stands for.
 	Option string
-	Value  string
+	// Value comes back with a press. The digest of what is shown is added to it.
+	Value string
 }
 
 // Styles of buttons.
@@ -69,7 +70,11 @@ const mostButtons = 5
 // words.
 func (p Post) buttons() []Button {
 	if p.Text.Buttons != nil {
-		return p.Text.Buttons
+		list := slices.Clone(p.Text.Buttons)
+		for i := range list {
+			list[i].Value += "|shown=" + p.Shown.Hex()
+		}
+		return list
 	}
 	q := p.Request
 	if len(q.Several) > 0 || len(q.Items) > 0 || len(q.Options) > mostButtons || q.FreeText() {
@@ -125,8 +130,9 @@ func (p Post) body() page {
 	}
 	g.add(prompt, p.Form, mostPrompt, bold, bold)
 	parts := p.Text.Parts
-	if summary := p.summary(); parts == nil && summary != "" {
-		parts = []Part{{Text: summary, File: p.Form}}
+	if parts == nil {
+		parts = p.details()
+		g.cut = g.cut || len(p.Request.Unread()) > 0
 	}
 	left := mostParts
 	for i, part := range parts {
@@ -139,15 +145,23 @@ func (p Post) body() page {
 	return g
 }
 
-// summary is what the context of a request calls so, "" for nothing.
-func (p Post) summary() string {
-	var context struct {
-		Summary string `json:"summary"`
+// details are what the request shows besides its question, nil for nothing.
+func (p Post) details() []Part {
+	var lines []string
+	for _, d := range p.Request.Details(p.Lang) {
+		switch {
+		case d.Label == "summary": // it needs no name
+			lines = append(lines, d.Value)
+		case strings.Contains(d.Value, "\n"):
+			lines = append(lines, d.Label+":\n"+d.Value)
+		default:
+			lines = append(lines, d.Label+": "+d.Value)
+		}
 	}
-	if schemas.Decode("", "context", p.Request.Context, &context) != nil {
-		return ""
+	if lines == nil {
+		return nil
 	}
-	return context.Summary
+	return []Part{{Text: strings.Join(lines, "\n\n"), File: p.Form}}
 }
 
 // effects are the files that the request shows, and what each option does, a line each.

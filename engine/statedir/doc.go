@@ -3,9 +3,11 @@
 // that is confined to the workspace can write.
 //
 // It is $XDG_STATE_HOME/placet/workspaces/<id>/, of mode 0700, and holds trust,
-// processes under way, which contents this machine wrote ([Dir.Issue]), which answers
-// were used that may be used once ([Dir.TakeUse]), and the cache of earlier looks. All
-// of it may be lost at any moment: then placet knows less and asks again.
+// processes under way, which contents this machine wrote ([Dir.Issue]), what was asked
+// under which name ([Dir.KeepAsked]), which answers were used that may be used once
+// ([Dir.TakeUse]), the key of the short words for what was shown ([Dir.References]), and
+// the cache of earlier looks. All of it may be lost at any moment: then placet knows less
+// and asks again.
 //
 // The id stands for one workspace: its path, and the device, inode and birth of
 // its root and of the object store of its git repository. Another repository at

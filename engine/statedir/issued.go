@@ -21,7 +21,7 @@ import (
 // What this machine wrote stands in one record for each run: a line
 // "<path> <64 hex digits>" for every content, the newest last. It is written
 // before the content itself is, so that a content without its line is somebody
-// else's.
+// else's. A request and a state document get the same line again once they have their names.
 const (
 	issuedDir = "issued"
 	// longRecord is the size from which on a record is written anew, with the
@@ -58,7 +58,9 @@ func parse(body []byte) engine.Issued {
 	issued := engine.Issued{}
 	for line := range bytes.Lines(body) {
 		if name, hex := split(line); len(hex) == 64 {
-			issued.Add(name, engine.Digest("sha256:"+hex))
+			sum := engine.Digest("sha256:" + hex)
+			issued.Confirm(name, sum) // by its second line
+			issued.Add(name, sum)
 		}
 	}
 	return issued
@@ -96,6 +98,21 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 		err = d.add(name, lines, len(before) == 0, slices.ContainsFunc(docs, func(doc engine.Document) bool { return doc.Kind != layout.KindReceipt }))
 	}
 	return d.cannotRecord(name, err)
+}
+
+// Confirm records that documents which were issued last have their names. A line that a
+// power cut takes away says nothing wrong: the content before it could be put back, until
+// the next one is written.
+func (d *Dir) Confirm(run string, docs []engine.Document) error {
+	name := record(run)
+	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
+	one.Lock()
+	defer one.Unlock()
+	var lines []byte
+	for _, doc := range docs {
+		lines = fmt.Appendf(lines, "%s %s\n", doc.Path, engine.Sum(doc.Body).Hex())
+	}
+	return d.cannotRecord(name, d.add(name, lines, false, false))
 }
 
 // cannotRecord names a record once: of a longer line a reader may see the beginning only.

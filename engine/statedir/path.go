@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,6 +46,24 @@ func CreatePath(stateHome, workspace string) (*Dir, error) {
 		return nil, err
 	}
 	return create(path)
+}
+
+// OpenSpelled opens the folder of a path as it is spelled, to read in it what makes placet
+// stricter, whatever stands at the path now: a link may have taken the place of the folder, or
+// nothing. Its errors are those of [Open].
+func OpenSpelled(stateHome, path string) (*Dir, error) {
+	if !filepath.IsAbs(stateHome) {
+		return nil, fs.ErrNotExist
+	}
+	called, err := pathID(filepath.Clean(path))
+	if err != nil {
+		return nil, err
+	}
+	at := filepath.Join(resolve(stateHome), "placet", pathsDir, called)
+	if err := private(at); err != nil {
+		return nil, err
+	}
+	return open(at)
 }
 
 // mostWorkspaces is how many state folders are listed at most.

@@ -49,7 +49,7 @@ type Taker struct {
 // told.
 func (d *Dir) TakeUse(ask string, u Use) (before *Use, err error) {
 	dir := path.Join(usesDir, ask)
-	if err = d.makeLedger(dir); err == nil {
+	if err = d.makeFolders(usesDir, dir); err == nil {
 		before, err = d.takeIn(dir, u)
 	}
 	if err != nil {
@@ -58,10 +58,10 @@ func (d *Dir) TakeUse(ask string, u Use) (before *Use, err error) {
 	return before, nil
 }
 
-// makeLedger makes the folder of an ask in the ledger. It refuses one that could lead
+// makeFolders makes folders, each in the one before. It refuses one that could lead
 // elsewhere, or in which others may write.
-func (d *Dir) makeLedger(dir string) error {
-	for _, name := range []string{usesDir, dir} {
+func (d *Dir) makeFolders(names ...string) error {
+	for _, name := range names {
 		if err := d.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}

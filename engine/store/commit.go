@@ -330,7 +330,7 @@ func (s *committer) folder(j *commit, dir string) error {
 	if err := s.folder(j, path.Dir(dir)); err != nil {
 		return err
 	}
-	err = s.fs.Mkdir(dir)
+	err = s.fs.Mkdir(dir, modeOf(layout.IsRequestDir(dir), 0o777))
 	if errors.Is(err, os.ErrNotExist) {
 		return moved(dir)
 	}

@@ -34,6 +34,7 @@ func (s *committer) cleanUpAndAppend(j *commit) {
 		}
 	}
 	if j.err == nil {
+		s.confirm(j)
 		j.err = s.appendLines(j)
 	}
 }

@@ -62,7 +62,7 @@ func TestWhatDoesNotExistIsNotCreatedByReadingOrLocking(t *testing.T) {
 			func() error { _, err := w.fs.Stat("a"); return err },
 			func() error { _, err := w.fs.List("a"); return err },
 			func() error { return w.fs.Remove("a") },
-			func() error { return w.fs.Mkdir("a/b") },
+			func() error { return w.fs.Mkdir("a/b", 0o777) },
 			func() error { return w.fs.SyncDir("a") },
 			func() error { return w.fs.Rename("a", "b", fs.Replace) },
 			func() error { return w.fs.Rename("a", "b", fs.Exchange) },
@@ -198,7 +198,7 @@ func TestNothingIsReachedOverALink(t *testing.T) {
 			"open last":  func() error { _, err := w.fs.Open("file", fs.ForReading, 0); return err },
 			"open loop":  func() error { _, err := w.fs.Open("loop", fs.ForReading, 0); return err },
 			"list":       func() error { _, err := w.fs.List("out"); return err },
-			"mkdir":      func() error { return w.fs.Mkdir("out/d") },
+			"mkdir":      func() error { return w.fs.Mkdir("out/d", 0o777) },
 			"remove":     func() error { return w.fs.Remove("out/f") },
 			"rename":     func() error { return w.fs.Rename("out/f", "out/g", fs.Replace) },
 			"rename to":  func() error { return w.fs.Rename("real", "out/g", fs.Replace) },
@@ -339,7 +339,7 @@ func TestNoNameLeavesTheRoot(t *testing.T) {
 					t.Errorf("opened %d", how)
 				}
 			}
-			if fsys.Remove("../out") == nil || fsys.Mkdir("../new") == nil || fsys.Rename("../out", "in", fs.Replace) == nil {
+			if fsys.Remove("../out") == nil || fsys.Mkdir("../new", 0o777) == nil || fsys.Rename("../out", "in", fs.Replace) == nil {
 				t.Error("a name outside was changed")
 			}
 			if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {

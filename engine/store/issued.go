@@ -20,6 +20,8 @@ type Record interface {
 	Issued(runDir string) engine.Issued
 	// Issue records, durably, what is about to be written in a run.
 	Issue(runDir string, docs []engine.Document) error
+	// Confirm records that documents which were issued last have their names.
+	Confirm(runDir string, docs []engine.Document) error
 	// Attributed returns for whom a surface of placet has written a content, and which; ""
 	// where none has.
 	Attributed(path string, digest engine.Digest) (who, source string)
@@ -61,6 +63,22 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 		for i, j := range commits {
 			j.err = cmp.Or(j.err, errs[i])
 		}
+	}
+}
+
+// confirm records that the state document and the requests of a commit have their names:
+// what stood there before is older from now on. Nothing is undone where that cannot be
+// recorded: the record knows as much as before.
+func (s *committer) confirm(j *commit) {
+	if s.record == nil || j.err != nil {
+		return
+	}
+	docs := slices.DeleteFunc(j.recorded(), func(d engine.Document) bool { return d.Kind != engine.KindState && d.Kind != layout.KindRequest })
+	if len(docs) == 0 {
+		return
+	}
+	if err := s.record.Confirm(j.run.Dir, docs); err != nil {
+		s.once("confirm", err.Error())
 	}
 }
 

@@ -184,6 +184,7 @@ func (v *visit) finish() {
 	}
 	sortDocs(v.out.Docs)
 	v.out.Docs = v.s.markIssued(v.run, v.out.Docs)
+	v.markOthers()
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
 	for dir := range v.dirs {
@@ -191,6 +192,20 @@ func (v *visit) finish() {
 	}
 	slices.Sort(v.out.Dirs)
 	slices.Sort(v.out.Stray)
+}
+
+// markOthers notes in state documents of other runs that the run needs what this machine wrote
+// under their paths.
+func (v *visit) markOthers() {
+	if v.s.record == nil {
+		return
+	}
+	for _, need := range v.out.Needs {
+		other, ok := v.fam.At(need)
+		if i, found := find(v.out.Docs, need); ok && found && other.Dir != v.run.Dir {
+			v.out.Docs[i].Issued = slices.Clip(v.s.record.Issued(other.Dir)[need])
+		}
+	}
 }
 
 // folder looks at the files of one folder of the run, and below.

@@ -135,7 +135,7 @@ func (s *disk) private() error {
 	if !errors.Is(err, os.ErrNotExist) && (err != nil || info.Size > 0 || !info.IsRegular()) {
 		return err
 	}
-	if err := s.fs.Mkdir(PrivateDir); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := s.fs.Mkdir(PrivateDir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
 	f, err := s.fs.Open(PrivateDir+"/.gitignore", fs.ForAppending, 0o666)

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"os"
 	"os/user"
+	"path"
 	"slices"
 	"strconv"
 	"sync"
@@ -54,7 +56,7 @@ func (a target) settleTime() time.Duration {
 // look reads one file as far as the rules of settling allow, and notes in the entry
 // what it has seen. The time says when to look again if it is unsettled.
 func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
-	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed}
+	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed, Modified: info.Modified}
 	if err := a.check(info); err != nil {
 		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.isRacy(info)}
 		d.Known, d.Err = s.owner(a, info), err
@@ -65,13 +67,19 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 		d.Kind = a.file.Kind
 		return d, time.Time{}
 	}
-	d.Known = s.owner(a, info)
+	shared, err := s.isShared(a, info)
+	if err != nil {
+		return s.unreadDocument(a, e, d, info, err)
+	}
+	if !shared { // else anybody may have written it
+		d.Known = s.owner(a, info)
+	}
 	g.isRacy(info) // before it is read: a change after this shows
 	c, err := s.readAsked(a)
 	if err != nil {
 		return s.unreadDocument(a, e, d, info, err)
 	}
-	d.Changed = c.info.Changed
+	d.Changed, d.Modified = c.info.Changed, c.info.Modified
 	*e = s.nextEntry(a, e, c, g)
 	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
@@ -97,6 +105,20 @@ func (s *settler) owner(a target, info fs.Info) []string {
 		return nil
 	}
 	return s.owners.known(info.UID)
+}
+
+// forOthers are the permissions of others than its owner to write a file.
+const forOthers = 0o022
+
+// isShared reports whether others than its owner may have written an answer, or moved another
+// file of the owner's to its place. A program of placet's own user could do so anyway.
+func (s *settler) isShared(a target, info fs.Info) (bool, error) {
+	if a.file.Kind != layout.KindResponse && a.file.Kind != layout.KindForm {
+		return false, nil
+	}
+	dir, err := s.fs.Stat(path.Dir(a.path))
+	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == uint32(os.Geteuid())
+	return !isOwn || s.owners.letsOthersWrite(dir) || s.owners.letsOthersWrite(info), err
 }
 
 // attributed says for whom this machine has written a file that anyone may write, and
@@ -227,7 +249,30 @@ func wholeObject(body []byte) bool {
 func (s *settler) Watching() { s.watching.Store(true) }
 
 // owners remembers the logins of user ids.
-type owners struct{ byID sync.Map }
+type owners struct{ byID, private sync.Map }
+
+// letsOthersWrite reports whether a file can be written by others than its owner. A group
+// that has the owner's own name, as many systems make one for each user, is the owner alone.
+func (o *owners) letsOthersWrite(info fs.Info) bool {
+	mode := info.Mode.Perm()
+	return mode&forOthers&0o007 != 0 || mode&forOthers != 0 && !o.isPrivate(info.UID, info.GID)
+}
+
+// isPrivate reports whether a group is that of one user alone.
+func (o *owners) isPrivate(uid, gid uint32) bool {
+	key := [2]uint32{uid, gid}
+	if known, ok := o.private.Load(key); ok {
+		return known.(bool)
+	}
+	u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	is := err == nil && u.Gid == strconv.FormatUint(uint64(gid), 10)
+	if is {
+		g, err := user.LookupGroupId(u.Gid)
+		is = err == nil && g.Name == u.Username
+	}
+	o.private.Store(key, is)
+	return is
+}
 
 // known says who owns a file, as a document's Known.
 func (o *owners) known(uid uint32) []string {

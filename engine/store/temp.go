@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"errors"
+	iofs "io/fs"
 	"os"
 	"path"
 	"strings"
@@ -98,9 +99,18 @@ func (s *temps) renameTemp(p *fileWrite, name string) error {
 	return nil
 }
 
+// modeOf is a mode without the right of others to write where an answer is written: whoever
+// may write there is taken for the owner.
+func modeOf(answers bool, mode iofs.FileMode) iofs.FileMode {
+	if answers {
+		return mode &^ forOthers
+	}
+	return mode
+}
+
 // fillTemp writes a content under a new name, and describes it.
 func (s *temps) fillTemp(name string, p *fileWrite, sync bool) (info fs.Info, err error) {
-	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
+	f, err := s.fs.Open(name, fs.ForCreating, modeOf(p.doc.Kind == layout.KindForm, 0o666))
 	if err != nil {
 		return info, err
 	}
@@ -143,7 +153,7 @@ func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	if info.Mode.Perm() == p.old.Mode.Perm() {
 		return nil
 	}
-	return f.Chmod(p.old.Mode.Perm())
+	return f.Chmod(modeOf(p.doc.Kind == layout.KindForm, p.old.Mode.Perm()))
 }
 
 // dropTemp removes a temporary name. Where that cannot be done the next look at a run, or

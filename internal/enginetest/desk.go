@@ -79,6 +79,15 @@ func (d *Desk) Read(path string) string {
 // Put puts a file into place.
 func (d *Desk) Put(path, body string) { d.w.disk.Put(path, body) }
 
+// PutBack writes a state document of a run as it was before a commit that a crash ended: what
+// came after it has never had its name.
+func (d *Desk) PutBack(run, path, body string) {
+	d.Put(path, body)
+	if err := d.w.record.Issue(run, []engine.Document{{Path: path, Body: []byte(body)}}); err != nil {
+		d.T.Fatal(err)
+	}
+}
+
 // Remove removes a file.
 func (d *Desk) Remove(path string) { d.w.disk.Delete(path) }
 

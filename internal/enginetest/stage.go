@@ -108,6 +108,7 @@ func (s *Stage) Issue(d engine.Document) {
 	switch d.Kind {
 	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, engine.KindState:
 		s.issued.Add(d.Path, engine.Sum(d.Body))
+		s.issued.Confirm(d.Path, engine.Sum(d.Body))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"placet/engine"
 	"placet/engine/reconcile"
 	kernel "placet/engine/run"
+	"placet/engine/statedir"
 	"placet/templates"
 )
 
@@ -33,16 +35,16 @@ func adoptVerb() verb {
 			if err != nil {
 				return err
 			}
-			if named && len(digest) < workspace.LeastDigest {
-				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try", "n", workspace.LeastDigest)
+			if named && !statedir.IsReference(digest) {
+				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try")
 			}
 			return adoptRun(c.ctx, b, f, digest, strings.TrimSpace(reason), by)
 		},
 	}
 }
 
-// adoptRun records a person's word for the state document of a run, whose digest
-// begins with the given one; "" asks at a terminal.
+// adoptRun records a person's word for the state document of a run that a word names; ""
+// asks at a terminal.
 func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
@@ -56,12 +58,13 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 	if v.Unaccounted == "" {
 		return console.Refused("cli.adopt.fine", "run", name).Try("say.text", "text", look)
 	}
-	short := v.Unaccounted.Hex()[:workspace.ShownDigest]
+	use := []string{"adopt", v.Key.String()}
+	short := b.References.Of(v.Unaccounted, use...)
 	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
 	switch {
 	case state.Sum != v.Unaccounted:
 		return console.Refused("cli.adopt.changed", "run", name).Try("say.text", "text", look)
-	case digest != "" && !strings.HasPrefix(v.Unaccounted.Hex(), strings.TrimPrefix(digest, "sha256:")):
+	case digest != "" && !b.References.IsOf(digest, v.Unaccounted, use...):
 		return console.Refused("cli.adopt.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Refused("cli.adopt.unnamed", "run", name).Try("cli.adopt.look", "command", again)
@@ -71,6 +74,9 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 		}
 	}
 	if err := adoptState(b, f, state, reason, by); err != nil {
+		return err
+	}
+	if err := renew(b, f, state); err != nil {
 		return err
 	}
 	daemon := b.HasDaemon("workspace.nodaemon.go_on")
@@ -107,7 +113,10 @@ func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document
 		return err
 	}
 	journal := kernel.JournalBeside(state.Path)
-	kind, _ := f.Family.Layout.File(f.Run, path.Base(journal))
+	kind, known := f.Family.Layout.File(f.Run, path.Base(journal))
+	if !known {
+		return nil
+	}
 	if n := int64(len(body)); kind.End > 0 && n > kind.End {
 		return console.Refused("cli.adopt.long", "run", console.Brief(f.Key()), "file", journal, "bytes", n, "most", kind.End).Try("cli.adopt.long.try")
 	}
@@ -116,4 +125,28 @@ func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document
 		return console.Refused("cli.adopt.failed", "run", console.Brief(f.Key()), "error", err)
 	}
 	return b.Store.Flush()
+}
+
+// renew records a state that placet itself wrote before another one, and its requests, as the
+// newest again. The note about it goes, so that whoever watches the run looks at it.
+func renew(b *workspace.Workspace, f reconcile.Found, state engine.Document) error {
+	if b.StateDir == nil {
+		return nil
+	}
+	var older []engine.Document
+	for name, digests := range b.StateDir.Issued(f.Run.Dir) {
+		rel, _ := strings.CutPrefix(name, f.Run.Dir+"/")
+		if d := b.ReadDocument(f, rel); d.Present() {
+			if d.Issued = digests; d.IsOlder() {
+				older = append(older, d)
+			}
+		}
+	}
+	if !slices.ContainsFunc(older, func(d engine.Document) bool { return d.Path == state.Path }) {
+		return nil
+	}
+	if err := cmp.Or(b.StateDir.Issue(f.Run.Dir, older), b.StateDir.Confirm(f.Run.Dir, older)); err != nil {
+		return err
+	}
+	return b.Store.Commit(f.Run, f.Family.Layout, engine.Plan{Removes: []string{state.Path + ".problem.md"}})
 }

@@ -17,10 +17,11 @@ import (
 // outside the workspace, as trust is: whoever made the claims must not adopt them.
 func adoptClaims(ctx context.Context, b *workspace.Workspace, v workspace.View, claims []engine.Finding, digest, reason, by string) error {
 	name, of := console.Brief(v.Key), digestOfClaims(claims)
-	short := of.Hex()[:workspace.ShownDigest]
+	use := []string{"adopt", v.Key.String()}
+	short := b.References.Of(of, use...)
 	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
 	switch {
-	case digest != "" && !strings.HasPrefix(of.Hex(), strings.TrimPrefix(digest, "sha256:")):
+	case digest != "" && !b.References.IsOf(digest, of, use...):
 		return console.Refused("cli.adopt.claims.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Refused("cli.adopt.claims.unnamed", "run", name, "claims", claimLines(claims)).Try("cli.adopt.look", "command", again)

@@ -92,10 +92,10 @@ func plainVerb(d workspace.Decision) verb {
 			if slices.Contains(t.CommentRequired, r.Option) {
 				more = ` -m "…"`
 			}
-			if err := wasShown(b, t, digest, d.Verb, more); err != nil {
+			if err := wasShown(b, t, digest, answerCommand(t, d.Verb, more)); err != nil {
 				return err
 			}
-			return giveReply(c.ctx, b, t, r, digest == "")
+			return giveReply(c.ctx, b, t, r, digest == "", answerCommand(t, d.Verb, more))
 		},
 	}
 }
@@ -144,23 +144,24 @@ func respondVerb() verb {
 			if err != nil {
 				return already(b, err, func(c workspace.Closed) bool { return c.Took(r) })
 			}
-			if err := wasShown(b, t, digest, "respond", " …"); err != nil {
+			command := answerCommand(t, "respond", " …")
+			if err := wasShown(b, t, digest, command); err != nil {
 				return err
 			}
 			if len(c.args) < 2 && !t.Given(r) && c.env.AtTerminal() {
-				if err := askReply(c.ctx, c.env, t, &r); err != nil {
+				if err := askReply(c.ctx, c.env, t, &r, command); err != nil {
 					return err
 				}
 				digest = t.Digest.Hex() // the prompt showed it
 			}
-			return giveReply(c.ctx, b, t, r, digest == "")
+			return giveReply(c.ctx, b, t, r, digest == "", command)
 		},
 	}
 }
 
 // giveReply gives an answer, and asks first where nothing says that the request was
-// shown.
-func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request, r workspace.Reply, asks bool) error {
+// shown. command is that which gives it to what was shown.
+func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request, r workspace.Reply, asks bool, command string) error {
 	resp, err := b.Response(t, r)
 	if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind == console.KindChanged {
 		for _, f := range b.ChangedLines(t) {
@@ -171,7 +172,7 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request,
 		return err
 	}
 	if asks {
-		if err := confirm(ctx, b, t, resp); err != nil {
+		if err := confirm(ctx, b, t, resp, command); err != nil {
 			return err
 		}
 	}
@@ -179,21 +180,58 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request,
 }
 
 // wasShown refuses an answer to anything but what its giver was shown: what the
-// digest names, or, without one, what a terminal is about to show. command is what
-// would be written after the verb's name and the reference.
-func wasShown(b *workspace.Workspace, t workspace.Request, digest, verb, command string) error {
+// digest names, or, without one, what a terminal is about to show. command is the one that
+// names it.
+func wasShown(b *workspace.Workspace, t workspace.Request, digest, command string) error {
 	switch {
 	case t.Digest == "":
 		return console.Refused("cli.answer.torn", "request", t.Label()).Try("cli.answer.torn.try")
 	case digest == "" && !b.Env.AtTerminal():
-		return console.Usage("cli.answer.unshown", "request", t.Label()).
-			Try("cli.answer.unshown.try", "show", "placet show "+console.OneLine(t.Request), "command", fmt.Sprintf("placet %s %s%s", verb, workspace.Reference(t.OpenRequest), command))
-	case !strings.HasPrefix(t.Digest.Hex(), digest):
+		return console.Usage("cli.answer.unshown", "request", t.Label()).Try("cli.answer.unshown.try", "show", showCommand(t), "command", command)
+	case digest != "" && !b.IsShown(t.OpenRequest, digest):
 		showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
-		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+digest).
+		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+console.OneLine(digest)).
 			Try("cli.answer.changed.try", "reference", workspace.Reference(t.OpenRequest))
 	}
 	return nil
+}
+
+// showCommand shows all of a request.
+func showCommand(t workspace.Request) string { return console.Typed("show", t.Request) }
+
+// answerCommand answers a request as it is shown now. more is what stands after its
+// reference.
+func answerCommand(t workspace.Request, verb, more string) string {
+	return fmt.Sprintf("placet %s %s%s", verb, workspace.Reference(t.OpenRequest), more)
+}
+
+// mostRows is how many rows of a terminal a request may take that is answered below it: of
+// a longer one a person has seen the end alone.
+const mostRows = 100
+
+// showWhole shows a request on the terminal, before a person answers it there. A request
+// that is too long is cut, says so, and is answered by the command that names what was shown.
+func showWhole(w *console.Env, t workspace.Request, text, command string) error {
+	lines, wide := strings.SplitAfter(text, "\n"), columnsOf(w.Err)
+	rows := 0
+	for i, line := range lines {
+		if rows += 1 + console.Columns(line)/wide; rows > mostRows {
+			show := showCommand(t)
+			fmt.Fprintln(w.Err, w.Text("cli.answer.more", "n", len(lines)-i, "command", show))
+			return console.Refused("cli.answer.long", "request", t.Label()).Try("cli.answer.unshown.try", "show", show, "command", command)
+		}
+		fmt.Fprint(w.Err, line)
+	}
+	return nil
+}
+
+// viewText is what a view shows, without colours.
+func viewText(w *console.Env, view string, data any) string {
+	var text strings.Builder
+	plain := *w
+	plain.Out, plain.Err, plain.Colour = &text, &text, false
+	show(&plain, view, data)
+	return text.String()
 }
 
 // showOnErr shows something on standard error: it is no part of the answer.
@@ -206,10 +244,12 @@ func showOnErr(b *workspace.Workspace, show func()) {
 }
 
 // confirm shows a request on the terminal and asks whether an answer is meant.
-func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
+func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response, command string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
+	if err := showWhole(b.Env, t, viewText(b.Env, "request", t.OpenRequest), command); err != nil {
+		return err
+	}
 	said, with := t.Said(resp)
 	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", t.Effects(resp))))
 }

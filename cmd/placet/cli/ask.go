@@ -21,12 +21,14 @@ import (
 	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // newAsk is the ask that the command line makes.
 type newAsk struct {
 	workspace.NewAsk
 	file, contextFile  string
+	again, roundOf     string // asks before this one
 	comments, approves []string
 	dryRun, once       bool
 	by                 string
@@ -73,6 +75,8 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 	word("private", func() { x.Sensitivity = "private" })
 	f.StringVar((*string)(&x.IdempotencyKey), "key", "", "")
 	f.StringVar(&x.Supersedes, "supersedes", "", "")
+	f.StringVar(&x.again, "again", "", "")
+	f.StringVar(&x.roundOf, "round-of", "", "")
 	f.StringVar(&x.file, "file", "", "")
 	f.BoolVar(&x.once, "once", false, "")
 	f.BoolVar(&x.dryRun, "dry-run", false, "")
@@ -93,19 +97,16 @@ func (x *newAsk) ask(c call) error {
 	if c.flags.Changed("as") {
 		x.AskedBy = &ask.AskedBy{Name: x.by}
 	}
-	if err := x.read(a, console.First(c.args)); err != nil {
-		return err
+	if err := cmp.Or(x.read(a, console.First(c.args)), x.follow(a)); err != nil {
+		return x.answered(a, err)
 	}
 	if x.dryRun {
 		body, err := x.Preview(a)
 		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
 	}
 	f, err := x.Create(c.ctx, a)
-	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
-		sayAnswer(a.Env, done.State)
-	}
 	if err != nil {
-		return err
+		return x.answered(a, err)
 	}
 	x.wait.use = func(st ask.State) (ask.State, *ask.Reuse, error) { return x.use(a, f, st) }
 	if c.flags.Changed("wait") {
@@ -125,6 +126,28 @@ func (x *newAsk) ask(c call) error {
 		return err
 	}
 	return sayAsked(a, f, st, reused)
+}
+
+// follow makes the ask the next round after another, where one is named.
+func (x *newAsk) follow(a *workspace.Asks) error {
+	switch {
+	case x.again != "" && (x.Question != "" || x.file != "" || x.roundOf != ""):
+		return console.Usage("cli.ask.again").Try("cli.ask.again.try", "command", console.Typed("ask --round-of", x.again))
+	case x.again != "":
+		return x.Again(a, x.again)
+	case x.roundOf != "":
+		_, err := x.Follows(a, x.roundOf)
+		return err
+	}
+	return nil
+}
+
+// answered shows the answer that is in the way of an ask, where that is why it failed.
+func (x *newAsk) answered(a *workspace.Asks, err error) error {
+	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
+		sayAnswer(a.Env, done.State)
+	}
+	return err
 }
 
 // use counts that the answer to a key is given to one more caller, and says how often it was
@@ -166,12 +189,15 @@ func sayAsked(a *workspace.Asks, f reconcile.Found, st ask.State, reused *ask.Re
 			return
 		}
 		a.Env.Note("cli.ask.form", "form", form)
-		answers := []string{console.Typed("respond", request)} // until the daemon has opened it
+		answers, key := []string{console.Typed("respond", request)}, templates.Key("cli.ask.answer") // until the daemon has opened it
 		for _, open := range a.ViewOf(f).Open {
-			answers = workspace.HowToAnswer(a.Env.Lang, open, false)
+			listed := false
+			if answers, listed = workspace.ToAnswer(a.Env.Lang, open, false); !listed {
+				key = "cli.ask.read"
+			}
 		}
 		for _, how := range answers {
-			a.Env.Note("cli.ask.answer", "command", strings.ReplaceAll(how, "\n", "  "))
+			a.Env.Note(key, "command", strings.ReplaceAll(how, "\n", "  "))
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"placet/engine"
 )
 
 // What a person chooses is what was shown to them, and a word that refuses never lets
@@ -53,9 +55,10 @@ func (p *place) reference() string {
 
 // askedRequest is what the listing says of a request.
 type askedRequest struct {
-	ID        string `json:"request_id"`
-	Reference string `json:"reference"`
-	Response  string `json:"response"`
+	ID        string        `json:"request_id"`
+	Reference string        `json:"reference"`
+	Response  string        `json:"response"`
+	Digest    engine.Digest `json:"digest"`
 }
 
 // openRequest is the one open request.
@@ -102,7 +105,7 @@ func attackRefusingChoice(t *testing.T, p *place) {
 	const effect = "repeats architect:design-review with your words"
 	p.asks("selection", "Merge to main?", "no", "yes")
 	p.says(p.read(p.request(0)+"/form.md"), "- [ ] no: "+effect, "- [ ] yes: goes on with yes")
-	p.says(p.must(3, "inbox"), "→ "+effect, "→ goes on with yes")
+	p.says(p.must(0, "show", p.requestID(0)), effect, "goes on with yes")
 	p.write(p.request(0)+"/form.md", p.ticked(0, "no"))
 	p.must(0, "once")
 	if resume := p.read(p.runs[0] + "/resume.md"); !strings.Contains(resume, "The reviewer did not agree and said `no`.") || strings.Contains(resume, "**Action**: continue") {
@@ -134,7 +137,7 @@ func attackImitation(options ...string) func(*testing.T, *place) {
 func attackChangedRequest(t *testing.T, p *place) {
 	p.asks("approval", "Is the design good?", "approve", "reject")
 	listed := p.reference()
-	p.says(p.must(3, "inbox"), "placet approve "+listed)
+	p.says(p.must(0, "show", p.requestID(0)), "placet approve "+listed)
 	p.must(2, "approve", p.requestID(0)) // no terminal, no digest: of what?
 	p.stays(p.request(0) + "/response.json")
 	p.write("design.md", "# Another design\n")

@@ -128,7 +128,7 @@ func claimAdopted(t *testing.T, p *place) {
 	if digest == nil {
 		t.Fatalf("no digest: %s", out)
 	}
-	p.must(1, "adopt", id+"@00000000")
+	p.must(1, "adopt", id+"@000000000000")
 	p.vars = []string{"CLAUDECODE=1"}
 	p.must(1, "adopt", digest[1])
 	p.vars = nil

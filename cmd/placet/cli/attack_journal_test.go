@@ -71,7 +71,7 @@ func (p *place) standsStill(dir, run string) {
 	if p.read(dir+"/state.json") != before || p.read(dir+"/events.jsonl") != journal || p.secondStarts() {
 		p.t.Errorf("the run moves: %s", p.read(dir+"/state.json"))
 	}
-	adopt := "placet adopt " + run + "@" + engine.Sum([]byte(before)).Hex()[:8]
+	adopt := "placet adopt " + run + "@" + engine.Sum([]byte(before)).Hex()
 	if note := p.read(dir + "/state.json.problem.md"); !strings.Contains(note, "cannot use state.json") || !strings.Contains(note, adopt) {
 		p.t.Errorf("the note: %s", note)
 	}
@@ -214,9 +214,9 @@ func changedBeforeAdoption(t *testing.T, p *place) {
 	merged := p.completed()
 	p.write(shop+"/state.json", merged)
 	p.standsStill(shop, "afl/shop")
-	shown := "shop@" + engine.Sum([]byte(merged)).Hex()[:8]
+	shown := "shop@" + engine.Sum([]byte(merged)).Hex()
 	p.write(shop+"/state.json", strings.Replace(merged, `"max_iterations": `, `"max_iterations": 9`, 1))
-	for _, args := range [][]string{{"adopt", shown}, {"adopt", "shop"}, {"adopt", "shop@0000000"}, {"adopt", "shop@"}} {
+	for _, args := range [][]string{{"adopt", shown}, {"adopt", "shop"}, {"adopt", "shop@000000000000"}, {"adopt", "shop@"}} {
 		if out, code := p.placet(args...); code == 0 {
 			t.Errorf("%q: %d: %s", args, code, out)
 		}

@@ -34,7 +34,7 @@ var namesAttacks = []attack{
 		p.session("sh $(cat which)")
 		p.endsOnce(0)
 		p.says(p.must(0, "trust"), "names $(cat which): it cannot be told which file this is", "--any-file")
-		name := "afl.validation shop/a@" + p.listed("afl.validation shop/a")[:12]
+		name := "afl.validation shop/a@" + p.listed("afl.validation shop/a")
 		for _, args := range [][]string{{"--yes"}, {name}, {name, "--yes"}} {
 			p.says(p.must(1, append([]string{"trust"}, args...)...), `"$(cat which)" may be any file of the workspace`)
 		}

@@ -44,6 +44,12 @@ var attacks = slices.Concat(
 	fabricationAttacks,
 	sourceAttacks,
 	reuseAttacks,
+	bindsAttacks,
+	referenceAttacks,
+	askedForAttacks,
+	olderAttacks,
+	showsAttacks,
+	aboveAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -53,7 +53,7 @@ var toldAttacks = []attack{
 		p.write(".asks/"+id+"/state.json", old)
 		p.tellsNobody(t, "once it is asked", id)
 		p.write(".asks/"+id+"/state.json", good)
-		p.approvedByKim(t, id)
+		p.productionApproved(id)
 	}},
 	{"a question that is exchanged before it is asked", "an agent exchanges ask.json before placet has seen it, and a person approves the other question", func(t *testing.T, p *place) {
 		p.gated()
@@ -117,7 +117,7 @@ var toldAttacks = []attack{
 		p.write(p.asking(id)+"/receipt.json", old)
 		p.tellsNobody(t, "an old receipt", id)
 		p.says(p.read(p.asking(id)+"/problem.md"), "*not verified*")
-		p.approvedByKim(t, id)
+		p.productionApproved(id)
 	}},
 	{"a receipt of an earlier prompt", "upstream asks something else under the id of a request that was answered, and an agent puts the receipt back", func(t *testing.T, p *place) {
 		p.ownSettings(byTester)
@@ -228,6 +228,17 @@ func (p *place) approvedByKim(t *testing.T, id string) {
 	p.choose(id, "approve")
 	p.until("the honest answer", func() bool {
 		out, code := p.placet("wait", id, "--timeout", "1s")
+		return code == 0 && strings.Contains(out, "approve\n")
+	})
+}
+
+// productionApproved has kim approve an ask under the key k, which had another question before:
+// who asks is told, and nobody who waits by its name.
+func (p *place) productionApproved(id string) {
+	p.t.Helper()
+	p.choose(id, "approve")
+	p.until("the honest answer", func() bool {
+		out, code := p.placet("ask", "Drop production?", "--type", "approval", "--key", "k", "--wait=1s")
 		return code == 0 && strings.Contains(out, "approve\n")
 	})
 }

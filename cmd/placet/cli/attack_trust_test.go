@@ -91,12 +91,12 @@ var trustAttacks = []attack{
 		if out, code := p.placet("trust", "faber.resume"); code != 2 || !strings.Contains(out, "by its name alone") {
 			t.Errorf("%d, %s", code, out)
 		}
-		for _, arg := range []string{"faber.resume@" + listed[:12], listed[:8], listed} {
+		for _, arg := range []string{"faber.resume@" + listed, listed[:12], listed} {
 			if out, code := p.placet("trust", arg); code == 0 || p.listed("faber.resume") == "" {
 				t.Errorf("%s agreed to another: %s", arg, out)
 			}
 		}
-		if out, code := p.placet("trust", "faber.resume@"+listed[:12]); code != 1 || !strings.Contains(out, "it is now sha256:") || !strings.Contains(out, "names work.sh: sha256:") {
+		if out, code := p.placet("trust", "faber.resume@"+listed); code != 1 || !strings.Contains(out, "it is now sha256:") || !strings.Contains(out, "names work.sh: sha256:") {
 			t.Errorf("%d, %s", code, out)
 		}
 		for keys, code := range map[string]int{"\x03": 130, "\x04": 130, "\r": 130, "n\r": 130} {
@@ -108,7 +108,7 @@ var trustAttacks = []attack{
 			t.Errorf("%d, %s", code, out)
 		}
 		p.write("work.sh", "true\n")
-		if out, code := p.placet("trust", "faber.resume@"+listed[:12]); code != 0 || p.listed("faber.resume") != "" {
+		if out, code := p.placet("trust", "faber.resume@"+listed); code != 0 || p.listed("faber.resume") != "" {
 			t.Errorf("%d, %s", code, out)
 		}
 	}},

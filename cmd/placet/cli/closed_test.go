@@ -11,7 +11,7 @@ func TestShowAndExplainTakeClosedRequestsAndParts(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 2, 1)
 	open, closed, uuid := p.requestID(0), p.requestID(1), p.runs[1][strings.LastIndexByte(p.runs[1], '/')+1:]
-	for _, name := range []string{closed, uuid[:8] + ":" + closed, uuid[:8] + ":fr-2", closed + "@0123456"} {
+	for _, name := range []string{closed, uuid[:8] + ":" + closed, uuid[:8] + ":fr-2", closed + "@0123456789ab"} {
 		p.says(p.must(0, "show", name), closed+"  accepted: approve", "by        tester (claimed) (file)", "decided   20",
 			"answer    "+p.request(1)+"/response.json", "receipt   "+p.request(1)+"/receipt.json", "Is the design of item 2 good?")
 	}

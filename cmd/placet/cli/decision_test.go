@@ -39,7 +39,8 @@ func TestApproveAndRejectPickWhatAgreesAndRefuses(t *testing.T) {
 			p.asks(c.typ, "Is the design good?", c.options...)
 			inbox, out := p.must(3, "inbox"), ""
 			if c.takes != "" {
-				p.says(inbox, "placet "+c.verb+" "+p.reference()+"\n             → "+c.effect)
+				p.says(inbox, "placet show "+p.requestID(0))
+				p.says(p.must(0, "show", p.requestID(0)), "placet "+c.verb+" "+p.reference()+"\n", c.effect)
 				out = p.must(0, c.verb, p.reference())
 				p.says(out, "answered: "+c.takes+" → "+c.effect)
 				p.must(0, "once")

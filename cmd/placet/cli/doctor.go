@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/engine/exec"
 	"placet/engine/reconcile"
 	"placet/engine/statedir"
 	"placet/engine/store/fs"
@@ -124,12 +124,11 @@ func tryFile(disk fs.FS, try func(name string, f fs.File) error) error {
 }
 
 func (e *examination) git() {
-	out, err := e.w.Command(context.Background(), "", "git", "--version").Output()
+	version, err := exec.GitVersion(e.root, e.w.Environ)
 	if err != nil {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.none.do"), "cli.doctor.git.none")
 		return
 	}
-	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
 	path := excludeFile(e.w, e.root)
 	if path == "" {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.outside.do"), "cli.doctor.git.outside", "version", version)
@@ -151,7 +150,7 @@ func (e *examination) ignores(lines []string) bool {
 		if strings.HasSuffix(l, "/") {
 			probe += "/x"
 		}
-		if e.w.Command(context.Background(), e.root, "git", "check-ignore", "-q", "--no-index", probe).Run() != nil {
+		if !exec.Ignores(e.root, e.w.Environ, probe) {
 			return false
 		}
 	}

@@ -158,12 +158,12 @@ const build7ID = "k-6607395827e11cd1"
 type toolShape struct{ Title, Arguments, Result, Hints string }
 
 var toolShapes = map[string]toolShape{
-	"ask_human": {"Ask a person", "question* type options context artifacts deadline default key supersedes tags wait_seconds",
-		"ask_id* status* answered* response* selected* comment* by* form* note*", "false false true false"},
+	"ask_human": {"Ask a person", "question* type options context artifacts deadline default key supersedes round_of tags wait_seconds",
+		"ask_id* status* answered* response* selected* comment* by* form* changed* round* note*", "false false true false"},
 	"check_answer": {"Look for an answer", "ask_id* wait_seconds",
-		"ask_id* status* answered* response* selected* comment* by* form* note*", "true false true false"},
+		"ask_id* status* answered* response* selected* comment* by* form* changed* round* note*", "true false true false"},
 	"withdraw_question": {"Take a question back", "ask_id* reason*",
-		"ask_id* status* answered* response* selected* comment* by* form* note*", "false false true false"},
+		"ask_id* status* answered* response* selected* comment* by* form* changed* round* note*", "false false true false"},
 	"list_waiting":    {"List what waits for people", "family tag limit", "waiting* more*", "true false true false"},
 	"explain_run":     {"Explain a run", "run*", "text*", "true false true false"},
 	"report_progress": {"Report progress", "message* percent run", "recorded*", "false false true false"},

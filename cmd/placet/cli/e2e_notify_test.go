@@ -90,7 +90,7 @@ func TestNotifyTellsOfWhatOpens(t *testing.T) {
 		t.Errorf("notify-send got %q", argv)
 	}
 	text := h.about("-u critical")[0]
-	for _, want := range []string{"\nask/hostile (approval, waits for ", ", until 2", "\nform: " + p.root + "/.asks/hostile/requests/", "\nanswer: placet approve ask/hostile:" + ask.RequestID("hostile") + "@"} {
+	for _, want := range []string{"\nask/hostile (approval, waits for ", ", until 2", "\nform: " + p.root + "/.asks/hostile/requests/", "\nanswer: placet show ask/hostile:" + ask.RequestID("hostile")} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the message lacks %q:\n%s", want, text)
 		}

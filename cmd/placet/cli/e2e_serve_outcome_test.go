@@ -66,7 +66,7 @@ func TestServeLosesNoWords(t *testing.T) {
 	s.wants("other words, same key", steering("DO NOT mention Bob", "k1"), 409, "answer_in_place")
 	s.wants("the same words under another key", steering("make it shorter", "k2"), 409, "answer_in_place")
 	s.wants("other words as an answer", answer(approval, "steer", "DO NOT mention Bob", shown), 409, "answer_in_place")
-	name := id + "@" + strings.TrimPrefix(shown, "sha256:")[:8]
+	name := id + "@" + strings.TrimPrefix(shown, "sha256:")
 	if out, code := s.placet("steer", name, "-m", "DO NOT mention Bob"); code == 0 || !strings.Contains(out, "answered already, otherwise") {
 		t.Errorf("other words at the command line: %d %s", code, out)
 	}

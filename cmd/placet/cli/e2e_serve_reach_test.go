@@ -160,21 +160,37 @@ func TestServeHandsOutArtifacts(t *testing.T) {
 	if r.status != 200 || r.body != p.read("plan.html") || h.Get("Content-Disposition") != `attachment; filename="plan.html"` || h.Get("Content-Type") != "text/plain; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("a file: %d %q %v", r.status, r.body, h)
 	}
+	if got := h.Get("Placet-Now"); got != "same" {
+		t.Errorf("it is said to be %q", got)
+	}
+	was := p.read("plan.html")
+	p.write("plan.html", "<p>another</p>\n")
+	for version, want := range map[string]string{"": was, "?version=asked": was, "?version=now": "<p>another</p>\n", "?version=diff": "@@ -1 +1 @@\n-" + was + "+<p>another</p>"} {
+		if r := s.call("all", "GET", path+"1"+version, nil); r.status != 200 || r.body != want || r.header.Get("Placet-Now") != "changed" {
+			t.Errorf("version %q of a changed file: %d %q %v", version, r.status, r.body, r.header)
+		}
+	}
+	if r := s.call("all", "GET", path+"2", nil); r.status != 200 || r.body != p.read("linked.md") {
+		t.Errorf("a file as it was asked about: %d %q", r.status, r.body)
+	}
 	if err := os.Remove(filepath.Join(p.root, "linked.md")); err != nil {
 		t.Fatal(err)
 	}
 	p.link(secret, "linked.md")
 	p.write("large.md", strings.Repeat("x", 1<<20+1))
-	r = s.call("all", "GET", path+"2", nil)
+	r = s.call("all", "GET", path+"2?version=now", nil)
 	if s.wants("a link", r, 404, "not_found"); strings.Contains(r.body, "secret\n") {
 		t.Errorf("a link is followed: %s", r.body)
 	}
-	s.wants("a file of more than a mebibyte", s.call("all", "GET", path+"3", nil), 413, "too_large")
+	s.wants("a file of more than a mebibyte", s.call("all", "GET", path+"3?version=now", nil), 413, "too_large")
+	if r := s.call("all", "GET", path+"1?version=then", nil); r.status != 422 {
+		t.Errorf("a version that there is not: %d %q", r.status, r.body)
+	}
 	for _, n := range []string{"0", "4", "-1", "x", "1e0"} {
 		s.wants("file "+n, s.call("all", "GET", path+n, nil), 404, "not_found")
 	}
 	p.write("large.md", strings.Repeat("x", 1<<20))
-	if r := s.call("all", "GET", path+"3", nil); r.status != 200 || len(r.body) != 1<<20 {
+	if r := s.call("all", "GET", path+"3?version=now", nil); r.status != 200 || len(r.body) != 1<<20 {
 		t.Errorf("a file of a mebibyte: %d, %d bytes", r.status, len(r.body))
 	}
 }

@@ -223,7 +223,8 @@ func TestSlackPresses(t *testing.T) {
 	s := slackSite(t, d, "[gates]\n\"nemawashi\" = { approvers = [\"slack:U1\"] }\n")
 	action, id, m := s.asks(d, nil)
 	have := buttons(m)
-	value := fmt.Sprintf("thread_id=action-%s|approval_request_id=%s|action_id=%s", action, id, action)
+	shown := strings.TrimPrefix(s.call("lead", "GET", "/api/v1/requests/"+id, nil).text("data", "digest"), "sha256:")
+	value := fmt.Sprintf("thread_id=action-%s|approval_request_id=%s|action_id=%s|shown=%s", action, id, action, shown)
 	for button, style := range map[string]any{"hitl_approve": "primary", "hitl_reject": "danger", "hitl_request_changes": nil} {
 		if have[button]["value"] != value || have[button]["style"] != style {
 			t.Errorf("button %s: %v", button, have[button])

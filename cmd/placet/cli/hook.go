@@ -155,15 +155,17 @@ func (h *hookCall) open() error {
 	if err != nil {
 		return err
 	}
-	if !config.IsMarked(root) {
+	if !config.IsWorkspace(env.StateHome(), root) {
 		return config.NoWorkspace(env.Flags.Workspace, root)
 	}
-	roots, err := config.WorkspacesAbove(append([]string{root}, folders...)...)
+	roots, err := config.WorkspacesAbove(env.StateHome(), append([]string{root}, folders...)...)
 	if err != nil {
 		return err
 	}
 	for _, root := range roots {
-		conf, err := config.Load(config.SourcesOf(&env, root))
+		from := config.SourcesOf(&env, root)
+		from.Above = nil // each has a word of its own
+		conf, err := config.Load(from)
 		if err != nil {
 			return err
 		}
@@ -270,6 +272,9 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 	}
 	if err != nil {
 		return o, err
+	}
+	if st := ended[0]; st.Answer != nil && !gate.Knows(approvers, st.Answer.KnownAs) {
+		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", shownBy(h.env, st))
 	}
 	return callOutcome(ended[0]), nil
 }

@@ -97,23 +97,21 @@ func printInbox(b *workspace.Workspace, data workspace.Inbox, s workspace.Summar
 // form is and how to answer.
 func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	items := a.Items[:min(len(a.Items), workspace.ShownItems)]
+	commands, listed := workspace.ToAnswer(b.Env.Lang, a, full)
 	show(b.Env, "asked", map[string]any{
 		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
-		"Gate": b.GateOf(a), "How": workspace.HowToAnswer(b.Env.Lang, a, full), "Answer": b.Describe(a).Answer,
+		"Gate": b.GateOf(a), "How": commands, "Listed": listed, "Answer": b.Describe(a).Answer,
 	})
 }
-
-// fewLines is how many lines of a prompt are shown as one.
-const fewLines = 4
 
 // question is what a request asks, on one line: of a text of many lines that a summary
 // follows, the first.
 func question(a engine.OpenRequest) string {
 	asked := strings.TrimSpace(a.Prompt)
-	if lines := strings.Split(asked, "\n"); len(lines) > fewLines && a.Summary != "" {
+	if lines := strings.Split(asked, "\n"); len(lines) > workspace.ListedLines && a.Summary != "" {
 		asked = lines[0] + " …"
 	}
-	return console.Cut(console.OneLine(asked), 200)
+	return console.Cut(console.OneLine(asked), workspace.ListedPrompt)
 }
 
 // requestHead is what stands before a request's question: run, step, id, and in

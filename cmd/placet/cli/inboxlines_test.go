@@ -24,8 +24,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	showAsked(b, to.OpenRequest, false)
 	for _, want := range []string{
 		"    select   s1  one\n", "    select   s5  more\n", "    select   and 1 more: placet show hitl-3f9a12c4\n",
-		"    answer   placet approve hitl-3f9a12c4\n", "    or       placet respond hitl-3f9a12c4 raise\n",
-		"    or       placet respond hitl-3f9a12c4 --select s1,s2,s3,s4,s5  (any of them)\n",
+		"    read     placet show hitl-3f9a12c4\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("lacks %q:\n%s", want, out.String())

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"io"
 	iofs "io/fs"
@@ -18,6 +17,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/hook"
+	"placet/engine/exec"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/templates"
@@ -92,7 +92,7 @@ func initWorkspace(w *console.Env, root string, conf config.Settings, clients []
 	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
 		return err
 	}
-	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir) }); err != nil {
+	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir, 0o777) }); err != nil {
 		return err
 	}
 	// git ignores all that .placet/ holds, wherever the folder goes.
@@ -314,12 +314,8 @@ func missingLines(text string, wanted []string) []string {
 // excludeFile is the file in which this clone's git keeps what it ignores, ""
 // where the workspace is in no work tree.
 func excludeFile(w *console.Env, root string) string {
-	out, err := w.Command(context.Background(), root, "git", "rev-parse", "--git-path", "info/exclude").Output()
-	path := strings.TrimSuffix(string(out), "\n")
-	if err != nil || path == "" {
-		return ""
-	}
-	if !filepath.IsAbs(path) {
+	path := exec.ExcludeFile(root, w.Environ)
+	if path != "" && !filepath.IsAbs(path) {
 		path = filepath.Join(root, path)
 	}
 	return path

@@ -110,7 +110,7 @@ func (c clientFile) write(disk fs.FS) error {
 		return nil
 	}
 	dir, mode, how := path.Dir(c.Path), iofs.FileMode(0o644), fs.Exclusive
-	if err := disk.Mkdir(dir); dir != "." && err != nil && !errors.Is(err, iofs.ErrExist) {
+	if err := disk.Mkdir(dir, 0o777); dir != "." && err != nil && !errors.Is(err, iofs.ErrExist) {
 		return err
 	}
 	if c.before != nil {

@@ -68,7 +68,7 @@ func serveAgent(c call) error {
 			Session: w.AgentSession(),
 			Look:    func() *workspace.Workspace { return all().Viewer(who) }, Explanation: explanationText,
 		},
-		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().MCP.Elicit },
+		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().Elicit(w.Agent() != "") },
 	})
 	err = orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
 	if err != nil {

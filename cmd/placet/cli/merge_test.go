@@ -242,7 +242,7 @@ func TestAnAdoptedStateContradictsNothing(t *testing.T) {
 			theirs.does(of.approve)
 			ours.takes(theirs, taken...)
 			ours.says(ours.must(1, "check"), "/receipt.json says `"+of.other+"` by lee (claimed), and state.json says `"+of.approve+"`")
-			ours.must(0, "adopt", of.run+"@"+engine.Sum([]byte(ours.read(ours.dir + "/state.json"))).Hex()[:8])
+			ours.must(0, "adopt", of.run+"@"+engine.Sum([]byte(ours.read(ours.dir+"/state.json"))).Hex())
 			ours.settles()
 			ours.must(0, "check")
 		})

@@ -177,7 +177,7 @@ func TestWithoutATerminalNothingIsAskedAndNothingAnswered(t *testing.T) {
 		{[]string{"respond", id, "approve"}, 2, "without a terminal"},
 		{[]string{"respond", reference}, 2, "needs an option"},
 		{[]string{"respond", reference, "request_changes"}, 1, "needs a comment"},
-		{[]string{"approve", id + "@0000000"}, 1, "changed since"},
+		{[]string{"approve", id + "@000000000000"}, 1, "changed since"},
 	} {
 		out, code := p.typed("y\n1\ny\n", c.args...)
 		if code != c.code || !strings.Contains(out, c.says) {

@@ -142,13 +142,20 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 	return cmp.Or(b.Env.Answer(data, func() { printStatus(b, s) }), outcome(b, s))
 }
 
+// mostUnsettled is how many files that cannot be used yet are named.
+const mostUnsettled = 5
+
 func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 	w := b.Env
 	for _, path := range data.Notes {
 		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Alarm, w.Text("cli.label.problem")), console.OneLine(path))
 	}
-	for _, path := range data.Unsettled {
+	shown := data.Unsettled[:min(len(data.Unsettled), mostUnsettled)]
+	for _, path := range shown {
 		w.Note("cli.once.unsettled", "path", console.OneLine(path))
+	}
+	if more := len(data.Unsettled) - len(shown); more > 0 {
+		w.Note("cli.once.more", "n", more)
 	}
 	for _, run := range data.Stuck {
 		w.Note("cli.once.stuck", "run", console.OneLine(run))

@@ -19,11 +19,15 @@ type personVerb struct {
 	says templates.Key // refuses the verb to an agent
 	// reads reports whether a use of the verb only shows something, nil where none does.
 	reads func(cmd *cobra.Command, args []string) bool
+	// hosted says that clients of agents use the verb themselves: it refuses nobody, but no command
+	// of an agent uses it.
+	hosted bool
 }
 
 // personVerbs are all such verbs. The verbs refuse by this list where the client of an agent has
 // started them, and the guard of placet hook denies by it. Of the verbs of tokens new is one: list
-// shows no secret, and revoke takes a right away.
+// shows no secret, and revoke takes a right away. serve prints a link by which a browser is logged in
+// as the owner, and mcp takes what its host says for what the user says.
 var personVerbs = []personVerb{
 	{path: "approve", says: "cli.answer.agent"},
 	{path: "reject", says: "cli.answer.agent"},
@@ -34,6 +38,8 @@ var personVerbs = []personVerb{
 	{path: "open", says: "cli.person.agent"},
 	{path: "login", says: "cli.person.agent"},
 	{path: "token new", says: "cli.person.agent"},
+	{path: "serve", says: "cli.person.agent"},
+	{path: "mcp", hosted: true},
 }
 
 // personVerbOf returns the entry of a use of a command, false where anybody may use it so.
@@ -52,7 +58,7 @@ func personVerbOf(cmd *cobra.Command, args []string) (v personVerb, ok bool) {
 func refuseAgent(w *console.Env, cmd *cobra.Command, args []string) error {
 	name := w.Agent()
 	v, ok := personVerbOf(cmd, args)
-	if name == "" || !ok {
+	if name == "" || !ok || v.hosted {
 		return nil
 	}
 	return console.Refused(v.says, "variable", name, "verb", v.path).Try("cli.answer.agent.try")

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
 	"placet/templates"
 )
 
@@ -58,11 +56,11 @@ func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
 	for line, want := range map[string]string{
 		"approve": "approve", "approve a@1234 -m x": "approve", "-m x approve a": "approve", "--lang ko -C w respond a yes": "respond",
 		"trust --yes": "trust", "trust -y": "trust", "trust gates": "trust", "trust --revoke --yes": "trust", "--json trust x": "trust",
-		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt",
+		"token new ci": "token new", "token --lang en new ci --roles decide": "token new", "login": "login", "open a": "open", "adopt r": "adopt", "serve": "serve", "-C w serve --log json": "serve", "mcp": "mcp",
 		"reject --message --help": "reject", // the comment
 
 		"": "", "inbox": "", "--json inbox approve": "", "-C approve inbox": "", "--lang approve status": "", "show approve": "", "ask approve": "",
-		"trust": "", "-C w --json trust": "", "token list": "", "token revoke ci": "", "token": "", "help approve": "", "approve --help": "", "trust --help": "",
+		"trust": "", "-C w --json trust": "", "token list": "", "token revoke ci": "", "token": "", "help approve": "", "approve --help": "", "trust --help": "", "serve --help": "", "watch": "",
 		"approves": "", "-- approve": "", "withdraw a -m approve": "",
 	} {
 		if got := personVerbIn(treeWith(nil), strings.Fields(line)); got != want {
@@ -83,15 +81,5 @@ func TestTheVerbsOfPeopleAreThereAndInTheManual(t *testing.T) {
 				t.Errorf("the manual of hook does not name %s in %s", v.path, lang)
 			}
 		}
-	}
-}
-
-// What serve prints is read by the client that has started it.
-func TestServeGivesAnAgentNoLink(t *testing.T) {
-	var out bytes.Buffer
-	env := console.Env{Err: &out, Getenv: func(name string) string { return map[string]string{"GEMINI_CLI": "1"}[name] }}
-	(&webServer{}).noteLogin(&workspace.Workspace{Env: &env}, "http://127.0.0.1:8787")
-	if said := out.String(); strings.Contains(said, "/login") || !strings.Contains(said, "GEMINI_CLI is set") {
-		t.Errorf("serve says %s", said)
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +17,12 @@ import (
 // askReply shows a request the way FABER's own prompt does and reads the answer:
 // a number, an option or, where it is asked for in words, a line of text. It
 // writes to stderr: the answer of the command is what became of it.
-func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *workspace.Reply) error {
+func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *workspace.Reply, command string) error {
 	p := w.NewPrompter()
 	defer p.Close()
-	fmt.Fprint(w.Err, promptText(w, t))
+	if err := showWhole(w, t, promptText(w, t), command); err != nil {
+		return err
+	}
 	err := p.Ask(ctx, console.PromptLine{Text: w.Text("cli.prompt.choice")}, func(text string) (again string) {
 		var ok bool
 		if r.Option, ok = choice(t, text); !ok {
@@ -85,9 +86,7 @@ func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t work
 
 // promptText is the prompt of FABER's guide.
 func promptText(w *console.Env, t workspace.Request) string {
-	var b strings.Builder
-	show(&console.Env{Out: &b, Err: &b, Lang: w.Lang}, "prompt", t)
-	return b.String()
+	return viewText(w, "prompt", t)
 }
 
 // place is where a request stands in its run, as the guide says it.

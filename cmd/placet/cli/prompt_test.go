@@ -77,7 +77,7 @@ Your choice: `
 	var out bytes.Buffer
 	w := &console.Env{In: strings.NewReader("1\n"), Err: &out}
 	var r workspace.Reply
-	if err := askReply(t.Context(), w, review, &r); err != nil {
+	if err := askReply(t.Context(), w, review, &r, ""); err != nil {
 		t.Fatal(err)
 	}
 	head, rest, _ := strings.Cut(out.String(), "\n\n")
@@ -163,7 +163,7 @@ func (p *typist) Read(into []byte) (int, error) {
 func typing(t *testing.T, typed string, to workspace.Request) (shown string, r workspace.Reply, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &typist{lines: strings.SplitAfter(typed, "\n"), typed: make(chan string, 1)}
-		err = askReply(t.Context(), &console.Env{In: p, Err: p}, to, &r)
+		err = askReply(t.Context(), &console.Env{In: p, Err: p}, to, &r, "")
 		shown = p.String()
 		if len(p.lines) > 0 { // the reader waits for more
 			close(p.typed)

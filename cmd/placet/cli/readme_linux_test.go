@@ -85,7 +85,7 @@ func showsRecording(t *testing.T, said string) {
 	for pattern, always := range map[string]string{
 		`\d{8}(-deploy-1-4-to-production-)[0-9a-f]{6}`: "20261120${1}5d0c1f",
 		`ask-[0-9a-f]{8}`:                                 "ask-8e21c07b",
-		`@[0-9a-f]{7}\b`:                                  "@4f2a91c",
+		`@[0-9a-f]{12}\b`:                                 "@4f2a91c07d3e",
 		`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`:                  "2026-11-20 09:41:07",
 		`\(approval, [^)]*\)`:                             "(approval, 4s)",
 		`\bby ` + regexp.QuoteMeta(login.Username) + `\b`: "by kim",

@@ -159,13 +159,8 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 	s.noteLogin(b, url)
 }
 
-// noteLogin prints a link by which the owner logs in. The client of an agent that has started serve
-// reads what it prints, and the link would let it answer.
+// noteLogin prints a link by which the owner logs in.
 func (s *webServer) noteLogin(b *workspace.Workspace, url string) {
-	if name := b.Env.Agent(); name != "" {
-		b.Env.Note("cli.serve.agent", "variable", name)
-		return
-	}
 	link, err := loginLink(b, url, "")
 	if err != nil {
 		b.Env.Note("cli.serve.nolink", "error", err)

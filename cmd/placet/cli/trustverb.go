@@ -60,6 +60,9 @@ func listsTrust(cmd *cobra.Command, args []string) bool {
 type trustData struct {
 	Workspace string                 `json:"workspace"`
 	Waiting   []config.UntrustedLine `json:"waiting"`
+	// Agreeable is what holds already, and would hold, once agreed to, although somebody
+	// takes it out of the file.
+	Agreeable []config.UntrustedLine `json:"agreeable,omitempty"`
 	Trusted   []config.Trusted       `json:"trusted"`
 	// Held is what holds although it was agreed to when another folder or repository
 	// stood at the workspace's path.
@@ -67,8 +70,8 @@ type trustData struct {
 }
 
 func listTrust(b *workspace.Workspace) error {
-	waiting := b.AllUntrusted()
-	data := trustData{b.Root, waiting, b.Agreed.Trusted, b.Held()}
+	waiting, agreeable := b.AllUntrusted(), b.Agreeable()
+	data := trustData{b.Root, waiting, agreeable, b.Agreed.Trusted, b.Held()}
 	return b.Env.Answer(data, func() {
 		noteUntrustable(b)
 		for _, u := range waiting {
@@ -84,6 +87,10 @@ func listTrust(b *workspace.Workspace) error {
 		for _, t := range data.Held {
 			printTrusted(b.Env, "cli.trust.held", t)
 		}
+		for _, u := range agreeable {
+			showTrust(b, "agreeable", u)
+			b.Env.Say("cli.trust.agreeable", "name", console.OneLine(u.Name), "command", typedTrust(b, u))
+		}
 		noteWarnings(b, "trust")
 		switch {
 		case len(waiting) > 0:
@@ -93,16 +100,16 @@ func listTrust(b *workspace.Workspace) error {
 			if tighter != "" {
 				key = "cli.trust.waits.tighter"
 			}
-			b.Env.Say(key, "names", tighter, "command", typedTrust(waiting[0]))
-		case len(b.Agreed.Trusted)+len(data.Held) == 0:
+			b.Env.Say(key, "names", tighter, "command", typedTrust(b, waiting[0]))
+		case len(agreeable)+len(b.Agreed.Trusted)+len(data.Held) == 0:
 			b.Env.Say("cli.trust.none")
 		}
 	})
 }
 
 // typedTrust is the command that agrees to a thing as it was shown.
-func typedTrust(u config.UntrustedLine) string {
-	args := []string{"trust", config.Exactly(u.Name, u.Digest)}
+func typedTrust(b *workspace.Workspace, u config.UntrustedLine) string {
+	args := []string{"trust", config.Exactly(b.References, u.Name, u.Digest)}
 	if anyFileOf(u) != "" {
 		args = append(args, "--any-file")
 	}
@@ -189,11 +196,11 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}
-	waiting := b.AllUntrusted()
+	waiting := append(b.AllUntrusted(), b.Agreeable()...)
 	chosen, byName := waiting, []config.UntrustedLine(nil)
 	if len(args) > 0 {
 		var err error
-		if chosen, byName, err = config.ChooseNamed(b.Env.Lang, args, waiting, b.Agreed); err != nil {
+		if chosen, byName, err = config.ChooseNamed(b.References, b.Env.Lang, args, waiting, b.Agreed); err != nil {
 			return err
 		}
 	}
@@ -203,11 +210,11 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 		chosen = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return anyFileOf(u) != "" })
 	}
 	if len(refused) > 0 && len(args) > 0 {
-		return refuseAnyFile(refused)
+		return refuseAnyFile(b, refused)
 	}
 	if !unseen && len(byName) > 0 {
 		if !b.Env.AtTerminal() {
-			return unshown(byName)
+			return unshown(b, byName)
 		}
 		if err := confirmTrust(ctx, b, byName); err != nil {
 			return err
@@ -220,16 +227,16 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 	}
 	err := b.Env.Answer(map[string]any{"trusted": chosen}, func() { sayTrusted(b, chosen) })
 	if err == nil && len(refused) > 0 {
-		err = refuseAnyFile(refused)
+		err = refuseAnyFile(b, refused)
 	}
 	return err
 }
 
 // refuseAnyFile refuses agreement to commands that may run any file.
-func refuseAnyFile(things []config.UntrustedLine) error {
+func refuseAnyFile(b *workspace.Workspace, things []config.UntrustedLine) error {
 	u := things[0]
 	return console.Refused("cli.trust.anyfile.refused", "name", strconv.Quote(console.OneLine(u.Name)), "word", strconv.Quote(console.OneLine(anyFileOf(u)))).
-		Try("cli.trust.anyfile.try", "command", typedTrust(u))
+		Try("cli.trust.anyfile.try", "command", typedTrust(b, u))
 }
 
 // sayTrusted shows what was agreed to.
@@ -267,12 +274,12 @@ func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
 }
 
 // unshown refuses agreement by name alone.
-func unshown(things []config.UntrustedLine) error {
+func unshown(b *workspace.Workspace, things []config.UntrustedLine) error {
 	p := console.Usage("cli.trust.byname", "name", strconv.Quote(console.OneLine(things[0].Name)))
 	var exact []string
 	for _, u := range things {
 		p.Fits = append(p.Fits, fmt.Sprintf("%s  %s  %s  %s", console.OneLine(u.Name), u.Digest, u.Place, console.Cut(console.OneLine(u.Text), 60)))
-		exact = append(exact, config.Exactly(u.Name, u.Digest))
+		exact = append(exact, config.Exactly(b.References, u.Name, u.Digest))
 	}
 	return p.Try("say.text", "text", console.Typed("trust", exact...))
 }
@@ -320,16 +327,18 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	if err != nil {
 		return config.Untrustable(err)
 	}
+	var refs statedir.References
 	if dir != nil {
 		defer dir.Close()
+		refs, _ = dir.References() // without a key the whole digests name things
 	}
 	agreed, damage := config.ReadTrust(dir)
-	gone, names := namedTrust(agreed, args, all)
+	gone, names := namedTrust(refs, agreed, args, all)
 	named := args
 	if all || damage != nil {
 		named = nil
 	}
-	more, unknown, err := config.SourcesOf(w, root).RevokeByPath(agreed, w.Now(), named)
+	more, unknown, err := config.SourcesOf(w, root).RevokeByPath(refs, agreed, w.Now(), named)
 	if err != nil {
 		return err
 	}
@@ -351,10 +360,10 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 }
 
 // namedTrust are the digests and names of what is agreed to and named, or of all of it.
-func namedTrust(agreed config.TrustFile, args []string, all bool) (digests map[engine.Digest]bool, names []string) {
+func namedTrust(refs statedir.References, agreed config.TrustFile, args []string, all bool) (digests map[engine.Digest]bool, names []string) {
 	digests = map[engine.Digest]bool{}
 	for _, t := range agreed.Trusted {
-		if all || slices.ContainsFunc(args, func(arg string) bool { return config.Named(arg, t.Name, t.Digest) }) {
+		if all || slices.ContainsFunc(args, func(arg string) bool { return config.Named(refs, arg, t.Name, t.Digest) }) {
 			digests[t.Digest] = true
 			names = append(names, t.Name)
 		}

@@ -33,6 +33,15 @@ func show(w *console.Env, view string, data any) {
 	}
 }
 
+// firstLines are the first lines of some texts: of commands, where what they do is said above.
+func firstLines(texts []string) (lines []string) {
+	for _, text := range texts {
+		line, _, _ := strings.Cut(text, "\n")
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // viewFuncs are what views call. Whatever comes from files goes through line, lines or clip.
 func viewFuncs(w *console.Env) template.FuncMap {
 	paint := func(style string) func(string) string {
@@ -53,7 +62,14 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
 		"suffix": console.Suffix, "typed": console.Typed, "brief": console.Brief,
 		"indent": func(prefix, s string) string { return strings.TrimSpace(console.Indent(s, prefix)) },
-		"join":   strings.Join, "upper": strings.ToUpper, "percent": func(part float64) float64 { return 100 * part }, "inc": func(n int) int { return n + 1 },
+		// below is a text beside its label, or in lines of its own below it.
+		"below": func(prefix, s string) string {
+			if s = console.Lines(s); strings.Contains(s, "\n") {
+				return "\n" + console.Indent(s, prefix)
+			}
+			return " " + s
+		},
+		"join": strings.Join, "upper": strings.ToUpper, "percent": func(part float64) float64 { return 100 * part }, "inc": func(n int) int { return n + 1 },
 		"moment": func(t time.Time) string {
 			if t.IsZero() {
 				return ""
@@ -64,8 +80,10 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint, "statusStyle": statusStyle,
 		"ref": workspace.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
-		"howToAnswer": func(a engine.OpenRequest) []string { return workspace.HowToAnswer(w.Lang, a, false) },
-		"facts":       func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
+		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(workspace.HowToAnswer(w.Lang, a, false)) },
+		"details":       workspace.Details,
+		"listedSummary": func() int { return workspace.ListedSummary }, "listedItem": func() int { return workspace.ListedItem },
+		"facts": func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
 		"options": func(a engine.OpenRequest) string {
 			var list []engine.Fact
 			for _, o := range a.Options {

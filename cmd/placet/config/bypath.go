@@ -43,6 +43,76 @@ func outlives(name string) bool {
 	return ok || HoldsTighter(name)
 }
 
+// above is an agreement that holds in a workspace because it was made for a folder above it.
+type above struct {
+	Trusted
+	under string // that folder
+}
+
+// agreedUnder is what was agreed to under a path, of what makes placet stricter, whatever
+// stands at the path now. It is nothing where a version before wrote it: that one knew no
+// paths. What cannot be read may have been about it, and is an error.
+func agreedUnder(stateHome, path string) (list []Trusted, err error) {
+	dir, err := statedir.OpenSpelled(stateHome, path)
+	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !reconcile.OfMachine(err) {
+		dir, err = unusable.OpenExposed()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	t, err := ReadTrust(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.check(filepath.Join(dir.Location(), trustName)); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(t.outliving(), func(one Trusted) bool { return !one.tightens() }), nil
+}
+
+// agreedAbove is what was agreed to for the folders above the workspace: whoever makes a
+// folder below one, or takes its marks away, would otherwise choose by that what holds. What
+// the hook does is left out: it asks the folders above by itself.
+func (from Sources) agreedAbove() (list []above, err error) {
+	for _, folder := range from.Above {
+		agreed, err := agreedUnder(from.StateHome, folder)
+		if err != nil {
+			return nil, console.Usage("config.path.unknown", "error", console.Plain(err)).Try("config.trust.broken.try")
+		}
+		for _, one := range agreed {
+			if !strings.HasPrefix(one.Name, "hook.") {
+				list = append(list, above{one, folder})
+			}
+		}
+	}
+	return list, nil
+}
+
+// tellAbove says what holds because it was agreed to for a folder above.
+func (s *Settings) tellAbove() {
+	names, folders := map[string][]string{}, []string(nil)
+	for _, one := range s.above {
+		if names[one.under] == nil {
+			folders = append(folders, one.under)
+		}
+		if name := console.OneLine(one.Name); !slices.Contains(names[one.under], name) {
+			names[one.under] = append(names[one.under], name)
+		}
+	}
+	for _, folder := range folders {
+		command := templates.CommandLine("placet trust --revoke -C", append([]string{folder}, names[folder]...))
+		s.Warnings = append(s.Warnings, Warning{
+			Text:    templates.NewMessage("config.path.above", "folder", strconv.Quote(folder), "names", console.OneLine(strings.Join(names[folder], ", "))),
+			Try:     templates.NewMessage("config.path.above.try", "command", command),
+			Subject: "trust",
+		})
+	}
+}
+
 // ofPath reads what was agreed to under the path of the workspace. What cannot be read may
 // have been about it, and is an error.
 func (from Sources) ofPath() (p pathTrust, err error) {
@@ -332,7 +402,7 @@ func (from Sources) AgreeByPath(own TrustFile, now time.Time, things []Untrusted
 // the workspace, everything where there are none, and returns their names. own is what was
 // agreed to in the workspace. damage says why it is not known what there was: then only
 // everything can be taken back.
-func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (names []string, damage, err error) {
+func (from Sources) RevokeByPath(refs statedir.References, own TrustFile, now time.Time, args []string) (names []string, damage, err error) {
 	p, damage := from.ofPath()
 	everything := len(args) == 0
 	if damage != nil && !everything {
@@ -344,7 +414,7 @@ func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (n
 	}
 	p.complete(own)
 	for _, one := range p.Trusted {
-		if everything || slices.ContainsFunc(args, func(arg string) bool { return Named(arg, one.Name, one.Digest) }) {
+		if everything || slices.ContainsFunc(args, func(arg string) bool { return Named(refs, arg, one.Name, one.Digest) }) {
 			names = append(names, one.Name)
 		}
 	}
@@ -356,7 +426,7 @@ func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (n
 		p.Trusted, p.Revoked = nil, map[string]string{everySetting: at}
 	}
 	for _, name := range names {
-		p.revoke(name, at, args)
+		p.revoke(refs, name, at, args)
 		if name == GatesKey[0] {
 			p.DecideGates(now)
 		}
@@ -365,9 +435,9 @@ func (from Sources) RevokeByPath(own TrustFile, now time.Time, args []string) (n
 }
 
 // revoke takes back what the arguments name of the agreements to a setting.
-func (p *pathTrust) revoke(name, at string, args []string) {
+func (p *pathTrust) revoke(refs statedir.References, name, at string, args []string) {
 	p.Trusted = slices.DeleteFunc(p.Trusted, func(one Trusted) bool {
-		return one.Name == name && slices.ContainsFunc(args, func(arg string) bool { return Named(arg, name, one.Digest) })
+		return one.Name == name && slices.ContainsFunc(args, func(arg string) bool { return Named(refs, arg, name, one.Digest) })
 	})
 	if p.Revoked == nil {
 		p.Revoked = map[string]string{}

@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -141,14 +142,14 @@ func TestRevokingByThePath(t *testing.T) {
 	agreeByPath(t, from, noon)
 	first := replaceWorkspace(t, from)
 	kim := settingDigest("gates", `{"*":{"approvers":["kim"]}}`)
-	names, damage, err := from.RevokeByPath(TrustFile{}, noon.Add(time.Minute), []string{kim.Hex()[:12]})
+	names, damage, err := from.RevokeByPath(statedir.References{}, TrustFile{}, noon.Add(time.Minute), []string{kim.Hex()})
 	if !slices.Equal(names, []string{"gates"}) || damage != nil || err != nil {
 		t.Errorf("%v, %v, %v", names, damage, err)
 	}
 	if s := mustLoad(t, from); len(s.Gates) > 0 || s.Hook.Wait != "1h" {
 		t.Errorf("%+v, %s", s.Gates, s.Hook.Wait)
 	}
-	if names, damage, err := from.RevokeByPath(TrustFile{}, noon.Add(time.Minute), []string{"faber.resume"}); names != nil || damage != nil || err != nil {
+	if names, damage, err := from.RevokeByPath(statedir.References{}, TrustFile{}, noon.Add(time.Minute), []string{"faber.resume"}); names != nil || damage != nil || err != nil {
 		t.Errorf("%v, %v, %v", names, damage, err)
 	}
 	if err := os.RemoveAll(from.Workspace); err != nil {
@@ -164,3 +165,47 @@ func TestRevokingByThePath(t *testing.T) {
 }
 
 func gatesBy(who string) string { return "[gates]\n\"*\" = { approvers = [\"" + who + "\"] }\n" }
+
+// What was agreed to for a folder holds below it, beside what is agreed to there, where it is
+// tighter; what the hook does is left to the hook. It is a workspace as long as it holds.
+func TestWhatWasAgreedToHoldsBelow(t *testing.T) {
+	for name, c := range map[string]struct {
+		agreed, own string
+		want        string // of all settings of the folder below
+		warns       bool
+	}{
+		"gates":           {agreed: gatesBy("kim"), want: "kim 48h 23h", warns: true},
+		"gates, the same": {agreed: gatesBy("kim"), own: gatesBy("kim"), want: "kim 48h 23h", warns: true},
+		"gates, others":   {agreed: gatesBy("kim"), own: gatesBy("lee"), want: "nobody: [gates] waits for trust 48h 23h", warns: true},
+		"no gates":        {agreed: "[gates]\n", own: gatesBy("lee"), want: "lee 48h 23h"},
+		"an order":        {agreed: "[optimizer]\nhitl_timeout = \"90h\"\n", own: "[optimizer]\nhitl_timeout = \"80h\"\n", want: " 90h 23h", warns: true},
+		"a looser one":    {agreed: "[optimizer]\nhitl_timeout = \"60h\"\n", own: "[optimizer]\nhitl_timeout = \"80h\"\n", want: " 80h 23h", warns: true},
+		"of the hook":     {agreed: "[hook]\nwait = \"1h\"\n[[hook.rule]]\ndo = \"deny\"\n", want: " 48h 23h"},
+	} {
+		above := places(t)
+		put(t, above.Workspace, "placet.toml", c.agreed)
+		agreeByPath(t, above, noon)
+		below := above
+		below.Workspace = filepath.Join(above.Workspace, "sub/deep")
+		put(t, below.Workspace, "placet.toml", c.own)
+		agreeByPath(t, below, noon)
+		if err := os.Remove(filepath.Join(above.Workspace, "placet.toml")); err != nil {
+			t.Fatal(err)
+		}
+		below.Above = atAndAbove(filepath.Dir(below.Workspace))
+		s := mustLoad(t, below)
+		approver := ""
+		for _, g := range s.Gates {
+			approver = g.Approvers[0]
+		}
+		if got := approver + " " + s.Optimizer.HITLTimeout + " " + s.Hook.Wait; got != c.want || len(s.Warnings) > 0 != c.warns || len(s.Hook.Rule) > 0 || len(s.Waiting) > 0 {
+			t.Errorf("%s: %q holds, want %q; warnings %v, waiting %v", name, got, c.want, s.Warnings, s.Waiting)
+		}
+		if is := IsWorkspace(above.StateHome, above.Workspace); is != (name != "no gates") {
+			t.Errorf("%s: a workspace without marks: %t", name, is)
+		}
+		if _, _, err := above.RevokeByPath(statedir.References{}, TrustFile{}, noon, nil); err != nil || IsWorkspace(above.StateHome, above.Workspace) {
+			t.Errorf("%s: what was taken back makes a workspace: %v", name, err)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func TestTheTighterGatesHold(t *testing.T) {
 		},
 	} {
 		var s Settings
-		s.tighten(c.now, c.then)
+		s.tighten([]map[string]GateRule{c.now, c.then}, nil)
 		config := engine.Config{Gates: s.MachineGates()}
 		for of, want := range c.want {
 			family, typ, _ := console.CutLast(of, "/")

@@ -8,6 +8,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/statedir"
 	"placet/templates"
 )
 
@@ -58,7 +59,7 @@ func TestWhatIsWrongWithAWorkspaceIsToldInTheReadersLanguage(t *testing.T) {
 	waiting := []UntrustedLine{{Name: "a", Digest: engine.Sum([]byte("1")), Files: map[string]string{"work.sh": "gone"}}, {Name: "b"}, {Name: "b"}}
 	problems := []error{missing, none, NoWorkspace("", dir), NoWorkspace(dir, dir), Untrustable(templates.Errorf("config.file.regular"))}
 	for _, arg := range []string{"a@12345678", "b", "c"} {
-		_, _, err := ChooseNamed(templates.Pseudo, []string{arg}, waiting, TrustFile{})
+		_, _, err := ChooseNamed(statedir.References{}, templates.Pseudo, []string{arg}, waiting, TrustFile{})
 		problems = append(problems, err)
 	}
 	for _, err := range problems {

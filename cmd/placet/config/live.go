@@ -40,9 +40,11 @@ type Live struct {
 	// and ends when agreement is taken back.
 	basis  map[engine.Digest][]engine.Digest
 	stands TrustFile
-	stamps [4]string // of the files: "" where there is none
+	stamps [5]string // of the files: "" where there is none
 	looked time.Time
 	broken bool // the files cannot be used as they are now
+	// said are the errors that were said since the files could be used.
+	said []string
 	// News receives when other settings hold.
 	News chan struct{}
 }
@@ -138,9 +140,10 @@ func (l *Live) read() Settings {
 	l.broken = err != nil
 	switch {
 	case err != nil:
-		l.log.Error("cannot use the changed settings: nothing is trusted until they can be used, all else is as before", "error", err)
+		l.sayUnusable(err)
 		l.have = l.usable.broken()
 	default:
+		l.said = nil
 		l.tell(next, same)
 		l.have, l.usable = next, next
 		l.remember(next)
@@ -150,6 +153,18 @@ func (l *Live) read() Settings {
 	default: // nobody has heard of the last news yet
 	}
 	return l.have
+}
+
+// mostSaid is how many errors are said of settings until they can be used again.
+const mostSaid = 8
+
+// sayUnusable says why the settings cannot be used, once for each reason: a file may be written
+// again and again.
+func (l *Live) sayUnusable(err error) {
+	if text := err.Error(); len(l.said) < mostSaid && !slices.Contains(l.said, text) {
+		l.said = append(l.said, text)
+		l.log.Error("cannot use the changed settings: nothing is trusted until they can be used, all else is as before", "error", err)
+	}
 }
 
 // tell says what has changed: the settings, or only files that commands name.
@@ -173,7 +188,7 @@ func (l *Live) tell(next Settings, same bool) {
 
 // look takes the stamps of the files. The trust file is in a state folder that may
 // appear, vanish and become one in which others can write.
-func (l *Live) look() (stamps [4]string) {
+func (l *Live) look() (stamps [5]string) {
 	for i, path := range []string{filepath.Join(l.from.Workspace, "placet.toml"), l.from.User} {
 		if info, err := os.Stat(path); err == nil {
 			stamps[i] = stampOf(info)
@@ -181,6 +196,9 @@ func (l *Live) look() (stamps [4]string) {
 	}
 	stamps[2] = trustStamp(statedir.Open(l.from.StateHome, l.from.Workspace))
 	stamps[3] = trustStamp(statedir.OpenPath(l.from.StateHome, l.from.Workspace))
+	for _, folder := range l.from.Above {
+		stamps[4] += trustStamp(statedir.OpenSpelled(l.from.StateHome, folder)) + "\n"
+	}
 	return stamps
 }
 

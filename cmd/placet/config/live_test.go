@@ -150,3 +150,33 @@ func TestAnOwnCommandThatNamesFilesOfTheWorkspaceWaits(t *testing.T) {
 		t.Errorf("waiting %+v, trusted %v", s.Waiting, s.Trusted)
 	}
 }
+
+// A file that somebody writes again and again fills no log.
+func TestUnusableSettingsAreSaidOnceForEachReason(t *testing.T) {
+	from, now := places(t), noon
+	var said bytes.Buffer
+	l := NewLive(from, mustLoad(t, from), slog.New(console.NewLogHandler(&said, slog.LevelInfo)), func() time.Time { return now })
+	write := func(body string) {
+		put(t, from.Workspace, "placet.toml", body)
+		now = now.Add(LookEvery)
+		l.Get()
+	}
+	times := func(want int) {
+		t.Helper()
+		if n := strings.Count(said.String(), "cannot use the changed settings"); n != want {
+			t.Errorf("said %d times, expected %d: %s", n, want, said.String())
+		}
+	}
+	for i := range 5 {
+		write("language = \"nowhere\" #" + strings.Repeat("x", i) + "\n")
+		write("language = 7 #" + strings.Repeat("x", i) + "\n")
+	}
+	times(2)
+	for i := range 20 {
+		write("nobody_knows_" + strings.Repeat("x", i) + " = 1\n")
+	}
+	times(mostSaid)
+	write("language = \"ko\"\n")
+	write("language = \"nowhere\"\n")
+	times(mostSaid + 1)
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -18,9 +19,9 @@ import (
 var marks = []string{"placet.toml", ".placet", ".git"}
 
 // findWorkspace returns the workspace: the named folder, else the nearest
-// parent of from that has a mark, else from itself. The path is absolute and
+// parent of from that is one, else from itself. The path is absolute and
 // without links, so that one workspace has one name.
-func findWorkspace(named, from string) (string, error) {
+func findWorkspace(stateHome, named, from string) (string, error) {
 	if named != "" {
 		if !filepath.IsAbs(named) {
 			named = filepath.Join(from, named)
@@ -31,14 +32,12 @@ func findWorkspace(named, from string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if IsMarked(at) {
+	for _, at := range atAndAbove(dir) {
+		if IsWorkspace(stateHome, at) {
 			return at, nil
 		}
-		if at == filepath.Dir(at) {
-			return dir, nil
-		}
 	}
+	return dir, nil
 }
 
 // mostWorkspaces is how many workspaces may have a word about one call of a tool.
@@ -47,16 +46,17 @@ const mostWorkspaces = 32
 // WorkspacesAbove returns the workspaces at and above some folders, those of the first folder first
 // and of each the nearest first. None ends the search: whoever can make a folder could otherwise
 // choose by a mark in it which settings hold there. A folder that is gone is where it was. Both how
-// a folder is spelled and where its links lead count.
-func WorkspacesAbove(dirs ...string) (roots []string, err error) {
+// a folder is spelled and where its links lead count; a workspace for which something was agreed to
+// under a name that is a link now is returned by that name.
+func WorkspacesAbove(stateHome string, dirs ...string) (roots []string, err error) {
 	for _, dir := range dirs {
 		for _, from := range []string{dir, existing(dir)} {
-			for at := filepath.Clean(from); ; at = filepath.Dir(at) {
+			for _, at := range atAndAbove(from) {
 				if root, err := filepath.EvalSymlinks(at); err == nil && IsMarked(at) && !slices.Contains(roots, root) {
 					roots = append(roots, root)
 				}
-				if at == filepath.Dir(at) {
-					break
+				if !slices.Contains(roots, at) && isAgreed(stateHome, at) {
+					roots = append(roots, at)
 				}
 			}
 		}
@@ -65,6 +65,15 @@ func WorkspacesAbove(dirs ...string) (roots []string, err error) {
 		return nil, console.Usage("config.root.many", "folder", strconv.Quote(dirs[0]), "n", len(roots), "most", mostWorkspaces)
 	}
 	return roots, nil
+}
+
+// atAndAbove are a folder and those above it, the nearest first.
+func atAndAbove(dir string) (folders []string) {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if folders = append(folders, at); at == filepath.Dir(at) {
+			return folders
+		}
+	}
 }
 
 // existing is a folder, or the nearest above it that exists, without links.
@@ -82,6 +91,17 @@ func IsMarked(dir string) bool {
 		_, err := os.Lstat(filepath.Join(dir, mark))
 		return err == nil
 	})
+}
+
+// IsWorkspace reports whether a folder has a mark of a workspace, or something that makes placet
+// stricter was agreed to for it: whoever takes its marks away takes no gate and no rule with them.
+func IsWorkspace(stateHome, dir string) bool { return IsMarked(dir) || isAgreed(stateHome, dir) }
+
+// isAgreed reports whether something that makes placet stricter was agreed to under a path. Where
+// that cannot be told it may have been.
+func isAgreed(stateHome, path string) bool {
+	agreed, err := agreedUnder(stateHome, path)
+	return len(agreed) > 0 || err != nil
 }
 
 // NoWorkspace is the error of a verb in a folder that has no mark and no runs: what it
@@ -121,7 +141,24 @@ func inside(p, dir string) bool {
 }
 
 // FindRoot returns the workspace.
-func FindRoot(w *console.Env) (string, error) { return findWorkspace(w.Flags.Workspace, w.Cwd) }
+func FindRoot(w *console.Env) (string, error) {
+	return findWorkspace(w.StateHome(), w.Flags.Workspace, w.Cwd)
+}
+
+// foldersAbove are the folders above a workspace, and those at and above the folder under whose
+// name it was called: a link may stand where it was agreed to something.
+func foldersAbove(w *console.Env, root string) (folders []string) {
+	called := cmp.Or(w.Flags.Workspace, w.Cwd)
+	if !filepath.IsAbs(called) {
+		called = filepath.Join(w.Cwd, called)
+	}
+	for _, at := range append(atAndAbove(root), atAndAbove(called)...) {
+		if at != root && !slices.Contains(folders, at) {
+			folders = append(folders, at)
+		}
+	}
+	return folders
+}
 
 // StateDir opens the state folder of a workspace, and makes it where create says so.
 // Without one it is nil, and the error says why; where none was made yet, that is no
@@ -138,9 +175,19 @@ func StateDir(w *console.Env, root string, create bool) (*statedir.Dir, error) {
 	return dir, err
 }
 
+// PathDir opens the folder of a workspace's path to read in it what makes placet stricter, also
+// where others could have written it. It is nil where none can be read.
+func PathDir(w *console.Env, root string) *statedir.Dir {
+	dir, err := statedir.OpenPath(w.StateHome(), root)
+	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
+		dir, _ = unusable.OpenExposed()
+	}
+	return dir
+}
+
 // SourcesOf are where the settings of a workspace come from.
 func SourcesOf(w *console.Env, root string) Sources {
-	s := Sources{Workspace: root, StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang}
+	s := Sources{Workspace: root, Above: foldersAbove(w, root), StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang}
 	switch config := w.XDG("XDG_CONFIG_HOME", ".config"); {
 	case w.Flags.Config != "":
 		s.User, s.named = w.Path(w.Flags.Config), true

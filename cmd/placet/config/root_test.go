@@ -28,20 +28,20 @@ func TestTheWorkspaceIsTheNearestParentWithAMark(t *testing.T) {
 	for from, want := range map[string]string{
 		"git/sub/deep": "git", "placet/x": "placet", "toml/x": "toml", "git/inner/y": "git/inner", "worktree": "worktree", "link": "git",
 	} {
-		got, err := findWorkspace("", filepath.Join(top, from))
+		got, err := findWorkspace("", "", filepath.Join(top, from))
 		if err != nil || got != filepath.Join(top, want) {
 			t.Errorf("from %s: %q, %v; want %s", from, got, err, want)
 		}
-		named, err := findWorkspace(filepath.Join(top, from), "/")
+		named, err := findWorkspace("", filepath.Join(top, from), "/")
 		if err != nil || named != mustResolve(t, filepath.Join(top, from)) {
 			t.Errorf("-C %s: %q, %v", from, named, err)
 		}
 	}
-	if got, err := findWorkspace("sub", filepath.Join(top, "git")); err != nil || got != filepath.Join(top, "git/sub") {
+	if got, err := findWorkspace("", "sub", filepath.Join(top, "git")); err != nil || got != filepath.Join(top, "git/sub") {
 		t.Errorf("-C sub: %q, %v", got, err)
 	}
 	for _, bad := range []string{"missing", "toml/placet.toml"} {
-		if _, err := findWorkspace(filepath.Join(top, bad), "/"); err == nil || err.(*console.Problem).Code != console.ExitUsage {
+		if _, err := findWorkspace("", filepath.Join(top, bad), "/"); err == nil || err.(*console.Problem).Code != console.ExitUsage {
 			t.Errorf("-C %s: %v", bad, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestWorkspacesAboveAreAllThatHaveAMark(t *testing.T) {
 		for _, dir := range strings.Fields(from) {
 			dirs = append(dirs, filepath.Join(top, dir))
 		}
-		got, err := WorkspacesAbove(dirs...)
+		got, err := WorkspacesAbove("", dirs...)
 		for i := range got {
 			got[i], _ = filepath.Rel(top, got[i])
 		}
@@ -82,7 +82,7 @@ func TestWorkspacesAboveAreAllThatHaveAMark(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(top, strings.Repeat(".placet/x/", mostWorkspaces+1)), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := WorkspacesAbove(filepath.Join(top, strings.Repeat(".placet/x/", mostWorkspaces+1))); err == nil {
+	if got, err := WorkspacesAbove("", filepath.Join(top, strings.Repeat(".placet/x/", mostWorkspaces+1))); err == nil {
 		t.Errorf("there are no bounds: %d", len(got))
 	}
 }

@@ -68,6 +68,8 @@ type Settings struct {
 	// holding names those of the settings that it makes stricter.
 	held    []Trusted
 	holding []string
+	// above is what holds besides, because it was agreed to for a folder above.
+	above []above
 	// Trusted holds the digests that Facts.Trusted shows to the machines.
 	Trusted map[engine.Digest]bool
 	// Allowed holds the seals of commands with the files that they may begin with.
@@ -81,8 +83,13 @@ type Settings struct {
 	Contents *exec.Contents
 	seen     []commandFiles
 	trees    []string // the work trees of checkpoints
+	// elicits says that the user's own configuration sets mcp.elicit.
+	elicits bool
 	// Waiting are settings that do not count yet, counting are policy settings that do.
 	Waiting, counting []Setting
+	// Agreeable are settings that count without anybody's agreement, and hold, once agreed to,
+	// although somebody takes them out of the file.
+	Agreeable []Setting
 	// Read are the configuration files that were found.
 	Read []string
 	// Warnings say what is wrong with a file that can be used all the same.
@@ -119,6 +126,9 @@ type Sources struct {
 	Workspace string // the folder that holds placet.toml
 	User      string // the user's own configuration
 	named     bool   // --config named it, so it must exist
+	// Above are the folders above the workspace, and above the name under which it was called.
+	// What was agreed to for them and makes placet stricter holds in it, too.
+	Above     []string
 	StateHome string // where state folders are, that of the workspace with the trust file among them
 	Getenv    func(name string) string
 	Lang      string // the language that --lang names, "" for none
@@ -144,6 +154,9 @@ func Load(from Sources) (Settings, error) {
 		return s, err
 	}
 	s.hold(p)
+	if s.above, err = from.agreedAbove(); err != nil {
+		return s, err
+	}
 	for _, one := range s.Agreed.Trusted {
 		switch {
 		case one.Argv != nil:
@@ -172,6 +185,7 @@ func Load(from Sources) (Settings, error) {
 		return s, err
 	}
 	s.tellHeld()
+	s.tellAbove()
 	s.tellFamilies(from.Getenv)
 	s.Language = cmp.Or(from.Lang, s.Language)
 	if from.Getenv != nil {
@@ -396,11 +410,14 @@ func (s *Settings) merge(l Layer) error {
 			s.statements[name] = append(s.statements[name], statement{p.Text, l.own, counts})
 		}
 		rules := slices.Equal(p.key, hookRules)
+		p.Path, p.Line = l.Path, l.lineOf(p.key)
 		if counts || rules && !needsTrust(tree) && s.holdsNoOther(p) {
 			s.permit(p)
+			if !counts {
+				s.Agreeable = append(s.Agreeable, p)
+			}
 			continue
 		}
-		p.Path, p.Line = l.Path, l.lineOf(p.key)
 		s.Waiting = append(s.Waiting, p)
 		switch {
 		case rules:
@@ -408,6 +425,9 @@ func (s *Settings) merge(l Layer) error {
 		case !p.stays:
 			remove(tree, p.key)
 		}
+	}
+	if _, says := lookup(tree, elicitKey); says && l.own {
+		s.elicits = true
 	}
 	joinRules(tree, s.tree)
 	delete(tree, GatesKey[0]) // mergeGates settles them

@@ -167,6 +167,7 @@ type sides struct {
 	now    []string   // those that hold now: agreed, and what the files say that count
 	then   []string   // those that would hold then, of all files
 	held   [][]string // each of what was agreed to under the path, and the user's own
+	above  [][]string // each of what was agreed to for folders above, and the user's own
 	// gone says that no file of the workspace says any more what was agreed to.
 	gone bool
 }
@@ -188,6 +189,11 @@ func (s *Settings) sides(name string) (x sides) {
 	for _, one := range s.held {
 		if one.Name == name {
 			x.held = append(x.held, append([]string{one.value()}, own...))
+		}
+	}
+	for _, one := range s.above {
+		if one.Name == name {
+			x.above = append(x.above, append([]string{one.value()}, own...))
 		}
 	}
 	x.gone = !inFile && (x.agreed != "" || len(x.held) > 0)
@@ -231,6 +237,9 @@ func (s *Settings) mergeOrders(file string) error {
 	for _, one := range slices.Concat(s.Agreed.Trusted, s.held) {
 		names = append(names, one.Name)
 	}
+	for _, one := range s.above {
+		names = append(names, one.Name)
+	}
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		o, key, ok := orderOf(name)
@@ -268,6 +277,11 @@ func (s *Settings) mergeOrder(o order, key []string, file string) error {
 			s.holds(name)
 		}
 	}
+	for _, texts := range x.above {
+		if len(texts) == 1 {
+			held = o.tighter(held, texts[0])
+		}
+	}
 	if held == unsaid && !slices.Contains(then, held) {
 		return nil // nothing is said, and a file of others may say it
 	}
@@ -302,7 +316,11 @@ func (s *Settings) mergeGates(file string) {
 		tables = append(tables, rulesOf(texts))
 		s.holds(GatesKey[0])
 	}
-	s.tighten(tables...)
+	var above []map[string]GateRule
+	for _, texts := range x.above {
+		above = append(above, rulesOf(texts))
+	}
+	s.tighten(tables, above)
 	s.tellGroups()
 }
 
@@ -328,15 +346,20 @@ func rulesOf(texts []string) map[string]GateRule {
 	return rules
 }
 
-// tighten makes gates of tables that ask for what all of them ask for.
-func (s *Settings) tighten(tables ...map[string]GateRule) {
+// tighten makes gates of tables that ask for what all of them ask for, and what those above
+// ask for: of the latter nothing waits here.
+func (s *Settings) tighten(tables, above []map[string]GateRule) {
 	s.Gates, s.gatesWait = nil, map[string]bool{}
-	for _, names := range tables {
+	for _, names := range slices.Concat(tables, above) {
 		for name := range names {
 			if s.Gates == nil {
 				s.Gates = map[string]GateRule{}
 			}
-			s.Gates[name], s.gatesWait[name] = strictest(tables, name)
+			rule, waits := strictest(tables, name)
+			for _, table := range above {
+				rule.Approvers = gate.Narrow(rule.Approvers, ruleFor(table, name).Approvers)
+			}
+			s.Gates[name], s.gatesWait[name] = rule, waits
 		}
 	}
 }

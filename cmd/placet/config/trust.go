@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -162,32 +161,25 @@ func Seal(of engine.Digest, files map[string]string) engine.Digest {
 }
 
 // Named reports whether an argument names a thing: by its name, or exactly.
-func Named(arg, name string, d engine.Digest) bool { return arg == name || namedExactly(arg, name, d) }
-
-// namedExactly reports whether an argument names a thing as it was shown: by at least
-// eight hex digits of its digest, alone or behind its name and "@".
-func namedExactly(arg, name string, d engine.Digest) bool {
-	before, digest, _ := console.CutLast(arg, "@")
-	return isDigestOf(arg, d) || before == name && isDigestOf(digest, d)
+func Named(refs statedir.References, arg, name string, d engine.Digest) bool {
+	return arg == name || namedExactly(refs, arg, name, d)
 }
 
-// isDigestOf reports whether a word is a digest, or begins one with eight digits or
-// more.
-func isDigestOf(word string, d engine.Digest) bool {
-	hex := strings.TrimPrefix(word, "sha256:")
-	return len(hex) >= shortest && strings.HasPrefix(d.Hex(), hex)
+// namedExactly reports whether an argument names a thing as it was shown: by its reference
+// or its digest, alone or behind its name and "@".
+func namedExactly(refs statedir.References, arg, name string, d engine.Digest) bool {
+	before, shown, _ := console.CutLast(arg, "@")
+	is := func(word string) bool { return refs.IsOf(word, d, trustUse, name) }
+	return is(arg) || before == name && is(shown)
 }
 
-// shortest is how many hex digits name a digest, and shownHex how many placet gives.
-const (
-	shortest = 8
-	shownHex = 12
-)
+// trustUse is for what a reference to a thing is.
+const trustUse = "trust"
 
 // Exactly is the argument by which a thing is named as it was shown.
-func Exactly(name string, d engine.Digest) string { return name + "@" + cutHex(d) }
-
-func cutHex(d engine.Digest) string { return d.Hex()[:min(shownHex, len(d.Hex()))] }
+func Exactly(refs statedir.References, name string, d engine.Digest) string {
+	return name + "@" + refs.Of(d, trustUse, name)
+}
 
 // UntrustedLine is something that waits for trust, as JSON.
 type UntrustedLine struct {
@@ -208,11 +200,11 @@ type UntrustedLine struct {
 // ChooseNamed returns what the arguments name, and what of that is named without its
 // digest. What is agreed to already needs no second word; what is named and not there
 // is an error, whose candidates are worded in a language.
-func ChooseNamed(lang string, args []string, waiting []UntrustedLine, agreed TrustFile) (chosen, byName []UntrustedLine, err error) {
+func ChooseNamed(refs statedir.References, lang string, args []string, waiting []UntrustedLine, agreed TrustFile) (chosen, byName []UntrustedLine, err error) {
 	for _, arg := range args {
 		var fit []UntrustedLine
 		for _, u := range waiting {
-			if namedExactly(arg, u.Name, u.Digest) {
+			if namedExactly(refs, arg, u.Name, u.Digest) {
 				fit = append(fit, u)
 			}
 		}
@@ -221,8 +213,8 @@ func ChooseNamed(lang string, args []string, waiting []UntrustedLine, agreed Tru
 			fit = slices.DeleteFunc(slices.Clone(waiting), func(u UntrustedLine) bool { return u.Name != arg })
 		}
 		if len(fit) == 0 {
-			if !slices.ContainsFunc(agreed.Trusted, func(t Trusted) bool { return Named(arg, t.Name, t.Digest) }) {
-				return nil, nil, noneNamed(lang, arg, waiting)
+			if !slices.ContainsFunc(agreed.Trusted, func(t Trusted) bool { return Named(refs, arg, t.Name, t.Digest) }) {
+				return nil, nil, noneNamed(refs, lang, arg, waiting)
 			}
 		}
 		if len(fit) > 1 {
@@ -242,7 +234,7 @@ func ChooseNamed(lang string, args []string, waiting []UntrustedLine, agreed Tru
 
 // noneNamed is the problem with an argument that names nothing: the thing may be
 // another than the one that was listed.
-func noneNamed(lang, arg string, waiting []UntrustedLine) error {
+func noneNamed(refs statedir.References, lang, arg string, waiting []UntrustedLine) error {
 	name, _, _ := console.CutLast(arg, "@")
 	for _, u := range waiting {
 		if u.Name != name {
@@ -253,7 +245,7 @@ func noneNamed(lang, arg string, waiting []UntrustedLine) error {
 		for _, file := range slices.Sorted(maps.Keys(u.Files)) {
 			p.Fits = append(p.Fits, templates.Phrase(lang, "config.trust.changed.file", "file", file, "state", u.Files[file]))
 		}
-		return p.Try("config.trust.changed.try", "command", console.Typed("trust", Exactly(u.Name, u.Digest)))
+		return p.Try("config.trust.changed.try", "command", console.Typed("trust", Exactly(refs, u.Name, u.Digest)))
 	}
 	return console.Usage("config.trust.unknown", "name", strconv.Quote(console.OneLine(arg))).Try("config.trust.unknown.try")
 }

@@ -107,10 +107,10 @@ func TestAThingIsNamedByItsNameOrItsDigest(t *testing.T) {
 	d := engine.Sum([]byte("x"))
 	for arg, want := range map[string]bool{
 		"faber.resume": true, "faber": false, "": false,
-		string(d): true, d.Hex(): true, d.Hex()[:8]: true, "sha256:" + d.Hex()[:12]: true,
-		d.Hex()[:7]: false, "sha256:": false, strings.ToUpper(d.Hex()[:8]): strings.ToUpper(d.Hex()[:8]) == d.Hex()[:8],
+		string(d): true, d.Hex(): true, strings.ToUpper(d.Hex()): true, "faber.resume@" + d.Hex(): true, "faber@" + d.Hex(): false,
+		d.Hex()[:12]: false, d.Hex()[:63]: false, "sha256:": false,
 	} {
-		if got := Named(arg, "faber.resume", d); got != want {
+		if got := Named(statedir.References{}, arg, "faber.resume", d); got != want {
 			t.Errorf("%q names it: %v, want %v", arg, got, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestNamingWhatDoesNotWaitIsAnError(t *testing.T) {
 	twin := UntrustedLine{Name: "a", Digest: engine.Sum([]byte("2"))}
 	agreed := TrustFile{Trusted: []Trusted{{Name: "old", Digest: engine.Sum([]byte("3"))}}}
 	chooseNamed := func(args []string, waiting []UntrustedLine, agreed TrustFile) ([]UntrustedLine, error) {
-		chosen, _, err := ChooseNamed("en", args, waiting, agreed)
+		chosen, _, err := ChooseNamed(statedir.References{}, "en", args, waiting, agreed)
 		return chosen, err
 	}
 	if chosen, err := chooseNamed([]string{"a"}, []UntrustedLine{a}, agreed); err != nil || len(chosen) != 1 {

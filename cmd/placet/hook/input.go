@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"placet/engine"
+	"placet/engine/facade/mcp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -156,11 +156,18 @@ func (in Input) ShellCommand() (string, bool) {
 // patchTool is the tool of Codex that changes several files at once.
 const patchTool = "apply_patch"
 
-// IsPlacet reports whether a tool is one of placet's own.
+// IsPlacet reports whether a tool is one of placet's own, by its full name. Whoever names a server
+// or a program placet has no other tool pass by it.
 func (in Input) IsPlacet() bool {
-	words := strings.Fields(in.Command)
-	return strings.HasPrefix(in.Tool, "mcp__placet__") || strings.HasPrefix(in.Tool, "mcp_placet_") ||
-		in.Event == "beforeMCPExecution" && len(words) > 1 && path.Base(words[0]) == "placet" && words[1] == "mcp"
+	if in.Event == "beforeMCPExecution" {
+		return in.Command == "placet mcp" && mcp.IsTool(in.Tool)
+	}
+	for _, server := range []string{"mcp__placet__", "mcp_placet_"} {
+		if name, ok := strings.CutPrefix(in.Tool, server); ok && mcp.IsTool(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // Folders are where the client works, the one from which it was started first, to look for the

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -18,6 +16,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
+	"placet/engine/gate"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -175,18 +174,12 @@ func questionOf(lang, prompt, summary, reference string) (heading string, body, 
 
 // fillShown fills in what the request is about.
 func (p *shownView) fillShown(v *workspace.Workspace, lang, path string, context schemas.Raw, files []workspace.ArtifactLine) {
-	var members schemas.Object
-	if schemas.DecodeValue(context, &members) == nil {
-		for _, m := range members {
-			value := members.Raw(m.Name)
-			fact := engine.Fact{Label: console.OneLine(m.Name), Value: console.Lines(readable(value))}
-			switch text := strings.TrimSpace(fact.Value); {
-			case value.Null(), text == "", text == "[]", text == "{}":
-			case len(text) <= shortContext && !strings.Contains(text, "\n"):
-				p.Context = append(p.Context, fact)
-			default:
-				p.LongContext = append(p.LongContext, fact)
-			}
+	for _, fact := range gate.ContextFacts(context, lang) {
+		fact = engine.Fact{Label: console.OneLine(fact.Label), Value: console.Lines(fact.Value)}
+		if len(fact.Value) <= shortContext && !strings.Contains(fact.Value, "\n") {
+			p.Context = append(p.Context, fact)
+		} else {
+			p.LongContext = append(p.LongContext, fact)
 		}
 	}
 	for i, f := range files {
@@ -196,19 +189,6 @@ func (p *shownView) fillShown(v *workspace.Workspace, lang, path string, context
 
 // shortContext is how long a value may be that stands in a line, in bytes.
 const shortContext = 120
-
-// readable is a value as people read it: a text as it is, all else with a line for each
-// member.
-func readable(value schemas.Raw) string {
-	if text, ok := value.Text(); ok {
-		return text
-	}
-	var out bytes.Buffer
-	if json.Indent(&out, value, "", "  ") != nil {
-		return string(value)
-	}
-	return out.String()
-}
 
 // shownArtifact is how much of a file its page shows, in bytes.
 const shownArtifact = 64 << 10

@@ -145,7 +145,8 @@ func (a *App) getRequest(c *facade.Call) (int, any, error) {
 // longestArtifact is the largest file that is handed out, in bytes.
 const longestArtifact = 1 << 20
 
-// getArtifact answers with a file that a request shows, as it is now.
+// getArtifact answers with a file that a request shows: as it was asked about, as it is now, or
+// what changed in it.
 func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	at, err := requestNamed(v, c)
@@ -157,19 +158,74 @@ func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 	if err != nil || n < 1 || n > len(files) {
 		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("the request shows %d files: they are counted from 1", len(files)))
 	}
-	d := v.Artifact(files[n-1].Path)
-	switch {
-	case !d.Present():
-		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", "the file is gone, or cannot be read")
-	case len(d.Body) > longestArtifact:
-		return 0, nil, facade.Refuse(http.StatusRequestEntityTooLarge, "too_large", "the file is larger than 1 MiB: read it in the workspace")
-	}
+	f := files[n-1]
+	now := v.Artifact(f.Path)
 	h := c.Writer.Header()
+	h.Set("Placet-Now", became(f, now))
+	body, err := versionOf(v, f, now, c.Text("version"))
+	if err != nil {
+		return 0, nil, err
+	}
 	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", attachmentName(files[n-1].Path)))
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", attachmentName(f.Path)))
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	_, _ = c.Writer.Write(d.Body)
+	_, _ = c.Writer.Write(body)
 	return 0, nil, nil
+}
+
+// became says what became of a file since it was asked about.
+func became(f workspace.ArtifactLine, now engine.Document) string {
+	switch {
+	case !now.Present():
+		return "missing"
+	case f.Changed():
+		return "changed"
+	}
+	return "same"
+}
+
+// versionOf is a version of a file: asked, now or diff.
+func versionOf(v *workspace.Workspace, f workspace.ArtifactLine, now engine.Document, version string) ([]byte, error) {
+	switch version {
+	case "diff":
+		lines, more := v.Difference(f, now)
+		if lines == nil && f.Changed() {
+			return nil, facade.Refuse(http.StatusNotFound, "not_found", "what changed cannot be shown: the request does not hold the file as it was, or it is no text")
+		}
+		return []byte(strings.Join(differences(lines, more), "\n")), nil
+	case "asked":
+		if text, ok := v.ShownVersion(f); ok {
+			return []byte(text), nil
+		}
+		if f.Changed() {
+			return nil, facade.Refuse(http.StatusNotFound, "not_found", "the request does not hold the file as it was: version=now gives it as it is")
+		}
+	}
+	switch {
+	case !now.Present():
+		return nil, facade.Refuse(http.StatusNotFound, "not_found", "the file is gone, or cannot be read")
+	case len(now.Body) > longestArtifact:
+		return nil, facade.Refuse(http.StatusRequestEntityTooLarge, "too_large", "the file is larger than 1 MiB: read it in the workspace")
+	}
+	return now.Body, nil
+}
+
+// differences are lines of what changed, of which there may be more.
+func differences(lines []string, more int) []string {
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("… %d more lines", more))
+	}
+	return lines
+}
+
+// changesOf are the files that an answer is bound to and that are not what was asked about, with
+// what changed in each.
+func changesOf(v *workspace.Workspace, t workspace.Request) map[string][]string {
+	changes := map[string][]string{}
+	for _, f := range v.ChangedLines(t) {
+		changes[console.OneLine(f.Path)] = differences(v.Difference(f, v.Artifact(f.Path)))
+	}
+	return changes
 }
 
 // attachmentName is the name of a file in letters that no header misreads.
@@ -231,7 +287,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	}
 	resp, err := v.Response(t, r)
 	if err != nil {
-		return 0, nil, a.refusal(who, t, r, err)
+		return 0, nil, a.refusal(v, who, t, r, err)
 	}
 	wait := a.waiters.add(at.Found.Run, func(d engine.Document) bool {
 		return path.Dir(d.Path) == path.Dir(t.Response) && slices.Contains([]string{"receipt.json", "problem.md"}, path.Base(d.Path))
@@ -241,7 +297,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	defer stop()
 	done, err := v.Answer(ctx, t, resp)
 	if err != nil {
-		return 0, nil, a.refusal(who, t, r, err)
+		return 0, nil, a.refusal(v, who, t, r, err)
 	}
 	return awaitReceipt(ctx, v, at, done, wait)
 }
@@ -290,14 +346,14 @@ func inWords(r workspace.Reply) workspace.Reply {
 
 // checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
 func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error {
-	if !isShown(t.Digest, shown) {
+	if !v.IsShown(t.OpenRequest, shown) {
 		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
 	if file := changedDraft(v, t); file != "" {
 		return facade.Deny(http.StatusConflict, "draft_changed", "page.no.draft", "file", file)
 	}
 	if file := moved(v, t); file != "" {
-		return facade.Deny(http.StatusConflict, "stale", "page.no.artifact", "file", file).With("digest", t.Digest)
+		return facade.Deny(http.StatusConflict, "stale", "page.no.artifact", "file", file).With("digest", t.Digest).With("diff", changesOf(v, t))
 	}
 	return nil
 }
@@ -325,13 +381,6 @@ func moved(v *workspace.Workspace, t workspace.Request) string {
 	return ""
 }
 
-// isShown reports whether a digest, or as many digits of it as name it, is that of what is
-// shown now.
-func isShown(now engine.Digest, shown string) bool {
-	hex := strings.ToLower(strings.TrimPrefix(shown, "sha256:"))
-	return now != "" && len(hex) >= workspace.LeastDigest && strings.HasPrefix(now.Hex(), hex)
-}
-
 // answerClosed answers who answers what is closed: the same again is fine.
 func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
 	closed, ok := v.ClosedRequest(at.Found, at.ID)
@@ -354,7 +403,7 @@ func closedOtherwise(closed workspace.Closed) error {
 }
 
 // refusal says why an answer was not taken. One of somebody who may not answer is counted.
-func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Reply, err error) error {
+func (a *App) refusal(v *workspace.Workspace, who facade.Identity, t workspace.Request, r workspace.Reply, err error) error {
 	var p *console.Problem
 	if !errors.As(err, &p) {
 		return err
@@ -364,7 +413,7 @@ func (a *App) refusal(who facade.Identity, t workspace.Request, r workspace.Repl
 		a.refused.add(a.b, workspace.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
 		return facade.Deny(http.StatusForbidden, "not_an_approver", "page.no.approver").With("approvers", t.Approvers)
 	case console.KindChanged:
-		return facade.Deny(http.StatusConflict, "stale", "say.text", "text", p)
+		return facade.Deny(http.StatusConflict, "stale", "say.text", "text", p).With("diff", changesOf(v, t))
 	case console.KindInPlace:
 		return facade.Deny(http.StatusConflict, "answer_in_place", "say.text", "text", p)
 	case console.KindInTheWay:

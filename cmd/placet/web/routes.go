@@ -31,8 +31,10 @@ func (a *App) Routes() []facade.Route {
 			Data: facade.Either{workspace.OpenData{}, workspace.ClosedData{}}, Handle: a.getRequest,
 		},
 		{
-			Method: http.MethodGet, Path: "/api/v1/requests/{id}/artifacts/{n}", Summary: "A file that the request shows, as it is now", Access: facade.TokenOrSession, Role: facade.Read,
-			Raw: true, Handle: a.getArtifact,
+			Method: http.MethodGet, Path: "/api/v1/requests/{id}/artifacts/{n}", Summary: "A file that the request shows; the header Placet-Now says what became of it: same, changed, missing",
+			Access: facade.TokenOrSession, Role: facade.Read,
+			Query: []facade.Param{{Name: "version", Summary: "as it was asked about, as it is now, or what changed", Words: []string{"asked", "now", "diff"}, Default: "asked"}},
+			Raw:   true, Handle: a.getArtifact,
 		},
 		{
 			Method: http.MethodPost, Path: "/api/v1/requests/{id}/answer", Summary: "Answer a request, for what was shown", Access: facade.TokenOrSession, Role: facade.Decide,

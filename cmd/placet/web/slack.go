@@ -83,7 +83,7 @@ type press struct {
 	// option is the one of an approval, "" for that of index i.
 	option string
 	i      int
-	shown  string // digest of what the message showed, "" where its id says that
+	shown  string // digest of what the message showed, "" where its id alone says that
 	key    string
 }
 
@@ -140,8 +140,11 @@ func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found boo
 	if number := parts["action_id"]; number != "" {
 		options := map[string]string{"hitl_approve": "approve", "hitl_reject": "reject", "hitl_request_changes": "steer"}
 		run, id, p.option = nemawashiFamily+"/"+number, parts["approval_request_id"], options[act.ID]
+		if p.shown == "" { // of a message that an earlier version has sent
+			parts["shown"] = ""
+		}
 		n, err := strconv.Atoi(number)
-		if err != nil || p.option == "" || len(parts) != 3 || parts["thread_id"] != nemawashi.ThreadID(n) {
+		if err != nil || p.option == "" || len(parts) != 4 || parts["thread_id"] != nemawashi.ThreadID(n) {
 			return p, false
 		}
 	} else {
@@ -209,7 +212,7 @@ func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User}
 	_, err := p.v.Response(t, r)
 	if err != nil {
-		return a.refusal(p.by, t, r, err)
+		return a.refusal(p.v, p.by, t, r, err)
 	}
 	return nil
 }
@@ -228,7 +231,10 @@ func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 		_, _, err := a.answerClosed(p.v, p.at, r)
 		return err
 	}
-	if err := checkShown(p.v, t, firstOf(p.shown, string(t.Digest))); err != nil {
+	if p.shown == "" && p.v.IDSaysShown(t) {
+		p.shown = string(t.Digest)
+	}
+	if err := checkShown(p.v, t, p.shown); err != nil {
 		return err
 	}
 	resp, err := p.v.Response(t, r)
@@ -238,7 +244,7 @@ func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
 	if err == nil {
 		return nil
 	}
-	err = a.refusal(p.by, t, r, err)
+	err = a.refusal(p.v, p.by, t, r, err)
 	if problem := problemIn(err); problem != nil && problem.Code == console.KindInTheWay {
 		return facade.Deny(http.StatusServiceUnavailable, console.KindInTheWay, "say.text", "text", problem)
 	}
@@ -450,6 +456,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.
 	if !said.Steers {
 		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
+	p.shown = string(t.Digest) // asking for changes approves nothing
 	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Keys: keys}
 	if said.Plan != "" {
 		r.Selected = []string{said.Plan}

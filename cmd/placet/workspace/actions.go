@@ -74,7 +74,7 @@ func (b *Workspace) freeAction() (id int, err error) {
 	}
 	for {
 		id++
-		err := disk.Mkdir(path.Join(layout.NemawashiRoot, strconv.Itoa(id)))
+		err := disk.Mkdir(path.Join(layout.NemawashiRoot, strconv.Itoa(id)), 0o777)
 		if !errors.Is(err, iofs.ErrExist) {
 			return id, err
 		}
@@ -84,7 +84,7 @@ func (b *Workspace) freeAction() (id int, err error) {
 // MadeAndListed makes a folder of the family, over no link, and lists it.
 func MadeAndListed(disk fs.FS, dir string) ([]fs.Name, error) {
 	for _, d := range []string{path.Dir(dir), dir} {
-		if err := disk.Mkdir(d); err != nil && !errors.Is(err, iofs.ErrExist) {
+		if err := disk.Mkdir(d, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,6 +117,11 @@ func (g *Agent) question(q mcp.Question) (*NewAsk, error) {
 		}
 		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: rel})
 	}
+	if q.RoundOf != "" {
+		if _, err := x.Follows(g.Asks, strings.TrimPrefix(q.RoundOf, "ask/")); err != nil {
+			return nil, explained(err)
+		}
+	}
 	return x, nil
 }
 
@@ -211,14 +217,17 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	if err != nil {
 		return mcp.Answer{}, err
 	}
-	a := mcp.Answer{AskID: f.Run.ID, Status: cmp.Or(string(st.Status), string(ask.Open)), Selected: []string{}, Title: titleOf(st)}
+	a := mcp.Answer{AskID: f.Run.ID, Status: cmp.Or(string(st.Status), string(ask.Open)), Selected: []string{}, Changed: g.changed(st), Round: 1, Title: titleOf(st)}
+	if st.Round != nil {
+		a.Round = st.Round.N
+	}
 	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Store.Exists(form) {
 		a.Form = form
 	}
 	switch st.Status {
 	case ask.Answered:
 		given := st.Answer
-		a.Answered, a.Response, a.Comment = true, given.Response, given.Comment
+		a.Answered, a.Response, a.Comment = true, templates.Reveal(given.Response), templates.Reveal(given.Comment)
 		a.Selected = append(a.Selected, given.Selected...)
 		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Env.Lang, given.KnownAs)
 		if given.Late {
@@ -239,6 +248,17 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		}
 	}
 	return a, nil
+}
+
+// changed are the files of an open ask that are not what was asked about.
+func (g *Agent) changed(st ask.State) []string {
+	paths := []string{}
+	for _, f := range st.Ask.Artifacts {
+		if st.Status == ask.Open && f.IsBinding() && !g.Artifact(f.Path).Matches(f.SHA256) {
+			paths = append(paths, console.OneLine(f.Path))
+		}
+	}
+	return paths
 }
 
 // titleOf is the first line of what is asked, unless that is private.
@@ -349,7 +369,7 @@ func (g *Agent) Report(session string, p mcp.Progress) (bool, error) {
 // about has changed, for whom it is not, and where a dialogue would not show all of it.
 func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 	f, st, err := g.ask(id)
-	if err != nil || st.Ask.Sensitivity == "private" || len(st.Ask.Context) > longestShownContext || g.may("answer", facade.Decide) != nil {
+	if err != nil || st.Ask.Sensitivity == "private" || g.may("answer", facade.Decide) != nil {
 		return t, false
 	}
 	at, err := v.ExactRequest(f.Key().String() + ":" + ask.RequestID(f.Run.ID))
@@ -357,12 +377,16 @@ func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 		return t, false
 	}
 	t, open := v.OpenRequestAt(at)
-	return t, open && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
+	size := 0
+	for _, d := range t.Details {
+		size += len(d.Value)
+	}
+	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
 }
 
-// longestShownContext is the longest context of a question, in bytes, that a dialogue shows.
+// longestDetails is how much of a question's context and files, in bytes, a dialogue shows.
 // Nobody answers in a dialogue what it shows a part of: a longer one has its form alone.
-const longestShownContext = 2000
+const longestDetails = 2000
 
 // Dialogue implements [mcp.Workspace].
 func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
@@ -371,10 +395,9 @@ func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
 	if !ok {
 		return d, false
 	}
-	_, st, _ := g.ask(id)
 	parts := []string{console.Lines(t.Prompt)}
-	if text := console.Lines(st.Ask.Context); text != "" {
-		parts = append(parts, text)
+	for _, d := range t.Details {
+		parts = append(parts, console.OneLine(d.Label)+":\n"+console.Lines(d.Value))
 	}
 	for _, name := range t.Artifacts {
 		parts = append(parts, "It is about "+console.OneLine(name))
@@ -446,4 +469,24 @@ func (g *Agent) Form(request string) (string, error) {
 		lines[i] = templates.Clean(lines[i])
 	}
 	return strings.Join(lines, "\n"), nil
+}
+
+// Shown implements [mcp.Workspace].
+func (g *Agent) Shown(file string) (string, error) {
+	v := g.Look()
+	request, number, _ := console.CutLast(file, "/")
+	at, err := v.ExactRequest(request)
+	if err != nil || !g.Who.Sees(at.Found.Run.Family) {
+		return "", fmt.Errorf("cannot find a request %q", console.OneLine(request))
+	}
+	files := v.ArtifactsOf(at)
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(files) {
+		return "", fmt.Errorf("the request shows %d files: they are counted from 1", len(files))
+	}
+	text, ok := v.ShownVersion(files[n-1])
+	if !ok {
+		return "", fmt.Errorf("the request does not hold %s as it was", console.OneLine(files[n-1].Path))
+	}
+	return text, nil
 }

@@ -63,7 +63,7 @@ func (g *Agent) ends(ctx context.Context, id string) (mcp.Answer, error) {
 func TestADialogueShowsAllOrNothing(t *testing.T) {
 	g := agentAt(t)
 	ctx := await.Context(t)
-	for length, shown := range map[int]bool{longestShownContext: true, longestShownContext + 1: false} {
+	for length, shown := range map[int]bool{longestDetails: true, longestDetails + 1: false} {
 		text := strings.Repeat("x", length-4) + " end"
 		id, err := g.Ask(ctx, mcp.Question{Question: fmt.Sprintf("Go on with %d?", length), Context: text})
 		if err != nil {

@@ -20,13 +20,6 @@ import (
 	"placet/templates"
 )
 
-// LeastDigest is how many digits of a digest name it at least; shownDigest is how
-// many are shown.
-const (
-	LeastDigest = 7
-	ShownDigest = 8
-)
-
 // Reply is an answer as a surface gives it, with the flags of the command line.
 type Reply struct {
 	Option   string   // option or text, "" where none was given

@@ -321,9 +321,9 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 func TestEveryOptionHasItsCommand(t *testing.T) {
 	got := HowToAnswer("", review.OpenRequest, false)
 	want := []string{
-		"placet approve fr-20251206-a1b2c3",
-		`placet respond fr-20251206-a1b2c3 request_changes -m "…"`,
-		"placet reject fr-20251206-a1b2c3",
+		"placet approve fr-20251206-a1b2c3\n→ Continue to Build phase",
+		"placet respond fr-20251206-a1b2c3 request_changes -m \"…\"\n→ Provide feedback for revision",
+		"placet reject fr-20251206-a1b2c3\n→ Cancel this workflow",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)

@@ -37,9 +37,9 @@ type Asks struct {
 	KeepsWaiting bool
 
 	mu      sync.Mutex
-	changed chan struct{}      // closed when asks may have changed, and made anew
-	trouble error              // of the last pass of Serve
-	wanted  map[string]ask.Ask // what this process has asked, by id
+	changed chan struct{}        // closed when asks may have changed, and made anew
+	trouble error                // of the last pass of Serve
+	wanted  map[string]ask.Asked // what this process has asked, by id
 }
 
 // foundRuns is the layout of a family of which some runs alone are listed.
@@ -76,7 +76,7 @@ func (l *foundRuns) drop(run layout.Run) {
 
 // OpenAsks opens the workspace to ask people.
 func OpenAsks(ctx context.Context, w *console.Env) (*Asks, error) {
-	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1), changed: make(chan struct{}), wanted: map[string]ask.Ask{}}
+	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1), changed: make(chan struct{}), wanted: map[string]ask.Asked{}}
 	b, err := Open(w, Setup{Family: "ask", Live: true, Remembers: true, Attach: []func(*reconcile.Options){func(o *reconcile.Options) {
 		for i := range o.Families {
 			a.asks.Family, o.Families[i].Layout = o.Families[i].Layout, a.asks
@@ -120,17 +120,17 @@ func (a *Asks) Find(id string) (reconcile.Found, error) {
 // State is the state of an ask as a pass would judge it. ok is false where it has none that
 // may be told to whoever waits: see [Workspace.AskState] and [Asks.Refused].
 func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) {
-	if st, ok = a.AskState(f); ok && a.isWanted(st) {
-		return st, true
+	if j := a.judgeAsk(f); j.Begun && !j.Changed && a.differs(j.State).IsNone() {
+		return j.State, true
 	}
-	return ask.State{}, false
+	return st, false
 }
 
 // AskState is the state of an ask in a workspace that is looked at. ok is false where it has
-// none that counts, or ask.json is another question: state.json alone is what anybody may
-// have written, or may have been written for what was asked here before.
+// none that counts, or is another question than was asked here: state.json alone is what
+// anybody may have written, or may have been written for what was asked here before.
 func (b *Workspace) AskState(f reconcile.Found) (st ask.State, ok bool) {
-	if j := b.judgeAsk(f); j.Begun && !j.Changed {
+	if j := b.judgeAsk(f); j.Begun && !j.Changed && b.differsFromRecord(j.State).IsNone() {
 		return j.State, true
 	}
 	return st, false
@@ -142,28 +142,6 @@ func (b *Workspace) judgeAsk(f reconcile.Found) ask.Judged {
 		return ask.Judged{}
 	}
 	return ask.New().Judge(snap)
-}
-
-// want has the answer to an ask told only where it was given to this question.
-func (a *Asks) want(f reconcile.Found, asked ask.Ask) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.wanted[f.Run.ID] = asked
-}
-
-// isWanted reports whether an ask asks what this process wanted to know, if anything.
-func (a *Asks) isWanted(st ask.State) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	asked, any := a.wanted[st.AskID]
-	return !any || isAlike(asked, registered(st, asked))
-}
-
-// registered is what an ask asks. Who may answer is narrowed by the gates there.
-func registered(st ask.State, like ask.Ask) ask.Ask {
-	there := st.Ask
-	there.MayAnswer = like.MayAnswer
-	return there
 }
 
 // Pass makes one pass over the asks that were found. In a git hook, while git rewrites the
@@ -330,11 +308,15 @@ func (a *Asks) IsAsked(f reconcile.Found) bool { return a.Store.Exists(f.Run.Dir
 // Refused says why a question is not asked, nil where it is, or will be.
 func (a *Asks) Refused(f reconcile.Found) error {
 	switch j := a.judgeAsk(f); {
-	case j.Begun && (j.Changed || !a.isWanted(j.State)):
-		return console.Changed("workspace.ask.changed", "ask", console.Brief(f.Key()), "question", console.Cut(console.OneLine(j.State.Ask.Question), 200)).
-			Try("workspace.ask.changed.try", "path", f.Run.Dir+"/ask.json")
 	case j.Begun:
-		return nil
+		d := a.differs(j.State)
+		if j.Changed && d.IsNone() {
+			d = ask.AnotherQuestion
+		}
+		if d.IsNone() {
+			return nil
+		}
+		return a.unlike(f, j.State.Ask, d)
 	case !a.IsAsked(f):
 		return console.Refused("workspace.ask.gone", "ask", console.Brief(f.Key()))
 	}

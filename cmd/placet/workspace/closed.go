@@ -20,7 +20,7 @@ type RequestAt struct {
 
 // findRequest resolves an argument to one request, open or closed: by its id, or by what
 // shortens it where that is unique, after "<run>:" where that is needed, with or
-// without the digest that a listing shows.
+// without what a listing shows behind "@".
 func findRequest(b *Workspace, arg string) (RequestAt, error) {
 	name, _, err := CutDigest(arg)
 	if err != nil {

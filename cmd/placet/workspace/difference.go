@@ -2,10 +2,6 @@ package workspace
 
 import (
 	"slices"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/aymanbagabas/go-udiff"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
@@ -13,33 +9,19 @@ import (
 	"placet/engine/gate"
 )
 
-// longestDiff is the largest file that is compared, in bytes, and shownDiff how many lines
-// of what changed are shown.
-const (
-	longestDiff = 256 << 10
-	shownDiff   = 400
-)
-
 // Difference is what changed in a file since a request was made: lines of a unified diff
 // that can be printed, and how many more there are; none where nobody knows the content of
 // then.
 func (b *Workspace) Difference(l ArtifactLine, now engine.Document) (lines []string, more int) {
-	if len(now.Body) > longestDiff || !utf8.Valid(now.Body) {
-		return nil, 0
-	}
 	before, ok := b.ShownVersion(l)
 	if !ok {
 		return nil, 0
 	}
-	for line := range strings.Lines(udiff.Unified("asked", "now", before, string(now.Body))) {
-		if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "+++ ") {
-			lines = append(lines, console.OneLine(strings.TrimRight(line, "\n")))
-		}
+	lines, more = gate.Difference(before, string(now.Body))
+	for i, line := range lines {
+		lines[i] = console.OneLine(line)
 	}
-	if n := len(lines); n > shownDiff {
-		return lines[:shownDiff], n - shownDiff
-	}
-	return lines, 0
+	return lines, more
 }
 
 // ShownVersion is a file as it was when the request was made: as the request carries it, or

@@ -18,7 +18,7 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "[faber.resume]\ncommand = [\"go\"]\n")
 	now := noon
-	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }}}
+	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }, Getenv: os.Getenv}}
 	b.Settings = mustLoad(t, from)
 	b.Changing = config.NewLive(from, b.Settings, slog.New(slog.DiscardHandler), b.Env.Now)
 	action := engine.Action{ID: "faber/a", Command: engine.Command{Argv: []string{"go"}}}
@@ -53,7 +53,7 @@ func TestAValidationBeginsOnlyAsItWasTrusted(t *testing.T) {
 		}
 	}
 	digest, _ := afl.CommandDigest(validation(argv, ""))
-	b := &Workspace{Env: &console.Env{Now: func() time.Time { return noon }}, Settings: mustLoad(t, from)}
+	b := &Workspace{Env: &console.Env{Now: func() time.Time { return noon }, Getenv: os.Getenv}, Settings: mustLoad(t, from)}
 	if err := b.Permit(validation(argv, digest), "."); err == nil || !strings.Contains(err.Error(), "not trusted") {
 		t.Errorf("untrusted: %v", err)
 	}
@@ -101,7 +101,7 @@ func TestSettingsOfAnotherFolderDoNotCount(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "language = \"ko\"\n")
 	now := noon
-	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }}}
+	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }, Getenv: os.Getenv}}
 	b.Settings = mustLoad(t, from)
 	b.Changing = config.NewLive(from, b.Settings, slog.New(slog.DiscardHandler), b.Env.Now)
 	b.Changing.Away = func() string { return "the workspace is gone" }

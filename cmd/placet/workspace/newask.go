@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
@@ -94,18 +95,54 @@ func Slug(s string, longest int, empty string) string {
 	return slug[:min(len(slug), longest)]
 }
 
+// Follows makes the ask the next round after the one of an id, and has it take the place of
+// that one while it is open. st is how that one stands.
+func (x *NewAsk) Follows(a *Asks, id string) (st ask.State, err error) {
+	f, err := a.Find(id)
+	if err != nil {
+		return st, err
+	}
+	j := a.judgeAsk(f)
+	switch {
+	case !j.Begun:
+		return st, console.Usage("workspace.ask.round.unknown", "ask", console.Brief(f.Key())).Try("workspace.asks.try")
+	case !j.State.MayGoOn():
+		return st, console.Usage("workspace.ask.invalid", "error", AnsweredAlready{j.State})
+	case !j.State.IsFinal():
+		x.Supersedes = cmp.Or(x.Supersedes, f.Run.ID)
+	}
+	x.RoundOf = f.Run.ID
+	return j.State, nil
+}
+
+// Again makes the ask what the one of an id asked, about the files as they are now. Members
+// that it has already win.
+func (x *NewAsk) Again(a *Asks, id string) error {
+	st, err := x.Follows(a, id)
+	if err != nil {
+		return err
+	}
+	again := NewAsk{Ask: st.Again()}
+	body, err := again.document()
+	if err != nil {
+		return err
+	}
+	x.Members, err = schemas.Members(body)
+	return err
+}
+
 // Preview is the ask.json that would be written, where it could be asked.
 func (x *NewAsk) Preview(a *Asks) ([]byte, error) {
 	body, err := x.document()
 	if err == nil {
-		_, err = x.check(a, x.name(a, 0), body)
+		_, err = x.check(a, x.name(a, 0), body, a.Env.Now())
 	}
 	return body, err
 }
 
 // check refuses what could not be asked.
-func (x *NewAsk) check(a *Asks, id string, body []byte) (ask.Ask, error) {
-	now, err := ask.ReadAsk(id, a.lang(), body, a.Env.Now(), a.Env.Now())
+func (x *NewAsk) check(a *Asks, id string, body []byte, now time.Time) (ask.Ask, error) {
+	asked, err := ask.ReadAsk(id, a.lang(), body, now, now)
 	for _, s := range schemas.Strays("", x.Members, &ask.Ask{}) {
 		a.Env.Note("workspace.ask.stray", "member", s.Pointer)
 	}
@@ -114,9 +151,9 @@ func (x *NewAsk) check(a *Asks, id string, body []byte) (ask.Ask, error) {
 		if x.FromFile {
 			p.Code = console.ExitProblem
 		}
-		return now, p
+		return asked, p
 	}
-	return now, nil
+	return asked, nil
 }
 
 // Create makes the ask, or joins the one of the same key.
@@ -130,13 +167,15 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 		if err != nil {
 			return f, err
 		}
-		asked, err := x.check(a, f.Run.ID, body)
+		now := a.Env.Now()
+		asked, err := x.check(a, f.Run.ID, body, now)
 		if err != nil {
 			return f, err
 		}
-		if there, ok := a.previous(f, asked); x.IdempotencyKey != "" && ok {
-			a.want(f, asked)
-			return f, alike(asked, there)
+		if x.IdempotencyKey != "" {
+			if there, ok := a.previous(f, now); ok {
+				return f, a.join(f, asked, there)
+			}
 		}
 		if try == 0 {
 			if most := a.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
@@ -146,25 +185,31 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 				return f, err
 			}
 		}
+		asked = asked.AsNow(a.Artifact) // before anybody may read what is asked
 		created, err := a.Create(f, "ask.json", body)
 		if err != nil {
 			return f, console.Refused("workspace.ask.invalid", "error", console.Plain(err))
 		}
 		if created {
-			a.want(f, asked)
+			made := ask.NewAsked(asked)
+			made.File = engine.Sum(body)
+			a.want(f, made)
 			return f, nil
 		}
 	}
 }
 
-// previous is what was asked under an id, as its file says, or else its state.
-func (a *Asks) previous(f reconcile.Found, like ask.Ask) (there ask.Ask, ok bool) {
-	if d := a.ReadDocument(f, "ask.json"); !d.Absent() {
-		there, _ := ask.ReadAsk(f.Run.ID, a.lang(), d.Body, a.Env.Now(), a.Env.Now())
-		return there, true
+// previous is what is asked under an id: what was registered, or else what its file says.
+func (a *Asks) previous(f reconcile.Found, now time.Time) (there previous, ok bool) {
+	if j := a.judgeAsk(f); j.Begun {
+		return previous{j.State.Ask, engine.Digest(j.State.AskDigest)}, true
 	}
-	j := a.judgeAsk(f)
-	return registered(j.State, like), j.Begun
+	d := a.ReadDocument(f, "ask.json")
+	if d.Absent() {
+		return there, false
+	}
+	asked, _ := ask.ReadAsk(f.Run.ID, a.lang(), d.Body, now, now)
+	return previous{asked, d.Sum}, true
 }
 
 // OtherQuestion is the error of a key that has another question.
@@ -172,27 +217,8 @@ type OtherQuestion struct{ There ask.Ask }
 
 func (e OtherQuestion) Error() string { return console.Cut(console.OneLine(e.There.Question), 200) }
 
-// isAlike reports whether two asks ask the same. Digests of files and deadlines are not the
-// question.
-func isAlike(asked, there ask.Ask) bool {
-	words := func(a ask.Ask) string {
-		same := ask.Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default, MayAnswer: a.MayAnswer}
-		for _, f := range a.Artifacts {
-			same.Artifacts = append(same.Artifacts, ask.Artifact{Path: f.Path})
-		}
-		body, _ := schemas.Encode(same)
-		return string(body)
-	}
-	return words(asked) == words(there)
-}
-
-// alike refuses another question under the same key.
-func alike(asked, there ask.Ask) error {
-	if isAlike(asked, there) {
-		return nil
-	}
-	return console.Usage("workspace.ask.other", "key", strconv.Quote(console.OneLine(string(asked.IdempotencyKey))), "question", OtherQuestion{there}).Try("workspace.ask.other.try")
-}
+// quotedKey is the key of an ask, as a person reads it.
+func quotedKey(a ask.Ask) string { return strconv.Quote(console.OneLine(string(a.IdempotencyKey))) }
 
 // supersede takes another ask back for the one of an id.
 func (a *Asks) supersede(ctx context.Context, other, id string) error {

@@ -180,7 +180,7 @@ const (
 )
 
 // say words a request: what is asked, where, for how long it has waited, the form, and the
-// commands that answer.
+// command that shows it. A message shows too little to name one that answers.
 func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, bool) {
 	o, v, open := a.find(f, id)
 	x, _, _, ok := readExtras(v, f, id)
@@ -191,17 +191,16 @@ func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, boo
 	phrase := func(key string, pairs ...any) string {
 		return console.Cut(templates.Phrase(lang, "notify."+key, pairs...), partLength)
 	}
-	title, how := console.Cut(FirstLine(o), titleLength), firstLines(HowToAnswer(lang, o, true))
+	title, how := console.Cut(FirstLine(o), titleLength), console.Typed("show", o.Run.String()+":"+id)
 	if x.Sensitivity == "private" {
 		title = phrase("private", "id", console.OneLine(id))
-		how = []string{console.Typed("show", o.Run.String()+":"+id)}
 	}
 	form := filepath.Join(v.Root, filepath.FromSlash(o.Form))
 	lines := []string{phrase("run", "run", console.Brief(o.Run), "type", console.OneLine(o.Type), "age", waited(v.Env.Now(), o.RequestedAt))}
 	if !o.Deadline.IsZero() {
 		lines[0] += ", " + phrase("until", "time", console.Moment(o.Deadline))
 	}
-	lines = append(lines, phrase("form", "path", console.OneLine(form)), phrase("answer", "command", strings.Join(how, " | ")))
+	lines = append(lines, phrase("form", "path", console.OneLine(form)), phrase("answer", "command", how))
 	return notify.Message{
 		Title: title, Text: strings.Join(lines, "\n"), Request: requestName(f.Run, id), Run: o.Run.String(), Form: form, Rung: rung,
 	}, true
@@ -213,15 +212,6 @@ func waited(now, then time.Time) string {
 		return "0s"
 	}
 	return cmp.Or(console.Age(templates.English, now, then), "?")
-}
-
-// firstLines are the first lines of some texts.
-func firstLines(texts []string) (lines []string) {
-	for _, text := range texts {
-		line, _, _ := strings.Cut(text, "\n")
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // summarize words several requests as one message.

@@ -70,8 +70,10 @@ type Workspace struct {
 	// to be made yet.
 	StateDir  *statedir.Dir
 	Stateless error
-	Families  []reconcile.Family
-	Loop      *reconcile.Loop
+	// References name what people are shown.
+	References statedir.References
+	Families   []reconcile.Family
+	Loop       *reconcile.Loop
 	// tryNow is when what waits for a time is tried at once, zero for never.
 	tryNow time.Time
 	// Journals says that a look takes in all of a run's journals, not their
@@ -109,7 +111,7 @@ func (b *Workspace) Viewer(who facade.Identity) *Workspace {
 	quiet := *b.Env
 	quiet.Out, quiet.Err, quiet.Colour = io.Discard, io.Discard, false
 	return &Workspace{
-		Env: &quiet, Root: b.Root, Settings: b.Current(), Store: b.Store, StateDir: b.StateDir, Stateless: b.Stateless,
+		Env: &quiet, Root: b.Root, Settings: b.Current(), Store: b.Store, StateDir: b.StateDir, Stateless: b.Stateless, References: b.References,
 		Families: b.Families, Loop: b.Loop, Changing: b.Changing, Runner: b.Runner, alive: b.alive, ended: b.ended,
 		who: who.Known, source: who.Source,
 	}
@@ -157,7 +159,7 @@ func Look(w *console.Env) (*Workspace, error) {
 		w.CollectLater()
 	}
 	b, err := Open(w, Setup{Cached: true})
-	if err != nil || config.IsMarked(b.Root) {
+	if err != nil || config.IsWorkspace(w.StateHome(), b.Root) {
 		return b, err
 	}
 	if found, err := b.Loop.Runs(); err == nil && len(found) == 0 {
@@ -196,6 +198,9 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 		conf = conf.ReadOnly()
 	}
 	b := &Workspace{Env: w, Root: root, Settings: conf, StateDir: state}
+	if state != nil {
+		b.References, _ = state.References() // without a key the whole digests name things
+	}
 	if s.TryNow {
 		b.tryNow = w.Now()
 	}

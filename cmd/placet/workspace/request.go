@@ -283,9 +283,6 @@ func (b *Workspace) ClosedRequest(f reconcile.Found, request string) (Closed, bo
 	return c, err == nil
 }
 
-// ShownItems is how many of a request's items the inbox shows.
-const ShownItems = 5
-
 // effectMark begins the line below a command that says what it does. It is a line of its
 // own: an effect may name what documents say, and a command is copied with its line.
 const effectMark = "\n→ "
@@ -307,7 +304,7 @@ func HowToAnswer(lang string, a engine.OpenRequest, full bool) []string {
 			together = true
 			continue
 		}
-		how = append(how, optionCommand(a, o.ID, name)+console.Suffix(effectMark, console.Cut(console.OneLine(o.Effect), ShownAnswer)))
+		how = append(how, optionCommand(a, o.ID, name)+console.Suffix(effectMark, console.Cut(console.OneLine(o.Says()), ShownAnswer)))
 	}
 	if together {
 		how = append(how, severalCommand(lang, a, name))

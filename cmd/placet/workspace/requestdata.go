@@ -15,7 +15,7 @@ func (b *Workspace) GateOf(a engine.OpenRequest) engine.Gate {
 // the answer that stands in place.
 func (b *Workspace) Describe(a engine.OpenRequest) engine.OpenRequest {
 	gate := b.GateOf(a)
-	a.Reference, a.Family = Reference(a), a.Run.Family
+	a.Family = a.Run.Family
 	a.Level, a.Approvers, a.GatesWait = gate.Level, gate.Approvers, gate.Waits
 	a.Answer = pendingAnswer(b, a)
 	return a

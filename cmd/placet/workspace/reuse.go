@@ -91,7 +91,7 @@ func (a *Asks) ownAnswer(f reconcile.Found) (st ask.State, err error) {
 	}
 	j := ask.New().Judge(snap)
 	switch {
-	case !j.Begun || j.Changed || !a.isWanted(j.State) || j.State.Status != ask.Answered:
+	case !j.Begun || j.Changed || !a.differs(j.State).IsNone() || j.State.Status != ask.Answered:
 		return st, templates.Errorf("workspace.use.other")
 	case j.Foreign != "":
 		return st, templates.Errorf("workspace.use.foreign", "file", j.Foreign)

@@ -207,6 +207,9 @@ func viewEach(b *Workspace, found []reconcile.Found, views []View, todo []int, l
 		i := todo[n]
 		views[i] = viewIn(b, limit, found[i], func() View { return b.view(round, found[i]) })
 		views[i].lang = b.Env.Lang
+		for k := range views[i].Open {
+			b.refer(&views[i].Open[k])
+		}
 		if why := readHeldUp(b)[found[i].Run.State]; why != "" {
 			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, b.Env.Text("workspace.heldup", "why", why)})
 		}

@@ -68,7 +68,7 @@ type RunLine struct {
 	Stands   bool          `json:"stands"`
 	Since    string        `json:"since"`
 	Requests []string      `json:"requests"`
-	// References are the requests with their short digests, as approve takes them.
+	// References name the requests and what they show, as approve takes them.
 	References []string `json:"references"`
 	Where      string   `json:"where"`
 	WaitsFor   string   `json:"waits_for"`

@@ -52,15 +52,17 @@ type storedView struct {
 // storedRequest is a request with what --json says nothing of.
 type storedRequest struct {
 	engine.OpenRequest
-	Members  []string   `json:",omitempty"`
-	NoReject string     `json:",omitempty"`
-	Lang     string     `json:",omitempty"`
-	Words    [][]string `json:",omitempty"` // of its options
+	Members  []string      `json:",omitempty"`
+	NoReject string        `json:",omitempty"`
+	Lang     string        `json:",omitempty"`
+	Words    [][]string    `json:",omitempty"` // of its options
+	Details  []engine.Fact `json:",omitempty"`
+	Unread   []string      `json:",omitempty"`
 }
 
 func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 	for _, a := range open {
-		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang}
+		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang, Details: a.Details, Unread: a.Unread}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
@@ -71,7 +73,7 @@ func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 
 func (r storedRequest) request() engine.OpenRequest {
 	a := r.OpenRequest
-	a.Members, a.NoReject, a.Lang = r.Members, r.NoReject, r.Lang
+	a.Members, a.NoReject, a.Lang, a.Details, a.Unread = r.Members, r.NoReject, r.Lang, r.Details, r.Unread
 	for i := range min(len(a.Options), len(r.Words)) {
 		a.Options[i].Words = r.Words[i]
 	}

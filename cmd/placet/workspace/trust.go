@@ -11,13 +11,7 @@ import (
 // Untrusted lists what waits for trust: settings first, then what the runs'
 // documents name.
 func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
-	var lines []config.UntrustedLine
-	for _, s := range b.Settings.Waiting {
-		lines = append(lines, config.UntrustedLine{
-			Name: s.Name(), Digest: s.Sealed, Text: s.Text, Place: config.Layer{Path: s.Path}.Place(s.Line), Files: s.Files,
-			Family: s.Table(), Of: s.Digest, Tighter: config.HoldsTighter(s.Name()),
-		})
-	}
+	lines := trustLines(b.Settings.Waiting)
 	for _, v := range views {
 		for _, u := range v.Untrusted {
 			l := config.UntrustedLine{Name: u.Name, Digest: u.Digest, Text: u.Text, Place: v.Key.String(), Family: v.Key.Family, Of: u.Digest, Argv: u.Argv}
@@ -33,6 +27,20 @@ func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
 	}
 	return lines
 }
+
+// trustLines are settings that can be agreed to.
+func trustLines(settings []config.Setting) (lines []config.UntrustedLine) {
+	for _, s := range settings {
+		lines = append(lines, config.UntrustedLine{
+			Name: s.Name(), Digest: s.Sealed, Text: s.Text, Place: config.Layer{Path: s.Path}.Place(s.Line), Files: s.Files,
+			Family: s.Table(), Of: s.Digest, Tighter: config.HoldsTighter(s.Name()),
+		})
+	}
+	return lines
+}
+
+// Agreeable lists what counts without agreement and may be agreed to.
+func (b *Workspace) Agreeable() []config.UntrustedLine { return trustLines(b.Settings.Agreeable) }
 
 // NamingCommands are the live runs whose documents may name commands: those of families that say so.
 func NamingCommands(b *Workspace) []View {

@@ -20,12 +20,13 @@ type resource struct {
 	read                                func(w Workspace, argument string) (string, error)
 }
 
-const markdown, asJSON = "text/markdown", "application/json"
+const markdown, plainText, asJSON = "text/markdown", "text/plain", "application/json"
 
 var resources = []resource{
 	{"placet://inbox", "", "inbox", "What waits for people in this workspace.", markdown, func(w Workspace, _ string) (string, error) { return w.Inbox() }},
 	{"placet://run/", "{+key}", "run", "Why a run stands where it stands.", markdown, Workspace.Explain},
 	{"placet://form/", "{request}", "form", "The form in which a person answers a request.", markdown, Workspace.Form},
+	{"placet://shown/", "{request}/{n}", "shown", "A file as it was when a request about it was made, by its number from 1.", plainText, Workspace.Shown},
 	{"placet://answer/", "{ask}", "answer", "How an ask stands, as check_answer says it.", asJSON, func(w Workspace, id string) (string, error) {
 		a, err := w.Answer(id)
 		body, _ := json.Marshal(a)

@@ -31,9 +31,11 @@ type Workspace interface {
 	Dialogue(id string) (d Dialogue, ok bool)
 	// Respond answers for the user of the host.
 	Respond(ctx context.Context, id string, r Reply) error
-	// Inbox is all that waits, as Markdown without ages; Form the form of a request.
+	// Inbox is all that waits, as Markdown without ages; Form the form of a request, and Shown a
+	// file as a request shows it: the request, a slash, and the file's number from 1.
 	Inbox() (string, error)
 	Form(request string) (string, error)
+	Shown(file string) (string, error)
 }
 
 // Question is what ask_human is given.
@@ -47,6 +49,7 @@ type Question struct {
 	Default    string   `json:"default"`
 	Key        string   `json:"key"`
 	Supersedes string   `json:"supersedes"`
+	RoundOf    string   `json:"round_of"`
 	Tags       []string `json:"tags"`
 	Wait       *int     `json:"wait_seconds"`
 	// By is the host, as it calls itself.
@@ -71,7 +74,11 @@ type Answer struct {
 	Comment  string   `json:"comment"`
 	By       string   `json:"by"`
 	Form     string   `json:"form"`
-	Note     string   `json:"note"`
+	// Changed are the files that are not what was asked about, Round which question about the
+	// same work it is.
+	Changed []string `json:"changed"`
+	Round   int      `json:"round"`
+	Note    string   `json:"note"`
 	// Title is what the host shows while it waits.
 	Title string `json:"-"`
 }

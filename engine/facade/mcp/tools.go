@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,11 @@ var tools = []tool{
 	{"list_waiting", "List what waits for people", "The questions that wait for people in this workspace, of all agents and programs.", "waiting", true, (*Server).listWaiting},
 	{"explain_run", "Explain a run", "Why a run stands where it stands, and what would move it.", "explanation", true, (*Server).explainRun},
 	{"report_progress", "Report progress", "Show people for an hour what you are doing. It asks nothing and decides nothing.", "recorded", false, (*Server).reportProgress},
+}
+
+// IsTool reports whether a tool of placet has a name.
+func IsTool(name string) bool {
+	return slices.ContainsFunc(tools, func(t tool) bool { return t.name == name })
 }
 
 // addTools adds the tools. All hints are said: a host may take what is not said for the worst.

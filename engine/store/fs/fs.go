@@ -35,7 +35,7 @@ type FS interface {
 	// List lists what is in a folder, sorted by name.
 	List(dir string) ([]Name, error)
 	// Mkdir makes one folder.
-	Mkdir(dir string) error
+	Mkdir(dir string, mode iofs.FileMode) error
 	// Rename moves a name.
 	Rename(from, to string, how Move) error
 	// Remove removes a name that is no folder.

@@ -215,8 +215,8 @@ func (o osFS) List(dir string) (names []Name, err error) {
 	return names, nil
 }
 
-func (o osFS) Mkdir(dir string) error {
-	return o.in("mkdir", dir, func(parent int, base string) error { return unix.Mkdirat(parent, base, 0o777) })
+func (o osFS) Mkdir(dir string, mode iofs.FileMode) error {
+	return o.in("mkdir", dir, func(parent int, base string) error { return unix.Mkdirat(parent, base, uint32(mode.Perm())) })
 }
 
 func (o osFS) Remove(name string) error {

@@ -263,7 +263,7 @@ func (m *FS) List(dir string) (list []fs.Name, err error) {
 }
 
 // Mkdir implements fs.FS.
-func (m *FS) Mkdir(name string) error {
+func (m *FS) Mkdir(name string, _ iofs.FileMode) error {
 	return m.call("mkdir", name, func() error {
 		dir, base, err := m.folder(name)
 		if err != nil {

@@ -163,18 +163,18 @@ func TestACrashEndsEveryLaterCall(t *testing.T) {
 
 func TestACrashCanBeCountedByWhatChanges(t *testing.T) {
 	m := memfs.New(fixed)
-	must(t, m.Mkdir("before"))
+	must(t, m.Mkdir("before", 0o777))
 	m.CrashAtChange(2, memfs.After)
 	for range 3 {
 		if _, err := m.List("."); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(t, m.Mkdir("a"))
+	must(t, m.Mkdir("a", 0o777))
 	if _, err := m.Stat("a"); err != nil {
 		t.Error(err)
 	}
-	if err := m.Mkdir("b"); !errors.Is(err, memfs.ErrCrashed) {
+	if err := m.Mkdir("b", 0o777); !errors.Is(err, memfs.ErrCrashed) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := m.KillClone().Stat("b"); err != nil {
@@ -185,11 +185,11 @@ func TestACrashCanBeCountedByWhatChanges(t *testing.T) {
 func TestAnErrorTakesThePlaceOfOneCall(t *testing.T) {
 	m := memfs.New(fixed)
 	m.FailAt(2, syscall.ENOSPC)
-	must(t, m.Mkdir("a"))
-	if err := m.Mkdir("b"); !errors.Is(err, syscall.ENOSPC) {
+	must(t, m.Mkdir("a", 0o777))
+	if err := m.Mkdir("b", 0o777); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("got %v", err)
 	}
-	must(t, m.Mkdir("b"))
+	must(t, m.Mkdir("b", 0o777))
 	if m.Calls() != 3 {
 		t.Errorf("%d calls", m.Calls())
 	}
@@ -228,7 +228,7 @@ func TestAFolderWhoseSyncFailedIsWrittenWithItsNextChange(t *testing.T) {
 		if got := outcomes(m, "d/a"); got["body"] {
 			t.Error("the name came through by itself")
 		}
-		must(t, m.Mkdir("d/b"))
+		must(t, m.Mkdir("d/b", 0o777))
 		must(t, sync(m))
 		if got := outcomes(m, "d/a"); len(got) != 1 || !got["body"] {
 			t.Errorf("with the next change: %v", got)
@@ -251,7 +251,7 @@ func TestAFolderThatCouldNotBeOpenedHasLostNothing(t *testing.T) {
 
 func TestASyncOfEverythingIsOneCall(t *testing.T) {
 	m := memfs.New(fixed)
-	must(t, m.Mkdir("d"))
+	must(t, m.Mkdir("d", 0o777))
 	create(t, m, "d/a", "A", false)
 	create(t, m, "b", "B", false)
 	calls := m.Calls()
@@ -341,8 +341,8 @@ func TestErrorsAreThoseOfTheSystem(t *testing.T) {
 		"open forbidden":      {open("f", fs.ForReading), syscall.EACCES},
 		"create existing":     {open("f", fs.ForCreating), syscall.EEXIST},
 		"long name":           {open(strings.Repeat("x", 256)+"/a", fs.ForReading), syscall.ENAMETOOLONG},
-		"mkdir existing":      {func() error { return m.Mkdir("d") }, syscall.EEXIST},
-		"mkdir nowhere":       {func() error { return m.Mkdir("none/d") }, syscall.ENOENT},
+		"mkdir existing":      {func() error { return m.Mkdir("d", 0o777) }, syscall.EEXIST},
+		"mkdir nowhere":       {func() error { return m.Mkdir("none/d", 0o777) }, syscall.ENOENT},
 		"remove folder":       {func() error { return m.Remove("d") }, syscall.EISDIR},
 		"remove none":         {func() error { return m.Remove("none") }, syscall.ENOENT},
 		"remove nowhere":      {func() error { return m.Remove("none/x") }, syscall.ENOENT},

@@ -48,6 +48,18 @@ func (r *Record) Issue(run string, docs []engine.Document) error {
 	return nil
 }
 
+// Confirm records that documents which were issued last have their names.
+func (r *Record) Confirm(run string, docs []engine.Document) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	paths := maps.Clone(r.runs[run])
+	for _, d := range docs {
+		paths.Confirm(d.Path, engine.Sum(d.Body))
+	}
+	r.runs[run] = paths
+	return nil
+}
+
 // Attributed returns what Surface does.
 func (r *Record) Attributed(path string, digest engine.Digest) (who, source string) {
 	if r.Surface == nil {

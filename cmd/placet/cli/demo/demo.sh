@@ -67,14 +67,13 @@ lines() {
 }
 
 # find PATTERN LINE sets form, run and request to those of the form that has a line and is
-# not answered.
+# not answered. The request is named as the inbox lists it.
 find() {
 	for form in $1; do
 		run=${form%/requests/*}
 		if grep -qF -e "$2" "$form" && ! test -e "${form%/*}/receipt.json"; then
-			read -r _ _ _ request digest _ < "$form"
-			digest=${digest#sha256:}
-			request=$request@$(printf '%.7s' "$digest")
+			read -r _ _ _ request _ < "$form"
+			request=$("$PLACET" inbox | grep -o "$request@[0-9a-f]*" | head -n 1)
 			return
 		fi
 	done

@@ -1,0 +1,170 @@
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Round says which of a chain of asks about the same work an ask is, and what became of the
+// one before. The first of a chain has none.
+type Round struct {
+	N        int           `json:"n"`
+	Of       string        `json:"of"` // the ask before
+	Status   engine.Status `json:"status"`
+	Response text          `json:"response"`
+	Comment  text          `json:"comment"`
+	By       text          `json:"by"`
+	At       text          `json:"at"`
+	// Since is what a person reads of it: the answer, and what changed in the files.
+	Since string `json:"since"`
+}
+
+// mostRounds is how long a chain may be, and largestSince how much of what changed since the
+// round before a request holds, in bytes; of a comment it is largestComment.
+const (
+	mostRounds     = 50
+	largestSince   = 32 << 10
+	largestComment = 4 << 10
+)
+
+// MayGoOn reports whether another round may follow an ask: where a person has approved, or
+// chosen, nothing is asked again under the name of that answer.
+func (st State) MayGoOn() bool {
+	return st.Status != Answered || st.Answer != nil && slices.Contains([]string{"reject", "request_changes"}, st.Answer.Response)
+}
+
+// Again is what was asked, to be asked once more: about the files as they are, for as long.
+func (st State) Again() Ask {
+	a := st.Ask
+	a.IdempotencyKey, a.Supersedes, a.RoundOf = "", "", ""
+	if since := cmp.Or(st.AskedAt, st.Last.At); a.Deadline != "" {
+		a.Deadline = fmt.Sprintf("%.0fs", max(1, text(a.Deadline).Time().Sub(since.Time()).Seconds()))
+	}
+	a.Artifacts = slices.Clone(a.Artifacts)
+	for i := range a.Artifacts {
+		a.Artifacts[i].SHA256, a.Artifacts[i].Now = "", nil
+	}
+	return a
+}
+
+// stateOf is the state of another ask.
+func (r *view) stateOf(id string) string {
+	return path.Join(path.Dir(r.Snap.Dir), id, "state.json")
+}
+
+// requestOf is the request of another ask.
+func (r *view) requestOf(id string) string {
+	return layout.RequestPath(path.Join(path.Dir(r.Snap.Dir), id), RequestID(id), "request.json")
+}
+
+// readRound reads what became of the round before, or says why there can be none after it.
+func (r *view) readRound() error {
+	of := r.ask.RoundOf
+	if of == "" {
+		return nil
+	}
+	d := r.Snap.Doc(r.stateOf(of))
+	if d.Absent() {
+		return templates.Errorf("ask.refuse.round.unknown", "ask", strconv.Quote(of))
+	}
+	st, err := State{}, d.Err
+	if err == nil {
+		st, err = ReadState(d.Path, d.Body)
+	}
+	n := 2
+	if st.Round != nil {
+		n = st.Round.N + 1
+	}
+	switch {
+	case err != nil:
+		return templates.Errorf("ask.refuse.round.unreadable", "ask", of, "error", err)
+	case !st.IsFinal() && r.ask.Supersedes != of:
+		return templates.Errorf("ask.refuse.round.open", "ask", of)
+	case !st.MayGoOn():
+		return templates.Errorf("ask.refuse.round.answered", "ask", of)
+	case n > mostRounds:
+		return templates.Errorf("ask.refuse.round.most", "most", mostRounds)
+	}
+	r.round = &Round{N: n, Of: of, Status: st.Status}
+	if st.Last != nil {
+		r.round.At = st.Last.At
+	}
+	if a := st.Answer; a != nil {
+		r.round.Response, r.round.Comment, r.round.By = text(a.Response), text(a.Comment), text(a.By.User)
+	}
+	r.round.Since = r.since(st, d.IssuedHere())
+	return nil
+}
+
+// since is what a person reads of the round before: how it ended, and what changed in the
+// files since. issued says that this machine has written its state.
+func (r *view) since(st State, issued bool) string {
+	at := strings.NewReplacer("T", " ", "Z", " UTC").Replace(string(r.round.At))
+	ended := r.Say("ask.round.ended", "n", r.round.N-1, "ask", r.round.Of, "status", st.Status, "at", at)
+	if st.Answer != nil {
+		ended = r.Say("ask.round.answered", "n", r.round.N-1, "ask", r.round.Of, "by", st.Answer.By.User, "answer", st.Answer.Response, "at", at)
+	}
+	parts := []string{ended}
+	if !issued {
+		parts = append(parts, r.Say("ask.round.claimed"))
+	}
+	if comment := templates.Cut(string(r.round.Comment), largestComment); !templates.Blank(comment) {
+		parts = append(parts, templates.Quote(comment))
+	}
+	parts = append(parts, r.changes(st)...)
+	return templates.CutWith(strings.Join(parts, "\n\n"), largestSince, "\n"+r.Say("form.cut"))
+}
+
+// changes say, for each file, what changed since the round before was asked.
+func (r *view) changes(before State) (parts []string) {
+	shown := map[string]string{}
+	if d := r.Snap.Doc(r.requestOf(before.AskID)); d.Present() && d.Sum == engine.Digest(before.RequestDigest) {
+		if req, err := gate.ReadRequest(d.Path, d.Body); err == nil {
+			for _, a := range req.Artifacts {
+				if text, ok := a.Carried(); ok {
+					shown[a.Path] = text
+				}
+			}
+		}
+	}
+	for _, f := range r.ask.Artifacts {
+		i := slices.IndexFunc(before.Ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path })
+		d := r.Snap.Doc(f.Path)
+		switch {
+		case i < 0:
+			parts = append(parts, r.Say("ask.round.new", "file", f.Path))
+			continue
+		case d.Matches(before.Ask.Artifacts[i].SHA256):
+			parts = append(parts, r.Say("ask.round.same", "file", f.Path))
+			continue
+		}
+		then, known := shown[f.Path]
+		lines, more := []string(nil), 0
+		if known && r.MayShow(f.Path) {
+			lines, more = gate.Difference(then, string(d.Body))
+		}
+		if lines == nil {
+			parts = append(parts, r.Say("ask.round.other", "file", f.Path))
+			continue
+		}
+		if more > 0 {
+			lines = append(lines, r.Say("ask.round.more", "n", more))
+		}
+		parts = append(parts, r.Say("ask.round.changed", "file", f.Path)+"\n"+strings.Join(lines, "\n"))
+	}
+	for _, f := range before.Ask.Artifacts {
+		if !slices.ContainsFunc(r.ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path }) {
+			parts = append(parts, r.Say("ask.round.dropped", "file", f.Path))
+		}
+	}
+	return parts
+}

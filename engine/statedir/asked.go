@@ -1,0 +1,87 @@
+package statedir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+
+	"placet/engine"
+	"placet/templates"
+)
+
+// What was asked here stands in asked/<ask>/<digest>, a file for each question that somebody
+// asked under the name of an ask. Whoever waits by the name alone is told no answer where the
+// ask is another one by now, or where more than one was asked under it.
+const (
+	askedDir = "asked"
+	// longestAsked is the size of the longest record, in bytes.
+	longestAsked = 64 << 10
+	// mostAsked is how many asks have records. Where there are more, the older half goes.
+	mostAsked = 10_000
+)
+
+// KeepAsked records what was asked under the name of an ask, durably. The same question is
+// recorded once.
+func (d *Dir) KeepAsked(ask string, body []byte) error {
+	dir := path.Join(askedDir, ask)
+	if len(body) > longestAsked {
+		return templates.Errorf("statedir.read.large", "file", dir, "n", len(body), "most", longestAsked)
+	}
+	if _, err := d.root.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+		d.forgetAsked()
+	}
+	if err := d.makeFolders(askedDir, dir); err != nil {
+		return err
+	}
+	name := path.Join(dir, engine.Sum(body).Hex()[:32])
+	if _, err := d.root.Lstat(name); err == nil {
+		return nil
+	}
+	temp := path.Join(dir, fmt.Sprintf(".%d-%016x.new", os.Getpid(), rand.Uint64()))
+	defer d.root.Remove(temp) // it has its name by then, or is in nobody's way
+	err := d.link(temp, name, body)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return cmp.Or(d.sync(dir), d.sync(askedDir), d.sync("."))
+}
+
+// Asked is what was asked under the name of an ask, none where nobody knows.
+func (d *Dir) Asked(ask string) (all [][]byte, err error) {
+	dir := path.Join(askedDir, ask)
+	files, err := fs.ReadDir(d.root.FS(), dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, f := range files {
+		if f.Name()[0] == '.' { // it is being written, or of a crash
+			continue
+		}
+		body, readErr := d.Read(path.Join(dir, f.Name()), longestAsked)
+		all, err = append(all, body), cmp.Or(err, readErr)
+	}
+	return all, err
+}
+
+// forgetAsked removes the records of the asks that were asked first where there are many.
+func (d *Dir) forgetAsked() {
+	all, err := fs.ReadDir(d.root.FS(), askedDir)
+	if err != nil || len(all) < mostAsked {
+		return
+	}
+	infos := make([]fs.FileInfo, 0, len(all))
+	for _, f := range all {
+		if info, err := f.Info(); err == nil {
+			infos = append(infos, info)
+		}
+	}
+	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, info := range infos[:len(infos)/2] {
+		_ = d.root.RemoveAll(path.Join(askedDir, info.Name())) // nobody may know any more what was asked
+	}
+}
