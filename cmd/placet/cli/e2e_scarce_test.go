@@ -107,7 +107,9 @@ func (s scarcity) torture(t *testing.T, rounds int) {
 func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Duration) {
 	t := p.t
 	t.Helper()
-	p.until("the daemon has cleaned up", func() bool { return len(temporaries(t, p.root)) == 0 })
+	p.until("the daemon has cleaned up, and says that it goes on: what has not ended is not said again", func() bool {
+		return len(temporaries(t, p.root)) == 0 && strings.LastIndex(d.said(), "going on  over: ") >= strings.LastIndex(d.said(), "trying again later")
+	})
 	said := strings.Count(d.said(), s.word)
 	before := [2]string{p.read(p.runs[response] + "/state.json"), p.read(p.runs[form] + "/state.json")}
 	d.freezeBetweenFiles(t, p.root)
