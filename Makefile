@@ -17,8 +17,8 @@
 #   size         the lines of code, by package
 #   torture      what make test does in small: the laws at every file call, the fault
 #                laboratory for TORTURETIME, and the real binary under load, kill -9 and
-#                lost events; about half an hour
-#   mutants      whether the tests notice each of a list of mistakes; half an hour
+#                lost events; about three quarters of an hour
+#   mutants      whether the tests notice each of a list of mistakes; about an hour
 #   clean        removes what the above made
 
 SHELL := /bin/sh
