@@ -100,9 +100,10 @@ func TestSlackAnAnswerThatCannotBeWrittenIs503(t *testing.T) {
 			t.Errorf("%s tells what the log is for: %s", what, r.body)
 		}
 	}
-	if log := s.daemon.said(); !strings.Contains(log, "an answer cannot be written") || !strings.Contains(log, folder) {
-		t.Errorf("the log does not say why: %s", log)
-	}
+	s.until("the log says why", func() bool {
+		log := s.daemon.said()
+		return strings.Contains(log, "an answer cannot be written") && strings.Contains(log, folder)
+	})
 	s.until("who pressed is told", func() bool { return len(d.of("chat.postEphemeral")) > 0 })
 	s.stays(folder + "/response.json")
 	open()
