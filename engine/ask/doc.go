@@ -13,6 +13,6 @@
 //	  └────────▶ withdrawn (final)
 //
 // rules.go has the table, outputs.go what a state calls for, questions.go what the person
-// is asked; package run does the rest. document.go says what ask.json may hold, and why
+// is asked, round.go what they are told of the ask before; package run does the rest. document.go says what ask.json may hold, and why
 // one is refused.
 package ask

@@ -202,7 +202,7 @@ func (v *visit) markOthers() {
 	}
 	for _, need := range v.out.Needs {
 		other, ok := v.fam.At(need)
-		if i, found := find(v.out.Docs, need); ok && found && other.Dir != v.run.Dir {
+		if i, found := find(v.out.Docs, need); ok && found && need == other.State && other.Dir != v.run.Dir {
 			v.out.Docs[i].Issued = slices.Clip(v.s.record.Issued(other.Dir)[need])
 		}
 	}
