@@ -18,6 +18,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -80,10 +81,52 @@ func guards(file string) [][]string {
 
 var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
 
+// tests runs the tests of packages of the program in a folder.
+type tests struct {
+	root   string
+	limits map[string]time.Duration // for packages that were run unchanged: how long they may take with a mutant
+}
+
+// run runs the tests of packages and returns the first one that failed, "" for none.
+func (t tests) run(packages []string, flags ...string) (failed string, err error) {
+	cmd := exec.Command("go", slices.Concat([]string{"test", "-vet=off", "-ldflags=-s -w", "-parallel=16", "-failfast"}, flags, packages)...)
+	cmd.Dir = t.root
+	out, err := cmd.CombinedOutput()
+	switch at := failedTest.FindSubmatch(out); {
+	case err == nil:
+		return "", nil
+	case at == nil:
+		return "", fmt.Errorf("no test ran: %s", bytes.TrimSpace(out))
+	case len(at[1]) == 0:
+		return "a test that did not end", nil
+	default:
+		return string(at[1]), nil
+	}
+}
+
+// limit returns how long the tests of packages may take with a mutant: five times as long as
+// without. It runs them unchanged for that once, which must pass.
+func (t tests) limit(packages []string) (time.Duration, error) {
+	key := strings.Join(packages, " ")
+	if limit, ok := t.limits[key]; ok {
+		return limit, nil
+	}
+	began := time.Now()
+	failed, err := t.run(packages, "-count=1", "-timeout=20m")
+	if failed != "" {
+		err = fmt.Errorf("%s fails without a mutant", failed)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", key, err)
+	}
+	t.limits[key] = time.Minute + 5*time.Since(began)
+	return t.limits[key], nil
+}
+
 // caught runs the first sets of a mutant's guards, at most so many, and returns the first test
 // that failed, "" for none.
-func caught(root string, m mutant, most int) (by string, err error) {
-	body, err := m.apply(root)
+func (t tests) caught(m mutant, most int) (by string, err error) {
+	body, err := m.apply(t.root)
 	if err != nil {
 		return "", err
 	}
@@ -93,24 +136,19 @@ func caught(root string, m mutant, most int) (by string, err error) {
 	}
 	defer os.RemoveAll(dir)
 	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	over, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, m.file): changed}})
+	over, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(t.root, m.file): changed}})
 	if err := errors.Join(err, os.WriteFile(changed, body, 0o644), os.WriteFile(overlay, over, 0o644)); err != nil {
 		return "", err
 	}
 	sets := guards(m.file)
 	sets = sets[:min(most, len(sets))]
 	for _, packages := range sets {
-		cmd := exec.Command("go", append([]string{"test", "-vet=off", "-ldflags=-s -w", "-failfast", "-timeout=20m", "-overlay=" + overlay}, packages...)...)
-		cmd.Dir = root
-		out, err := cmd.CombinedOutput()
-		switch at := failedTest.FindSubmatch(out); {
-		case err == nil:
-		case at == nil:
-			return "", fmt.Errorf("%s: no test ran: %s", m.file, bytes.TrimSpace(out))
-		case len(at[1]) == 0:
-			return "a test that did not end", nil
-		default:
-			return string(at[1]), nil
+		limit, err := t.limit(packages)
+		if err != nil {
+			return "", err
+		}
+		if by, err := t.run(packages, "-timeout="+limit.String(), "-overlay="+overlay); by != "" || err != nil {
+			return by, err
 		}
 	}
 	return "", nil
@@ -132,13 +170,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(2)
 	}
+	t := tests{root: root, limits: map[string]time.Duration{}}
 	tried, survived := 0, 0
 	for i, m := range all {
 		if i+1 < *from || *stop > 0 && i+1 > *stop {
 			continue
 		}
 		began := time.Now()
-		by, err := caught(root, m, *sets)
+		by, err := t.caught(m, *sets)
 		tried++
 		switch {
 		case err != nil:
