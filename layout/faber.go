@@ -64,7 +64,7 @@ var (
 		{"resume.md", textBy(FaberResume, Placet)},
 		{"context.md", textBy(FaberContext, Placet)},
 		{"events/.next-id", File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}},
-		{"events/{event}", once(jsonBy(FaberEvent, Shared))},
+		{"events/{event}", counted(once(jsonBy(FaberEvent, Shared)))},
 		{"events/{json}", jsonBy(FaberBadEvent, Shared)},
 		{"requests/{request}/posted.json", jsonBy(FaberPosted, Anyone)},
 	}

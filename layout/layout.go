@@ -74,6 +74,9 @@ type File struct {
 	// it decides nothing by itself. Where many lie in a folder, a change of one in
 	// place need not be seen at once.
 	Once bool
+	// Numbered says that a new file has the next number of its folder in its name, so that
+	// two that mean the same have not the same name.
+	Numbered bool
 	// Locked files are written under the run's locks alone: they are read as
 	// they stand and never waited for.
 	Locked bool

@@ -204,6 +204,12 @@ func once(f File) File {
 	return f
 }
 
+// counted says of a file that it has the next number of its folder in its name.
+func counted(f File) File {
+	f.Numbered = true
+	return f
+}
+
 // walker lists folders and keeps the first error: after it every folder is empty.
 type walker struct {
 	ls  Lister
