@@ -171,6 +171,8 @@ type OpenRequest struct {
 	Artifacts []string `json:"artifacts"`
 	// Binding are the files that an answer is bound to, as they are shown.
 	Binding []SeenArtifact `json:"binding"`
+	// Editable are the files whose texts an answer may change.
+	Editable []EditableFile `json:"-"`
 	// Changed are the binding artifacts that are not what was asked about.
 	Changed []ChangedArtifact `json:"changed"`
 	// Voids is how often answers were void, and Void says why the last ones are, "" for none.
@@ -200,6 +202,13 @@ type OpenRequest struct {
 	NoReject string `json:"-"`
 	// Lang is the language of the run's texts for people.
 	Lang string `json:"-"`
+}
+
+// EditableFile is a file whose text a reviewer may change, the N-th artifact of the request,
+// with the text that is shown of it.
+type EditableFile struct {
+	N          int
+	Path, Text string
 }
 
 // PendingAnswer is an answer that is on disk and not carried out yet.

@@ -42,7 +42,7 @@ func (s Snapshot) Under(rel string) []Document {
 	prefix := path.Join(s.Dir, rel) + "/"
 	from := sort.Search(len(s.Docs), func(i int) bool { return s.Docs[i].Path >= prefix })
 	to := sort.Search(len(s.Docs)-from, func(i int) bool { return !strings.HasPrefix(s.Docs[from+i].Path, prefix) })
-	return s.Docs[from : from+to]
+	return s.Docs[from : from+to : from+to]
 }
 
 // Rel returns a path relative to the run's folder, or the path itself where it is

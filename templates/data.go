@@ -23,9 +23,11 @@ type FormParts struct {
 	Submit         string
 }
 
-// FormText is the text of a file, or its first and last lines and how many lie between.
+// FormText is the text of a file, or its first and last lines and how many lie between. One
+// that may be changed stands between two marks.
 type FormText struct {
 	Title, Text, Between, Tail string
+	Begin, End                 string
 }
 
 // FormData is what the template kernel/form shows: a request as a person

@@ -59,7 +59,7 @@ func NewAsked(a Ask) Asked {
 		if !binding {
 			f.SHA256 = "" // it is for information, and may go on changing
 		}
-		x.Artifacts = append(x.Artifacts, Artifact{Path: f.Path, SHA256: f.SHA256, Binding: &binding})
+		x.Artifacts = append(x.Artifacts, Artifact{Path: f.Path, SHA256: f.SHA256, Binding: &binding, Editable: f.Editable})
 	}
 	return x
 }
@@ -89,7 +89,7 @@ func (x Asked) differs(there Ask) Difference {
 	}
 	for i, f := range x.Artifacts {
 		switch other := there.Artifacts[i]; {
-		case f.Path != other.Path || f.IsBinding() != other.IsBinding():
+		case f.Path != other.Path || f.IsBinding() != other.IsBinding() || f.Editable != other.Editable:
 			return Difference{Member: memberArtifacts}
 		case f.IsBinding() && f.SHA256 != "" && other.SHA256 != "" && f.SHA256 != other.SHA256:
 			return Difference{memberArtifacts, f.Path}

@@ -198,8 +198,11 @@ func (a *Ask) checkArtifacts() error {
 		return templates.Errorf("ask.refuse.artifacts")
 	}
 	for i, f := range a.Artifacts {
-		if !layout.IsArtifact(f.Path) {
+		switch {
+		case !layout.IsArtifact(f.Path):
 			return templates.Errorf("ask.refuse.artifact.path", "i", i, "path", strconv.Quote(f.Path))
+		case f.Editable && (own[a.Type] == nil || !f.IsBinding()):
+			return templates.Errorf("ask.refuse.artifact.editable", "i", i)
 		}
 	}
 	return nil
@@ -267,6 +270,9 @@ func (r *view) resolve() error {
 			return templates.Errorf("ask.refuse.artifact.unreadable", "i", i, "path", f.Path, "error", d.Err)
 		case f.SHA256 != "" && f.SHA256 != d.Sum.Hex():
 			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
+		}
+		if err := gate.CheckEditable(string(d.Body)); f.Editable && !d.Unsettled() && err != nil {
+			return templates.Errorf("ask.refuse.artifact.edit", "i", i, "path", f.Path, "problem", err)
 		}
 		f.SHA256 = d.Sum.Hex()
 		binding := f.IsBinding()

@@ -25,7 +25,7 @@ func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 func some() enginetest.Suite {
 	s := laws()
 	s.Cases = slices.DeleteFunc(s.Cases, func(c enginetest.Case) bool {
-		return !slices.Contains([]string{"approved", "expired with a default", "withdrawn", "dropped", "superseded"}, c.Name)
+		return !slices.Contains([]string{"approved", "edited", "expired with a default", "withdrawn", "dropped", "superseded"}, c.Name)
 	})
 	return s
 }
@@ -112,6 +112,16 @@ func ticksAgain(items ...string) enginetest.Step {
 	}}
 }
 
+// editable is a question about a file that a person may change.
+const editable = `{"question": "Well?", "artifacts": [{"path": "plan.md", "editable": true}]}`
+
+// edits is the step in which a reviewer changes the text in a form.
+func edits(from, to string) enginetest.Step {
+	return enginetest.Step{Name: "change " + from, Do: func(t enginetest.Tree) {
+		t.Replace(dir+"/requests/*/form.md", "```\n"+from+"\n```", "```\n"+to+"\n```")
+	}}
+}
+
 // comments is the step in which a reviewer writes into a form and sends it.
 func comments(words string) enginetest.Step {
 	return enginetest.Step{Name: "write " + words, Do: func(t enginetest.Tree) {
@@ -148,6 +158,8 @@ func cases() []enginetest.Case {
 		with(story("reviewed", `{"question": "Well?", "type": "review", "artifacts": [{"path": "plan.md"}, {"path": "info.md", "binding": false}]}`,
 			responds(`"response": "request_changes"`), enginetest.Write("info.md", "other"), responds(`"response": "request_changes", "comment": "shorter"`)),
 			"plan.md", "the plan", "info.md", "info"),
+		with(story("edited", editable, edits("the plan", "a plan\n```\n- [x] submit this answer"), ticks("approve", "submit")), "plan.md", "the plan\n"),
+		with(story("edited and refused", editable, edits("the plan", "a plan"), ticks("reject", "submit")), "plan.md", "the plan\n"),
 		noted(with(story("stale", `{"question": "Well?", "artifacts": [{"path": "plan.md"}], "deadline": "1h"}`,
 			enginetest.Write("plan.md", "other"), ticks("approve", "submit"), pass(2*time.Hour)), "plan.md", "the plan")),
 		noted(with(story("void", `{"question": "Well?", "artifacts": [{"path": "plan.md"}]}`,

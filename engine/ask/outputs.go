@@ -1,10 +1,13 @@
 package ask
 
 import (
+	"slices"
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -13,6 +16,9 @@ import (
 func (r *view) outputs(w *run.Outputs) {
 	if !r.Begun || !r.State.IsFinal() {
 		return
+	}
+	for _, f := range r.State.Edited() {
+		r.output(w, f.File, []byte(f.Text))
 	}
 	r.output(w, "answer.json", run.Must(schemas.Encode(r.State.AnswerFile())))
 	r.output(w, "answer.md", []byte(r.answerText()))
@@ -46,17 +52,57 @@ func (st State) AnswerFile() schemas.Object {
 		{Name: "schema_version", Value: 1}, {Name: "ask_id", Value: st.AskID}, {Name: "status", Value: st.Status}, {Name: "answered", Value: st.Status == Answered},
 		{Name: "response", Value: response}, {Name: "selected", Value: given.Selected}, {Name: "comment", Value: given.Comment}, {Name: "by", Value: by},
 		{Name: "known_as", Value: given.KnownAs}, {Name: "late", Value: given.Late}, {Name: "default_taken", Value: st.Status == Expired && response != ""},
-		{Name: "asked_at", Value: st.AskedAt}, {Name: "closed_at", Value: st.Last.At}, {Name: "reason", Value: string(reason)}, {Name: "artifacts", Value: st.Ask.artifactsAtEnd()},
+		{Name: "asked_at", Value: st.AskedAt}, {Name: "closed_at", Value: st.Last.At}, {Name: "reason", Value: string(reason)}, {Name: "artifacts", Value: st.artifactsAtEnd()},
 		{Name: "request_id", Value: st.RequestID}, {Name: "superseded_by", Value: st.SupersededBy},
 		{Name: "correlation", Value: st.Ask.Correlation}, {Name: "idempotency_key", Value: st.Ask.IdempotencyKey},
 	}
 }
 
-// artifactsAtEnd are the files as they were when the question was asked and when it was closed.
-func (a Ask) artifactsAtEnd() []schemas.Object {
-	list := []schemas.Object{}
-	for _, f := range a.Artifacts {
-		list = append(list, schemas.Object{{Name: "path", Value: f.Path}, {Name: "sha256", Value: text(f.SHA256)}, {Name: "now", Value: f.atEnd()}})
+// Edited is a file of an ask in whose place a person approved what they made of it.
+type Edited struct {
+	gate.Edit
+	Asked string // the digest of what they were shown, 64 hex digits
+	File  string // where the text stands in the folder of the ask
+}
+
+// Edited are the files of the ask that a person changed and approved.
+func (st State) Edited() (list []Edited) {
+	if !st.isApproved() {
+		return nil
+	}
+	for i, f := range st.Ask.Artifacts {
+		for _, e := range st.Answer.Edits {
+			if e.Path == f.Path {
+				list = append(list, Edited{e, f.SHA256, layout.AskEdit(i+1, f.Path)})
+			}
+		}
+	}
+	return list
+}
+
+// isApproved reports whether a person approved what they were asked about.
+func (st State) isApproved() bool {
+	return st.Status == Answered && own[st.Ask.Type] != nil && st.Answer != nil && st.Answer.Response == "approve"
+}
+
+// artifactsAtEnd are the files as they were when the question was asked and when it was closed,
+// and what was approved of those that a person could change.
+func (st State) artifactsAtEnd() []schemas.Object {
+	list, edited := []schemas.Object{}, st.Edited()
+	for _, f := range st.Ask.Artifacts {
+		o := schemas.Object{{Name: "path", Value: f.Path}, {Name: "sha256", Value: text(f.SHA256)}, {Name: "now", Value: f.atEnd()}}
+		if f.Editable {
+			var approved, file text
+			at := slices.IndexFunc(edited, func(e Edited) bool { return e.Path == f.Path })
+			switch {
+			case at >= 0:
+				approved, file = text(edited[at].SHA256()), text(edited[at].File)
+			case st.isApproved():
+				approved = text(f.SHA256)
+			}
+			o = append(o, schemas.Object{{Name: "approved", Value: approved}, {Name: "edited", Value: at >= 0}, {Name: "file", Value: file}}...)
+		}
+		list = append(list, o)
 	}
 	return list
 }
@@ -83,6 +129,9 @@ func (r *view) answerText() string {
 	}
 	for _, f := range st.Ask.Artifacts {
 		data.Artifacts = append(data.Artifacts, templates.FormFact{Label: f.Path, Value: digestWord(f.atEnd(), st.Lang)})
+	}
+	for _, f := range st.Edited() {
+		data.Artifacts = append(data.Artifacts, templates.FormFact{Label: templates.Phrase(st.Lang, "ask.edited", "file", f.Path), Value: f.File})
 	}
 	body, err := templates.Render(st.Lang, "ask/answer", data)
 	return string(run.Must([]byte(body), err))

@@ -36,7 +36,7 @@ func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	for _, f := range a.Artifacts {
-		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.IsBinding()})
+		req.Artifacts = append(req.Artifacts, gate.Artifact{Path: f.Path, SHA256: f.SHA256, Binding: f.IsBinding(), Editable: f.Editable})
 	}
 	members := schemas.Object{
 		{Name: "asked_by", Value: a.AskedBy}, {Name: "tags", Value: a.Tags}, {Name: "parent", Value: text(a.Parent)}, {Name: "correlation", Value: a.Correlation},

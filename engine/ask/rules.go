@@ -8,6 +8,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -140,7 +141,7 @@ func (r *view) answers(on run.On) *move {
 	reason = a.Decision.Why(reason)
 	return &move{Reason: reason, Then: func(c *change) {
 		q := c.Requests()[0]
-		c.State.Answer = &Given{string(q.Response), q.Selected, string(q.Comment), *q.By, q.KnownAs, q.Late}
+		c.State.Answer = &Given{string(q.Response), q.Selected, string(q.Comment), *q.By, q.KnownAs, q.Late, q.Edits}
 		r.noteArtifacts(c)
 	}}
 }
@@ -176,7 +177,8 @@ func (r *view) isBeingWritten() bool {
 // place. A file that answers this ask is what a crash left.
 func (r *view) isAnswerFree() bool {
 	free := true
-	for _, d := range []engine.Document{r.Snap.In("answer.json"), r.Snap.In("answer.md")} {
+	docs := append(r.Snap.Under(layout.AskEdits), r.Snap.In("answer.json"), r.Snap.In("answer.md"))
+	for _, d := range docs {
 		if d.Absent() || d.Unsettled() || r.isLeftOver(d) {
 			continue
 		}
@@ -191,6 +193,9 @@ func (r *view) isLeftOver(d engine.Document) bool {
 		AskID     string `json:"ask_id"`
 		RequestID text   `json:"request_id"`
 		AskedAt   text   `json:"asked_at"`
+	}
+	if path.Base(path.Dir(d.Path)) == layout.AskEdits {
+		return d.IssuedHere()
 	}
 	if path.Ext(d.Path) == ".md" {
 		return strings.HasPrefix(string(d.Body), heading(cmp.Or(r.State.Ask.Question, r.ask.Question)))

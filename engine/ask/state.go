@@ -48,6 +48,8 @@ type Artifact struct {
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256,omitzero"`
 	Binding *bool  `json:"binding,omitzero"` // nil: true
+	// Editable says that a person may change its text, and approve what they made of it.
+	Editable bool `json:"editable,omitzero"`
 	// Now is its digest when the ask was closed, nil where that was SHA256, line ends aside.
 	Now *text `json:"now,omitzero"`
 }
@@ -74,6 +76,8 @@ type Given struct {
 	By       run.By   `json:"by"`
 	KnownAs  []string `json:"known_as"`
 	Late     bool     `json:"late"`
+	// Edits are the texts that the person changed.
+	Edits []gate.Edit `json:"edits,omitzero"`
 }
 
 // State is state.json. Request, receipt and answer are functions of it.
@@ -163,6 +167,7 @@ func (st *State) request() *run.Request {
 	case st.Answer != nil:
 		a := st.Answer
 		q.Response, q.Selected, q.Comment, q.By, q.KnownAs, q.Late = text(a.Response), a.Selected, text(a.Comment), &a.By, a.KnownAs, a.Late
+		q.Edits = a.Edits
 		for path, sum := range st.Last.Cause {
 			q.Answer, q.AnswerDigest = text(path), text(sum)
 		}

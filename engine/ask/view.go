@@ -120,6 +120,11 @@ func (r *view) foreign() string {
 	case !answer.Absent() && (answer.Err != nil || answer.Sum != engine.Sum(run.Must(schemas.Encode(r.State.AnswerFile())))):
 		return "answer.json"
 	}
+	for _, f := range r.State.Edited() {
+		if d := r.Snap.In(f.File); !d.Absent() && (d.Err != nil || d.Sum != engine.Sum([]byte(f.Text))) {
+			return f.File
+		}
+	}
 	return ""
 }
 

@@ -15,7 +15,7 @@ import (
 func (a Evaluation) responseClaim(d engine.Document) (Claim, error) {
 	r, err := a.parseResponse(d)
 	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, Seen: r.Artifacts, file: d, Answer: Answer{
-		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Extra: r.Extra,
+		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Edits: r.Edits, Extra: r.Extra,
 		By:    By{User: r.ProvidedBy.User, Source: cmp.Or(d.Source, SourceFile)},
 		Named: unrecorded(d, r.ProvidedBy.Source),
 		Known: claimed(d.Known, r.ProvidedBy.User),
@@ -45,7 +45,7 @@ func (a Evaluation) parseResponse(d engine.Document) (Response, error) {
 // formClaim returns what a form says.
 func (a Evaluation) formClaim(d engine.Document, f filledForm) Claim {
 	answer := Answer{
-		Selected: f.Items, Comment: f.Comment, By: By{User: owner(d.Known), Source: SourceForm},
+		Selected: f.Items, Comment: f.Comment, Edits: f.Edits, By: By{User: owner(d.Known), Source: SourceForm},
 		Known: d.Known, Path: d.Path, Sum: d.Sum, Digest: f.Digest, Outside: f.outside,
 	}
 	if a.Request.FreeText() {
@@ -115,6 +115,9 @@ func (a Evaluation) checkWords(answer *Answer) string {
 	}
 	if err := CheckLimits(answer.Path, *answer); err != nil {
 		return templates.In(a.Lang, err)
+	}
+	if problem := a.checkEdits(answer); problem != "" {
+		return problem
 	}
 	return a.checkSelected(answer)
 }
@@ -418,6 +421,9 @@ func (a Evaluation) claim(d engine.Document) (Claim, error) {
 // same reports whether an answer is the one that the receipt records. Which of several
 // options is called the response does not matter.
 func (a Evaluation) same(r Receipt, answer Answer) bool {
+	if !slices.Equal(r.Edits, answer.Edits) {
+		return false
+	}
 	if a.Request.FreeText() {
 		return plainText(answer.Response) == plainText(r.Response) && sameSet(answer.Selected, r.Selected)
 	}

@@ -21,6 +21,8 @@ type Artifact struct {
 	// Text is what stands in the file, nil where the request does not carry it; see
 	// [Request.Carry].
 	Text *string `json:"text,omitempty"`
+	// Editable says that an answer may change the text.
+	Editable bool `json:"editable,omitempty"`
 }
 
 // Request is what is asked: request.json.
@@ -176,7 +178,9 @@ type Response struct {
 	// Artifacts are the files that the answer is bound to as its author saw them, nil
 	// where it does not say so.
 	Artifacts []engine.SeenArtifact `json:"artifacts,omitempty"`
-	Signature string                `json:"signature,omitempty"`
+	// Edits are the texts that the author changed.
+	Edits     []Edit `json:"edits,omitempty"`
+	Signature string `json:"signature,omitempty"`
 	// Extra are further members, kept in their order.
 	Extra schemas.Object `json:"-"`
 }
@@ -240,6 +244,8 @@ type Receipt struct {
 	Response string   `json:"response"`
 	Selected []string `json:"selected"`
 	Comment  string   `json:"comment"`
+	// Edits are the texts that the reviewer changed.
+	Edits []Edit `json:"edits,omitempty"`
 	// Late says that the answer came when its deadline had passed.
 	Late       bool `json:"late"`
 	ProvidedBy By   `json:"provided_by"`
@@ -267,7 +273,7 @@ type Receipt struct {
 // writes paths.
 func (r Receipt) Given() Answer {
 	a := Answer{
-		Response: r.Response, Selected: r.Selected, Comment: r.Comment, By: r.ProvidedBy, Known: r.KnownAs, Digest: r.Digest, Extra: r.Extra,
+		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Edits: r.Edits, By: r.ProvidedBy, Known: r.KnownAs, Digest: r.Digest, Extra: r.Extra,
 	}
 	if r.Answer != nil {
 		a.Path, a.Sum = r.Answer.Path, engine.Digest("sha256:"+strings.TrimPrefix(r.Answer.SHA256, "sha256:"))

@@ -59,7 +59,7 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 
 // render renders the form of a request, with the words of its block or in general ones.
 func render(r Request, digest engine.Digest, t Texts) (string, error) {
-	texts, _ := r.texts(t.Lang)
+	texts, _ := r.texts(digest, t.Lang)
 	form := templates.FormParts{
 		First:       firstMark(r.RequestID, digest),
 		Facts:       facts(r, t),

@@ -22,6 +22,8 @@ type Answer struct {
 	// order.
 	Selected []string
 	Comment  string
+	// Edits are the texts that the reviewer changed.
+	Edits []Edit
 	// Outside are the places besides the comment section from which words of the
 	// comment come.
 	Outside []templates.Message
@@ -198,11 +200,11 @@ func one(lang string, r Request, answers []Decision) (*Decision, string) {
 }
 
 // alike reports whether two answers name the same options, or give the same
-// text, and pick the same items. Both are spelled and ordered as the request
+// text, pick the same items and change texts alike. Both are spelled and ordered as the request
 // has them; the blanks around a text and the kind of its line ends say nothing.
 func alike(r Request, a, b Decision) bool {
 	same := a.Response == b.Response || r.FreeText() && plainText(a.Response) == plainText(b.Response)
-	return same && slices.Equal(a.Selected, b.Selected)
+	return same && slices.Equal(a.Selected, b.Selected) && slices.Equal(a.Edits, b.Edits)
 }
 
 // answerFiles are the documents that may answer: response.json first, then its copies,
@@ -299,7 +301,11 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 		a.Request.Options = append(a.Request.Options, Option(o))
 	}
 	for _, f := range told.Binding {
-		a.Request.Artifacts = append(a.Request.Artifacts, Artifact{Path: f.Path, SHA256: f.SHA256, Binding: true})
+		artifact := Artifact{Path: f.Path, SHA256: f.SHA256, Binding: true}
+		if i := slices.IndexFunc(told.Editable, func(e engine.EditableFile) bool { return e.Path == f.Path }); i >= 0 {
+			artifact.Editable, artifact.Text = true, &told.Editable[i].Text
+		}
+		a.Request.Artifacts = append(a.Request.Artifacts, artifact)
 	}
 	for _, i := range told.Items {
 		a.Request.Items = append(a.Request.Items, Item{ID: i.ID, Label: i.Label, Words: i.Words})
@@ -316,7 +322,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(),
+		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(), Editable: r.Editable(),
 		Details: r.Details(a.Lang), Unread: r.Unread(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)

@@ -25,6 +25,8 @@ type formAnswer struct {
 	// what was written elsewhere below the first option; without the blank lines around
 	// them. Line ends are LF, all else is as it was written.
 	Comment string
+	// Edits are the texts that differ from what was shown.
+	Edits []Edit
 	// Submitted says that the last item is ticked. Nothing counts before, and
 	// nothing else is read.
 	Submitted bool
@@ -39,6 +41,7 @@ type filledForm struct {
 	// outside are the places besides the comment section that hold words of the
 	// comment, in the order of the form.
 	outside []templates.Message
+	moved   []movedLines
 }
 
 // readForm reads a form of the request r: the boxes between the answer's mark and
@@ -46,26 +49,34 @@ type filledForm struct {
 // that. Whether the rest of the form is what placet wrote is not its question. The
 // error says what is missing, or what makes the form void.
 func readForm(body []byte, r Request) (f filledForm, err error) {
+	if problem := f.read(body, r); problem != nil {
+		problem.Line = f.numbered(problem.Line)
+		return f, problem
+	}
+	return f, nil
+}
+
+func (f *filledForm) read(body []byte, r Request) *schemas.Error {
 	source := normal(body)
 	if problem := unreadable(source); problem != nil {
-		return f, problem
+		return problem
 	}
 	f.lines = strings.Split(strings.TrimRight(source, " \t\n"), "\n")
 	if problem := f.readFirst(r.RequestID); problem != nil {
-		return f, problem
+		return problem
 	}
+	f.takeEdits(r)
 	if problem := f.findParts(); problem != nil {
-		return f, problem
+		return problem
 	}
 	if problem := f.checkComment(r.names()); problem != nil {
-		return f, problem
+		return problem
 	}
-	if !f.Submitted {
-		return f, nil
+	if f.Submitted {
+		f.gather(nil)
+		f.readBoxes(r)
 	}
-	f.gather(nil)
-	f.readBoxes(r)
-	return f, nil
+	return nil
 }
 
 // readFirst reads the first line and compares its request with the one that

@@ -76,10 +76,10 @@ func (r Request) Binding() (list []engine.SeenArtifact) {
 }
 
 // texts are the texts that a form shows; whole says that they are all that an answer is
-// bound to.
-func (r Request) texts(lang string) (list []templates.FormText, whole bool) {
+// bound to. Those that may be changed stand between marks of the form of a digest.
+func (r Request) texts(digest engine.Digest, lang string) (list []templates.FormText, whole bool) {
 	whole, room := true, wholeAll
-	for _, a := range r.Artifacts {
+	for i, a := range r.Artifacts {
 		if !a.Binding {
 			continue
 		}
@@ -97,6 +97,9 @@ func (r Request) texts(lang string) (list []templates.FormText, whole bool) {
 			shown.Text, shown.Between, shown.Tail = ends(lines, lang)
 		} else {
 			room -= len(text)
+			if a.Editable {
+				shown.Begin, shown.End = editMarks(i+1, digest, lang)
+			}
 		}
 		list = append(list, shown)
 	}
@@ -122,7 +125,7 @@ func ends(lines []string, lang string) (head, between, tail string) {
 
 // ShowsAll reports whether a form of the request shows all that an answer is bound to.
 func (r Request) ShowsAll() bool {
-	_, whole := r.texts(templates.English)
+	_, whole := r.texts("", templates.English)
 	return whole
 }
 

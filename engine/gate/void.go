@@ -29,6 +29,7 @@ func (a Evaluation) void(d engine.Document, f *filledForm) string {
 		own, at, line := f.compare(strings.Split(strings.TrimRight(normal([]byte(text)), "\n"), "\n"), blank, a.Request.names())
 		if at < 0 && (d.Issued == nil || slices.Contains(d.Issued, engine.Sum([]byte(text)))) {
 			if problem := f.checkOwn(own, a.Request.names()); problem != nil {
+				problem.Line = f.numbered(problem.Line)
 				return unusableProblem(a, d.Path, problem)
 			}
 			f.gather(own)
@@ -45,6 +46,7 @@ func (a Evaluation) void(d engine.Document, f *filledForm) string {
 	if first > f.comment {
 		number = f.submit + 1
 	}
+	number = f.numbered(number)
 	shownWant, shownHave := around(want, lineAt(blank, first))
 	return a.say("void.line", "file", code(d.Path), "line", number, "wrote", shownWant, "stands", shownHave)
 }

@@ -281,7 +281,7 @@ func (c *Change[S]) closeAnswered(a *Answer) {
 	c.asRecorded(q, a)
 	q.Response, q.Selected, q.Comment = Text(a.Response), a.Selected, Text(a.Comment)
 	q.By, q.KnownAs, q.Late = &By{User: a.By.User, Source: a.By.Source}, a.Known, a.Late
-	q.Keys = a.Keys()
+	q.Edits, q.Keys = a.Edits, a.Keys()
 	q.Answer, q.AnswerDigest, q.View = Text(a.path), Text(a.Sum), Text(a.Digest)
 	c.cause[a.path] = a.Sum
 	c.actor = engine.Person(a.By.User)

@@ -40,6 +40,8 @@ type Request struct {
 	Reason         Text     `json:"reason"`
 	// SupersededBy is the request that is asked instead.
 	SupersededBy Text `json:"superseded_by,omitzero"`
+	// Edits are the texts that the answer changed.
+	Edits []gate.Edit `json:"edits,omitzero"`
 	// Keys are the idempotency keys that came with the answer.
 	Keys []string `json:"idempotency_keys,omitzero"`
 	// Extra are further members of the receipt.
@@ -55,7 +57,7 @@ type By struct {
 // Receipt is what became of a closed request.
 func (q *Request) Receipt() gate.Receipt {
 	rc := gate.Receipt{
-		SchemaVersion: 1, RequestID: q.ID, Result: q.Status, Response: string(q.Response), Selected: q.Selected, Comment: string(q.Comment),
+		SchemaVersion: 1, RequestID: q.ID, Result: q.Status, Response: string(q.Response), Selected: q.Selected, Comment: string(q.Comment), Edits: q.Edits,
 		Late: q.Late, ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, KnownAs: q.KnownAs, Digest: engine.Digest(q.View),
 		ReceivedAt: string(q.ReceivedAt), DecidedAt: string(q.ClosedAt), Reason: string(q.Reason), Revision: q.ClosedRevision,
 		SupersededBy: string(q.SupersededBy), Extra: q.Extra,

@@ -50,7 +50,7 @@ var (
 	timeText   = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 	digestText = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 	viewName   = regexp.MustCompile(`\bform-[0-9a-f]{8}\.md\b`)
-	markText   = regexp.MustCompile(`(<!-- placet (?:answer|comment) )[0-9a-f]{8}\b`)
+	markText   = regexp.MustCompile(`(<!-- placet (?:answer|comment|(?:text|end) \d+) )[0-9a-f]{8}\b`)
 	lockName   = regexp.MustCompile(`(^|/)[^/]*\.lock$`)
 )
 

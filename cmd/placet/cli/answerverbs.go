@@ -63,14 +63,18 @@ func steerVerb() verb {
 
 // plainVerb is a verb that stands for one option.
 func plainVerb(d workspace.Decision) verb {
-	r := workspace.Reply{}
+	r, edits := workspace.Reply{}, ""
 	return verb{
 		use: d.Verb + " [REQUEST]", about: "answering",
 		most: 1, group: groupDecide, complete: completeRequests,
 		flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
-			if d.Verb == workspace.Steering.Verb {
+			switch d.Verb {
+			case workspace.Steering.Verb:
 				f.StringSliceVar(&r.Selected, "plan", nil, "")
+			case workspace.Approving.Verb:
+				f.StringVar(&edits, "edit", "", "")
+				f.Lookup("edit").NoOptDefVal = allEditable
 			}
 		},
 		look: func(c call, b *workspace.Workspace) error {
@@ -95,7 +99,14 @@ func plainVerb(d workspace.Decision) verb {
 			if err := wasShown(b, t, digest, answerCommand(t, d.Verb, more)); err != nil {
 				return err
 			}
-			return giveReply(c.ctx, b, t, r, digest == "", answerCommand(t, d.Verb, more))
+			give := func(made []gate.Edit) error {
+				r.Edits = made
+				return giveReply(c.ctx, b, t, r, digest == "", answerCommand(t, d.Verb, more))
+			}
+			if edits != "" {
+				return editing(c.ctx, b, t, edits, give)
+			}
+			return give(nil)
 		},
 	}
 }

@@ -64,6 +64,7 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 	f.StringVar(&x.Context, "context", "", "")
 	f.StringVar(&x.contextFile, "context-file", "", "")
 	text("artifact", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s}) })
+	text("editable", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s, Editable: true}) })
 	text("info", func(s string) { x.Artifacts = append(x.Artifacts, ask.Artifact{Path: s, Binding: &no}) })
 	f.StringVar(&x.Deadline, "deadline", "", "")
 	f.StringVar(&x.Default, "default", "", "")

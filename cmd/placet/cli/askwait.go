@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,6 +37,7 @@ type waitFlags struct {
 	ok        []string
 	any       bool
 	ephemeral bool
+	apply     bool // write what was approved into the files
 	keep      bool // wait on where what was asked about is another
 	alone     bool // one ask is waited for
 	// use is what becomes of an answer before it is told: it is counted, and may be used up.
@@ -47,6 +49,7 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&x.ok, "ok", nil, "")
 	f.BoolVar(&x.ephemeral, "ephemeral", false, "")
 	f.BoolVar(&x.keep, "keep-waiting", false, "")
+	f.BoolVar(&x.apply, "apply", false, "")
 }
 
 func waitVerb() verb {
@@ -189,6 +192,13 @@ func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error
 		ended[i] = st
 		list, code = append(list, append(st.AnswerFile(), more...)), max(code, x.code(st))
 	}
+	if x.apply {
+		for _, st := range ended {
+			if err := a.Apply(st); err != nil {
+				return err
+			}
+		}
+	}
 	data := any(list)
 	if x.alone && len(list) == 1 {
 		data = list[0]
@@ -260,6 +270,9 @@ func noteAnswer(w *console.Env, st ask.State) {
 		key = "cli.wait.answered.comment"
 	}
 	w.Note(key, "by", shownBy(w, st), "source", console.OneLine(st.Answer.By.Source), "comment", comment)
+	for _, f := range st.Edited() {
+		w.Note("cli.wait.edited", "file", console.OneLine(f.Path), "text", console.OneLine(path.Join(st.AskID, f.File)))
+	}
 }
 
 // shownBy is who answered, as people are shown it.

@@ -29,6 +29,7 @@ type Reply struct {
 	Comment  string   // -m
 	By       string   // --as
 	Keys     []string // idempotency keys
+	Edits    []gate.Edit
 }
 
 // Decision is a verb that stands for one option.
@@ -100,7 +101,7 @@ func Offers(t Request) templates.Message {
 // the daemon would refuse is refused here, before anything is written.
 func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
-		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding,
+		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding, Edits: r.Edits,
 		ProvidedBy: gate.By{User: r.By, Source: b.surface()},
 	}
 	if err := CheckName("answer", r.By); err != nil {
@@ -434,7 +435,7 @@ func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, kn
 	asked.Fact = t.fact
 	decision, wrong := asked.Check(d)
 	a := decision.Given()
-	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
+	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, Edits: a.Edits, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
 }
 
 // chosen are the options that an answer chooses, each once, sorted.
@@ -455,8 +456,12 @@ func sameAnswer(t Request, given, again gate.Response) bool {
 	return sameChoice(t, given, again) && sameWords(t.FreeText, given, again)
 }
 
-// sameChoice reports whether two usable answers choose alike, or give the same text.
+// sameChoice reports whether two usable answers choose alike, or give the same text, and change
+// files alike.
 func sameChoice(t Request, given, again gate.Response) bool {
+	if !slices.Equal(given.Edits, again.Edits) {
+		return false
+	}
 	if t.FreeText {
 		return strings.TrimSpace(given.Response) == strings.TrimSpace(again.Response)
 	}

@@ -203,10 +203,11 @@ func (c Closed) Says(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
 }
 
-// saysWords reports whether a reply brings no words that were not taken.
+// saysWords reports whether a reply brings no words that were not taken, and changes files as
+// the answer did.
 func (c Closed) saysWords(r Reply) bool {
 	again := gate.Response{Comment: r.Comment, Extra: schemas.Object{{Name: run.KeysMember, Value: r.Keys}}}
-	return sameWords(false, gate.Response{Comment: c.Receipt.Comment, Extra: c.Receipt.Extra}, again)
+	return slices.Equal(c.Receipt.Edits, r.Edits) && sameWords(false, gate.Response{Comment: c.Receipt.Comment, Extra: c.Receipt.Extra}, again)
 }
 
 // SaysAll reports whether a reply is what was taken: the option alone, or, where it

@@ -27,6 +27,9 @@ func (t Request) Said(r gate.Response) (answer, with string) {
 	if n := r.Extra.Raw("attempts"); len(n) > 0 {
 		with += templates.Phrase(t.lang, "workspace.with.attempts", "n", console.Cut(console.OneLine(string(n)), ShownAnswer))
 	}
+	for _, e := range r.Edits {
+		with += templates.Phrase(t.lang, "workspace.with.edit", "file", console.OneLine(e.Path))
+	}
 	return console.Cut(console.OneLine(strings.Join(t.chosen(r), ", ")), ShownAnswer), with
 }
 

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/gate"
+)
+
+// allEditable names all files of a request that a person may change.
+const allEditable = "*"
+
+// editing has a person change the files of a request in their editor, and gives the answer with
+// what they made of them. Where that fails their files stay, and it is said where.
+func editing(ctx context.Context, b *workspace.Workspace, t workspace.Request, name string, give func([]gate.Edit) error) error {
+	var files []engine.EditableFile
+	for _, f := range t.Editable {
+		if name == allEditable || name == f.Path {
+			files = append(files, f)
+		}
+	}
+	if len(files) == 0 {
+		return console.Refused("cli.edit.none", "request", t.Label()).Try("say.text", "text", showCommand(t))
+	}
+	dir, err := os.MkdirTemp("", "placet-edit-")
+	if err != nil {
+		return err
+	}
+	edits, err := editAll(ctx, b.Env, dir, files)
+	switch {
+	case err == nil && len(edits) == 0:
+		err = console.Refused("cli.edit.same", "request", t.Label())
+	case err == nil:
+		err = give(edits)
+	}
+	if err != nil && len(edits) > 0 {
+		b.Env.Note("cli.edit.kept", "folder", dir)
+		return err
+	}
+	return cmp.Or(err, os.RemoveAll(dir))
+}
+
+// editAll returns what a person makes of texts in their editor, of those that they change, and
+// shows that.
+func editAll(ctx context.Context, w *console.Env, dir string, files []engine.EditableFile) (edits []gate.Edit, err error) {
+	for _, f := range files {
+		text, err := editText(ctx, w, filepath.Join(dir, fmt.Sprintf("%d-%s", f.N, path.Base(f.Path))), f.Text)
+		if err != nil {
+			return edits, err
+		}
+		if text == f.Text {
+			continue
+		}
+		edits = append(edits, gate.Edit{Path: f.Path, Text: text})
+		lines, _ := gate.Difference(f.Text, text)
+		for _, line := range append([]string{f.Path}, lines...) {
+			fmt.Fprintln(w.Err, console.OneLine(line))
+		}
+	}
+	return edits, nil
+}
+
+// editText opens a text in the editor under a name, and returns what stands there afterwards.
+func editText(ctx context.Context, w *console.Env, name, text string) (string, error) {
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	editor := cmp.Or(w.Getenv("VISUAL"), w.Getenv("EDITOR"), "vi")
+	cmd := w.Command(ctx, "", "sh", "-c", editor+` "$1"`, "sh", name) // as git does: it may have arguments
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.In, w.Err, w.Err
+	if err := cmd.Run(); err != nil {
+		return "", console.Refused("cli.edit.editor", "editor", console.OneLine(editor), "error", console.Plain(err))
+	}
+	body, err := os.ReadFile(name)
+	return string(body), err
+}

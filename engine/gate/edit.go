@@ -1,0 +1,131 @@
+package gate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/engine"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// A reviewer may change the text of a file that is offered for that, and approve what they
+// made of it. The text stands in the answer itself, so that the answer is to that text and no
+// other: between two marks of a form, or in the member edits of a response.json.
+
+// Edit is what a reviewer made of a file that they could change.
+type Edit struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// SHA256 is the digest of the text, 64 hex digits.
+func (e Edit) SHA256() string { return engine.Sum([]byte(e.Text)).Hex() }
+
+// CheckEditable says why a text cannot be offered for change, nil if it can: a form must show
+// it as it is.
+func CheckEditable(text string) error {
+	switch {
+	case len(text) > carriedText:
+		return templates.Errorf("gate.edit.large", "n", len(text), "most", carriedText)
+	case !isText(text), templates.Clean(text) != text:
+		return templates.Errorf("gate.edit.text")
+	case schemas.Conflict([]byte(text)) >= 0:
+		return templates.Errorf("gate.edit.conflict")
+	case templates.Blank(text):
+		return templates.Errorf("gate.edit.empty")
+	}
+	return nil
+}
+
+// Editable are the files of the request that a reviewer may change, with the texts that are
+// shown of them.
+func (r Request) Editable() (list []engine.EditableFile) {
+	for i, a := range r.Artifacts {
+		if text, ok := a.Carried(); ok && a.Editable {
+			list = append(list, engine.EditableFile{N: i + 1, Path: a.Path, Text: text})
+		}
+	}
+	return list
+}
+
+// checkEdits refuses an answer that changes what it may not. Texts that are as they were shown
+// are no edits.
+func (a Evaluation) checkEdits(answer *Answer) string {
+	editable, seen := a.Request.Editable(), map[string]bool{}
+	var edits []Edit
+	for _, e := range answer.Edits {
+		i := slices.IndexFunc(editable, func(f engine.EditableFile) bool { return f.Path == e.Path })
+		if i < 0 || seen[e.Path] {
+			return a.say("edit.unknown", "file", code(answer.Path), "artifact", code(e.Path))
+		}
+		seen[e.Path] = true
+		if err := CheckEditable(e.Text); err != nil {
+			return a.say("edit.bad", "file", code(answer.Path), "artifact", code(e.Path), "problem", err)
+		}
+		if e.Text != editable[i].Text {
+			edits = append(edits, e)
+		}
+	}
+	answer.Edits = edits
+	return ""
+}
+
+// The marks between which a form holds a text that may be changed.
+const (
+	partText = "text"
+	partEnd  = "end"
+)
+
+// editMarks are the marks of the n-th artifact of a request.
+func editMarks(n int, digest engine.Digest, lang string) (begin, end string) {
+	number := strconv.Itoa(n)
+	return mark(partText+" "+number, digest, templates.Text(lang, "form.edit.mark")), mark(partEnd+" "+number, digest, "")
+}
+
+// takeEdits takes what the reviewer made of texts out of the form, and puts those that were
+// shown in their place: all else of the form is compared with what was written.
+func (f *filledForm) takeEdits(r Request) {
+	for _, file := range r.Editable() {
+		number := strconv.Itoa(file.N)
+		begin := slices.IndexFunc(f.lines, func(line string) bool { return marks(line, partText+" "+number, f.Digest) })
+		if begin < 0 {
+			continue
+		}
+		end := begin + slices.IndexFunc(f.lines[begin:], func(line string) bool { return marks(line, partEnd+" "+number, f.Digest) })
+		if end < begin {
+			continue
+		}
+		written := strings.Split(templates.Fence(file.Text), "\n")
+		have := strings.Split(trimBlank(strings.Join(f.lines[begin+1:end], "\n")), "\n")
+		first, last := len(have) > 1 && sameLine(have[0], written[0]), sameLine(have[len(have)-1], written[len(written)-1])
+		if !first || !last {
+			continue // the line that is missing makes the form void
+		}
+		if !slices.EqualFunc(have, written, sameLine) {
+			text := strings.Join(have[1:len(have)-1], "\n")
+			if strings.HasSuffix(file.Text, "\n") {
+				text += "\n"
+			}
+			f.Edits = append(f.Edits, Edit{file.Path, text})
+		}
+		shown := slices.Concat([]string{""}, written, []string{""})
+		f.moved = append(f.moved, movedLines{begin + 1 + len(shown), end - begin - 1 - len(shown)})
+		f.lines = slices.Concat(f.lines[:begin+1], shown, f.lines[end:])
+	}
+}
+
+// movedLines says by how many lines those behind one, by number, stood further down in the
+// form before a text was put back.
+type movedLines struct{ behind, by int }
+
+// numbered is the number that a line had in the form as it was found.
+func (f *filledForm) numbered(line int) int {
+	for _, m := range slices.Backward(f.moved) {
+		if line > m.behind {
+			line += m.by
+		}
+	}
+	return line
+}
