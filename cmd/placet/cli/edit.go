@@ -29,7 +29,7 @@ func editing(ctx context.Context, b *workspace.Workspace, t workspace.Request, n
 	if len(files) == 0 {
 		return console.Refused("cli.edit.none", "request", t.Label()).Try("say.text", "text", showCommand(t))
 	}
-	dir, err := os.MkdirTemp("", "placet-edit-")
+	dir, err := os.MkdirTemp(b.Env.Getenv("TMPDIR"), "placet-edit-")
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func editText(ctx context.Context, w *console.Env, name, text string) (string, e
 		return "", err
 	}
 	editor := cmp.Or(w.Getenv("VISUAL"), w.Getenv("EDITOR"), "vi")
-	cmd := w.Command(ctx, "", "sh", "-c", editor+` "$1"`, "sh", name) // as git does: it may have arguments
+	cmd := w.Command(ctx, w.Cwd, "sh", "-c", editor+` "$1"`, "sh", name) // as git does: it may have arguments
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.In, w.Err, w.Err
 	if err := cmd.Run(); err != nil {
 		return "", console.Refused("cli.edit.editor", "editor", console.OneLine(editor), "error", console.Plain(err))

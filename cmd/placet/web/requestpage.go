@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -59,6 +60,7 @@ type answerForm struct {
 	Options, Items []optionView
 	ItemsMax       int
 	ItemsWith      string
+	Editable       []engine.EditableFile
 	// Given is the answer that was sent and refused: nobody types it again.
 	Given workspace.Reply
 }
@@ -146,6 +148,7 @@ func (p *requestView) fillOpen(v *workspace.Workspace, t workspace.Request, who 
 	p.fillQuestion(o.Prompt, o.Summary)
 	p.Due, p.Overdue, p.Approvers = due(p.Lang, o), o.Overdue, console.OneLine(strings.Join(o.Approvers, ", "))
 	p.Problem = console.Lines(o.Problem)
+	p.Editable = slices.Clone(o.Editable)
 	if o.Answer != nil {
 		p.InPlace = o.Answer.Text
 	}
@@ -288,6 +291,9 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if chosen := form["option"]; len(chosen) > 0 {
 		r.Option, r.More = chosen[0], chosen[1:]
 	}
+	if t, open := v.OpenRequestAt(at); open {
+		r.Edits = editsIn(form, t.Editable)
+	}
 	status, _, err := a.answer(c.Context(), v, c.Who, at, form.Get("digest"), r)
 	var p *facade.Problem
 	switch {
@@ -313,6 +319,20 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
+// editsIn are the texts that somebody changed in a form. Browsers send every line end as CR LF.
+func editsIn(form url.Values, files []engine.EditableFile) (edits []gate.Edit) {
+	for _, f := range files {
+		sent, ok := form["edit-"+strconv.Itoa(f.N)]
+		if !ok {
+			continue
+		}
+		if text := strings.ReplaceAll(sent[0], "\r\n", "\n"); text != f.Text {
+			edits = append(edits, gate.Edit{Path: f.Path, Text: text})
+		}
+	}
+	return edits
+}
+
 // instead says what was decided in place of an answer that was sent.
 func (p *requestView) instead(problem *facade.Problem) string {
 	if len(p.Receipt) == 0 {
@@ -324,6 +344,13 @@ func (p *requestView) instead(problem *facade.Problem) string {
 // give puts an answer that was refused back into the form.
 func (p *requestView) give(r workspace.Reply) {
 	p.Given = r
+	for _, e := range r.Edits {
+		for i, f := range p.Editable {
+			if f.Path == e.Path {
+				p.Editable[i].Text = e.Text
+			}
+		}
+	}
 	for i, o := range p.Options {
 		p.Options[i].Chosen = o.ID == r.Option || slices.Contains(r.More, o.ID)
 	}

@@ -243,6 +243,8 @@ type answerBody struct {
 	Response string   `json:"response"`
 	Selected []string `json:"selected"`
 	Comment  string   `json:"comment"`
+	// Edits are the texts that were changed, of the files that may be.
+	Edits []gate.Edit `json:"edits"`
 	// Digest is that of what was shown. It is required.
 	Digest string `json:"digest"`
 }
@@ -268,7 +270,7 @@ func (a *App) postAnswer(c *facade.Call) (int, any, error) {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "digest"}, Msg: "digest is missing: that of what was shown", Type: "missing"})
 	}
 	return a.answer(c.Context(), v, c.Who, at, body.Digest, workspace.Reply{
-		Option: body.Response, Selected: body.Selected, Comment: body.Comment, By: c.Who.User,
+		Option: body.Response, Selected: body.Selected, Comment: body.Comment, Edits: body.Edits, By: c.Who.User,
 	})
 }
 

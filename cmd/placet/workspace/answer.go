@@ -22,14 +22,14 @@ import (
 
 // Reply is an answer as a surface gives it, with the flags of the command line.
 type Reply struct {
-	Option   string   // option or text, "" where none was given
-	More     []string // further options, where several may be chosen together
-	Attempts *int     // --attempts
-	Selected []string // --select
-	Comment  string   // -m
-	By       string   // --as
-	Keys     []string // idempotency keys
-	Edits    []gate.Edit
+	Option   string      // option or text, "" where none was given
+	More     []string    // further options, where several may be chosen together
+	Attempts *int        // --attempts
+	Selected []string    // --select
+	Comment  string      // -m
+	By       string      // --as
+	Keys     []string    // idempotency keys
+	Edits    []gate.Edit // texts that were changed
 }
 
 // Decision is a verb that stands for one option.

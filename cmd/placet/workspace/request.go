@@ -306,6 +306,9 @@ func HowToAnswer(lang string, a engine.OpenRequest, full bool) []string {
 			continue
 		}
 		how = append(how, optionCommand(a, o.ID, name)+console.Suffix(effectMark, console.Cut(console.OneLine(o.Says()), ShownAnswer)))
+		if len(a.Editable) > 0 && o.ID == Approving.Words[0] {
+			how = append(how, templates.CommandLine("placet approve", []string{name}, "--edit")+"  "+templates.Text(lang, "workspace.how.edit"))
+		}
 	}
 	if together {
 		how = append(how, severalCommand(lang, a, name))

@@ -31,7 +31,7 @@ func (b *Workspace) Answer(ctx context.Context, t Request, resp gate.Response) (
 
 // Reply is an answer that is written as the reply that says the same.
 func (w Written) Reply() Reply {
-	return Reply{Option: w.Response.Response, Selected: w.Selected, Comment: w.Comment, Keys: run.KeysOf(w.Extra)}
+	return Reply{Option: w.Response.Response, Selected: w.Selected, Comment: w.Comment, Edits: w.Edits, Keys: run.KeysOf(w.Extra)}
 }
 
 // IsInPlace reports whether the very bytes of an answer stand as response.json.
@@ -43,6 +43,6 @@ func (b *Workspace) IsInPlace(t Request, resp gate.Response) bool {
 // AnsweredBefore is what became of an answer that was taken earlier.
 func (b *Workspace) AnsweredBefore(c Closed) Written {
 	r := c.Receipt
-	resp := gate.Response{RequestID: r.RequestID, Response: r.Response, Selected: r.Selected, Comment: r.Comment, ProvidedBy: r.ProvidedBy, Digest: r.Digest}
+	resp := gate.Response{RequestID: r.RequestID, Response: r.Response, Selected: r.Selected, Comment: r.Comment, Edits: r.Edits, ProvidedBy: r.ProvidedBy, Digest: r.Digest}
 	return Written{Response: resp, Run: c.Run.String(), Result: "same", Daemon: DaemonRuns(b.Root)}
 }
