@@ -40,7 +40,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		said, with := t.Said(resp)
 		fmt.Fprintln(b.Env.Out, requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
 		b.Env.Say(key, "request", t.Label(), "answer", console.Painted(b.Env.Paint(console.Strong, said)+with+console.Suffix(" → ", console.OneLine(done.Effect))),
-			"by", console.OneLine(workspace.ShownAuthor(resp, []string{"owner:" + console.Login()})))
+			"by", console.OneLine(workspace.ShownAuthor(b.Env.Lang, resp, []string{"owner:" + console.Login()})))
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"placet/engine/ask"
+	"placet/engine/facade/mcp"
 	"placet/internal/await"
 	"placet/schemas"
 )
@@ -158,12 +160,12 @@ const build7ID = "k-6607395827e11cd1"
 type toolShape struct{ Title, Arguments, Result, Hints string }
 
 var toolShapes = map[string]toolShape{
-	"ask_human": {"Ask a person", "question* type options context artifacts deadline default key supersedes round_of tags wait_seconds",
-		"ask_id* status* answered* response* selected* comment* by* form* changed* round* note*", "false false true false"},
+	"ask_human": {"Ask a person", "question* type options context artifacts editable deadline default key supersedes round_of tags wait_seconds",
+		"ask_id* status* answered* response* selected* comment* by* form* changed* edited* round* note*", "false false true false"},
 	"check_answer": {"Look for an answer", "ask_id* wait_seconds",
-		"ask_id* status* answered* response* selected* comment* by* form* changed* round* note*", "true false true false"},
+		"ask_id* status* answered* response* selected* comment* by* form* changed* edited* round* note*", "true false true false"},
 	"withdraw_question": {"Take a question back", "ask_id* reason*",
-		"ask_id* status* answered* response* selected* comment* by* form* changed* round* note*", "false false true false"},
+		"ask_id* status* answered* response* selected* comment* by* form* changed* edited* round* note*", "false false true false"},
 	"list_waiting":    {"List what waits for people", "family tag limit", "waiting* more*", "true false true false"},
 	"explain_run":     {"Explain a run", "run*", "text*", "true false true false"},
 	"report_progress": {"Report progress", "message* percent run", "recorded*", "false false true false"},
@@ -479,6 +481,29 @@ func TestMCP7AnOpenAskIsCheckedLater(t *testing.T) {
 		if w := h.must("withdraw_question", map[string]any{"ask_id": b.AskID, "reason": "not needed"}); w.Status != "withdrawn" || w.Note != "not needed" {
 			t.Errorf("withdrawn: %+v", w)
 		}
+	}
+}
+
+// An agent is told that a person changed the file, and where what they approved stands.
+func TestMCPSaysWhichTextWasApproved(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, t.TempDir(), 0)
+	p.write("plan.md", "first\n")
+	h := p.host("2025-06-18", nil)
+	var none askAnswer
+	if err := h.tool("ask_human", map[string]any{"question": "Go on?", "artifacts": []string{"plan.md"}, "editable": []string{"other.md"}}, &none); err == nil || !strings.Contains(err.Error(), "other.md, which is none of the artifacts") {
+		t.Errorf("a file that is not asked about: %v", err)
+	}
+	a := h.must("ask_human", map[string]any{"question": "Go on?", "artifacts": []string{"plan.md"}, "editable": []string{"plan.md"}, "wait_seconds": 0})
+	form := p.read(a.Form)
+	p.write(a.Form, strings.NewReplacer("\nfirst\n", "\nsecond\n", "- [ ] approve", "- [x] approve", "- [ ] submit", "- [x] submit").Replace(form))
+	var got mcp.Answer
+	if err := h.tool("check_answer", map[string]any{"ask_id": a.AskID, "wait_seconds": 600}, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []mcp.EditedFile{{Path: "plan.md", File: ".asks/" + a.AskID + "/answer.artifacts/1-plan.md"}}
+	if !slices.Equal(got.Edited, want) || p.read(want[0].File) != "second\n" || !strings.Contains(got.Note, "use what stands in edited") {
+		t.Errorf("answer %+v", got)
 	}
 }
 

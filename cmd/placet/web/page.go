@@ -6,6 +6,7 @@ import (
 	"embed"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -166,7 +167,13 @@ func typedWords(c *facade.Call) string {
 		c.Raw, _ = io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, mostWords)) // what is longer is cut
 	}
 	form, _ := url.ParseQuery(string(c.Raw))
-	return console.Lines(strings.TrimSpace(form.Get("response") + "\n" + form.Get("comment")))
+	words := form.Get("response") + "\n" + form.Get("comment")
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		if strings.HasPrefix(name, editField) {
+			words += "\n\n" + form.Get(name)
+		}
+	}
+	return console.Lines(strings.TrimSpace(words))
 }
 
 // mostWords is how much is read of a form that was refused, in bytes.

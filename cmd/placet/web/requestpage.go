@@ -319,10 +319,13 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
+// editField begins the name of a field that holds the text of a file; its number follows.
+const editField = "edit-"
+
 // editsIn are the texts that somebody changed in a form. Browsers send every line end as CR LF.
 func editsIn(form url.Values, files []engine.EditableFile) (edits []gate.Edit) {
 	for _, f := range files {
-		sent, ok := form["edit-"+strconv.Itoa(f.N)]
+		sent, ok := form[editField+strconv.Itoa(f.N)]
 		if !ok {
 			continue
 		}

@@ -83,6 +83,9 @@ func (g *Agent) keys(q mcp.Question, x *NewAsk) func(yield func(key string) bool
 		what := []any{g.Origin, x.Question, x.Type, x.Options}
 		for _, f := range x.Artifacts {
 			what = append(what, f.Path, g.Artifact(f.Path).Sum)
+			if f.Editable {
+				what = append(what, "editable")
+			}
 		}
 		body, _ := json.Marshal(what)
 		key = "mcp-" + engine.Sum(body).Hex()[:32]
@@ -115,7 +118,12 @@ func (g *Agent) question(q mcp.Question) (*NewAsk, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot ask about %s: %w. Name a file by its path relative to the workspace %s", console.OneLine(name), console.Plain(err), g.Root)
 		}
-		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: rel})
+		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: rel, Editable: slices.Contains(q.Editable, name)})
+	}
+	for _, name := range q.Editable {
+		if !slices.Contains(q.Artifacts, name) {
+			return nil, fmt.Errorf("cannot ask: editable names %s, which is none of the artifacts", console.OneLine(name))
+		}
 	}
 	if q.RoundOf != "" {
 		if _, err := x.Follows(g.Asks, strings.TrimPrefix(q.RoundOf, "ask/")); err != nil {
@@ -217,12 +225,16 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	if err != nil {
 		return mcp.Answer{}, err
 	}
-	a := mcp.Answer{AskID: f.Run.ID, Status: cmp.Or(string(st.Status), string(ask.Open)), Selected: []string{}, Changed: g.changed(st), Round: 1, Title: titleOf(st)}
+	a := mcp.Answer{AskID: f.Run.ID, Status: cmp.Or(string(st.Status), string(ask.Open)), Selected: []string{}, Changed: g.changed(st), Edited: []mcp.EditedFile{}, Round: 1, Title: titleOf(st)}
 	if st.Round != nil {
 		a.Round = st.Round.N
 	}
 	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Store.Exists(form) {
 		a.Form = form
+	}
+	for _, e := range st.Edited() {
+		a.Edited = append(a.Edited, mcp.EditedFile{Path: console.OneLine(e.Path), File: f.Run.Dir + "/" + e.File})
+		a.Note = "the person changed the text: use what stands in edited, and not the file that you asked about"
 	}
 	switch st.Status {
 	case ask.Answered:
@@ -231,7 +243,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		a.Selected = append(a.Selected, given.Selected...)
 		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Env.Lang, given.KnownAs)
 		if given.Late {
-			a.Note = "the answer came after the deadline"
+			a.Note = strings.TrimPrefix(a.Note+". The answer came after the deadline", ". ")
 		}
 	case ask.Expired:
 		a.Response = st.Ask.Default

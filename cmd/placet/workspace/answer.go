@@ -296,10 +296,10 @@ func chosenOption(t Request, r Reply, resp *gate.Response) error {
 	return nil
 }
 
-// ShownAuthor is who answered, as people are shown it: a name that is not the
+// ShownAuthor is who answered, as people are shown it in a language: a name that is not the
 // file's owner's is a claim.
-func ShownAuthor(r gate.Response, known []string) string {
-	return r.ProvidedBy.Shown("", append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
+func ShownAuthor(lang string, r gate.Response, known []string) string {
+	return r.ProvidedBy.Shown(lang, append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
 }
 
 // tornFor is how long content that does not parse may still be in the writing.
@@ -423,7 +423,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		with += templates.Phrase(t.lang, "workspace.with.comment", "comment", strconv.Quote(console.Cut(console.OneLine(old.Comment), ShownAnswer)))
 	}
 	return false, console.Refused("workspace.answer.inplace", "request", t.Label(), "answer", said+with,
-		"who", console.OneLine(ShownAuthor(old, known)), "source", console.OneLine(old.ProvidedBy.Source)).
+		"who", console.OneLine(ShownAuthor(t.lang, old, known)), "source", console.OneLine(old.ProvidedBy.Source)).
 		Try("workspace.answer.inplace.try", "path", t.Response).Kinded(console.KindInPlace)
 }
 

@@ -35,7 +35,7 @@ func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
 	}
 	said, with := t.Said(r)
 	by := r.ProvidedBy
-	author := ShownAuthor(r, known)
+	author := ShownAuthor(t.lang, r, known)
 	return &engine.PendingAnswer{
 		Response: r.Response, User: by.User, Source: by.Source, Claimed: author != by.User,
 		Text: b.Env.Text("workspace.answer.pending", "answer", said+with, "who", console.OneLine(author), "source", console.OneLine(by.Source)),

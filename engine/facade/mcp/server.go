@@ -45,6 +45,7 @@ type Question struct {
 	Options    []Option `json:"options"`
 	Context    string   `json:"context"`
 	Artifacts  []string `json:"artifacts"`
+	Editable   []string `json:"editable"`
 	Deadline   string   `json:"deadline"`
 	Default    string   `json:"default"`
 	Key        string   `json:"key"`
@@ -76,11 +77,18 @@ type Answer struct {
 	Form     string   `json:"form"`
 	// Changed are the files that are not what was asked about, Round which question about the
 	// same work it is.
-	Changed []string `json:"changed"`
-	Round   int      `json:"round"`
-	Note    string   `json:"note"`
+	Changed []string     `json:"changed"`
+	Edited  []EditedFile `json:"edited"`
+	Round   int          `json:"round"`
+	Note    string       `json:"note"`
 	// Title is what the host shows while it waits.
 	Title string `json:"-"`
+}
+
+// EditedFile is an artifact that a person changed, and where what they approved stands.
+type EditedFile struct {
+	Path string `json:"path"`
+	File string `json:"file"`
 }
 
 // isOpen reports whether a person can still answer.
