@@ -30,13 +30,17 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 	}
 	for dir := real; ; dir = filepath.Dir(dir) {
 		own := filepath.Join(dir, ".git")
-		text, _ := peekFile(own)
+		_, missing := os.Lstat(own)
+		text := ""
+		if missing == nil {
+			text, _ = peekFile(own)
+		}
 		if named, is := strings.CutPrefix(text, "gitdir:"); is { // a linked work tree, or a submodule
 			if own = strings.TrimSpace(named); !filepath.IsAbs(own) {
 				own = filepath.Join(dir, own)
 			}
 		}
-		if isGitFolder(own) {
+		if missing == nil && isGitFolder(own) {
 			rel, err := filepath.Rel(dir, real)
 			if rel += "/"; rel == "./" {
 				rel = ""

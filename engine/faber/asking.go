@@ -95,7 +95,7 @@ func (r *requests) adopt(o *openRequest) {
 	fresh := r.build(o.q)
 	same := o.a.Request != nil && sameQuestion(*o.a.Request, fresh)
 	fresh.Revision = r.openingRevision(o, fresh, same)
-	o.req, o.body = fresh, run.Must(fresh.Encode())
+	o.req = fresh
 	switch d := o.a.Doc; {
 	case d.Absent():
 	case d.Unsettled():
@@ -117,6 +117,9 @@ func (r *requests) adopt(o *openRequest) {
 		// Left over by a commit that never became fact: replaced by the new one.
 	default:
 		o.stands, o.altered = true, r.Say("faber.altered.differs")
+	}
+	if o.body == nil {
+		o.body = run.Must(fresh.Encode())
 	}
 }
 
@@ -310,7 +313,12 @@ func (r *requests) present(o *openRequest) gate.Request {
 // shown is the request as the form of its view shows it. Forms of a version that carried no
 // texts show the artifacts as they were when the request was issued.
 func (r *requests) shown(o *openRequest) gate.Request {
-	req := o.req.Shown(o.body)
+	var req gate.Request
+	if q := o.a.Request; q != nil && string(o.body) == string(o.a.Doc.Body) {
+		req = o.req.ShownAs(*q)
+	} else {
+		req = o.req.Shown(o.body)
+	}
 	if slices.ContainsFunc(req.Artifacts, func(a gate.Artifact) bool { return a.Text != nil }) {
 		req.Artifacts = r.present(o).Artifacts
 	}

@@ -124,7 +124,12 @@ func (r Request) Shown(body []byte) Request {
 	if err != nil {
 		return r
 	}
-	shown.Block = r.Block
+	return r.ShownAs(shown)
+}
+
+// ShownAs is [Request.Shown] of a request.json that was read already.
+func (r Request) ShownAs(shown Request) Request {
+	shown.Options, shown.Block = slices.Clone(shown.Options), r.Block
 	for i, o := range shown.Options {
 		if i < len(r.Options) && r.Options[i].ID == o.ID {
 			shown.Options[i].Words = r.Options[i].Words

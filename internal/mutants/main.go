@@ -79,7 +79,7 @@ func guards(file string) [][]string {
 	return [][]string{{own}, {"./cmd/placet/..."}}
 }
 
-var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out`)
+var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out|^\*\*\* Test killed`)
 
 // tests runs the tests of packages of the program in a folder.
 type tests struct {
