@@ -1,5 +1,6 @@
-// Command size prints how many lines of code the product has, by package, and how long
-// its functions are. A line counts where it holds a token of Go that is no comment; tests,
+// Command size prints how many lines of code the product has, by package, how long its
+// functions are, how many methods its types have with those of what they embed, how many files
+// a folder has, and how many short functions have one caller. A line counts where it holds a token of Go that is no comment; tests,
 // and the packages that no program is built from, are left out.
 package main
 
@@ -30,7 +31,7 @@ type counted struct {
 
 func main() {
 	log.SetFlags(0)
-	functions := flag.Int("longest", 0, "name that many of the longest functions")
+	functions := flag.Int("longest", 0, "name that many of the largest things of each kind")
 	flag.Parse()
 	root := "."
 	if flag.NArg() > 0 {
@@ -46,6 +47,11 @@ func main() {
 		log.Fatal(err)
 	}
 	c.print(*functions)
+	all, err := loaded(root)
+	if err != nil {
+		log.Fatal(err)
+	}
+	count(all).print(*functions)
 }
 
 // function is one of the functions, for the list of the longest.
