@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
@@ -230,25 +227,6 @@ func (x *newAsk) read(a *workspace.Asks, question string) error {
 		x.Correlation = schemas.OrNull(a.Env.AgentSession())
 	}
 	return cmp.Or(x.setOptions(), x.setArtifacts(a))
-}
-
-// readInput reads a file, or standard input, without its last line end.
-func readInput(w *console.Env, name string) (string, error) {
-	in, err := openInput(w, name)
-	if err != nil {
-		return "", err
-	}
-	defer in.Close()
-	body, err := io.ReadAll(io.LimitReader(in, config.LimitSmall))
-	return strings.TrimSuffix(string(body), "\n"), err
-}
-
-// openInput opens a file that is named on the command line, or standard input for "-".
-func openInput(w *console.Env, name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(w.In), nil
-	}
-	return os.Open(w.Path(name))
 }
 
 // setOptions adds to the options which of them need a comment, and which approve.

@@ -13,11 +13,9 @@ import (
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/schemas"
-	"placet/templates"
 )
 
 // familyCommand holds what one family alone has: verbs of its own, and its controls.
@@ -122,16 +120,6 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 		return "", console.Refused("cli.control.failed", "file", d.Path, "error", err)
 	}
 	return d.Path, nil
-}
-
-// checkWords refuses words of a person, and a name, that are longer than an answer's
-// may be. what is what the words are: the reason, for example.
-func checkWords(w *console.Env, verb, of, what, words, by string) error {
-	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
-	if wrong == nil {
-		return nil
-	}
-	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(templates.In(w.Lang, wrong), what))
 }
 
 // reasonFor is why a person asks something of a run: what -m says, else, where a reason is

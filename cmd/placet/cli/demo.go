@@ -230,8 +230,3 @@ func showRows(w *console.Env, database string) error {
 	t.Print(w, w.Out)
 	return nil
 }
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}

@@ -12,9 +12,6 @@ import (
 	"placet/templates"
 )
 
-// inManual annotates a command with the names of its pages of the manual.
-const inManual = "manual"
-
 // word gives a command, and those below it, what help says of them in the language of the
 // screen. The words of a command are those of help.<its path>. Those of a flag stand below
 // them, below those of a command above, or are help.flag.<its name>, for the same flag of

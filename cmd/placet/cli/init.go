@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path"
@@ -274,20 +273,6 @@ func linksTo(common, dot string) bool {
 		}
 		return err == nil && filepath.Clean(named) == dot
 	})
-}
-
-// readBelow reads a small file below a root, over no link.
-func readBelow(disk fs.FS, name string) ([]byte, error) {
-	f, err := disk.Open(name, fs.ForReading, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	body, err := io.ReadAll(io.NewSectionReader(f, 0, config.LimitSmall+1))
-	if err == nil && len(body) > config.LimitSmall {
-		err = templates.Errorf("cli.init.large")
-	}
-	return body, err
 }
 
 // newLines are lines to add to a text, which may not end with its line.

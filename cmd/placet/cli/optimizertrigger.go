@@ -107,14 +107,6 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 	})
 }
 
-// orNull is a word, or nil for none.
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
 // idOf is the id of the run in a folder.
 func idOf(b *workspace.Workspace, dir string) string {
 	run, _ := layout.Optimizer{Folders: b.Optimizer.Roots}.At(path.Join(dir, "trigger.json"))

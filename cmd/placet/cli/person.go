@@ -79,3 +79,10 @@ func personVerbIn(root *cobra.Command, args []string) string {
 	}
 	return v.path
 }
+
+// listsTrust reports whether a use of trust only lists.
+func listsTrust(cmd *cobra.Command, args []string) bool {
+	lists := len(args) == 0
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { lists = lists && !f.Changed })
+	return lists
+}

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -47,13 +46,6 @@ func trustVerb() verb {
 			return listTrust(b)
 		},
 	}
-}
-
-// listsTrust reports whether a use of trust only lists.
-func listsTrust(cmd *cobra.Command, args []string) bool {
-	lists := len(args) == 0
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { lists = lists && !f.Changed })
-	return lists
 }
 
 // trustData is trust as JSON.

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/gate"
+	"placet/engine/store/fs"
+	"placet/templates"
+)
+
+// readInput reads a file, or standard input, without its last line end.
+func readInput(w *console.Env, name string) (string, error) {
+	in, err := openInput(w, name)
+	if err != nil {
+		return "", err
+	}
+	defer in.Close()
+	body, err := io.ReadAll(io.LimitReader(in, config.LimitSmall))
+	return strings.TrimSuffix(string(body), "\n"), err
+}
+
+// openInput opens a file that is named on the command line, or standard input for "-".
+func openInput(w *console.Env, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(w.In), nil
+	}
+	return os.Open(w.Path(name))
+}
+
+// readBelow reads a small file below a root, over no link.
+func readBelow(disk fs.FS, name string) ([]byte, error) {
+	f, err := disk.Open(name, fs.ForReading, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	body, err := io.ReadAll(io.NewSectionReader(f, 0, config.LimitSmall+1))
+	if err == nil && len(body) > config.LimitSmall {
+		err = templates.Errorf("cli.init.large")
+	}
+	return body, err
+}
+
+// checkWords refuses words of a person, and a name, that are longer than an answer's
+// may be. what is what the words are: the reason, for example.
+func checkWords(w *console.Env, verb, of, what, words, by string) error {
+	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
+	if wrong == nil {
+		return nil
+	}
+	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(templates.In(w.Lang, wrong), what))
+}
+
+// orNull is a word, or nil for none.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
