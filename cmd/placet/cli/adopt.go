@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -20,17 +22,17 @@ import (
 	"placet/templates"
 )
 
-func adoptVerb() verb {
+func adoptVerb() verb.Verb {
 	var reason, by string
-	return verb{
-		use:   "adopt RUN[@DIGEST]",
-		least: 1, most: 1, group: groupDecide, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "adopt RUN[@DIGEST]",
+		Least: 1, Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&reason, "message", "m", "", "")
 			f.StringVar(&by, "as", console.Login(), "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			run, digest, named := console.CutLast(c.args[0], "@")
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			run, digest, named := console.CutLast(c.Args[0], "@")
 			f, err := b.OneRun(run)
 			if err != nil {
 				return err
@@ -38,7 +40,7 @@ func adoptVerb() verb {
 			if named && !statedir.IsReference(digest) {
 				return console.Usage("cli.adopt.short", "run", console.Brief(f.Key()), "digest", strconv.Quote(console.OneLine(digest))).Try("cli.adopt.short.try")
 			}
-			return adoptRun(c.ctx, b, f, digest, strings.TrimSpace(reason), by)
+			return adoptRun(c.Ctx, b, f, digest, strings.TrimSpace(reason), by)
 		},
 	}
 }
@@ -48,7 +50,7 @@ func adoptVerb() verb {
 func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
-	if err := cmp.Or(workspace.CheckName("adopt", by), checkWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
+	if err := cmp.Or(workspace.CheckName("adopt", by), verb.CheckWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
 		return err
 	}
 	name, look := console.Brief(v.Key), console.Typed("explain", console.Brief(v.Key))

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -45,29 +47,29 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 }
 
 // approveVerb answers yes.
-func approveVerb() verb {
+func approveVerb() verb.Verb {
 	return plainVerb(workspace.Approving)
 }
 
 // rejectVerb answers no.
-func rejectVerb() verb {
+func rejectVerb() verb.Verb {
 	return plainVerb(workspace.Rejecting)
 }
 
 // steerVerb asks for changes.
-func steerVerb() verb {
+func steerVerb() verb.Verb {
 	v := plainVerb(workspace.Steering)
-	v.use = "steer [REQUEST] -m TEXT"
+	v.Use = "steer [REQUEST] -m TEXT"
 	return v
 }
 
 // plainVerb is a verb that stands for one option.
-func plainVerb(d workspace.Decision) verb {
+func plainVerb(d workspace.Decision) verb.Verb {
 	r, edits := workspace.Reply{}, ""
-	return verb{
-		use: d.Verb + " [REQUEST]", about: "answering",
-		most: 1, group: groupDecide, complete: completeRequests,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: d.Verb + " [REQUEST]", About: "answering",
+		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			switch d.Verb {
 			case workspace.Steering.Verb:
@@ -77,8 +79,8 @@ func plainVerb(d workspace.Decision) verb {
 				f.Lookup("edit").NoOptDefVal = allEditable
 			}
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			name, digest, err := workspace.CutDigest(console.First(c.args))
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			name, digest, err := workspace.CutDigest(console.First(c.Args))
 			if err != nil {
 				return err
 			}
@@ -101,10 +103,10 @@ func plainVerb(d workspace.Decision) verb {
 			}
 			give := func(made []gate.Edit) error {
 				r.Edits = made
-				return giveReply(c.ctx, b, t, r, digest == "", answerCommand(t, d.Verb, more))
+				return giveReply(c.Ctx, b, t, r, digest == "", answerCommand(t, d.Verb, more))
 			}
 			if edits != "" {
-				return editing(c.ctx, b, t, edits, give)
+				return editing(c.Ctx, b, t, edits, give)
 			}
 			return give(nil)
 		},
@@ -130,24 +132,24 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 }
 
 // respondVerb answers with any option, or in words.
-func respondVerb() verb {
+func respondVerb() verb.Verb {
 	r, attempts := workspace.Reply{}, 0
-	return verb{
-		use: "respond REQUEST [OPTION…|TEXT]", about: "answering",
-		least: 1, most: -1, group: groupDecide, complete: completeRequests,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "respond REQUEST [OPTION…|TEXT]", About: "answering",
+		Least: 1, Most: -1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			f.StringSliceVar(&r.Selected, "select", nil, "")
 			f.IntVar(&attempts, "attempts", 0, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			if len(c.args) > 1 {
-				r.Option, r.More = c.args[1], c.args[2:]
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			if len(c.Args) > 1 {
+				r.Option, r.More = c.Args[1], c.Args[2:]
 			}
-			if c.flags.Changed("attempts") {
+			if c.Flags.Changed("attempts") {
 				r.Attempts = &attempts
 			}
-			name, digest, err := workspace.CutDigest(c.args[0])
+			name, digest, err := workspace.CutDigest(c.Args[0])
 			if err != nil {
 				return err
 			}
@@ -159,13 +161,13 @@ func respondVerb() verb {
 			if err := wasShown(b, t, digest, command); err != nil {
 				return err
 			}
-			if len(c.args) < 2 && !t.Given(r) && c.env.AtTerminal() {
-				if err := askReply(c.ctx, c.env, t, &r, command); err != nil {
+			if len(c.Args) < 2 && !t.Given(r) && c.Env.AtTerminal() {
+				if err := askReply(c.Ctx, c.Env, t, &r, command); err != nil {
 					return err
 				}
 				digest = t.Digest.Hex() // the prompt showed it
 			}
-			return giveReply(c.ctx, b, t, r, digest == "", command)
+			return giveReply(c.Ctx, b, t, r, digest == "", command)
 		},
 	}
 }
@@ -212,8 +214,8 @@ func showCommand(t workspace.Request) string { return console.Typed("show", t.Re
 
 // answerCommand answers a request as it is shown now. more is what stands after its
 // reference.
-func answerCommand(t workspace.Request, verb, more string) string {
-	return fmt.Sprintf("placet %s %s%s", verb, workspace.Reference(t.OpenRequest), more)
+func answerCommand(t workspace.Request, word, more string) string {
+	return fmt.Sprintf("placet %s %s%s", word, workspace.Reference(t.OpenRequest), more)
 }
 
 // mostRows is how many rows of a terminal a request may take that is answered below it: of

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -32,11 +34,11 @@ type newAsk struct {
 	wait               waitFlags
 }
 
-func askVerb() verb {
+func askVerb() verb.Verb {
 	var x newAsk
-	return verb{
-		use: "ask [QUESTION|-]", about: "waiting",
-		most: 1, group: groupAsk, flags: x.flags, run: x.ask,
+	return verb.Verb{
+		Use: "ask [QUESTION|-]", About: "waiting",
+		Most: 1, Group: verb.GroupAsk, Flags: x.flags, Run: x.ask,
 	}
 }
 
@@ -84,7 +86,7 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 }
 
 // ask asks, and waits for the answer where that is wanted.
-func (x *newAsk) ask(c call) error {
+func (x *newAsk) ask(c verb.Call) error {
 	if x.once && x.IdempotencyKey == "" {
 		return console.Usage("cli.ask.once")
 	}
@@ -92,26 +94,26 @@ func (x *newAsk) ask(c call) error {
 	if err != nil {
 		return err
 	}
-	if c.flags.Changed("as") {
+	if c.Flags.Changed("as") {
 		x.AskedBy = &ask.AskedBy{Name: x.by}
 	}
-	if err := cmp.Or(x.read(a, console.First(c.args)), x.follow(a)); err != nil {
+	if err := cmp.Or(x.read(a, console.First(c.Args)), x.follow(a)); err != nil {
 		return x.answered(a, err)
 	}
 	if x.dryRun {
 		body, err := x.Preview(a)
 		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
 	}
-	f, err := x.Create(c.ctx, a)
+	f, err := x.Create(c.Ctx, a)
 	if err != nil {
 		return x.answered(a, err)
 	}
 	x.wait.use = func(st ask.State) (ask.State, *ask.Reuse, error) { return x.use(a, f, st) }
-	if c.flags.Changed("wait") {
+	if c.Flags.Changed("wait") {
 		noteWait(a, f)
-		return x.wait.wait(c.ctx, a, f)
+		return x.wait.wait(c.Ctx, a, f)
 	}
-	if err := cmp.Or(a.Pass(c.ctx), a.Refused(f)); err != nil {
+	if err := cmp.Or(a.Pass(c.Ctx), a.Refused(f)); err != nil {
 		return err
 	}
 	st, _ := a.State(f)
@@ -217,7 +219,7 @@ func (x *newAsk) read(a *workspace.Asks, question string) error {
 		if name == "" {
 			continue
 		}
-		text, err := readInput(a.Env, name)
+		text, err := verb.ReadInput(a.Env, name)
 		if err = cmp.Or(err, take(text)); err != nil {
 			return console.Usage("cli.ask.input", "file", console.OneLine(name), "error", console.Plain(err))
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -52,47 +54,47 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&x.apply, "apply", false, "")
 }
 
-func waitVerb() verb {
+func waitVerb() verb.Verb {
 	x := waitFlags{}
-	return verb{
-		use: "wait ID…", about: "waiting",
-		least: 1, most: -1, group: groupAsk,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "wait ID…", About: "waiting",
+		Least: 1, Most: -1, Group: verb.GroupAsk,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&x.any, "any", false, "")
 			f.StringVar(&x.timeout, "timeout", waitForEver, "")
 			x.flags(f)
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			a, found, err := findAsks(c)
 			if err != nil {
 				return err
 			}
-			return x.wait(c.ctx, a, found...)
+			return x.wait(c.Ctx, a, found...)
 		},
 	}
 }
 
-func withdrawVerb() verb {
+func withdrawVerb() verb.Verb {
 	w := ask.Withdraw{}
-	return verb{
-		use:   "withdraw ID -m REASON",
-		least: 1, most: 1, group: groupAsk,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "withdraw ID -m REASON",
+		Least: 1, Most: 1, Group: verb.GroupAsk,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&w.Reason, "message", "m", "", "")
 			f.StringVar(&w.By, "by", console.Login(), "")
 		},
-		run: func(c call) error { return withdrawAsk(c, w) },
+		Run: func(c verb.Call) error { return withdrawAsk(c, w) },
 	}
 }
 
 // withdrawAsk takes a question back, and says so.
-func withdrawAsk(c call, w ask.Withdraw) error {
+func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 	a, found, err := findAsks(c)
 	if err != nil {
 		return err
 	}
 	f := found[0]
-	if err := a.TakeBack(c.ctx, f, w); err != nil {
+	if err := a.TakeBack(c.Ctx, f, w); err != nil {
 		return err
 	}
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
@@ -101,8 +103,8 @@ func withdrawAsk(c call, w ask.Withdraw) error {
 }
 
 // openAsks opens the workspace to ask people, and has git ignore what placet leaves.
-func openAsks(c call) (*workspace.Asks, error) {
-	a, err := workspace.OpenAsks(c.ctx, c.env)
+func openAsks(c verb.Call) (*workspace.Asks, error) {
+	a, err := workspace.OpenAsks(c.Ctx, c.Env)
 	if err == nil && !a.Env.InGitHook() {
 		_, _ = exclude(a.Env, a.Root, ignored) // init says what is wrong
 	}
@@ -110,13 +112,13 @@ func openAsks(c call) (*workspace.Asks, error) {
 }
 
 // findAsks opens the workspace, and finds the asks that are named.
-func findAsks(c call) (*workspace.Asks, []reconcile.Found, error) {
+func findAsks(c verb.Call) (*workspace.Asks, []reconcile.Found, error) {
 	a, err := openAsks(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	var found []reconcile.Found
-	for _, id := range c.args {
+	for _, id := range c.Args {
 		f, err := a.Find(id)
 		if err != nil {
 			return nil, nil, err

@@ -5,24 +5,26 @@ import (
 	"fmt"
 	"slices"
 
+	"placet/cmd/placet/cli/verb"
+
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/layout"
 	"placet/templates"
 )
 
-func checkVerb() verb {
-	return verb{
-		use:  "check [RUN]",
-		most: 1, group: groupUnderstand, complete: completeRuns,
-		look: func(c call, b *workspace.Workspace) error {
-			found, err := b.Chosen(c.args)
+func checkVerb() verb.Verb {
+	return verb.Verb{
+		Use:  "check [RUN]",
+		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			found, err := b.Chosen(c.Args)
 			if err != nil {
 				return err
 			}
 			b.Brief, b.WaitsForHeld = true, true
-			defer b.Remember(found, len(c.args) == 0)
-			return showFindings(b, b.Views(found), len(c.args) == 0)
+			defer b.Remember(found, len(c.Args) == 0)
+			return showFindings(b, b.Views(found), len(c.Args) == 0)
 		},
 	}
 }

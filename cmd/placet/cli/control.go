@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -19,58 +21,58 @@ import (
 )
 
 // familyCommand holds what one family alone has: verbs of its own, and its controls.
-func familyCommand(w *console.Env, f family.Family, own []verb) *cobra.Command {
-	cmd := &cobra.Command{Use: f.Name, GroupID: groupFamilies}
+func familyCommand(w *console.Env, f family.Family, own []verb.Verb) *cobra.Command {
+	cmd := &cobra.Command{Use: f.Name, GroupID: verb.GroupFamilies}
 	for _, c := range f.Controls {
 		own = append(own, controlVerb(f, c))
 	}
 	for _, v := range own {
-		cmd.AddCommand(v.command(w))
+		cmd.AddCommand(v.Command(w))
 	}
 	return subcommands(cmd)
 }
 
 // controlVerb is a verb that asks something of a run.
-func controlVerb(of family.Family, c family.Control) verb {
+func controlVerb(of family.Family, c family.Control) verb.Verb {
 	var reason, by string
-	return verb{
-		use: c.Use, least: 1, most: 1, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: c.Use, Least: 1, Most: 1, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&reason, "message", "m", "", "")
 			if c.Named {
 				f.StringVar(&by, "as", console.Login(), "")
 			}
 		},
-		look: func(call call, b *workspace.Workspace) error {
-			f, err := b.OneRun(call.args[0])
+		Look: func(call verb.Call, b *workspace.Workspace) error {
+			f, err := b.OneRun(call.Args[0])
 			if err != nil {
 				return err
 			}
-			return giveControl(call.ctx, b, of, c, f, strings.TrimSpace(reason), by)
+			return giveControl(call.Ctx, b, of, c, f, strings.TrimSpace(reason), by)
 		},
 	}
 }
 
 // giveControl asks something of a run: it writes the control's document.
 func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f reconcile.Found, reason, by string) error {
-	verb, _, _ := strings.Cut(c.Use, " ")
+	word, _, _ := strings.Cut(c.Use, " ")
 	v := b.ViewOf(f)
 	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Lang: b.Env.Lang, Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
 	switch {
 	case f.Run.Family != of.Name:
-		return console.Usage("cli.control.other", "verb", verb, "run", t.Name, "noun", of.Noun)
+		return console.Usage("cli.control.other", "verb", word, "run", t.Name, "noun", of.Noun)
 	case c.Reason == family.Needed && reason == "":
-		return console.Usage("cli.control.reason", "verb", verb, "run", t.Name).Try("cli.control.reason.try", "flag", "-m REASON")
+		return console.Usage("cli.control.reason", "verb", word, "run", t.Name).Try("cli.control.reason.try", "flag", "-m REASON")
 	}
-	if err := c.Refuse(verb, t); err != nil {
+	if err := c.Refuse(word, t); err != nil {
 		return err
 	}
-	reason, err := reasonFor(ctx, b, v, verb, reason, by, c)
+	reason, err := reasonFor(ctx, b, v, word, reason, by, c)
 	if err != nil {
 		return err
 	}
 	members := c.Document(t, by, reason)
-	file, err := writeControl(b, f, c, verb, members)
+	file, err := writeControl(b, f, c, word, members)
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 }
 
 // writeControl makes a control's document durable.
-func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, verb string, members schemas.Object) (file string, err error) {
+func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, word string, members schemas.Object) (file string, err error) {
 	body, err := schemas.Encode(members)
 	if err != nil {
 		return "", err
@@ -114,7 +116,7 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 	case errors.Is(err, store.ErrConflict) && c.Replaces:
 		return "", console.Refused("cli.control.busy", "file", d.Path).Try("cli.control.busy.try")
 	case errors.Is(err, store.ErrConflict):
-		return "", console.Refused("cli.control.there", "verb", verb, "run", console.Brief(f.Key()), "file", d.Path).
+		return "", console.Refused("cli.control.there", "verb", word, "run", console.Brief(f.Key()), "file", d.Path).
 			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	case err != nil:
 		return "", console.Refused("cli.control.failed", "file", d.Path, "error", err)
@@ -125,22 +127,22 @@ func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, v
 // reasonFor is why a person asks something of a run: what -m says, else, where a reason is
 // asked for, what is typed on a terminal. It refuses a name and a reason that no record
 // may hold.
-func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, verb, given, by string, c family.Control) (string, error) {
+func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, word, given, by string, c family.Control) (string, error) {
 	name := console.Brief(v.Key)
 	if c.Named {
-		if err := workspace.CheckName(verb, by); err != nil {
+		if err := workspace.CheckName(word, by); err != nil {
 			return "", err
 		}
 	}
-	if err := checkWords(b.Env, verb, name, b.Env.Text("cli.words.reason"), given, by); err != nil || given != "" || c.Reason != family.AskedFor {
+	if err := verb.CheckWords(b.Env, word, name, b.Env.Text("cli.words.reason"), given, by); err != nil || given != "" || c.Reason != family.AskedFor {
 		return given, err
 	}
 	if !b.Env.AtTerminal() {
-		return "", console.Usage("cli.control.reason", "verb", verb, "run", name).Try("cli.control.reason.try", "flag", "-m TEXT")
+		return "", console.Usage("cli.control.reason", "verb", word, "run", name).Try("cli.control.reason.try", "flag", "-m TEXT")
 	}
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	question := console.PromptLine{Text: b.Env.Text("cli.control.why", "verb", console.Title(verb), "run", name)}
+	question := console.PromptLine{Text: b.Env.Text("cli.control.why", "verb", console.Title(word), "run", name)}
 	err := p.Ask(ctx, question, func(text string) (again string) { given = text; return "" })
 	return given, err
 }

@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -50,13 +52,13 @@ func demoIn(lang string) string {
 	})
 }
 
-func demoVerb() verb {
+func demoVerb() verb.Verb {
 	var keep, step bool
 	var database, mailbox string
-	return verb{
-		use:   "demo [" + strings.Join(stories, "|") + "]",
-		group: groupSetUp, most: 1,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "demo [" + strings.Join(stories, "|") + "]",
+		Group: verb.GroupSetUp, Most: 1,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "")
 			f.BoolVar(&step, "step", false, "")
 			// The demo shows the rows of an audit database, and takes mails, by these.
@@ -65,24 +67,24 @@ func demoVerb() verb {
 			_ = f.MarkHidden("rows")
 			_ = f.MarkHidden("mailbox")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			switch {
 			case database != "":
-				return showRows(c.env, database)
+				return showRows(c.Env, database)
 			case mailbox != "":
-				return keepMails(c.ctx, c.env, mailbox)
+				return keepMails(c.Ctx, c.Env, mailbox)
 			}
-			story := cmp.Or(console.First(c.args), stories[0])
+			story := cmp.Or(console.First(c.Args), stories[0])
 			if !slices.Contains(stories, story) {
 				return console.Usage("cli.demo.unknown", "story", strconv.Quote(console.OneLine(story))).Try("say.text", "text", "placet demo "+strings.Join(stories, "|"))
 			}
-			if c.env.Flags.JSON {
+			if c.Env.Flags.JSON {
 				return console.Usage("cli.demo.json")
 			}
-			if step && !console.IsTerminal(c.env.In) {
+			if step && !console.IsTerminal(c.Env.In) {
 				return console.Usage("cli.demo.step").Try("cli.demo.step.try", "command", "placet demo "+story)
 			}
-			return playDemo(c.ctx, c.env, story, keep, step)
+			return playDemo(c.Ctx, c.Env, story, keep, step)
 		},
 	}
 }

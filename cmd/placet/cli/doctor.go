@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -22,11 +24,11 @@ import (
 	"placet/templates"
 )
 
-func doctorVerb() verb {
-	return verb{
-		use:   "doctor",
-		group: groupSetUp,
-		run:   func(c call) error { return examine(c.env) },
+func doctorVerb() verb.Verb {
+	return verb.Verb{
+		Use:   "doctor",
+		Group: verb.GroupSetUp,
+		Run:   func(c verb.Call) error { return examine(c.Env) },
 	}
 }
 

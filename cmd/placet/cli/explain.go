@@ -5,22 +5,24 @@ import (
 	"io"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 )
 
-func explainVerb() verb {
-	return verb{
-		use:   "explain RUN[/PART]|REQUEST [PART]",
-		least: 1, most: 2, group: groupUnderstand, complete: completeRuns,
-		look: func(c call, b *workspace.Workspace) error {
-			s, err := b.Subject(strings.Join(c.args, "/"))
+func explainVerb() verb.Verb {
+	return verb.Verb{
+		Use:   "explain RUN[/PART]|REQUEST [PART]",
+		Least: 1, Most: 2, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			s, err := b.Subject(strings.Join(c.Args, "/"))
 			if err != nil {
 				return err
 			}
 			e := b.Explain(s)
-			return c.env.Answer(e, func() {
-				showExplanation(c.env, s, e)
+			return c.Env.Answer(e, func() {
+				showExplanation(c.Env, s, e)
 				printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
 			})
 		},

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -14,31 +16,31 @@ import (
 	"placet/engine/reconcile"
 )
 
-func graphVerb() verb {
+func graphVerb() verb.Verb {
 	var mermaid, watches bool
-	return verb{
-		use:  "graph [RUN|FAMILY]",
-		most: 1, group: groupUnderstand, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:  "graph [RUN|FAMILY]",
+		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&mermaid, "mermaid", false, "")
 			f.BoolVar(&watches, "watch", false, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			table := len(c.args) == 0 || b.Serves(c.args[0])
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			table := len(c.Args) == 0 || b.Serves(c.Args[0])
 			switch {
 			case watches && table:
 				return console.Usage("cli.graph.watch.run")
-			case watches && c.env.Flags.JSON:
+			case watches && c.Env.Flags.JSON:
 				return console.Usage("cli.graph.watch.json")
 			case table:
-				return showTables(b, console.First(c.args), mermaid)
+				return showTables(b, console.First(c.Args), mermaid)
 			}
-			f, err := b.OneRun(c.args[0])
+			f, err := b.OneRun(c.Args[0])
 			if err != nil {
 				return err
 			}
 			if watches {
-				return watchPlan(c.ctx, b, f, mermaid)
+				return watchPlan(c.Ctx, b, f, mermaid)
 			}
 			v := b.ViewOf(f)
 			if err := b.FillPlan(&v); err != nil {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -27,7 +29,7 @@ func word(w *console.Env, cmd *cobra.Command) {
 	}
 	cmd.Short = says(helpKey(cmd))
 	cmd.Long = says(helpKey(cmd) + ".page") // of the commands that cobra adds
-	for _, name := range strings.Fields(cmd.Annotations[inManual]) {
+	for _, name := range strings.Fields(cmd.Annotations[verb.InManual]) {
 		cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + page(w.Lang, name))
 	}
 	for _, g := range cmd.Groups() {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -24,26 +26,26 @@ import (
 	"placet/templates"
 )
 
-func clientHookVerb() verb {
+func clientHookVerb() verb.Verb {
 	later := false
-	return verb{
-		use:   "hook " + strings.Join(hook.Names(true), "|"),
-		least: 1, most: 2, group: groupSetUp, page: "hook",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "hook " + strings.Join(hook.Names(true), "|"),
+		Least: 1, Most: 2, Group: verb.GroupSetUp, Page: "hook",
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&later, "defer", false, "")
 		},
-		run: func(c call) error {
-			client, ok := hook.Named(c.args[0])
+		Run: func(c verb.Call) error {
+			client, ok := hook.Named(c.Args[0])
 			if !ok || !client.HasHooks() {
-				return console.Usage("cli.hook.unknown", "client", strconv.Quote(console.OneLine(c.args[0])), "names", strings.Join(hook.Names(true), ", "))
+				return console.Usage("cli.hook.unknown", "client", strconv.Quote(console.OneLine(c.Args[0])), "names", strings.Join(hook.Names(true), ", "))
 			}
 			if later && client.Name != "claude-code" {
 				return console.Usage("cli.hook.defer", "client", client.Name)
 			}
-			if len(c.args) > 1 && client.Name != "codex" {
+			if len(c.Args) > 1 && client.Name != "codex" {
 				return console.Usage("cli.hook.argument", "command", strconv.Quote("placet hook "+client.Name))
 			}
-			h := hookCall{call: c, client: client, defers: later}
+			h := hookCall{Call: c, client: client, defers: later}
 			return h.answer()
 		},
 	}
@@ -51,7 +53,7 @@ func clientHookVerb() verb {
 
 // hookCall is one call of a client's hook.
 type hookCall struct {
-	call
+	verb.Call
 	client hook.Client
 	defers bool
 	in     hook.Input
@@ -109,16 +111,16 @@ func (h *hookCall) end(err error) error {
 			return nil
 		}
 	case hook.TurnBegins, hook.TurnEnds, hook.Waits, hook.Other:
-		h.env.Note("say.text", "text", console.OneLine(p.In(h.env.Lang)))
+		h.Env.Note("say.text", "text", console.OneLine(p.In(h.Env.Lang)))
 		return nil
 	}
-	return console.Usage("cli.hook.norun", "error", p).Try("say.text", "text", cmp.Or(p.Hint(h.env.Lang), "placet doctor"))
+	return console.Usage("cli.hook.norun", "error", p).Try("say.text", "text", cmp.Or(p.Hint(h.Env.Lang), "placet doctor"))
 }
 
 // read reads standard input, until the hook is told to end.
 func (h *hookCall) read() (err error) {
-	if len(h.args) > 1 {
-		h.in, err = h.client.ReadNotify(h.args[1])
+	if len(h.Args) > 1 {
+		h.in, err = h.client.ReadNotify(h.Args[1])
 		return err
 	}
 	read := make(chan error, 1)
@@ -131,11 +133,11 @@ func (h *hookCall) read() (err error) {
 			}
 			read <- err
 		}()
-		in, err = h.client.Read(h.env.In)
+		in, err = h.client.Read(h.Env.In)
 	}()
 	select {
-	case <-h.ctx.Done():
-		return h.ctx.Err()
+	case <-h.Ctx.Done():
+		return h.Ctx.Err()
 	case err := <-read:
 		h.in = in
 		return err
@@ -146,7 +148,7 @@ func (h *hookCall) read() (err error) {
 // it belongs to and all that are above it, or above where the client says that it works. Whoever
 // stands in a folder cannot choose by that which rules hold.
 func (h *hookCall) open() error {
-	env := *h.env
+	env := *h.Env
 	folders := h.client.Folders(h.in, env.Getenv)
 	if env.Flags.Workspace == "" && len(folders) > 0 {
 		env.Cwd = folders[0]
@@ -171,7 +173,7 @@ func (h *hookCall) open() error {
 		}
 		h.workspaces = append(h.workspaces, hookWorkspace{root, conf})
 	}
-	h.env = &env
+	h.Env = &env
 	h.work(0)
 	return nil
 }
@@ -179,21 +181,21 @@ func (h *hookCall) open() error {
 // work has the hook work in one of the workspaces.
 func (h *hookCall) work(i int) {
 	h.hookWorkspace = h.workspaces[i]
-	h.env.Flags.Workspace = h.root
+	h.Env.Flags.Workspace = h.root
 }
 
 func (h *hookCall) print(body []byte) error {
 	if len(body) == 0 {
 		return nil
 	}
-	_, err := h.env.Out.Write(body)
+	_, err := h.Env.Out.Write(body)
 	return err
 }
 
 // places are those of a workspace.
 func (h *hookCall) places(w hookWorkspace) hook.Places {
-	p := hook.Places{Root: w.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.env.Getenv("HOME")}
-	p.PersonVerb = func(args []string) string { return personVerbIn(newRoot(&console.Env{}, new(bool)), args) }
+	p := hook.Places{Root: w.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.Env.Getenv("HOME")}
+	p.PersonVerb = func(args []string) string { return verb.PersonVerbIn(newRoot(&console.Env{}, new(bool)), args) }
 	for _, f := range family.All {
 		p.Layouts = append(p.Layouts, f.Layout(&w.conf.File.Settings))
 	}
@@ -247,18 +249,18 @@ func (h *hookCall) approvers(of []int) (names []string) {
 
 // ask asks a person about a call, and waits for the answer.
 func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err error) {
-	a, err := openAsks(h.call)
+	a, err := openAsks(h.Call)
 	if err != nil {
 		return o, err
 	}
 	question := h.question(a, reason)
 	question.MayAnswer = approvers
-	f, err := question.Create(h.ctx, a)
+	f, err := question.Create(h.Ctx, a)
 	if err != nil {
 		return o, err
 	}
 	if h.defers && h.in.Moment == hook.BeforeTool {
-		if err := cmp.Or(a.Pass(h.ctx), a.Refused(f)); err != nil {
+		if err := cmp.Or(a.Pass(h.Ctx), a.Refused(f)); err != nil {
 			return o, err
 		}
 		if st, _ := a.State(f); !st.IsFinal() {
@@ -266,15 +268,15 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 		}
 	}
 	// The ask ends by its deadline, the hook a moment later whatever keeps the ask.
-	ended, err := a.Wait(h.ctx, h.conf.Hook.Waits()+time.Minute, []reconcile.Found{f}, false)
-	if h.ctx.Err() != nil {
+	ended, err := a.Wait(h.Ctx, h.conf.Hook.Waits()+time.Minute, []reconcile.Found{f}, false)
+	if h.Ctx.Err() != nil {
 		return o, h.takeBack(a, f)
 	}
 	if err != nil {
 		return o, err
 	}
 	if st := ended[0]; st.Answer != nil && !gate.Knows(approvers, st.Answer.KnownAs) {
-		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", shownBy(h.env, st))
+		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", shownBy(h.Env, st))
 	}
 	return callOutcome(ended[0]), nil
 }
@@ -282,7 +284,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 // takeBack takes a question back about a call that its client has given up.
 func (h *hookCall) takeBack(a *workspace.Asks, f reconcile.Found) error {
 	if st, _ := a.State(f); !st.IsFinal() {
-		if err := a.Withdraw(context.WithoutCancel(h.ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
+		if err := a.Withdraw(context.WithoutCancel(h.Ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
 			return err
 		}
 	}
@@ -315,7 +317,7 @@ const hookTag = "hook"
 func (h *hookCall) question(a *workspace.Asks, reason string) *workspace.NewAsk {
 	lang := cmp.Or(a.Ask.Language, a.Language, "en")
 	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
-	id := h.in.CallID(h.env.Now().UTC().Format(time.RFC3339Nano))
+	id := h.in.CallID(h.Env.Now().UTC().Format(time.RFC3339Nano))
 	return &workspace.NewAsk{Ask: ask.Ask{
 		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places(h.hookWorkspace)), 200))),
 		Type:     "approval", Context: h.context(say, reason),

@@ -51,20 +51,20 @@ func (h *hookCall) notice() error {
 	if !h.in.IsWaiting() {
 		return nil
 	}
-	b, err := workspace.Open(h.env, workspace.Setup{Family: "ask", Remembers: true})
+	b, err := workspace.Open(h.Env, workspace.Setup{Family: "ask", Remembers: true})
 	if err != nil {
 		return err
 	}
-	now := h.env.Now().UTC()
+	now := h.Env.Now().UTC()
 	key := engine.Sum([]byte(strings.Join([]string{h.client.Name, h.in.Session, h.in.Notice, h.in.Message, now.Format(time.RFC3339)}, "\n"))).Hex()[:16]
 	title := templates.Phrase(b.Language, "hook.waits", "client", h.client.Name, "folder", filepath.Base(h.root))
-	return workspace.SendNotice(h.ctx, b, slog.New(console.NewLogHandler(h.env.Err, slog.LevelWarn)), key, title, h.in.Message)
+	return workspace.SendNotice(h.Ctx, b, slog.New(console.NewLogHandler(h.Env.Err, slog.LevelWarn)), key, title, h.in.Message)
 }
 
 // ownAsks are the asks of the session, but for those that a hook has made: of these the agent
 // knows the answer.
 func (h *hookCall) ownAsks() (states []ask.State, err error) {
-	b, err := workspace.Open(h.env, workspace.Setup{Family: "ask"})
+	b, err := workspace.Open(h.Env, workspace.Setup{Family: "ask"})
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (h *hookCall) tell(states []ask.State) error {
 	if len(states) == 0 {
 		return nil
 	}
-	dir, err := config.StateDir(h.env, h.root, true)
+	dir, err := config.StateDir(h.Env, h.root, true)
 	if err != nil {
 		return err
 	}

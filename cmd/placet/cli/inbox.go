@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
@@ -16,18 +18,18 @@ import (
 	"placet/templates"
 )
 
-func inboxVerb() verb {
+func inboxVerb() verb.Verb {
 	var short bool
 	var tags []string
-	return verb{
-		use:  "inbox [RUN|FAMILY]",
-		most: 1, group: groupDecide, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:  "inbox [RUN|FAMILY]",
+		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&short, "short", false, "")
 			f.StringSliceVar(&tags, "tag", nil, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			return showInbox(b, c.args, short, tags)
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			return showInbox(b, c.Args, short, tags)
 		},
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -22,27 +24,27 @@ import (
 	"placet/templates"
 )
 
-func initVerb() verb {
+func initVerb() verb.Verb {
 	var clients []string
 	prints := false
-	return verb{
-		use:   "init",
-		group: groupSetUp,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "init",
+		Group: verb.GroupSetUp,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&clients, "for", nil, "")
 			f.BoolVar(&prints, "print", false, "")
 		},
-		run: func(c call) error {
-			root, err := config.FindRoot(c.env)
+		Run: func(c verb.Call) error {
+			root, err := config.FindRoot(c.Env)
 			if err != nil {
 				return err
 			}
-			conf, unread := loadSettings(c.env, root)
+			conf, unread := loadSettings(c.Env, root)
 			if len(clients) == 0 {
 				if prints {
 					return console.Usage("cli.init.print").Try("say.text", "text", "placet init --for "+hook.Names(false)[0]+" --print")
 				}
-				return initWorkspace(c.env, root, conf, nil)
+				return initWorkspace(c.Env, root, conf, nil)
 			}
 			if unread != nil {
 				return unread
@@ -52,13 +54,13 @@ func initVerb() verb {
 				return err
 			}
 			if prints {
-				return printFor(c.env, files)
+				return printFor(c.Env, files)
 			}
-			plan, err := planFor(c.env, root, files)
+			plan, err := planFor(c.Env, root, files)
 			if err != nil {
 				return err
 			}
-			return initWorkspace(c.env, root, conf, plan)
+			return initWorkspace(c.Env, root, conf, plan)
 		},
 	}
 }
@@ -188,7 +190,7 @@ func (d *initialized) complete(disk fs.FS, name string, lines []string) error {
 // to it, or has it as a second name, stays as it is.
 func completeFile(disk fs.FS, name string, lines []string) (added []string, made bool, err error) {
 	c := clientFile{Path: name}
-	body, err := readBelow(disk, name)
+	body, err := verb.ReadBelow(disk, name)
 	switch {
 	case err == nil:
 		c.before = append([]byte{}, body...)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/hook"
@@ -74,7 +76,7 @@ func planFor(w *console.Env, root string, files []hook.File) (plan []clientFile,
 
 // planFile says what becomes of one file.
 func planFile(disk fs.FS, f hook.File) (clientFile, error) {
-	before, err := readBelow(disk, f.Path)
+	before, err := verb.ReadBelow(disk, f.Path)
 	if errors.Is(err, iofs.ErrNotExist) {
 		before, err = nil, nil
 	} else if err == nil && before == nil {
@@ -127,7 +129,7 @@ func (c clientFile) write(disk fs.FS) error {
 	}
 	_, err = f.Write(c.after)
 	if err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close()); err == nil && c.before != nil {
-		now, readErr := readBelow(disk, c.Path)
+		now, readErr := verb.ReadBelow(disk, c.Path)
 		if err = readErr; err == nil && !bytes.Equal(now, c.before) {
 			err = templates.Errorf("cli.init.meanwhile")
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -12,24 +14,24 @@ import (
 	"placet/engine"
 )
 
-func logVerb() verb {
+func logVerb() verb.Verb {
 	var last int
-	return verb{
-		use:  "log [RUN]",
-		most: 1, group: groupUnderstand, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:  "log [RUN]",
+		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.IntVarP(&last, "last", "n", 0, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
+		Look: func(c verb.Call, b *workspace.Workspace) error {
 			if last < 0 {
 				return console.Usage("cli.log.last", "n", last)
 			}
-			found, err := b.Chosen(c.args)
+			found, err := b.Chosen(c.Args)
 			if err != nil {
 				return err
 			}
 			b.Journals = true
-			return showLog(b, b.Views(found), last, len(c.args) == 0)
+			return showLog(b, b.Views(found), last, len(c.Args) == 0)
 		},
 	}
 }

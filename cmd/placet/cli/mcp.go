@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -18,11 +20,11 @@ import (
 	"placet/templates"
 )
 
-func mcpVerb() verb {
-	return verb{
-		use:   "mcp",
-		group: groupRun,
-		run:   serveAgent,
+func mcpVerb() verb.Verb {
+	return verb.Verb{
+		Use:   "mcp",
+		Group: verb.GroupRun,
+		Run:   serveAgent,
 	}
 }
 
@@ -38,16 +40,16 @@ const (
 
 // serveAgent answers the agent that has started this process. Standard output holds nothing
 // but its protocol.
-func serveAgent(c call) error {
-	wait, err := agentWait(c.env)
+func serveAgent(c verb.Call) error {
+	wait, err := agentWait(c.Env)
 	if err != nil {
 		return err
 	}
-	w, err := agentEnv(c.env)
+	w, err := agentEnv(c.Env)
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(c.ctx)
+	ctx, stop := context.WithCancel(c.Ctx)
 	var served sync.WaitGroup
 	defer served.Wait() // somebody may be being told
 	defer stop()
@@ -70,7 +72,7 @@ func serveAgent(c call) error {
 		},
 		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().Elicit(w.Agent() != "") },
 	})
-	err = orderly(server.Run(ctx, io.NopCloser(c.env.In), unclosed{c.env.Out}))
+	err = verb.Orderly(server.Run(ctx, io.NopCloser(c.Env.In), unclosed{c.Env.Out}))
 	if err != nil {
 		return console.Refused("cli.mcp.host", "error", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -20,8 +22,8 @@ import (
 )
 
 // nemawashiVerbs are those by which a creator begins an action and commands it.
-func nemawashiVerbs() []verb {
-	return []verb{
+func nemawashiVerbs() []verb.Verb {
+	return []verb.Verb{
 		newActionVerb(),
 		commandVerb("request", "request-approval", nil),
 		commandVerb("execute", "execute", func(f *pflag.FlagSet, o *commandFlags) {
@@ -43,11 +45,11 @@ type newAction struct {
 	explicit                                  bool
 }
 
-func newActionVerb() verb {
+func newActionVerb() verb.Verb {
 	var a newAction
-	return verb{
-		use: "new --type TYPE --summary TEXT",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "new --type TYPE --summary TEXT",
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&a.typ, "type", "", "")
 			f.StringVar(&a.summary, "summary", "", "")
 			f.StringVar(&a.draft, "draft", "", "")
@@ -56,7 +58,7 @@ func newActionVerb() verb {
 			f.BoolVar(&a.explicit, "explicit", false, "")
 			f.StringVar(&a.by, "as", console.Login(), "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
+		Look: func(c verb.Call, b *workspace.Workspace) error {
 			action, draft, err := a.documents(b)
 			if err != nil {
 				return err
@@ -79,12 +81,12 @@ func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, dra
 	action = schemas.Object{{Name: "type", Value: a.typ}, {Name: "summary", Value: a.summary}, {Name: "requested_by", Value: a.by}}
 	draft = a.summary + "\n"
 	if a.draft != "" {
-		if draft, err = readInput(b.Env, a.draft); err != nil {
+		if draft, err = verb.ReadInput(b.Env, a.draft); err != nil {
 			return nil, "", console.Usage("cli.nemawashi.read.draft", "error", console.Plain(err))
 		}
 	}
 	if a.payload != "" {
-		payload, err := readInput(b.Env, a.payload)
+		payload, err := verb.ReadInput(b.Env, a.payload)
 		if err != nil {
 			return nil, "", console.Usage("cli.nemawashi.read.payload", "error", console.Plain(err))
 		}
@@ -109,19 +111,19 @@ type commandFlags struct {
 }
 
 // commandVerb is a verb that gives an action a command.
-func commandVerb(name, word string, more func(*pflag.FlagSet, *commandFlags)) verb {
+func commandVerb(name, word string, more func(*pflag.FlagSet, *commandFlags)) verb.Verb {
 	var o commandFlags
-	return verb{
-		use: name + " ACTION", least: 1, most: 1, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: name + " ACTION", Least: 1, Most: 1, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&o.by, "as", console.Login(), "")
 			f.StringVar(&o.key, "key", "", "")
 			if more != nil {
 				more(f, &o)
 			}
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			f, err := oneAction(b, c.args[0])
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			f, err := oneAction(b, c.Args[0])
 			if err != nil {
 				return err
 			}
@@ -129,7 +131,7 @@ func commandVerb(name, word string, more func(*pflag.FlagSet, *commandFlags)) ve
 			if err != nil {
 				return err
 			}
-			return giveCommand(c.ctx, b, f, name, body)
+			return giveCommand(c.Ctx, b, f, name, body)
 		},
 	}
 }
@@ -156,7 +158,7 @@ func (o commandFlags) document(b *workspace.Workspace, word string) ([]byte, err
 		if in.file == "" {
 			continue
 		}
-		text, err := readInput(b.Env, in.file)
+		text, err := verb.ReadInput(b.Env, in.file)
 		if err != nil {
 			return nil, console.Usage(in.unread, "error", console.Plain(err))
 		}
@@ -192,9 +194,9 @@ const (
 )
 
 // giveCommand writes a command and waits for its receipt.
-func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found, verb string, body []byte) error {
+func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found, word string, body []byte) error {
 	if st, ok := b.ActionState(f); ok && b.ViewOf(f).Final {
-		return commandToEnded(b, f, verb, st)
+		return commandToEnded(b, f, word, st)
 	}
 	now := b.Env.Now().UTC()
 	id := "cli-" + engine.Sum(fmt.Appendf(body, "%d %d", now.UnixNano(), os.Getpid())).Hex()[:12]
@@ -205,38 +207,38 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found,
 	data := map[string]any{"run": f.Key(), "intake_id": id, "path": file, "daemon": b.HasDaemon("workspace.nodaemon.obey"), "receipt": nil}
 	if data["daemon"] == false {
 		return b.Env.Answer(data, func() {
-			b.Env.Say("cli.nemawashi.written", "command", verb, "run", console.Brief(f.Key()), "path", file)
+			b.Env.Say("cli.nemawashi.written", "command", word, "run", console.Brief(f.Key()), "path", file)
 		})
 	}
 	rc, problem := awaitReceipt(ctx, b, f, id)
 	switch {
 	case problem != "":
-		return console.Refused("cli.nemawashi.unusable", "command", verb, "run", console.Brief(f.Key()), "problem", problem)
+		return console.Refused("cli.nemawashi.unusable", "command", word, "run", console.Brief(f.Key()), "problem", problem)
 	case rc == nil:
 		b.Env.Note("cli.nemawashi.waits", "command", console.Typed("explain", console.Brief(f.Key())))
 	case rc.Result != "accepted":
-		return console.Refused("cli.nemawashi.refused", "command", verb, "run", console.Brief(f.Key()), "reason", console.OneLine(string(rc.Reason)), "code", console.OneLine(string(rc.Code))).
+		return console.Refused("cli.nemawashi.refused", "command", word, "run", console.Brief(f.Key()), "reason", console.OneLine(string(rc.Reason)), "code", console.OneLine(string(rc.Code))).
 			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	}
 	data["receipt"] = rc
 	return b.Env.Answer(data, func() {
 		if rc != nil {
 			id := console.OneLine(string(cmp.Or(rc.JobID, rc.ApprovalRequestID)))
-			b.Env.Say("cli.nemawashi.done", "command", verb, "run", console.Brief(f.Key()), "status", console.OneLine(string(rc.Status))+console.Suffix(", ", id))
+			b.Env.Say("cli.nemawashi.done", "command", word, "run", console.Brief(f.Key()), "status", console.OneLine(string(rc.Status))+console.Suffix(", ", id))
 		}
 	})
 }
 
 // commandToEnded answers a command to an action that has ended, which nothing moves any
 // more: nothing is written.
-func commandToEnded(b *workspace.Workspace, f reconcile.Found, verb string, st nemawashi.State) error {
-	if verb == "execute" && st.Status == nemawashi.Executed || verb == "cancel" && st.Status == nemawashi.Canceled {
-		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": orNull(string(st.ExecutionJobID))}
+func commandToEnded(b *workspace.Workspace, f reconcile.Found, word string, st nemawashi.State) error {
+	if word == "execute" && st.Status == nemawashi.Executed || word == "cancel" && st.Status == nemawashi.Canceled {
+		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": verb.OrNull(string(st.ExecutionJobID))}
 		return b.Env.Answer(data, func() {
-			b.Env.Say("cli.nemawashi.already", "command", verb, "run", console.Brief(f.Key()), "status", st.Status, "job", console.Suffix(", ", console.OneLine(string(st.ExecutionJobID))))
+			b.Env.Say("cli.nemawashi.already", "command", word, "run", console.Brief(f.Key()), "status", st.Status, "job", console.Suffix(", ", console.OneLine(string(st.ExecutionJobID))))
 		})
 	}
-	return console.Refused("cli.nemawashi.ended", "command", verb, "run", console.Brief(f.Key()), "status", st.Status).
+	return console.Refused("cli.nemawashi.ended", "command", word, "run", console.Brief(f.Key()), "status", st.Status).
 		Try("cli.nemawashi.renew", "id", f.Run.ID)
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -52,27 +54,27 @@ var environHelp = templates.NewMessage("cli.nemawashi.environ.help")
 // environSecrets are the seed's variables that are read where they are.
 var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "SLACK_WEBHOOK_URL"}
 
-func environVerb() verb {
+func environVerb() verb.Verb {
 	from := false
-	return verb{
-		use: "settings --from-env [FILE]", most: 1,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "settings --from-env [FILE]", Most: 1,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&from, "from-env", false, "")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			if !from {
-				return console.Usage("cli.nemawashi.environ.from").Try("say.text", "text", c.line)
+				return console.Usage("cli.nemawashi.environ.from").Try("say.text", "text", c.Line)
 			}
-			getenv := c.env.Getenv
-			if len(c.args) > 0 {
-				text, err := readInput(c.env, c.args[0])
+			getenv := c.Env.Getenv
+			if len(c.Args) > 0 {
+				text, err := verb.ReadInput(c.Env, c.Args[0])
 				if err != nil {
-					return console.Usage("cli.nemawashi.read", "file", console.OneLine(c.args[0]), "error", console.Plain(err))
+					return console.Usage("cli.nemawashi.read", "file", console.OneLine(c.Args[0]), "error", console.Plain(err))
 				}
 				getenv = func(name string) string { return envOf(text)[name] }
 			}
-			text := environSettings(c.env.Lang, getenv)
-			return c.env.Answer(map[string]string{"toml": text}, func() { c.env.Say("say.text", "text", strings.TrimSuffix(text, "\n")) })
+			text := environSettings(c.Env.Lang, getenv)
+			return c.Env.Answer(map[string]string{"toml": text}, func() { c.Env.Say("say.text", "text", strings.TrimSuffix(text, "\n")) })
 		},
 	}
 }

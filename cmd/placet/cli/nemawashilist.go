@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -12,17 +14,17 @@ import (
 	"placet/schemas"
 )
 
-func historyVerb() verb {
+func historyVerb() verb.Verb {
 	var status, project string
 	limit := 50
-	return verb{
-		use: "history",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "history",
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&status, "status", "", "")
 			f.StringVar(&project, "project", "", "")
 			f.IntVar(&limit, "limit", limit, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
+		Look: func(c verb.Call, b *workspace.Workspace) error {
 			if limit < 1 || limit > 500 {
 				return console.Usage("cli.nemawashi.limit", "limit", limit)
 			}
@@ -41,11 +43,11 @@ func historyVerb() verb {
 	}
 }
 
-func auditVerb() verb {
-	return verb{
-		use: "audit ACTION", least: 1, most: 1, complete: completeRuns,
-		look: func(c call, b *workspace.Workspace) error {
-			f, err := oneAction(b, c.args[0])
+func auditVerb() verb.Verb {
+	return verb.Verb{
+		Use: "audit ACTION", Least: 1, Most: 1, Complete: verb.CompleteRuns,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			f, err := oneAction(b, c.Args[0])
 			if err != nil {
 				return err
 			}
@@ -61,13 +63,13 @@ func auditVerb() verb {
 	}
 }
 
-func rowsVerb() verb {
-	return verb{
-		use: "runs [ACTION]", most: 1, complete: completeRuns,
-		look: func(c call, b *workspace.Workspace) error {
+func rowsVerb() verb.Verb {
+	return verb.Verb{
+		Use: "runs [ACTION]", Most: 1, Complete: verb.CompleteRuns,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
 			all := b.Actions()
-			if len(c.args) > 0 {
-				f, err := oneAction(b, c.args[0])
+			if len(c.Args) > 0 {
+				f, err := oneAction(b, c.Args[0])
 				if err != nil {
 					return err
 				}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -20,14 +22,14 @@ import (
 	"placet/templates"
 )
 
-func watchdogVerb() verb {
+func watchdogVerb() verb.Verb {
 	dry := false
-	return verb{
-		use: "watchdog",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "watchdog",
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&dry, "dry-run", false, "")
 		},
-		look: func(_ call, b *workspace.Workspace) error { return watchReports(b, dry) },
+		Look: func(_ verb.Call, b *workspace.Workspace) error { return watchReports(b, dry) },
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -19,15 +21,15 @@ import (
 	"placet/templates"
 )
 
-func onceVerb() verb {
+func onceVerb() verb.Verb {
 	var noCommands bool
-	return verb{
-		use:   "once",
-		group: groupRun,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "once",
+		Group: verb.GroupRun,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&noCommands, "no-commands", false, "")
 		},
-		run: func(c call) error { return settleOnce(c.ctx, c.env, noCommands) },
+		Run: func(c verb.Call) error { return settleOnce(c.Ctx, c.Env, noCommands) },
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -20,15 +22,15 @@ import (
 	"placet/templates"
 )
 
-func replayVerb() verb {
+func replayVerb() verb.Verb {
 	var archived, missing bool
-	return verb{
-		use: "replay",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "replay",
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&archived, "archived", false, "")
 			f.BoolVar(&missing, "missing", false, "")
 		},
-		run: func(c call) error { return replayRows(c.ctx, c.env, archived, missing) },
+		Run: func(c verb.Call) error { return replayRows(c.Ctx, c.Env, archived, missing) },
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -35,20 +37,20 @@ type asking struct {
 	fresh    bool     // --fresh
 }
 
-func triggerVerb() verb {
+func triggerVerb() verb.Verb {
 	var a asking
-	return verb{
-		use:   "trigger WORKFLOW [--run ID | --new SLUG]",
-		least: 1, most: 1,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "trigger WORKFLOW [--run ID | --new SLUG]",
+		Least: 1, Most: 1,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&a.run, "run", "", "")
 			f.StringVar(&a.slug, "new", "", "")
 			f.StringVar(&a.goal, "goal", "", "")
 			f.StringArrayVar(&a.metrics, "metric", nil, "")
 			f.BoolVar(&a.fresh, "fresh", false, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			a.workflow, a.create = c.args[0], c.flags.Changed("new")
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			a.workflow, a.create = c.Args[0], c.Flags.Changed("new")
 			if a.create && a.run != "" {
 				return console.Usage("cli.trigger.both")
 			}
@@ -68,7 +70,7 @@ func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 
 // triggerCycle writes the trigger.json that the command line asks for.
 func triggerCycle(b *workspace.Workspace, a asking) error {
-	if err := checkWords(b.Env, "trigger", strconv.Quote(console.OneLine(a.workflow)), b.Env.Text("cli.trigger.goal"), a.goal, ""); err != nil {
+	if err := verb.CheckWords(b.Env, "trigger", strconv.Quote(console.OneLine(a.workflow)), b.Env.Text("cli.trigger.goal"), a.goal, ""); err != nil {
 		return err
 	}
 	all, err := optimizerCycles(b)
@@ -97,7 +99,7 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 	}
 	noteUnknown(b, a.workflow, all)
 	daemon := b.HasDaemon("workspace.nodaemon.carry")
-	data := map[string]any{"run": "optimizer/" + idOf(b, dir), "workflow": a.workflow, "last_run_id": orNull(last), "path": file, "daemon": daemon}
+	data := map[string]any{"run": "optimizer/" + idOf(b, dir), "workflow": a.workflow, "last_run_id": verb.OrNull(last), "path": file, "daemon": daemon}
 	return b.Env.Answer(data, func() {
 		begins := templates.Key("cli.trigger.begins")
 		if last != "" {
@@ -162,7 +164,7 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 	roots := b.Current().Optimizer.Roots
 	root := roots[0]
 	for _, one := range roots {
-		if exists(filepath.Join(b.Root, one)) {
+		if verb.Exists(filepath.Join(b.Root, one)) {
 			root = one
 			break
 		}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -21,29 +23,29 @@ var (
 	signalHistory = []string{"-10", "0", "10", "+10"}
 )
 
-func decideVerb() verb {
+func decideVerb() verb.Verb {
 	var a, b, history string
-	return verb{
-		use: "decide --a LEVEL --b LEVEL|none --c -10|0|10",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "decide --a LEVEL --b LEVEL|none --c -10|0|10",
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&a, "a", "", "")
 			f.StringVar(&b, "b", "", "")
 			f.StringVar(&history, "c", "", "")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			for _, f := range []struct {
 				name, value string
 				words       []string
 			}{{"a", a, signalLevels}, {"b", b, signalKPI}, {"c", history, signalHistory}} {
 				if !slices.Contains(f.words, f.value) {
-					return console.Usage("cli.decide.flag", "flag", "--"+f.name, "value", strconv.Quote(console.OneLine(f.value)), "words", strings.Join(f.words, ", ")).Try("say.text", "text", c.line)
+					return console.Usage("cli.decide.flag", "flag", "--"+f.name, "value", strconv.Quote(console.OneLine(f.value)), "words", strings.Join(f.words, ", ")).Try("say.text", "text", c.Line)
 				}
 			}
 			var kpi *int
 			if b != "none" {
 				kpi = new(atoi(b))
 			}
-			return showDecision(c.env, optimizer.Decide(atoi(a), kpi, atoi(history)))
+			return showDecision(c.Env, optimizer.Decide(atoi(a), kpi, atoi(history)))
 		},
 	}
 }
@@ -102,10 +104,10 @@ type strayLine struct {
 	Undated bool     `json:"undated"` // its manifest does not say when it completed
 }
 
-func nextVerb() verb {
-	return verb{
-		use:  "next",
-		look: func(_ call, b *workspace.Workspace) error { return showNext(b) },
+func nextVerb() verb.Verb {
+	return verb.Verb{
+		Use:  "next",
+		Look: func(_ verb.Call, b *workspace.Workspace) error { return showNext(b) },
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -18,18 +20,18 @@ import (
 	"placet/templates"
 )
 
-func exportVerb() verb {
+func exportVerb() verb.Verb {
 	file := ""
-	return verb{
-		use: "export O… --sqlite FILE", least: 1, most: -1, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "export O… --sqlite FILE", Least: 1, Most: -1, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&file, "sqlite", "", "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
+		Look: func(c verb.Call, b *workspace.Workspace) error {
 			if file == "" {
 				return console.Usage("cli.pal.export.file").Try("cli.pal.export.file.try")
 			}
-			return exportRuns(b, c.args, file)
+			return exportRuns(b, c.Args, file)
 		},
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -56,22 +58,22 @@ type hookRefusal struct {
 	Reason   string `json:"reason"`
 }
 
-func hookVerb() verb {
+func hookVerb() verb.Verb {
 	session := ""
-	return verb{
-		use: "hook test-feedback", least: 1, most: 1, page: "test-feedback",
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "hook test-feedback", Least: 1, Most: 1, Page: "test-feedback",
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&session, "session", "", "")
 		},
-		run: func(c call) error {
-			if c.args[0] != "test-feedback" {
-				return console.Usage("cli.pal.hook.unknown", "hook", strconv.Quote(console.OneLine(c.args[0])))
+		Run: func(c verb.Call) error {
+			if c.Args[0] != "test-feedback" {
+				return console.Usage("cli.pal.hook.unknown", "hook", strconv.Quote(console.OneLine(c.Args[0])))
 			}
-			report, err := handInFeedback(c.env, session)
+			report, err := handInFeedback(c.Env, session)
 			if err != nil {
-				return refuseHook(c.env, err)
+				return refuseHook(c.Env, err)
 			}
-			return answerHook(c.env, answerTo(report))
+			return answerHook(c.Env, answerTo(report))
 		},
 	}
 }

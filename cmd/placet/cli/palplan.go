@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -21,11 +23,11 @@ import (
 // specsFolder is where the specs of ports are.
 const specsFolder = "ports"
 
-func planVerb() verb {
-	return verb{
-		use: "plan [FOLDER|FILE]", most: 1,
-		look: func(c call, b *workspace.Workspace) error {
-			at, err := pathInside(b, cmp.Or(console.First(c.args), filepath.Join(b.Root, specsFolder)))
+func planVerb() verb.Verb {
+	return verb.Verb{
+		Use: "plan [FOLDER|FILE]", Most: 1,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			at, err := pathInside(b, cmp.Or(console.First(c.Args), filepath.Join(b.Root, specsFolder)))
 			if err != nil {
 				return err
 			}
@@ -85,7 +87,7 @@ func printPlan(b *workspace.Workspace, at string) error {
 // readDocument reads a small file of the workspace as it is, over no link.
 func readDocument(disk fs.FS, name string) engine.Document {
 	d := engine.Document{Path: name}
-	d.Body, d.Err = readBelow(disk, name)
+	d.Body, d.Err = verb.ReadBelow(disk, name)
 	switch {
 	case errors.Is(d.Err, iofs.ErrNotExist):
 		d.Err = engine.ErrAbsent

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -76,29 +78,29 @@ func workerAt(b *workspace.Workspace, session string) (*pal.Worker, reconcile.Fo
 // draft is a message that a worker wants to send.
 type draft struct{ session, of, payload string }
 
-func sendVerb() verb {
+func sendVerb() verb.Verb {
 	var d draft
-	return verb{
-		use: "send query|ack", least: 1, most: 1,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "send query|ack", Least: 1, Most: 1,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&d.session, "session", "", "")
 			f.StringVar(&d.of, "of", "", "")
 			f.StringVar(&d.payload, "payload", "", "")
 		},
-		run: func(c call) error {
-			payload, err := d.read(c.env, c.args[0])
+		Run: func(c verb.Call) error {
+			payload, err := d.read(c.Env, c.Args[0])
 			if err != nil {
 				return err
 			}
-			b, err := lookAsWorker(c.env)
+			b, err := lookAsWorker(c.Env)
 			if err != nil {
 				return err
 			}
-			session := cmp.Or(d.session, c.env.Getenv(envSession))
+			session := cmp.Or(d.session, c.Env.Getenv(envSession))
 			if session == "" {
 				return console.Usage("cli.pal.send.session").Try("cli.pal.send.session.try", "variable", envSession)
 			}
-			return sendMessage(b, session, c.args[0], payload)
+			return sendMessage(b, session, c.Args[0], payload)
 		},
 	}
 }
@@ -157,7 +159,7 @@ func anyJSON(text []byte) (schemas.Raw, error) {
 // readLimited reads a file that is named on the command line, or standard input for "-".
 // More than it may hold is an error.
 func readLimited(w *console.Env, name string) ([]byte, error) {
-	in, err := openInput(w, name)
+	in, err := verb.OpenInput(w, name)
 	if err != nil {
 		return nil, err
 	}

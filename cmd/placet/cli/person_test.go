@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -43,9 +45,9 @@ func TestTheGuardKnowsEveryFlag(t *testing.T) {
 		}
 	}
 	for _, flag := range flags {
-		for _, v := range personVerbs {
-			args := strings.Fields(flag + " " + v.path + " x")
-			if got := personVerbIn(treeWith(later), args); got != v.path {
+		for _, v := range verb.PersonVerbs {
+			args := strings.Fields(flag + " " + v.Path + " x")
+			if got := verb.PersonVerbIn(treeWith(later), args); got != v.Path {
 				t.Errorf("placet %s: %q", strings.Join(args, " "), got)
 			}
 		}
@@ -63,7 +65,7 @@ func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
 		"trust": "", "-C w --json trust": "", "token list": "", "token revoke ci": "", "token": "", "help approve": "", "approve --help": "", "trust --help": "", "serve --help": "", "watch": "",
 		"approves": "", "-- approve": "", "withdraw a -m approve": "",
 	} {
-		if got := personVerbIn(treeWith(nil), strings.Fields(line)); got != want {
+		if got := verb.PersonVerbIn(treeWith(nil), strings.Fields(line)); got != want {
 			t.Errorf("placet %s: %q, expected %q", line, got, want)
 		}
 	}
@@ -71,14 +73,14 @@ func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
 
 // The list names verbs that there are, and the manual names all of the list.
 func TestTheVerbsOfPeopleAreThereAndInTheManual(t *testing.T) {
-	for _, v := range personVerbs {
-		path := strings.Fields(v.path)
-		if cmd, rest, err := treeWith(nil).Find(path); err != nil || len(rest) > 0 || cmd.CommandPath() != "placet "+v.path {
-			t.Errorf("there is no verb %s", v.path)
+	for _, v := range verb.PersonVerbs {
+		path := strings.Fields(v.Path)
+		if cmd, rest, err := treeWith(nil).Find(path); err != nil || len(rest) > 0 || cmd.CommandPath() != "placet "+v.Path {
+			t.Errorf("there is no verb %s", v.Path)
 		}
 		for _, lang := range templates.Languages() {
-			if !strings.Contains(strings.Join(strings.Fields(page(lang, "hook")), " "), v.path) {
-				t.Errorf("the manual of hook does not name %s in %s", v.path, lang)
+			if !strings.Contains(strings.Join(strings.Fields(page(lang, "hook")), " "), v.Path) {
+				t.Errorf("the manual of hook does not name %s in %s", v.Path, lang)
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -37,7 +39,7 @@ func init() { cobra.EnableCommandSorting = false }
 // begins: an error from before is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	root := &cobra.Command{
-		Use: "placet", Annotations: map[string]string{inManual: "placet"},
+		Use: "placet", Annotations: map[string]string{verb.InManual: "placet"},
 		Args: noSuchCommand, SilenceErrors: true, SilenceUsage: true, Version: thisBuild().Version,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -65,13 +67,13 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	f.StringVar(&w.Flags.Config, "config", "", "")
 	f.StringVar(&w.Flags.Lang, "lang", "", "")
 	f.BoolVar(&w.Flags.JSON, "json", false, "")
-	for _, id := range []string{groupAsk, groupDecide, groupRun, groupUnderstand, groupSetUp, groupFamilies} {
+	for _, id := range []string{verb.GroupAsk, verb.GroupDecide, verb.GroupRun, verb.GroupUnderstand, verb.GroupSetUp, verb.GroupFamilies} {
 		root.AddGroup(&cobra.Group{ID: id})
 	}
-	root.SetHelpCommandGroupID(groupSetUp)
-	root.SetCompletionCommandGroupID(groupSetUp)
+	root.SetHelpCommandGroupID(verb.GroupSetUp)
+	root.SetCompletionCommandGroupID(verb.GroupSetUp)
 	for _, command := range verbs() {
-		root.AddCommand(command.command(w))
+		root.AddCommand(command.Command(w))
 	}
 	root.AddCommand(tokenCommand(w))
 	for _, f := range family.All {
@@ -125,8 +127,8 @@ func speak(w *console.Env) error {
 }
 
 // verbs are all commands, in the order of the manual.
-func verbs() []verb {
-	return []verb{
+func verbs() []verb.Verb {
+	return []verb.Verb{
 		inboxVerb(), approveVerb(), rejectVerb(), steerVerb(), respondVerb(), adoptVerb(), showVerb(),
 		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
@@ -136,14 +138,14 @@ func verbs() []verb {
 }
 
 // ownVerbs are the verbs of families that are more than controls.
-func ownVerbs(family string) []verb {
+func ownVerbs(family string) []verb.Verb {
 	switch family {
 	case "optimizer":
-		return []verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
+		return []verb.Verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
 	case "nemawashi":
 		return nemawashiVerbs()
 	case "pal":
-		return []verb{planVerb(), sendVerb(), hookVerb(), exportVerb()}
+		return []verb.Verb{planVerb(), sendVerb(), hookVerb(), exportVerb()}
 	}
 	return nil
 }

@@ -6,35 +6,37 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 
 	"placet/cmd/placet/console"
 	"placet/schemas"
 )
 
-func schemaVerb() verb {
-	return verb{
-		use:   "schema [NAME]",
-		most:  1,
-		group: groupSetUp,
-		complete: func(*console.Env) cobra.CompletionFunc {
+func schemaVerb() verb.Verb {
+	return verb.Verb{
+		Use:   "schema [NAME]",
+		Most:  1,
+		Group: verb.GroupSetUp,
+		Complete: func(*console.Env) cobra.CompletionFunc {
 			return cobra.FixedCompletions(schemas.Names(), cobra.ShellCompDirectiveNoFileComp)
 		},
-		run: func(c call) error {
-			if len(c.args) == 0 {
+		Run: func(c verb.Call) error {
+			if len(c.Args) == 0 {
 				names := schemas.Names()
-				return c.env.Answer(map[string]any{"schemas": names}, func() {
+				return c.Env.Answer(map[string]any{"schemas": names}, func() {
 					for _, name := range names {
-						fmt.Fprintln(c.env.Out, name)
+						fmt.Fprintln(c.Env.Out, name)
 					}
 				})
 			}
-			body, err := schemas.Source(c.args[0])
+			body, err := schemas.Source(c.Args[0])
 			if err != nil {
-				return console.Usage("cli.schema.none", "name", strconv.Quote(console.OneLine(c.args[0]))).Try("cli.schema.list")
+				return console.Usage("cli.schema.none", "name", strconv.Quote(console.OneLine(c.Args[0]))).Try("cli.schema.list")
 			}
-			return c.env.Answer(map[string]any{"name": c.args[0], "schema": json.RawMessage(body)}, func() {
-				fmt.Fprintln(c.env.Out, strings.TrimSuffix(string(body), "\n"))
+			return c.Env.Answer(map[string]any{"name": c.Args[0], "schema": json.RawMessage(body)}, func() {
+				fmt.Fprintln(c.Env.Out, strings.TrimSuffix(string(body), "\n"))
 			})
 		},
 	}

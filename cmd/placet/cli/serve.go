@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
@@ -23,25 +25,25 @@ import (
 	"placet/engine/watch"
 )
 
-func serveVerb() verb {
+func serveVerb() verb.Verb {
 	var format, listen string
 	var watches int
-	return verb{
-		use:   "serve",
-		group: groupRun,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "serve",
+		Group: verb.GroupRun,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&listen, "listen", "", "")
 			f.StringVar(&format, "log", "text", "")
 			f.IntVar(&watches, "watches", 0, "")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			switch {
-			case c.env.Flags.JSON:
+			case c.Env.Flags.JSON:
 				return console.Usage("cli.watch.endless", "verb", "serve").Try("say.text", "text", "placet serve --log json")
 			case format != "text" && format != "json":
 				return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(format)))
 			}
-			return serveWorkspace(c.ctx, c.env, format == "json", watches, newWebServer(c.env, listen))
+			return serveWorkspace(c.Ctx, c.Env, format == "json", watches, newWebServer(c.Env, listen))
 		},
 	}
 }
@@ -217,12 +219,12 @@ func loginLink(b *workspace.Workspace, url, token string) (string, error) {
 	return url + "/login#" + word, err
 }
 
-func loginVerb() verb {
-	return verb{
-		use:  "login [TOKEN]",
-		most: 1, group: groupSetUp,
-		look: func(c call, b *workspace.Workspace) error {
-			link, err := newLink(b, console.First(c.args))
+func loginVerb() verb.Verb {
+	return verb.Verb{
+		Use:  "login [TOKEN]",
+		Most: 1, Group: verb.GroupSetUp,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			link, err := newLink(b, console.First(c.Args))
 			if err != nil {
 				return err
 			}
@@ -249,14 +251,14 @@ func newLink(b *workspace.Workspace, token string) (string, error) {
 	return loginLink(b, url, token)
 }
 
-func openVerb() verb {
-	return verb{
-		use:  "open [REQUEST]",
-		most: 1, group: groupDecide, complete: completeRequests,
-		look: func(c call, b *workspace.Workspace) error {
+func openVerb() verb.Verb {
+	return verb.Verb{
+		Use:  "open [REQUEST]",
+		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Look: func(c verb.Call, b *workspace.Workspace) error {
 			page := ""
-			if len(c.args) > 0 {
-				name, _, err := workspace.CutDigest(c.args[0])
+			if len(c.Args) > 0 {
+				name, _, err := workspace.CutDigest(c.Args[0])
 				if err != nil {
 					return err
 				}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -36,21 +38,21 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 	}{l, slices.DeleteFunc(facts, func(f engine.Fact) bool { return f.Value == "" })})
 }
 
-func showVerb() verb {
+func showVerb() verb.Verb {
 	var artifact int
 	var diff bool
-	return verb{
-		use:   "show RUN[/PART]|REQUEST [PART]",
-		least: 1, most: 2, group: groupDecide, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "show RUN[/PART]|REQUEST [PART]",
+		Least: 1, Most: 2, Group: verb.GroupDecide, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.IntVar(&artifact, "artifact", 0, "")
 			f.BoolVar(&diff, "diff", false, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			if diff || c.flags.Changed("artifact") {
-				return showFiles(b, c.args[0], artifact, diff)
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			if diff || c.Flags.Changed("artifact") {
+				return showFiles(b, c.Args[0], artifact, diff)
 			}
-			return showSubject(b, strings.Join(c.args, "/"))
+			return showSubject(b, strings.Join(c.Args, "/"))
 		},
 	}
 }

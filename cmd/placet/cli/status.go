@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -15,16 +17,16 @@ import (
 	"placet/templates"
 )
 
-func statusVerb() verb {
+func statusVerb() verb.Verb {
 	var all bool
-	return verb{
-		use:  "status [RUN]",
-		most: 1, group: groupRun, complete: completeRuns,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:  "status [RUN]",
+		Most: 1, Group: verb.GroupRun, Complete: verb.CompleteRuns,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&all, "all", "a", false, "")
 		},
-		look: func(c call, b *workspace.Workspace) error {
-			return showStatus(b, c.args, all)
+		Look: func(c verb.Call, b *workspace.Workspace) error {
+			return showStatus(b, c.Args, all)
 		},
 	}
 }

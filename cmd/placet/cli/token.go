@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -16,25 +18,25 @@ import (
 	"placet/engine/facade"
 )
 
-func tokenNewVerb() verb {
+func tokenNewVerb() verb.Verb {
 	var roles, families []string
 	var expires string
-	return verb{
-		use:   "new NAME",
-		least: 1, most: 1,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "new NAME",
+		Least: 1, Most: 1,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringSliceVar(&roles, "roles", []string{"read"}, "")
 			f.StringSliceVar(&families, "families", nil, "")
 			f.StringVar(&expires, "expires", "90d", "")
 		},
-		run: func(c call) error {
-			tokens, err := tokensAt(c.env)
+		Run: func(c verb.Call) error {
+			tokens, err := tokensAt(c.Env)
 			if err != nil {
 				return err
 			}
 			// A variable that is not set must not open what its owner believes closed.
 			for name, list := range map[string][]string{"roles": roles, "families": families} {
-				if c.flags.Changed(name) && len(list) == 0 {
+				if c.Flags.Changed(name) && len(list) == 0 {
 					return console.Usage("cli.token.empty", "flag", "--"+name)
 				}
 			}
@@ -48,17 +50,17 @@ func tokenNewVerb() verb {
 			if err := knownFamilies(families); err != nil {
 				return err
 			}
-			end, err := endOf(expires, c.env.Now())
+			end, err := endOf(expires, c.Env.Now())
 			if err != nil {
 				return err
 			}
-			secret, err := tokens.New(c.args[0], may, families, c.env.Now(), end)
+			secret, err := tokens.New(c.Args[0], may, families, c.Env.Now(), end)
 			if err != nil {
 				return console.Refused("cli.token.new", "error", err)
 			}
-			return c.env.Answer(map[string]any{"name": c.args[0], "token": secret, "roles": may, "families": families, "expires_at": end}, func() {
-				fmt.Fprintln(c.env.Out, secret)
-				c.env.Note("cli.token.once", "name", c.args[0])
+			return c.Env.Answer(map[string]any{"name": c.Args[0], "token": secret, "roles": may, "families": families, "expires_at": end}, func() {
+				fmt.Fprintln(c.Env.Out, secret)
+				c.Env.Note("cli.token.once", "name", c.Args[0])
 			})
 		},
 	}
@@ -89,11 +91,11 @@ func endOf(word string, now time.Time) (time.Time, error) {
 	return time.Time{}, console.Usage("cli.token.expires", "value", strconv.Quote(console.OneLine(word)))
 }
 
-func tokenListVerb() verb {
-	return verb{
-		use: "list",
-		run: func(c call) error {
-			tokens, err := tokensAt(c.env)
+func tokenListVerb() verb.Verb {
+	return verb.Verb{
+		Use: "list",
+		Run: func(c verb.Call) error {
+			tokens, err := tokensAt(c.Env)
 			if err != nil {
 				return err
 			}
@@ -103,14 +105,14 @@ func tokenListVerb() verb {
 			}
 			data := []tokenLine{}
 			for _, t := range list {
-				data = append(data, tokenLine{t.Name, t.Status(c.env.Now()), t.Roles, t.Families, console.Stamp(t.Created), string(t.Expires)})
+				data = append(data, tokenLine{t.Name, t.Status(c.Env.Now()), t.Roles, t.Families, console.Stamp(t.Created), string(t.Expires)})
 			}
-			return c.env.Answer(data, func() {
+			return c.Env.Answer(data, func() {
 				table := &console.Table{}
 				for _, l := range data {
-					table.Add(l.Name, l.Status, strings.Trim(fmt.Sprint(l.Roles), "[]"), cmp.Or(strings.Join(l.Families, ","), c.env.Text("cli.token.all")), cmp.Or(l.Expires, c.env.Text("cli.token.never")))
+					table.Add(l.Name, l.Status, strings.Trim(fmt.Sprint(l.Roles), "[]"), cmp.Or(strings.Join(l.Families, ","), c.Env.Text("cli.token.all")), cmp.Or(l.Expires, c.Env.Text("cli.token.never")))
 				}
-				table.Print(c.env, c.env.Out)
+				table.Print(c.Env, c.Env.Out)
 			})
 		},
 	}
@@ -126,28 +128,28 @@ type tokenLine struct {
 	Expires  string        `json:"expires_at"`
 }
 
-func tokenRevokeVerb() verb {
-	return verb{
-		use:   "revoke NAME",
-		least: 1, most: 1,
-		run: func(c call) error {
-			tokens, err := tokensAt(c.env)
+func tokenRevokeVerb() verb.Verb {
+	return verb.Verb{
+		Use:   "revoke NAME",
+		Least: 1, Most: 1,
+		Run: func(c verb.Call) error {
+			tokens, err := tokensAt(c.Env)
 			if err == nil {
-				err = tokens.Revoke(c.args[0], c.env.Now())
+				err = tokens.Revoke(c.Args[0], c.Env.Now())
 			}
 			if err != nil {
 				return console.Refused("cli.token.revoke", "error", err)
 			}
-			return c.env.Answer(map[string]string{"name": c.args[0], "status": "revoked"}, func() { c.env.Say("cli.token.revoked", "name", c.args[0]) })
+			return c.Env.Answer(map[string]string{"name": c.Args[0], "status": "revoked"}, func() { c.Env.Say("cli.token.revoked", "name", c.Args[0]) })
 		},
 	}
 }
 
 // tokenCommand holds the verbs of tokens.
 func tokenCommand(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: "token", GroupID: groupSetUp}
-	for _, v := range []verb{tokenNewVerb(), tokenListVerb(), tokenRevokeVerb()} {
-		cmd.AddCommand(v.command(w))
+	cmd := &cobra.Command{Use: "token", GroupID: verb.GroupSetUp}
+	for _, v := range []verb.Verb{tokenNewVerb(), tokenListVerb(), tokenRevokeVerb()} {
+		cmd.AddCommand(v.Command(w))
 	}
 	return subcommands(cmd)
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
@@ -22,26 +24,26 @@ import (
 	"placet/templates"
 )
 
-func trustVerb() verb {
+func trustVerb() verb.Verb {
 	var yes, revoke, anyFile bool
-	return verb{
-		use:  "trust [NAME@DIGEST|DIGEST|NAME]…",
-		most: -1, group: groupSetUp,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:  "trust [NAME@DIGEST|DIGEST|NAME]…",
+		Most: -1, Group: verb.GroupSetUp,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&yes, "yes", "y", false, "")
 			f.BoolVar(&anyFile, "any-file", false, "")
 			f.BoolVar(&revoke, "revoke", false, "")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			if revoke {
-				return revokeTrust(c.env, c.args, yes)
+				return revokeTrust(c.Env, c.Args, yes)
 			}
-			b, err := workspace.Look(c.env)
+			b, err := workspace.Look(c.Env)
 			if err != nil {
 				return err
 			}
-			if yes || anyFile || len(c.args) > 0 {
-				return agreeTo(c.ctx, b, c.args, yes, anyFile)
+			if yes || anyFile || len(c.Args) > 0 {
+				return agreeTo(c.Ctx, b, c.Args, yes, anyFile)
 			}
 			return listTrust(b)
 		},

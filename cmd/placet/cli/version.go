@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -51,20 +53,20 @@ func thisBuild() build {
 //go:embed licences.txt
 var licences string
 
-func versionVerb() verb {
+func versionVerb() verb.Verb {
 	var legal bool
-	return verb{
-		use: "version", group: groupSetUp,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use: "version", Group: verb.GroupSetUp,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&legal, "licences", false, "")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			if legal {
-				return c.env.Answer(map[string]string{"licences": licences}, func() { fmt.Fprint(c.env.Out, licences) })
+				return c.Env.Answer(map[string]string{"licences": licences}, func() { fmt.Fprint(c.Env.Out, licences) })
 			}
 			v := thisBuild()
-			return c.env.Answer(v, func() {
-				fmt.Fprintf(c.env.Out, "placet %s (%s, %s%s)\n", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
+			return c.Env.Answer(v, func() {
+				fmt.Fprintf(c.Env.Out, "placet %s (%s, %s%s)\n", v.Version, v.Go, v.Platform, console.Suffix(", ", v.Revision))
 			})
 		},
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
@@ -21,36 +23,36 @@ import (
 	"placet/templates"
 )
 
-func watchVerb() verb {
+func watchVerb() verb.Verb {
 	var format, metrics string
 	var watches int
-	return verb{
-		use:   "watch",
-		group: groupRun,
-		flags: func(f *pflag.FlagSet) {
+	return verb.Verb{
+		Use:   "watch",
+		Group: verb.GroupRun,
+		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&format, "log", "text", "")
 			f.StringVar(&metrics, "metrics", "", "")
 			f.IntVar(&watches, "watches", 0, "")
 		},
-		run: func(c call) error {
+		Run: func(c verb.Call) error {
 			switch {
-			case c.env.Flags.JSON:
+			case c.Env.Flags.JSON:
 				return console.Usage("cli.watch.endless", "verb", "watch").Try("say.text", "text", "placet watch --log json")
 			case format != "text" && format != "json":
 				return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(format)))
 			}
-			if c.flags.Changed("watches") && watches < 1 {
+			if c.Flags.Changed("watches") && watches < 1 {
 				return console.Usage("cli.watch.watches", "value", watches)
 			}
 			var t server = noServer{}
-			if c.flags.Changed("metrics") {
+			if c.Flags.Changed("metrics") {
 				m, err := newMetricsServer(metrics)
 				if err != nil {
 					return err
 				}
 				t = m
 			}
-			return serveWorkspace(c.ctx, c.env, format == "json", watches, t)
+			return serveWorkspace(c.Ctx, c.Env, format == "json", watches, t)
 		},
 	}
 }
@@ -97,7 +99,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 		func() error { return b.Runner.Recover() },
 	)
 	if err != nil {
-		return orderly(err)
+		return verb.Orderly(err)
 	}
 	noteLeftovers(b)
 	go hideScratch(b, log)
@@ -135,7 +137,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
 		err = taken
 	}
-	return errors.Join(orderly(err), stopRunner(b.Runner))
+	return errors.Join(verb.Orderly(err), stopRunner(b.Runner))
 }
 
 // begin takes the steps of a start in their order, each until it succeeds: a machine in

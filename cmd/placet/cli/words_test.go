@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
+
 	"github.com/spf13/cobra"
 
 	"placet/cmd/placet/config"
@@ -53,10 +55,10 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		"init":                  {func() error { return initWorkspace(w, root, config.Settings{}, nil) }, []string{"placet.toml"}},
 		"doctor":                {func() error { return examine(w) }, append([]string{".asks", "Apple Git", "git", "inotify"}, family.Names()...)},
 		"a story":               {func() error { return playWith(w, "demo", "x") }, []string{"x", "placet demo ask|faber|afl|optimizer|nemawashi|pal"}},
-		"an agent that answers": {func() error { return refuseAgent(&agent, commandAt(&agent, "approve"), nil) }, []string{"CLAUDECODE"}},
-		"an agent that lets in": {func() error { return refuseAgent(&agent, commandAt(&agent, "login"), nil) }, []string{"CLAUDECODE", "placet", "login"}},
+		"an agent that answers": {func() error { return verb.RefuseAgent(&agent, commandAt(&agent, "approve"), nil) }, []string{"CLAUDECODE"}},
+		"an agent that lets in": {func() error { return verb.RefuseAgent(&agent, commandAt(&agent, "login"), nil) }, []string{"CLAUDECODE", "placet", "login"}},
 		"words": {func() error {
-			return checkWords(w, "adopt", "ask/7", w.Text("cli.words.reason"), strings.Repeat("x", 1<<20), "")
+			return verb.CheckWords(w, "adopt", "ask/7", w.Text("cli.words.reason"), strings.Repeat("x", 1<<20), "")
 		}, nil},
 		"a length":  {func() error { _, err := duration("soon"); return err }, []string{"soon"}},
 		"a browser": {func() error { return openBrowser(w, "link") }, nil},
@@ -104,8 +106,8 @@ func commandAt(w *console.Env, path ...string) *cobra.Command {
 // playWith plays a verb that runs without a workspace.
 func playWith(w *console.Env, name string, args ...string) error {
 	for _, v := range verbs() {
-		if word, _, _ := strings.Cut(v.use, " "); word == name {
-			return v.run(call{env: w, args: args})
+		if word, _, _ := strings.Cut(v.Use, " "); word == name {
+			return v.Run(verb.Call{Env: w, Args: args})
 		}
 	}
 	return os.ErrNotExist

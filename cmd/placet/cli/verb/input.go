@@ -1,4 +1,4 @@
-package cli
+package verb
 
 import (
 	"io"
@@ -13,9 +13,9 @@ import (
 	"placet/templates"
 )
 
-// readInput reads a file, or standard input, without its last line end.
-func readInput(w *console.Env, name string) (string, error) {
-	in, err := openInput(w, name)
+// ReadInput reads a file, or standard input, without its last line end.
+func ReadInput(w *console.Env, name string) (string, error) {
+	in, err := OpenInput(w, name)
 	if err != nil {
 		return "", err
 	}
@@ -24,16 +24,16 @@ func readInput(w *console.Env, name string) (string, error) {
 	return strings.TrimSuffix(string(body), "\n"), err
 }
 
-// openInput opens a file that is named on the command line, or standard input for "-".
-func openInput(w *console.Env, name string) (io.ReadCloser, error) {
+// OpenInput opens a file that is named on the command line, or standard input for "-".
+func OpenInput(w *console.Env, name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(w.In), nil
 	}
 	return os.Open(w.Path(name))
 }
 
-// readBelow reads a small file below a root, over no link.
-func readBelow(disk fs.FS, name string) ([]byte, error) {
+// ReadBelow reads a small file below a root, over no link.
+func ReadBelow(disk fs.FS, name string) ([]byte, error) {
 	f, err := disk.Open(name, fs.ForReading, 0)
 	if err != nil {
 		return nil, err
@@ -46,9 +46,9 @@ func readBelow(disk fs.FS, name string) ([]byte, error) {
 	return body, err
 }
 
-// checkWords refuses words of a person, and a name, that are longer than an answer's
+// CheckWords refuses words of a person, and a name, that are longer than an answer's
 // may be. what is what the words are: the reason, for example.
-func checkWords(w *console.Env, verb, of, what, words, by string) error {
+func CheckWords(w *console.Env, verb, of, what, words, by string) error {
 	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
 	if wrong == nil {
 		return nil
@@ -56,15 +56,15 @@ func checkWords(w *console.Env, verb, of, what, words, by string) error {
 	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(templates.In(w.Lang, wrong), what))
 }
 
-// orNull is a word, or nil for none.
-func orNull(s string) any {
+// OrNull is a word, or nil for none.
+func OrNull(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-func exists(path string) bool {
+func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

@@ -1,4 +1,4 @@
-package cli
+package verb
 
 import (
 	"cmp"
@@ -17,66 +17,66 @@ import (
 
 // Groups of verbs in the help, by what a person wants.
 const (
-	groupAsk        = "ask"
-	groupDecide     = "decide"
-	groupRun        = "run"
-	groupUnderstand = "understand"
-	groupSetUp      = "set-up"
-	groupFamilies   = "families"
+	GroupAsk        = "ask"
+	GroupDecide     = "decide"
+	GroupRun        = "run"
+	GroupUnderstand = "understand"
+	GroupSetUp      = "set-up"
+	GroupFamilies   = "families"
 )
 
-// inManual annotates a command with the names of its pages of the manual.
-const inManual = "manual"
+// InManual annotates a command with the names of its pages of the manual.
+const InManual = "manual"
 
-// verb is a command: what it is called, what it takes, and what it does.
-type verb struct {
-	use, group  string
-	page        string // of the manual; "" is that of the verb's name
-	about       string // a further page of it
-	least, most int    // arguments; a most of -1 is any number
-	complete    func(*console.Env) cobra.CompletionFunc
-	flags       func(*pflag.FlagSet)
+// Verb is a command: what it is called, what it takes, and what it does.
+type Verb struct {
+	Use, Group  string
+	Page        string // of the manual; "" is that of the verb's name
+	About       string // a further page of it
+	Least, Most int    // arguments; a most of -1 is any number
+	Complete    func(*console.Env) cobra.CompletionFunc
+	Flags       func(*pflag.FlagSet)
 	// One of these is set: run, or look for a verb that begins by opening the workspace to
 	// look at it.
-	run  func(c call) error
-	look func(c call, b *workspace.Workspace) error
+	Run  func(c Call) error
+	Look func(c Call, b *workspace.Workspace) error
 }
 
-// call is one use of a verb.
-type call struct {
-	ctx   context.Context
-	env   *console.Env
-	args  []string
-	flags *pflag.FlagSet
-	line  string // how the verb is used
+// Call is one use of a verb.
+type Call struct {
+	Ctx   context.Context
+	Env   *console.Env
+	Args  []string
+	Flags *pflag.FlagSet
+	Line  string // how the verb is used
 }
 
-// command makes a verb a command of the command line.
-func (v verb) command(w *console.Env) *cobra.Command {
-	cmd := &cobra.Command{Use: v.use, GroupID: v.group, Args: v.takes}
-	cmd.Annotations = map[string]string{inManual: cmp.Or(v.page, cmd.Name()) + " " + v.about}
-	if v.complete != nil {
-		cmd.ValidArgsFunction = v.complete(w)
+// Command makes a verb a command of the command line.
+func (v Verb) Command(w *console.Env) *cobra.Command {
+	cmd := &cobra.Command{Use: v.Use, GroupID: v.Group, Args: v.takes}
+	cmd.Annotations = map[string]string{InManual: cmp.Or(v.Page, cmd.Name()) + " " + v.About}
+	if v.Complete != nil {
+		cmd.ValidArgsFunction = v.Complete(w)
 	}
-	if v.flags != nil {
-		v.flags(cmd.Flags())
+	if v.Flags != nil {
+		v.Flags(cmd.Flags())
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := refuseAgent(w, cmd, args); err != nil {
+		if err := RefuseAgent(w, cmd, args); err != nil {
 			return err
 		}
-		c := call{cmd.Context(), w, args, cmd.Flags(), cmd.UseLine()}
+		c := Call{cmd.Context(), w, args, cmd.Flags(), cmd.UseLine()}
 		if err := refuseGroups(cmd.Flags()); err != nil {
 			return err
 		}
-		if v.run != nil {
-			return v.run(c)
+		if v.Run != nil {
+			return v.Run(c)
 		}
 		b, err := workspace.Look(w)
 		if err != nil {
 			return err
 		}
-		return v.look(c, b)
+		return v.Look(c, b)
 	}
 	return cmd
 }
@@ -101,23 +101,23 @@ func refuseGroups(flags *pflag.FlagSet) (err error) {
 }
 
 // takes refuses too few and too many arguments.
-func (v verb) takes(cmd *cobra.Command, args []string) error {
+func (v Verb) takes(cmd *cobra.Command, args []string) error {
 	n := len(args)
 	switch {
-	case n >= v.least && (n <= v.most || v.most < 0):
+	case n >= v.Least && (n <= v.Most || v.Most < 0):
 		return nil
-	case v.most < 0:
+	case v.Most < 0:
 		return console.Usage("cli.root.least", "command", strconv.Quote(cmd.CommandPath())).Try("say.text", "text", cmd.UseLine())
 	}
-	wants := templates.NewMessage("count.arguments", "n", v.most)
-	if v.least < v.most {
-		wants = templates.NewMessage("cli.root.arguments", "least", v.least, "most", v.most)
+	wants := templates.NewMessage("count.arguments", "n", v.Most)
+	if v.Least < v.Most {
+		wants = templates.NewMessage("cli.root.arguments", "least", v.Least, "most", v.Most)
 	}
 	return console.Usage("cli.root.takes", "command", strconv.Quote(cmd.CommandPath()), "arguments", wants, "given", n).Try("say.text", "text", cmd.UseLine())
 }
 
-// completeRuns completes a run argument.
-func completeRuns(w *console.Env) cobra.CompletionFunc {
+// CompleteRuns completes a run argument.
+func CompleteRuns(w *console.Env) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		b, err := workspace.Look(w)
 		if err != nil || len(args) > 0 {
@@ -132,9 +132,9 @@ func completeRuns(w *console.Env) cobra.CompletionFunc {
 	}
 }
 
-// completeRequests completes a request argument with what is open, and then
+// CompleteRequests completes a request argument with what is open, and then
 // the request's options.
-func completeRequests(w *console.Env) cobra.CompletionFunc {
+func CompleteRequests(w *console.Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		b, err := workspace.Look(w)
 		if err != nil {
@@ -159,8 +159,8 @@ func completeRequests(w *console.Env) cobra.CompletionFunc {
 	}
 }
 
-// orderly is the error of a verb that a signal ended in good order.
-func orderly(err error) error {
+// Orderly is the error of a verb that a signal ended in good order.
+func Orderly(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
