@@ -61,8 +61,9 @@ var floors = []floor{
 	},
 	{name: "laws", packages: []string{"internal/enginetest", "internal/browsertest"}, never: []string{"families"}},
 	{
-		name:     "wiring",
-		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+		name: "wiring",
+		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web",
+			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli", "cmd/placet", "internal/bench"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
@@ -70,6 +71,10 @@ var floors = []floor{
 			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config", "cmd/placet/workspace cmd/placet/family",
 			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/family", "cmd/placet/cli cmd/placet/workspace",
 			"cmd/placet/web cmd/placet/console", "cmd/placet/web cmd/placet/config", "cmd/placet/web cmd/placet/workspace", "cmd/placet/cli cmd/placet/web",
+			"cmd/placet/cli/verb cmd/placet/console", "cmd/placet/cli/verb cmd/placet/config", "cmd/placet/cli/verb cmd/placet/workspace",
+			"cmd/placet/cli/pal cmd/placet/console", "cmd/placet/cli/pal cmd/placet/config", "cmd/placet/cli/pal cmd/placet/workspace", "cmd/placet/cli/pal cmd/placet/cli/verb",
+			"cmd/placet/cli/nemawashi cmd/placet/console", "cmd/placet/cli/nemawashi cmd/placet/config", "cmd/placet/cli/nemawashi cmd/placet/workspace", "cmd/placet/cli/nemawashi cmd/placet/cli/verb",
+			"cmd/placet/cli cmd/placet/cli/verb", "cmd/placet/cli cmd/placet/cli/pal", "cmd/placet/cli cmd/placet/cli/nemawashi",
 			"cmd/placet cmd/placet/cli",
 		},
 		never: []string{"laws"},
@@ -89,8 +94,8 @@ var modules = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate", "cmd/placet/web"},
 	"github.com/aymanbagabas/go-udiff":         {"engine/gate"},
-	"github.com/spf13/cobra":                   {"cmd/placet/cli"},
-	"github.com/spf13/pflag":                   {"cmd/placet/cli"},
+	"github.com/spf13/cobra":                   {"cmd/placet/cli", "cmd/placet/cli/verb"},
+	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi"},
 	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},
 	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
 	// What looks like an option, or like a word that refuses, is known in one room.
@@ -118,7 +123,7 @@ var modules = map[string][]string{
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone
 	"github.com/emersion/go-sasl": {},
-	"golang.org/x/tools":          {"internal/wordcheck"},
+	"golang.org/x/tools":          {"internal/wordcheck", "internal/size"},
 	"github.com/chromedp":         {"internal/browsertest"}, // a browser is for tests alone
 	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/nemawashi"
+
 	"placet/cmd/placet/cli/verb"
 
 	"placet/cmd/placet/config"
@@ -83,8 +85,8 @@ func examine(w *console.Env) error {
 		e.clients(conf.Hook)
 		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
-		if names := environDiffers(conf.File, w.Getenv); len(names) > 0 {
-			e.add(isWarning, "environment", environHelp.In(e.w.Lang), "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
+		if names := nemawashi.EnvironDiffers(conf.File, w.Getenv); len(names) > 0 {
+			e.add(isWarning, "environment", nemawashi.EnvironHelp.In(e.w.Lang), "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
 		}
 	}
 	sick := slices.ContainsFunc(e.lines, func(d diagnosis) bool { return d.Verdict == isProblem })

@@ -8,6 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/nemawashi"
+
+	"placet/cmd/placet/cli/pal"
+
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/cobra"
@@ -143,9 +147,9 @@ func ownVerbs(family string) []verb.Verb {
 	case "optimizer":
 		return []verb.Verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
 	case "nemawashi":
-		return nemawashiVerbs()
+		return nemawashi.Verbs()
 	case "pal":
-		return []verb.Verb{planVerb(), sendVerb(), hookVerb(), exportVerb()}
+		return []verb.Verb{pal.PlanVerb(), pal.SendVerb(), pal.HookVerb(), pal.ExportVerb()}
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 
+	"placet/cmd/placet/cli/nemawashi"
+
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/pflag"
@@ -125,8 +127,8 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 	go workspace.KeepLock(ctx, b, log, end)
 	var announcing sync.WaitGroup
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
-		if names := environDiffers(b.Settings.File, w.Getenv); len(names) > 0 {
-			w.Note("cli.watch.environ", "names", strings.Join(names, ", "), "try", environHelp)
+		if names := nemawashi.EnvironDiffers(b.Settings.File, w.Getenv); len(names) > 0 {
+			w.Note("cli.watch.environ", "names", strings.Join(names, ", "), "try", nemawashi.EnvironHelp)
 		}
 		w.Note("cli.watch.at", "workspace", console.OneLine(b.Root), "runs", templates.NewMessage("count.runs", "n", runs), "waiting", waiting)
 		go keepSmall(ctx)

@@ -1,4 +1,4 @@
-package cli
+package pal
 
 import (
 	"bytes"
@@ -78,7 +78,7 @@ func workerAt(b *workspace.Workspace, session string) (*pal.Worker, reconcile.Fo
 // draft is a message that a worker wants to send.
 type draft struct{ session, of, payload string }
 
-func sendVerb() verb.Verb {
+func SendVerb() verb.Verb {
 	var d draft
 	return verb.Verb{
 		Use: "send query|ack", Least: 1, Most: 1,

@@ -1,4 +1,4 @@
-package cli
+package pal
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ import (
 // specsFolder is where the specs of ports are.
 const specsFolder = "ports"
 
-func planVerb() verb.Verb {
+func PlanVerb() verb.Verb {
 	return verb.Verb{
 		Use: "plan [FOLDER|FILE]", Most: 1,
 		Look: func(c verb.Call, b *workspace.Workspace) error {

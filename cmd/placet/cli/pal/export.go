@@ -1,4 +1,4 @@
-package cli
+package pal
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 	"placet/templates"
 )
 
-func exportVerb() verb.Verb {
+func ExportVerb() verb.Verb {
 	file := ""
 	return verb.Verb{
 		Use: "export O… --sqlite FILE", Least: 1, Most: -1, Complete: verb.CompleteRuns,

@@ -1,4 +1,4 @@
-package cli
+package nemawashi
 
 import (
 	"cmp"
@@ -21,8 +21,8 @@ import (
 	"placet/templates"
 )
 
-// nemawashiVerbs are those by which a creator begins an action and commands it.
-func nemawashiVerbs() []verb.Verb {
+// Verbs are those by which a creator begins an action and commands it.
+func Verbs() []verb.Verb {
 	return []verb.Verb{
 		newActionVerb(),
 		commandVerb("request", "request-approval", nil),

@@ -1,4 +1,4 @@
-package cli
+package pal
 
 import (
 	"bytes"
@@ -58,7 +58,7 @@ type hookRefusal struct {
 	Reason   string `json:"reason"`
 }
 
-func hookVerb() verb.Verb {
+func HookVerb() verb.Verb {
 	session := ""
 	return verb.Verb{
 		Use: "hook test-feedback", Least: 1, Most: 1, Page: "test-feedback",

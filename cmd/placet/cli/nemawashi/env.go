@@ -1,4 +1,4 @@
-package cli
+package nemawashi
 
 import (
 	"fmt"
@@ -29,9 +29,9 @@ var environKeys = []struct{ name, table, key string }{
 // slackTable is the table of those that belong to no family.
 const slackTable = "slack"
 
-// environDiffers are the seed's variables that are set and say something else than the
+// EnvironDiffers are the seed's variables that are set and say something else than the
 // settings, which alone are read.
-func environDiffers(all config.File, getenv func(string) string) (names []string) {
+func EnvironDiffers(all config.File, getenv func(string) string) (names []string) {
 	conf := all.Nemawashi
 	said := map[string]string{
 		"EMAIL_PROVIDER": conf.Mail.Provider, "EMAIL_DEFAULT_TO": conf.Mail.DefaultTo, "EMAIL_DEFAULT_FROM": conf.Mail.DefaultFrom,
@@ -48,8 +48,8 @@ func environDiffers(all config.File, getenv func(string) string) (names []string
 	return names
 }
 
-// environHelp is what to do about them.
-var environHelp = templates.NewMessage("cli.nemawashi.environ.help")
+// EnvironHelp is what to do about them.
+var EnvironHelp = templates.NewMessage("cli.nemawashi.environ.help")
 
 // environSecrets are the seed's variables that are read where they are.
 var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "SLACK_WEBHOOK_URL"}

@@ -1,0 +1,2 @@
+// Package pal holds the verbs of PAL orchestrations that are more than controls.
+package pal
