@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"placet/cmd/placet/cli/demo"
+
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
@@ -35,12 +37,12 @@ func bothFamilies() []enginetest.Suite {
 func demoTree(t testing.TB, which int) map[string]string {
 	tree := map[string]string{}
 	var runs []string
-	for _, root := range []string{"demo/faber", "demo/afl"} {
-		err := fs.WalkDir(demoFiles, root, func(p string, d fs.DirEntry, err error) error {
+	for _, root := range []string{"stories/faber", "stories/afl"} {
+		err := fs.WalkDir(demo.Files, root, func(p string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			body, err := demoFiles.ReadFile(p)
+			body, err := demo.Files.ReadFile(p)
 			rel := strings.TrimPrefix(p, root+"/")
 			tree[rel] = string(body)
 			if path.Base(rel) == "state.json" {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/demo"
+
 	"placet/cmd/placet/cli/nemawashi"
 
 	"placet/cmd/placet/cli/pal"
@@ -137,7 +139,7 @@ func verbs() []verb.Verb {
 		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
-		initVerb(), trustVerb(), clientHookVerb(), loginVerb(), doctorVerb(), demoVerb(), schemaVerb(), versionVerb(),
+		initVerb(), trustVerb(), clientHookVerb(), loginVerb(), doctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),
 	}
 }
 

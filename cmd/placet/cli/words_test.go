@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"placet/cmd/placet/cli/demo"
+
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/cobra"
@@ -114,13 +116,13 @@ func playWith(w *console.Env, name string, args ...string) error {
 }
 
 func TestTheDemoHasWordsInEveryLanguage(t *testing.T) {
-	for _, key := range demoWords.FindAllString(demoScript, -1) {
+	for _, key := range demo.Words.FindAllString(demo.Script, -1) {
 		if key = strings.TrimPrefix(key, "@@"); templates.Text(templates.English, key) == key {
 			t.Errorf("there are no words for %s", key)
 		}
 	}
 	for _, lang := range templates.Languages() {
-		if script := demoIn(lang); demoWords.MatchString(script) || strings.Count(script, "\n") != strings.Count(demoScript, "\n") {
+		if script := demo.In(lang); demo.Words.MatchString(script) || strings.Count(script, "\n") != strings.Count(demo.Script, "\n") {
 			t.Errorf("%s: the demo lacks words", lang)
 		}
 	}

@@ -1,4 +1,5 @@
-package cli
+// Package demo plays the stories that show what placet does.
+package demo
 
 import (
 	"cmp"
@@ -30,29 +31,30 @@ import (
 	"placet/templates"
 )
 
-// demoFiles are three workspaces: one as FABER's own scripts leave it, six runs
+// Files are three workspaces: one as FABER's own scripts leave it, six runs
 // that wait for a person, one for each kind of request; one with an AFL session
 // whose checkpoint nobody has begun; and one with the inputs of an optimisation
 // cycle. The other stories begin in an empty one.
 //
-//go:embed all:demo
-var demoFiles embed.FS
+//go:embed all:stories
+var Files embed.FS
 
-// demoScript is what the demo says and does, with @@KEY for words of that key.
+// Script is what the demo says and does, with @@KEY for words of that key.
 //
-//go:embed demo/demo.sh
-var demoScript string
+//go:embed stories/demo.sh
+var Script string
 
-var demoWords = regexp.MustCompile(`@@[a-z_.]+`)
+// Words matches the keys in the script.
+var Words = regexp.MustCompile(`@@[a-z_.]+`)
 
-// demoIn is the demo in a language.
-func demoIn(lang string) string {
-	return demoWords.ReplaceAllStringFunc(demoScript, func(key string) string {
+// In is the demo in a language.
+func In(lang string) string {
+	return Words.ReplaceAllStringFunc(Script, func(key string) string {
 		return templates.ShellWord(templates.Text(lang, strings.TrimPrefix(key, "@@")))
 	})
 }
 
-func demoVerb() verb.Verb {
+func Verb() verb.Verb {
 	var keep, step bool
 	var database, mailbox string
 	return verb.Verb{
@@ -141,7 +143,7 @@ func demoFolder(story string) (string, error) {
 	if err = cmp.Or(err, os.Mkdir(dir, 0o777)); err != nil {
 		return home, err
 	}
-	tree, err := fs.Sub(demoFiles, "demo/"+story)
+	tree, err := fs.Sub(Files, "stories/"+story)
 	if err == nil {
 		err = os.CopyFS(dir, tree)
 	}
@@ -158,7 +160,7 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", demoIn(w.Lang))
+	cmd := exec.CommandContext(ctx, "sh", "-eu", "-c", In(w.Lang))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = home, w.Out, w.Err
 	cmd.Env = append(demoEnviron(w.Environ, home, w.Lang), "PLACET="+self, "STORY="+story, "STEP=", "STRONG=", "FAINT=", "PLAIN=")
 	if w.Colour {
