@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/setup"
+
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/pflag"
@@ -106,7 +108,7 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 func openAsks(c verb.Call) (*workspace.Asks, error) {
 	a, err := workspace.OpenAsks(c.Ctx, c.Env)
 	if err == nil && !a.Env.InGitHook() {
-		_, _ = exclude(a.Env, a.Root, ignored) // init says what is wrong
+		_, _ = setup.Exclude(a.Env, a.Root, setup.Ignored) // init says what is wrong
 	}
 	return a, err
 }

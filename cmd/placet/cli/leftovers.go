@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"placet/cmd/placet/cli/setup"
+
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/store"
@@ -20,8 +22,8 @@ var earlierFiles = []string{"actions", "blind", "recall", "recall-live"}
 // hideScratch has git ignore placet's scratch and temporary files, as init does: a
 // daemon that is killed leaves some of them.
 func hideScratch(b *workspace.Workspace, log *slog.Logger) {
-	if _, err := exclude(b.Env, b.Root, ignored); err != nil {
-		log.Debug("cannot have git ignore what placet leaves", "names", ignored, "err", err)
+	if _, err := setup.Exclude(b.Env, b.Root, setup.Ignored); err != nil {
+		log.Debug("cannot have git ignore what placet leaves", "names", setup.Ignored, "err", err)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"placet/cmd/placet/cli/setup"
+
 	"placet/cmd/placet/cli/verb"
 
 	"placet/cmd/placet/config"
@@ -61,7 +63,7 @@ func serveAgent(c verb.Call) error {
 	all := sync.OnceValue(asks.Whole)
 	served.Go(func() { asks.Serve(ctx) })
 	if !w.InGitHook() {
-		go func() { _, _ = exclude(asks.Env, asks.Root, ignored) }() // init says what is wrong
+		go func() { _, _ = setup.Exclude(asks.Env, asks.Root, setup.Ignored) }() // init says what is wrong
 	}
 	who := facade.Identity{Roles: facade.Roles, Source: "mcp"}
 	server := mcp.New(mcp.Options{

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/setup"
+
 	"placet/cmd/placet/cli/demo"
 
 	"placet/cmd/placet/cli/nemawashi"
@@ -139,7 +141,7 @@ func verbs() []verb.Verb {
 		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
-		initVerb(), trustVerb(), clientHookVerb(), loginVerb(), doctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),
+		setup.InitVerb(), trustVerb(), clientHookVerb(), loginVerb(), setup.DoctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/cli/setup"
+
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/pflag"
@@ -152,8 +154,8 @@ func printState(b *workspace.Workspace, s workspace.Summary) {
 	if !s.Daemon {
 		b.Env.Note("cli.status.nodaemon")
 	}
-	if name := remoteName(b.Root); name != "" {
-		b.Env.Note("cli.status.warning", "text", name, "try", noEvents)
+	if name := setup.RemoteName(b.Root); name != "" {
+		b.Env.Note("cli.status.warning", "text", name, "try", setup.NoEvents)
 	}
 	noteBlind(b, s.Blind)
 	if s.Held != "" {

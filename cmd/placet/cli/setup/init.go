@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ import (
 	"placet/templates"
 )
 
-func initVerb() verb.Verb {
+func InitVerb() verb.Verb {
 	var clients []string
 	prints := false
 	return verb.Verb{
@@ -44,7 +44,7 @@ func initVerb() verb.Verb {
 				if prints {
 					return console.Usage("cli.init.print").Try("say.text", "text", "placet init --for "+hook.Names(false)[0]+" --print")
 				}
-				return initWorkspace(c.Env, root, conf, nil)
+				return InitWorkspace(c.Env, root, conf, nil)
 			}
 			if unread != nil {
 				return unread
@@ -60,7 +60,7 @@ func initVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			return initWorkspace(c.Env, root, conf, plan)
+			return InitWorkspace(c.Env, root, conf, plan)
 		},
 	}
 }
@@ -86,8 +86,8 @@ type initialized struct {
 	Clients []clientFile `json:"clients,omitempty"`
 }
 
-// initWorkspace makes a folder a workspace, and the files of clients what they are to be.
-func initWorkspace(w *console.Env, root string, conf config.Settings, clients []clientFile) error {
+// InitWorkspace makes a folder a workspace, and the files of clients what they are to be.
+func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []clientFile) error {
 	done := initialized{Workspace: root, Clients: clients}
 	disk := fs.OS(root)
 	if err := done.create(disk, "placet.toml", 0, func() error { return add(disk, "placet.toml", fs.ForCreating, config.InitialSettings) }); err != nil {
@@ -101,7 +101,7 @@ func initWorkspace(w *console.Env, root string, conf config.Settings, clients []
 		return console.Refused("cli.init.write", "file", scratchIgnore, "error", console.Plain(err))
 	}
 	var err error
-	if done.Ignored, err = exclude(w, root, excluded); err != nil {
+	if done.Ignored, err = Exclude(w, root, excluded); err != nil {
 		w.Note("cli.init.exclude", "names", strings.Join(excluded, " "), "error", console.Plain(err))
 	}
 	if excludeFile(w, root) != "" {
@@ -214,22 +214,22 @@ func add(disk fs.FS, name string, how fs.How, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// ignored are the names that git must not see in any workspace: placet's scratch and
+// Ignored are the names that git must not see in any workspace: placet's scratch and
 // its temporary files.
-var ignored = []string{".placet/", ".placet-*.tmp"}
+var Ignored = []string{".placet/", ".placet-*.tmp"}
 
 // excluded are all names that git must not see: besides, the lock files of FABER's
 // runs, the progress of PAL's workers, who rewrite it several times a second, and the
 // optimizer's audit databases, in whichever root, with what SQLite lays
 // beside one. Committed while the daemon writes them, they are torn.
-var excluded = slices.Concat(ignored, []string{
+var excluded = slices.Concat(Ignored, []string{
 	"state.json.lock", ".next-id.lock", ".pal/orchestrations/**/progress.json",
 	"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal",
 })
 
-// exclude has this clone's git ignore names, and returns those that it did not ignore
+// Exclude has this clone's git ignore names, and returns those that it did not ignore
 // before. Outside of git there is nothing to do.
-func exclude(w *console.Env, root string, names []string) ([]string, error) {
+func Exclude(w *console.Env, root string, names []string) ([]string, error) {
 	file := excludeFile(w, root)
 	if file == "" {
 		return nil, nil

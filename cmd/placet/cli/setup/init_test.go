@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"os"
@@ -19,7 +19,7 @@ func TestGitIgnoresTheAuditDatabasesOfEachRoot(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	e := &examination{w: &console.Env{Getenv: os.Getenv}, root: tree}
-	if _, err := exclude(e.w, tree, excluded); err != nil {
+	if _, err := Exclude(e.w, tree, excluded); err != nil {
 		t.Fatal(err)
 	}
 	for _, root := range layout.OptimizerRoots {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package cli
+package setup
 
 // remoteName is the kind of a file system on which other machines may write,
 // "" for a local one or where nobody can tell.

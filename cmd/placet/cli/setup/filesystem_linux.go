@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ var remote = map[int64]string{
 	0x5346414f: "AFS", 0x00c36400: "Ceph",
 }
 
-// remoteName is the kind of a file system on which other machines may write,
+// RemoteName is the kind of a file system on which other machines may write,
 // "" for a local one.
-func remoteName(root string) string {
+func RemoteName(root string) string {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(root, &s); err != nil {
 		return ""
@@ -33,8 +33,8 @@ func (e *examination) fileSystem() {
 		e.add(isWarning, "files", "", "cli.doctor.files.unknown", "error", err)
 		return
 	}
-	if name := remoteName(e.root); name != "" {
-		e.add(isWarning, "files", "", "say.text", "text", name+": "+noEvents.In(e.w.Lang))
+	if name := RemoteName(e.root); name != "" {
+		e.add(isWarning, "files", "", "say.text", "text", name+": "+NoEvents.In(e.w.Lang))
 	} else {
 		e.add(isFine, "files", "", "cli.doctor.files.local")
 	}

@@ -1,4 +1,4 @@
-package cli
+package setup
 
 import (
 	"cmp"
@@ -26,11 +26,11 @@ import (
 	"placet/templates"
 )
 
-func doctorVerb() verb.Verb {
+func DoctorVerb() verb.Verb {
 	return verb.Verb{
 		Use:   "doctor",
 		Group: verb.GroupSetUp,
-		Run:   func(c verb.Call) error { return examine(c.Env) },
+		Run:   func(c verb.Call) error { return Examine(c.Env) },
 	}
 }
 
@@ -69,7 +69,7 @@ func (e *examination) add(verdict, subject, do string, key templates.Key, pairs 
 	e.lines = append(e.lines, diagnosis{verdict, subject, e.w.Text(key, pairs...), do})
 }
 
-func examine(w *console.Env) error {
+func Examine(w *console.Env) error {
 	root, err := config.FindRoot(w)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (e *examination) git() {
 		return
 	}
 	body, _ := config.ReadSmall(path)
-	missing := missingLines(string(body), ignored)
+	missing := missingLines(string(body), Ignored)
 	if len(missing) > 0 && !e.ignores(missing) {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.ignore.do", "file", path), "cli.doctor.git.ignore", "version", version, "names", templates.List(e.w.Lang, "list.and", missing))
 		return
@@ -271,8 +271,8 @@ func (e *examination) watches(live int) {
 	}
 }
 
-// noEvents is what a file system means for placet on which other machines write.
-var noEvents = templates.NewMessage("cli.doctor.noevents")
+// NoEvents is what a file system means for placet on which other machines write.
+var NoEvents = templates.NewMessage("cli.doctor.noevents")
 
 // fewWatches and fewInstances are limits that an editor and a browser use up.
 const (
