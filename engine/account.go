@@ -172,7 +172,7 @@ type OpenRequest struct {
 	// Binding are the files that an answer is bound to, as they are shown.
 	Binding []SeenArtifact `json:"binding"`
 	// Editable are the files whose texts an answer may change.
-	Editable []EditableFile `json:"-"`
+	Editable []EditableFile `json:"editable,omitempty"`
 	// Changed are the binding artifacts that are not what was asked about.
 	Changed []ChangedArtifact `json:"changed"`
 	// Voids is how often answers were void, and Void says why the last ones are, "" for none.
@@ -207,8 +207,9 @@ type OpenRequest struct {
 // EditableFile is a file whose text a reviewer may change, the N-th artifact of the request,
 // with the text that is shown of it.
 type EditableFile struct {
-	N          int
-	Path, Text string
+	N    int    `json:"n"`
+	Path string `json:"path"`
+	Text string `json:"-"`
 }
 
 // PendingAnswer is an answer that is on disk and not carried out yet.

@@ -10,18 +10,18 @@ import (
 // AskRoot is the default root of asks.
 const AskRoot = ".asks"
 
-// AskEdits is the folder of the texts that were approved as a person changed them.
-const AskEdits = "answer.artifacts"
-
 // AskEdit is where the text stands, in the folder of the ask, that was approved in the place of
 // its n-th artifact.
 func AskEdit(n int, artifact string) string {
-	base := path.Base(artifact)
-	if !isOrdinary(base) {
-		base = "text"
+	name := fmt.Sprintf("answer-%d", n)
+	if ext := path.Ext(artifact); askEdit.MatchString(name + ext) {
+		name += ext
 	}
-	return fmt.Sprintf("%s/%d-%s", AskEdits, n, base)
+	return name
 }
+
+// askEdit matches the names of such files.
+var askEdit = regexp.MustCompile(`^answer-[1-9]\d?(\.[A-Za-z0-9]{1,16})?$`)
 
 // askID is lower case alone, so that no file system makes one folder of two.
 var askID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -40,7 +40,7 @@ var askFiles = newTable(
 	pattern{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
 	pattern{"answer.json", jsonBy("answer", Placet)},
 	pattern{"answer.md", textBy("answer-text", Placet)},
-	pattern{AskEdits + "/{file}", textBy("answer-edit", Placet)},
+	pattern{"{edit}", textBy("answer-edit", Placet)},
 	pattern{"reuse.json", jsonBy(KindReuse, Placet)},
 )
 

@@ -18,6 +18,7 @@ type pattern struct {
 var placeholders = map[string]func(name string) bool{
 	"{request}":    IsRequestID,
 	"{form}":       formView.MatchString,
+	"{edit}":       askEdit.MatchString,
 	"{copy}":       isResponseCopy,
 	"{checkpoint}": IsAFLCheckpoint,
 	"{n}":          func(name string) bool { _, ok := parseCount(name); return ok },

@@ -201,6 +201,9 @@ func (a *Ask) checkArtifacts() error {
 		switch {
 		case !layout.IsArtifact(f.Path):
 			return templates.Errorf("ask.refuse.artifact.path", "i", i, "path", strconv.Quote(f.Path))
+		case f.Editable && slices.ContainsFunc(a.Artifacts[:i], func(other Artifact) bool { return other.Path == f.Path }),
+			slices.ContainsFunc(a.Artifacts[:i], func(other Artifact) bool { return other.Path == f.Path && other.Editable }):
+			return templates.Errorf("ask.refuse.artifact.twice", "i", i, "path", f.Path)
 		case f.Editable && (own[a.Type] == nil || !f.IsBinding()):
 			return templates.Errorf("ask.refuse.artifact.editable", "i", i)
 		}
@@ -271,7 +274,7 @@ func (r *view) resolve() error {
 		case f.SHA256 != "" && f.SHA256 != d.Sum.Hex():
 			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
 		}
-		if err := gate.CheckEditable(string(d.Body)); f.Editable && !d.Unsettled() && err != nil {
+		if err := r.checkEditable(d); f.Editable && !d.Unsettled() && err != nil {
 			return templates.Errorf("ask.refuse.artifact.edit", "i", i, "path", f.Path, "problem", err)
 		}
 		f.SHA256 = d.Sum.Hex()
@@ -279,6 +282,14 @@ func (r *view) resolve() error {
 		f.Binding = &binding
 	}
 	return r.readRound()
+}
+
+// checkEditable says why a person cannot change a file, nil if they can.
+func (r *view) checkEditable(d engine.Document) error {
+	if ignored, known := r.Fact(engine.IgnoredNeed + d.Path); known && len(ignored.Body) > 0 {
+		return templates.Errorf("ask.refuse.artifact.ignored")
+	}
+	return gate.CheckEditable(string(d.Body))
 }
 
 // awaitsOther reports whether the ask that this one supersedes is still open.

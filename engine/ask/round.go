@@ -120,12 +120,27 @@ func (r *view) since(st State, issued bool) string {
 	if comment := templates.Cut(string(r.round.Comment), largestComment); !templates.Blank(comment) {
 		parts = append(parts, templates.Quote(comment))
 	}
-	parts = append(parts, r.changes(st)...)
+	shown := r.shownIn(st)
+	if a := st.Answer; a != nil {
+		for _, e := range a.Edits {
+			lines, more := gate.Difference(shown[e.Path], e.Text)
+			parts = append(parts, r.difference("ask.round.edited", e.Path, lines, more))
+		}
+	}
+	parts = append(parts, r.changes(st, shown)...)
 	return templates.CutWith(strings.Join(parts, "\n\n"), largestSince, "\n"+r.Say("form.cut"))
 }
 
-// changes say, for each file, what changed since the round before was asked.
-func (r *view) changes(before State) (parts []string) {
+// difference shows what changed in a file.
+func (r *view) difference(key templates.Key, file string, lines []string, more int) string {
+	if more > 0 {
+		lines = append(lines, r.Say("ask.round.more", "n", more))
+	}
+	return r.Say(key, "file", file) + "\n" + strings.Join(lines, "\n")
+}
+
+// shownIn are the texts of the files that another ask showed.
+func (r *view) shownIn(before State) map[string]string {
 	shown := map[string]string{}
 	if d := r.Snap.Doc(r.requestOf(before.AskID)); d.Present() && d.Sum == engine.Digest(before.RequestDigest) {
 		if req, err := gate.ReadRequest(d.Path, d.Body); err == nil {
@@ -136,6 +151,12 @@ func (r *view) changes(before State) (parts []string) {
 			}
 		}
 	}
+	return shown
+}
+
+// changes say, for each file, what changed since the round before was asked, which showed
+// these texts.
+func (r *view) changes(before State, shown map[string]string) (parts []string) {
 	for _, f := range r.ask.Artifacts {
 		i := slices.IndexFunc(before.Ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path })
 		d := r.Snap.Doc(f.Path)
@@ -156,10 +177,7 @@ func (r *view) changes(before State) (parts []string) {
 			parts = append(parts, r.Say("ask.round.other", "file", f.Path))
 			continue
 		}
-		if more > 0 {
-			lines = append(lines, r.Say("ask.round.more", "n", more))
-		}
-		parts = append(parts, r.Say("ask.round.changed", "file", f.Path)+"\n"+strings.Join(lines, "\n"))
+		parts = append(parts, r.difference("ask.round.changed", f.Path, lines, more))
 	}
 	for _, f := range before.Ask.Artifacts {
 		if !slices.ContainsFunc(r.ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path }) {

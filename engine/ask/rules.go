@@ -177,7 +177,12 @@ func (r *view) isBeingWritten() bool {
 // place. A file that answers this ask is what a crash left.
 func (r *view) isAnswerFree() bool {
 	free := true
-	docs := append(r.Snap.Under(layout.AskEdits), r.Snap.In("answer.json"), r.Snap.In("answer.md"))
+	docs := []engine.Document{r.Snap.In("answer.json"), r.Snap.In("answer.md")}
+	for i, f := range r.State.Ask.Artifacts {
+		if f.Editable {
+			docs = append(docs, r.Snap.In(layout.AskEdit(i+1, f.Path)))
+		}
+	}
 	for _, d := range docs {
 		if d.Absent() || d.Unsettled() || r.isLeftOver(d) {
 			continue
@@ -194,7 +199,7 @@ func (r *view) isLeftOver(d engine.Document) bool {
 		RequestID text   `json:"request_id"`
 		AskedAt   text   `json:"asked_at"`
 	}
-	if path.Base(path.Dir(d.Path)) == layout.AskEdits {
+	if strings.HasPrefix(path.Base(d.Path), "answer-") {
 		return d.IssuedHere()
 	}
 	if path.Ext(d.Path) == ".md" {

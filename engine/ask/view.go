@@ -212,6 +212,9 @@ func (r *view) tell(a *engine.RunView) {
 		lines = append(lines, engine.Fact{Label: r.Say("page.given"), Value: r.Say("run.reason.answer",
 			"answer", st.Answer.Response, "user", st.Answer.By.User, "source", st.Answer.By.Source)})
 	}
+	for _, e := range st.Edited() {
+		lines = append(lines, engine.Fact{Label: r.Say("ask.edited", "file", e.Path), Value: e.File})
+	}
 	if u := r.reuse; u != nil {
 		lines = append(lines, engine.Fact{Label: r.Say("ask.fact.used"), Value: r.Say("ask.used", "n", u.Times, "first", u.FirstAt, "last", u.LastAt)})
 	}

@@ -406,7 +406,7 @@ func (a Evaluation) other(r Receipt, d engine.Document) string {
 	if a.checkWords(&claim.Answer) != "" || a.same(r, claim.Answer) {
 		return ""
 	}
-	return a.say("after.says", "file", code(d.Path), "said", said(a.Lang, claim.Response, claim.Selected))
+	return a.say("after.says", "file", code(d.Path), "said", said(a.Lang, claim.Response, claim.Selected, claim.Edits))
 }
 
 // claim returns what an answer file says.
@@ -452,7 +452,7 @@ func (r Receipt) closed(lang string) string {
 	how := templates.NewMessage("gate.closed.result", "result", templates.Inline(r.Result))
 	switch {
 	case r.Result == Accepted:
-		how = templates.NewMessage("gate.closed.accepted", "said", said(lang, r.Response, r.Selected),
+		how = templates.NewMessage("gate.closed.accepted", "said", said(lang, r.Response, r.Selected, r.Edits),
 			"user", code(r.ProvidedBy.Shown(lang, r.KnownAs)), "source", code(r.ProvidedBy.Source))
 	case r.Result == Expired:
 		how = templates.NewMessage("gate.closed.expired", "answer", quoted(r.Response))

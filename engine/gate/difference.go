@@ -21,10 +21,9 @@ func Difference(then, now string) (lines []string, more int) {
 		return nil, 0
 	}
 	for line := range strings.Lines(udiff.Unified("asked", "now", then, now)) {
-		if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "+++ ") {
-			lines = append(lines, strings.TrimRight(line, "\n"))
-		}
+		lines = append(lines, strings.TrimRight(line, "\n"))
 	}
+	lines = lines[min(2, len(lines)):] // the names of the two
 	if n := len(lines); n > shownDiff {
 		return lines[:shownDiff], n - shownDiff
 	}

@@ -50,25 +50,34 @@ func (r Request) Editable() (list []engine.EditableFile) {
 	return list
 }
 
-// checkEdits refuses an answer that changes what it may not. Texts that are as they were shown
-// are no edits.
+// checkEdits refuses an answer that changes what it may not, and puts its edits into the
+// request's order. Texts that are as they were shown are no edits.
 func (a Evaluation) checkEdits(answer *Answer) string {
-	editable, seen := a.Request.Editable(), map[string]bool{}
-	var edits []Edit
+	given, size := map[string]Edit{}, 0
 	for _, e := range answer.Edits {
-		i := slices.IndexFunc(editable, func(f engine.EditableFile) bool { return f.Path == e.Path })
-		if i < 0 || seen[e.Path] {
+		known := slices.ContainsFunc(a.Request.Editable(), func(f engine.EditableFile) bool { return f.Path == e.Path })
+		if _, twice := given[e.Path]; twice || !known {
 			return a.say("edit.unknown", "file", code(answer.Path), "artifact", code(e.Path))
 		}
-		seen[e.Path] = true
-		if err := CheckEditable(e.Text); err != nil {
+		given[e.Path] = e
+	}
+	answer.Edits = nil
+	for _, f := range a.Request.Editable() {
+		e, ok := given[f.Path]
+		if !ok || e.Text == f.Text {
+			continue
+		}
+		err := CheckEditable(e.Text)
+		if size += len(e.Text); err == nil && size > carriedAll {
+			err = templates.Errorf("gate.edit.all", "most", carriedAll)
+		}
+		switch {
+		case err == nil:
+			answer.Edits = append(answer.Edits, e)
+		case Approves(answer.Response): // else nobody uses the text
 			return a.say("edit.bad", "file", code(answer.Path), "artifact", code(e.Path), "problem", err)
 		}
-		if e.Text != editable[i].Text {
-			edits = append(edits, e)
-		}
 	}
-	answer.Edits = edits
 	return ""
 }
 
@@ -86,34 +95,39 @@ func editMarks(n int, digest engine.Digest, lang string) (begin, end string) {
 
 // takeEdits takes what the reviewer made of texts out of the form, and puts those that were
 // shown in their place: all else of the form is compared with what was written.
-func (f *filledForm) takeEdits(r Request) {
+func (f *filledForm) takeEdits(r Request) *schemas.Error {
+	if _, sent := lastItem(f.lines); !sent {
+		return nil
+	}
 	for _, file := range r.Editable() {
 		number := strconv.Itoa(file.N)
 		begin := slices.IndexFunc(f.lines, func(line string) bool { return marks(line, partText+" "+number, f.Digest) })
 		if begin < 0 {
-			continue
+			continue // the text was too long to be shown whole, or the form is void
 		}
 		end := begin + slices.IndexFunc(f.lines[begin:], func(line string) bool { return marks(line, partEnd+" "+number, f.Digest) })
 		if end < begin {
-			continue
+			return lost(partEnd, mark(partEnd+" "+number, f.Digest, ""))
 		}
 		written := strings.Split(templates.Fence(file.Text), "\n")
 		have := strings.Split(trimBlank(strings.Join(f.lines[begin+1:end], "\n")), "\n")
-		first, last := len(have) > 1 && sameLine(have[0], written[0]), sameLine(have[len(have)-1], written[len(written)-1])
-		if !first || !last {
-			continue // the line that is missing makes the form void
+		fence := asIs(written[0])
+		switch {
+		case len(have) < 2 || !sameLine(have[0], written[0]):
+			return flaw(begin+2, templates.NewMessage("gate.form.lost.text"), fence)
+		case !sameLine(have[len(have)-1], written[len(written)-1]):
+			return flaw(end, templates.NewMessage("gate.form.lost.text"), fence)
 		}
 		if !slices.EqualFunc(have, written, sameLine) {
 			text := strings.Join(have[1:len(have)-1], "\n")
-			if strings.HasSuffix(file.Text, "\n") {
-				text += "\n"
-			}
+			text += file.Text[len(strings.TrimRight(file.Text, "\n")):] // which the form does not show
 			f.Edits = append(f.Edits, Edit{file.Path, text})
 		}
 		shown := slices.Concat([]string{""}, written, []string{""})
 		f.moved = append(f.moved, movedLines{begin + 1 + len(shown), end - begin - 1 - len(shown)})
 		f.lines = slices.Concat(f.lines[:begin+1], shown, f.lines[end:])
 	}
+	return nil
 }
 
 // movedLines says by how many lines those behind one, by number, stood further down in the

@@ -75,8 +75,8 @@ func TestAChangeThatDoesNotCount(t *testing.T) {
 		"hidden":                {"rm -r old", "rm -r old \u200b/", "characters that nobody can see"},
 		"empty":                 {plan, "", "it is empty"},
 		"a conflict":            {"rm -r old", "<<<<<<< HEAD\nrm\n=======\nmv\n>>>>>>> theirs", "merge-conflict"},
-		"no mark":               {"<!-- placet end 1 ", "<!-- placet ends ", "the line"},
-		"no fence":              {"````\n# Plan", "# Plan", "the line"},
+		"no mark":               {"<!-- placet end 1 ", "<!-- placet ends ", "the line that ends the text"},
+		"no fence":              {"````\n# Plan", "# Plan", "a line around the text"},
 		"a line below the text": {"What counts is this text.", "What counts is that text.", "line %d "},
 		"hidden comment":        {"\n\n\n\n- [x] submit", "\n\nfine <!-- no -->\n\n- [x] submit", "line %d,"},
 	} {
@@ -130,7 +130,24 @@ func TestAResponseChangesTexts(t *testing.T) {
 			t.Errorf("%.80s: %v, %q", edits, v.Answer, v.Problem)
 		}
 	}
-	r := editable()
+	// The order of edits says nothing, and what nobody would use refuses no rejection.
+	r, other := editable(), "other\n"
+	r.Artifacts = append(r.Artifacts, Artifact{Path: "b.md", SHA256: engine.Sum([]byte(other)).Hex(), Binding: true, Text: &other, Editable: true})
+	two := asking(file("response.json", response("approve", `, "edits": [{"path": "b.md", "text": "b"}, {"path": "plan.md", "text": "a"}]`)),
+		file("response (copy).json", response("approve", `, "edits": [{"path": "plan.md", "text": "a"}, {"path": "b.md", "text": "b"}]`)))
+	two.Request = r
+	if v := judge(two); v.Answer == nil || !cmp.Equal(v.Answer.Edits, []Edit{{"plan.md", "a"}, {"b.md", "b"}}) {
+		t.Errorf("the same edits in another order: %v, %q", v.Answer, v.Problem)
+	}
+	two.Docs[1] = file("response (copy).json", response("approve", ""))
+	if v := judge(two); v.Answer != nil || !strings.Contains(v.Problem, "with `plan.md` changed (sha256 ") {
+		t.Errorf("answers that change texts otherwise: %v, %q", v.Answer, v.Problem)
+	}
+	reject := asking(file("response.json", response("reject", `, "edits": [{"path": "plan.md", "text": ""}]`)))
+	if reject.Request = editable(); judge(reject).Answer == nil {
+		t.Errorf("a rejection beside an empty text: %q", judge(reject).Problem)
+	}
+	r = editable()
 	r.Artifacts[0].Editable = false
 	body := `{"request_id": "` + r.RequestID + `", "response": "approve", "provided_by": {"user": "kim", "source": "file"}, "edits": [{"path": "plan.md", "text": "x"}]}`
 	a := asking(file("response.json", body))

@@ -242,7 +242,7 @@ func (r Receipt) decides() bool { return r.Result == Accepted || r.Result == Exp
 func (r Receipt) agrees(stated Receipt) bool {
 	by := r.Result != Accepted || stated.ProvidedBy == By{} || r.ProvidedBy == stated.ProvidedBy
 	return by && r.Result == stated.Result && Fold(r.Response) == Fold(stated.Response) && sameSet(r.Selected, stated.Selected) &&
-		plainText(r.Comment) == plainText(stated.Comment)
+		plainText(r.Comment) == plainText(stated.Comment) && slices.Equal(r.Edits, stated.Edits)
 }
 
 // Repeats reports whether a receipt records the decision that a state says, about what
@@ -253,7 +253,7 @@ func (r Receipt) Repeats(stated Receipt) bool {
 
 // outcome says what became of a request.
 func (r Receipt) outcome(lang string) string {
-	words := said(lang, r.Response, r.Selected)
+	words := said(lang, r.Response, r.Selected, r.Edits)
 	switch {
 	case r.Result == Expired:
 		return templates.Phrase(lang, "gate.outcome.expired", "said", words)

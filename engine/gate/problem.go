@@ -159,18 +159,21 @@ func notAllowed(a Evaluation, path string, known []string) string {
 func differ(lang string, answers []Decision) string {
 	var lines []string
 	for _, a := range answers {
-		lines = append(lines, templates.Phrase(lang, "gate.differ.line", "file", code(a.Path), "said", said(lang, a.Response, a.Selected)))
+		lines = append(lines, templates.Phrase(lang, "gate.differ.line", "file", code(a.Path), "said", said(lang, a.Response, a.Selected, a.Edits)))
 	}
 	return templates.Phrase(lang, "gate.differ", "answers", strings.Join(lines, "\n"))
 }
 
 // said is what an answer says, quoted.
-func said(lang, response string, selected []string) string {
+func said(lang, response string, selected []string, edits []Edit) string {
 	text := quoted(response)
 	// The first of several options is named already.
 	selected = slices.DeleteFunc(slices.Clone(selected), func(s string) bool { return s == response })
 	if len(selected) > 0 {
 		text = templates.Phrase(lang, "gate.said.with", "answer", text, "all", listed(lang, selected))
+	}
+	for _, e := range edits {
+		text = templates.Phrase(lang, "gate.said.edit", "answer", text, "file", code(e.Path), "sum", e.SHA256()[:12])
 	}
 	return text
 }

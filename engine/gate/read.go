@@ -65,7 +65,9 @@ func (f *filledForm) read(body []byte, r Request) *schemas.Error {
 	if problem := f.readFirst(r.RequestID); problem != nil {
 		return problem
 	}
-	f.takeEdits(r)
+	if problem := f.takeEdits(r); problem != nil {
+		return problem
+	}
 	if problem := f.findParts(); problem != nil {
 		return problem
 	}

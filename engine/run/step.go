@@ -122,7 +122,7 @@ func (b *bound[S, V]) isProven(q *Request) bool {
 		return false
 	}
 	a := b.LateAnswer(q)
-	return a != nil && a.Response == string(q.Response) && slices.Equal(a.Selected, q.Selected)
+	return a != nil && a.Response == string(q.Response) && slices.Equal(a.Selected, q.Selected) && a.Comment == string(q.Comment) && slices.Equal(a.Edits, q.Edits)
 }
 
 // HasReceipt reports whether this machine wrote the receipt that stands beside a closed

@@ -101,14 +101,21 @@ func plainVerb(d workspace.Decision) verb.Verb {
 			if err := wasShown(b, t, digest, answerCommand(t, d.Verb, more)); err != nil {
 				return err
 			}
-			give := func(made []gate.Edit) error {
+			command := answerCommand(t, d.Verb, more)
+			if edits == "" {
+				return giveReply(c.Ctx, b, t, r, digest == "", command)
+			}
+			return editing(c.Ctx, b, t, edits, func(made []gate.Edit) error {
+				now, err := b.OneRequest(t.Run.String() + ":" + t.Request) // an editor takes its time
+				if err != nil {
+					return err
+				}
+				if now.Digest != t.Digest {
+					return wasShown(b, now, t.Digest.Hex(), command)
+				}
 				r.Edits = made
-				return giveReply(c.Ctx, b, t, r, digest == "", answerCommand(t, d.Verb, more))
-			}
-			if edits != "" {
-				return editing(c.Ctx, b, t, edits, give)
-			}
-			return give(nil)
+				return giveReply(c.Ctx, b, now, r, digest == "", command)
+			})
 		},
 	}
 }

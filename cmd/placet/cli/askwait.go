@@ -196,11 +196,13 @@ func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error
 		ended[i] = st
 		list, code = append(list, append(st.AnswerFile(), more...)), max(code, x.code(st))
 	}
-	if x.apply {
-		for _, st := range ended {
-			if err := a.Apply(st); err != nil {
-				return err
-			}
+	for _, st := range ended {
+		err := a.CheckEdited(st)
+		if err == nil && x.apply && st.Status == ask.Answered && x.code(st) == console.ExitFine {
+			err = a.Apply(st)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	data := any(list)

@@ -501,7 +501,7 @@ func TestMCPSaysWhichTextWasApproved(t *testing.T) {
 	if err := h.tool("check_answer", map[string]any{"ask_id": a.AskID, "wait_seconds": 600}, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := []mcp.EditedFile{{Path: "plan.md", File: ".asks/" + a.AskID + "/answer.artifacts/1-plan.md"}}
+	want := []mcp.EditedFile{{Path: "plan.md", File: ".asks/" + a.AskID + "/answer-1.md"}}
 	if !slices.Equal(got.Edited, want) || p.read(want[0].File) != "second\n" || !strings.Contains(got.Note, "use what stands in edited") {
 		t.Errorf("answer %+v", got)
 	}

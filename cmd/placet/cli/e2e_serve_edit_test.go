@@ -22,7 +22,7 @@ func TestServeTakesATextThatWasChanged(t *testing.T) {
 	v := s.visitor()
 	v.logIn("lead")
 	path := func(ask string) string { return "/requests/" + percent("ask/"+ask, s.requestOf("ask/"+ask)) }
-	approved := func(ask string) string { return s.read(".asks/" + ask + "/answer.artifacts/1-plan.md") }
+	approved := func(ask string) string { return s.read(".asks/" + ask + "/answer-1.md") }
 
 	_, page := v.visit(path("q0000"), nil)
 	form := fields(page)

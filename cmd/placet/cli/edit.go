@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -40,18 +41,34 @@ func editing(ctx context.Context, b *workspace.Workspace, t workspace.Request, n
 	case err == nil:
 		err = give(edits)
 	}
-	if err != nil && len(edits) > 0 {
+	if err != nil && isEdited(dir, files) {
 		b.Env.Note("cli.edit.kept", "folder", dir)
 		return err
 	}
-	return cmp.Or(err, os.RemoveAll(dir))
+	if removed := os.RemoveAll(dir); err == nil {
+		err = removed
+	}
+	return err
+}
+
+// editedFile is where a text is edited.
+func editedFile(dir string, f engine.EditableFile) string {
+	return filepath.Join(dir, fmt.Sprintf("%d-%s", f.N, path.Base(f.Path)))
+}
+
+// isEdited reports whether somebody has changed one of the texts.
+func isEdited(dir string, files []engine.EditableFile) bool {
+	return slices.ContainsFunc(files, func(f engine.EditableFile) bool {
+		body, err := os.ReadFile(editedFile(dir, f))
+		return err == nil && string(body) != f.Text
+	})
 }
 
 // editAll returns what a person makes of texts in their editor, of those that they change, and
 // shows that.
 func editAll(ctx context.Context, w *console.Env, dir string, files []engine.EditableFile) (edits []gate.Edit, err error) {
 	for _, f := range files {
-		text, err := editText(ctx, w, filepath.Join(dir, fmt.Sprintf("%d-%s", f.N, path.Base(f.Path))), f.Text)
+		text, err := editText(ctx, w, editedFile(dir, f), f.Text)
 		if err != nil {
 			return edits, err
 		}
@@ -59,9 +76,12 @@ func editAll(ctx context.Context, w *console.Env, dir string, files []engine.Edi
 			continue
 		}
 		edits = append(edits, gate.Edit{Path: f.Path, Text: text})
-		lines, _ := gate.Difference(f.Text, text)
+		lines, more := gate.Difference(f.Text, text)
+		if more > 0 {
+			lines = append(lines, w.Text("cli.show.diff.more", "n", more))
+		}
 		for _, line := range append([]string{f.Path}, lines...) {
-			fmt.Fprintln(w.Err, console.OneLine(line))
+			fmt.Fprintln(w.Err, console.Lines(line))
 		}
 	}
 	return edits, nil

@@ -329,8 +329,8 @@ func editsIn(form url.Values, files []engine.EditableFile) (edits []gate.Edit) {
 		if !ok {
 			continue
 		}
-		if text := strings.ReplaceAll(sent[0], "\r\n", "\n"); text != f.Text {
-			edits = append(edits, gate.Edit{Path: f.Path, Text: text})
+		if strings.ReplaceAll(sent[0], "\r\n", "\n") != f.Text {
+			edits = append(edits, gate.Edit{Path: f.Path, Text: sent[0]})
 		}
 	}
 	return edits

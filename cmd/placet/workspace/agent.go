@@ -232,6 +232,9 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Store.Exists(form) {
 		a.Form = form
 	}
+	if err := g.CheckEdited(st); err != nil {
+		return mcp.Answer{}, explained(err)
+	}
 	for _, e := range st.Edited() {
 		a.Edited = append(a.Edited, mcp.EditedFile{Path: console.OneLine(e.Path), File: f.Run.Dir + "/" + e.File})
 		a.Note = "the person changed the text: use what stands in edited, and not the file that you asked about"

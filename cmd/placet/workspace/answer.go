@@ -101,7 +101,7 @@ func Offers(t Request) templates.Message {
 // the daemon would refuse is refused here, before anything is written.
 func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
-		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding, Edits: r.Edits,
+		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding, Edits: changedTexts(t, r.Edits),
 		ProvidedBy: gate.By{User: r.By, Source: b.surface()},
 	}
 	if err := CheckName("answer", r.By); err != nil {
@@ -128,6 +128,17 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 		resp.Extra = append(resp.Extra, schemas.Member{Name: run.KeysMember, Value: r.Keys})
 	}
 	return resp, checkAnswer(b, t, resp)
+}
+
+// changedTexts are edits with the line ends of placet, without those that change nothing.
+func changedTexts(t Request, edits []gate.Edit) (changed []gate.Edit) {
+	for _, e := range edits {
+		e.Text = strings.ReplaceAll(e.Text, "\r\n", "\n")
+		if !slices.ContainsFunc(t.Editable, func(f engine.EditableFile) bool { return f.Path == e.Path && f.Text == e.Text }) {
+			changed = append(changed, e)
+		}
+	}
+	return changed
 }
 
 // shortSum is the beginning of a digest, "–" for that of no file.

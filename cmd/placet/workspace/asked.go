@@ -93,7 +93,7 @@ func (a *Asks) unlike(f reconcile.Found, there ask.Ask, d ask.Difference) error 
 // join has the caller wait for what is asked under its key already. The error says why its
 // answer is none to what the caller asks.
 func (a *Asks) join(f reconcile.Found, asked ask.Ask, there previous) error {
-	switch d := asked.Joins(there.Ask, a.Artifact); {
+	switch d := asked.Joins(there.Ask, a.artifactBefore(&asked, there.edited)); {
 	case d.IsQuestion():
 		return console.Usage("workspace.ask.other", "key", quotedKey(asked), "question", OtherQuestion{there.Ask}).Try("workspace.ask.other.try")
 	case d.File != "":
@@ -107,8 +107,31 @@ func (a *Asks) join(f reconcile.Found, asked ask.Ask, there previous) error {
 	return nil
 }
 
+// artifactBefore returns the files as they are, but those in which by now stands what a person
+// made of them and approved, as they were asked about: the answer stands for both. What is asked
+// about them is changed alike.
+func (a *Asks) artifactBefore(asked *ask.Ask, edited []ask.Edited) func(string) engine.Document {
+	for i, f := range asked.Artifacts {
+		for _, e := range edited {
+			if e.Path == f.Path && e.SHA256() == f.SHA256 {
+				asked.Artifacts[i].SHA256 = e.Asked
+			}
+		}
+	}
+	return func(file string) engine.Document {
+		d := a.Artifact(file)
+		for _, e := range edited {
+			if e.Path == file && d.Matches(e.SHA256()) {
+				d.Sum = engine.Digest("sha256:" + e.Asked)
+			}
+		}
+		return d
+	}
+}
+
 // previous is what is asked under an id already.
 type previous struct {
 	ask.Ask
-	file engine.Digest // of its ask.json
+	file   engine.Digest // of its ask.json
+	edited []ask.Edited
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"path"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
@@ -9,17 +10,45 @@ import (
 	"placet/engine/store"
 )
 
-// Apply writes what a person changed and approved over the files that they were asked about,
-// each where it still is what they were shown.
-func (a *Asks) Apply(st ask.State) error {
+// CheckEdited refuses an answer where a text that was approved is not what stands in its file:
+// whoever asked would use that.
+func (a *Asks) CheckEdited(st ask.State) error {
 	for _, f := range st.Edited() {
+		file := path.Join(a.Ask.Root, st.AskID, f.File)
+		if d := a.Artifact(file); !d.Absent() && !d.Matches(f.SHA256()) {
+			return console.Changed("workspace.edited.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.edited.try", "file", console.OneLine(file))
+		}
+	}
+	return nil
+}
+
+// Apply writes what a person changed and approved over the files that they were asked about.
+// Nothing is written unless each of them still is what they were shown, or what they approved.
+func (a *Asks) Apply(st ask.State) error {
+	edited := st.Edited()
+	for _, f := range st.Ask.Artifacts {
+		d := a.Artifact(f.Path)
+		approved := d.Matches(f.SHA256)
+		for _, e := range edited {
+			approved = approved || e.Path == f.Path && d.Matches(e.SHA256())
+		}
+		if f.Editable && !approved {
+			return a.notApplied(st, f.Path)
+		}
+	}
+	for _, f := range edited {
 		err := a.Store.Write(engine.Document{Path: f.Path, Kind: "artifact", Body: []byte(f.Text), Over: engine.Digest("sha256:" + f.Asked)})
 		switch {
 		case errors.Is(err, store.ErrConflict):
-			return console.Changed("workspace.apply.changed", "file", console.OneLine(f.Path), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "text", a.Ask.Root+"/"+st.AskID+"/"+f.File)
+			return a.notApplied(st, f.Path)
 		case err != nil:
 			return console.Refused("workspace.apply", "file", console.OneLine(f.Path), "error", console.Plain(err))
 		}
 	}
 	return nil
+}
+
+// notApplied says which file is not what was asked about.
+func (a *Asks) notApplied(st ask.State, file string) error {
+	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Ask.Root, st.AskID))
 }

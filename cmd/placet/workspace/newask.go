@@ -202,14 +202,14 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 // previous is what is asked under an id: what was registered, or else what its file says.
 func (a *Asks) previous(f reconcile.Found, now time.Time) (there previous, ok bool) {
 	if j := a.judgeAsk(f); j.Begun {
-		return previous{j.State.Ask, engine.Digest(j.State.AskDigest)}, true
+		return previous{j.State.Ask, engine.Digest(j.State.AskDigest), j.State.Edited()}, true
 	}
 	d := a.ReadDocument(f, "ask.json")
 	if d.Absent() {
 		return there, false
 	}
 	asked, _ := ask.ReadAsk(f.Run.ID, a.lang(), d.Body, now, now)
-	return previous{asked, d.Sum}, true
+	return previous{asked, d.Sum, nil}, true
 }
 
 // OtherQuestion is the error of a key that has another question.

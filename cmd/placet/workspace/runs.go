@@ -305,6 +305,9 @@ func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
 	}
 	at, _ := time.Parse(time.RFC3339, r.DecidedAt)
 	e := engine.Entry{At: at, Event: "receipt_" + r.Result, Who: r.ProvidedBy.Shown("", r.KnownAs), Message: r.RequestID}
+	for _, edit := range r.Edits {
+		e.Message += console.Suffix(": ", edit.Path+" changed")
+	}
 	for _, more := range []string{r.Response, r.Comment, r.Reason, unverified(snap, d, r)} {
 		e.Message += console.Suffix(": ", more)
 	}
