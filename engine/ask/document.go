@@ -274,7 +274,7 @@ func (r *view) resolve() error {
 		case f.SHA256 != "" && f.SHA256 != d.Sum.Hex():
 			return templates.Errorf("ask.refuse.artifact.digest", "i", i, "path", f.Path)
 		}
-		if err := r.checkEditable(d); f.Editable && !d.Unsettled() && err != nil {
+		if err := checkEditable(r, d); f.Editable && !d.Unsettled() && err != nil {
 			return templates.Errorf("ask.refuse.artifact.edit", "i", i, "path", f.Path, "problem", err)
 		}
 		f.SHA256 = d.Sum.Hex()
@@ -285,7 +285,7 @@ func (r *view) resolve() error {
 }
 
 // checkEditable says why a person cannot change a file, nil if they can.
-func (r *view) checkEditable(d engine.Document) error {
+func checkEditable(r *view, d engine.Document) error {
 	if ignored, known := r.Fact(engine.IgnoredNeed + d.Path); known && len(ignored.Body) > 0 {
 		return templates.Errorf("ask.refuse.artifact.ignored")
 	}

@@ -120,11 +120,11 @@ func (r *view) since(st State, issued bool) string {
 	if comment := templates.Cut(string(r.round.Comment), largestComment); !templates.Blank(comment) {
 		parts = append(parts, templates.Quote(comment))
 	}
-	shown := r.shownIn(st)
+	shown := shownIn(r, st)
 	if a := st.Answer; a != nil {
 		for _, e := range a.Edits {
 			lines, more := gate.Difference(shown[e.Path], e.Text)
-			parts = append(parts, r.difference("ask.round.edited", e.Path, lines, more))
+			parts = append(parts, difference(r, "ask.round.edited", e.Path, lines, more))
 		}
 	}
 	parts = append(parts, r.changes(st, shown)...)
@@ -132,7 +132,7 @@ func (r *view) since(st State, issued bool) string {
 }
 
 // difference shows what changed in a file.
-func (r *view) difference(key templates.Key, file string, lines []string, more int) string {
+func difference(r *view, key templates.Key, file string, lines []string, more int) string {
 	if more > 0 {
 		lines = append(lines, r.Say("ask.round.more", "n", more))
 	}
@@ -140,7 +140,7 @@ func (r *view) difference(key templates.Key, file string, lines []string, more i
 }
 
 // shownIn are the texts of the files that another ask showed.
-func (r *view) shownIn(before State) map[string]string {
+func shownIn(r *view, before State) map[string]string {
 	shown := map[string]string{}
 	if d := r.Snap.Doc(r.requestOf(before.AskID)); d.Present() && d.Sum == engine.Digest(before.RequestDigest) {
 		if req, err := gate.ReadRequest(d.Path, d.Body); err == nil {
@@ -177,7 +177,7 @@ func (r *view) changes(before State, shown map[string]string) (parts []string) {
 			parts = append(parts, r.Say("ask.round.other", "file", f.Path))
 			continue
 		}
-		parts = append(parts, r.difference("ask.round.changed", f.Path, lines, more))
+		parts = append(parts, difference(r, "ask.round.changed", f.Path, lines, more))
 	}
 	for _, f := range before.Ask.Artifacts {
 		if !slices.ContainsFunc(r.ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path }) {

@@ -197,9 +197,9 @@ func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error
 		list, code = append(list, append(st.AnswerFile(), more...)), max(code, x.code(st))
 	}
 	for _, st := range ended {
-		err := a.CheckEdited(st)
+		err := workspace.CheckEdited(a, st)
 		if err == nil && x.apply && st.Status == ask.Answered && x.code(st) == console.ExitFine {
-			err = a.Apply(st)
+			err = workspace.Apply(a, st)
 		}
 		if err != nil {
 			return err

@@ -232,7 +232,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Store.Exists(form) {
 		a.Form = form
 	}
-	if err := g.CheckEdited(st); err != nil {
+	if err := CheckEdited(g.Asks, st); err != nil {
 		return mcp.Answer{}, explained(err)
 	}
 	for _, e := range st.Edited() {

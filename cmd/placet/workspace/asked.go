@@ -93,7 +93,7 @@ func (a *Asks) unlike(f reconcile.Found, there ask.Ask, d ask.Difference) error 
 // join has the caller wait for what is asked under its key already. The error says why its
 // answer is none to what the caller asks.
 func (a *Asks) join(f reconcile.Found, asked ask.Ask, there previous) error {
-	switch d := asked.Joins(there.Ask, a.artifactBefore(&asked, there.edited)); {
+	switch d := asked.Joins(there.Ask, artifactBefore(a, &asked, there.edited)); {
 	case d.IsQuestion():
 		return console.Usage("workspace.ask.other", "key", quotedKey(asked), "question", OtherQuestion{there.Ask}).Try("workspace.ask.other.try")
 	case d.File != "":
@@ -110,7 +110,7 @@ func (a *Asks) join(f reconcile.Found, asked ask.Ask, there previous) error {
 // artifactBefore returns the files as they are, but those in which by now stands what a person
 // made of them and approved, as they were asked about: the answer stands for both. What is asked
 // about them is changed alike.
-func (a *Asks) artifactBefore(asked *ask.Ask, edited []ask.Edited) func(string) engine.Document {
+func artifactBefore(a *Asks, asked *ask.Ask, edited []ask.Edited) func(string) engine.Document {
 	for i, f := range asked.Artifacts {
 		for _, e := range edited {
 			if e.Path == f.Path && e.SHA256() == f.SHA256 {

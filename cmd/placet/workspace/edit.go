@@ -12,7 +12,7 @@ import (
 
 // CheckEdited refuses an answer where a text that was approved is not what stands in its file:
 // whoever asked would use that.
-func (a *Asks) CheckEdited(st ask.State) error {
+func CheckEdited(a *Asks, st ask.State) error {
 	for _, f := range st.Edited() {
 		file := path.Join(a.Ask.Root, st.AskID, f.File)
 		if d := a.Artifact(file); !d.Absent() && !d.Matches(f.SHA256()) {
@@ -24,7 +24,7 @@ func (a *Asks) CheckEdited(st ask.State) error {
 
 // Apply writes what a person changed and approved over the files that they were asked about.
 // Nothing is written unless each of them still is what they were shown, or what they approved.
-func (a *Asks) Apply(st ask.State) error {
+func Apply(a *Asks, st ask.State) error {
 	edited := st.Edited()
 	for _, f := range st.Ask.Artifacts {
 		d := a.Artifact(f.Path)
@@ -33,14 +33,14 @@ func (a *Asks) Apply(st ask.State) error {
 			approved = approved || e.Path == f.Path && d.Matches(e.SHA256())
 		}
 		if f.Editable && !approved {
-			return a.notApplied(st, f.Path)
+			return notApplied(a, st, f.Path)
 		}
 	}
 	for _, f := range edited {
 		err := a.Store.Write(engine.Document{Path: f.Path, Kind: "artifact", Body: []byte(f.Text), Over: engine.Digest("sha256:" + f.Asked)})
 		switch {
 		case errors.Is(err, store.ErrConflict):
-			return a.notApplied(st, f.Path)
+			return notApplied(a, st, f.Path)
 		case err != nil:
 			return console.Refused("workspace.apply", "file", console.OneLine(f.Path), "error", console.Plain(err))
 		}
@@ -49,6 +49,6 @@ func (a *Asks) Apply(st ask.State) error {
 }
 
 // notApplied says which file is not what was asked about.
-func (a *Asks) notApplied(st ask.State, file string) error {
+func notApplied(a *Asks, st ask.State, file string) error {
 	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Ask.Root, st.AskID))
 }
