@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -167,7 +168,7 @@ func (s *site) asksAnew(dir, id string) (shown string) {
 	at := filepath.Join(dir, "requests", id, "request.json")
 	before := s.read(at)
 	s.until("another request has the id", func() bool {
-		s.drop(dir)
+		s.until("the folder is away", func() bool { return os.RemoveAll(filepath.Join(s.root, dir)) == nil }) // placet may be writing there
 		s.until("the action is gone", func() bool { return s.call("lead", "GET", "/api/v1/requests/"+id, nil).status == 404 })
 		s.filesAction()
 		s.until("it is asked", func() bool {
