@@ -72,7 +72,7 @@ func (st State) Edited() (list []Edited) {
 	}
 	for i, f := range st.Ask.Artifacts {
 		for _, e := range st.Answer.Edits {
-			if e.Path == f.Path {
+			if f.Editable && e.Path == f.Path {
 				list = append(list, Edited{e, f.SHA256, layout.AskEdit(i+1, f.Path)})
 			}
 		}

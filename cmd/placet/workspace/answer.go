@@ -130,17 +130,6 @@ func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
 	return resp, checkAnswer(b, t, resp)
 }
 
-// changedTexts are edits with the line ends of placet, without those that change nothing.
-func changedTexts(t Request, edits []gate.Edit) (changed []gate.Edit) {
-	for _, e := range edits {
-		e.Text = strings.ReplaceAll(e.Text, "\r\n", "\n")
-		if !slices.ContainsFunc(t.Editable, func(f engine.EditableFile) bool { return f.Path == e.Path && f.Text == e.Text }) {
-			changed = append(changed, e)
-		}
-	}
-	return changed
-}
-
 // shortSum is the beginning of a digest, "–" for that of no file.
 func shortSum(hex string) string { return cmp.Or(hex[:min(len(hex), 12)], "–") }
 

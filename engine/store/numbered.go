@@ -1,0 +1,44 @@
+package store
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine/store/fs"
+)
+
+// isNumberTaken reports whether a folder in which the commit numbers a new document holds one
+// that the last look has not found. A look is not of one moment: it may have listed the folder
+// before another placet wrote there, and read what that has counted to after it. The document
+// would then stand there twice, under two numbers.
+func (s *committer) isNumberTaken(j *commit) bool {
+	for _, p := range j.writes {
+		rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/")
+		if !inside || j.fam == nil || p.there || p.doc.Over != "" {
+			continue
+		}
+		if file, _ := j.fam.File(j.run, rel); file.Numbered && s.hasNew(j, path.Dir(rel)) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNew reports whether a folder of the commit's run holds a document that the last look has
+// not found.
+func (s *committer) hasNew(j *commit, rel string) bool {
+	at := path.Join(j.run.Dir, rel)
+	tree := s.cache.Lock(j.run.State)
+	defer tree.Unlock()
+	e := tree.At(at)
+	info, err := s.fs.Stat(at)
+	if tree.Look == 0 || err == nil && e != nil && e.Trusts(identityOf(info)) {
+		return false
+	}
+	names, err := s.list(at)
+	return err != nil || slices.ContainsFunc(names, func(name fs.Name) bool {
+		_, known := j.fam.File(j.run, path.Join(rel, name.Name))
+		return known && (e == nil || e.Child(name.Name) == nil)
+	})
+}
