@@ -59,23 +59,11 @@ type Options struct {
 	// Viewed says that somebody looks at the runs while Watch is called: Cache keeps
 	// what is made of them.
 	Viewed bool
-	// Moved is called for every transition after its commit.
-	Moved func(run layout.Run, t engine.Transition)
-	// Committed is called for every plan that was made durable, with how long
-	// that took; nil: nobody wants to know. Like Moved and Passed it must not
-	// wait for anything.
-	Committed func(run layout.Run, plan engine.Plan, took time.Duration)
-	// Progressed is called in Watch with what a volatile document holds, after it
-	// changed: a few times a second at most, with the last content in any case. path is
-	// relative to the workspace. nil: nobody wants to know. Like Moved it must not wait
-	// for anything.
-	Progressed func(run layout.Run, path string, p engine.Progress)
+	// Observers are told what the loop does, in their order.
+	Observers Observers
 	// ProgressHz is how many times a second a volatile document is read at most, 1 or 2;
 	// 2 if not positive.
 	ProgressHz int
-	// Passed is called in Watch for every pass over a run that is over, with
-	// how long it took, the waits for locks included; nil: nobody wants to know.
-	Passed func(run layout.Run, took time.Duration)
 }
 
 const (
@@ -151,9 +139,6 @@ func New(o Options) *Loop {
 	}
 	if o.Waiting <= 0 {
 		o.Waiting = defaultWaiting
-	}
-	if o.Moved == nil {
-		o.Moved = func(layout.Run, engine.Transition) {}
 	}
 	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, peers: map[string]*peers{}, actions: newActionLog()}
 	for _, f := range o.Families {

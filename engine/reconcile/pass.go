@@ -230,7 +230,7 @@ func (p *pass) carry(ctx context.Context) error {
 	plan := p.last.plan
 	for _, t := range plan.Transitions {
 		p.transitions++
-		p.l.o.Moved(p.f.Run, t)
+		p.l.o.Observers.moved(p.f.Run, t)
 	}
 	for _, id := range plan.Ends {
 		had := p.hasEnd(id)

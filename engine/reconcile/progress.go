@@ -199,8 +199,8 @@ func (p *progress) readOne(name string) {
 	if marks {
 		p.queue.markHeard(state)
 	}
-	if news && p.l.o.Progressed != nil {
-		p.l.o.Progressed(f.Run, name, now)
+	if news {
+		p.l.o.Observers.progressed(f.Run, name, now)
 	}
 }
 

@@ -195,11 +195,11 @@ func newGauges(t *testing.T, root string, st gauge, change ...func(*Options)) *g
 	g.world = worldAt(t, root, append([]func(*Options){func(o *Options) {
 		o.Store = store.New(g.fs, store.Options{})
 		o.Families = []Family{{gaugeLayout{}, m}}
-		o.Progressed = func(_ layout.Run, name string, p engine.Progress) {
+		o.Observers = append(o.Observers, Observer{Progressed: func(_ layout.Run, name string, p engine.Progress) {
 			g.lock.Lock()
 			defer g.lock.Unlock()
 			g.told = append(g.told, told{name, time.Now(), p})
-		}
+		}})
 	}}, change...)...)
 	g.put("gauges/a/state.json", string(encode(st)))
 	for i := range st.Workers {

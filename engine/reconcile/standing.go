@@ -78,27 +78,20 @@ func (c *Count) add(lv *activeRun, held bool) {
 	}
 }
 
-// timed is run, and says how long it took if somebody wants to know.
+// timed is run, and tells the observers how long it took.
 func (p *pass) timed(ctx context.Context) result {
-	if p.l.o.Passed == nil {
-		return p.run(ctx)
-	}
 	began := time.Now()
 	r := p.run(ctx)
-	p.l.o.Passed(p.f.Run, time.Since(began))
+	p.l.o.Observers.passed(p.f.Run, time.Since(began))
 	return r
 }
 
-// durable has a plan made durable, and says how long it took if somebody wants
-// to know.
+// durable has a plan made durable, and tells the observers how long it took.
 func (p *pass) durable(plan engine.Plan) error {
-	began := time.Time{}
-	if p.l.o.Committed != nil {
-		began = time.Now()
-	}
+	began := time.Now()
 	err := p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan)
-	if err == nil && p.l.o.Committed != nil {
-		p.l.o.Committed(p.f.Run, plan, time.Since(began))
+	if err == nil {
+		p.l.o.Observers.committed(p.f.Run, plan, time.Since(began))
 	}
 	return err
 }

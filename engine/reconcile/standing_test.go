@@ -93,12 +93,12 @@ func TestAnAnswerAtTheEndOfAPassIsFoundWithoutEvents(t *testing.T) {
 			passes := 0
 			given = false
 			w = newWorld(t, func(o *Options) {
-				o.Passed = func(layout.Run, time.Duration) {
+				o.Observers = append(o.Observers, Observer{Passed: func(layout.Run, time.Duration) {
 					if passes++; passes == pass {
 						w.answer("a", "yes")
 						given = true
 					}
-				}
+				}})
 			})
 			w.toy("a", toyState{Target: 2})
 			s := w.start(deaf)
@@ -137,7 +137,7 @@ func TestCommitsAndPassesAreTold(t *testing.T) {
 	var mu sync.Mutex
 	var commits, notes, passes, negative int
 	w := newWorld(t, func(o *Options) {
-		o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
+		o.Observers = append(o.Observers, Observer{Committed: func(run layout.Run, plan engine.Plan, took time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
 			commits++
@@ -149,15 +149,14 @@ func TestCommitsAndPassesAreTold(t *testing.T) {
 			if took <= 0 || run.ID != "a" {
 				negative++
 			}
-		}
-		o.Passed = func(run layout.Run, took time.Duration) {
+		}, Passed: func(run layout.Run, took time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
 			passes++
 			if took <= 0 || run.Family != "toy" {
 				negative++
 			}
-		}
+		}})
 	})
 	w.toy("a", toyState{Target: 2})
 	s := w.start(deaf)

@@ -366,11 +366,11 @@ func worldAt(t testing.TB, root string, change ...func(*Options)) *world {
 			defer w.mu.Unlock()
 			w.begun = append(w.begun, a.ID)
 		},
-		Moved: func(run layout.Run, tr engine.Transition) {
+		Observers: Observers{{Moved: func(run layout.Run, tr engine.Transition) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.moved = append(w.moved, run.ID+" "+tr.Event)
-		},
+		}}},
 	}
 	o.Store = store.New(fs.OS(root), store.Options{Log: o.Log})
 	for _, c := range change {

@@ -109,11 +109,11 @@ func (w *world) boot() {
 		Begin:    w.out.begin,
 		End:      w.out.end,
 		Workers:  max(w.how.workers, 1),
-		Moved: func(_ layout.Run, t engine.Transition) {
+		Observers: reconcile.Observers{{Moved: func(_ layout.Run, t engine.Transition) {
 			if w.how.moved != nil {
 				w.how.moved(t)
 			}
-		},
+		}}},
 	})
 }
 

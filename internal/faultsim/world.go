@@ -171,9 +171,9 @@ func (w *world) boot() error {
 	w.unlock = unlock
 	w.loop = reconcile.New(reconcile.Options{
 		Store: w.store, Families: []reconcile.Family{w.sc.family}, Workers: 1, Now: w.clock.now,
-		Facts: func(string) engine.Environment { return w.sc.facts },
-		Begin: func(a engine.Action) { w.begun[a.ID]++ },
-		Moved: func(run layout.Run, _ engine.Transition) { w.publish(run) },
+		Facts:     func(string) engine.Environment { return w.sc.facts },
+		Begin:     func(a engine.Action) { w.begun[a.ID]++ },
+		Observers: reconcile.Observers{{Moved: func(run layout.Run, _ engine.Transition) { w.publish(run) }}},
 		Pause: func(_ context.Context, d time.Duration) error {
 			if w.crashed != nil {
 				return errDown

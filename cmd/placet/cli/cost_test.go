@@ -141,8 +141,10 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 		Facts: func(string) engine.Environment {
 			return engine.Environment{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
 		},
-		Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
-		Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
+		Observers: reconcile.Observers{{
+			Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
+			Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
+		}},
 	})
 	watcher, err := watch.New(root, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -68,21 +68,11 @@ func (m *metrics) attach(o *reconcile.Options) {
 		}
 		m.moves[name], m.refused[name], m.passes[name] = rows, refused.WithLabelValues(name), passes.WithLabelValues(name)
 	}
-	shown := o.Moved
-	o.Moved = func(run layout.Run, t engine.Transition) {
-		m.moves[run.Family][t.Edge].Inc()
-		if shown != nil {
-			shown(run, t)
-		}
-	}
-	committed := o.Committed
-	o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
-		m.committed(run, plan, took)
-		if committed != nil {
-			committed(run, plan, took)
-		}
-	}
-	o.Passed = m.passed
+	o.Observers = append(o.Observers, reconcile.Observer{Moved: m.moved, Committed: m.committed, Passed: m.passed})
+}
+
+func (m *metrics) moved(run layout.Run, t engine.Transition) {
+	m.moves[run.Family][t.Edge].Inc()
 }
 
 func (m *metrics) passed(run layout.Run, took time.Duration) {

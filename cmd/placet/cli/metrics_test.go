@@ -26,9 +26,9 @@ import (
 )
 
 // metered are metrics attached to a loop of both families.
-func metered(moved func(layout.Run, engine.Transition)) (*metrics, reconcile.Options) {
+func metered() (*metrics, reconcile.Options) {
 	m := newMetrics()
-	o := reconcile.Options{Moved: moved, Families: []reconcile.Family{
+	o := reconcile.Options{Families: []reconcile.Family{
 		{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
 	}}
 	m.attach(&o)
@@ -42,17 +42,13 @@ func (m *metrics) of(o health) *metrics {
 }
 
 func TestTransitionsAreCountedByTheRowOfTheTable(t *testing.T) {
-	shown := 0
-	m, o := metered(func(layout.Run, engine.Transition) { shown++ })
+	m, o := metered()
 	answered := engine.Edge{Of: "run", From: "awaiting_feedback", Event: "answered_continue", To: "in_progress"}
 	begun := engine.Edge{Of: "session", From: "", Event: "seen", To: "designing"}
 	for range 3 {
-		o.Moved(layout.Run{Family: "faber", ID: "a"}, engine.Transition{Edge: answered, Subject: "x"})
+		o.Observers[0].Moved(layout.Run{Family: "faber", ID: "a"}, engine.Transition{Edge: answered, Subject: "x"})
 	}
-	o.Moved(layout.Run{Family: "afl", ID: "b"}, engine.Transition{Edge: begun})
-	if shown != 4 {
-		t.Errorf("%d of 4 transitions were shown", shown)
-	}
+	o.Observers[0].Moved(layout.Run{Family: "afl", ID: "b"}, engine.Transition{Edge: begun})
 	text := exposition(t, m)
 	for _, want := range []string{
 		`placet_transitions_total{event="answered_continue",family="faber",from="awaiting_feedback",of="run",to="in_progress"} 3`,
@@ -70,14 +66,14 @@ func TestTransitionsAreCountedByTheRowOfTheTable(t *testing.T) {
 }
 
 func TestARefusedInputIsANoteThatDidNotStand(t *testing.T) {
-	m, o := metered(nil)
+	m, o := metered()
 	run := layout.Run{Family: "afl"}
 	note := engine.Document{Path: "x.problem.md", Kind: layout.KindProblem}
 	again := note
 	again.Over = engine.Sum([]byte("another text"))
-	o.Committed(run, engine.Plan{Writes: []engine.Document{note, {Kind: engine.KindState}, note}}, 3*time.Millisecond)
-	o.Committed(run, engine.Plan{Writes: []engine.Document{again}, Removes: []string{"x.problem.md"}}, 20*time.Second)
-	o.Passed(run, 300*time.Microsecond)
+	o.Observers[0].Committed(run, engine.Plan{Writes: []engine.Document{note, {Kind: engine.KindState}, note}}, 3*time.Millisecond)
+	o.Observers[0].Committed(run, engine.Plan{Writes: []engine.Document{again}, Removes: []string{"x.problem.md"}}, 20*time.Second)
+	o.Observers[0].Passed(run, 300*time.Microsecond)
 	if got := testutil.ToFloat64(m.refused["afl"]); got != 2 {
 		t.Errorf("%v refused inputs, want 2", got)
 	}
@@ -100,20 +96,20 @@ func TestARefusedInputIsANoteThatDidNotStand(t *testing.T) {
 
 // What the loop calls for every transition, commit and pass leaves no garbage.
 func TestCountingCostsNoMemory(t *testing.T) {
-	_, o := metered(nil)
+	_, o := metered()
 	run, move := layout.Run{Family: "faber"}, engine.Transition{Edge: faber.New().Edges()[3]}
 	plan := engine.Plan{Writes: []engine.Document{{Kind: layout.KindProblem}, {Kind: engine.KindState}}}
 	if n := testing.AllocsPerRun(100, func() {
-		o.Moved(run, move)
-		o.Committed(run, plan, time.Millisecond)
-		o.Passed(run, time.Millisecond)
+		o.Observers[0].Moved(run, move)
+		o.Observers[0].Committed(run, plan, time.Millisecond)
+		o.Observers[0].Passed(run, time.Millisecond)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 func TestHowRunsStand(t *testing.T) {
-	m, _ := metered(nil)
+	m, _ := metered()
 	m.of(health{runs: reconcile.Standing{Families: map[string]reconcile.Count{
 		"faber": {Waiting: 2, HeldUp: 3, Live: 4, Final: 5, Requests: 2, Oldest: noon.Add(-90 * time.Minute)},
 		"afl":   {Requests: 7, Oldest: noon.Add(time.Hour)}, // a clock that is ahead
@@ -186,14 +182,14 @@ func TestEveryDifficultyHasItsWord(t *testing.T) {
 
 // busy are metrics of a daemon that has had everything happen to it.
 func busy() *metrics {
-	m, o := metered(nil)
+	m, o := metered()
 	for _, f := range o.Families {
 		run := layout.Run{Family: f.Layout.Name(), ID: "secret-run", Dir: "secret-dir", State: "secret-dir/state.json"}
 		for _, e := range f.Machine.Edges() {
-			o.Moved(run, engine.Transition{Edge: e, Subject: "secret", Actor: "secret", Reason: "secret"})
+			o.Observers[0].Moved(run, engine.Transition{Edge: e, Subject: "secret", Actor: "secret", Reason: "secret"})
 		}
-		o.Committed(run, engine.Plan{Writes: []engine.Document{{Path: "secret", Kind: layout.KindProblem}}}, time.Second)
-		o.Passed(run, time.Second)
+		o.Observers[0].Committed(run, engine.Plan{Writes: []engine.Document{{Path: "secret", Kind: layout.KindProblem}}}, time.Second)
+		o.Observers[0].Passed(run, time.Second)
 	}
 	return m.of(health{runs: reconcile.Standing{
 		Families: map[string]reconcile.Count{"faber": {Waiting: 1}, "afl": {}}, Holding: []error{errors.New("secret")},

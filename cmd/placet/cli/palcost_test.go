@@ -131,9 +131,11 @@ func beginCostly(t *testing.T, c *costs) (root string, moved chan string) {
 		Facts: func(string) engine.Environment {
 			return engine.Environment{Config: engine.Config{Language: "en", Family: pal.DefaultConfig()}}
 		},
-		Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
-		Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
-		Passed:    func(_ layout.Run, took time.Duration) { c.count("pass", took.String()) },
+		Observers: reconcile.Observers{{
+			Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
+			Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
+			Passed:    func(_ layout.Run, took time.Duration) { c.count("pass", took.String()) },
+		}},
 	})
 	watcher, err := watch.New(root, slog.New(slog.DiscardHandler))
 	if err != nil {

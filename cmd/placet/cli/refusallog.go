@@ -31,7 +31,9 @@ type refusal struct {
 const mostSaid = 10_000
 
 // attach has a loop tell the log what it commits.
-func (r *refusalLog) attach(o *reconcile.Options) { o.Committed = r.committed }
+func (r *refusalLog) attach(o *reconcile.Options) {
+	o.Observers = append(o.Observers, reconcile.Observer{Committed: r.committed})
+}
 
 // committed says which notes about answers a commit has written.
 func (r *refusalLog) committed(run layout.Run, plan engine.Plan, _ time.Duration) {

@@ -21,20 +21,12 @@ import (
 // callers made of runs.
 func (a *App) Attach(o *reconcile.Options) {
 	o.Viewed = true
-	before := o.Committed
-	o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
-		if before != nil {
-			before(run, plan, took)
-		}
-		a.committed(run, plan)
-	}
-	progressed := o.Progressed
-	o.Progressed = func(run layout.Run, path string, p engine.Progress) {
-		if progressed != nil {
-			progressed(run, path, p)
-		}
-		a.events.Publish(progressEvent(run, path, p, time.Now()))
-	}
+	o.Observers = append(o.Observers, reconcile.Observer{
+		Committed: func(run layout.Run, plan engine.Plan, _ time.Duration) { a.committed(run, plan) },
+		Progressed: func(run layout.Run, path string, p engine.Progress) {
+			a.events.Publish(progressEvent(run, path, p, time.Now()))
+		},
+	})
 }
 
 // progressData is the progress of a worker, as the stream has it.

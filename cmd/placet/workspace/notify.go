@@ -34,13 +34,7 @@ type Announcer struct {
 // Attach has a loop report to the announcer what opens and closes. Begin is called before the
 // loop serves a run.
 func (a *Announcer) Attach(o *reconcile.Options) {
-	before := o.Committed
-	o.Committed = func(run layout.Run, plan engine.Plan, took time.Duration) {
-		if before != nil {
-			before(run, plan, took)
-		}
-		a.committed(run, plan)
-	}
+	o.Observers = append(o.Observers, reconcile.Observer{Committed: func(run layout.Run, plan engine.Plan, _ time.Duration) { a.committed(run, plan) }})
 }
 
 // Begin records that people are told from now on of what opens.

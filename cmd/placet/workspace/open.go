@@ -225,7 +225,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options {
 	o := reconcile.Options{
 		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root, b.Env.Environ), Facts: func(family string) engine.Environment { return factsNow(b, family) },
-		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Moved: s.Moved,
+		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Observers: reconcile.Observers{{Moved: s.Moved}},
 	}
 	if who, ok := mark(); ok && s.Cached && b.StateDir != nil {
 		o.Cache = statcache.Open(b.StateDir, who, b.Store.DiskNow)
