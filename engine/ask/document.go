@@ -217,30 +217,30 @@ func (f Artifact) IsBinding() bool { return f.Binding == nil || *f.Binding }
 // readAsk reads ask.json until the ask is registered. Afterwards it only notes that the
 // file has changed.
 func (r *view) readAsk() {
-	r.doc = r.Snap.In("ask.json")
-	if r.Begun {
+	r.doc = r.run.Snap.In("ask.json")
+	if r.run.Begun {
 		if r.isChanged() {
-			r.Notes.Beside(r.doc.Path, r.Say("ask.changed"))
+			r.run.Notes.Beside(r.doc.Path, r.run.Say("ask.changed"))
 		}
 		return
 	}
-	r.isWellFormed = r.Read(r.doc, func() (err error) {
-		r.ask, err = ReadAsk(r.Snap.Key.ID, r.Lang, r.doc.Body, r.Snap.Now, r.doc.Changed)
+	r.isWellFormed = r.run.Read(r.doc, func() (err error) {
+		r.ask, err = ReadAsk(r.run.Snap.Key.ID, r.run.Lang, r.doc.Body, r.run.Snap.Now, r.doc.Changed)
 		return err
 	})
-	if !r.isWellFormed || len(r.Snap.Lacks(r.needs())) > 0 {
+	if !r.isWellFormed || len(r.run.Snap.Lacks(r.needs())) > 0 {
 		return
 	}
 	err := r.resolve()
 	if err != nil {
-		r.Bad(r.doc, r.Say("ask.notyet", "error", err))
+		r.run.Bad(r.doc, r.run.Say("ask.notyet", "error", err))
 	}
 	r.canBeAsked = err == nil && !r.awaitsOther()
 }
 
 // isChanged reports whether ask.json is not what was registered.
 func (r *view) isChanged() bool {
-	return !r.doc.Unsettled() && string(r.doc.Sum) != string(r.State.AskDigest)
+	return !r.doc.Unsettled() && string(r.doc.Sum) != string(r.run.State.AskDigest)
 }
 
 // CheckApprovers says what is wrong with names of people who may answer, nil if nothing is: they
@@ -252,7 +252,7 @@ func CheckApprovers(names []string) error {
 // resolve records the digests of the files and who may answer, or says why nobody can be
 // asked yet.
 func (r *view) resolve() error {
-	approvers := gate.Narrow(r.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
+	approvers := gate.Narrow(r.run.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
 	if slices.Contains(approvers, gate.Nobody) {
 		return templates.Errorf("ask.refuse.gates")
 	}
@@ -262,9 +262,9 @@ func (r *view) resolve() error {
 	r.ask.MayAnswer = approvers
 	for i := range r.ask.Artifacts {
 		f := &r.ask.Artifacts[i]
-		d := r.Snap.Doc(f.Path)
+		d := r.run.Snap.Doc(f.Path)
 		switch {
-		case layout.Under(f.Path, path.Dir(r.Snap.Dir)):
+		case layout.Under(f.Path, path.Dir(r.run.Snap.Dir)):
 			return templates.Errorf("ask.refuse.artifact.asks", "i", i, "path", f.Path)
 		case d.Unsettled():
 		case d.Absent():
@@ -286,7 +286,7 @@ func (r *view) resolve() error {
 
 // checkEditable says why a person cannot change a file, nil if they can.
 func checkEditable(r *view, d engine.Document) error {
-	if ignored, known := r.Fact(engine.IgnoredNeed + d.Path); known && len(ignored.Body) > 0 {
+	if ignored, known := r.run.Fact(engine.IgnoredNeed + d.Path); known && len(ignored.Body) > 0 {
 		return templates.Errorf("ask.refuse.artifact.ignored")
 	}
 	return gate.CheckEditable(string(d.Body))
@@ -297,7 +297,7 @@ func (r *view) awaitsOther() bool {
 	if r.ask.Supersedes == "" {
 		return false
 	}
-	d := r.Snap.Doc(r.stateOf(r.ask.Supersedes))
+	d := r.run.Snap.Doc(r.stateOf(r.ask.Supersedes))
 	var st struct {
 		Status engine.Status `json:"status"`
 	}
@@ -306,9 +306,9 @@ func (r *view) awaitsOther() bool {
 
 // needs are the artifacts, and what is known of the asks that this one follows.
 func (r *view) needs() (paths []string) {
-	a := r.State.Ask
+	a := r.run.State.Ask
 	switch {
-	case !r.Begun && r.isWellFormed:
+	case !r.run.Begun && r.isWellFormed:
 		a = r.ask
 		if a.Supersedes != "" {
 			paths = append(paths, r.stateOf(a.Supersedes))
@@ -316,7 +316,7 @@ func (r *view) needs() (paths []string) {
 		if a.RoundOf != "" {
 			paths = append(paths, r.stateOf(a.RoundOf), r.requestOf(a.RoundOf))
 		}
-	case !r.Begun || r.State.IsFinal():
+	case !r.run.Begun || r.run.State.IsFinal():
 		return nil
 	}
 	for _, f := range a.Artifacts {

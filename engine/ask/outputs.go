@@ -14,21 +14,21 @@ import (
 
 // outputs are what a final state calls for besides the receipt.
 func (r *view) outputs(w *run.Outputs) {
-	if !r.Begun || !r.State.IsFinal() {
+	if !r.run.Begun || !r.run.State.IsFinal() {
 		return
 	}
-	for _, f := range r.State.Edited() {
+	for _, f := range r.run.State.Edited() {
 		r.output(w, f.File, []byte(f.Text))
 	}
-	r.output(w, "answer.json", run.Must(schemas.Encode(r.State.AnswerFile())))
+	r.output(w, "answer.json", run.Must(schemas.Encode(r.run.State.AnswerFile())))
 	r.output(w, "answer.md", []byte(r.answerText()))
 }
 
 // output plans a document that is written once. One that differs is left alone.
 func (r *view) output(w *run.Outputs, name string, body []byte) {
 	w.Once(name, true, func() []byte { return body })
-	if d := r.Snap.In(name); !w.Fresh && d.Present() && d.Sum != engine.Sum(body) {
-		r.Notes.Beside(d.Path, r.Say("ask.output"))
+	if d := r.run.Snap.In(name); !w.Fresh && d.Present() && d.Sum != engine.Sum(body) {
+		r.run.Notes.Beside(d.Path, r.run.Say("ask.output"))
 	}
 }
 
@@ -117,7 +117,7 @@ func (f Artifact) atEnd() text {
 
 // answerText is answer.md: the same for people.
 func (r *view) answerText() string {
-	st, at := r.State, strings.NewReplacer("T", " ", "Z", " UTC").Replace(string(r.State.Last.At))
+	st, at := r.run.State, strings.NewReplacer("T", " ", "Z", " UTC").Replace(string(r.run.State.Last.At))
 	data := templates.AskAnswerData{Title: title(st.Ask.Question), Line: templates.Phrase(st.Lang, "ask.no_answer", "reason", st.Last.Reason, "at", at)}
 	if a := st.Answer; a != nil {
 		words := a.Response

@@ -16,7 +16,7 @@ func questions() map[string]run.Question[*view] {
 	all := map[string]run.Question[*view]{}
 	for _, typ := range types {
 		all[typ] = run.Question[*view]{
-			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.State.Ask.MayAnswer },
+			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.run.State.Ask.MayAnswer },
 			Tell: func(r *view, _ *run.Request, a *engine.OpenRequest) { a.Where = r.where() },
 		}
 	}
@@ -24,7 +24,7 @@ func questions() map[string]run.Question[*view] {
 }
 
 func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
-	a := r.State.Ask
+	a := r.run.State.Ask
 	req.Prompt, req.Default, req.MayAnswer = a.Question, a.Default, a.MayAnswer
 	for _, o := range a.Options {
 		req.Options = append(req.Options, gate.Option{ID: o.ID, Description: o.Description, Effect: r.effect(o.ID)})
@@ -42,7 +42,7 @@ func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
 		{Name: "asked_by", Value: a.AskedBy}, {Name: "tags", Value: a.Tags}, {Name: "parent", Value: text(a.Parent)}, {Name: "correlation", Value: a.Correlation},
 		{Name: "sensitivity", Value: cmp.Or(a.Sensitivity, "normal")}, {Name: "supersedes", Value: text(a.Supersedes)},
 	}
-	if before := r.State.Round; before != nil {
+	if before := r.run.State.Round; before != nil {
 		req.Since = before.Since
 		members = append(members, schemas.Member{Name: "round", Value: schemas.Struct(*before).Without("since")})
 	}
@@ -57,29 +57,29 @@ func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {
 func (r *view) effect(id string) string {
 	key := "ask.effect"
 	switch {
-	case own[r.State.Ask.Type] == nil:
+	case own[r.run.State.Ask.Type] == nil:
 	case id == "approve":
 		key += ".yes"
 	default:
 		key += ".no"
 	}
-	return r.Say(templates.Key(key), "who", r.who(), "id", id)
+	return r.run.Say(templates.Key(key), "who", r.who(), "id", id)
 }
 
 // who is the name of the asker, or a word for one without a name.
 func (r *view) who() string {
-	if by := r.State.Ask.AskedBy; by != nil {
+	if by := r.run.State.Ask.AskedBy; by != nil {
 		return by.Name
 	}
-	return r.Say("ask.who")
+	return r.run.Say("ask.who")
 }
 
 // where says who asks, and in which round.
 func (r *view) where() string {
-	if r.State.Round == nil {
+	if r.run.State.Round == nil {
 		return r.who()
 	}
-	return r.Say("ask.round.where", "who", r.who(), "n", r.State.Round.N)
+	return r.run.Say("ask.round.where", "who", r.who(), "n", r.run.State.Round.N)
 }
 
 // title is the first line of a question.
@@ -89,24 +89,24 @@ func title(question string) string {
 }
 
 func (r *view) title(*run.Request) gate.Texts {
-	words := title(r.State.Ask.Question)
-	if r.State.Ask.AskedBy != nil {
-		words = r.Say("ask.title", "title", words, "who", r.who())
+	words := title(r.run.State.Ask.Question)
+	if r.run.State.Ask.AskedBy != nil {
+		words = r.run.Say("ask.title", "title", words, "who", r.who())
 	}
-	return gate.Texts{Lang: r.Lang, Title: words}
+	return gate.Texts{Lang: r.run.Lang, Title: words}
 }
 
 // stands reports whether the files that bind are what the person was shown.
 func (r *view) stands(*run.Request) (problem string, ok bool) {
-	for _, f := range r.State.Ask.Artifacts {
-		d := r.Snap.Doc(f.Path)
+	for _, f := range r.run.State.Ask.Artifacts {
+		d := r.run.Snap.Doc(f.Path)
 		switch {
 		case !f.IsBinding():
 		case d.Unsettled():
-			r.Held = true
+			r.run.Held = true
 			return "", false
 		case !d.Matches(f.SHA256):
-			return r.Say("ask.artifact.changed", "file", f.Path), false
+			return r.run.Say("ask.artifact.changed", "file", f.Path), false
 		}
 	}
 	return "", true

@@ -61,7 +61,7 @@ func (u Reuse) Entry(lang string) engine.Entry {
 
 // readReuse reads reuse.json once there is an answer: nothing waits for it before.
 func (r *view) readReuse() {
-	if r.Begun && r.State.IsFinal() {
-		r.reuse, _ = run.Load[Reuse](&r.Input, r.Snap.In(reuseFile), "ask/reuse")
+	if r.run.Begun && r.run.State.IsFinal() {
+		r.reuse, _ = run.Load[Reuse](&r.run.Input, r.run.Snap.In(reuseFile), "ask/reuse")
 	}
 }

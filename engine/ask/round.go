@@ -58,12 +58,12 @@ func (st State) Again() Ask {
 
 // stateOf is the state of another ask.
 func (r *view) stateOf(id string) string {
-	return path.Join(path.Dir(r.Snap.Dir), id, "state.json")
+	return path.Join(path.Dir(r.run.Snap.Dir), id, "state.json")
 }
 
 // requestOf is the request of another ask.
 func (r *view) requestOf(id string) string {
-	return layout.RequestPath(path.Join(path.Dir(r.Snap.Dir), id), RequestID(id), "request.json")
+	return layout.RequestPath(path.Join(path.Dir(r.run.Snap.Dir), id), RequestID(id), "request.json")
 }
 
 // readRound reads what became of the round before, or says why there can be none after it.
@@ -72,7 +72,7 @@ func (r *view) readRound() error {
 	if of == "" {
 		return nil
 	}
-	d := r.Snap.Doc(r.stateOf(of))
+	d := r.run.Snap.Doc(r.stateOf(of))
 	if d.Absent() {
 		return templates.Errorf("ask.refuse.round.unknown", "ask", strconv.Quote(of))
 	}
@@ -109,13 +109,13 @@ func (r *view) readRound() error {
 // files since. issued says that this machine has written its state.
 func (r *view) since(st State, issued bool) string {
 	at := strings.NewReplacer("T", " ", "Z", " UTC").Replace(string(r.round.At))
-	ended := r.Say("ask.round.ended", "n", r.round.N-1, "ask", r.round.Of, "status", st.Status, "at", at)
+	ended := r.run.Say("ask.round.ended", "n", r.round.N-1, "ask", r.round.Of, "status", st.Status, "at", at)
 	if st.Answer != nil {
-		ended = r.Say("ask.round.answered", "n", r.round.N-1, "ask", r.round.Of, "by", st.Answer.By.User, "answer", st.Answer.Response, "at", at)
+		ended = r.run.Say("ask.round.answered", "n", r.round.N-1, "ask", r.round.Of, "by", st.Answer.By.User, "answer", st.Answer.Response, "at", at)
 	}
 	parts := []string{ended}
 	if !issued {
-		parts = append(parts, r.Say("ask.round.claimed"))
+		parts = append(parts, r.run.Say("ask.round.claimed"))
 	}
 	if comment := templates.Cut(string(r.round.Comment), largestComment); !templates.Blank(comment) {
 		parts = append(parts, templates.Quote(comment))
@@ -128,21 +128,21 @@ func (r *view) since(st State, issued bool) string {
 		}
 	}
 	parts = append(parts, r.changes(st, shown)...)
-	return templates.CutWith(strings.Join(parts, "\n\n"), largestSince, "\n"+r.Say("form.cut"))
+	return templates.CutWith(strings.Join(parts, "\n\n"), largestSince, "\n"+r.run.Say("form.cut"))
 }
 
 // difference shows what changed in a file.
 func difference(r *view, key templates.Key, file string, lines []string, more int) string {
 	if more > 0 {
-		lines = append(lines, r.Say("ask.round.more", "n", more))
+		lines = append(lines, r.run.Say("ask.round.more", "n", more))
 	}
-	return r.Say(key, "file", file) + "\n" + strings.Join(lines, "\n")
+	return r.run.Say(key, "file", file) + "\n" + strings.Join(lines, "\n")
 }
 
 // shownIn are the texts of the files that another ask showed.
 func shownIn(r *view, before State) map[string]string {
 	shown := map[string]string{}
-	if d := r.Snap.Doc(r.requestOf(before.AskID)); d.Present() && d.Sum == engine.Digest(before.RequestDigest) {
+	if d := r.run.Snap.Doc(r.requestOf(before.AskID)); d.Present() && d.Sum == engine.Digest(before.RequestDigest) {
 		if req, err := gate.ReadRequest(d.Path, d.Body); err == nil {
 			for _, a := range req.Artifacts {
 				if text, ok := a.Carried(); ok {
@@ -159,29 +159,29 @@ func shownIn(r *view, before State) map[string]string {
 func (r *view) changes(before State, shown map[string]string) (parts []string) {
 	for _, f := range r.ask.Artifacts {
 		i := slices.IndexFunc(before.Ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path })
-		d := r.Snap.Doc(f.Path)
+		d := r.run.Snap.Doc(f.Path)
 		switch {
 		case i < 0:
-			parts = append(parts, r.Say("ask.round.new", "file", f.Path))
+			parts = append(parts, r.run.Say("ask.round.new", "file", f.Path))
 			continue
 		case d.Matches(before.Ask.Artifacts[i].SHA256):
-			parts = append(parts, r.Say("ask.round.same", "file", f.Path))
+			parts = append(parts, r.run.Say("ask.round.same", "file", f.Path))
 			continue
 		}
 		then, known := shown[f.Path]
 		lines, more := []string(nil), 0
-		if known && r.MayShow(f.Path) {
+		if known && r.run.MayShow(f.Path) {
 			lines, more = gate.Difference(then, string(d.Body))
 		}
 		if lines == nil {
-			parts = append(parts, r.Say("ask.round.other", "file", f.Path))
+			parts = append(parts, r.run.Say("ask.round.other", "file", f.Path))
 			continue
 		}
 		parts = append(parts, difference(r, "ask.round.changed", f.Path, lines, more))
 	}
 	for _, f := range before.Ask.Artifacts {
 		if !slices.ContainsFunc(r.ask.Artifacts, func(other Artifact) bool { return other.Path == f.Path }) {
-			parts = append(parts, r.Say("ask.round.dropped", "file", f.Path))
+			parts = append(parts, r.run.Say("ask.round.dropped", "file", f.Path))
 		}
 	}
 	return parts

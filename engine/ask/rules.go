@@ -58,7 +58,7 @@ func forEachType(make func(typ string) rule) (list []rule) {
 
 // asks opens the question once all that it needs is there.
 func (r *view) asks(run.On) *move {
-	if !r.canBeAsked || !r.Snap.In("withdraw.json").Absent() || r.isBeingWritten() {
+	if !r.canBeAsked || !r.run.Snap.In("withdraw.json").Absent() || r.isBeingWritten() {
 		return nil
 	}
 	return &move{Reason: "ask.json", Causes: []engine.Document{r.doc}, Then: func(c *change) {
@@ -73,7 +73,7 @@ func (r *view) asks(run.On) *move {
 // register keeps ask.json in the state.
 func (r *view) register(c *change) {
 	st := c.State
-	st.SchemaVersion, st.AskID, st.Lang, st.AskDigest = 1, r.Snap.Key.ID, cmp.Or(r.Lang, templates.English), text(r.doc.Sum)
+	st.SchemaVersion, st.AskID, st.Lang, st.AskDigest = 1, r.run.Snap.Key.ID, cmp.Or(r.run.Lang, templates.English), text(r.doc.Sum)
 	st.Ask = r.ask
 }
 
@@ -99,13 +99,13 @@ func takesBack(forAnother bool) func(*view, run.On) *move {
 		if r.withdrawal == nil || (r.withdrawal.SupersededBy != "") != forAnother {
 			return nil
 		}
-		late := r.Answer(r.Requests()[0])
+		late := r.run.Answer(r.run.Requests()[0])
 		if r.isBeingWritten() || !r.isAnswerFree() {
 			return nil
 		}
 		reason := r.withdrawal.Reason
 		if late != nil {
-			reason = r.Say("ask.reason.late", "reason", templates.Cut(reason, 200), "answer", templates.Cut(late.Why(), 200))
+			reason = r.run.Say("ask.reason.late", "reason", templates.Cut(reason, 200), "answer", templates.Cut(late.Why(), 200))
 		}
 		return r.takeBack(reason)
 	}
@@ -113,7 +113,7 @@ func takesBack(forAnother bool) func(*view, run.On) *move {
 
 func (r *view) takeBack(reason string) *move {
 	w := r.withdrawal
-	m := &move{Reason: reason, Causes: []engine.Document{r.Snap.In("withdraw.json")}, Then: func(c *change) {
+	m := &move{Reason: reason, Causes: []engine.Document{r.run.Snap.In("withdraw.json")}, Then: func(c *change) {
 		c.State.SupersededBy = w.SupersededBy
 		r.noteArtifacts(c)
 	}}
@@ -150,9 +150,9 @@ func (r *view) expires(on run.On) *move {
 	if r.isBeingWritten() || !on.Answer.HasReceipt() && !r.isAnswerFree() {
 		return nil
 	}
-	reason := r.Say("run.reason.expired")
-	if !r.State.AskedAt.Time().Before(text(r.State.Ask.Deadline).Time()) {
-		reason = r.Say("ask.reason.overdue")
+	reason := r.run.Say("run.reason.expired")
+	if !r.run.State.AskedAt.Time().Before(text(r.run.State.Ask.Deadline).Time()) {
+		reason = r.run.Say("ask.reason.overdue")
 	}
 	return &move{Reason: on.Answer.Decision.Why(reason), Then: r.noteArtifacts}
 }
@@ -161,7 +161,7 @@ func (r *view) expires(on run.On) *move {
 func (r *view) noteArtifacts(c *change) {
 	for i := range c.State.Ask.Artifacts {
 		a := &c.State.Ask.Artifacts[i]
-		if d := r.Snap.Doc(a.Path); !d.Matches(a.SHA256) {
+		if d := r.run.Snap.Doc(a.Path); !d.Matches(a.SHA256) {
 			now := text(d.Sum.Hex())
 			a.Now = &now
 		}
@@ -170,17 +170,17 @@ func (r *view) noteArtifacts(c *change) {
 
 // isBeingWritten reports whether a file that could decide may still be being written.
 func (r *view) isBeingWritten() bool {
-	return slices.ContainsFunc(r.BeingWritten(), func(f engine.PendingFile) bool { return f.Path != r.Path(reuseFile) })
+	return slices.ContainsFunc(r.run.BeingWritten(), func(f engine.PendingFile) bool { return f.Path != r.run.Path(reuseFile) })
 }
 
 // isAnswerFree reports whether the answer can be written: nobody else's file is in its
 // place. A file that answers this ask is what a crash left.
 func (r *view) isAnswerFree() bool {
 	free := true
-	docs := []engine.Document{r.Snap.In("answer.json"), r.Snap.In("answer.md")}
-	for i, f := range r.State.Ask.Artifacts {
+	docs := []engine.Document{r.run.Snap.In("answer.json"), r.run.Snap.In("answer.md")}
+	for i, f := range r.run.State.Ask.Artifacts {
 		if f.Editable {
-			docs = append(docs, r.Snap.In(layout.AskEdit(i+1, f.Path)))
+			docs = append(docs, r.run.Snap.In(layout.AskEdit(i+1, f.Path)))
 		}
 	}
 	for _, d := range docs {
@@ -188,7 +188,7 @@ func (r *view) isAnswerFree() bool {
 			continue
 		}
 		free = false
-		r.Notes.Beside(d.Path, r.Say("ask.output.foreign"))
+		r.run.Notes.Beside(d.Path, r.run.Say("ask.output.foreign"))
 	}
 	return free
 }
@@ -203,22 +203,22 @@ func (r *view) isLeftOver(d engine.Document) bool {
 		return d.IssuedHere()
 	}
 	if path.Ext(d.Path) == ".md" {
-		return strings.HasPrefix(string(d.Body), heading(cmp.Or(r.State.Ask.Question, r.ask.Question)))
+		return strings.HasPrefix(string(d.Body), heading(cmp.Or(r.run.State.Ask.Question, r.ask.Question)))
 	}
 	return d.Present() && schemas.Decode("ask/answer", "answer.json", d.Body, &a) == nil &&
-		a.AskID == r.Snap.Key.ID && a.RequestID == r.State.RequestID && a.AskedAt == r.State.AskedAt
+		a.AskID == r.run.Snap.Key.ID && a.RequestID == r.run.State.RequestID && a.AskedAt == r.run.State.AskedAt
 }
 
 // readWithdrawal reads withdraw.json where it can still decide.
 func (r *view) readWithdrawal() {
-	if r.State.IsFinal() {
+	if r.run.State.IsFinal() {
 		return
 	}
 	var got run.Reading
-	r.withdrawal, got = run.Load[Withdraw](&r.Input, r.Snap.In("withdraw.json"), "ask/withdraw")
+	r.withdrawal, got = run.Load[Withdraw](&r.run.Input, r.run.Snap.In("withdraw.json"), "ask/withdraw")
 	r.isWithdrawalPending = got == run.Pending
-	if r.withdrawal != nil && string(r.withdrawal.SupersededBy) == r.Snap.Key.ID {
-		r.Bad(r.Snap.In("withdraw.json"), r.Say("ask.superseded"))
+	if r.withdrawal != nil && string(r.withdrawal.SupersededBy) == r.run.Snap.Key.ID {
+		r.run.Bad(r.run.Snap.In("withdraw.json"), r.run.Say("ask.superseded"))
 		r.withdrawal = nil
 	}
 }

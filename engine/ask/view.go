@@ -36,7 +36,7 @@ func (c Config) Check() error {
 
 // view is an ask, with what it reads besides its state.
 type view struct {
-	*run.Run[State]
+	run *run.Run[State]
 	doc engine.Document
 	// ask is what ask.json says before it is registered. isWellFormed is true where the
 	// file alone is valid, canBeAsked where nothing around it is in the way either.
@@ -71,8 +71,8 @@ var family = kernel{
 }
 
 func read(k *run.Run[State]) *view {
-	r := &view{Run: k}
-	if r.Usable() {
+	r := &view{run: k}
+	if r.run.Usable() {
 		r.readAsk()
 		r.readWithdrawal()
 		r.readReuse()
@@ -99,29 +99,29 @@ func (m Machine) Judge(s engine.Snapshot) Judged {
 	if !ok {
 		return Judged{}
 	}
-	return Judged{v.State, true, v.isChanged(), v.foreign()}
+	return Judged{v.run.State, true, v.isChanged(), v.foreign()}
 }
 
 // foreign is the first of the files that show the answer which is not as this machine wrote
 // it. What cannot be read is none of its own.
 func (r *view) foreign() string {
-	if r.State.Status != Answered {
+	if r.run.State.Status != Answered {
 		return ""
 	}
-	q, answer := r.Requests()[0], r.Snap.In("answer.json")
-	folder := r.Folder(q.ID)
+	q, answer := r.run.Requests()[0], r.run.Snap.In("answer.json")
+	folder := r.run.Folder(q.ID)
 	switch {
-	case !r.Doc.IssuedHere():
+	case !r.run.Doc.IssuedHere():
 		return "state.json"
 	case !folder.Doc.IssuedHere() || string(folder.Doc.Sum) != string(q.Digest):
 		return "request.json"
-	case !r.HasReceipt(q):
+	case !r.run.HasReceipt(q):
 		return "receipt.json"
-	case !answer.Absent() && (answer.Err != nil || answer.Sum != engine.Sum(run.Must(schemas.Encode(r.State.AnswerFile())))):
+	case !answer.Absent() && (answer.Err != nil || answer.Sum != engine.Sum(run.Must(schemas.Encode(r.run.State.AnswerFile())))):
 		return "answer.json"
 	}
-	for _, f := range r.State.Edited() {
-		if d := r.Snap.In(f.File); !d.Absent() && (d.Err != nil || d.Sum != engine.Sum([]byte(f.Text))) {
+	for _, f := range r.run.State.Edited() {
+		if d := r.run.Snap.In(f.File); !d.Absent() && (d.Err != nil || d.Sum != engine.Sum([]byte(f.Text))) {
 			return f.File
 		}
 	}
@@ -130,14 +130,14 @@ func (r *view) foreign() string {
 
 // notes looks at what may stand in the way of an answer, and at a receipt that differs.
 func (r *view) notes() {
-	if r.State.Status == Open {
+	if r.run.State.Status == Open {
 		r.isAnswerFree()
 		return
 	}
-	for _, q := range r.Requests() {
-		f, want := r.Folder(q.ID), run.Must(r.Receipt(q).Encode())
+	for _, q := range r.run.Requests() {
+		f, want := r.run.Folder(q.ID), run.Must(r.run.Receipt(q).Encode())
 		if d := f.ReceiptDoc; d.Present() && d.Sum != engine.Sum(want) {
-			r.Notes.Add(f.Dir+"/problem.md", r.Say("ask.receipt"))
+			r.run.Notes.Add(f.Dir+"/problem.md", r.run.Say("ask.receipt"))
 		}
 	}
 }
@@ -146,20 +146,20 @@ func (r *view) absent(a *engine.RunView) bool {
 	if !r.doc.Absent() {
 		return false
 	}
-	a.Why = []string{r.Say("ask.absent")}
-	a.Unblock = []engine.UnblockingFile{{Path: r.doc.Path, Content: r.Say("ask.unblock.ask")}}
+	a.Why = []string{r.run.Say("ask.absent")}
+	a.Unblock = []engine.UnblockingFile{{Path: r.doc.Path, Content: r.run.Say("ask.unblock.ask")}}
 	return true
 }
 
 func (r *view) awaitsAsk(w *run.Waiting) {
-	asker := r.Say("ask.asker")
+	asker := r.run.Say("ask.asker")
 	switch {
-	case w.Bad("ask.json", r.Say("ask.why.nobody"), asker, r.Say("ask.unblock.like")):
-	case w.Bad("withdraw.json", r.Say("ask.why.withdraw"), asker, r.Say("ask.unblock.withdraw.bad")):
+	case w.Bad("ask.json", r.run.Say("ask.why.nobody"), asker, r.run.Say("ask.unblock.like")):
+	case w.Bad("withdraw.json", r.run.Say("ask.why.withdraw"), asker, r.run.Say("ask.unblock.withdraw.bad")):
 	case r.isWellFormed && !r.isBeingWritten() && r.awaitsOther():
 		w.Why("ask.why.other", "ask", r.ask.Supersedes)
 		w.For("ask.for.other", "ask", r.ask.Supersedes)
-		w.UnblockAt(path.Join(path.Dir(r.stateOf(r.ask.Supersedes)), "withdraw.json"), r.Say("ask.unblock.superseded", "ask", strconv.Quote(r.Snap.Key.ID)))
+		w.UnblockAt(path.Join(path.Dir(r.stateOf(r.ask.Supersedes)), "withdraw.json"), r.run.Say("ask.unblock.superseded", "ask", strconv.Quote(r.run.Snap.Key.ID)))
 	default:
 		w.Why("ask.why.writing")
 		w.Written("ask.json")
@@ -168,55 +168,55 @@ func (r *view) awaitsAsk(w *run.Waiting) {
 
 // explain adds what no rule says: what a person is asked, and how an ask ended.
 func (r *view) explain(w *run.Waiting) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
-	if r.State.IsFinal() {
-		w.Why("ask.why.final", "status", r.State.Status, "reason", r.State.Last.Reason)
+	if r.run.State.IsFinal() {
+		w.Why("ask.why.final", "status", r.run.State.Status, "reason", r.run.State.Last.Reason)
 		return
 	}
 	asked := templates.Key("ask.why.asked")
-	if r.State.Ask.Deadline != "" {
+	if r.run.State.Ask.Deadline != "" {
 		asked += ".until"
 	}
-	w.Answer(r.Requests()[0], asked, "deadline", r.State.Ask.Deadline, "default", strconv.Quote(r.State.Ask.Default))
-	w.Noted("withdraw.json", r.Say("ask.why.kept"))
+	w.Answer(r.run.Requests()[0], asked, "deadline", r.run.State.Ask.Deadline, "default", strconv.Quote(r.run.State.Ask.Default))
+	w.Noted("withdraw.json", r.run.Say("ask.why.kept"))
 	for _, name := range []string{"answer.json", "answer.md"} {
-		if w.Noted(name, r.Say("ask.why.blocked")) {
-			w.Unblock(name, r.Say("ask.unblock.answer"))
+		if w.Noted(name, r.run.Say("ask.why.blocked")) {
+			w.Unblock(name, r.run.Say("ask.unblock.answer"))
 		}
 	}
-	w.Unblock("withdraw.json", r.Say("ask.unblock.withdraw"))
+	w.Unblock("withdraw.json", r.run.Say("ask.unblock.withdraw"))
 }
 
 // tell adds facts and findings to the view of an ask.
 func (r *view) tell(a *engine.RunView) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
-	st, lines := r.State, []engine.Fact{{Label: r.Say("ask.fact.question"), Value: r.State.Ask.Question}, {Label: r.Say("ask.fact.by"), Value: r.who()}}
+	st, lines := r.run.State, []engine.Fact{{Label: r.run.Say("ask.fact.question"), Value: r.run.State.Ask.Question}, {Label: r.run.Say("ask.fact.by"), Value: r.who()}}
 	for _, f := range st.Ask.Artifacts {
 		now := f.atEnd()
-		if d := r.Snap.Doc(f.Path); st.Status == Open && !d.Matches(f.SHA256) {
+		if d := r.run.Snap.Doc(f.Path); st.Status == Open && !d.Matches(f.SHA256) {
 			now = text(d.Sum.Hex())
 		}
-		lines = append(lines, engine.Fact{Label: r.Say("form.artifact"), Value: r.Say("ask.fact.artifact",
-			"file", f.Path, "then", digestWord(text(f.SHA256), r.Lang), "now", digestWord(now, r.Lang))})
+		lines = append(lines, engine.Fact{Label: r.run.Say("form.artifact"), Value: r.run.Say("ask.fact.artifact",
+			"file", f.Path, "then", digestWord(text(f.SHA256), r.run.Lang), "now", digestWord(now, r.run.Lang))})
 	}
 	if st.Round != nil {
-		lines = append(lines, engine.Fact{Label: r.Say("ask.fact.round"), Value: r.Say("ask.round.of", "n", st.Round.N, "ask", st.Round.Of)})
+		lines = append(lines, engine.Fact{Label: r.run.Say("ask.fact.round"), Value: r.run.Say("ask.round.of", "n", st.Round.N, "ask", st.Round.Of)})
 	}
-	lines = append(lines, engine.Fact{Label: r.Say("page.request"), Value: string(st.RequestID)}, engine.Fact{Label: r.Say("form.deadline"), Value: st.Ask.Deadline},
-		engine.Fact{Label: r.Say("ask.fact.parent"), Value: st.Ask.Parent})
+	lines = append(lines, engine.Fact{Label: r.run.Say("page.request"), Value: string(st.RequestID)}, engine.Fact{Label: r.run.Say("form.deadline"), Value: st.Ask.Deadline},
+		engine.Fact{Label: r.run.Say("ask.fact.parent"), Value: st.Ask.Parent})
 	if st.Answer != nil {
-		lines = append(lines, engine.Fact{Label: r.Say("page.given"), Value: r.Say("run.reason.answer",
+		lines = append(lines, engine.Fact{Label: r.run.Say("page.given"), Value: r.run.Say("run.reason.answer",
 			"answer", st.Answer.Response, "user", st.Answer.By.User, "source", st.Answer.By.Source)})
 	}
 	for _, e := range st.Edited() {
-		lines = append(lines, engine.Fact{Label: r.Say("ask.edited", "file", e.Path), Value: e.File})
+		lines = append(lines, engine.Fact{Label: r.run.Say("ask.edited", "file", e.Path), Value: e.File})
 	}
 	if u := r.reuse; u != nil {
-		lines = append(lines, engine.Fact{Label: r.Say("ask.fact.used"), Value: r.Say("ask.used", "n", u.Times, "first", u.FirstAt, "last", u.LastAt)})
+		lines = append(lines, engine.Fact{Label: r.run.Say("ask.fact.used"), Value: r.run.Say("ask.used", "n", u.Times, "first", u.FirstAt, "last", u.LastAt)})
 	}
 	a.Facts = slices.DeleteFunc(lines, func(f engine.Fact) bool { return f.Value == "" })
 	members, err := schemas.Members(r.doc.Body)
@@ -224,7 +224,7 @@ func (r *view) tell(a *engine.RunView) {
 		return // its note says more
 	}
 	for _, s := range schemas.Strays("", members, &Ask{}) {
-		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: r.doc.Path, Text: r.Say("ask.finding.stray", "member", s.Pointer)})
+		a.Findings = append(a.Findings, engine.Finding{Severity: "warning", Path: r.doc.Path, Text: r.run.Say("ask.finding.stray", "member", s.Pointer)})
 	}
 }
 

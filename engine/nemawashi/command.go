@@ -72,7 +72,7 @@ const (
 
 // readCommands reads the commands that nobody has handled.
 func (r *view) readCommands() {
-	for _, d := range r.Snap.Under(intakeDir) {
+	for _, d := range r.run.Snap.Under(intakeDir) {
 		if path.Base(d.Path) != commandFile {
 			continue
 		}
@@ -81,13 +81,13 @@ func (r *view) readCommands() {
 			continue
 		}
 		var got run.Reading
-		c.Command, got = run.Load[Command](&r.Input, d, "nemawashi/command")
+		c.Command, got = run.Load[Command](&r.run.Input, d, "nemawashi/command")
 		r.isCommandPending = r.isCommandPending || got == run.Pending
 		if c.Command == nil {
 			continue
 		}
 		if err := c.check(kind(r)); err != nil {
-			r.Bad(d, r.say("note.command", "error", err))
+			r.run.Bad(d, r.say("note.command", "error", err))
 			continue
 		}
 		r.commands = append(r.commands, c)
@@ -96,30 +96,30 @@ func (r *view) readCommands() {
 
 // kind is the type of the action.
 func kind(r *view) string {
-	if r.State.Type == "" && r.action != nil {
+	if r.run.State.Type == "" && r.action != nil {
 		return r.action.Type
 	}
-	return r.State.Type
+	return r.run.State.Type
 }
 
 // isDone reports whether a command was handled: the state says so, or its receipt, which
 // is ahead of the state where it is of a later revision, and counts for nothing then.
 func isDone(r *view, id string) bool {
-	if slices.ContainsFunc(r.State.Handled, func(h Handled) bool { return h.IntakeID == id }) {
+	if slices.ContainsFunc(r.run.State.Handled, func(h Handled) bool { return h.IntakeID == id }) {
 		return true
 	}
 	rc, known := intakeReceipt(r, id)
-	return known && (rc == nil || rc.Revision <= r.State.Revision)
+	return known && (rc == nil || rc.Revision <= r.run.State.Revision)
 }
 
 // intakeReceipt is the receipt of a command, nil where it cannot be read. known is false
 // where there is none.
 func intakeReceipt(r *view, id string) (rc *IntakeReceipt, known bool) {
-	d := r.Snap.In(intakeDir + "/" + id + "/receipt.json")
+	d := r.run.Snap.In(intakeDir + "/" + id + "/receipt.json")
 	if d.Absent() {
 		return nil, false
 	}
-	rc, _ = run.Load[IntakeReceipt](&r.Input, d, "nemawashi/receipt")
+	rc, _ = run.Load[IntakeReceipt](&r.run.Input, d, "nemawashi/receipt")
 	return rc, true
 }
 
@@ -179,12 +179,12 @@ func same(r *view) verdict {
 }
 
 func wrongStatus(r *view) verdict {
-	return refusal("wrong_status", r.say("refused.status", "status", r.State.Status))
+	return refusal("wrong_status", r.say("refused.status", "status", r.run.State.Status))
 }
 
 // judge says what becomes of a command.
 func judge(r *view, c command) verdict {
-	switch status := r.State.Status; c.Command.Command {
+	switch status := r.run.State.Status; c.Command.Command {
 	case cmdRequest:
 		return judgeRequest(r)
 	case cmdExecute:
@@ -205,7 +205,7 @@ func judge(r *view, c command) verdict {
 }
 
 func judgeRequest(r *view) verdict {
-	switch r.State.Status {
+	switch r.run.State.Status {
 	case Drafted:
 		if code, why := cannotAsk(r); code != "" {
 			return refusal(code, why)
@@ -220,7 +220,7 @@ func judgeRequest(r *view) verdict {
 }
 
 func judgeExecute(r *view, c command) verdict {
-	switch status := r.State.Status; {
+	switch status := r.run.State.Status; {
 	case status == Executing || status == Executed || status == Failed:
 		return same(r)
 	case isFinal(status):
@@ -230,7 +230,7 @@ func judgeExecute(r *view, c command) verdict {
 	}
 	if !c.Calendar.Null() {
 		if _, _, err := override(r, c); err != nil {
-			return refusal("bad_override", templates.In(r.Lang, err))
+			return refusal("bad_override", templates.In(r.run.Lang, err))
 		}
 	}
 	if code, why := r.cannotStart(); code != "" {
@@ -246,7 +246,7 @@ func override(r *view, c command) (parts []Part, isSame bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return Override(whole, c.Calendar, r.body(), r.conf(), r.State.RequestedAt.Time())
+	return Override(whole, c.Calendar, r.body(), r.conf(), r.run.State.RequestedAt.Time())
 }
 
 // asksAnew reports whether a command brings an override that must be approved first.
@@ -264,7 +264,7 @@ func mayDecide(r *view, c command) bool {
 	if len(approvers) == 0 {
 		return true
 	}
-	known, _, _ := gate.Author(c.doc, c.Actor.User, r.Fact)
+	known, _, _ := gate.Author(c.doc, c.Actor.User, r.run.Fact)
 	return slices.ContainsFunc(known, func(k string) bool {
 		return slices.ContainsFunc(approvers, func(a string) bool { return gate.Admits(a, k) })
 	})
@@ -272,7 +272,7 @@ func mayDecide(r *view, c command) bool {
 
 // approvers are those who may approve today, by [gates] and by the dialect's lists.
 func approvers(r *view) []string {
-	return gate.Narrow(r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers, r.mayAnswer())
+	return gate.Narrow(r.run.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers, r.mayAnswer())
 }
 
 // handle records in a transition what became of a command.
@@ -291,8 +291,8 @@ func handle(r *view, c *change, cmd *command, result, code, reason string) {
 // receipts plans the receipts of handled commands, and of those that move nothing once
 // nothing goes before them.
 func receipts(r *view, w *run.Outputs) {
-	for _, h := range r.State.Handled {
-		receipt(r, w, h, h.Revision == r.State.Revision)
+	for _, h := range r.run.State.Handled {
+		receipt(r, w, h, h.Revision == r.run.State.Revision)
 	}
 	if w.Fresh || isBusy(r) {
 		return
@@ -300,8 +300,8 @@ func receipts(r *view, w *run.Outputs) {
 	for _, c := range r.commands {
 		if v := judge(r, c); !v.moves {
 			receipt(r, w, Handled{
-				IntakeID: c.id, Result: v.result, Code: text(v.code), Reason: text(v.reason), Revision: r.State.Revision, At: seconds(r.Snap.Now),
-				Status: r.State.Status, JobID: r.State.ExecutionJobID, ApprovalRequestID: r.State.ApprovalRequestID, IdempotencyKey: c.IdempotencyKey,
+				IntakeID: c.id, Result: v.result, Code: text(v.code), Reason: text(v.reason), Revision: r.run.State.Revision, At: seconds(r.run.Snap.Now),
+				Status: r.run.State.Status, JobID: r.run.State.ExecutionJobID, ApprovalRequestID: r.run.State.ApprovalRequestID, IdempotencyKey: c.IdempotencyKey,
 			}, false)
 		}
 	}
@@ -318,15 +318,15 @@ func receipt(r *view, w *run.Outputs, h Handled, now bool) {
 // isBusy reports whether the next pass moves the action: commands that move nothing
 // are answered after that.
 func isBusy(r *view) bool {
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		return false
 	}
-	for _, q := range r.Requests() {
-		if q.Status == run.Open && (r.Answer(q) != nil || q.Deadline != "" && r.Due(q.Deadline)) {
+	for _, q := range r.run.Requests() {
+		if q.Status == run.Open && (r.run.Answer(q) != nil || q.Deadline != "" && r.run.Due(q.Deadline)) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.State.Status == Pending && draftPending(r)
+	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.run.State.Status == Pending && draftPending(r)
 }
 
 // why says in a few words which command moved the action, for the reason of the transition.
@@ -342,12 +342,12 @@ func (c command) why(r *view) string {
 // broughtHome reports whether a receipt of a command was written by this machine, for the
 // present job or approval.
 func broughtHome(r *view) bool {
-	for _, d := range r.Snap.Under(intakeDir) {
+	for _, d := range r.run.Snap.Under(intakeDir) {
 		if path.Base(d.Path) != "receipt.json" || !d.IssuedHere() || d.Kind != layout.KindReceipt {
 			continue
 		}
 		var rc IntakeReceipt
-		if schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil && rc.Result == accepted && rc.JobID != "" && rc.JobID == r.State.ExecutionJobID {
+		if schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil && rc.Result == accepted && rc.JobID != "" && rc.JobID == r.run.State.ExecutionJobID {
 			return true
 		}
 	}

@@ -22,14 +22,14 @@ func (r *view) cannotStart() (code, why string) {
 		return "draft_changed", r.say("start.changed", "file", file)
 	}
 	if parts == nil {
-		return "draft_changed", r.say("start.request", "request", r.State.ApprovalRequestID)
+		return "draft_changed", r.say("start.request", "request", r.run.State.ApprovalRequestID)
 	}
 	for _, p := range parts {
 		if isOtherProvider(r, p) {
 			return "provider_changed", r.say("start.provider", "part", p.Part, "provider", p.by())
 		}
 		if err := r.conf().Configured(p); err != nil {
-			return "not_configured", templates.In(r.Lang, err)
+			return "not_configured", templates.In(r.run.Lang, err)
 		}
 	}
 	if problem := untrusted(r, parts); problem != "" {
@@ -44,19 +44,19 @@ func (r *view) isHome() bool {
 	if broughtHome(r) {
 		return true
 	}
-	if len(r.Doc.Issued) == 0 {
+	if len(r.run.Doc.Issued) == 0 {
 		return false // whoever wrote this state may have written its receipts
 	}
-	ids := []string{string(r.State.ApprovalRequestID)}
-	if job := r.State.job(); job != nil {
-		for _, q := range r.Requests() {
+	ids := []string{string(r.run.State.ApprovalRequestID)}
+	if job := r.run.State.job(); job != nil {
+		for _, q := range r.run.Requests() {
 			if q.Type == typeRetry && q.Status == gate.Accepted {
 				ids = append(ids, q.ID)
 			}
 		}
 	}
 	for _, id := range ids {
-		if q := r.Request(id); q != nil && r.HasReceipt(q) {
+		if q := r.run.Request(id); q != nil && r.run.HasReceipt(q) {
 			return true
 		}
 	}
@@ -72,7 +72,7 @@ func starts(r *view, _ run.On) *move {
 	if code, _ := r.cannotStart(); code != "" || !isProven(r) {
 		return nil
 	}
-	m := &move{Reason: r.say("reason.approved"), Causes: []engine.Document{r.Folder(string(r.State.ApprovalRequestID)).ReceiptDoc}}
+	m := &move{Reason: r.say("reason.approved"), Causes: []engine.Document{r.run.Folder(string(r.run.State.ApprovalRequestID)).ReceiptDoc}}
 	if cmd != nil {
 		m.Reason, m.Actor, m.Causes = cmd.why(r), engine.Person(cmd.Actor.User), append(m.Causes, cmd.doc)
 	}
@@ -96,18 +96,18 @@ func starts(r *view, _ run.On) *move {
 // isProven reports whether the approval counts: its receipt stands and says so. Where the
 // gate demands more than a claim, this machine wrote it, or the answer is there.
 func isProven(r *view) bool {
-	q := r.Request(string(r.State.ApprovalRequestID))
+	q := r.run.Request(string(r.run.State.ApprovalRequestID))
 	if q == nil || q.Status != gate.Accepted || q.Response != optApprove {
 		return false
 	}
-	f := r.Folder(q.ID)
+	f := r.run.Folder(q.ID)
 	if f.Receipt == nil || f.Receipt.Result != gate.Accepted || f.Receipt.Response != optApprove {
 		return false
 	}
-	if len(approvers(r)) == 0 || r.HasReceipt(q) && len(r.Doc.Issued) > 0 {
+	if len(approvers(r)) == 0 || r.run.HasReceipt(q) && len(r.run.Doc.Issued) > 0 {
 		return true
 	}
-	a := r.LateAnswer(q)
+	a := r.run.LateAnswer(q)
 	return a != nil && a.Response == optApprove
 }
 
@@ -144,14 +144,14 @@ func (r *view) lowestOpen() *progress {
 
 // unclear asks a person what became of a part.
 func unclear(r *view, _ run.On) *move {
-	if !r.isHome() || r.State.OpenRequest != nil {
+	if !r.isHome() || r.run.State.OpenRequest != nil {
 		return nil
 	}
 	for _, g := range r.progress() {
 		if g.status != partUnclear {
 			continue
 		}
-		return &move{Reason: r.say("reason.unclear", "part", g.Part.Part, "problem", g.problem), Causes: []engine.Document{r.Snap.In(g.OutcomeFile(g.Attempts))}, Then: func(c *change) {
+		return &move{Reason: r.say("reason.unclear", "part", g.Part.Part, "problem", g.problem), Causes: []engine.Document{r.run.Snap.In(g.OutcomeFile(g.Attempts))}, Then: func(c *change) {
 			st := c.State
 			job := st.job()
 			settle(r, c)
@@ -231,7 +231,7 @@ func failures(r *view, list []progress, lang string) string {
 			all = append(all, g.problem.In(lang))
 		}
 	}
-	if len(all) > 0 && r.State.job().Simulated {
+	if len(all) > 0 && r.run.State.job().Simulated {
 		return all[0]
 	}
 	return strings.Join(all, "; ")
@@ -239,7 +239,7 @@ func failures(r *view, list []progress, lang string) string {
 
 func succeeds(r *view, _ run.On) *move {
 	list := ended(r)
-	if list == nil || failures(r, list, r.Lang) != "" {
+	if list == nil || failures(r, list, r.run.Lang) != "" {
 		return nil
 	}
 	return &move{Reason: r.say("reason.succeeded"), Causes: outcomes(r, list), Then: func(c *change) {
@@ -252,7 +252,7 @@ func succeeds(r *view, _ run.On) *move {
 
 func fails(r *view, _ run.On) *move {
 	list := ended(r)
-	words := failures(r, list, r.Lang)
+	words := failures(r, list, r.run.Lang)
 	if words == "" {
 		return nil
 	}
@@ -269,7 +269,7 @@ func fails(r *view, _ run.On) *move {
 func outcomes(r *view, list []progress) (docs []engine.Document) {
 	for _, g := range list {
 		if g.Last != nil {
-			docs = append(docs, r.Snap.In(g.OutcomeFile(g.Attempts)))
+			docs = append(docs, r.run.Snap.In(g.OutcomeFile(g.Attempts)))
 		}
 	}
 	return docs

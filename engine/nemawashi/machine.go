@@ -15,7 +15,7 @@ import (
 
 // view is an action, with what it reads besides its state.
 type view struct {
-	*run.Run[State]
+	run       *run.Run[State]
 	actionDoc engine.Document
 	// action is what action.json says: before the action is registered where it can be,
 	// afterwards where it is as it was.
@@ -45,7 +45,7 @@ var family = kernel{
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always: always, Reports: reports, Successor: successor,
 	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
-	Keeps: func(r *view, _ string) bool { return r.State.job() != nil }, Late: late,
+	Keeps: func(r *view, _ string) bool { return r.run.State.job() != nil }, Late: late,
 	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
@@ -56,7 +56,7 @@ func (m Machine) Judge(s engine.Snapshot) (st State, ok bool) {
 	if !ok {
 		return st, false
 	}
-	return v.State, true
+	return v.run.State, true
 }
 
 // always is what every transition changes.
@@ -68,9 +68,9 @@ func always(c *change) {
 }
 
 func read(k *run.Run[State]) *view {
-	r := &view{Run: k}
-	r.NotePath = commandNote
-	if r.Usable() {
+	r := &view{run: k}
+	r.run.NotePath = commandNote
+	if r.run.Usable() {
 		r.readAction()
 		r.readCommands()
 	}
@@ -87,7 +87,7 @@ func commandNote(p string) string {
 
 // conf are the settings.
 func (r *view) conf() Config {
-	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
 		return c
 	}
 	return DefaultConfig()
@@ -113,26 +113,26 @@ const actionFile = "action.json"
 // readAction reads action.json. What has changed since it was registered counts for
 // nothing.
 func (r *view) readAction() {
-	r.actionDoc = r.Snap.In(actionFile)
-	if r.Begun {
-		if string(r.actionDoc.Sum) == string(r.State.ActionDigest) {
-			r.action, _ = run.Load[ActionFile](&r.Input, r.actionDoc, "nemawashi/action")
+	r.actionDoc = r.run.Snap.In(actionFile)
+	if r.run.Begun {
+		if string(r.actionDoc.Sum) == string(r.run.State.ActionDigest) {
+			r.action, _ = run.Load[ActionFile](&r.run.Input, r.actionDoc, "nemawashi/action")
 		}
 		return
 	}
-	a, _ := run.Load[ActionFile](&r.Input, r.actionDoc, "nemawashi/action")
+	a, _ := run.Load[ActionFile](&r.run.Input, r.actionDoc, "nemawashi/action")
 	if a == nil {
 		return
 	}
 	if err := a.check(); err != nil {
-		r.Bad(r.actionDoc, r.say("note.register", "error", err))
+		r.run.Bad(r.actionDoc, r.say("note.register", "error", err))
 		return
 	}
-	if a.Replaces != 0 && r.Undecidable(r.Snap.Doc(otherState(r, a.Replaces))) {
+	if a.Replaces != 0 && r.run.Undecidable(r.run.Snap.Doc(otherState(r, a.Replaces))) {
 		return
 	}
 	if err := notReplaced(r, a.Replaces); err != nil {
-		r.Bad(r.actionDoc, r.say("note.register", "error", err))
+		r.run.Bad(r.actionDoc, r.say("note.register", "error", err))
 		return
 	}
 	r.action = a
@@ -160,12 +160,12 @@ func notReplaced(r *view, other int) error {
 	if other == 0 {
 		return nil
 	}
-	d := r.Snap.Doc(otherState(r, other))
+	d := r.run.Snap.Doc(otherState(r, other))
 	var st struct {
 		Status engine.Status `json:"status"`
 	}
 	switch {
-	case len(r.Snap.Lacks([]string{d.Path})) > 0:
+	case len(r.run.Snap.Lacks([]string{d.Path})) > 0:
 		return nil
 	case d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil:
 		return refuse("replaces.unknown", "action", other)
@@ -177,16 +177,16 @@ func notReplaced(r *view, other int) error {
 
 // otherState is the state of another action.
 func otherState(r *view, id int) string {
-	return path.Join(path.Dir(r.Snap.Dir), strconv.Itoa(id), "state.json")
+	return path.Join(path.Dir(r.run.Snap.Dir), strconv.Itoa(id), "state.json")
 }
 
 // needs is the state of the action that this one renews, until it is registered; and
 // the outcome of the attempt that comes next, of which this machine may know though its
 // files were removed.
 func needs(r *view) []string {
-	if r.Begun {
-		if g := r.lowestOpen(); g != nil && r.State.Status == Executing {
-			return []string{r.Path(g.OutcomeFile(g.Attempts + 1))}
+	if r.run.Begun {
+		if g := r.lowestOpen(); g != nil && r.run.State.Status == Executing {
+			return []string{r.run.Path(g.OutcomeFile(g.Attempts + 1))}
 		}
 		return nil
 	}
@@ -202,16 +202,16 @@ func needs(r *view) []string {
 
 // watch are the folders in which others write what moves the action.
 func watch(r *view) []string {
-	if r.Begun && isFinal(r.State.Status) {
+	if r.run.Begun && isFinal(r.run.State.Status) {
 		return nil
 	}
-	dirs := []string{r.Snap.Dir, r.Path("drafts"), r.Path(intakeDir)}
+	dirs := []string{r.run.Snap.Dir, r.run.Path("drafts"), r.run.Path(intakeDir)}
 	for _, c := range r.commands {
-		dirs = append(dirs, r.Path(intakeDir+"/"+c.id))
+		dirs = append(dirs, r.run.Path(intakeDir+"/"+c.id))
 	}
 	for _, p := range r.progress() {
 		if p.UnderWay {
-			dirs = append(dirs, r.Path(p.Dir))
+			dirs = append(dirs, r.run.Path(p.Dir))
 		}
 	}
 	return dirs
@@ -219,7 +219,7 @@ func watch(r *view) []string {
 
 // late says of an answer to a closed approval which one is asked now.
 func late(r *view, q *run.Request) string {
-	if id := string(r.State.ApprovalRequestID); id != "" && id != q.ID && r.State.Status == ApprovalPending {
+	if id := string(r.run.State.ApprovalRequestID); id != "" && id != q.ID && r.run.State.Status == ApprovalPending {
 		return r.say("late", "request", id)
 	}
 	return ""
@@ -232,15 +232,15 @@ func draftPath(version int) string { return "drafts/v" + strconv.Itoa(version) +
 // Nothing is approved or carried out then. What placet wrote and can write again is
 // missing for a moment alone.
 func (r *view) changed() string {
-	if d := r.actionDoc; !r.Undecidable(d) && d.Sum != r.State.ActionDigest {
+	if d := r.actionDoc; !r.run.Undecidable(d) && d.Sum != r.run.State.ActionDigest {
 		return actionFile
 	}
-	for _, v := range r.State.Drafts {
-		d := r.Snap.In(draftPath(v.Version))
+	for _, v := range r.run.State.Drafts {
+		d := r.run.Snap.In(draftPath(v.Version))
 		if _, ok := r.draftText(v); ok && (d.Sum == v.Digest || d.Absent() || d.Unsettled()) {
 			continue
 		}
-		if !r.Undecidable(d) {
+		if !r.run.Undecidable(d) {
 			return draftPath(v.Version)
 		}
 	}
@@ -250,12 +250,12 @@ func (r *view) changed() string {
 // draftText is the text of a version of the draft: what the file says, or what the state
 // says of what placet wrote there. ok is false where neither is as it was registered.
 func (r *view) draftText(v Draft) (words string, ok bool) {
-	if d := r.Snap.In(draftPath(v.Version)); d.Sum == v.Digest {
+	if d := r.run.Snap.In(draftPath(v.Version)); d.Sum == v.Digest {
 		return string(d.Body), true
 	}
 	switch v.Origin {
 	case originSteer:
-		before, known := r.draftText(r.State.Drafts[v.Version-2])
+		before, known := r.draftText(r.run.State.Drafts[v.Version-2])
 		words, ok = NextDraft(before, v.Feedback, string(v.SelectedPlan)), known
 	case originRevise:
 		words, ok = r.revision(v.Digest)
@@ -265,7 +265,7 @@ func (r *view) draftText(v Draft) (words string, ok bool) {
 
 // revision is the draft of a digest that a command brought.
 func (r *view) revision(sum engine.Digest) (words string, ok bool) {
-	for _, d := range r.Snap.Under(intakeDir) {
+	for _, d := range r.run.Snap.Under(intakeDir) {
 		var c Command
 		if path.Base(d.Path) == commandFile && d.Present() && schemas.Decode("nemawashi/command", d.Path, d.Body, &c) == nil && c.Draft != nil && engine.Sum([]byte(*c.Draft)) == sum {
 			return *c.Draft, true
@@ -277,12 +277,12 @@ func (r *view) revision(sum engine.Digest) (words string, ok bool) {
 // body is the newest text of an agent, without the line that became the payload: what
 // takes the place of a body that nobody gave.
 func (r *view) body() string {
-	for _, v := range slices.Backward(r.State.Drafts) {
+	for _, v := range slices.Backward(r.run.State.Drafts) {
 		if v.Origin == originSteer {
 			continue
 		}
 		words, _ := r.draftText(v)
-		if v.Version == 1 && r.State.PayloadSource != "action" {
+		if v.Version == 1 && r.run.State.PayloadSource != "action" {
 			if _, body, err := LiftPayload(words); err == nil {
 				return body
 			}

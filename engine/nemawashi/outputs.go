@@ -12,31 +12,31 @@ import (
 
 // outputs are what the state calls for besides requests and the journal.
 func outputs(r *view, w *run.Outputs) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
 	receipts(r, w)
-	for _, v := range r.State.Drafts {
+	for _, v := range r.run.State.Drafts {
 		if words, ok := r.draftText(v); ok && v.Version > 1 {
-			w.Once(draftPath(v.Version), w.Fresh && v.At == r.State.UpdatedAt, func() []byte { return []byte(words) })
+			w.Once(draftPath(v.Version), w.Fresh && v.At == r.run.State.UpdatedAt, func() []byte { return []byte(words) })
 		}
 	}
 	partFiles(r, w)
-	for _, job := range r.State.Jobs {
+	for _, job := range r.run.State.Jobs {
 		jobFile(r, w, job)
 	}
-	if r.State.job() == nil || w.Fresh {
+	if r.run.State.job() == nil || w.Fresh {
 		return
 	}
 	rows(r, w)
-	if r.State.Status == Executing && r.isHome() {
+	if r.run.State.Status == Executing && r.isHome() {
 		attempt(r, w)
 	}
 }
 
 // partFiles plans what is too long for the request that is open.
 func partFiles(r *view, w *run.Outputs) {
-	q := r.Open(typeApproval)
+	q := r.run.Open(typeApproval)
 	if q == nil {
 		return
 	}
@@ -50,16 +50,16 @@ func partFiles(r *view, w *run.Outputs) {
 	_, files := byFile(r.whole(q))
 	for _, f := range files {
 		if slices.ContainsFunc(shown, func(h heldInFile) bool { return h.File == f.name && h.SHA256 == string(engine.Sum(f.body)) }) {
-			w.Once("requests/"+q.ID+"/"+f.name, q.Revision == r.State.Revision, func() []byte { return f.body })
+			w.Once("requests/"+q.ID+"/"+f.name, q.Revision == r.run.State.Revision, func() []byte { return f.body })
 		}
 	}
 }
 
 // jobFile plans job.json.
 func jobFile(r *view, w *run.Outputs, job *Job) {
-	w.Once("jobs/"+job.ID+"/job.json", job == r.State.job(), func() []byte {
+	w.Once("jobs/"+job.ID+"/job.json", job == r.run.State.job(), func() []byte {
 		o := schemas.Object{
-			{Name: "job_id", Value: job.ID}, {Name: "thread_id", Value: r.State.ThreadID}, {Name: "action_id", Value: r.State.ActionID},
+			{Name: "job_id", Value: job.ID}, {Name: "thread_id", Value: r.run.State.ThreadID}, {Name: "action_id", Value: r.run.State.ActionID},
 			{Name: "approval_request_id", Value: job.Approval},
 		}
 		if job.RetryOf != "" {
@@ -81,7 +81,7 @@ func jobFile(r *view, w *run.Outputs, job *Job) {
 
 // rows plans the row of every part that has ended.
 func rows(r *view, w *run.Outputs) {
-	job := r.State.job()
+	job := r.run.State.job()
 	for _, g := range r.progress() {
 		if job.Simulated || g.status != partSucceeded && g.status != partFailed {
 			return
@@ -99,8 +99,8 @@ func row(r *view, job *Job, g progress) []byte {
 		at, response = g.Last.FinishedAt, g.Last.Response
 	}
 	o := schemas.Object{
-		{Name: "run_id", Value: fmt.Sprintf("%d-%d", r.State.ActionID, g.row)}, {Name: "action_type", Value: g.Type}, {Name: "status", Value: g.status},
-		{Name: "payload", Value: g.Payload}, {Name: "created_at", Value: job.CreatedAt}, {Name: "job_id", Value: job.ID}, {Name: "action_id", Value: r.State.ActionID},
+		{Name: "run_id", Value: fmt.Sprintf("%d-%d", r.run.State.ActionID, g.row)}, {Name: "action_type", Value: g.Type}, {Name: "status", Value: g.status},
+		{Name: "payload", Value: g.Payload}, {Name: "created_at", Value: job.CreatedAt}, {Name: "job_id", Value: job.ID}, {Name: "action_id", Value: r.run.State.ActionID},
 		{Name: "provider", Value: g.Provider}, {Name: "response", Value: response}, {Name: "error", Value: text(g.problem.String())}, {Name: "executed_at", Value: at},
 		{Name: "part", Value: g.Part.Part},
 	}
@@ -114,17 +114,17 @@ func row(r *view, job *Job, g progress) []byte {
 // outcome counted as lost.
 func attempt(r *view, w *run.Outputs) {
 	g := r.lowestOpen()
-	if g == nil || r.State.OpenRequest != nil || r.conf().Still {
+	if g == nil || r.run.State.OpenRequest != nil || r.conf().Still {
 		return
 	}
-	n, id := g.Attempts+1, r.Actions()+g.key+"/"
+	n, id := g.Attempts+1, r.run.Actions()+g.key+"/"
 	if g.UnderWay {
-		if id += fmt.Sprint(g.Attempts); !r.Snap.Facts.Alive[id] && g.Due != "" && r.Due(g.Due) {
+		if id += fmt.Sprint(g.Attempts); !r.run.Snap.Facts.Alive[id] && g.Due != "" && r.run.Due(g.Due) {
 			w.Plan.Actions = append(w.Plan.Actions, sending(r, g, id, g.Attempts, nil, true))
 		}
 		return
 	}
-	if g.Due != "" && !r.Due(g.Due) {
+	if g.Due != "" && !r.run.Due(g.Due) {
 		return
 	}
 	send := send(r, g)
@@ -132,8 +132,8 @@ func attempt(r *view, w *run.Outputs) {
 		w.Once(g.Dir+"/event.ics", false, func() []byte { return invitation(r, g) })
 	}
 	a := Attempt{
-		JobID: r.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
-		RequestDigest: r.State.ApprovalDigest, StartedAt: seconds(r.Snap.Now), Deadline: run.Deadline(r.Snap.Now, send.Timeout),
+		JobID: r.run.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
+		RequestDigest: r.run.State.ApprovalDigest, StartedAt: seconds(r.run.Snap.Now), Deadline: run.Deadline(r.run.Snap.Now, send.Timeout),
 	}
 	w.Put(g.AttemptFile(n), run.Must(schemas.Encode(a)))
 	w.Plan.Actions = append(w.Plan.Actions, sending(r, g, fmt.Sprintf("%s%d", id, n), n, &send, false))
@@ -145,7 +145,7 @@ func sending(r *view, g *progress, id string, n int, send *engine.Send, recorded
 		send = &engine.Send{}
 	}
 	return engine.Action{
-		ID: id, Send: send, Outcome: r.Path(g.OutcomeFile(n)), Kind: layout.NemawashiOutcome, Recorded: recorded,
-		Fields: []engine.Field{{Name: "job_id", Value: r.State.job().ID}, {Name: "part", Value: g.Part.Part}, {Name: "attempt", Value: n}, {Name: "provider", Value: g.Provider}},
+		ID: id, Send: send, Outcome: r.run.Path(g.OutcomeFile(n)), Kind: layout.NemawashiOutcome, Recorded: recorded,
+		Fields: []engine.Field{{Name: "job_id", Value: r.run.State.job().ID}, {Name: "part", Value: g.Part.Part}, {Name: "attempt", Value: n}, {Name: "provider", Value: g.Provider}},
 	}
 }

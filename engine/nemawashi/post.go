@@ -30,9 +30,9 @@ func postApproval(r *view, req gate.Request) slack.Text {
 	for _, p := range c.Effective {
 		t.Parts = append(t.Parts, slack.Part{Text: partText(r, p), File: partRest(r, req.RequestID, p), Short: len(p.files()) > 0})
 	}
-	t.DraftFile = r.Path(draftPath(c.Draft))
+	t.DraftFile = r.run.Path(draftPath(c.Draft))
 	for _, a := range req.Artifacts {
-		if d := r.Snap.Doc(a.Path); a.Path == t.DraftFile && d.Present() && d.Sum.Hex() == a.SHA256 {
+		if d := r.run.Snap.Doc(a.Path); a.Path == t.DraftFile && d.Present() && d.Sum.Hex() == a.SHA256 {
 			t.Draft = string(d.Body)
 		}
 	}
@@ -90,15 +90,15 @@ func partRest(r *view, request string, p Part) string {
 	if files := p.files(); len(files) > 0 {
 		return requestFile(r, request, files[0].File)
 	}
-	return path.Join(r.Snap.Dir, "requests", request, "form.md")
+	return path.Join(r.run.Snap.Dir, "requests", request, "form.md")
 }
 
 // successor is the approval that is asked in place of another. An action that has ended asks
 // nothing more.
 func successor(r *view, request string) (id string, known bool) {
-	for _, s := range r.State.Superseded {
+	for _, s := range r.run.State.Superseded {
 		if s.ApprovalRequestID == request {
-			return string(s.SupersededBy), s.SupersededBy != "" || r.State.Final()
+			return string(s.SupersededBy), s.SupersededBy != "" || r.run.State.Final()
 		}
 	}
 	return "", true
@@ -107,11 +107,11 @@ func successor(r *view, request string) (id string, known bool) {
 // reports are what is said where an approval was posted: how its jobs ended, in the words of
 // the dialect, which programs read.
 func reports(r *view) (list []run.Report) {
-	for _, j := range r.State.Jobs {
+	for _, j := range r.run.State.Jobs {
 		ended, problem := jobEnd(r, j)
-		words := fmt.Sprintf("Execution completed. job_id=%s action_id=%d", j.ID, r.State.ActionID)
+		words := fmt.Sprintf("Execution completed. job_id=%s action_id=%d", j.ID, r.run.State.ActionID)
 		if problem != "" {
-			words = fmt.Sprintf("Execution failed. job_id=%s action_id=%d error=%s", j.ID, r.State.ActionID, problem)
+			words = fmt.Sprintf("Execution failed. job_id=%s action_id=%d error=%s", j.ID, r.run.State.ActionID, problem)
 		}
 		if ended {
 			list = append(list, run.Report{Request: j.Approval, Name: j.ID, Text: words})
@@ -124,7 +124,7 @@ func reports(r *view) (list []run.Report) {
 func jobEnd(r *view, j *Job) (ended bool, problem string) {
 	var errs []string
 	if j.Simulated {
-		return r.State.ExecutionJobID != text(j.ID) || r.State.ExecutionStatus == "failed", simulated.String()
+		return r.run.State.ExecutionJobID != text(j.ID) || r.run.State.ExecutionStatus == "failed", simulated.String()
 	}
 	for _, p := range j.Parts {
 		switch p.Status {
@@ -134,7 +134,7 @@ func jobEnd(r *view, j *Job) (ended bool, problem string) {
 			errs = append(errs, fmt.Sprintf("part %d failed", p.Part))
 		}
 	}
-	if j == r.State.job() {
+	if j == r.run.State.job() {
 		errs = errs[:0]
 		for _, g := range r.progress() {
 			if g.status == partFailed {

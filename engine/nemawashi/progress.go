@@ -43,11 +43,11 @@ var simulated = templates.NewMessage("nemawashi.failed.simulated")
 
 // progress are the parts of the newest job.
 func (r *view) progress() []progress {
-	job := r.State.job()
+	job := r.run.State.job()
 	if job == nil {
 		return nil
 	}
-	return run.Once(r.Run, "progress", func() (list []progress) {
+	return run.Once(r.run, "progress", func() (list []progress) {
 		row := rowsBefore(r, job)
 		for _, p := range partsOf(r, job) {
 			at := job.part(p.Part)
@@ -66,7 +66,7 @@ func (r *view) progress() []progress {
 func partsOf(r *view, job *Job) []Part {
 	parts := r.approved()
 	if !job.Override.Null() {
-		if with, _, err := Override(parts, job.Override, r.body(), r.conf(), r.State.RequestedAt.Time()); err == nil {
+		if with, _, err := Override(parts, job.Override, r.body(), r.conf(), r.run.State.RequestedAt.Time()); err == nil {
 			return with
 		}
 	}
@@ -75,7 +75,7 @@ func partsOf(r *view, job *Job) []Part {
 
 // rowsBefore is how many rows the jobs before one have.
 func rowsBefore(r *view, job *Job) (n int) {
-	for _, j := range r.State.Jobs {
+	for _, j := range r.run.State.Jobs {
 		if j == job {
 			break
 		}
@@ -95,7 +95,7 @@ func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 		g.status, g.problem = partFailed, simulated
 		return g
 	}
-	g.Sending = r.Sending(g.Dir, outcomeSchema, longestTimeout)
+	g.Sending = r.run.Sending(g.Dir, outcomeSchema, longestTimeout)
 	switch {
 	case at.Status == partOpen && g.Attempts == 0 && isOtherProvider(r, p):
 		g.status, g.problem = partFailed, templates.NewMessage("nemawashi.failed.provider")
@@ -113,7 +113,7 @@ func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 
 // answerer is who answered a request: a name, or a message.
 func answerer(r *view, id string) any {
-	if q := r.Request(id); q != nil && q.By != nil {
+	if q := r.run.Request(id); q != nil && q.By != nil {
 		return q.By.User
 	}
 	return templates.NewMessage("nemawashi.who.somebody")

@@ -48,7 +48,7 @@ var questions = map[string]run.Question[*view]{
 
 // say returns a sentence of the family in the language of the action.
 func (r *view) say(key templates.Key, pairs ...any) string {
-	return r.Say("nemawashi."+key, pairs...)
+	return r.run.Say("nemawashi."+key, pairs...)
 }
 
 // offer adds options with what each does.
@@ -62,14 +62,14 @@ func offer(r *view, req *gate.Request, effects ...[2]string) {
 // when it was asked.
 func whoMayAnswer(r *view, q *run.Request) []string {
 	if q.Type == typeApproval {
-		return gate.Narrow(r.State.MayAnswer, r.mayAnswer())
+		return gate.Narrow(r.run.State.MayAnswer, r.mayAnswer())
 	}
 	return r.mayAnswer()
 }
 
 // about is what the context of every request says of the action.
 func context(r *view, more ...schemas.Member) schemas.Object {
-	st := r.State
+	st := r.run.State
 	return append(schemas.Object{
 		{Name: "thread_id", Value: st.ThreadID}, {Name: "action_id", Value: st.ActionID}, {Name: "type", Value: st.Type},
 		{Name: "project_id", Value: st.ProjectID}, {Name: "severity", Value: st.Severity}, {Name: "draft_version", Value: len(st.Drafts)},
@@ -78,20 +78,20 @@ func context(r *view, more ...schemas.Member) schemas.Object {
 
 func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	shown := r.shown(q)
-	req.Prompt = r.State.Summary
+	req.Prompt = r.run.State.Summary
 	allows := r.say("effect.allow")
 	if r.conf().ExecuteOnApprove {
 		allows = r.say("effect.approve", "parts", partWords(shown))
 	}
 	offer(r, req, [2]string{optApprove, allows}, [2]string{optReject, r.say("effect.reject")},
-		[2]string{optSteer, r.say("effect.steer", "version", strconv.Itoa(len(r.State.Drafts)+1))})
+		[2]string{optSteer, r.say("effect.steer", "version", strconv.Itoa(len(r.run.State.Drafts)+1))})
 	req.CommentRequired = []string{optSteer}
 	for _, letter := range []string{"A", "B", "C"} {
 		req.Items = append(req.Items, gate.Item{ID: letter, Label: r.say("plan", "plan", letter), Words: []string{"plan-" + letter, "plan" + letter}})
 	}
 	req.ItemsMax, req.ItemsWith = 1, []string{optSteer}
-	draft, _ := r.State.current()
-	req.Artifacts = []gate.Artifact{{Path: r.Path(draftPath(draft.Version)), SHA256: draft.Digest.Hex(), Binding: true}}
+	draft, _ := r.run.State.current()
+	req.Artifacts = []gate.Artifact{{Path: r.run.Path(draftPath(draft.Version)), SHA256: draft.Digest.Hex(), Binding: true}}
 	if words, ok := r.draftText(draft); ok {
 		req.Artifacts[0].Text = &words
 	}
@@ -101,8 +101,8 @@ func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	context := context(r, schemas.Member{Name: "effective", Value: shown})
-	if n := len(r.State.Superseded); n > 0 {
-		context = append(context, schemas.Member{Name: "supersedes", Value: r.State.Superseded[n-1].ApprovalRequestID})
+	if n := len(r.run.State.Superseded); n > 0 {
+		context = append(context, schemas.Member{Name: "supersedes", Value: r.run.State.Superseded[n-1].ApprovalRequestID})
 	}
 	return context
 }
@@ -110,7 +110,7 @@ func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 // heldText is what placet writes into a file beside a request, nil where it wrote the request
 // already.
 func (r *view) heldText(q *run.Request, held heldInFile) *string {
-	if r.Folder(q.ID).Request != nil {
+	if r.run.Folder(q.ID).Request != nil {
 		return nil
 	}
 	_, files := byFile(r.whole(q))
@@ -124,7 +124,7 @@ func (r *view) heldText(q *run.Request, held heldInFile) *string {
 }
 
 // requestFile is the path of a file beside a request, relative to the workspace.
-func requestFile(r *view, id, name string) string { return r.Path("requests/" + id + "/" + name) }
+func requestFile(r *view, id, name string) string { return r.run.Path("requests/" + id + "/" + name) }
 
 // checkSteer says what the words and the plan of an answer lack.
 func checkSteer(r *view, a *run.Answer) string {
@@ -137,7 +137,7 @@ func checkSteer(r *view, a *run.Answer) string {
 // approvalStands reports whether what is asked about is as it was shown.
 func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 	file := r.changed()
-	if r.Held {
+	if r.run.Held {
 		return "", false
 	}
 	if file != "" {
@@ -145,8 +145,8 @@ func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 	}
 	for _, p := range r.shown(q) {
 		for _, f := range p.files() {
-			d := r.Snap.Doc(requestFile(r, q.ID, f.File))
-			if r.Undecidable(d) {
+			d := r.run.Snap.Doc(requestFile(r, q.ID, f.File))
+			if r.run.Undecidable(d) {
 				return "", false
 			}
 			if !d.Absent() && string(d.Sum) != f.SHA256 {
@@ -158,14 +158,14 @@ func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 }
 
 func fillRetry(r *view, _ *run.Request, req *gate.Request) schemas.Object {
-	job := r.State.job()
+	job := r.run.State.job()
 	var failed []string
 	for _, p := range job.Parts {
 		if p.Status != partSucceeded {
 			failed = append(failed, strconv.Itoa(p.Part))
 		}
 	}
-	req.Prompt = r.say("ask.retry", "summary", r.State.Summary)
+	req.Prompt = r.say("ask.retry", "summary", r.run.State.Summary)
 	offer(r, req, [2]string{optRetry, r.say("effect.retry", "parts", strings.Join(failed, ", "))}, [2]string{optGiveUp, r.say("effect.give_up")})
 	return context(r, jobMember(r, job)...)
 }
@@ -195,16 +195,16 @@ func checkRetry(r *view, a *run.Answer) string {
 
 func fillOutcome(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	part := string(q.Subject)
-	req.Prompt = r.say("ask.outcome", "summary", r.State.Summary, "part", part)
+	req.Prompt = r.say("ask.outcome", "summary", r.run.State.Summary, "part", part)
 	offer(r, req, [2]string{optHappened, r.say("effect.happened", "part", part)}, [2]string{optDidNotHappen, r.say("effect.did_not_happen", "part", part)})
-	return context(r, jobMember(r, r.State.job())...)
+	return context(r, jobMember(r, r.run.State.job())...)
 }
 
 func jobForm(r *view, q *run.Request) gate.Texts {
-	t := gate.Texts{Lang: r.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.State.ThreadID}
+	t := gate.Texts{Lang: r.run.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.run.State.ThreadID}
 	for _, p := range r.progress() {
 		line := fmt.Sprintf("- %s: %s", partName(r, p.Part), p.status)
-		if problem := p.problem.In(r.Lang); problem != "" {
+		if problem := p.problem.In(r.run.Lang); problem != "" {
 			line += " (" + templates.Inline(templates.Cut(problem, engine.LongestReason)) + ")"
 		}
 		t.Lines = append(t.Lines, line)

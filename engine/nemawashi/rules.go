@@ -89,8 +89,8 @@ func registers(r *view, _ run.On) *move {
 	a := r.action
 	return &move{Reason: actionFile, Causes: []engine.Document{r.actionDoc}, Then: func(c *change) {
 		st := c.State
-		st.SchemaVersion, st.Language, st.ActionDigest = 1, cmp.Or(r.Lang, templates.English), r.actionDoc.Sum
-		st.ActionID, _ = strconv.Atoi(r.Snap.Key.ID) // the layout lets nothing else be one
+		st.SchemaVersion, st.Language, st.ActionDigest = 1, cmp.Or(r.run.Lang, templates.English), r.actionDoc.Sum
+		st.ActionID, _ = strconv.Atoi(r.run.Snap.Key.ID) // the layout lets nothing else be one
 		st.ThreadID, st.CreatedAt = ThreadID(st.ActionID), c.Now
 		st.Type, st.Summary, st.ProjectID, st.Severity, st.Mode = a.Type, a.Summary, a.ProjectID, a.Severity, a.Mode
 		if st.Payload = a.Payload; !a.Payload.Null() {
@@ -116,19 +116,19 @@ func draftPending(r *view) bool {
 // firstPayload is the payload that the last line of the first draft gives, nil for none.
 // The draft can be registered once it is good.
 func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
-	d := r.Snap.In(draftPath(1))
+	d := r.run.Snap.In(draftPath(1))
 	if changedAction(r) {
 		return nil, run.Bad
 	}
-	got = r.Judge(d, func() (err error) {
+	got = r.run.Judge(d, func() (err error) {
 		if err = CheckDraft(d.Body); err != nil {
 			return refuse("at", "at", draftPath(1), "error", err)
 		}
-		if !r.State.Payload.Null() {
+		if !r.run.State.Payload.Null() {
 			return nil
 		}
 		if payload, _, err = LiftPayload(string(d.Body)); err == nil {
-			err = CheckPayload(r.State.Type, payload)
+			err = CheckPayload(r.run.State.Type, payload)
 		}
 		return err
 	})
@@ -136,7 +136,7 @@ func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
 }
 
 func changedAction(r *view) bool {
-	return r.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.State.ActionDigest
+	return r.run.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.run.State.ActionDigest
 }
 
 // drafts registers the first draft.
@@ -145,7 +145,7 @@ func drafts(r *view, _ run.On) *move {
 	if got != run.Good || r.action == nil {
 		return nil
 	}
-	d := r.Snap.In(draftPath(1))
+	d := r.run.Snap.In(draftPath(1))
 	return &move{Reason: draftPath(1), Causes: []engine.Document{d}, Then: func(c *change) {
 		st := c.State
 		st.Drafts = []Draft{{Version: 1, Digest: d.Sum, Origin: originAgent, Actor: r.action.RequestedBy, At: c.Now}}
@@ -162,7 +162,7 @@ func drafts(r *view, _ run.On) *move {
 // asksByItself reports whether a draft is asked about unasked.
 func asksByItself(r *view) bool {
 	switch {
-	case r.State.NextRequest != nil:
+	case r.run.State.NextRequest != nil:
 		return true
 	case r.action == nil:
 		return false
@@ -176,15 +176,15 @@ func asks(r *view, _ run.On) *move {
 	if cmd == nil && !asksByItself(r) {
 		return nil
 	}
-	if code, _ := cannotAsk(r); code != "" || r.Held {
+	if code, _ := cannotAsk(r); code != "" || r.run.Held {
 		return nil
 	}
-	draft, _ := r.State.current()
-	next := NextRequest{r.action.RequestedBy, r.State.Summary}
-	m := &move{Reason: r.say("reason.draft"), Causes: []engine.Document{{Path: r.Path(draftPath(draft.Version)), Sum: draft.Digest}}}
+	draft, _ := r.run.State.current()
+	next := NextRequest{r.action.RequestedBy, r.run.State.Summary}
+	m := &move{Reason: r.say("reason.draft"), Causes: []engine.Document{{Path: r.run.Path(draftPath(draft.Version)), Sum: draft.Digest}}}
 	switch {
-	case r.State.NextRequest != nil:
-		next = *r.State.NextRequest
+	case r.run.State.NextRequest != nil:
+		next = *r.run.State.NextRequest
 		m.Reason = next.why(r)
 	case cmd != nil:
 		next.RequestedBy, m.Reason, m.Actor = cmd.Actor.User, cmd.why(r), engine.Person(cmd.Actor.User)
@@ -220,7 +220,7 @@ func payloadDigest(payload schemas.Raw) engine.Digest {
 func deadline(r *view) text {
 	at := r.action.ExpiresAt.Time()
 	if ttl, err := time.ParseDuration(r.conf().ApprovalTTL); err == nil && ttl > 0 {
-		if end := r.Snap.Now.Add(ttl); at.IsZero() || end.Before(at) {
+		if end := r.run.Snap.Now.Add(ttl); at.IsZero() || end.Before(at) {
 			at = end
 		}
 	}
@@ -238,7 +238,7 @@ func cannotAsk(r *view) (code, why string) {
 	}
 	parts, err := resolveNow(r)
 	if err != nil {
-		return "not_configured", templates.In(r.Lang, err)
+		return "not_configured", templates.In(r.run.Lang, err)
 	}
 	if problem := tooLong(r, parts); problem != "" {
 		return "not_configured", problem
@@ -248,7 +248,7 @@ func cannotAsk(r *view) (code, why string) {
 	}
 	if slices.Contains(approvers(r), gate.Nobody) {
 		return "nobody_may_answer", r.say("ask.nobody",
-			"gates", names(r, r.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers), "approvers", names(r, r.conf().Approvers), "ids", names(r, r.conf().ApproverIDs))
+			"gates", names(r, r.run.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers), "approvers", names(r, r.conf().Approvers), "ids", names(r, r.conf().ApproverIDs))
 	}
 	return "", ""
 }
@@ -262,7 +262,7 @@ func names(r *view, list []string) string {
 
 // resolveNow are the parts by the present settings.
 func resolveNow(r *view) ([]Part, error) {
-	return Resolve(r.State.Type, r.State.Payload, r.body(), r.conf(), r.Snap.Now)
+	return Resolve(r.run.State.Type, r.run.State.Payload, r.body(), r.conf(), r.run.Snap.Now)
 }
 
 // untrusted says which provider of the parts waits for the owner's agreement, "" for none.
@@ -324,7 +324,7 @@ func plan(a *run.Answer) string {
 // steers writes the next draft out of a person's words and asks again.
 func steers(r *view, on run.On) *move {
 	a := on.Answer
-	current, _ := r.State.current()
+	current, _ := r.run.State.current()
 	before, ok := r.draftText(current)
 	if !ok {
 		return nil
@@ -438,7 +438,7 @@ func expires(r *view, on run.On) *move {
 
 // lapses ends an action that was not asked about in time.
 func lapses(r *view, _ run.On) *move {
-	if r.action == nil || r.action.ExpiresAt == "" || !r.Due(r.action.ExpiresAt) {
+	if r.action == nil || r.action.ExpiresAt == "" || !r.run.Due(r.action.ExpiresAt) {
 		return nil
 	}
 	return &move{Reason: r.say("reason.lapsed", "time", r.action.ExpiresAt), Then: func(c *change) { expire(r, c) }}

@@ -23,7 +23,7 @@ func send(r *view, g *progress) engine.Send {
 	s := engine.Send{Key: g.key, Timeout: smtpTimeout, Response: response(p, g.key)}
 	switch {
 	case err != nil:
-		s.Problem = templates.In(r.Lang, err)
+		s.Problem = templates.In(r.run.Lang, err)
 	case p.Provider == "smtp":
 		s.Mail = c.Mail.mail(p.List("to"))
 		s.Mail.From, s.Mail.Subject, s.Mail.Body = asciiAddress(p.Text("from")), p.Text("subject"), p.Text("body")
@@ -63,7 +63,7 @@ func invitation(r *view, g *progress) []byte {
 	if err != nil {
 		return nil
 	}
-	body, err := Invitation(p, g.key, r.conf().Mail.DefaultFrom, r.State.job().CreatedAt.Time())
+	body, err := Invitation(p, g.key, r.conf().Mail.DefaultFrom, r.run.State.job().CreatedAt.Time())
 	if err != nil {
 		return nil
 	}

@@ -144,8 +144,8 @@ func object(value any) (schemas.Object, bool) {
 // shown are the parts as an approval shows them: those of its request.json where it is
 // as it was issued, else as they would be shown.
 func (r *view) shown(q *run.Request) []Part {
-	return run.Once(r.Run, "shown "+q.ID+string(q.OpenedAt), func() []Part {
-		if d := r.Folder(q.ID).Doc; q.Digest != "" && string(d.Sum) == string(q.Digest) {
+	return run.Once(r.run, "shown "+q.ID+string(q.OpenedAt), func() []Part {
+		if d := r.run.Folder(q.ID).Doc; q.Digest != "" && string(d.Sum) == string(q.Digest) {
 			if parts := issuedParts(d.Body); parts != nil {
 				return parts
 			}
@@ -170,7 +170,7 @@ func issuedParts(body []byte) []Part {
 
 // whole are the parts of an approval with everything in them, by the present settings.
 func (r *view) whole(q *run.Request) []Part {
-	parts, err := Resolve(r.State.Type, r.State.Payload, r.body(), r.conf(), q.OpenedAt.Time())
+	parts, err := Resolve(r.run.State.Type, r.run.State.Payload, r.body(), r.conf(), q.OpenedAt.Time())
 	if err != nil {
 		return nil // nobody is asked then; see cannotAsk
 	}
@@ -180,12 +180,12 @@ func (r *view) whole(q *run.Request) []Part {
 // approved are the parts of the current approval as they were shown, nil where
 // request.json is not what was issued.
 func (r *view) approved() []Part {
-	id := string(r.State.ApprovalRequestID)
-	d := r.Folder(id).Doc
-	if id == "" || !d.Present() || string(d.Sum) != string(r.State.ApprovalDigest) {
+	id := string(r.run.State.ApprovalRequestID)
+	d := r.run.Folder(id).Doc
+	if id == "" || !d.Present() || string(d.Sum) != string(r.run.State.ApprovalDigest) {
 		return nil
 	}
-	return run.Once(r.Run, "approved", func() []Part { return issuedParts(d.Body) })
+	return run.Once(r.run, "approved", func() []Part { return issuedParts(d.Body) })
 }
 
 // complete is a part with the content of its files. The error says which is not as it was
@@ -193,7 +193,7 @@ func (r *view) approved() []Part {
 func (r *view) complete(p Part) (Part, error) {
 	payload := append(schemas.Object{}, p.Payload...)
 	for _, f := range p.files() {
-		d := r.Snap.Doc(requestFile(r, string(r.State.ApprovalRequestID), f.File))
+		d := r.run.Snap.Doc(requestFile(r, string(r.run.State.ApprovalRequestID), f.File))
 		if string(d.Sum) != f.SHA256 {
 			return p, refuse("shown.changed", "file", f.File)
 		}
@@ -226,7 +226,7 @@ func completed(r *view) (whole []Part, err error) {
 
 // approvalForm shows all parts, and of what is too long the head.
 func approvalForm(r *view, q *run.Request) gate.Texts {
-	return gate.Texts{Lang: r.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
+	return gate.Texts{Lang: r.run.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.run.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
 }
 
 func partLines(r *view, q *run.Request, shown []Part) (lines []string) {
@@ -252,7 +252,7 @@ const mostShown = 400 << 10
 
 // tooLong says that the parts cannot be shown in one form, "" where they can.
 func tooLong(r *view, parts []Part) string {
-	return run.Once(r.Run, "too long", func() string {
+	return run.Once(r.run, "too long", func() string {
 		shown, _ := byFile(parts)
 		lines := partLines(r, &run.Request{ID: "apr-000000000000"}, shown)
 		if n := len(strings.Join(lines, "\n")); n > mostShown {

@@ -13,23 +13,23 @@ import (
 
 // notes looks at whatever stands in the way, whatever a rule came first.
 func notes(r *view) {
-	st := r.State
+	st := r.run.State
 	if isFinal(st.Status) {
 		return
 	}
 	if file := r.changed(); file != "" {
-		r.Bad(r.Snap.In(file), r.say("note.changed", "id", r.Snap.Key.ID))
+		r.run.Bad(r.run.Snap.In(file), r.say("note.changed", "id", r.run.Snap.Key.ID))
 	}
 	switch st.Status {
 	case Pending:
 		draftUsable(r)
 	case Drafted:
 		if code, why := cannotAsk(r); code != "" && code != "draft_changed" && asksByItself(r) {
-			r.Bad(r.actionDoc, r.say("note.ask", "why", why))
+			r.run.Bad(r.actionDoc, r.say("note.ask", "why", why))
 		}
 	case Approved:
 		if code, why := r.cannotStart(); code != "" && code != "draft_changed" {
-			r.Bad(r.actionDoc, r.say("note.begin", "why", why))
+			r.run.Bad(r.actionDoc, r.say("note.begin", "why", why))
 		}
 	}
 	r.progress()
@@ -61,7 +61,7 @@ func awaitsDraft(r *view, w *run.Waiting) {
 }
 
 func awaitsAsking(r *view, w *run.Waiting) {
-	for _, v := range r.State.Drafts {
+	for _, v := range r.run.State.Drafts {
 		if w.Bad(draftPath(v.Version), r.say("why.unasked"), r.say("who.creator"), r.say("unblock.draft.was")) {
 			return
 		}
@@ -83,11 +83,11 @@ func awaitsAsking(r *view, w *run.Waiting) {
 func awaitsCommand(r *view, w *run.Waiting, command string) {
 	const at = intakeDir + "/<id>/" + commandFile
 	w.For("nemawashi.wait.creator", "file", at)
-	w.Unblock(at, fmt.Sprintf(`{"command": "%s", "actor": {"user": "%s", "source": "file"}}`, command, r.Say("run.unblock.you")))
+	w.Unblock(at, fmt.Sprintf(`{"command": "%s", "actor": {"user": "%s", "source": "file"}}`, command, r.run.Say("run.unblock.you")))
 }
 
 func awaitsAnswer(r *view, w *run.Waiting) {
-	for _, q := range r.Requests() {
+	for _, q := range r.run.Requests() {
 		if q.Status != run.Open {
 			continue
 		}
@@ -107,7 +107,7 @@ func awaitsStart(r *view, w *run.Waiting) {
 		w.For("nemawashi.wait.approved")
 		return
 	case !isProven(r):
-		w.Why("nemawashi.why.unproven", "request", r.State.ApprovalRequestID)
+		w.Why("nemawashi.why.unproven", "request", r.run.State.ApprovalRequestID)
 	case r.conf().ExecuteOnApprove && !r.isHome():
 		w.Why("nemawashi.why.elsewhere")
 	default:
@@ -117,7 +117,7 @@ func awaitsStart(r *view, w *run.Waiting) {
 }
 
 func awaitsParts(r *view, w *run.Waiting) {
-	if o := r.State.OpenRequest; o != nil {
+	if o := r.run.State.OpenRequest; o != nil {
 		awaitsAnswer(r, w)
 		return
 	}
@@ -141,17 +141,17 @@ func awaitsParts(r *view, w *run.Waiting) {
 
 // explain adds what no rule says.
 func explain(r *view, w *run.Waiting) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
-	if isFinal(r.State.Status) {
-		w.Why("nemawashi.why.final", "status", r.State.Status, "reason", r.State.Last.Reason)
+	if isFinal(r.run.State.Status) {
+		w.Why("nemawashi.why.final", "status", r.run.State.Status, "reason", r.run.State.Last.Reason)
 		return
 	}
-	if r.State.OpenRequest != nil && r.State.Status == Executing {
+	if r.run.State.OpenRequest != nil && r.run.State.Status == Executing {
 		for _, g := range r.progress() {
 			if g.status == partUnclear {
-				w.Why("nemawashi.why.unclear", "part", g.Part.Part, "request", r.State.OpenRequest.RequestID)
+				w.Why("nemawashi.why.unclear", "part", g.Part.Part, "request", r.run.State.OpenRequest.RequestID)
 			}
 		}
 	}
@@ -159,10 +159,10 @@ func explain(r *view, w *run.Waiting) {
 
 // tell adds facts to the view of an action.
 func tell(r *view, a *engine.RunView) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
-	st := r.State
+	st := r.run.State
 	add := func(label templates.Key, value string) {
 		if value != "" {
 			a.Facts = append(a.Facts, engine.Fact{Label: r.say("fact." + label), Value: value})
@@ -176,7 +176,7 @@ func tell(r *view, a *engine.RunView) {
 	add("requester", string(st.RequestedBy))
 	if d, ok := st.current(); ok {
 		add("draft", r.say("draft.by", "file", draftPath(d.Version), "origin", d.Origin, "actor", d.Actor))
-		a.Parts = append(a.Parts, engine.Part{ID: "draft", Sections: []engine.Section{{Title: draftPath(d.Version), Text: string(r.Snap.In(draftPath(d.Version)).Body)}}})
+		a.Parts = append(a.Parts, engine.Part{ID: "draft", Sections: []engine.Section{{Title: draftPath(d.Version), Text: string(r.run.Snap.In(draftPath(d.Version)).Body)}}})
 	}
 	add("expires", string(st.ExpiresAt))
 	for _, s := range st.Superseded {
@@ -209,7 +209,7 @@ const (
 
 // nodes are what an action goes through: the draft, the approval, and each of its parts.
 func nodes(r *view) []engine.Node {
-	st := r.State
+	st := r.run.State
 	draft := engine.Node{ID: nodeDraft, Label: r.say("node.draft"), Status: Drafted}
 	approval := engine.Node{ID: nodeApproval, Label: r.say("node.approval"), Status: Pending, After: []string{nodeDraft}}
 	switch {
@@ -267,8 +267,8 @@ func (st *State) earlier(part int) string {
 // outcomes, and members of action.json that nobody reads.
 func findings(r *view) (list []engine.Finding) {
 	for _, g := range r.progress() {
-		d := r.Snap.In(rowFile(g))
-		if job := r.State.job(); d.Present() && g.Last != nil && d.Sum != engine.Sum(row(r, job, g)) {
+		d := r.run.Snap.In(rowFile(g))
+		if job := r.run.State.job(); d.Present() && g.Last != nil && d.Sum != engine.Sum(row(r, job, g)) {
 			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: r.say("finding.row", "file", g.OutcomeFile(g.Attempts))})
 		}
 	}
@@ -296,10 +296,10 @@ func jobWords(r *view, j *Job) string {
 // fabrications find an action that somebody let go on in state.json while the approval is
 // asked for.
 func fabrications(r *view) []run.Fabrication {
-	id := string(r.State.ApprovalRequestID)
-	q := r.Request(id)
-	if !r.IsForged() || q == nil || q.Status != run.Open || !slices.Contains([]engine.Status{Approved, Executing, Failed}, r.State.Status) || !r.IsUnanswered(id) {
+	id := string(r.run.State.ApprovalRequestID)
+	q := r.run.Request(id)
+	if !r.run.IsForged() || q == nil || q.Status != run.Open || !slices.Contains([]engine.Status{Approved, Executing, Failed}, r.run.State.Status) || !r.run.IsUnanswered(id) {
 		return nil
 	}
-	return []run.Fabrication{{Path: r.Doc.Path, Pointer: "/status", Says: string(r.State.Status), Request: id, Fact: run.Unanswered(id)}}
+	return []run.Fabrication{{Path: r.run.Doc.Path, Pointer: "/status", Says: string(r.run.State.Status), Request: id, Fact: run.Unanswered(id)}}
 }

@@ -53,13 +53,13 @@ type attempts []levelAttempt
 
 // allAttempts are those of every level, as they can be read.
 func (r *cycle) allAttempts() attempts {
-	return run.Once(r.Run, "attempts", func() (all attempts) {
-		for _, d := range r.Snap.Under("attempts") {
-			level, n, outcome, ok := layout.OptimizerAttempt(r.Snap.Rel(d.Path))
+	return run.Once(r.run, "attempts", func() (all attempts) {
+		for _, d := range r.run.Snap.Under("attempts") {
+			level, n, outcome, ok := layout.OptimizerAttempt(r.run.Snap.Rel(d.Path))
 			if !ok || outcome {
 				continue
 			}
-			t := levelAttempt{level: level, n: n, doc: d, outcomeDoc: r.Snap.In(layout.OptimizerOutcomeFile(level, n))}
+			t := levelAttempt{level: level, n: n, doc: d, outcomeDoc: r.run.Snap.In(layout.OptimizerOutcomeFile(level, n))}
 			t.isRead = d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &t.attempt) == nil
 			var o Outcome
 			if t.outcomeDoc.Present() && schemas.Decode("optimizer/outcome", t.outcomeDoc.Path, t.outcomeDoc.Body, &o) == nil {
@@ -73,16 +73,16 @@ func (r *cycle) allAttempts() attempts {
 
 // attempts are those of the level in hand. What cannot be used of them is noted.
 func (r *cycle) attempts() attempts {
-	return run.Once(r.Run, fmt.Sprint("attempts/", r.State.Level.Current), func() (all attempts) {
+	return run.Once(r.run, fmt.Sprint("attempts/", r.run.State.Level.Current), func() (all attempts) {
 		for _, t := range r.allAttempts() {
-			if t.level != r.State.Level.Current {
+			if t.level != r.run.State.Level.Current {
 				continue
 			}
-			t.bad = !r.Decode(t.doc, "optimizer/attempt", &Attempt{})
+			t.bad = !r.run.Decode(t.doc, "optimizer/attempt", &Attempt{})
 			if r.earlier(t) {
 				continue
 			}
-			if !t.outcomeDoc.Absent() && !r.Decode(t.outcomeDoc, "optimizer/outcome", &Outcome{}) {
+			if !t.outcomeDoc.Absent() && !r.run.Decode(t.outcomeDoc, "optimizer/outcome", &Outcome{}) {
 				t.bad, t.outcome = true, &Outcome{}
 			}
 			all = append(all, t)
@@ -96,14 +96,14 @@ func (r *cycle) attempts() attempts {
 // cycle's, whose folder was copied or begun anew, and counts for nothing in this one.
 func (r *cycle) earlier(t levelAttempt) bool {
 	at := t.attempt.StartedAt.Time()
-	return !at.IsZero() && at.Before(r.State.BeganAt.Time())
+	return !at.IsZero() && at.Before(r.run.State.BeganAt.Time())
 }
 
 // noteEarlier says so beside such attempts.
 func noteEarlier(r *cycle) {
 	for _, t := range r.allAttempts() {
 		if t.isRead && r.earlier(t) {
-			r.Notes.Beside(t.doc.Path, r.words("note.before", "at", t.attempt.StartedAt, "began", r.State.BeganAt))
+			r.run.Notes.Beside(t.doc.Path, r.words("note.before", "at", t.attempt.StartedAt, "began", r.run.State.BeganAt))
 		}
 	}
 }
@@ -126,7 +126,7 @@ func (all attempts) haveFailed(r *cycle) bool {
 // left is how many attempts there may still be. All that failed count, and those whose end
 // nobody knows but the ones that an idempotent command may be started again after.
 func (all attempts) left(r *cycle) int {
-	left, reruns := r.cfg.LevelAttempts+r.State.Level.ExtraAttempts, 0
+	left, reruns := r.cfg.LevelAttempts+r.run.State.Level.ExtraAttempts, 0
 	for _, t := range all {
 		switch {
 		case t.outcome == nil || t.outcome.Result == resultOK:
@@ -143,7 +143,7 @@ func (all attempts) left(r *cycle) int {
 // again yet: nobody knows how it ended, and it may not be started again unasked.
 func isAsked(r *cycle, t levelAttempt) bool {
 	isLost := func(t levelAttempt) bool { return t.outcome != nil && t.outcome.Result == resultUnknown }
-	if !isLost(t) || slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool {
+	if !isLost(t) || slices.ContainsFunc(r.run.State.Requests, func(q *run.Request) bool {
 		return q.Type == typeUnknown && string(q.Subject) == t.name() && q.Status != run.Open && string(q.Response) == optRetry
 	}) {
 		return false
@@ -159,7 +159,7 @@ func subject(level, n int) string { return fmt.Sprintf("%d-%d", level, n) }
 // attempt, which is recorded before it begins.
 func attempting(r *cycle, w *run.Outputs) {
 	abandoned(r, w)
-	if r.State.Status != Running || r.State.Level.Current < 20 {
+	if r.run.State.Status != Running || r.run.State.Level.Current < 20 {
 		return
 	}
 	all := r.attempts()
@@ -179,13 +179,13 @@ func attempting(r *cycle, w *run.Outputs) {
 func abandoned(r *cycle, w *run.Outputs) {
 	for _, t := range r.allAttempts() {
 		id := levelID(r, t.name())
-		inHand := r.State.Status == Running && t.level == r.State.Level.Current
-		if inHand || !t.isRead || r.earlier(t) || !t.outcomeDoc.Absent() || r.Snap.Facts.Alive[id] {
+		inHand := r.run.State.Status == Running && t.level == r.run.State.Level.Current
+		if inHand || !t.isRead || r.earlier(t) || !t.outcomeDoc.Absent() || r.run.Snap.Facts.Alive[id] {
 			continue
 		}
-		end, known := r.Snap.Facts.Ended[id]
+		end, known := r.run.Snap.Facts.Ended[id]
 		if !known {
-			end = engine.Ended{Result: "lost", At: r.Snap.Now}
+			end = engine.Ended{Result: "lost", At: r.run.Snap.Now}
 		}
 		o := r.outcome(end)
 		if o.Result == resultUnknown {
@@ -197,12 +197,12 @@ func abandoned(r *cycle, w *run.Outputs) {
 
 // startable reports whether the next attempt is to begin.
 func startable(r *cycle, all attempts) bool {
-	argv := r.cfg.argv(r.State.Level.Current)
-	if len(argv) == 0 || r.cfg.Still || !r.Snap.Facts.Trusted[CommandDigest(argv)] || r.State.Level.Retrieved != "" {
+	argv := r.cfg.argv(r.run.State.Level.Current)
+	if len(argv) == 0 || r.cfg.Still || !r.run.Snap.Facts.Trusted[CommandDigest(argv)] || r.run.State.Level.Retrieved != "" {
 		return false
 	}
 	e, pending := levelError(r)
-	if !r.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || pending || e != nil {
+	if !r.run.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || pending || e != nil {
 		return false
 	}
 	return len(all) == 0 || all.haveFailed(r) && all.left(r) > 0
@@ -211,8 +211,8 @@ func startable(r *cycle, all attempts) bool {
 // startAttempt records the next attempt. It begins in the same plan. While the clock is
 // set back it begins with the cycle, so that it is never taken for an earlier one's.
 func startAttempt(r *cycle, w *run.Outputs, all attempts) {
-	level, n, at := r.State.Level.Current, nextAttempt(r, all), r.Snap.Now
-	if began := r.State.BeganAt.Time(); at.Before(began) {
+	level, n, at := r.run.State.Level.Current, nextAttempt(r, all), r.run.Snap.Now
+	if began := r.run.State.BeganAt.Time(); at.Before(began) {
 		at = began
 	}
 	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: seconds(at), Deadline: seconds(at.Add(r.cfg.LevelTimeout))}
@@ -223,11 +223,11 @@ func startAttempt(r *cycle, w *run.Outputs, all attempts) {
 // nextAttempt is the first number after the last attempt under which nothing lies,
 // whoever's: none is written over, and no outcome is taken for another attempt's.
 func nextAttempt(r *cycle, all attempts) int {
-	level, n := r.State.Level.Current, 1
+	level, n := r.run.State.Level.Current, 1
 	if last := all.last(); last != nil {
 		n = last.n + 1
 	}
-	for !r.Snap.In(layout.OptimizerAttemptFile(level, n)).Absent() || !r.Snap.In(layout.OptimizerOutcomeFile(level, n)).Absent() {
+	for !r.run.Snap.In(layout.OptimizerAttemptFile(level, n)).Absent() || !r.run.Snap.In(layout.OptimizerOutcomeFile(level, n)).Absent() {
 		n++
 	}
 	return n
@@ -240,8 +240,8 @@ func levelAction(r *cycle, a Attempt) engine.Action {
 	return engine.Action{
 		ID: levelID(r, subject(a.Level, a.N)), Output: "PLACET_OUT", Tail: tailKept,
 		Command: engine.Command{
-			Argv: a.Argv, Dir: ".", Paths: []string{"PLACET_RUN_DIR=" + r.Snap.Dir},
-			Env:     []string{"PLACET_WORKFLOW=" + r.State.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
+			Argv: a.Argv, Dir: ".", Paths: []string{"PLACET_RUN_DIR=" + r.run.Snap.Dir},
+			Env:     []string{"PLACET_WORKFLOW=" + r.run.State.WorkflowName, fmt.Sprintf("PLACET_LEVEL=%d", a.Level)},
 			Timeout: a.Deadline.Time().Sub(a.StartedAt.Time()),
 		},
 	}
@@ -252,9 +252,9 @@ func levelAction(r *cycle, a Attempt) engine.Action {
 // known to have ended has an unknown end.
 func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 	id := levelID(r, t.name())
-	end, over := r.Snap.Facts.Ended[id]
+	end, over := r.run.Snap.Facts.Ended[id]
 	switch {
-	case wasStopped(r, t), !over && r.Snap.Facts.Alive[id]:
+	case wasStopped(r, t), !over && r.run.Snap.Facts.Alive[id]:
 		// What placet itself stopped begins again, unasked and uncounted.
 		a := levelAction(r, t.attempt)
 		a.Recorded = !over
@@ -262,13 +262,13 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 		return
 	case over:
 	default:
-		end = engine.Ended{Result: "lost", At: r.Snap.Now, Reason: r.words("outcome.meanwhile")}
+		end = engine.Ended{Result: "lost", At: r.run.Snap.Now, Reason: r.words("outcome.meanwhile")}
 	}
 	if r.data().pending {
 		return // what it comes to is told by them
 	}
 	o := r.outcome(end)
-	if d := r.Snap.In("retrieved.jsonl"); o.Result == resultOK && d.Absent() {
+	if d := r.run.Snap.In("retrieved.jsonl"); o.Result == resultOK && d.Absent() {
 		w.Put("retrieved.jsonl", end.Output)
 		return
 	}
@@ -277,7 +277,7 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 
 // wasStopped reports whether an orderly stop of placet ended an attempt's command.
 func wasStopped(r *cycle, t levelAttempt) bool {
-	return r.Snap.Facts.Ended[levelID(r, t.name())].Result == "stopped"
+	return r.run.Snap.Facts.Ended[levelID(r, t.name())].Result == "stopped"
 }
 
 // outcome is what an end comes to.
@@ -321,7 +321,7 @@ func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // unknownAttempt is the attempt that goes to a person, nil for none.
 func unknownAttempt(r *cycle) *levelAttempt {
-	if r.State.Status != Running || r.State.Level.Current < 20 || r.State.Level.Retrieved != "" {
+	if r.run.State.Status != Running || r.run.State.Level.Current < 20 || r.run.State.Level.Retrieved != "" {
 		return nil
 	}
 	last := r.attempts().last()

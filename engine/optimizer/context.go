@@ -18,15 +18,15 @@ import (
 
 // needs are what a run looks at outside its folder.
 func (r *cycle) needs() []string {
-	if !r.Begun {
+	if !r.run.Begun {
 		return reentryNeeds(r)
 	}
 	needs := []string{}
 	if uncollected(r) {
-		needs = append(needs, engine.NeedPeers, layout.OptimizerManifest(r.Snap.Dir), layout.OptimizerCallbacks(r.Snap.Dir))
+		needs = append(needs, engine.NeedPeers, layout.OptimizerManifest(r.run.Snap.Dir), layout.OptimizerCallbacks(r.run.Snap.Dir))
 		needs = append(needs, chainNeeds(r)...)
 	}
-	if uncollected(r) || r.State.Status == Deciding {
+	if uncollected(r) || r.run.State.Status == Deciding {
 		needs = append(needs, usagePath(r))
 	}
 	return append(needs, ticketNeeds(r)...)
@@ -35,24 +35,24 @@ func (r *cycle) needs() []string {
 // uncollected reports whether context.json is to be written: it is not there, and
 // the report is still to be made of it.
 func uncollected(r *cycle) bool {
-	return r.Begun && !final(r.State.Status) && r.State.Report == nil && r.Snap.In("context.json").Absent()
+	return r.run.Begun && !final(r.run.State.Status) && r.run.State.Report == nil && r.run.Snap.In("context.json").Absent()
 }
 
 func usagePath(r *cycle) string {
-	return layout.OptimizerUsage(r.cfg.UsageDir, r.State.WorkflowName)
+	return layout.OptimizerUsage(r.cfg.UsageDir, r.run.State.WorkflowName)
 }
 
 // chainNeeds are the documents of the cycles behind last_run_id: of those that the
 // other runs' entries name, all at once, since the loop asks but a few times.
 func chainNeeds(r *cycle) []string {
-	last := string(r.State.trig.LastRunID)
+	last := string(r.run.State.trig.LastRunID)
 	if last == "" || last == r.runID() {
 		return nil
 	}
-	needs := layout.OptimizerOther(r.Snap.Dir, last)
-	for _, run := range readShared(r.Snap.Doc(engine.NeedPeers).Body).Before {
+	needs := layout.OptimizerOther(r.run.Snap.Dir, last)
+	for _, run := range readShared(r.run.Snap.Doc(engine.NeedPeers).Body).Before {
 		if run != last {
-			needs = append(needs, layout.OptimizerOther(r.Snap.Dir, run)...)
+			needs = append(needs, layout.OptimizerOther(r.run.Snap.Dir, run)...)
 		}
 	}
 	return needs
@@ -62,8 +62,8 @@ func chainNeeds(r *cycle) []string {
 func linkTo(r *cycle, run string) (l link) {
 	for _, archived := range []bool{false, true} {
 		found := false
-		for _, d := range r.Snap.Docs {
-			if d.Present() && layout.OptimizerIsOther(r.Snap.Dir, run, archived, d.Path) {
+		for _, d := range r.run.Snap.Docs {
+			if d.Present() && layout.OptimizerIsOther(r.run.Snap.Dir, run, archived, d.Path) {
 				found = true
 				l.read(d)
 			}
@@ -92,7 +92,7 @@ func (l *link) read(d engine.Document) {
 // chain are the cycles behind last_run_id, the newest first.
 func (r *cycle) chain() []link {
 	var all []link
-	at, seen := string(r.State.trig.LastRunID), map[string]bool{r.runID(): true}
+	at, seen := string(r.run.State.trig.LastRunID), map[string]bool{r.runID(): true}
 	for range mostLinks {
 		if at == "" || seen[at] || !layout.IsOptimizerRunID(at) {
 			break
@@ -116,31 +116,31 @@ func collectID(r *cycle, k int) string { return r.actionID(fmt.Sprintf("collect/
 func collecting(r *cycle) (action *engine.Action, ended *engine.Ended) {
 	k, last := 0, len(collectTries)-1
 	for i, after := range collectTries {
-		if !r.Snap.Now.Before(r.State.BeganAt.Time().Add(after)) {
+		if !r.run.Snap.Now.Before(r.run.State.BeganAt.Time().Add(after)) {
 			k = i
 		}
 	}
 	for i := range collectTries { // a clock that is set back does not begin anew
-		end, over := r.Snap.Facts.Ended[collectID(r, i)]
+		end, over := r.run.Snap.Facts.Ended[collectID(r, i)]
 		if over && (end.Result != "failed" || i == last) {
 			return nil, &end
 		}
-		if r.Snap.Facts.Alive[collectID(r, i)] || over && i > k {
+		if r.run.Snap.Facts.Alive[collectID(r, i)] || over && i > k {
 			k = i
 		}
 	}
-	if _, failed := r.Snap.Facts.Ended[collectID(r, k)]; !failed {
+	if _, failed := r.run.Snap.Facts.Ended[collectID(r, k)]; !failed {
 		a := collectAction(r, k)
 		return &a, nil
 	}
-	r.WakeAt(r.State.BeganAt.Time().Add(collectTries[k+1]))
+	r.run.WakeAt(r.run.State.BeganAt.Time().Add(collectTries[k+1]))
 	return nil, nil
 }
 
 // looked reports whether an action is a look that context.json is made of, or may be
 // made of once more: where somebody deletes it, no look begins a second time.
 func (r *cycle) looked(id string) bool {
-	return !final(r.State.Status) && r.State.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
+	return !final(r.run.State.Status) && r.run.State.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
 }
 
 // How much of others' words the look takes, so that a long history does not become
@@ -156,19 +156,19 @@ const (
 func collectAction(r *cycle, k int) engine.Action {
 	like := "/" + r.runID() + "/"
 	return engine.Action{ID: collectID(r, k), Database: &engine.Database{
-		Path: auditPath(r), Schema: AuditSchema, Columns: auditColumns, Hint: MigrateHint(r.Lang),
+		Path: auditPath(r), Schema: AuditSchema, Columns: auditColumns, Hint: MigrateHint(r.run.Lang),
 		Select: []engine.Query{
 			{
 				Name: auditLogs,
 				SQL: fmt.Sprintf("SELECT id, date, task_name, action, status, substr(notes, 1, %d) AS notes FROM audit_logs", min(mostNote, mostNotes/max(r.cfg.AuditRows, 1))) +
 					" WHERE task_name = ? OR instr(coalesce(input_path, ''), ?) > 0" +
 					" OR instr(coalesce(output_path, ''), ?) > 0 ORDER BY date DESC, created_at DESC, id DESC LIMIT ?",
-				Args: []any{"optimizer/" + r.State.WorkflowName, like, like, r.cfg.AuditRows},
+				Args: []any{"optimizer/" + r.run.State.WorkflowName, like, like, r.cfg.AuditRows},
 			},
 			{
 				Name: userFeedback,
 				SQL:  fmt.Sprintf(feedbackSQL, mostComment),
-				Args: []any{domain, r.State.WorkflowName, mostLookedAt},
+				Args: []any{domain, r.run.State.WorkflowName, mostLookedAt},
 			},
 		},
 	}}
@@ -198,9 +198,9 @@ func collect(r *cycle, w *run.Outputs) {
 	if ended == nil {
 		return
 	}
-	others := r.Snap.Doc(engine.NeedPeers)
+	others := r.run.Snap.Doc(engine.NeedPeers)
 	if others.Err != nil || othersHeld(r) {
-		r.Held = true
+		r.run.Held = true
 		return
 	}
 	w.Put("context.json", encoded(gather(r, *ended, readShared(others.Body))))
@@ -210,11 +210,11 @@ func collect(r *cycle, w *run.Outputs) {
 // document is still being written, or a cycle behind this one cannot be read: its
 // goal may decide.
 func othersHeld(r *cycle) bool {
-	return slices.ContainsFunc(r.Snap.Docs, func(d engine.Document) bool {
-		if layout.Under(d.Path, r.Snap.Dir) {
+	return slices.ContainsFunc(r.run.Snap.Docs, func(d engine.Document) bool {
+		if layout.Under(d.Path, r.run.Snap.Dir) {
 			return false
 		}
-		behind := layout.Under(d.Path, layout.OptimizerRoot(r.Snap.Dir)) && !layout.IsOptimizerCallback(d.Path)
+		behind := layout.Under(d.Path, layout.OptimizerRoot(r.run.Snap.Dir)) && !layout.IsOptimizerCallback(d.Path)
 		return d.Unsettled() || behind && run.IsUnreadable(d)
 	})
 }
@@ -222,8 +222,8 @@ func othersHeld(r *cycle) bool {
 // gather is context.json.
 func gather(r *cycle, ended engine.Ended, others shared) Findings {
 	f := Findings{
-		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.State.WorkflowName, CollectedAt: seconds(r.Snap.Now),
-		Usage:      Usage{Path: usagePath(r), Found: !r.Snap.Doc(usagePath(r)).Absent()},
+		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.run.State.WorkflowName, CollectedAt: seconds(r.run.Snap.Now),
+		Usage:      Usage{Path: usagePath(r), Found: !r.run.Snap.Doc(usagePath(r)).Absent()},
 		OpenIssues: []string{}, Feedback: []FeedbackRow{}, Callbacks: []Callback{}, Warnings: []string{},
 	}
 	if !f.Usage.Found {
@@ -240,7 +240,7 @@ func gather(r *cycle, ended engine.Ended, others shared) Findings {
 
 // gatherGoal finds the goal of the cycle before, and what is open behind it.
 func gatherGoal(r *cycle, f *Findings) {
-	last := string(r.State.trig.LastRunID)
+	last := string(r.run.State.trig.LastRunID)
 	if last == "" {
 		return
 	}
@@ -252,7 +252,7 @@ func gatherGoal(r *cycle, f *Findings) {
 	case len(chain) == 0:
 		warn("previous.nowhere")
 		return
-	case chain[0].State != nil && chain[0].State.WorkflowName != r.State.WorkflowName:
+	case chain[0].State != nil && chain[0].State.WorkflowName != r.run.State.WorkflowName:
 		warn("previous.other", "workflow", chain[0].State.WorkflowName)
 		return
 	case chain[0].Goal == nil:
@@ -278,7 +278,7 @@ func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 	case "done":
 		err := schemas.Decode("", r.words("rows"), ended.Output, &rows)
 		if f.Audit.Available = err == nil; err != nil {
-			reason = templates.In(r.Lang, err)
+			reason = templates.In(r.run.Lang, err)
 		}
 	case "absent":
 		f.Audit.Available = true // there is none yet: no rows
@@ -287,7 +287,7 @@ func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", reason))
 	}
 	f.Audit.Rows = append(f.Audit.Rows, rows.audit()...)
-	f.Feedback = newestFeedback(rows.feedback(r.State.WorkflowName), others.Feedback)
+	f.Feedback = newestFeedback(rows.feedback(r.run.State.WorkflowName), others.Feedback)
 }
 
 // foundRows are the rows of the look into the database. Others keep in its columns
@@ -349,8 +349,8 @@ func newestFeedback(lists ...[]FeedbackRow) []FeedbackRow {
 
 // gatherCallbacks reads what upstream's observer reported about this run.
 func gatherCallbacks(r *cycle, f *Findings) {
-	dir := path.Dir(layout.OptimizerCallbacks(r.Snap.Dir)) + "/"
-	for _, d := range r.Snap.Docs {
+	dir := path.Dir(layout.OptimizerCallbacks(r.run.Snap.Dir)) + "/"
+	for _, d := range r.run.Snap.Docs {
 		if !strings.HasPrefix(d.Path, dir) || !layout.IsOptimizerCallback(d.Path) || d.Absent() {
 			continue
 		}
@@ -367,19 +367,19 @@ func gatherCallbacks(r *cycle, f *Findings) {
 // usage reads the kpi block of the usage document. Its note stands in the run's
 // own folder.
 func (r *cycle) usage() (kpi *KPI, ok bool) {
-	d := r.Snap.Doc(usagePath(r))
-	note := r.Path("usage.problem.md")
+	d := r.run.Snap.Doc(usagePath(r))
+	note := r.run.Path("usage.problem.md")
 	switch {
 	case d.Absent():
 		return nil, true
 	case d.Unsettled():
-		r.Held = true
+		r.run.Held = true
 		return nil, false
 	case d.Err != nil:
-		r.Notes.Add(note, r.Say("run.unreadable", "file", d.Path, "error", d.Err))
+		r.run.Notes.Add(note, r.run.Say("run.unreadable", "file", d.Path, "error", d.Err))
 		return nil, false
 	case bytes.IndexByte(d.Body, 0) >= 0:
-		r.Notes.Add(note, r.words("note.usage.nul", "file", d.Path))
+		r.run.Notes.Add(note, r.words("note.usage.nul", "file", d.Path))
 		return nil, false
 	}
 	front, any := frontMatter(d.Body)
@@ -388,7 +388,7 @@ func (r *cycle) usage() (kpi *KPI, ok bool) {
 	}
 	kpi, err := decodeUsage(d.Path, front)
 	if err != nil {
-		r.Notes.Add(note, r.words("note.usage", "error", err))
+		r.run.Notes.Add(note, r.words("note.usage", "error", err))
 		return nil, false
 	}
 	return kpi, true

@@ -13,7 +13,7 @@ import (
 
 // cycle is a run of the family, with what it reads besides its state.
 type cycle struct {
-	*run.Run[State]
+	run *run.Run[State]
 	cfg settings
 
 	trigger   engine.Document
@@ -55,14 +55,14 @@ var family = run.Family[State, *cycle]{
 // readCycle reads what every status asks for. It judges nothing but whether documents are
 // usable.
 func readCycle(k *run.Run[State]) *cycle {
-	r := &cycle{Run: k}
-	if !r.Usable() {
+	r := &cycle{run: k}
+	if !r.run.Usable() {
 		return r
 	}
 	readTrigger(r)
 	r.cfg = r.config().settle(r.workflow())
-	if r.Begun {
-		if !final(r.State.Status) {
+	if r.run.Begun {
+		if !final(r.run.State.Status) {
 			readStop(r)
 		}
 		readFindings(r)
@@ -72,25 +72,25 @@ func readCycle(k *run.Run[State]) *cycle {
 }
 
 func (r *cycle) config() Config {
-	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
 		return c
 	}
 	return DefaultConfig()
 }
 
 // runID is the run's own id, without its root.
-func (r *cycle) runID() string { return layout.OptimizerRunID(r.Snap.Dir) }
+func (r *cycle) runID() string { return layout.OptimizerRunID(r.run.Snap.Dir) }
 
 // workflow is the workflow that the cycle is about, or will be.
 func (r *cycle) workflow() string {
-	if r.Begun {
-		return r.State.WorkflowName
+	if r.run.Begun {
+		return r.run.State.WorkflowName
 	}
 	return r.trig.WorkflowName
 }
 
 // later is a moment so much later than now.
-func (r *cycle) later(d time.Duration) text { return seconds(r.Snap.Now.Add(d)) }
+func (r *cycle) later(d time.Duration) text { return seconds(r.run.Snap.Now.Add(d)) }
 
 // unfit is why a state that can be read is none of the run's, "" if it is.
 func unfit(r *run.Run[State], st State) error {
@@ -103,16 +103,16 @@ func unfit(r *run.Run[State], st State) error {
 // readTrigger reads what begins the cycle. Once it has begun, the state holds
 // what the trigger said: another one is noted and changes nothing.
 func readTrigger(r *cycle) {
-	r.trigger = r.Snap.In("trigger.json")
+	r.trigger = r.run.Snap.In("trigger.json")
 	d := r.trigger
-	if r.Begun {
-		r.trig = r.State.trig
-		if !d.Unsettled() && !(d.Present() && string(d.Sum) == string(r.State.TriggerDigest)) {
-			r.Notes.Beside(d.Path, r.words("note.trigger"))
+	if r.run.Begun {
+		r.trig = r.run.State.trig
+		if !d.Unsettled() && !(d.Present() && string(d.Sum) == string(r.run.State.TriggerDigest)) {
+			r.run.Notes.Beside(d.Path, r.words("note.trigger"))
 		}
 		return
 	}
-	r.triggerOK = r.Read(d, func() (err error) {
+	r.triggerOK = r.run.Read(d, func() (err error) {
 		if r.trig, err = decodeTrigger("trigger.json", d.Body); err == nil {
 			_, err = triggerMetrics(r.trig.CurrentMetrics)
 		}
@@ -122,17 +122,17 @@ func readTrigger(r *cycle) {
 
 func readStop(r *cycle) {
 	var got run.Reading
-	r.stop, got = run.Load[Stop](&r.Input, r.Snap.In("stop.json"), "optimizer/stop")
+	r.stop, got = run.Load[Stop](&r.run.Input, r.run.Snap.In("stop.json"), "optimizer/stop")
 	r.unsureStop = got == run.Pending
 }
 
 // readFindings reads context.json, which only placet writes. One that was copied from
 // another run, or was left by a cycle of another workflow, decides nothing here.
 func readFindings(r *cycle) {
-	d := r.Snap.In("context.json")
-	f, _ := run.Load[Findings](&r.Input, d, "optimizer/context")
-	if f != nil && (f.RunID != r.State.RunID || f.WorkflowName != r.State.WorkflowName) {
-		r.Notes.Beside(d.Path, r.words("note.context",
+	d := r.run.Snap.In("context.json")
+	f, _ := run.Load[Findings](&r.run.Input, d, "optimizer/context")
+	if f != nil && (f.RunID != r.run.State.RunID || f.WorkflowName != r.run.State.WorkflowName) {
+		r.run.Notes.Beside(d.Path, r.words("note.context",
 			"workflow", templates.Cut(f.WorkflowName, shownField), "run", templates.Cut(f.RunID, shownField)))
 		f = nil
 	}
@@ -141,15 +141,15 @@ func readFindings(r *cycle) {
 
 // watch are the folders in which others may write what moves the run.
 func (r *cycle) watch() []string {
-	if !r.Begun {
-		return []string{r.Snap.Dir}
+	if !r.run.Begun {
+		return []string{r.run.Snap.Dir}
 	}
-	switch r.State.Status {
+	switch r.run.State.Status {
 	case Context, Deciding, Running:
-		return []string{r.Path("inputs")}
+		return []string{r.run.Path("inputs")}
 	case Reached:
-		if r.State.Goal != nil && r.State.Goal.ApprovedBy == byTimeout && r.State.RequestID != "" {
-			return []string{r.Path("requests/" + string(r.State.RequestID))}
+		if r.run.State.Goal != nil && r.run.State.Goal.ApprovedBy == byTimeout && r.run.State.RequestID != "" {
+			return []string{r.run.Path("requests/" + string(r.run.State.RequestID))}
 		}
 	}
 	return nil
@@ -158,7 +158,7 @@ func (r *cycle) watch() []string {
 // notes looks at whatever the status has others write, so that the notes are about all
 // of it.
 func (r *cycle) notes() {
-	switch r.State.Status {
+	switch r.run.State.Status {
 	case Deciding:
 		r.inputs()
 	case Running:
@@ -166,8 +166,8 @@ func (r *cycle) notes() {
 		r.data()
 		r.suggestions()
 	case Awaiting:
-		if q := r.Open(typeHITL); q == nil || r.Answer(q) == nil {
-			goalFree(r, goalOf(r.State, nil))
+		if q := r.run.Open(typeHITL); q == nil || r.run.Answer(q) == nil {
+			goalFree(r, goalOf(r.run.State, nil))
 		}
 	}
 	noteLateStop(r)
@@ -177,15 +177,15 @@ func (r *cycle) notes() {
 // noteLateStop says beside a stop.json that stands at the end of a cycle, which it did not
 // bring about, that it moves nothing.
 func noteLateStop(r *cycle) {
-	d := r.Snap.In("stop.json")
-	if !final(r.State.Status) || d.Absent() || d.Unsettled() || r.State.Last.Event == stopped {
+	d := r.run.Snap.In("stop.json")
+	if !final(r.run.State.Status) || d.Absent() || d.Unsettled() || r.run.State.Last.Event == stopped {
 		return
 	}
 	key := "note.stop.goal"
-	if r.State.Status == Failed {
+	if r.run.State.Status == Failed {
 		key = "note.stop.failed"
 	}
-	r.Notes.Beside(d.Path, r.words(key))
+	r.run.Notes.Beside(d.Path, r.words(key))
 }
 
 // head are the members of a state that the kernel reads and writes.

@@ -17,8 +17,8 @@ const assetsLike = `{"evaluation_script": null, "analysis_script": "scripts/anal
 // explain adds what no rule says: how a cycle ended, the rows that its database lacks,
 // and how it is given up.
 func (r *cycle) explain(w *run.Waiting) {
-	st := r.State
-	if !r.Begun {
+	st := r.run.State
+	if !r.run.Begun {
 		return
 	}
 	if !final(st.Status) {
@@ -60,7 +60,7 @@ func awaitsTrigger(r *cycle, w *run.Waiting) {
 	switch {
 	case len(w.Writes) > 0:
 		w.Pass("optimizer.why.reentry", "files", strings.Join(w.Writes, ", "))
-	case w.Bad("trigger.json", r.words("why.trigger"), r.Say("run.who.agent"), r.words("unblock.trigger")):
+	case w.Bad("trigger.json", r.words("why.trigger"), r.run.Say("run.who.agent"), r.words("unblock.trigger")):
 	default:
 		w.Why("run.why.torn", "files", "trigger.json")
 		w.Written("trigger.json")
@@ -68,31 +68,31 @@ func awaitsTrigger(r *cycle, w *run.Waiting) {
 }
 
 func awaitsDecision(r *cycle, w *run.Waiting) {
-	if q := r.Open(typeCap); q != nil {
-		w.Answer(q, "optimizer.why.cap", "n", r.State.TimeoutReentries)
+	if q := r.run.Open(typeCap); q != nil {
+		w.Answer(q, "optimizer.why.cap", "n", r.run.State.TimeoutReentries)
 	}
 }
 
 func awaitsContext(r *cycle, w *run.Waiting) {
 	switch {
-	case r.Open(typeCap) != nil:
+	case r.run.Open(typeCap) != nil:
 		return
 	case r.found != nil:
 		// A pass that went on from here was foreseen.
 		w.Why("optimizer.why.context.torn")
 		w.Written(r.words("pending.context"))
 		return
-	case w.Bad("context.json", r.words("why.context.bad"), r.Say("run.who.person"), r.words("unblock.context")):
+	case w.Bad("context.json", r.words("why.context.bad"), r.run.Say("run.who.person"), r.words("unblock.context")):
 		return
 	}
 	w.Why("optimizer.why.context", "db", auditPath(r))
 	w.For("optimizer.wait.context")
-	for _, id := range slices.Sorted(maps.Keys(r.Snap.Facts.Ended)) {
-		if end := r.Snap.Facts.Ended[id]; strings.HasPrefix(id, r.actionID("collect/")) && end.Result == "failed" {
-			w.Why("optimizer.why.context.database", "error", end.Reason, "at", seconds(r.Wake))
+	for _, id := range slices.Sorted(maps.Keys(r.run.Snap.Facts.Ended)) {
+		if end := r.run.Snap.Facts.Ended[id]; strings.HasPrefix(id, r.actionID("collect/")) && end.Result == "failed" {
+			w.Why("optimizer.why.context.database", "error", end.Reason, "at", seconds(r.run.Wake))
 		}
 	}
-	if r.Held {
+	if r.run.Held {
 		w.Why("optimizer.why.context.held")
 	}
 }
@@ -100,48 +100,48 @@ func awaitsContext(r *cycle, w *run.Waiting) {
 func awaitsInputs(r *cycle, w *run.Waiting) {
 	bad := false
 	for _, rel := range []string{"inputs/assets.json", "inputs/kpi.json"} {
-		bad = w.Bad(rel, r.words("why.input", "file", rel), r.Say("run.who.agent"), r.words("unblock.input")) || bad
+		bad = w.Bad(rel, r.words("why.input", "file", rel), r.run.Say("run.who.agent"), r.words("unblock.input")) || bad
 	}
-	if words := r.Notes.Text(r.Path("usage.problem.md")); words != "" {
+	if words := r.run.Notes.Text(r.run.Path("usage.problem.md")); words != "" {
 		bad = true
 		w.Why("optimizer.why.usage", "note", words)
-		w.For("run.wait.usable", "file", usagePath(r), "who", r.Say("run.who.person"))
+		w.For("run.wait.usable", "file", usagePath(r), "who", r.run.Say("run.who.person"))
 		w.UnblockAt(usagePath(r), r.words("unblock.usage"))
 	}
 	switch {
 	case bad:
-	case !r.Snap.In("inputs/assets.json").Absent() || r.Held:
+	case !r.run.Snap.In("inputs/assets.json").Absent() || r.run.Held:
 		w.Why("optimizer.why.input.torn")
 		w.Written(r.words("pending.input"))
 	default:
-		w.Lacks("inputs/assets.json", r.fromAgent(), assetsLike, "optimizer.why.assets", "at", r.State.InputsUntil)
+		w.Lacks("inputs/assets.json", r.fromAgent(), assetsLike, "optimizer.why.assets", "at", r.run.State.InputsUntil)
 	}
 }
 
 // fromAgent says that something is an agent's to give.
-func (r *cycle) fromAgent() string { return "(" + r.Say("run.who.agent") + ")" }
+func (r *cycle) fromAgent() string { return "(" + r.run.Say("run.who.agent") + ")" }
 
 // awaitsData says what the data of the level wait for.
 func awaitsData(r *cycle, w *run.Waiting) {
-	level := r.State.Level.Current
+	level := r.run.State.Level.Current
 	switch {
 	case level < 20:
 		return
-	case r.State.Level.Retrieved != "":
+	case r.run.State.Level.Retrieved != "":
 		if r.data().ok {
 			return
 		}
 		if !w.Noted("retrieved.jsonl", r.words("why.data.report")) {
 			w.Why("optimizer.why.data.gone")
 		}
-		w.For("optimizer.wait.original", "file", "retrieved.jsonl", "who", r.Say("run.who.agent"))
+		w.For("optimizer.wait.original", "file", "retrieved.jsonl", "who", r.run.Say("run.who.agent"))
 		w.Unblock("retrieved.jsonl", r.words("unblock.records.original"))
 		return
 	}
 	records := r.words("unblock.records", "example", recordExample)
-	if q := r.Open(typeUnknown); q != nil {
+	if q := r.run.Open(typeUnknown); q != nil {
 		w.Answer(q, "optimizer.why.unknown", "attempt", q.Subject)
-	} else if w.Bad("retrieved.jsonl", r.words("why.data", "level", level), r.Say("run.who.agent"), records) {
+	} else if w.Bad("retrieved.jsonl", r.words("why.data", "level", level), r.run.Say("run.who.agent"), records) {
 		return
 	} else {
 		awaitsCommand(r, w, level)
@@ -158,7 +158,7 @@ func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 	case len(argv) == 0:
 		w.Why("optimizer.why.command.none", "level", level)
 		w.For("run.wait.file", "file", "retrieved.jsonl", "wanted", r.fromAgent())
-	case !r.Snap.Facts.Trusted[CommandDigest(argv)]:
+	case !r.run.Snap.Facts.Trusted[CommandDigest(argv)]:
 		w.Why("optimizer.why.command.untrusted", "level", level, "command", command)
 		w.For("optimizer.wait.trust")
 	case last == nil || last.outcome != nil || last.bad:
@@ -173,17 +173,17 @@ func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 
 // awaitsSuggestions says what the report waits for besides the data.
 func awaitsSuggestions(r *cycle, w *run.Waiting) {
-	level := r.State.Level.Current
-	if !w.Bad("suggestions.json", r.words("why.suggestions.bad"), r.Say("run.who.agent"), r.words("unblock.suggestions")) &&
-		level >= 20 && r.State.Level.Retrieved != "" && r.data().ok && !r.suggestions().there {
-		w.Lacks("suggestions.json", r.fromAgent(), r.words("unblock.suggestions"), "optimizer.why.suggestions", "at", r.State.SuggestionsUntil)
+	level := r.run.State.Level.Current
+	if !w.Bad("suggestions.json", r.words("why.suggestions.bad"), r.run.Say("run.who.agent"), r.words("unblock.suggestions")) &&
+		level >= 20 && r.run.State.Level.Retrieved != "" && r.data().ok && !r.suggestions().there {
+		w.Lacks("suggestions.json", r.fromAgent(), r.words("unblock.suggestions"), "optimizer.why.suggestions", "at", r.run.State.SuggestionsUntil)
 	}
 	rel := layout.OptimizerReportName(level)
 	if w.Noted(rel, r.words("why.report")) {
 		w.For("optimizer.wait.away", "file", rel)
 		w.Unblock(rel, r.words("unblock.report.foreign"))
 	}
-	if !w.Waits() && r.Open(typeUnknown) == nil {
+	if !w.Waits() && r.run.Open(typeUnknown) == nil {
 		w.Why("optimizer.why.level.torn")
 		w.Written(r.words("pending.level"))
 	}
@@ -195,18 +195,18 @@ func awaitsSuggestions(r *cycle, w *run.Waiting) {
 }
 
 func awaitsRow(r *cycle, w *run.Waiting) {
-	report := path.Base(r.State.Report.Path)
-	if words := r.Notes.Text(r.State.Report.Path + layout.ProblemSuffix); words != "" {
+	report := path.Base(r.run.State.Report.Path)
+	if words := r.run.Notes.Text(r.run.State.Report.Path + layout.ProblemSuffix); words != "" {
 		w.Lacks(report, r.words("wait.written"), r.words("unblock.report.original"), "say.text", "text", words)
 		return
 	}
 	if !r.audit.sound {
 		w.Noted("audit.json", r.words("why.audit"))
-		w.For("optimizer.wait.original", "file", "audit.json", "who", r.Say("run.who.person"))
+		w.For("optimizer.wait.original", "file", "audit.json", "who", r.run.Say("run.who.person"))
 		w.Unblock("audit.json", r.words("unblock.audit"))
 		return
 	}
-	row := r.audit.row(string(r.State.AuditID))
+	row := r.audit.row(string(r.run.State.AuditID))
 	switch {
 	case row == nil:
 		w.Pass("optimizer.why.row.next", "db", auditPath(r))
@@ -235,6 +235,6 @@ func awaitsAnswer(r *cycle, w *run.Waiting) {
 		w.Unblock("goal.json", r.words("unblock.goal"))
 	}
 	if problem, ok := reportStands(r); !ok && problem != "" {
-		w.Unblock(path.Base(r.State.Report.Path), r.words("unblock.report"))
+		w.Unblock(path.Base(r.run.State.Report.Path), r.words("unblock.report"))
 	}
 }

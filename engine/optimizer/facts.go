@@ -29,14 +29,14 @@ func (t *factList) add(label string, values ...string) {
 func sentence(s string) string { return oneLine(s, shownSentence) }
 
 func (r *cycle) facts() []engine.Fact {
-	t := factList{lang: r.Lang}
-	st := r.State
+	t := factList{lang: r.run.Lang}
+	st := r.run.State
 	t.add("workflow", r.workflow())
 	t.add("trigger", triggerWords(r))
 	t.add("asked", sentence(string(r.trig.OptimizationGoal)))
 	t.add("before", string(r.trig.LastRunID))
 	tellLevel(r, &t)
-	t.add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.Lang) })...)
+	t.add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.run.Lang) })...)
 	t.add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, sentence(s.Text)) })...)
 	if st.Report != nil {
 		t.add("report", st.Report.Path)
@@ -65,8 +65,8 @@ func triggerWords(r *cycle) string {
 	if r.trig.CreatedBy != "" {
 		words = r.words("trigger.by", "trigger", words, "who", oneLine(string(r.trig.CreatedBy), shownName))
 	}
-	if r.State.TimeoutReentries > 0 {
-		words = r.words("trigger.after", "trigger", words, "n", r.State.TimeoutReentries)
+	if r.run.State.TimeoutReentries > 0 {
+		words = r.words("trigger.after", "trigger", words, "n", r.run.State.TimeoutReentries)
 	}
 	return words
 }
@@ -74,7 +74,7 @@ func triggerWords(r *cycle) string {
 // tellLevel says which level was decided, by which signals, and which is, or was,
 // carried out.
 func tellLevel(r *cycle, t *factList) {
-	st := r.State
+	st := r.run.State
 	d := st.Decision
 	if d == nil {
 		return
@@ -92,7 +92,7 @@ func tellLevel(r *cycle, t *factList) {
 	}
 	t.add("signals", r.words("signals", "a", d.Signals.A, "b", b, "c", d.Signals.C, "level", d.SignalLevel))
 	t.add("because", linesOf(d.Rationale, sentence)...)
-	t.add("escalation", escalationWords(d).In(r.Lang))
+	t.add("escalation", escalationWords(d).In(r.run.Lang))
 	t.add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, sentence(x.Error)) })...)
 }
 
@@ -150,7 +150,7 @@ func (r *cycle) rowWords(row Row) string {
 
 // tellGoal says what was answered, and what the cycle came to.
 func tellGoal(r *cycle, t *factList) {
-	st := r.State
+	st := r.run.State
 	if a := st.Answer; a != nil {
 		t.add("answer", r.givenWords(a.Response, a.Selected, a.Comment, a.By))
 	}

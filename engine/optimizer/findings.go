@@ -23,10 +23,10 @@ func (r *cycle) findings() []engine.Finding {
 		list = append(list, engine.Finding{Severity: severity, Path: path, Text: text})
 	}
 	if _, key, _, ok := layout.OptimizerParts(r.runID()); ok && !slices.Contains(layout.OptimizerKeys(), key) {
-		add("warning", r.Snap.Dir, r.words("finding.key", "key", strconv.Quote(key), "keys", strings.Join(layout.OptimizerKeys(), ", ")))
+		add("warning", r.run.Snap.Dir, r.words("finding.key", "key", strconv.Quote(key), "keys", strings.Join(layout.OptimizerKeys(), ", ")))
 	}
 	checkKeys(r, add)
-	if r.Begun {
+	if r.run.Begun {
 		checkReportText(r, add)
 		checkGoal(r, add)
 	}
@@ -44,7 +44,7 @@ const mostStrays = 20
 // checkKeys tells keys of kpi.json that nobody reads: a misspelt one is kept, and
 // what it says does not count.
 func checkKeys(r *cycle, add func(severity, path, text string)) {
-	d := r.Snap.In("inputs/kpi.json")
+	d := r.run.Snap.In("inputs/kpi.json")
 	if !d.Present() {
 		return
 	}
@@ -81,18 +81,18 @@ func strayKeys(body []byte) []schemas.Stray {
 
 // checkReportText tells a report that is gone, or is not the one that was recorded.
 func checkReportText(r *cycle, add func(severity, path, text string)) {
-	rep := r.State.Report
+	rep := r.run.State.Report
 	if rep == nil {
 		return
 	}
-	d := r.Snap.Doc(rep.Path)
+	d := r.run.Snap.Doc(rep.Path)
 	switch {
-	case d.Absent() && final(r.State.Status):
+	case d.Absent() && final(r.run.State.Status):
 		add("warning", rep.Path, r.words("finding.report.gone"))
 	case !d.Present() || d.Sum.Hex() == rep.SHA256:
 	default:
 		text := r.words("finding.report")
-		if missing := missingHeadings(d.Body, r.State.Level.Current, r.State.Lang); len(missing) > 0 {
+		if missing := missingHeadings(d.Body, r.run.State.Level.Current, r.run.State.Lang); len(missing) > 0 {
 			text = r.words("finding.report.headings", "headings", strings.Join(missing, ", "))
 		}
 		add("error", rep.Path, text)
@@ -117,21 +117,21 @@ func missingHeadings(body []byte, level int, lang string) []string {
 
 // checkGoal holds goal.json against the answer that it came of.
 func checkGoal(r *cycle, add func(severity, path, text string)) {
-	st := r.State
-	d := r.Snap.In("goal.json")
+	st := r.run.State
+	d := r.run.Snap.In("goal.json")
 	if st.Goal == nil || !d.Present() {
 		return
 	}
 	var have Goal
 	if err := schemas.Decode("optimizer/goal", "goal.json", d.Body, &have); err != nil {
-		add("error", d.Path, templates.In(r.Lang, err))
+		add("error", d.Path, templates.In(r.run.Lang, err))
 		return
 	}
 	if !sameGoal(have, *st.Goal) {
 		add("error", d.Path, r.words("finding.goal", "differences", r.differences(have, *st.Goal)))
 	}
 	if should := goalOf(st, st.Answer); !sameGoal(should, *st.Goal) {
-		add("error", r.Doc.Path, r.words("finding.goal.unfounded", "differences", r.differences(*st.Goal, should)))
+		add("error", r.run.Doc.Path, r.words("finding.goal.unfounded", "differences", r.differences(*st.Goal, should)))
 	}
 }
 
@@ -169,8 +169,8 @@ func NamesLevel(body []byte, level int) bool {
 // fabrications find a goal.json that a person is said to have approved, from the time in
 // which the person is asked.
 func (r *cycle) fabrications() []run.Fabrication {
-	d, q := r.Snap.In("goal.json"), r.hitl()
-	if !r.Usable() || !r.Begun || r.State.Goal != nil || q == nil || q.Status != run.Open || !r.IsUnanswered(q.ID) || !d.Changed.After(q.OpenedAt.Time()) {
+	d, q := r.run.Snap.In("goal.json"), r.hitl()
+	if !r.run.Usable() || !r.run.Begun || r.run.State.Goal != nil || q == nil || q.Status != run.Open || !r.run.IsUnanswered(q.ID) || !d.Changed.After(q.OpenedAt.Time()) {
 		return nil
 	}
 	var goal Goal

@@ -26,12 +26,12 @@ type ledger struct {
 
 // readAudit reads audit.json.
 func readAudit(r *cycle) ledger {
-	l := ledger{doc: r.Snap.In("audit.json")}
+	l := ledger{doc: r.run.Snap.In("audit.json")}
 	if l.doc.Absent() {
 		l.sound = true
 		return l
 	}
-	l.sound = r.Decode(l.doc, "optimizer/audit", &l.Audit)
+	l.sound = r.run.Decode(l.doc, "optimizer/audit", &l.Audit)
 	return l
 }
 
@@ -46,7 +46,7 @@ func (l ledger) row(id string) *Row {
 }
 
 // auditPath is the audit database, relative to the workspace.
-func auditPath(r *cycle) string { return layout.OptimizerDatabase(r.Snap.Dir, r.cfg.AuditDB) }
+func auditPath(r *cycle) string { return layout.OptimizerDatabase(r.run.Snap.Dir, r.cfg.AuditDB) }
 
 // The tries of a row: so long after the one before. After them it is pending, and
 // tried again every slowTry.
@@ -75,25 +75,25 @@ func tryID(r *cycle, row Row) string {
 // over: had this process begun it under that name for the first time, it would know of it.
 func scheduled(r *cycle, row Row) Row {
 	next, id := row.NextTryAt.Time(), tryID(r, row)
-	_, over := r.Snap.Facts.Ended[id]
-	if over || r.Snap.Facts.Alive[id] || r.Snap.Now.Before(next.Add(slowTry)) {
+	_, over := r.run.Snap.Facts.Ended[id]
+	if over || r.run.Snap.Facts.Alive[id] || r.run.Snap.Now.Before(next.Add(slowTry)) {
 		return row
 	}
-	row.NextTryAt = seconds(r.Snap.Now)
+	row.NextTryAt = seconds(r.run.Snap.Now)
 	return row
 }
 
 // rowDue reports whether a row is to be tried now.
 func rowDue(r *cycle, row Row) bool {
 	next := row.NextTryAt.Time()
-	if !r.Snap.Now.Before(next) || r.Snap.Facts.Alive[tryID(r, row)] {
-		r.WakeAt(next.Add(slowTry))
+	if !r.run.Snap.Now.Before(next) || r.run.Snap.Facts.Alive[tryID(r, row)] {
+		r.run.WakeAt(next.Add(slowTry))
 		return true
 	}
 	if asked := r.cfg.TryNow; row.Outcome == rowPending && !asked.IsZero() && next.Add(-slowTry).Before(asked) {
 		return true
 	}
-	r.WakeAt(next)
+	r.run.WakeAt(next)
 	return false
 }
 
@@ -119,10 +119,10 @@ func newLedger(r *cycle) ledger {
 	for i, row := range l.Rows {
 		switch {
 		case row.Settled():
-		case !l.waitsFor(row, r.State.AuditID):
+		case !l.waitsFor(row, r.run.State.AuditID):
 			l.Rows[i] = scheduled(r, row)
-		case row.Outcome == rowOwed && l.row(string(r.State.AuditID)).Outcome == rowPending:
-			l.Rows[i].Outcome, l.Rows[i].LastError = rowPending, text(r.words("row.waits", "row", r.State.AuditID))
+		case row.Outcome == rowOwed && l.row(string(r.run.State.AuditID)).Outcome == rowPending:
+			l.Rows[i].Outcome, l.Rows[i].LastError = rowPending, text(r.words("row.waits", "row", r.run.State.AuditID))
 		}
 	}
 	return l
@@ -148,14 +148,14 @@ func afterTry(r *cycle, row Row) Row {
 	if row.Settled() {
 		return row
 	}
-	end, over := r.Snap.Facts.Ended[tryID(r, row)]
+	end, over := r.run.Snap.Facts.Ended[tryID(r, row)]
 	if !over {
 		return row
 	}
 	row.Tries++
 	row.LastError = text(templates.Cut(end.Reason, longestError))
 	if outcome, settled := settledAs[end.Result]; settled {
-		row.Outcome, row.NextTryAt, row.SettledAt = outcome, "", seconds(r.Snap.Now)
+		row.Outcome, row.NextTryAt, row.SettledAt = outcome, "", seconds(r.run.Snap.Now)
 		return row
 	}
 	next := slowTry
@@ -164,7 +164,7 @@ func afterTry(r *cycle, row Row) Row {
 	} else {
 		row.Outcome = rowPending
 	}
-	row.NextTryAt = precisely(r.Snap.Now.Add(next))
+	row.NextTryAt = precisely(r.run.Snap.Now.Add(next))
 	return row
 }
 
@@ -174,7 +174,7 @@ var settledAs = map[string]string{"done": rowInserted, "present": rowPresent, "r
 
 // recording plans audit.json, audit-pending.jsonl, and the rows that are due.
 func recording(r *cycle, w *run.Outputs) {
-	if !r.audit.sound || unsureLate(r) || r.State.AuditID == "" {
+	if !r.audit.sound || unsureLate(r) || r.run.State.AuditID == "" {
 		return
 	}
 	now := newLedger(r)
@@ -183,11 +183,11 @@ func recording(r *cycle, w *run.Outputs) {
 	for _, row := range now.Rows {
 		switch {
 		case row.Outcome == rowRefused:
-			r.Notes.Beside(r.audit.doc.Path, r.words("note.refused", "db", now.DB, "row", row.ID, "error", row.LastError))
-		case row.Settled() || now.waitsFor(row, r.State.AuditID):
+			r.run.Notes.Beside(r.audit.doc.Path, r.words("note.refused", "db", now.DB, "row", row.ID, "error", row.LastError))
+		case row.Settled() || now.waitsFor(row, r.run.State.AuditID):
 		case rowDue(r, row):
 			into := now.Into(row)
-			into.Hint = MigrateHint(r.Lang)
+			into.Hint = MigrateHint(r.run.Lang)
 			w.Plan.Actions = append(w.Plan.Actions, engine.Action{ID: tryID(r, row), Database: &into})
 		}
 	}
@@ -204,7 +204,7 @@ func listPending(r *cycle, w *run.Outputs, rows []Row) {
 			}))...)
 		}
 	}
-	switch d := r.Snap.In("audit-pending.jsonl"); {
+	switch d := r.run.Snap.In("audit-pending.jsonl"); {
 	case d.Err != nil && !d.Absent():
 	case lines == nil && !d.Absent():
 		w.Plan.Removes = append(w.Plan.Removes, d.Path)
@@ -248,7 +248,7 @@ func MigrateHint(lang string) string { return phrase(lang, "row.migrate") }
 // actionID names an action of the cycle. An action begins once in a process: a cycle
 // that begins anew under the run's name has actions of its own.
 func (r *cycle) actionID(what string) string {
-	return r.Actions() + string(r.State.BeganAt) + "/" + what
+	return r.run.Actions() + string(r.run.State.BeganAt) + "/" + what
 }
 
 // keeps reports whether an action that the state does not name is kept: a look that
@@ -261,7 +261,7 @@ func (r *cycle) keeps(id string) bool {
 		return true
 	case strings.HasPrefix(what, "row/"):
 		return !r.audit.sound || unsureLate(r)
-	case strings.HasPrefix(what, "level/") && r.State.Status == Running:
+	case strings.HasPrefix(what, "level/") && r.run.State.Status == Running:
 		last := r.attempts().last()
 		return last != nil && (last.bad || last.outcome == nil && r.data().pending)
 	}

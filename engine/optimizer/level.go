@@ -23,17 +23,17 @@ type decisionInputs struct {
 // inputs reads what the decision is made from. A file that is there but invalid
 // blocks its own default.
 func (r *cycle) inputs() decisionInputs {
-	return run.Once(r.Run, "inputs", func() decisionInputs { return readInputs(r) })
+	return run.Once(r.run, "inputs", func() decisionInputs { return readInputs(r) })
 }
 
 func readInputs(r *cycle) (in decisionInputs) {
 	var assets, kpi run.Reading
-	in.assets, assets = run.Load[Assets](&r.Input, r.Snap.In("inputs/assets.json"), "optimizer/assets")
+	in.assets, assets = run.Load[Assets](&r.run.Input, r.run.Snap.In("inputs/assets.json"), "optimizer/assets")
 	in.kpi, kpi = loadSound[KPI](r, "inputs/kpi.json", "optimizer/kpi")
 	usage, ok := r.usage()
 	if in.usage = usage; usage != nil {
 		if problem := usage.problem(); problem != nil {
-			r.Notes.Add(r.Path("usage.problem.md"), r.words("note.usage.problem", "file", usagePath(r), "problem", problem))
+			r.run.Notes.Add(r.run.Path("usage.problem.md"), r.words("note.usage.problem", "file", usagePath(r), "problem", problem))
 			ok = false
 		}
 	}
@@ -43,11 +43,11 @@ func readInputs(r *cycle) (in decisionInputs) {
 
 // loadSound loads a document of which more is expected than its schema says.
 func loadSound[T interface{ problem() error }](r *cycle, rel, schema string) (*T, run.Reading) {
-	d := r.Snap.In(rel)
-	v, got := run.Load[T](&r.Input, d, schema)
+	d := r.run.Snap.In(rel)
+	v, got := run.Load[T](&r.run.Input, d, schema)
 	if v != nil {
 		if problem := (*v).problem(); problem != nil {
-			r.Bad(d, r.words("note.unusable", "file", path.Base(rel), "problem", problem))
+			r.run.Bad(d, r.words("note.unusable", "file", path.Base(rel), "problem", problem))
 			return nil, run.Bad
 		}
 	}
@@ -64,11 +64,11 @@ func levelError(r *cycle) (e *LevelError, pending bool) {
 		*LevelError
 		run.Reading
 	}
-	v := run.Once(r.Run, "level-error", func() (v read) {
-		v.LevelError, v.Reading = run.Load[LevelError](&r.Input, r.Snap.In("inputs/level-error.json"), "optimizer/level-error")
+	v := run.Once(r.run, "level-error", func() (v read) {
+		v.LevelError, v.Reading = run.Load[LevelError](&r.run.Input, r.run.Snap.In("inputs/level-error.json"), "optimizer/level-error")
 		return v
 	})
-	if v.LevelError != nil && v.Level == r.State.Level.Current {
+	if v.LevelError != nil && v.Level == r.run.State.Level.Current {
 		e = v.LevelError
 	}
 	return e, v.Reading == run.Pending
@@ -88,11 +88,11 @@ type data struct {
 	ok, pending bool
 }
 
-func (r *cycle) data() data { return run.Once(r.Run, "retrieved", func() data { return readData(r) }) }
+func (r *cycle) data() data { return run.Once(r.run, "retrieved", func() data { return readData(r) }) }
 
 func readData(r *cycle) (v data) {
-	d := r.Snap.In("retrieved.jsonl")
-	got := r.Judge(d, func() (err error) {
+	d := r.run.Snap.In("retrieved.jsonl")
+	got := r.run.Judge(d, func() (err error) {
 		if v.list, err = parseRecords(d.Body); err != nil {
 			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.NewMessage("say.text", "text", err), Torn: tornEnd(d.Body)}
 		}
@@ -114,7 +114,7 @@ type proposed struct {
 }
 
 func (r *cycle) suggestions() proposed {
-	return run.Once(r.Run, "suggestions", func() proposed {
+	return run.Once(r.run, "suggestions", func() proposed {
 		v, got := loadSound[Suggestions](r, "suggestions.json", "optimizer/suggestions")
 		return proposed{Suggestions: *cmp.Or(v, &Suggestions{}), there: got != run.Absent, ok: isUsable(got)}
 	})
@@ -146,7 +146,7 @@ func (r *cycle) failure() (why string, because []engine.Document) {
 	last := r.attempts().last()
 	switch {
 	case e != nil:
-		return templates.Cut(strings.TrimSpace(e.Error), longestError), []engine.Document{r.Snap.In("inputs/level-error.json")}
+		return templates.Cut(strings.TrimSpace(e.Error), longestError), []engine.Document{r.run.Snap.In("inputs/level-error.json")}
 	case pending || !r.attempts().haveFailed(r) || r.attempts().left(r) > 0:
 		return "", nil
 	}
@@ -155,7 +155,7 @@ func (r *cycle) failure() (why string, because []engine.Document) {
 
 // commandName is the setting that names the command of the level in hand.
 func commandName(r *cycle) string {
-	if r.State.Level.Current == 30 {
+	if r.run.State.Level.Current == 30 {
 		return "evaluation"
 	}
 	return "analysis"
@@ -181,8 +181,8 @@ func (r *cycle) ours(d engine.Document) bool {
 // reportBody makes the report again from what it was made from; ok is false where
 // that has changed since.
 func reportBody(r *cycle) (body []byte, ok bool) {
-	for rel, sum := range r.State.Report.Inputs {
-		if d := r.Snap.In(rel); d.Sum != sum {
+	for rel, sum := range r.run.State.Report.Inputs {
+		if d := r.run.Snap.In(rel); d.Sum != sum {
 			return nil, false
 		}
 	}
@@ -190,20 +190,20 @@ func reportBody(r *cycle) (body []byte, ok bool) {
 		return nil, false
 	}
 	from := inputs{}
-	if _, used := r.State.Report.Inputs["suggestions.json"]; used {
+	if _, used := r.run.State.Report.Inputs["suggestions.json"]; used {
 		from.Suggestions = r.suggestions().Suggestions
 	}
-	if _, used := r.State.Report.Inputs["retrieved.jsonl"]; used {
+	if _, used := r.run.State.Report.Inputs["retrieved.jsonl"]; used {
 		from.Records = r.data().list
 	}
 	body = reportMD(asReported(r), *r.found, from, reportRevision(r))
-	return body, engine.Sum(body).Hex() == r.State.Report.SHA256
+	return body, engine.Sum(body).Hex() == r.run.State.Report.SHA256
 }
 
 // asReported is the state as far as the report shows it: what came later is left
 // out.
 func asReported(r *cycle) State {
-	st := r.State
+	st := r.run.State
 	st.Answer, st.Goal = nil, nil
 	return st
 }
@@ -211,11 +211,11 @@ func asReported(r *cycle) State {
 // reportRevision is the revision of the state that the report belongs to, which
 // its last line names.
 func reportRevision(r *cycle) int {
-	if r.State.Status == Reporting {
-		return r.State.Revision
+	if r.run.State.Status == Reporting {
+		return r.run.State.Revision
 	}
 	if q := r.hitl(); q != nil {
 		return q.Revision - 1
 	}
-	return r.State.Revision - 1
+	return r.run.State.Revision - 1
 }

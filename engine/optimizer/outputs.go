@@ -11,11 +11,11 @@ import (
 // outputs are what a state calls for besides requests. A run without a cycle may take up
 // an open goal.
 func (r *cycle) outputs(w *run.Outputs) {
-	if !r.Begun {
+	if !r.run.Begun {
 		reenter(r, w)
 		return
 	}
-	st := r.State
+	st := r.run.State
 	collect(r, w)
 	attempting(r, w)
 	if st.Decision != nil {
@@ -46,16 +46,16 @@ func (r *cycle) foreign(d engine.Document) bool {
 	var by struct {
 		RunID string `json:"run_id"`
 	}
-	return d.Kind == layout.OptimizerKindDecision && (schemas.Decode("optimizer/decision", d.Path, d.Body, &by) != nil || by.RunID != r.State.RunID)
+	return d.Kind == layout.OptimizerKindDecision && (schemas.Decode("optimizer/decision", d.Path, d.Body, &by) != nil || by.RunID != r.run.State.RunID)
 }
 
 // reportOutput plans the report: with the transition that it belongs to in place of a
 // left-over, later only where it is gone and what it was made from is as it was.
 func reportOutput(r *cycle, w *run.Outputs) {
-	rel := r.Snap.Rel(r.State.Report.Path)
-	d := r.Snap.In(rel)
-	now := w.Fresh && r.State.Status == Reporting
-	if !d.Absent() && !(now && d.Present() && d.Sum.Hex() != r.State.Report.SHA256) {
+	rel := r.run.Snap.Rel(r.run.State.Report.Path)
+	d := r.run.Snap.In(rel)
+	now := w.Fresh && r.run.State.Status == Reporting
+	if !d.Absent() && !(now && d.Present() && d.Sum.Hex() != r.run.State.Report.SHA256) {
 		return
 	}
 	if body, ok := reportBody(r); ok {
@@ -79,12 +79,12 @@ func decisionJSON(st State) []byte {
 // lateOutput writes down the first valid answer that came after the deadline.
 func lateOutput(r *cycle, w *run.Outputs) {
 	q := expiredRequest(r)
-	if q == nil || !r.Snap.In(lateFile(q)).Absent() {
+	if q == nil || !r.run.Snap.In(lateFile(q)).Absent() {
 		return
 	}
-	if a := r.LateAnswer(q); a != nil {
+	if a := r.run.LateAnswer(q); a != nil {
 		w.Put(lateFile(q), encoded(Late{
-			RequestID: q.ID, ReceivedAt: seconds(r.Snap.Now), Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected,
+			RequestID: q.ID, ReceivedAt: seconds(r.run.Snap.Now), Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected,
 			Comment: a.Comment, ProvidedBy: By{User: a.By.User, Source: a.By.Source}, Digest: a.Digest,
 		}))
 	}
@@ -97,19 +97,19 @@ func (l Late) given() Given {
 
 // owedRows are the rows that the state owes to the audit database.
 func owedRows(r *cycle) []Row {
-	st := r.State
+	st := r.run.State
 	at := st.Last.At // of a final state
 	if st.Report != nil {
 		at = st.Report.At
 	}
-	rows := []Row{auditRow(st, string(st.AuditID), r.Snap.Dir, at)}
+	rows := []Row{auditRow(st, string(st.AuditID), r.run.Snap.Dir, at)}
 	have := r.audit.row(string(st.AuditID))
 	refused := have != nil && have.Outcome == rowRefused
 	if q := r.hitl(); st.FeedbackID != "" && q != nil {
 		rows = append(rows, feedbackRow(st, string(st.FeedbackID), userOf(q.By, q.KnownAs), st.Last.At, refused, *st.Answer))
 	}
 	if late := lateAnswer(r); late != nil {
-		id := rowID(feedbackPrefix, r.Snap.Key.ID, st.Revision, purposeLate, late.ReceivedAt)
+		id := rowID(feedbackPrefix, r.run.Snap.Key.ID, st.Revision, purposeLate, late.ReceivedAt)
 		rows = append(rows, feedbackRow(st, id, userOf(&late.ProvidedBy, nil), late.ReceivedAt, refused, late.given()))
 	}
 	return rows

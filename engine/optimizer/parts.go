@@ -19,29 +19,29 @@ const (
 // parts are the automation levels as show prints one of them, none before one was
 // decided.
 func (r *cycle) parts() []engine.Part {
-	if r.State.Decision == nil {
+	if r.run.State.Decision == nil {
 		return nil
 	}
 	return []engine.Part{levelPart(r, 10), levelPart(r, 20), levelPart(r, 30)}
 }
 
 func levelPart(r *cycle, level int) engine.Part {
-	t := factList{lang: r.Lang}
+	t := factList{lang: r.run.Lang}
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
-	if r.State.Decision.AutomationLevel == level {
-		t.add("decided", strings.Join(r.State.Decision.Rationale, "; "))
+	if r.run.State.Decision.AutomationLevel == level {
+		t.add("decided", strings.Join(r.run.State.Decision.Rationale, "; "))
 	}
-	if r.State.Level != nil && r.State.Level.Current == level {
-		if p.Status = r.State.Status; r.State.Report != nil {
+	if r.run.State.Level != nil && r.run.State.Level.Current == level {
+		if p.Status = r.run.State.Status; r.run.State.Report != nil {
 			p.Status = levelDone
 		}
 	}
-	if i := slices.IndexFunc(r.State.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
-		d := r.State.Demotions[i]
+	if i := slices.IndexFunc(r.run.State.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
+		d := r.run.State.Demotions[i]
 		p.Status = levelDemoted
 		t.add("demoted", r.words("part.demoted", "to", d.To, "at", d.At, "error", d.Error))
 	}
-	if d := r.Snap.In(layout.OptimizerReportName(level)); d.Present() {
+	if d := r.run.Snap.In(layout.OptimizerReportName(level)); d.Present() {
 		t.add("report", d.Path)
 	}
 	p.Facts = t.facts

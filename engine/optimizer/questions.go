@@ -34,7 +34,7 @@ const byDeadline = "timeout_fallback"
 
 // requestID is the id of a request that a revision opens.
 func (r *cycle) requestID(typ string, revision int, purpose string) string {
-	return typ + "-" + id(r.Snap.Key.ID, revision, purpose)
+	return typ + "-" + id(r.run.Snap.Key.ID, revision, purpose)
 }
 
 // ask opens a request, whose id is a function of the transition that opens it.
@@ -51,11 +51,11 @@ func askUnknown(r *cycle) *run.Request {
 	}
 	what := t.name()
 	q := &run.Request{
-		ID: r.requestID(typeUnknown, r.State.Revision, typeUnknown+":"+what), Type: typeUnknown, Revision: r.State.Revision,
+		ID: r.requestID(typeUnknown, r.run.State.Revision, typeUnknown+":"+what), Type: typeUnknown, Revision: r.run.State.Revision,
 		OpenedAt: t.outcome.EndedAt, Status: run.Open, Subject: text(what),
 	}
 	// Where the level has its data, whoever wrote them, there is nothing to ask about.
-	if needless := !r.Snap.In("retrieved.jsonl").Absent() && r.Folder(q.ID).Doc.Absent(); needless || r.Request(q.ID) != nil {
+	if needless := !r.run.Snap.In("retrieved.jsonl").Absent() && r.run.Folder(q.ID).Doc.Absent(); needless || r.run.Request(q.ID) != nil {
 		return nil
 	}
 	return q
@@ -63,17 +63,17 @@ func askUnknown(r *cycle) *run.Request {
 
 // hitl is the request that asks a person about the report, nil before it is asked.
 func (r *cycle) hitl() *run.Request {
-	if r.State.RequestID == "" {
+	if r.run.State.RequestID == "" {
 		return nil
 	}
-	return r.Request(string(r.State.RequestID))
+	return r.run.Request(string(r.run.State.RequestID))
 }
 
 // words is a sentence of the family in the language of the cycle.
-func (r *cycle) words(key string, pairs ...any) string { return phrase(r.Lang, key, pairs...) }
+func (r *cycle) words(key string, pairs ...any) string { return phrase(r.run.Lang, key, pairs...) }
 
 func (r *cycle) title(q *run.Request) gate.Texts {
-	return gate.Texts{Lang: r.State.Lang, Title: r.words("title." + q.Type)}
+	return gate.Texts{Lang: r.run.State.Lang, Title: r.words("title." + q.Type)}
 }
 
 // offer adds options with their words: what each is, and what it does.
@@ -85,7 +85,7 @@ func offer(r *cycle, req *gate.Request, ids ...string) {
 
 // askHITL is the question about the report: the level, the suggestions, a comment.
 func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
-	st := r.State
+	st := r.run.State
 	req.Options = st.levelOptions()
 	req.Items = offered(st)
 	b := blockOf(st)
@@ -104,16 +104,16 @@ func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 }
 
 func tellHITL(r *cycle, _ *run.Request, a *engine.OpenRequest) {
-	a.Where = r.words("level", "level", r.State.Level.Current)
-	a.Summary = r.words("asked.summary", "workflow", r.State.WorkflowName, "escalation", escalationWords(r.State.Decision))
+	a.Where = r.words("level", "level", r.run.State.Level.Current)
+	a.Summary = r.words("asked.summary", "workflow", r.run.State.WorkflowName, "escalation", escalationWords(r.run.State.Decision))
 	a.NoReject = r.words("asked.reject")
 }
 
 // askCap is the question whether cycles go on that nobody answers.
 func askCap(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = r.words("ask.reentry_cap", "workflow", r.State.WorkflowName, "n", r.State.TimeoutReentries)
+	req.Prompt = r.words("ask.reentry_cap", "workflow", r.run.State.WorkflowName, "n", r.run.State.TimeoutReentries)
 	offer(r, req, optContinue, optStop)
-	return schemas.Object{{Name: "timeout_reentries", Value: r.State.TimeoutReentries}, {Name: "last_run_id", Value: r.State.trig.LastRunID}}
+	return schemas.Object{{Name: "timeout_reentries", Value: r.run.State.TimeoutReentries}, {Name: "last_run_id", Value: r.run.State.trig.LastRunID}}
 }
 
 // askAttempt is the question about an attempt whose end nobody knows: which command it
@@ -129,7 +129,7 @@ func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.attempt_unknown", "attempt", string(q.Subject), "command", string(command), "started", string(a.StartedAt))
 	offer(r, req, optRetry, optDemote)
 	return schemas.Object{
-		{Name: "attempt", Value: q.Subject}, {Name: "level", Value: r.State.Level.Current},
+		{Name: "attempt", Value: q.Subject}, {Name: "level", Value: r.run.State.Level.Current},
 		{Name: "command", Value: command}, {Name: "started_at", Value: a.StartedAt},
 	}
 }
@@ -141,17 +141,17 @@ func tellAttempt(r *cycle, q *run.Request, a *engine.OpenRequest) {
 // reportStands reports whether the report is the one that was asked about; why
 // not is said in the request's note.
 func reportStands(r *cycle) (problem string, ok bool) {
-	name := layout.OptimizerReportName(r.State.Level.Current)
-	d := r.Snap.Doc(r.State.Report.Path)
+	name := layout.OptimizerReportName(r.run.State.Level.Current)
+	d := r.run.Snap.Doc(r.run.State.Report.Path)
 	switch {
 	case d.Unsettled():
-		r.Held = true
+		r.run.Held = true
 		return "", false
 	case run.IsUnreadable(d):
 		return r.words("note.report.unreadable", "error", d.Err, "file", name), false
 	case d.Absent():
 		return r.words("note.report.gone", "file", name), false
-	case d.Sum.Hex() != r.State.Report.SHA256:
+	case d.Sum.Hex() != r.run.State.Report.SHA256:
 		return r.words("note.report.changed", "file", name), false
 	}
 	return "", true
@@ -174,8 +174,8 @@ func lateAnswer(r *cycle) *Late {
 	if q == nil {
 		return nil
 	}
-	return run.Once(r.Run, "late", func() *Late {
-		late, _ := run.Load[Late](&r.Input, r.Snap.In(lateFile(q)), "optimizer/late")
+	return run.Once(r.run, "late", func() *Late {
+		late, _ := run.Load[Late](&r.run.Input, r.run.Snap.In(lateFile(q)), "optimizer/late")
 		return late
 	})
 }
@@ -184,7 +184,7 @@ func lateAnswer(r *cycle) *Late {
 // knows all rows that are owed.
 func unsureLate(r *cycle) bool {
 	q := expiredRequest(r)
-	return q != nil && !r.Snap.In(lateFile(q)).Absent() && lateAnswer(r) == nil
+	return q != nil && !r.run.Snap.In(lateFile(q)).Absent() && lateAnswer(r) == nil
 }
 
 // heardLate is what is said of an answer that came after the deadline.

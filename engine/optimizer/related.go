@@ -299,8 +299,8 @@ func reentryNeeds(r *cycle) []string {
 	if !r.trigger.Absent() {
 		return nil
 	}
-	manifest := layout.OptimizerManifest(r.Snap.Dir)
-	if m := usable(r.Snap.Doc(manifest), decodeManifest); m != nil && m.Status == "completed" {
+	manifest := layout.OptimizerManifest(r.run.Snap.Dir)
+	if m := usable(r.run.Snap.Doc(manifest), decodeManifest); m != nil && m.Status == "completed" {
 		return []string{manifest, engine.NeedPeers}
 	}
 	return []string{manifest}
@@ -308,8 +308,8 @@ func reentryNeeds(r *cycle) []string {
 
 // reenter takes up an open goal: its run's trigger.json.
 func reenter(r *cycle, w *run.Outputs) {
-	d, m := r.Snap.Doc(engine.NeedPeers), usable(r.Snap.Doc(layout.OptimizerManifest(r.Snap.Dir)), decodeManifest)
-	if !r.Snap.Has(engine.NeedPeers) || d.Err != nil || m == nil || !r.trigger.Absent() {
+	d, m := r.run.Snap.Doc(engine.NeedPeers), usable(r.run.Snap.Doc(layout.OptimizerManifest(r.run.Snap.Dir)), decodeManifest)
+	if !r.run.Snap.Has(engine.NeedPeers) || d.Err != nil || m == nil || !r.trigger.Absent() {
 		return
 	}
 	s := readShared(d.Body)

@@ -74,7 +74,7 @@ func final(s engine.Status) bool { return s == Reached || s == Failed }
 
 // begins makes the first state.
 func begins(r *cycle, _ run.On) *move {
-	if !r.triggerOK || r.Held {
+	if !r.triggerOK || r.run.Held {
 		return nil
 	}
 	return &move{
@@ -96,7 +96,7 @@ func stops(r *cycle, _ run.On) *move {
 		return nil
 	}
 	m := &move{
-		Reason: r.words("reason.stopped", "reason", r.stop.Reason), Causes: []engine.Document{r.Snap.In("stop.json")},
+		Reason: r.words("reason.stopped", "reason", r.stop.Reason), Causes: []engine.Document{r.run.Snap.In("stop.json")},
 		Then: func(c *change) { fail(r, c, r.stop.Reason) },
 	}
 	if r.stop.By != "" {
@@ -120,7 +120,7 @@ func fail(r *cycle, c *change, reason string) {
 
 // newRowID is the id of a row for the audit database that a transition calls for.
 func newRowID(r *cycle, c *change, prefix, purpose string) text {
-	return text(rowID(prefix, r.Snap.Key.ID, c.Revision, purpose, c.Now))
+	return text(rowID(prefix, r.run.Snap.Key.ID, c.Revision, purpose, c.Now))
 }
 
 // declines ends a cycle that began because nobody answered, again and again.
@@ -135,7 +135,7 @@ func continues(r *cycle, on run.On) *move {
 		return waitsWith(on.Answer)
 	}
 	return &move{
-		Reason: on.Answer.Why(), Causes: []engine.Document{r.Snap.In("context.json")},
+		Reason: on.Answer.Why(), Causes: []engine.Document{r.run.Snap.In("context.json")},
 		Then: func(c *change) {
 			c.State.TimeoutReentries = 0
 			c.State.InputsUntil = r.later(r.cfg.InputsWait)
@@ -153,12 +153,12 @@ func waitsWith(a *run.Answer) *move {
 
 // collects goes on once what is known has been collected.
 func collects(r *cycle, _ run.On) *move {
-	capped := r.State.TimeoutReentries > r.cfg.MaxTimeoutReentries && slices.ContainsFunc(r.State.Requests, func(q *run.Request) bool { return q.Type == typeCap })
-	if r.found == nil || r.Open(typeCap) != nil || capped {
+	capped := r.run.State.TimeoutReentries > r.cfg.MaxTimeoutReentries && slices.ContainsFunc(r.run.State.Requests, func(q *run.Request) bool { return q.Type == typeCap })
+	if r.found == nil || r.run.Open(typeCap) != nil || capped {
 		return nil
 	}
 	return &move{
-		Reason: "context.json", Causes: []engine.Document{r.Snap.In("context.json")},
+		Reason: "context.json", Causes: []engine.Document{r.run.Snap.In("context.json")},
 		Then: func(c *change) { c.State.InputsUntil = r.later(r.cfg.InputsWait) },
 	}
 }
@@ -169,22 +169,22 @@ func decides(r *cycle, _ run.On) *move {
 	if r.found == nil || !in.ok {
 		return nil
 	}
-	a, whyA, sure := signalA(in.assets, r.cfg, r.Due(r.State.InputsUntil))
+	a, whyA, sure := signalA(in.assets, r.cfg, r.run.Due(r.run.State.InputsUntil))
 	if !sure {
 		return nil
 	}
-	kpi := mergeKPI(r.State.trig, in.kpi, in.usage, r.cfg.GateThreshold)
+	kpi := mergeKPI(r.run.State.trig, in.kpi, in.usage, r.cfg.GateThreshold)
 	b, whyB := signalB(kpi)
 	c, whyC := signalC(r.found.Feedback)
-	d := decide(Signals{A: a, B: b, C: c}, &reasons{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.State.Lang)
+	d := decide(Signals{A: a, B: b, C: c}, &reasons{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.run.State.Lang)
 	m := &move{
-		Reason: r.words("level", "level", d.AutomationLevel), Causes: []engine.Document{r.Snap.In("context.json")},
+		Reason: r.words("level", "level", d.AutomationLevel), Causes: []engine.Document{r.run.Snap.In("context.json")},
 		Then: func(c *change) {
 			c.State.Decision, c.State.KPI, c.State.Level = &d, kpi, &Level{Current: d.AutomationLevel}
 		},
 	}
 	for _, rel := range []string{"inputs/assets.json", "inputs/kpi.json"} {
-		if d := r.Snap.In(rel); d.Present() {
+		if d := r.run.Snap.In(rel); d.Present() {
 			m.Causes = append(m.Causes, d)
 		}
 	}
@@ -194,7 +194,7 @@ func decides(r *cycle, _ run.On) *move {
 // fails ends a cycle whose lowest level cannot be done.
 func fails(r *cycle, _ run.On) *move {
 	why, because := r.failure()
-	if why == "" || r.State.Level.Current > lowest {
+	if why == "" || r.run.State.Level.Current > lowest {
 		return nil
 	}
 	return &move{Reason: r.words("reason.failed", "level", lowest, "why", why), Causes: because, Then: func(c *change) { fail(r, c, why) }}
@@ -203,7 +203,7 @@ func fails(r *cycle, _ run.On) *move {
 // demotes goes on one level lower where the level in hand cannot be done.
 func demotes(r *cycle, _ run.On) *move {
 	why, because := r.failure()
-	if why == "" || r.State.Level.Current == lowest {
+	if why == "" || r.run.State.Level.Current == lowest {
 		return nil
 	}
 	return lower(r, why, because...)
@@ -218,7 +218,7 @@ func demotesAsTold(r *cycle, on run.On) *move {
 }
 
 func lower(r *cycle, why string, because ...engine.Document) *move {
-	level := r.State.Level.Current
+	level := r.run.State.Level.Current
 	return &move{
 		Reason: r.words("reason.failed", "level", level, "why", why), Causes: because,
 		Then: func(c *change) {
@@ -243,10 +243,10 @@ func retries(r *cycle, on run.On) *move {
 
 // retrieves takes the data of the level.
 func retrieves(r *cycle, _ run.On) *move {
-	if r.State.Level.Current < 20 || r.State.Level.Retrieved != "" || unsureLevel(r, nil) {
+	if r.run.State.Level.Current < 20 || r.run.State.Level.Retrieved != "" || unsureLevel(r, nil) {
 		return nil
 	}
-	v, d := r.data(), r.Snap.In("retrieved.jsonl")
+	v, d := r.data(), r.run.Snap.In("retrieved.jsonl")
 	if !v.ok {
 		return nil
 	}
@@ -270,7 +270,7 @@ func reports(r *cycle, _ run.On) *move {
 	if !ok || !reportFree(r) {
 		return nil
 	}
-	level := r.State.Level.Current
+	level := r.run.State.Level.Current
 	return &move{
 		Reason: r.words("level", "level", level), Causes: causes,
 		Then: func(c *change) {
@@ -279,10 +279,10 @@ func reports(r *cycle, _ run.On) *move {
 			st.Suggestions = st.suggestionsOffered(s.Suggestions)
 			st.AuditID = newRowID(r, c, auditPrefix, purposeAudit)
 			st.Report = &Report{
-				Path: r.Path(layout.OptimizerReportName(level)), At: c.Now, Inputs: map[string]engine.Digest{"context.json": r.Snap.In("context.json").Sum},
+				Path: r.run.Path(layout.OptimizerReportName(level)), At: c.Now, Inputs: map[string]engine.Digest{"context.json": r.run.Snap.In("context.json").Sum},
 			}
 			for _, d := range causes {
-				st.Report.Inputs[r.Snap.Rel(d.Path)] = d.Sum
+				st.Report.Inputs[r.run.Snap.Rel(d.Path)] = d.Sum
 			}
 			st.Report.SHA256 = engine.Sum(reportMD(*st, *r.found, in, c.Revision)).Hex()
 		},
@@ -293,30 +293,30 @@ func reports(r *cycle, _ run.On) *move {
 // something of it is awaited.
 func reportInputs(r *cycle, s proposed) (in inputs, causes []engine.Document, ok bool) {
 	in.Suggestions = s.Suggestions
-	if r.State.Level.Current >= 20 {
+	if r.run.State.Level.Current >= 20 {
 		v := r.data()
-		if r.State.Level.Retrieved == "" || !v.ok || !s.there && !r.Due(r.State.SuggestionsUntil) {
+		if r.run.State.Level.Retrieved == "" || !v.ok || !s.there && !r.run.Due(r.run.State.SuggestionsUntil) {
 			return in, nil, false
 		}
 		in.Records = v.list
-		causes = append(causes, r.Snap.In("retrieved.jsonl"))
+		causes = append(causes, r.run.Snap.In("retrieved.jsonl"))
 	}
 	if s.there {
-		causes = append(causes, r.Snap.In("suggestions.json"))
+		causes = append(causes, r.run.Snap.In("suggestions.json"))
 	}
 	return in, causes, true
 }
 
 // reportFree reports whether nobody else's file lies where the report belongs.
 func reportFree(r *cycle) bool {
-	d := r.Snap.In(layout.OptimizerReportName(r.State.Level.Current))
+	d := r.run.Snap.In(layout.OptimizerReportName(r.run.State.Level.Current))
 	if d.Absent() || r.ours(d) {
 		return true
 	}
 	if d.Unsettled() {
-		r.Held = true
+		r.run.Held = true
 	} else {
-		r.Notes.Beside(d.Path, r.notOurs(d))
+		r.run.Notes.Beside(d.Path, r.notOurs(d))
 	}
 	return false
 }
@@ -324,21 +324,21 @@ func reportFree(r *cycle) bool {
 // records asks the person once the audit row is in the database, or known to wait for
 // it.
 func records(r *cycle, _ run.On) *move {
-	row := r.audit.row(string(r.State.AuditID))
+	row := r.audit.row(string(r.run.State.AuditID))
 	if row == nil || row.Outcome == rowOwed {
 		return nil
 	}
 	if problem, ok := reportStands(r); !ok {
 		if problem != "" {
-			r.Notes.Beside(r.State.Report.Path, problem)
+			r.run.Notes.Beside(r.run.State.Report.Path, problem)
 		}
 		return nil
 	}
-	if r.found == nil && !r.Snap.In("context.json").Absent() {
+	if r.found == nil && !r.run.Snap.In("context.json").Absent() {
 		return nil // the person is shown what was found
 	}
 	return &move{
-		Reason: r.words("reason.row", "outcome", row.Outcome), Causes: []engine.Document{r.Snap.In("audit.json")},
+		Reason: r.words("reason.row", "outcome", row.Outcome), Causes: []engine.Document{r.run.Snap.In("audit.json")},
 		Then: func(c *change) {
 			if r.cfg.HITLTimeout > 0 {
 				c.State.Deadline = r.later(r.cfg.HITLTimeout)
@@ -353,7 +353,7 @@ func records(r *cycle, _ run.On) *move {
 func answers(r *cycle, on run.On) *move {
 	a := on.Answer
 	g := givenBy(a)
-	if !a.HasReceipt() && !goalFree(r, goalOf(r.State, &g)) {
+	if !a.HasReceipt() && !goalFree(r, goalOf(r.run.State, &g)) {
 		return nil
 	}
 	return &move{
@@ -377,7 +377,7 @@ func givenBy(a *run.Answer) Given {
 // moved away is one.
 func timesOut(r *cycle, on run.On) *move {
 	a := on.Answer
-	if !a.HasReceipt() && !goalFree(r, goalOf(r.State, nil)) {
+	if !a.HasReceipt() && !goalFree(r, goalOf(r.run.State, nil)) {
 		return nil
 	}
 	return &move{
@@ -393,17 +393,17 @@ func timesOut(r *cycle, on run.On) *move {
 // that says what placet would write is its own: a power cut may leave it, and take the
 // receipt.
 func goalFree(r *cycle, would Goal) bool {
-	d := r.Snap.In("goal.json")
+	d := r.run.Snap.In("goal.json")
 	if d.Absent() || d.Present() && d.Sum == engine.Sum(encoded(would)) {
 		return true
 	}
 	if d.Unsettled() {
-		r.Held = true
+		r.run.Held = true
 		return false
 	}
-	if q := r.Open(typeHITL); q != nil && r.IsDecided(q) {
+	if q := r.run.Open(typeHITL); q != nil && r.run.IsDecided(q) {
 		return true
 	}
-	r.Notes.Beside(d.Path, r.words("note.goal"))
+	r.run.Notes.Beside(d.Path, r.words("note.goal"))
 	return false
 }

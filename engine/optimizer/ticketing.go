@@ -15,31 +15,31 @@ import (
 // folder, and the tickets that it holds. Once tickets.json stands nothing is looked at:
 // a ticket that upstream closed and deleted is not made again.
 func ticketNeeds(r *cycle) []string {
-	if r.State.Status != Reached || r.State.Goal == nil || !r.cfg.Tickets || !r.Snap.In("tickets.json").Absent() || len(r.State.Goal.OptimizationDirectives) == 0 {
+	if r.run.State.Status != Reached || r.run.State.Goal == nil || !r.cfg.Tickets || !r.run.Snap.In("tickets.json").Absent() || len(r.run.State.Goal.OptimizationDirectives) == 0 {
 		return nil
 	}
-	folder := layout.OptimizerTickets(r.Snap.Dir)
+	folder := layout.OptimizerTickets(r.run.Snap.Dir)
 	return []string{folder, path.Join(folder, "TKT-*.md")}
 }
 
 // ticketOutputs plans the tickets that are not there, if upstream has a folder for them.
 func ticketOutputs(r *cycle, w *run.Outputs) {
 	needs := ticketNeeds(r)
-	if len(needs) == 0 || len(r.Snap.Lacks(needs)) > 0 || r.Snap.Doc(needs[0]).Absent() {
+	if len(needs) == 0 || len(r.run.Snap.Lacks(needs)) > 0 || r.run.Snap.Doc(needs[0]).Absent() {
 		return
 	}
 	var there []engine.Document
-	for _, d := range r.Snap.Docs {
+	for _, d := range r.run.Snap.Docs {
 		if path.Dir(d.Path) == needs[0] && !d.Absent() {
 			if d.Unsettled() { // it may be one that an earlier pass wrote
-				r.Held = true
+				r.run.Held = true
 				return
 			}
 			there = append(there, d)
 		}
 	}
 	list := Tickets{}
-	for _, t := range ticketsOf(r.State, r.Snap.Key.ID, r.cfg, there) {
+	for _, t := range ticketsOf(r.run.State, r.run.Snap.Key.ID, r.cfg, there) {
 		list.Tickets = append(list.Tickets, t.Ticket)
 		if t.Body != nil {
 			w.Plan.Writes = append(w.Plan.Writes, engine.Document{Path: path.Join(needs[0], t.File), Kind: layout.OptimizerKindTickets, Body: t.Body})

@@ -23,7 +23,7 @@ func (r *cycle) absent(a *engine.RunView) bool {
 		return false
 	}
 	a.Why = []string{r.words("why.absent")}
-	a.Unblock = []engine.UnblockingFile{{Path: r.Path("trigger.json"), Content: r.words("unblock.begin")}}
+	a.Unblock = []engine.UnblockingFile{{Path: r.run.Path("trigger.json"), Content: r.words("unblock.begin")}}
 	return true
 }
 
@@ -69,21 +69,21 @@ func accountArchived(s engine.Snapshot) engine.RunView {
 	all, r := family.View(s)
 	a := engine.RunView{Key: s.Key, Class: "archived", ShortID: s.Key.ID, Status: engine.StatusAbsent, Final: true, Facts: r.facts(), Log: all.Log}
 	switch {
-	case r.Problem != "":
+	case r.run.Problem != "":
 		a.Status = all.Status
-		a.Why = []string{r.Problem}
-		a.Findings = []engine.Finding{{Severity: "warning", Path: r.Doc.Path, Text: r.Problem}}
-	case r.Begun && final(r.State.Status):
-		a.Status = r.State.Status
+		a.Why = []string{r.run.Problem}
+		a.Findings = []engine.Finding{{Severity: "warning", Path: r.run.Doc.Path, Text: r.run.Problem}}
+	case r.run.Begun && final(r.run.State.Status):
+		a.Status = r.run.State.Status
 		a.Why = []string{r.words("why.archived.final", "status", a.Status)}
-	case r.Begun || !r.trigger.Absent():
+	case r.run.Begun || !r.trigger.Absent():
 		a.Status = cutOff
 		key := "why.archived"
-		if r.Begun {
+		if r.run.Begun {
 			key = "why.archived.in"
 		}
-		a.Why = []string{r.words(key, "status", r.State.Status)}
-		back := layout.OptimizerInActive(r.Snap.Dir, r.runID(), "")
+		a.Why = []string{r.words(key, "status", r.run.State.Status)}
+		back := layout.OptimizerInActive(r.run.Snap.Dir, r.runID(), "")
 		a.Unblock = []engine.UnblockingFile{{Path: path.Dir(back), Content: r.words("unblock.archived")}}
 	default:
 		a.Absent = true
