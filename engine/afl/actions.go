@@ -24,7 +24,7 @@ func worktree(id string) string { return Worktrees + "/" + id }
 // session that is over, though its checkpoints may still name some. due are those whose
 // outcome is not there: of workers only while they are waited for. Without settings nobody
 // knows how they are to run.
-func (r *session) actions() (named, due []engine.Action) {
+func actions(r *session) (named, due []engine.Action) {
 	if isFinal(r.State.Status) || r.cfgBad {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 // explain adds what no rule says: how a session ended, settings that cannot be used, and
 // how it is aborted.
 func explain(r *session, w *run.Waiting) {
-	switch id := r.unfinished(); {
+	switch id := firstUnfinished(r); {
 	case r.cfgBad:
 		explainSettings(r, w)
 	case !r.Begun:
@@ -75,21 +75,21 @@ func awaitResume(r *session, w *run.Waiting) {
 	w.Unblock("control.json", r.say("unblock.resume", "json", fmt.Sprintf(`{"want": "run", "by": "%s"}`, r.Say("run.unblock.you"))))
 }
 
-// from names who gives a file.
-func (r *session) from(who templates.Key) string { return "(" + r.Say(who) + ")" }
+// givenBy names who gives a file.
+func givenBy(r *session, who templates.Key) string { return "(" + r.Say(who) + ")" }
 
 // awaitDesign says why the checkpoints are not approved.
 func awaitDesign(r *session, w *run.Waiting) {
 	if !r.mayBeApproved() {
 		return
 	}
-	where, file := string(r.State.Status), r.specsFile()
+	where, file := string(r.State.Status), specsPath(r)
 	if p := r.State.Pause; p != nil {
 		where += " (" + p.Reason + ")"
 	}
 	switch rel := r.Snap.Rel(file); {
 	case r.specs.layout == "":
-		w.Lacks(rel, r.from("run.who.agent"), r.say("unblock.checkpoints"),
+		w.Lacks(rel, givenBy(r, "run.who.agent"), r.say("unblock.checkpoints"),
 			"afl.why.checkpoints", "where", where, "file", specsYAML, "files", "checkpoints/*.json")
 	case !r.specs.readable && r.Held:
 		w.Why("afl.why.checkpoints.pending", "where", where, "file", rel)
@@ -105,8 +105,8 @@ func awaitDesign(r *session, w *run.Waiting) {
 	}
 }
 
-// specsFile is where the checkpoints stand, or would.
-func (r *session) specsFile() string {
+// specsPath is where the checkpoints stand, or would.
+func specsPath(r *session) string {
 	if r.specs.layout == layoutV2 {
 		return r.Path("checkpoints/")
 	}
@@ -116,7 +116,7 @@ func (r *session) specsFile() string {
 // specsNotes are the notes beside the checkpoints.
 func specsNotes(r *session) string {
 	words := r.Notes.Text(r.Note(r.Path(specsYAML)))
-	for _, d := range r.v2Files() {
+	for _, d := range v2Files(r) {
 		if n := r.Notes.Text(r.Note(d.Path)); n != "" && r.specs.layout == layoutV2 {
 			words += "\n" + n
 		}
@@ -276,7 +276,7 @@ func awaitWorker(cp *checkpoint, w *run.Waiting) {
 		w.For("afl.wait.worker", "checkpoint", cp.id)
 	} else {
 		w.Why(whyOutside(cp), "waits", waits, "prompt", r.Path(cp.file("prompt.md")), "file", spoken(report), "attempt", cp.Iteration)
-		w.For("run.wait.file", "file", report, "wanted", r.from("run.who.agent"))
+		w.For("run.wait.file", "file", report, "wanted", givenBy(r, "run.who.agent"))
 	}
 	w.Unblock(report, r.say("unblock.worker", "json", `{"status": "completed"}`,
 		"failed", `"failed"`, "message", `"message"`, "question", `"question"`))
@@ -323,7 +323,7 @@ func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 		w.Answer(q, "afl.why.run_lost", "checkpoint", cp.id, "status", Validating)
 	case cp.AnalysisUntil != "":
 		analysis := cp.file("analysis.json")
-		w.Lacks(analysis, r.from("run.who.agent"), r.say("unblock.analysis", "json", `{"failure_type": "…"}`),
+		w.Lacks(analysis, givenBy(r, "run.who.agent"), r.say("unblock.analysis", "json", `{"failure_type": "…"}`),
 			"afl.why.analysis", "checkpoint", cp.id, "status", Validating, "file", spoken(analysis), "at", cp.AnalysisUntil)
 	case cp.Run != nil && cp.Run.Mode == modeCommand && cp.def != nil:
 		waits := r.say("why.validating", "checkpoint", cp.id, "status", Validating)
@@ -335,6 +335,6 @@ func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 		w.For("afl.wait.trust", "checkpoint", cp.id)
 	default:
 		json := fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "%s"}`, cp.Iteration, r.say("unblock.output"))
-		w.Lacks(result, r.from("run.who.agent"), json, "afl.why.waits", "checkpoint", cp.id, "status", Validating, "what", spoken(result))
+		w.Lacks(result, givenBy(r, "run.who.agent"), json, "afl.why.waits", "checkpoint", cp.id, "status", Validating, "what", spoken(result))
 	}
 }

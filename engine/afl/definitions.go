@@ -151,8 +151,8 @@ func (s specs) definitions() []Definition {
 }
 
 // readSpecs reads the checkpoints: V1, or V2 where V1 is absent.
-func (r *session) readSpecs() (s specs) {
-	d, v2 := r.Snap.In(specsYAML), r.v2Files()
+func readSpecs(r *session) (s specs) {
+	d, v2 := r.Snap.In(specsYAML), v2Files(r)
 	switch {
 	case !d.Absent():
 		readable := r.Read(d, func() error {
@@ -176,7 +176,7 @@ func (r *session) readSpecs() (s specs) {
 const mostCheckpoints = 500
 
 // v2Files are the files of V2's layout.
-func (r *session) v2Files() []engine.Document {
+func v2Files(r *session) []engine.Document {
 	return slices.DeleteFunc(slices.Clone(r.Snap.Under("checkpoints")), func(d engine.Document) bool {
 		return d.Kind != layout.AFLCheckpoint || d.Absent()
 	})

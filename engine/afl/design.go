@@ -22,21 +22,21 @@ func (r *session) mayBeApproved() bool {
 }
 
 // isChanged reports whether the files hold another design than the approved one.
-func (r *session) isChanged() bool {
+func isChanged(r *session) bool {
 	return r.specs.readable && r.State.Approved != nil && r.specs.digest != r.State.Approved.Digest
 }
 
 // isUndone reports whether a change that paused the session was taken back.
-func (r *session) isUndone() bool {
+func isUndone(r *session) bool {
 	p := r.State.Pause
-	return p != nil && p.Reason == pauseChanged && r.specs.readable && !r.isChanged()
+	return p != nil && p.Reason == pauseChanged && r.specs.readable && !isChanged(r)
 }
 
 // readNewSpecs notes the checkpoints as the files have them now.
 func readNewSpecs(r *session, _ run.On) *move {
 	was := r.State.Specs
 	same := r.specs.digest == was.Digest && slices.Equal(r.specs.ids(true), was.Errors) && slices.Equal(r.specs.ids(false), was.Warnings)
-	if !r.mayBeApproved() || !r.specs.readable || same || r.isUndone() {
+	if !r.mayBeApproved() || !r.specs.readable || same || isUndone(r) {
 		return nil
 	}
 	return &move{Reason: r.say("move.specs_read"), Causes: r.specs.causes, Then: func(c *change) {
@@ -56,7 +56,7 @@ func noteSpecs(r *session, c *change) {
 
 // pauseForSpecs stops a session whose design changes under way.
 func pauseForSpecs(r *session, _ run.On) *move {
-	if r.State.Pause != nil || !r.isChanged() {
+	if r.State.Pause != nil || !isChanged(r) {
 		return nil
 	}
 	return &move{Reason: r.say("move.specs_changed"), Causes: r.specs.causes, Then: func(c *change) {
@@ -69,7 +69,7 @@ func pauseAsWished(r *session, _ run.On) *move {
 	if r.State.Pause != nil || r.control.Want != wantPause {
 		return nil
 	}
-	return r.wished("move.pause", func(c *change) {
+	return wished(r, "move.pause", func(c *change) {
 		c.State.Pause = &Pause{Reason: pausePerson, At: c.Now, By: text(templates.Cut(r.control.By, engine.LongestReason))}
 	})
 }
@@ -81,8 +81,8 @@ func resume(r *session, _ run.On) *move {
 	case pause == nil:
 		return nil
 	case pause.Reason == pausePerson && r.control.Want == wantRun:
-		return r.wished("move.run", func(c *change) { c.State.Pause = nil })
-	case !r.isUndone():
+		return wished(r, "move.run", func(c *change) { c.State.Pause = nil })
+	case !isUndone(r):
 		return nil
 	}
 	why := r.say("move.specs_undone")
@@ -101,30 +101,30 @@ type approval struct {
 }
 
 // stamped finds a valid approval besides an answer, section 4.6 of the page; nil for none.
-func (r *session) stamped() *approval {
-	at, known := r.stampedAt()
+func stamped(r *session) *approval {
+	at, known := stampedAt(r)
 	isAfter := func(since text) bool { return known && at.After(since.Time()) }
 	p, stamp := r.State.Pause, approval{source: "stamp", by: r.specs.approvedBy, file: specsYAML}
 	switch wish := r.State.Specs.ChangesRequested; {
 	case wish != nil && wish.Digest == r.State.Specs.Digest:
 		if isAfter(wish.At) && (p == nil || isAfter(p.At)) {
-			return r.checkStamp(stamp)
+			return checkStamp(r, stamp)
 		}
 	case p != nil:
 		if isAfter(p.At) {
-			return r.checkStamp(stamp)
+			return checkStamp(r, stamp)
 		}
 	case r.meta.Approved:
-		return r.checkStamp(approval{source: "meta", file: "meta.json"})
+		return checkStamp(r, approval{source: "meta", file: "meta.json"})
 	case r.specs.approvedAt != "" || r.specs.approvedBy != "":
-		return r.checkStamp(stamp)
+		return checkStamp(r, stamp)
 	}
 	return nil
 }
 
 // checkStamp is the approval that a file carries in itself. Whoever can write the file can
 // write that as well: nil, with a note, where the gate asks for more.
-func (r *session) checkStamp(a approval) *approval {
+func checkStamp(r *session, a approval) *approval {
 	d := r.Snap.In(a.file)
 	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
 	c.Response, c.By.User = optApprove, a.by
@@ -142,7 +142,7 @@ func (r *session) checkStamp(a approval) *approval {
 // stampedAt is when the file says that it was approved, for a stamp that must be later
 // than something: one without a zone, from the future, or that stood there at the last
 // approval, tells nothing of that.
-func (r *session) stampedAt() (time.Time, bool) {
+func stampedAt(r *session) (time.Time, bool) {
 	if a := r.State.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
 		return time.Time{}, false
 	}
@@ -165,7 +165,7 @@ func approve(r *session, on run.On) *move {
 	m, a := &move{}, &approval{source: "request"}
 	if on.Answer != nil {
 		a.by = on.Answer.By.User
-	} else if a = r.stamped(); a == nil {
+	} else if a = stamped(r); a == nil {
 		return nil
 	} else {
 		m.Causes, m.Actor = []engine.Document{r.Snap.In(a.file)}, byUpstream

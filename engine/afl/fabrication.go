@@ -12,7 +12,7 @@ func fabrications(r *session) (list []run.Fabrication) {
 	if !r.Usable() || !r.Begun || isFinal(r.State.Status) {
 		return nil
 	}
-	if asked := r.unansweredOf(""); asked != "" && r.meta.Status == string(Completed) {
+	if asked := unansweredOf(r, ""); asked != "" && r.meta.Status == string(Completed) {
 		list = append(list, run.Fabrication{
 			Path: r.Path("meta.json"), Pointer: "/status", Says: r.meta.Status, Request: asked, Fact: run.Unanswered(asked),
 		})
@@ -25,7 +25,7 @@ func fabrications(r *session) (list []run.Fabrication) {
 
 // unansweredOf is the first open request of a checkpoint that nobody has begun to answer,
 // of any where it is "".
-func (r *session) unansweredOf(id string) string {
+func unansweredOf(r *session, id string) string {
 	for _, q := range r.State.Requests {
 		if q.Status == run.Open && (id == "" || string(q.Subject) == id) && r.IsUnanswered(q.ID) {
 			return q.ID
@@ -49,7 +49,7 @@ func (cp *checkpoint) unbegunReports() (list []run.Fabrication) {
 		}
 		if w := peek[WorkerReport](d, "afl/worker"); w != nil && w.Status == string(Completed) {
 			list = append(list, run.Fabrication{
-				Path: d.Path, Pointer: "/status", Says: w.Status, Request: r.unansweredOf(cp.id),
+				Path: d.Path, Pointer: "/status", Says: w.Status, Request: unansweredOf(r, cp.id),
 				Fact: templates.NewMessage("afl.fabrication.attempt", "attempt", n, "checkpoint", cp.id),
 			})
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // outputs are what a state calls for besides requests.
-func (r *session) outputs(w *run.Outputs) {
+func outputs(r *session, w *run.Outputs) {
 	st := r.State
 	if !r.Begun || st.Adopted {
 		return
@@ -23,13 +23,13 @@ func (r *session) outputs(w *run.Outputs) {
 		}
 		w.Always("delegations/status.json", statusJSON(st))
 	}
-	if isFinal(st.Status) && r.unfinished() == "" {
+	if isFinal(st.Status) && firstUnfinished(r) == "" {
 		w.Once("report.md", w.Fresh, func() []byte { return reportMD(st) })
 	}
 }
 
-// unfinished is the first checkpoint that is not over, "" for none.
-func (r *session) unfinished() string {
+// firstUnfinished is the first checkpoint that is not over, "" for none.
+func firstUnfinished(r *session) string {
 	for _, id := range r.order {
 		if s := r.checkpoint(id).Status; s != "" && !isFinal(s) {
 			return id

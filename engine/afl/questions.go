@@ -163,7 +163,7 @@ func designLines(r *session, _ *run.Request) []string {
 	for i, e := range r.specs.entries {
 		shown := e.lines()
 		if room -= len(strings.Join(shown, "\n")); room < 0 {
-			lines = append(lines, fmt.Sprintf("- … +%d: %s", len(r.specs.entries)-i, templates.Code(r.specsFile())))
+			lines = append(lines, fmt.Sprintf("- … +%d: %s", len(r.specs.entries)-i, templates.Code(specsPath(r))))
 			break
 		}
 		lines = append(lines, shown...)

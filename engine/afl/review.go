@@ -74,9 +74,9 @@ func voidReview(c *change) {
 	}
 }
 
-// reviewed is the round in hand where an answer or a report may end it; nil else. An
+// openRound is the round in hand where an answer or a report may end it; nil else. An
 // answer that is fact counts whatever the checkpoints are.
-func (r *session) reviewed(a *run.Answer) *Review {
+func openRound(r *session, a *run.Answer) *Review {
 	v := r.State.Review
 	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.HasReceipt() {
 		return nil
@@ -98,7 +98,7 @@ func reopenedBy(a *run.Answer) (list []string) {
 // moves nothing then, yet the report quotes it.
 func acceptByPerson(r *session, on run.On) *move {
 	a := on.Answer
-	if r.reviewed(a) == nil || len(reopenedBy(a)) > 0 {
+	if openRound(r, a) == nil || len(reopenedBy(a)) > 0 {
 		return nil
 	}
 	return &move{Reason: a.Why(), Then: func(c *change) {
@@ -107,7 +107,7 @@ func acceptByPerson(r *session, on run.On) *move {
 		if a.Comment != "" {
 			v.Notes = []Note{{Text: a.Comment}}
 		}
-		if rep := r.reviewReport(v.Round); rep != nil {
+		if rep := reviewReport(r, v.Round); rep != nil {
 			notes, _ := rep.notes()
 			v.Notes = append(v.Notes, notes...)
 		}
@@ -118,7 +118,7 @@ func acceptByPerson(r *session, on run.On) *move {
 func blockByPerson(r *session, on run.On) *move {
 	a := on.Answer
 	reopen := reopenedBy(a)
-	if r.reviewed(a) == nil || len(reopen) == 0 {
+	if openRound(r, a) == nil || len(reopen) == 0 {
 		return nil
 	}
 	return &move{Reason: a.Why(), Then: func(c *change) {
@@ -131,7 +131,7 @@ func blockByPerson(r *session, on run.On) *move {
 }
 
 // reviewReport is the report of a round, nil while there is none that counts.
-func (r *session) reviewReport(round int) *ReviewReport {
+func reviewReport(r *session, round int) *ReviewReport {
 	name := numbered("review", round)
 	d := r.Snap.In(name)
 	if d.Present() && text(d.Sum) == r.State.Review.Seen {
@@ -160,11 +160,11 @@ func blockByReport(r *session, _ run.On) *move { return byReport(r, reopened) }
 // byReport is a move by the report of the round in hand, where an outside reviewer ends it
 // with a status.
 func byReport(r *session, status string) *move {
-	v := r.reviewed(nil)
+	v := openRound(r, nil)
 	if v == nil || v.Mode != reviewExternal {
 		return nil
 	}
-	rep := r.reviewReport(v.Round)
+	rep := reviewReport(r, v.Round)
 	if rep == nil {
 		return nil
 	}

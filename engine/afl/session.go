@@ -53,11 +53,11 @@ var family = kernel{
 		Status: func(r *session, on run.On) engine.Status { return r.checkpoint(on.Subject).Status },
 	}},
 	Read: readSession, Rules: rules, Final: isFinal, New: "new", Always: stampAll,
-	Questions: questions, BadSettings: (*session).badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
-	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: (*session).outputs, Actions: (*session).actions,
-	Notes: (*session).notes, Needs: (*session).needs, Watch: (*session).watch,
+	Questions: questions, BadSettings: badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
+	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: outputs, Actions: actions,
+	Notes: notes, Needs: needs, Watch: watch,
 	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
-	Absent: (*session).absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,
+	Absent: absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,
 }
 
 // enter has a checkpoint go to a status.
@@ -86,19 +86,19 @@ func stampAll(c *change) {
 // are usable.
 func readSession(k *run.Run[State]) *session {
 	r := &session{Run: k, checkpoints: map[string]*checkpoint{}}
-	r.cfg, _ = r.config().settle(nil) // a final session reads upstream's files no more
+	r.cfg, _ = configOf(r).settle(nil) // a final session reads upstream's files no more
 	if !r.Usable() || r.isVacant() {
 		return r
 	}
-	r.index()
+	indexCheckpoints(r)
 	if isFinal(r.State.Status) {
 		return r
 	}
-	r.readConfig()
-	r.readMeta()
-	r.readControl()
-	r.specs = r.readSpecs()
-	r.readSignal()
+	readConfig(r)
+	readMeta(r)
+	readControl(r)
+	r.specs = readSpecs(r)
+	readSignal(r)
 	return r
 }
 
@@ -107,8 +107,8 @@ func (r *session) id() string { return r.Snap.Key.ID }
 // say is [phrase] in the language of the session.
 func (r *session) say(key string, pairs ...any) string { return phrase(r.Lang, key, pairs...) }
 
-// index puts the checkpoints in their order.
-func (r *session) index() {
+// indexCheckpoints puts the checkpoints in their order.
+func indexCheckpoints(r *session) {
 	r.order = r.State.order()
 	for _, id := range r.order {
 		r.checkpoints[id] = &checkpoint{Checkpoint: cmp.Or(r.State.Checkpoints[id], &Checkpoint{}), r: r, id: id}
@@ -118,7 +118,7 @@ func (r *session) index() {
 	}
 }
 
-func (r *session) config() Config {
+func configOf(r *session) Config {
 	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
 		return c
 	}
@@ -127,13 +127,13 @@ func (r *session) config() Config {
 
 // readConfig merges the settings. Where one cannot be used no session moves: a limit is
 // never replaced by a guess.
-func (r *session) readConfig() {
+func readConfig(r *session) {
 	below, ok := readUpstream(r)
 	if r.cfgBad = !ok; r.cfgBad {
 		return
 	}
 	var bad *badSetting
-	if r.cfg, bad = r.config().settle(r.Snap.Facts.Trusted, below...); bad != nil {
+	if r.cfg, bad = configOf(r).settle(r.Snap.Facts.Trusted, below...); bad != nil {
 		r.cfgBad = true
 		if bad.file != "" {
 			r.Notes.Add(r.Note(bad.file), r.say("bad.settings", "file", bad.file, "key", bad.key, "problem", bad.text))
@@ -142,11 +142,11 @@ func (r *session) readConfig() {
 }
 
 // badSettings reports whether the settings cannot be used.
-func (r *session) badSettings() (notes []string, bad bool) {
+func badSettings(r *session) (notes []string, bad bool) {
 	return []string{r.Note(upstreamYAML), r.Note(upstreamJSON)}, r.cfgBad
 }
 
-func (r *session) readMeta() {
+func readMeta(r *session) {
 	d := r.Snap.In("meta.json")
 	m, _ := run.Load[Meta](&r.Input, d, "afl/meta")
 	switch {
@@ -158,7 +158,7 @@ func (r *session) readMeta() {
 	}
 }
 
-func (r *session) readControl() {
+func readControl(r *session) {
 	c, got := run.Load[Control](&r.Input, r.Snap.In("control.json"), "afl/control")
 	if c != nil {
 		r.control = *c
@@ -167,7 +167,7 @@ func (r *session) readControl() {
 }
 
 // readSignal believes of upstream's file that a worker has stopped, no more.
-func (r *session) readSignal() {
+func readSignal(r *session) {
 	d := r.Snap.Doc(currentDelegation)
 	c, _ := run.Load[Delegation](&r.Input, d, "afl/current-delegation")
 	switch {
@@ -183,7 +183,7 @@ func (r *session) readSignal() {
 }
 
 // needs are the files outside the session's folder that it reads.
-func (r *session) needs() []string {
+func needs(r *session) []string {
 	if isFinal(r.State.Status) || r.isVacant() {
 		return nil
 	}
@@ -191,7 +191,7 @@ func (r *session) needs() []string {
 }
 
 // watch are the folders in which others may write what moves the session.
-func (r *session) watch() []string {
+func watch(r *session) []string {
 	if isFinal(r.State.Status) {
 		return nil
 	}
@@ -207,7 +207,7 @@ func (r *session) watch() []string {
 
 // notes looks at every attempt, so that the notes are about all of them, whatever came
 // first.
-func (r *session) notes() {
+func notes(r *session) {
 	if isFinal(r.State.Status) {
 		return
 	}
@@ -215,7 +215,7 @@ func (r *session) notes() {
 		r.checkpoint(id).attempt()
 	}
 	if v := r.State.Review; v != nil && v.Status == run.Open && v.Mode == reviewExternal && r.State.Status != Delegating {
-		r.reviewReport(v.Round)
+		reviewReport(r, v.Round)
 	}
 	for _, f := range r.specs.findings {
 		if f.blocks() {
@@ -250,7 +250,7 @@ func firstState(r *session, why string, adopted bool) *move {
 
 // wished is a move that control.json asks for. otherwise is the key of its reason where the
 // person gives none.
-func (r *session) wished(otherwise string, then func(*change)) *move {
+func wished(r *session, otherwise string, then func(*change)) *move {
 	return &move{
 		Reason: orWord(r.control.Reason, r.say(otherwise)), Causes: []engine.Document{r.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
 	}
@@ -261,7 +261,7 @@ func abortAsWished(r *session, _ run.On) *move {
 	if r.control.Want != wantAbort {
 		return nil
 	}
-	return r.wished("move.abort", cancelOwn)
+	return wished(r, "move.abort", cancelOwn)
 }
 
 // abortAsTold is the end that an answer asks for.
@@ -307,7 +307,7 @@ func (r *session) isVacant() bool {
 }
 
 // absent says of a folder in which nothing has begun that it is no session.
-func (r *session) absent(a *engine.RunView) bool {
+func absent(r *session, a *engine.RunView) bool {
 	if r.isVacant() {
 		a.Why = []string{r.say("why.absent", "file", specsYAML)}
 	}

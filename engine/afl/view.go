@@ -17,9 +17,9 @@ import (
 // tellSession adds to the view of a session what is its own.
 func tellSession(r *session, a *engine.RunView) {
 	if isFinal(r.State.Status) {
-		r.readMeta() // its title
+		readMeta(r) // its title
 	}
-	a.Final = a.Final && r.unfinished() == ""
+	a.Final = a.Final && firstUnfinished(r) == ""
 	a.Blocked = a.Blocked || r.cfgBad
 	misread := misread(r)
 	a.Facts, a.Parts, a.Graph, a.Untrusted = sessionFacts(r, misread), parts(r), nodes(r), untrustedCommands(r)

@@ -11,7 +11,7 @@ import (
 
 // awaitSources says what an orchestration waits for before it is taken in.
 func awaitSources(r *view, w *run.Waiting) {
-	if w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.orchestration")) || r.notedOutside(w) {
+	if w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.orchestration")) || notedOutside(r, w) {
 		return
 	}
 	w.Why("pal.why.torn", "file", orchestrationFile)
@@ -20,7 +20,7 @@ func awaitSources(r *view, w *run.Waiting) {
 
 // notedOutside says what is wrong with files outside the run's folder. It reports false
 // where nothing is.
-func (r *view) notedOutside(w *run.Waiting) (any bool) {
+func notedOutside(r *view, w *run.Waiting) (any bool) {
 	for _, need := range r.sources.needs {
 		if words := r.Notes.Text(r.Note(need)); words != "" {
 			any = true
@@ -35,7 +35,7 @@ func (r *view) notedOutside(w *run.Waiting) (any bool) {
 // awaitStarting says what a run waits for that has been taken in.
 func awaitStarting(r *view, w *run.Waiting) {
 	switch {
-	case w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.mended")), r.notedOutside(w):
+	case w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.mended")), notedOutside(r, w):
 	case r.control.Want == wantPause:
 		w.Lacks(controlFile, r.say("wait.run"), r.say("unblock.run"), "pal.why.pause")
 	case r.sources.design == nil:
@@ -85,7 +85,7 @@ func awaitSlot(r *view, w *run.Waiting) {
 	case r.State.Status == Paused:
 		w.Why("pal.why.ready.paused", "port", p.id)
 	case len(untrusted) > 0:
-		p.awaitTrust(untrusted, w)
+		awaitTrust(p, untrusted, w)
 	case r.conf().Still && p.hasCommands():
 		w.Why("pal.why.ready.still", "port", p.id)
 	case len(r.running()) >= r.slots():
@@ -94,7 +94,7 @@ func awaitSlot(r *view, w *run.Waiting) {
 }
 
 // awaitTrust says that commands of a port wait for a person to trust them.
-func (p *port) awaitTrust(roles []string, w *run.Waiting) {
+func awaitTrust(p *port, roles []string, w *run.Waiting) {
 	w.Why("pal.why.untrusted", "role", joined(roles), "port", p.id)
 	w.For("pal.wait.trust", "port", p.id)
 }
@@ -110,7 +110,7 @@ func awaitHandIn(r *view, w *run.Waiting) {
 		like = r.say("unblock.feedback")
 	}
 	if roles := p.untrusted(); len(roles) > 0 {
-		p.awaitTrust(roles, w)
+		awaitTrust(p, roles, w)
 	}
 	who, why := r.say("who."+role), templates.Key("pal.why.awaits.try")
 	if p.Deadline != "" {

@@ -49,10 +49,10 @@ func otherRole(role string) string {
 	return roleImpl
 }
 
-// messages are those of a port's channel, in the order of delivery. fresh is true for the
+// channelMessages are those of a port's channel, in the order of delivery. fresh is true for the
 // transition that makes the state.
-func (p *port) messages(fresh bool) []message {
-	list := p.ownMessages(fresh)
+func channelMessages(p *port, fresh bool) []message {
+	list := ownMessages(p, fresh)
 	for _, d := range p.r.Snap.Under("channels/" + p.id + "/messages") {
 		if d.Kind != layout.PalMessage {
 			continue
@@ -61,7 +61,7 @@ func (p *port) messages(fresh bool) []message {
 		if slices.ContainsFunc(list, func(m message) bool { return m.name == name }) {
 			continue
 		}
-		if m := p.readMessage(d, name); m != nil {
+		if m := readMessage(p, d, name); m != nil {
 			list = append(list, *m)
 		}
 	}
@@ -73,7 +73,7 @@ func (p *port) messages(fresh bool) []message {
 
 // ownMessages are those that placet writes: each result that was taken in, and each
 // feedback that failed.
-func (p *port) ownMessages(fresh bool) (list []message) {
+func ownMessages(p *port, fresh bool) (list []message) {
 	for round := 1; round <= p.Round; round++ {
 		l := p.r.State.Loops[loopID(p.id, round)]
 		if l == nil {
@@ -81,12 +81,12 @@ func (p *port) ownMessages(fresh bool) (list []message) {
 		}
 		for _, t := range l.History {
 			if t.ResultDigest != "" && t.Cause != causeImpl {
-				isNew := fresh && p.r.isLast("result_taken", loopID(p.id, round)) && t.Try == p.LastTry
-				list = p.addOwn(list, t, isNew, "result", roleImpl, layout.PalResultFile(p.id, t.Try), t.ResultDigest, t.ResultAt)
+				isNew := fresh && isLastEvent(p.r, "result_taken", loopID(p.id, round)) && t.Try == p.LastTry
+				list = addOwn(p, list, t, isNew, "result", roleImpl, layout.PalResultFile(p.id, t.Try), t.ResultDigest, t.ResultAt)
 			}
 			if t.FeedbackDigest != "" && !t.Success {
-				isNew := fresh && t.Try == l.last().Try && (p.r.isLast("tests_failed", loopID(p.id, round)) || p.r.isLast("retries_exhausted", p.id))
-				list = p.addOwn(list, t, isNew, "feedback", roleTest, layout.PalFeedbackFile(p.id, t.Try), t.FeedbackDigest, t.At)
+				isNew := fresh && t.Try == l.last().Try && (isLastEvent(p.r, "tests_failed", loopID(p.id, round)) || isLastEvent(p.r, "retries_exhausted", p.id))
+				list = addOwn(p, list, t, isNew, "feedback", roleTest, layout.PalFeedbackFile(p.id, t.Try), t.FeedbackDigest, t.At)
 			}
 		}
 	}
@@ -96,18 +96,18 @@ func (p *port) ownMessages(fresh bool) (list []message) {
 // messageName names a message of a worker's.
 func messageName(n int, role, typ string) string { return fmt.Sprintf("%04d-%s-%s", n, role, typ) }
 
-// isLast reports whether the transition that made the state is an event of a part.
-func (r *view) isLast(event, subject string) bool {
+// isLastEvent reports whether the transition that made the state is an event of a part.
+func isLastEvent(r *view, event, subject string) bool {
 	return r.State.Last.Event == event && *r.State.Last.Subject == subject
 }
 
 // addOwn adds a message of placet's. Where its file is gone and the hand-in is not what
 // was taken in any more it cannot be made again.
-func (p *port) addOwn(list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
+func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
 	name := messageName(t.Try, from, typ)
 	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, isNew: isNew, try: t.Try}
 	if d := p.r.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() && !isNew {
-		if known := p.readMessage(d, name); known != nil {
+		if known := readMessage(p, d, name); known != nil {
 			m.Message, m.digest = known.Message, d.Sum
 			return append(list, m)
 		}
@@ -125,7 +125,7 @@ func (p *port) addOwn(list []message, t Try, isNew bool, typ, from, handIn strin
 }
 
 // readMessage reads a message, nil where it cannot be delivered.
-func (p *port) readMessage(d engine.Document, name string) *message {
+func readMessage(p *port, d engine.Document, name string) *message {
 	seq, role, typ, ok := layout.PalMessageName(name)
 	if !ok || !slices.Contains(messageTypes, typ) {
 		p.r.Bad(d, p.r.say("note.name", "types", joined(messageTypes)))
@@ -135,7 +135,7 @@ func (p *port) readMessage(d engine.Document, name string) *message {
 	if m == nil {
 		return nil
 	}
-	if err := p.checkMessage(m, name, role, typ); err != nil {
+	if err := checkMessage(p, m, name, role, typ); err != nil {
 		p.r.Bad(d, p.r.say("note.message", "file", path.Base(d.Path), "problem", err))
 		return nil
 	}
@@ -145,7 +145,7 @@ func (p *port) readMessage(d engine.Document, name string) *message {
 }
 
 // checkMessage says why a message cannot be delivered, nil where it can.
-func (p *port) checkMessage(m *Message, name, role, typ string) error {
+func checkMessage(p *port, m *Message, name, role, typ string) error {
 	from, to := p.r.State.session(memberPath(p.id, role)), p.r.State.session(memberPath(p.id, otherRole(role)))
 	for _, c := range []struct{ name, is, want string }{
 		{"id", cmp.Or(m.ID, p.id+"/"+name), p.id + "/" + name}, {"channel_id", cmp.Or(m.ChannelID, p.id), p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
@@ -164,7 +164,7 @@ func (p *port) checkMessage(m *Message, name, role, typ string) error {
 		return templates.Errorf("pal.message.closed")
 	}
 	if typ == "ack" {
-		return p.checkAck(m, role)
+		return checkAck(p, m, role)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (m *Message) acked() string {
 }
 
 // checkAck says what is wrong with the message that an ack names.
-func (p *port) checkAck(m *Message, role string) error {
+func checkAck(p *port, m *Message, role string) error {
 	of := m.acked()
 	_, from, _, ok := layout.PalMessageName(of)
 	if !ok || from == role || p.r.Snap.In(layout.PalMessageFile(p.id, of)).Absent() {
@@ -215,19 +215,19 @@ func (p *port) checkAck(m *Message, role string) error {
 // channelFiles plans the messages of a channel: placet's own, the copies in the inboxes,
 // and the receipts.
 func channelFiles(p *port, w *run.Outputs) {
-	r, all := p.r, p.messages(w.Fresh)
+	r, all := p.r, channelMessages(p, w.Fresh)
 	for _, m := range all {
 		if m.own {
 			w.Once(layout.PalMessageFile(p.id, m.name), m.isNew, func() []byte { return run.Must(schemas.Encode(m.Message)) })
 		}
 		// A power cut may keep the receipt and lose the copy.
-		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return p.messageText(m) })
+		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return messageText(p, m) })
 		w.Once(layout.PalReceiptFile(p.id, m.name, "delivered"), m.isNew, func() []byte {
 			return run.Must(schemas.Encode(schemas.Object{
 				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", seconds(r.Snap.Now)),
 			}))
 		})
-		if by := p.processedBy(m, all); by != "" {
+		if by := processedBy(p, m, all); by != "" {
 			w.Once(layout.PalReceiptFile(p.id, m.name, "processed"), false, func() []byte {
 				return run.Must(schemas.Encode(schemas.Object{
 					member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("processed_at", seconds(r.Snap.Now)), member("by", by),
@@ -239,7 +239,7 @@ func channelFiles(p *port, w *run.Outputs) {
 
 // processedBy names what shows that a message was worked off, "" where nothing does: an
 // ack of it or, of placet's own, the recipient's next hand-in.
-func (p *port) processedBy(m message, all []message) string {
+func processedBy(p *port, m message, all []message) string {
 	for _, ack := range all {
 		if ack.Type == "ack" && ack.from == m.to && ack.acked() == m.name {
 			return ack.ID

@@ -112,13 +112,13 @@ func commands(p *port, w *run.Outputs, isTold bool) {
 			})))
 		}
 		if p.r.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent() {
-			w.Plan.Actions = append(w.Plan.Actions, p.action(role, argv, isRecorded))
+			w.Plan.Actions = append(w.Plan.Actions, actionOf(p, role, argv, isRecorded))
 		}
 	}
 }
 
-// action is the command of a role for the try in hand.
-func (p *port) action(role string, argv []string, isRecorded bool) engine.Action {
+// actionOf is the command of a role for the try in hand.
+func actionOf(p *port, role string, argv []string, isRecorded bool) engine.Action {
 	r := p.r
 	dir := layout.PalMember(p.id, role)
 	file := layout.PalResultFile(p.id, p.LastTry)
@@ -207,7 +207,7 @@ func (r *view) readProgress(rel string) *ProgressFile {
 
 // progressFiles are where the sessions say how far they are that are at work, or whose
 // port may be tried again.
-func (r *view) progressFiles() []string {
+func progressFiles(r *view) []string {
 	files := []string{layout.PalSessionFile("build", "progress.json")}
 	for _, id := range r.order {
 		switch p := r.ports[id]; {

@@ -84,7 +84,7 @@ func (p *port) others(on run.On, accepts func(*Escalation) bool) []string {
 
 // isHeld reports whether a port may not complete by itself.
 func (p *port) isHeld() bool {
-	return len(p.openEscalations(func(e *Escalation) bool { return kinds[e.Type].weight == holds })) > 0 || p.conflict() != nil
+	return len(p.openEscalations(func(e *Escalation) bool { return kinds[e.Type].weight == holds })) > 0 || conflictOf(p) != nil
 }
 
 // mayOpen reports whether an escalation may be opened now: its cause is a new one, and
@@ -226,7 +226,7 @@ func (s *step) supersedeAll(accepts func(*Escalation) bool, result, why string) 
 
 // opens is a turn that opens an escalation and moves nothing else. Which of the two rows
 // it is depends on whether anybody is asked.
-func (r *view) opens(e *Escalation, unasked bool, causes ...engine.Document) *turn {
+func opens(r *view, e *Escalation, unasked bool, causes ...engine.Document) *turn {
 	if e == nil || !r.mayOpen(*e) {
 		return nil
 	}
@@ -238,7 +238,7 @@ func (r *view) opens(e *Escalation, unasked bool, causes ...engine.Document) *tu
 
 // dueFiled is the first escalation about a port, or about the run where that is "", that a
 // session has filed, that may be opened and that a function accepts; nil for none.
-func (r *view) dueFiled(port string, accepts func(*Escalation) bool) *filed {
+func dueFiled(r *view, port string, accepts func(*Escalation) bool) *filed {
 	for i := range r.filed {
 		f := &r.filed[i]
 		if string(f.esc.PortID) == port && accepts(&f.esc) && r.mayOpen(f.esc) {
@@ -250,7 +250,7 @@ func (r *view) dueFiled(port string, accepts func(*Escalation) bool) *filed {
 
 // stopsAsFiled takes a port off its slot for what a session has filed.
 func stopsAsFiled(p *port, _ run.On) *turn {
-	f := p.r.dueFiled(p.id, isStopping)
+	f := dueFiled(p.r, p.id, isStopping)
 	if f == nil || !p.r.isMoving() {
 		return nil
 	}
@@ -268,11 +268,11 @@ func filedAlone(r *view, on run.On, unasked bool) *turn {
 	if !r.isMoving() {
 		return nil
 	}
-	f := r.dueFiled(on.Subject, isAny)
+	f := dueFiled(r, on.Subject, isAny)
 	if f == nil {
 		return nil
 	}
-	t := r.opens(&f.esc, unasked, f.doc)
+	t := opens(r, &f.esc, unasked, f.doc)
 	if t != nil {
 		t.actor = f.by
 	}
@@ -285,10 +285,10 @@ func opensObserved(r *view, on run.On) *turn {
 	if p == nil || !r.isMoving() || p.Status != Running {
 		return nil
 	}
-	if t := r.opens(p.conflict(), false); t != nil {
+	if t := opens(r, conflictOf(p), false); t != nil {
 		return t
 	}
-	return r.opens(p.exhaustedTokens(), false)
+	return opens(r, exhaustedTokens(p), false)
 }
 
 func notesTokens(r *view, on run.On) *turn {
@@ -296,7 +296,7 @@ func notesTokens(r *view, on run.On) *turn {
 	if p == nil || !r.isMoving() || p.Status != Running {
 		return nil
 	}
-	return r.opens(p.exhaustedTokens(), true)
+	return opens(r, exhaustedTokens(p), true)
 }
 
 // opensDependency asks about a blocked port before which another one failed since.
@@ -309,12 +309,12 @@ func opensDependency(r *view, on run.On) *turn {
 	if len(failed) == 0 {
 		return nil
 	}
-	e := p.dependency(failed)
-	return r.opens(&e, false)
+	e := dependencyOf(p, failed)
+	return opens(r, &e, false)
 }
 
-// about is an escalation of a type about a port.
-func (p *port) about(typ, cause, title string) Escalation {
+// escalationAbout is an escalation of a type about a port.
+func escalationAbout(p *port, typ, cause, title string) Escalation {
 	e := Escalation{Type: typ, Subject: "port:" + p.id, PortID: text(p.id), Cause: cause, Title: title}
 	if by := p.blockers(); len(by) > 0 && typ != typeDependency {
 		e.Cut = by[0]
@@ -325,16 +325,16 @@ func (p *port) about(typ, cause, title string) Escalation {
 func member(name string, value any) schemas.Member { return schemas.Member{Name: name, Value: value} }
 
 // testFailure is what a person is told of a port whose tries are used up.
-func (p *port) testFailure(s *step, role string) Escalation {
+func testFailure(p *port, s *step, role string) Escalation {
 	l := s.State.loop(p.id)
-	e := p.about(typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", fmt.Sprint(l.CurrentTry), "max", fmt.Sprint(l.MaxRetries)))
+	e := escalationAbout(p, typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", fmt.Sprint(l.CurrentTry), "max", fmt.Sprint(l.MaxRetries)))
 	e.SessionID = text(s.State.session(memberPath(p.id, role)))
 	e.Context = schemas.Object{member("loop", e.Cause), member("failed_tries", l.CurrentTry), member("max_retries", l.MaxRetries), member("failed_tests", p.failedTests())}
 	return e
 }
 
-func (p *port) timeout() Escalation {
-	e := p.about(typeTimeout, string(p.Deadline), p.r.say("esc.timeout", "port", p.id, "at", string(p.Deadline), "timeout", p.Limits.Timeout))
+func timeoutOf(p *port) Escalation {
+	e := escalationAbout(p, typeTimeout, string(p.Deadline), p.r.say("esc.timeout", "port", p.id, "at", string(p.Deadline), "timeout", p.Limits.Timeout))
 	if role := p.loop.role(); role != "" {
 		e.SessionID = text(p.r.State.session(memberPath(p.id, role)))
 	}
@@ -342,13 +342,13 @@ func (p *port) timeout() Escalation {
 	return e
 }
 
-func (p *port) dependency(failed []string) Escalation {
-	e := p.about(typeDependency, joinIDs(failed), p.r.say("esc.dependency", "port", p.id, "ports", joined(failed)))
+func dependencyOf(p *port, failed []string) Escalation {
+	e := escalationAbout(p, typeDependency, joinIDs(failed), p.r.say("esc.dependency", "port", p.id, "ports", joined(failed)))
 	e.Context = schemas.Object{member("failed", failed)}
 	return e
 }
 
-func (p *port) unresolved(role string, out *outcomeIn) Escalation {
+func unresolved(p *port, role string, out *outcomeIn) Escalation {
 	session := memberPath(p.id, role)
 	e := Escalation{
 		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: out.rel,
@@ -359,9 +359,9 @@ func (p *port) unresolved(role string, out *outcomeIn) Escalation {
 	return e
 }
 
-// conflict is that of a port whose last result changed files that an earlier running
+// conflictOf is that of a port whose last result changed files that an earlier running
 // port's changed, too; nil for none. A conflict that was decided is none.
-func (p *port) conflict() *Escalation {
+func conflictOf(p *port) *Escalation {
 	mine := p.changedFiles()
 	if len(mine) == 0 {
 		return nil
@@ -377,7 +377,7 @@ func (p *port) conflict() *Escalation {
 		}
 		loops := []string{loopID(other.id, other.Round), loopID(p.id, p.Round)}
 		slices.Sort(loops)
-		e := p.about(typeConflict, joinIDs(loops), p.r.say("esc.conflict", "port", p.id, "other", other.id, "files", joined(files[:min(len(files), 5)])))
+		e := escalationAbout(p, typeConflict, joinIDs(loops), p.r.say("esc.conflict", "port", p.id, "other", other.id, "files", joined(files[:min(len(files), 5)])))
 		e.SessionID = text(p.r.State.session(memberPath(p.id, roleImpl)))
 		e.Context = schemas.Object{member("ports", []string{other.id, p.id}), member("files", files)}
 		if p.r.State.Escalations[e.id(p.r.State.ID)] == nil {
@@ -389,7 +389,7 @@ func (p *port) conflict() *Escalation {
 
 // exhaustedTokens is that of the awaited worker of a port where it has used up what it
 // may; nil for none.
-func (p *port) exhaustedTokens() *Escalation {
+func exhaustedTokens(p *port) *Escalation {
 	role := p.loop.role()
 	if role == "" || p.Limits.TokenBudget <= 0 {
 		return nil
@@ -398,7 +398,7 @@ func (p *port) exhaustedTokens() *Escalation {
 	if used < atLeast {
 		return nil
 	}
-	e := p.aboutTokens(role)
+	e := aboutTokens(p, role)
 	used -= p.TokenBase.of(role)
 	e.Title = p.r.say("esc.token_exhausted", "port", p.id, "role", role, "used", fmt.Sprint(used), "budget", fmt.Sprint(p.Limits.TokenBudget))
 	e.Context = schemas.Object{member("tokens_used", used), member("token_budget", p.Limits.TokenBudget), member("token_percent", p.r.conf().tokenPercent())}
@@ -406,7 +406,7 @@ func (p *port) exhaustedTokens() *Escalation {
 }
 
 // aboutTokens is an escalation about the tokens of a worker in the present round.
-func (p *port) aboutTokens(role string) Escalation {
+func aboutTokens(p *port, role string) Escalation {
 	session := memberPath(p.id, role)
 	return Escalation{Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: loopID(p.id, p.Round)}
 }

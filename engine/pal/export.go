@@ -22,11 +22,11 @@ func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, er
 		return nil, nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	}
 	if isFinal(r.State.Status) {
-		r.readAgents() // of a run that has ended nothing else reads them
+		readAgents(r) // of a run that has ended nothing else reads them
 	}
 	x := exporter{r: r}
 	for _, d := range s.Under("sessions") {
-		if d.Kind == layout.PalSession && r.isShown(d) {
+		if d.Kind == layout.PalSession && isShown(r, d) {
 			x.add("sessions", d, "pal/session", "id", sessionColumns)
 		}
 	}
@@ -49,9 +49,9 @@ func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, er
 }
 
 // isShown reports whether a session's document is that of a session of the run.
-func (r *view) isShown(d engine.Document) bool {
+func isShown(r *view, d engine.Document) bool {
 	session := strings.TrimPrefix(path.Dir(r.Snap.Rel(d.Path)), "sessions/")
-	return r.isOwn(session) || slices.ContainsFunc(r.agents, func(a agentSession) bool { return a.path == session })
+	return isOwnSession(r, session) || slices.ContainsFunc(r.agents, func(a agentSession) bool { return a.path == session })
 }
 
 // Columns of an export, by table; each is the member of that name.
@@ -129,7 +129,7 @@ func (x *exporter) addMessages(p *port) {
 			x.left = append(x.left, d.Path)
 		}
 	}
-	for _, m := range p.messages(false) {
+	for _, m := range channelMessages(p, false) {
 		if !x.r.Snap.In(layout.PalMessageFile(p.id, m.name)).Present() {
 			continue
 		}

@@ -48,7 +48,7 @@ type agentSession struct {
 }
 
 // readFiled reads what the sessions have filed and nobody has taken.
-func (r *view) readFiled() {
+func readFiled(r *view) {
 	taken := map[string]*Escalation{}
 	for _, e := range r.State.Escalations {
 		taken[e.Cause] = e
@@ -65,14 +65,14 @@ func (r *view) readFiled() {
 			continue
 		}
 		session := strings.TrimPrefix(path.Dir(rel), "sessions/")
-		if !r.isSession(session) {
+		if !isSession(r, session) {
 			continue
 		}
 		f, _ := run.Load[Filed](&r.Input, d, "pal/filed")
 		if f == nil {
 			continue
 		}
-		e, err := r.escalationOf(f, session, rel, d)
+		e, err := escalationOf(r, f, session, rel, d)
 		if err != nil {
 			r.Bad(d, r.say("note.unusable", "file", path.Base(rel), "problem", err))
 			continue
@@ -82,7 +82,7 @@ func (r *view) readFiled() {
 }
 
 // isSession reports whether a path below sessions/ is that of a session of the run.
-func (r *view) isSession(session string) bool {
+func isSession(r *view, session string) bool {
 	parts := strings.Split(session, "/")
 	switch {
 	case session == "build":
@@ -96,7 +96,7 @@ func (r *view) isSession(session string) bool {
 }
 
 // escalationOf is what was filed as an escalation.
-func (r *view) escalationOf(f *Filed, session, rel string, d engine.Document) (e Escalation, err error) {
+func escalationOf(r *view, f *Filed, session, rel string, d engine.Document) (e Escalation, err error) {
 	typ := f.Type
 	if alias, ok := aliases[typ]; ok {
 		e.ReportedType, typ = text(typ), alias
@@ -160,20 +160,20 @@ type AgentSession struct {
 }
 
 // readAgents reads the further sessions of agents.
-func (r *view) readAgents() {
+func readAgents(r *view) {
 	for _, d := range r.Snap.Under("sessions/build") {
 		if d.Kind != layout.PalSession {
 			continue
 		}
 		session := strings.TrimPrefix(path.Dir(r.Snap.Rel(d.Path)), "sessions/")
-		if r.isOwn(session) {
+		if isOwnSession(r, session) {
 			continue
 		}
 		s, _ := run.Load[AgentSession](&r.Input, d, "pal/session")
 		if s == nil {
 			continue
 		}
-		if err := r.misfit(s, session); err != nil {
+		if err := misfitSession(r, s, session); err != nil {
 			r.Bad(d, r.say("note.session", "problem", err))
 			continue
 		}
@@ -181,15 +181,15 @@ func (r *view) readAgents() {
 	}
 }
 
-// isOwn reports whether a session is placet's: the build, an operator, a worker of a pair.
-func (r *view) isOwn(session string) bool {
+// isOwnSession reports whether a session is placet's: the build, an operator, a worker of a pair.
+func isOwnSession(r *view, session string) bool {
 	parts := strings.Split(session, "/")
 	return len(parts) < 3 && r.ports[parts[len(parts)-1]] != nil || session == "build" ||
 		len(parts) == 3 && (parts[2] == roleImpl || parts[2] == roleTest) && r.ports[parts[1]] != nil
 }
 
-// misfit says what is wrong with an agent's session, nil for nothing.
-func (r *view) misfit(s *AgentSession, session string) error {
+// misfitSession says what is wrong with an agent's session, nil for nothing.
+func misfitSession(r *view, s *AgentSession, session string) error {
 	parts := strings.Split(session, "/")
 	depth := len(parts) - 1
 	if r.ports[parts[1]] == nil {

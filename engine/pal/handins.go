@@ -166,11 +166,11 @@ func (p *port) isMessagePending(role, typ string) bool {
 
 // isUsable reports whether what a hand-in says of itself fits where it stands.
 func (p *port) isUsable(d engine.Document, try int, session, role string) bool {
-	return p.r.accepts(d, p.misfit(path.Base(d.Path), try, session, role))
+	return fits(p.r, d, p.misfit(path.Base(d.Path), try, session, role))
 }
 
-// accepts notes what is wrong with a document, and reports whether nothing is.
-func (r *view) accepts(d engine.Document, err error) bool {
+// fits notes what is wrong with a document, and reports whether nothing is.
+func fits(r *view, d engine.Document, err error) bool {
 	if err != nil {
 		r.Bad(d, templates.In(r.Lang, err))
 	}
@@ -202,7 +202,7 @@ func (p *port) isInWorkspace(d engine.Document, files []string) bool {
 
 // isOfResult reports whether a feedback is about the result that was taken in.
 func (p *port) isOfResult(d engine.Document, fb *Feedback) bool {
-	return p.r.accepts(d, p.misfitResult(path.Base(d.Path), fb))
+	return fits(p.r, d, p.misfitResult(path.Base(d.Path), fb))
 }
 
 // misfitResult says that a feedback is about another result than the one that was taken
@@ -265,21 +265,21 @@ func (p *port) failedTests() []string {
 }
 
 // notesOnHandIns says of hand-ins beside the awaited one that they are not counted.
-func (r *view) notesOnHandIns() {
+func notesOnHandIns(r *view) {
 	for _, d := range r.Snap.Under("sessions") {
 		switch d.Kind {
 		case layout.PalMisnamed:
-			r.noteMisnamed(d)
+			noteMisnamed(r, d)
 		case layout.PalResult, layout.PalFeedback:
 			if id, role, try, ok := layout.PalTry(r.Snap.Rel(d.Path)); ok && r.ports[id] != nil {
-				r.ports[id].noteHandIn(d, role, try)
+				noteHandIn(r.ports[id], d, role, try)
 			}
 		}
 	}
 }
 
 // noteMisnamed says which name is expected.
-func (r *view) noteMisnamed(d engine.Document) {
+func noteMisnamed(r *view, d engine.Document) {
 	dir := path.Dir(r.Snap.Rel(d.Path))
 	p, role := r.ports[path.Base(path.Dir(dir))], path.Base(dir)
 	if p == nil {
@@ -293,7 +293,7 @@ func (r *view) noteMisnamed(d engine.Document) {
 }
 
 // noteHandIn says of a hand-in why it is not counted.
-func (p *port) noteHandIn(d engine.Document, role string, try int) {
+func noteHandIn(p *port, d engine.Document, role string, try int) {
 	taken, was := p.takenDigest(role, try)
 	switch {
 	case taken && text(d.Sum) != was && d.Present():

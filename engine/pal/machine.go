@@ -127,7 +127,7 @@ const (
 func read(k *run.Run[State]) *view {
 	r := &view{Run: k, ports: map[string]*port{}}
 	if r.Begun || r.Usable() {
-		r.index() // also of a state that nobody accounts for: people are shown it
+		indexPorts(r) // also of a state that nobody accounts for: people are shown it
 	}
 	if !r.Usable() {
 		return r
@@ -141,14 +141,14 @@ func read(k *run.Run[State]) *view {
 		r.control = *c
 	}
 	if r.Begun {
-		r.readAgents()
-		r.readFiled()
+		readAgents(r)
+		readFiled(r)
 	}
 	return r
 }
 
-// index puts the ports in their order.
-func (r *view) index() {
+// indexPorts puts the ports in their order.
+func indexPorts(r *view) {
 	r.order = r.State.order()
 	for _, id := range r.order {
 		p := &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
@@ -159,9 +159,7 @@ func (r *view) index() {
 	r.cutOff = cutOffIn(&r.State)
 }
 
-// nodes are the ports as a graph.
-func (r *view) nodes() []graph.Node { return nodesOf(&r.State) }
-
+// nodesOf are the ports of a state as a graph.
 func nodesOf(st *State) (list []graph.Node) {
 	for _, id := range st.order() {
 		list = append(list, graph.Node{ID: id, After: st.Ports[id].DependsOn})
@@ -198,7 +196,7 @@ func needs(r *view) []string {
 	if !r.Begun || !r.isMoving() {
 		return list
 	}
-	for _, file := range r.progressFiles() {
+	for _, file := range progressFiles(r) {
 		list = append(list, engine.VolatileNeed+r.Path(file))
 	}
 	return list
@@ -211,7 +209,7 @@ func thresholds(r *view) (list []engine.Threshold) {
 		return nil
 	}
 	for _, p := range r.running() {
-		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 && r.mayOpen(p.aboutTokens(role)) {
+		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 && r.mayOpen(aboutTokens(p, role)) {
 			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
 		}
 	}

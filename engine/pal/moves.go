@@ -101,13 +101,13 @@ func starts(r *view, _ run.On) *turn {
 	}
 	t := &turn{reason: r.say("reason.valid"), then: func(s *step) { s.State.StartedAt = s.Now }}
 	if r.control.Want == wantRun {
-		r.wishes(t)
+		asWished(r, t)
 	}
 	return t
 }
 
-// wishes has a turn be what control.json asks for.
-func (r *view) wishes(t *turn) *turn {
+// asWished has a turn be what control.json asks for.
+func asWished(r *view, t *turn) *turn {
 	t.reason, t.causes, t.actor = r.say("reason.wants", "want", r.control.Want), []engine.Document{r.Snap.In(controlFile)}, engine.Person(r.control.By)
 	if !templates.Blank(r.control.Reason) {
 		t.reason = r.control.Reason
@@ -119,7 +119,7 @@ func pauses(r *view, _ run.On) *turn {
 	if r.control.Want != wantPause {
 		return nil
 	}
-	return r.wishes(&turn{then: func(s *step) { s.State.PausedAt = s.Now }})
+	return asWished(r, &turn{then: func(s *step) { s.State.PausedAt = s.Now }})
 }
 
 // resumes goes on. What was paused does not count against the ports' time.
@@ -127,7 +127,7 @@ func resumes(r *view, _ run.On) *turn {
 	if r.control.Want != wantRun {
 		return nil
 	}
-	return r.wishes(&turn{then: func(s *step) {
+	return asWished(r, &turn{then: func(s *step) {
 		length := s.Now.Time().Sub(s.State.PausedAt.Time())
 		for _, p := range s.State.Ports {
 			if p.Status == Running && p.Deadline != "" && length > 0 {
@@ -142,7 +142,7 @@ func cancelsAsWished(r *view, _ run.On) *turn {
 	if r.control.Want != wantAbort {
 		return nil
 	}
-	return r.wishes(&turn{then: func(s *step) { s.cancel(nil) }})
+	return asWished(r, &turn{then: func(s *step) { s.cancel(nil) }})
 }
 
 func cancelsAsTold(_ *view, on run.On) *turn {

@@ -16,7 +16,7 @@ import (
 
 // outputs are what the state calls for besides requests and the journal.
 func outputs(r *view, w *run.Outputs) {
-	if body := r.planFile(); body != nil {
+	if body := planFile(r); body != nil {
 		w.Always("plan.json", body)
 	}
 	if !r.Begun {
@@ -25,7 +25,7 @@ func outputs(r *view, w *run.Outputs) {
 	sessionFiles(r, w)
 	answered := map[string][]string{} // by port
 	for _, id := range slices.Sorted(maps.Keys(r.State.Escalations)) {
-		w.Always(layout.PalEscalationFile(id), r.record(id))
+		w.Always(layout.PalEscalationFile(id), escalationFile(r, id))
 		if e := r.State.Escalations[id]; e.Status != Open && strings.HasPrefix(string(e.ResolvedBy), "person:") {
 			answered[string(e.PortID)] = append(answered[string(e.PortID)], id)
 		}
@@ -36,35 +36,35 @@ func outputs(r *view, w *run.Outputs) {
 			continue
 		}
 		channelFiles(p, w)
-		isTold := p.inboxFiles(w, answered[id])
+		isTold := inboxFiles(p, w, answered[id])
 		if isFinal(p.Status) {
-			w.Once(layout.PalPortDir(id)+"/report.md", w.Fresh && p.CompletedAt == r.State.Last.At, func() []byte { return p.report() })
+			w.Once(layout.PalPortDir(id)+"/report.md", w.Fresh && p.CompletedAt == r.State.Last.At, func() []byte { return portReport(p) })
 		}
 		if p.Status == Running && !isFinal(r.State.Status) {
 			commands(p, w, isTold)
 		}
 	}
 	if isFinal(r.State.Status) {
-		w.Once("report.md", w.Fresh, r.report)
+		w.Once("report.md", w.Fresh, func() []byte { return runReport(r) })
 	}
 }
 
 // planFile is plan.json: of the sources before the start, and then of what was taken in.
-func (r *view) planFile() []byte {
+func planFile(r *view) []byte {
 	if !r.Begun || r.State.Status == Pending {
 		return r.sources.plan
 	}
 	d := r.Snap.In("plan.json")
-	if !d.Absent() && (isFinal(r.State.Status) || r.isPlan(d)) {
+	if !d.Absent() && (isFinal(r.State.Status) || isPlan(r, d)) {
 		return nil
 	}
-	plan := CheckPorts(r.Lang, r.designs())
+	plan := CheckPorts(r.Lang, designs(r))
 	plan.OrchestrationDigest = r.State.Digest
 	return run.Must(schemas.Encode(plan))
 }
 
 // designs are the ports as they were taken in.
-func (r *view) designs() (ports []PortDesign) {
+func designs(r *view) (ports []PortDesign) {
 	for _, id := range r.order {
 		p := r.State.Ports[id]
 		ports = append(ports, PortDesign{ID: id, Order: p.Order, DependsOn: p.DependsOn, SpecPath: p.Spec})
@@ -74,7 +74,7 @@ func (r *view) designs() (ports []PortDesign) {
 
 // isPlan reports whether a plan.json is that of the ports as they were taken in, without
 // planning them anew.
-func (r *view) isPlan(d engine.Document) bool {
+func isPlan(r *view, d engine.Document) bool {
 	plan, err := engine.Parse(d, func(name string, body []byte) (p PlanDocument, err error) {
 		if err = schemas.Decode("", name, body, &p); err != nil {
 			return p, err
@@ -101,8 +101,8 @@ func (r *view) isPlan(d engine.Document) bool {
 	return true
 }
 
-// record is escalations/<id>.json.
-func (r *view) record(id string) []byte {
+// escalationFile is escalations/<id>.json.
+func escalationFile(r *view, id string) []byte {
 	e := r.State.Escalations[id]
 	request := text(id)
 	if e.AutoResolve {
@@ -131,21 +131,21 @@ func (p *port) hasMoved() bool {
 // inboxFiles plans what the workers of a port should read now. isTold is false where the one
 // who is awaited cannot be told what to do yet: what the text quotes cannot be read. answered are
 // the port's escalations that a person answered.
-func (p *port) inboxFiles(w *run.Outputs, answered []string) (isTold bool) {
+func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 	isTold = true
 	if role := p.loop.role(); role != "" && !isFinal(p.Status) {
 		isNew := w.Fresh && p.Status == Running && p.hasMoved()
 		file, _, _, sum := p.handedInBefore(role)
 		isTold = sum == "" || !p.r.Undecidable(p.r.Snap.In(file))
 		if isTold {
-			w.Once(layout.PalInboxFile(p.id, role, fmt.Sprintf("try-%d.md", p.LastTry)), isNew, func() []byte { return p.tryText(role) })
+			w.Once(layout.PalInboxFile(p.id, role, fmt.Sprintf("try-%d.md", p.LastTry)), isNew, func() []byte { return tryText(p, role) })
 		}
 	}
 	for _, id := range answered {
 		e := p.r.State.Escalations[id]
-		w.Once(layout.PalInboxFile(p.id, roleImpl, "answer-"+id+".md"), false, func() []byte { return p.answerText(id, e) })
+		w.Once(layout.PalInboxFile(p.id, roleImpl, "answer-"+id+".md"), false, func() []byte { return answerText(p, id, e) })
 		if e.Digest != "" && e.Subject == "session:"+memberPath(p.id, roleTest) {
-			w.Once(layout.PalInboxFile(p.id, roleTest, "answer-"+id+".md"), false, func() []byte { return p.answerText(id, e) })
+			w.Once(layout.PalInboxFile(p.id, roleTest, "answer-"+id+".md"), false, func() []byte { return answerText(p, id, e) })
 		}
 	}
 	return isTold
@@ -153,23 +153,23 @@ func (p *port) inboxFiles(w *run.Outputs, answered []string) (isTold bool) {
 
 // notes looks at whatever stands in the way, whatever a rule came first.
 func notes(r *view) {
-	r.notesOnControl()
+	notesOnControl(r)
 	if isFinal(r.State.Status) {
-		r.notesOnHandIns()
+		notesOnHandIns(r)
 		return
 	}
-	r.notesOnSources()
-	r.notesOnHandIns()
+	notesOnSources(r)
+	notesOnHandIns(r)
 	for _, p := range r.running() {
 		p.inHand()
 	}
-	for _, file := range r.progressFiles() {
+	for _, file := range progressFiles(r) {
 		r.readProgress(file)
 	}
 }
 
 // notesOnControl says of a wish that cannot be fulfilled.
-func (r *view) notesOnControl() {
+func notesOnControl(r *view) {
 	if !isFinal(r.State.Status) {
 		return
 	}
@@ -185,7 +185,7 @@ func (r *view) notesOnControl() {
 }
 
 // notesOnSources says what was changed after it was taken in.
-func (r *view) notesOnSources() {
+func notesOnSources(r *view) {
 	st := r.State
 	if st.Status == Pending {
 		return

@@ -148,17 +148,17 @@ func exhaustedByImpl(p *port, _ run.On) *turn {
 	if res == nil || !p.isLastTry() {
 		return nil
 	}
-	return p.exhausted(roleImpl, res.doc, func(s *step) { s.countImpl(p, res) })
+	return exhausted(p, roleImpl, res.doc, func(s *step) { s.countImpl(p, res) })
 }
 
 // exhausted hands a port to a person whose tries are used up.
-func (p *port) exhausted(role string, d engine.Document, count func(*step)) *turn {
+func exhausted(p *port, role string, d engine.Document, count func(*step)) *turn {
 	reason := p.r.say("reason.exhausted", "n", p.loop.CurrentTry+1, "max", p.loop.MaxRetries)
 	return p.handedIn(role, d, reason, func(s *step) {
 		count(s)
 		s.closeLoop(p.id, "retries_exhausted", Escalated)
 		s.stop(p.id, "retries_exhausted")
-		s.open(p.testFailure(s, role))
+		s.open(testFailure(p, s, role))
 	})
 }
 
@@ -194,7 +194,7 @@ func exhaustedByTests(p *port, _ run.On) *turn {
 	if fb == nil || !p.isLastTry() {
 		return nil
 	}
-	return p.exhausted(roleTest, fb.doc, func(s *step) { s.countTests(p, fb) })
+	return exhausted(p, roleTest, fb.doc, func(s *step) { s.countTests(p, fb) })
 }
 
 // passedFeedback is the awaited feedback where the tests passed.
@@ -229,7 +229,7 @@ func passesButHeld(p *port, _ run.On) *turn {
 		fb.fill(s.State.loop(p.id).last(), s.Now)
 		s.closeLoop(p.id, "tests_passed", Success)
 		s.stop(p.id, "passed_but_held")
-		if e := p.conflict(); e != nil && p.r.mayOpen(*e) {
+		if e := conflictOf(p); e != nil && p.r.mayOpen(*e) {
 			s.open(*e)
 		}
 	})
@@ -248,7 +248,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 	}
 	return &turn{reason: p.r.say("reason.unresolved", "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
 		s.stop(p.id, "attempt_unresolved")
-		s.open(p.unresolved(role, out))
+		s.open(unresolved(p, role, out))
 	}}
 }
 
@@ -259,7 +259,7 @@ func timesOut(p *port, _ run.On) *turn {
 	}
 	return &turn{reason: p.r.say("reason.timeout", "at", p.Deadline), actor: "time", then: func(s *step) {
 		s.stop(p.id, "deadline_passed")
-		s.open(p.timeout())
+		s.open(timeoutOf(p))
 	}}
 }
 
@@ -271,8 +271,8 @@ func blocksBehind(p *port, _ run.On) *turn {
 	by := p.blockers()
 	return &turn{reason: p.r.say("reason.cut_off", "ports", joined(by)), then: func(s *step) {
 		s.stop(p.id, "dependency_failed")
-		if failed := p.failedBefore(); len(failed) > 0 && p.r.mayOpen(p.dependency(failed)) {
-			s.open(p.dependency(failed))
+		if failed := p.failedBefore(); len(failed) > 0 && p.r.mayOpen(dependencyOf(p, failed)) {
+			s.open(dependencyOf(p, failed))
 		}
 	}}
 }

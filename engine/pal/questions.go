@@ -40,7 +40,7 @@ func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	}
 	port := string(e.PortID)
 	for _, id := range offered(e) {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: r.say("option." + id), Effect: r.effect(id, e)})
+		req.Options = append(req.Options, gate.Option{ID: id, Description: r.say("option." + id), Effect: effectOf(r, id, e)})
 	}
 	if port != "" {
 		req.CommentRequired = []string{optTakeOver}
@@ -65,20 +65,20 @@ func canDismiss(e *Escalation) bool {
 	return e.Digest != "" || e.Type != typeTestFailure && e.Type != typeDependency
 }
 
-// effect says what an option does.
-func (r *view) effect(id string, e *Escalation) string {
+// effectOf says what an option does.
+func effectOf(r *view, id string, e *Escalation) string {
 	switch id {
 	case optRetry:
-		return r.retryEffect(e)
+		return retryEffect(r, e)
 	case optSkip, optAbortPort:
-		return r.dependentEffect("effect."+id, e)
+		return dependentEffect(r, "effect."+id, e)
 	case optDismiss:
-		return r.dismissEffect(e)
+		return dismissEffect(r, e)
 	}
 	return r.say("effect."+id, "port", string(e.PortID))
 }
 
-func (r *view) retryEffect(e *Escalation) string {
+func retryEffect(r *view, e *Escalation) string {
 	port := string(e.PortID)
 	switch {
 	case e.isOfDependency():
@@ -95,7 +95,7 @@ func (r *view) retryEffect(e *Escalation) string {
 
 // dismissEffect says what dismissing does, in words that stay true whatever happens to the
 // port until then.
-func (r *view) dismissEffect(e *Escalation) string {
+func dismissEffect(r *view, e *Escalation) string {
 	port := string(e.PortID)
 	switch {
 	case port == "" || kinds[e.Type].weight == informs:
@@ -110,7 +110,7 @@ func (r *view) dismissEffect(e *Escalation) string {
 
 // dependentEffect is an effect that names the ports that depend on that of an escalation,
 // where there are any.
-func (r *view) dependentEffect(key string, e *Escalation) string {
+func dependentEffect(r *view, key string, e *Escalation) string {
 	var ids []string
 	for _, d := range e.Dependents {
 		ids = append(ids, d.Port)

@@ -61,7 +61,7 @@ func (s *step) markSessions() {
 func sessionFiles(r *view, w *run.Outputs) {
 	st := &r.State
 	if s := st.Sessions["build"]; s != nil {
-		r.keep(w, sessionDocument{st.session("build"), s.Type, st.Title, "", "", st.session("build"), 0, "build", "", "", 0, "", s.Status, s.StartedAt, s.EndedAt})
+		keepFile(r, w, sessionDocument{st.session("build"), s.Type, st.Title, "", "", st.session("build"), 0, "build", "", "", 0, "", s.Status, s.StartedAt, s.EndedAt})
 	}
 	for _, id := range r.order {
 		p := st.Ports[id]
@@ -81,13 +81,13 @@ func sessionFiles(r *view, w *run.Outputs) {
 			} else {
 				d.Budget, d.Substatus = p.Limits.TokenBudget, substatus(st, id, one.role)
 			}
-			r.keep(w, d)
+			keepFile(r, w, d)
 		}
 		channel := channelDocument{id, st.session(memberPath(id, roleImpl)), st.session(memberPath(id, roleTest)), id, st.ID, "active", p.FirstStartedAt, p.CompletedAt}
 		if isFinal(p.Status) {
 			channel.Status = "closed"
 		}
-		r.keep(w, channel)
+		keepFile(r, w, channel)
 	}
 }
 
@@ -100,8 +100,8 @@ type kept interface {
 	isIn(engine.Document) bool
 }
 
-// keep plans a document unless it stands as it ought to.
-func (r *view) keep(w *run.Outputs, k kept) {
+// keepFile plans a document unless it stands as it ought to.
+func keepFile(r *view, w *run.Outputs, k kept) {
 	if d := r.Snap.In(k.file()); !d.Present() || !k.isIn(d) {
 		w.Always(k.file(), k.encode())
 	}

@@ -12,7 +12,7 @@ var settingSources = []string{orchestrationFile, "placet.toml", configYAML}
 
 // settingWords are the settings of the whole run, each with the file that says so. What
 // the run took in when it started stays, whatever the files say since.
-func (r *view) settingWords() string {
+func settingWords(r *view) string {
 	o, err := engine.Parse(r.sources.doc, decodeOrchestration)
 	if err != nil {
 		o = &orchestration{}

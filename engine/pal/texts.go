@@ -23,8 +23,8 @@ func (r *view) say(key string, pairs ...any) string {
 // with the path of the whole.
 const longestQuoted = 4 << 10
 
-// shown is a text as a worker is shown it, quoted.
-func (r *view) shown(body, file string) string {
+// quotedText is a text as a worker is shown it, quoted.
+func quotedText(r *view, body, file string) string {
 	if len(body) <= longestQuoted {
 		return templates.Quote(body)
 	}
@@ -32,21 +32,21 @@ func (r *view) shown(body, file string) string {
 }
 
 // render is a text of the family for people and agents.
-func (r *view) render(name string, data any) []byte {
+func render(r *view, name string, data any) []byte {
 	text, err := templates.Render(r.Lang, "pal/"+name, data)
 	return run.Must([]byte(text), err)
 }
 
 // tryText is inbox/try-<n>.md: what a worker is to do.
-func (p *port) tryText(role string) []byte {
+func tryText(p *port, role string) []byte {
 	r, l := p.r, p.loop
 	dir := layout.PalMember(p.id, role)
 	data := templates.PalPageData{
 		First: mark(r, p.id, fmt.Sprintf("try %d", p.LastTry)),
 		Title: r.say("try.title."+role, "port", p.id, "title", p.Title, "n", strconv.Itoa(p.LastTry-l.FirstTry+1), "max", strconv.Itoa(l.MaxRetries)),
 	}
-	data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.port"), Body: p.portText()})
-	data.Sections = append(data.Sections, p.earlier(role)...)
+	data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.port"), Body: portText(p)})
+	data.Sections = append(data.Sections, earlierHandIn(p, role)...)
 	for _, dep := range p.DependsOn {
 		if d := r.ports[dep]; d != nil && d.Status == Complete && d.FirstStartedAt != "" {
 			data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.dependency", "port", dep), Body: r.say("file", "file", templates.Code(r.Path(layout.PalPortDir(dep)+"/report.md")))})
@@ -61,18 +61,18 @@ func (p *port) tryText(role string) []byte {
 		r.say("try.others", "channel", templates.Code(r.Path("channels/"+p.id+"/messages/")), "progress", templates.Code(r.Path(path.Join(dir, "progress.json"))),
 			"escalation", templates.Code(r.Path(path.Join(dir, "escalation-1.json")))),
 	}, "\n\n")})
-	return r.render("page", data)
+	return render(r, "page", data)
 }
 
 // portText is what a port is about.
-func (p *port) portText() string {
+func portText(p *port) string {
 	if p.Spec != "" {
 		return p.r.say("try.spec", "file", templates.Code(p.Spec), "digest", string(p.r.State.Specs[p.id]))
 	}
 	if templates.Blank(p.Body) {
 		return templates.Dash
 	}
-	return p.r.shown(p.Body, p.r.Path(orchestrationFile))
+	return quotedText(p.r, p.Body, p.r.Path(orchestrationFile))
 }
 
 // handedInBefore is the hand-in that a worker builds on: for impl the feedback that failed,
@@ -91,8 +91,8 @@ func (p *port) handedInBefore(role string) (file, title string, n int, sum text)
 	return layout.PalResultFile(p.id, t.Try), "try.result", t.Try, t.ResultDigest
 }
 
-// earlier is what the other worker handed in last.
-func (p *port) earlier(role string) []templates.PalSection {
+// earlierHandIn is what the other worker handed in last.
+func earlierHandIn(p *port, role string) []templates.PalSection {
 	file, title, n, sum := p.handedInBefore(role)
 	if sum == "" {
 		return nil
@@ -100,7 +100,7 @@ func (p *port) earlier(role string) []templates.PalSection {
 	d := p.r.Snap.In(file)
 	body := p.r.say("file", "file", templates.Code(p.r.Path(file)))
 	if text(d.Sum) == sum && d.Present() {
-		body += "\n\n" + p.r.shown(string(d.Body), p.r.Path(file))
+		body += "\n\n" + quotedText(p.r, string(d.Body), p.r.Path(file))
 	}
 	return []templates.PalSection{{Title: p.r.say(title, "n", strconv.Itoa(n)), Body: body}}
 }
@@ -111,23 +111,23 @@ func mark(r *view, port, what string) string {
 }
 
 // messageText is inbox/message-<name>.md.
-func (p *port) messageText(m message) []byte {
+func messageText(p *port, m message) []byte {
 	// The same whether it comes from the hand-in or from the message that holds it.
 	body := strings.TrimSpace(string(run.Must(schemas.Encode(m.Payload))))
 	if said, ok := m.Payload.Text(); ok {
 		body = said
 	}
-	return p.r.render("page", templates.PalPageData{
+	return render(p.r, "page", templates.PalPageData{
 		First: mark(p.r, p.id, m.name), Title: p.r.say("message.title", "type", m.Type, "from", m.FromSession),
 		Sections: []templates.PalSection{
-			{Title: p.r.say("message.payload"), Body: p.r.shown(body, p.r.Path(layout.PalMessageFile(p.id, m.name)))},
+			{Title: p.r.say("message.payload"), Body: quotedText(p.r, body, p.r.Path(layout.PalMessageFile(p.id, m.name)))},
 			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", m.name)},
 		},
 	})
 }
 
 // answerText is inbox/answer-<id>.md: what a person decided.
-func (p *port) answerText(id string, e *Escalation) []byte {
+func answerText(p *port, id string, e *Escalation) []byte {
 	data := templates.PalPageData{
 		First: mark(p.r, p.id, id), Title: p.r.say("answer.title", "type", e.Type),
 		Sections: []templates.PalSection{
@@ -136,22 +136,22 @@ func (p *port) answerText(id string, e *Escalation) []byte {
 		},
 	}
 	if !templates.Blank(e.Comment) {
-		data.Sections = append(data.Sections, templates.PalSection{Title: p.r.say("answer.comment"), Body: p.r.shown(e.Comment, p.r.Path(layout.RequestsDir+"/"+id+"/receipt.json"))})
+		data.Sections = append(data.Sections, templates.PalSection{Title: p.r.say("answer.comment"), Body: quotedText(p.r, e.Comment, p.r.Path(layout.RequestsDir+"/"+id+"/receipt.json"))})
 	}
-	return p.r.render("page", data)
+	return render(p.r, "page", data)
 }
 
-// report is report.md of a port's operator.
-func (p *port) report() []byte {
+// portReport is report.md of a port's operator.
+func portReport(p *port) []byte {
 	r := p.r
 	data := templates.PalPageData{
 		First: mark(r, p.id, "report"), Title: r.say("report.port", "port", p.id, "title", p.Title),
-		Facts: []templates.FormFact{{Label: r.say("report.outcome"), Value: p.outcomeWords()}, {Label: r.say("report.rounds"), Value: strconv.Itoa(p.Round)}},
+		Facts: []templates.FormFact{{Label: r.say("report.outcome"), Value: outcomeWords(p)}, {Label: r.say("report.rounds"), Value: strconv.Itoa(p.Round)}},
 	}
 	var tries, files []string
 	for round := 1; round <= p.Round; round++ {
 		for _, t := range r.State.Loops[loopID(p.id, round)].History {
-			tries = append(tries, "- "+p.tryWords(t))
+			tries = append(tries, "- "+tryWords(p, t))
 		}
 	}
 	for _, f := range p.changedFiles() {
@@ -159,13 +159,13 @@ func (p *port) report() []byte {
 	}
 	data.Sections = []templates.PalSection{
 		{Title: r.say("report.tries"), Body: templates.OrDash(strings.Join(tries, "\n"))}, {Title: r.say("report.files"), Body: templates.OrDash(strings.Join(files, "\n"))},
-		{Title: r.say("report.escalations"), Body: r.escalationWords(func(e *Escalation) bool { return string(e.PortID) == p.id })},
+		{Title: r.say("report.escalations"), Body: escalationWords(r, func(e *Escalation) bool { return string(e.PortID) == p.id })},
 	}
-	return r.render("page", data)
+	return render(r, "page", data)
 }
 
 // outcomeWords say how a port ended.
-func (p *port) outcomeWords() string {
+func outcomeWords(p *port) string {
 	words := string(p.Status)
 	if p.Reason != "" {
 		words += ": " + string(p.Reason)
@@ -176,7 +176,7 @@ func (p *port) outcomeWords() string {
 	return words
 }
 
-func (p *port) tryWords(t Try) string {
+func tryWords(p *port, t Try) string {
 	switch {
 	case t.Success:
 		return p.r.say("report.try.passed", "n", strconv.Itoa(t.Try), "tests", testWords(t))
@@ -200,7 +200,7 @@ func testWords(t Try) string {
 }
 
 // escalationWords are the escalations that a function accepts, with their answers.
-func (r *view) escalationWords(accepts func(*Escalation) bool) string {
+func escalationWords(r *view, accepts func(*Escalation) bool) string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(r.State.Escalations)) {
 		e := r.State.Escalations[id]
@@ -219,8 +219,8 @@ func (r *view) escalationWords(accepts func(*Escalation) bool) string {
 	return templates.OrDash(strings.Join(lines, "\n"))
 }
 
-// report is report.md of the orchestration.
-func (r *view) report() []byte {
+// runReport is report.md of the orchestration.
+func runReport(r *view) []byte {
 	st := r.State
 	data := templates.PalPageData{
 		First: mark(r, "-", "report"), Title: r.say("report.run", "id", st.ID, "title", st.Title),
@@ -232,12 +232,12 @@ func (r *view) report() []byte {
 	var ports []string
 	for _, id := range r.order {
 		p := r.ports[id]
-		ports = append(ports, fmt.Sprintf("- %s: %s, %s", templates.Code(id), templates.Inline(p.outcomeWords()), r.say("report.ntries", "n", strconv.Itoa(p.tries()))))
+		ports = append(ports, fmt.Sprintf("- %s: %s, %s", templates.Code(id), templates.Inline(outcomeWords(p)), r.say("report.ntries", "n", strconv.Itoa(p.tries()))))
 	}
 	data.Sections = []templates.PalSection{
-		{Title: r.say("report.ports"), Body: strings.Join(ports, "\n")}, {Title: r.say("report.escalations"), Body: r.escalationWords(isAny)},
+		{Title: r.say("report.ports"), Body: strings.Join(ports, "\n")}, {Title: r.say("report.escalations"), Body: escalationWords(r, isAny)},
 	}
-	return r.render("page", data)
+	return render(r, "page", data)
 }
 
 // tries is how many tries of a port were made.

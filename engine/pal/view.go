@@ -19,7 +19,7 @@ func tell(r *view, a *engine.RunView) {
 		return
 	}
 	st := &r.State
-	add := func(label, value string) { a.Facts = r.addFact(a.Facts, label, value) }
+	add := func(label, value string) { a.Facts = addFact(r, a.Facts, label, value) }
 	add("title", st.Title)
 	add("progress", fmt.Sprintf("%d %%", st.Percent))
 	add("revision", fmt.Sprint(st.Revision))
@@ -29,7 +29,7 @@ func tell(r *view, a *engine.RunView) {
 	for _, id := range r.order {
 		add("port", r.ports[id].line())
 	}
-	for _, line := range r.sessionLines() {
+	for _, line := range sessionLines(r) {
 		add("session", line)
 	}
 	for _, q := range st.Requests {
@@ -42,7 +42,7 @@ func tell(r *view, a *engine.RunView) {
 			add("untouched", f)
 		}
 	}
-	a.Graph, a.Parts = r.graph(), r.parts()
+	a.Graph, a.Parts = graphOf(r), partsOf(r)
 	for _, p := range r.ports {
 		if isFinal(p.Status) || !r.Usable() {
 			continue
@@ -53,11 +53,11 @@ func tell(r *view, a *engine.RunView) {
 		}
 	}
 	slices.SortFunc(a.Untrusted, func(a, b engine.Untrusted) int { return strings.Compare(a.Name, b.Name) })
-	a.Findings = append(a.Findings, r.findings()...)
+	a.Findings = append(a.Findings, findingsOf(r)...)
 }
 
 // addFact adds a fact by the key of its label, where there is anything to say.
-func (r *view) addFact(facts []engine.Fact, label, value string) []engine.Fact {
+func addFact(r *view, facts []engine.Fact, label, value string) []engine.Fact {
 	if value == "" {
 		return facts
 	}
@@ -86,7 +86,7 @@ func (p *port) line() string {
 
 // sessionLines are the sessions of the ports that have not ended, in the order of the
 // tree, each in one line with its progress.
-func (r *view) sessionLines() (list []string) {
+func sessionLines(r *view) (list []string) {
 	st := &r.State
 	if isFinal(st.Status) || st.Sessions["build"] == nil {
 		return nil
@@ -101,7 +101,7 @@ func (r *view) sessionLines() (list []string) {
 			if s.role == "" {
 				list = append(list, s.path+": "+string(st.Sessions[s.path].Status))
 			} else {
-				list = append(list, r.workerLine(p.worker(s)))
+				list = append(list, workerLine(r, workerPart(p, s)))
 			}
 		}
 		for _, a := range r.agents {
@@ -114,7 +114,7 @@ func (r *view) sessionLines() (list []string) {
 }
 
 // workerLine is a worker's session in one line.
-func (r *view) workerLine(one engine.Part) string {
+func workerLine(r *view, one engine.Part) string {
 	words := []string{one.ID + ": " + string(one.Status)}
 	for _, f := range one.Facts {
 		words = append(words, f.Value)
@@ -133,9 +133,9 @@ func (r *view) workerLine(one engine.Part) string {
 	return strings.Join(words, ", ")
 }
 
-// graph are the ports by level.
-func (r *view) graph() (list []engine.Node) {
-	nodes := r.nodes()
+// graphOf are the ports by level.
+func graphOf(r *view) (list []engine.Node) {
+	nodes := nodesOf(&r.State)
 	critical := graph.CriticalPath(nodes)
 	for i, level := range graph.Order(nodes) {
 		for _, id := range level {
@@ -149,30 +149,30 @@ func (r *view) graph() (list []engine.Node) {
 	return list
 }
 
-// parts are the ports, each with its workers, and the further sessions of agents.
-func (r *view) parts() (list []engine.Part) {
+// partsOf are the ports, each with its workers, and the further sessions of agents.
+func partsOf(r *view) (list []engine.Part) {
 	for _, id := range r.order {
 		p := r.ports[id]
-		list = append(list, p.part())
+		list = append(list, partOf(p))
 		if p.FirstStartedAt == "" {
 			continue
 		}
 		for _, s := range r.State.sessionsOf(id) {
 			if s.role != "" {
-				list = append(list, p.worker(s))
+				list = append(list, workerPart(p, s))
 			}
 		}
 	}
 	for _, a := range r.agents {
-		facts := r.addFact(r.addFact([]engine.Fact{}, "type", a.typ), "title", a.title)
+		facts := addFact(r, addFact(r, []engine.Fact{}, "type", a.typ), "title", a.title)
 		list = append(list, engine.Part{ID: a.path, Status: Running, Facts: facts, Sections: []engine.Section{}})
 	}
 	return list
 }
 
-func (p *port) part() engine.Part {
+func partOf(p *port) engine.Part {
 	one := engine.Part{ID: p.id, Status: p.Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	add := func(label, value string) { one.Facts = p.r.addFact(one.Facts, label, value) }
+	add := func(label, value string) { one.Facts = addFact(p.r, one.Facts, label, value) }
 	add("title", p.Title)
 	add("depends", joined(p.DependsOn))
 	if p.loop != nil {
@@ -184,25 +184,25 @@ func (p *port) part() engine.Part {
 	add("reason", string(p.Reason))
 	for round := 1; round <= p.Round; round++ {
 		for _, t := range p.r.State.Loops[loopID(p.id, round)].History {
-			add("history", p.tryWords(t))
+			add("history", tryWords(p, t))
 		}
 	}
 	return one
 }
 
-// worker is a worker's session as a part.
-func (p *port) worker(s ownSession) engine.Part {
+// workerPart is a worker's session as a part.
+func workerPart(p *port, s ownSession) engine.Part {
 	one := engine.Part{ID: s.path, Status: p.r.State.Sessions[s.path].Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	one.Facts = p.r.addFact(one.Facts, "substatus", string(substatus(&p.r.State, p.id, s.role)))
+	one.Facts = addFact(p.r, one.Facts, "substatus", string(substatus(&p.r.State, p.id, s.role)))
 	if f := p.r.readProgress(p.progressFile(s.role)); f != nil {
 		one.Progress = &engine.Progress{Value: f.Progress, Task: templates.Cut(run.OneLine(f.CurrentTask), 200), Used: f.TokensUsed, Of: p.Limits.TokenBudget}
 	}
 	return one
 }
 
-// findings are what check reports besides: escalations and requests that the state does
+// findingsOf are what check reports besides: escalations and requests that the state does
 // not know.
-func (r *view) findings() (list []engine.Finding) {
+func findingsOf(r *view) (list []engine.Finding) {
 	for _, d := range r.Snap.Under("escalations") {
 		id := strings.TrimSuffix(path.Base(d.Path), ".json")
 		if d.Kind == layout.PalEscalation && r.State.Escalations[id] == nil {
@@ -210,7 +210,7 @@ func (r *view) findings() (list []engine.Finding) {
 		}
 	}
 	if !isFinal(r.State.Status) && r.sources.got == run.Good {
-		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: r.say("finding.settings", "settings", r.settingWords())})
+		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: r.say("finding.settings", "settings", settingWords(r))})
 	}
 	return list
 }

@@ -80,7 +80,7 @@ func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) 
 	if n > mostMessages {
 		return "", "", nil, templates.Errorf("pal.worker.numbers", "n", mostMessages, "type", typ)
 	}
-	if err = w.p.checkMessage(m, name, w.role, typ); err != nil {
+	if err = checkMessage(w.p, m, name, w.role, typ); err != nil {
 		return "", "", nil, err
 	}
 	body, err = schemas.Encode(m)
@@ -117,7 +117,7 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 		return t, templates.Errorf("pal.worker.impl", "session", w.Session(), "other", p.r.State.session(memberPath(p.id, roleTest)))
 	}
 	if p.loop.role() != roleTest {
-		return t, p.awaitsNoFeedback()
+		return t, awaitsNoFeedback(p)
 	}
 	t.File = p.awaitedFile()
 	name := path.Base(t.File)
@@ -138,7 +138,7 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 }
 
 // awaitsNoFeedback says what a port waits for in place of feedback.
-func (p *port) awaitsNoFeedback() error {
+func awaitsNoFeedback(p *port) error {
 	if p.loop.role() == roleImpl {
 		return templates.Errorf("pal.worker.awaits", "port", p.id, "file", path.Base(p.awaitedFile()))
 	}
