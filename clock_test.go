@@ -32,7 +32,7 @@ var clockExceptions = map[string]string{
 var inBubble = []string{
 	"engine/facade onOwnClock", "engine/facade onPipes", "engine/facade sends",
 	"engine/facade/notify inBubble",
-	"engine/reconcile rests",
+	"engine/loop rests",
 }
 
 func TestNoTestLooksAtTheClock(t *testing.T) {

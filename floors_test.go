@@ -48,14 +48,14 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/reconcile", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/loop", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
 			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
 			"engine/facade/notify engine/statedir",
-			"engine/reconcile engine/store", "engine/reconcile engine/store/fs", "engine/reconcile engine/watch", "engine/reconcile engine/store/statcache",
+			"engine/loop engine/store", "engine/loop engine/store/fs", "engine/loop engine/watch", "engine/loop engine/store/statcache",
 		},
 		never: []string{"families"},
 	},
@@ -340,7 +340,7 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 		want string
 	}{
 		{"down", file{dir: "engine/faber", name: "x.go", imports: []string{"placet/engine/gate", "placet/layout", "fmt"}}, ""},
-		{"beside, allowed", file{dir: "engine/reconcile", name: "x.go", imports: []string{"placet/engine/store"}}, ""},
+		{"beside, allowed", file{dir: "engine/loop", name: "x.go", imports: []string{"placet/engine/store"}}, ""},
 		{"test of a family by the laws", file{dir: "engine/faber", name: "x_test.go", imports: []string{"placet/internal/enginetest", cmpModule}}, ""},
 		{"own module of the floor", file{dir: "engine/watch", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}}, ""},
 		{"up", file{dir: "engine/gate", name: "x.go", imports: []string{"placet/engine/store"}},
@@ -355,8 +355,8 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 			`cmd/placet/x.go: cmd/placet → internal/enginetest: only tests may import it`},
 		{"no floor", file{dir: "engine/newcomer", name: "x.go"},
 			`engine/newcomer stands on no floor: add it to the table of floors`},
-		{"metrics in the loop", file{dir: "engine/reconcile", name: "x.go", imports: []string{"github.com/prometheus/client_golang/prometheus"}},
-			`engine/reconcile/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet/cli"] may`},
+		{"metrics in the loop", file{dir: "engine/loop", name: "x.go", imports: []string{"github.com/prometheus/client_golang/prometheus"}},
+			`engine/loop/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet/cli"] may`},
 		{"module elsewhere", file{dir: "engine/store", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}},
 			`engine/store/x.go: imports github.com/fsnotify/fsnotify: only ["engine/watch" "internal/bench"] may`},
 		{"module in a test that may", file{dir: "engine/optimizer", name: "x_test.go", imports: []string{"github.com/yuin/goldmark"}}, ""},

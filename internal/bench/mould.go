@@ -21,8 +21,8 @@ import (
 	"placet/engine/afl"
 	"placet/engine/exec"
 	"placet/engine/faber"
+	"placet/engine/loop"
 	"placet/engine/optimizer"
-	"placet/engine/reconcile"
 	"placet/engine/sqlite"
 	"placet/engine/statedir"
 	"placet/engine/store"
@@ -146,7 +146,7 @@ func (w workspace) cast(m mould, dir string, p particulars) error {
 
 // settle has placet's own loop settle a workspace in this process.
 func (w workspace) settle() error {
-	var l *reconcile.Loop
+	var l *loop.Loop
 	var begun atomic.Int64
 	state, err := statedir.Create(stateHome(w.root), w.root)
 	if err != nil {
@@ -158,9 +158,9 @@ func (w workspace) settle() error {
 		State: state.Root(), Record: state,
 		Database: databases.Do, OnIdle: databases.Release, OnEnd: func(id string) { l.ActionEnded(id) },
 	})
-	l = reconcile.New(reconcile.Options{
+	l = loop.New(loop.Options{
 		Store: st,
-		Families: []reconcile.Family{
+		Families: []loop.Family{
 			{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
 			{Layout: layout.Optimizer{}, Machine: optimizer.New()},
 		},

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
 	"placet/templates"
@@ -179,7 +179,7 @@ func (d *Desk) take() []engine.Transition {
 }
 
 // Look has placet look once, at once, and returns what it found.
-func (d *Desk) Look() reconcile.Report {
+func (d *Desk) Look() loop.Report {
 	d.T.Helper()
 	r, err := d.w.loop.Once(context.Background())
 	if err != nil {

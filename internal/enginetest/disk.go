@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
@@ -212,11 +212,11 @@ func ignoreGone(err error) error {
 }
 
 // loop makes a store and a loop. What it begins for a database ends beside it.
-func (w *diskWorld) loop() *reconcile.Loop {
-	var l *reconcile.Loop
-	l = reconcile.New(reconcile.Options{
+func (w *diskWorld) loop() *loop.Loop {
+	var l *loop.Loop
+	l = loop.New(loop.Options{
 		Store:    store.New(storyTime{fs.OS(w.root), w.begun}, store.Options{Now: w.now, Record: &w.record}),
-		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
+		Families: []loop.Family{{Layout: w.suite.Layout, Machine: w.suite.Machine}},
 		Facts:    func(string) engine.Environment { return w.facts() },
 		Lookup:   w.suite.Lookup,
 		Begin: func(a engine.Action) {
@@ -245,7 +245,7 @@ func (w *diskWorld) facts() engine.Environment {
 // onlooker looks once after every step.
 type onlooker struct {
 	w *diskWorld
-	l *reconcile.Loop
+	l *loop.Loop
 }
 
 func (w *diskWorld) looking() server { return onlooker{w, w.loop()} }
@@ -286,8 +286,8 @@ type watchman struct {
 	cancel context.CancelFunc
 	over   chan error
 	// outside looks at the same disk and sees whether something is left to do.
-	outside *reconcile.Loop
-	inside  *reconcile.Loop
+	outside *loop.Loop
+	inside  *loop.Loop
 
 	mu   sync.Mutex
 	sink watch.Sink

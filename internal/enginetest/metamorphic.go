@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 // Metamorphic tells every story in two ways that must end in the same trees,
@@ -15,8 +15,8 @@ import (
 //   - placet running all the time, started anew before every look
 //   - the same, started anew after every transition
 //   - one look, two looks
-//   - one look after the other ([placet/engine/reconcile.Loop.Once]), woken by
-//     file events on a real disk ([placet/engine/reconcile.Loop.Watch])
+//   - one look after the other ([placet/engine/loop.Loop.Once]), woken by
+//     file events on a real disk ([placet/engine/loop.Loop.Watch])
 //   - the same, with half of the events dropped and one rescan
 func Metamorphic(t T, s Suite) {
 	t.Helper()
@@ -61,7 +61,7 @@ func restarted(t T, s Suite, c Case) (rests []rest) {
 	bubble(t, func(t T) {
 		var stop context.CancelFunc
 		w := newWorld(s, c, s.Machine, telling{moved: func(engine.Transition) { stop() }})
-		w.look = func() (reconcile.Report, error) {
+		w.look = func() (loop.Report, error) {
 			for {
 				ctx, cancel := context.WithCancel(context.Background())
 				stop = cancel

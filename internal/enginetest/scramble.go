@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/memfs"
 	"placet/layout"
@@ -23,7 +23,7 @@ type Scramble struct {
 	Disk *memfs.FS
 
 	suites   []Suite
-	families []reconcile.Family
+	families []loop.Family
 	now      time.Time
 	out      *outside
 	odd      bool // something lies there that is no file
@@ -44,7 +44,7 @@ func plainScramble(t *testing.T, suites ...Suite) *Scramble {
 	s := &Scramble{T: t, suites: suites, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), out: newOutside(Suite{})}
 	s.Disk = memfs.New(func() time.Time { return s.now })
 	for _, suite := range suites {
-		s.families = append(s.families, reconcile.Family{Layout: suite.Layout, Machine: suite.Machine})
+		s.families = append(s.families, loop.Family{Layout: suite.Layout, Machine: suite.Machine})
 	}
 	return s
 }
@@ -106,9 +106,9 @@ func (s *Scramble) Look() {
 
 // once has the loop settle. An error is right where something stands in the
 // place of a file.
-func (s *Scramble) once(l *reconcile.Loop) {
+func (s *Scramble) once(l *loop.Loop) {
 	s.T.Helper()
-	var r reconcile.Report
+	var r loop.Report
 	var err error
 	for range mostDeliveries {
 		if r, err = l.Once(context.Background()); len(s.out.deliver(s.now)) == 0 {
@@ -123,10 +123,10 @@ func (s *Scramble) once(l *reconcile.Loop) {
 	}
 }
 
-func (s *Scramble) loop() *reconcile.Loop {
+func (s *Scramble) loop() *loop.Loop {
 	s.out.restart()
 	now := func() time.Time { return s.now }
-	return reconcile.New(reconcile.Options{
+	return loop.New(loop.Options{
 		Store: store.New(s.Disk, store.Options{Now: now, Parallel: 1}), Families: s.families, Workers: 1, Now: now,
 		Begin: s.out.begin,
 		End:   s.out.end,

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/memfs"
 	"placet/layout"
@@ -36,9 +36,9 @@ type world struct {
 	equal func(Tree) Tree
 
 	store *store.Store
-	loop  *reconcile.Loop
+	loop  *loop.Loop
 	// look has the loop settle what is there.
-	look func() (reconcile.Report, error)
+	look func() (loop.Report, error)
 
 	out *outside
 }
@@ -61,7 +61,7 @@ type telling struct {
 // newWorld returns a world before its story begins.
 func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
 	w := &world{suite: s, c: c, machine: m, how: how, out: newOutside(s), asked: map[string]bool{}}
-	w.look = func() (reconcile.Report, error) { return w.loop.Once(context.Background()) }
+	w.look = func() (loop.Report, error) { return w.loop.Once(context.Background()) }
 	pass(time.Until(c.Now))
 	w.disk, w.record = memfs.New(nil), &memfs.Record{}
 	return w
@@ -101,15 +101,15 @@ func (w *world) boot() {
 	parallel := max(w.how.parallel, 1)
 	w.record.Surface = w.surface
 	w.store = store.New(w.disk, store.Options{Parallel: parallel, Record: w.record})
-	w.loop = reconcile.New(reconcile.Options{
+	w.loop = loop.New(loop.Options{
 		Store:    w.store,
-		Families: []reconcile.Family{{Layout: w.suite.Layout, Machine: w.machine}},
+		Families: []loop.Family{{Layout: w.suite.Layout, Machine: w.machine}},
 		Facts:    func(string) engine.Environment { return w.facts() },
 		Lookup:   w.suite.Lookup,
 		Begin:    w.out.begin,
 		End:      w.out.end,
 		Workers:  max(w.how.workers, 1),
-		Observers: reconcile.Observers{{Moved: func(_ layout.Run, t engine.Transition) {
+		Observers: loop.Observers{{Moved: func(_ layout.Run, t engine.Transition) {
 			if w.how.moved != nil {
 				w.how.moved(t)
 			}
@@ -153,14 +153,14 @@ func (w *world) deliver() bool {
 const mostDeliveries = 64
 
 // looks looks until nothing ends any more.
-func (w *world) looks() (reconcile.Report, error) {
+func (w *world) looks() (loop.Report, error) {
 	for range mostDeliveries {
 		r, err := w.look()
 		if err != nil || w.disk.Crashed() || !w.deliver() {
 			return r, err
 		}
 	}
-	return reconcile.Report{}, errors.New("it does not settle: it wants something of a database again and again")
+	return loop.Report{}, errors.New("it does not settle: it wants something of a database again and again")
 }
 
 // errDown says that the machine has crashed in the middle of it.
@@ -182,7 +182,7 @@ func (w *world) settle() error {
 		if w.how.restarts {
 			w.boot()
 		}
-		var r reconcile.Report
+		var r loop.Report
 		r, err = w.looks()
 		switch {
 		case w.disk.Crashed():

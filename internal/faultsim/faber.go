@@ -10,7 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/faber"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/internal/enginetest"
 	"placet/layout"
 )
@@ -42,7 +42,7 @@ func faberStory() *story {
 	response := faberRun + "requests/fr-1/response.json"
 	return &story{
 		name:   "faber",
-		family: reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()},
+		family: loop.Family{Layout: layout.Faber{}, Machine: faber.New()},
 		facts:  engine.Environment{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}},
 		same:   sameFaber,
 		dear:   8,

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store/fs"
 	"placet/layout"
 )
@@ -219,7 +219,7 @@ func blindSwap(d fs.FS) fs.FS {
 func mutantLab(t *testing.T, wrap func(fs.FS) fs.FS, m clerk, step int) *lab {
 	t.Helper()
 	st := deskStory()
-	st.family = reconcile.Family{Layout: desk{}, Machine: m}
+	st.family = loop.Family{Layout: desk{}, Machine: m}
 	l, err := newLab([]*story{st}, variants[:1], wrap)
 	if err != nil {
 		t.Fatal(err)

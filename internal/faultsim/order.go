@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/memfs"
 )
@@ -140,10 +140,10 @@ func shuffled(chance func(int) int) (acts []act) {
 	return acts
 }
 
-func (l *lab) orderLoop(sc *scene, disk *memfs.FS, record *memfs.Record, clock *clock, chance func(int) int) *reconcile.Loop {
+func (l *lab) orderLoop(sc *scene, disk *memfs.FS, record *memfs.Record, clock *clock, chance func(int) int) *loop.Loop {
 	s := store.New(disk, store.Options{Now: clock.now, Parallel: 1 + chance(8), Many: sc.variant.many, Record: record})
-	return reconcile.New(reconcile.Options{
-		Store: s, Families: []reconcile.Family{sc.family}, Workers: 1 + chance(8), Now: clock.now,
+	return loop.New(loop.Options{
+		Store: s, Families: []loop.Family{sc.family}, Workers: 1 + chance(8), Now: clock.now,
 		Pause: func(_ context.Context, d time.Duration) error {
 			clock.add(d)
 			return nil

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store/memfs"
 )
 
@@ -15,7 +15,7 @@ type story struct {
 	name  string
 	steps []step
 	// family is whose runs they are.
-	family reconcile.Family
+	family loop.Family
 	facts  engine.Environment
 	// together: plans of several runs share their rounds.
 	together bool
@@ -63,7 +63,7 @@ func stories() []*story { return []*story{deskStory(), groupStory(), faberStory(
 // and a receipt, the end.
 func deskStory() *story {
 	return &story{
-		name: "desk", family: reconcile.Family{Layout: desk{}, Machine: clerk{}}, state: runA + "state.json", view: runA + "summary.md",
+		name: "desk", family: loop.Family{Layout: desk{}, Machine: clerk{}}, state: runA + "state.json", view: runA + "summary.md",
 		steps: []step{
 			put(runA+"state.json", fresh),
 			put(runA+request+"response.json", `{"request_id":"q-0","response":"approve"}`),
@@ -76,7 +76,7 @@ func deskStory() *story {
 // groupStory is two runs whose plans share their rounds.
 func groupStory() *story {
 	return &story{
-		name: "group", family: reconcile.Family{Layout: desk{}, Machine: clerk{}}, together: true,
+		name: "group", family: loop.Family{Layout: desk{}, Machine: clerk{}}, together: true,
 		steps: []step{
 			put(runA+"state.json", fresh, runB+"state.json", fresh),
 			put(runA+request+"response.json", approval, runB+request+"response.json", strings.Replace(approval, "approve", "reject", 1)),

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
@@ -56,7 +56,7 @@ type world struct {
 	record *memfs.Record
 
 	store *store.Store
-	loop  *reconcile.Loop
+	loop  *loop.Loop
 	// unlock gives up the workspace, as the death of a process does.
 	unlock func()
 	boots  uint64
@@ -169,11 +169,11 @@ func (w *world) boot() error {
 		return err
 	}
 	w.unlock = unlock
-	w.loop = reconcile.New(reconcile.Options{
-		Store: w.store, Families: []reconcile.Family{w.sc.family}, Workers: 1, Now: w.clock.now,
+	w.loop = loop.New(loop.Options{
+		Store: w.store, Families: []loop.Family{w.sc.family}, Workers: 1, Now: w.clock.now,
 		Facts:     func(string) engine.Environment { return w.sc.facts },
 		Begin:     func(a engine.Action) { w.begun[a.ID]++ },
-		Observers: reconcile.Observers{{Moved: func(run layout.Run, _ engine.Transition) { w.publish(run) }}},
+		Observers: loop.Observers{{Moved: func(run layout.Run, _ engine.Transition) { w.publish(run) }}},
 		Pause: func(_ context.Context, d time.Duration) error {
 			if w.crashed != nil {
 				return errDown

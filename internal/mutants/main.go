@@ -73,7 +73,7 @@ func guards(file string) [][]string {
 	switch own {
 	case "./engine/gate", "./engine/run":
 		return [][]string{{own}, {"./engine/ask"}, {"./engine/faber"}, {"./engine/nemawashi", "./engine/pal", "./engine/afl", "./engine/optimizer"}, {"./cmd/placet/..."}}
-	case "./engine/store", "./engine/reconcile":
+	case "./engine/store", "./engine/loop":
 		return [][]string{{own}, {"./internal/enginetest"}, {"./internal/faultsim", "./engine/ask"}, {"./cmd/placet/..."}}
 	}
 	return [][]string{{own}, {"./cmd/placet/..."}}

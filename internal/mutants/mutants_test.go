@@ -7,7 +7,7 @@ import (
 
 // guarded are the packages in which mistakes are made.
 var guarded = []string{
-	"engine/gate", "engine/run", "engine/store", "engine/reconcile",
+	"engine/gate", "engine/run", "engine/store", "engine/loop",
 	"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal",
 }
 

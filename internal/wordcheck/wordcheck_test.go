@@ -15,7 +15,7 @@ import (
 var untranslated = map[string]string{
 	"engine/exec":                   "reasons in the outcome of a command, which families read as data, and faults of the system",
 	"engine/send":                   "reasons in the outcome of a send, which families read as data",
-	"engine/reconcile":              "faults of the program",
+	"engine/loop":                   "faults of the program",
 	"engine/watch":                  "faults of the program",
 	"engine/sqlite":                 "faults of the program",
 	"engine/jsonedit":               "faults of the program",

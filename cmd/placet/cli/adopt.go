@@ -16,7 +16,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	kernel "placet/engine/run"
 	"placet/engine/statedir"
 	"placet/templates"
@@ -47,7 +47,7 @@ func adoptVerb() verb.Verb {
 
 // adoptRun records a person's word for the state document of a run that a word names; ""
 // asks at a terminal.
-func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, digest, reason, by string) error {
+func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest, reason, by string) error {
 	v := b.ViewOf(f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
 	if err := cmp.Or(workspace.CheckName("adopt", by), verb.CheckWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
@@ -93,7 +93,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f reconcile.Found, di
 }
 
 // askAdopt shows what a state document says and asks whether it shall count.
-func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f reconcile.Found, short string) error {
+func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f loop.Found, short string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
 	fmt.Fprintf(b.Env.Err, "%s  %s  %s\n", console.Brief(v.Key), console.OneLine(string(v.Status)), short)
@@ -109,7 +109,7 @@ func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f r
 
 // adoptState adds the line to the run's journal. Nobody else writes there: the run
 // stands still. A line that is longer than what is read of a journal is refused.
-func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document, reason, by string) error {
+func adoptState(b *workspace.Workspace, f loop.Found, state engine.Document, reason, by string) error {
 	body, err := kernel.AdoptionLine(state, by, reason, b.Env.Now())
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func adoptState(b *workspace.Workspace, f reconcile.Found, state engine.Document
 
 // renew records a state that placet itself wrote before another one, and its requests, as the
 // newest again. The note about it goes, so that whoever watches the run looks at it.
-func renew(b *workspace.Workspace, f reconcile.Found, state engine.Document) error {
+func renew(b *workspace.Workspace, f loop.Found, state engine.Document) error {
 	if b.StateDir == nil {
 		return nil
 	}

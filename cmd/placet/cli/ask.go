@@ -17,7 +17,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -152,7 +152,7 @@ func (x *newAsk) answered(a *workspace.Asks, err error) error {
 
 // use counts that the answer to a key is given to one more caller, and says how often it was
 // before. With --once it takes the one use first, and nobody gets the answer without.
-func (x *newAsk) use(a *workspace.Asks, f reconcile.Found, st ask.State) (ask.State, *ask.Reuse, error) {
+func (x *newAsk) use(a *workspace.Asks, f loop.Found, st ask.State) (ask.State, *ask.Reuse, error) {
 	if x.IdempotencyKey == "" || st.Status != ask.Answered {
 		return st, nil, nil
 	}
@@ -171,7 +171,7 @@ func (x *newAsk) use(a *workspace.Asks, f reconcile.Found, st ask.State) (ask.St
 }
 
 // noteWait says, while an ask is open, what is waited for and where a person answers.
-func noteWait(a *workspace.Asks, f reconcile.Found) {
+func noteWait(a *workspace.Asks, f loop.Found) {
 	if st, _ := a.State(f); !st.IsFinal() {
 		request := ask.RequestID(f.Run.ID)
 		a.Env.Note("cli.ask.waiting", "request", request, "form", layout.RequestPath(f.Run.Dir, request, "form.md"))
@@ -179,7 +179,7 @@ func noteWait(a *workspace.Asks, f reconcile.Found) {
 }
 
 // sayAsked prints the id of an ask, and beside it how it is answered, or was.
-func sayAsked(a *workspace.Asks, f reconcile.Found, st ask.State, reused *ask.Reuse) error {
+func sayAsked(a *workspace.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form, "reused": reused}, func() {

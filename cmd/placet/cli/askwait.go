@@ -20,7 +20,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -114,12 +114,12 @@ func openAsks(c verb.Call) (*workspace.Asks, error) {
 }
 
 // findAsks opens the workspace, and finds the asks that are named.
-func findAsks(c verb.Call) (*workspace.Asks, []reconcile.Found, error) {
+func findAsks(c verb.Call) (*workspace.Asks, []loop.Found, error) {
 	a, err := openAsks(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []reconcile.Found
+	var found []loop.Found
 	for _, id := range c.Args {
 		f, err := a.Find(id)
 		if err != nil {
@@ -150,7 +150,7 @@ func duration(text string) (time.Duration, error) {
 }
 
 // wait waits until asks have ended, or the first of them, and says how.
-func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconcile.Found) error {
+func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...loop.Found) error {
 	x.alone = len(found) == 1
 	limit, err := duration(x.timeout)
 	if err != nil {
@@ -170,7 +170,7 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...reconc
 }
 
 // interrupt ends a wait from outside.
-func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []reconcile.Found) error {
+func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []loop.Found) error {
 	for _, f := range found {
 		if st, _ := a.State(f); x.ephemeral && !st.IsFinal() {
 			if err := a.Withdraw(context.WithoutCancel(ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.wait.interrupted")}); err != nil {

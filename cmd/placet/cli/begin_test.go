@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 
 	"placet/cmd/placet/console"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 )
 
@@ -85,7 +85,7 @@ func TestWithoutDescriptorsAgreementIsNotKnown(t *testing.T) {
 	defer dir.Close()
 	var untrusted error
 	withoutFiles(t, func() { _, untrusted, err = from.Agreed() })
-	if untrusted != nil || !reconcile.OfMachine(err) {
+	if untrusted != nil || !loop.OfMachine(err) {
 		t.Errorf("nothing can be trusted: %v, %v", untrusted, err)
 	}
 }
@@ -98,7 +98,7 @@ func TestWithoutDescriptorsMetricsAreWaitedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		withoutFiles(t, func() { err = tap.listen(nil) })
-		if !reconcile.OfMachine(err) || !strings.Contains(err.Error(), "too many open files") {
+		if !loop.OfMachine(err) || !strings.Contains(err.Error(), "too many open files") {
 			t.Errorf("%s: %v", address, err)
 		}
 		if err := tap.listen(nil); err != nil {

@@ -15,7 +15,7 @@ import (
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/schemas"
 )
@@ -54,7 +54,7 @@ func controlVerb(of family.Family, c family.Control) verb.Verb {
 }
 
 // giveControl asks something of a run: it writes the control's document.
-func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f reconcile.Found, reason, by string) error {
+func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f loop.Found, reason, by string) error {
 	word, _, _ := strings.Cut(c.Use, " ")
 	v := b.ViewOf(f)
 	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Lang: b.Env.Lang, Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
@@ -92,7 +92,7 @@ func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, 
 }
 
 // writeControl makes a control's document durable.
-func writeControl(b *workspace.Workspace, f reconcile.Found, c family.Control, word string, members schemas.Object) (file string, err error) {
+func writeControl(b *workspace.Workspace, f loop.Found, c family.Control, word string, members schemas.Object) (file string, err error) {
 	body, err := schemas.Encode(members)
 	if err != nil {
 		return "", err

@@ -14,7 +14,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/faber"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
@@ -135,13 +135,13 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 	past := time.Now().Add(-time.Hour)
 	_ = filepath.WalkDir(root, func(name string, _ iofs.DirEntry, _ error) error { return os.Chtimes(name, past, past) })
 	moved := make(chan string, 100)
-	loop := reconcile.New(reconcile.Options{
+	l := loop.New(loop.Options{
 		Store:    store.New(countedDisk{fs.OS(root), c}, store.Options{}),
-		Families: []reconcile.Family{{Layout: layout.Faber{}, Machine: countedMachine{faber.New(), c}}},
+		Families: []loop.Family{{Layout: layout.Faber{}, Machine: countedMachine{faber.New(), c}}},
 		Facts: func(string) engine.Environment {
 			return engine.Environment{Config: engine.Config{Language: "en", Family: faber.DefaultConfig()}}
 		},
-		Observers: reconcile.Observers{{
+		Observers: loop.Observers{{
 			Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
 			Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
 		}},
@@ -152,7 +152,7 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = loop.Watch(ctx, watcher, func(int, int) {}) }()
+	go func() { defer close(done); _ = l.Watch(ctx, watcher, func(int, int) {}) }()
 	defer func() { cancel(); <-done; watcher.Close() }()
 	if event := <-moved; event != "request_opened" {
 		t.Fatalf("it began with %s", event)

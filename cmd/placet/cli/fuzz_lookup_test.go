@@ -13,7 +13,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/internal/badinput"
 	"placet/layout"
 )
@@ -68,7 +68,7 @@ func checkSaid(t *testing.T, err error, given int) {
 }
 
 // lookedAt is a settled workspace of both families.
-func lookedAt(t testing.TB) (*workspace.Workspace, []reconcile.Found) {
+func lookedAt(t testing.TB) (*workspace.Workspace, []loop.Found) {
 	root := t.TempDir()
 	tree := demoTree(t, 3)
 	tree["placet.toml"] = ""

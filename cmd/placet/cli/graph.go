@@ -13,7 +13,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 func graphVerb() verb.Verb {
@@ -217,7 +217,7 @@ func label(n engine.Node) string {
 // showTables shows the transition table of a family, of all for "".
 func showTables(b *workspace.Workspace, only string, mermaid bool) error {
 	data := map[string]any{}
-	families := slices.DeleteFunc(slices.Clone(b.Families), func(f reconcile.Family) bool { return only != "" && f.Machine.Family() != only })
+	families := slices.DeleteFunc(slices.Clone(b.Families), func(f loop.Family) bool { return only != "" && f.Machine.Family() != only })
 	for _, f := range families {
 		data[f.Machine.Family()] = f.Machine.Edges()
 	}

@@ -13,7 +13,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 // watchPlan draws a run, and again whenever the drawing is another one, until the context
 // ends. On a terminal the new drawing takes the place of the old one.
-func watchPlan(ctx context.Context, b *workspace.Workspace, f reconcile.Found, mermaid bool) error {
+func watchPlan(ctx context.Context, b *workspace.Workspace, f loop.Found, mermaid bool) error {
 	screen := newScreen(b.Env)
 	defer screen.leave()
 	for {
@@ -44,7 +44,7 @@ func watchPlan(ctx context.Context, b *workspace.Workspace, f reconcile.Found, m
 }
 
 // drawOnce is the drawing of a run as it stands.
-func drawOnce(b *workspace.Workspace, f reconcile.Found, mermaid bool) (string, error) {
+func drawOnce(b *workspace.Workspace, f loop.Found, mermaid bool) (string, error) {
 	v := b.ViewOf(f)
 	if err := b.FillPlan(&v); err != nil {
 		return "", err

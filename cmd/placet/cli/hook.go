@@ -21,7 +21,7 @@ import (
 	"placet/engine"
 	"placet/engine/ask"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -268,7 +268,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 		}
 	}
 	// The ask ends by its deadline, the hook a moment later whatever keeps the ask.
-	ended, err := a.Wait(h.Ctx, h.conf.Hook.Waits()+time.Minute, []reconcile.Found{f}, false)
+	ended, err := a.Wait(h.Ctx, h.conf.Hook.Waits()+time.Minute, []loop.Found{f}, false)
 	if h.Ctx.Err() != nil {
 		return o, h.takeBack(a, f)
 	}
@@ -282,7 +282,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 }
 
 // takeBack takes a question back about a call that its client has given up.
-func (h *hookCall) takeBack(a *workspace.Asks, f reconcile.Found) error {
+func (h *hookCall) takeBack(a *workspace.Asks, f loop.Found) error {
 	if st, _ := a.State(f); !st.IsFinal() {
 		if err := a.Withdraw(context.WithoutCancel(h.Ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
 			return err

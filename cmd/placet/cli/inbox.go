@@ -14,7 +14,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/templates"
 )
 
@@ -72,7 +72,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 
 // printWhole shows requests with all that it takes to answer them. rest are the
 // runs that are left out.
-func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []reconcile.Found) {
+func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.Found) {
 	uses := workspace.CountUses(b, open, rest)
 	for i, a := range open {
 		if i > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 )
 
@@ -49,7 +49,7 @@ func newMetrics() *metrics {
 
 // attach has a loop tell what it does. Every counter that there can be is there
 // from the start, so that a first transition shows as an increase.
-func (m *metrics) attach(o *reconcile.Options) {
+func (m *metrics) attach(o *loop.Options) {
 	moves := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "placet_transitions_total", Help: "Transitions committed, by the row of the family's table.",
 	}, []string{"family", "of", "event", "from", "to"})
@@ -68,7 +68,7 @@ func (m *metrics) attach(o *reconcile.Options) {
 		}
 		m.moves[name], m.refused[name], m.passes[name] = rows, refused.WithLabelValues(name), passes.WithLabelValues(name)
 	}
-	o.Observers = append(o.Observers, reconcile.Observer{Moved: m.moved, Committed: m.committed, Passed: m.passed})
+	o.Observers = append(o.Observers, loop.Observer{Moved: m.moved, Committed: m.committed, Passed: m.passed})
 }
 
 func (m *metrics) moved(run layout.Run, t engine.Transition) {

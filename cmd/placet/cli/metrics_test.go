@@ -19,16 +19,16 @@ import (
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/watch"
 	"placet/layout"
 )
 
 // metered are metrics attached to a loop of both families.
-func metered() (*metrics, reconcile.Options) {
+func metered() (*metrics, loop.Options) {
 	m := newMetrics()
-	o := reconcile.Options{Families: []reconcile.Family{
+	o := loop.Options{Families: []loop.Family{
 		{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
 	}}
 	m.attach(&o)
@@ -110,7 +110,7 @@ func TestCountingCostsNoMemory(t *testing.T) {
 
 func TestHowRunsStand(t *testing.T) {
 	m, _ := metered()
-	m.of(health{runs: reconcile.Standing{Families: map[string]reconcile.Count{
+	m.of(health{runs: loop.Standing{Families: map[string]loop.Count{
 		"faber": {Waiting: 2, HeldUp: 3, Live: 4, Final: 5, Requests: 2, Oldest: noon.Add(-90 * time.Minute)},
 		"afl":   {Requests: 7, Oldest: noon.Add(time.Hour)}, // a clock that is ahead
 	}}})
@@ -142,7 +142,7 @@ placet_waiting_requests{family="faber"} 2
 // Every difficulty has one word, and no other is 1 with it.
 func TestEveryDifficultyHasItsWord(t *testing.T) {
 	held := func(err error) health {
-		return health{runs: reconcile.Standing{Holding: []error{errors.New("else"), fmt.Errorf("cannot write x: %w", err)}}}
+		return health{runs: loop.Standing{Holding: []error{errors.New("else"), fmt.Errorf("cannot write x: %w", err)}}}
 	}
 	cases := map[string][]health{
 		"":                       {{}, held(errors.New("a machine's bug")), held(syscall.EACCES)},
@@ -156,7 +156,7 @@ func TestEveryDifficultyHasItsWord(t *testing.T) {
 		"no_file_events":         {{lacks: watch.Lacks{Events: true}}},
 		"watches_short":          {{lacks: watch.Lacks{Watches: true}}},
 		"folders_without_events": {{lacks: watch.Lacks{Folders: true}}},
-		"folders_unlisted":       {{runs: reconcile.Standing{Unlisted: true}}},
+		"folders_unlisted":       {{runs: loop.Standing{Unlisted: true}}},
 		"settings_unusable":      {{unusable: true}},
 		"settings_untrusted":     {{untrusted: true}},
 	}
@@ -191,8 +191,8 @@ func busy() *metrics {
 		o.Observers[0].Committed(run, engine.Plan{Writes: []engine.Document{{Path: "secret", Kind: layout.KindProblem}}}, time.Second)
 		o.Observers[0].Passed(run, time.Second)
 	}
-	return m.of(health{runs: reconcile.Standing{
-		Families: map[string]reconcile.Count{"faber": {Waiting: 1}, "afl": {}}, Holding: []error{errors.New("secret")},
+	return m.of(health{runs: loop.Standing{
+		Families: map[string]loop.Count{"faber": {Waiting: 1}, "afl": {}}, Holding: []error{errors.New("secret")},
 	}})
 }
 

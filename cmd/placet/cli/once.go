@@ -16,7 +16,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/exec"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store/fs"
 	"placet/templates"
 )
@@ -90,7 +90,7 @@ const mostRounds = 64
 
 // settleRuns settles what is there, then what the checks that were begun have come
 // to, and what was begun for databases, until none is begun any more.
-func settleRuns(ctx context.Context, b *workspace.Workspace) (reconcile.Report, error) {
+func settleRuns(ctx context.Context, b *workspace.Workspace) (loop.Report, error) {
 	moved := 0
 	for round := 1; ; round++ {
 		before := b.ChecksBegun.Load()
@@ -105,7 +105,7 @@ func settleRuns(ctx context.Context, b *workspace.Workspace) (reconcile.Report, 
 }
 
 // settledAll says what a pass over everything came to.
-func settledAll(b *workspace.Workspace, report reconcile.Report, made []transitionLine) error {
+func settledAll(b *workspace.Workspace, report loop.Report, made []transitionLine) error {
 	data := onceData{
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: made, Notes: report.Notes,

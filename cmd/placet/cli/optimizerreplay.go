@@ -15,8 +15,8 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/engine/optimizer"
-	"placet/engine/reconcile"
 	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/templates"
@@ -49,7 +49,7 @@ func (r replayed) in() bool { return r.Outcome == "inserted" || r.Outcome == "pr
 
 // auditRow is a run's row that its database does not have yet.
 type auditRow struct {
-	found reconcile.Found
+	found loop.Found
 	audit optimizer.Audit // that the row stands in
 	row   optimizer.Row
 }
@@ -115,7 +115,7 @@ func putBack(ctx context.Context, b *workspace.Workspace) []replayed {
 }
 
 // rowsOf are the rows of a run's audit.json, none where it cannot be read.
-func rowsOf(b *workspace.Workspace, f reconcile.Found) []auditRow {
+func rowsOf(b *workspace.Workspace, f loop.Found) []auditRow {
 	if _, ok := f.Family.Layout.File(f.Run, "audit.json"); !ok {
 		return nil
 	}

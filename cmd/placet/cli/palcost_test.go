@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/engine/pal"
-	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/store/memfs"
@@ -125,13 +125,13 @@ func beginCostly(t *testing.T, c *costs) (root string, moved chan string) {
 	past := time.Now().Add(-time.Hour)
 	_ = filepath.WalkDir(root, func(name string, _ iofs.DirEntry, _ error) error { return os.Chtimes(name, past, past) })
 	moved = make(chan string, 10000)
-	loop := reconcile.New(reconcile.Options{
+	l := loop.New(loop.Options{
 		Store:    store.New(countedDisk{fs.OS(root), c}, store.Options{Record: &memfs.Record{}}),
-		Families: []reconcile.Family{{Layout: layout.Pal{}, Machine: countedMachine{pal.New(), c}}},
+		Families: []loop.Family{{Layout: layout.Pal{}, Machine: countedMachine{pal.New(), c}}},
 		Facts: func(string) engine.Environment {
 			return engine.Environment{Config: engine.Config{Language: "en", Family: pal.DefaultConfig()}}
 		},
-		Observers: reconcile.Observers{{
+		Observers: loop.Observers{{
 			Moved:     func(_ layout.Run, tr engine.Transition) { moved <- tr.Event },
 			Committed: func(layout.Run, engine.Plan, time.Duration) { c.count("commit", "") },
 			Passed:    func(_ layout.Run, took time.Duration) { c.count("pass", took.String()) },
@@ -143,7 +143,7 @@ func beginCostly(t *testing.T, c *costs) (root string, moved chan string) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
-	go func() { defer close(over); _ = loop.Watch(ctx, watcher, func(int, int) {}) }()
+	go func() { defer close(over); _ = l.Watch(ctx, watcher, func(int, int) {}) }()
 	t.Cleanup(func() { cancel(); <-over; watcher.Close() })
 	for started := 0; started < 3; {
 		if await.Receive(t, "it starts", moved) == "started" {

@@ -9,7 +9,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 )
 
@@ -31,8 +31,8 @@ type refusal struct {
 const mostSaid = 10_000
 
 // attach has a loop tell the log what it commits.
-func (r *refusalLog) attach(o *reconcile.Options) {
-	o.Observers = append(o.Observers, reconcile.Observer{Committed: r.committed})
+func (r *refusalLog) attach(o *loop.Options) {
+	o.Observers = append(o.Observers, loop.Observer{Committed: r.committed})
 }
 
 // committed says which notes about answers a commit has written.

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"placet/cmd/placet/workspace"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/watch"
 )
@@ -24,7 +24,7 @@ type runCounts struct {
 // health is how a daemon is doing: what the counts are worked out of.
 type health struct {
 	at    time.Time
-	runs  reconcile.Standing
+	runs  loop.Standing
 	lacks watch.Lacks
 	// held: git is rewriting the tree. stopped: nothing more is written.
 	held, stopped bool

@@ -21,7 +21,7 @@ import (
 	"placet/cmd/placet/web"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/watch"
 )
 
@@ -57,7 +57,7 @@ type webServer struct {
 	listener net.Listener
 	server   *facade.Server
 	answer   http.Handler // of /metrics
-	loop     *reconcile.Loop
+	loop     *loop.Loop
 	// agentWait is how long an agent's call waits that does not say.
 	agentWait time.Duration
 	// ended notes that the workspace is not served any more, nil where it was not.
@@ -71,7 +71,7 @@ func newWebServer(w *console.Env, listen string) *webServer {
 }
 
 // attach implements server.
-func (s *webServer) attach(o *reconcile.Options) {
+func (s *webServer) attach(o *loop.Options) {
 	s.metrics.attach(o)
 	s.app.Attach(o)
 }

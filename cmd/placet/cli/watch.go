@@ -19,7 +19,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
 	"placet/templates"
@@ -62,7 +62,7 @@ func watchVerb() verb.Verb {
 // server is what a daemon answers others with, besides files.
 type server interface {
 	// attach has a loop report to the server what it does.
-	attach(o *reconcile.Options)
+	attach(o *loop.Options)
 	// listen takes the address. Whoever asks from now on waits for serve.
 	listen(b *workspace.Workspace) error
 	// serve answers until close, and says where.
@@ -73,7 +73,7 @@ type server interface {
 // noServer answers nobody.
 type noServer struct{}
 
-func (noServer) attach(*reconcile.Options)                                {}
+func (noServer) attach(*loop.Options)                                     {}
 func (noServer) listen(*workspace.Workspace) error                        { return nil }
 func (noServer) serve(*workspace.Workspace, *watch.Watcher, *slog.Logger) {}
 func (noServer) close()                                                   {}
@@ -89,7 +89,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 		log = slog.New(console.NewJSONLogHandler(w.Err))
 	}
 	var announcer workspace.Announcer
-	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*reconcile.Options){(&refusalLog{log: log}).attach, t.attach, announcer.Attach}, Live: true, Cached: true, Remembers: true, Acts: true}
+	s := workspace.Setup{Log: log, Moved: moves.moved, Attach: []func(*loop.Options){(&refusalLog{log: log}).attach, t.attach, announcer.Attach}, Live: true, Cached: true, Remembers: true, Acts: true}
 	var b *workspace.Workspace
 	unlock := func() {}
 	defer func() { unlock() }()
@@ -145,7 +145,7 @@ func serveWorkspace(ctx context.Context, w *console.Env, asJSON bool, watches in
 // begin takes the steps of a start in their order, each until it succeeds: a machine in
 // trouble is waited for. What a person must change ends the start.
 func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
-	return reconcile.Persist(ctx, log, func() error {
+	return loop.Persist(ctx, log, func() error {
 		for ; len(steps) > 0; steps = steps[1:] {
 			if err := steps[0](); err != nil {
 				return err
@@ -154,7 +154,7 @@ func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
 		return nil
 	}, func(err error) bool {
 		var p *console.Problem
-		return errors.As(err, &p) && !reconcile.OfMachine(err)
+		return errors.As(err, &p) && !loop.OfMachine(err)
 	})
 }
 

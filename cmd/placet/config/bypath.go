@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/templates"
 )
@@ -54,7 +54,7 @@ type above struct {
 // paths. What cannot be read may have been about it, and is an error.
 func agreedUnder(stateHome, path string) (list []Trusted, err error) {
 	dir, err := statedir.OpenSpelled(stateHome, path)
-	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !reconcile.OfMachine(err) {
+	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !loop.OfMachine(err) {
 		dir, err = unusable.OpenExposed()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func (s *Settings) tellAbove() {
 // have been about it, and is an error.
 func (from Sources) ofPath() (p pathTrust, err error) {
 	dir, err := statedir.OpenPath(from.StateHome, from.Workspace)
-	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !reconcile.OfMachine(err) {
+	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !loop.OfMachine(err) {
 		return from.ofExposed(unusable), nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,7 +19,7 @@ import (
 	"placet/engine"
 	"placet/engine/exec"
 	"placet/engine/facade/notify"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/templates"
 )
@@ -231,7 +231,7 @@ func (from Sources) Agreed() (t TrustFile, problem, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return TrustFile{SchemaVersion: 1}, nil, nil
 	}
-	if reconcile.OfMachine(err) {
+	if loop.OfMachine(err) {
 		return TrustFile{}, nil, err
 	}
 	if err != nil {

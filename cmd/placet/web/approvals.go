@@ -10,8 +10,8 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
+	"placet/engine/loop"
 	"placet/engine/nemawashi"
-	"placet/engine/reconcile"
 	"placet/engine/run"
 )
 
@@ -148,7 +148,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 
 // steeredBefore reports whether an accepted answer of an action has a key. A key stands for
 // one answer alone.
-func (a *App) steeredBefore(v *workspace.Workspace, f reconcile.Found, key string, r workspace.Reply) (bool, error) {
+func (a *App) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r workspace.Reply) (bool, error) {
 	st, _ := v.ActionState(f)
 	if !slices.Contains(st.IdempotencyKeys, key) {
 		return false, nil

@@ -12,16 +12,16 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
 )
 
 // Attach has a loop report its commits and the progress of workers to the app, and keep what
 // callers made of runs.
-func (a *App) Attach(o *reconcile.Options) {
+func (a *App) Attach(o *loop.Options) {
 	o.Viewed = true
-	o.Observers = append(o.Observers, reconcile.Observer{
+	o.Observers = append(o.Observers, loop.Observer{
 		Committed: func(run layout.Run, plan engine.Plan, _ time.Duration) { a.committed(run, plan) },
 		Progressed: func(run layout.Run, path string, p engine.Progress) {
 			a.events.Publish(progressEvent(run, path, p, time.Now()))
@@ -147,7 +147,7 @@ func (a *App) document(run layout.Run, rel string) engine.Document {
 	}
 	for _, f := range a.b.Families {
 		if f.Layout.Name() == run.Family {
-			return a.b.ReadDocument(reconcile.Found{Run: run, Family: f}, rel)
+			return a.b.ReadDocument(loop.Found{Run: run, Family: f}, rel)
 		}
 	}
 	return engine.Document{Path: rel, Err: engine.ErrAbsent}

@@ -13,8 +13,8 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
+	"placet/engine/loop"
 	"placet/engine/nemawashi"
-	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -163,7 +163,7 @@ func (a *App) beginAction(c *facade.Call) (int, any, error) {
 // registered waits until an action is registered, and its state as done says; ok is false
 // where it is not in time. The error is a problem with the words of the note that stands in
 // the way of that.
-func (a *App) registered(ctx context.Context, v *workspace.Workspace, f reconcile.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool, err error) {
+func (a *App) registered(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool, err error) {
 	wait := a.waiters.add(f.Run, func(engine.Document) bool { return true })
 	defer a.waiters.remove(wait)
 	for {
@@ -183,7 +183,7 @@ func (a *App) registered(ctx context.Context, v *workspace.Workspace, f reconcil
 
 // hasState waits for the state of an action that a call is about. Without one there is
 // nothing that a command could move.
-func (a *App) hasState(ctx context.Context, v *workspace.Workspace, f reconcile.Found) (nemawashi.State, error) {
+func (a *App) hasState(ctx context.Context, v *workspace.Workspace, f loop.Found) (nemawashi.State, error) {
 	st, ok, err := a.registered(ctx, v, f, func(nemawashi.State) bool { return true })
 	if !ok && err == nil {
 		err = facade.Refuse(http.StatusConflict, "no_draft", "the action is not registered yet: there is no draft that can be used")
@@ -192,7 +192,7 @@ func (a *App) hasState(ctx context.Context, v *workspace.Workspace, f reconcile.
 }
 
 // actionID is the number of an action.
-func actionID(f reconcile.Found) int {
+func actionID(f loop.Found) int {
 	id, _ := strconv.Atoi(f.Run.ID) // the layout lets nothing else be one
 	return id
 }
@@ -207,7 +207,7 @@ func invalidBody(err error) error {
 }
 
 // actionNamed is the action of a number.
-func actionNamed(v *workspace.Workspace, number string) (reconcile.Found, error) {
+func actionNamed(v *workspace.Workspace, number string) (loop.Found, error) {
 	if layout.IsNemawashiID(number) {
 		for _, f := range v.Actions() {
 			if f.Run.ID == number {
@@ -215,7 +215,7 @@ func actionNamed(v *workspace.Workspace, number string) (reconcile.Found, error)
 			}
 		}
 	}
-	return reconcile.Found{}, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; GET /api/v1/history lists them", console.OneLine(number)))
+	return loop.Found{}, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; GET /api/v1/history lists them", console.OneLine(number)))
 }
 
 // requestApproval has a person asked.
@@ -250,7 +250,7 @@ func wrongStatus(st nemawashi.State) error {
 }
 
 // actionState is the state of an action. Of a state that cannot be read it says so.
-func actionState(v *workspace.Workspace, f reconcile.Found) nemawashi.State {
+func actionState(v *workspace.Workspace, f loop.Found) nemawashi.State {
 	st, ok := v.ActionState(f)
 	if !ok {
 		st.Status = "unknown"
@@ -258,13 +258,13 @@ func actionState(v *workspace.Workspace, f reconcile.Found) nemawashi.State {
 	return st
 }
 
-func askedOf(f reconcile.Found, st nemawashi.State) asked {
+func askedOf(f loop.Found, st nemawashi.State) asked {
 	return asked{nemawashi.ThreadID(actionID(f)), st.ApprovalRequestID, st.Status, actionID(f), st.Slack}
 }
 
 // command gives an action a command, and returns its receipt: nil where there is none yet
 // when the call has waited long enough.
-func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspace, f reconcile.Found, command schemas.Object) (*nemawashi.IntakeReceipt, error) {
+func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspace, f loop.Found, command schemas.Object) (*nemawashi.IntakeReceipt, error) {
 	body, err := schemas.Encode(append(command, schemas.Member{Name: "actor", Value: map[string]string{"user": c.Who.User, "source": c.Who.Source}}))
 	if err != nil {
 		return nil, err
@@ -299,7 +299,7 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 // intakeID names the folder of a command by the thread, its revision, the command's name and
 // its document. The same command in the same state of the action is one; what was refused may
 // be tried again, since more than the action decides about it.
-func intakeID(v *workspace.Workspace, f reconcile.Found, command schemas.Object, body []byte) string {
+func intakeID(v *workspace.Workspace, f loop.Found, command schemas.Object, body []byte) string {
 	st, _ := v.ActionState(f)
 	seed := fmt.Sprintf("%s\n%d\n%s\n%s", nemawashi.ThreadID(actionID(f)), st.Revision, command.Get("command"), body)
 	for {
@@ -312,7 +312,7 @@ func intakeID(v *workspace.Workspace, f reconcile.Found, command schemas.Object,
 }
 
 // refusedCommand is why a command was refused. One that asks anew names what is asked.
-func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f reconcile.Found, rc *nemawashi.IntakeReceipt) error {
+func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f loop.Found, rc *nemawashi.IntakeReceipt) error {
 	p := facade.Refuse(http.StatusConflict, string(rc.Code), console.OneLine(string(rc.Reason))).With("state", rc.Status)
 	if rc.Code == nemawashi.OverrideNeedsApproval {
 		st, _ := a.until(ctx, v, f, func(st nemawashi.State) bool { return st.Status != nemawashi.Drafted })
@@ -323,7 +323,7 @@ func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f reco
 
 // until waits until the state of an action is as done says; ok is false where it is not in
 // time.
-func (a *App) until(ctx context.Context, v *workspace.Workspace, f reconcile.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
+func (a *App) until(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
 	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return d.Path == f.Run.State })
 	defer a.waiters.remove(wait)
 	for {
@@ -390,12 +390,12 @@ func executeCommand(c *facade.Call, v *workspace.Workspace, body execution) (sch
 	return append(command, schemas.Member{Name: "calendar", Value: body.Calendar}), nil
 }
 
-func jobOf(f reconcile.Found, st nemawashi.State, job schemas.OrNull) carriedOut {
+func jobOf(f loop.Found, st nemawashi.State, job schemas.OrNull) carriedOut {
 	return carriedOut{job, st.Status, nemawashi.ThreadID(actionID(f)), actionID(f)}
 }
 
 // awaitJob waits for the end of a job, "" for the newest.
-func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f reconcile.Found, job string) (int, any, error) {
+func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f loop.Found, job string) (int, any, error) {
 	st, ended := a.until(ctx, v, f, func(st nemawashi.State) bool {
 		return st.Status != nemawashi.Executing && (st.Status != nemawashi.Approved || !v.Settings.Nemawashi.ExecuteOnApprove)
 	})

@@ -16,7 +16,7 @@ import (
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 // requestList is the inbox, a page of it.
@@ -68,23 +68,23 @@ func openIn(s workspace.Summary, typ string) (open []engine.OpenRequest) {
 }
 
 // lookAt looks at runs for a call, and leaves out what its caller may not see.
-func lookAt(v *workspace.Workspace, c *facade.Call, found []reconcile.Found, all bool) workspace.Summary {
+func lookAt(v *workspace.Workspace, c *facade.Call, found []loop.Found, all bool) workspace.Summary {
 	s := v.LookAtRuns(found, all)
 	s.KeepFamilies(v, c.Who.Sees)
 	return s
 }
 
 // narrowed are the runs that a call is about, of those that its caller may see.
-func narrowed(v *workspace.Workspace, c *facade.Call) ([]reconcile.Found, error) {
+func narrowed(v *workspace.Workspace, c *facade.Call) ([]loop.Found, error) {
 	found := v.Runs()
 	if name := c.Text("run"); name != "" {
-		found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Key().String() != name })
+		found = slices.DeleteFunc(found, func(f loop.Found) bool { return f.Key().String() != name })
 	}
 	family := c.Text("family")
 	if err := knownFamily(v, family); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(found, func(f reconcile.Found) bool {
+	return slices.DeleteFunc(found, func(f loop.Found) bool {
 		return !c.Who.Sees(f.Run.Family) || family != "" && f.Run.Family != family
 	}), nil
 }

@@ -11,7 +11,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/schemas"
 )
 
@@ -55,12 +55,12 @@ type listedRun struct {
 }
 
 // runKey sorts the runs as they are found: by family, then by the place of their state.
-func runKey(v *workspace.Workspace, f reconcile.Found) []string {
+func runKey(v *workspace.Workspace, f loop.Found) []string {
 	return []string{fmt.Sprintf("%02d", slices.Index(v.FamilyNames(), f.Run.Family)), f.Run.State}
 }
 
 // runNamed is the run of a path, by its whole name.
-func runNamed(v *workspace.Workspace, c *facade.Call) (reconcile.Found, error) {
+func runNamed(v *workspace.Workspace, c *facade.Call) (loop.Found, error) {
 	family, id := c.Values["family"], c.Values["id"]
 	if c.Who.Sees(family) {
 		for _, f := range v.Runs() {
@@ -69,7 +69,7 @@ func runNamed(v *workspace.Workspace, c *facade.Call) (reconcile.Found, error) {
 			}
 		}
 	}
-	return reconcile.Found{}, facade.Deny(http.StatusNotFound, "not_found", "page.no.run", "name", strconv.Quote(console.OneLine(family+"/"+id)))
+	return loop.Found{}, facade.Deny(http.StatusNotFound, "not_found", "page.no.run", "name", strconv.Quote(console.OneLine(family+"/"+id)))
 }
 
 // getRun answers with one run.

@@ -16,8 +16,8 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
+	"placet/engine/loop"
 	"placet/engine/nemawashi"
-	"placet/engine/reconcile"
 	"placet/engine/slack"
 	"placet/templates"
 )
@@ -409,7 +409,7 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 
 // reply answers what somebody wrote in the thread of an action. Slack repeats it until the
 // answer is on disk.
-func (a *App) reply(ctx context.Context, v *workspace.Workspace, f reconcile.Found, e slack.Event) (int, any, error) {
+func (a *App) reply(ctx context.Context, v *workspace.Workspace, f loop.Found, e slack.Event) (int, any, error) {
 	looks, stop := context.WithTimeout(ctx, slackLooks)
 	defer stop()
 	for {
@@ -427,7 +427,7 @@ func (a *App) reply(ctx context.Context, v *workspace.Workspace, f reconcile.Fou
 
 // tryReply answers a reply as the action is now. waits says that another answer has to be
 // taken first.
-func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f reconcile.Found, e slack.Event) (waits bool, err error) {
+func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found, e slack.Event) (waits bool, err error) {
 	m := e.Event
 	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
 	st, is := v.ActionState(f)

@@ -13,8 +13,8 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/engine/nemawashi"
-	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/layout"
@@ -120,13 +120,13 @@ func (b *Workspace) Threads(fits func(nemawashi.State) bool) []Thread {
 }
 
 // Actions are the actions of nemawashi.
-func (b *Workspace) Actions() []reconcile.Found {
-	return slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool { return f.Run.Family != "nemawashi" })
+func (b *Workspace) Actions() []loop.Found {
+	return slices.DeleteFunc(b.Runs(), func(f loop.Found) bool { return f.Run.Family != "nemawashi" })
 }
 
 // ActionState is the state of an action as a pass would judge it; ok is false where it has
 // none that can be used.
-func (b *Workspace) ActionState(f reconcile.Found) (st nemawashi.State, ok bool) {
+func (b *Workspace) ActionState(f loop.Found) (st nemawashi.State, ok bool) {
 	snap, err := b.SettledRun(f, false)
 	if err != nil {
 		return st, false
@@ -136,7 +136,7 @@ func (b *Workspace) ActionState(f reconcile.Found) (st nemawashi.State, ok bool)
 
 // ChangedFile is a file of an action that is not as it was registered, "" where all are, or
 // the run is no action. What placet itself wrote and can write again may be gone.
-func (b *Workspace) ChangedFile(f reconcile.Found) string {
+func (b *Workspace) ChangedFile(f loop.Found) string {
 	if f.Run.Family != "nemawashi" {
 		return ""
 	}
@@ -160,7 +160,7 @@ func draftName(version int) string { return fmt.Sprintf("drafts/v%d.md", version
 
 // ActionNote is what the note says that keeps an action from being registered, or its draft
 // or its state from being used; "" where none stands.
-func (b *Workspace) ActionNote(f reconcile.Found) string {
+func (b *Workspace) ActionNote(f loop.Found) string {
 	for _, name := range []string{"state.json", "action.json", draftName(1)} {
 		if d := b.ReadDocument(f, name+layout.ProblemSuffix); d.Present() {
 			return engine.NoteBody(string(d.Body))
@@ -170,7 +170,7 @@ func (b *Workspace) ActionNote(f reconcile.Found) string {
 }
 
 // actionDraft is the beginning of the draft in force.
-func (b *Workspace) actionDraft(f reconcile.Found, st nemawashi.State) string {
+func (b *Workspace) actionDraft(f loop.Found, st nemawashi.State) string {
 	text := st.Summary
 	if n := len(st.Drafts); n > 0 {
 		text = string(b.ReadDocument(f, draftName(n)).Body)
@@ -182,7 +182,7 @@ func (b *Workspace) actionDraft(f reconcile.Found, st nemawashi.State) string {
 }
 
 // ActionEvents are the events of an action's audit, oldest first.
-func (b *Workspace) ActionEvents(f reconcile.Found) []nemawashi.Event {
+func (b *Workspace) ActionEvents(f loop.Found) []nemawashi.Event {
 	list := []nemawashi.Event{}
 	journal, _ := f.Family.Layout.File(f.Run, "events.jsonl")
 	journal.End, journal.Limit = 0, layout.LimitState // all of it
@@ -197,7 +197,7 @@ func (b *Workspace) ActionEvents(f reconcile.Found) []nemawashi.Event {
 
 // WriteCommand gives an action a command, in an intake folder of a name. The same command
 // in the same place is there already.
-func (b *Workspace) WriteCommand(f reconcile.Found, id string, body []byte) (file string, err error) {
+func (b *Workspace) WriteCommand(f loop.Found, id string, body []byte) (file string, err error) {
 	doc := engine.Document{Path: path.Join(f.Run.Dir, "intake", id, "command.json"), Body: body}
 	err = b.put(doc, "")
 	if errors.Is(err, store.ErrConflict) && bytes.Equal(b.ReadDocument(f, "intake/"+id+"/command.json").Body, body) {
@@ -211,7 +211,7 @@ func (b *Workspace) WriteCommand(f reconcile.Found, id string, body []byte) (fil
 
 // CommandReceipt is what became of a command: its receipt, if this machine wrote it, or what
 // the note beside it says; nil and "" where nothing has yet.
-func (b *Workspace) CommandReceipt(f reconcile.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
+func (b *Workspace) CommandReceipt(f loop.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
 	seen, err := b.Loop.Look(f)
 	if d := seen.Snap.In("intake/" + id + "/receipt.json"); err == nil && d.IssuedHere() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {
 		return rc, ""

@@ -18,7 +18,7 @@ import (
 	"placet/engine/facade"
 	"placet/engine/facade/mcp"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -167,7 +167,7 @@ func (g *Agent) Ask(ctx context.Context, q mcp.Question) (id string, err error) 
 const openTime = 2 * time.Second
 
 // awaitOpen waits until a new ask is open, or a while. The error says why it cannot be asked.
-func (g *Agent) awaitOpen(ctx context.Context, f reconcile.Found) error {
+func (g *Agent) awaitOpen(ctx context.Context, f loop.Found) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	for {
@@ -205,7 +205,7 @@ func (g *Agent) IsOf(q mcp.Question, id string) bool {
 }
 
 // ask finds an ask that somebody has asked.
-func (g *Agent) ask(id string) (f reconcile.Found, st ask.State, err error) {
+func (g *Agent) ask(id string) (f loop.Found, st ask.State, err error) {
 	if !g.Who.Sees("ask") {
 		return f, st, g.may("look for an answer", facade.Read)
 	}
@@ -286,7 +286,7 @@ func titleOf(st ask.State) string {
 }
 
 // held says what keeps an open ask from its answer besides that nobody has given it.
-func (g *Agent) held(f reconcile.Found) string {
+func (g *Agent) held(f loop.Found) string {
 	var all []string
 	for _, n := range g.ViewOf(f).Notes {
 		all = append(all, console.OneLine(n.Path+": "+n.Text))
@@ -319,7 +319,7 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 	if family != "" && (!v.Serves(family) || !g.Who.Sees(family)) {
 		return list, fmt.Errorf("there is no family %q here: there are %s", console.OneLine(family), strings.Join(slices.DeleteFunc(v.FamilyNames(), func(f string) bool { return !g.Who.Sees(f) }), ", "))
 	}
-	found := slices.DeleteFunc(v.Runs(), func(f reconcile.Found) bool {
+	found := slices.DeleteFunc(v.Runs(), func(f loop.Found) bool {
 		return !g.Who.Sees(f.Run.Family) || family != "" && f.Run.Family != family
 	})
 	s := v.LookAtRuns(found, false)

@@ -7,7 +7,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/ask"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 )
 
@@ -17,7 +17,7 @@ import (
 
 // want has the answer to an ask told only where it was given to this question, here and to
 // whoever waits for it later.
-func (a *Asks) want(f reconcile.Found, asked ask.Asked) {
+func (a *Asks) want(f loop.Found, asked ask.Asked) {
 	a.mu.Lock()
 	a.wanted[f.Run.ID] = asked
 	a.mu.Unlock()
@@ -27,7 +27,7 @@ func (a *Asks) want(f reconcile.Found, asked ask.Asked) {
 }
 
 // keepAsked records what was asked. Without a state folder nobody knows later.
-func (a *Asks) keepAsked(f reconcile.Found, asked ask.Asked) error {
+func (a *Asks) keepAsked(f loop.Found, asked ask.Asked) error {
 	if a.StateDir == nil {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (b *Workspace) differsFromRecord(st ask.State) ask.Difference {
 }
 
 // unlike is the error of an ask that is another than was asked here.
-func (a *Asks) unlike(f reconcile.Found, there ask.Ask, d ask.Difference) error {
+func (a *Asks) unlike(f loop.Found, there ask.Ask, d ask.Difference) error {
 	name := console.Brief(f.Key())
 	switch {
 	case d.File != "":
@@ -92,7 +92,7 @@ func (a *Asks) unlike(f reconcile.Found, there ask.Ask, d ask.Difference) error 
 
 // join has the caller wait for what is asked under its key already. The error says why its
 // answer is none to what the caller asks.
-func (a *Asks) join(f reconcile.Found, asked ask.Ask, there previous) error {
+func (a *Asks) join(f loop.Found, asked ask.Ask, there previous) error {
 	switch d := asked.Joins(there.Ask, artifactBefore(a, &asked, there.edited)); {
 	case d.IsQuestion():
 		return console.Usage("workspace.ask.other", "key", quotedKey(asked), "question", OtherQuestion{there.Ask}).Try("workspace.ask.other.try")

@@ -16,7 +16,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/ask"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/engine/watch"
@@ -77,7 +77,7 @@ func (l *foundRuns) drop(run layout.Run) {
 // OpenAsks opens the workspace to ask people.
 func OpenAsks(ctx context.Context, w *console.Env) (*Asks, error) {
 	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1), changed: make(chan struct{}), wanted: map[string]ask.Asked{}}
-	b, err := Open(w, Setup{Family: "ask", Live: true, Remembers: true, Attach: []func(*reconcile.Options){func(o *reconcile.Options) {
+	b, err := Open(w, Setup{Family: "ask", Live: true, Remembers: true, Attach: []func(*loop.Options){func(o *loop.Options) {
 		for i := range o.Families {
 			a.asks.Family, o.Families[i].Layout = o.Families[i].Layout, a.asks
 		}
@@ -106,20 +106,20 @@ func (a *Asks) wake() {
 }
 
 // Find returns the ask of an id, which need not exist.
-func (a *Asks) Find(id string) (reconcile.Found, error) {
+func (a *Asks) Find(id string) (loop.Found, error) {
 	run, ok := a.asks.At(path.Join(a.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))
 	if !ok {
-		return reconcile.Found{}, console.Usage("workspace.ask.id", "id", strconv.Quote(console.OneLine(id))).Try("workspace.asks.try")
+		return loop.Found{}, console.Usage("workspace.ask.id", "id", strconv.Quote(console.OneLine(id))).Try("workspace.asks.try")
 	}
 	if a.asks.add(run) && a.serves.Load() {
 		a.wake()
 	}
-	return reconcile.Found{Run: run, Family: a.Families[0]}, nil
+	return loop.Found{Run: run, Family: a.Families[0]}, nil
 }
 
 // State is the state of an ask as a pass would judge it. ok is false where it has none that
 // may be told to whoever waits: see [Workspace.AskState] and [Asks.Refused].
-func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) {
+func (a *Asks) State(f loop.Found) (st ask.State, ok bool) {
 	if j := a.judgeAsk(f); j.Begun && !j.Changed && a.differs(j.State).IsNone() {
 		return j.State, true
 	}
@@ -129,14 +129,14 @@ func (a *Asks) State(f reconcile.Found) (st ask.State, ok bool) {
 // AskState is the state of an ask in a workspace that is looked at. ok is false where it has
 // none that counts, or is another question than was asked here: state.json alone is what
 // anybody may have written, or may have been written for what was asked here before.
-func (b *Workspace) AskState(f reconcile.Found) (st ask.State, ok bool) {
+func (b *Workspace) AskState(f loop.Found) (st ask.State, ok bool) {
 	if j := b.judgeAsk(f); j.Begun && !j.Changed && b.differsFromRecord(j.State).IsNone() {
 		return j.State, true
 	}
 	return st, false
 }
 
-func (b *Workspace) judgeAsk(f reconcile.Found) ask.Judged {
+func (b *Workspace) judgeAsk(f loop.Found) ask.Judged {
 	snap, err := b.SettledRun(f, false)
 	if err != nil {
 		return ask.Judged{}
@@ -223,10 +223,10 @@ func (a *Asks) Serve(ctx context.Context) {
 func (a *Asks) keepOpen(people *AskAnnouncer) (open []ask.State) {
 	runs, _ := a.asks.Runs(nil)
 	for _, r := range runs {
-		f := reconcile.Found{Run: r, Family: a.Families[0]}
+		f := loop.Found{Run: r, Family: a.Families[0]}
 		st, begun := a.State(f)
 		if begun {
-			people.Asked([]reconcile.Found{f}, []ask.State{st})
+			people.Asked([]loop.Found{f}, []ask.State{st})
 		}
 		if !st.IsFinal() && (begun || a.IsAsked(f)) {
 			open = append(open, st)
@@ -282,7 +282,7 @@ func (a *Asks) CountOpen(most int) (open int) {
 		if open == most {
 			break
 		}
-		if a.Loop.Summarize(reconcile.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
+		if a.Loop.Summarize(loop.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
 			open++
 		}
 	}
@@ -291,7 +291,7 @@ func (a *Asks) CountOpen(most int) (open int) {
 
 // Create writes a document of an ask that must not be there. created is false where
 // another one is.
-func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool, err error) {
+func (a *Asks) Create(f loop.Found, name string, body []byte) (created bool, err error) {
 	kind, _ := layout.Ask{}.File(f.Run, name)
 	defer a.wake()
 	defer a.asks.add(f.Run)
@@ -303,10 +303,10 @@ func (a *Asks) Create(f reconcile.Found, name string, body []byte) (created bool
 }
 
 // IsAsked reports whether a question stands under an id.
-func (a *Asks) IsAsked(f reconcile.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
+func (a *Asks) IsAsked(f loop.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
 
 // Refused says why a question is not asked, nil where it is, or will be.
-func (a *Asks) Refused(f reconcile.Found) error {
+func (a *Asks) Refused(f loop.Found) error {
 	switch j := a.judgeAsk(f); {
 	case j.Begun:
 		d := a.differs(j.State)
@@ -329,7 +329,7 @@ func (a *Asks) Refused(f reconcile.Found) error {
 }
 
 // TakeBack takes a question back that somebody has asked, and that has no answer.
-func (a *Asks) TakeBack(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
+func (a *Asks) TakeBack(ctx context.Context, f loop.Found, w ask.Withdraw) error {
 	switch st, begun := a.State(f); {
 	case w.Reason == "":
 		return console.Usage("workspace.withdraw.reason", "ask", console.Brief(f.Key())).Try("workspace.withdraw.reason.try")
@@ -342,7 +342,7 @@ func (a *Asks) TakeBack(ctx context.Context, f reconcile.Found, w ask.Withdraw) 
 }
 
 // awaitEnd waits five seconds for an ask that was taken back to end.
-func (a *Asks) awaitEnd(ctx context.Context, f reconcile.Found) (st ask.State) {
+func (a *Asks) awaitEnd(ctx context.Context, f loop.Found) (st ask.State) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
@@ -353,7 +353,7 @@ func (a *Asks) awaitEnd(ctx context.Context, f reconcile.Found) (st ask.State) {
 }
 
 // Withdraw takes a question back, for another ask if one is named.
-func (a *Asks) Withdraw(ctx context.Context, f reconcile.Found, w ask.Withdraw) error {
+func (a *Asks) Withdraw(ctx context.Context, f loop.Found, w ask.Withdraw) error {
 	name := console.Brief(f.Key())
 	body, err := schemas.Encode(w)
 	if err = cmp.Or(err, schemas.Decode("ask/withdraw", "withdraw.json", body, &w)); err != nil {

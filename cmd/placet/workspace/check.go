@@ -8,7 +8,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/templates"
@@ -107,7 +107,7 @@ type heldFile struct {
 
 // addUnreadable adds to a view the files that may still be being written, and as
 // findings those that cannot be and that nobody can read.
-func (v *View) addUnreadable(seen reconcile.Seen) {
+func (v *View) addUnreadable(seen loop.Seen) {
 	add := func(h engine.PendingFile, why string) {
 		if !slices.ContainsFunc(v.held, func(x heldFile) bool { return x.Path == h.Path }) {
 			v.held = append(v.held, heldFile{h, why})

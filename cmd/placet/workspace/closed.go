@@ -7,14 +7,14 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/templates"
 )
 
 // RequestAt is a request of a run, open or closed.
 type RequestAt struct {
-	Found reconcile.Found
+	Found loop.Found
 	ID    string
 }
 
@@ -49,7 +49,7 @@ func findRequest(b *Workspace, arg string) (RequestAt, error) {
 
 // requestsNamed are the requests of some runs whose id a word is, or else shortens,
 // sorted by run. A request may be asked before its folder is written.
-func requestsNamed(b *Workspace, found []reconcile.Found, word string) []RequestAt {
+func requestsNamed(b *Workspace, found []loop.Found, word string) []RequestAt {
 	var all []RequestAt
 	for _, f := range found {
 		for _, id := range requestFolders(b, f) {
@@ -70,7 +70,7 @@ func requestsNamed(b *Workspace, found []reconcile.Found, word string) []Request
 }
 
 // requestFolders are the ids of the requests that have a folder in a run.
-func requestFolders(b *Workspace, f reconcile.Found) (ids []string) {
+func requestFolders(b *Workspace, f loop.Found) (ids []string) {
 	entries, err := b.Store.List(f.Run.Dir + "/" + layout.RequestsDir)
 	if err != nil {
 		b.Env.Note("workspace.unlisted", "run", console.Brief(f.Key()), "error", err)

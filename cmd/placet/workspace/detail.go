@@ -9,7 +9,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -48,7 +48,7 @@ type ClosedData struct {
 }
 
 // OpenDataOf is all that is known of an open request.
-func (b *Workspace) OpenDataOf(f reconcile.Found, a engine.OpenRequest) OpenData {
+func (b *Workspace) OpenDataOf(f loop.Found, a engine.OpenRequest) OpenData {
 	d := OpenData{OpenRequest: b.Describe(a)}
 	d.Context, d.Artifacts = b.shown(f, a.Request)
 	return d
@@ -65,7 +65,7 @@ func (b *Workspace) ClosedDataOf(at RequestAt) ClosedData {
 }
 
 // shown is what request.json shows besides its question.
-func (b *Workspace) shown(f reconcile.Found, request string) (context schemas.Raw, files []ArtifactLine) {
+func (b *Workspace) shown(f loop.Found, request string) (context schemas.Raw, files []ArtifactLine) {
 	d := readRequestFile(b, f, request, "request.json", layout.KindRequest)
 	q, err := gate.ReadRequest(d.Path, d.Body)
 	if !d.Present() || err != nil {
@@ -109,7 +109,7 @@ func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
 	}
 	found := b.Runs()
 	if both {
-		found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Key().String() != run })
+		found = slices.DeleteFunc(found, func(f loop.Found) bool { return f.Key().String() != run })
 	}
 	if !layout.IsRequestID(id) {
 		found = nil
@@ -145,7 +145,7 @@ func (b *Workspace) OpenRequestAt(at RequestAt) (t Request, open bool) {
 }
 
 // ClosedRequests are the requests of some runs that have their receipt, the newest first.
-func (b *Workspace) ClosedRequests(found []reconcile.Found) []ClosedLine {
+func (b *Workspace) ClosedRequests(found []loop.Found) []ClosedLine {
 	list := []ClosedLine{}
 	for _, f := range found {
 		for _, id := range requestFolders(b, f) {

@@ -14,7 +14,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/ask"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -157,10 +157,10 @@ func (x *NewAsk) check(a *Asks, id string, body []byte, now time.Time) (ask.Ask,
 }
 
 // Create makes the ask, or joins the one of the same key.
-func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
+func (x *NewAsk) Create(ctx context.Context, a *Asks) (loop.Found, error) {
 	body, err := x.document()
 	if err != nil {
-		return reconcile.Found{}, err
+		return loop.Found{}, err
 	}
 	for try := 0; ; try++ {
 		f, err := a.Find(x.name(a, try))
@@ -200,7 +200,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (reconcile.Found, error) {
 }
 
 // previous is what is asked under an id: what was registered, or else what its file says.
-func (a *Asks) previous(f reconcile.Found, now time.Time) (there previous, ok bool) {
+func (a *Asks) previous(f loop.Found, now time.Time) (there previous, ok bool) {
 	if j := a.judgeAsk(f); j.Begun {
 		return previous{j.State.Ask, engine.Digest(j.State.AskDigest), j.State.Edited()}, true
 	}

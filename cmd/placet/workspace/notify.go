@@ -18,7 +18,7 @@ import (
 	"placet/engine/facade"
 	"placet/engine/facade/notify"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -27,14 +27,14 @@ import (
 // Announcer has people told of the requests of a workspace.
 type Announcer struct {
 	b        *Workspace
-	families map[string]reconcile.Family
+	families map[string]loop.Family
 	notifier *notify.Notifier // nil where nothing can be recorded
 }
 
 // Attach has a loop report to the announcer what opens and closes. Begin is called before the
 // loop serves a run.
-func (a *Announcer) Attach(o *reconcile.Options) {
-	o.Observers = append(o.Observers, reconcile.Observer{Committed: func(run layout.Run, plan engine.Plan, _ time.Duration) { a.committed(run, plan) }})
+func (a *Announcer) Attach(o *loop.Options) {
+	o.Observers = append(o.Observers, loop.Observer{Committed: func(run layout.Run, plan engine.Plan, _ time.Duration) { a.committed(run, plan) }})
 }
 
 // Begin records that people are told from now on of what opens.
@@ -46,7 +46,7 @@ func (a *Announcer) begin(b *Workspace, log *slog.Logger, list func() []notify.R
 	if b.StateDir == nil {
 		return
 	}
-	a.b, a.families = b, map[string]reconcile.Family{}
+	a.b, a.families = b, map[string]loop.Family{}
 	for _, f := range b.Families {
 		a.families[f.Layout.Name()] = f
 	}
@@ -72,7 +72,7 @@ func (a *Announcer) committed(run layout.Run, plan engine.Plan) {
 	for _, d := range plan.Writes {
 		switch id := path.Base(path.Dir(d.Path)); {
 		case d.Path == layout.RequestPath(run.Dir, id, "request.json"):
-			a.notifier.Opened(a.request(reconcile.Found{Run: run, Family: a.families[run.Family]}, id))
+			a.notifier.Opened(a.request(loop.Found{Run: run, Family: a.families[run.Family]}, id))
 		case d.Path == layout.RequestPath(run.Dir, id, "receipt.json"):
 			a.notifier.Closed(requestName(run, id))
 		}
@@ -103,7 +103,7 @@ func (a *Announcer) list() (all []notify.Request) {
 }
 
 // request is a request as the notifier knows it.
-func (a *Announcer) request(f reconcile.Found, id string) notify.Request {
+func (a *Announcer) request(f loop.Found, id string) notify.Request {
 	return notify.Request{
 		ID:   requestName(f.Run, id),
 		Look: func() (notify.Facts, bool) { return a.look(f, id) },
@@ -119,7 +119,7 @@ type askExtras struct {
 
 // readExtras reads a request, with what an ask says of itself there. Where it does not say
 // when it was asked, its file does.
-func readExtras(b *Workspace, f reconcile.Found, id string) (x askExtras, r gate.Request, at time.Time, ok bool) {
+func readExtras(b *Workspace, f loop.Found, id string) (x askExtras, r gate.Request, at time.Time, ok bool) {
 	d := readRequestFile(b, f, id, "request.json", layout.KindRequest)
 	if !d.Present() {
 		return x, r, at, false
@@ -138,7 +138,7 @@ func readExtras(b *Workspace, f reconcile.Found, id string) (x askExtras, r gate
 }
 
 // look looks at a request's file, which says all that decides who is told and when.
-func (a *Announcer) look(f reconcile.Found, id string) (facts notify.Facts, open bool) {
+func (a *Announcer) look(f loop.Found, id string) (facts notify.Facts, open bool) {
 	v := a.b.Viewer(facade.Identity{})
 	if v.Store.Exists(layout.RequestPath(f.Run.Dir, id, "receipt.json")) {
 		return facts, false
@@ -157,7 +157,7 @@ func (a *Announcer) look(f reconcile.Found, id string) (facts notify.Facts, open
 }
 
 // find looks at the run of a request. It is false where the run does not ask it any more.
-func (a *Announcer) find(f reconcile.Found, id string) (engine.OpenRequest, *Workspace, bool) {
+func (a *Announcer) find(f loop.Found, id string) (engine.OpenRequest, *Workspace, bool) {
 	v := a.b.Viewer(facade.Identity{})
 	open := v.ViewOf(f).Open
 	i := slices.IndexFunc(open, func(o engine.OpenRequest) bool { return o.Request == id })
@@ -175,7 +175,7 @@ const (
 
 // say words a request: what is asked, where, for how long it has waited, the form, and the
 // command that shows it. A message shows too little to name one that answers.
-func (a *Announcer) say(f reconcile.Found, id, rung string) (notify.Message, bool) {
+func (a *Announcer) say(f loop.Found, id, rung string) (notify.Message, bool) {
 	o, v, open := a.find(f, id)
 	x, _, _, ok := readExtras(v, f, id)
 	if !open || !ok {
@@ -252,12 +252,12 @@ type AskAnnouncer struct {
 }
 
 // Asked says how asks stand.
-func (a *AskAnnouncer) Asked(found []reconcile.Found, states []ask.State) {
+func (a *AskAnnouncer) Asked(found []loop.Found, states []ask.State) {
 	if a.notifier == nil || !a.b.Current().Notify.Enabled() {
 		return
 	}
 	for _, st := range states {
-		i := slices.IndexFunc(found, func(f reconcile.Found) bool { return f.Run.ID == st.AskID })
+		i := slices.IndexFunc(found, func(f loop.Found) bool { return f.Run.ID == st.AskID })
 		switch id := ask.RequestID(st.AskID); {
 		case i < 0:
 		case st.IsFinal():

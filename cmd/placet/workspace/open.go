@@ -24,7 +24,7 @@ import (
 	"placet/engine"
 	"placet/engine/exec"
 	"placet/engine/facade"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/send"
 	"placet/engine/sqlite"
 	"placet/engine/statedir"
@@ -72,8 +72,8 @@ type Workspace struct {
 	Stateless error
 	// References name what people are shown.
 	References statedir.References
-	Families   []reconcile.Family
-	Loop       *reconcile.Loop
+	Families   []loop.Family
+	Loop       *loop.Loop
 	// tryNow is when what waits for a time is tried at once, zero for never.
 	tryNow time.Time
 	// Journals says that a look takes in all of a run's journals, not their
@@ -123,7 +123,7 @@ func (b *Workspace) Whole() *Workspace {
 	w := b.Viewer(facade.Identity{})
 	w.Env, w.Families = b.Env, served(b.Settings, "")
 	workers, waiting, _ := sideBySide()
-	w.Loop = reconcile.New(loopOptions(w, Setup{Log: slog.New(console.NewLogHandler(b.Env.Err, slog.LevelWarn))}, workers, waiting))
+	w.Loop = loop.New(loopOptions(w, Setup{Log: slog.New(console.NewLogHandler(b.Env.Err, slog.LevelWarn))}, workers, waiting))
 	return w
 }
 
@@ -132,7 +132,7 @@ type Setup struct {
 	Log   *slog.Logger
 	Moved func(layout.Run, engine.Transition)
 	// Attach adds to what the loop reports, and to whom.
-	Attach []func(*reconcile.Options)
+	Attach []func(*loop.Options)
 	// Acts has commands carried out, and what belongs into databases.
 	Acts bool
 	// Cached has runs taken as an earlier placet has stored them.
@@ -180,7 +180,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 	}
 	w.Lang = conf.Language
 	state, err := config.StateDir(w, root, s.Acts || s.Remembers)
-	if s.Remembers && reconcile.OfMachine(err) {
+	if s.Remembers && loop.OfMachine(err) {
 		return nil, templates.Errorf("workspace.statehome", "error", err)
 	}
 	b := New(w, root, conf, s, state)
@@ -217,15 +217,15 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 	if s.Acts {
 		b.Runner = newRunner(b, commandLog)
 	}
-	b.Loop = reconcile.New(loopOptions(b, s, workers, waiting))
+	b.Loop = loop.New(loopOptions(b, s, workers, waiting))
 	return b
 }
 
 // loopOptions are what the loop works with.
-func loopOptions(b *Workspace, s Setup, workers, waiting int) reconcile.Options {
-	o := reconcile.Options{
+func loopOptions(b *Workspace, s Setup, workers, waiting int) loop.Options {
+	o := loop.Options{
 		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root, b.Env.Environ), Facts: func(family string) engine.Environment { return factsNow(b, family) },
-		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Observers: reconcile.Observers{{Moved: s.Moved}},
+		Begin: func(engine.Action) {}, Workers: workers, Waiting: waiting, Now: b.Env.Now, Log: s.Log, Observers: loop.Observers{{Moved: s.Moved}},
 	}
 	if who, ok := mark(); ok && s.Cached && b.StateDir != nil {
 		o.Cache = statcache.Open(b.StateDir, who, b.Store.DiskNow)
@@ -296,10 +296,10 @@ func (b *Workspace) StateRoot() *os.Root {
 }
 
 // served are the families that the settings enable, or only one of them.
-func served(conf config.Settings, only string) (list []reconcile.Family) {
+func served(conf config.Settings, only string) (list []loop.Family) {
 	for _, f := range family.All {
 		if s := &conf.File.Settings; f.Enabled(s) && (only == "" || only == f.Name) {
-			list = append(list, reconcile.Family{Layout: f.Layout(s), Machine: f.Machine()})
+			list = append(list, loop.Family{Layout: f.Layout(s), Machine: f.Machine()})
 		}
 	}
 	return list
@@ -329,7 +329,7 @@ func (b *Workspace) facts(name string) engine.Environment {
 }
 
 // LanguageOf is the language of a run: its state's, before that the settings'.
-func (b *Workspace) LanguageOf(f reconcile.Found) string {
+func (b *Workspace) LanguageOf(f loop.Found) string {
 	var state struct {
 		Language string `json:"language"`
 	}

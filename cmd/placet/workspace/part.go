@@ -7,7 +7,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/templates"
 )
 
@@ -102,7 +102,7 @@ const shownParts = 2000
 
 // partsOf looks at a run and lists its parts: those that its family tells, else the
 // phases and steps of its plan.
-func partsOf(b *Workspace, f reconcile.Found) (View, []engine.Part) {
+func partsOf(b *Workspace, f loop.Found) (View, []engine.Part) {
 	v := b.ViewOf(f)
 	if len(v.Parts) > 0 {
 		return v, v.Parts

@@ -10,7 +10,7 @@ import (
 	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/layout"
 )
@@ -75,7 +75,7 @@ func (t Request) Effects(resp gate.Response) string {
 }
 
 // alias is the name that a run's family has for it besides, "" for none.
-func alias(f reconcile.Found) string {
+func alias(f loop.Found) string {
 	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
 		return of.Alias(f.Run.ID)
 	}

@@ -10,7 +10,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -20,14 +20,14 @@ import (
 // Request is an open request that an answer is for.
 type Request struct {
 	engine.OpenRequest
-	Found reconcile.Found
+	Found loop.Found
 	lang  string // in which it is spoken of
 	// fact is [gate.Evaluation.Fact] for the answer that stands in place.
 	fact func(need string) (engine.Document, bool)
 }
 
 // request is an open request of a run.
-func (b *Workspace) request(a engine.OpenRequest, f reconcile.Found) Request {
+func (b *Workspace) request(a engine.OpenRequest, f loop.Found) Request {
 	return Request{a, f, b.Env.Lang, func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
 }
 
@@ -65,7 +65,7 @@ func fits(arg string, things templates.Message) *console.Problem {
 }
 
 // OpenRequests returns the open requests that an argument names, oldest first.
-func (b *Workspace) OpenRequests(found []reconcile.Found, arg string) []Request {
+func (b *Workspace) OpenRequests(found []loop.Found, arg string) []Request {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
@@ -101,8 +101,8 @@ func shortens(word, id string) bool {
 // runsAsking returns the runs that may ask a request: those with its folder, or,
 // where placet has not opened it yet or its id is shortened, all that can still
 // move.
-func runsAsking(b *Workspace, found []reconcile.Found, request string) []reconcile.Found {
-	var with []reconcile.Found
+func runsAsking(b *Workspace, found []loop.Found, request string) []loop.Found {
+	var with []loop.Found
 	for _, f := range found {
 		if b.Has(f, request) {
 			with = append(with, f)
@@ -118,9 +118,9 @@ func runsAsking(b *Workspace, found []reconcile.Found, request string) []reconci
 // openIn returns the open requests of some runs: all of them where the word is "",
 // else those with that id. Where no request of theirs, open or closed, has that id,
 // it returns those whose id the word shortens.
-func (b *Workspace) openIn(found []reconcile.Found, word string) []Request {
+func (b *Workspace) openIn(found []loop.Found, word string) []Request {
 	var open []Request
-	whole := slices.ContainsFunc(found, func(f reconcile.Found) bool { return b.Has(f, word) })
+	whole := slices.ContainsFunc(found, func(f loop.Found) bool { return b.Has(f, word) })
 	for _, v := range b.Views(found) {
 		for _, a := range v.Open {
 			open = append(open, b.request(a, v.Found))
@@ -135,7 +135,7 @@ func (b *Workspace) openIn(found []reconcile.Found, word string) []Request {
 }
 
 // nothingOpen says why an argument names no open request.
-func nothingOpen(b *Workspace, found []reconcile.Found, arg string) error {
+func nothingOpen(b *Workspace, found []loop.Found, arg string) error {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
@@ -249,7 +249,7 @@ func (c Closed) IsDoubtful() bool { return c.doubt != "" }
 
 // closedNamed returns the closed requests that a word names in some runs: the first with
 // that id, else all whose id the word shortens, unless it names a run.
-func closedNamed(b *Workspace, found []reconcile.Found, word string, shortened bool) (all []Closed) {
+func closedNamed(b *Workspace, found []loop.Found, word string, shortened bool) (all []Closed) {
 	for _, at := range requestsNamed(b, found, word) {
 		c, ok := b.ClosedRequest(at.Found, at.ID)
 		switch {
@@ -263,12 +263,12 @@ func closedNamed(b *Workspace, found []reconcile.Found, word string, shortened b
 }
 
 // readRequestFile reads a JSON document in the folder of a request, once it stands still.
-func readRequestFile(b *Workspace, f reconcile.Found, request, name, kind string) engine.Document {
+func readRequestFile(b *Workspace, f loop.Found, request, name, kind string) engine.Document {
 	return b.Settled(layout.RequestPath(f.Run.Dir, request, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: request})
 }
 
 // ClosedRequest reads the receipt of a request, if there is one.
-func (b *Workspace) ClosedRequest(f reconcile.Found, request string) (Closed, bool) {
+func (b *Workspace) ClosedRequest(f loop.Found, request string) (Closed, bool) {
 	if !b.Has(f, request) {
 		return Closed{}, false
 	}

@@ -3,7 +3,7 @@ package workspace
 import (
 	"placet/cmd/placet/console"
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 // GateOf is the gate of an open request.
@@ -24,7 +24,7 @@ func (b *Workspace) Describe(a engine.OpenRequest) engine.OpenRequest {
 // pendingAnswer is the answer that stands in place of an open request, nil where there is
 // none that can be used.
 func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
-	t := b.request(a, reconcile.Found{})
+	t := b.request(a, loop.Found{})
 	d := b.Settled(a.Response, responseFile(a.Request))
 	if !d.Present() {
 		return nil

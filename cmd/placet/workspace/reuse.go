@@ -12,7 +12,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/ask"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/engine/store"
 	"placet/layout"
@@ -22,7 +22,7 @@ import (
 // CountUse counts that the answer of an ask is given to one more caller, and returns how often
 // it was before, nil the first time. What stands in the way of the count is noted, and holds
 // nobody up: the count decides nothing.
-func (a *Asks) CountUse(f reconcile.Found) (before *ask.Reuse) {
+func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 	a.passing.Lock()
 	defer a.passing.Unlock()
 	if unlock, err := a.LockWorkspace(); err == nil { // a daemon holds it all its life
@@ -43,7 +43,7 @@ func (a *Asks) CountUse(f reconcile.Found) (before *ask.Reuse) {
 
 // addUse writes a count with one use more over the one that stands there. One that cannot be
 // used is left alone.
-func (a *Asks) addUse(f reconcile.Found) (before *ask.Reuse, err error) {
+func (a *Asks) addUse(f loop.Found) (before *ask.Reuse, err error) {
 	d := a.ReadDocument(f, "reuse.json")
 	before, err = ask.ReadReuse(d)
 	if err != nil || a.Env.InGitHook() {
@@ -59,7 +59,7 @@ func (a *Asks) addUse(f reconcile.Found) (before *ask.Reuse, err error) {
 // TakeUse takes the one use of the answer of an ask, durably, and returns the state that holds
 // the answer. It refuses where the use was taken before, and where this machine does not know
 // for certain that the answer was given to what it asked.
-func (a *Asks) TakeUse(f reconcile.Found, tool string) (st ask.State, err error) {
+func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
 	name := console.Brief(f.Key())
 	st, err = a.ownAnswer(f)
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *Asks) TakeUse(f reconcile.Found, tool string) (st ask.State, err error)
 
 // ownAnswer is the state of an answered ask, where all that shows the answer is what this
 // machine wrote.
-func (a *Asks) ownAnswer(f reconcile.Found) (st ask.State, err error) {
+func (a *Asks) ownAnswer(f loop.Found) (st ask.State, err error) {
 	if a.StateDir == nil {
 		return st, cmp.Or(a.Stateless, templates.Errorf("workspace.use.other"))
 	}

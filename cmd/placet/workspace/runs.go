@@ -18,7 +18,7 @@ import (
 	"placet/engine"
 	"placet/engine/ask"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/layout"
@@ -28,7 +28,7 @@ import (
 // Narrow are the runs of an optional argument, a family or a run, and those of
 // the same family that it leaves out. A word that names both is the family; the
 // run's whole name is <family>/<id>.
-func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err error) {
+func Narrow(b *Workspace, args []string) (found, rest []loop.Found, err error) {
 	all := b.Runs()
 	if len(args) == 0 {
 		return all, nil, nil
@@ -47,7 +47,7 @@ func Narrow(b *Workspace, args []string) (found, rest []reconcile.Found, err err
 			rest = append(rest, f)
 		}
 	}
-	return []reconcile.Found{one}, rest, nil
+	return []loop.Found{one}, rest, nil
 }
 
 // FamilyNames are the families that are enabled.
@@ -61,7 +61,7 @@ func (b *Workspace) FamilyNames() []string {
 
 // CountUses counts how many runs use the id of each request shown: an id alone names
 // one only where no other run uses it, shown or not. Those of two families differ.
-func CountUses(b *Workspace, open []engine.OpenRequest, rest []reconcile.Found) map[string]int {
+func CountUses(b *Workspace, open []engine.OpenRequest, rest []loop.Found) map[string]int {
 	uses := map[string]int{}
 	for _, a := range open {
 		uses[a.Request]++
@@ -80,7 +80,7 @@ func CountUses(b *Workspace, open []engine.OpenRequest, rest []reconcile.Found) 
 const longestJournal = 64 << 20
 
 // readJournals reads the journals whole of which no more than the end decides.
-func readJournals(b *Workspace, f reconcile.Found, docs []engine.Document) []engine.Document {
+func readJournals(b *Workspace, f loop.Found, docs []engine.Document) []engine.Document {
 	docs = slices.Clone(docs)
 	for i, d := range docs {
 		file, ok := f.Family.Layout.File(f.Run, strings.TrimPrefix(d.Path, f.Run.Dir+"/"))
@@ -99,7 +99,7 @@ func readJournals(b *Workspace, f reconcile.Found, docs []engine.Document) []eng
 // View is one run as it was seen.
 type View struct {
 	engine.RunView
-	Found reconcile.Found
+	Found loop.Found
 	// Notes are the problem notes that stand in the run's folder.
 	Notes []Note
 	// Since is when the run came to stand where it stands, as far as its
@@ -151,7 +151,7 @@ func (v View) Urgent() (all []Note) {
 
 // Runs finds the runs of the workspace. Folders that cannot be listed are
 // named; what lies in the others is there all the same.
-func (b *Workspace) Runs() []reconcile.Found {
+func (b *Workspace) Runs() []loop.Found {
 	found, err := b.Loop.Runs()
 	if err != nil {
 		b.Env.Note("say.text", "text", console.Lines(templates.In(b.Env.Lang, err)))
@@ -168,13 +168,13 @@ const patience, heldPatience = 2500 * time.Millisecond, 2 * time.Second
 // Views takes snapshots of runs, several at a time, and asks the machines how
 // they stand. What is still being written is looked at again. Folders that turn
 // out to be no runs are left out.
-func (b *Workspace) Views(found []reconcile.Found) []View {
+func (b *Workspace) Views(found []loop.Found) []View {
 	return slices.DeleteFunc(viewRuns(b, found, listTime), func(v View) bool { return v.Absent })
 }
 
 // ViewOf looks at one run, be it none at all.
-func (b *Workspace) ViewOf(f reconcile.Found) View {
-	return viewRuns(b, []reconcile.Found{f}, runTime)[0]
+func (b *Workspace) ViewOf(f loop.Found) View {
+	return viewRuns(b, []loop.Found{f}, runTime)[0]
 }
 
 // listTime and runTime are how long an account may take: of each run in a list, and
@@ -182,7 +182,7 @@ func (b *Workspace) ViewOf(f reconcile.Found) View {
 // waiting for what the other runs do.
 const listTime, runTime = 5 * time.Second, 30 * time.Second
 
-func viewRuns(b *Workspace, found []reconcile.Found, limit time.Duration) []View {
+func viewRuns(b *Workspace, found []loop.Found, limit time.Duration) []View {
 	views := make([]View, len(found))
 	todo := make([]int, len(found))
 	for i := range found {
@@ -201,7 +201,7 @@ func viewRuns(b *Workspace, found []reconcile.Found, limit time.Duration) []View
 }
 
 // viewEach looks at the runs in todo.
-func viewEach(b *Workspace, found []reconcile.Found, views []View, todo []int, limit time.Duration) {
+func viewEach(b *Workspace, found []loop.Found, views []View, todo []int, limit time.Duration) {
 	round := b.Loop.Stored()
 	each(len(todo), func(n int) {
 		i := todo[n]
@@ -218,7 +218,7 @@ func viewEach(b *Workspace, found []reconcile.Found, views []View, todo []int, l
 
 // viewIn has look look at a run for so long and no longer. A machine is a pure
 // function, which cannot be interrupted: one that takes longer is left to itself.
-func viewIn(b *Workspace, limit time.Duration, f reconcile.Found, look func() View) View {
+func viewIn(b *Workspace, limit time.Duration, f loop.Found, look func() View) View {
 	done := make(chan View, 1)
 	go func() { done <- look() }()
 	t := time.NewTimer(limit)
@@ -232,7 +232,7 @@ func viewIn(b *Workspace, limit time.Duration, f reconcile.Found, look func() Vi
 }
 
 // lateView is a run whose account takes too long, by its state document alone.
-func lateView(b *Workspace, f reconcile.Found, limit time.Duration) View {
+func lateView(b *Workspace, f loop.Found, limit time.Duration) View {
 	p := b.Loop.Summarize(f)
 	v := View{Found: f, late: true}
 	v.Err = templates.Errorf("workspace.late", "limit", limit, "most", runTime)
@@ -241,7 +241,7 @@ func lateView(b *Workspace, f reconcile.Found, limit time.Duration) View {
 }
 
 // view looks at one run.
-func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
+func (b *Workspace) view(round *loop.Stored, f loop.Found) View {
 	if b.Brief {
 		if v, ok := findStoredView(b, round, f); ok {
 			return v
@@ -274,7 +274,7 @@ func (b *Workspace) view(round *reconcile.Stored, f reconcile.Found) View {
 
 // addNotes adds to a view the problem notes that stand in a look, those that are due,
 // what became of requests, and how often an answer was used.
-func (v *View) addNotes(lang string, seen reconcile.Seen) {
+func (v *View) addNotes(lang string, seen loop.Seen) {
 	var entries []engine.Entry
 	for _, d := range seen.Snap.Docs {
 		switch {
@@ -352,7 +352,7 @@ func since(a engine.RunView, state engine.Document) time.Time {
 // Live returns the runs that can still move, and counts the others by status. A run
 // whose state document says that it has ended, and beside which a note stands, is
 // among the first: somebody may have written that.
-func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine.Status]int) {
+func (b *Workspace) Live(found []loop.Found) ([]loop.Found, map[engine.Status]int) {
 	all := make([]engine.Summary, len(found))
 	noted := make([]bool, len(found))
 	each(len(found), func(i int) {
@@ -360,7 +360,7 @@ func (b *Workspace) Live(found []reconcile.Found) ([]reconcile.Found, map[engine
 		noted[i] = all[i].Final && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
 	})
 	final := map[engine.Status]int{}
-	var live []reconcile.Found
+	var live []loop.Found
 	for i, f := range found {
 		if all[i].Final && !noted[i] {
 			final[all[i].Status]++
@@ -390,10 +390,10 @@ const uuidPrefix = 4
 
 // Fits returns the runs that an argument names: a whole name alone, else all
 // that the shorter forms fit.
-func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found {
+func (b *Workspace) Fits(found []loop.Found, arg string) []loop.Found {
 	for _, f := range found {
 		if arg == f.Run.ID || arg == f.Key().String() || arg != "" && arg == alias(f) {
-			return []reconcile.Found{f}
+			return []loop.Found{f}
 		}
 	}
 	if work, ok := strings.CutPrefix(arg, "#"); ok {
@@ -402,17 +402,17 @@ func (b *Workspace) Fits(found []reconcile.Found, arg string) []reconcile.Found 
 	if b.Serves(arg) {
 		return ofFamily(found, arg)
 	}
-	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return !beginsWith(f, arg) })
+	return slices.DeleteFunc(slices.Clone(found), func(f loop.Found) bool { return !beginsWith(f, arg) })
 }
 
 // ofFamily returns the runs of one family.
-func ofFamily(found []reconcile.Found, name string) []reconcile.Found {
-	return slices.DeleteFunc(slices.Clone(found), func(f reconcile.Found) bool { return f.Run.Family != name })
+func ofFamily(found []loop.Found, name string) []loop.Found {
+	return slices.DeleteFunc(slices.Clone(found), func(f loop.Found) bool { return f.Run.Family != name })
 }
 
 // runsWithWork returns the runs for a work item, as their families tell it.
-func runsWithWork(b *Workspace, found []reconcile.Found, work string) []reconcile.Found {
-	var fit []reconcile.Found
+func runsWithWork(b *Workspace, found []loop.Found, work string) []loop.Found {
+	var fit []loop.Found
 	label := templates.NewMessage("faber.fact.work")
 	for _, v := range b.Views(found) {
 		if slices.ContainsFunc(v.Facts, func(f engine.Fact) bool { return f.Value == "#"+work && label.Says(f.Label) }) {
@@ -424,7 +424,7 @@ func runsWithWork(b *Workspace, found []reconcile.Found, work string) []reconcil
 
 // beginsWith reports whether an argument is the beginning of a run's last part,
 // alone or after the parts before it.
-func beginsWith(f reconcile.Found, arg string) bool {
+func beginsWith(f loop.Found, arg string) bool {
 	for _, id := range []string{f.Run.ID, f.Key().String(), path.Base(f.Run.ID)} {
 		if strings.HasPrefix(id, arg) && len(arg)-len(id)+len(path.Base(id)) >= uuidPrefix {
 			return true
@@ -434,18 +434,18 @@ func beginsWith(f reconcile.Found, arg string) bool {
 }
 
 // OneRun resolves a run argument. Where several fit nothing is chosen.
-func (b *Workspace) OneRun(arg string) (reconcile.Found, error) { return oneRunOf(b, b.Runs(), arg) }
+func (b *Workspace) OneRun(arg string) (loop.Found, error) { return oneRunOf(b, b.Runs(), arg) }
 
 // oneRunOf resolves a run argument to one of some runs.
-func oneRunOf(b *Workspace, found []reconcile.Found, arg string) (reconcile.Found, error) {
+func oneRunOf(b *Workspace, found []loop.Found, arg string) (loop.Found, error) {
 	fit := b.Fits(found, arg)
 	switch len(fit) {
 	case 1:
 		return fit[0], nil
 	case 0:
-		return reconcile.Found{}, noRun(b, arg)
+		return loop.Found{}, noRun(b, arg)
 	}
-	return reconcile.Found{}, ambiguous(arg, fit)
+	return loop.Found{}, ambiguous(arg, fit)
 }
 
 // noRun is the problem that an argument names no run.
@@ -454,7 +454,7 @@ func noRun(b *Workspace, arg string) *console.Problem {
 }
 
 // ambiguous lists the runs that an argument fits.
-func ambiguous(arg string, fit []reconcile.Found) *console.Problem {
+func ambiguous(arg string, fit []loop.Found) *console.Problem {
 	p := fits(arg, templates.NewMessage("count.runs", "n", len(fit))).Try("workspace.fits.unique")
 	for _, f := range fit {
 		p.Fits = append(p.Fits, f.Key().String())
@@ -463,12 +463,12 @@ func ambiguous(arg string, fit []reconcile.Found) *console.Problem {
 }
 
 // Chosen are the runs of an optional argument: all of them, or the one named.
-func (b *Workspace) Chosen(args []string) ([]reconcile.Found, error) {
+func (b *Workspace) Chosen(args []string) ([]loop.Found, error) {
 	if len(args) == 0 {
 		return b.Runs(), nil
 	}
 	one, err := b.OneRun(args[0])
-	return []reconcile.Found{one}, err
+	return []loop.Found{one}, err
 }
 
 // OldestFirst sorts requests by when they were asked, then by run.
@@ -477,7 +477,7 @@ func OldestFirst(a, b engine.OpenRequest) int {
 }
 
 // Has reports whether a run's folder holds a request of this id.
-func (b *Workspace) Has(f reconcile.Found, request string) bool {
+func (b *Workspace) Has(f loop.Found, request string) bool {
 	if !layout.IsRequestID(request) {
 		return false
 	}
@@ -508,7 +508,7 @@ func (b *Workspace) HasDaemon(sentence templates.Key) bool {
 
 // SettledRun reads the documents of a run, once its state document stands still; of a
 // whole one, once all of them do. It waits no longer than [Workspace.Settled].
-func (b *Workspace) SettledRun(f reconcile.Found, whole bool) (engine.Snapshot, error) {
+func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error) {
 	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
 		seen, err := b.Loop.Look(f)
 		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
@@ -519,7 +519,7 @@ func (b *Workspace) SettledRun(f reconcile.Found, whole bool) (engine.Snapshot, 
 }
 
 // ReadDocument reads a document in a run's folder, once it stands still.
-func (b *Workspace) ReadDocument(f reconcile.Found, name string) engine.Document {
+func (b *Workspace) ReadDocument(f loop.Found, name string) engine.Document {
 	kind, _ := f.Family.Layout.File(f.Run, name)
 	return b.Settled(path.Join(f.Run.Dir, name), kind)
 }

@@ -9,22 +9,22 @@ import (
 	"placet/engine"
 	"placet/engine/faber"
 	"placet/engine/gate"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/fs"
 	"placet/layout"
 )
 
 func TestARunIsNamedByAsMuchAsIsUnique(t *testing.T) {
-	family := reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}
-	var found []reconcile.Found
+	family := loop.Family{Layout: layout.Faber{}, Machine: faber.New()}
+	var found []loop.Found
 	for _, id := range []string{
 		"acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34", "acme/api/3f2b9999-9a4d-4c57-8e21-6b0f5d7a9c34",
 		"faber/x/0000aaaa-9a4d-4c57-8e21-6b0f5d7a9c34", ".fractary/runs/3f2b-run",
 	} {
-		found = append(found, reconcile.Found{Run: layout.Run{Family: "faber", ID: id}, Family: family})
+		found = append(found, loop.Found{Run: layout.Run{Family: "faber", ID: id}, Family: family})
 	}
-	b := &Workspace{Families: []reconcile.Family{family}}
+	b := &Workspace{Families: []loop.Family{family}}
 	tests := map[string][]int{
 		"faber/acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34": {0},
 		"acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34":       {0},
@@ -48,7 +48,7 @@ func TestARunIsNamedByAsMuchAsIsUnique(t *testing.T) {
 	for arg, want := range tests {
 		var got []int
 		for _, f := range b.Fits(found, arg) {
-			got = append(got, slices.IndexFunc(found, func(o reconcile.Found) bool { return o.Run.ID == f.Run.ID }))
+			got = append(got, slices.IndexFunc(found, func(o loop.Found) bool { return o.Run.ID == f.Run.ID }))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q fits %v, want %v", arg, got, want)
@@ -110,9 +110,9 @@ func TestReceiptsStandInTheLogByTheirTimes(t *testing.T) {
 // state document says.
 func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
-	f := reconcile.Found{Run: run, Family: reconcile.Family{Layout: layout.Faber{}, Machine: faber.New()}}
+	f := loop.Found{Run: run, Family: loop.Family{Layout: layout.Faber{}, Machine: faber.New()}}
 	w := places(t)
-	b := &Workspace{Loop: reconcile.New(reconcile.Options{Store: store.New(fs.OS(w.Workspace), store.Options{})})}
+	b := &Workspace{Loop: loop.New(loop.Options{Store: store.New(fs.OS(w.Workspace), store.Options{})})}
 	release := make(chan struct{})
 	defer close(release)
 	v := viewIn(b, time.Millisecond, f, func() View { <-release; return View{} })

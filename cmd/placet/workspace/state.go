@@ -9,7 +9,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/facade/notify"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/layout"
 	"placet/templates"
 )
@@ -77,7 +77,7 @@ type RunLine struct {
 
 // Remember has a later placet know what was seen. all says that these are all
 // runs of the workspace.
-func (b *Workspace) Remember(found []reconcile.Found, all bool) {
+func (b *Workspace) Remember(found []loop.Found, all bool) {
 	if !all || b.Unlisted {
 		found = nil
 	}
@@ -85,7 +85,7 @@ func (b *Workspace) Remember(found []reconcile.Found, all bool) {
 }
 
 // LookAtRuns looks at runs; those that ended only where all are wanted.
-func (b *Workspace) LookAtRuns(found []reconcile.Found, all bool) Summary {
+func (b *Workspace) LookAtRuns(found []loop.Found, all bool) Summary {
 	s := Summary{Workspace: b.Root, Daemon: DaemonRuns(b.Root), Runs: []RunLine{}}
 	s.Held, _ = b.Store.Paused()
 	s.Stale = b.Store.Stale()
@@ -138,7 +138,7 @@ func (s *Summary) KeepFamilies(b *Workspace, keep func(family string) bool) {
 		return !keep(l.Family)
 	})
 	s.Blind.Folders = slices.DeleteFunc(slices.Clone(s.Blind.Folders), func(dir string) bool {
-		return !slices.ContainsFunc(b.Families, func(f reconcile.Family) bool {
+		return !slices.ContainsFunc(b.Families, func(f loop.Family) bool {
 			return keep(f.Layout.Name()) && slices.ContainsFunc(f.Layout.Roots(), func(root string) bool { return layout.Under(dir, root) })
 		})
 	})

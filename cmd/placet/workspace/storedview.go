@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"placet/engine"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 // mark stands for this program and its user in what is stored between two starts:
@@ -81,7 +81,7 @@ func (r storedRequest) request() engine.OpenRequest {
 }
 
 // findStoredView returns the view that an earlier look made of a run, if it holds.
-func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v View, ok bool) {
+func findStoredView(b *Workspace, round *loop.Stored, f loop.Found) (v View, ok bool) {
 	body, ok := round.View(f)
 	var s storedView
 	if !ok || json.Unmarshal(body, &s) != nil {
@@ -100,7 +100,7 @@ func findStoredView(b *Workspace, round *reconcile.Stored, f reconcile.Found) (v
 }
 
 // storeView has a later look take over the view of a run.
-func storeView(b *Workspace, f reconcile.Found, seen reconcile.Seen, v View) {
+func storeView(b *Workspace, f loop.Found, seen loop.Seen, v View) {
 	body, err := json.Marshal(storedView{
 		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.awaited, v.awaitedToo, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
 	}, json.FormatNilSliceAsNull(true))

@@ -17,7 +17,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/faber"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/store"
 	"placet/engine/store/memfs"
 	"placet/engine/store/statcache"
@@ -94,15 +94,15 @@ func (k *keeping) Write(name string, body []byte, _ bool) error {
 func (k *keeping) start(stored bool, mark string) *Workspace {
 	b := &Workspace{Env: &console.Env{Now: k.clock}, Root: "/nowhere", Brief: true}
 	b.Store = store.New(k.disk, store.Options{Now: b.Env.Now, Parallel: 1})
-	b.Families = []reconcile.Family{{Layout: layout.Faber{}, Machine: faber.New()}}
-	o := reconcile.Options{Store: b.Store, Families: b.Families, Now: b.Env.Now, Workers: 1, Facts: func(string) engine.Environment {
+	b.Families = []loop.Family{{Layout: layout.Faber{}, Machine: faber.New()}}
+	o := loop.Options{Store: b.Store, Families: b.Families, Now: b.Env.Now, Workers: 1, Facts: func(string) engine.Environment {
 		k.looked()
 		return engine.Environment{Config: engine.Config{Language: "en", Family: k.conf}}
 	}}
 	if stored {
 		o.Cache = statcache.Open(k, mark, b.Store.DiskNow)
 	}
-	b.Loop = reconcile.New(o)
+	b.Loop = loop.New(o)
 	return b
 }
 
@@ -114,7 +114,7 @@ type shown struct {
 	Found []FindingLine
 }
 
-func showVerb(b *Workspace, f reconcile.Found) (shown, bool) {
+func showVerb(b *Workspace, f loop.Found) (shown, bool) {
 	s := shown{Peek: b.Loop.Summarize(f)}
 	v := b.view(b.Loop.Stored(), f)
 	s.Line, s.Open, s.Found = LineOf(v), v.Open, append(FindingLines(v), Strays(v)...)

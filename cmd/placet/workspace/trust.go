@@ -5,7 +5,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/family"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 )
 
 // Untrusted lists what waits for trust: settings first, then what the runs'
@@ -44,7 +44,7 @@ func (b *Workspace) Agreeable() []config.UntrustedLine { return trustLines(b.Set
 
 // NamingCommands are the live runs whose documents may name commands: those of families that say so.
 func NamingCommands(b *Workspace) []View {
-	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f reconcile.Found) bool {
+	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f loop.Found) bool {
 		of, _ := family.Named(f.Run.Family)
 		return !of.NamesCommands
 	}))

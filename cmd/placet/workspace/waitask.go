@@ -9,7 +9,7 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/engine/ask"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/templates"
 )
 
@@ -17,7 +17,7 @@ import (
 // makes passes of its own and has people told where no daemon does, and notes once what keeps
 // an ask from an answer. limit is how long it waits at most, 0 for ever. The error says why a
 // question is not asked, or is that of a context: the one given, or one that the limit ended.
-func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []reconcile.Found, first bool) (ended []ask.State, err error) {
+func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []loop.Found, first bool) (ended []ask.State, err error) {
 	until, cancel := context.WithCancel(ctx)
 	if limit > 0 {
 		until, cancel = context.WithTimeout(ctx, limit)
@@ -45,7 +45,7 @@ func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []reconcile.
 }
 
 // readStates reads the states of asks, and notes once what keeps them from an answer.
-func (a *Asks) readStates(found []reconcile.Found, said map[string]bool) (states []ask.State, err error) {
+func (a *Asks) readStates(found []loop.Found, said map[string]bool) (states []ask.State, err error) {
 	for _, f := range found {
 		st, begun := a.State(f)
 		if begun {

@@ -9,8 +9,8 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/engine/loop"
 	"placet/engine/nemawashi"
-	"placet/engine/reconcile"
 	"placet/schemas"
 )
 
@@ -73,7 +73,7 @@ func rowsVerb() verb.Verb {
 				if err != nil {
 					return err
 				}
-				all = []reconcile.Found{f}
+				all = []loop.Found{f}
 			}
 			list := []schemas.Object{}
 			for _, f := range all {

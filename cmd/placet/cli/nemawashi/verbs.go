@@ -14,8 +14,8 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/engine/nemawashi"
-	"placet/engine/reconcile"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -176,7 +176,7 @@ func (o commandFlags) document(b *workspace.Workspace, word string) ([]byte, err
 }
 
 // oneAction is the action that an argument names.
-func oneAction(b *workspace.Workspace, arg string) (reconcile.Found, error) {
+func oneAction(b *workspace.Workspace, arg string) (loop.Found, error) {
 	if layout.IsNemawashiID(arg) {
 		arg = "nemawashi/" + arg
 	}
@@ -194,7 +194,7 @@ const (
 )
 
 // giveCommand writes a command and waits for its receipt.
-func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found, word string, body []byte) error {
+func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word string, body []byte) error {
 	if st, ok := b.ActionState(f); ok && b.ViewOf(f).Final {
 		return commandToEnded(b, f, word, st)
 	}
@@ -231,7 +231,7 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f reconcile.Found,
 
 // commandToEnded answers a command to an action that has ended, which nothing moves any
 // more: nothing is written.
-func commandToEnded(b *workspace.Workspace, f reconcile.Found, word string, st nemawashi.State) error {
+func commandToEnded(b *workspace.Workspace, f loop.Found, word string, st nemawashi.State) error {
 	if word == "execute" && st.Status == nemawashi.Executed || word == "cancel" && st.Status == nemawashi.Canceled {
 		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": verb.OrNull(string(st.ExecutionJobID))}
 		return b.Env.Answer(data, func() {
@@ -244,7 +244,7 @@ func commandToEnded(b *workspace.Workspace, f reconcile.Found, word string, st n
 
 // awaitReceipt is what became of a command, nil where nothing has in time, or what the
 // note beside it says.
-func awaitReceipt(ctx context.Context, b *workspace.Workspace, f reconcile.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
+func awaitReceipt(ctx context.Context, b *workspace.Workspace, f loop.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
 	ctx, stop := context.WithTimeout(ctx, receiptWait)
 	defer stop()
 	for {

@@ -18,8 +18,8 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/engine/pal"
-	"placet/engine/reconcile"
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
@@ -45,21 +45,21 @@ func lookAsWorker(w *console.Env) (*workspace.Workspace, error) {
 }
 
 // palRun is the orchestration of a worker's session.
-func palRun(b *workspace.Workspace, session string) (reconcile.Found, error) {
+func palRun(b *workspace.Workspace, session string) (loop.Found, error) {
 	id, _, _, ok := pal.SplitSession(session)
 	if !ok {
-		return reconcile.Found{}, console.Usage("cli.pal.session", "session", strconv.Quote(console.OneLine(session))).Try("cli.pal.session.try")
+		return loop.Found{}, console.Usage("cli.pal.session", "session", strconv.Quote(console.OneLine(session))).Try("cli.pal.session.try")
 	}
 	for _, f := range b.Runs() {
 		if f.Run.Family == "pal" && f.Run.ID == id {
 			return f, nil
 		}
 	}
-	return reconcile.Found{}, console.Usage("cli.pal.absent", "id", strconv.Quote(console.OneLine(id)), "folder", console.OneLine(b.Root)).Try("cli.pal.absent.try")
+	return loop.Found{}, console.Usage("cli.pal.absent", "id", strconv.Quote(console.OneLine(id)), "folder", console.OneLine(b.Root)).Try("cli.pal.absent.try")
 }
 
 // workerAt is the worker of a session, and the run that it works in.
-func workerAt(b *workspace.Workspace, session string) (*pal.Worker, reconcile.Found, error) {
+func workerAt(b *workspace.Workspace, session string) (*pal.Worker, loop.Found, error) {
 	f, err := palRun(b, session)
 	if err != nil {
 		return nil, f, err

@@ -19,7 +19,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/exec"
-	"placet/engine/reconcile"
+	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/engine/store/fs"
 	"placet/layout"
@@ -218,7 +218,7 @@ func (e *examination) runs(b *workspace.Workspace) {
 	} else if stale := b.Store.Stale(); stale != "" {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.busy.do"), "say.text", "text", stale)
 	}
-	served := slices.ContainsFunc(b.Families, func(f reconcile.Family) bool { return len(e.rootsOf(f)) > 0 })
+	served := slices.ContainsFunc(b.Families, func(f loop.Family) bool { return len(e.rootsOf(f)) > 0 })
 	if !served {
 		e.add(isWarning, "runs", e.w.Text("cli.doctor.runs.none.do"), "cli.doctor.runs.none")
 	}
@@ -242,14 +242,14 @@ func (e *examination) family(b *workspace.Workspace, name string, folders []stri
 		e.add(isProblem, name, e.w.Text("cli.doctor.family.unread.do"), "cli.doctor.family.unread", "error", err)
 		return
 	}
-	found = slices.DeleteFunc(found, func(f reconcile.Found) bool { return f.Run.Family != name })
+	found = slices.DeleteFunc(found, func(f loop.Found) bool { return f.Run.Family != name })
 	live, _ := b.Live(found)
 	e.add(isFine, name, "", "cli.doctor.family", "runs", templates.NewMessage("count.runs", "n", len(found)), "live", len(live), "folders", strings.Join(folders, ", "))
 	e.watches(len(live))
 }
 
 // rootsOf are a family's folders of runs that are there.
-func (e *examination) rootsOf(f reconcile.Family) []string {
+func (e *examination) rootsOf(f loop.Family) []string {
 	var there []string
 	for _, root := range f.Layout.Roots() {
 		if info, err := os.Stat(filepath.Join(e.root, filepath.FromSlash(root))); err == nil && info.IsDir() {

@@ -1,0 +1,124 @@
+package loop
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"syscall"
+)
+
+// errorLog keeps errors from flooding the log: each cause is logged when it comes
+// and when it is over, however many runs it holds up and however often.
+//
+// Of the runs that one cause holds up, the first is its probe. Where the cause
+// is one that holds for all (the disk is full), the probe is tried again and
+// again at short intervals, and when it goes on, so do the others.
+type errorLog struct {
+	mu     sync.Mutex
+	causes map[string]*trouble // by run
+	open   map[string]*trouble // by cause
+}
+
+// trouble is one cause and the runs that it holds up.
+type trouble struct {
+	cause string
+	err   error // one of its kind
+	runs  map[string]bool
+	probe string // "" until one of the runs fails again
+}
+
+// cause is what an error has in common with others of its kind: the innermost
+// error's words.
+func cause(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
+	}
+}
+
+// common reports whether an error is about the machine, not about one run.
+func common(err error) bool {
+	var errno syscall.Errno
+	return errors.As(err, &errno) && slices.Contains([]syscall.Errno{
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO,
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+	}, errno)
+}
+
+// fail notes what holds a run up. It reports whether that is news, and whether
+// the run is the cause's probe.
+func (l *errorLog) fail(run string, err error) (news, probe bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.causes == nil {
+		l.causes, l.open = map[string]*trouble{}, map[string]*trouble{}
+	}
+	now := cause(err)
+	t := l.causes[run]
+	if t == nil || t.cause != now {
+		l.drop(run)
+		if t = l.open[now]; t == nil {
+			news = true
+			t = &trouble{cause: now, err: err, runs: map[string]bool{}}
+			l.open[now] = t
+		}
+		t.runs[run], l.causes[run] = true, t
+	}
+	if t.probe == "" {
+		t.probe = run
+	}
+	return news, t.probe == run
+}
+
+// clear notes that nothing holds a run up. It returns the cause that is over for
+// all runs, if one is, and the runs that may go on because their probe does.
+func (l *errorLog) clear(run string) (over string, others []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.causes[run]; t != nil && t.probe == run {
+		for other := range t.runs {
+			if other != run {
+				others = append(others, other)
+			}
+		}
+	}
+	return l.drop(run), others
+}
+
+// drop takes a run off its cause; the next that fails of it is the probe then.
+func (l *errorLog) drop(run string) (over string) {
+	t := l.causes[run]
+	if t == nil {
+		return ""
+	}
+	delete(l.causes, run)
+	if delete(t.runs, run); t.probe == run {
+		t.probe = ""
+	}
+	if len(t.runs) > 0 {
+		return ""
+	}
+	delete(l.open, t.cause)
+	return t.cause
+}
+
+// standing returns of so many runs at most what holds them up, and one error of each
+// cause.
+func (l *errorLog) standing(most int) (causes map[string]string, errs []error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	causes = make(map[string]string, min(most, len(l.causes)))
+	for run, t := range l.causes {
+		if len(causes) == most {
+			break
+		}
+		causes[run] = t.cause
+	}
+	for _, t := range l.open {
+		errs = append(errs, t.err)
+	}
+	return causes, errs
+}

@@ -1,0 +1,289 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/engine/store/statcache"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Family is a dialect: where its runs are, and what moves them.
+type Family struct {
+	Layout  layout.Family
+	Machine engine.Machine
+}
+
+// Options are what a loop works with. Store and Families are required.
+type Options struct {
+	Store    *store.Store
+	Families []Family
+	// Facts returns what the kernel knows besides a family's documents. It is
+	// called for every look, before the documents are read.
+	Facts func(family string) engine.Environment
+	// Changed receives when the facts are others while no document changed:
+	// every run that can move is looked at again. nil never does.
+	Changed <-chan struct{}
+	// Lookup answers needs that begin with "git:"; nil: there is no git.
+	Lookup func(need string) engine.Document
+	// Begin starts an action. It must not wait for the action's end, and the
+	// facts must call the action alive when it returns.
+	Begin func(engine.Action)
+	// End asks an action under way to end, once per process, or has its end
+	// forgotten where the facts hold one; it must not wait for that. nil ends
+	// nothing.
+	End func(id string)
+	// Now is the clock; time.Now if nil.
+	Now func() time.Time
+	// Pause is how Once waits for files to stand still; nil waits by the
+	// machine's clock. It returns the context's error if that ends first.
+	Pause func(ctx context.Context, d time.Duration) error
+	Log   *slog.Logger
+	// Workers is how many runs are looked at side by side; 32 if not positive.
+	Workers int
+	// Waiting is how many runs besides may wait for the disk or for a lock, each
+	// with its locks open; 256 if not positive. It bounds how many plans share
+	// their rounds of fsync.
+	Waiting int
+	// Cache is what an earlier placet has stored; nil where nothing is.
+	Cache *statcache.File
+	// Viewed says that somebody looks at the runs while Watch is called: Cache keeps
+	// what is made of them.
+	Viewed bool
+	// Observers are told what the loop does, in their order.
+	Observers Observers
+	// ProgressHz is how many times a second a volatile document is read at most, 1 or 2;
+	// 2 if not positive.
+	ProgressHz int
+}
+
+const (
+	// defaultWorkers is more than most machines have processors: what is not in
+	// the page cache yet is waited for.
+	defaultWorkers = 32
+	defaultWaiting = 256
+)
+
+// Loop reconciles the runs of one workspace.
+type Loop struct {
+	o     Options
+	edges map[string]map[engine.Edge]bool // family → rows of its table
+	// peers are of the families whose runs know of one another.
+	peers map[string]*peers
+	// volatile are the families that have volatile documents.
+	volatile []Family
+	sparse   bool // one of the families is
+
+	actions *actionLog
+	errors  errorLog
+
+	// serving is what Watch is at, nil while it is not called.
+	serving atomic.Pointer[session]
+
+	holdMu sync.Mutex
+	held   string // the hold that was said
+	stale  string // the sign of git's that was said to hold nothing up
+}
+
+// Found is a run of the workspace.
+type Found struct {
+	Run    layout.Run
+	Family Family
+}
+
+// Key returns the run's key.
+func (f Found) Key() engine.Key { return engine.Key{Family: f.Run.Family, ID: f.Run.ID} }
+
+// Lookup is what local git says to a need that begins with "git:".
+func (l *Loop) Lookup(need string) engine.Document { return l.o.Lookup(need) }
+
+// New returns a loop.
+func New(o Options) *Loop {
+	if o.Facts == nil {
+		o.Facts = func(string) engine.Environment { return engine.Environment{} }
+	}
+	if o.Lookup == nil {
+		o.Lookup = func(need string) engine.Document {
+			if strings.HasPrefix(need, engine.CommitterNeed) {
+				return engine.Document{Path: need, Err: engine.ErrAbsent} // nothing came by git
+			}
+			return engine.Document{Path: need, Err: errors.New("nobody can look this up here")}
+		}
+	}
+	if o.Begin == nil {
+		o.Begin = func(engine.Action) {}
+	}
+	if o.End == nil {
+		o.End = func(string) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Pause == nil {
+		o.Pause = pause
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Workers <= 0 {
+		o.Workers = defaultWorkers
+	}
+	if o.Waiting <= 0 {
+		o.Waiting = defaultWaiting
+	}
+	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, peers: map[string]*peers{}, actions: newActionLog()}
+	for _, f := range o.Families {
+		rows := map[engine.Edge]bool{}
+		for _, e := range f.Machine.Edges() {
+			rows[e] = true
+		}
+		l.edges[f.Layout.Name()] = rows
+		if x := newPeers(l, f); x != nil {
+			l.peers[f.Layout.Name()] = x
+		}
+		l.sparse = l.sparse || layout.IsSparse(f.Layout)
+		if _, ok := f.Layout.(layout.Volatile); ok {
+			l.volatile = append(l.volatile, f)
+		}
+	}
+	return l
+}
+
+// Runs finds every run of the workspace, family by family, each sorted as its
+// layout sorts. Folders that cannot be listed are named in the error; the runs
+// that were found are returned all the same.
+func (l *Loop) Runs() ([]Found, error) {
+	w := walk{list: l.o.Store.List}
+	found := l.walk(&w)
+	return found, w.err()
+}
+
+// Asking returns the runs in which Watch follows the folder of a request, because it is
+// open: none where Watch is not called.
+func (l *Loop) Asking(request string) []Found {
+	s := l.serving.Load()
+	if s == nil {
+		return nil
+	}
+	return s.registry.following("/" + layout.RequestsDir + "/" + request)
+}
+
+// Live returns the runs that can move, as Watch knows them: none where Watch is not called.
+func (l *Loop) Live() []Found {
+	s := l.serving.Load()
+	if s == nil {
+		return nil
+	}
+	return s.registry.live()
+}
+
+// walk lists the folders in which runs may lie.
+type walk struct {
+	// before is called for each folder before it is listed; may be nil.
+	before func(dir string)
+	list   layout.Lister
+	// listed are the folders so far, failed those that cannot be listed.
+	listed, failed []string
+	errs           []error
+}
+
+// folders are the listed folders as a set.
+func (w *walk) folders() map[string]bool {
+	set := map[string]bool{}
+	for _, dir := range w.listed {
+		set[dir] = true
+	}
+	return set
+}
+
+// ls is the layout's lister. A folder that cannot be listed is empty to the
+// layout: one that is closed to us must not hide the rest.
+func (w *walk) ls(dir string) ([]layout.Entry, error) {
+	if w.before != nil {
+		w.before(dir)
+	}
+	w.listed = append(w.listed, dir)
+	entries, err := w.list(dir)
+	if err != nil {
+		w.failed = append(w.failed, dir)
+		w.errs = append(w.errs, templates.Errorf("loop.list", "file", strconv.Quote(dir), "error", err))
+		return nil, nil
+	}
+	return entries, nil
+}
+
+func (w *walk) err() error { return errors.Join(w.errs...) }
+
+// hides reports whether a path may be there although the walk did not find it.
+func (w *walk) hides(p string) bool {
+	for _, dir := range w.failed {
+		if layout.Under(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Loop) walk(w *walk) []Found {
+	var found []Found
+	for _, f := range l.o.Families {
+		runs, err := f.Layout.Runs(w.ls)
+		if err != nil {
+			w.failed = append(w.failed, f.Layout.Roots()...)
+			w.errs = append(w.errs, templates.Errorf("loop.find", "family", f.Layout.Name(), "error", err))
+		}
+		for _, r := range runs {
+			found = append(found, Found{r, f})
+		}
+	}
+	return found
+}
+
+// Summarize reads a run's state document alone and says how it stands. A document
+// that is absent, unsettled or unusable gives the zero Summary: a closer look is
+// needed.
+func (l *Loop) Summarize(f Found) engine.Summary {
+	if p, ok := l.storedPeek(f); ok {
+		return p
+	}
+	rel := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
+	file, ok := f.Family.Layout.File(f.Run, rel)
+	if !ok {
+		return engine.Summary{}
+	}
+	rec, sure := l.o.Store.RecordState(f.Run) // before it is read
+	state := l.o.Store.Read(f.Run.State, file)
+	p := summarize(f, state)
+	if state.Present() && sure {
+		l.storePeek(f, rec, p)
+	}
+	return p
+}
+
+// summarize says how a run stands by its state document.
+func summarize(f Found, state engine.Document) (p engine.Summary) {
+	defer func() {
+		// Where Summarize panics, Step will say so.
+		if recover() != nil {
+			p = engine.Summary{}
+		}
+	}()
+	if m, ok := f.Family.Machine.(engine.Classed); ok && !state.Unsettled() {
+		if p, ok := m.SummarizeClass(f.Run.Class, state.Body); ok {
+			return p
+		}
+	}
+	if !state.Present() {
+		return engine.Summary{}
+	}
+	return f.Family.Machine.Summarize(state.Body)
+}

@@ -1,0 +1,226 @@
+package loop
+
+import (
+	"fmt"
+	"path"
+	"runtime/debug"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/layout"
+)
+
+// needRounds is how often a plan may ask for more than the snapshot holds.
+const needRounds = 4
+
+// gitNeed begins a need that is a fact from local git, not a file.
+const gitNeed = "git:"
+
+// look is a run as it was seen, and what its machine makes of it.
+type look struct {
+	began  time.Time // before anything was read
+	snap   engine.Snapshot
+	loaded store.Loaded
+	plan   engine.Plan
+}
+
+// looker looks at one run, as often as a pass needs it.
+type looker struct {
+	l *Loop
+	f Found
+	// needs are those that the last plan was made over, without git's that are
+	// not answered yet: they are loaded at once.
+	needs []string
+	// git holds what local git said, once per pass.
+	git map[string]engine.Document
+	// volatile holds the volatile documents, read once per pass and after the run was
+	// marked.
+	volatile map[string]volatileRead
+	// unchanged is a volatile document as the pass before has read it, where it is the
+	// same still; see [progress.unchanged]. It is called where heard is not nil.
+	unchanged func(need string) (volatileRead, bool)
+	// sure asks for entries of the other runs that were compared a moment ago.
+	sure bool
+	// heard are the folders in which something has happened since the look before; nil for
+	// a look at all of the run.
+	heard []string
+	// stepped is what the machine was last asked about; nil where it may say
+	// something else now.
+	stepped *stepped
+}
+
+// look reads the run and steps its machine until the snapshot holds all that
+// the plan needs.
+func (k *looker) look() (look, error) {
+	needs := k.needs
+	for round := 0; ; round++ {
+		lk, err := k.once(needs)
+		if err != nil {
+			return look{}, err
+		}
+		missing := lk.snap.Lacks(lk.plan.Needs)
+		for ; len(missing) > 0 && allGit(missing) && round < needRounds; round++ {
+			if lk, err = k.told(lk, missing); err != nil {
+				return look{}, err
+			}
+			needs = lk.snap.Needs
+			missing = lk.snap.Lacks(lk.plan.Needs)
+		}
+		if len(missing) == 0 {
+			k.needs = slices.Concat(k.known(lk.plan.Needs), lk.plan.NextNeeds)
+			return lk, nil
+		}
+		if round == needRounds {
+			return look{}, fmt.Errorf("cannot step: the %s machine still needs %q after %d rounds", k.f.Run.Family, missing, needRounds)
+		}
+		needs = slices.Concat(needs, missing)
+	}
+}
+
+func allGit(needs []string) bool {
+	return !slices.ContainsFunc(needs, func(n string) bool { return !strings.HasPrefix(n, gitNeed) })
+}
+
+// told adds to a look what local git says, and steps again over the same documents: a fact is
+// no reason to read them anew.
+func (k *looker) told(lk look, needs []string) (look, error) {
+	lk.snap.Needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(lk.snap.Needs, needs))))
+	lk.snap.Docs = k.withGit(slices.Clone(lk.snap.Docs), needs)
+	var err error
+	lk.snap, lk.plan, err = k.again(lk.snap)
+	return lk, err
+}
+
+// known are the needs that are files, and those that git has answered in this pass:
+// without them every look would be one that lacks them and one more.
+func (k *looker) known(needs []string) []string {
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool {
+		_, answered := k.git[n]
+		return strings.HasPrefix(n, gitNeed) && !answered
+	})
+}
+
+// once reads the run with the needs and steps once. The facts are read before
+// the documents: whoever ends an action writes its outcome first and calls it
+// ended after that, so an action that is not alive has its outcome in place.
+func (k *looker) once(needs []string) (look, error) {
+	needs = slices.Compact(slices.Sorted(slices.Values(needs)))
+	began := time.Now()
+	facts := k.l.o.Facts(k.f.Run.Family)
+	loaded, err := k.load(files(needs))
+	if err != nil {
+		return look{}, err
+	}
+	needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(needs, committers(loaded.Docs)))))
+	snap := engine.Snapshot{
+		Key: k.f.Key(), Dir: k.f.Run.Dir, Class: k.f.Run.Class,
+		Now:   k.l.o.Now().Round(0), // no monotonic part: snapshots are compared
+		Docs:  k.withVolatile(k.withGit(loaded.Docs, needs), needs),
+		Needs: needs, Facts: facts,
+	}
+	if snap.Docs, err = k.withPeers(snap.Docs, needs, &loaded); err != nil {
+		return look{}, err
+	}
+	snap, plan, err := k.again(snap)
+	return look{began, snap, loaded, plan}, err
+}
+
+// committers are the needs for who committed the answers to open requests. A machine that
+// finds one that counts asks for it: told at once, it need not be stepped again.
+func committers(docs []engine.Document) (needs []string) {
+	for _, d := range docs {
+		answers := d.Kind == layout.KindResponse || d.Kind == layout.KindForm && !d.IssuedHere()
+		if answers && d.Present() && d.Source == "" && !isThere(docs, path.Dir(d.Path)+"/receipt.json") {
+			needs = append(needs, engine.NeedCommitter(d))
+		}
+	}
+	return needs
+}
+
+// isThere reports whether sorted documents have one at a path.
+func isThere(docs []engine.Document, p string) bool {
+	_, found := slices.BinarySearchFunc(docs, p, func(d engine.Document, p string) int { return strings.Compare(d.Path, p) })
+	return found
+}
+
+// load reads the run's documents, no further than where something has happened.
+func (k *looker) load(needs []string) (store.Loaded, error) {
+	if k.heard == nil {
+		return k.l.o.Store.Load(k.f.Run, k.f.Family.Layout, needs)
+	}
+	return k.l.o.Store.LoadHeard(k.f.Run, k.f.Family.Layout, needs, k.heard)
+}
+
+// withGit adds what local git says to the documents.
+func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Document {
+	for _, need := range needs {
+		if !strings.HasPrefix(need, gitNeed) {
+			continue
+		}
+		doc, ok := k.git[need]
+		if !ok {
+			doc = k.l.o.Lookup(need)
+			doc.Path = need
+			if k.git == nil {
+				k.git = map[string]engine.Document{}
+			}
+			k.git[need] = doc
+		}
+		docs = insert(docs, doc)
+	}
+	return docs
+}
+
+// insert adds a document where its path belongs.
+func insert(docs []engine.Document, doc engine.Document) []engine.Document {
+	return slices.Insert(docs, sort.Search(len(docs), func(i int) bool { return docs[i].Path > doc.Path }), doc)
+}
+
+// step asks the machine. A machine that panics has a bug; the run stands and
+// the others go on.
+func (k *looker) step(snap engine.Snapshot) (plan engine.Plan, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			plan, err = engine.Plan{}, &panicError{family: k.f.Run.Family, value: r, stack: debug.Stack()}
+		}
+	}()
+	return k.f.Family.Machine.Step(snap)
+}
+
+type panicError struct {
+	family string
+	value  any
+	stack  []byte
+}
+
+func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.Unwrap(), p.stack) }
+
+// Unwrap returns the panic without its stack, which differs each time: the cause by
+// which it is logged once.
+func (p *panicError) Unwrap() error {
+	return fmt.Errorf("cannot step: the %s machine panicked (a bug): %v", p.family, p.value)
+}
+
+// files are the needs that are files.
+func files(needs []string) []string {
+	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return isFact(n) || n == engine.NeedPeers })
+}
+
+// isFact reports whether a need is no file that the store looks up and compares: what git
+// says, or a volatile document.
+func isFact(need string) bool {
+	return strings.HasPrefix(need, gitNeed) || strings.HasPrefix(need, engine.VolatileNeed)
+}
+
+// Snapshot reads a run as its machine sees it, with all that its plan needs,
+// and says when to look again because something is unsettled (zero: nothing
+// is). Nothing is written.
+func (l *Loop) Snapshot(f Found) (engine.Snapshot, time.Time, error) {
+	k := looker{l: l, f: f}
+	lk, err := k.look()
+	return lk.snap, lk.loaded.Again, err
+}

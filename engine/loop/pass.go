@@ -1,0 +1,358 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/templates"
+)
+
+const (
+	// maxSteps is how many steps one pass carries out; what is left is for the
+	// next one, so that a run with which much happens keeps nobody waiting. It is
+	// also how often the same step is carried out while nobody else changes a
+	// document: a machine that asks for it once more goes in circles.
+	maxSteps = 64
+	// maxConflicts is how often in a row a commit may find that somebody wrote in
+	// between before the run has to wait.
+	maxConflicts = 16
+	// pastWait is how long a moment that has passed may wait.
+	pastWait = time.Second
+)
+
+// errPaused says that git is rewriting the tree: nothing is decided.
+var errPaused = templates.Errorf("loop.git")
+
+// pass is one run's way to an empty plan.
+type pass struct {
+	looker
+	// looking is called before the run is read.
+	looking func()
+	// follow is told the folders to follow after every look, and reports
+	// whether there are new ones among them: then the look came too early.
+	follow func(look) bool
+	// waiting is called around the wait for a lock and for the disk.
+	waiting func(wait func())
+	// yields is asked after every step whether other runs wait to be looked at:
+	// then the pass ends, and the run's next one begins after them. So of many
+	// answers at once all are taken before anything that is owed for one of them.
+	yields func() bool
+	// distrust is called where what was seen of the run does not count any more, however
+	// little was heard of it.
+	distrust func()
+	// early says until when a plan is not to be carried out yet; see debounce.go.
+	early func(engine.Plan) (until time.Time, early bool)
+
+	began       time.Time   // when it began
+	transitions int         // how many it has committed
+	wrote       bool        // something was committed, begun or ended
+	steps       *stepCounts // the steps since there was nothing to do
+	swept       bool        // left-overs were looked for
+	left        bool        // and some of them are to be removed later
+	last        look        // the last look
+}
+
+// newPass returns a pass that follows nothing.
+func (l *Loop) newPass(f Found) *pass {
+	return &pass{
+		looker:   looker{l: l, f: f},
+		looking:  func() {},
+		follow:   func(look) bool { return false },
+		waiting:  func(wait func()) { wait() },
+		yields:   func() bool { return false },
+		distrust: func() {},
+		early:    func(engine.Plan) (time.Time, bool) { return time.Time{}, false },
+	}
+}
+
+// run looks and carries out until the plan is empty, or there is more to do than
+// a pass may.
+func (p *pass) run(ctx context.Context) result {
+	p.git, p.volatile = nil, nil
+	p.needs = p.known(p.needs)
+	var before step
+	for steps, conflicts := 0, 0; ; {
+		if err := p.settled(ctx); err != nil {
+			return result{outcome: failed, err: err}
+		}
+		p.steps.seen(p.last.snap.Docs)
+		now := stepOf(p.last.plan)
+		switch {
+		case p.idle(p.last.plan):
+			p.steps = nil
+			return result{outcome: idle, at: p.again(time.Time{})}
+		case p.steps.times(now) == maxSteps:
+			return result{outcome: failed, err: p.stuck()}
+		case steps == maxSteps || p.undone(before):
+			return result{outcome: more}
+		}
+		if until, early := p.early(p.last.plan); early {
+			return result{outcome: later, at: p.again(until)}
+		}
+		err := p.carry(ctx)
+		switch {
+		case err == nil && p.yields():
+			return result{outcome: more}
+		case err == nil:
+			before, steps, conflicts = now, steps+1, 0
+		case errors.Is(err, store.ErrConflict) && conflicts < maxConflicts:
+			conflicts++
+			p.distrust()
+		default:
+			return result{outcome: failed, err: err}
+		}
+	}
+}
+
+// undone reports whether the last step, which moved nothing, is to be taken again:
+// somebody takes away what it wrote. The run must wait then, as after any pass that
+// moves nothing.
+func (p *pass) undone(before step) bool {
+	return before.what != "" && before == stepOf(p.last.plan) && len(p.last.plan.Transitions) == 0
+}
+
+// settled looks until the look finds something to do, or all that the run depends on
+// was followed before it: what happens before a commit is seen by the look after it.
+func (p *pass) settled(ctx context.Context) error {
+	for range maxSteps {
+		if err := p.may(ctx); err != nil {
+			return err
+		}
+		p.looking()
+		lk, err := p.look()
+		if err != nil {
+			return err
+		}
+		p.last = lk
+		early := p.follow(lk) && (p.idle(lk.plan) || p.heard != nil)
+		swept := p.sweep(lk.loaded.Temps)
+		if !early && !swept {
+			return nil
+		}
+		if swept {
+			p.distrust()
+		}
+	}
+	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)
+}
+
+// sweep removes what a crash left in the run's folder, once per pass, and reports
+// whether it did: it may have put back a state document, so that what was seen
+// before counts for nothing. What cannot be removed yet is tried again by a later pass.
+func (p *pass) sweep(temps []string) bool {
+	if p.swept || len(temps) == 0 {
+		return false
+	}
+	p.swept = true
+	dirs := map[string]bool{}
+	for _, name := range temps {
+		dirs[path.Dir(name)] = true
+	}
+	p.left = len(p.l.sweep(dirs)) > 0
+	return true
+}
+
+// sweepAgain is when left-overs are looked for again that could not be removed.
+const sweepAgain = 6 * time.Second
+
+// sweep removes placet's own left-overs from folders, and returns those folders in
+// which some are left.
+//
+// Those above them are swept too: where a root does not exist yet, the watcher
+// tries the nearest folder that does.
+func (l *Loop) sweep(dirs map[string]bool) (left map[string]bool) {
+	left = map[string]bool{}
+	all := map[string]bool{}
+	for dir := range dirs {
+		for ; !all[dir]; dir = path.Dir(dir) {
+			all[dir] = true
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(all)) {
+		more, err := l.o.Store.Sweep(dir)
+		if err != nil {
+			l.o.Log.Debug("cannot remove temporary files", "dir", dir, "err", err)
+		}
+		if more {
+			left[dir] = true
+		}
+	}
+	return left
+}
+
+// may says whether anything may be decided now.
+func (p *pass) may(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if _, held := p.l.o.Store.Paused(); held {
+		return errPaused
+	}
+	p.l.logStale(p.l.o.Store.Stale())
+	return nil
+}
+
+// idle reports whether a plan leaves nothing to do. An action stays in the plan
+// for as long as it runs: it is done with when it has begun, and one that shall
+// end when it was asked to, and its end forgotten where the facts hold one.
+func (p *pass) idle(plan engine.Plan) bool {
+	return !writes(plan) &&
+		!slices.ContainsFunc(plan.Actions, func(a engine.Action) bool { return !p.l.actions.hasBegun(a.ID) }) &&
+		!slices.ContainsFunc(plan.Ends, func(id string) bool { return p.hasEnd(id) || !p.l.actions.hasEnded(id) })
+}
+
+// hasEnd reports whether the last look knew how an action ended.
+func (p *pass) hasEnd(id string) bool {
+	_, ok := p.last.snap.Facts.Ended[id]
+	return ok
+}
+
+func writes(plan engine.Plan) bool {
+	return len(plan.Transitions) > 0 || len(plan.Writes) > 0 || len(plan.Removes) > 0 || len(plan.Lines) > 0
+}
+
+// carry carries out the plan of the last look: commit, tell, end, begin.
+func (p *pass) carry(ctx context.Context) error {
+	if writes(p.last.plan) {
+		if err := p.inTurn(ctx, func(ctx context.Context) error { return p.locked(ctx, p.commit) }); err != nil {
+			return err
+		}
+	}
+	plan := p.last.plan
+	for _, t := range plan.Transitions {
+		p.transitions++
+		p.l.o.Observers.moved(p.f.Run, t)
+	}
+	for _, id := range plan.Ends {
+		had := p.hasEnd(id)
+		if p.l.actions.end(id) || had {
+			p.wrote = true
+			p.l.o.End(id)
+		}
+		if had {
+			p.l.actions.forget(id)
+		}
+	}
+	for _, a := range plan.Actions {
+		if p.l.actions.begin(a, p.f.Run.State) {
+			p.wrote = true
+			p.l.o.Begin(a)
+		}
+	}
+	return nil
+}
+
+// lookHolds is how long a look holds while the locks are waited for: what it saw of
+// files that are written without them would have been seen by a second one too.
+const lookHolds = 200 * time.Millisecond
+
+// locked commits under the locks that other writers of the run take, where it
+// has any. What was seen before the lock was held counts for nothing then, unless
+// nothing of it has changed that is written under the locks.
+func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (err error) {
+	if len(p.f.Run.Locks) == 0 {
+		return commit(ctx)
+	}
+	var unlock func()
+	p.waiting(func() { unlock, err = p.l.o.Store.Lock(ctx, p.f.Run) })
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if p.writesOwn(p.last.plan) || time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
+		return commit(ctx)
+	}
+	if p.last, err = p.look(); err != nil {
+		return err
+	}
+	return commit(ctx)
+}
+
+// writesOwn reports whether a plan writes what placet alone writes: that may come before
+// or after anything that others write under the run's locks.
+func (p *pass) writesOwn(plan engine.Plan) bool {
+	shared := func(name string) bool {
+		file, ok := p.f.Family.Layout.File(p.f.Run, strings.TrimPrefix(name, p.f.Run.Dir+"/"))
+		return !ok || file.Writer != layout.Placet
+	}
+	return len(plan.Lines) == 0 && !slices.ContainsFunc(plan.Removes, shared) &&
+		!slices.ContainsFunc(plan.Writes, func(d engine.Document) bool { return shared(d.Path) })
+}
+
+// commit makes the plan of the last look durable. A plan that may not be
+// carried out is refused here, whatever led to it.
+func (p *pass) commit(ctx context.Context) error {
+	plan := p.last.plan
+	if !writes(plan) {
+		return nil
+	}
+	if err := p.l.legal(p.f, plan); err != nil {
+		return err
+	}
+	if err := p.may(ctx); err != nil {
+		return err
+	}
+	_, early := p.early(plan)
+	if early || p.outOfTurn() {
+		return store.ErrConflict // a look under the run's locks made another plan
+	}
+	var err error
+	p.waiting(func() { err = p.durable(plan) })
+	if err != nil {
+		return err
+	}
+	p.wrote = true
+	p.count(plan)
+	return nil
+}
+
+// legal reports a transition that is no row of the machine's table.
+func (l *Loop) legal(f Found, plan engine.Plan) error {
+	rows := l.edges[f.Family.Layout.Name()]
+	for _, t := range plan.Transitions {
+		if !rows[t.Edge] {
+			return fmt.Errorf("cannot carry out a plan of the %s machine: %s %q from %q to %q is no row of its table (a bug)",
+				f.Run.Family, t.Of, t.Event, t.From, t.To)
+		}
+	}
+	return nil
+}
+
+// wake is when time alone may move the run, or a file of it may have settled:
+// the zero time means never.
+func (p *pass) wake() time.Time {
+	return earlier(p.last.plan.Wake, p.last.loaded.Again)
+}
+
+// earlier returns the earlier of two moments; the zero time means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// again is when to look at the run again if nothing happens before, at until at the
+// latest. A moment that has passed, and yet left the plan empty, waits for something
+// else (a deadline does not pass over an answer that is being written): it is no
+// reason to look without a pause.
+func (p *pass) again(until time.Time) time.Time {
+	now, wake := p.last.snap.Now, p.last.plan.Wake
+	if !wake.IsZero() && !wake.After(now) {
+		wake = now.Add(pastWait)
+	}
+	wake = earlier(earlier(wake, p.last.loaded.Again), until)
+	if p.left {
+		wake = earlier(wake, now.Add(sweepAgain))
+	}
+	return wake
+}

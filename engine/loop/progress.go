@@ -1,0 +1,416 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+const (
+	// mostProgressHz is how many times a second a volatile document is read at most.
+	mostProgressHz = 2
+	// firstProgress is how long after its first change a volatile document is read at the
+	// latest: with what follows within the second it makes two readings.
+	firstProgress = 500 * time.Millisecond
+	// mostVolatile bounds what is remembered of volatile documents.
+	mostVolatile = 4096
+)
+
+// progress reads the volatile documents that changed while Watch is called, each a few
+// times a second at most, and reports what they hold now. The latest content counts, and
+// the last one is always read: a document is due again as soon as it changes after it was
+// read. A change costs the reading of the one file, and no pass. A run is marked only where
+// its machine would see something that it acts on: a threshold of its last plan is reached,
+// or the content cannot be used any more, or can be again.
+//
+// A nil *progress is that of families without such documents.
+type progress struct {
+	*session
+	every  time.Duration
+	timers *timers // by path
+
+	mu    sync.Mutex
+	files map[string]*volatileFile // by path
+	runs  map[string]*volatileRun  // by state document
+}
+
+// volatileFile is what is known of one volatile document.
+type volatileFile struct {
+	run     string
+	pending bool      // it is to be read
+	heard   time.Time // when something happened to it last
+	at      time.Time // when it was read last
+	sum     engine.Digest
+	used    int
+	bad     bool // its content cannot be used
+}
+
+// volatileRun is what the last pass of a run said of its volatile documents.
+type volatileRun struct {
+	needed     []string                // the paths
+	reads      map[string]volatileRead // by need
+	thresholds []threshold
+}
+
+// threshold is one that has or has not had its run marked.
+type threshold struct {
+	engine.Threshold
+	reached bool
+}
+
+// newProgress returns a reader for the volatile documents of a session, nil where no
+// family has any.
+func newProgress(s *session) *progress {
+	if len(s.l.volatile) == 0 {
+		return nil
+	}
+	s.w.Volatile(func(p string) bool { _, ok := s.l.volatileAt(p); return ok })
+	hz := min(max(s.l.o.ProgressHz, 0), mostProgressHz)
+	if hz == 0 {
+		hz = mostProgressHz
+	}
+	return &progress{
+		session: s, every: time.Second / time.Duration(hz), timers: newTimers(),
+		files: map[string]*volatileFile{}, runs: map[string]*volatileRun{},
+	}
+}
+
+// volatileAt returns the run that a path is a volatile document of.
+func (l *Loop) volatileAt(p string) (Found, bool) {
+	for _, f := range l.volatile {
+		run, ok := f.Layout.At(p)
+		if rel, inside := strings.CutPrefix(p, run.Dir+"/"); ok && inside && layout.IsVolatile(f.Layout, run, rel) {
+			return Found{run, f}, true
+		}
+	}
+	return Found{}, false
+}
+
+// read reads documents when they are due, until the context ends.
+func (p *progress) read(ctx context.Context) {
+	for ctx.Err() == nil {
+		now := time.Now()
+		for _, name := range p.timers.due(now) {
+			p.readOne(name)
+		}
+		p.timers.sleep(ctx, now)
+	}
+}
+
+// changed has documents read that may have changed.
+func (p *progress) changed(names ...string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range names {
+		p.schedule(name)
+	}
+}
+
+// schedule has a document read. The caller holds the lock.
+func (p *progress) schedule(name string) {
+	v := p.file(name)
+	if v == nil {
+		return
+	}
+	now := time.Now()
+	if v.heard = now; v.pending {
+		return
+	}
+	at := v.at.Add(p.every)
+	if at.Before(now) {
+		at = now.Add(min(p.every, firstProgress))
+	}
+	v.pending = true
+	p.timers.set(name, at)
+}
+
+// file returns what is known of a document, nil where it is that of no run that can move.
+// The caller holds the lock.
+func (p *progress) file(name string) *volatileFile {
+	v := p.files[name]
+	if v != nil {
+		return v
+	}
+	f, ok := p.l.volatileAt(name)
+	if !ok {
+		return nil
+	}
+	if _, lv := p.registry.get(f.Run.State); lv == nil {
+		return nil
+	}
+	for other, o := range p.files {
+		if len(p.files) < mostVolatile {
+			break
+		}
+		if !o.pending && !o.bad {
+			delete(p.files, other)
+		}
+	}
+	if len(p.files) >= mostVolatile {
+		return nil // the scan comes to it
+	}
+	v = &volatileFile{run: f.Run.State}
+	p.files[name] = v
+	return v
+}
+
+// readOne reads a document, reports what is new in it, and marks its run where that must
+// see it.
+func (p *progress) readOne(name string) {
+	p.mu.Lock()
+	v := p.files[name]
+	if v == nil {
+		p.mu.Unlock()
+		return
+	}
+	v.pending, v.at = false, time.Now()
+	state := v.run
+	p.mu.Unlock()
+	r, lv := p.registry.get(state)
+	if lv == nil {
+		return
+	}
+	f := p.registry.found(r)
+	doc, again := p.l.o.Store.ReadVolatile(name)
+	now, bad := f.progressOf(name, doc)
+
+	p.mu.Lock()
+	news := !bad && doc.Present() && doc.Sum != v.sum
+	marks := bad != v.bad
+	v.bad = bad
+	if news {
+		v.sum, v.used = doc.Sum, now.Used
+		marks = p.reaches(state, name, now.Used) || marks
+	}
+	if !again.IsZero() {
+		p.schedule(name)
+	}
+	p.mu.Unlock()
+	if marks {
+		p.queue.markHeard(state)
+	}
+	if news {
+		p.l.o.Observers.progressed(f.Run, name, now)
+	}
+}
+
+// progressOf is what a volatile document says, and whether its content cannot be used. A
+// document that is absent says nothing, and is not bad.
+func (f Found) progressOf(name string, doc engine.Document) (now engine.Progress, bad bool) {
+	m, ok := f.Family.Machine.(engine.Progressing)
+	if !ok || doc.Absent() {
+		return engine.Progress{}, false
+	}
+	if doc.Err != nil {
+		return engine.Progress{}, true
+	}
+	defer func() {
+		// Where the machine panics, Step will say so.
+		if recover() != nil {
+			now, bad = engine.Progress{}, true
+		}
+	}()
+	now, err := m.ReadProgress(name, doc.Body)
+	return now, err != nil
+}
+
+// unchanged is a volatile document as the last pass of its run has read it, where nothing
+// has happened to it since. It is false where that is not known.
+func (p *progress) unchanged(state, need string) (read volatileRead, ok bool) {
+	if p == nil {
+		return read, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.runs[state]
+	if r == nil {
+		return read, false
+	}
+	if read, ok = r.reads[need]; !ok || !read.again.IsZero() {
+		return read, false
+	}
+	v := p.files[strings.TrimPrefix(need, engine.VolatileNeed)]
+	return read, v == nil && len(p.files) < mostVolatile || v != nil && v.heard.Before(read.at)
+}
+
+// reaches reports whether a run is to be marked because a document has reached one of its
+// thresholds. The caller holds the lock.
+func (p *progress) reaches(state, name string, used int) (marks bool) {
+	r := p.runs[state]
+	if r == nil {
+		return false
+	}
+	for i := range r.thresholds {
+		if t := &r.thresholds[i]; !t.reached && t.Path == name && used >= t.AtLeast {
+			t.reached, marks = true, true
+		}
+	}
+	return marks
+}
+
+// passed takes what a pass has seen of a run's volatile documents, and what its plan wants
+// to know of them. What was read after the pass had read it counts, and marks the run where
+// the pass would have seen something else.
+func (p *progress) passed(lv *activeRun, pass *pass) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lk, was := pass.last, p.runs[lv.state]
+	r := &volatileRun{reads: pass.volatile}
+	marks := false
+	seen := map[string]int{}
+	for _, doc := range volatileDocs(lk.snap.Docs) {
+		name := strings.TrimPrefix(doc.Path, engine.VolatileNeed)
+		r.needed = append(r.needed, name)
+		now, bad := pass.f.progressOf(name, doc)
+		read := pass.volatile[doc.Path]
+		v := p.files[name]
+		if v == nil && (bad || !read.again.IsZero()) {
+			v = p.file(name)
+		}
+		seen[name] = now.Used
+		switch {
+		case v == nil:
+		case v.at.After(read.at):
+			marks = marks || v.bad != bad
+		default:
+			v.bad, v.used = bad, now.Used
+		}
+		if !read.again.IsZero() {
+			p.schedule(name)
+		}
+	}
+	for _, t := range lk.plan.Thresholds {
+		next := threshold{Threshold: t}
+		if was != nil {
+			for _, before := range was.thresholds {
+				next.reached = next.reached || before.Threshold == t && before.reached
+			}
+		}
+		// What the pass has seen is known to the machine.
+		next.reached = next.reached || seen[t.Path] >= t.AtLeast
+		if v := p.files[t.Path]; !next.reached && v != nil && v.used >= t.AtLeast {
+			next.reached, marks = true, true
+		}
+		r.thresholds = append(r.thresholds, next)
+	}
+	if delete(p.runs, lv.state); len(r.needed)+len(r.thresholds) > 0 {
+		p.runs[lv.state] = r
+	}
+	if marks {
+		p.queue.markHeard(lv.state)
+	}
+}
+
+// volatileDocs are the volatile documents of sorted ones.
+func volatileDocs(docs []engine.Document) []engine.Document {
+	from := sort.Search(len(docs), func(i int) bool { return docs[i].Path >= engine.VolatileNeed })
+	to := sort.Search(len(docs)-from, func(i int) bool { return !strings.HasPrefix(docs[from+i].Path, engine.VolatileNeed) })
+	return docs[from : from+to]
+}
+
+// poll has the documents read that the last pass of a run has needed: nothing may have told
+// that they changed.
+func (p *progress) poll(state string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if r := p.runs[state]; r != nil {
+		for _, name := range r.needed {
+			p.schedule(name)
+		}
+	}
+}
+
+// pollAll is poll for every run.
+func (p *progress) pollAll() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.runs {
+		for _, name := range r.needed {
+			p.schedule(name)
+		}
+	}
+}
+
+// drop forgets a run that has ended or is gone.
+func (p *progress) drop(state string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.runs, state)
+	for name, v := range p.files {
+		if v.run == state {
+			delete(p.files, name)
+			p.timers.drop(name)
+		}
+	}
+}
+
+// volatileRead is a volatile document as a pass has read it.
+type volatileRead struct {
+	doc   engine.Document
+	at    time.Time // before it was read
+	again time.Time // see [store.Store.ReadVolatile]
+}
+
+// withVolatile adds the volatile documents that are needed, as they were when the pass first
+// read them.
+func (k *looker) withVolatile(docs []engine.Document, needs []string) []engine.Document {
+	var list []engine.Document
+	for _, need := range needs {
+		if strings.HasPrefix(need, engine.VolatileNeed) {
+			list = append(list, k.readVolatile(need).doc)
+		}
+	}
+	if len(list) == 0 {
+		return docs
+	}
+	at := sort.Search(len(docs), func(i int) bool { return docs[i].Path > list[0].Path })
+	return slices.Insert(docs, at, list...) // the needs are sorted, and nothing else has their prefix
+}
+
+// readVolatile reads a volatile document once per pass; not at all where a pass at parts of
+// the run knows it from the one before.
+func (k *looker) readVolatile(need string) volatileRead {
+	read, ok := k.volatile[need]
+	if ok {
+		return read
+	}
+	if k.heard != nil {
+		read, ok = k.unchanged(need)
+	}
+	if !ok {
+		name := strings.TrimPrefix(need, engine.VolatileNeed)
+		read = volatileRead{at: time.Now()}
+		if layout.Under(name, k.f.Run.Dir) && layout.IsVolatile(k.f.Family.Layout, k.f.Run, strings.TrimPrefix(name, k.f.Run.Dir+"/")) {
+			read.doc, read.again = k.l.o.Store.ReadVolatile(name)
+		} else {
+			read.doc = engine.Document{Path: need, Err: fmt.Errorf("%s is no volatile document of the run", name)}
+		}
+	}
+	if k.volatile == nil {
+		k.volatile = map[string]volatileRead{}
+	}
+	k.volatile[need] = read
+	return read
+}

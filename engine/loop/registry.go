@@ -1,0 +1,362 @@
+package loop
+
+import (
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// registry holds the runs of the workspace by the path of their state document.
+type registry struct {
+	mu       sync.Mutex
+	families []Family
+	runs     map[string]*knownRun
+	// round holds the paths in the order in which the scan compares the runs, at is the
+	// next of them.
+	round []string
+	at    int
+}
+
+// knownRun is one run of the workspace. There may be very many that have ended, so it
+// takes 64 bytes and the path, which the queue and the watcher share.
+type knownRun struct {
+	state string
+	run   *layout.Run // nil where the layout finds the run by its path
+	ident uint64      // of what the layout said of it
+
+	// The registry guards what follows.
+	active *activeRun // nil while the run is final
+	print  uint64     // of a final run's folder and state document when they were read
+	own    uint64     // of the state document alone, while a final run's folder is watched; else 0
+	walk   uint32     // the last walk that found it
+	dirLen uint16     // length of the folder's path, which state begins with
+	fam    uint8
+	// unchecked says that a crash may have left something to do for a final run.
+	unchecked bool
+}
+
+// activeRun is a run that can move.
+type activeRun struct {
+	*knownRun
+
+	// Of the pass: only one is under way at a time.
+	needs   []string
+	taken   *stepCounts // nil: no step since there was nothing to do
+	absence absence
+	retry   retry
+
+	// The registry guards what follows.
+	dirs   []string // followed
+	look   uint64   // the last one
+	status engine.Summary
+	looks  int32 // passes so far
+	first  bool  // the first pass is not over
+	anew   bool  // its watches are not to be trusted
+	// heard are the folders, of a sparse family's run, in which something has happened
+	// since the last look.
+	heard map[string]bool
+}
+
+func newRegistry(families []Family) *registry {
+	return &registry{families: families, runs: map[string]*knownRun{}}
+}
+
+// newRun returns a final run that is in no registry yet.
+func (b *registry) newRun(f Found) *knownRun {
+	fam := slices.IndexFunc(b.families, func(o Family) bool { return o.Layout.Name() == f.Family.Layout.Name() })
+	r := &knownRun{state: strings.Clone(f.Run.State), dirLen: uint16(len(f.Run.Dir)), fam: uint8(max(fam, 0)), ident: identOf(f.Run)}
+	if run, ok := f.Family.Layout.At(f.Run.State); !ok || !sameRun(run, f.Run) || !short(f.Run) {
+		r.run = &f.Run
+	}
+	return r
+}
+
+// newActive is newRun for a run that can move.
+func (b *registry) newActive(f Found) *activeRun {
+	r := b.newRun(f)
+	r.active = &activeRun{knownRun: r}
+	return r.active
+}
+
+func sameRun(a, b layout.Run) bool {
+	return a.Family == b.Family && a.ID == b.ID && a.Dir == b.Dir && a.Class == b.Class && a.State == b.State &&
+		slices.Equal(a.Locks, b.Locks) && a.LocksExist == b.LocksExist
+}
+
+// short reports whether the path of a run's state document contains its folder, so that
+// the length of the folder's path is enough to know it.
+func short(run layout.Run) bool {
+	return strings.HasPrefix(run.State, run.Dir) && len(run.Dir) < 1<<16
+}
+
+var identSeed = maphash.MakeSeed()
+
+// identOf distinguishes runs that have the same state document one after the other:
+// one that is shadowed now, for example.
+func identOf(run layout.Run) uint64 {
+	return maphash.Comparable(identSeed, [4]string{run.Family, run.ID, run.Dir, run.Class})
+}
+
+// dir is the run's folder.
+func (r *knownRun) dir() string {
+	if r.run != nil {
+		return r.run.Dir
+	}
+	return r.state[:r.dirLen]
+}
+
+// found returns a run as the layout finds it. Its paths share the memory of the
+// registry's.
+func (b *registry) found(r *knownRun) Found {
+	f := b.families[r.fam]
+	if r.run != nil {
+		return Found{*r.run, f}
+	}
+	run, _ := f.Layout.At(r.state)
+	run.State, run.Dir = r.state, r.dir()
+	return Found{run, f}
+}
+
+// do runs a function that reads or changes what the registry guards.
+func (b *registry) do(change func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change()
+}
+
+// add puts a run into the registry.
+func (b *registry) add(r *knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.runs[r.state] = r
+	b.round = append(b.round, r.state)
+}
+
+// get returns the run with a state document, and its active part; both are nil if
+// there is none.
+func (b *registry) get(state string) (*knownRun, *activeRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.runs[state]
+	if r == nil {
+		return nil, nil
+	}
+	return r, r.active
+}
+
+// following returns the runs of which a folder is followed whose path ends so.
+func (b *registry) following(end string) (found []Found) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active != nil && slices.ContainsFunc(r.active.dirs, func(dir string) bool { return strings.HasSuffix(dir, end) }) {
+			found = append(found, b.found(r))
+		}
+	}
+	return found
+}
+
+// live are the active runs.
+func (b *registry) live() (found []Found) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active != nil {
+			found = append(found, b.found(r))
+		}
+	}
+	return found
+}
+
+// hear notes in which folders something has happened to a run of a sparse family. It is
+// false for other runs: all of them is looked at.
+func (b *registry) hear(state string, dirs []string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.runs[state]
+	if r == nil || r.active == nil || !layout.IsSparse(b.families[r.fam].Layout) || len(r.active.heard)+len(dirs) > mostHeard {
+		return false
+	}
+	if r.active.heard == nil {
+		r.active.heard = map[string]bool{}
+	}
+	for _, dir := range dirs {
+		r.active.heard[dir] = true
+	}
+	return true
+}
+
+// mostHeard is from how many folders on all of a run is looked at.
+const mostHeard = 1024
+
+// takeHeard returns the folders in which something has happened to a run since the last look.
+func (b *registry) takeHeard(lv *activeRun) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	dirs := slices.Collect(maps.Keys(lv.heard))
+	lv.heard = nil
+	return dirs
+}
+
+// remove takes a run out, if it is the one in the registry, and returns its active part.
+func (b *registry) remove(r *knownRun) *activeRun {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.runs[r.state] == r {
+		delete(b.runs, r.state)
+	}
+	return r.active
+}
+
+// retire makes a run final.
+func (b *registry) retire(r *knownRun, print uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r.active, r.print, r.own = nil, print, 0
+}
+
+// activate makes a final run active.
+func (b *registry) activate(r *knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.active == nil {
+		r.active = &activeRun{knownRun: r}
+	}
+}
+
+// finals are the final runs that a function accepts.
+func (b *registry) finals(accepts func(*knownRun) bool) (finals []*knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active == nil && accepts(r) {
+			finals = append(finals, r)
+		}
+	}
+	return finals
+}
+
+// next returns the next runs of the round that is to be made of all, given the part of
+// it that has passed. At its end those that are gone leave it, and each stays at its
+// place, so that nobody waits for longer.
+func (b *registry) next(rest *float64, part float64) (runs []*knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for n := min(portion(rest, len(b.runs), part), len(b.runs)); n > 0; b.at++ {
+		if b.at >= len(b.round) {
+			b.at, b.round = 0, b.staying()
+		}
+		if r := b.runs[b.round[b.at]]; r != nil {
+			runs = append(runs, r)
+			n--
+		}
+	}
+	return runs
+}
+
+// staying are the paths of the round that are still of a run, once each.
+func (b *registry) staying() []string {
+	seen := make(map[string]bool, len(b.runs))
+	return slices.DeleteFunc(b.round, func(state string) bool {
+		gone := b.runs[state] == nil || seen[state]
+		seen[state] = true
+		return gone
+	})
+}
+
+// portion is how many of n are due, given the part of a round that has passed; the
+// fraction is kept for the next time.
+func portion(rest *float64, n int, part float64) int {
+	*rest += float64(n) * part
+	whole := int(*rest)
+	*rest -= float64(whole)
+	return whole
+}
+
+// known notes that a walk found a run, and reports whether it is in the registry as
+// it is. A run of which only the state document is the same is returned.
+func (b *registry) known(f Found, walk uint32) (other *knownRun, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.runs[f.Run.State]
+	if r == nil || r.ident != identOf(f.Run) {
+		return r, false
+	}
+	r.walk = walk
+	return nil, true
+}
+
+// gone returns the runs that a walk did not find, unless they are hidden.
+func (b *registry) gone(walk uint32, hidden func(state string) bool) (gone []*knownRun) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.walk != walk && !hidden(r.state) {
+			gone = append(gone, r)
+		}
+	}
+	return gone
+}
+
+// count returns how many runs there are, and how many wait for a person.
+func (b *registry) count() (runs, waiting int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active != nil && r.active.status.Waiting {
+			waiting++
+		}
+	}
+	return len(b.runs), waiting
+}
+
+// states are the state documents of the active runs that a function accepts.
+func (b *registry) states(accepts func(*activeRun) bool) (states []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.active != nil && accepts(r.active) {
+			states = append(states, r.state)
+		}
+	}
+	return states
+}
+
+// tallied is how many runs are counted while the registry is held.
+const tallied = 1024
+
+// tally counts the runs by family. Those that an error holds up are named.
+func (b *registry) tally(counts []Count, held map[string]string) {
+	var all []*knownRun
+	b.do(func() { all = slices.Collect(maps.Values(b.runs)) })
+	for part := range slices.Chunk(all, tallied) {
+		b.do(func() {
+			for _, r := range part {
+				_, is := held[r.state]
+				counts[r.fam].add(r.active, is)
+			}
+		})
+	}
+}
+
+// retry says from when on a run may be looked at again, although it is marked.
+type retry struct {
+	notBefore time.Time // the end of the last pass at least
+	fruitless int       // passes in quick succession that moved nothing
+	backoff   backoff   // of its errors
+	// cause is what the run looked like when an error held it up: it may go on before
+	// its time when it looks different. It is nil where no error does.
+	cause *retryCause
+}
+
+type retryCause struct {
+	print uint64
+	until time.Time
+	epoch uint64 // of the session
+}

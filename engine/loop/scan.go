@@ -1,0 +1,324 @@
+package loop
+
+import (
+	"context"
+	"maps"
+	"path"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// scanRound is the time in which every run is looked at by stat once.
+	scanRound = time.Minute
+	scanTick  = time.Second
+	// blindTick is how often runs in blind folders are looked at.
+	blindTick = 2 * time.Second
+	// blindFactor times as long as a look at blind folders took they rest at least.
+	blindFactor = 16
+	// Between two rescans lie at least restFactor times what the last one
+	// took, within these bounds.
+	minRest    = 20 * time.Millisecond
+	maxRest    = time.Second
+	restFactor = 4
+)
+
+// rescans collects what a rescan is asked for.
+type rescans struct {
+	mu    sync.Mutex
+	dirs  map[string]bool
+	asked chan struct{}
+}
+
+func newRescans() rescans {
+	return rescans{dirs: map[string]bool{}, asked: make(chan struct{}, 1)}
+}
+
+// ask has the workspace scanned for runs that appeared or vanished. Final runs
+// at and below the folders are looked at too.
+func (r *rescans) ask(dirs ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, d := range dirs {
+		r.dirs[d] = true
+	}
+	select {
+	case r.asked <- struct{}{}:
+	default:
+	}
+}
+
+func (r *rescans) take() map[string]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	dirs := r.dirs
+	r.dirs = map[string]bool{}
+	return dirs
+}
+
+// run makes the first scan, then rescans when asked, and otherwise looks at
+// all runs by stat, a slice at a time.
+func (sc *scanner) run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	sc.scan(ctx, true)
+	if ctx.Err() != nil {
+		return
+	}
+	sc.passed()
+	wg.Go(func() { sc.checkFinals(ctx) })
+	tick := time.NewTicker(scanTick)
+	defer tick.Stop()
+	sc.start(time.Now())
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sc.rescans.asked:
+			began := time.Now()
+			sc.recheck(sc.rescans.take())
+			sc.scan(ctx, false)
+			sc.took = time.Since(began)
+			rest := min(max(restFactor*sc.took, minRest), maxRest)
+			if pause(ctx, rest) != nil {
+				return
+			}
+		case <-tick.C:
+			if !sc.away() {
+				sc.tick(time.Now())
+			}
+		}
+	}
+}
+
+// away reports whether the workspace is not there to be looked at. No event tells
+// that a folder above it was moved; when it is back, its watches are made anew.
+func (sc *scanner) away() bool {
+	was := sc.gone
+	if sc.gone = sc.l.sayAway(); was && !sc.gone {
+		sc.w.Anew()
+	}
+	return sc.gone
+}
+
+// scanner looks at runs and folders whether or not an event told of them.
+type scanner struct {
+	*session
+	walk   uint32
+	gone   bool            // the workspace was not there at the last tick
+	listed map[string]bool // structure folders
+	// unswept are folders in which left-overs of placet's own are left.
+	unswept map[string]bool
+	// folders is how they looked before they were listed, 0 where a change of them
+	// might not show.
+	folders map[string]uint64
+	// When the slices, the blind folders and the structure were last looked at, and the
+	// left-overs.
+	sliced, blind, walked, swept time.Time
+	// blindWait is how long blind folders rest: the longer the more there are. took is
+	// how long the last rescan took.
+	blindWait, took time.Duration
+	rest            float64 // the fraction of a run that the last slice left over
+}
+
+func (sc *scanner) start(now time.Time) {
+	sc.sliced, sc.blind, sc.walked, sc.swept = now, now, now, now
+}
+
+// scan walks the workspace. Every folder in which runs may appear is watched
+// before it is listed. New runs are looked at, vanished ones forgotten; what
+// lies below a folder that cannot be listed stays as it is.
+func (sc *scanner) scan(ctx context.Context, first bool) {
+	if first {
+		sc.admitFirst(ctx)
+	}
+	sc.walk++
+	looked := map[string]uint64{}
+	w := walk{list: sc.l.o.Store.List, before: func(dir string) {
+		sc.w.Guard(dir)
+		looked[dir] = sc.l.o.Store.FingerprintOld(dir)
+	}}
+	found := sc.l.walk(&w)
+	if ctx.Err() != nil {
+		return
+	}
+	if sc.folders = looked; w.err() != nil {
+		sc.folders = nil
+	}
+	sc.sayWalk(&w)
+	sc.w.Structure(w.listed)
+	sc.listed = w.folders()
+	if first {
+		sc.unswept = sc.l.sweep(sc.listed)
+	}
+	var fresh []Found
+	for _, f := range found {
+		other, ok := sc.registry.known(f, sc.walk)
+		if other != nil {
+			sc.forget(other)
+		}
+		if !ok {
+			fresh = append(fresh, f)
+		}
+	}
+	for _, r := range sc.registry.gone(sc.walk, w.hides) {
+		sc.forget(r)
+	}
+	for _, x := range sc.l.peers {
+		x.walked(found, w.hides)
+	}
+	sc.admit(ctx, fresh, sc.walk, first)
+	sc.walked = time.Now()
+}
+
+// walking stands for the walk where errors are told: no run has this path.
+const walking = "\x00walk"
+
+// sayWalk logs folders that cannot be listed, once, and looks again later.
+func (sc *scanner) sayWalk(w *walk) {
+	if err := w.err(); err != nil {
+		if news, _ := sc.l.errors.fail(walking, err); news {
+			sc.l.o.Log.Warn("cannot look for runs everywhere", "err", err)
+		}
+		return
+	}
+	if over, _ := sc.l.errors.clear(walking); over != "" {
+		sc.l.o.Log.Info("looking for runs everywhere again", "over", over)
+	}
+}
+
+// recheck looks at the final runs at and below the folders that have changed.
+func (sc *scanner) recheck(dirs map[string]bool) {
+	for dir := range dirs {
+		if dir == "." || sc.listed[dir] {
+			for _, r := range sc.registry.finals(func(r *knownRun) bool { return coveredBy(dirs, r.state) }) {
+				sc.compareFinal(r)
+			}
+			return
+		}
+	}
+	for dir := range dirs {
+		for _, f := range sc.l.o.Families {
+			if run, ok := f.Layout.At(dir); ok {
+				sc.compareFinalAt(run.State)
+			}
+		}
+	}
+}
+
+func (sc *scanner) compareFinalAt(state string) {
+	if r, lv := sc.registry.get(state); r != nil && lv == nil {
+		sc.compareFinal(r)
+	}
+}
+
+// coveredBy reports whether a path lies at or below one of the folders.
+func coveredBy(dirs map[string]bool, p string) bool {
+	for {
+		if dirs[p] {
+			return true
+		}
+		if p == "." || p == "/" {
+			return false
+		}
+		p = path.Dir(p)
+	}
+}
+
+// tick looks at the next slice of all runs, at blind folders, and at the
+// structure, each when its time has come.
+func (sc *scanner) tick(now time.Time) {
+	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
+	sc.sliced = now
+	for _, r := range sc.registry.next(&sc.rest, part) {
+		sc.compare(r.state)
+		if x := sc.l.peers[sc.registry.families[r.fam].Layout.Name()]; x != nil {
+			x.mark(r.state)
+		}
+	}
+	if now.Sub(sc.blind) >= max(sc.blindWait, blindTick) {
+		sc.blind = now
+		began := time.Now()
+		if !sc.lookBlind() {
+			sc.took = 0
+		}
+		sc.blindWait = min(blindFactor*(time.Since(began)+sc.took), scanRound)
+	}
+	if len(sc.unswept) > 0 && now.Sub(sc.swept) >= sweepAgain {
+		sc.swept, sc.unswept = now, sc.l.sweep(sc.unswept)
+	}
+	if now.Sub(sc.walked) >= scanRound {
+		sc.walked = now
+		if sc.asListed() {
+			sc.w.Structure(slices.Collect(maps.Keys(sc.listed))) // for the sake of lost watches
+		} else {
+			sc.rescans.ask()
+		}
+	}
+}
+
+// asListed reports whether every folder in which runs may appear looks as it did
+// before it was listed: then the walk would find the same.
+func (sc *scanner) asListed() bool {
+	for dir, was := range sc.folders {
+		if was == 0 || sc.l.o.Store.FingerprintOld(dir) != was {
+			return false
+		}
+	}
+	return sc.folders != nil
+}
+
+// compare looks by stat alone whether a run has changed.
+func (sc *scanner) compare(state string) {
+	switch r, lv := sc.registry.get(state); {
+	case lv != nil:
+		sc.compareActive(lv)
+	case r != nil:
+		sc.compareFinal(r)
+	}
+}
+
+// compareActive marks a run that is not as its last look saw it, or of which a change might
+// not show. That nobody said that it changed means that its watches may stand on other
+// folders: they are made anew.
+func (sc *scanner) compareActive(lv *activeRun) {
+	f := sc.registry.found(lv.knownRun)
+	var look uint64
+	sc.registry.do(func() { look = lv.look })
+	sc.progress.poll(lv.state)
+	same, sure := sc.l.o.Store.Unchanged(f.Run, f.Family.Layout, look)
+	if !same {
+		sc.registry.do(func() { lv.anew = true })
+	}
+	if !same || !sure {
+		sc.queue.mark(lv.state)
+	}
+}
+
+// lookBlind marks the live runs that follow a blind folder and have changed; where
+// structure is blind and has changed, it has the workspace scanned, which it reports.
+func (sc *scanner) lookBlind() (asked bool) {
+	blind := map[string]bool{}
+	for _, dir := range sc.w.Blind() {
+		blind[dir] = true
+	}
+	if len(blind) == 0 {
+		return false
+	}
+	follows := func(lv *activeRun) bool {
+		return slices.ContainsFunc(lv.dirs, func(dir string) bool { return coveredBy(blind, dir) })
+	}
+	for _, state := range sc.registry.states(follows) {
+		sc.compare(state)
+	}
+	for dir := range sc.listed {
+		if coveredBy(blind, dir) {
+			if asked = !sc.asListed(); asked {
+				sc.rescans.ask()
+			}
+			return asked
+		}
+	}
+	return false
+}

@@ -1,0 +1,192 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/engine/watch"
+)
+
+// manyRuns is the number of runs from which the garbage of the first looks is
+// given back at once.
+const manyRuns = 2000
+
+// session is one Watch.
+type session struct {
+	l        *Loop
+	w        *watch.Watcher
+	registry *registry
+	queue    *workqueue
+	timers   *timers
+	// working bounds how many passes look and decide, underWay how many there are at
+	// all, with those that wait for the disk or for a lock.
+	working, underWay semaphore
+	// progress reads volatile documents; nil where there are none.
+	progress *progress
+	// rescans is what a rescan is asked for.
+	rescans rescans
+
+	// epoch counts how often something was over that held up many runs.
+	epoch atomic.Uint64
+	// moved counts the passes that moved a run.
+	moved atomic.Uint64
+	// pending counts the first passes that are not over, and the first scan.
+	pending atomic.Int64
+	// allPassed is closed when every first pass is over.
+	allPassed chan struct{}
+	// starting: what is seen is noted for the next start.
+	starting atomic.Bool
+	tell     func()
+}
+
+// Watch serves the workspace until the context ends: every run that can move is
+// looked at, then whenever something happens to it, a moment that its machine
+// named has come, or a scan finds it changed. ready is called once, when every
+// run that was there had its first pass (or cannot have it, because git is
+// rewriting the tree), with the number of runs and of those that wait for a
+// person. Passes that are under way finish their commit; then Watch returns
+// nil. The watcher stays the caller's to close.
+func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, waiting int)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := newSession(l, w, ready)
+	l.serving.Store(s)
+	defer l.serving.Store(nil)
+	var wg sync.WaitGroup
+	s.begin(ctx, &wg)
+	wg.Go(func() { (&scanner{session: s}).run(ctx) })
+	err := s.feed(ctx)
+	cancel()
+	s.queue.close()
+	wg.Wait()
+	return errors.Join(err, l.o.Store.Flush())
+}
+
+func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *session {
+	s := &session{
+		l: l, w: w, registry: newRegistry(l.o.Families), queue: newWorkqueue(), timers: newTimers(),
+		working: make(semaphore, l.o.Workers), underWay: make(semaphore, l.o.Workers+l.o.Waiting), rescans: newRescans(), allPassed: make(chan struct{}),
+	}
+	s.tell = sync.OnceFunc(func() {
+		if ready != nil {
+			ready(s.registry.count())
+		}
+	})
+	s.progress = newProgress(s)
+	s.pending.Store(1)
+	s.starting.Store(l.o.Cache != nil)
+	return s
+}
+
+// begin starts what looks at dirty runs, what keeps the time, what hears of changed
+// facts, and what reads volatile documents.
+func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
+	wg.Go(func() { s.work(ctx, wg) })
+	wg.Go(func() { s.keepTime(ctx) })
+	wg.Go(func() { s.facts(ctx) })
+	if s.progress != nil {
+		wg.Go(func() { s.progress.read(ctx) })
+	}
+	for _, x := range s.l.peers {
+		wg.Go(func() { x.run(ctx) })
+	}
+}
+
+// facts marks every live run when the facts are others: what held one up may be
+// over.
+func (s *session) facts(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.l.o.Changed:
+			s.queue.markAll(s.registry.states(func(*activeRun) bool { return true }))
+		}
+	}
+}
+
+const (
+	// floodBatches is how many batches of events may come in quick succession before
+	// the next one is waited for: it holds what happens meanwhile.
+	floodBatches = 32
+	floodWait    = 20 * time.Millisecond
+)
+
+// feed marks what the watcher says. It ends with an error if the watcher does
+// and the context does not.
+func (s *session) feed(ctx context.Context) error {
+	var moved uint64
+	for batches := 0; ; batches++ {
+		if now := s.moved.Load(); now != moved {
+			batches, moved = 0, now // runs move: these are no events for nothing
+		}
+		if batches >= floodBatches && pause(ctx, floodWait) != nil {
+			return nil
+		}
+		asked := time.Now()
+		b, err := s.w.Next(ctx)
+		if time.Since(asked) > floodWait {
+			batches = 0
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		if b.Lost {
+			s.l.o.Store.Invalidate()
+		}
+		for _, x := range s.l.peers {
+			if x.mark(b.Owners...); b.Lost {
+				x.markAll()
+			}
+		}
+		for _, e := range b.Edits {
+			s.l.o.Store.Suspect(e.Owner, e.Path)
+		}
+		if s.progress.changed(b.Volatile...); b.Lost {
+			s.progress.pollAll()
+		}
+		s.markHeard(b)
+		if b.Rescan {
+			s.rescans.ask(b.Dirs...)
+		}
+	}
+}
+
+// markHeard marks the runs to which something happened.
+func (s *session) markHeard(b watch.Batch) {
+	for _, state := range b.Owners {
+		if dirs, known := b.Heard[state]; known && s.l.sparse && s.registry.hear(state, dirs) {
+			s.queue.markHeard(state)
+			continue
+		}
+		s.queue.mark(state)
+	}
+}
+
+// passed notes that a run's first pass, or the first scan, is over. After the
+// last of them the store may take it that what appears is new, and the caller
+// is told.
+func (s *session) passed() {
+	if s.pending.Add(-1) != 0 {
+		return
+	}
+	s.l.o.Store.Watching()
+	s.tell()
+	close(s.allPassed)
+	runs, _ := s.registry.count()
+	giveBack(runs)
+}
+
+// giveBack gives the garbage of many runs back at once.
+func giveBack(runs int) {
+	if runs > manyRuns {
+		debug.FreeOSMemory()
+	}
+}

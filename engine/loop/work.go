@@ -1,0 +1,416 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+const (
+	// cooldownPasses is how many passes in quick succession may move nothing
+	// before the run has to wait a little: somebody writes in its folder all
+	// the time, or takes away what placet writes there. The wait doubles with
+	// every such pass, up to longestCooldown: an answer is taken soon all the same.
+	cooldownPasses    = 8
+	cooldownWithin    = 100 * time.Millisecond
+	cooldownWait      = 25 * time.Millisecond
+	cooldownDoublings = 3
+	longestCooldown   = cooldownWait << cooldownDoublings
+	// A run whose passes are long waits restFactor times as long as the last one
+	// took, up to longestRest: large documents must not keep a processor busy.
+	longestRest = 2 * time.Second
+	// probeWait is how often one run tries whether an error is over that
+	// holds for all of them.
+	probeWait = time.Second
+	// longAgo is by how much a file system's clock may differ from ours.
+	longAgo = 10 * time.Second
+)
+
+// work gives every marked run a pass, in their order, several side by side.
+func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
+	for s.queue.wait() {
+		s.underWay.acquire()
+		s.working.acquire()
+		state, ok := s.queue.take()
+		if !ok { // passes that go on have to find room
+			s.working.release()
+			s.underWay.release()
+			return
+		}
+		wg.Go(func() {
+			s.serve(ctx, state)
+			s.working.release()
+			s.underWay.release()
+			s.queue.finish(state)
+		})
+	}
+}
+
+// serve gives one run its pass.
+func (s *session) serve(ctx context.Context, state string) {
+	r, lv := s.registry.get(state)
+	switch {
+	case r == nil:
+		s.queue.takeWhole(state)
+		return
+	case lv == nil:
+		s.queue.takeWhole(state)
+		s.heard(r)
+		return
+	case s.mustWait(lv):
+		return
+	}
+	s.timers.drop(state)
+	if s.restore(lv) {
+		return
+	}
+	p := s.newPass(lv)
+	result := p.timed(ctx)
+	for errors.Is(result.err, errPaused) {
+		// The caller need not wait for git to hear that we are here.
+		s.tell()
+		s.queue.distrust(state)
+		if result.err = s.l.awaitTree(ctx); result.err == nil {
+			result = p.timed(ctx)
+		}
+	}
+	if x := s.l.peers[p.f.Run.Family]; x != nil {
+		x.passed(p)
+	}
+	if ctx.Err() != nil && errors.Is(result.err, ctx.Err()) {
+		return
+	}
+	if result.err == nil {
+		s.remember(p)
+	}
+	s.end(lv, p, result)
+}
+
+// mustWait reports whether a marked run is not to be looked at yet, and has it looked at
+// when it may be. A run that an error holds up waits for as long as it looks the same:
+// without this rule what the failed pass itself has written would wake it.
+func (s *session) mustWait(lv *activeRun) bool {
+	left := time.Until(lv.retry.notBefore)
+	if c := lv.retry.cause; c != nil {
+		over := time.Until(c.until)
+		if over > 0 && c.epoch == s.epoch.Load() && c.print == s.printOf(lv) {
+			left = max(left, over)
+		} else {
+			lv.retry.cause = nil
+		}
+	}
+	if left <= 0 {
+		return false
+	}
+	s.timers.set(lv.state, s.l.o.Now().Add(left))
+	return true
+}
+
+// newPass returns a run's pass. Its folder is followed before it is read.
+func (s *session) newPass(lv *activeRun) *pass {
+	p := s.l.newPass(s.registry.found(lv.knownRun))
+	p.began = time.Now()
+	p.needs, p.steps = lv.needs, lv.taken
+	p.looking = func() {
+		if s.looking(lv) {
+			p.volatile = nil
+		}
+		p.heard = s.heardOf(lv, p)
+	}
+	p.unchanged = func(need string) (volatileRead, bool) {
+		if !slices.Contains(lv.dirs, path.Dir(strings.TrimPrefix(need, engine.VolatileNeed))) {
+			return volatileRead{}, false // nobody says what happens there
+		}
+		return s.progress.unchanged(lv.state, need)
+	}
+	p.distrust = func() { s.queue.distrust(lv.state) }
+	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run, p.heard != nil) }
+	p.waiting = func(wait func()) {
+		s.working.release()
+		wait()
+		s.working.acquire()
+	}
+	var anew, first bool
+	s.registry.do(func() {
+		if anew = lv.anew || lv.dirs == nil; anew {
+			lv.anew, lv.dirs = false, nil
+		}
+		first = lv.first
+	})
+	p.yields = func() bool { return !first && s.queue.waiting() }
+	p.early = func(plan engine.Plan) (time.Time, bool) {
+		return lv.absence.debounce(s.l.o.Now(), p.last.loaded, plan)
+	}
+	if anew {
+		s.queue.distrust(lv.state)
+		s.w.Forget(lv.state)
+		s.rank(lv)
+		s.follow(lv, []string{p.f.Run.Dir})
+	}
+	return p
+}
+
+// looking notes that a run is about to be read: what has marked it until now, its own
+// commits included, is seen. It reports whether anything has. Watches that are not to be
+// trusted are made anew by another pass.
+func (s *session) looking(lv *activeRun) (marked bool) {
+	var anew bool
+	if s.registry.do(func() { anew = lv.anew }); anew {
+		return false
+	}
+	return s.queue.unmark(lv.state)
+}
+
+// heardOf are the folders in which something has happened since the last look, nil where
+// all of the run is to be looked at. It is called after the run was unmarked: what happens
+// now marks it again.
+func (s *session) heardOf(lv *activeRun, p *pass) []string {
+	whole := s.queue.takeWhole(lv.state)
+	if !layout.IsSparse(p.f.Family.Layout) {
+		return nil
+	}
+	looked := lv.looks > 0 || p.last.loaded.Look > 0
+	var anew bool
+	s.registry.do(func() { anew = lv.anew })
+	if dirs := s.registry.takeHeard(lv); !whole && !anew && looked {
+		return append([]string{}, dirs...)
+	}
+	return nil
+}
+
+// rank has the watcher put others before a run that has not begun, as far as its
+// state document tells: folders that hold nothing must not take the watches away.
+func (s *session) rank(lv *activeRun) {
+	var begun bool
+	s.registry.do(func() { begun = lv.status != engine.Summary{} })
+	s.w.Secondary(lv.state, !begun)
+}
+
+// follow has a run woken by what happens in the folders, and returns those that
+// were not followed before. That a folder is blind is the watcher's to say, and
+// the scan's to answer.
+func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
+	if slices.Equal(lv.dirs, dirs) {
+		return nil
+	}
+	_ = s.w.Follow(lv.state, dirs)
+	for _, d := range dirs {
+		if !slices.Contains(lv.dirs, d) {
+			more = append(more, d)
+		}
+	}
+	s.registry.do(func() { lv.dirs = dirs })
+	return more
+}
+
+// tooEarly follows what a look has found, and reports whether the look came too
+// early: something may have happened in a folder between the look and the
+// watch. In a folder that nobody has touched for long, nothing has.
+func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial bool) bool {
+	more := s.follow(lv, follows(lk, run, lv.dirs))
+	if len(more) == 0 {
+		return false
+	}
+	if s.registry.hear(lv.state, more) && isPartial {
+		return true // in a folder that nobody followed anything may have happened
+	}
+	paths := more
+	for _, d := range lk.loaded.Docs {
+		if slices.Contains(more, path.Dir(d.Path)) && !d.Absent() {
+			paths = append(paths, d.Path)
+		}
+	}
+	return !s.w.Untouched(lk.began.Add(-longAgo), paths...)
+}
+
+// end draws the conclusions from a pass.
+func (s *session) end(lv *activeRun, p *pass, r result) {
+	s.coolDown(lv, p)
+	lv.needs, lv.taken = p.needs, p.steps
+	if r.outcome != more {
+		s.note(lv, p)
+	}
+	switch r.outcome {
+	case idle:
+		s.goesOn(lv)
+		lv.absence = absence{}
+		s.wait(lv, p, r.at)
+	case later:
+		s.goesOn(lv)
+		s.queue.distrust(lv.state)
+		s.timers.set(lv.state, r.at)
+	case more:
+		s.goesOn(lv)
+		s.queue.markHeard(lv.state)
+	case failed:
+		s.queue.distrust(lv.state)
+		s.failed(lv, p.f, r.err)
+	}
+	if lv.looks++; r.outcome == more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
+		s.firstOver(lv)
+	}
+	s.unfollow(lv)
+}
+
+// goesOn notes that no error holds a run up. One that was stuck has to show it first.
+func (s *session) goesOn(lv *activeRun) {
+	lv.retry.backoff.reset()
+	if !lv.taken.circling() {
+		s.clear(lv.knownRun)
+	}
+}
+
+// failed has a run wait after an error.
+func (s *session) failed(lv *activeRun, f Found, err error) {
+	wait := stuckWait
+	probe := s.fail(lv, f, err)
+	if stuck := (*stuckError)(nil); !errors.As(err, &stuck) {
+		if wait = lv.retry.backoff.next(err); probe && common(err) {
+			wait = min(wait, probeWait)
+		}
+	}
+	lv.retry.cause = &retryCause{print: s.printOf(lv), until: time.Now().Add(wait), epoch: s.epoch.Load()}
+	s.timers.set(lv.state, s.l.o.Now().Add(wait))
+}
+
+// unfollow ends the watches of a run that vanished during its pass.
+func (s *session) unfollow(lv *activeRun) {
+	if r, _ := s.registry.get(lv.state); r == nil {
+		s.w.Forget(lv.state)
+	}
+}
+
+// firstLooks is how many passes a run's files may take to stand still before
+// the daemon counts as ready all the same.
+const firstLooks = 8
+
+// coolDown counts passes in quick succession that moved nothing, and says how long the
+// run waits for the next one.
+func (s *session) coolDown(lv *activeRun, p *pass) {
+	if p.transitions > 0 {
+		s.moved.Add(1)
+	}
+	r, now := &lv.retry, time.Now()
+	calm := r.notBefore.Add(cooldownWithin)
+	if r.notBefore = now; p.transitions > 0 || p.began.After(calm) {
+		r.fruitless = 0
+		return
+	}
+	if r.fruitless = min(r.fruitless+1, cooldownPasses+cooldownDoublings); r.fruitless >= cooldownPasses {
+		r.notBefore = now.Add(max(cooldownWait<<(r.fruitless-cooldownPasses), min(restFactor*now.Sub(p.began), longestRest)))
+	}
+}
+
+// note remembers the last look at a run, and how it stands.
+func (s *session) note(lv *activeRun, p *pass) {
+	status := summarize(p.f, p.last.snap.Doc(p.f.Run.State))
+	var began bool
+	s.registry.do(func() {
+		began = (lv.status == engine.Summary{}) != (status == engine.Summary{})
+		lv.look, lv.status = p.last.loaded.Look, status
+	})
+	s.progress.passed(lv, p)
+	if began {
+		s.rank(lv)
+	}
+}
+
+// printOf takes the fingerprint of all that was last seen of a run.
+func (s *session) printOf(lv *activeRun) uint64 {
+	return s.l.o.Store.RunFingerprint(layout.Run{Dir: lv.dir(), State: lv.state})
+}
+
+// wait sets a run's timer, or takes it out of the way if it is final. A note is to go
+// with its cause: its run is not over.
+func (s *session) wait(lv *activeRun, p *pass, at time.Time) {
+	if at.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.actions.isUnderWay(lv.state) {
+		s.retire(lv, p)
+		return
+	}
+	s.timers.set(lv.state, at)
+}
+
+// retire makes a run final, unless its state document is another one by now.
+// The print is taken before the document is read again, so that whatever
+// happens after that makes the print differ.
+func (s *session) retire(lv *activeRun, p *pass) {
+	run := p.f.Run
+	print := s.l.o.Store.Fingerprint(run.Dir, run.State)
+	seen := p.last.snap.Doc(run.State)
+	file, ok := p.f.Family.Layout.File(run, layoutRel(run))
+	if !ok || s.l.o.Store.Read(run.State, file).Sum != seen.Sum {
+		s.queue.mark(lv.state)
+		return
+	}
+	s.registry.retire(lv.knownRun, print)
+	s.progress.drop(lv.state)
+	s.release(run)
+	s.keep(lv.knownRun)
+}
+
+// release ends what the store keeps of a run while it can move.
+func (s *session) release(run layout.Run) {
+	if err := s.l.o.Store.Finish(run); err != nil {
+		s.l.o.Log.Debug("the last lines of a run's journal may not be durable yet", "run", run.Dir, "err", err)
+	}
+	s.l.o.Store.Forget(run)
+}
+
+// fail logs what holds a run up, once per cause, and reports whether the run is
+// the one by which to see that it is over.
+func (s *session) fail(lv *activeRun, f Found, err error) (probe bool) {
+	news, probe := s.l.errors.fail(lv.state, err)
+	if news {
+		s.l.o.Log.Warn("cannot go on with a run; trying again later", "run", f.Key().String(), "err", err)
+	}
+	return probe
+}
+
+// clear notes that nothing holds a run up any more. If that means that others
+// may go on, their rest is over.
+func (s *session) clear(r *knownRun) {
+	over, others := s.l.errors.clear(r.state)
+	if over != "" {
+		s.l.o.Log.Info("going on", "over", over)
+	}
+	if len(others) > 0 {
+		s.epoch.Add(1)
+		s.queue.markAll(others)
+	}
+}
+
+// firstOver notes that a run had its first pass.
+func (s *session) firstOver(lv *activeRun) {
+	var was bool
+	s.registry.do(func() { was, lv.first = lv.first, false })
+	if was {
+		s.passed()
+	}
+}
+
+// forget takes a run out that is not there any more.
+func (s *session) forget(r *knownRun) {
+	lv := s.registry.remove(r)
+	s.timers.drop(r.state)
+	s.progress.drop(r.state)
+	s.clear(r)
+	s.w.Forget(r.state)
+	run := s.registry.found(r).Run
+	s.release(run)
+	s.l.o.Cache.Drop(run)
+	if lv != nil {
+		s.firstOver(lv)
+	}
+}
+
+// layoutRel is the state document's path relative to the run's folder.
+func layoutRel(run layout.Run) string {
+	return run.State[min(len(run.Dir)+1, len(run.State)):]
+}
