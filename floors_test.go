@@ -121,8 +121,8 @@ var modules = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"engine/facade/mcp"},
 	// So are the services by which people are told that something waits.
 	"github.com/nicholas-fedor/shoutrrr": {"engine/facade/notify"},
-	// What a shell makes of a command is known in one room.
-	"mvdan.cc/sh/v3": {"engine/exec"},
+	// What a shell makes of a command is known where commands run, and where those of agents are judged.
+	"mvdan.cc/sh/v3": {"engine/exec", "cmd/placet/hook"},
 	// What leaves this machine leaves it in one place.
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone

@@ -182,6 +182,22 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		"echo x >> ~/.config/placet/tokens.json",
 		"npx prettier --write .mcp.json",
 		"O='--json approve'; placet $O ask-1",
+		"cat <<X\n$(placet approve ask-1)\nX",
+		"xargs rm <<< placet.toml",
+		"while read f; do rm $f; done <<< placet.toml",
+		"for f in placet.toml; do rm $f; done",
+		"case a in a) placet trust;; esac",
+		"f() { placet approve ask-1; }; f",
+		"tee >(cat > placet.toml)",
+		"tee $'placet.toml' < /tmp/x",
+		"echo x >| placet.toml",
+		"{ echo x; } &>> placet.toml",
+		"cp /tmp/x .asks/a/requests/$(ls .asks/a/requests)/response.json",
+		"python3 - <<'E'\np = 'placet.toml'\nopen(p, 'w')\nE",
+		"echo it's ) | tee placet.toml", // no text of bash, as one of another shell may be
+		"if ($x) { placet 'approve' ask-1 }",
+		"$(" + strings.Repeat("(", 1<<19) + " > placet.toml",
+		"x='f \"$x \"'; y='eval \"$y $x\"'; f \"$y \"; placet approve ask-1",
 	} {
 		for tool, c := range map[string]Client{"Bash": claudeCode, "run_shell_command": gemini} {
 			if o := judged(c, nil, called(t, c, tool, members{"command": command}), p); o.Do != config.HookDeny || o.Reason == "" {
@@ -208,7 +224,8 @@ func TestTheGuardLetsReadAndAsk(t *testing.T) {
 		"cat .asks/a/state.json | jq .status", "while [ ! -e .asks/a/answer.json ]; do sleep 1; done; jq -r .response .asks/a/answer.json",
 		"cp .asks/a/answer.json /tmp/a.json", "cp /tmp/ask.json .asks/a/", `python3 -c "import json; print(json.load(open('.asks/a/answer.json'))['response'])"`,
 		"./deploy.sh --answer .asks/a/answer.json", "python3 report.py .asks/a/state.json", "echo {} > state.json", "rm -f build/state.json && cp x docs/answer.json",
-		"cat .mcp.json ~/.config/placet/tokens.json", "git add .asks/a/state.json .mcp.json", "echo {} > .asks/a/withdraw.json", "rm .afl/sessions/shop/delegations/a/iterations/1/worker.json",
+		"cat .mcp.json ~/.config/placet/tokens.json", "if true; then cat placet.toml; fi", "[[ -e placet.toml ]] && cat placet.toml", "gh pr create --body \"$(cat <<'E'\nIt's done (mostly).\nE\n)\"",
+		"git add .asks/a/state.json .mcp.json", "echo {} > .asks/a/withdraw.json", "rm .afl/sessions/shop/delegations/a/iterations/1/worker.json",
 	} {
 		if o := judged(claudeCode, nil, called(t, claudeCode, "Bash", members{"command": command}), p); o.Do != config.HookPass {
 			t.Errorf("%q: %s", command, o.Reason)
@@ -222,6 +239,20 @@ func TestTheGuardLetsReadAndAsk(t *testing.T) {
 		if o := judged(claudeCode, []config.HookRule{{Tool: []string{"mcp__placet__*"}, Do: config.HookDeny}}, called(t, claudeCode, tool, input), p); o.Do != config.HookPass {
 			t.Errorf("%s %v: %s", tool, input, o.Reason)
 		}
+	}
+}
+
+// A command cannot have its reader go on for long, whatever its variables hold.
+func TestTheGuardReadsSoMuchAndNoMore(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a0='x y'\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "a%d=\"$a%d $a%d\"\n", i+1, i, i)
+	}
+	b.WriteString("f \"$a60\"")
+	in := called(t, claudeCode, "Bash", members{"command": b.String()})
+	if o := judged(claudeCode, nil, in, guardedPlaces(t)); o.Do != config.HookDeny {
+		t.Errorf("values that double 60 times: %v", o)
 	}
 }
 

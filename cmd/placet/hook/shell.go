@@ -22,72 +22,64 @@ var (
 	codeWrites = regexp.MustCompile(`(?i)['"](w|a|x|r\+)[bt+]*['"]|write|dump\(|unlink|remove|rename|os\.replace|copy|move|truncate|\s-[a-z]*i\b`)
 	// interpreters run what they are handed, or read.
 	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|pwsh|powershell|(python|node|perl|ruby|php|deno|bun)[0-9.]*)$`)
-	// heredoc begins a text that follows a command.
-	heredoc = regexp.MustCompile(`<<-?\s*['"\\]?(\w+)['"]?`)
 )
 
-// segment is a simple command: its words, and the files that its output goes into.
-type segment struct {
-	words, into []string
-	// interprets says that something in the whole command runs what it reads, and codeWrites that
-	// there is code in it that writes files.
-	interprets, codeWrites bool
+// deepestShell is how many texts of a shell may be nested, and roomOfShell how many bytes they
+// may have together.
+const deepestShell, roomOfShell = 16, 16 * longestCommand
+
+// shellGuard reads the command of a shell, and the texts in it that other shells may read.
+type shellGuard struct {
+	Places
+	depth int
+	room  *int
 }
 
 // guardShell says why a command of a shell is denied, "" where it is not.
 func (p Places) guardShell(command string) string {
-	text, bodies := cutBodies(command)
-	segments := split(text)
-	interprets := slices.ContainsFunc(segments, func(s segment) bool {
+	room := roomOfShell
+	return shellGuard{Places: p, room: &room}.guard(command)
+}
+
+// guard says why a text is denied, "" where it is not.
+func (g shellGuard) guard(text string) string {
+	r := readShell(text, g.room)
+	if *g.room -= len(text); *g.room < 0 || g.depth == deepestShell {
+		return "the command is nested too much to be read: write it into a file, and run that."
+	}
+	interprets := slices.ContainsFunc(r.commands, func(s simpleCommand) bool {
 		return slices.ContainsFunc(s.words, interpreters.MatchString)
 	})
-	vars := map[string]string{}
-	for _, s := range segments {
-		s.expand(vars)
-		s.interprets, s.codeWrites = interprets, interprets && codeWrites.MatchString(command)
-		if why := p.guardSegment(s); why != "" {
+	for _, s := range r.commands {
+		s.interprets, s.codeWrites = interprets, interprets && codeWrites.MatchString(text)
+		if why := g.guardCommand(s); why != "" {
 			return why
 		}
 		if len(s.words) > 1 && (s.words[0] == "cd" || s.words[0] == "pushd") {
-			p.Cwd = p.resolve(p.Cwd, s.words[1])
+			g.Cwd = g.resolve(g.Cwd, s.words[1])
 		}
 	}
 	if !interprets {
 		return ""
 	}
-	for _, body := range bodies {
-		if why := p.guardShell(body); why != "" {
+	return g.guardTexts(r.bodies)
+}
+
+// guardTexts says why one of some texts is denied that another shell may read, "" where none is.
+func (g shellGuard) guardTexts(texts []string) string {
+	g.depth++
+	for _, text := range texts {
+		if why := g.guard(text); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// assignment is a word that sets a variable.
-var assignment = regexp.MustCompile(`^(\w+)=(.*)$`)
-
-// expand puts the variables that commands before have set into the words of this one, and
-// adds those that it sets.
-func (s *segment) expand(vars map[string]string) {
-	for _, words := range [][]string{s.words, s.into} {
-		for i, word := range words {
-			for name, value := range vars {
-				word = strings.NewReplacer("${"+name+"}", value, "$"+name, value).Replace(word)
-			}
-			words[i] = word
-		}
-	}
-	for _, word := range s.words {
-		if m := assignment.FindStringSubmatch(word); m != nil {
-			vars[m[1]] = m[2]
-		}
-	}
-}
-
-// guardSegment says why a simple command is denied, "" where it is not.
-func (p Places) guardSegment(s segment) string {
+// guardCommand says why a simple command is denied, "" where it is not.
+func (g shellGuard) guardCommand(s simpleCommand) string {
 	for _, file := range s.into {
-		if why := p.mustNotWrite(p.Cwd, file); why != "" {
+		if why := g.mustNotWrite(g.Cwd, file); why != "" {
 			return why
 		}
 	}
@@ -95,7 +87,7 @@ func (p Places) guardSegment(s segment) string {
 	if reading && !s.interprets {
 		return ""
 	}
-	if verb := p.verbOf(s); verb != "" {
+	if verb := g.verbOf(s); verb != "" {
 		return "placet " + verb + ": a person alone answers placet's requests, and lets others answer, in a terminal of their own. Go on with other work, or wait."
 	}
 	if name, _ := s.command(); name == "placet" {
@@ -103,7 +95,7 @@ func (p Places) guardSegment(s segment) string {
 	}
 	for _, word := range s.words {
 		if strings.ContainsAny(word, " \t\n;") { // code, or a text that is read as such
-			if why := p.guardShell(word); why != "" {
+			if why := g.guardTexts([]string{word}); why != "" {
 				return why
 			}
 		}
@@ -111,20 +103,20 @@ func (p Places) guardSegment(s segment) string {
 			continue
 		}
 		for _, piece := range pieces(word) {
-			if why := p.protected(p.Cwd, piece); why != "" {
+			if why := g.protected(g.Cwd, piece); why != "" {
 				return why
 			}
-			if p.isRequest(piece) {
+			if g.isRequest(piece) {
 				return piece + ": a person alone answers placet's requests. Do not write there; go on with other work, or wait."
 			}
 		}
 	}
-	return p.guardRecords(s)
+	return g.guardRecords(s)
 }
 
 // guardRecords says why a simple command is denied that writes what placet alone writes, "" where it
 // does not.
-func (p Places) guardRecords(s segment) string {
+func (p Places) guardRecords(s simpleCommand) string {
 	for _, file := range p.written(s) {
 		if why := p.record(p.Cwd, file); why != "" {
 			return why
@@ -134,7 +126,7 @@ func (p Places) guardRecords(s segment) string {
 }
 
 // written returns the paths that a simple command may write, of those that it names.
-func (p Places) written(s segment) (files []string) {
+func (p Places) written(s simpleCommand) (files []string) {
 	name, args := s.command()
 	writes := s.codeWrites || name == "git" || writingFlags[name] != nil || slices.ContainsFunc(s.words, isWriter)
 	if !writes || len(args) == 0 {
@@ -179,8 +171,8 @@ func (p Places) isRequest(name string) bool {
 	return err == nil
 }
 
-// command is the program that a segment runs, without its folder, and its arguments.
-func (s segment) command() (name string, args []string) {
+// command is the program that a command runs, without its folder, and its arguments.
+func (s simpleCommand) command() (name string, args []string) {
 	for i, word := range s.words {
 		if !assignment.MatchString(word) {
 			return path.Base(word), s.words[i+1:]
@@ -190,7 +182,7 @@ func (s segment) command() (name string, args []string) {
 }
 
 // isHarmless reports whether a command writes no file that it names.
-func (s segment) isHarmless() bool {
+func (s simpleCommand) isHarmless() bool {
 	name, args := s.command()
 	if name == "git" {
 		return len(args) > 0 && slices.Contains(gitReads, args[0])
@@ -203,7 +195,7 @@ func (s segment) isHarmless() bool {
 
 // verbOf is the verb of placet in a command that a person alone may use, "" for none. What another
 // command hands to placet besides, as xargs does, is not known.
-func (p Places) verbOf(s segment) string {
+func (p Places) verbOf(s simpleCommand) string {
 	name, _ := s.command()
 	for i, word := range s.words {
 		base := strings.ToLower(path.Base(word))
@@ -222,100 +214,4 @@ func (p Places) verbOf(s segment) string {
 		}
 	}
 	return ""
-}
-
-// cutBodies takes the texts out of a command that follow it up to a word.
-func cutBodies(command string) (text string, bodies []string) {
-	lines := strings.Split(strings.ReplaceAll(command, "\\\n", " "), "\n")
-	var kept []string
-	for i := 0; i < len(lines); i++ {
-		kept = append(kept, lines[i])
-		m := heredoc.FindStringSubmatch(lines[i])
-		if m == nil {
-			continue
-		}
-		end := slices.IndexFunc(lines[i+1:], func(line string) bool { return strings.TrimSpace(line) == m[1] })
-		if end < 0 {
-			continue
-		}
-		bodies = append(bodies, strings.Join(lines[i+1:i+1+end], "\n"))
-		i += 1 + end
-	}
-	return strings.Join(kept, "\n"), bodies
-}
-
-// split splits a command of a shell into simple commands, and these into words without their
-// quotes. What is nested in one is one, too.
-func split(command string) (segments []segment) {
-	var now segment
-	var word strings.Builder
-	var quote byte
-	begun, redirects := false, false
-	endWord := func() {
-		if begun && redirects {
-			now.into = append(now.into, word.String())
-		} else if begun {
-			now.words = append(now.words, word.String())
-		}
-		redirects = redirects && !begun
-		begun = false
-		word.Reset()
-	}
-	endSegment := func() {
-		endWord()
-		if len(now.words)+len(now.into) > 0 {
-			segments = append(segments, now)
-		}
-		now, redirects = segment{}, false
-	}
-	for i := 0; i < len(command); i++ {
-		c := command[i]
-		next := byte(0)
-		if i+1 < len(command) {
-			next = command[i+1]
-		}
-		switch {
-		case quote == '\'' && c != '\'':
-			word.WriteByte(c)
-		case c == '\\' && next != 0:
-			begun = true
-			word.WriteByte(next)
-			i++
-		case c == quote && quote != 0:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, begun = c, true
-		case c == '`' || c == '$' && next == '(':
-			endSegment()
-			quote = 0
-		case quote == '"':
-			word.WriteByte(c)
-		case c == '>':
-			endWord()
-			redirects = true
-			if next == '>' || next == '&' || next == '|' {
-				i++
-			}
-		case strings.IndexByte(" \t\r", c) >= 0:
-			endWord()
-		case c == '&' && next == '>':
-			endWord()
-		case strings.IndexByte(";&|\n(){}", c) >= 0:
-			if c == '{' || c == '}' { // of a name such as ${HOME}, or of a list of names
-				begun = true
-				word.WriteByte(c)
-				continue
-			}
-			endSegment()
-		case c == '#' && !begun: // up to the end of the line
-			for i+1 < len(command) && command[i+1] != '\n' {
-				i++
-			}
-		default:
-			begun = true
-			word.WriteByte(c)
-		}
-	}
-	endSegment()
-	return segments
 }

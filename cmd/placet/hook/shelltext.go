@@ -1,0 +1,220 @@
+package hook
+
+import (
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// deepestText is how many brackets of a text may be open at once for it to be parsed: the parser
+// calls itself for each.
+const deepestText = 1024
+
+// untold stands in a word for what only a shell that runs the command can tell.
+const untold = "…"
+
+// simpleCommand is the words of a command without their quotes, and the files that its output goes
+// into.
+type simpleCommand struct {
+	words, into []string
+	// interprets says that something in the whole text runs what it reads, and codeWrites that
+	// there is code in it that writes files.
+	interprets, codeWrites bool
+}
+
+// shellReader reads the simple commands of a text as a shell does, also those that are nested in
+// others, and the texts that commands get as their input.
+type shellReader struct {
+	commands []simpleCommand
+	bodies   []string
+	// vars are the values that the commands so far have given to variables.
+	vars map[string]string
+	// room is how many bytes values may still add.
+	room *int
+}
+
+// readShell reads a text. What is no text of a shell, such as code of another language, is cut up
+// as if all of it were words.
+func readShell(text string, room *int) *shellReader {
+	r := &shellReader{vars: map[string]string{}, room: room}
+	if isFlat(text) {
+		file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+		if err == nil {
+			syntax.Walk(file, r.visit)
+			return r
+		}
+	}
+	r.cut(text)
+	return r
+}
+
+// isFlat reports whether the brackets in a text are not nested deeper than the parser may call itself.
+func isFlat(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			depth--
+		}
+		if depth > deepestText {
+			return false
+		}
+	}
+	return true
+}
+
+// visit reads a part of a text, before the parts of it.
+func (r *shellReader) visit(node syntax.Node) bool {
+	stmt, ok := node.(*syntax.Stmt)
+	if !ok {
+		return true
+	}
+	var s simpleCommand
+	switch cmd := stmt.Cmd.(type) {
+	case *syntax.CallExpr:
+		s.words = append(r.assignments(cmd.Assigns), r.words(cmd.Args)...)
+	case *syntax.DeclClause:
+		s.words = append([]string{cmd.Variant.Value}, r.assignments(cmd.Args)...)
+	case *syntax.ForClause:
+		if over, ok := cmd.Loop.(*syntax.WordIter); ok {
+			s.words = append([]string{"for"}, r.words(over.Items)...)
+		}
+	}
+	for _, redirect := range stmt.Redirs {
+		r.redirect(&s, redirect)
+	}
+	r.add(s)
+	return true
+}
+
+// assignment is a word that sets a variable.
+var assignment = regexp.MustCompile(`^(\w+)=((?s).*)$`)
+
+// add adds a command, and what it sets.
+func (r *shellReader) add(s simpleCommand) {
+	for _, word := range s.words {
+		if m := assignment.FindStringSubmatch(word); m != nil {
+			r.vars[m[1]] = m[2]
+		}
+	}
+	if len(s.words)+len(s.into) > 0 {
+		r.commands = append(r.commands, s)
+	}
+}
+
+// redirect adds where the output of a command goes to, or where its input comes from: what it
+// makes of that is not known.
+func (r *shellReader) redirect(s *simpleCommand, redirect *syntax.Redirect) {
+	switch redirect.Op {
+	case syntax.DplIn:
+	case syntax.RdrIn:
+		s.words = append(s.words, r.text(redirect.Word.Parts))
+	case syntax.Hdoc, syntax.DashHdoc:
+		if redirect.Hdoc != nil {
+			r.bodies = append(r.bodies, r.text(redirect.Hdoc.Parts))
+		}
+	case syntax.WordHdoc:
+		text := r.text(redirect.Word.Parts)
+		s.words, r.bodies = append(s.words, text), append(r.bodies, text)
+	default:
+		s.into = append(s.into, r.text(redirect.Word.Parts))
+	}
+}
+
+// assignments are the words of assignments. Each element of a list is a word of its own.
+func (r *shellReader) assignments(all []*syntax.Assign) (words []string) {
+	for _, a := range all {
+		name := ""
+		if a.Name != nil && !a.Naked {
+			name = a.Name.Value + "="
+		}
+		switch {
+		case a.Array != nil:
+			for _, elem := range a.Array.Elems {
+				if elem.Value != nil {
+					words = append(words, name+r.text(elem.Value.Parts))
+				}
+			}
+		case a.Value != nil:
+			words = append(words, name+r.text(a.Value.Parts))
+		}
+	}
+	return words
+}
+
+func (r *shellReader) words(all []*syntax.Word) (words []string) {
+	for _, word := range all {
+		words = append(words, r.text(word.Parts))
+	}
+	return words
+}
+
+var (
+	// escaped is a character behind a backslash.
+	escaped = regexp.MustCompile(`\\((?s).)`)
+	// unquoted takes away what quotes.
+	unquoted = strings.NewReplacer("\\\n", " ", "$(", "(", ">&", ">", "&>", ">", `\`, "", `'`, "", `"`, "")
+	// variable is where the value of a variable belongs.
+	variable = regexp.MustCompile(`\$(\w+|\{\w+\})`)
+)
+
+// text is what the parts of a word are together. Values stand in single quotes, too: where another
+// shell reads the word, it knows them.
+func (r *shellReader) text(parts []syntax.WordPart) string {
+	var b strings.Builder
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			b.WriteString(escaped.ReplaceAllString(part.Value, "$1"))
+		case *syntax.SglQuoted:
+			b.WriteString(r.expand(part.Value))
+		case *syntax.DblQuoted:
+			b.WriteString(r.text(part.Parts))
+		case *syntax.CmdSubst, *syntax.ProcSubst: // visited by themselves
+			b.WriteString(untold)
+		default:
+			b.WriteString(r.expand(source(part)))
+		}
+	}
+	return b.String()
+}
+
+// source is a part of a word as it is written.
+func source(part syntax.WordPart) string {
+	var b strings.Builder
+	_ = syntax.NewPrinter().Print(&b, part) // into memory
+	return b.String()
+}
+
+// expand puts in the values of variables. One that has none stays as it is written.
+func (r *shellReader) expand(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(ref string) string {
+		value, known := r.vars[strings.Trim(ref, "${}")]
+		if *r.room -= len(value); known && *r.room >= 0 {
+			return value
+		}
+		return ref
+	})
+}
+
+// cut reads words where nothing tells which of them are quoted.
+func (r *shellReader) cut(text string) {
+	text = unquoted.Replace(text)
+	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\n;&|()`", c) }) {
+		var s simpleCommand
+		for i, piece := range strings.Split(part, ">") {
+			words := strings.Fields(r.expand(piece))
+			if i > 0 && len(words) > 0 {
+				s.into, words = append(s.into, words[0]), words[1:]
+			}
+			s.words = append(s.words, words...)
+		}
+		if name, _ := s.command(); name == "" && len(s.words) > 0 { // in code, what is assigned is used
+			s.words = append([]string{untold}, s.words...)
+		}
+		r.add(s)
+	}
+}
