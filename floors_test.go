@@ -62,7 +62,7 @@ var floors = []floor{
 	{name: "laws", packages: []string{"internal/enginetest", "internal/browsertest"}, never: []string{"families"}},
 	{
 		name: "wiring",
-		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web",
+		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/daemon",
 			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
@@ -71,6 +71,8 @@ var floors = []floor{
 			"cmd/placet/workspace cmd/placet/console", "cmd/placet/workspace cmd/placet/config", "cmd/placet/workspace cmd/placet/family",
 			"cmd/placet/cli cmd/placet/console", "cmd/placet/cli cmd/placet/config", "cmd/placet/cli cmd/placet/family", "cmd/placet/cli cmd/placet/workspace",
 			"cmd/placet/web cmd/placet/console", "cmd/placet/web cmd/placet/config", "cmd/placet/web cmd/placet/workspace", "cmd/placet/cli cmd/placet/web",
+			"cmd/placet/daemon cmd/placet/console", "cmd/placet/daemon cmd/placet/config", "cmd/placet/daemon cmd/placet/workspace", "cmd/placet/daemon cmd/placet/web",
+			"cmd/placet/cli cmd/placet/daemon",
 			"cmd/placet/cli/verb cmd/placet/console", "cmd/placet/cli/verb cmd/placet/config", "cmd/placet/cli/verb cmd/placet/workspace",
 			"cmd/placet/cli/pal cmd/placet/console", "cmd/placet/cli/pal cmd/placet/config", "cmd/placet/cli/pal cmd/placet/workspace", "cmd/placet/cli/pal cmd/placet/cli/verb",
 			"cmd/placet/cli/nemawashi cmd/placet/console", "cmd/placet/cli/nemawashi cmd/placet/config", "cmd/placet/cli/nemawashi cmd/placet/workspace", "cmd/placet/cli/nemawashi cmd/placet/cli/verb",
@@ -108,9 +110,9 @@ var modules = map[string][]string{
 	// Domains of other scripts are shown as they are looked up, and a server has so many
 	// connections at once.
 	"golang.org/x/net": {"engine/nemawashi", "engine/facade"},
-	// The loop tells what it does by functions of its options: whoever counts
-	// knows how runs are served, and no run knows that somebody counts.
-	"github.com/prometheus": {"cmd/placet/cli"},
+	// The loop tells its observers what it does: whoever counts knows how runs are
+	// served, and no run knows that somebody counts.
+	"github.com/prometheus": {"cmd/placet/daemon"},
 	// A database is a copy for others to read: nothing but what carries it out may
 	// know that there is one.
 	"modernc.org/sqlite": {"engine/sqlite"},
@@ -356,7 +358,7 @@ func TestThePolicyFindsWhatBreaksIt(t *testing.T) {
 		{"no floor", file{dir: "engine/newcomer", name: "x.go"},
 			`engine/newcomer stands on no floor: add it to the table of floors`},
 		{"metrics in the loop", file{dir: "engine/loop", name: "x.go", imports: []string{"github.com/prometheus/client_golang/prometheus"}},
-			`engine/loop/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet/cli"] may`},
+			`engine/loop/x.go: imports github.com/prometheus/client_golang/prometheus: only ["cmd/placet/daemon"] may`},
 		{"module elsewhere", file{dir: "engine/store", name: "x.go", imports: []string{"github.com/fsnotify/fsnotify"}},
 			`engine/store/x.go: imports github.com/fsnotify/fsnotify: only ["engine/watch" "internal/bench"] may`},
 		{"module in a test that may", file{dir: "engine/optimizer", name: "x_test.go", imports: []string{"github.com/yuin/goldmark"}}, ""},

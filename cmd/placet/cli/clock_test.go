@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/internal/await"
 )
 
@@ -96,7 +97,7 @@ func startClocked(t *testing.T, ahead time.Duration, runs int) *clocked {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serveWorkspace(ctx, w, false, 0, noServer{}) }()
+	go func() { ended <- daemon.Run(ctx, w, daemon.Options{Begun: hideScratch, Serves: noteEnviron}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

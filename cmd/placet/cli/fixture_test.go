@@ -6,10 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
-	"placet/engine/exec"
 )
 
 // noon is a moment.
@@ -26,30 +24,6 @@ func put(t *testing.T, dir, name, content string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// places makes a workspace and, outside of it, a user's folder.
-func places(t *testing.T) config.Sources {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range []string{"ws", "home"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return config.Sources{
-		Workspace: filepath.Join(dir, "ws"), User: filepath.Join(dir, "home/placet.toml"),
-		StateHome: filepath.Join(dir, "home/state"), Contents: exec.NewContents(filepath.Join(dir, "ws")),
-	}
-}
-
-func mustLoad(t *testing.T, from config.Sources) config.Settings {
-	t.Helper()
-	s, err := config.Load(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func mustResolve(t *testing.T, path string) string {

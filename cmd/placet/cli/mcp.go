@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/daemon"
 
 	"placet/cmd/placet/cli/verb"
 
@@ -74,7 +75,7 @@ func serveAgent(c verb.Call) error {
 		},
 		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().Elicit(w.Agent() != "") },
 	})
-	err = verb.Orderly(server.Run(ctx, io.NopCloser(c.Env.In), unclosed{c.Env.Out}))
+	err = daemon.Orderly(server.Run(ctx, io.NopCloser(c.Env.In), unclosed{c.Env.Out}))
 	if err != nil {
 		return console.Refused("cli.mcp.host", "error", err)
 	}

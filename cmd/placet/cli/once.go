@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"placet/cmd/placet/cli/verb"
+	"placet/cmd/placet/daemon"
 
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
-	"placet/engine/exec"
 	"placet/engine/loop"
 	"placet/engine/store/fs"
 	"placet/templates"
@@ -35,23 +35,23 @@ func onceVerb() verb.Verb {
 
 // onceData is once as JSON.
 type onceData struct {
-	Workspace   string                 `json:"workspace"`
-	Decided     bool                   `json:"decided"`
-	Reason      string                 `json:"reason"` // why nothing was decided
-	Runs        int                    `json:"runs"`
-	Waiting     int                    `json:"waiting"`
-	Moved       int                    `json:"moved"`
-	Transitions []transitionLine       `json:"transitions"`
-	Notes       []string               `json:"notes"`
-	Unsettled   []string               `json:"unsettled"`
-	Stuck       []string               `json:"stuck"`
-	Wake        string                 `json:"wake"`
-	Untrusted   []config.UntrustedLine `json:"untrusted"`
+	Workspace   string                  `json:"workspace"`
+	Decided     bool                    `json:"decided"`
+	Reason      string                  `json:"reason"` // why nothing was decided
+	Runs        int                     `json:"runs"`
+	Waiting     int                     `json:"waiting"`
+	Moved       int                     `json:"moved"`
+	Transitions []daemon.TransitionLine `json:"transitions"`
+	Notes       []string                `json:"notes"`
+	Unsettled   []string                `json:"unsettled"`
+	Stuck       []string                `json:"stuck"`
+	Wake        string                  `json:"wake"`
+	Untrusted   []config.UntrustedLine  `json:"untrusted"`
 }
 
 func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
-	moves := &moveLog{w: w}
-	b, err := workspace.Open(w, workspace.Setup{Cached: true, Moved: moves.moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Acts: true})
+	moves := daemon.NewMoveLog(w)
+	b, err := workspace.Open(w, workspace.Setup{Cached: true, Moved: moves.Moved, NoCommands: noCommands, Live: !noCommands, TryNow: true, Acts: true})
 	if err != nil {
 		return err
 	}
@@ -69,43 +69,22 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 	if reason, held := b.Store.Paused(); held {
 		return decideNothing(b, reason)
 	}
-	noteLeftovers(b)
+	daemon.NoteLeftovers(b)
 	if err := b.Runner.Recover(); err != nil {
 		return err
 	}
-	report, err := settleRuns(ctx, b)
-	if err := errors.Join(err, stopRunner(b.Runner)); err != nil {
+	report, err := daemon.Settle(ctx, b)
+	if err := errors.Join(err, daemon.StopRunner(b.Runner)); err != nil {
 		return err
 	}
 	if report.Held != "" {
 		return decideNothing(b, report.Held)
 	}
-	return settledAll(b, report, moves.made)
-}
-
-// mostRounds is how often once settles anew because a check, or something for a
-// database, has ended. Nothing
-// that lies there needs as many: one round more than checks in a row.
-const mostRounds = 64
-
-// settleRuns settles what is there, then what the checks that were begun have come
-// to, and what was begun for databases, until none is begun any more.
-func settleRuns(ctx context.Context, b *workspace.Workspace) (loop.Report, error) {
-	moved := 0
-	for round := 1; ; round++ {
-		before := b.ChecksBegun.Load()
-		report, err := b.Loop.Once(ctx)
-		err = errors.Join(err, b.Runner.Wait(ctx))
-		moved += report.Moved
-		report.Moved = moved
-		if err != nil || report.Held != "" || b.ChecksBegun.Load() == before || round == mostRounds {
-			return report, err
-		}
-	}
+	return settledAll(b, report, moves.Made())
 }
 
 // settledAll says what a pass over everything came to.
-func settledAll(b *workspace.Workspace, report loop.Report, made []transitionLine) error {
+func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.TransitionLine) error {
 	data := onceData{
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: made, Notes: report.Notes,
@@ -114,17 +93,6 @@ func settledAll(b *workspace.Workspace, report loop.Report, made []transitionLin
 	}
 	err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) })
 	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
-}
-
-// stopTime is how long checks and sends may take to end when placet ends: sends are cut
-// after ten seconds, and their outcomes are written after that.
-const stopTime = 15 * time.Second
-
-// stopRunner stops the checks of a runner. Agents are left running.
-func stopRunner(r *exec.Runner) error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
-	defer cancel()
-	return r.Stop(ctx)
 }
 
 // decideNothing says why, and shows where the runs stand.
@@ -170,5 +138,5 @@ func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 		text += w.Text("cli.once.next", "at", console.Moment(wake))
 	}
 	fmt.Fprintln(w.Out, text)
-	noteUntrusted(b, data.Untrusted)
+	daemon.NoteUntrusted(b, data.Untrusted)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/cli/verb"
+	"placet/cmd/placet/daemon"
 
 	"github.com/spf13/pflag"
 
@@ -79,7 +80,7 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 	if err == nil && missing {
 		lines = append(lines, putBack(ctx, b)...)
 	}
-	if err := errors.Join(err, stopRunner(b.Runner)); err != nil {
+	if err := errors.Join(err, daemon.StopRunner(b.Runner)); err != nil {
 		return err
 	}
 	left := slices.ContainsFunc(lines, func(l replayed) bool { return !l.in() })
@@ -155,7 +156,7 @@ func replayDriven(ctx context.Context, b *workspace.Workspace, rows []auditRow) 
 	if err := b.Runner.Recover(); err != nil {
 		return nil, err
 	}
-	if _, err := settleRuns(ctx, b); err != nil {
+	if _, err := daemon.Settle(ctx, b); err != nil {
 		return nil, err
 	}
 	var lines []replayed

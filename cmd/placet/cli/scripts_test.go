@@ -155,7 +155,7 @@ func scriptParams(t testing.TB, scripts []string, runs runner) testscript.Params
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"placet": commands["placet"].command(ctx), "listed": commands["listed"].command(ctx), "exits": exits(ctx, commands),
-			"sample": sample, "await": awaits, "gone": gone, "daemon": daemon, "onejson": oneJSON, "subst": subst,
+			"sample": sample, "await": awaits, "gone": gone, "daemon": daemonRuns, "onejson": oneJSON, "subst": subst,
 		},
 	}
 }
@@ -282,7 +282,7 @@ func gone(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-func daemon(ts *testscript.TestScript, _ bool, args []string) {
+func daemonRuns(ts *testscript.TestScript, _ bool, args []string) {
 	root := ts.MkAbs(".")
 	if len(args) > 0 {
 		root = ts.MkAbs(args[0])

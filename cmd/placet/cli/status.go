@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/daemon"
 
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/pflag"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -164,19 +164,9 @@ func printState(b *workspace.Workspace, s workspace.Summary) {
 	if s.Stale != "" {
 		b.Env.Note("say.text", "text", s.Stale)
 	}
-	noteUntrusted(b, s.Untrusted)
-	noteWarnings(b, "")
+	daemon.NoteUntrusted(b, s.Untrusted)
+	daemon.NoteWarnings(b, "")
 	noteUndelivered(b, s.Undelivered)
-}
-
-// noteWarnings says what is wrong with the settings, of one subject or, with "", of all.
-func noteWarnings(b *workspace.Workspace, subject string) {
-	for _, w := range b.Settings.Warnings {
-		if subject != "" && w.Subject != subject {
-			continue
-		}
-		b.Env.Note("cli.status.warning", "text", w.Text, "try", w.Try)
-	}
 }
 
 // fewUndelivered is how many notifications are named of which nobody knows.
@@ -194,29 +184,6 @@ func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
 			what = "cli.status.untold"
 		}
 		b.Env.Note(what, "target", d.Target, "request", console.OneLine(d.Request), "rung", console.OneLine(d.Rung), "reason", console.Suffix(": ", console.OneLine(d.Reason)))
-	}
-}
-
-// fewUntrusted is how many things that wait for trust are named.
-const fewUntrusted = 5
-
-// noteUntrusted says that something waits for trust, or that nothing can be trusted.
-func noteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
-	noteUntrustable(b)
-	for i, u := range waiting {
-		if i == fewUntrusted {
-			b.Env.Note("cli.status.untrusted.more", "n", len(waiting)-i)
-			break
-		}
-		switch {
-		case u.Name == config.GatesKey[0]:
-			b.Env.Note("say.text", "text", config.GatesWait)
-			continue
-		case u.Tighter:
-			b.Env.Note("say.text", "text", config.TighterWaits(console.OneLine(u.Name)))
-			continue
-		}
-		b.Env.Note("cli.status.untrusted", "name", console.OneLine(u.Name))
 	}
 }
 

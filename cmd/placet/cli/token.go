@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,4 +153,13 @@ func tokenCommand(w *console.Env) *cobra.Command {
 		cmd.AddCommand(v.Command(w))
 	}
 	return subcommands(cmd)
+}
+
+// tokensAt is where the user's tokens are.
+func tokensAt(w *console.Env) (facade.Tokens, error) {
+	dir := w.XDG("XDG_CONFIG_HOME", ".config")
+	if dir == "" {
+		return facade.Tokens{}, console.Usage("cli.token.where").Try("cli.token.home")
+	}
+	return facade.Tokens{Path: filepath.Join(dir, "placet", "tokens.json")}, nil
 }

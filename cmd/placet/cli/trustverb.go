@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/cli/verb"
+	"placet/cmd/placet/daemon"
 
 	"github.com/spf13/pflag"
 
@@ -67,7 +68,7 @@ func listTrust(b *workspace.Workspace) error {
 	waiting, agreeable := b.AllUntrusted(), b.Agreeable()
 	data := trustData{b.Root, waiting, agreeable, b.Agreed.Trusted, b.Held()}
 	return b.Env.Answer(data, func() {
-		noteUntrustable(b)
+		daemon.NoteUntrustable(b)
 		for _, u := range waiting {
 			showTrust(b, "untrusted", u)
 		}
@@ -85,7 +86,7 @@ func listTrust(b *workspace.Workspace) error {
 			showTrust(b, "agreeable", u)
 			b.Env.Say("cli.trust.agreeable", "name", console.OneLine(u.Name), "command", typedTrust(b, u))
 		}
-		noteWarnings(b, "trust")
+		daemon.NoteWarnings(b, "trust")
 		switch {
 		case len(waiting) > 0:
 			fmt.Fprintln(b.Env.Out)
@@ -134,14 +135,6 @@ func namesOfTighter(waiting []config.UntrustedLine) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// noteUntrustable says why nothing can be trusted, where that is so.
-func noteUntrustable(b *workspace.Workspace) {
-	if err := cmp.Or(b.Settings.Untrustable, b.Stateless); err != nil {
-		p := config.Untrustable(err)
-		b.Env.Note("cli.trust.cannot", "problem", console.OneLine(p.In(b.Env.Lang)), "try", console.OneLine(p.Hint(b.Env.Lang)))
-	}
 }
 
 // shownTrust is a thing that waits for trust, or is trusted, as views show it.

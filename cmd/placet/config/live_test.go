@@ -180,3 +180,23 @@ func TestUnusableSettingsAreSaidOnceForEachReason(t *testing.T) {
 	write("language = \"nowhere\"\n")
 	times(mostSaid + 1)
 }
+
+// A daemon's settings that cannot be used any more are told, until they can.
+func TestUnusableSettingsAreTold(t *testing.T) {
+	from := places(t)
+	now := noon
+	l := NewLive(from, mustLoad(t, from), slog.New(slog.DiscardHandler), func() time.Time { return now })
+	for _, step := range []struct {
+		text string
+		want bool
+	}{{"language = \"ko\"\n", false}, {"language = \"nowhere\"\n", true}, {"language = \"ja\"\n", false}} {
+		put(t, from.Workspace, "placet.toml", step.text)
+		for range 2 {
+			now = now.Add(LookEvery)
+			l.Get()
+			if got := l.Unusable(); got != step.want {
+				t.Errorf("%q: unusable %v", step.text, got)
+			}
+		}
+	}
+}

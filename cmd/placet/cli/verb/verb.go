@@ -3,7 +3,6 @@ package verb
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -157,12 +156,4 @@ func CompleteRequests(w *console.Env) cobra.CompletionFunc {
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// Orderly is the error of a verb that a signal ended in good order.
-func Orderly(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
-	return err
 }

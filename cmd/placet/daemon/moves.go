@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"fmt"
@@ -11,24 +11,30 @@ import (
 	"placet/layout"
 )
 
-// moveLog prints transitions as they become fact. Several runs move at the
+// MoveLog prints transitions as they become fact. Several runs move at the
 // same time; a line is written whole.
-type moveLog struct {
+type MoveLog struct {
 	mu   sync.Mutex
 	w    *console.Env
 	json *slog.Logger // nil: lines for people
-	made []transitionLine
+	made []TransitionLine
 }
 
-// transitionLine is a transition as JSON.
-type transitionLine struct {
+// NewMoveLog returns a log that prints lines for people or, with --json, collects them.
+func NewMoveLog(w *console.Env) *MoveLog { return &MoveLog{w: w} }
+
+// Made are the transitions that were collected.
+func (m *MoveLog) Made() []TransitionLine { return m.made }
+
+// TransitionLine is a transition as JSON.
+type TransitionLine struct {
 	Run string `json:"run"`
 	engine.Transition
 }
 
-// moved records one committed transition and, unless they are collected for
+// Moved records one committed transition and, unless they are collected for
 // --json, prints it.
-func (m *moveLog) moved(run layout.Run, t engine.Transition) {
+func (m *MoveLog) Moved(run layout.Run, t engine.Transition) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := engine.Key{Family: run.Family, ID: run.ID}
@@ -37,7 +43,7 @@ func (m *moveLog) moved(run layout.Run, t engine.Transition) {
 		m.json.Info("transition", "run", key.String(), "of", t.Of, "subject", t.Subject, "from", t.From, "to", t.To,
 			"event", t.Event, "actor", t.Actor, "reason", t.Reason, "cause", causes(t))
 	case m.w.Flags.JSON:
-		m.made = append(m.made, transitionLine{key.String(), t})
+		m.made = append(m.made, TransitionLine{key.String(), t})
 	default:
 		fmt.Fprintln(m.w.Out, transitionText(m.w, m.w.Now(), key, t))
 	}

@@ -1,10 +1,8 @@
-package cli
+package daemon
 
 import (
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"placet/cmd/placet/config"
 	"placet/engine"
 	"placet/engine/afl"
 	"placet/engine/faber"
@@ -27,7 +24,7 @@ import (
 
 // metered are metrics attached to a loop of both families.
 func metered() (*metrics, loop.Options) {
-	m := newMetrics()
+	m := newMetrics("v1")
 	o := loop.Options{Families: []loop.Family{
 		{Layout: layout.Faber{}, Machine: faber.New()}, {Layout: layout.AFL{}, Machine: afl.New()},
 	}}
@@ -199,7 +196,7 @@ func busy() *metrics {
 func TestEveryLabelComesFromAClosedSet(t *testing.T) {
 	closed := map[string][]string{
 		"family": {"faber", "afl"}, "standing": {"waiting", "held_up", "live", "final"},
-		"version": {thisBuild().Version}, "le": {"+Inf"}, "of": nil, "event": nil, "from": nil, "to": nil, "state": nil,
+		"version": {"v1"}, "le": {"+Inf"}, "of": nil, "event": nil, "from": nil, "to": nil, "state": nil,
 	}
 	for _, bucket := range lengths {
 		closed["le"] = append(closed["le"], fmt.Sprint(bucket))
@@ -245,26 +242,6 @@ func TestPromlintSaysNothing(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
-	}
-}
-
-// A daemon's settings that cannot be used any more are told, until they can.
-func TestUnusableSettingsAreTold(t *testing.T) {
-	from := places(t)
-	now := noon
-	l := config.NewLive(from, mustLoad(t, from), slog.New(slog.NewTextHandler(io.Discard, nil)), func() time.Time { return now })
-	for _, step := range []struct {
-		text string
-		want bool
-	}{{"language = \"ko\"\n", false}, {"language = \"nowhere\"\n", true}, {"language = \"ja\"\n", false}} {
-		put(t, from.Workspace, "placet.toml", step.text)
-		for range 2 {
-			now = now.Add(config.LookEvery)
-			l.Get()
-			if got := l.Unusable(); got != step.want {
-				t.Errorf("%q: unusable %v", step.text, got)
-			}
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"io/fs"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/engine/loop"
 	"placet/engine/statedir"
@@ -77,7 +78,7 @@ func withoutFiles(t *testing.T, do func()) {
 // Without descriptors nobody can tell what was agreed to: that is not the same as
 // nothing, which would open the gates that were agreed to.
 func TestWithoutDescriptorsAgreementIsNotKnown(t *testing.T) {
-	from := places(t)
+	from := config.Sources{Workspace: t.TempDir(), StateHome: t.TempDir()}
 	dir, err := statedir.Create(from.StateHome, from.Workspace)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func TestWithoutDescriptorsAgreementIsNotKnown(t *testing.T) {
 // Without descriptors no address can be taken, and no name is unknown for that.
 func TestWithoutDescriptorsMetricsAreWaitedFor(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "localhost:0"} {
-		tap, err := newMetricsServer(address)
+		tap, err := newMetricsServer(address, "v1")
 		if err != nil {
 			t.Fatal(err)
 		}

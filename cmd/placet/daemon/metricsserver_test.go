@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ func TestWhichAddressesMetricsTake(t *testing.T) {
 		"127.0.0.1:http":  "--metrics 127.0.0.1:9090",
 		"::1:9090":        "--metrics 127.0.0.1:9090",
 	} {
-		server, err := newMetricsServer(address)
+		server, err := newMetricsServer(address, "v1")
 		var p *console.Problem
 		switch {
 		case want == "" && (err != nil || server.address != address):
@@ -89,7 +89,7 @@ func serveEmptyWorkspace(t *testing.T) (server *metricsServer, url string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { watcher.Close() })
-	server, err = newMetricsServer("127.0.0.1:0")
+	server, err = newMetricsServer("127.0.0.1:0", "v1")
 	if err == nil {
 		err = server.listen(nil)
 	}
@@ -125,7 +125,7 @@ func TestATapAnswersUntilItIsClosed(t *testing.T) {
 	if body := get(t, url); !strings.Contains(body, "\nplacet_degraded{state=\"git_hold\"} 0\n") {
 		t.Errorf("answered %s", body)
 	}
-	second, err := newMetricsServer(server.listener.Addr().String())
+	second, err := newMetricsServer(server.listener.Addr().String(), "v1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"cmp"
@@ -66,9 +66,11 @@ func (m *metricsSource) begin(b *workspace.Workspace, watcher *watch.Watcher) ht
 	return m.fresh(m.handler())
 }
 
-// newMetricsServer checks an address. One without a host would be open to every machine:
-// who wants that must write it.
-func newMetricsServer(address string) (*metricsServer, error) {
+// NewMetrics returns a server of the metrics of a placet of a version, and checks its address. One
+// without a host would be open to every machine: who wants that must write it.
+func NewMetrics(address, version string) (Server, error) { return newMetricsServer(address, version) }
+
+func newMetricsServer(address, version string) (*metricsServer, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, console.Usage("cli.metrics.address", "value", strconv.Quote(console.OneLine(address))).Try("say.text", "text", "--metrics 127.0.0.1:9090")
@@ -80,10 +82,10 @@ func newMetricsServer(address string) (*metricsServer, error) {
 		return nil, console.Usage("cli.metrics.host", "value", strconv.Quote(console.OneLine(address))).
 			Try("say.text", "text", "--metrics 127.0.0.1:"+port)
 	}
-	return &metricsServer{metricsSource: metricsSource{metrics: newMetrics()}, address: address}, nil
+	return &metricsServer{metricsSource: metricsSource{metrics: newMetrics(version)}, address: address}, nil
 }
 
-// listen implements server.
+// listen implements [Server].
 func (t *metricsServer) listen(*workspace.Workspace) (err error) {
 	t.listener, err = listenAt(t.address, "cli.metrics.listen")
 	return err

@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"time"
@@ -27,7 +27,8 @@ var lengths = []float64{
 	0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 }
 
-func newMetrics() *metrics {
+// newMetrics returns the metrics of a placet of a version.
+func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		moves:    map[string]map[engine.Edge]prometheus.Counter{},
@@ -39,7 +40,7 @@ func newMetrics() *metrics {
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "placet_build_info", Help: "Always 1; the label says which placet this is.",
-		ConstLabels: prometheus.Labels{"version": thisBuild().Version},
+		ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
 	m.registry.MustRegister(m.commits, build, collectors.NewGoCollector(),

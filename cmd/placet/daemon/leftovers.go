@@ -1,10 +1,7 @@
-package cli
+package daemon
 
 import (
-	"log/slog"
 	"strings"
-
-	"placet/cmd/placet/cli/setup"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -19,17 +16,9 @@ const leftoversName = "leftovers"
 // folder of the workspace. Everybody could write it there, so nothing reads it now.
 var earlierFiles = []string{"actions", "blind", "recall", "recall-live"}
 
-// hideScratch has git ignore placet's scratch and temporary files, as init does: a
-// daemon that is killed leaves some of them.
-func hideScratch(b *workspace.Workspace, log *slog.Logger) {
-	if _, err := setup.Exclude(b.Env, b.Root, setup.Ignored); err != nil {
-		log.Debug("cannot have git ignore what placet leaves", "names", setup.Ignored, "err", err)
-	}
-}
-
-// noteLeftovers names, once for each workspace, what an earlier version has left
+// NoteLeftovers names, once for each workspace, what an earlier version has left
 // below .placet/ and is ignored. Nothing there is removed: it may be anybody's.
-func noteLeftovers(b *workspace.Workspace) {
+func NoteLeftovers(b *workspace.Workspace) {
 	if b.StateDir == nil {
 		return
 	}

@@ -1,0 +1,165 @@
+// Package daemon serves a workspace until it is told to end: what watch, serve and once have in common.
+//
+// daemon.go begins, holds the lock and runs the loop; moves.go and refusallog.go print what it does; metrics.go
+// and runcounts.go count it; metricsserver.go and webserver.go answer others.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/loop"
+	"placet/engine/store/fs"
+	"placet/engine/watch"
+	"placet/templates"
+)
+
+// Options are how a workspace is served.
+type Options struct {
+	// JSON has transitions and the log printed as JSON, for programs.
+	JSON bool
+	// Watches is how many folders are watched at most, 0 for the usual number.
+	Watches int
+	// Begun is called, beside everything else, once the workspace is this daemon's alone.
+	Begun func(b *workspace.Workspace, log *slog.Logger)
+	// Serves is called when the runs are served, before a person is told so.
+	Serves func(b *workspace.Workspace)
+	// Server answers others, besides files; nil answers nobody.
+	Server Server
+}
+
+// Server is what a daemon answers others with, besides files.
+type Server interface {
+	// attach has a loop report to the server what it does.
+	attach(o *loop.Options)
+	// listen takes the address. Whoever asks from now on waits for serve.
+	listen(b *workspace.Workspace) error
+	// serve answers until close, and says where.
+	serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger)
+	close()
+}
+
+// noServer answers nobody.
+type noServer struct{}
+
+func (noServer) attach(*loop.Options)                                     {}
+func (noServer) listen(*workspace.Workspace) error                        { return nil }
+func (noServer) serve(*workspace.Workspace, *watch.Watcher, *slog.Logger) {}
+func (noServer) close()                                                   {}
+
+// Run serves the workspace until the context ends.
+func Run(ctx context.Context, w *console.Env, o Options) error {
+	defer outliveReaders()()
+	t := o.Server
+	if t == nil {
+		t = noServer{}
+	}
+	moves := NewMoveLog(w)
+	log := slog.New(console.NewLogHandler(w.Err, slog.LevelInfo))
+	if o.JSON {
+		moves.json = slog.New(console.NewJSONLogHandler(w.Out))
+		log = slog.New(console.NewJSONLogHandler(w.Err))
+	}
+	var announcer workspace.Announcer
+	s := workspace.Setup{Log: log, Moved: moves.Moved, Attach: []func(*loop.Options){(&refusalLog{log: log}).attach, t.attach, announcer.Attach}, Live: true, Cached: true, Remembers: true, Acts: true}
+	var b *workspace.Workspace
+	unlock := func() {}
+	defer func() { unlock() }()
+	defer t.close()
+	err := begin(ctx, log,
+		func() (err error) { b, err = workspace.Open(w, s); return err },
+		func() error { return takeLock(b, &unlock) },
+		func() error { return t.listen(b) },
+		func() error { return b.Runner.Recover() },
+	)
+	if err != nil {
+		return Orderly(err)
+	}
+	NoteLeftovers(b)
+	go o.Begun(b, log)
+	watcher, err := watch.New(b.Root, log)
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	if o.Watches > 0 {
+		watcher.Limit(o.Watches)
+	}
+	if err := b.ClearServedAt(""); err != nil { // of a serve that was killed
+		log.Warn("placet open and placet login may print links to a server that is gone", "err", err)
+	}
+	t.serve(b, watcher, log)
+	NoteUntrusted(b, b.Untrusted(nil))
+	NoteWarnings(b, "")
+	announcer.Begin(b, log)
+	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })
+	go workspace.ReportHealth(ctx, b, watcher)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go workspace.KeepLock(ctx, b, log, end)
+	var announcing sync.WaitGroup
+	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
+		o.Serves(b)
+		w.Note("cli.watch.at", "workspace", console.OneLine(b.Root), "runs", templates.NewMessage("count.runs", "n", runs), "waiting", waiting)
+		go keepSmall(ctx)
+		announcing.Go(func() { announcer.Run(ctx) })
+	})
+	end(nil)
+	announcing.Wait()
+	if taken := (*console.Problem)(nil); errors.As(context.Cause(ctx), &taken) {
+		err = taken
+	}
+	return errors.Join(Orderly(err), StopRunner(b.Runner))
+}
+
+// begin takes the steps of a start in their order, each until it succeeds: a machine in
+// trouble is waited for. What a person must change ends the start.
+func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
+	return loop.Persist(ctx, log, func() error {
+		for ; len(steps) > 0; steps = steps[1:] {
+			if err := steps[0](); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(err error) bool {
+		var p *console.Problem
+		return errors.As(err, &p) && !loop.OfMachine(err)
+	})
+}
+
+// takeLock takes the lock of the workspace, for this daemon alone.
+func takeLock(b *workspace.Workspace, unlock *func()) error {
+	release, err := b.LockWorkspace()
+	if errors.Is(err, fs.ErrBusy) {
+		return console.Refused("cli.watch.busy", "workspace", strconv.Quote(b.Root)).Try("cli.watch.busy.try")
+	}
+	if err == nil {
+		*unlock = release
+	}
+	return err
+}
+
+// outliveReaders keeps the process from ending when nobody reads its output any
+// more, until end is called. The signal is caught, not ignored: commands would inherit that.
+func outliveReaders() (end func()) {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGPIPE)
+	return func() { signal.Stop(caught) }
+}
+
+// Orderly is the error of a verb that a signal ended in good order.
+func Orderly(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
