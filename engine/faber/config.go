@@ -1,7 +1,9 @@
 package faber
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,6 +106,18 @@ func (c Config) Check() error {
 	}
 	return nil
 }
+
+// isDestructive reports whether the settings name a step as one that cannot be
+// taken back.
+func (c Config) isDestructive(step string) bool {
+	return slices.ContainsFunc(c.DestructiveSteps, func(pattern string) bool {
+		ok, err := path.Match(pattern, step)
+		return ok && err == nil
+	})
+}
+
+// gitLog asks git for the commits that context.md quotes.
+func (c Config) gitLog() string { return fmt.Sprintf("git:log/%d", c.Context.Commits) }
 
 // CommandDigest is what placet trust records for a resume command.
 func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("faber.resume", argv...) }

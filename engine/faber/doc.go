@@ -26,11 +26,19 @@
 // The family is one of the kernel [placet/engine/run], whose state document belongs to
 // upstream: it is patched, never encoded as a whole. state.go reads state.json, view.go
 // what stands beside it; rules.go holds the table with its guards, outputs.go what a
-// state calls for, questions.go what persons are asked. The family's own ideas: shapes.go
-// (five ways to note a step), plan.go (what comes next), answer.go (what an answer does),
-// evidence.go (what counts as an answer, and when one that upstream recorded does), edit.go
-// (the patch of state.json), events.go (numbering and identity of events), views.go
-// (what an agent goes on by), account.go (what people are told).
+// state calls for, questions.go what persons are asked.
+//
+// What upstream records: shapes.go (five ways to note a step), event.go and events.go (what
+// has happened), workflow.go and definitions.go (what comes next), claims.go (an answer that
+// it wrote down itself).
+//
+// A request: request.go (request.json, and whether it is as it was issued), form.go (what is
+// shown), answer.go (which answer counts), effect.go (what an answer does), decision.go (how
+// it moves the run), closing.go (what became of a request that is asked no longer).
+//
+// What placet writes besides: edit.go (the patch of state.json), newevents.go, resume.go and
+// context.go (what an agent goes on by). What people are told: tell.go, explain.go,
+// findings.go, fabrication.go.
 //
 // The order in one commit is request and receipt files, events and resume.md,
 // state.json last. A receipt is fact once durable: where an upstream writer puts an old

@@ -66,7 +66,7 @@ func cancelEdits(at, reason string) []jsonedit.Edit {
 }
 
 // resolveError marks the newest errors entry of a step as resolved by retry.
-func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
+func (st State) resolveError(phase, step string) []jsonedit.Edit {
 	type failure struct {
 		Phase string `json:"phase"`
 		Step  string `json:"step"`
@@ -78,10 +78,10 @@ func (r *answers) resolveError(phase, step string) []jsonedit.Edit {
 			pointer = "/errors/" + escape(name) + "/resolved"
 		}
 	}
-	for i, e := range elements(r.State.Errors) {
+	for i, e := range elements(st.Errors) {
 		match(e, strconv.Itoa(i))
 	}
-	for name, value := range members(r.State.Errors) {
+	for name, value := range members(st.Errors) {
 		match(value, name)
 	}
 	if pointer == "" {

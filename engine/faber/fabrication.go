@@ -14,41 +14,35 @@ import (
 // Upstream writes state.json and events/ as it likes. So a run that only goes on without
 // its answer has withdrawn its question, and what one writer leaves out proves nothing: it
 // takes a record that the same writer keeps elsewhere.
-func (r *view) fabrications() (list []run.Fabrication) {
-	if r.foreign() || r.State.unfit != nil && !r.completedInQuestion() || r.Torn || r.State.status == "" || r.eventsOpen || r.eventsGone {
+func fabrications(r *view) (list []run.Fabrication) {
+	if r.foreign() || r.state.unfit != nil && !r.state.completedInQuestion() || r.kernel.Torn || r.state.status == "" || r.events.open || r.events.gone {
 		return nil
 	}
-	for _, a := range r.Folders {
+	for _, a := range r.kernel.Folders {
 		if a.Request == nil || !a.Doc.IssuedHere() || a.Unsettled() || a.BadReceipt {
 			continue
 		}
-		for _, find := range []func(*gate.Folder) (run.Fabrication, bool){r.completedWithout, r.ranWithout, r.answeredWithout, r.approvedWithout} {
-			if f, ok := find(a); ok {
+		for _, find := range []func(*view, *gate.Folder) (run.Fabrication, bool){completedWithout, ranWithout, answeredWithout, approvedWithout} {
+			if f, ok := find(r, a); ok {
 				f.Request = a.ID
 				list = append(list, f)
 				break
 			}
 		}
 	}
-	return slices.Concat(list, r.unrecordedEnd(), r.unrecordedSteps())
-}
-
-// completedInQuestion reports whether the state says in one breath that the run is
-// completed and that it asks a person. It cannot be used, and yet it says so.
-func (r *view) completedInQuestion() bool {
-	return r.State.status == Completed && r.State.Feedback != nil
+	return slices.Concat(list, unrecordedEnd(r), unrecordedSteps(r))
 }
 
 // isPassedOver reports whether the state asks a request no longer, and nobody answered
 // it, withdrew it or asked another one instead.
-func (r *closings) isPassedOver(a *gate.Folder) bool {
+func isPassedOver(r *view, a *gate.Folder) bool {
 	switch {
-	case r.asks(a.ID) || forStatus(a) == Failed || r.State.rev < a.Request.Revision:
+	case r.asks(a.ID) || forStatus(a) == Failed || r.state.rev < a.Request.Revision:
 		return false
 	case a.Receipt != nil && !(a.ReceiptDoc.IssuedHere() && a.Receipt.Result == gate.Cancelled && isUnasked(*a.Receipt)):
 		return false
 	}
-	return r.State.answerTo(a.ID) == nil && !r.hasEvent("feedback_received", a.ID)
+	return r.state.answerTo(a.ID) == nil && !r.events.hasEvent("feedback_received", a.ID)
 }
 
 // isUnasked reports whether a receipt says that another program took a request back.
@@ -56,57 +50,44 @@ func isUnasked(rc gate.Receipt) bool {
 	return passedOver.Says(rc.Reason) || templates.NewMessage("faber.reason.withdrawn").Says(rc.Reason)
 }
 
-// hasEvent reports whether an event of a type names a request.
-func (r *eventLog) hasEvent(typ, request string) bool { return r.eventAbout(typ, request) != nil }
-
-// eventAbout is the first event of a type that names a request, nil for none.
-func (r *eventLog) eventAbout(typ, request string) *event {
-	for _, e := range r.marked {
-		if e.Type == typ && e.Metadata.RequestID == request {
-			return e
-		}
-	}
-	return nil
-}
-
 // completedWithout finds a run that was completed while it asked.
-func (r *closings) completedWithout(a *gate.Folder) (f run.Fabrication, ok bool) {
-	if r.State.status != Completed || !r.isPassedOver(a) || a.Receipt != nil && !passedOver.Says(a.Receipt.Reason) {
+func completedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
+	if r.state.status != Completed || !isPassedOver(r, a) || a.Receipt != nil && !passedOver.Says(a.Receipt.Reason) {
 		return f, false
 	}
-	return run.Fabrication{Path: r.Doc.Path, Pointer: "/status", Says: r.State.Status, Fact: run.Unanswered(a.ID)}, true
+	return run.Fabrication{Path: r.doc.Path, Pointer: "/status", Says: r.state.Status, Fact: run.Unanswered(a.ID)}, true
 }
 
 // ranWithout finds a step that cannot be taken back and that was completed after the
 // request about it, whose answer nobody gave.
-func (r *closings) ranWithout(a *gate.Folder) (f run.Fabrication, ok bool) {
-	o, asked := r.past(a), r.eventAbout("feedback_request", a.ID)
+func ranWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
+	o, asked := r.past(a), r.events.eventAbout("feedback_request", a.ID)
 	step := plannedStep{Phase: o.q.phase, ID: o.q.step}
-	if asked == nil || !r.isPassedOver(a) || !r.destructive(step.Phase, step.ID) || r.State.shape.status(step.Phase, step.ID) != Completed || r.isAnswered(step) {
+	if asked == nil || !isPassedOver(r, a) || !r.isDestructive(step.Phase, step.ID) || r.state.shape.status(step.Phase, step.ID) != Completed || isAnswered(r, step) {
 		return f, false
 	}
-	done := slices.ContainsFunc(r.events, func(e *event) bool {
+	done := slices.ContainsFunc(r.events.all, func(e *event) bool {
 		return e.Number > asked.Number && e.Type == "step_complete" && !e.ours() && e.of(step)
 	})
-	return run.Fabrication{Path: r.Doc.Path, Pointer: r.State.shape.pointer(step), Says: string(Completed), Fact: run.Unanswered(a.ID)}, done
+	return run.Fabrication{Path: r.doc.Path, Pointer: r.state.shape.pointer(step), Says: string(Completed), Fact: run.Unanswered(a.ID)}, done
 }
 
 // answeredWithout finds an answer in the history to a request that only some might answer,
 // where no receipt shows that one of them did.
-func (r *handover) answeredWithout(a *gate.Folder) (f run.Fabrication, ok bool) {
-	i := slices.IndexFunc(r.State.History, func(h HistoryEntry) bool { return h.RequestID == a.ID })
+func answeredWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
+	i := slices.IndexFunc(r.state.History, func(h HistoryEntry) bool { return h.RequestID == a.ID })
 	if i < 0 || len(a.Request.MayAnswer) == 0 || r.asks(a.ID) || r.proven(a.ID) {
 		return f, false
 	}
 	fact := templates.NewMessage("faber.fabrication.unproven", "request", a.ID, "users", strings.Join(a.Request.MayAnswer, ", "))
-	return run.Fabrication{Path: r.Doc.Path, Pointer: fmt.Sprintf("/feedback_history/%d", i), Says: r.State.History[i].Response, Fact: fact}, true
+	return run.Fabrication{Path: r.doc.Path, Pointer: fmt.Sprintf("/feedback_history/%d", i), Says: r.state.History[i].Response, Fact: fact}, true
 }
 
 // approvedWithout finds an event that says that a request was granted, though nobody says
 // what the answer was.
-func (r *closings) approvedWithout(a *gate.Folder) (f run.Fabrication, ok bool) {
-	e := r.eventAbout("approval_granted", a.ID)
-	if e == nil || e.ours() || a.Receipt != nil || r.State.answerTo(a.ID) != nil || r.hasEvent("feedback_received", a.ID) || !r.isAtRest() {
+func approvedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
+	e := r.events.eventAbout("approval_granted", a.ID)
+	if e == nil || e.ours() || a.Receipt != nil || r.state.answerTo(a.ID) != nil || r.events.hasEvent("feedback_received", a.ID) || !isAtRest(r) {
 		return f, false
 	}
 	return run.Fabrication{Path: r.Path("events/" + e.Name), Pointer: "/type", Says: e.Type, Fact: run.Unanswered(a.ID)}, true
@@ -114,8 +95,8 @@ func (r *closings) approvedWithout(a *gate.Folder) (f run.Fabrication, ok bool) 
 
 // isAtRest reports whether upstream has written nothing into the run for a while. If not,
 // the run is looked at again when that may be so.
-func (r *eventLog) isAtRest() bool {
-	at := r.lastWrite().Add(brokenStill)
+func isAtRest(r *view) bool {
+	at := lastWrite(r).Add(brokenStill)
 	if r.Snap.Now.Before(at) {
 		r.WakeAt(at)
 		return false
@@ -125,60 +106,33 @@ func (r *eventLog) isAtRest() bool {
 
 // unrecordedEnd finds a run that is completed by its state alone, though who began it
 // recorded that in events/.
-func (r *closings) unrecordedEnd() []run.Fabrication {
-	if r.State.status != Completed || !r.records("workflow_start") || r.records("workflow_complete") || len(r.notEvents) > 0 || !r.isAtRest() {
+func unrecordedEnd(r *view) []run.Fabrication {
+	if r.state.status != Completed || !r.events.records("workflow_start") || r.events.records("workflow_complete") || len(r.events.unreadable) > 0 || !isAtRest(r) {
 		return nil
 	}
 	fact := templates.NewMessage("faber.fabrication.event", "event", "workflow_complete")
-	return []run.Fabrication{{Path: r.Doc.Path, Pointer: "/status", Says: r.State.Status, Fact: fact}}
-}
-
-// records reports whether another program wrote an event of a type.
-func (r *eventLog) records(typ string) bool {
-	return slices.ContainsFunc(r.events, func(e *event) bool { return e.Type == typ && !e.ours() })
+	return []run.Fabrication{{Path: r.doc.Path, Pointer: "/status", Says: r.state.Status, Fact: fact}}
 }
 
 // unrecordedSteps finds steps that are completed by the state alone, though events/ holds
 // their start and the end of other steps of the phase.
-func (r *closings) unrecordedSteps() (list []run.Fabrication) {
-	if len(r.notEvents) > 0 {
+func unrecordedSteps(r *view) (list []run.Fabrication) {
+	if len(r.events.unreadable) > 0 {
 		return nil
 	}
-	for _, step := range r.State.shape.steps {
-		if r.State.shape.status(step.Phase, step.ID) != Completed || !r.isRecordedHalf(step) || r.isAnswered(step) || !r.isAtRest() {
+	for _, step := range r.state.shape.steps {
+		if r.state.shape.status(step.Phase, step.ID) != Completed || !r.events.isRecordedHalf(step) || isAnswered(r, step) || !isAtRest(r) {
 			continue
 		}
 		fact := templates.NewMessage("faber.fabrication.step", "event", "step_complete", "step", where(step.Phase, step.ID))
-		list = append(list, run.Fabrication{Path: r.Doc.Path, Pointer: r.State.shape.pointer(step), Says: string(Completed), Fact: fact})
+		list = append(list, run.Fabrication{Path: r.doc.Path, Pointer: r.state.shape.pointer(step), Says: string(Completed), Fact: fact})
 	}
 	return list
 }
 
-// isRecordedHalf reports whether events/ holds that a step began, and no more of it, while
-// it holds the end of another step of the same phase.
-func (r *eventLog) isRecordedHalf(step plannedStep) bool {
-	began, others := false, false
-	for _, e := range r.events {
-		switch {
-		case e.of(step) && e.Type == "step_start":
-			began = true
-		case e.of(step):
-			return false
-		case e.Type == "step_complete" && e.Phase == step.Phase && !e.ours():
-			others = true
-		}
-	}
-	return began && others
-}
-
-// of reports whether the event is about a step.
-func (e event) of(step plannedStep) bool {
-	return e.Step == step.ID && (e.Phase == "" || e.Phase == step.Phase)
-}
-
 // isAnswered reports whether a person was asked at a step and any answer was taken.
-func (r *closings) isAnswered(step plannedStep) bool {
-	return slices.ContainsFunc(r.Folders, func(a *gate.Folder) bool {
+func isAnswered(r *view, step plannedStep) bool {
+	return slices.ContainsFunc(r.kernel.Folders, func(a *gate.Folder) bool {
 		if a.Request == nil {
 			return a.Receipt != nil || a.BadReceipt
 		}

@@ -36,6 +36,7 @@ func forStatus(a *gate.Folder) engine.Status {
 // feedback_request, or a failed run.
 type question struct {
 	Feedback
+	run         *view
 	phase, step string
 	gate        Gate
 	// ownGate is true where the request itself names its gate.
@@ -47,90 +48,73 @@ type question struct {
 	openedBy  string
 }
 
-// questions are what persons are asked about a run.
-type questions struct{ *planner }
-
-// question returns what the state asks now; ok is false while it asks nothing,
-// or nothing that can be opened.
-func (r *questions) question() (q question, ok bool) {
-	found := run.Once(r.Run, "question", func() *question {
+// question returns what the state asks now, nil while it asks nothing, or nothing that can
+// be opened.
+func (r *view) question() *question {
+	return run.Once(r.kernel, "question", func() *question {
 		switch {
-		case r.State.unfit != nil || r.Torn:
+		case r.state.unfit != nil || r.kernel.Torn:
 			return nil
-		case r.State.status == Awaiting && r.State.Feedback != nil:
+		case r.state.status == Awaiting && r.state.Feedback != nil:
 			return r.stateQuestion()
-		case r.State.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
+		case r.state.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
 			return r.failedQuestion()
 		}
 		return nil
 	})
-	if found == nil {
-		return q, false
-	}
-	return *found, true
 }
 
 // asks reports whether the state asks a request: then its answer is carried out.
-func (r *questions) asks(id string) bool {
-	q, ok := r.question()
-	return ok && q.RequestID == id
+func (r *view) asks(id string) bool {
+	q := r.question()
+	return q != nil && q.RequestID == id
 }
 
-func (r *questions) stateQuestion() *question {
-	q := question{Feedback: *r.State.Feedback, forStatus: Awaiting, openedBy: "state.json"}
-	q.phase, q.step = r.State.at()
+func (r *view) stateQuestion() *question {
+	q := &question{Feedback: *r.state.Feedback, run: r, forStatus: Awaiting, openedBy: "state.json"}
+	q.phase, q.step = r.state.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
 	if g := q.shown.Gate; g != nil && g.Kind != "" {
 		q.gate, q.ownGate = *g, true
 	}
 	if q.undated = q.RequestedAt == ""; q.undated {
-		q.RequestedAt = r.State.UpdatedAt
+		q.RequestedAt = r.state.UpdatedAt
 	}
-	return &q
+	return q
 }
 
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
-func (r *questions) failedQuestion() *question {
-	q := question{forStatus: Failed, openedBy: "placet", undated: true}
-	q.phase, q.step = r.failedStep()
+func (r *view) failedQuestion() *question {
+	q := &question{run: r, forStatus: Failed, openedBy: "placet", undated: true}
+	q.phase, q.step = r.state.failedStep()
 	if q.phase == "" || q.step == "" {
 		return nil
 	}
 	q.gate = Gate{Kind: "failure", Phase: q.phase, Step: q.step, Attempt: 1}
 	q.Type, q.Options = "error_resolution", []string{"retry", "abort"}
-	q.RequestedAt = r.State.UpdatedAt
+	q.RequestedAt = r.state.UpdatedAt
 	q.RequestID = r.requestID(q.gate)
 	prompt := templates.NewMessage("faber.ask.failed", "step", where(q.phase, q.step))
 	q.Prompt = prompt.In(r.Lang)
-	if asked := r.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
+	if asked := r.kernel.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
 		q.Prompt = asked.Prompt // in the language of who asked
 	}
-	return &q
-}
-
-// failedStep is the entry that failed, else where the run stands.
-func (r *questions) failedStep() (phase, step string) {
-	for _, s := range r.State.shape.steps {
-		if r.State.shape.status(s.Phase, s.ID) == Failed {
-			return s.Phase, s.ID
-		}
-	}
-	return r.State.CurrentPhase, r.State.CurrentStep
+	return q
 }
 
 // requestID makes fr-YYYYMMDD-xxxxxx: the UTC date of updated_at as read, and
 // hex digits of SHA-256 over run id, revision, gate kind, phase, step and
 // attempt; where another request of the run has it, the next six digits.
-func (r *questions) requestID(g Gate) string {
+func (r *view) requestID(g Gate) string {
 	day := "00000000"
-	if at := moment(r.State.UpdatedAt); !at.IsZero() {
+	if at := moment(r.state.UpdatedAt); !at.IsZero() {
 		day = at.UTC().Format("20060102")
 	}
-	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, r.State.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
+	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, r.state.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
-		if a := r.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.State.rev {
+		if a := r.kernel.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.state.rev {
 			return id
 		}
 	}
@@ -138,7 +122,7 @@ func (r *questions) requestID(g Gate) string {
 }
 
 // options are what the request offers: its own, else those of its type.
-func (q question) options() []string {
+func (q *question) options() []string {
 	if len(q.Options) > 0 || q.Type == "clarification" {
 		return q.Options
 	}
@@ -147,28 +131,28 @@ func (q question) options() []string {
 
 // build makes request.json for a question, with the artifacts as they stand. Its
 // revision is the caller's to set.
-func (r *questions) build(q question) gate.Request {
+func (q *question) build() gate.Request {
 	req := gate.Request{
-		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: r.Snap.Key.ID, Type: q.Type, Prompt: q.Prompt,
-		Context: q.Context, Artifacts: r.artifacts(q),
+		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: q.run.Snap.Key.ID, Type: q.Type, Prompt: q.Prompt,
+		Context: q.Context, Artifacts: q.artifacts(),
 		RequestedAt: q.RequestedAt,
-		MayAnswer:   r.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
+		MayAnswer:   q.run.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
-	req.Carry(func(a gate.Artifact) (string, bool) { return r.Text(q.RequestID, a) })
-	req.Options = r.describe(q)
+	req.Carry(func(a gate.Artifact) (string, bool) { return q.run.kernel.Text(q.RequestID, a) })
+	req.Options = q.describe()
 	for i := range req.Options {
 		o := &req.Options[i]
-		o.Effect = r.effect(q, req, o.ID).message().In(r.Lang)
+		o.Effect = q.effect(req, o.ID).message().In(q.run.Lang)
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}
 	}
-	req.Deadline, req.Default = r.deadline(q, req.Options)
+	req.Deadline, req.Default = q.deadline(req.Options)
 	req.Extra = schemas.Object{
-		{Name: "run_id", Value: r.Snap.Key.ID},
+		{Name: "run_id", Value: q.run.Snap.Key.ID},
 		{Name: "resume_point", Value: schemas.Object{
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
-			{Name: "step_index", Value: r.plan().index(q.phase, q.step)},
+			{Name: "step_index", Value: q.run.plan().index(q.phase, q.step)},
 		}},
 		{Name: "gate", Value: q.gate},
 		{Name: "for_status", Value: q.forStatus},
@@ -179,17 +163,17 @@ func (r *questions) build(q question) gate.Request {
 
 // describe gives each option the words that its own word calls for, whatever
 // the type of the request.
-func (r *questions) describe(q question) []gate.Option {
-	next := r.plan().nextPhase(q.phase, q.step)
+func (q *question) describe() []gate.Option {
+	next := q.run.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
 		o := gate.Option{ID: id}
 		i := slices.IndexFunc(optionWords, func(word string) bool { return gate.Fold(id) == gate.Fold(word) })
 		switch {
 		case i == 0 && next != "":
-			o.Description = r.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
+			o.Description = q.run.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
 		case i >= 0:
-			o.Description = r.Say(templates.Key("faber.option." + optionWords[i]))
+			o.Description = q.run.Say(templates.Key("faber.option." + optionWords[i]))
 		}
 		options = append(options, o)
 	}
@@ -201,27 +185,27 @@ var optionWords = []string{"approve", "reject", "confirm", "cancel", "request_ch
 
 // deadline is when the request's default is taken, and what it is. Without a
 // deadline nothing ever is: silence is not consent.
-func (r *questions) deadline(q question, offered []gate.Option) (at, option string) {
+func (q *question) deadline(offered []gate.Option) (at, option string) {
 	at = q.shown.Deadline
 	if moment(at).IsZero() {
 		at = ""
 	}
 	from := moment(q.RequestedAt)
-	if length, ok := r.cfg.Deadline[q.Type]; ok && at == "" && !from.IsZero() {
+	if length, ok := q.run.cfg.Deadline[q.Type]; ok && at == "" && !from.IsZero() {
 		at = seconds(from.Add(time.Duration(length)))
 	}
-	if at == "" || r.cfg.OnDeadline == escalate {
+	if at == "" || q.run.cfg.OnDeadline == escalate {
 		return at, ""
 	}
-	option, _ = gate.Match(offered, r.cfg.OnDeadline)
+	option, _ = gate.Match(offered, q.run.cfg.OnDeadline)
 	return at, option
 }
 
 // artifactDocs are the artifacts of a question that can be looked up.
-func (r *questions) artifactDocs(q question) (docs []engine.Document) {
+func (q *question) artifactDocs() (docs []engine.Document) {
 	for _, p := range q.shown.artifacts() {
 		if layout.Safe(p) {
-			docs = append(docs, r.Snap.Doc(path.Clean(p)))
+			docs = append(docs, q.run.Snap.Doc(path.Clean(p)))
 		}
 	}
 	return docs
@@ -229,17 +213,17 @@ func (r *questions) artifactDocs(q question) (docs []engine.Document) {
 
 // artifacts are the question's artifacts with their digests now; one outside
 // the workspace, or missing, is listed without.
-func (r *questions) artifacts(q question) []gate.Artifact {
+func (q *question) artifacts() []gate.Artifact {
 	list := []gate.Artifact{}
 	for _, p := range q.shown.artifacts() {
-		list = append(list, gate.Artifact{Path: p, SHA256: r.digestOf(p), Binding: true})
+		list = append(list, gate.Artifact{Path: p, SHA256: q.run.digestOf(p), Binding: true})
 	}
 	return list
 }
 
 // digestNow is the digest of an artifact of a request now: the one that the request lists
 // where only its line ends are others.
-func (r *questions) digestNow(a gate.Artifact) string {
+func (r *view) digestNow(a gate.Artifact) string {
 	if layout.Safe(a.Path) && r.Snap.Doc(path.Clean(a.Path)).Matches(a.SHA256) {
 		return a.SHA256
 	}
@@ -247,7 +231,7 @@ func (r *questions) digestNow(a gate.Artifact) string {
 }
 
 // digestOf is the hex digest of an artifact now, "" where it is missing.
-func (r *questions) digestOf(p string) string {
+func (r *view) digestOf(p string) string {
 	if d := r.Snap.Doc(path.Clean(p)); layout.Safe(p) && d.Present() {
 		return d.Sum.Hex()
 	}
@@ -256,13 +240,13 @@ func (r *questions) digestOf(p string) string {
 
 // artifactsBusy reports whether nobody can say now what an artifact holds: it has not stood
 // still yet, or the disk refuses to read it.
-func (r *questions) artifactsBusy(q question) bool {
-	return r.anyBusy(r.artifactDocs(q), "faber.locked.artifact")
+func (q *question) artifactsBusy() bool {
+	return q.run.anyBusy(q.artifactDocs(), "faber.locked.artifact")
 }
 
 // sums are the digests of a request's binding artifacts: as they are listed in
 // it, and as they are now.
-func (r *questions) sums(req gate.Request) (issued, now []string) {
+func (r *view) sums(req gate.Request) (issued, now []string) {
 	for _, a := range req.Artifacts {
 		if a.Binding {
 			issued = append(issued, a.SHA256)
@@ -273,34 +257,25 @@ func (r *questions) sums(req gate.Request) (issued, now []string) {
 }
 
 // renderForm renders the form of a request for a view of its artifacts.
-func (r *questions) renderForm(lang string, req gate.Request, q question, view engine.Digest) ([]byte, error) {
+func (q *question) renderForm(lang string, req gate.Request, view engine.Digest) ([]byte, error) {
 	at := where(q.phase, q.step)
-	texts := gate.Texts{Lang: lang, Title: r.short() + " · " + at, Where: at}
+	texts := gate.Texts{Lang: lang, Title: q.run.short() + " · " + at, Where: at}
 	if s := q.shown.Summary; s != "" {
 		texts.Lines = []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
 	}
-	return gate.Form(req, view, run.Noticed(texts, r.Folder(req.RequestID).Voids))
+	return gate.Form(req, view, run.Noticed(texts, q.run.kernel.Folder(req.RequestID).Voids))
 }
 
 // rendered are the forms of a request as its request.json shows it, one for each
 // language: in which one it was written is another machine's setting.
-func (r *questions) rendered(req gate.Request, q question, view engine.Digest) func() [][]byte {
+func (q *question) rendered(req gate.Request, view engine.Digest) func() [][]byte {
 	return func() [][]byte {
 		var all [][]byte
 		for _, lang := range templates.Languages() {
-			if body, err := r.renderForm(lang, req, q, view); err == nil {
+			if body, err := q.renderForm(lang, req, view); err == nil {
 				all = append(all, body)
 			}
 		}
 		return all
 	}
-}
-
-// short is the name that people type: the first 8 characters of the uuid.
-func (r *sources) short() string {
-	base := path.Base(r.Snap.Key.ID)
-	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
-		return base[:8]
-	}
-	return r.Snap.Key.ID
 }

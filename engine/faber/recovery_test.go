@@ -132,8 +132,8 @@ func TestRevisionWithoutRevision(t *testing.T) {
 		if c.event != "" {
 			w.Put(w.In("events/001-x.json"), c.event)
 		}
-		if _, r := family.View(w.Snapshot(nil)); r.State.rev != c.want {
-			t.Errorf("%s: revision %d, expected %d", c.name, r.State.rev, c.want)
+		if _, r := family.View(w.Snapshot(nil)); r.state.rev != c.want {
+			t.Errorf("%s: revision %d, expected %d", c.name, r.state.rev, c.want)
 		}
 	}
 }
@@ -204,8 +204,8 @@ func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
 				s.Docs[i].Err, s.Docs[i].Body = c.err, nil
 			}
 		}
-		if _, r := family.View(s); r.eventsOpen != c.hold {
-			t.Errorf("%v: held %v", c.err, r.eventsOpen)
+		if _, r := family.View(s); r.events.open != c.hold {
+			t.Errorf("%v: held %v", c.err, r.events.open)
 		}
 	}
 }

@@ -101,10 +101,10 @@ func TestAStepThatIsNotedTwice(t *testing.T) {
 		doc := []byte(strings.Replace(body, "{", `{"status": "in_progress", `, 1))
 		doc = []byte(strings.Replace(string(doc), ", }", "}", 1))
 		_, r := family.View(engine.Snapshot{Dir: "r", Docs: []engine.Document{{Path: "r/state.json", Body: doc, Sum: engine.Sum(doc)}}})
-		if r.State.unfit != nil {
-			t.Errorf("%s: %s", body, r.State.unfit)
+		if r.state.unfit != nil {
+			t.Errorf("%s: %s", body, r.state.unfit)
 		}
-		if got := r.State.shape.status("build", "x"); got != want {
+		if got := r.state.shape.status("build", "x"); got != want {
 			t.Errorf("%s: %q, want %q", body, got, want)
 		}
 	}

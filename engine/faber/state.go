@@ -3,6 +3,7 @@ package faber
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -297,6 +298,45 @@ func (st State) requestPoint() *ResumePoint {
 		return nil
 	}
 	return st.Feedback.ResumePoint
+}
+
+// failedStep is the entry that failed, else where the run stands.
+func (st State) failedStep() (phase, step string) {
+	for _, s := range st.shape.steps {
+		if st.shape.status(s.Phase, s.ID) == Failed {
+			return s.Phase, s.ID
+		}
+	}
+	return st.CurrentPhase, st.CurrentStep
+}
+
+// pointed reports whether the state says that the run goes on from an answer.
+func (st State) pointed() bool {
+	rp := st.ResumePoint
+	return st.unfit == nil && st.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
+}
+
+// spec is the path of the specification, "" if none is named.
+func (st State) spec() string { return strings.TrimPrefix(st.Artifacts.Spec(), "/") }
+
+// completedInQuestion reports whether the state says in one breath that the run is
+// completed and that it asks a person. It cannot be used, and yet it says so.
+func (st State) completedInQuestion() bool {
+	return st.status == Completed && st.Feedback != nil
+}
+
+// twiceAnswered are the requests that have several entries in the history, sorted.
+func (st State) twiceAnswered() []string {
+	var ids []string
+	seen := map[string]bool{"": true}
+	for _, h := range st.History {
+		if seen[h.RequestID] && h.RequestID != "" {
+			ids = append(ids, h.RequestID)
+		}
+		seen[h.RequestID] = true
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // answerTo returns the history entry of a request, nil if there is none.

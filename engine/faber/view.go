@@ -2,9 +2,13 @@ package faber
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"placet/engine"
@@ -16,27 +20,27 @@ import (
 )
 
 // Machine is the FABER family. The zero value is not ready for use; see [New].
-type Machine struct{ *kernel }
+type Machine struct{ *machine }
 
-type kernel = run.Family[State, *view]
+type machine = run.Family[State, *view]
 
 // New returns the machine.
 func New() Machine { return Machine{&family} }
 
-var family = kernel{
+var family = machine{
 	Name: "faber",
 	File: func(rel string) (layout.File, bool) {
 		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
 	},
 	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Head: (*State).head, Unfit: isFit},
-	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: (*view).contradictions},
+	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: contradictions},
 	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
 	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,
-	Undecidable: func(r *view) bool { return r.eventsOpen }, Outputs: (*view).outputs, Notes: (*view).notes,
+	Undecidable: func(r *view) bool { return r.events.open }, Outputs: outputs, Notes: notes,
 	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
-	Needs: (*view).needs, Watch: (*view).watch,
+	Needs: needs, Watch: watch,
 	Absent:  func(*view, *engine.RunView) bool { return false },
-	Explain: (*view).explain, Tell: (*view).tell, Fabrications: (*view).fabrications,
+	Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
 // document is the state document of a run: state.json, or a file beside others' in one of
@@ -53,11 +57,11 @@ func (m Machine) Step(s engine.Snapshot) (engine.Plan, error) {
 	if s.Class == layout.FaberSuffix {
 		return engine.Plan{}, nil
 	}
-	return m.kernel.Step(s)
+	return m.machine.Step(s)
 }
 
 // Edges implements [engine.Machine].
-func (m Machine) Edges() []engine.Edge { return append(m.kernel.Edges(), stepEdges()...) }
+func (m Machine) Edges() []engine.Edge { return append(m.machine.Edges(), stepEdges()...) }
 
 // Summarize implements [engine.Machine].
 func (Machine) Summarize(body []byte) engine.Summary {
@@ -88,49 +92,41 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 	return moment(cmp.Or(word(q.RequestedAt), word(updatedAt))).UTC()
 }
 
-// view is one run as a snapshot shows it. Each part of it knows those below it:
-//
-//	sources    what stands beside the state, decoded
-//	eventLog   events/: what has happened, numbering, the revision
-//	planner    the workflow: what comes next
-//	questions  what the state asks
-//	requests   the folder of what it asks
-//	answers    what counts as an answer, and what it does
-//	closings   what became of requests that the state asks no longer
-//	handover   what an agent goes on by
-type view struct{ *handover }
-
-// sources are the documents of a run as they were read.
-type sources struct {
-	*run.Run[State]
-	cfg  Config
-	meta Metadata
+// view is one run as a snapshot shows it: what stands beside the state, decoded.
+type view struct {
+	*run.Input
+	// kernel is the run as the kernel reads it, state and doc are its state document.
+	kernel *run.Run[State]
+	state  *State
+	doc    engine.Document
+	cfg    Config
+	meta   Metadata
 	// badMetadata is why metadata.json says nothing of the run, "" where it does: a warning
 	// of check, never a stop.
 	badMetadata string
+	events      eventLog
 }
 
 // read reads what stands beside the state. It judges nothing but whether documents are
 // usable.
 func read(k *run.Run[State]) *view {
-	events := &eventLog{sources: &sources{Run: k, cfg: config(k.Snap)}}
-	r := &view{&handover{&closings{&answers{&requests{&questions{&planner{events}}}}}}}
-	if r.Problem != "" && !r.Torn {
+	r := &view{Input: &k.Input, kernel: k, state: &k.State, doc: k.Doc, cfg: config(k.Snap)}
+	if k.Problem != "" && !k.Torn {
 		// The run can still be given up, and its requests told of.
-		r.State.unfit, r.Problem, r.Begun = templates.Errorf("say.text", "text", r.Problem), "", true
+		r.state.unfit, k.Problem, k.Begun = templates.Errorf("say.text", "text", k.Problem), "", true
 	}
-	r.Held = r.Held || r.Doc.Absent()
+	r.Held = r.Held || r.doc.Absent()
 	r.readMetadata()
-	r.readEvents()
-	r.checkFolder()
-	r.State.rev = r.revision()
+	r.events = readEvents(r)
+	r.refuseFoldedID()
+	r.state.rev = revision(r)
 	return r
 }
 
 // foreign reports whether the run lies where placet answers at most.
-func (r *sources) foreign() bool { return r.Snap.Class != layout.FaberRun }
+func (r *view) foreign() bool { return r.Snap.Class != layout.FaberRun }
 
-func (r *sources) readMetadata() {
+func (r *view) readMetadata() {
 	d := r.Snap.In("metadata.json")
 	if !d.Present() {
 		r.badMetadata = r.Say("faber.metadata.missing")
@@ -147,17 +143,17 @@ func decodeMetadata(_ string, body []byte) (m Metadata, err error) {
 	return m, err
 }
 
-// checkFolder refuses a request whose id differs only in case from that of an earlier
+// refuseFoldedID refuses a request whose id differs only in case from that of an earlier
 // one: a disk that folds case would have both in one folder, and the new question in
 // the place of the answered one. It holds on every disk, since workspaces travel.
-func (r *sources) checkFolder() {
-	f := r.State.Feedback
-	if r.State.unfit != nil || f == nil || len(r.Folder(f.RequestID).Docs) > 0 {
+func (r *view) refuseFoldedID() {
+	f := r.state.Feedback
+	if r.state.unfit != nil || f == nil || len(r.kernel.Folder(f.RequestID).Docs) > 0 {
 		return
 	}
-	if i := slices.IndexFunc(r.Folders, func(a *gate.Folder) bool { return strings.EqualFold(a.ID, f.RequestID) }); i >= 0 {
-		problem := templates.Errorf("faber.unfit.case", "id", strconv.Quote(f.RequestID), "other", strconv.Quote(r.Folders[i].ID))
-		r.State.unfit = templates.Errorf("faber.unfit", "problem", problem)
+	if i := slices.IndexFunc(r.kernel.Folders, func(a *gate.Folder) bool { return strings.EqualFold(a.ID, f.RequestID) }); i >= 0 {
+		problem := templates.Errorf("faber.unfit.case", "id", strconv.Quote(f.RequestID), "other", strconv.Quote(r.kernel.Folders[i].ID))
+		r.state.unfit = templates.Errorf("faber.unfit", "problem", problem)
 	}
 }
 
@@ -165,22 +161,22 @@ func (r *sources) checkFolder() {
 // where the asked request has a receipt of revision r, the state is an older
 // copy and counts as r-1; else as the highest revision of placet's events, less
 // one while the transition that they belong to is not in the state.
-func (r *eventLog) revision() int {
-	if r.State.Revision != nil {
-		return *r.State.Revision
+func revision(r *view) int {
+	if r.state.Revision != nil {
+		return *r.state.Revision
 	}
 	asked := ""
-	if f := r.State.Feedback; f != nil {
+	if f := r.state.Feedback; f != nil {
 		asked = f.RequestID
-		if a := r.Folder(asked); a.Receipt != nil {
+		if a := r.kernel.Folder(asked); a.Receipt != nil {
 			return a.Receipt.Revision - 1
 		}
 	}
 	highest := 0
-	for _, e := range r.marked {
+	for _, e := range r.events.marked {
 		highest = max(highest, e.Metadata.Placet.Revision)
 	}
-	if slices.ContainsFunc(r.marked, func(e *event) bool { return e.Metadata.Placet.Revision == highest && r.ahead(e, asked) }) {
+	if slices.ContainsFunc(r.events.marked, func(e *event) bool { return e.Metadata.Placet.Revision == highest && ahead(r, e, asked) }) {
 		return max(0, highest-1)
 	}
 	return highest
@@ -188,17 +184,62 @@ func (r *eventLog) revision() int {
 
 // ahead reports whether an event tells of a transition that the state does not
 // show: a crash came between the two, or an older state was put back.
-func (r *eventLog) ahead(e *event, asked string) bool {
+func ahead(r *view, e *event, asked string) bool {
 	id := e.Metadata.RequestID
 	switch {
 	case !e.ours():
 		return false
 	case e.Type == "workflow_cancelled":
-		return r.State.status != Cancelled
+		return r.state.status != Cancelled
 	case id == "":
 		return false
 	case id == asked:
 		return true
 	}
-	return r.State.status == Failed && forStatus(r.Folder(id)) == Failed
+	return r.state.status == Failed && forStatus(r.kernel.Folder(id)) == Failed
+}
+
+// short is the name that people type: the first 8 characters of the uuid.
+func (r *view) short() string {
+	base := path.Base(r.Snap.Key.ID)
+	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
+		return base[:8]
+	}
+	return r.Snap.Key.ID
+}
+
+// isBusy reports whether a file cannot be read at this moment, though what it says may
+// decide: it is still being written, or the disk refuses for now. A folder or a loop of
+// links never becomes a file that can be read. Where placet may not read it, somebody must
+// allow that, or nothing ever goes on: a note beside state.json says what waits.
+func (r *view) isBusy(d engine.Document, waits templates.Key) bool {
+	var errno syscall.Errno
+	refused := !d.Absent() && errors.As(d.Err, &errno) && errno != syscall.ELOOP && errno != syscall.EISDIR
+	if refused {
+		r.WakeAt(r.Snap.Now.Add(retry))
+	}
+	if refused && errors.Is(d.Err, fs.ErrPermission) {
+		r.Notes.Beside(r.doc.Path, r.Say(waits, "error", d.Err))
+	}
+	return refused || d.Unsettled()
+}
+
+// retry is when a file that the disk refused is looked at again.
+const retry = time.Second
+
+// anyBusy reports whether one of several files is busy; see [view.isBusy].
+func (r *view) anyBusy(files []engine.Document, waits templates.Key) bool {
+	busy := false
+	for _, d := range files {
+		busy = r.isBusy(d, waits) || busy
+	}
+	return busy
+}
+
+// put plans a document that placet replaces. One that cannot be read is left alone: nobody
+// could say what would be replaced.
+func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
+	if d := r.Snap.In(name); (d.Err == nil || d.Absent()) && d.Sum != engine.Sum(body) {
+		p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: kind, Body: body, Over: d.Sum})
+	}
 }

@@ -1,0 +1,245 @@
+package faber
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/jsonedit"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// acceptedAnswer is an answer with what it does; can says that it can be carried out now.
+type acceptedAnswer struct {
+	o   *request
+	a   *answer
+	e   effect
+	can bool
+}
+
+// event is that of the edge which the answer takes.
+func (t *acceptedAnswer) event() string {
+	if t.a.Expired() {
+		return expired
+	}
+	return t.e.event
+}
+
+// answered is the answer that counts, nil for none.
+func (r *view) answered() *acceptedAnswer {
+	return run.Once(r.kernel, "answered", func() *acceptedAnswer {
+		o := r.asked()
+		if o == nil || r.events.open {
+			return nil
+		}
+		a := o.evidence()
+		if a == nil {
+			return nil
+		}
+		return o.take(a)
+	})
+}
+
+// take says what an answer does. Without a place to go on from, and while it would do
+// something else than was shown, the answer waits; so it does for what resume.md hangs
+// on, which stands before the state says that somebody goes on.
+func (o *request) take(a *answer) *acceptedAnswer {
+	t := &acceptedAnswer{o: o, a: a}
+	if !a.Counts() || o.nowhere() {
+		return t
+	}
+	e, ok := o.shownEffect(a.Response)
+	if !ok {
+		return t
+	}
+	t.e, t.can = e, true
+	if e.to == InProgress && !o.run.foreign() && o.run.resumeBusy() {
+		o.run.Held, t.can = true, false
+	}
+	return t
+}
+
+// decide is the move that an accepted answer causes: receipt, events, state.json last.
+func (t *acceptedAnswer) decide() *move {
+	o, a := t.o, t.a
+	made := transition{
+		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By).In(o.run.Lang)),
+		cause: a.cause, events: o.events(a, t.e.action),
+		docs: func(revision int) []engine.Document {
+			if o.folder.Receipt != nil && !a.Unproven() {
+				return nil
+			}
+			return []engine.Document{o.receiptDoc(o.receipt(a, revision))}
+		},
+	}
+	steps := t.stepEdits()
+	if also, ok := t.stepMove(made.reason); ok && len(steps) > 0 {
+		made.also = append(made.also, also)
+	}
+	made.moves = slices.Concat(steps, t.answerEdits())
+	if !a.recorded {
+		made.history = []jsonedit.Edit{o.historyEdit(a, t.e.action)}
+	}
+	return made.move(o.run)
+}
+
+// stepEdits note what becomes of the step. What is completed or skipped stays so, unless
+// it runs on.
+func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
+	q, s, d := t.o.q, t.o.run.state.shape, t.e.outcome
+	have := s.status(q.phase, q.step)
+	switch settled := have == Completed || have == Skipped; {
+	case settled && d != runsOn:
+		return nil
+	case d.step == InProgress:
+		return s.reopen(q.phase, q.step)
+	case d.step == Skipped:
+		return s.mark(q.phase, q.step, Skipped, "")
+	case d.step == Completed:
+		return s.complete(q.phase, q.step, seconds(t.a.decidedAt))
+	}
+	return nil
+}
+
+// stepMove is the move of the step that goes with the answer.
+func (t *acceptedAnswer) stepMove(reason string) (engine.Transition, bool) {
+	q := t.o.q
+	from := cmp.Or(t.o.run.state.shape.status(q.phase, q.step), Pending)
+	if from == t.e.step || from != Pending && from != InProgress && from != Failed {
+		return engine.Transition{}, false
+	}
+	return engine.Transition{
+		Edge:    engine.Edge{Of: "step", From: from, Event: t.event(), To: t.e.step},
+		Subject: where(q.phase, q.step), Actor: "placet", Reason: reason,
+	}, true
+}
+
+// answerEdits are the edits of state.json that the answer is about.
+func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
+	o, a := t.o, t.a
+	at := seconds(a.decidedAt)
+	if t.e.to == Cancelled {
+		return cancelEdits(at, cmp.Or(a.Comment, fmt.Sprintf("%s by %s", a.Response, a.By.User)))
+	}
+	if t.o.run.state.status == Failed {
+		edits = append(edits, set("/completed_at", nil))
+	}
+	if t.e.outcome == retries {
+		edits = append(edits, t.o.run.state.resolveError(o.q.phase, o.q.step)...)
+	}
+	return append(edits, closeEdits(t.resumePoint())...)
+}
+
+// resumePoint is where the run goes on: at the answered step, or at the next planned one.
+// Where the plan is unknown or has nothing later, it is after the answered step.
+func (t *acceptedAnswer) resumePoint() *ResumePoint {
+	r, q := t.o.run, t.o.q
+	rp := &ResumePoint{Phase: q.phase, Step: q.step, Position: "at", Action: t.e.action, RequestID: t.o.folder.ID}
+	if t.e.next {
+		if next, ok := r.plan().next(rp.Phase, rp.Step, r.state.shape); ok {
+			rp.Phase, rp.Step = next.Phase, next.ID
+		} else {
+			rp.Position = "after"
+		}
+	}
+	rp.StepIndex = r.stepIndex(rp.Phase, rp.Step)
+	return rp
+}
+
+// stepIndex is a step's number in its phase: by the plan, else as upstream gave it for
+// the step at which the run stands; nil where nobody tells.
+func (r *view) stepIndex(phase, step string) *int {
+	if i := r.plan().index(phase, step); i != nil {
+		return i
+	}
+	for _, rp := range []*ResumePoint{r.state.ResumePoint, r.state.requestPoint()} {
+		if rp != nil && rp.Phase == phase && rp.Step == step {
+			return rp.StepIndex
+		}
+	}
+	return nil
+}
+
+func (o *request) receipt(a *answer, revision int) gate.Receipt {
+	rc := gate.Receipt{
+		SchemaVersion: 1, RequestID: o.folder.ID, Result: gate.Accepted, Response: a.Response, Selected: a.Selected,
+		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
+		ReceivedAt: a.receivedAt, DecidedAt: millis(a.decidedAt), Reason: a.Reason(), Revision: revision,
+	}
+	if a.Expired() {
+		rc.Result, rc.Reason = gate.Expired, a.Why(o.run.Say("faber.reason.deadline", "at", o.req.Deadline))
+	}
+	if a.Path != "" {
+		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
+	}
+	return rc
+}
+
+// events are the events that an answer calls for, in order.
+func (o *request) events(a *answer, action string) []newEvent {
+	step, id := o.q.step, schemas.Object{{Name: "request_id", Value: o.folder.ID}}
+	feedback := append(slices.Clip(id), schemas.Object{{Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response}}...)
+	if a.Comment != "" {
+		feedback = append(feedback, schemas.Member{Name: "comment", Value: a.Comment})
+	}
+	feedback = append(feedback, schemas.Object{{Name: "action", Value: action}, {Name: "provided_by", Value: a.By}}...)
+	list := []newEvent{o.event("feedback_received", step, "", a.By.User, feedback)}
+	list[0].Message = "Feedback received: " + oneLine(a.Response, 200)
+	add := func(typ, step, status string, metadata schemas.Object) {
+		list = append(list, o.event(typ, step, status, a.By.User, metadata))
+	}
+	decided := func(by string) schemas.Object {
+		return append(slices.Clip(id), schemas.Object{{Name: "decision", Value: a.Response}, {Name: by, Value: a.By.User}}...)
+	}
+	switch action {
+	case completes.action:
+		if gate.Decides(o.req.Type) && agrees(o.req, a.Response) {
+			add("approval_granted", "", "", decided("approved_by"))
+		}
+	case revises.action, retries.action:
+		add("step_retry", step, "", id)
+	case skips.action:
+		add("step_skip", step, "skipped", id)
+	case aborts.action:
+		if gate.Decides(o.req.Type) && !isWord(a.Response, []string{"abort"}) {
+			add("approval_denied", "", "", decided("denied_by"))
+		}
+		add("workflow_cancelled", "", "cancelled", id)
+	}
+	return list
+}
+
+// historyEdit notes the answer in the history: one entry for one request. One that
+// says something else does not count, and this answer takes its place.
+func (o *request) historyEdit(a *answer, action string) jsonedit.Edit {
+	h := HistoryEntry{
+		RequestID: o.folder.ID, RequestType: o.req.Type, Response: a.Response, ProvidedBy: a.By,
+		ReceivedAt: a.receivedAt, Comment: a.Comment, Action: action,
+	}
+	if o.q.ownGate {
+		h.Gate = &o.q.gate
+	}
+	if i := slices.IndexFunc(o.run.state.History, func(h HistoryEntry) bool { return h.RequestID == o.folder.ID }); i >= 0 {
+		return set(fmt.Sprintf("/feedback_history/%d", i), h)
+	}
+	return push("/feedback_history", h)
+}
+
+// reasonFor is the reason of a transition that an answer makes.
+func reasonFor(req gate.Request, response string, by gate.By) templates.Message {
+	if req.FreeText() {
+		return templates.NewMessage("faber.reason.words", "user", by.User, "source", by.Source)
+	}
+	return templates.NewMessage("faber.reason.answer", "response", response, "user", by.User, "source", by.Source)
+}
+
+// receiptDoc is the document of a receipt, in place of an unreadable one.
+func (o *request) receiptDoc(rc gate.Receipt) engine.Document {
+	p := o.folder.Dir + "/receipt.json"
+	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(rc.Encode()), Over: o.run.Snap.Doc(p).Sum}
+}

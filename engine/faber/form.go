@@ -1,0 +1,212 @@
+package faber
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/jsonedit"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// presentForm is the name of the form for the present view. form.md belongs to
+// the view that was issued; it is never rewritten, so where somebody holds one
+// of another view there, a form with the view in its name stands beside it.
+func (o *request) presentForm() string {
+	if shown := cmp.Or(o.formDigest("form.md"), o.view); o.view == o.issued && shown == o.view {
+		return "form.md"
+	}
+	return layout.FormView(o.view.Hex())
+}
+
+// formDigest is the digest in the first line of a form, "" where it has none.
+func (o *request) formDigest(name string) engine.Digest {
+	line, _, _ := strings.Cut(string(o.run.Snap.Doc(o.folder.Dir+"/"+name).Body), "\n")
+	if f := strings.Fields(line); len(f) == 6 && f[1] == "placet" && f[2] == "request" && f[3] == o.folder.ID {
+		return engine.Digest(f[4])
+	}
+	return ""
+}
+
+// has reports whether a file of the request's folder is there, usable or not.
+func has(a *gate.Folder, name string) bool {
+	return slices.ContainsFunc(a.Docs, func(d engine.Document) bool { return d.Path == a.Dir+"/"+name && !d.Absent() })
+}
+
+// formEvery is how often a new form is issued at most while artifacts change.
+const formEvery = time.Minute
+
+// formDue reports whether the present form is to be written now.
+func (o *request) formDue() bool {
+	if has(o.folder, o.form) || o.form == "form.md" {
+		return !has(o.folder, o.form)
+	}
+	var newest time.Time
+	for _, d := range o.folder.Docs {
+		if d.Kind == layout.KindForm && d.Path != o.folder.Dir+"/form.md" && d.Changed.After(newest) {
+			newest = d.Changed
+		}
+	}
+	due := newest.Add(formEvery)
+	if o.run.Snap.Now.Before(due) {
+		o.run.WakeAt(due)
+	}
+	return !o.run.Snap.Now.Before(due)
+}
+
+// files are request.json and the present form, where they are owed. Without a
+// form nothing is asked: why there can be none is said beside state.json.
+func (o *request) files() []engine.Document {
+	var docs []engine.Document
+	if !o.stands {
+		docs = append(docs, engine.Document{Path: o.folder.Dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.folder.Doc.Sum})
+	}
+	if !o.formDue() {
+		return docs
+	}
+	body, err := o.q.renderForm(o.run.Lang, o.shown(), o.view)
+	if err != nil {
+		o.run.kernel.CannotWrite(err)
+		return nil
+	}
+	return append(docs, engine.Document{Path: o.folder.Dir + "/" + o.form, Kind: layout.KindForm, Body: body})
+}
+
+// asNow is the request with its artifacts as they are now, which is what its view shows.
+func (o *request) asNow() gate.Request {
+	req := o.req
+	if o.past {
+		return req
+	}
+	issued := req.Artifacts
+	req.Artifacts = slices.Clone(issued)
+	for i, a := range issued {
+		if a.Binding {
+			req.Artifacts[i].SHA256 = o.run.digestNow(a)
+		}
+	}
+	req.Carry(func(a gate.Artifact) (string, bool) {
+		i := slices.IndexFunc(issued, func(was gate.Artifact) bool { return was.Path == a.Path })
+		switch was := issued[i]; {
+		case was.Text == nil: // nor may it be shown later
+			return "", false
+		case was.SHA256 == a.SHA256:
+			return was.Carried()
+		}
+		return string(o.run.Snap.Doc(path.Clean(a.Path)).Body), true
+	})
+	return req
+}
+
+// shown is the request as the form of its view shows it. Forms of a version that carried no
+// texts show the artifacts as they were when the request was issued.
+func (o *request) shown() gate.Request {
+	var req gate.Request
+	if q := o.folder.Request; q != nil && string(o.body) == string(o.folder.Doc.Body) {
+		req = o.req.ShownAs(*q)
+	} else {
+		req = o.req.Shown(o.body)
+	}
+	if slices.ContainsFunc(req.Artifacts, func(a gate.Artifact) bool { return a.Text != nil }) {
+		req.Artifacts = o.asNow().Artifacts
+	}
+	return req
+}
+
+// rewritten is an artifact that was written again since what the view shows was written, nil
+// for none: since the request was, or the form of a later view.
+func (o *request) rewritten() *gate.Rewritten {
+	if o.past || !o.stands {
+		return nil
+	}
+	since := o.folder.Doc.Changed
+	if o.view != o.issued {
+		since = o.run.Snap.Doc(o.folder.Dir + "/" + o.form).Changed
+	}
+	return o.run.kernel.Rewritten(o.req, since)
+}
+
+// voids is void.json where answers to what was asked about stand beside another artifact:
+// their author may have seen that one. ok is false where there are none.
+func (o *request) voids() (d engine.Document, ok bool) {
+	f := o.folder
+	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids || o.isDecided() {
+		return d, false
+	}
+	issued, now := o.run.sums(o.req)
+	asked := o.evaluation()
+	asked.Request, asked.Rewritten = o.req, nil
+	asked.View = gate.Digest(o.body, issued, f.Voids.Count())
+	if f.Voids.Count() > 0 {
+		asked.Present = f.Dir + "/" + layout.FormView(asked.View.Hex())
+	} else {
+		asked.Present = f.Dir + "/form.md"
+	}
+	asked.Rendered = o.q.rendered(o.req.Shown(o.body), asked.View)
+	answers := gate.Counting(asked)
+	if len(answers) == 0 {
+		return d, false
+	}
+	v := gate.Void{At: seconds(o.run.Snap.Now), Artifact: o.moved[0], Answers: answers}
+	i := 0
+	for _, a := range o.req.Artifacts {
+		if a.Binding && a.Path == v.Artifact {
+			v.Shown, v.Found = issued[i], run.Text(now[i])
+		}
+		if a.Binding {
+			i++
+		}
+	}
+	return engine.Document{Path: f.Dir + "/" + layout.VoidFile, Kind: layout.KindVoid, Body: run.Must(f.Voids.Add(f.ID, v).Encode()), Over: f.VoidsDoc.Sum}, true
+}
+
+// isDecided reports whether a receipt of the request stands that counts, or that this
+// machine wrote: the answers beside it moved the run.
+func (o *request) isDecided() bool {
+	return o.folder.Receipt != nil && (o.fact.Counts() || o.folder.ReceiptDoc.IssuedHere())
+}
+
+// stale says in one sentence what changed since the request was issued.
+func (o *request) stale() string {
+	if notice := o.folder.Voids.Notice(o.run.Lang); len(o.moved) == 0 && notice != "" {
+		return notice
+	}
+	if len(o.moved) == 0 {
+		return ""
+	}
+	return o.run.Say("faber.stale", "files", strings.Join(o.moved, ", "))
+}
+
+// announce are the edits of notification_sent that are due, and why.
+func (o *request) announce() (edits []jsonedit.Edit, reason string) {
+	const base = "/feedback_request/notification_sent"
+	n := o.q.Notification
+	if !o.q.isOpen() {
+		reason = o.run.Say("faber.reason.form")
+		edits = append(edits, set(base+"/form", formPath(o.folder.ID)))
+	}
+	if n == nil {
+		n = &Notification{}
+		edits = []jsonedit.Edit{set(base, schemas.Object{{Name: "form", Value: formPath(o.folder.ID)}})}
+	}
+	var posted Posted
+	if o.run.Decode(o.run.Snap.Doc(o.folder.Dir+"/posted.json"), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
+		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
+		reason = cmp.Or(reason, o.run.Say("faber.reason.comment"))
+	}
+	return edits, reason
+}
+
+func (o *request) openingEvents() []newEvent {
+	e := o.event("feedback_request", o.q.step, "", "", schemas.Object{
+		{Name: "request_id", Value: o.folder.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: o.q.options()},
+	})
+	e.Message = "Awaiting feedback: " + o.q.Prompt
+	return []newEvent{e}
+}

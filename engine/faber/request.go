@@ -1,0 +1,264 @@
+package faber
+
+import (
+	"slices"
+	"time"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// request is a request as its folder shows it: the one that the state asks, or one of the
+// past.
+type request struct {
+	run     *view
+	q       *question
+	folder  *gate.Folder
+	req     gate.Request
+	body    []byte        // request.json as it stands, or as it is to be written
+	stands  bool          // request.json stands and is this request's
+	altered string        // why request.json cannot be trusted any more
+	claimed bool          // nobody but request.json itself says what its artifacts held
+	issued  engine.Digest // of what was shown when it was issued
+	view    engine.Digest // of what is shown now
+	form    string        // name of the form that belongs to the view
+	moved   []string      // artifacts that changed since
+	// fact is what a receipt ahead of the state decided; it may not count.
+	fact gate.Decision
+	// past is true of a request that was decided before.
+	past bool
+}
+
+// asked is the request that the state asks, nil where it asks none.
+func (r *view) asked() *request {
+	return run.Once(r.kernel, "asked", func() *request {
+		if q := r.question(); q != nil {
+			return q.open()
+		}
+		return nil
+	})
+}
+
+// open reads the folder of the request that the state asks.
+func (q *question) open() *request {
+	o := &request{run: q.run, q: q, folder: q.run.kernel.Folder(q.RequestID)}
+	o.adopt()
+	issued, now := q.run.sums(o.req)
+	o.issued, o.view = gate.Digest(o.body, issued, 0), gate.Digest(o.body, now, o.folder.Voids.Count())
+	for i, a := range o.req.Artifacts {
+		if issued[i] != now[i] {
+			o.moved = append(o.moved, a.Path)
+		}
+	}
+	o.form = o.presentForm()
+	o.readReceipt()
+	return o
+}
+
+// past is a request of the past, to be judged by what stands in its folder. It shows what
+// it showed when it was issued.
+func (r *view) past(a *gate.Folder) *request {
+	q := &question{run: r}
+	o := &request{run: r, q: q, folder: a, req: *a.Request, body: a.Doc.Body, stands: true, form: "form.md", past: true}
+	q.Context, q.shown = a.Request.Context, readContext(a.Request.Context)
+	var rp ResumePoint
+	if schemas.DecodeValue(o.req.Extra.Raw("resume_point"), &rp) == nil {
+		q.phase, q.step = rp.Phase, rp.Step
+	}
+	issued, _ := r.sums(o.req)
+	o.issued = gate.Digest(o.body, issued, 0)
+	o.view = o.issued
+	return o
+}
+
+// readReceipt takes the receipt of the asked request for fact where it is one ahead
+// of the state. One that does not count is passed over with a note, and an answer
+// that counts replaces it.
+func (o *request) readReceipt() {
+	d, problem, ok := o.folder.Ahead(o.evaluation())
+	if ok {
+		o.fact = d
+	} else if problem != "" {
+		o.refuse(problem)
+		o.folder.Receipt, o.folder.BadReceipt = nil, true
+	}
+}
+
+// adopt decides whether request.json as it stands is this request's, must be
+// made, or was altered after it was issued.
+func (o *request) adopt() {
+	fresh := o.q.build()
+	same := o.folder.Request != nil && sameQuestion(*o.folder.Request, fresh)
+	fresh.Revision = o.openingRevision(fresh, same)
+	o.req = fresh
+	switch d := o.folder.Doc; {
+	case d.Absent():
+	case d.Unsettled():
+		o.stands, o.run.Held = true, true
+	case o.folder.Request == nil:
+		o.stands, o.altered = true, o.run.Say("faber.altered.unreadable")
+	case same:
+		o.stands, o.req, o.body = true, *o.folder.Request, d.Body
+		// What the answer must hold is the state's to say, not the file's.
+		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
+		if !d.IssuedHere() {
+			// Nor is what silence does, where nobody knows who wrote the file.
+			o.req.Deadline, o.req.Default = fresh.Deadline, fresh.Default
+		}
+		if !o.vouched() {
+			o.altered = o.run.Say("faber.altered.changed")
+		}
+	case o.folder.Request.Revision > o.run.state.rev && o.folder.Receipt == nil && !o.q.isOpen():
+		// Left over by a commit that never became fact: replaced by the new one.
+	default:
+		o.stands, o.altered = true, o.run.Say("faber.altered.differs")
+	}
+	if o.body == nil {
+		o.body = run.Must(fresh.Encode())
+	}
+}
+
+// openingRevision is the revision that the request belongs to: that of the
+// transition that opens it, now or before. fresh is what would be asked now, and
+// same says that request.json asks the same.
+func (o *request) openingRevision(fresh gate.Request, same bool) int {
+	if o.q.forStatus == Failed {
+		return o.run.state.rev
+	}
+	if same && o.folder.Request.Revision <= o.run.state.rev+1 {
+		return o.folder.Request.Revision
+	}
+	if !o.q.isOpen() {
+		return o.run.state.rev + 1
+	}
+	return o.formRevision(fresh)
+}
+
+// formRevision finds the revision that a lost request.json had: the one with
+// which form.md's first line fits.
+func (o *request) formRevision(req gate.Request) int {
+	shown := o.formDigest("form.md")
+	for rev := o.run.state.rev; rev > 0 && rev > o.run.state.rev-8; rev-- {
+		req.Revision = rev
+		if issued, _ := o.run.sums(req); gate.Digest(run.Must(req.Encode()), issued, 0) == shown {
+			return rev
+		}
+	}
+	return max(o.run.state.rev, 1)
+}
+
+// sameQuestion reports whether two requests ask the same. Digests of
+// artifacts, descriptions and deadlines are not the question.
+func sameQuestion(a, b gate.Request) bool {
+	return a.RequestID == b.RequestID && a.Run == b.Run && a.Type == b.Type && a.Prompt == b.Prompt && schemas.Equal(a.Context, b.Context) &&
+		slices.EqualFunc(a.Options, b.Options, func(a, b gate.Option) bool { return a.ID == b.ID }) &&
+		slices.EqualFunc(a.Artifacts, b.Artifacts, func(a, b gate.Artifact) bool { return a.Path == b.Path && a.Binding == b.Binding })
+}
+
+// vouched reports whether request.json is as it was issued. Where this machine issued
+// it, the record decides. Elsewhere it is what HEAD has, as far as that was asked
+// ([view.committedNeed]), or just what would be issued now, and nobody knows what
+// the artifacts held when it was issued.
+func (o *request) vouched() bool {
+	d := o.folder.Doc
+	if !unrecorded(d) {
+		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
+		return slices.Contains(d.Issued, d.Sum)
+	}
+	if blob := string(o.run.Snap.Doc(committed(d)).Body); blob != "" {
+		return blob == engine.BlobID(d.Body, len(blob))
+	}
+	o.claimed = true
+	return o.q.wouldIssue(o.folder)
+}
+
+// wouldIssue reports whether request.json is what would be issued now, with the
+// revision, the approvers and the digests of artifacts of the one that stands.
+func (q *question) wouldIssue(a *gate.Folder) bool {
+	if a.Request == nil {
+		return false
+	}
+	as := *q
+	if q.undated {
+		as.RequestedAt = a.Request.RequestedAt
+	}
+	fresh := as.build()
+	fresh.Revision, fresh.Artifacts, fresh.MayAnswer = a.Request.Revision, a.Request.Artifacts, a.Request.MayAnswer
+	return string(run.Must(fresh.AsIssued(a.Doc.Sum).Encode())) == string(a.Doc.Body)
+}
+
+// unrecorded reports whether a request.json stands and this machine remembers none.
+func unrecorded(d engine.Document) bool { return d.Present() && d.Issued == nil }
+
+// committed asks git for what HEAD has in the place of a document.
+func committed(d engine.Document) string { return "git:blob/" + d.Path }
+
+// committedNeed is what git is asked where only HEAD can vouch for request.json: it
+// is not what would be issued now, or an answer may mean the artifacts as they were
+// when it was issued. Else it is "".
+func (r *view) committedNeed() string {
+	q := r.question()
+	if q == nil {
+		return ""
+	}
+	a := r.kernel.Folder(q.RequestID)
+	if !unrecorded(a.Doc) || a.Receipt != nil {
+		return ""
+	}
+	if !q.wouldIssue(a) || len(a.Request.Artifacts) > 0 && has(a, "response.json") {
+		return committed(a.Doc)
+	}
+	return ""
+}
+
+// isOpen reports whether the state says that the request's form was written.
+func (q *question) isOpen() bool {
+	return q.forStatus == Failed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
+}
+
+// formPath is where state.json says that a request's form lies, in the run's
+// folder.
+func formPath(id string) string { return layout.RequestsDir + "/" + id + "/form.md" }
+
+// evaluation is a request with all that bears on its answer.
+func (o *request) evaluation() gate.Evaluation {
+	issued, altered := o.issued, o.altered
+	if o.claimed && len(o.req.Artifacts) > 0 {
+		issued = ""
+	}
+	if !o.stands {
+		altered = o.run.Say("faber.altered.absent")
+	}
+	g := o.run.Snap.Facts.Config.GateFor("faber", o.req.Type)
+	if o.past {
+		g.Since = time.Time{}
+	}
+	return gate.Evaluation{
+		Lang: o.run.Lang, Request: o.asNow(), Dir: o.folder.Dir, Docs: o.folder.Docs, View: o.view, Issued: issued,
+		Present: o.folder.Dir + "/" + o.form, Rendered: o.q.rendered(o.shown(), o.view), Stale: o.stale(), Rewritten: o.rewritten(),
+		Gate: g, Now: o.run.Snap.Now, Asked: gate.IssuedAt(moment(o.req.RequestedAt), o.folder.Doc), Fact: o.run.Fact, PartialWriteGrace: run.PartialWriteGrace,
+		Revision: o.run.state.rev, Altered: altered,
+	}
+}
+
+// isLate reports whether an answer of a moment came after the deadline.
+func (o *request) isLate(at time.Time) bool {
+	deadline := moment(o.req.Deadline)
+	return !deadline.IsZero() && !at.Before(deadline)
+}
+
+// refuse says in the request's folder why an answer does not count.
+func (o *request) refuse(text string) { o.run.Notes.Add(o.folder.Dir+"/problem.md", text) }
+
+// cannotUse says why request.json does not count, and what to do.
+func (o *request) cannotUse() string {
+	return o.run.Say("faber.note.request", "why", o.altered)
+}
+
+// noteAltered says beside request.json that it does not count.
+func (o *request) noteAltered() {
+	o.run.Notes.Beside(o.folder.Dir+"/request.json", o.cannotUse())
+}
