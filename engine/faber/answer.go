@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -49,28 +50,28 @@ func (o *request) evidence() *answer {
 // request. Where the gate asks for more than a claim there is nothing to wait for: it
 // never counts.
 func (o *request) claimGrows() bool {
-	c := claimsOn(o.run, o.folder.ID)
-	if c.none() || gate.Demands(o.run.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
+	c := claimsOn(o.view, o.folder.ID)
+	if c.none() || gate.Demands(o.view.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
 		return false
 	}
-	return !stoodStill(o.run, c, brokenStill)
+	return !stoodStill(o.view, c, brokenStill)
 }
 
 // fromReceipt carries out a receipt whose revision the state has not reached:
 // the answer is fact, and no form is read again.
 func (o *request) fromReceipt() *answer {
 	rc := o.folder.Receipt
-	if rc.Revision <= o.run.state.rev {
-		o.run.Notes.Beside(o.run.doc.Path, o.run.Say("faber.note.again", "request", quote(o.folder.ID), "revision", rc.Revision, "response", rc.Response))
+	if rc.Revision <= o.view.state.rev {
+		o.view.Notes.Beside(o.view.doc.Path, o.view.Say("faber.note.again", "request", quote(o.folder.ID), "revision", rc.Revision, "response", rc.Response))
 		return nil
 	}
 	if !o.fact.Counts() {
 		return nil
 	}
-	h := o.run.state.answerTo(o.folder.ID)
+	h := o.view.state.answerTo(o.folder.ID)
 	a := &answer{Decision: o.fact, receivedAt: rc.ReceivedAt, late: rc.Late, recorded: h != nil && gate.Fold(h.Response) == gate.Fold(rc.Response)}
 	if a.decidedAt = moment(rc.DecidedAt); a.decidedAt.IsZero() {
-		a.decidedAt = o.run.Snap.Now
+		a.decidedAt = o.view.Snap.Now
 	}
 	switch {
 	case rc.Answer != nil:
@@ -78,7 +79,7 @@ func (o *request) fromReceipt() *answer {
 	case a.Expired():
 		a.cause = o.folder.Doc
 	case a.recorded:
-		a.cause = o.run.doc
+		a.cause = o.view.doc
 	default:
 		a.cause.Path = o.folder.Dir + "/receipt.json"
 	}
@@ -88,29 +89,29 @@ func (o *request) fromReceipt() *answer {
 // fromHistory takes an answer that an upstream writer put into
 // feedback_history without clearing the request.
 func (o *request) fromHistory() *answer {
-	h := o.run.state.answerTo(o.folder.ID)
+	h := o.view.state.answerTo(o.folder.ID)
 	if h == nil {
 		return nil
 	}
-	a := o.claim(h.claim(gate.FromHistory, o.run.Say("faber.place.history")))
+	a := o.claim(h.claim(gate.FromHistory, o.view.Say("faber.place.history")))
 	if a != nil {
-		a.receivedAt, a.recorded, a.cause = h.ReceivedAt, true, o.run.doc
+		a.receivedAt, a.recorded, a.cause = h.ReceivedAt, true, o.view.doc
 	}
 	return a
 }
 
 // fromEvent takes an answer that stands in a feedback_received event.
 func (o *request) fromEvent() *answer {
-	i := slices.IndexFunc(o.run.events.marked, func(e *event) bool { return e.Type == "feedback_received" && e.Metadata.RequestID == o.folder.ID })
+	i := slices.IndexFunc(o.view.events.marked, func(e *event) bool { return e.Type == "feedback_received" && e.Metadata.RequestID == o.folder.ID })
 	if i < 0 {
 		return nil
 	}
-	e := o.run.events.marked[i]
+	e := o.view.events.marked[i]
 	a := o.claim(e.Metadata.claim(gate.FromEvent, "events/"+e.Name))
 	if a == nil {
 		return nil
 	}
-	a.cause = o.run.Snap.In("events/" + e.Name)
+	a.cause = o.view.Snap.In("events/" + e.Name)
 	if at := moment(e.Timestamp); !at.IsZero() {
 		a.receivedAt = seconds(at)
 		if e.ours() {
@@ -131,7 +132,7 @@ func (o *request) remember(a *answer) *answer {
 		return a
 	}
 	if o.folder.Unsettled() {
-		o.run.Held = true
+		o.view.Held = true
 		return nil
 	}
 	if d := o.judgedAgain(a.Response); d != nil {
@@ -152,14 +153,14 @@ func (h HistoryEntry) claim(source gate.Source, place string) gate.Claim {
 // the default that a passed deadline took by their word.
 func (o *request) claim(c gate.Claim) *answer {
 	if c.By.Source == gate.SourceDeadline {
-		c.Source, c.Digest = gate.FromDeadline, o.view
+		c.Source, c.Digest = gate.FromDeadline, o.digest
 	}
 	d, problem := gate.Verify(c, o.evaluation())
 	if problem != "" {
 		o.refuse(problem)
 		return nil
 	}
-	return &answer{Decision: d, decidedAt: o.run.Snap.Now, receivedAt: seconds(o.run.Snap.Now)}
+	return &answer{Decision: d, decidedAt: o.view.Snap.Now, receivedAt: seconds(o.view.Snap.Now)}
 }
 
 // fromFiles judges response.json and the present form.
@@ -169,20 +170,20 @@ func (o *request) fromFiles() *answer {
 		return nil
 	}
 	if o.q.artifactsBusy() {
-		o.run.Held = true
+		o.view.Held = true
 		return nil
 	}
-	if o.run.kernel.AreVoid(o.folder) {
-		o.run.Held = true
+	if o.view.run.AreVoid(o.folder) {
+		o.view.Held = true
 		return nil
 	}
-	d := o.run.kernel.JudgeAnswers(o.evaluation())
+	d := o.view.run.JudgeAnswers(o.evaluation())
 	if d == nil {
 		return nil
 	}
 	return &answer{
-		Decision: *d, decidedAt: o.run.Snap.Now, receivedAt: seconds(o.run.Snap.Now),
-		cause: engine.Document{Path: d.Path, Sum: d.Sum}, late: o.isLate(o.run.Snap.Now),
+		Decision: *d, decidedAt: o.view.Snap.Now, receivedAt: seconds(o.view.Snap.Now),
+		cause: engine.Document{Path: d.Path, Sum: d.Sum}, late: o.isLate(o.view.Snap.Now),
 	}
 }
 
@@ -190,17 +191,104 @@ func (o *request) fromFiles() *answer {
 // deadline, it has not come, it escalates, or a file that could be an answer is
 // still being written.
 func (o *request) timedOut() *answer {
-	if moment(o.req.Deadline).IsZero() || o.altered != "" || !o.run.kernel.Due(run.Text(o.req.Deadline)) {
+	if moment(o.req.Deadline).IsZero() || o.altered != "" || !o.view.run.Due(run.Text(o.req.Deadline)) {
 		return nil
 	}
-	if o.req.Default == "" || agrees(o.req, o.req.Default) || o.run.Held {
+	if o.req.Default == "" || agrees(o.req, o.req.Default) || o.view.Held {
 		return nil
 	}
-	c := gate.Claim{RequestID: o.folder.ID, Place: o.folder.Dir + "/request.json", At: o.run.Snap.Now}
+	c := gate.Claim{RequestID: o.folder.ID, Place: o.folder.Dir + "/request.json", At: o.view.Snap.Now}
 	c.Response, c.By = o.req.Default, gate.By{User: "placet", Source: gate.SourceDeadline}
 	a := o.claim(c)
 	if a != nil {
 		a.cause = o.folder.Doc
 	}
 	return a
+}
+
+// Upstream records an answer in three writes: the feedback_received event, the
+// entry of feedback_history, and the state without the request. Whoever acts
+// between two of them ends the run a second time, so what upstream has written is
+// taken only once the run has stood still.
+const (
+	// agreedStill is for how long a run must stand still whose event and history
+	// say the same and whose state does not ask any more.
+	agreedStill = 2 * time.Second
+	// brokenStill is the same where upstream has not said all of it: its session
+	// ended halfway, or it leaves out a part.
+	brokenStill = 10 * time.Second
+)
+
+// claims are what another writer than placet says in the run's records to be the
+// answer to a request. The zero claims say nothing.
+type claims struct {
+	event *event        // a feedback_received event
+	entry *HistoryEntry // an entry of feedback_history
+}
+
+// claimsOn finds the claims about a request. There are none where placet's own event
+// tells of the answer: placet took it, and a crash lost the rest.
+func claimsOn(r *view, id string) claims {
+	var c claims
+	for _, e := range r.events.marked {
+		if e.Type != "feedback_received" || e.Metadata.RequestID != id {
+			continue
+		}
+		if e.ours() {
+			return claims{}
+		}
+		c.event = cmp.Or(c.event, e)
+	}
+	// Only placet says in its entries what an answer led to.
+	if h := r.state.answerTo(id); h != nil && h.Action == "" {
+		c.entry = h
+	}
+	return c
+}
+
+// none reports whether nobody claims anything.
+func (c claims) none() bool { return c.event == nil && c.entry == nil }
+
+// still is for how long the run must stand still before the claims count.
+func (c claims) still() time.Duration {
+	if c.event != nil && c.entry != nil && gate.Fold(c.event.Metadata.Response) == gate.Fold(c.entry.Response) {
+		return agreedStill
+	}
+	return brokenStill
+}
+
+// answer is what the claims say as an entry of the history, which goes before the
+// event; nil where they say nothing.
+func (c claims) answer() *HistoryEntry {
+	if c.entry != nil || c.event == nil {
+		return c.entry
+	}
+	return &c.event.Metadata.HistoryEntry
+}
+
+// stoodStill reports whether upstream has written nothing into the run for so long since
+// it made its claims. Where it has, nothing is decided until then, and the run is looked
+// at when that would be so. The times of the files tell, so a restart changes nothing.
+func stoodStill(r *view, c claims, length time.Duration) bool {
+	h := engine.PendingFile{Path: r.doc.Path, Until: lastWrite(r).Add(length), Counts: true}
+	if !r.Snap.Now.Before(h.Until) {
+		return true
+	}
+	if c.event != nil {
+		h.Path = r.Path("events/" + c.event.Name)
+	}
+	r.Hold(h)
+	return false
+}
+
+// lastWrite is when state.json or an event changed last. A file that is further ahead
+// than anything is waited for tells nothing: the clock was set back.
+func lastWrite(r *view) time.Time {
+	var last time.Time
+	for _, d := range append([]engine.Document{r.doc}, r.Snap.Under("events")...) {
+		if d.Changed.After(last) && !d.Changed.After(r.Snap.Now.Add(brokenStill)) {
+			last = d.Changed
+		}
+	}
+	return last
 }

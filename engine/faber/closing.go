@@ -12,7 +12,7 @@ import (
 
 // closeRequests gives every request that is no longer pending its receipt.
 func closeRequests(r *view, p *engine.Plan) {
-	for _, a := range r.kernel.Folders {
+	for _, a := range r.run.Folders {
 		if a.Receipt != nil || a.BadReceipt || a.Request == nil || r.asks(a.ID) {
 			continue
 		}
@@ -27,7 +27,7 @@ func closeRequests(r *view, p *engine.Plan) {
 // close says how a request ended that the state does not ask any more; ok is
 // false where an older state.json was put back, so that it is still open.
 func (o *request) close() (rc gate.Receipt, ok bool) {
-	r, a := o.run, o.folder
+	r, a := o.view, o.folder
 	if a.Unsettled() {
 		// What the answer was read from is seen again first.
 		return rc, false
@@ -70,9 +70,9 @@ var elsewhere = templates.NewMessage("faber.reason.elsewhere")
 // placet's own, where a crash lost it, or that of another writer.
 func (o *request) answeredReceipt(h HistoryEntry) gate.Receipt {
 	if took := o.tookLast(h); took != nil {
-		return o.receipt(took, o.run.state.rev)
+		return o.receipt(took, o.view.state.rev)
 	}
-	rc := o.closed(gate.Accepted, elsewhere.In(o.run.Lang), o.run.state.rev)
+	rc := o.closed(gate.Accepted, elsewhere.In(o.view.Lang), o.view.state.rev)
 	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
 	rc.ProvidedBy, rc.KnownAs = h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}
 	return rc
@@ -85,9 +85,9 @@ func (o *request) tookLast(h HistoryEntry) *answer {
 	if !o.madeLast(h) {
 		return nil
 	}
-	took := &answer{receivedAt: h.ReceivedAt, decidedAt: o.run.lastAt()}
+	took := &answer{receivedAt: h.ReceivedAt, decidedAt: o.view.lastAt()}
 	took.Response, took.By, took.Known, took.Digest = h.Response, h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}, o.issued
-	if o.run.state.Last.Event == expired {
+	if o.view.state.Last.Event == expired {
 		if took.Decision = o.expiredThen(h.Response); !took.Counts() {
 			return nil
 		}
@@ -101,7 +101,7 @@ func (o *request) tookLast(h HistoryEntry) *answer {
 // madeLast reports whether an answer in the history made the last transition: placet
 // carried it out, whoever gave it.
 func (o *request) madeLast(h HistoryEntry) bool {
-	last := o.run.state.Last
+	last := o.view.state.Last
 	return last != nil && reasonFor(*o.folder.Request, h.Response, h.ProvidedBy).Says(last.Reason)
 }
 
@@ -109,7 +109,7 @@ func (o *request) madeLast(h HistoryEntry) bool {
 // transition was made. Only a request.json that this machine wrote tells.
 func (o *request) expiredThen(option string) (d gate.Decision) {
 	if o.folder.Doc.IssuedHere() {
-		c := gate.Claim{Source: gate.FromDeadline, RequestID: o.folder.ID, At: o.run.lastAt()}
+		c := gate.Claim{Source: gate.FromDeadline, RequestID: o.folder.ID, At: o.view.lastAt()}
 		c.Response, c.Digest = option, o.issued
 		d, _ = gate.Verify(c, o.evaluation())
 	}
@@ -122,12 +122,12 @@ func (o *request) judgedAgain(response string) *gate.Decision {
 	if o.folder.Request == nil {
 		return nil
 	}
-	past := o.run.past(o.folder)
+	past := o.view.past(o.folder)
 	forms := slices.DeleteFunc(slices.Clone(o.folder.Docs), func(d engine.Document) bool { return d.Kind != layout.KindForm })
 	for i := -1; i < len(forms); i++ {
 		if i >= 0 {
 			past.form = path.Base(forms[i].Path)
-			past.view = past.formDigest(past.form)
+			past.digest = past.formDigest(past.form)
 		}
 		if v := gate.Judge(past.evaluation()); v.Answer != nil && v.Answer.Response == response {
 			return v.Answer
@@ -141,6 +141,6 @@ func (o *request) closed(result, reason string, revision int) gate.Receipt {
 	return gate.Receipt{
 		SchemaVersion: 1, RequestID: o.folder.ID, Result: result, Reason: reason,
 		ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, Digest: o.issued,
-		ReceivedAt: seconds(o.run.Snap.Now), DecidedAt: millis(o.run.Snap.Now), Revision: revision,
+		ReceivedAt: seconds(o.view.Snap.Now), DecidedAt: millis(o.view.Snap.Now), Revision: revision,
 	}
 }

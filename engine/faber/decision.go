@@ -32,7 +32,7 @@ func (t *acceptedAnswer) event() string {
 
 // answered is the answer that counts, nil for none.
 func (r *view) answered() *acceptedAnswer {
-	return run.Once(r.kernel, "answered", func() *acceptedAnswer {
+	return run.Once(r.run, "answered", func() *acceptedAnswer {
 		o := r.asked()
 		if o == nil || r.events.open {
 			return nil
@@ -58,8 +58,8 @@ func (o *request) take(a *answer) *acceptedAnswer {
 		return t
 	}
 	t.e, t.can = e, true
-	if e.to == InProgress && !o.run.foreign() && o.run.resumeBusy() {
-		o.run.Held, t.can = true, false
+	if e.to == InProgress && !o.view.foreign() && o.view.resumeBusy() {
+		o.view.Held, t.can = true, false
 	}
 	return t
 }
@@ -68,7 +68,7 @@ func (o *request) take(a *answer) *acceptedAnswer {
 func (t *acceptedAnswer) decide() *move {
 	o, a := t.o, t.a
 	made := transition{
-		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By).In(o.run.Lang)),
+		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By).In(o.view.Lang)),
 		cause: a.cause, events: o.events(a, t.e.action),
 		docs: func(revision int) []engine.Document {
 			if o.folder.Receipt != nil && !a.Unproven() {
@@ -85,13 +85,13 @@ func (t *acceptedAnswer) decide() *move {
 	if !a.recorded {
 		made.history = []jsonedit.Edit{o.historyEdit(a, t.e.action)}
 	}
-	return made.move(o.run)
+	return made.move(o.view)
 }
 
 // stepEdits note what becomes of the step. What is completed or skipped stays so, unless
 // it runs on.
 func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
-	q, s, d := t.o.q, t.o.run.state.shape, t.e.outcome
+	q, s, d := t.o.q, t.o.view.state.shape, t.e.outcome
 	have := s.status(q.phase, q.step)
 	switch settled := have == Completed || have == Skipped; {
 	case settled && d != runsOn:
@@ -109,7 +109,7 @@ func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
 // stepMove is the move of the step that goes with the answer.
 func (t *acceptedAnswer) stepMove(reason string) (engine.Transition, bool) {
 	q := t.o.q
-	from := cmp.Or(t.o.run.state.shape.status(q.phase, q.step), Pending)
+	from := cmp.Or(t.o.view.state.shape.status(q.phase, q.step), Pending)
 	if from == t.e.step || from != Pending && from != InProgress && from != Failed {
 		return engine.Transition{}, false
 	}
@@ -126,11 +126,11 @@ func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
 	if t.e.to == Cancelled {
 		return cancelEdits(at, cmp.Or(a.Comment, fmt.Sprintf("%s by %s", a.Response, a.By.User)))
 	}
-	if t.o.run.state.status == Failed {
+	if t.o.view.state.status == Failed {
 		edits = append(edits, set("/completed_at", nil))
 	}
 	if t.e.outcome == retries {
-		edits = append(edits, t.o.run.state.resolveError(o.q.phase, o.q.step)...)
+		edits = append(edits, t.o.view.state.resolveError(o.q.phase, o.q.step)...)
 	}
 	return append(edits, closeEdits(t.resumePoint())...)
 }
@@ -138,7 +138,7 @@ func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
 // resumePoint is where the run goes on: at the answered step, or at the next planned one.
 // Where the plan is unknown or has nothing later, it is after the answered step.
 func (t *acceptedAnswer) resumePoint() *ResumePoint {
-	r, q := t.o.run, t.o.q
+	r, q := t.o.view, t.o.q
 	rp := &ResumePoint{Phase: q.phase, Step: q.step, Position: "at", Action: t.e.action, RequestID: t.o.folder.ID}
 	if t.e.next {
 		if next, ok := r.plan().next(rp.Phase, rp.Step, r.state.shape); ok {
@@ -172,7 +172,7 @@ func (o *request) receipt(a *answer, revision int) gate.Receipt {
 		ReceivedAt: a.receivedAt, DecidedAt: millis(a.decidedAt), Reason: a.Reason(), Revision: revision,
 	}
 	if a.Expired() {
-		rc.Result, rc.Reason = gate.Expired, a.Why(o.run.Say("faber.reason.deadline", "at", o.req.Deadline))
+		rc.Result, rc.Reason = gate.Expired, a.Why(o.view.Say("faber.reason.deadline", "at", o.req.Deadline))
 	}
 	if a.Path != "" {
 		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
@@ -224,7 +224,7 @@ func (o *request) historyEdit(a *answer, action string) jsonedit.Edit {
 	if o.q.ownGate {
 		h.Gate = &o.q.gate
 	}
-	if i := slices.IndexFunc(o.run.state.History, func(h HistoryEntry) bool { return h.RequestID == o.folder.ID }); i >= 0 {
+	if i := slices.IndexFunc(o.view.state.History, func(h HistoryEntry) bool { return h.RequestID == o.folder.ID }); i >= 0 {
 		return set(fmt.Sprintf("/feedback_history/%d", i), h)
 	}
 	return push("/feedback_history", h)
@@ -241,5 +241,5 @@ func reasonFor(req gate.Request, response string, by gate.By) templates.Message 
 // receiptDoc is the document of a receipt, in place of an unreadable one.
 func (o *request) receiptDoc(rc gate.Receipt) engine.Document {
 	p := o.folder.Dir + "/receipt.json"
-	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(rc.Encode()), Over: o.run.Snap.Doc(p).Sum}
+	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(rc.Encode()), Over: o.view.Snap.Doc(p).Sum}
 }

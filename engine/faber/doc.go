@@ -28,17 +28,16 @@
 // what stands beside it; rules.go holds the table with its guards, outputs.go what a
 // state calls for, questions.go what persons are asked.
 //
-// What upstream records: shapes.go (five ways to note a step), event.go and events.go (what
-// has happened), workflow.go and definitions.go (what comes next), claims.go (an answer that
-// it wrote down itself).
+// What upstream records: shapes.go (five ways to note a step), events.go (what has happened),
+// plan.go (what comes next).
 //
 // A request: request.go (request.json, and whether it is as it was issued), form.go (what is
 // shown), answer.go (which answer counts), effect.go (what an answer does), decision.go (how
 // it moves the run), closing.go (what became of a request that is asked no longer).
 //
-// What placet writes besides: edit.go (the patch of state.json), newevents.go, resume.go and
+// What placet writes besides: edit.go (the patch of state.json), event.go, resume.go and
 // context.go (what an agent goes on by). What people are told: tell.go, explain.go,
-// findings.go, fabrication.go.
+// fabrication.go.
 //
 // The order in one commit is request and receipt files, events and resume.md,
 // state.json last. A receipt is fact once durable: where an upstream writer puts an old

@@ -63,7 +63,7 @@ func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) 
 		return e
 	}
 	e.outcome = goesOn
-	next, planned := q.run.plan().next(q.phase, q.step, q.run.state.shape)
+	next, planned := q.view.plan().next(q.phase, q.step, q.view.state.shape)
 	switch {
 	case !req.FreeText() && !agrees(req, response):
 		e.name, e.words = response, completes.words
@@ -90,8 +90,8 @@ func (q *question) permits() *outcome {
 		}
 		return completes
 	}
-	e, ok := q.run.state.shape.find(q.phase, q.step)
-	if q.run.isDestructive(q.phase, q.step) || ok && e.status == string(Pending) && !q.run.events.startedStep(q.phase, q.step) {
+	e, ok := q.view.state.shape.find(q.phase, q.step)
+	if q.view.isDestructive(q.phase, q.step) || ok && e.status == string(Pending) && !q.view.events.startedStep(q.phase, q.step) {
 		return licenses
 	}
 	return completes
@@ -132,11 +132,11 @@ func (o *request) shownEffect(response string) (e effect, ok bool) {
 	if later := (effect{now.outcome, now.words, unnamed}); later.message().Says(shown) {
 		return now, true // nobody knew yet which step it would be
 	}
-	if o.run.Held || o.run.Snap.In("metadata.json").Unsettled() {
-		o.run.Held = true // what is being written may name the plan that was shown
+	if o.view.Held || o.view.Snap.In("metadata.json").Unsettled() {
+		o.view.Held = true // what is being written may name the plan that was shown
 		return e, false
 	}
-	o.refuse(o.run.Say("faber.note.effect", "response", quote(response), "shown", quote(shown), "effect", quote(now.message().In(o.run.Lang))))
+	o.refuse(o.view.Say("faber.note.effect", "response", quote(response), "shown", quote(shown), "effect", quote(now.message().In(o.view.Lang))))
 	return e, false
 }
 

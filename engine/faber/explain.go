@@ -64,7 +64,7 @@ func explain(r *view, w *run.Waiting) {
 
 // explainUnopened says why a request is not opened yet.
 func explainUnopened(w *run.Waiting, o *request) {
-	r := o.run
+	r := o.view
 	switch {
 	case w.Next == requestOpened:
 		w.Why("faber.why.unopened", "request", o.folder.ID)
@@ -82,7 +82,7 @@ func explainUnopened(w *run.Waiting, o *request) {
 
 // explainRequest says what a waiting run waits for, and what was looked for in vain.
 func explainRequest(w *run.Waiting, o *request) {
-	r := o.run
+	r := o.view
 	form := o.folder.Dir + "/" + o.form
 	w.Why("faber.why.waits", "request", o.folder.ID, "type", o.req.Type, "step", where(o.q.phase, o.q.step))
 	if o.claimGrows() {
@@ -117,20 +117,20 @@ func explainRequest(w *run.Waiting, o *request) {
 func (o *request) whenTaken(next string) string {
 	switch {
 	case next == cancelAsked:
-		return o.run.Say("faber.when.never")
+		return o.view.Say("faber.when.never")
 	case next != "" && next != requestOpened:
-		return o.run.Say("faber.when.next")
+		return o.view.Say("faber.when.next")
 	}
-	return o.run.Say("faber.when.waits", "why", o.hindrance())
+	return o.view.Say("faber.when.waits", "why", o.hindrance())
 }
 
 // hindrance is why no edge is taken though one is due.
 func (o *request) hindrance() string {
 	switch {
-	case o.run.kernel.Unwritable != nil:
-		return templates.In(o.run.Lang, o.run.kernel.Unwritable)
+	case o.view.run.Unwritable != nil:
+		return templates.In(o.view.Lang, o.view.run.Unwritable)
 	case o.nowhere():
-		return o.run.Say(noPlace)
+		return o.view.Say(noPlace)
 	}
-	return o.run.Say("faber.when.busy")
+	return o.view.Say("faber.when.busy")
 }

@@ -15,10 +15,10 @@ import (
 // its answer has withdrawn its question, and what one writer leaves out proves nothing: it
 // takes a record that the same writer keeps elsewhere.
 func fabrications(r *view) (list []run.Fabrication) {
-	if r.foreign() || r.state.unfit != nil && !r.state.completedInQuestion() || r.kernel.Torn || r.state.status == "" || r.events.open || r.events.gone {
+	if r.foreign() || r.state.unfit != nil && !r.state.completedInQuestion() || r.run.Torn || r.state.status == "" || r.events.open || r.events.gone {
 		return nil
 	}
-	for _, a := range r.kernel.Folders {
+	for _, a := range r.run.Folders {
 		if a.Request == nil || !a.Doc.IssuedHere() || a.Unsettled() || a.BadReceipt {
 			continue
 		}
@@ -132,7 +132,7 @@ func unrecordedSteps(r *view) (list []run.Fabrication) {
 
 // isAnswered reports whether a person was asked at a step and any answer was taken.
 func isAnswered(r *view, step plannedStep) bool {
-	return slices.ContainsFunc(r.kernel.Folders, func(a *gate.Folder) bool {
+	return slices.ContainsFunc(r.run.Folders, func(a *gate.Folder) bool {
 		if a.Request == nil {
 			return a.Receipt != nil || a.BadReceipt
 		}

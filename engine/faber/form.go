@@ -19,15 +19,15 @@ import (
 // the view that was issued; it is never rewritten, so where somebody holds one
 // of another view there, a form with the view in its name stands beside it.
 func (o *request) presentForm() string {
-	if shown := cmp.Or(o.formDigest("form.md"), o.view); o.view == o.issued && shown == o.view {
+	if shown := cmp.Or(o.formDigest("form.md"), o.digest); o.digest == o.issued && shown == o.digest {
 		return "form.md"
 	}
-	return layout.FormView(o.view.Hex())
+	return layout.FormView(o.digest.Hex())
 }
 
 // formDigest is the digest in the first line of a form, "" where it has none.
 func (o *request) formDigest(name string) engine.Digest {
-	line, _, _ := strings.Cut(string(o.run.Snap.Doc(o.folder.Dir+"/"+name).Body), "\n")
+	line, _, _ := strings.Cut(string(o.view.Snap.Doc(o.folder.Dir+"/"+name).Body), "\n")
 	if f := strings.Fields(line); len(f) == 6 && f[1] == "placet" && f[2] == "request" && f[3] == o.folder.ID {
 		return engine.Digest(f[4])
 	}
@@ -54,10 +54,10 @@ func (o *request) formDue() bool {
 		}
 	}
 	due := newest.Add(formEvery)
-	if o.run.Snap.Now.Before(due) {
-		o.run.WakeAt(due)
+	if o.view.Snap.Now.Before(due) {
+		o.view.WakeAt(due)
 	}
-	return !o.run.Snap.Now.Before(due)
+	return !o.view.Snap.Now.Before(due)
 }
 
 // files are request.json and the present form, where they are owed. Without a
@@ -70,9 +70,9 @@ func (o *request) files() []engine.Document {
 	if !o.formDue() {
 		return docs
 	}
-	body, err := o.q.renderForm(o.run.Lang, o.shown(), o.view)
+	body, err := o.q.renderForm(o.view.Lang, o.shown(), o.digest)
 	if err != nil {
-		o.run.kernel.CannotWrite(err)
+		o.view.run.CannotWrite(err)
 		return nil
 	}
 	return append(docs, engine.Document{Path: o.folder.Dir + "/" + o.form, Kind: layout.KindForm, Body: body})
@@ -88,7 +88,7 @@ func (o *request) asNow() gate.Request {
 	req.Artifacts = slices.Clone(issued)
 	for i, a := range issued {
 		if a.Binding {
-			req.Artifacts[i].SHA256 = o.run.digestNow(a)
+			req.Artifacts[i].SHA256 = o.view.digestNow(a)
 		}
 	}
 	req.Carry(func(a gate.Artifact) (string, bool) {
@@ -99,7 +99,7 @@ func (o *request) asNow() gate.Request {
 		case was.SHA256 == a.SHA256:
 			return was.Carried()
 		}
-		return string(o.run.Snap.Doc(path.Clean(a.Path)).Body), true
+		return string(o.view.Snap.Doc(path.Clean(a.Path)).Body), true
 	})
 	return req
 }
@@ -126,10 +126,10 @@ func (o *request) rewritten() *gate.Rewritten {
 		return nil
 	}
 	since := o.folder.Doc.Changed
-	if o.view != o.issued {
-		since = o.run.Snap.Doc(o.folder.Dir + "/" + o.form).Changed
+	if o.digest != o.issued {
+		since = o.view.Snap.Doc(o.folder.Dir + "/" + o.form).Changed
 	}
-	return o.run.kernel.Rewritten(o.req, since)
+	return o.view.run.Rewritten(o.req, since)
 }
 
 // voids is void.json where answers to what was asked about stand beside another artifact:
@@ -139,7 +139,7 @@ func (o *request) voids() (d engine.Document, ok bool) {
 	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids || o.isDecided() {
 		return d, false
 	}
-	issued, now := o.run.sums(o.req)
+	issued, now := o.view.sums(o.req)
 	asked := o.evaluation()
 	asked.Request, asked.Rewritten = o.req, nil
 	asked.View = gate.Digest(o.body, issued, f.Voids.Count())
@@ -153,7 +153,7 @@ func (o *request) voids() (d engine.Document, ok bool) {
 	if len(answers) == 0 {
 		return d, false
 	}
-	v := gate.Void{At: seconds(o.run.Snap.Now), Artifact: o.moved[0], Answers: answers}
+	v := gate.Void{At: seconds(o.view.Snap.Now), Artifact: o.moved[0], Answers: answers}
 	i := 0
 	for _, a := range o.req.Artifacts {
 		if a.Binding && a.Path == v.Artifact {
@@ -174,13 +174,13 @@ func (o *request) isDecided() bool {
 
 // stale says in one sentence what changed since the request was issued.
 func (o *request) stale() string {
-	if notice := o.folder.Voids.Notice(o.run.Lang); len(o.moved) == 0 && notice != "" {
+	if notice := o.folder.Voids.Notice(o.view.Lang); len(o.moved) == 0 && notice != "" {
 		return notice
 	}
 	if len(o.moved) == 0 {
 		return ""
 	}
-	return o.run.Say("faber.stale", "files", strings.Join(o.moved, ", "))
+	return o.view.Say("faber.stale", "files", strings.Join(o.moved, ", "))
 }
 
 // announce are the edits of notification_sent that are due, and why.
@@ -188,7 +188,7 @@ func (o *request) announce() (edits []jsonedit.Edit, reason string) {
 	const base = "/feedback_request/notification_sent"
 	n := o.q.Notification
 	if !o.q.isOpen() {
-		reason = o.run.Say("faber.reason.form")
+		reason = o.view.Say("faber.reason.form")
 		edits = append(edits, set(base+"/form", formPath(o.folder.ID)))
 	}
 	if n == nil {
@@ -196,9 +196,9 @@ func (o *request) announce() (edits []jsonedit.Edit, reason string) {
 		edits = []jsonedit.Edit{set(base, schemas.Object{{Name: "form", Value: formPath(o.folder.ID)}})}
 	}
 	var posted Posted
-	if o.run.Decode(o.run.Snap.Doc(o.folder.Dir+"/posted.json"), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
+	if o.view.Decode(o.view.Snap.Doc(o.folder.Dir+"/posted.json"), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
 		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
-		reason = cmp.Or(reason, o.run.Say("faber.reason.comment"))
+		reason = cmp.Or(reason, o.view.Say("faber.reason.comment"))
 	}
 	return edits, reason
 }

@@ -34,7 +34,7 @@ func outputs(r *view, w *run.Outputs) {
 
 // isClosed reports whether nothing can be written into the run now, or ever.
 func (r *view) isClosed() bool {
-	return !r.kernel.Begun || r.events.open || r.foreign() && r.question() == nil && len(r.kernel.Folders) == 0
+	return !r.run.Begun || r.events.open || r.foreign() && r.question() == nil && len(r.run.Folders) == 0
 }
 
 // notes says what stands in the way, whatever moves.
@@ -115,7 +115,7 @@ func eventOutputs(r *view, p *engine.Plan) {
 
 // lastAnswerEvents are those of the answer that made the present revision, by its receipt.
 func lastAnswerEvents(r *view) []newEvent {
-	for _, a := range r.kernel.Folders {
+	for _, a := range r.run.Folders {
 		if a.Receipt == nil || a.Receipt.Revision != r.state.rev || a.Request == nil || a.Receipt.Response == "" || elsewhere.Says(a.Receipt.Reason) {
 			continue
 		}
@@ -133,7 +133,7 @@ func lastAnswerEvents(r *view) []newEvent {
 // standNotes says, in the folder of a closed request, why an answer that
 // stands there moves nothing.
 func standNotes(r *view) {
-	for _, a := range r.kernel.Folders {
+	for _, a := range r.run.Folders {
 		if a.Receipt == nil || a.Request == nil || r.asks(a.ID) || !gate.Others(*a.Receipt, a.Docs) {
 			continue
 		}

@@ -36,7 +36,7 @@ func forStatus(a *gate.Folder) engine.Status {
 // feedback_request, or a failed run.
 type question struct {
 	Feedback
-	run         *view
+	view        *view
 	phase, step string
 	gate        Gate
 	// ownGate is true where the request itself names its gate.
@@ -51,9 +51,9 @@ type question struct {
 // question returns what the state asks now, nil while it asks nothing, or nothing that can
 // be opened.
 func (r *view) question() *question {
-	return run.Once(r.kernel, "question", func() *question {
+	return run.Once(r.run, "question", func() *question {
 		switch {
-		case r.state.unfit != nil || r.kernel.Torn:
+		case r.state.unfit != nil || r.run.Torn:
 			return nil
 		case r.state.status == Awaiting && r.state.Feedback != nil:
 			return r.stateQuestion()
@@ -71,7 +71,7 @@ func (r *view) asks(id string) bool {
 }
 
 func (r *view) stateQuestion() *question {
-	q := &question{Feedback: *r.state.Feedback, run: r, forStatus: Awaiting, openedBy: "state.json"}
+	q := &question{Feedback: *r.state.Feedback, view: r, forStatus: Awaiting, openedBy: "state.json"}
 	q.phase, q.step = r.state.at()
 	q.gate = Gate{Kind: "step", Phase: q.phase, Step: q.step, Attempt: 1}
 	if g := q.shown.Gate; g != nil && g.Kind != "" {
@@ -86,7 +86,7 @@ func (r *view) stateQuestion() *question {
 // failedQuestion asks what is to become of a failed run. Its id is a function
 // of the state, so that a repeated pass repeats it.
 func (r *view) failedQuestion() *question {
-	q := &question{run: r, forStatus: Failed, openedBy: "placet", undated: true}
+	q := &question{view: r, forStatus: Failed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.state.failedStep()
 	if q.phase == "" || q.step == "" {
 		return nil
@@ -97,7 +97,7 @@ func (r *view) failedQuestion() *question {
 	q.RequestID = r.requestID(q.gate)
 	prompt := templates.NewMessage("faber.ask.failed", "step", where(q.phase, q.step))
 	q.Prompt = prompt.In(r.Lang)
-	if asked := r.kernel.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
+	if asked := r.run.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
 		q.Prompt = asked.Prompt // in the language of who asked
 	}
 	return q
@@ -114,7 +114,7 @@ func (r *view) requestID(g Gate) string {
 	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, r.state.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
-		if a := r.kernel.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.state.rev {
+		if a := r.run.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.state.rev {
 			return id
 		}
 	}
@@ -133,26 +133,26 @@ func (q *question) options() []string {
 // revision is the caller's to set.
 func (q *question) build() gate.Request {
 	req := gate.Request{
-		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: q.run.Snap.Key.ID, Type: q.Type, Prompt: q.Prompt,
+		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: q.view.Snap.Key.ID, Type: q.Type, Prompt: q.Prompt,
 		Context: q.Context, Artifacts: q.artifacts(),
 		RequestedAt: q.RequestedAt,
-		MayAnswer:   q.run.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
+		MayAnswer:   q.view.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
-	req.Carry(func(a gate.Artifact) (string, bool) { return q.run.kernel.Text(q.RequestID, a) })
+	req.Carry(func(a gate.Artifact) (string, bool) { return q.view.run.Text(q.RequestID, a) })
 	req.Options = q.describe()
 	for i := range req.Options {
 		o := &req.Options[i]
-		o.Effect = q.effect(req, o.ID).message().In(q.run.Lang)
+		o.Effect = q.effect(req, o.ID).message().In(q.view.Lang)
 		if gate.Fold(o.ID) == gate.Fold("request_changes") {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}
 	}
 	req.Deadline, req.Default = q.deadline(req.Options)
 	req.Extra = schemas.Object{
-		{Name: "run_id", Value: q.run.Snap.Key.ID},
+		{Name: "run_id", Value: q.view.Snap.Key.ID},
 		{Name: "resume_point", Value: schemas.Object{
 			{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step},
-			{Name: "step_index", Value: q.run.plan().index(q.phase, q.step)},
+			{Name: "step_index", Value: q.view.plan().index(q.phase, q.step)},
 		}},
 		{Name: "gate", Value: q.gate},
 		{Name: "for_status", Value: q.forStatus},
@@ -164,16 +164,16 @@ func (q *question) build() gate.Request {
 // describe gives each option the words that its own word calls for, whatever
 // the type of the request.
 func (q *question) describe() []gate.Option {
-	next := q.run.plan().nextPhase(q.phase, q.step)
+	next := q.view.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
 	for _, id := range q.options() {
 		o := gate.Option{ID: id}
 		i := slices.IndexFunc(optionWords, func(word string) bool { return gate.Fold(id) == gate.Fold(word) })
 		switch {
 		case i == 0 && next != "":
-			o.Description = q.run.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
+			o.Description = q.view.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
 		case i >= 0:
-			o.Description = q.run.Say(templates.Key("faber.option." + optionWords[i]))
+			o.Description = q.view.Say(templates.Key("faber.option." + optionWords[i]))
 		}
 		options = append(options, o)
 	}
@@ -191,13 +191,13 @@ func (q *question) deadline(offered []gate.Option) (at, option string) {
 		at = ""
 	}
 	from := moment(q.RequestedAt)
-	if length, ok := q.run.cfg.Deadline[q.Type]; ok && at == "" && !from.IsZero() {
+	if length, ok := q.view.cfg.Deadline[q.Type]; ok && at == "" && !from.IsZero() {
 		at = seconds(from.Add(time.Duration(length)))
 	}
-	if at == "" || q.run.cfg.OnDeadline == escalate {
+	if at == "" || q.view.cfg.OnDeadline == escalate {
 		return at, ""
 	}
-	option, _ = gate.Match(offered, q.run.cfg.OnDeadline)
+	option, _ = gate.Match(offered, q.view.cfg.OnDeadline)
 	return at, option
 }
 
@@ -205,7 +205,7 @@ func (q *question) deadline(offered []gate.Option) (at, option string) {
 func (q *question) artifactDocs() (docs []engine.Document) {
 	for _, p := range q.shown.artifacts() {
 		if layout.Safe(p) {
-			docs = append(docs, q.run.Snap.Doc(path.Clean(p)))
+			docs = append(docs, q.view.Snap.Doc(path.Clean(p)))
 		}
 	}
 	return docs
@@ -216,7 +216,7 @@ func (q *question) artifactDocs() (docs []engine.Document) {
 func (q *question) artifacts() []gate.Artifact {
 	list := []gate.Artifact{}
 	for _, p := range q.shown.artifacts() {
-		list = append(list, gate.Artifact{Path: p, SHA256: q.run.digestOf(p), Binding: true})
+		list = append(list, gate.Artifact{Path: p, SHA256: q.view.digestOf(p), Binding: true})
 	}
 	return list
 }
@@ -241,7 +241,7 @@ func (r *view) digestOf(p string) string {
 // artifactsBusy reports whether nobody can say now what an artifact holds: it has not stood
 // still yet, or the disk refuses to read it.
 func (q *question) artifactsBusy() bool {
-	return q.run.anyBusy(q.artifactDocs(), "faber.locked.artifact")
+	return q.view.anyBusy(q.artifactDocs(), "faber.locked.artifact")
 }
 
 // sums are the digests of a request's binding artifacts: as they are listed in
@@ -259,11 +259,11 @@ func (r *view) sums(req gate.Request) (issued, now []string) {
 // renderForm renders the form of a request for a view of its artifacts.
 func (q *question) renderForm(lang string, req gate.Request, view engine.Digest) ([]byte, error) {
 	at := where(q.phase, q.step)
-	texts := gate.Texts{Lang: lang, Title: q.run.short() + " · " + at, Where: at}
+	texts := gate.Texts{Lang: lang, Title: q.view.short() + " · " + at, Where: at}
 	if s := q.shown.Summary; s != "" {
 		texts.Lines = []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
 	}
-	return gate.Form(req, view, run.Noticed(texts, q.run.kernel.Folder(req.RequestID).Voids))
+	return gate.Form(req, view, run.Noticed(texts, q.view.run.Folder(req.RequestID).Voids))
 }
 
 // rendered are the forms of a request as its request.json shows it, one for each

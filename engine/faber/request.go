@@ -14,7 +14,7 @@ import (
 // request is a request as its folder shows it: the one that the state asks, or one of the
 // past.
 type request struct {
-	run     *view
+	view    *view
 	q       *question
 	folder  *gate.Folder
 	req     gate.Request
@@ -23,7 +23,7 @@ type request struct {
 	altered string        // why request.json cannot be trusted any more
 	claimed bool          // nobody but request.json itself says what its artifacts held
 	issued  engine.Digest // of what was shown when it was issued
-	view    engine.Digest // of what is shown now
+	digest  engine.Digest // of what is shown now
 	form    string        // name of the form that belongs to the view
 	moved   []string      // artifacts that changed since
 	// fact is what a receipt ahead of the state decided; it may not count.
@@ -34,7 +34,7 @@ type request struct {
 
 // asked is the request that the state asks, nil where it asks none.
 func (r *view) asked() *request {
-	return run.Once(r.kernel, "asked", func() *request {
+	return run.Once(r.run, "asked", func() *request {
 		if q := r.question(); q != nil {
 			return q.open()
 		}
@@ -44,10 +44,10 @@ func (r *view) asked() *request {
 
 // open reads the folder of the request that the state asks.
 func (q *question) open() *request {
-	o := &request{run: q.run, q: q, folder: q.run.kernel.Folder(q.RequestID)}
+	o := &request{view: q.view, q: q, folder: q.view.run.Folder(q.RequestID)}
 	o.adopt()
-	issued, now := q.run.sums(o.req)
-	o.issued, o.view = gate.Digest(o.body, issued, 0), gate.Digest(o.body, now, o.folder.Voids.Count())
+	issued, now := q.view.sums(o.req)
+	o.issued, o.digest = gate.Digest(o.body, issued, 0), gate.Digest(o.body, now, o.folder.Voids.Count())
 	for i, a := range o.req.Artifacts {
 		if issued[i] != now[i] {
 			o.moved = append(o.moved, a.Path)
@@ -61,8 +61,8 @@ func (q *question) open() *request {
 // past is a request of the past, to be judged by what stands in its folder. It shows what
 // it showed when it was issued.
 func (r *view) past(a *gate.Folder) *request {
-	q := &question{run: r}
-	o := &request{run: r, q: q, folder: a, req: *a.Request, body: a.Doc.Body, stands: true, form: "form.md", past: true}
+	q := &question{view: r}
+	o := &request{view: r, q: q, folder: a, req: *a.Request, body: a.Doc.Body, stands: true, form: "form.md", past: true}
 	q.Context, q.shown = a.Request.Context, readContext(a.Request.Context)
 	var rp ResumePoint
 	if schemas.DecodeValue(o.req.Extra.Raw("resume_point"), &rp) == nil {
@@ -70,7 +70,7 @@ func (r *view) past(a *gate.Folder) *request {
 	}
 	issued, _ := r.sums(o.req)
 	o.issued = gate.Digest(o.body, issued, 0)
-	o.view = o.issued
+	o.digest = o.issued
 	return o
 }
 
@@ -97,9 +97,9 @@ func (o *request) adopt() {
 	switch d := o.folder.Doc; {
 	case d.Absent():
 	case d.Unsettled():
-		o.stands, o.run.Held = true, true
+		o.stands, o.view.Held = true, true
 	case o.folder.Request == nil:
-		o.stands, o.altered = true, o.run.Say("faber.altered.unreadable")
+		o.stands, o.altered = true, o.view.Say("faber.altered.unreadable")
 	case same:
 		o.stands, o.req, o.body = true, *o.folder.Request, d.Body
 		// What the answer must hold is the state's to say, not the file's.
@@ -109,12 +109,12 @@ func (o *request) adopt() {
 			o.req.Deadline, o.req.Default = fresh.Deadline, fresh.Default
 		}
 		if !o.vouched() {
-			o.altered = o.run.Say("faber.altered.changed")
+			o.altered = o.view.Say("faber.altered.changed")
 		}
-	case o.folder.Request.Revision > o.run.state.rev && o.folder.Receipt == nil && !o.q.isOpen():
+	case o.folder.Request.Revision > o.view.state.rev && o.folder.Receipt == nil && !o.q.isOpen():
 		// Left over by a commit that never became fact: replaced by the new one.
 	default:
-		o.stands, o.altered = true, o.run.Say("faber.altered.differs")
+		o.stands, o.altered = true, o.view.Say("faber.altered.differs")
 	}
 	if o.body == nil {
 		o.body = run.Must(fresh.Encode())
@@ -126,13 +126,13 @@ func (o *request) adopt() {
 // same says that request.json asks the same.
 func (o *request) openingRevision(fresh gate.Request, same bool) int {
 	if o.q.forStatus == Failed {
-		return o.run.state.rev
+		return o.view.state.rev
 	}
-	if same && o.folder.Request.Revision <= o.run.state.rev+1 {
+	if same && o.folder.Request.Revision <= o.view.state.rev+1 {
 		return o.folder.Request.Revision
 	}
 	if !o.q.isOpen() {
-		return o.run.state.rev + 1
+		return o.view.state.rev + 1
 	}
 	return o.formRevision(fresh)
 }
@@ -141,13 +141,13 @@ func (o *request) openingRevision(fresh gate.Request, same bool) int {
 // which form.md's first line fits.
 func (o *request) formRevision(req gate.Request) int {
 	shown := o.formDigest("form.md")
-	for rev := o.run.state.rev; rev > 0 && rev > o.run.state.rev-8; rev-- {
+	for rev := o.view.state.rev; rev > 0 && rev > o.view.state.rev-8; rev-- {
 		req.Revision = rev
-		if issued, _ := o.run.sums(req); gate.Digest(run.Must(req.Encode()), issued, 0) == shown {
+		if issued, _ := o.view.sums(req); gate.Digest(run.Must(req.Encode()), issued, 0) == shown {
 			return rev
 		}
 	}
-	return max(o.run.state.rev, 1)
+	return max(o.view.state.rev, 1)
 }
 
 // sameQuestion reports whether two requests ask the same. Digests of
@@ -168,7 +168,7 @@ func (o *request) vouched() bool {
 		o.claimed = slices.ContainsFunc(d.Issued, func(sum engine.Digest) bool { return sum != d.Sum })
 		return slices.Contains(d.Issued, d.Sum)
 	}
-	if blob := string(o.run.Snap.Doc(committed(d)).Body); blob != "" {
+	if blob := string(o.view.Snap.Doc(committed(d)).Body); blob != "" {
 		return blob == engine.BlobID(d.Body, len(blob))
 	}
 	o.claimed = true
@@ -204,7 +204,7 @@ func (r *view) committedNeed() string {
 	if q == nil {
 		return ""
 	}
-	a := r.kernel.Folder(q.RequestID)
+	a := r.run.Folder(q.RequestID)
 	if !unrecorded(a.Doc) || a.Receipt != nil {
 		return ""
 	}
@@ -230,17 +230,17 @@ func (o *request) evaluation() gate.Evaluation {
 		issued = ""
 	}
 	if !o.stands {
-		altered = o.run.Say("faber.altered.absent")
+		altered = o.view.Say("faber.altered.absent")
 	}
-	g := o.run.Snap.Facts.Config.GateFor("faber", o.req.Type)
+	g := o.view.Snap.Facts.Config.GateFor("faber", o.req.Type)
 	if o.past {
 		g.Since = time.Time{}
 	}
 	return gate.Evaluation{
-		Lang: o.run.Lang, Request: o.asNow(), Dir: o.folder.Dir, Docs: o.folder.Docs, View: o.view, Issued: issued,
-		Present: o.folder.Dir + "/" + o.form, Rendered: o.q.rendered(o.shown(), o.view), Stale: o.stale(), Rewritten: o.rewritten(),
-		Gate: g, Now: o.run.Snap.Now, Asked: gate.IssuedAt(moment(o.req.RequestedAt), o.folder.Doc), Fact: o.run.Fact, PartialWriteGrace: run.PartialWriteGrace,
-		Revision: o.run.state.rev, Altered: altered,
+		Lang: o.view.Lang, Request: o.asNow(), Dir: o.folder.Dir, Docs: o.folder.Docs, View: o.digest, Issued: issued,
+		Present: o.folder.Dir + "/" + o.form, Rendered: o.q.rendered(o.shown(), o.digest), Stale: o.stale(), Rewritten: o.rewritten(),
+		Gate: g, Now: o.view.Snap.Now, Asked: gate.IssuedAt(moment(o.req.RequestedAt), o.folder.Doc), Fact: o.view.Fact, PartialWriteGrace: run.PartialWriteGrace,
+		Revision: o.view.state.rev, Altered: altered,
 	}
 }
 
@@ -251,14 +251,14 @@ func (o *request) isLate(at time.Time) bool {
 }
 
 // refuse says in the request's folder why an answer does not count.
-func (o *request) refuse(text string) { o.run.Notes.Add(o.folder.Dir+"/problem.md", text) }
+func (o *request) refuse(text string) { o.view.Notes.Add(o.folder.Dir+"/problem.md", text) }
 
 // cannotUse says why request.json does not count, and what to do.
 func (o *request) cannotUse() string {
-	return o.run.Say("faber.note.request", "why", o.altered)
+	return o.view.Say("faber.note.request", "why", o.altered)
 }
 
 // noteAltered says beside request.json that it does not count.
 func (o *request) noteAltered() {
-	o.run.Notes.Beside(o.folder.Dir+"/request.json", o.cannotUse())
+	o.view.Notes.Beside(o.folder.Dir+"/request.json", o.cannotUse())
 }

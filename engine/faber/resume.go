@@ -27,7 +27,7 @@ func (r *view) goesOn() bool { return r.state.pointed() && r.proven(r.state.Resu
 // writes the state can write an answer into it, so a gate that asks for more than that
 // asks for placet's own receipt.
 func (r *view) proven(id string) bool {
-	c, a := r.Snap.Facts.Config, r.kernel.Folder(id)
+	c, a := r.Snap.Facts.Config, r.run.Folder(id)
 	if !gate.Demands(gate.GateOf(c, "faber", a.Doc)) {
 		return true
 	}
@@ -46,7 +46,7 @@ func resumeFile(r *view) []byte {
 		if disagrees(h) {
 			data.Refused = r.Say("faber.resume.refused", "response", templates.Code(oneLine(h.Response, 200)))
 		}
-		if a := r.kernel.Folder(rp.RequestID); a.Request != nil && a.Request.FreeText() && data.Comment == "" {
+		if a := r.run.Folder(rp.RequestID); a.Request != nil && a.Request.FreeText() && data.Comment == "" {
 			data.Comment = h.Response
 		}
 	}
@@ -90,7 +90,7 @@ func resumeCommand(r *view, p *engine.Plan) {
 }
 
 // actionID is that of the command whose attempt is recorded in a folder.
-func actionID(r *view, dir string) string { return r.kernel.Actions() + path.Base(dir) }
+func actionID(r *view, dir string) string { return r.run.Actions() + path.Base(dir) }
 
 // lostAttempts are attempts of the resume command that have no outcome and do
 // not run: a person has to look.

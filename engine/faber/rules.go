@@ -162,7 +162,7 @@ func cancels(r *view, _ run.On) *move {
 			if r.state.status != Awaiting || r.state.Feedback == nil {
 				return nil
 			}
-			a := r.kernel.Folder(r.state.Feedback.RequestID)
+			a := r.run.Folder(r.state.Feedback.RequestID)
 			if a.Receipt != nil || a.Request == nil {
 				return nil
 			}

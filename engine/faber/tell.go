@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/templates"
 )
@@ -20,11 +21,11 @@ func tell(r *view, a *engine.RunView) {
 	if r.foreign() {
 		a.Class = "foreign"
 	}
-	if r.kernel.Begun && r.state.status == "" {
+	if r.run.Begun && r.state.status == "" {
 		a.Status = run.StatusUnreadable
 	}
 	o := r.asked()
-	a.Blocked = r.state.unfit != nil || r.kernel.Unwritable != nil
+	a.Blocked = r.state.unfit != nil || r.run.Unwritable != nil
 	a.Facts = facts(r, o)
 	if o != nil && o.folder.Receipt == nil {
 		q := o.openRequest()
@@ -102,7 +103,90 @@ func untrusted(r *view) []engine.Untrusted {
 // openRequest is a request for the inbox.
 func (o *request) openRequest() engine.OpenRequest {
 	q := o.evaluation().OpenRequest()
-	q.Run, q.Where, q.Summary = o.run.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
-	q.Problem = o.run.Notes.Text(o.folder.Dir + "/problem.md")
+	q.Run, q.Where, q.Summary = o.view.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
+	q.Problem = o.view.Notes.Text(o.folder.Dir + "/problem.md")
 	return q
+}
+
+// findings are what check reports: problems first, then deviations. o is the request that
+// the state asks, nil where it asks none.
+func findings(r *view, o *request) []engine.Finding {
+	var list []engine.Finding
+	add := func(holds bool, severity, p string, key templates.Key, pairs ...any) {
+		if holds {
+			list = append(list, engine.Finding{Severity: severity, Path: p, Text: r.Say(key, pairs...)})
+		}
+	}
+	state, metadata, served := r.doc.Path, r.Path("metadata.json"), !r.foreign()
+	add(r.state.unfit != nil && !r.run.Torn, "error", state, "say.text", "text", r.state.unfit)
+	for _, id := range r.state.twiceAnswered() {
+		add(true, "warning", state, "faber.finding.answers", "request", quote(id))
+	}
+	add(o != nil && o.nowhere(), "error", state, noPlace)
+	for _, b := range r.events.badEvents() {
+		add(true, "warning", r.Path("events/"+b.name), "say.text", "text", b.why)
+	}
+	for _, gap := range r.events.gaps() {
+		add(true, "warning", r.Path("events"), "say.text", "text", gap)
+	}
+	next := r.Snap.In("events/.next-id")
+	add(!next.Absent() && !next.Unsettled() && r.events.next == 0, "warning", next.Path, "faber.finding.next")
+	add(r.state.RunID != "" && r.state.RunID != r.Snap.Key.ID && served, "warning", state, "faber.finding.run", "id", quote(r.state.RunID), "run", quote(r.Snap.Key.ID))
+	add(r.badMetadata != "" && served, "warning", metadata, "faber.finding.metadata", "problem", r.badMetadata)
+	add(r.meta.RunID != "" && r.meta.RunID != r.Snap.Key.ID && served, "warning", metadata, "faber.finding.run", "id", quote(r.meta.RunID), "run", quote(r.Snap.Key.ID))
+	add(r.state.Errors.Kind() == '{', "warning", state, "faber.finding.errors")
+	add(r.state.WorkID.Kind() == '0', "warning", state, "faber.finding.work")
+	add(r.meta.WorkID.Kind() == '0', "warning", metadata, "faber.finding.work")
+	add(r.plan().problem != "" && !final(r.state.status), "warning", state, "faber.finding.plan", "problem", r.plan().problem)
+	return list
+}
+
+// contradictions say where state.json and what placet wrote beside it tell different
+// histories: a merge took one from each side, or somebody revived a run that was given
+// up. Each says what to restore. What the next pass carries out does not contradict.
+func contradictions(r *view) []engine.Finding {
+	if r.state.unfit != nil || r.run.Torn || r.state.status == "" || r.foreign() {
+		return nil
+	}
+	list := gate.Comparison{Lang: r.Lang, Snap: r.Snap, State: r.doc.Path, Revision: r.state.rev, Folders: r.run.Folders, Stated: func(f *gate.Folder) *gate.Receipt { return stated(r, f) }}.Contradictions()
+	if e := revived(r); e != nil {
+		text := r.Say("faber.finding.revived", "user", cmp.Or(e.User, "placet"), "event", e.Name, "status", r.state.status, "restoring", gate.Restoring(r.Snap))
+		list = append(list, engine.Finding{Severity: "error", Path: r.doc.Path, Text: text, Urgent: true})
+	}
+	return list
+}
+
+// stated is what the state says of a request that has a receipt. Of one that was closed
+// without an answer it says nothing else: upstream may write what it likes.
+func stated(r *view, f *gate.Folder) *gate.Receipt {
+	said := *f.Receipt
+	h := r.state.answerTo(f.ID)
+	switch {
+	case r.state.Revision == nil, r.asks(f.ID), said.Result != gate.Accepted && said.Result != gate.Expired:
+	case h != nil:
+		said.Response, said.ProvidedBy = h.Response, gate.By{}
+	case r.state.status == Cancelled:
+		said.Result = gate.Cancelled
+	default:
+		return nil
+	}
+	return &said
+}
+
+// revived is placet's event that the run was cancelled, nil where the state says so too,
+// or will.
+func revived(r *view) *event {
+	if r.state.status == Cancelled || r.Snap.In("cancel.json").Present() {
+		return nil
+	}
+	for _, e := range r.events.marked {
+		if e.Type != "workflow_cancelled" || !e.ours() {
+			continue
+		}
+		if id := e.Metadata.RequestID; id != "" && r.asks(id) {
+			return nil // the answer is carried out again
+		}
+		return e
+	}
+	return nil
 }

@@ -95,12 +95,12 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 // view is one run as a snapshot shows it: what stands beside the state, decoded.
 type view struct {
 	*run.Input
-	// kernel is the run as the kernel reads it, state and doc are its state document.
-	kernel *run.Run[State]
-	state  *State
-	doc    engine.Document
-	cfg    Config
-	meta   Metadata
+	// run is the run as the kernel reads it, state and doc are its state document.
+	run   *run.Run[State]
+	state *State
+	doc   engine.Document
+	cfg   Config
+	meta  Metadata
 	// badMetadata is why metadata.json says nothing of the run, "" where it does: a warning
 	// of check, never a stop.
 	badMetadata string
@@ -110,7 +110,7 @@ type view struct {
 // read reads what stands beside the state. It judges nothing but whether documents are
 // usable.
 func read(k *run.Run[State]) *view {
-	r := &view{Input: &k.Input, kernel: k, state: &k.State, doc: k.Doc, cfg: config(k.Snap)}
+	r := &view{Input: &k.Input, run: k, state: &k.State, doc: k.Doc, cfg: config(k.Snap)}
 	if k.Problem != "" && !k.Torn {
 		// The run can still be given up, and its requests told of.
 		r.state.unfit, k.Problem, k.Begun = templates.Errorf("say.text", "text", k.Problem), "", true
@@ -148,11 +148,11 @@ func decodeMetadata(_ string, body []byte) (m Metadata, err error) {
 // the place of the answered one. It holds on every disk, since workspaces travel.
 func (r *view) refuseFoldedID() {
 	f := r.state.Feedback
-	if r.state.unfit != nil || f == nil || len(r.kernel.Folder(f.RequestID).Docs) > 0 {
+	if r.state.unfit != nil || f == nil || len(r.run.Folder(f.RequestID).Docs) > 0 {
 		return
 	}
-	if i := slices.IndexFunc(r.kernel.Folders, func(a *gate.Folder) bool { return strings.EqualFold(a.ID, f.RequestID) }); i >= 0 {
-		problem := templates.Errorf("faber.unfit.case", "id", strconv.Quote(f.RequestID), "other", strconv.Quote(r.kernel.Folders[i].ID))
+	if i := slices.IndexFunc(r.run.Folders, func(a *gate.Folder) bool { return strings.EqualFold(a.ID, f.RequestID) }); i >= 0 {
+		problem := templates.Errorf("faber.unfit.case", "id", strconv.Quote(f.RequestID), "other", strconv.Quote(r.run.Folders[i].ID))
 		r.state.unfit = templates.Errorf("faber.unfit", "problem", problem)
 	}
 }
@@ -168,7 +168,7 @@ func revision(r *view) int {
 	asked := ""
 	if f := r.state.Feedback; f != nil {
 		asked = f.RequestID
-		if a := r.kernel.Folder(asked); a.Receipt != nil {
+		if a := r.run.Folder(asked); a.Receipt != nil {
 			return a.Receipt.Revision - 1
 		}
 	}
@@ -196,7 +196,7 @@ func ahead(r *view, e *event, asked string) bool {
 	case id == asked:
 		return true
 	}
-	return r.state.status == Failed && forStatus(r.kernel.Folder(id)) == Failed
+	return r.state.status == Failed && forStatus(r.run.Folder(id)) == Failed
 }
 
 // short is the name that people type: the first 8 characters of the uuid.
@@ -242,4 +242,46 @@ func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
 	if d := r.Snap.In(name); (d.Err == nil || d.Absent()) && d.Sum != engine.Sum(body) {
 		p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: kind, Body: body, Over: d.Sum})
 	}
+}
+
+// watch is where the agent shows that it goes on.
+func watch(r *view) []string {
+	if r.run.Begun && !r.isClosed() && !r.foreign() && r.resumes() {
+		return []string{r.Path("events")}
+	}
+	return nil
+}
+
+// needs are the files outside the run's folder that the state calls for.
+func needs(r *view) []string {
+	if r.state.status == "" || final(r.state.status) {
+		return nil
+	}
+	needs := r.definitions().needs()
+	if q := r.question(); q != nil {
+		for _, d := range q.artifactDocs() {
+			needs = append(needs, "still:"+d.Path) // what is shown must have stood still
+		}
+	}
+	if r.goesOn() && !r.foreign() {
+		needs = append(needs, contextNeeds(r)...)
+	}
+	if len(r.Snap.Lacks(needs)) > 0 || r.events.open {
+		return needs
+	}
+	if need := r.committedNeed(); need != "" {
+		if needs = append(needs, need); !r.Snap.Has(need) {
+			return needs
+		}
+	}
+	return append(needs, resumeNeeds(r)...)
+}
+
+// resumeNeeds are the files that resume.md hangs on where an answer is taken now.
+func resumeNeeds(r *view) []string {
+	spec := r.state.spec()
+	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.e.outcome == nil || a.e.to != InProgress {
+		return nil
+	}
+	return []string{spec}
 }

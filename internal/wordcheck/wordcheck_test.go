@@ -30,7 +30,7 @@ var untranslated = map[string]string{
 	"cmd/placet/web/paging.go":      "programs read it",
 	"cmd/placet/web/runs.go":        "programs read it",
 	"cmd/placet/web/slack.go":       "programs read it",
-	"engine/faber/views.go":         "agents read it",
+	"engine/faber/context.go":       "agents read it",
 	"engine/nemawashi/payload.go":   "compared, never shown",
 }
 
