@@ -20,9 +20,9 @@
 // are asked; package run does the rest. The family's own ideas:
 // signals.go and kpi.go (which level), attempts.go (a level's command), stats.go
 // and report.go (what was found), ledger.go and rows.go (what the audit database
-// is owed), block.go (three questions in one form), goal.go (what
+// is owed), goal.go (what
 // an answer comes to), related.go and opengoals.go (which run takes up which
-// goal), ticketing.go (a ticket for each directive).
+// goal), tickets.go (a ticket for each directive).
 //
 // Agents write the inputs, upstream's tools their own files, the reviewer the
 // answer; everything else is placet's. The files stay the record: the database

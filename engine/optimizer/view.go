@@ -3,12 +3,277 @@ package optimizer
 import (
 	"path"
 	"strconv"
+	"strings"
+	"time"
 
 	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
+
+// cycle is a run of the family, with what it reads besides its state.
+type cycle struct {
+	run *run.Run[State]
+	cfg settings
+
+	trigger   engine.Document
+	trig      Trigger // of the file before the cycle has begun, of the state after
+	triggerOK bool
+	stop      *Stop
+	// unsureStop is true while it cannot be told whether the cycle is stopped.
+	unsureStop bool
+
+	found *Findings // context.json
+	audit ledger
+}
+
+// family is the optimizer as the kernel has it.
+var family = run.Family[State, *cycle]{
+	Name:  "optimizer",
+	File:  func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
+	Stamp: seconds,
+	Cause: func(rel string) string { return "optimizer/" + rel },
+	Anew:  "optimizer.anew",
+	Format: run.Format[State]{
+		Decode: decodeState, Encode: State.encode, Head: (*State).head,
+		Unfit: unfit,
+	},
+	Read: readCycle, Rules: rules, Final: final, New: unbegun,
+	Questions: map[string]run.Question[*cycle]{
+		typeHITL: {
+			Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint",
+			Stands: func(r *cycle, _ *run.Request) (string, bool) { return reportStands(r) }, Tell: tellHITL,
+		},
+		typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},
+		typeUnknown: {Fill: askAttempt, Title: (*cycle).title, Brief: true, Tell: tellAttempt},
+	},
+	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
+	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: heardLate,
+	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell, Fabrications: (*cycle).fabrications,
+}
+
+// readCycle reads what every status asks for. It judges nothing but whether documents are
+// usable.
+func readCycle(k *run.Run[State]) *cycle {
+	r := &cycle{run: k}
+	if !r.run.Usable() {
+		return r
+	}
+	readTrigger(r)
+	r.cfg = r.config().settle(r.workflow())
+	if r.run.Begun {
+		if !final(r.run.State.Status) {
+			readStop(r)
+		}
+		readFindings(r)
+		r.audit = readAudit(r)
+	}
+	return r
+}
+
+func (r *cycle) config() Config {
+	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}
+
+// runID is the run's own id, without its root.
+func (r *cycle) runID() string { return layout.OptimizerRunID(r.run.Snap.Dir) }
+
+// workflow is the workflow that the cycle is about, or will be.
+func (r *cycle) workflow() string {
+	if r.run.Begun {
+		return r.run.State.WorkflowName
+	}
+	return r.trig.WorkflowName
+}
+
+// later is a moment so much later than now.
+func (r *cycle) later(d time.Duration) text { return seconds(r.run.Snap.Now.Add(d)) }
+
+// unfit is why a state that can be read is none of the run's, "" if it is.
+func unfit(r *run.Run[State], st State) error {
+	if id := layout.OptimizerRunID(r.Snap.Dir); st.RunID != id {
+		return templates.Errorf("optimizer.problem.runid", "have", strconv.Quote(templates.Cut(st.RunID, shownField)), "folder", strconv.Quote(id))
+	}
+	return run.CheckIDs(st.Requests)
+}
+
+// readTrigger reads what begins the cycle. Once it has begun, the state holds
+// what the trigger said: another one is noted and changes nothing.
+func readTrigger(r *cycle) {
+	r.trigger = r.run.Snap.In("trigger.json")
+	d := r.trigger
+	if r.run.Begun {
+		r.trig = r.run.State.trig
+		if !d.Unsettled() && !(d.Present() && string(d.Sum) == string(r.run.State.TriggerDigest)) {
+			r.run.Notes.Beside(d.Path, r.words("note.trigger"))
+		}
+		return
+	}
+	r.triggerOK = r.run.Read(d, func() (err error) {
+		if r.trig, err = decodeTrigger("trigger.json", d.Body); err == nil {
+			_, err = triggerMetrics(r.trig.CurrentMetrics)
+		}
+		return err
+	})
+}
+
+func readStop(r *cycle) {
+	var got run.Reading
+	r.stop, got = run.Load[Stop](&r.run.Input, r.run.Snap.In("stop.json"), "optimizer/stop")
+	r.unsureStop = got == run.Pending
+}
+
+// readFindings reads context.json, which only placet writes. One that was copied from
+// another run, or was left by a cycle of another workflow, decides nothing here.
+func readFindings(r *cycle) {
+	d := r.run.Snap.In("context.json")
+	f, _ := run.Load[Findings](&r.run.Input, d, "optimizer/context")
+	if f != nil && (f.RunID != r.run.State.RunID || f.WorkflowName != r.run.State.WorkflowName) {
+		r.run.Notes.Beside(d.Path, r.words("note.context",
+			"workflow", templates.Cut(f.WorkflowName, shownField), "run", templates.Cut(f.RunID, shownField)))
+		f = nil
+	}
+	r.found = f
+}
+
+// watch are the folders in which others may write what moves the run.
+func (r *cycle) watch() []string {
+	if !r.run.Begun {
+		return []string{r.run.Snap.Dir}
+	}
+	switch r.run.State.Status {
+	case Context, Deciding, Running:
+		return []string{r.run.Path("inputs")}
+	case Reached:
+		if r.run.State.Goal != nil && r.run.State.Goal.ApprovedBy == byTimeout && r.run.State.RequestID != "" {
+			return []string{r.run.Path("requests/" + string(r.run.State.RequestID))}
+		}
+	}
+	return nil
+}
+
+// notes looks at whatever the status has others write, so that the notes are about all
+// of it.
+func (r *cycle) notes() {
+	switch r.run.State.Status {
+	case Deciding:
+		r.inputs()
+	case Running:
+		levelError(r)
+		r.data()
+		r.suggestions()
+	case Awaiting:
+		if q := r.run.Open(typeHITL); q == nil || r.run.Answer(q) == nil {
+			goalFree(r, goalOf(r.run.State, nil))
+		}
+	}
+	noteLateStop(r)
+	noteEarlier(r)
+}
+
+// noteLateStop says beside a stop.json that stands at the end of a cycle, which it did not
+// bring about, that it moves nothing.
+func noteLateStop(r *cycle) {
+	d := r.run.Snap.In("stop.json")
+	if !final(r.run.State.Status) || d.Absent() || d.Unsettled() || r.run.State.Last.Event == stopped {
+		return
+	}
+	key := "note.stop.goal"
+	if r.run.State.Status == Failed {
+		key = "note.stop.failed"
+	}
+	r.run.Notes.Beside(d.Path, r.words(key))
+}
+
+// head are the members of a state that the kernel reads and writes.
+func (st *State) head() run.Head {
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang}
+}
+
+// Machine is the family of the workflow optimizer's cycles. The zero value is
+// ready for use.
+type Machine struct{}
+
+// New returns the machine.
+func New() Machine { return Machine{} }
+
+var (
+	_ engine.Classed     = Machine{}
+	_ engine.PeerMachine = Machine{}
+)
+
+// Family implements [engine.Machine].
+func (Machine) Family() string { return family.Name }
+
+// Edges implements [engine.Machine].
+func (Machine) Edges() []engine.Edge { return family.Edges() }
+
+// Step implements [engine.Machine].
+func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
+	switch s.Class {
+	case layout.OptimizerArchived:
+		return engine.Plan{}, nil
+	case layout.OptimizerMisnamed:
+		return stepMisnamed(s), nil
+	}
+	return family.Step(s)
+}
+
+// Account implements [engine.Machine].
+func (Machine) Account(s engine.Snapshot) engine.RunView {
+	switch s.Class {
+	case layout.OptimizerArchived:
+		return accountArchived(s)
+	case layout.OptimizerMisnamed:
+		return accountMisnamed(s)
+	}
+	return family.Account(s)
+}
+
+// Summarize implements [engine.Machine]. A cycle whose request nobody answered in time
+// still hears a late answer.
+func (Machine) Summarize(body []byte) engine.Summary {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Goal     *Goal         `json:"goal"`
+		Requests []struct {
+			Status   string `json:"status"`
+			OpenedAt text   `json:"opened_at"`
+		} `json:"requests"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Summary{}
+	}
+	p := engine.Summary{Status: st.Status, Final: final(st.Status), Touched: true}
+	if p.Final {
+		p.Final = st.Goal == nil || st.Goal.ApprovedBy != byTimeout
+		return p
+	}
+	for _, q := range st.Requests {
+		if q.Status == run.Open {
+			p.Ask(q.OpenedAt.Time())
+		}
+	}
+	return p
+}
+
+// SummarizeClass implements [engine.Classed]: nothing moves a run that was put away, and
+// nobody is asked about it, wherever its cycle stood.
+func (m Machine) SummarizeClass(class string, state []byte) (p engine.Summary, ok bool) {
+	if class != layout.OptimizerArchived {
+		return p, false
+	}
+	p = engine.Summary{Status: cutOff, Final: true}
+	if at := m.Summarize(state).Status; final(at) {
+		p.Status = at
+	}
+	return p, true
+}
 
 // Statuses that only a view has.
 const (
@@ -89,4 +354,26 @@ func accountArchived(s engine.Snapshot) engine.RunView {
 		a.Absent = true
 	}
 	return a
+}
+
+// How much of a text is shown, in bytes. The document it comes from has all
+// of it.
+const (
+	shownField    = 80
+	shownName     = 200
+	shownSentence = 2000
+)
+
+// phrase returns a word or sentence with its {names} filled in, which are
+// given as pairs of name and value. A value is never searched for names.
+func phrase(lang, key string, pairs ...any) string {
+	return templates.Phrase(lang, "optimizer."+key, pairs...)
+}
+
+// visible reports whether anything of a text can be seen.
+func visible(s string) bool { return !templates.Blank(s) }
+
+// oneLine is a text on one line in which all can be seen, cut to a limit in bytes.
+func oneLine(s string, limit int) string {
+	return templates.Cut(strings.Join(strings.Fields(templates.Clean(s)), " "), limit)
 }
