@@ -10,7 +10,7 @@
 //	              ▲                 rejected         │           failed ──▶ canceled
 //	              └──────────────revise──────────────┘             give up
 //
-// rules.go has the table, command.go what creators ask for by files, questions.go and
+// rules.go has the table, view.go what is read, explain.go what people are told, command.go what creators ask for by files, questions.go and
 // shown.go what persons are asked and shown, job.go how a job begins and ends,
 // progress.go where its parts stand, send.go what is
 // given to a provider, and outputs.go what a state calls for. payload.go makes of a

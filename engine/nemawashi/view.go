@@ -1,305 +1,304 @@
 package nemawashi
 
 import (
-	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/layout"
 	"placet/schemas"
-	"placet/templates"
 )
 
-// notes looks at whatever stands in the way, whatever a rule came first.
-func notes(r *view) {
-	st := r.run.State
-	if isFinal(st.Status) {
-		return
+// view is an action, with what it reads besides its state.
+type view struct {
+	run       *run.Run[State]
+	actionDoc engine.Document
+	// action is what action.json says: before the action is registered where it can be,
+	// afterwards where it is as it was.
+	action *ActionFile
+	// commands are those that nobody has handled, by their ids.
+	commands []command
+	// isCommandPending is true while a command may still be being written.
+	isCommandPending bool
+}
+
+// Machine is the family of nemawashi actions. The zero value is ready for use.
+type Machine struct{ *kernel }
+
+type kernel = run.Family[State, *view]
+
+// New returns the machine.
+func New() Machine { return Machine{&family} }
+
+var family = kernel{
+	Name: "nemawashi",
+	File: func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
+	Format: run.Format[State]{
+		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
+	},
+	Stamp: seconds, Cause: func(rel string) string { return rel },
+	Anew: "nemawashi.anew",
+	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
+	Always: always, Reports: reports, Successor: successor,
+	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
+	Keeps: func(r *view, _ string) bool { return r.run.State.job() != nil }, Late: late,
+	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
+}
+
+// Judge returns the state of an action as a pass over a snapshot of it would judge it; ok is
+// false where it has none that can be used.
+func (m Machine) Judge(s engine.Snapshot) (st State, ok bool) {
+	v, ok := m.kernel.Judge(s)
+	if !ok {
+		return st, false
 	}
-	if file := r.changed(); file != "" {
-		r.run.Bad(r.run.Snap.In(file), r.say("note.changed", "id", r.run.Snap.Key.ID))
+	return v.run.State, true
+}
+
+// always is what every transition changes.
+func always(c *change) {
+	c.State.UpdatedAt = c.Now
+	if at := c.Posted(); at != nil {
+		c.State.Slack = run.Must(schemas.Encode(at))
 	}
-	switch st.Status {
-	case Pending:
-		draftUsable(r)
-	case Drafted:
-		if code, why := cannotAsk(r); code != "" && code != "draft_changed" && asksByItself(r) {
-			r.run.Bad(r.actionDoc, r.say("note.ask", "why", why))
+}
+
+func read(k *run.Run[State]) *view {
+	r := &view{run: k}
+	r.run.NotePath = commandNote
+	if r.run.Usable() {
+		r.readAction()
+		r.readCommands()
+	}
+	return r
+}
+
+// commandNote is where the note about a command stands: its folder has one.
+func commandNote(p string) string {
+	if path.Base(p) == commandFile {
+		return path.Dir(p) + "/problem.md"
+	}
+	return ""
+}
+
+// conf are the settings.
+func (r *view) conf() Config {
+	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
+		return c
+	}
+	return DefaultConfig()
+}
+
+// ActionFile is action.json.
+type ActionFile struct {
+	Type            string      `json:"type"`
+	Summary         string      `json:"summary"`
+	RequestedBy     string      `json:"requested_by"`
+	Payload         schemas.Raw `json:"payload,omitzero"`
+	ProjectID       text        `json:"project_id,omitzero"`
+	Severity        text        `json:"severity,omitzero"`
+	Mode            text        `json:"mode,omitzero"`
+	RequestApproval string      `json:"request_approval,omitzero"`
+	ExpiresAt       text        `json:"expires_at,omitzero"`
+	Replaces        int         `json:"replaces,omitzero"`
+	SourceDigest    string      `json:"source_digest,omitzero"`
+}
+
+const actionFile = "action.json"
+
+// readAction reads action.json. What has changed since it was registered counts for
+// nothing.
+func (r *view) readAction() {
+	r.actionDoc = r.run.Snap.In(actionFile)
+	if r.run.Begun {
+		if string(r.actionDoc.Sum) == string(r.run.State.ActionDigest) {
+			r.action, _ = run.Load[ActionFile](&r.run.Input, r.actionDoc, "nemawashi/action")
 		}
-	case Approved:
-		if code, why := r.cannotStart(); code != "" && code != "draft_changed" {
-			r.run.Bad(r.actionDoc, r.say("note.begin", "why", why))
+		return
+	}
+	a, _ := run.Load[ActionFile](&r.run.Input, r.actionDoc, "nemawashi/action")
+	if a == nil {
+		return
+	}
+	if err := a.check(); err != nil {
+		r.run.Bad(r.actionDoc, r.say("note.register", "error", err))
+		return
+	}
+	if a.Replaces != 0 && r.run.Undecidable(r.run.Snap.Doc(otherState(r, a.Replaces))) {
+		return
+	}
+	if err := notReplaced(r, a.Replaces); err != nil {
+		r.run.Bad(r.actionDoc, r.say("note.register", "error", err))
+		return
+	}
+	r.action = a
+}
+
+// check says what is wrong with an action.json of its schema.
+func (a ActionFile) check() error {
+	if a.ExpiresAt != "" && a.ExpiresAt.Time().IsZero() {
+		return refuse("action.time", "value", strconv.Quote(string(a.ExpiresAt)))
+	}
+	return CheckPayload(a.Type, a.Payload)
+}
+
+// CheckAction says what is wrong with the bytes of an action.json.
+func CheckAction(body []byte) error {
+	var a ActionFile
+	if err := schemas.Decode("nemawashi/action", actionFile, body, &a); err != nil {
+		return err
+	}
+	return a.check()
+}
+
+// notReplaced says why the action that this one renews cannot be renewed, nil if it can.
+func notReplaced(r *view, other int) error {
+	if other == 0 {
+		return nil
+	}
+	d := r.run.Snap.Doc(otherState(r, other))
+	var st struct {
+		Status engine.Status `json:"status"`
+	}
+	switch {
+	case len(r.run.Snap.Lacks([]string{d.Path})) > 0:
+		return nil
+	case d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil:
+		return refuse("replaces.unknown", "action", other)
+	case !isFinal(st.Status):
+		return refuse("replaces.open", "action", other, "status", st.Status)
+	}
+	return nil
+}
+
+// otherState is the state of another action.
+func otherState(r *view, id int) string {
+	return path.Join(path.Dir(r.run.Snap.Dir), strconv.Itoa(id), "state.json")
+}
+
+// needs is the state of the action that this one renews, until it is registered; and
+// the outcome of the attempt that comes next, of which this machine may know though its
+// files were removed.
+func needs(r *view) []string {
+	if r.run.Begun {
+		if g := r.lowestOpen(); g != nil && r.run.State.Status == Executing {
+			return []string{r.run.Path(g.OutcomeFile(g.Attempts + 1))}
+		}
+		return nil
+	}
+	if r.actionDoc.Err != nil {
+		return nil
+	}
+	var a ActionFile
+	if schemas.Decode("nemawashi/action", actionFile, r.actionDoc.Body, &a) != nil || a.Replaces == 0 {
+		return nil
+	}
+	return []string{otherState(r, a.Replaces)}
+}
+
+// watch are the folders in which others write what moves the action.
+func watch(r *view) []string {
+	if r.run.Begun && isFinal(r.run.State.Status) {
+		return nil
+	}
+	dirs := []string{r.run.Snap.Dir, r.run.Path("drafts"), r.run.Path(intakeDir)}
+	for _, c := range r.commands {
+		dirs = append(dirs, r.run.Path(intakeDir+"/"+c.id))
+	}
+	for _, p := range r.progress() {
+		if p.UnderWay {
+			dirs = append(dirs, r.run.Path(p.Dir))
 		}
 	}
-	r.progress()
+	return dirs
 }
 
-func absent(r *view, a *engine.RunView) bool {
-	if !r.actionDoc.Absent() {
-		return false
+// late says of an answer to a closed approval which one is asked now.
+func late(r *view, q *run.Request) string {
+	if id := string(r.run.State.ApprovalRequestID); id != "" && id != q.ID && r.run.State.Status == ApprovalPending {
+		return r.say("late", "request", id)
 	}
-	a.Why = []string{r.say("why.none")}
-	a.Unblock = []engine.UnblockingFile{{Path: r.actionDoc.Path, Content: r.say("unblock.action")}}
-	return true
+	return ""
 }
 
-func awaitsAction(r *view, w *run.Waiting) {
-	if w.Bad(actionFile, r.say("why.unregistered"), r.say("who.creator"), r.say("unblock.action")) {
-		return
+// draftPath is the path of a version of the draft in the folder of the action.
+func draftPath(version int) string { return "drafts/v" + strconv.Itoa(version) + ".md" }
+
+// changed says which of the registered files is not as it was, "" where all are.
+// Nothing is approved or carried out then. What placet wrote and can write again is
+// missing for a moment alone.
+func (r *view) changed() string {
+	if d := r.actionDoc; !r.run.Undecidable(d) && d.Sum != r.run.State.ActionDigest {
+		return actionFile
 	}
-	w.Why("nemawashi.why.torn")
-	w.Written(actionFile)
-}
-
-func awaitsDraft(r *view, w *run.Waiting) {
-	creator, draft := r.say("who.creator"), r.say("unblock.draft")
-	if w.Bad(draftPath(1), r.say("why.draft.bad"), creator, draft) || w.Bad(actionFile, r.say("why.still"), creator, r.say("unblock.file")) {
-		return
-	}
-	w.Lacks(draftPath(1), "("+creator+")", draft, "nemawashi.why.draft.none")
-}
-
-func awaitsAsking(r *view, w *run.Waiting) {
 	for _, v := range r.run.State.Drafts {
-		if w.Bad(draftPath(v.Version), r.say("why.unasked"), r.say("who.creator"), r.say("unblock.draft.was")) {
-			return
-		}
-	}
-	switch code, why := cannotAsk(r); {
-	case code == "draft_changed":
-		w.Bad(actionFile, r.say("why.unasked"), r.say("who.creator"), r.say("unblock.action.was"))
-		return
-	case code != "":
-		w.Why("nemawashi.why.unasked.because", "why", why)
-		w.For("nemawashi.wait.settings")
-		return
-	}
-	w.Why("nemawashi.why.unrequested")
-	awaitsCommand(r, w, cmdRequest)
-}
-
-// awaitsCommand says that the action waits for a command of its creator.
-func awaitsCommand(r *view, w *run.Waiting, command string) {
-	const at = intakeDir + "/<id>/" + commandFile
-	w.For("nemawashi.wait.creator", "file", at)
-	w.Unblock(at, fmt.Sprintf(`{"command": "%s", "actor": {"user": "%s", "source": "file"}}`, command, r.run.Say("run.unblock.you")))
-}
-
-func awaitsAnswer(r *view, w *run.Waiting) {
-	for _, q := range r.run.Requests() {
-		if q.Status != run.Open {
+		d := r.run.Snap.In(draftPath(v.Version))
+		if _, ok := r.draftText(v); ok && (d.Sum == v.Digest || d.Absent() || d.Unsettled()) {
 			continue
 		}
-		if q.Deadline == "" {
-			w.Answer(q, "nemawashi.why.asked")
-			continue
-		}
-		w.Answer(q, "nemawashi.why.asked.until", "time", q.Deadline)
-	}
-}
-
-func awaitsStart(r *view, w *run.Waiting) {
-	code, why := r.cannotStart()
-	switch {
-	case code != "":
-		w.Why("nemawashi.why.idle", "why", why)
-		w.For("nemawashi.wait.approved")
-		return
-	case !isProven(r):
-		w.Why("nemawashi.why.unproven", "request", r.run.State.ApprovalRequestID)
-	case r.conf().ExecuteOnApprove && !r.isHome():
-		w.Why("nemawashi.why.elsewhere")
-	default:
-		w.Why("nemawashi.why.explicit")
-	}
-	awaitsCommand(r, w, cmdExecute)
-}
-
-func awaitsParts(r *view, w *run.Waiting) {
-	if o := r.run.State.OpenRequest; o != nil {
-		awaitsAnswer(r, w)
-		return
-	}
-	if !r.isHome() {
-		w.Why("nemawashi.why.job.elsewhere")
-		awaitsCommand(r, w, cmdExecute)
-		return
-	}
-	g := r.lowestOpen()
-	switch {
-	case g == nil:
-		w.Pass("nemawashi.why.ending")
-	case g.UnderWay:
-		w.Why("nemawashi.why.part", "part", g.Part.Part, "time", g.Due)
-		w.For("nemawashi.wait.outcome", "part", g.Part.Part)
-	default:
-		w.Why("nemawashi.why.again", "part", g.Part.Part, "time", g.Due, "problem", g.problem)
-		w.For("nemawashi.wait.time", "time", g.Due)
-	}
-}
-
-// explain adds what no rule says.
-func explain(r *view, w *run.Waiting) {
-	if !r.run.Begun {
-		return
-	}
-	if isFinal(r.run.State.Status) {
-		w.Why("nemawashi.why.final", "status", r.run.State.Status, "reason", r.run.State.Last.Reason)
-		return
-	}
-	if r.run.State.OpenRequest != nil && r.run.State.Status == Executing {
-		for _, g := range r.progress() {
-			if g.status == partUnclear {
-				w.Why("nemawashi.why.unclear", "part", g.Part.Part, "request", r.run.State.OpenRequest.RequestID)
-			}
-		}
-	}
-}
-
-// tell adds facts to the view of an action.
-func tell(r *view, a *engine.RunView) {
-	if !r.run.Begun {
-		return
-	}
-	st := r.run.State
-	add := func(label templates.Key, value string) {
-		if value != "" {
-			a.Facts = append(a.Facts, engine.Fact{Label: r.say("fact." + label), Value: value})
-		}
-	}
-	a.ShortID = st.ThreadID
-	add("summary", st.Summary)
-	add("type", st.Type)
-	add("project", string(st.ProjectID))
-	add("severity", string(st.Severity))
-	add("requester", string(st.RequestedBy))
-	if d, ok := st.current(); ok {
-		add("draft", r.say("draft.by", "file", draftPath(d.Version), "origin", d.Origin, "actor", d.Actor))
-		a.Parts = append(a.Parts, engine.Part{ID: "draft", Sections: []engine.Section{{Title: draftPath(d.Version), Text: string(r.run.Snap.In(draftPath(d.Version)).Body)}}})
-	}
-	add("expires", string(st.ExpiresAt))
-	for _, s := range st.Superseded {
-		add("superseded", r.say("superseded.by", "request", s.ApprovalRequestID, "other", templates.OrDash(string(s.SupersededBy)), "reason", s.Reason))
-	}
-	for _, p := range r.approved() {
-		add("part", r.say("part.by", "part", partWords([]Part{p}), "provider", p.by()))
-	}
-	for _, j := range st.Jobs {
-		add("job", jobWords(r, j))
-	}
-	for _, g := range r.progress() {
-		pairs := []any{"part", g.Part.Part, "status", g.status, "attempts", g.Attempts}
-		if g.problem.Key == "" {
-			add("progress", r.say("progress", pairs...))
-		} else {
-			add("progress", r.say("progress.problem", append(pairs, "problem", g.problem)...))
-		}
-	}
-	a.Graph = nodes(r)
-	a.Findings = append(a.Findings, findings(r)...)
-}
-
-// The places of an action's plan.
-const (
-	nodeDraft    = "draft"
-	nodeApproval = "approval"
-	nodePart     = "part"
-)
-
-// nodes are what an action goes through: the draft, the approval, and each of its parts.
-func nodes(r *view) []engine.Node {
-	st := r.run.State
-	draft := engine.Node{ID: nodeDraft, Label: r.say("node.draft"), Status: Drafted}
-	approval := engine.Node{ID: nodeApproval, Label: r.say("node.approval"), Status: Pending, After: []string{nodeDraft}}
-	switch {
-	case st.Status == Pending || st.Status == Drafted:
-		draft.Status, draft.Current = st.Status, true
-	case st.Status == ApprovalPending:
-		approval.Status, approval.Current, approval.Gate = st.Status, true, true
-	case st.IsApproved:
-		approval.Status = Approved
-	case isFinal(st.Status):
-		approval.Status = st.Status
-	}
-	if _, ok := st.current(); !ok && isFinal(st.Status) {
-		draft.Status = st.Status // it ended before there was a draft
-	}
-	list := []engine.Node{draft, approval}
-	status := map[int]progress{}
-	for _, g := range r.progress() {
-		status[g.Part.Part] = g
-	}
-	for _, p := range r.approved() {
-		n := engine.Node{
-			ID: fmt.Sprintf("%s-%d", nodePart, p.Part), Label: strings.TrimSpace(partWords([]Part{p})), Status: Pending, After: []string{nodeApproval},
-		}
-		g, known := status[p.Part]
-		switch {
-		case known:
-			n.Status, n.Current = engine.Status(g.status), st.Status == Executing && g.status == partOpen
-			n.Gate = g.status == partUnclear
-			if n.Current {
-				n.Status = Executing
-			}
-		case st.earlier(p.Part) != "":
-			n.Status = engine.Status(st.earlier(p.Part))
-		case isFinal(st.Status):
-			n.Status = Canceled // it never happens
-		}
-		list = append(list, n)
-	}
-	return list
-}
-
-// earlier is where a part of the present approval stands that the newest job does not try
-// again, "" where no job has tried it.
-func (st *State) earlier(part int) string {
-	for _, j := range slices.Backward(st.Jobs) {
-		if p := j.part(part); p != nil && j.Approval == string(st.ApprovalRequestID) {
-			return p.Status
+		if !r.run.Undecidable(d) {
+			return draftPath(v.Version)
 		}
 	}
 	return ""
 }
 
-// findings are what check reports besides: rows that say something else than the
-// outcomes, and members of action.json that nobody reads.
-func findings(r *view) (list []engine.Finding) {
-	for _, g := range r.progress() {
-		d := r.run.Snap.In(rowFile(g))
-		if job := r.run.State.job(); d.Present() && g.Last != nil && d.Sum != engine.Sum(row(r, job, g)) {
-			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: r.say("finding.row", "file", g.OutcomeFile(g.Attempts))})
+// draftText is the text of a version of the draft: what the file says, or what the state
+// says of what placet wrote there. ok is false where neither is as it was registered.
+func (r *view) draftText(v Draft) (words string, ok bool) {
+	if d := r.run.Snap.In(draftPath(v.Version)); d.Sum == v.Digest {
+		return string(d.Body), true
+	}
+	switch v.Origin {
+	case originSteer:
+		before, known := r.draftText(r.run.State.Drafts[v.Version-2])
+		words, ok = NextDraft(before, v.Feedback, string(v.SelectedPlan)), known
+	case originRevise:
+		words, ok = r.revision(v.Digest)
+	}
+	return words, ok && engine.Sum([]byte(words)) == v.Digest
+}
+
+// revision is the draft of a digest that a command brought.
+func (r *view) revision(sum engine.Digest) (words string, ok bool) {
+	for _, d := range r.run.Snap.Under(intakeDir) {
+		var c Command
+		if path.Base(d.Path) == commandFile && d.Present() && schemas.Decode("nemawashi/command", d.Path, d.Body, &c) == nil && c.Draft != nil && engine.Sum([]byte(*c.Draft)) == sum {
+			return *c.Draft, true
 		}
 	}
-	members, err := schemas.Members(r.actionDoc.Body)
-	if err != nil {
-		return list // its note says more
-	}
-	for _, s := range schemas.Strays("", members, &ActionFile{}) {
-		list = append(list, engine.Finding{Severity: "warning", Path: r.actionDoc.Path, Text: r.say("finding.stray", "member", s.Pointer)})
-	}
-	return list
+	return "", false
 }
 
-func jobWords(r *view, j *Job) string {
-	words := []string{j.ID}
-	if j.RetryOf != "" {
-		words[0] = r.say("job.retry", "job", j.ID, "other", j.RetryOf)
+// body is the newest text of an agent, without the line that became the payload: what
+// takes the place of a body that nobody gave.
+func (r *view) body() string {
+	for _, v := range slices.Backward(r.run.State.Drafts) {
+		if v.Origin == originSteer {
+			continue
+		}
+		words, _ := r.draftText(v)
+		if v.Version == 1 && r.run.State.PayloadSource != "action" {
+			if _, body, err := LiftPayload(words); err == nil {
+				return body
+			}
+		}
+		return words
 	}
-	for _, p := range j.Parts {
-		words = append(words, r.say("job.part", "part", p.Part, "status", p.Status))
-	}
-	return strings.Join(words, ", ")
+	return ""
 }
 
-// fabrications find an action that somebody let go on in state.json while the approval is
-// asked for.
-func fabrications(r *view) []run.Fabrication {
-	id := string(r.run.State.ApprovalRequestID)
-	q := r.run.Request(id)
-	if !r.run.IsForged() || q == nil || q.Status != run.Open || !slices.Contains([]engine.Status{Approved, Executing, Failed}, r.run.State.Status) || !r.run.IsUnanswered(id) {
-		return nil
+// mayAnswer are those whom the two lists of the dialect let answer; empty is everybody.
+func (r *view) mayAnswer() []string {
+	var ids []string
+	for _, id := range r.conf().ApproverIDs {
+		if id = strings.TrimSpace(id); id != "" {
+			ids = append(ids, "slack:"+id)
+		}
 	}
-	return []run.Fabrication{{Path: r.run.Doc.Path, Pointer: "/status", Says: string(r.run.State.Status), Request: id, Fact: run.Unanswered(id)}}
+	return gate.Narrow(r.conf().Approvers, ids)
 }
