@@ -156,8 +156,7 @@ func fence(language, s string) string {
 // single blanks, and the marks are longer than any run of backticks inside. An
 // empty text is "".
 func Code(s string) string {
-	s = strings.Join(strings.Fields(Clean(s)), " ")
-	if s == "" {
+	if s = OneLine(s); s == "" {
 		return `""`
 	}
 	marks := strings.Repeat("`", longestRun(s, '`')+1)
@@ -193,7 +192,7 @@ func Target(p string) string {
 // nothing else: blanks and line ends become single blanks, and what Markdown
 // would read as a mark is escaped. [Plain] turns it back.
 func Inline(s string) string {
-	s = strings.Join(strings.Fields(Clean(s)), " ")
+	s = OneLine(s)
 	var b strings.Builder
 	for i := range len(s) {
 		if marks(s, i) {
@@ -250,6 +249,12 @@ func punct(c byte) bool {
 
 // Cut is a text that ends with an ellipsis where it has more bytes than the limit.
 func Cut(s string, limit int) string { return CutWith(s, limit, "…") }
+
+// OneLine is a text on one line in which all can be seen.
+func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+
+// Line is [OneLine] cut to a limit in bytes.
+func Line(s string, limit int) string { return Cut(OneLine(s), limit) }
 
 // CutWith is a text of which so many bytes are kept at most, cut between characters,
 // and more after them where something is missing.

@@ -6,7 +6,6 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
-	"placet/schemas"
 )
 
 // Asked is what whoever asks relies on: an answer to anything else is none to its question.
@@ -66,7 +65,7 @@ func NewAsked(a Ask) Asked {
 
 // words is the digest of what a person reads and may choose.
 func (a Ask) words() engine.Digest {
-	return engine.Sum(run.Must(schemas.Encode(Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default})))
+	return engine.Sum(run.Encoded(Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default}))
 }
 
 // Differs says in what the question of a state is another than the one that was asked.

@@ -9,6 +9,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -150,7 +151,7 @@ func (a *Ask) fillDeadline(now, written time.Time) error {
 	if err == nil && at.After(written.Add(longestDeadline)) {
 		return templates.Errorf("ask.refuse.deadline.far", "deadline", a.Deadline)
 	}
-	a.Deadline = string(seconds(at))
+	a.Deadline = string(run.Seconds(at))
 	return nil
 }
 

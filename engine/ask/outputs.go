@@ -20,7 +20,7 @@ func (r *view) outputs(w *run.Outputs) {
 	for _, f := range r.run.State.Edited() {
 		r.output(w, f.File, []byte(f.Text))
 	}
-	r.output(w, "answer.json", run.Must(schemas.Encode(r.run.State.AnswerFile())))
+	r.output(w, "answer.json", run.Encoded(r.run.State.AnswerFile()))
 	r.output(w, "answer.md", []byte(r.answerText()))
 }
 

@@ -41,7 +41,7 @@ func ReadReuse(d engine.Document) (*Reuse, error) {
 
 // Again is the count with one use more; nil counts none.
 func (u *Reuse) Again(now time.Time) Reuse {
-	at := string(seconds(now))
+	at := string(run.Seconds(now))
 	if u == nil {
 		return Reuse{1, at, at}
 	}

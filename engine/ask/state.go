@@ -3,7 +3,6 @@ package ask
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -103,27 +102,18 @@ type State struct {
 	requests []*run.Request
 }
 
-func seconds(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05Z")) }
-
-func (st State) encode() ([]byte, error) {
-	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
-}
+var format = run.JSONState("ask/state", (*State).head, unfit)
 
 // ReadState reads state.json.
-func ReadState(path string, body []byte) (st State, err error) {
-	if err = schemas.Decode("ask/state", path, body, &st); err == nil {
-		st.Extra, err = schemas.Rest(body, &st)
-	}
-	return st, err
-}
+func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
 
 // unfit says why a readable state does not belong to the ask, "" if it does.
 func unfit(r *run.Run[State], st State) error {
 	switch {
 	case st.AskID != r.Snap.Key.ID:
-		return templates.Errorf("ask.unfit.id", "id", strconv.Quote(templates.Cut(st.AskID, 80)), "folder", strconv.Quote(r.Snap.Key.ID))
+		return templates.Errorf("ask.unfit.id", "id", run.QuoteID(st.AskID), "folder", strconv.Quote(r.Snap.Key.ID))
 	case st.RequestID != "" && string(st.RequestID) != RequestID(st.AskID):
-		return templates.Errorf("ask.unfit.request", "id", strconv.Quote(templates.Cut(string(st.RequestID), 80)), "expected", strconv.Quote(RequestID(st.AskID)))
+		return templates.Errorf("ask.unfit.request", "id", run.QuoteID(string(st.RequestID)), "expected", strconv.Quote(RequestID(st.AskID)))
 	case st.Status == Answered && (st.Answer == nil || len(st.Last.Cause) != 1):
 		return templates.Errorf("ask.unfit.answer")
 	}
@@ -136,7 +126,7 @@ func (st *State) head() run.Head {
 	if st.RequestID != "" {
 		st.requests = []*run.Request{st.request()}
 	}
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, Language: &st.Lang, History: &st.History}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, Language: &st.Lang, Extra: &st.Extra, History: &st.History}
 }
 
 func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }

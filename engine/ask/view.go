@@ -50,22 +50,15 @@ type view struct {
 	reuse *Reuse
 }
 
-// Machine is the family of asks. The zero value is ready for use.
-type Machine struct{ *kernel }
+// New returns the machine of asks.
+func New() engine.Machine { return &family }
 
-type kernel = run.Family[State, *view]
-
-// New returns the machine.
-func New() Machine { return Machine{&family} }
-
-var family = kernel{
-	Name: "ask",
-	File: func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
-	Format: run.Format[State]{
-		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
-	},
-	Stamp: seconds, Cause: func(rel string) string { return rel }, Anew: "ask.anew",
-	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions(), Outputs: (*view).outputs,
+var family = run.Family[State, *view]{
+	Name:   "ask",
+	File:   func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
+	Format: format,
+	Stamp:  run.Seconds, Cause: func(rel string) string { return rel }, Anew: "ask.anew",
+	Read: read, Rules: rules, Final: isFinal, Summary: summary, New: "new", Questions: questions(), Outputs: (*view).outputs,
 	Undecidable: func(r *view) bool { return r.isWithdrawalPending }, Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
 }
@@ -94,8 +87,8 @@ type Judged struct {
 }
 
 // Judge judges an ask by a snapshot of it.
-func (m Machine) Judge(s engine.Snapshot) Judged {
-	v, ok := m.kernel.Judge(s)
+func Judge(s engine.Snapshot) Judged {
+	v, ok := family.Judge(s)
 	if !ok {
 		return Judged{}
 	}
@@ -117,7 +110,7 @@ func (r *view) foreign() string {
 		return "request.json"
 	case !r.run.HasReceipt(q):
 		return "receipt.json"
-	case !answer.Absent() && (answer.Err != nil || answer.Sum != engine.Sum(run.Must(schemas.Encode(r.run.State.AnswerFile())))):
+	case !answer.Absent() && (answer.Err != nil || answer.Sum != engine.Sum(run.Encoded(r.run.State.AnswerFile()))):
 		return "answer.json"
 	}
 	for _, f := range r.run.State.Edited() {
@@ -228,8 +221,8 @@ func (r *view) tell(a *engine.RunView) {
 	}
 }
 
-// Summarize implements [engine.Machine].
-func (Machine) Summarize(body []byte) engine.Summary {
+// summary is [run.Family.Summary].
+func summary(body []byte) engine.Summary {
 	var st struct {
 		Status  engine.Status `json:"status"`
 		AskedAt text          `json:"asked_at"`

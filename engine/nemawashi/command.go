@@ -300,7 +300,7 @@ func receipts(r *view, w *run.Outputs) {
 	for _, c := range r.commands {
 		if v := judge(r, c); !v.moves {
 			receipt(r, w, Handled{
-				IntakeID: c.id, Result: v.result, Code: text(v.code), Reason: text(v.reason), Revision: r.run.State.Revision, At: seconds(r.run.Snap.Now),
+				IntakeID: c.id, Result: v.result, Code: text(v.code), Reason: text(v.reason), Revision: r.run.State.Revision, At: run.Seconds(r.run.Snap.Now),
 				Status: r.run.State.Status, JobID: r.run.State.ExecutionJobID, ApprovalRequestID: r.run.State.ApprovalRequestID, IdempotencyKey: c.IdempotencyKey,
 			}, false)
 		}
@@ -309,9 +309,9 @@ func receipts(r *view, w *run.Outputs) {
 
 func receipt(r *view, w *run.Outputs, h Handled, now bool) {
 	w.Once(intakeDir+"/"+h.IntakeID+"/receipt.json", now, func() []byte {
-		return run.Must(schemas.Encode(IntakeReceipt{
+		return run.Encoded(IntakeReceipt{
 			h.IntakeID, h.Result, h.Code, h.Reason, h.Revision, h.Status, h.ApprovalRequestID, h.JobID, h.IdempotencyKey, h.At,
-		}))
+		})
 	})
 }
 

@@ -75,7 +75,7 @@ func jobFile(r *view, w *run.Outputs, job *Job) {
 				parts = append(parts, append(schemas.Struct(p), schemas.Member{Name: "idempotency_key", Value: fmt.Sprintf("%s-%d", job.ID, p.Part)}))
 			}
 		}
-		return run.Must(schemas.Encode(append(o, schemas.Member{Name: "created_at", Value: job.CreatedAt}, schemas.Member{Name: "parts", Value: parts})))
+		return run.Encoded(append(o, schemas.Member{Name: "created_at", Value: job.CreatedAt}, schemas.Member{Name: "parts", Value: parts}))
 	})
 }
 
@@ -107,7 +107,7 @@ func row(r *view, job *Job, g progress) []byte {
 	if g.resolvedBy != "" {
 		o = append(o, schemas.Member{Name: "resolved_by", Value: g.resolvedBy})
 	}
-	return run.Must(schemas.Encode(o))
+	return run.Encoded(o)
 }
 
 // attempt plans the next attempt of the part whose turn it is, or has one that has no
@@ -133,9 +133,9 @@ func attempt(r *view, w *run.Outputs) {
 	}
 	a := Attempt{
 		JobID: r.run.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
-		RequestDigest: r.run.State.ApprovalDigest, StartedAt: seconds(r.run.Snap.Now), Deadline: run.Deadline(r.run.Snap.Now, send.Timeout),
+		RequestDigest: r.run.State.ApprovalDigest, StartedAt: run.Seconds(r.run.Snap.Now), Deadline: run.Deadline(r.run.Snap.Now, send.Timeout),
 	}
-	w.Put(g.AttemptFile(n), run.Must(schemas.Encode(a)))
+	w.Put(g.AttemptFile(n), run.Encoded(a))
 	w.Plan.Actions = append(w.Plan.Actions, sending(r, g, fmt.Sprintf("%s%d", id, n), n, &send, false))
 }
 

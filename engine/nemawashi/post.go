@@ -73,7 +73,7 @@ func fileWords(r *view, f heldInFile) string {
 // wordsOf is a value as people read it: texts as they are, lists with commas, all else as
 // JSON.
 func wordsOf(value any) string {
-	body := run.Must(schemas.Encode(value))
+	body := run.Encoded(value)
 	var text string
 	var list []string
 	switch {

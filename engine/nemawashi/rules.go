@@ -227,7 +227,7 @@ func deadline(r *view) text {
 	if at.IsZero() {
 		return ""
 	}
-	return seconds(at)
+	return run.Seconds(at)
 }
 
 // cannotAsk says why nobody can be asked now: a code, and the reason; "" where somebody

@@ -41,7 +41,7 @@ type partFile struct {
 // payload; an object that is the payload as a whole has the name "".
 func (p Part) long() map[string]string {
 	if p.Type == hrRequest {
-		return map[string]string{"": string(run.Must(schemas.Encode(p.Payload)))}
+		return map[string]string{"": string(run.Encoded(p.Payload))}
 	}
 	texts := map[string]string{}
 	for _, name := range []string{"body", "description"} {
@@ -237,7 +237,7 @@ func partLines(r *view, q *run.Request, shown []Part) (lines []string) {
 			continue
 		}
 		if p.Type == hrRequest {
-			lines = append(lines, templates.Fence(string(run.Must(schemas.Encode(p.Payload)))))
+			lines = append(lines, templates.Fence(string(run.Encoded(p.Payload))))
 			continue
 		}
 		for _, m := range p.Payload {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"placet/engine"
 	"placet/engine/run"
@@ -14,8 +13,6 @@ import (
 
 // text is a string that documents write as null while it is empty.
 type text = schemas.OrNull
-
-func seconds(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05Z")) }
 
 // Statuses of an action.
 const (
@@ -185,21 +182,14 @@ type Handled struct {
 // mostKeys is how many idempotency keys the state keeps, the newest.
 const mostKeys = 256
 
-func (st State) encode() ([]byte, error) {
-	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
+func (st *State) head() run.Head {
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language, Extra: &st.Extra}
 }
+
+var format = run.JSONState("nemawashi/state", (*State).head, unfit)
 
 // ReadState reads state.json.
-func ReadState(path string, body []byte) (st State, err error) {
-	if err = schemas.Decode("nemawashi/state", path, body, &st); err == nil {
-		st.Extra, err = schemas.Rest(body, &st)
-	}
-	return st, err
-}
-
-func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language}
-}
+func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
 
 // ThreadID is the name of an action's thread.
 func ThreadID(id int) string { return fmt.Sprintf("action-%d", id) }
@@ -210,7 +200,7 @@ func unfit(r *run.Run[State], st State) error {
 	case strconv.Itoa(st.ActionID) != r.Snap.Key.ID:
 		return templates.Errorf("nemawashi.unfit.id", "id", st.ActionID, "folder", strconv.Quote(r.Snap.Key.ID))
 	case st.ThreadID != ThreadID(st.ActionID):
-		return templates.Errorf("nemawashi.unfit.thread", "thread", strconv.Quote(templates.Cut(st.ThreadID, 80)), "wanted", strconv.Quote(ThreadID(st.ActionID)))
+		return templates.Errorf("nemawashi.unfit.thread", "thread", run.QuoteID(st.ThreadID), "wanted", strconv.Quote(ThreadID(st.ActionID)))
 	case len(st.Drafts) == 0 && st.Status != Pending && !isFinal(st.Status):
 		return templates.Errorf("nemawashi.unfit.drafts", "status", st.Status)
 	}
@@ -271,6 +261,3 @@ func (st *State) newID(prefix string, purpose ...string) string {
 	words := append([]string{"nemawashi", st.ThreadID, string(st.ActionDigest), strconv.Itoa(st.Revision - 1)}, purpose...)
 	return prefix + engine.Sum([]byte(strings.Join(words, "\n"))).Hex()[:12]
 }
-
-// Summarize implements [engine.Machine].
-func (Machine) Summarize(body []byte) engine.Summary { return run.Summarize(body, isFinal) }

@@ -26,21 +26,14 @@ type view struct {
 	isCommandPending bool
 }
 
-// Machine is the family of nemawashi actions. The zero value is ready for use.
-type Machine struct{ *kernel }
+// New returns the machine of nemawashi actions.
+func New() engine.Machine { return &family }
 
-type kernel = run.Family[State, *view]
-
-// New returns the machine.
-func New() Machine { return Machine{&family} }
-
-var family = kernel{
-	Name: "nemawashi",
-	File: func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
-	Format: run.Format[State]{
-		Decode: ReadState, Encode: State.encode, Head: (*State).head, Unfit: unfit,
-	},
-	Stamp: seconds, Cause: func(rel string) string { return rel },
+var family = run.Family[State, *view]{
+	Name:   "nemawashi",
+	File:   func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
+	Format: format,
+	Stamp:  run.Seconds, Cause: func(rel string) string { return rel },
 	Anew: "nemawashi.anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always: always, Reports: reports, Successor: successor,
@@ -51,8 +44,8 @@ var family = kernel{
 
 // Judge returns the state of an action as a pass over a snapshot of it would judge it; ok is
 // false where it has none that can be used.
-func (m Machine) Judge(s engine.Snapshot) (st State, ok bool) {
-	v, ok := m.kernel.Judge(s)
+func Judge(s engine.Snapshot) (st State, ok bool) {
+	v, ok := family.Judge(s)
 	if !ok {
 		return st, false
 	}
@@ -63,7 +56,7 @@ func (m Machine) Judge(s engine.Snapshot) (st State, ok bool) {
 func always(c *change) {
 	c.State.UpdatedAt = c.Now
 	if at := c.Posted(); at != nil {
-		c.State.Slack = run.Must(schemas.Encode(at))
+		c.State.Slack = run.Encoded(at)
 	}
 }
 
@@ -86,12 +79,7 @@ func commandNote(p string) string {
 }
 
 // conf are the settings.
-func (r *view) conf() Config {
-	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
-		return c
-	}
-	return DefaultConfig()
-}
+func (r *view) conf() Config { return run.Config(r.run.Snap, DefaultConfig) }
 
 // ActionFile is action.json.
 type ActionFile struct {

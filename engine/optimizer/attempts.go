@@ -191,7 +191,7 @@ func abandoned(r *cycle, w *run.Outputs) {
 		if o.Result == resultUnknown {
 			o.Error = text(r.words("outcome.abandoned"))
 		}
-		w.Put(layout.OptimizerOutcomeFile(t.level, t.n), encoded(o))
+		w.Put(layout.OptimizerOutcomeFile(t.level, t.n), run.Encoded(o))
 	}
 }
 
@@ -215,8 +215,8 @@ func startAttempt(r *cycle, w *run.Outputs, all attempts) {
 	if began := r.run.State.BeganAt.Time(); at.Before(began) {
 		at = began
 	}
-	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: seconds(at), Deadline: seconds(at.Add(r.cfg.LevelTimeout))}
-	w.Put(layout.OptimizerAttemptFile(level, n), encoded(a))
+	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: run.Seconds(at), Deadline: run.Seconds(at.Add(r.cfg.LevelTimeout))}
+	w.Put(layout.OptimizerAttemptFile(level, n), run.Encoded(a))
 	w.Plan.Actions = append(w.Plan.Actions, levelAction(r, a))
 }
 
@@ -272,7 +272,7 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 		w.Put("retrieved.jsonl", end.Output)
 		return
 	}
-	w.Put(layout.OptimizerOutcomeFile(t.level, t.n), encoded(o))
+	w.Put(layout.OptimizerOutcomeFile(t.level, t.n), run.Encoded(o))
 }
 
 // wasStopped reports whether an orderly stop of placet ended an attempt's command.
@@ -283,7 +283,7 @@ func wasStopped(r *cycle, t levelAttempt) bool {
 // outcome is what an end comes to.
 func (r *cycle) outcome(end engine.Ended) Outcome {
 	o := Outcome{
-		Exit: end.Exit, StdoutTail: clean(end.Stdout), StderrTail: clean(end.Stderr), EndedAt: seconds(end.At), Error: text(end.Reason),
+		Exit: end.Exit, StdoutTail: clean(end.Stdout), StderrTail: clean(end.Stderr), EndedAt: run.Seconds(end.At), Error: text(end.Reason),
 	}
 	switch end.Result {
 	case "timed_out":

@@ -203,7 +203,7 @@ func collect(r *cycle, w *run.Outputs) {
 		r.run.Held = true
 		return
 	}
-	w.Put("context.json", encoded(gather(r, *ended, readShared(others.Body))))
+	w.Put("context.json", run.Encoded(gather(r, *ended, readShared(others.Body))))
 }
 
 // othersHeld reports whether a document of another run, a callback or the usage
@@ -222,7 +222,7 @@ func othersHeld(r *cycle) bool {
 // gather is context.json.
 func gather(r *cycle, ended engine.Ended, others shared) Findings {
 	f := Findings{
-		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.run.State.WorkflowName, CollectedAt: seconds(r.run.Snap.Now),
+		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.run.State.WorkflowName, CollectedAt: run.Seconds(r.run.Snap.Now),
 		Usage:      Usage{Path: usagePath(r), Found: !r.run.Snap.Doc(usagePath(r)).Absent()},
 		OpenIssues: []string{}, Feedback: []FeedbackRow{}, Callbacks: []Callback{}, Warnings: []string{},
 	}

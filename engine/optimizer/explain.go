@@ -49,9 +49,9 @@ func explainRows(r *cycle, w *run.Waiting) {
 		switch {
 		case row.Outcome == rowPending, row.Outcome == rowOwed && row.LastError != "":
 			w.Why("optimizer.why.row.pending", "db", r.audit.DB, "row", row.ID,
-				"error", cmp.Or(sentence(string(row.LastError)), r.words("why.row.unexplained")), "at", cmp.Or(string(row.NextTryAt), r.words("why.row.later")))
+				"error", cmp.Or(run.OneLine(string(row.LastError)), r.words("why.row.unexplained")), "at", cmp.Or(string(row.NextTryAt), r.words("why.row.later")))
 		case row.Outcome == rowRefused:
-			w.Why("optimizer.why.row.refused", "db", r.audit.DB, "row", row.ID, "error", sentence(string(row.LastError)))
+			w.Why("optimizer.why.row.refused", "db", r.audit.DB, "row", row.ID, "error", run.OneLine(string(row.LastError)))
 		}
 	}
 }
@@ -89,7 +89,7 @@ func awaitsContext(r *cycle, w *run.Waiting) {
 	w.For("optimizer.wait.context")
 	for _, id := range slices.Sorted(maps.Keys(r.run.Snap.Facts.Ended)) {
 		if end := r.run.Snap.Facts.Ended[id]; strings.HasPrefix(id, r.actionID("collect/")) && end.Result == "failed" {
-			w.Why("optimizer.why.context.database", "error", end.Reason, "at", seconds(r.run.Wake))
+			w.Why("optimizer.why.context.database", "error", end.Reason, "at", run.Seconds(r.run.Wake))
 		}
 	}
 	if r.run.Held {
@@ -152,7 +152,7 @@ func awaitsData(r *cycle, w *run.Waiting) {
 // awaitsCommand says what the command of the level is at, or that there is none.
 func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 	argv := r.cfg.argv(level)
-	command := sentence(strings.Join(argv, " "))
+	command := run.OneLine(strings.Join(argv, " "))
 	last := r.attempts().last()
 	switch {
 	case len(argv) == 0:
@@ -211,7 +211,7 @@ func awaitsRow(r *cycle, w *run.Waiting) {
 	case row == nil:
 		w.Pass("optimizer.why.row.next", "db", auditPath(r))
 	case row.LastError != "" && !row.in():
-		w.Why("optimizer.why.row.failed", "db", r.audit.DB, "error", sentence(string(row.LastError)), "at", row.NextTryAt)
+		w.Why("optimizer.why.row.failed", "db", r.audit.DB, "error", run.OneLine(string(row.LastError)), "at", row.NextTryAt)
 		w.For("optimizer.wait.row.again", "db", r.audit.DB, "at", row.NextTryAt)
 	default:
 		w.Why("optimizer.why.row.writing", "db", r.audit.DB)

@@ -27,19 +27,16 @@ func (t *factList) add(label string, values ...string) {
 	}
 }
 
-// sentence is a text of a document as it is shown, on one line.
-func sentence(s string) string { return oneLine(s, shownSentence) }
-
 func (r *cycle) facts() []engine.Fact {
 	t := factList{lang: r.run.Lang}
 	st := r.run.State
 	t.add("workflow", r.workflow())
 	t.add("trigger", triggerWords(r))
-	t.add("asked", sentence(string(r.trig.OptimizationGoal)))
+	t.add("asked", run.OneLine(string(r.trig.OptimizationGoal)))
 	t.add("before", string(r.trig.LastRunID))
 	tellLevel(r, &t)
 	t.add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.run.Lang) })...)
-	t.add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, sentence(s.Text)) })...)
+	t.add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, run.OneLine(s.Text)) })...)
 	if st.Report != nil {
 		t.add("report", st.Report.Path)
 	}
@@ -54,7 +51,7 @@ func (r *cycle) facts() []engine.Fact {
 	t.add("audit", linesOf(r.audit.Rows, r.rowWords)...)
 	tellGoal(r, &t)
 	if r.found != nil {
-		t.add("warning", linesOf(r.found.Warnings, sentence)...)
+		t.add("warning", linesOf(r.found.Warnings, run.OneLine)...)
 	}
 	return t.facts
 }
@@ -65,7 +62,7 @@ func triggerWords(r *cycle) string {
 	}
 	words := r.trig.TriggerType
 	if r.trig.CreatedBy != "" {
-		words = r.words("trigger.by", "trigger", words, "who", oneLine(string(r.trig.CreatedBy), shownName))
+		words = r.words("trigger.by", "trigger", words, "who", templates.Line(string(r.trig.CreatedBy), shownName))
 	}
 	if r.run.State.TimeoutReentries > 0 {
 		words = r.words("trigger.after", "trigger", words, "n", r.run.State.TimeoutReentries)
@@ -93,9 +90,9 @@ func tellLevel(r *cycle, t *factList) {
 		b = fmt.Sprint(*d.Signals.B)
 	}
 	t.add("signals", r.words("signals", "a", d.Signals.A, "b", b, "c", d.Signals.C, "level", d.SignalLevel))
-	t.add("because", linesOf(d.Rationale, sentence)...)
+	t.add("because", linesOf(d.Rationale, run.OneLine)...)
 	t.add("escalation", escalationWords(d).In(r.run.Lang))
-	t.add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, sentence(x.Error)) })...)
+	t.add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, run.OneLine(x.Error)) })...)
 }
 
 func escalationWords(d *Decision) templates.Message {
@@ -132,7 +129,7 @@ func (m Metric) words(lang string) string {
 	if !m.Gate {
 		words = append(words, phrase(lang, "metric.ungated"))
 	}
-	return oneLine(m.Name, shownName) + ": " + strings.Join(words, ", ")
+	return templates.Line(m.Name, shownName) + ": " + strings.Join(words, ", ")
 }
 
 // rowWords are a row's fate in one line.
@@ -142,7 +139,7 @@ func (r *cycle) rowWords(row Row) string {
 		words = r.words("row.after", "row", words, "n", row.Tries)
 	}
 	if row.LastError != "" {
-		words += ": " + sentence(string(row.LastError))
+		words += ": " + run.OneLine(string(row.LastError))
 	}
 	if row.Tries > 0 && row.NextTryAt != "" {
 		words = r.words("row.again", "row", words, "at", row.NextTryAt)
@@ -158,20 +155,20 @@ func tellGoal(r *cycle, t *factList) {
 	}
 	if g := st.Goal; g != nil {
 		t.add("goal", r.words("level.next", "level", g.NextAutomationLevel, "by", g.ApprovedBy))
-		t.add("directive", linesOf(g.OptimizationDirectives, sentence)...)
-		t.add("issue", linesOf(g.CarryOverIssues, sentence)...)
+		t.add("directive", linesOf(g.OptimizationDirectives, run.OneLine)...)
+		t.add("issue", linesOf(g.CarryOverIssues, run.OneLine)...)
 	}
 	if late := lateAnswer(r); late != nil {
 		t.add("late", r.givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
 	}
-	t.add("failed", sentence(string(st.Error)))
+	t.add("failed", run.OneLine(string(st.Error)))
 }
 
 func (r *cycle) givenWords(response string, selected []string, comment string, by By) string {
 	given := strings.Join(append([]string{response}, selected...), ", ")
-	words := r.words("given", "answer", given, "who", oneLine(by.User, shownName), "source", by.Source)
+	words := r.words("given", "answer", given, "who", templates.Line(by.User, shownName), "source", by.Source)
 	if comment != "" {
-		words += ": " + sentence(comment)
+		words += ": " + run.OneLine(comment)
 	}
 	return words
 }

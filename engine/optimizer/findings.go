@@ -58,7 +58,7 @@ func checkKeys(r *cycle, add func(severity, path, text string)) {
 		if s.Meant != "" {
 			text = "finding.stray.meant"
 		}
-		add("warning", d.Path, r.words(text, "at", sentence(s.Pointer), "key", strconv.Quote(oneLine(s.Name, shownName)), "meant", strconv.Quote(s.Meant)))
+		add("warning", d.Path, r.words(text, "at", run.OneLine(s.Pointer), "key", strconv.Quote(templates.Line(s.Name, shownName)), "meant", strconv.Quote(s.Meant)))
 	}
 }
 
@@ -136,7 +136,7 @@ func checkGoal(r *cycle, add func(severity, path, text string)) {
 }
 
 // sameGoal compares goals; an empty list is like none.
-func sameGoal(a, b Goal) bool { return bytes.Equal(encoded(a), encoded(b)) }
+func sameGoal(a, b Goal) bool { return bytes.Equal(run.Encoded(a), run.Encoded(b)) }
 
 // differences names the members in which a goal is not as it should be.
 func (r *cycle) differences(have, should Goal) string {
@@ -144,7 +144,7 @@ func (r *cycle) differences(have, should Goal) string {
 	h, s := reflect.ValueOf(have), reflect.ValueOf(should)
 	for i := range h.NumField() {
 		if a, b := fmt.Sprint(h.Field(i)), fmt.Sprint(s.Field(i)); a != b {
-			words = append(words, r.words("finding.goal.member", "member", h.Type().Field(i).Tag.Get("json"), "have", oneLine(a, shownName), "want", oneLine(b, shownName)))
+			words = append(words, r.words("finding.goal.member", "member", h.Type().Field(i).Tag.Get("json"), "have", templates.Line(a, shownName), "want", templates.Line(b, shownName)))
 		}
 	}
 	return strings.Join(words, "; ")
@@ -192,13 +192,13 @@ const (
 
 // fitting is what was found, shortened until it fits, which a warning says.
 func (r *cycle) fitting(f Findings) Findings {
-	if len(encoded(f)) <= mostFound {
+	if len(run.Encoded(f)) <= mostFound {
 		return f
 	}
 	f.Warnings = append([]string{r.words("warning.shortened")}, f.Warnings...)
 	var s Findings
 	for _, to := range []cutting{{16 << 10, 1000}, {2 << 10, 200}, {200, 50}, {100, 20}} {
-		if s = to.findings(f); len(encoded(s)) <= mostFound {
+		if s = to.findings(f); len(run.Encoded(s)) <= mostFound {
 			break
 		}
 	}

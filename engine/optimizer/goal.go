@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/engine/run"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -79,7 +80,7 @@ func (st State) suggestionsOffered(sg Suggestions) []Suggestion {
 // resultJSON returns optimizer_result.json of a cycle that reached its goal:
 // its last transition is the one to it.
 func resultJSON(st State) []byte {
-	return encoded(schemas.Object{
+	return run.Encoded(schemas.Object{
 		{Name: "run_id", Value: st.RunID}, {Name: "workflow_name", Value: st.WorkflowName}, {Name: "trigger_type", Value: st.trig.TriggerType},
 		{Name: "decision_output", Value: schemas.Object{
 			{Name: "automation_level", Value: st.Decision.AutomationLevel}, {Name: "rationale", Value: st.Decision.Rationale},

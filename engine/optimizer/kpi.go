@@ -108,11 +108,11 @@ func (k KPI) problem() error {
 	seen := map[string]int{}
 	for i, m := range k.Metrics {
 		if first, twice := seen[m.Name]; twice {
-			return templates.Errorf("optimizer.problem.metric.twice", "at", i, "name", strconv.Quote(oneLine(m.Name, shownName)), "first", first)
+			return templates.Errorf("optimizer.problem.metric.twice", "at", i, "name", strconv.Quote(templates.Line(m.Name, shownName)), "first", first)
 		}
 		seen[m.Name] = i
 		if m.gatedNumber() {
-			return templates.Errorf("optimizer.problem.metric.gate", "at", i, "name", strconv.Quote(oneLine(m.Name, shownName)))
+			return templates.Errorf("optimizer.problem.metric.gate", "at", i, "name", strconv.Quote(templates.Line(m.Name, shownName)))
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (m Measure) gatedNumber() bool { return m.Unit == number && m.Gate != nil &
 func triggerMetrics(o schemas.Object) ([]Measure, error) {
 	var all []Measure
 	for _, member := range o {
-		m, value, name := Measure{Name: member.Name}, o.Raw(member.Name), oneLine(member.Name, shownName)
+		m, value, name := Measure{Name: member.Name}, o.Raw(member.Name), templates.Line(member.Name, shownName)
 		into, expected := any(&m.Value), templates.Key("optimizer.problem.current.number")
 		if value.Kind() == '{' {
 			into, expected = &m, "optimizer.problem.current.object"

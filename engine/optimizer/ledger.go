@@ -79,7 +79,7 @@ func scheduled(r *cycle, row Row) Row {
 	if over || r.run.Snap.Facts.Alive[id] || r.run.Snap.Now.Before(next.Add(slowTry)) {
 		return row
 	}
-	row.NextTryAt = seconds(r.run.Snap.Now)
+	row.NextTryAt = run.Seconds(r.run.Snap.Now)
 	return row
 }
 
@@ -155,7 +155,7 @@ func afterTry(r *cycle, row Row) Row {
 	row.Tries++
 	row.LastError = text(templates.Cut(end.Reason, longestError))
 	if outcome, settled := settledAs[end.Result]; settled {
-		row.Outcome, row.NextTryAt, row.SettledAt = outcome, "", seconds(r.run.Snap.Now)
+		row.Outcome, row.NextTryAt, row.SettledAt = outcome, "", run.Seconds(r.run.Snap.Now)
 		return row
 	}
 	next := slowTry
@@ -178,7 +178,7 @@ func recording(r *cycle, w *run.Outputs) {
 		return
 	}
 	now := newLedger(r)
-	w.Always("audit.json", encoded(now.Audit))
+	w.Always("audit.json", run.Encoded(now.Audit))
 	listPending(r, w, now.Rows)
 	for _, row := range now.Rows {
 		switch {
@@ -220,7 +220,7 @@ func rowSince(row Row) text {
 	if err != nil {
 		return ""
 	}
-	return seconds(at)
+	return run.Seconds(at)
 }
 
 // auditColumns are the columns that a database must have: those of upstream's version

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
+	"placet/templates"
 )
 
 // Whoever judges an attempt whose end nobody knows reads which command it was and when
@@ -29,7 +31,7 @@ func TestTheQuestionAboutAnAttemptNamesItsCommand(t *testing.T) {
 				d.EndCommand("level/30-1", engine.Ended{Result: map[string]string{"en": "lost", "ko": "revoked"}[lang]})
 				d.goes()
 				for _, name := range []string{"request.json", "form.md"} {
-					d.holds(d.request(typeUnknown, name), oneLine(strings.Join(argv, " "), shownName), "2026-03-02T09:12:03Z")
+					d.holds(d.request(typeUnknown, name), templates.Line(strings.Join(argv, " "), shownName), "2026-03-02T09:12:03Z")
 				}
 				d.respond(typeUnknown, `"response": "retry"`)
 				d.goes(retried)
@@ -45,7 +47,7 @@ const earlierAttempt = `{"level": 20, "n": 1, "argv": ["tool"], "started_at": "2
 // demote nothing, ask nobody, are not written over and are told of.
 func TestAttemptsOfAnotherCycleCountForNothing(t *testing.T) {
 	of := func(result string) string {
-		return string(encoded(Outcome{Result: result, Error: map[bool]text{true: "exit 2"}[result == resultFailed], EndedAt: "2026-03-02T09:11:59Z"}))
+		return string(run.Encoded(Outcome{Result: result, Error: map[bool]text{true: "exit 2"}[result == resultFailed], EndedAt: "2026-03-02T09:11:59Z"}))
 	}
 	for name, outcome := range map[string]string{"without outcome": "", "unknown": of(resultUnknown)} {
 		t.Run(name, func(t *testing.T) {

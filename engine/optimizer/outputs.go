@@ -2,6 +2,7 @@ package optimizer
 
 import (
 	"cmp"
+
 	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
@@ -27,7 +28,7 @@ func (r *cycle) outputs(w *run.Outputs) {
 	// goal.json says nothing of whose it is: it is written once the receipt and the
 	// state are durable, so that none lies there before its time.
 	if st.Goal != nil && !w.Fresh {
-		w.Once("goal.json", false, func() []byte { return encoded(st.Goal) })
+		w.Once("goal.json", false, func() []byte { return run.Encoded(st.Goal) })
 		if r.cfg.WriteResult {
 			w.Once("optimizer_result.json", false, func() []byte { return resultJSON(st) })
 		}
@@ -36,9 +37,6 @@ func (r *cycle) outputs(w *run.Outputs) {
 	}
 	recording(r, w)
 }
-
-// encoded is a document of texts, numbers and lists of them.
-func encoded(v any) []byte { return run.Must(schemas.Encode(v)) }
 
 // foreign reports whether a document where placet's ought to stand was written by
 // somebody else. Most are told by their schema, where they are read.
@@ -68,7 +66,7 @@ func decisionJSON(st State) []byte {
 	d := *st.Decision
 	first := decide(d.Signals, nil, nil, st.Lang)
 	escalation := first.EscalationNeeded || d.GoalLevel != nil && *d.GoalLevel != d.SignalLevel
-	return encoded(schemas.Object{
+	return run.Encoded(schemas.Object{
 		{Name: "run_id", Value: st.RunID}, {Name: "workflow_name", Value: st.WorkflowName}, {Name: "automation_level", Value: d.AutomationLevel},
 		{Name: "rationale", Value: d.Rationale}, {Name: "escalation_needed", Value: escalation},
 		{Name: "recommended_level", Value: d.RecommendedLevel}, {Name: "signals", Value: d.Signals},
@@ -83,8 +81,8 @@ func lateOutput(r *cycle, w *run.Outputs) {
 		return
 	}
 	if a := r.run.LateAnswer(q); a != nil {
-		w.Put(lateFile(q), encoded(Late{
-			RequestID: q.ID, ReceivedAt: seconds(r.run.Snap.Now), Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected,
+		w.Put(lateFile(q), run.Encoded(Late{
+			RequestID: q.ID, ReceivedAt: run.Seconds(r.run.Snap.Now), Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected,
 			Comment: a.Comment, ProvidedBy: By{User: a.By.User, Source: a.By.Source}, Digest: a.Digest,
 		}))
 	}

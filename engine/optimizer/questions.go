@@ -10,6 +10,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Types of requests.
@@ -126,7 +127,7 @@ func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
 			a = t.attempt
 		}
 	}
-	command := text(oneLine(strings.Join(a.Argv, " "), shownName))
+	command := text(templates.Line(strings.Join(a.Argv, " "), shownName))
 	req.Prompt = r.words("ask.attempt_unknown", "attempt", string(q.Subject), "command", string(command), "started", string(a.StartedAt))
 	offer(r, req, optRetry, optDemote)
 	return schemas.Object{

@@ -66,7 +66,7 @@ func parseRecord(n int, line []byte) (Record, error) {
 	if flag, ok := found.Flag.Text(); ok && flag == anomaly {
 		r.Flag = anomaly
 	} else if !found.Flag.Null() {
-		return Record{}, templates.Errorf("optimizer.problem.records.flag", "line", n, "have", oneLine(string(found.Flag), shownName), "flag", strconv.Quote(anomaly))
+		return Record{}, templates.Errorf("optimizer.problem.records.flag", "line", n, "have", templates.Line(string(found.Flag), shownName), "flag", strconv.Quote(anomaly))
 	}
 	return r, nil
 }

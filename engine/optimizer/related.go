@@ -50,7 +50,7 @@ func (Machine) Refused(s engine.Snapshot) []byte {
 	if s.Class == layout.OptimizerMisnamed {
 		return []byte("{}")
 	}
-	return encoded(Entry{Root: layout.OptimizerRoot(s.Dir), RunID: layout.OptimizerRunID(s.Dir), Archived: s.Class == layout.OptimizerArchived, Refused: true})
+	return run.Encoded(Entry{Root: layout.OptimizerRoot(s.Dir), RunID: layout.OptimizerRunID(s.Dir), Archived: s.Class == layout.OptimizerArchived, Refused: true})
 }
 
 // usable is a document of another run, nil where it cannot be used: the note about it is
@@ -98,7 +98,7 @@ func (Machine) Entry(s engine.Snapshot) []byte {
 	if !e.Triggered && e.Manifest == nil {
 		return nil
 	}
-	return encoded(e)
+	return run.Encoded(e)
 }
 
 // cycle takes what a state says, if the journal accounts for it: nobody takes up a
@@ -202,7 +202,7 @@ func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 	}
 	answers := map[string][]byte{}
 	for key, s := range of {
-		answers[key] = encoded(s)
+		answers[key] = run.Encoded(s)
 	}
 	return answers
 }
@@ -314,7 +314,7 @@ func reenter(r *cycle, w *run.Outputs) {
 	}
 	s := readShared(d.Body)
 	g := s.Goal
-	if r.config().MatchSlug {
+	if run.Config(r.run.Snap, DefaultConfig).MatchSlug {
 		g = s.Slug
 	}
 	if g == nil || g.Goal == nil {
@@ -324,7 +324,7 @@ func reenter(r *cycle, w *run.Outputs) {
 	if g.Goal.ApprovedBy == byTimeout {
 		timeouts = g.TimeoutReentries + 1
 	}
-	w.Put("trigger.json", encoded(schemas.Object{
+	w.Put("trigger.json", run.Encoded(schemas.Object{
 		{Name: "workflow_name", Value: g.Workflow}, {Name: "trigger_type", Value: external}, {Name: "last_run_id", Value: g.RunID},
 		{Name: "current_level", Value: g.Goal.NextAutomationLevel}, {Name: "optimization_directives", Value: g.Goal.OptimizationDirectives},
 		{Name: "carry_over_issues", Value: g.Goal.CarryOverIssues}, {Name: "timeout_reentries", Value: timeouts},

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 )
 
@@ -167,15 +168,15 @@ func TestWhereARunCannotBeReadNoneTakesUpAGoal(t *testing.T) {
 	}
 	const a, b = ".mso-context", "workspace/.mso-context"
 	entries := map[string][]byte{
-		"20260101-msowd-one": encoded(goal(a, "one")), "20260102-msowd-one": encoded(ran(a, "one")),
-		"workspace/20260101-msowd-two": encoded(goal(b, "two")), "workspace/20260102-msowd-two": encoded(ran(b, "two")),
+		"20260101-msowd-one": run.Encoded(goal(a, "one")), "20260102-msowd-one": run.Encoded(ran(a, "one")),
+		"workspace/20260101-msowd-two": run.Encoded(goal(b, "two")), "workspace/20260102-msowd-two": run.Encoded(ran(b, "two")),
 	}
-	if got := (Machine{}).Relate(entries); got["20260102-msowd-one"] == nil || got["workspace/20260102-msowd-two"] == nil {
+	if got := New().Relate(entries); got["20260102-msowd-one"] == nil || got["workspace/20260102-msowd-two"] == nil {
 		t.Fatalf("without a run that cannot be read: %s", got)
 	}
 	key := "20260103-msowd-three"
-	entries[key] = Machine{}.Refused(engine.Snapshot{Dir: a + "/active/" + key + "/optimizer"})
-	got := Machine{}.Relate(entries)
+	entries[key] = New().Refused(engine.Snapshot{Dir: a + "/active/" + key + "/optimizer"})
+	got := New().Relate(entries)
 	if got["20260102-msowd-one"] != nil || got["workspace/20260102-msowd-two"] == nil {
 		t.Errorf("beside a run that cannot be read: %s", got)
 	}
@@ -184,8 +185,8 @@ func TestWhereARunCannotBeReadNoneTakesUpAGoal(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 	}
-	entries[key] = Machine{}.Refused(engine.Snapshot{Dir: a + "/active/x/optimizer", Class: layout.OptimizerMisnamed})
-	if got := (Machine{}).Relate(entries); got["20260102-msowd-one"] == nil {
+	entries[key] = New().Refused(engine.Snapshot{Dir: a + "/active/x/optimizer", Class: layout.OptimizerMisnamed})
+	if got := New().Relate(entries); got["20260102-msowd-one"] == nil {
 		t.Error("a folder that is no run holds the others")
 	}
 }
@@ -216,14 +217,14 @@ func BenchmarkRelate(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		entries := map[string][]byte{}
 		for i := range n {
-			run := fmt.Sprintf("20260301-msowd-w%d", i)
-			entries[run] = encoded(Entry{
-				Root: ".mso-context", RunID: run, Workflow: fmt.Sprint("w", i), Triggered: true, Status: Context, BeganAt: "2026-03-01T09:00:00Z",
+			id := fmt.Sprintf("20260301-msowd-w%d", i)
+			entries[id] = run.Encoded(Entry{
+				Root: ".mso-context", RunID: id, Workflow: fmt.Sprint("w", i), Triggered: true, Status: Context, BeganAt: "2026-03-01T09:00:00Z",
 			})
 		}
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				Machine{}.Relate(entries)
+				New().Relate(entries)
 			}
 		})
 	}
@@ -235,15 +236,15 @@ func TestACycleBeginsBehindAChainOfManyOthers(t *testing.T) {
 	tell(t, func(d *desk) {
 		last := ""
 		for i := range 12 {
-			run := fmt.Sprintf("202601%02d-msowd-sop-masking", i+1)
+			id := fmt.Sprintf("202601%02d-msowd-sop-masking", i+1)
 			g := Goal{NextAutomationLevel: 10, ApprovedBy: byTimeout, CarryOverIssues: []string{fmt.Sprintf("issue %d", i+1)}}
-			archived := ".mso-context/archive/2026-01/" + run + "/optimizer/"
-			d.Put(archived+"goal.json", string(encoded(g)))
+			archived := ".mso-context/archive/2026-01/" + id + "/optimizer/"
+			d.Put(archived+"goal.json", string(run.Encoded(g)))
 			d.Put(archived+"trigger.json", triggerOf(flow))
 			if last != "" {
 				d.Put(archived+"trigger.json", triggerOf(flow, fmt.Sprintf(`"last_run_id": %q`, last)))
 			}
-			last = run
+			last = id
 		}
 		d.level10(fmt.Sprintf(`"last_run_id": %q`, last))
 		var f Findings
@@ -256,9 +257,9 @@ func TestACycleBeginsBehindAChainOfManyOthers(t *testing.T) {
 
 // ran writes upstream's manifest of a run that completed so long after the
 // story began.
-func (d *desk) ran(run string, after time.Duration, tags string) {
+func (d *desk) ran(id string, after time.Duration, tags string) {
 	at := storyNow.Add(after).Format(time.RFC3339)
-	d.Put(layout.OptimizerManifest(dirOf(run)), fmt.Sprintf(`{"run_id": %q, "status": "completed", "tags": [%s], "completed_at": %q}`, run, tags, at))
+	d.Put(layout.OptimizerManifest(dirOf(id)), fmt.Sprintf(`{"run_id": %q, "status": "completed", "tags": [%s], "completed_at": %q}`, id, tags, at))
 }
 
 // open has the run in hand end with a goal that has an issue.

@@ -76,10 +76,10 @@ func mdText(s string) string { return markdown(s, reportSentence) }
 func mdName(s string) string { return markdown(s, shownName) }
 
 func markdown(s string, limit int) string {
-	if !visible(s) {
+	if templates.Blank(s) {
 		return "–"
 	}
-	return templates.Inline(oneLine(s, limit))
+	return templates.Inline(templates.Line(s, limit))
 }
 
 // linesOf is what is said of each element of a list; of some nothing is.
@@ -126,7 +126,7 @@ func (r report) summary() []templates.OptimizerLine {
 	}
 	list("rationale", texts(r.Decision.Rationale))
 	list("demotions", r.demoted())
-	if visible(string(r.trig.OptimizationGoal)) {
+	if !templates.Blank(string(r.trig.OptimizationGoal)) {
 		one("goal", mdText(string(r.trig.OptimizationGoal)))
 	}
 	list("directives", texts(r.directives()))
@@ -134,7 +134,7 @@ func (r report) summary() []templates.OptimizerLine {
 	one("late", r.late())
 	list("warnings", texts(r.Found.Warnings))
 	one("audit", r.audit())
-	if visible(string(r.in.Suggestions.Summary)) {
+	if !templates.Blank(string(r.in.Suggestions.Summary)) {
 		one("summary", mdText(string(r.in.Suggestions.Summary)))
 	}
 	if r.Level.Current == highest {
@@ -166,7 +166,7 @@ func (r report) late() string {
 	if len(l.Selected) > 0 {
 		parts = append(parts, mdName(strings.Join(l.Selected, " ")))
 	}
-	if visible(l.Comment) {
+	if !templates.Blank(l.Comment) {
 		parts = append(parts, mdText(l.Comment))
 	}
 	return fmt.Sprintf("%s (%s, %s)", strings.Join(parts, ", "), mdName(l.ProvidedBy.User), mdName(string(l.ReceivedAt)))

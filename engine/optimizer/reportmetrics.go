@@ -106,7 +106,7 @@ func (r report) irregular() []string {
 
 // joined are the names that say something, a dash where none does.
 func joined(names ...string) string {
-	names = slices.DeleteFunc(names, func(s string) bool { return !visible(s) })
+	names = slices.DeleteFunc(names, func(s string) bool { return templates.Blank(s) })
 	if len(names) == 0 {
 		return "–"
 	}

@@ -394,7 +394,7 @@ func timesOut(r *cycle, on run.On) *move {
 // receipt.
 func goalFree(r *cycle, would Goal) bool {
 	d := r.run.Snap.In("goal.json")
-	if d.Absent() || d.Present() && d.Sum == engine.Sum(encoded(would)) {
+	if d.Absent() || d.Present() && d.Sum == engine.Sum(run.Encoded(would)) {
 		return true
 	}
 	if d.Unsettled() {

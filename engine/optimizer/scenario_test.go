@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/run"
 )
 
 // A stop.json at the end of a cycle moves nothing, and a note beside it says so; the one
@@ -82,7 +83,7 @@ func TestACrashBeforeTheFirstStateLeavesTheCycleToBegin(t *testing.T) {
 func TestNoDeadlinePassesOverAnAnswerBesideAFallbackGoal(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20()
-		d.write("goal.json", string(encoded(goalOf(d.state(), nil))))
+		d.write("goal.json", string(run.Encoded(goalOf(d.state(), nil))))
 		d.tick("raise", "submit")
 		d.goes()
 		d.noted("goal.json.problem.md", "move it away")

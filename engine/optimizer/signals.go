@@ -109,9 +109,9 @@ func signalA(assets *Assets, s settings, waited bool) (level int, why string, ok
 func allowed(evaluation, analysis string, fixed bool) (level int, why string) {
 	what := fmt.Sprintf("evaluation: %s, criteria_fixed: %t, analysis: %s", nameOr(evaluation), fixed, nameOr(analysis))
 	switch {
-	case visible(evaluation) && fixed:
+	case !templates.Blank(evaluation) && fixed:
 		return 30, what
-	case visible(analysis):
+	case !templates.Blank(analysis):
 		return 20, what
 	}
 	return 10, what
@@ -119,10 +119,10 @@ func allowed(evaluation, analysis string, fixed bool) (level int, why string) {
 
 // nameOr is a name on one line, a dash where there is none.
 func nameOr(name string) string {
-	if !visible(name) {
+	if templates.Blank(name) {
 		return "–"
 	}
-	return oneLine(name, shownName)
+	return templates.Line(name, shownName)
 }
 
 // shownMetrics is how many metrics a signal's reason names.
@@ -142,7 +142,7 @@ func signalB(kpi []Metric) (level *int, why string) {
 			most, facts = called, nil
 		}
 		if called == most {
-			facts = append(facts, fmt.Sprintf("%s %s/%s: %s", oneLine(m.Name, shownName), numeral(*m.Value), numeral(*m.Threshold), decimals(*m.Margin, 6)))
+			facts = append(facts, fmt.Sprintf("%s %s/%s: %s", templates.Line(m.Name, shownName), numeral(*m.Value), numeral(*m.Threshold), decimals(*m.Margin, 6)))
 		}
 	}
 	if most == 0 {

@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"fmt"
-	"time"
 
 	"placet/engine"
 	"placet/engine/run"
@@ -11,11 +10,6 @@ import (
 
 // text is a string that a document writes as null while it is empty.
 type text = schemas.OrNull
-
-// stamp is how times are written: RFC 3339 in UTC, in seconds.
-const stamp = "2006-01-02T15:04:05Z"
-
-func seconds(t time.Time) text { return text(t.UTC().Format(stamp)) }
 
 // State is state.json: the cycle as placet has it. Nobody else writes it. Fields
 // not reached yet are null, lists empty.
@@ -126,22 +120,14 @@ const (
 	byTimeout = "timeout_fallback"
 )
 
-// encode returns state.json.
-func (st State) encode() ([]byte, error) {
-	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
-}
+var jsonState = run.JSONState("optimizer/state", (*State).head, unfit)
 
 // decodeState reads a state.json. The error is a *schemas.Error.
 func decodeState(path string, body []byte) (State, error) {
-	var st State
-	if err := schemas.Decode("optimizer/state", path, body, &st); err != nil {
-		return State{}, err
+	st, err := jsonState.Decode(path, body)
+	if err == nil {
+		st.trig, err = decodeTrigger(path, st.Trigger)
 	}
-	var err error
-	if st.trig, err = decodeTrigger(path, st.Trigger); err != nil {
-		return State{}, err
-	}
-	st.Extra, err = schemas.Rest(body, &st)
 	return st, err
 }
 

@@ -97,11 +97,11 @@ func (st State) ticketMD(t Ticket, directive string, s settings) string {
 	b.WriteString("---\n")
 	for _, f := range []struct{ key, value string }{
 		{"id", t.TicketID}, {"task_context_id", t.TicketID}, {"task_id", t.TicketID},
-		{"title", yamlText(oneLine(directive, shownTitle))},
+		{"title", yamlText(templates.Line(directive, shownTitle))},
 		{"status", "todo"}, {"priority", st.priority(directive)},
 		{"owner", yamlText(s.TicketOwner)}, {"owner_agent", yamlText(s.TicketOwner)},
 		{"dispatch_mode", "run"}, {"role", "executor"},
-		{"objective", yamlText(sentence(directive))},
+		{"objective", yamlText(run.OneLine(directive))},
 		{"workflow_name", yamlText(st.WorkflowName)}, {"run_id", st.RunID},
 		{"due_by", due}, {"created", today}, {"updated", today},
 		{"dependencies", "[]"}, {"tags", `["` + domain + `"]`},
@@ -109,7 +109,7 @@ func (st State) ticketMD(t Ticket, directive string, s settings) string {
 	} {
 		b.WriteString(f.key + ": " + f.value + "\n")
 	}
-	fmt.Fprintf(&b, "---\n\n# %s\n\n- %s\n- %s\n", t.TicketID, templates.Inline(sentence(directive)),
+	fmt.Fprintf(&b, "---\n\n# %s\n\n- %s\n- %s\n", t.TicketID, templates.Inline(run.OneLine(directive)),
 		phrase(st.Lang, "ticket.from", "run", st.RunID, "report", templates.Code(st.Report.Path)))
 	return b.String()
 }
@@ -129,7 +129,7 @@ func (st State) priority(directive string) string {
 func yamlText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
-	for _, r := range strings.Join(strings.Fields(templates.Clean(s)), " ") {
+	for _, r := range templates.OneLine(s) {
 		switch {
 		case r == '"' || r == '\\':
 			b.WriteString(`\` + string(r))
@@ -176,7 +176,7 @@ func ticketOutputs(r *cycle, w *run.Outputs) {
 			w.Plan.Writes = append(w.Plan.Writes, engine.Document{Path: path.Join(needs[0], t.File), Kind: layout.OptimizerKindTickets, Body: t.Body})
 		}
 	}
-	w.Put("tickets.json", encoded(list))
+	w.Put("tickets.json", run.Encoded(list))
 }
 
 // numbered is how upstream finds the number of a ticket.

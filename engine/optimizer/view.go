@@ -3,7 +3,6 @@ package optimizer
 import (
 	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"placet/engine"
@@ -30,17 +29,14 @@ type cycle struct {
 }
 
 // family is the optimizer as the kernel has it.
-var family = run.Family[State, *cycle]{
-	Name:  "optimizer",
-	File:  func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
-	Stamp: seconds,
-	Cause: func(rel string) string { return "optimizer/" + rel },
-	Anew:  "optimizer.anew",
-	Format: run.Format[State]{
-		Decode: decodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: unfit,
-	},
-	Read: readCycle, Rules: rules, Final: final, New: unbegun,
+var family = kernel{
+	Name:   "optimizer",
+	File:   func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
+	Stamp:  run.Seconds,
+	Cause:  func(rel string) string { return "optimizer/" + rel },
+	Anew:   "optimizer.anew",
+	Format: run.Format[State]{Decode: decodeState, Encode: jsonState.Encode, Head: (*State).head, Unfit: unfit},
+	Read:   readCycle, Rules: rules, Final: final, Summary: summary, New: unbegun,
 	Questions: map[string]run.Question[*cycle]{
 		typeHITL: {
 			Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint",
@@ -62,7 +58,7 @@ func readCycle(k *run.Run[State]) *cycle {
 		return r
 	}
 	readTrigger(r)
-	r.cfg = r.config().settle(r.workflow())
+	r.cfg = run.Config(r.run.Snap, DefaultConfig).settle(r.workflow())
 	if r.run.Begun {
 		if !final(r.run.State.Status) {
 			readStop(r)
@@ -71,13 +67,6 @@ func readCycle(k *run.Run[State]) *cycle {
 		r.audit = readAudit(r)
 	}
 	return r
-}
-
-func (r *cycle) config() Config {
-	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
-		return c
-	}
-	return DefaultConfig()
 }
 
 // runID is the run's own id, without its root.
@@ -92,12 +81,12 @@ func (r *cycle) workflow() string {
 }
 
 // later is a moment so much later than now.
-func (r *cycle) later(d time.Duration) text { return seconds(r.run.Snap.Now.Add(d)) }
+func (r *cycle) later(d time.Duration) text { return run.Seconds(r.run.Snap.Now.Add(d)) }
 
 // unfit is why a state that can be read is none of the run's, "" if it is.
 func unfit(r *run.Run[State], st State) error {
 	if id := layout.OptimizerRunID(r.Snap.Dir); st.RunID != id {
-		return templates.Errorf("optimizer.problem.runid", "have", strconv.Quote(templates.Cut(st.RunID, shownField)), "folder", strconv.Quote(id))
+		return templates.Errorf("optimizer.problem.runid", "have", run.QuoteID(st.RunID), "folder", strconv.Quote(id))
 	}
 	return run.CheckIDs(st.Requests)
 }
@@ -192,26 +181,21 @@ func noteLateStop(r *cycle) {
 
 // head are the members of a state that the kernel reads and writes.
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang}
+	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang, Extra: &st.Extra}
 }
 
-// Machine is the family of the workflow optimizer's cycles. The zero value is
-// ready for use.
-type Machine struct{}
+// Machine is the family of the workflow optimizer's cycles.
+type Machine struct{ *kernel }
+
+type kernel = run.Family[State, *cycle]
 
 // New returns the machine.
-func New() Machine { return Machine{} }
+func New() Machine { return Machine{&family} }
 
 var (
 	_ engine.Classed     = Machine{}
 	_ engine.PeerMachine = Machine{}
 )
-
-// Family implements [engine.Machine].
-func (Machine) Family() string { return family.Name }
-
-// Edges implements [engine.Machine].
-func (Machine) Edges() []engine.Edge { return family.Edges() }
 
 // Step implements [engine.Machine].
 func (Machine) Step(s engine.Snapshot) (engine.Plan, error) {
@@ -235,9 +219,9 @@ func (Machine) Account(s engine.Snapshot) engine.RunView {
 	return family.Account(s)
 }
 
-// Summarize implements [engine.Machine]. A cycle whose request nobody answered in time
+// summary is [run.Family.Summary]. A cycle whose request nobody answered in time
 // still hears a late answer.
-func (Machine) Summarize(body []byte) engine.Summary {
+func summary(body []byte) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`
 		Goal     *Goal         `json:"goal"`
@@ -359,21 +343,12 @@ func accountArchived(s engine.Snapshot) engine.RunView {
 // How much of a text is shown, in bytes. The document it comes from has all
 // of it.
 const (
-	shownField    = 80
-	shownName     = 200
-	shownSentence = 2000
+	shownField = 80
+	shownName  = 200
 )
 
 // phrase returns a word or sentence with its {names} filled in, which are
 // given as pairs of name and value. A value is never searched for names.
 func phrase(lang, key string, pairs ...any) string {
 	return templates.Phrase(lang, "optimizer."+key, pairs...)
-}
-
-// visible reports whether anything of a text can be seen.
-func visible(s string) bool { return !templates.Blank(s) }
-
-// oneLine is a text on one line in which all can be seen, cut to a limit in bytes.
-func oneLine(s string, limit int) string {
-	return templates.Cut(strings.Join(strings.Fields(templates.Clean(s)), " "), limit)
 }

@@ -135,9 +135,9 @@ func BenchmarkStateOfManyPorts(b *testing.B) {
 		b.Fatal(err)
 	}
 	for name, do := range map[string]func() error{
-		"written":    func() error { _, err := st.encode(); return err },
+		"written":    func() error { _, err := format.Encode(st); return err },
 		"checked":    func() error { _, err := ReadState("state.json", body); return err },
-		"read":       func() error { _, err := readOwnState(body); return err },
+		"read":       func() error { _, err := format.DecodeOwn(body); return err },
 		"summarized": func() error { New().Summarize(body); return nil },
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -120,7 +120,7 @@ func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string
 		ID: p.id + "/" + name, ChannelID: p.id, CreatedAt: at, FromSession: p.r.State.session(memberPath(p.id, from)),
 		ToSession: p.r.State.session(memberPath(p.id, m.to)), Type: typ, Payload: schemas.Raw(strings.TrimSpace(string(d.Body))),
 	}
-	m.digest = engine.Sum(run.Must(schemas.Encode(m.Message)))
+	m.digest = engine.Sum(run.Encoded(m.Message))
 	return append(list, m)
 }
 
@@ -218,20 +218,20 @@ func channelFiles(p *port, w *run.Outputs) {
 	r, all := p.r, channelMessages(p, w.Fresh)
 	for _, m := range all {
 		if m.own {
-			w.Once(layout.PalMessageFile(p.id, m.name), m.isNew, func() []byte { return run.Must(schemas.Encode(m.Message)) })
+			w.Once(layout.PalMessageFile(p.id, m.name), m.isNew, func() []byte { return run.Encoded(m.Message) })
 		}
 		// A power cut may keep the receipt and lose the copy.
 		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return messageText(p, m) })
 		w.Once(layout.PalReceiptFile(p.id, m.name, "delivered"), m.isNew, func() []byte {
-			return run.Must(schemas.Encode(schemas.Object{
-				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", seconds(r.Snap.Now)),
-			}))
+			return run.Encoded(schemas.Object{
+				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", run.Seconds(r.Snap.Now)),
+			})
 		})
 		if by := processedBy(p, m, all); by != "" {
 			w.Once(layout.PalReceiptFile(p.id, m.name, "processed"), false, func() []byte {
-				return run.Must(schemas.Encode(schemas.Object{
-					member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("processed_at", seconds(r.Snap.Now)), member("by", by),
-				}))
+				return run.Encoded(schemas.Object{
+					member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("processed_at", run.Seconds(r.Snap.Now)), member("by", by),
+				})
 			})
 		}
 	}

@@ -107,9 +107,9 @@ func commands(p *port, w *run.Outputs, isTold bool) {
 			p.r.conf().Still || len(p.untrusted()) > 0 || p.isAtWork(role):
 			continue
 		default:
-			w.Put(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), run.Must(schemas.Encode(Attempt{
-				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: seconds(p.r.Snap.Now),
-			})))
+			w.Put(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), run.Encoded(Attempt{
+				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: run.Seconds(p.r.Snap.Now),
+			}))
 		}
 		if p.r.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent() {
 			w.Plan.Actions = append(w.Plan.Actions, actionOf(p, role, argv, isRecorded))

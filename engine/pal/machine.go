@@ -37,8 +37,8 @@ func New() Machine { return Machine{&family} }
 var family = kernel{
 	Name:   "pal",
 	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
-	Format: run.Format[State]{Decode: ReadState, DecodeOwn: readOwnState, Encode: State.encode, Head: (*State).head, Unfit: unfitState},
-	Stamp:  seconds, Cause: func(rel string) string { return rel },
+	Format: format,
+	Stamp:  run.Seconds, Cause: func(rel string) string { return rel },
 	Anew:  "pal.anew",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
@@ -168,12 +168,7 @@ func nodesOf(st *State) (list []graph.Node) {
 }
 
 // conf are the settings.
-func (r *view) conf() Config {
-	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
-		return c
-	}
-	return DefaultConfig()
-}
+func (r *view) conf() Config { return run.Config(r.Snap, DefaultConfig) }
 
 // running are the ports that hold a slot.
 func (r *view) running() []*port { return r.slot }

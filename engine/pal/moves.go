@@ -131,7 +131,7 @@ func resumes(r *view, _ run.On) *turn {
 		length := s.Now.Time().Sub(s.State.PausedAt.Time())
 		for _, p := range s.State.Ports {
 			if p.Status == Running && p.Deadline != "" && length > 0 {
-				p.Deadline = seconds(p.Deadline.Time().Add(length))
+				p.Deadline = run.Seconds(p.Deadline.Time().Add(length))
 			}
 		}
 		s.State.PausedAt = ""

@@ -60,7 +60,7 @@ func planFile(r *view) []byte {
 	}
 	plan := CheckPorts(r.Lang, designs(r))
 	plan.OrchestrationDigest = r.State.Digest
-	return run.Must(schemas.Encode(plan))
+	return run.Encoded(plan)
 }
 
 // designs are the ports as they were taken in.
@@ -84,7 +84,7 @@ func isPlan(r *view, d engine.Document) bool {
 			ports = append(ports, PortDesign{ID: one.ID, Order: one.Order, DependsOn: one.DependsOn, SpecPath: one.spec()})
 		}
 		anew := CheckPorts(r.Lang, ports)
-		if anew.OrchestrationDigest = p.OrchestrationDigest; !bytes.Equal(run.Must(schemas.Encode(anew)), body) {
+		if anew.OrchestrationDigest = p.OrchestrationDigest; !bytes.Equal(run.Encoded(anew), body) {
 			err = errChanged
 		}
 		return p, err
@@ -114,11 +114,11 @@ func escalationFile(r *view, id string) []byte {
 			o = append(o, m)
 		}
 	}
-	return run.Must(schemas.Encode(append(o, schemas.Object{
+	return run.Encoded(append(o, schemas.Object{
 		member("severity", e.Severity), member("title", e.Title), member("description", e.Description), member("context", e.Context), member("suggested_actions", e.Actions),
 		member("auto_resolve", e.AutoResolve), member("status", e.Status), member("request_id", request), member("created_at", e.OpenedAt),
 		member("resolved_by", e.ResolvedBy), member("resolved_at", e.ResolvedAt), member("resolution", e.Resolution), member("comment", e.Comment),
-	}...)))
+	}...))
 }
 
 // hasMoved reports whether the transition that made the state moved a port or its loop.

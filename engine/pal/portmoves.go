@@ -66,7 +66,7 @@ func startsPort(p *port, _ run.On) *turn {
 			one.FirstStartedAt = s.Now
 		}
 		if limit, err := time.ParseDuration(one.Limits.Timeout); err == nil && limit > 0 && !one.NoDeadline {
-			one.Deadline = seconds(s.Now.Time().Add(limit))
+			one.Deadline = run.Seconds(s.Now.Time().Add(limit))
 		}
 		if p.loop == nil || p.loop.Status != Running {
 			s.openLoop(p.id)

@@ -167,7 +167,7 @@ func (s sessionDocument) encode() []byte {
 	if s.Role != "" {
 		o = append(o, member("token_budget", s.Budget), member("substatus", s.Substatus))
 	}
-	return run.Must(schemas.Encode(append(o, member("status", s.Status), member("started_at", s.StartedAt), member("ended_at", s.EndedAt))))
+	return run.Encoded(append(o, member("status", s.Status), member("started_at", s.StartedAt), member("ended_at", s.EndedAt)))
 }
 
 // channelDocument is channel.json of a port's pair.
@@ -191,7 +191,7 @@ func (c channelDocument) isIn(d engine.Document) bool {
 	})
 }
 
-func (c channelDocument) encode() []byte { return run.Must(schemas.Encode(schemas.Struct(c))) }
+func (c channelDocument) encode() []byte { return run.Encoded(schemas.Struct(c)) }
 
 // substatus says what a worker of a port is at, "" for nothing.
 func substatus(st *State, port, role string) text {

@@ -368,7 +368,7 @@ func (r *designer) result(doc engine.Document) ([]byte, *Design) {
 			r.in.Bad(doc, e.Message)
 		}
 	}
-	body := run.Must(schemas.Encode(plan))
+	body := run.Encoded(plan)
 	if !plan.Valid {
 		return body, nil
 	}

@@ -113,7 +113,7 @@ func mark(r *view, port, what string) string {
 // messageText is inbox/message-<name>.md.
 func messageText(p *port, m message) []byte {
 	// The same whether it comes from the hand-in or from the message that holds it.
-	body := strings.TrimSpace(string(run.Must(schemas.Encode(m.Payload))))
+	body := strings.TrimSpace(string(run.Encoded(m.Payload)))
 	if said, ok := m.Payload.Text(); ok {
 		body = said
 	}

@@ -71,7 +71,7 @@ const mostMessages = 9999
 func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) (id, file string, body []byte, err error) {
 	name := fmt.Sprintf("%04d-%s-%s", n, w.role, typ)
 	m := &Message{
-		ID: w.p.id + "/" + name, ChannelID: w.p.id, CreatedAt: seconds(now), FromSession: w.Session(),
+		ID: w.p.id + "/" + name, ChannelID: w.p.id, CreatedAt: run.Seconds(now), FromSession: w.Session(),
 		ToSession: w.p.r.State.session(memberPath(w.p.id, otherRole(w.role))), Type: typ, Payload: payload,
 	}
 	if typ != "query" && typ != "ack" {

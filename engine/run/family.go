@@ -90,6 +90,9 @@ type Family[S, V any] struct {
 	// Successor is the request that is asked in place of one that is closed, "" for none.
 	// It is not known while the run may still ask it. nil: what receipts say.
 	Successor func(v V, request string) (id string, known bool)
+	// Summary is [engine.Machine]'s Summarize. nil: that of a state that keeps the requests as
+	// the kernel has them.
+	Summary func(body []byte) engine.Summary
 	// New is the status that people are told of a run that has not begun.
 	New engine.Status
 	// Absent reports whether a folder in which nothing has begun is no run, and says
@@ -118,9 +121,6 @@ type Shared[V any] struct {
 	Contradictions func(V) []engine.Finding
 }
 
-// Text is a string that a document writes as null while it is empty.
-type Text = schemas.OrNull
-
 // Format says how the state document of a family is read and written.
 type Format[S any] struct {
 	// Decode reads a state document. The error is a *schemas.Error.
@@ -143,6 +143,8 @@ type Head struct {
 	Requests *[]*Request
 	// Language is that of the run's texts for people, nil where the state does not say it.
 	Language *string
+	// Extra are the members of a later version, kept as they are; see [JSONState].
+	Extra *schemas.Object
 	// History are the transitions before the last, of a family whose state keeps them
 	// itself. nil: a journal beside the state keeps them.
 	History *[]Past

@@ -172,7 +172,7 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	call.Body = m.Encode()
 	attempt := schemas.Object{
 		{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: kind}, {Name: "attempt", Value: n}, {Name: "channel", Value: Text(m.Channel)},
-		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: seconds(b.Snap.Now)}, {Name: "deadline", Value: Deadline(b.Snap.Now, slackTimeout)},
+		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: Seconds(b.Snap.Now)}, {Name: "deadline", Value: Deadline(b.Snap.Now, slackTimeout)},
 	}
 	p.w.Put(s.AttemptFile(n), Must(schemas.Encode(attempt)))
 	key := "slack-" + engine.Sum([]byte(b.Actions() + p.f.ID + "/" + kind)).Hex()[:12] + "-" + strconv.Itoa(n)

@@ -2,7 +2,6 @@ package run
 
 import (
 	"placet/engine"
-	"placet/schemas"
 	"placet/templates"
 )
 
@@ -62,26 +61,4 @@ func (r *Input) withHelp(problem string, anew templates.Key) string {
 		return problem
 	}
 	return r.Say("run.help", "problem", problem, "help", r.Say(anew))
-}
-
-// Summarize is [engine.Machine]'s Summarize for a state document that keeps the requests
-// as the kernel has them.
-func Summarize(body []byte, isFinal func(engine.Status) bool) engine.Summary {
-	var st struct {
-		Status   engine.Status `json:"status"`
-		Requests []struct {
-			Status   string `json:"status"`
-			OpenedAt Text   `json:"opened_at"`
-		} `json:"requests"`
-	}
-	if schemas.Decode("", stateFile, body, &st) != nil {
-		return engine.Summary{}
-	}
-	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
-	for _, q := range st.Requests {
-		if q.Status == Open && !p.Final {
-			p.Ask(q.OpenedAt.Time())
-		}
-	}
-	return p
 }

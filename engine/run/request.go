@@ -138,14 +138,6 @@ func (r *Run[S]) raise(q *Request) {
 	}
 }
 
-// Must is a document made of texts, numbers and lists of them, which always can be.
-func Must(body []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return body
-}
-
 // Receipt is what became of a closed request. A state that does not keep what the person
 // was shown says it by the request as it was issued.
 func (r *Run[S]) Receipt(q *Request) gate.Receipt {

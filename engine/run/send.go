@@ -90,15 +90,13 @@ func latest(attempt engine.Document, longest time.Duration) Text {
 			return a.Deadline
 		}
 	}
-	return seconds(bound.Add(time.Second))
+	return Seconds(bound.Add(time.Second))
 }
 
 // Deadline is when an attempt that begins now counts as lost.
 func Deadline(now time.Time, timeout time.Duration) Text {
-	return seconds(now.Add(timeout + afterDeadline + time.Second))
+	return Seconds(now.Add(timeout + afterDeadline + time.Second))
 }
-
-func seconds(t time.Time) Text { return Text(t.UTC().Format("2006-01-02T15:04:05Z")) }
 
 // Why says why the last attempt did not do it, "" where it did.
 func (s Sending) Why() string {
@@ -115,7 +113,7 @@ func (s Sending) Why() string {
 // Again is when the next attempt may begin after one that was certainly not done.
 func (s Sending) Again() Text {
 	wait := max(retryPause, time.Duration(s.Last.RetryAfter)*time.Second)
-	return seconds(s.Last.FinishedAt.Time().Add(wait + time.Second - 1)) // never too early
+	return Seconds(s.Last.FinishedAt.Time().Add(wait + time.Second - 1)) // never too early
 }
 
 // IsExhausted reports whether an attempt that was certainly not done was the last.

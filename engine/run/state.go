@@ -3,7 +3,6 @@ package run
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -249,15 +248,12 @@ func (f *Family[S, V]) document(r *Run[S], rel string, body []byte) engine.Docum
 	return engine.Document{Path: r.Path(rel), Kind: file.Kind, Body: body}
 }
 
-// shownID is how much of an id of others a message repeats, in bytes.
-const shownID = 80
-
 // CheckIDs says which request of a state has an id that no folder can have, nil if none.
 // Ids become names of folders: such an id is another's doing.
 func CheckIDs(all []*Request) error {
 	for i, q := range all {
 		if !layout.IsRequestID(q.ID) {
-			return templates.Errorf("run.unfit.request", "i", i, "id", strconv.Quote(templates.Cut(q.ID, shownID)))
+			return templates.Errorf("run.unfit.request", "i", i, "id", QuoteID(q.ID))
 		}
 	}
 	return nil

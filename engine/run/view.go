@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -388,12 +387,4 @@ func (r *Run[S]) past() []Past {
 		return nil
 	}
 	return append(slices.Clip(*r.head.History), (*r.head.Last).past())
-}
-
-// shownSentence is how much of a text one line shows, in bytes.
-const shownSentence = 2000
-
-// OneLine is a text on one line in which all can be seen, cut where it is long.
-func OneLine(s string) string {
-	return templates.Cut(strings.Join(strings.Fields(templates.Clean(s)), " "), shownSentence)
 }

@@ -53,7 +53,7 @@ func Plain(err error) error {
 
 // OneLine returns s cleaned and in one line.
 func OneLine(s string) string {
-	return strings.Join(strings.Fields(templates.Clean(s)), " ")
+	return templates.OneLine(s)
 }
 
 // Lines returns s cleaned, its lines kept and none of them blank at the end.

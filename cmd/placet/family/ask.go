@@ -1,7 +1,6 @@
 package family
 
 import (
-	"placet/engine"
 	"placet/engine/ask"
 	"placet/layout"
 	"placet/templates"
@@ -9,7 +8,7 @@ import (
 
 var askFamily = Family{
 	Name: "ask", Noun: templates.NewMessage("family.noun.ask"),
-	Machine: func() engine.Machine { return ask.New() },
+	Machine: ask.New,
 	Enabled: func(s *Settings) bool { return s.Ask.Enabled },
 	Layout:  func(s *Settings) layout.Family { return layout.Ask{Folder: s.Ask.Root} },
 	Config:  func(s *Settings) (any, string) { return s.Ask, s.Ask.Language },

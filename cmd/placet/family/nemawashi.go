@@ -15,7 +15,7 @@ import (
 var nemawashiFamily = Family{
 	Name: "nemawashi", Noun: templates.NewMessage("family.noun.nemawashi"),
 	Alias:   func(id string) string { return "action-" + id },
-	Machine: func() engine.Machine { return nemawashi.New() },
+	Machine: nemawashi.New,
 	Enabled: func(s *Settings) bool { return s.Nemawashi.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.Nemawashi{} },
 	Config:  func(s *Settings) (any, string) { return s.Nemawashi, s.Nemawashi.Language },

@@ -131,7 +131,7 @@ func (b *Workspace) ActionState(f loop.Found) (st nemawashi.State, ok bool) {
 	if err != nil {
 		return st, false
 	}
-	return nemawashi.New().Judge(snap)
+	return nemawashi.Judge(snap)
 }
 
 // ChangedFile is a file of an action that is not as it was registered, "" where all are, or

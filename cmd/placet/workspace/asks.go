@@ -141,7 +141,7 @@ func (b *Workspace) judgeAsk(f loop.Found) ask.Judged {
 	if err != nil {
 		return ask.Judged{}
 	}
-	return ask.New().Judge(snap)
+	return ask.Judge(snap)
 }
 
 // Pass makes one pass over the asks that were found. In a git hook, while git rewrites the

@@ -89,7 +89,7 @@ func (a *Asks) ownAnswer(f loop.Found) (st ask.State, err error) {
 	if err != nil {
 		return st, err
 	}
-	j := ask.New().Judge(snap)
+	j := ask.Judge(snap)
 	switch {
 	case !j.Begun || j.Changed || !a.differs(j.State).IsNone() || j.State.Status != ask.Answered:
 		return st, templates.Errorf("workspace.use.other")

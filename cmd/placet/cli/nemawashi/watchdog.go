@@ -157,7 +157,7 @@ func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
 		id, _ := strconv.Atoi(f.Run.ID)
 		s := nemawashi.Seen{ID: id, Project: string(a.ProjectID), Source: engine.Digest(a.SourceDigest)}
 		if st, ok := b.ActionState(f); ok {
-			s.Final = nemawashi.Machine{}.Summarize(b.ReadDocument(f, "state.json").Body).Final
+			s.Final = nemawashi.New().Summarize(b.ReadDocument(f, "state.json").Body).Final
 			s.Project = string(st.ProjectID)
 		}
 		list = append(list, s)

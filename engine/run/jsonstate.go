@@ -1,0 +1,71 @@
+package run
+
+import (
+	"placet/engine"
+	"placet/schemas"
+)
+
+// JSONState is the format of a state document that is the JSON of S, by a schema. Members of a
+// later version, for which S has no field, stand in [Head.Extra]. unfit is [Format.Unfit].
+func JSONState[S any](schema string, head func(*S) Head, unfit func(*Run[S], S) error) Format[S] {
+	return Format[S]{
+		Head: head, Unfit: unfit,
+		Decode: func(path string, body []byte) (st S, err error) {
+			if err = schemas.Decode(schema, path, body, &st); err == nil {
+				*head(&st).Extra, err = schemas.Rest(body, &st)
+			}
+			return st, err
+		},
+		Encode: func(st S) ([]byte, error) {
+			return schemas.Encode(append(schemas.Struct(st), *head(&st).Extra...))
+		},
+	}
+}
+
+// DecodeOwn is [Format.DecodeOwn] for a state of [JSONState]: nothing is checked by a schema.
+func DecodeOwn[S any](head func(*S) Head) func(body []byte) (S, error) {
+	return func(body []byte) (st S, err error) {
+		if err = schemas.DecodeValue(body, &st); err == nil {
+			*head(&st).Extra, err = schemas.Rest(body, &st)
+		}
+		return st, err
+	}
+}
+
+// Summarize implements [engine.Machine].
+func (f *Family[S, V]) Summarize(body []byte) engine.Summary {
+	if f.Summary != nil {
+		return f.Summary(body)
+	}
+	return summarize(body, f.Final)
+}
+
+// summarize is [Family.Summary] for a state document that keeps the requests as the kernel
+// has them.
+func summarize(body []byte, isFinal func(engine.Status) bool) engine.Summary {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Requests []struct {
+			Status   string `json:"status"`
+			OpenedAt Text   `json:"opened_at"`
+		} `json:"requests"`
+	}
+	if schemas.Decode("", stateFile, body, &st) != nil {
+		return engine.Summary{}
+	}
+	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
+	for _, q := range st.Requests {
+		if q.Status == Open && !p.Final {
+			p.Ask(q.OpenedAt.Time())
+		}
+	}
+	return p
+}
+
+// Config are the settings of a family, the default where the snapshot has none.
+func Config[C any](s engine.Snapshot, byDefault func() C) C {
+	if c, ok := s.Facts.Config.Family.(C); ok {
+		return c
+	}
+	return byDefault()
+}
