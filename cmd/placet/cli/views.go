@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"embed"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/pflag"
+
+	"placet/cmd/placet/cli/verb"
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/templates"
+)
+
+// viewFiles hold how runs and requests are shown to people.
+//
+//go:embed views
+var viewFiles embed.FS
+
+// show prints data for people, by a view.
+var show = verb.NewViews(viewFiles, viewFuncs).Show
+
+// firstLines are the first lines of some texts: of commands, where what they do is said above.
+func firstLines(texts []string) (lines []string) {
+	for _, text := range texts {
+		line, _, _ := strings.Cut(text, "\n")
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// viewFuncs are what these views call besides what all views do.
+func viewFuncs(w *console.Env) template.FuncMap {
+	return template.FuncMap{
+		"word":  func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
+		"flags": func(f *pflag.FlagSet) string { return flagLines(w, f) }, "statusStyle": statusStyle,
+		"ref": workspace.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
+		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
+		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(workspace.HowToAnswer(w.Lang, a, false)) },
+		"details":       workspace.Details,
+		"listedSummary": func() int { return workspace.ListedSummary }, "listedItem": func() int { return workspace.ListedItem },
+		"facts": func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
+		"options": func(a engine.OpenRequest) string {
+			var list []engine.Fact
+			for _, o := range a.Options {
+				list = append(list, engine.Fact{Label: o.ID, Value: o.Says()})
+			}
+			for _, it := range a.Items {
+				list = append(list, engine.Fact{Label: it.ID, Value: it.Label})
+			}
+			return labelled(w, console.Strong, list)
+		},
+		"plan": func(nodes []engine.Node) string { return planTable(w, nodes, nil).Text(w) },
+		"lastEvents": func(log []engine.Entry) string {
+			return eventTable(log[max(0, len(log)-workspace.LastEvents):]).Text(w)
+		},
+	}
+}
+
+// labelled are lines with a label, in columns; a label may stand on several of them.
+func labelled(w *console.Env, style string, list []engine.Fact) string {
+	t := &console.Table{}
+	for _, f := range list {
+		t.Style([]string{style}, "  "+console.OneLine(f.Label), console.OneLine(f.Value))
+	}
+	return t.Text(w)
+}
