@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"placet/cmd/placet/cli/optimizer"
 	"placet/cmd/placet/cli/verb"
 
 	"placet/cmd/placet/console"
@@ -37,7 +38,7 @@ func showFindings(b *workspace.Workspace, views []workspace.View, all bool) erro
 	for _, v := range views {
 		lines = append(append(lines, workspace.FindingLines(v)...), workspace.Strays(v)...)
 	}
-	lines = append(lines, cycleFindings(b, views)...)
+	lines = append(lines, optimizer.CycleFindings(b, views)...)
 	for _, m := range b.Misplaced() {
 		inside := slices.ContainsFunc(views, func(v workspace.View) bool { return layout.Under(m.Path, v.Found.Run.Dir) })
 		if all || inside {

@@ -16,7 +16,6 @@ import (
 	"placet/engine"
 	"placet/engine/facade/notify"
 	"placet/engine/gate"
-	"placet/engine/optimizer"
 	"placet/templates"
 )
 
@@ -71,12 +70,6 @@ func TestWhatViewsShowIsTranslated(t *testing.T) {
 		},
 		"untrusted": func(w *console.Env) { show(w, "untrusted", shownTrust{wait, []namedFile{{"α", "β", true}}}) },
 		"agreed":    func(w *console.Env) { show(w, "agreed", shownTrust{wait, []namedFile{{"α", "β", false}}}) },
-		"next": func(w *console.Env) {
-			goals := []openLine{{Run: "α", Workflow: "β", ApprovedBy: "γ", Issues: []string{"δ"}, Taken: "ε"}, {HeldBy: "ζ"}, {Waits: waitsFor(w, optimizer.OpenGoal{}, true)}}
-			show(w, "next", map[string]any{"goals": goals, "runs": []strayLine{{Run: "η"}, {Run: "θ", Fits: []string{"ι", "κ"}}}})
-			show(w, "next", map[string]any{"goals": nil, "runs": nil})
-		},
-		"level": func(w *console.Env) { _ = showDecision(w, optimizer.Decision{Rationale: []string{"α"}}) },
 		"once": func(w *console.Env) {
 			b := &workspace.Workspace{Env: w}
 			printOnce(b, onceData{Waiting: 1, Notes: []string{"α"}, Unsettled: []string{"β"}, Stuck: []string{"γ"}, Untrusted: []config.UntrustedLine{{Name: "δ"}}}, noon)

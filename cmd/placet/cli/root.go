@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/optimizer"
 	"placet/cmd/placet/cli/setup"
 
 	"placet/cmd/placet/cli/demo"
@@ -149,7 +150,7 @@ func verbs() []verb.Verb {
 func ownVerbs(family string) []verb.Verb {
 	switch family {
 	case "optimizer":
-		return []verb.Verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
+		return optimizer.Verbs()
 	case "nemawashi":
 		return nemawashi.Verbs()
 	case "pal":

@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
 	"placet/engine/optimizer"
-	"placet/layout"
 )
 
 // signalTable is the table of the format page as it stands there: a row for each
@@ -63,20 +61,5 @@ func TestDecideIsTheTable(t *testing.T) {
 	}
 	if cases != 36 {
 		t.Errorf("%d cases, want 36", cases)
-	}
-}
-
-func TestSlugsOfNewRuns(t *testing.T) {
-	for given, want := range map[string]string{
-		"SOP Masking": "sop-masking", "a--b__c": "a-b-c", "  x!": "x", "": "default-run", "라벨": "default-run", "---": "default-run",
-		"é1": "1", strings.Repeat("ab", 30): strings.Repeat("ab", 20), strings.Repeat("a", 39) + " b": strings.Repeat("a", 39) + "-",
-	} {
-		got := workspace.Slug(given, longestSlug, defaultSlug)
-		if got != want {
-			t.Errorf("%q becomes %q, want %q", given, got, want)
-		}
-		if id := layout.OptimizerName(time.Unix(0, 0), "msowd", got); !layout.IsOptimizerRunID(id) {
-			t.Errorf("%q makes %q, which is no run id", given, id)
-		}
 	}
 }

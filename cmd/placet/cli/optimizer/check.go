@@ -1,4 +1,4 @@
-package cli
+package optimizer
 
 import (
 	"errors"
@@ -24,8 +24,8 @@ import (
 // What check finds of optimisation cycles outside their own documents: scripts
 // that are named and do not exist, and rows that the audit database ought to have.
 
-// cycleFindings are those of some runs.
-func cycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.FindingLine {
+// CycleFindings are those of some runs.
+func CycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.FindingLine {
 	var lines []workspace.FindingLine
 	rows := map[string][]auditRow{} // by their database
 	for _, v := range views {

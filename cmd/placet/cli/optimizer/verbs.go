@@ -1,6 +1,7 @@
-package cli
+package optimizer
 
 import (
+	"embed"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,18 @@ import (
 	"placet/layout"
 	"placet/templates"
 )
+
+// viewFiles hold how goals are shown to people.
+//
+//go:embed views
+var viewFiles embed.FS
+
+var views = verb.NewViews(viewFiles, nil)
+
+// Verbs are the verbs of the family, in the order of the help.
+func Verbs() []verb.Verb {
+	return []verb.Verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
+}
 
 // Words of the three signals, as flags take them.
 var (
@@ -126,7 +139,7 @@ func showNext(b *workspace.Workspace) error {
 		})
 	}
 	data := map[string]any{"goals": goals, "runs": strayRuns(all, open, bySlug)}
-	return b.Env.Answer(data, func() { show(b.Env, "next", data) })
+	return b.Env.Answer(data, func() { views.Show(b.Env, "next", data) })
 }
 
 // strayRuns are the completed runs that take up no goal while some are open.
