@@ -35,8 +35,8 @@ const (
 
 type (
 	rule   = run.Rule[State, *session]
-	move   = run.Move[State]
-	change = run.Change[State]
+	move   = run.Move[State, *session]
+	change = run.Change[State, *session]
 	status = []engine.Status
 )
 

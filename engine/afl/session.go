@@ -21,7 +21,7 @@ const currentDelegation = ".afl/state/current-delegation.json"
 
 // session is a run of the family, with what it reads besides its state.
 type session struct {
-	*run.Run[State]
+	*run.Run[State, *session]
 	cfg    settings
 	cfgBad bool
 
@@ -46,7 +46,7 @@ var family = kernel{
 	Anew:  "afl.anew",
 	Format: run.Format[State]{
 		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
-		Unfit: func(r *run.Run[State], st State) error { return st.unfit(r.Snap.Key.ID) },
+		Unfit: func(r *run.Input, st State) error { return st.unfit(r.Snap.Key.ID) },
 	},
 	Parts: []run.Parts[State, *session]{{
 		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
@@ -84,7 +84,7 @@ func stampAll(c *change) {
 
 // readSession reads what every status asks for. It judges nothing but whether documents
 // are usable.
-func readSession(k *run.Run[State]) *session {
+func readSession(k *run.Run[State, *session]) *session {
 	r := &session{Run: k, checkpoints: map[string]*checkpoint{}}
 	r.cfg, _ = configOf(r).settle(nil) // a final session reads upstream's files no more
 	if !r.Usable() || r.isVacant() {

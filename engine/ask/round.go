@@ -10,6 +10,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/templates"
 )
@@ -170,7 +171,7 @@ func (r *view) changes(before State, shown map[string]string) (parts []string) {
 		}
 		then, known := shown[f.Path]
 		lines, more := []string(nil), 0
-		if known && r.run.MayShow(f.Path) {
+		if known && run.MayShow(&r.run.Input, f.Path) {
 			lines, more = gate.Difference(then, string(d.Body))
 		}
 		if lines == nil {

@@ -108,7 +108,7 @@ var format = run.JSONState("ask/state", (*State).head, unfit)
 func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
 
 // unfit says why a readable state does not belong to the ask, "" if it does.
-func unfit(r *run.Run[State], st State) error {
+func unfit(r *run.Input, st State) error {
 	switch {
 	case st.AskID != r.Snap.Key.ID:
 		return templates.Errorf("ask.unfit.id", "id", run.QuoteID(st.AskID), "folder", strconv.Quote(r.Snap.Key.ID))

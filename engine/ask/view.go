@@ -36,7 +36,7 @@ func (c Config) Check() error {
 
 // view is an ask, with what it reads besides its state.
 type view struct {
-	run *run.Run[State]
+	run *run.Run[State, *view]
 	doc engine.Document
 	// ask is what ask.json says before it is registered. isWellFormed is true where the
 	// file alone is valid, canBeAsked where nothing around it is in the way either.
@@ -63,7 +63,7 @@ var family = run.Family[State, *view]{
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
 }
 
-func read(k *run.Run[State]) *view {
+func read(k *run.Run[State, *view]) *view {
 	r := &view{run: k}
 	if r.run.Usable() {
 		r.readAsk()

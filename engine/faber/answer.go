@@ -173,11 +173,11 @@ func (o *request) fromFiles() *answer {
 		o.view.Held = true
 		return nil
 	}
-	if o.view.run.AreVoid(o.folder) {
+	if run.AreVoid(o.view.Input, o.folder) {
 		o.view.Held = true
 		return nil
 	}
-	d := o.view.run.JudgeAnswers(o.evaluation())
+	d := run.JudgeAnswers(o.view.Input, o.evaluation())
 	if d == nil {
 		return nil
 	}

@@ -129,7 +129,7 @@ func (o *request) rewritten() *gate.Rewritten {
 	if o.digest != o.issued {
 		since = o.view.Snap.Doc(o.folder.Dir + "/" + o.form).Changed
 	}
-	return o.view.run.Rewritten(o.req, since)
+	return run.Rewritten(o.view.Snap, o.req, since)
 }
 
 // voids is void.json where answers to what was asked about stand beside another artifact:

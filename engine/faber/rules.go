@@ -55,8 +55,8 @@ func status(word string) (engine.Status, bool) {
 
 type (
 	rule   = run.Rule[State, *view]
-	move   = run.Move[State]
-	change = run.Change[State]
+	move   = run.Move[State, *view]
+	change = run.Change[State, *view]
 	from   = []engine.Status
 	to     = []engine.Status
 )

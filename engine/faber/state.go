@@ -88,7 +88,7 @@ func (st *State) readLeast(body []byte) {
 	}
 }
 
-func isFit(*run.Run[State], State) error { return nil }
+func isFit(*run.Input, State) error { return nil }
 
 // head implements [run.Format].
 func (st *State) head() run.Head {

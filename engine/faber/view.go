@@ -96,7 +96,7 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 type view struct {
 	*run.Input
 	// run is the run as the kernel reads it, state and doc are its state document.
-	run   *run.Run[State]
+	run   *run.Run[State, *view]
 	state *State
 	doc   engine.Document
 	cfg   Config
@@ -109,7 +109,7 @@ type view struct {
 
 // read reads what stands beside the state. It judges nothing but whether documents are
 // usable.
-func read(k *run.Run[State]) *view {
+func read(k *run.Run[State, *view]) *view {
 	r := &view{Input: &k.Input, run: k, state: &k.State, doc: k.Doc, cfg: config(k.Snap)}
 	if k.Problem != "" && !k.Torn {
 		// The run can still be given up, and its requests told of.

@@ -85,31 +85,36 @@ func (r Request) Encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(r).NullWhereEmpty("deadline", "default"), r.Extra...))
 }
 
-// AsIssued returns the request without the texts of its files, or also without the effects
-// of its options, where that is what was issued, by its digest: earlier versions of placet
-// showed none.
-func (r Request) AsIssued(issued engine.Digest) Request {
-	if issued == "" || r.hasSum(issued) {
-		return r
+// AsIssued returns the request with its request.json; without the texts of its files, or also
+// without the effects of its options, where that is what was issued, by its digest: earlier
+// versions of placet showed none.
+func (r Request) AsIssued(issued engine.Digest) (Request, []byte) {
+	body := r.mustEncode()
+	if issued == "" || engine.Sum(body) == issued {
+		return r, body
 	}
 	plain := r
 	plain.Carry(func(Artifact) (string, bool) { return "", false })
-	if plain.hasSum(issued) {
-		return plain
+	if b := plain.mustEncode(); engine.Sum(b) == issued {
+		return plain, b
 	}
 	plain.Options = slices.Clone(r.Options)
 	for i := range plain.Options {
 		plain.Options[i].Effect = ""
 	}
-	if plain.hasSum(issued) {
-		return plain
+	if b := plain.mustEncode(); engine.Sum(b) == issued {
+		return plain, b
 	}
-	return r
+	return r, body
 }
 
-func (r Request) hasSum(sum engine.Digest) bool {
+// mustEncode encodes a request that placet made: texts, numbers and lists of them.
+func (r Request) mustEncode() []byte {
 	body, err := r.Encode()
-	return err == nil && engine.Sum(body) == sum
+	if err != nil {
+		panic(err)
+	}
+	return body
 }
 
 // MarshalJSON writes the artifact, with null for the digest of a missing file.

@@ -95,7 +95,7 @@ func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 		g.status, g.problem = partFailed, simulated
 		return g
 	}
-	g.Sending = r.run.Sending(g.Dir, outcomeSchema, longestTimeout)
+	g.Sending = run.Sends(&r.run.Input, g.Dir, outcomeSchema, longestTimeout)
 	switch {
 	case at.Status == partOpen && g.Attempts == 0 && isOtherProvider(r, p):
 		g.status, g.problem = partFailed, templates.NewMessage("nemawashi.failed.provider")

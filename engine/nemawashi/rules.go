@@ -37,8 +37,8 @@ const (
 
 type (
 	rule   = run.Rule[State, *view]
-	move   = run.Move[State]
-	change = run.Change[State]
+	move   = run.Move[State, *view]
+	change = run.Change[State, *view]
 	from   = []engine.Status
 	to     = []engine.Status
 )

@@ -195,7 +195,7 @@ func ReadState(path string, body []byte) (State, error) { return format.Decode(p
 func ThreadID(id int) string { return fmt.Sprintf("action-%d", id) }
 
 // unfit says why a readable state does not belong to the action, "" if it does.
-func unfit(r *run.Run[State], st State) error {
+func unfit(r *run.Input, st State) error {
 	switch {
 	case strconv.Itoa(st.ActionID) != r.Snap.Key.ID:
 		return templates.Errorf("nemawashi.unfit.id", "id", st.ActionID, "folder", strconv.Quote(r.Snap.Key.ID))

@@ -15,7 +15,7 @@ import (
 
 // view is an action, with what it reads besides its state.
 type view struct {
-	run       *run.Run[State]
+	run       *run.Run[State, *view]
 	actionDoc engine.Document
 	// action is what action.json says: before the action is registered where it can be,
 	// afterwards where it is as it was.
@@ -60,7 +60,7 @@ func always(c *change) {
 	}
 }
 
-func read(k *run.Run[State]) *view {
+func read(k *run.Run[State, *view]) *view {
 	r := &view{run: k}
 	r.run.NotePath = commandNote
 	if r.run.Usable() {

@@ -85,7 +85,7 @@ func TestADatabaseThatIsNotThereYetIsNoBrokenOne(t *testing.T) {
 		{engine.Ended{Result: "done", Output: []byte(`{"audit_logs": 1}`)}, false, 1},
 		{engine.Ended{Result: "failed", Reason: "locked"}, false, 1},
 	} {
-		r := &cycle{run: &run.Run[State]{}}
+		r := &cycle{run: &run.Run[State, *cycle]{}}
 		f := Findings{}
 		gatherRows(r, &f, c.ended, shared{})
 		if f.Audit.Available != c.available || len(f.Warnings) != c.warnings {

@@ -45,8 +45,8 @@ const (
 
 type (
 	rule   = run.Rule[State, *cycle]
-	move   = run.Move[State]
-	change = run.Change[State]
+	move   = run.Move[State, *cycle]
+	change = run.Change[State, *cycle]
 	to     = []engine.Status
 )
 

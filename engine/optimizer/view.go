@@ -14,7 +14,7 @@ import (
 
 // cycle is a run of the family, with what it reads besides its state.
 type cycle struct {
-	run *run.Run[State]
+	run *run.Run[State, *cycle]
 	cfg settings
 
 	trigger   engine.Document
@@ -52,7 +52,7 @@ var family = kernel{
 
 // readCycle reads what every status asks for. It judges nothing but whether documents are
 // usable.
-func readCycle(k *run.Run[State]) *cycle {
+func readCycle(k *run.Run[State, *cycle]) *cycle {
 	r := &cycle{run: k}
 	if !r.run.Usable() {
 		return r
@@ -84,7 +84,7 @@ func (r *cycle) workflow() string {
 func (r *cycle) later(d time.Duration) text { return run.Seconds(r.run.Snap.Now.Add(d)) }
 
 // unfit is why a state that can be read is none of the run's, "" if it is.
-func unfit(r *run.Run[State], st State) error {
+func unfit(r *run.Input, st State) error {
 	if id := layout.OptimizerRunID(r.Snap.Dir); st.RunID != id {
 		return templates.Errorf("optimizer.problem.runid", "have", run.QuoteID(st.RunID), "folder", strconv.Quote(id))
 	}

@@ -12,7 +12,7 @@ import (
 
 // view is an orchestration, with what it reads besides its state.
 type view struct {
-	*run.Run[State]
+	*run.Run[State, *view]
 	sources sources
 	control Control
 	// isControlPending is true while it cannot be told what a person wishes.
@@ -124,7 +124,7 @@ const (
 	orchestrationFile = "orchestration.json"
 )
 
-func read(k *run.Run[State]) *view {
+func read(k *run.Run[State, *view]) *view {
 	r := &view{Run: k, ports: map[string]*port{}}
 	if r.Begun || r.Usable() {
 		indexPorts(r) // also of a state that nobody accounts for: people are shown it

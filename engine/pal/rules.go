@@ -9,8 +9,8 @@ import (
 
 type (
 	rule   = run.Rule[State, *view]
-	move   = run.Move[State]
-	change = run.Change[State]
+	move   = run.Move[State, *view]
+	change = run.Change[State, *view]
 	status = []engine.Status
 )
 

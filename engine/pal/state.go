@@ -228,7 +228,7 @@ func (st *State) head() run.Head {
 }
 
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.
-func unfitState(r *run.Run[State], st State) error {
+func unfitState(r *run.Input, st State) error {
 	if st.ID != r.Snap.Key.ID {
 		return templates.Errorf("pal.state.id", "is", inQuotes(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
 	}

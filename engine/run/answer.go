@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"placet/engine"
 	"placet/engine/gate"
 	"placet/layout"
 	"placet/schemas"
@@ -66,56 +65,51 @@ func (a *Answer) Why() string {
 }
 
 // Answer is the answer to an open request that counts, nil for none.
-func (r *Run[S]) Answer(q *Request) *Answer {
-	a, known := r.answers[q.ID]
-	if !known {
-		a = r.findAnswer(q)
-		r.answers[q.ID] = a
-	}
-	return a
-}
+func (r *Run[S, V]) Answer(q *Request) *Answer { return r.issue(q).answer() }
 
-func (r *Run[S]) findAnswer(q *Request) *Answer {
-	f := r.Folder(q.ID)
-	if problem, ok := r.asker.stands(q); !ok {
+func (i *issue[S, V]) findAnswer() *Answer {
+	r, f := i.r, i.dir
+	if problem, ok := i.stands(); !ok {
 		if problem != "" {
 			r.Notes.Add(f.Dir+"/problem.md", problem)
-			if !r.asker.lapses(q) {
-				r.hold(q, f)
+			if !i.question.Lapses {
+				i.hold()
 			}
 		}
 		return nil
 	}
-	if a := r.ahead(q); a != nil && !a.Expired() {
+	if a := i.ahead(); a != nil && !a.Expired() {
 		return a
 	}
-	if problem := r.unissued(q, f); problem != "" {
+	if problem := i.unissued(); problem != "" {
 		r.Bad(f.Doc, problem)
-		r.hold(q, f)
+		i.hold()
 		return nil
 	}
-	if r.AreVoid(f) {
-		r.hold(q, f)
+	if AreVoid(&r.Input, f) {
+		i.hold()
 		return nil
 	}
-	d := r.JudgeAnswers(r.evaluation(q))
+	d := JudgeAnswers(&r.Input, i.evaluation())
 	if d == nil {
 		return nil
 	}
 	a := &Answer{
-		Decision: *d, Request: q, path: r.cause(r.Snap.Rel(d.Path)),
-		Late: q.Deadline != "" && !r.Snap.Now.Before(q.Deadline.Time()),
+		Decision: *d, Request: i.Request, path: r.f.Cause(r.Snap.Rel(d.Path)),
+		Late: i.Deadline != "" && !r.Snap.Now.Before(i.Deadline.Time()),
 	}
-	if problem := r.asker.check(a); problem != "" {
-		r.Notes.Add(f.Dir+"/problem.md", problem)
-		return nil
+	if i.question.Check != nil {
+		if problem := i.question.Check(r.v, a); problem != "" {
+			r.Notes.Add(f.Dir+"/problem.md", problem)
+			return nil
+		}
 	}
 	return a
 }
 
 // JudgeAnswers returns the answer that counts among the files of a request, nil for none,
 // and notes what is wrong with them.
-func (r *Run[S]) JudgeAnswers(a gate.Evaluation) *gate.Decision {
+func JudgeAnswers(r *Input, a gate.Evaluation) *gate.Decision {
 	v := gate.Judge(a)
 	if v.Wait {
 		r.Hold(v.Pending...)
@@ -128,11 +122,13 @@ func (r *Run[S]) JudgeAnswers(a gate.Evaluation) *gate.Decision {
 
 // LateAnswer is the answer in the folder of a request that is closed, nil for none. It
 // moves nothing.
-func (r *Run[S]) LateAnswer(q *Request) *gate.Decision { return r.JudgeAnswers(r.evaluation(q)) }
+func (r *Run[S, V]) LateAnswer(q *Request) *gate.Decision {
+	return JudgeAnswers(&r.Input, r.issue(q).evaluation())
+}
 
 // AreVoid reports whether no answer to a request counts because of its void.json, and says
 // so in a note, unless the file is still being written.
-func (r *Run[S]) AreVoid(f *gate.Folder) bool {
+func AreVoid(r *Input, f *gate.Folder) bool {
 	note := f.Dir + "/problem.md"
 	switch {
 	case f.VoidsDoc.Unsettled():
@@ -147,67 +143,63 @@ func (r *Run[S]) AreVoid(f *gate.Folder) bool {
 	return true
 }
 
-// unissued says why request.json is not what was issued, "" where it is: then every
-// answer is held.
-func (r *Run[S]) unissued(q *Request, f *gate.Folder) string {
-	r.Undecidable(f.Doc)
-	if why := r.altered(q, f); why != nil {
-		return r.Say("run.request.altered", "error", why)
-	}
-	if f.Doc.Absent() && !r.asker.remakes(q) && string(engine.Sum(r.requestJSON(q))) != string(q.Digest) {
-		return r.Say("run.request.gone")
-	}
-	return ""
-}
-
-// altered says what was done to request.json, nil where it is as it was issued, or gone.
-func (r *Run[S]) altered(q *Request, f *gate.Folder) error {
-	why := f.Altered(engine.Digest(q.Digest))
-	if why != nil && f.Doc.Present() && r.asker.remakes(q) {
-		why = f.Altered(engine.Sum(r.requestJSON(q)))
-	}
-	return why
-}
-
 // hold keeps the deadline of a request from passing over an answer that is held. Where
 // nobody has begun to answer there is nothing to hold.
-func (r *Run[S]) hold(q *Request, f *gate.Folder) {
-	if q.Deadline == "" {
+func (i *issue[S, V]) hold() {
+	if i.Deadline == "" {
 		return
 	}
-	for _, d := range f.Docs {
+	for _, d := range i.dir.Docs {
 		switch {
 		case d.Absent():
 		case d.Kind == layout.KindResponse, d.Kind == layout.KindForm && (d.Err != nil || gate.Ticked(d.Body)):
-			r.Held = true
+			i.r.Held = true
 		}
 	}
 }
 
-// ahead is what a receipt says that is durable while its transition is not: that is
+// readAhead reads a receipt that is durable while its transition is not: what it says is
 // fact, whatever the form says now. A receipt that does not count is passed over with a
 // note, and an answer that counts replaces it.
-func (r *Run[S]) ahead(q *Request) *Answer {
-	f := r.Folder(q.ID)
+func (i *issue[S, V]) readAhead() *Answer {
+	f := i.dir
 	if f.Receipt == nil {
 		return nil
 	}
-	d, problem, _ := f.Ahead(r.evaluation(q))
+	d, problem, _ := f.Ahead(i.evaluation())
 	if problem != "" {
-		r.Notes.Add(f.Dir+"/problem.md", problem)
+		i.r.Notes.Add(f.Dir+"/problem.md", problem)
 	}
 	if !d.Counts() {
 		return nil
 	}
-	return &Answer{Decision: d, Request: q, path: d.Path, Late: f.Receipt.Late, receipt: f.Receipt}
+	return &Answer{Decision: d, Request: i.Request, path: d.Path, Late: f.Receipt.Late, receipt: f.Receipt}
 }
 
 // IsDecided reports whether the receipt of an open request stands already.
-func (r *Run[S]) IsDecided(q *Request) bool { return r.ahead(q) != nil }
+func (r *Run[S, V]) IsDecided(q *Request) bool { return r.issue(q).ahead() != nil }
+
+// expiry is the deadline of an open request where it takes a rule now: nobody has
+// answered, and no answer may be on its way. It is nil otherwise.
+func (i *issue[S, V]) expiry() *Answer {
+	r := i.r
+	if i.Deadline == "" || !r.Due(i.Deadline) || i.answer() != nil || r.Held {
+		return nil
+	}
+	asked := i.evaluation()
+	c := gate.Claim{Source: gate.FromDeadline, RequestID: i.ID, Place: i.dir.Doc.Path, At: r.Snap.Now}
+	c.Response, c.Digest = asked.Request.Default, asked.View
+	d, problem := gate.Verify(c, asked)
+	if problem != "" {
+		r.Notes.Add(i.dir.Dir+"/problem.md", problem)
+		return nil
+	}
+	return &Answer{Decision: d, Request: i.Request}
+}
 
 // unsureReceipt reports whether the receipt of an open request cannot be read now: it
 // may say that the request is answered.
-func (r *Run[S]) unsureReceipt() bool {
+func unsureReceipt[S, V any](r *Run[S, V]) bool {
 	for _, q := range r.open() {
 		for _, d := range r.Folder(q.ID).Docs {
 			if d.Kind == layout.KindReceipt && (d.Unsettled() || d.Err != nil && !d.Absent()) {
@@ -221,31 +213,32 @@ func (r *Run[S]) unsureReceipt() bool {
 
 // noteClosed says beside answers that they move nothing: answers to what nobody asks,
 // and those that came after the request was closed.
-func (b *bound[S, V]) noteClosed() {
-	if b.f.Shared != nil {
+func noteClosed[S, V any](r *Run[S, V]) {
+	if r.f.Shared != nil {
 		return
 	}
-	for _, f := range b.Folders {
-		q := b.Request(f.ID)
+	for _, f := range r.Folders {
+		q := r.Request(f.ID)
 		switch {
 		case q == nil && f.Receipt == nil && !f.BadReceipt:
-			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Evaluation{Lang: b.Lang, Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
-				b.Notes.Add(f.Dir+"/problem.md", b.Say("run.answer.stray", "noun", b.noun()))
+			if f.Request != nil && gate.After(gate.Receipt{RequestID: f.ID}, gate.Evaluation{Lang: r.Lang, Request: *f.Request, Dir: f.Dir, Docs: f.Docs}) != "" {
+				r.Notes.Add(f.Dir+"/problem.md", r.Say("run.answer.stray", "noun", r.f.noun(r.Lang)))
 			}
 		case q != nil && q.Status != Open && f.Receipt != nil && gate.Others(*f.Receipt, f.Docs):
-			if words := gate.After(b.Receipt(q), b.evaluation(q)); words != "" {
-				b.Notes.Add(f.Dir+"/problem.md", words+b.late(q))
+			i := r.issue(q)
+			if words := gate.After(i.receipt(), i.evaluation()); words != "" {
+				r.Notes.Add(f.Dir+"/problem.md", words+i.late())
 			}
 		}
 	}
 }
 
 // late is what the family adds about an answer to a closed request.
-func (b *bound[S, V]) late(q *Request) string {
-	if b.f.Late == nil {
+func (i *issue[S, V]) late() string {
+	if i.r.f.Late == nil {
 		return ""
 	}
-	if words := b.f.Late(b.v, q); words != "" {
+	if words := i.r.f.Late(i.r.v, i.Request); words != "" {
 		return "\n\n" + words
 	}
 	return ""

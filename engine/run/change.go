@@ -13,18 +13,18 @@ import (
 )
 
 // Change is a transition being made. State is the run's after it.
-type Change[S any] struct {
+type Change[S, V any] struct {
 	State    *S
 	Revision int
 	// Now is the moment of the transition, as documents write it.
 	Now Text
 
-	before *Run[S]
+	before *Run[S, V]
 	head   Head
 	actor  string
 	cause  map[string]engine.Digest
 	found  map[string]any
-	after  func() *Run[S]
+	bodies map[string][]byte // the request.json of the requests that it opens
 	writes []engine.Document
 	also   []engine.Transition
 	events []schemas.Object
@@ -32,33 +32,77 @@ type Change[S any] struct {
 
 // Posted is where the newest question stood in Slack before the transition, nil for
 // nowhere.
-func (c *Change[S]) Posted() *Posted { return c.before.Posted() }
+func (c *Change[S, V]) Posted() *Posted { return c.before.Posted() }
 
 // Write adds documents that stand before the state says what they belong to.
-func (c *Change[S]) Write(docs ...engine.Document) { c.writes = append(c.writes, docs...) }
+func (c *Change[S, V]) Write(docs ...engine.Document) { c.writes = append(c.writes, docs...) }
 
 // Also names another transition of the same commit.
-func (c *Change[S]) Also(t engine.Transition) { c.also = append(c.also, t) }
+func (c *Change[S, V]) Also(t engine.Transition) { c.also = append(c.also, t) }
 
 // Event adds a line of the family's own to the journal, in place of the one that says of
 // the transition what [Last] does. Its number is the family's; the kernel adds revision
 // and the digest of the state.
-func (c *Change[S]) Event(line schemas.Object) { c.events = append(c.events, line) }
+func (c *Change[S, V]) Event(line schemas.Object) { c.events = append(c.events, line) }
 
 // Keep hands to the run after the transition what [Once] computes under a name: what the
 // transition found out and no file says yet.
-func (c *Change[S]) Keep(name string, v any) { c.found[name] = v }
-
-// After is the run as it stands with the changes so far.
-func (c *Change[S]) After() *Run[S] { return c.after() }
+func (c *Change[S, V]) Keep(name string, v any) { c.found[name] = v }
 
 // transition is the plan of a transition, with all that the new state calls for.
-func (f *Family[S, V]) transition(b *bound[S, V], t dueRule[S, V]) engine.Plan {
-	st := deepCopy(b.State)
-	edge := f.edge(b, t)
-	c := f.change(b, &st, t)
+func (f *Family[S, V]) transition(r *Run[S, V], t dueRule[S, V]) engine.Plan {
+	c := f.change(r, t)
+	edge := f.edge(r, t)
+	c.make(edge, t)
+	last := *c.head.Last
+	body, err := f.Format.Encode(*c.State)
+	if err != nil {
+		r.CannotWrite(err)
+	}
+	if r.Unwritable != nil {
+		return engine.Plan{}
+	}
+	if len(body) > layout.LimitState {
+		r.Notes.Beside(r.Doc.Path, r.Say("run.state.large", "n", len(body), "most", layout.LimitState, "noun", f.noun(r.Lang)))
+		return engine.Plan{}
+	}
+	state := engine.Document{Path: r.Doc.Path, Kind: engine.KindState, Body: body, Over: r.Doc.Sum}
+	after := c.made(state)
+	p := after.outputs(true)
+	if f.Actions != nil {
+		before, _ := f.Actions(r.v)
+		after.act(&p, func(a engine.Action) bool { return isNamed(before, a.ID) })
+	}
+	p.Writes = slices.Concat(c.writes, p.Writes, []engine.Document{state})
+	if f.hasJournal() {
+		p.Lines = append(p.Lines, f.lines(r.Path(journalFile), *last, c.Revision, engine.Sum(body))...)
+	}
+	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
+	p.Transitions = append(p.Transitions, c.also...)
+	return p
+}
+
+// change begins a transition of a copy of the state.
+func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
+	st := deepCopy(r.State)
+	c := &Change[S, V]{
+		State: &st, Now: f.Stamp(r.Snap.Now), before: r, head: f.Format.Head(&st), actor: cmp.Or(t.move.Actor, "placet"),
+		cause: map[string]engine.Digest{}, found: map[string]any{}, bodies: map[string][]byte{},
+	}
 	*c.head.Revision++
 	c.Revision = *c.head.Revision
+	if a := t.on.Answer; a.HasReceipt() && c.head.History != nil {
+		c.Now = Text(a.receipt.DecidedAt) // such a state says of the receipt when it was made
+	}
+	for _, d := range t.move.Causes {
+		c.cause[f.Cause(r.Snap.Rel(d.Path))] = d.Sum
+	}
+	return c
+}
+
+// make changes the state as a rule says.
+func (c *Change[S, V]) make(edge engine.Edge, t dueRule[S, V]) {
+	f := c.before.f
 	switch parts := f.parts(edge.Of); {
 	case parts == nil:
 		*c.head.Status = edge.To
@@ -72,45 +116,27 @@ func (f *Family[S, V]) transition(b *bound[S, V], t dueRule[S, V]) engine.Plan {
 	if t.move.Then != nil {
 		t.move.Then(c)
 	}
-	last := f.last(edge, c, t)
-	if c.head.History != nil && b.Begun {
-		*c.head.History = append(*c.head.History, (*b.head.Last).past())
+	last := c.last(edge, t)
+	if c.head.History != nil && c.before.Begun {
+		*c.head.History = append(*c.head.History, (*c.before.head.Last).past())
 	}
 	*c.head.Last = last
-	body, err := f.Format.Encode(st)
-	if err != nil {
-		b.CannotWrite(err)
-	}
-	if b.Unwritable != nil {
-		return engine.Plan{}
-	}
-	if len(body) > layout.LimitState {
-		b.Notes.Beside(b.Doc.Path, b.Say("run.state.large", "n", len(body), "most", layout.LimitState, "noun", b.noun()))
-		return engine.Plan{}
-	}
-	state := engine.Document{Path: b.Doc.Path, Kind: engine.KindState, Body: body, Over: b.Doc.Sum}
-	after := f.made(b, c, state)
-	p := f.outputs(after, true)
-	if f.Actions != nil {
-		before, _ := f.Actions(b.v)
-		f.act(after, &p, func(a engine.Action) bool { return isNamed(before, a.ID) })
-	}
-	p.Writes = slices.Concat(c.writes, p.Writes, []engine.Document{state})
-	if f.hasJournal() {
-		p.Lines = append(p.Lines, f.lines(b.Run, *last, c.Revision, engine.Sum(body))...)
-	}
-	p.Transitions = []engine.Transition{{Edge: edge, Subject: t.subject(f), Cause: last.Cause, Actor: last.Actor, Reason: last.Reason}}
-	p.Transitions = append(p.Transitions, c.also...)
-	return p
 }
 
 // made is the run after a transition. What a state of others says follows from the
 // documents around it, so it is read anew with those of the transition.
-func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document) *bound[S, V] {
-	if f.Shared == nil {
-		return f.after(b.Run, *c.State, c.found)
+func (c *Change[S, V]) made(state engine.Document) *Run[S, V] {
+	r := c.before
+	if r.f.Shared == nil {
+		after := c.After()
+		for _, q := range after.Requests() {
+			if body := c.bodies[q.ID]; body != nil {
+				after.issue(q).wasMade(body)
+			}
+		}
+		return after
 	}
-	s := b.Snap
+	s := r.Snap
 	s.Docs = slices.Clone(s.Docs)
 	for _, d := range append(slices.Clip(c.writes), state) {
 		d.Sum, d.Changed = engine.Sum(d.Body), s.Now
@@ -123,15 +149,15 @@ func (f *Family[S, V]) made(b *bound[S, V], c *Change[S], state engine.Document)
 		}
 		s.Docs = slices.Insert(s.Docs, i, d)
 	}
-	after := f.open(s)
-	*b.facts = append(*b.facts, *after.facts...)
-	after.facts = b.facts
+	after := r.f.open(s)
+	*r.facts = append(*r.facts, *after.facts...)
+	after.facts = r.facts
 	return after
 }
 
 // edge is the edge that a move takes.
-func (f *Family[S, V]) edge(b *bound[S, V], t dueRule[S, V]) engine.Edge {
-	from := b.statusOf(t.rule.Of, t.on)
+func (f *Family[S, V]) edge(r *Run[S, V], t dueRule[S, V]) engine.Edge {
+	from := r.statusOf(t.rule.Of, t.on)
 	to := t.rule.tos(from)
 	if len(to) > 1 {
 		to = []engine.Status{t.move.To}
@@ -147,24 +173,9 @@ func (t dueRule[S, V]) subject(f *Family[S, V]) string {
 	return ""
 }
 
-// change begins a transition of a copy of the state.
-func (f *Family[S, V]) change(b *bound[S, V], st *S, t dueRule[S, V]) *Change[S] {
-	c := &Change[S]{
-		State: st, Now: f.Stamp(b.Snap.Now), before: b.Run, head: f.Format.Head(st), actor: cmp.Or(t.move.Actor, "placet"),
-		cause: map[string]engine.Digest{}, found: map[string]any{},
-	}
-	if a := t.on.Answer; a.HasReceipt() && c.head.History != nil {
-		c.Now = Text(a.receipt.DecidedAt) // such a state says of the receipt when it was made
-	}
-	c.after = func() *Run[S] { return f.after(b.Run, *st, c.found).Run }
-	for _, d := range t.move.Causes {
-		c.cause[f.Cause(b.Snap.Rel(d.Path))] = d.Sum
-	}
-	return c
-}
-
 // last is the record of a transition in the state.
-func (f *Family[S, V]) last(edge engine.Edge, c *Change[S], t dueRule[S, V]) *Last {
+func (c *Change[S, V]) last(edge engine.Edge, t dueRule[S, V]) *Last {
+	f := c.before.f
 	l := &Last{
 		Event: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
 		Reason: templates.Cut(t.move.Reason, engine.LongestReason), Cause: c.cause,
@@ -203,19 +214,19 @@ func (l *Last) past() Past { return Past{l.Event, l.At, l.Actor, l.Reason} }
 
 // lines are the journal's lines of the transition that made a state, each with the digest
 // of the document that holds it.
-func (f *Family[S, V]) lines(r *Run[S], l Last, revision int, sum engine.Digest) (lines []engine.Line) {
+func (f *Family[S, V]) lines(journal string, l Last, revision int, sum engine.Digest) (lines []engine.Line) {
 	for _, e := range l.Events {
 		e = append(slices.Clip(e), schemas.Member{Name: "revision", Value: revision}, schemas.Member{Name: "state", Value: sum})
-		lines = append(lines, engine.Line{Path: r.Path(journalFile), Revision: revision, Body: Must(schemas.Line(e))})
+		lines = append(lines, engine.Line{Path: journal, Revision: revision, Body: Must(schemas.Line(e))})
 	}
 	if lines == nil {
-		lines = append(lines, f.line(r, l, revision, sum))
+		lines = append(lines, f.line(journal, l, revision, sum))
 	}
 	return lines
 }
 
 // line is the one line of a transition that brings none of its family's own.
-func (f *Family[S, V]) line(r *Run[S], l Last, revision int, sum engine.Digest) engine.Line {
+func (f *Family[S, V]) line(journal string, l Last, revision int, sum engine.Digest) engine.Line {
 	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Event}}
 	if f.Parts != nil {
 		o = append(o, schemas.Member{Name: "subject", Value: l.Subject})
@@ -225,38 +236,38 @@ func (f *Family[S, V]) line(r *Run[S], l Last, revision int, sum engine.Digest) 
 	o = append(o, schemas.Object{
 		{Name: "actor", Value: l.Actor}, {Name: "reason", Value: l.Reason}, {Name: "cause", Value: l.Cause}, {Name: "state", Value: sum},
 	}...)
-	return engine.Line{Path: r.Path(journalFile), Revision: revision, Body: Must(schemas.Line(o))}
+	return engine.Line{Path: journal, Revision: revision, Body: Must(schemas.Line(o))}
 }
 
 // Ask opens a request. What it shows must be in the new state already.
-func (c *Change[S]) Ask(q Request) *Request {
+func (c *Change[S, V]) Ask(q Request) *Request {
 	asked := &q
 	asked.Revision, asked.OpenedAt, asked.Status = c.Revision, c.Now, Open
 	*c.head.Requests = append(*c.head.Requests, asked)
 	after := c.After()
-	body := after.requestJSON(asked)
+	body := after.newIssue(asked).body()
 	earlier := *asked
 	if again, ok := c.before.Folder(asked.ID).Reissued(func(at, deadline string) []byte {
 		earlier.OpenedAt, earlier.Deadline = Text(at), Text(deadline)
-		return after.requestJSON(&earlier)
+		return after.newIssue(&earlier).body()
 	}); ok {
 		asked.OpenedAt, asked.Deadline, body = earlier.OpenedAt, earlier.Deadline, again
 	}
-	asked.Digest = Text(engine.Sum(body))
+	asked.Digest, c.bodies[asked.ID] = Text(engine.Sum(body)), body
 	return asked
 }
 
 // Requests are those of the state after the transition.
-func (c *Change[S]) Requests() []*Request { return *c.head.Requests }
+func (c *Change[S, V]) Requests() []*Request { return *c.head.Requests }
 
 // Close closes an open request without an answer.
-func (c *Change[S]) Close(q *Request, result, reason string) {
+func (c *Change[S, V]) Close(q *Request, result, reason string) {
 	q.Status, q.Reason = result, Text(reason)
 	q.ClosedAt, q.ReceivedAt, q.ClosedRevision = c.Now, c.Now, c.Revision
 }
 
 // CloseAll closes every open request.
-func (c *Change[S]) CloseAll(result, reason string) {
+func (c *Change[S, V]) CloseAll(result, reason string) {
 	for _, q := range *c.head.Requests {
 		if q.Status == Open {
 			c.Close(q, result, reason)
@@ -266,7 +277,7 @@ func (c *Change[S]) CloseAll(result, reason string) {
 
 // closeAnswered closes the request that an answer answers, and names the answer as the cause; or
 // the request whose deadline passed.
-func (c *Change[S]) closeAnswered(a *Answer) {
+func (c *Change[S, V]) closeAnswered(a *Answer) {
 	switch {
 	case a == nil:
 		return
@@ -288,14 +299,14 @@ func (c *Change[S]) closeAnswered(a *Answer) {
 }
 
 // asRecorded keeps the times of a receipt that is fact.
-func (c *Change[S]) asRecorded(q *Request, a *Answer) {
+func (c *Change[S, V]) asRecorded(q *Request, a *Answer) {
 	if rc := a.receipt; rc != nil {
 		q.ClosedRevision, q.ClosedAt, q.ReceivedAt = rc.Revision, Text(rc.DecidedAt), Text(rc.ReceivedAt)
 	}
 }
 
 // expire closes the request whose deadline passed.
-func (c *Change[S]) expire(a *Answer) {
+func (c *Change[S, V]) expire(a *Answer) {
 	q := findRequest(*c.head.Requests, a.Request.ID)
 	c.Close(q, gate.Expired, a.Decision.Why(c.before.Say("run.reason.expired")))
 	q.Response = Text(a.Response)

@@ -31,18 +31,18 @@ func Unanswered(request string) templates.Message {
 }
 
 // fabrications are the findings about claims that nobody adopted.
-func (b *bound[S, V]) fabrications() []engine.Finding {
-	return Once(b.Run, "fabrications", func() (list []engine.Finding) {
-		all := b.forgedAnswers()
-		if b.f.Fabrications != nil {
-			all = append(all, b.f.Fabrications(b.v)...)
+func fabrications[S, V any](r *Run[S, V]) []engine.Finding {
+	return Once(r, "fabrications", func() (list []engine.Finding) {
+		all := forgedAnswers(r)
+		if r.f.Fabrications != nil {
+			all = append(all, r.f.Fabrications(r.v)...)
 		}
 		for _, f := range all {
-			adoption := engine.CommandDigest("fabrication", b.Snap.Key.String(), f.Path, f.Pointer, f.Says, f.Request, f.Fact.String())
-			if b.Snap.Facts.Trusted[adoption] {
+			adoption := engine.CommandDigest("fabrication", r.Snap.Key.String(), f.Path, f.Pointer, f.Says, f.Request, f.Fact.String())
+			if r.Snap.Facts.Trusted[adoption] {
 				continue
 			}
-			text := b.Say("run.fabrication", "pointer", f.Pointer, "says", templates.Code(OneLine(f.Says)), "fact", f.Fact, "run", b.Snap.Key)
+			text := r.Say("run.fabrication", "pointer", f.Pointer, "says", templates.Code(OneLine(f.Says)), "fact", f.Fact, "run", r.Snap.Key)
 			list = append(list, engine.Finding{
 				Severity: "error", Path: f.Path, Text: text, Urgent: true, Code: engine.CodeFabrication, Pointer: f.Pointer, Request: f.Request, Adoption: adoption,
 			})
@@ -54,26 +54,26 @@ func (b *bound[S, V]) fabrications() []engine.Finding {
 // noteFabrications says beside the state document what other programs claim, unless a
 // note there already says why the state cannot be used. Lists of runs look at a run that
 // has ended only where such a note stands.
-func (b *bound[S, V]) noteFabrications() {
-	if b.Problem != "" {
+func noteFabrications[S, V any](r *Run[S, V]) {
+	if r.Problem != "" {
 		return
 	}
-	for _, f := range b.fabrications() {
-		b.Notes.Beside(b.Doc.Path, b.Say("run.fabrication.note", "file", b.Snap.Rel(f.Path), "text", f.Text))
+	for _, f := range fabrications(r) {
+		r.Notes.Beside(r.Doc.Path, r.Say("run.fabrication.note", "file", r.Snap.Rel(f.Path), "text", f.Text))
 	}
 }
 
 // forgedAnswers are the answers that only a state knows which placet alone writes and
 // this machine did not write. A placet on another machine would have written the receipt
 // before the state, so a request without one was not answered.
-func (b *bound[S, V]) forgedAnswers() (list []Fabrication) {
-	if b.f.Shared != nil || !b.Begun || !b.isForged() {
+func forgedAnswers[S, V any](r *Run[S, V]) (list []Fabrication) {
+	if r.f.Shared != nil || !r.Begun || !isForged(r) {
 		return nil
 	}
-	for _, q := range b.Requests() {
-		passed := q.Status == gate.Accepted || q.Status == Open && b.f.Final(b.status())
-		if passed && b.IsUnanswered(q.ID) {
-			list = append(list, Fabrication{b.Doc.Path, "/status", string(b.status()), q.ID, Unanswered(q.ID)})
+	for _, q := range r.Requests() {
+		passed := q.Status == gate.Accepted || q.Status == Open && r.f.Final(r.status())
+		if passed && r.IsUnanswered(q.ID) {
+			list = append(list, Fabrication{r.Doc.Path, "/status", string(r.status()), q.ID, Unanswered(q.ID)})
 		}
 	}
 	return list
@@ -81,32 +81,32 @@ func (b *bound[S, V]) forgedAnswers() (list []Fabrication) {
 
 // maybeAnswered reports whether an answer that only a forged state knows may still be
 // found: the folder of its request has not settled. Nothing follows from it until then.
-func (b *bound[S, V]) maybeAnswered() bool {
-	if !b.Begun || !b.isForged() {
+func maybeAnswered[S, V any](r *Run[S, V]) bool {
+	if !r.Begun || !isForged(r) {
 		return false
 	}
-	held := slices.ContainsFunc(b.Requests(), func(q *Request) bool {
-		f := b.Folder(q.ID)
+	held := slices.ContainsFunc(r.Requests(), func(q *Request) bool {
+		f := r.Folder(q.ID)
 		return q.Status == gate.Accepted && f.Doc.IssuedHere() && f.Receipt == nil && f.Unsettled()
 	})
-	b.Held = b.Held || held
+	r.Held = r.Held || held
 	return held
 }
 
 // isForged is [Run.IsForged], also of a state without a journal.
-func (b *bound[S, V]) isForged() bool {
-	return b.IsForged() || !b.f.hasJournal() && !b.Torn && b.Doc.Issued != nil && !b.Doc.IssuedHere()
+func isForged[S, V any](r *Run[S, V]) bool {
+	return r.IsForged() || !r.f.hasJournal() && !r.Torn && r.Doc.Issued != nil && !r.Doc.IssuedHere()
 }
 
 // IsForged reports whether somebody else wrote a state document that placet alone writes
 // and a journal accounts for. A machine that remembers none of its states cannot tell.
-func (r *Run[S]) IsForged() bool {
+func (r *Run[S, V]) IsForged() bool {
 	return !r.Torn && r.Begun && r.Unaccounted != "" && r.Doc.Issued != nil && !r.Doc.IssuedHere()
 }
 
 // IsUnanswered reports whether this machine asked a request, and its folder certainly
 // holds neither a receipt nor anything that may be an answer.
-func (r *Run[S]) IsUnanswered(id string) bool {
+func (r *Run[S, V]) IsUnanswered(id string) bool {
 	f := r.Folder(id)
 	if f.Request == nil || !f.Doc.IssuedHere() || f.Receipt != nil || f.BadReceipt || f.Unsettled() {
 		return false

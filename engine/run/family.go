@@ -32,7 +32,7 @@ type Family[S, V any] struct {
 	// Anew says what helps where the state document cannot be used.
 	Anew templates.Key
 	// Read makes the view. The state is read by then; see [Run.Begun].
-	Read func(*Run[S]) V
+	Read func(*Run[S, V]) V
 	// Rules are the transition table, in groups of equal rank: the order of the groups
 	// is their precedence. Within a group the first request, and then the first part,
 	// to which any rule applies comes first.
@@ -60,7 +60,7 @@ type Family[S, V any] struct {
 	// are. nil: there are none.
 	BadSettings func(V) (notes []string, bad bool)
 	// Always changes what every transition changes, the status being set. nil: nothing.
-	Always func(*Change[S])
+	Always func(*Change[S, V])
 	// Actions are the commands that the state names, and those of them whose end is
 	// awaited and not there. nil: the outputs plan all actions.
 	Actions func(V) (named, due []engine.Action)
@@ -132,7 +132,7 @@ type Format[S any] struct {
 	// Head are the members of a state that the kernel reads and writes.
 	Head func(*S) Head
 	// Unfit says why a state that can be read is none of the run's, nil if it is.
-	Unfit func(*Run[S], S) error
+	Unfit func(*Input, S) error
 }
 
 // Head points at the members of a state that every family has.

@@ -29,7 +29,7 @@ type journalLine struct {
 // of is the revision that the line belongs to.
 func (l journalLine) of() int { return cmp.Or(l.Revision, l.Seq) }
 
-// journal reads the last line of the journal beside a state document and decides
+// readJournal reads the last line of the journal beside a state document and decides
 // whether the two account for that state. placet appends the line of a revision,
 // which holds the state's digest, once the state is durable. So either
 //
@@ -40,7 +40,7 @@ func (l journalLine) of() int { return cmp.Or(l.Revision, l.Seq) }
 //     never stop a run for good.
 //
 // Every other state was written by somebody else.
-func (r *Input) journal(state engine.Document, revision int, anew templates.Key) Record {
+func readJournal(r *Input, state engine.Document, revision int, anew templates.Key) Record {
 	d := r.Snap.Doc(JournalBeside(state.Path))
 	if d.Unsettled() {
 		return Record{Torn: true}
@@ -51,7 +51,7 @@ func (r *Input) journal(state engine.Document, revision int, anew templates.Key)
 	var last journalLine
 	if line := lastLine(d.Body); line != nil {
 		if err := schemas.Decode("", r.Say("run.journal.last"), line, &last); err != nil {
-			return Record{Problem: r.withHelp(r.Say("run.invalid", "error", err), anew)}
+			return Record{Problem: withHelp(r, r.Say("run.invalid", "error", err), anew)}
 		}
 	}
 	why, seq := "", last.of()
@@ -141,9 +141,9 @@ func AdoptionLine(state engine.Document, by, reason string, at time.Time) ([]byt
 	})
 }
 
-// Adopted is the revision of the state that a person adopted last, 0 for none.
-func (r *Input) Adopted() (revision int) {
-	for _, e := range Entries(r.Snap.In("events.jsonl")) {
+// adopted is the revision of the state that a person adopted last, 0 for none.
+func adopted(s engine.Snapshot) (revision int) {
+	for _, e := range Entries(s.In("events.jsonl")) {
 		if e.Edge == EventAdopted {
 			revision = e.Seq
 		}

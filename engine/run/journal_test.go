@@ -34,7 +34,7 @@ func journalOf(lines ...string) engine.Document {
 // recordOf is what is made of a state document and the journal beside it.
 func recordOf(state engine.Document, journal engine.Document) run.Record {
 	r := at(present, journal, state)
-	return r.ReadState(state, "begin anew", func(body []byte) (int, error, error) {
+	return run.ReadState(r, state, "begin anew", func(body []byte) (int, error, error) {
 		var st struct {
 			Revision int `json:"revision"`
 		}

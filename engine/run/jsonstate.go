@@ -7,7 +7,7 @@ import (
 
 // JSONState is the format of a state document that is the JSON of S, by a schema. Members of a
 // later version, for which S has no field, stand in [Head.Extra]. unfit is [Format.Unfit].
-func JSONState[S any](schema string, head func(*S) Head, unfit func(*Run[S], S) error) Format[S] {
+func JSONState[S any](schema string, head func(*S) Head, unfit func(*Input, S) error) Format[S] {
 	return Format[S]{
 		Head: head, Unfit: unfit,
 		Decode: func(path string, body []byte) (st S, err error) {

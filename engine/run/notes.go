@@ -5,15 +5,15 @@ import (
 	"placet/layout"
 )
 
-// NoteFindings are the problem notes that stand, or that the next pass writes, for
-// check; words puts what one says on one line.
-func (r *Input) NoteFindings(words func(string) string) []engine.Finding {
+// noteFindings are the problem notes that stand, or that the next pass writes, for
+// check.
+func noteFindings(r *Input) []engine.Finding {
 	var list []engine.Finding
 	said := map[string]bool{}
 	add := func(d engine.Document) {
 		if !said[d.Path] {
 			said[d.Path] = true
-			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: words(engine.NoteBody(string(d.Body)))})
+			list = append(list, engine.Finding{Severity: "error", Path: d.Path, Text: OneLine(engine.NoteBody(string(d.Body)))})
 		}
 	}
 	var p engine.Plan

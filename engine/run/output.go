@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"path"
 
 	"placet/engine"
@@ -30,77 +29,93 @@ type Outputs struct {
 
 // outputs are the outputs of the run's state. fresh is true for the transition that makes
 // the state, false for a state that is fact.
-func (f *Family[S, V]) outputs(b *bound[S, V], fresh bool) engine.Plan {
+func (r *Run[S, V]) outputs(fresh bool) engine.Plan {
 	w := &Outputs{
-		Fresh: fresh, snap: b.Snap, notes: &b.Notes,
-		document: func(rel string, body []byte) engine.Document { return f.document(b.Run, rel, body) },
-		foreign:  func(d engine.Document) bool { return f.Foreign != nil && f.Foreign(b.v, d) },
+		Fresh: fresh, snap: r.Snap, notes: &r.Notes,
+		document: func(rel string, body []byte) engine.Document {
+			file, _ := r.f.File(rel)
+			return engine.Document{Path: r.Path(rel), Kind: file.Kind, Body: body}
+		},
+		foreign: func(d engine.Document) bool { return r.f.Foreign != nil && r.f.Foreign(r.v, d) },
 	}
-	if b.Begun {
-		f.journalOutput(b.Run, w)
-		for _, q := range b.Requests() {
-			b.requestOutput(w, q)
+	if r.Begun {
+		journalOutput(r, w)
+		for _, q := range r.Requests() {
+			r.issue(q).outputs(w)
 		}
 	}
-	f.Outputs(b.v, w)
-	if b.Begun {
-		b.posts(w)
+	r.f.Outputs(r.v, w)
+	if r.Begun {
+		posts(r, w)
 	}
 	return w.Plan
 }
 
 // journalOutput plans the lines of the state's own transition that a crash came before.
-func (f *Family[S, V]) journalOutput(r *Run[S], w *Outputs) {
+func journalOutput[S, V any](r *Run[S, V], w *Outputs) {
 	last := *r.head.Last
-	if !f.hasJournal() || w.Fresh || last == nil || r.Seq < r.revision()-1 {
+	if !r.f.hasJournal() || w.Fresh || last == nil || r.Seq < r.revision()-1 {
 		return
 	}
 	there := 0
 	if r.Seq == r.revision() {
 		there = r.Lines
 	}
-	lines := f.lines(r, *last, r.revision(), r.Doc.Sum)
+	lines := r.f.lines(r.Path(journalFile), *last, r.revision(), r.Doc.Sum)
 	w.Plan.Lines = append(w.Plan.Lines, lines[min(there, len(lines)):]...)
 }
 
-// requestOutput plans the files of an open request, or the receipt of a closed one.
-func (r *Run[S]) requestOutput(w *Outputs, q *Request) {
-	files := requestFiles{ID: q.ID, Digest: engine.Digest(q.Digest)}
-	if q.Status != Open {
-		files.Now = q.ClosedRevision == r.revision()
-		w.close(files, func() gate.Receipt { return r.Receipt(q) })
+// outputs plans the files of an open request, or the receipt of a closed one.
+func (i *issue[S, V]) outputs(w *Outputs) {
+	if i.Status != Open {
+		w.Once(i.file("receipt.json"), i.ClosedRevision == i.r.revision(), func() []byte { return Must(i.receipt().Encode()) })
 		return
 	}
-	if r.voids(w, q) {
+	if i.voids(w) {
 		return
 	}
-	remakes := r.asker.remakes(q)
-	wasIssued := func(body []byte) bool {
-		sum := engine.Sum(body)
-		return sum == files.Digest || remakes && sum == engine.Sum(r.requestJSON(q))
-	}
-	files.Now = q.Revision == r.revision()
-	files.Body = func() []byte {
-		if body := r.requestJSON(q); wasIssued(body) {
-			return body
+	form := i.file("form.md")
+	if voids := i.dir.Voids.Count(); voids > 0 {
+		if _, stands := i.stands(); !stands || i.dir.BadVoids || voids >= gate.MostVoids {
+			form = "" // a form shows what would be approved
+		} else {
+			form = i.file(i.dir.FormName(i.evaluation().View))
 		}
-		return nil // what it shows has changed: it cannot be made again
 	}
-	voids := r.Folder(q.ID).Voids
-	files.Form = func(body []byte) ([]byte, error) {
-		if !wasIssued(body) {
-			return nil, nil
+	if form != "" {
+		i.issue(w, form)
+	}
+}
+
+// file is the path of a file of the request, relative to the run's folder.
+func (i *issue[S, V]) file(name string) string { return layout.RequestsDir + "/" + i.ID + "/" + name }
+
+// issue plans request.json and the form of a path.
+func (i *issue[S, V]) issue(w *Outputs, rel string) {
+	d, form := i.dir.Doc, w.snap.In(rel)
+	body, now := d.Body, w.Fresh && i.Revision == i.r.revision()
+	switch {
+	case d.Absent(), now && d.Present() && string(d.Sum) != string(i.Digest):
+		if body = i.body(); !i.wasIssued(body) {
+			return // what it shows has changed: it cannot be made again
 		}
-		req := r.asker.request(q)
-		return r.asker.form(req.Shown(body), q, view(req, body, voids))
+		w.Put(i.file("request.json"), body)
+	case !d.Present():
+		return
 	}
-	if voids.Count() > 0 {
-		if _, stands := r.asker.stands(q); !stands || r.Folder(q.ID).BadVoids || voids.Count() >= gate.MostVoids {
-			return // a form shows what would be approved
-		}
-		files.FormName = r.Folder(q.ID).FormName(r.evaluation(q).View)
+	// What nobody has touched beside a request that never became fact is a left-over.
+	if leftOver := now && string(d.Sum) != string(i.Digest) && form.Present() && !gate.Ticked(form.Body); !form.Absent() && !leftOver {
+		return
 	}
-	w.issue(files)
+	if !i.wasIssued(body) {
+		return
+	}
+	text, err := i.form(body, view(i.request(), body, i.dir.Voids))
+	if err != nil {
+		w.notes.Beside(w.snap.In(stateFile).Path, templates.Phrase(w.notes.Lang, "run.output.ask", "request", i.ID, "error", err))
+		return
+	}
+	w.Put(rel, text)
 }
 
 // Put plans a document in place of what lies there.
@@ -146,58 +161,4 @@ func (w *Outputs) Note(d engine.Document) {
 	default:
 		w.notes.Beside(d.Path, templates.Phrase(w.notes.Lang, "run.output.unreadable", "error", d.Err))
 	}
-}
-
-// requestFiles are the files of a request that a state asks or has closed.
-type requestFiles struct {
-	ID string
-	// Now is true in the transition that opens or closes it.
-	Now bool
-	// Digest is that of request.json as it was issued.
-	Digest engine.Digest
-	// FormName is the name of the present form, "" for form.md.
-	FormName string
-	// Body makes request.json anew, nil where that cannot be made now.
-	Body func() []byte
-	// Form makes the form of a request.json, nil where that cannot be made now.
-	Form func(request []byte) ([]byte, error)
-}
-
-// issue plans the files of an open request.
-func (w *Outputs) issue(q requestFiles) {
-	dir := layout.RequestsDir + "/" + q.ID + "/"
-	name := dir + cmp.Or(q.FormName, "form.md")
-	d, form := w.snap.In(dir+"request.json"), w.snap.In(name)
-	body, now := d.Body, q.Now && w.Fresh
-	switch {
-	case d.Absent(), now && d.Present() && d.Sum != q.Digest:
-		if body = q.Body(); body == nil {
-			return
-		}
-		w.Put(dir+"request.json", body)
-	case !d.Present():
-		return
-	}
-	// What nobody has touched beside a request that never became fact is a left-over.
-	if leftOver := now && d.Sum != q.Digest && form.Present() && !gate.Ticked(form.Body); !form.Absent() && !leftOver {
-		return
-	}
-	text, err := q.Form(body)
-	switch {
-	case err != nil:
-		w.notes.Beside(w.snap.In("state.json").Path, templates.Phrase(w.notes.Lang, "run.output.ask", "request", q.ID, "error", err))
-	case text != nil:
-		w.Put(name, text)
-	}
-}
-
-// close plans the receipt of a request that is closed.
-func (w *Outputs) close(q requestFiles, receipt func() gate.Receipt) {
-	w.Once(layout.RequestsDir+"/"+q.ID+"/receipt.json", q.Now, func() []byte {
-		body, err := receipt().Encode()
-		if err != nil {
-			panic(err) // texts and lists of them
-		}
-		return body
-	})
 }

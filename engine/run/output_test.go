@@ -1,7 +1,6 @@
 package run
 
 import (
-	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/layout"
+	"placet/schemas"
 )
 
 const runDir = "runs/one"
@@ -93,14 +93,47 @@ func written(t *testing.T, w *Outputs, want bool) {
 	}
 }
 
-const (
-	asked    = "{\"request_id\": \"r\"}\n"
-	leftOver = "{\"request_id\": \"r\", \"of\": \"another\"}\n"
-	empty    = "- [ ] approve\n"
-	answered = "* [X] approve\n"
-)
+// toyRun is a run that asks r.
+type toyRun = Run[toyState, struct{}]
+
+type toyState struct {
+	Revision int
+	Requests []*Request
+}
+
+var toyFamily = &Family[toyState, struct{}]{
+	Name: "toy",
+	Questions: map[string]Question[struct{}]{"approval": {
+		Fill: func(_ struct{}, q *Request, req *gate.Request) schemas.Object {
+			req.Prompt, req.Options = "Go on?", []gate.Option{{ID: "approve", Effect: "goes on"}, {ID: "reject", Effect: "stops"}}
+			if q.Subject != "" {
+				req.Options[1].ID = string(q.Subject)
+			}
+			return nil
+		},
+		Title: func(struct{}, *Request) gate.Texts { return gate.Texts{} },
+	}},
+}
+
+// asking is the request r of a run, the only one, as its state has it.
+func asking(w *Outputs, change func(*Request)) *issue[toyState, struct{}] {
+	q := &Request{ID: "r", Type: "approval", Revision: 1, OpenedAt: "2026-03-02T09:12:03Z", Status: Open}
+	change(q)
+	r := &toyRun{Input: Input{Snap: w.snap}, f: toyFamily, Folders: gate.Folders(w.snap), State: toyState{1, []*Request{q}}, issues: map[*Request]*issue[toyState, struct{}]{}}
+	r.head = Head{Revision: &r.State.Revision, Requests: &r.State.Requests}
+	if q.Digest == "" {
+		q.Digest = Text(engine.Sum(r.newIssue(q).body()))
+	}
+	return r.issue(q)
+}
 
 func TestTheFilesOfARequest(t *testing.T) {
+	w, _ := docs{}.writing(true)
+	made := asking(w, func(*Request) {})
+	made.outputs(w)
+	asked, form := string(w.Plan.Writes[0].Body), string(w.Plan.Writes[1].Body)
+	empty, answered := strings.Replace(form, "Go on", "Goes on", 1), strings.ReplaceAll(form, "- [ ]", "- [x]")
+	leftOver := strings.Replace(asked, "Go on", "Go", 1)
 	for _, c := range []struct {
 		name    string
 		stands  docs
@@ -122,26 +155,22 @@ func TestTheFilesOfARequest(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			all := docs{}
 			for name, d := range c.stands {
+				d.Kind = map[string]string{"request.json": layout.KindRequest, "form.md": layout.KindForm}[name]
 				all[layout.RequestsDir+"/r/"+name] = d
 			}
 			w, _ := all.writing(c.fresh)
-			w.issue(requestFiles{
-				ID: "r", Now: true, Digest: engine.Sum([]byte(asked)),
-				Body: func() []byte {
-					if c.lost {
-						return nil
-					}
-					return []byte(asked)
-				},
-				Form: func(request []byte) ([]byte, error) {
-					if string(request) != asked {
-						t.Errorf("a form is made of %q", request)
-					}
-					return []byte(empty), nil
-				},
-			})
+			asking(w, func(q *Request) {
+				if c.lost {
+					q.Digest = Text(engine.Sum([]byte("another")))
+				}
+			}).outputs(w)
 			if got := names(w.Plan.Writes); got != c.written {
 				t.Errorf("planned %q, want %q", got, c.written)
+			}
+			for _, d := range w.Plan.Writes {
+				if got := string(d.Body); got != asked && got != form {
+					t.Errorf("planned %s", got)
+				}
 			}
 		})
 	}
@@ -157,20 +186,16 @@ func names(all []engine.Document) string {
 
 func TestAFormThatCannotBeMadeIsNoted(t *testing.T) {
 	w, notes := docs{}.writing(true)
-	w.issue(requestFiles{
-		ID: "r", Now: true, Digest: engine.Sum([]byte(asked)), Body: func() []byte { return []byte(asked) },
-		Form: func([]byte) ([]byte, error) { return nil, errors.New("two options alike") },
-	})
-	if got := notes.Text(runDir + "/state.json.problem.md"); !strings.Contains(got, "cannot ask r: two options alike") {
+	asking(w, func(q *Request) { q.Subject = "Approve" }).outputs(w)
+	if got := notes.Text(runDir + "/state.json.problem.md"); !strings.Contains(got, "cannot ask r: ") {
 		t.Errorf("note %q", got)
 	}
 }
 
 func TestAReceiptIsWrittenOnce(t *testing.T) {
-	receipt := gate.Receipt{RequestID: "r", Result: gate.Cancelled, Revision: 2}
-	q := requestFiles{ID: "r"}
+	closed := func(q *Request) { q.Status, q.ClosedRevision = gate.Cancelled, 2 }
 	w, _ := docs{}.writing(false)
-	w.close(q, func() gate.Receipt { return receipt })
+	asking(w, closed).outputs(w)
 	if len(w.Plan.Writes) != 1 {
 		t.Fatalf("planned %s", names(w.Plan.Writes))
 	}
@@ -180,7 +205,7 @@ func TestAReceiptIsWrittenOnce(t *testing.T) {
 	unread := refused()
 	unread.Kind = layout.KindReceipt
 	w, notes := docs{layout.RequestsDir + "/r/receipt.json": unread}.writing(false)
-	w.close(q, func() gate.Receipt { return receipt })
+	asking(w, closed).outputs(w)
 	if got := notes.Text(runDir + "/requests/r/problem.md"); len(w.Plan.Writes) > 0 || !strings.Contains(got, "receipt.json cannot be read") {
 		t.Errorf("planned %s, note %q", names(w.Plan.Writes), got)
 	}

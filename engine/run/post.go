@@ -31,19 +31,19 @@ type Report struct {
 // posts plans what Slack is sent about a run: each question that this machine has asked,
 // how it ended, and what is said in its thread. A clone sends nothing: it has asked
 // nothing.
-func (b *bound[S, V]) posts(w *Outputs) {
-	conf := b.Snap.Facts.Config.Slack
-	if w.Fresh || !conf.Posts(b.name) {
+func posts[S, V any](r *Run[S, V], w *Outputs) {
+	conf := r.Snap.Facts.Config.Slack
+	if w.Fresh || !conf.Posts(r.f.Name) {
 		return
 	}
-	for _, f := range b.Folders {
+	for _, f := range r.Folders {
 		if f.Request == nil || !f.Doc.IssuedHere() {
 			continue
 		}
-		p := posting[S, V]{b, w, conf, f}
+		p := posting[S, V]{r, w, conf, f}
 		asked := p.posted()
 		switch {
-		case b.asks(f):
+		case asks(r, f):
 			p.ask()
 		case asked != nil && f.ReceiptDoc.IssuedHere() && f.Receipt != nil:
 			p.close(*asked, *f.Receipt)
@@ -55,20 +55,20 @@ func (b *bound[S, V]) posts(w *Outputs) {
 }
 
 // asks reports whether the request of a folder is open.
-func (b *bound[S, V]) asks(f *gate.Folder) bool {
+func asks[S, V any](r *Run[S, V], f *gate.Folder) bool {
 	if f.Receipt != nil || f.ReceiptDoc.Path != "" {
 		return false
 	}
-	if b.f.Shared != nil {
-		return b.f.Shared.Asks(b.v, f.ID)
+	if r.f.Shared != nil {
+		return r.f.Shared.Asks(r.v, f.ID)
 	}
-	q := b.Request(f.ID)
+	q := r.Request(f.ID)
 	return q != nil && q.Status == Open && engine.Digest(q.Digest) == f.Doc.Sum
 }
 
 // posting is a request of whose folder Slack is told.
 type posting[S, V any] struct {
-	b    *bound[S, V]
+	r    *Run[S, V]
 	w    *Outputs
 	conf engine.Slack
 	f    *gate.Folder
@@ -77,9 +77,9 @@ type posting[S, V any] struct {
 // post is the request as messages show it.
 func (p posting[S, V]) post() slack.Post {
 	shown := view(*p.f.Request, p.f.Doc.Body, p.f.Voids)
-	x := slack.Post{Lang: p.b.Lang, Request: *p.f.Request, Run: p.b.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown)}
-	if text := p.b.f.Questions[p.f.Request.Type].Post; text != nil {
-		x.Text = text(p.b.v, *p.f.Request)
+	x := slack.Post{Lang: p.r.Lang, Request: *p.f.Request, Run: p.r.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown)}
+	if text := p.r.f.Questions[p.f.Request.Type].Post; text != nil {
+		x.Text = text(p.r.v, *p.f.Request)
 	}
 	return x
 }
@@ -90,7 +90,7 @@ func (p posting[S, V]) ask() {
 		post := p.post()
 		m := post.Ask(p.conf.Buttons)
 		if m.Channel = p.conf.Channel; post.Text.Thread {
-			if first := p.b.Posted(); first != nil {
+			if first := p.r.Posted(); first != nil {
 				m.Channel, m.ThreadTS = first.Channel, first.ThreadTS
 			}
 		}
@@ -101,8 +101,8 @@ func (p posting[S, V]) ask() {
 // close plans what takes the place of the question once it is closed, and what is asked
 // instead is known.
 func (p posting[S, V]) close(at Posted, rc gate.Receipt) {
-	if successor := p.b.f.Successor; successor != nil {
-		next, known := successor(p.b.v, p.f.ID)
+	if successor := p.r.f.Successor; successor != nil {
+		next, known := successor(p.r.v, p.f.ID)
 		if !known {
 			return
 		}
@@ -124,14 +124,14 @@ func (p posting[S, V]) inThread(at Posted) {
 			return m
 		})
 	}
-	if p.b.f.Reports != nil {
-		for _, r := range p.b.f.Reports(p.b.v) {
-			if r.Request == p.f.ID {
-				say("result-"+r.Name, r.Text)
+	if p.r.f.Reports != nil {
+		for _, report := range p.r.f.Reports(p.r.v) {
+			if report.Request == p.f.ID {
+				say("result-"+report.Name, report.Text)
 			}
 		}
 	}
-	for _, d := range p.b.Snap.Under(layout.RequestsDir + "/" + p.f.ID + "/" + layout.SlackDir) {
+	for _, d := range p.r.Snap.Under(layout.RequestsDir + "/" + p.f.ID + "/" + layout.SlackDir) {
 		var note struct {
 			Text string `json:"text"`
 		}
@@ -145,20 +145,20 @@ func (p posting[S, V]) inThread(at Posted) {
 // send plans the next attempt to send a message of a kind, or has one that has no outcome
 // counted as lost. What may have arrived is not sent again.
 func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
-	b, rel := p.b, layout.RequestsDir+"/"+p.f.ID+"/"+layout.SlackDir+"/"+kind
-	s := b.Sending(rel, slackOutcome, slackTimeout)
-	id := "slack:" + b.Actions() + p.f.ID + "/" + kind + "/"
+	r, rel := p.r, layout.RequestsDir+"/"+p.f.ID+"/"+layout.SlackDir+"/"+kind
+	s := Sends(&r.Input, rel, slackOutcome, slackTimeout)
+	id := "slack:" + r.Actions() + p.f.ID + "/" + kind + "/"
 	switch {
 	case s.UnderWay:
 		id += strconv.Itoa(s.Attempts)
 		// Whatever comes of it, the run is looked at again: nobody may watch its folder.
-		if over := s.Due != "" && b.Due(s.Due); over && !b.Snap.Facts.Alive[id] {
+		if over := s.Due != "" && r.Due(s.Due); over && !r.Snap.Facts.Alive[id] {
 			p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id, s.Attempts, engine.Send{}, true))
 		}
 		return
 	case s.Last != nil && (s.Last.Outcome != engine.SendFailed || s.IsExhausted()):
 		return
-	case s.Last != nil && !b.Due(s.Again()):
+	case s.Last != nil && !r.Due(s.Again()):
 		return
 	case !p.conf.HasToken && kind != "ask":
 		return // a webhook takes the question alone
@@ -172,16 +172,16 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	call.Body = m.Encode()
 	attempt := schemas.Object{
 		{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: kind}, {Name: "attempt", Value: n}, {Name: "channel", Value: Text(m.Channel)},
-		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: Seconds(b.Snap.Now)}, {Name: "deadline", Value: Deadline(b.Snap.Now, slackTimeout)},
+		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: Seconds(r.Snap.Now)}, {Name: "deadline", Value: Deadline(r.Snap.Now, slackTimeout)},
 	}
 	p.w.Put(s.AttemptFile(n), Must(schemas.Encode(attempt)))
-	key := "slack-" + engine.Sum([]byte(b.Actions() + p.f.ID + "/" + kind)).Hex()[:12] + "-" + strconv.Itoa(n)
+	key := "slack-" + engine.Sum([]byte(r.Actions() + p.f.ID + "/" + kind)).Hex()[:12] + "-" + strconv.Itoa(n)
 	p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id+strconv.Itoa(n), n, engine.Send{Call: call, Key: key, Timeout: slackTimeout}, false))
 }
 
 func (p posting[S, V]) action(s Sending, id string, n int, send engine.Send, recorded bool) engine.Action {
 	return engine.Action{
-		ID: id, Send: &send, Outcome: p.b.Path(s.OutcomeFile(n)), Kind: layout.SlackOutcome, Recorded: recorded,
+		ID: id, Send: &send, Outcome: p.r.Path(s.OutcomeFile(n)), Kind: layout.SlackOutcome, Recorded: recorded,
 		Fields: []engine.Field{{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: path.Base(s.Dir)}, {Name: "attempt", Value: n}},
 	}
 }
@@ -200,10 +200,10 @@ var (
 
 // posted is where the question of the folder stands, nil where it was not posted by this
 // machine.
-func (p posting[S, V]) posted() *Posted { return p.b.postedIn(p.f.ID) }
+func (p posting[S, V]) posted() *Posted { return postedIn(&p.r.Input, p.f.ID) }
 
-func (r *Run[S]) postedIn(request string) *Posted {
-	s := r.Sending(layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
+func postedIn(r *Input, request string) *Posted {
+	s := Sends(r, layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
 	if s.Last == nil || !s.Here {
 		return nil
 	}
@@ -232,9 +232,9 @@ func ReadPosted(o Outcome, attempt engine.Document) *Posted {
 
 // Posted is where the newest question of the run stands in Slack, nil for nowhere. All
 // questions of a run that are asked in one thread have the same ThreadTS.
-func (r *Run[S]) Posted() *Posted {
+func (r *Run[S, V]) Posted() *Posted {
 	for _, q := range slices.Backward(r.Requests()) {
-		if at := r.postedIn(q.ID); at != nil {
+		if at := postedIn(&r.Input, q.ID); at != nil {
 			return at
 		}
 	}

@@ -22,41 +22,41 @@ type Record struct {
 // ReadState reads a state.json that is there, and its journal. decode takes the state's
 // body; it returns the revision, or why the state is not this run's. anew says what
 // helps where the record is torn apart.
-func (r *Input) ReadState(d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
+func ReadState(r *Input, d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
 	revision := 0
-	record := r.ReadStateAlone(d, anew, func(body []byte) (n int, unfit, err error) {
+	record := ReadStateAlone(r, d, anew, func(body []byte) (n int, unfit, err error) {
 		revision, unfit, err = decode(body)
 		return revision, unfit, err
 	})
 	if record.Torn || record.Problem != "" {
 		return record
 	}
-	record = r.journal(d, revision, anew)
+	record = readJournal(r, d, revision, anew)
 	r.Held = r.Held || record.Torn
 	return record
 }
 
-// ReadStateAlone is ReadState for a run without a journal.
-func (r *Input) ReadStateAlone(d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
+// ReadStateAlone is [ReadState] for a run without a journal.
+func ReadStateAlone(r *Input, d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
 	if d.Unsettled() {
 		r.Held = true
 		return Record{Torn: true}
 	}
 	if d.Err != nil {
-		return Record{Problem: r.withHelp(r.Say("run.unreadable", "file", stateFile, "error", d.Err), anew)}
+		return Record{Problem: withHelp(r, r.Say("run.unreadable", "file", stateFile, "error", d.Err), anew)}
 	}
 	_, unfit, err := decode(d.Body)
 	switch {
 	case err != nil:
-		return Record{Torn: r.MaybePartial(d, err), Problem: r.withHelp(r.Say("run.invalid", "error", err), anew)}
+		return Record{Torn: r.MaybePartial(d, err), Problem: withHelp(r, r.Say("run.invalid", "error", err), anew)}
 	case unfit != nil:
-		return Record{Problem: r.withHelp(r.Say("run.state.unfit", "error", unfit), anew)}
+		return Record{Problem: withHelp(r, r.Say("run.state.unfit", "error", unfit), anew)}
 	}
 	return Record{}
 }
 
 // withHelp adds to a problem what helps, where anything does.
-func (r *Input) withHelp(problem string, anew templates.Key) string {
+func withHelp(r *Input, problem string, anew templates.Key) string {
 	if anew == "" {
 		return problem
 	}

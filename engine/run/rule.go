@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"placet/engine"
-	"placet/engine/gate"
 )
 
 // Rule is a row of the transition table: what moves, from where, by which event, to
@@ -28,7 +27,7 @@ type Rule[S, V any] struct {
 	// Expires is the type of request whose deadline takes the rule.
 	Expires string
 	// When returns the transition that is due now, nil for none.
-	When func(V, On) *Move[S]
+	When func(V, On) *Move[S, V]
 	// Awaits says what a person or an agent can do to have the rule apply. It is
 	// called where the run stands in a status that the rule leaves.
 	Awaits func(V, *Waiting)
@@ -54,11 +53,11 @@ type Parts[S, V any] struct {
 	// Status is that of a part, "" where the state does not know it.
 	Status func(V, On) engine.Status
 	// Enter has a part go to a status, in a transition. nil: [Move.Then] does.
-	Enter func(c *Change[S], subject string, to engine.Status)
+	Enter func(c *Change[S, V], subject string, to engine.Status)
 }
 
 // Move is a transition that is due.
-type Move[S any] struct {
+type Move[S, V any] struct {
 	// To is where it goes, where its rule names several.
 	To engine.Status
 	// Subject names the part that moves where it is another than the one that the rule
@@ -73,7 +72,7 @@ type Move[S any] struct {
 	// Answer is the one that the transition takes, besides the one of the rule.
 	Answer *Answer
 	// Then changes the state. nil: nothing but the status changes.
-	Then func(*Change[S])
+	Then func(*Change[S, V])
 	// Blocks says that what would move cannot yet, and that nothing passes it.
 	Blocks bool
 }
@@ -107,21 +106,21 @@ func (f *Family[S, V]) edges() []engine.Edge {
 // dueRule is a rule with the transition that it makes now.
 type dueRule[S, V any] struct {
 	rule *Rule[S, V]
-	move *Move[S]
+	move *Move[S, V]
 	on   On
 }
 
 // first finds the rule that applies now. An answer whose receipt is durable while its
 // transition is not comes before all others.
-func (b *bound[S, V]) first() (t dueRule[S, V], ok bool) {
-	if _, bad := b.f.badSettings(b); bad || b.unsureReceipt() || b.f.Undecidable != nil && b.f.Undecidable(b.v) {
+func (r *Run[S, V]) first() (t dueRule[S, V], ok bool) {
+	if _, bad := r.badSettings(); bad || unsureReceipt(r) || r.f.Undecidable != nil && r.f.Undecidable(r.v) {
 		return t, false
 	}
-	if t, ok = b.replayed(); ok {
+	if t, ok = r.replayed(); ok {
 		return t, !t.move.Blocks
 	}
-	for _, group := range b.f.Rules {
-		if t, ok = b.ofGroup(group); ok {
+	for _, group := range r.f.Rules {
+		if t, ok = r.ofGroup(group); ok {
 			return t, !t.move.Blocks
 		}
 	}
@@ -129,17 +128,18 @@ func (b *bound[S, V]) first() (t dueRule[S, V], ok bool) {
 }
 
 // replayed finds the rule that an answer takes that is fact already.
-func (b *bound[S, V]) replayed() (t dueRule[S, V], ok bool) {
-	for _, q := range b.open() {
-		a := b.ahead(q)
+func (r *Run[S, V]) replayed() (t dueRule[S, V], ok bool) {
+	for _, q := range r.open() {
+		i := r.issue(q)
+		a := i.ahead()
 		if a == nil {
 			continue
 		}
-		if !a.Expired() {
-			b.answers[q.ID] = a
+		if !a.Expired() { // it stands, whatever else is there
+			i.answer = i.ahead
 		}
-		for _, group := range b.f.Rules {
-			if t, ok = b.carryOut(group, a); ok {
+		for _, group := range r.f.Rules {
+			if t, ok = r.carryOut(group, a); ok {
 				return t, true
 			}
 		}
@@ -148,10 +148,10 @@ func (b *bound[S, V]) replayed() (t dueRule[S, V], ok bool) {
 }
 
 // carryOut finds the rule of a group that an answer takes, or a deadline that passed.
-func (b *bound[S, V]) carryOut(group []Rule[S, V], a *Answer) (t dueRule[S, V], ok bool) {
+func (r *Run[S, V]) carryOut(group []Rule[S, V], a *Answer) (t dueRule[S, V], ok bool) {
 	for i := range group {
-		if r := &group[i]; r.matches(a) {
-			if t, ok = b.applies(r, On{string(a.Request.Subject), a}); ok {
+		if rule := &group[i]; rule.matches(a) {
+			if t, ok = r.applies(rule, On{string(a.Request.Subject), a}); ok {
 				return t, true
 			}
 		}
@@ -168,22 +168,22 @@ func (r *Rule[S, V]) matches(a *Answer) bool {
 
 // ofGroup finds the first request, and then the first part, to which a rule of a group
 // applies.
-func (b *bound[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
-	for _, q := range b.open() {
-		if a := b.answerFor(q, group); a != nil {
-			if t, ok = b.carryOut(group, a); ok {
+func (r *Run[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
+	for _, q := range r.open() {
+		if a := r.issue(q).takes(group); a != nil {
+			if t, ok = r.carryOut(group, a); ok {
 				return t, true
 			}
 		}
 	}
 	subjects := []string{""}
-	if parts := b.f.parts(group[0].Of); parts != nil {
-		subjects = parts.All(b.v)
+	if parts := r.f.parts(group[0].Of); parts != nil {
+		subjects = parts.All(r.v)
 	}
 	for _, subject := range subjects {
 		for i := range group {
-			if r := &group[i]; r.Asked == "" && r.Expires == "" || r.Or {
-				if t, ok = b.applies(r, On{Subject: subject}); ok {
+			if rule := &group[i]; rule.Asked == "" && rule.Expires == "" || rule.Or {
+				if t, ok = r.applies(rule, On{Subject: subject}); ok {
 					return t, true
 				}
 			}
@@ -192,35 +192,35 @@ func (b *bound[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
 	return t, false
 }
 
-// answerFor is what may take a rule of a group: the answer to a request, or its deadline;
+// takes is what may take a rule of a group: the answer to the request, or its deadline;
 // nil for none.
-func (b *bound[S, V]) answerFor(q *Request, group []Rule[S, V]) *Answer {
-	for i := range group {
-		switch q.Type {
-		case group[i].Asked:
-			return b.Answer(q)
-		case group[i].Expires:
-			return b.expires(q)
+func (i *issue[S, V]) takes(group []Rule[S, V]) *Answer {
+	for n := range group {
+		switch i.Type {
+		case group[n].Asked:
+			return i.answer()
+		case group[n].Expires:
+			return i.expiry()
 		}
 	}
 	return nil
 }
 
 // applies reports whether a rule applies now to what it is asked about.
-func (b *bound[S, V]) applies(r *Rule[S, V], on On) (t dueRule[S, V], ok bool) {
-	if r.Ended != b.f.Final(b.status()) || !slices.Contains(r.From, b.statusOf(r.Of, on)) {
+func (r *Run[S, V]) applies(rule *Rule[S, V], on On) (t dueRule[S, V], ok bool) {
+	if rule.Ended != r.f.Final(r.status()) || !slices.Contains(rule.From, r.statusOf(rule.Of, on)) {
 		return t, false
 	}
-	m := r.When(b.v, on)
-	return dueRule[S, V]{r, m, on}, m != nil
+	m := rule.When(r.v, on)
+	return dueRule[S, V]{rule, m, on}, m != nil
 }
 
 // statusOf is where something stands that a rule is about.
-func (b *bound[S, V]) statusOf(of string, on On) engine.Status {
-	if parts := b.f.parts(of); parts != nil {
-		return parts.Status(b.v, on)
+func (r *Run[S, V]) statusOf(of string, on On) engine.Status {
+	if parts := r.f.parts(of); parts != nil {
+		return parts.Status(r.v, on)
 	}
-	return b.status()
+	return r.status()
 }
 
 // parts are the parts of a kind, nil where rules of that kind are about the run itself.
@@ -229,22 +229,4 @@ func (f *Family[S, V]) parts(of string) *Parts[S, V] {
 		return &f.Parts[i]
 	}
 	return nil
-}
-
-// expires is the deadline of an open request where it takes a rule now: nobody has
-// answered, and no answer may be on its way. It is nil otherwise.
-func (b *bound[S, V]) expires(q *Request) *Answer {
-	if q.Deadline == "" || !b.Due(q.Deadline) || b.Answer(q) != nil || b.Held {
-		return nil
-	}
-	folder := b.Folder(q.ID)
-	asked := b.evaluation(q)
-	c := gate.Claim{Source: gate.FromDeadline, RequestID: q.ID, Place: folder.Doc.Path, At: b.Snap.Now}
-	c.Response, c.Digest = asked.Request.Default, asked.View
-	d, problem := gate.Verify(c, asked)
-	if problem != "" {
-		b.Notes.Add(folder.Dir+"/problem.md", problem)
-		return nil
-	}
-	return &Answer{Decision: d, Request: q}
 }

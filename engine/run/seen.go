@@ -11,7 +11,7 @@ import (
 // Text is what a request carries of a file: what its request.json has, before there is one
 // what the family is about to write or what stands in the file. A file that git ignores may
 // hold what must not come into git.
-func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
+func (r *Run[S, V]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	f := r.Folder(id)
 	if f.Request != nil {
 		for _, issued := range f.Request.Artifacts {
@@ -28,12 +28,12 @@ func (r *Run[S]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	if text, ok = a.Carried(); !ok {
 		return "", false
 	}
-	return text, r.MayShow(a.Path)
+	return text, MayShow(&r.Input, a.Path)
 }
 
 // MayShow reports whether the text of a file may be copied into a document: git does not
 // ignore it. Until that is known it may not be.
-func (r *Run[S]) MayShow(file string) bool {
+func MayShow(r *Input, file string) bool {
 	ignored, known := r.Fact(engine.IgnoredNeed + file)
 	return known && len(ignored.Body) == 0
 }
@@ -48,18 +48,18 @@ const (
 
 // shownSince is when a request came to show what it shows: when it was issued, or when the
 // form of a later view was.
-func (r *Run[S]) shownSince(q *Request, f *gate.Folder, view engine.Digest) time.Time {
-	if f.Voids.Count() > 0 {
-		return r.Snap.Doc(f.Dir + "/" + f.FormName(view)).Changed
+func (i *issue[S, V]) shownSince(view engine.Digest) time.Time {
+	if i.dir.Voids.Count() > 0 {
+		return i.r.Snap.Doc(i.dir.Dir + "/" + i.dir.FormName(view)).Changed
 	}
-	return q.OpenedAt.Time()
+	return i.OpenedAt.Time()
 }
 
 // Rewritten is a file that an answer is bound to and that was written again since a moment,
 // nil for none.
-func (r *Run[S]) Rewritten(req gate.Request, since time.Time) *gate.Rewritten {
+func Rewritten(s engine.Snapshot, req gate.Request, since time.Time) *gate.Rewritten {
 	for _, a := range req.Binding() {
-		d, within := r.Snap.Doc(path.Clean(a.Path)), issueTime
+		d, within := s.Doc(path.Clean(a.Path)), issueTime
 		if d.Kind != "" {
 			within = commitTime
 		}

@@ -48,9 +48,9 @@ func (s Sending) AttemptFile(n int) string { return s.Dir + "/attempt-" + strcon
 // OutcomeFile is where the end of an attempt is recorded.
 func (s Sending) OutcomeFile(n int) string { return s.Dir + "/outcome-" + strconv.Itoa(n) + ".json" }
 
-// Sending reads the attempts in a folder. Their outcomes are of a schema, and none takes
+// Sends reads the attempts in a folder. Their outcomes are of a schema, and none takes
 // longer than a time.
-func (r *Run[S]) Sending(dir, schema string, longest time.Duration) Sending {
+func Sends(r *Input, dir, schema string, longest time.Duration) Sending {
 	s := Sending{Dir: dir}
 	for n := 1; ; n++ {
 		attempt, outcome := r.Snap.In(s.AttemptFile(n)), r.Snap.In(s.OutcomeFile(n))
@@ -64,7 +64,7 @@ func (r *Run[S]) Sending(dir, schema string, longest time.Duration) Sending {
 		}
 		s.Attempts, s.UnderWay, s.Last, s.Here = n, true, nil, outcome.IssuedHere()
 		s.Due = latest(attempt, longest)
-		o, got := Load[Outcome](&r.Input, outcome, schema)
+		o, got := Load[Outcome](r, outcome, schema)
 		if got == Good && len(outcome.Issued) > 0 && !outcome.IssuedHere() {
 			r.Bad(outcome, r.Say("run.send.foreign"))
 			o, got = nil, Bad

@@ -11,7 +11,7 @@ import (
 )
 
 // Run is one run as a snapshot shows it.
-type Run[S any] struct {
+type Run[S, V any] struct {
 	Input
 	// State is what the state document says. It is valid where Begun.
 	State S
@@ -26,90 +26,60 @@ type Run[S any] struct {
 	// Unwritable is why a transition or an output cannot be written, nil where all can.
 	Unwritable error
 
-	head    Head
-	asker   asker
-	name    string
-	cause   func(rel string) string
-	answers map[string]*Answer
-	memo    map[string]any
-}
-
-// asker knows the questions of a family.
-type asker interface {
-	// request is what a person is asked, as the state has it.
-	request(*Request) gate.Request
-	// form renders a request; see [gate.Form].
-	form(req gate.Request, q *Request, view engine.Digest) ([]byte, error)
-	// stands, remakes and check are [Question.Stands], [Question.Remakes] and
-	// [Question.Check].
-	stands(*Request) (problem string, ok bool)
-	remakes(*Request) bool
-	check(*Answer) string
-	// lapses is [Question.Lapses].
-	lapses(*Request) bool
-	// gate is what an answer to a request must be worth.
-	gate(*Request) engine.Gate
-	// complete adds what else bears on an answer.
-	complete(a *gate.Evaluation, q *Request)
-}
-
-// bound is a run with its family's view.
-type bound[S, V any] struct {
-	*Run[S]
-	f *Family[S, V]
-	v V
+	f      *Family[S, V]
+	v      V // what the family reads besides
+	head   Head
+	issues map[*Request]*issue[S, V]
+	memo   map[string]any
 }
 
 // open reads a run: its state, and then what the family reads.
-func (f *Family[S, V]) open(s engine.Snapshot) *bound[S, V] {
+func (f *Family[S, V]) open(s engine.Snapshot) *Run[S, V] {
 	r := f.newRun(s, gate.Folders(s))
 	f.readState(r)
-	b := f.bind(r)
-	if b.Usable() && r.Doc.Issued != nil { // where this machine wrote none, it may be a clone
-		if r.Problem = f.unproven(b); r.Problem != "" {
+	r.settle()
+	if r.Usable() && r.Doc.Issued != nil { // where this machine wrote none, it may be a clone
+		if r.Problem = unproven(r); r.Problem != "" {
 			r.Begun = false // for all that is known, what the state says never was
-			return f.bind(r)
+			r.settle()
 		}
 	}
-	return b
+	return r
 }
 
-// after is the run as it stands once a transition is fact, in the same snapshot.
-// found is what the transition found out; see [Change.Keep].
-func (f *Family[S, V]) after(before *Run[S], st S, found map[string]any) *bound[S, V] {
-	r := f.newRun(before.Snap, before.Folders)
-	maps.Copy(r.memo, found)
+// After is the run as it stands with the changes so far, in the same snapshot.
+func (c *Change[S, V]) After() *Run[S, V] {
+	before := c.before
+	r := before.f.newRun(before.Snap, before.Folders)
+	maps.Copy(r.memo, c.found)
 	r.facts = before.facts
-	r.State, r.Begun, r.Doc = st, true, before.Doc
-	r.Seq = *f.Format.Head(&st).Revision
-	return f.bind(r)
+	r.State, r.Begun, r.Doc = *c.State, true, before.Doc
+	r.Seq = *c.head.Revision
+	r.settle()
+	return r
 }
 
-func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S] {
+func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S, V] {
 	doc := s.In(stateFile)
 	if f.Shared != nil {
 		doc = f.Shared.Document(s)
 	}
-	return &Run[S]{
-		Input: NewInput(s), Doc: doc, Folders: folders, name: f.Name, cause: f.Cause,
-		answers: map[string]*Answer{}, memo: map[string]any{},
-	}
+	return &Run[S, V]{Input: NewInput(s), Doc: doc, Folders: folders, f: f, issues: map[*Request]*issue[S, V]{}, memo: map[string]any{}}
 }
 
-func (f *Family[S, V]) bind(r *Run[S]) *bound[S, V] {
-	r.head = f.Format.Head(&r.State)
+// settle has the family read what it reads, the state being known.
+func (r *Run[S, V]) settle() {
+	r.head = r.f.Format.Head(&r.State)
 	if r.head.Language != nil {
 		r.speak(*r.head.Language)
 	}
-	b := &bound[S, V]{Run: r, f: f}
-	r.asker = b
-	b.v = f.Read(r)
-	if f.Raised != nil && r.Begun {
-		if q := f.Raised(b.v); q != nil {
+	clear(r.issues)
+	r.v = r.f.Read(r)
+	if r.f.Raised != nil && r.Begun {
+		if q := r.f.Raised(r.v); q != nil {
 			r.raise(q)
 		}
 	}
-	return b
 }
 
 // stateFile is the name of the state document in a run's folder, journalFile that of
@@ -120,16 +90,16 @@ const (
 )
 
 // readState reads the state document and the journal beside it.
-func (f *Family[S, V]) readState(r *Run[S]) {
+func (f *Family[S, V]) readState(r *Run[S, V]) {
 	if r.Doc.Absent() {
 		f.missing(r)
 		return
 	}
-	read := r.ReadState
+	read := ReadState
 	if !f.hasJournal() {
-		read = r.ReadStateAlone
+		read = ReadStateAlone
 	}
-	r.Record = read(r.Doc, f.Anew, func([]byte) (int, error, error) {
+	r.Record = read(&r.Input, r.Doc, f.Anew, func([]byte) (int, error, error) {
 		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) {
 			if f.Format.DecodeOwn != nil && r.Doc.IssuedHere() {
 				return f.Format.DecodeOwn(body)
@@ -143,7 +113,7 @@ func (f *Family[S, V]) readState(r *Run[S]) {
 		if requests := f.Format.Head(&st).Requests; requests != nil {
 			*requests = slices.Clip(*requests)
 		}
-		unfit := f.Format.Unfit(r, st)
+		unfit := f.Format.Unfit(&r.Input, st)
 		if unfit == nil {
 			r.State, r.Begun = st, true
 			if lang := f.Format.Head(&st).Language; lang != nil {
@@ -165,16 +135,16 @@ func (f *Family[S, V]) hasJournal() bool {
 }
 
 // recordFiles names the files that say where a run stands.
-func (b *bound[S, V]) recordFiles() string {
-	if b.f.hasJournal() {
-		return templates.List(b.Lang, "list.or", []string{stateFile, journalFile})
+func (f *Family[S, V]) recordFiles(lang string) string {
+	if f.hasJournal() {
+		return templates.List(lang, "list.or", []string{stateFile, journalFile})
 	}
 	return stateFile
 }
 
 // missing judges a folder without a state document: nothing has begun in it, or
 // somebody removed the document.
-func (f *Family[S, V]) missing(r *Run[S]) {
+func (f *Family[S, V]) missing(r *Run[S, V]) {
 	if f.Shared != nil {
 		return // the other program removes it as it likes
 	}
@@ -185,7 +155,7 @@ func (f *Family[S, V]) missing(r *Run[S]) {
 		if !f.hasJournal() {
 			key += ".requests"
 		}
-		r.Problem = r.withHelp(r.Say(key), f.Anew)
+		r.Problem = withHelp(&r.Input, r.Say(key), f.Anew)
 	}
 }
 
@@ -204,26 +174,26 @@ func (f *Family[S, V]) isBeyondFirst(dir *gate.Folder) bool {
 
 // Usable reports whether the run can be judged at all: its state, if there is one, can
 // be used.
-func (r *Run[S]) Usable() bool { return !r.Torn && r.Problem == "" }
+func (r *Run[S, V]) Usable() bool { return !r.Torn && r.Problem == "" }
 
-func (r *Run[S]) status() engine.Status {
+func (r *Run[S, V]) status() engine.Status {
 	if !r.Begun {
 		return ""
 	}
 	return *r.head.Status
 }
 
-func (r *Run[S]) revision() int { return *r.head.Revision }
+func (r *Run[S, V]) revision() int { return *r.head.Revision }
 
 // CannotWrite says beside the state why a transition or an output cannot be written. A
 // transition that is being made is not made then.
-func (r *Run[S]) CannotWrite(err error) {
+func (r *Run[S, V]) CannotWrite(err error) {
 	r.Unwritable = err
 	r.Notes.Beside(r.Doc.Path, templates.In(r.Lang, err))
 }
 
 // Due reports whether a moment has come. If not, the run is looked at when it does.
-func (r *Run[S]) Due(at Text) bool {
+func (r *Run[S, V]) Due(at Text) bool {
 	t := at.Time()
 	if t.IsZero() || !r.Snap.Now.Before(t) {
 		return true
@@ -233,19 +203,13 @@ func (r *Run[S]) Due(at Text) bool {
 }
 
 // Once computes a value once for a run, so that a note says a thing once.
-func Once[S, T any](r *Run[S], name string, compute func() T) T {
+func Once[S, V, T any](r *Run[S, V], name string, compute func() T) T {
 	if v, known := r.memo[name]; known {
 		return v.(T)
 	}
 	v := compute()
 	r.memo[name] = v
 	return v
-}
-
-// document is placet's own document of the run at a path relative to its folder.
-func (f *Family[S, V]) document(r *Run[S], rel string, body []byte) engine.Document {
-	file, _ := f.File(rel)
-	return engine.Document{Path: r.Path(rel), Kind: file.Kind, Body: body}
 }
 
 // CheckIDs says which request of a state has an id that no folder can have, nil if none.

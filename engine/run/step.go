@@ -26,52 +26,48 @@ func (f *Family[S, V]) ReadProgress(path string, body []byte) (engine.Progress, 
 
 // Step implements [engine.Machine].
 func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
-	b := f.open(s)
-	needs := f.needs(b)
+	r := f.open(s)
+	var needs []string
+	if r.Usable() {
+		needs = f.Needs(r.v)
+	}
 	if len(s.Lacks(needs)) > 0 {
-		return engine.Plan{Needs: slices.Concat(needs, *b.facts)}, nil
+		return engine.Plan{Needs: slices.Concat(needs, *r.facts)}, nil
 	}
-	p, moved := f.next(b)
+	p, moved := r.next()
 	if !moved && !hasWrites(p) {
-		f.rest(b, &p)
+		r.rest(&p)
 	}
-	p.Needs, p.Follow, p.Pending = slices.Concat(needs, *b.facts), b.watch(), b.Pending
-	p.WakeAt(b.Wake)
-	if f.Thresholds != nil && b.Usable() {
-		p.Thresholds = f.Thresholds(b.v)
+	p.Needs, p.Follow, p.Pending = slices.Concat(needs, *r.facts), r.watch(), r.Pending
+	p.WakeAt(r.Wake)
+	if f.Thresholds != nil && r.Usable() {
+		p.Thresholds = f.Thresholds(r.v)
 	}
 	return p, nil
-}
-
-func (f *Family[S, V]) needs(b *bound[S, V]) []string {
-	if b.Usable() {
-		return f.Needs(b.v)
-	}
-	return nil
 }
 
 func hasWrites(p engine.Plan) bool { return len(p.Writes)+len(p.Removes)+len(p.Lines) > 0 }
 
 // next is what is to be done now: nothing while the state cannot be used; else what the
 // state calls for and is not there; else the first rule that applies.
-func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
-	if !b.Usable() {
+func (r *Run[S, V]) next() (p engine.Plan, moved bool) {
+	if !r.Usable() {
 		return p, false
 	}
-	if f.Shared != nil {
-		return f.nextShared(b)
+	if r.f.Shared != nil {
+		return nextShared(r)
 	}
-	if p = f.outputs(b, false); hasWrites(p) {
-		if b.maybeAnswered() {
+	if p = r.outputs(false); hasWrites(p) {
+		if maybeAnswered(r) {
 			return engine.Plan{}, false
 		}
-		if b.Problem = f.unproven(b); b.Problem != "" {
+		if r.Problem = unproven(r); r.Problem != "" {
 			return engine.Plan{}, false
 		}
 		return p, false
 	}
-	if t, ok := b.first(); ok {
-		made := f.transition(b, t)
+	if t, ok := r.first(); ok {
+		made := r.f.transition(r, t)
 		return made, len(made.Transitions) > 0
 	}
 	return p, false
@@ -79,27 +75,27 @@ func (f *Family[S, V]) next(b *bound[S, V]) (p engine.Plan, moved bool) {
 
 // nextShared is next for a state of others. It may be an older one that somebody put back:
 // what moves it goes before what it calls for.
-func (f *Family[S, V]) nextShared(b *bound[S, V]) (p engine.Plan, moved bool) {
-	if t, ok := b.first(); ok {
-		if p = f.transition(b, t); len(p.Transitions) > 0 {
+func nextShared[S, V any](r *Run[S, V]) (p engine.Plan, moved bool) {
+	if t, ok := r.first(); ok {
+		if p = r.f.transition(r, t); len(p.Transitions) > 0 {
 			return p, true
 		}
 	}
-	return f.outputs(b, false), false
+	return r.outputs(false), false
 }
 
 // unproven says why nothing follows from an answer that only the state knows, "" where
 // something may. Without a journal anybody may have written the state: where a gate asks
 // for more than a claim, either this machine did, or the answer or its receipt is there.
 // Elsewhere it is enough that the answer is not certainly fabricated.
-func (f *Family[S, V]) unproven(b *bound[S, V]) string {
-	if !b.Begun || f.Shared != nil || f.hasJournal() || b.Doc.IssuedHere() {
+func unproven[S, V any](r *Run[S, V]) string {
+	if !r.Begun || r.f.Shared != nil || r.f.hasJournal() || r.Doc.IssuedHere() {
 		return ""
 	}
-	fabricated := len(b.fabrications()) > 0
-	for _, q := range b.Requests() {
-		if (fabricated || gate.Demands(b.gate(q))) && !b.isProven(q) {
-			return b.withHelp(b.Say("run.state.unproven", "request", q.ID), f.Anew)
+	fabricated := len(fabrications(r)) > 0
+	for _, q := range r.Requests() {
+		if i := r.issue(q); (fabricated || gate.Demands(i.gate())) && !i.isProven() {
+			return withHelp(&r.Input, r.Say("run.state.unproven", "request", q.ID), r.f.Anew)
 		}
 	}
 	return ""
@@ -108,108 +104,109 @@ func (f *Family[S, V]) unproven(b *bound[S, V]) string {
 // isProven reports whether something besides the state shows what became of a request:
 // this machine's receipt, the answer itself where it was given to this very request, or
 // the deadline.
-func (b *bound[S, V]) isProven(q *Request) bool {
+func (i *issue[S, V]) isProven() bool {
 	switch {
-	case b.HasReceipt(q):
+	case i.hasReceipt():
 		return true
-	case q.Status == gate.Expired:
-		return q.Deadline != "" && !b.Snap.Now.Before(q.Deadline.Time())
-	case q.Status != gate.Accepted:
+	case i.Status == gate.Expired:
+		return i.Deadline != "" && !i.r.Snap.Now.Before(i.Deadline.Time())
+	case i.Status != gate.Accepted:
 		return true // nobody decided
 	}
-	d := b.Folder(q.ID).Doc
-	if string(d.Sum) != string(q.Digest) || d.Issued != nil && !d.IssuedHere() {
+	d := i.dir.Doc
+	if string(d.Sum) != string(i.Digest) || d.Issued != nil && !d.IssuedHere() {
 		return false
 	}
-	a := b.LateAnswer(q)
-	return a != nil && a.Response == string(q.Response) && slices.Equal(a.Selected, q.Selected) && a.Comment == string(q.Comment) && slices.Equal(a.Edits, q.Edits)
+	a := i.r.LateAnswer(i.Request)
+	return a != nil && a.Response == string(i.Response) && slices.Equal(a.Selected, i.Selected) && a.Comment == string(i.Comment) && slices.Equal(a.Edits, i.Edits)
+}
+
+func (i *issue[S, V]) hasReceipt() bool {
+	return i.dir.Receipt != nil && i.dir.ReceiptDoc.IssuedHere() && i.dir.Receipt.Repeats(i.receipt())
 }
 
 // HasReceipt reports whether this machine wrote the receipt that stands beside a closed
 // request, and it says what the state says of it.
-func (r *Run[S]) HasReceipt(q *Request) bool {
-	f := r.Folder(q.ID)
-	return f.Receipt != nil && f.ReceiptDoc.IssuedHere() && f.Receipt.Repeats(r.Receipt(q))
-}
+func (r *Run[S, V]) HasReceipt(q *Request) bool { return r.issue(q).hasReceipt() }
 
 // Judge returns the family's view of a run. ok is true where its state may be told to
 // others as what was decided: it can be used, and more than the file itself shows who
 // answered where a gate asks for that.
 func (f *Family[S, V]) Judge(s engine.Snapshot) (v V, ok bool) {
-	b := f.open(s)
-	return b.v, b.Begun && b.Usable() && f.unproven(b) == ""
+	r := f.open(s)
+	return r.v, r.Begun && r.Usable() && unproven(r) == ""
 }
 
 // watch are the folders in which others may write what moves the run.
-func (b *bound[S, V]) watch() []string {
+func (r *Run[S, V]) watch() []string {
 	switch {
-	case b.f.Watch != nil:
-		return b.f.Watch(b.v)
-	case b.Begun && b.f.Final(b.status()):
+	case r.f.Watch != nil:
+		return r.f.Watch(r.v)
+	case r.Begun && r.f.Final(r.status()):
 		return nil
 	}
-	return []string{b.Snap.Dir}
+	return []string{r.Snap.Dir}
 }
 
 // rest adds what is due while nothing is written: notes, commands under way, and the end
 // of actions that nobody wants any more.
-func (f *Family[S, V]) rest(b *bound[S, V], p *engine.Plan) {
-	if b.Problem != "" && !b.Torn {
-		b.Notes.Beside(b.Doc.Path, b.Problem)
+func (r *Run[S, V]) rest(p *engine.Plan) {
+	if r.Problem != "" && !r.Torn {
+		r.Notes.Beside(r.Doc.Path, r.Problem)
 	}
-	about, bad := f.badSettings(b)
-	if b.Begun && b.Usable() && !bad {
-		f.judgeAll(b)
-		f.act(b, p, func(engine.Action) bool { return true })
+	about, bad := r.badSettings()
+	if r.Begun && r.Usable() && !bad {
+		r.judgeAll()
+		r.act(p, func(engine.Action) bool { return true })
 	}
-	b.noteFabrications()
-	mayNote := func(note string) bool { return f.Shared == nil || f.Shared.MayNote(b.v, note) }
-	b.Notes.Limit(mayNote)
-	b.Notes.Plan(b.Snap, p, func(note string) bool {
-		return b.Held || b.Torn || bad && !slices.Contains(about, note) || !mayNote(note)
+	noteFabrications(r)
+	mayNote := func(note string) bool { return r.f.Shared == nil || r.f.Shared.MayNote(r.v, note) }
+	r.Notes.Limit(mayNote)
+	r.Notes.Plan(r.Snap, p, func(note string) bool {
+		return r.Held || r.Torn || bad && !slices.Contains(about, note) || !mayNote(note)
 	})
 }
 
 // badSettings reports whether settings of others that the run reads cannot be used, and
 // the notes about them.
-func (f *Family[S, V]) badSettings(b *bound[S, V]) (about []string, bad bool) {
-	if f.BadSettings == nil || !b.Usable() {
+func (r *Run[S, V]) badSettings() (about []string, bad bool) {
+	if r.f.BadSettings == nil || !r.Usable() {
 		return nil, false
 	}
-	return f.BadSettings(b.v)
+	return r.f.BadSettings(r.v)
 }
 
 // judgeAll judges whatever notes are about, whichever rule came first.
-func (f *Family[S, V]) judgeAll(b *bound[S, V]) {
-	if !f.Final(b.status()) {
-		for _, q := range b.open() {
-			b.Answer(q)
+func (r *Run[S, V]) judgeAll() {
+	if !r.f.Final(r.status()) {
+		for _, q := range r.open() {
+			r.Answer(q)
 		}
 	}
-	f.Notes(b.v)
-	b.noteClosed()
+	r.f.Notes(r.v)
+	noteClosed(r)
 }
 
 // act adds to a plan the commands that the state names and whose end is not there, and
 // ends those that it does not name. wasRecorded says which were recorded before.
-func (f *Family[S, V]) act(b *bound[S, V], p *engine.Plan, wasRecorded func(engine.Action) bool) {
+func (r *Run[S, V]) act(p *engine.Plan, wasRecorded func(engine.Action) bool) {
 	named := p.Actions
-	if f.Actions != nil {
+	if r.f.Actions != nil {
 		var due []engine.Action
-		named, due = f.Actions(b.v)
+		named, due = r.f.Actions(r.v)
 		for _, a := range due {
 			a.Recorded = wasRecorded(a)
 			p.Actions = append(p.Actions, a)
 		}
 	}
-	p.Ends = f.unwanted(b, named)
+	p.Ends = r.unwanted(named)
 }
 
 // unwanted are the run's actions, under way or ended, that the state names no longer.
-func (f *Family[S, V]) unwanted(b *bound[S, V], named []engine.Action) []string {
-	ids := slices.Concat(slices.Collect(maps.Keys(b.Snap.Facts.Alive)), slices.Collect(maps.Keys(b.Snap.Facts.Ended)))
+func (r *Run[S, V]) unwanted(named []engine.Action) []string {
+	ids := slices.Concat(slices.Collect(maps.Keys(r.Snap.Facts.Alive)), slices.Collect(maps.Keys(r.Snap.Facts.Ended)))
 	ids = slices.DeleteFunc(ids, func(id string) bool {
-		return !strings.HasPrefix(id, b.Actions()) || isNamed(named, id) || f.Keeps != nil && f.Keeps(b.v, id)
+		return !strings.HasPrefix(id, r.Actions()) || isNamed(named, id) || r.f.Keeps != nil && r.f.Keeps(r.v, id)
 	})
 	slices.Sort(ids)
 	return slices.Compact(ids)
@@ -220,4 +217,4 @@ func isNamed(list []engine.Action, id string) bool {
 }
 
 // Actions begins the ids of all actions of the run.
-func (r *Run[S]) Actions() string { return r.Snap.Key.String() + "/" }
+func (r *Run[S, V]) Actions() string { return r.Snap.Key.String() + "/" }

@@ -25,43 +25,41 @@ func (f *Family[S, V]) Account(s engine.Snapshot) engine.RunView {
 // View is [Family.Account], with the family's view that it was made of.
 func (f *Family[S, V]) View(s engine.Snapshot) (engine.RunView, V) {
 	a := engine.RunView{Key: s.Key, Class: "served", ShortID: s.Key.ID, Status: engine.StatusAbsent}
-	b := f.open(s)
-	next := b.foresee()
-	if !b.Begun && b.Usable() && next == nil && f.Absent(b.v, &a) {
+	r := f.open(s)
+	next := r.foresee()
+	if !r.Begun && r.Usable() && next == nil && f.Absent(r.v, &a) {
 		a.Absent = true
-		return a, b.v
+		return a, r.v
 	}
-	a.Status = f.word(b)
+	a.Status = r.word()
 	a.Final = f.Final(a.Status)
-	a.Blocked = b.Problem != "" && !b.Torn
-	a.Unaccounted = b.Unaccounted
-	a.Contradict(b.contradictions(), b.Say("run.wait.merge"))
-	b.explain(&a, next)
-	a.Open = b.asked()
+	a.Blocked = r.Problem != "" && !r.Torn
+	a.Unaccounted = r.Unaccounted
+	a.Contradict(contradictions(r), r.Say("run.wait.merge"))
+	explain(r, &a, next)
+	if r.Begun && r.Usable() && !a.Final {
+		for _, q := range r.open() { // oldest first
+			a.Open = append(a.Open, r.issue(q).tell())
+		}
+	}
 	if f.Shared == nil {
-		a.Findings, a.Log = append(a.Findings, b.findings()...), f.log(b)
+		a.Findings, a.Log = append(a.Findings, findings(r)...), f.log(r)
 	}
-	f.Tell(b.v, &a)
-	a.Findings = slices.Concat(a.Findings, b.copies(), b.fabrications())
-	a.Pending = b.BeingWritten()
-	return a, b.v
+	f.Tell(r.v, &a)
+	a.Findings = slices.Concat(a.Findings, copies(&r.Input), fabrications(r))
+	a.Pending = r.BeingWritten()
+	return a, r.v
 }
 
-func (b *bound[S, V]) contradictions() []engine.Finding {
-	if b.f.Shared != nil {
-		return b.f.Shared.Contradictions(b.v)
-	}
-	return b.Run.contradictions()
-}
-
-func (f *Family[S, V]) word(b *bound[S, V]) engine.Status {
+// word is the status as people are told it.
+func (r *Run[S, V]) word() engine.Status {
 	switch {
-	case b.Begun:
-		return b.status()
-	case !b.Usable():
+	case r.Begun:
+		return r.status()
+	case !r.Usable():
 		return StatusUnreadable
 	}
-	return f.New
+	return r.f.New
 }
 
 // foreseen is what the next pass does.
@@ -74,10 +72,10 @@ type foreseen struct {
 
 // foresee judges all that a pass would judge, so that the notes are those of a pass, and
 // returns what the next one does; nil for nothing.
-func (b *bound[S, V]) foresee() *foreseen {
-	p, moved := b.f.next(b)
-	if b.Begun && b.Usable() {
-		b.f.judgeAll(b)
+func (r *Run[S, V]) foresee() *foreseen {
+	p, moved := r.next()
+	if r.Begun && r.Usable() {
+		r.judgeAll()
 	}
 	var next foreseen
 	for _, d := range p.Writes {
@@ -102,16 +100,8 @@ type Waiting struct {
 	// Next is the event of the transition that the next pass makes, "" for none.
 	Next string
 	a    *engine.RunView
-	r    waited
-}
-
-// waited is what [Waiting] asks of a run.
-type waited interface {
-	Say(key templates.Key, pairs ...any) string
-	Path(rel string) string
-	note(rel string) string
-	tell(q *Request) engine.OpenRequest
-	Await(a *engine.RunView, what string)
+	r    *Input
+	tell func(*Request) engine.OpenRequest
 }
 
 // Why adds a sentence that says which rule holds the run.
@@ -152,7 +142,7 @@ func (w *Waiting) Lacks(rel, wanted, content string, why templates.Key, pairs ..
 // Bad says what the note beside a file says, and that the run waits for a file that can
 // be used. It reports false where there is no note.
 func (w *Waiting) Bad(rel, why, who, content string) bool {
-	words := w.r.note(rel)
+	words := note(w.r, rel)
 	if words == "" {
 		return false
 	}
@@ -164,7 +154,7 @@ func (w *Waiting) Bad(rel, why, who, content string) bool {
 
 // Noted says what the note beside a file says. It reports false where there is none.
 func (w *Waiting) Noted(rel, why string) bool {
-	words := w.r.note(rel)
+	words := note(w.r, rel)
 	if words != "" {
 		w.Why("run.why.note", "what", why, "note", words)
 	}
@@ -176,7 +166,7 @@ func (w *Waiting) Waits() bool { return len(w.a.WaitsFor) > 0 }
 
 // Answer says that an answer is waited for, and what each option would do.
 func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
-	asked := w.r.tell(q)
+	asked := w.tell(q)
 	w.Why("run.why.asked", "what", w.r.Say(key, pairs...), "request", q.ID, "type", q.Type)
 	if asked.Problem != "" {
 		w.Why("run.why.held", "note", asked.Problem)
@@ -197,18 +187,18 @@ func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 }
 
 // note is what the note beside a file of the run says, "" where none stands.
-func (r *Run[S]) note(rel string) string { return r.Notes.Text(r.Note(r.Path(rel))) }
+func note(r *Input, rel string) string { return r.Notes.Text(r.Note(r.Path(rel))) }
 
 // explain says why a run stands where it stands.
-func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
-	w := &Waiting{a: a, r: b}
+func explain[S, V any](r *Run[S, V], a *engine.RunView, next *foreseen) {
+	w := &Waiting{a: a, r: &r.Input, tell: func(q *Request) engine.OpenRequest { return r.issue(q).tell() }}
 	switch {
-	case b.Torn:
-		w.Why("run.why.torn", "files", b.recordFiles())
-		w.Written(b.recordFiles())
+	case r.Torn:
+		w.Why("run.why.torn", "files", r.f.recordFiles(r.Lang))
+		w.Written(r.f.recordFiles(r.Lang))
 		return
-	case b.Problem != "":
-		w.Why("say.text", "text", b.Problem)
+	case r.Problem != "":
+		w.Why("say.text", "text", r.Problem)
 		w.For("run.wait.usable", "file", stateFile, "who", w.r.Say("run.who.person"))
 		w.Unblock(stateFile, w.r.Say("run.unblock.state"))
 		return
@@ -218,21 +208,21 @@ func (b *bound[S, V]) explain(a *engine.RunView, next *foreseen) {
 	}
 	if next != nil && next.move != nil {
 		w.Next = next.move.Event
-		w.Pass("say.text", "text", b.moves(*next.move))
+		w.Pass("say.text", "text", moves(&r.Input, r.f.noun(r.Lang), *next.move))
 		w.Moving = next.move.Subject
 	}
 	if w.Moving != "" || next == nil || next.move == nil {
-		b.awaits(w)
+		awaits(r, w)
 	}
-	a.Blocked = a.Blocked || !b.Begun && next == nil && b.Notes.Len() > 0
-	b.f.Explain(b.v, w)
+	a.Blocked = a.Blocked || !r.Begun && next == nil && r.Notes.Len() > 0
+	r.f.Explain(r.v, w)
 }
 
 // moves says what the next pass moves.
-func (b *bound[S, V]) moves(t engine.Transition) string {
+func moves(r *Input, noun string, t engine.Transition) string {
 	what := t.Subject
 	if what == "" {
-		what = b.Say("run.noun", "noun", b.noun())
+		what = r.Say("run.noun", "noun", noun)
 	}
 	key := templates.Key("run.why.moves")
 	switch {
@@ -241,70 +231,58 @@ func (b *bound[S, V]) moves(t engine.Transition) string {
 	case t.From == "":
 		key = "run.why.enters"
 	}
-	return b.Say(key, "what", what, "from", t.From, "to", t.To, "event", t.Event, "reason", t.Reason)
+	return r.Say(key, "what", what, "from", t.From, "to", t.To, "event", t.Event, "reason", t.Reason)
 }
 
 // noun is what people call one of the family's runs.
-func (b *bound[S, V]) noun() string { return b.Say(templates.Key(b.f.Name + ".noun")) }
+func (f *Family[S, V]) noun(lang string) string { return templates.Phrase(lang, f.Name+".noun") }
 
 // awaits has the rules that leave the present statuses say what they wait for.
-func (b *bound[S, V]) awaits(w *Waiting) {
-	all := slices.Concat(b.f.Rules...)
+func awaits[S, V any](r *Run[S, V], w *Waiting) {
+	all := slices.Concat(r.f.Rules...)
 	ask := func(of string, status engine.Status) {
-		for _, r := range all {
-			if r.Awaits != nil && r.Of == of && slices.Contains(r.From, status) {
-				r.Awaits(b.v, w)
+		for _, rule := range all {
+			if rule.Awaits != nil && rule.Of == of && slices.Contains(rule.From, status) {
+				rule.Awaits(r.v, w)
 			}
 		}
 	}
-	ask(all[0].Of, b.status())
-	if !b.Begun || b.f.Final(b.status()) {
+	ask(all[0].Of, r.status())
+	if !r.Begun || r.f.Final(r.status()) {
 		return
 	}
-	for _, parts := range b.f.Parts {
-		for _, subject := range parts.All(b.v) {
+	for _, parts := range r.f.Parts {
+		for _, subject := range parts.All(r.v) {
 			if subject != w.Moving {
 				w.Subject = subject
-				ask(parts.Of, parts.Status(b.v, On{Subject: subject}))
+				ask(parts.Of, parts.Status(r.v, On{Subject: subject}))
 			}
 		}
 	}
 	w.Subject = ""
 }
 
-// asked are the open requests of a run that can be answered, oldest first.
-func (b *bound[S, V]) asked() []engine.OpenRequest {
-	var list []engine.OpenRequest
-	if !b.Begun || !b.Usable() || b.f.Final(b.status()) {
-		return nil
-	}
-	for _, q := range b.open() {
-		list = append(list, b.tell(q))
-	}
-	return list
-}
-
 // tell is an open request as people are told of it.
-func (b *bound[S, V]) tell(q *Request) engine.OpenRequest {
-	folder := b.Folder(q.ID)
-	a := b.evaluation(q).OpenRequest()
-	a.Run, a.Where = b.Snap.Key, string(b.status())
-	a.Changed, a.Voids, a.Void = b.changes(b.request(q)), folder.Voids.Count(), folder.Voids.Notice(b.Lang)
-	a.Problem = cmp.Or(b.Notes.Text(folder.Dir+"/problem.md"), b.Notes.Text(b.Note(folder.Doc.Path)))
-	a.Counts = b.Answer(q) != nil
-	if tell := b.f.Questions[q.Type].Tell; tell != nil {
-		tell(b.v, q, &a)
+func (i *issue[S, V]) tell() engine.OpenRequest {
+	r := i.r
+	a := i.evaluation().OpenRequest()
+	a.Run, a.Where = r.Snap.Key, string(r.status())
+	a.Changed, a.Voids, a.Void = changedArtifacts(r.Snap, i.request()), i.dir.Voids.Count(), i.dir.Voids.Notice(r.Lang)
+	a.Problem = cmp.Or(r.Notes.Text(i.dir.Dir+"/problem.md"), r.Notes.Text(r.Note(i.dir.Doc.Path)))
+	a.Counts = i.answer() != nil
+	if i.question.Tell != nil {
+		i.question.Tell(r.v, i.Request, &a)
 	}
 	return a
 }
 
 // findings are what check reports of every run: what stands in its way, and its notes.
-func (r *Run[S]) findings() []engine.Finding {
+func findings[S, V any](r *Run[S, V]) []engine.Finding {
 	var list []engine.Finding
 	if r.Problem != "" && !r.Torn {
 		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: r.Problem})
 	}
-	for _, note := range r.NoteFindings(OneLine) {
+	for _, note := range noteFindings(&r.Input) {
 		if len(list) == 0 || note.Path != r.Note(r.Doc.Path) { // that one says the same
 			list = append(list, note)
 		}
@@ -313,7 +291,7 @@ func (r *Run[S]) findings() []engine.Finding {
 }
 
 // copies are the second answers that synchronisers left.
-func (r *Input) copies() []engine.Finding {
+func copies(r *Input) []engine.Finding {
 	var list []engine.Finding
 	for _, d := range r.Snap.Docs {
 		if d.Kind == layout.KindResponseCopy {
@@ -325,40 +303,42 @@ func (r *Input) copies() []engine.Finding {
 
 // contradictions say where state document and receipts tell different histories, also of
 // a state that the journal does not account for.
-func (r *Run[S]) contradictions() []engine.Finding {
+func contradictions[S, V any](r *Run[S, V]) []engine.Finding {
+	if r.f.Shared != nil {
+		return r.f.Shared.Contradictions(r.v)
+	}
 	if r.Torn || r.Problem != "" && r.Unaccounted == "" {
 		return nil
 	}
+	// A state that cannot be used does not say what documents ask: that is nothing else
+	// than the receipt says.
+	stated := func(f *gate.Folder) *gate.Receipt {
+		q := r.Request(f.ID)
+		switch {
+		case q != nil:
+			rc := r.Receipt(q)
+			return &rc
+		case r.Problem != "":
+			return f.Receipt
+		}
+		return nil
+	}
 	return gate.Comparison{
-		Lang: r.Lang,
-		Snap: r.Snap, State: r.Doc.Path, Revision: r.revision(), Folders: r.Folders, Stated: r.stated, Adopted: r.Adopted,
+		Lang: r.Lang, Snap: r.Snap, State: r.Doc.Path, Revision: r.revision(), Folders: r.Folders, Stated: stated,
+		Adopted: func() int { return adopted(r.Snap) },
 	}.Contradictions()
 }
 
-// stated is what the state says of the request of a folder. A state that cannot be used
-// does not say what documents ask: that is nothing else than the receipt says.
-func (r *Run[S]) stated(f *gate.Folder) *gate.Receipt {
-	q := r.Request(f.ID)
-	switch {
-	case q != nil:
-		rc := r.Receipt(q)
-		return &rc
-	case r.Problem != "":
-		return f.Receipt
-	}
-	return nil
-}
-
 // log are the transitions of the run as its journal or its state has them, oldest first.
-func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
+func (f *Family[S, V]) log(r *Run[S, V]) []engine.Entry {
 	var list []engine.Entry
 	if !f.hasJournal() {
-		for i, p := range b.past() {
+		for i, p := range r.past() {
 			list = append(list, JournalEntry{Seq: i + 1, At: p.At, Edge: p.Edge, Actor: p.Actor, Reason: p.Reason}.Account(""))
 		}
 		return list
 	}
-	for raw := range bytes.Lines(b.Snap.In(journalFile).Body) {
+	for raw := range bytes.Lines(r.Snap.In(journalFile).Body) {
 		if f.Entry != nil {
 			if e, ok := f.Entry(raw); ok {
 				list = append(list, e)
@@ -373,7 +353,7 @@ func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 		if f.Parts != nil {
 			where = e.Subject
 		}
-		if where == b.Snap.Key.ID {
+		if where == r.Snap.Key.ID {
 			where = "" // the run itself
 		}
 		list = append(list, e.Account(where))
@@ -382,7 +362,7 @@ func (f *Family[S, V]) log(b *bound[S, V]) []engine.Entry {
 }
 
 // past are the transitions that the state keeps, oldest first.
-func (r *Run[S]) past() []Past {
+func (r *Run[S, V]) past() []Past {
 	if !r.Begun {
 		return nil
 	}

@@ -16,15 +16,15 @@ const voidAfter = 2 * time.Second
 
 // voids plans void.json where answers that would count stand beside a changed artifact:
 // their author may have seen that one, so they never count, whatever is restored.
-func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
-	f := r.Folder(q.ID)
-	if w.Fresh || f.BadVoids || f.Voids.Count() >= gate.MostVoids || r.IsDecided(q) {
+func (i *issue[S, V]) voids(w *Outputs) (planned bool) {
+	r, f := i.r, i.dir
+	if w.Fresh || f.BadVoids || f.Voids.Count() >= gate.MostVoids || i.ahead() != nil {
 		return false
 	}
-	if _, stands := r.asker.stands(q); stands {
+	if _, stands := i.stands(); stands {
 		return false
 	}
-	changes := r.changes(r.asker.request(q))
+	changes := changedArtifacts(r.Snap, i.request())
 	if len(changes) == 0 {
 		return false
 	}
@@ -33,38 +33,37 @@ func (r *Run[S]) voids(w *Outputs, q *Request) (planned bool) {
 		r.WakeAt(still)
 		return false
 	}
-	answers := r.voidable(q)
+	answers := i.voidable()
 	if len(answers) == 0 {
 		return false
 	}
-	next := f.Voids.Add(q.ID, gate.Void{
+	next := f.Voids.Add(i.ID, gate.Void{
 		At: r.Snap.Now.UTC().Format(time.RFC3339), Artifact: a.Path, Shown: a.Shown, Found: schemas.OrNull(a.Now), Answers: answers,
 	})
-	w.Put(layout.RequestsDir+"/"+q.ID+"/"+layout.VoidFile, Must(next.Encode()))
+	w.Put(i.file(layout.VoidFile), Must(next.Encode()))
 	return true
 }
 
 // voidable are the answers to a request that a changed artifact makes void: those that would
 // count by request.json as it was issued, whatever stands in its place. Where nobody knows
 // any more what that was, they are all that were sent.
-func (r *Run[S]) voidable(q *Request) []gate.VoidAnswer {
-	f := r.Folder(q.ID)
-	body := f.Doc.Body
-	if string(f.Doc.Sum) != string(q.Digest) {
-		if body = r.requestJSON(q); string(engine.Sum(body)) != string(q.Digest) && !r.asker.remakes(q) {
-			return f.Sent()
+func (i *issue[S, V]) voidable() []gate.VoidAnswer {
+	body := i.dir.Doc.Body
+	if string(i.dir.Doc.Sum) != string(i.Digest) {
+		if body = i.body(); !i.wasIssued(body) {
+			return i.dir.Sent()
 		}
 	}
-	asked := r.evaluationOf(q, body)
+	asked := i.evaluationOf(body)
 	asked.Rewritten = nil
 	return gate.Counting(asked)
 }
 
-// changes are the binding artifacts of a request that are not what was asked about, as far
+// changedArtifacts are the binding artifacts of a request that are not what was asked about, as far
 // as that can be told now.
-func (r *Run[S]) changes(req gate.Request) (list []engine.ChangedArtifact) {
+func changedArtifacts(s engine.Snapshot, req gate.Request) (list []engine.ChangedArtifact) {
 	for _, a := range req.Artifacts {
-		if now := r.Snap.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && !now.Matches(a.SHA256) {
+		if now := s.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && !now.Matches(a.SHA256) {
 			list = append(list, engine.ChangedArtifact{Path: a.Path, Shown: a.SHA256, Now: now.Sum.Hex(), Since: now.Changed})
 		}
 	}

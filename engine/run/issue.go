@@ -1,0 +1,201 @@
+package run
+
+import (
+	"sync"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// issue is a request of a run's state with its folder. What was issued for it, and what
+// follows from that, is made once, whoever asks for it: a rule, an output, or what people
+// are told.
+type issue[S, V any] struct {
+	*Request
+	r        *Run[S, V]
+	question Question[V]
+	dir      *gate.Folder
+
+	// issued is the request as it was issued, with its request.json.
+	issued func() (gate.Request, []byte)
+	// evaluation is the request with all that bears on its answer.
+	evaluation func() gate.Evaluation
+	// ahead is what a receipt says that is durable while its transition is not; see
+	// [issue.readAhead].
+	ahead func() *Answer
+	// answer is the answer that counts, nil for none.
+	answer func() *Answer
+}
+
+// issue is the request of a state with its folder.
+func (r *Run[S, V]) issue(q *Request) *issue[S, V] {
+	if r.issues[q] == nil {
+		r.issues[q] = r.newIssue(q)
+	}
+	return r.issues[q]
+}
+
+func (r *Run[S, V]) newIssue(q *Request) *issue[S, V] {
+	i := &issue[S, V]{Request: q, r: r, question: r.f.Questions[q.Type], dir: r.Folder(q.ID)}
+	i.issued = sync.OnceValues(func() (gate.Request, []byte) { return i.make().AsIssued(engine.Digest(q.Digest)) })
+	i.evaluation = sync.OnceValue(func() gate.Evaluation {
+		if d := i.dir.Doc; d.Present() {
+			return i.evaluationOf(d.Body)
+		}
+		return i.evaluationOf(i.body())
+	})
+	i.ahead = sync.OnceValue(i.readAhead)
+	i.answer = sync.OnceValue(i.findAnswer)
+	return i
+}
+
+// wasMade says that the request.json was made already, by the transition that asks.
+func (i *issue[S, V]) wasMade(body []byte) {
+	i.issued = sync.OnceValues(func() (gate.Request, []byte) { return i.make(), body })
+}
+
+// make makes the request as the state has it now.
+func (i *issue[S, V]) make() gate.Request {
+	q, r := i.Request, i.r
+	req := gate.Request{
+		SchemaVersion: 1, RequestID: q.ID, Family: r.f.Name, Run: r.Snap.Key.ID, Type: q.Type, RequestedAt: string(q.OpenedAt),
+		Deadline: string(q.Deadline), Revision: q.Revision, MayAnswer: i.gate().Approvers,
+	}
+	req.Context = Must(schemas.Encode(i.question.Fill(r.v, q, &req)))
+	req.Carry(func(a gate.Artifact) (string, bool) { return r.Text(q.ID, a) })
+	return req
+}
+
+func (i *issue[S, V]) request() gate.Request {
+	req, _ := i.issued()
+	return req
+}
+
+// body is request.json as it was issued.
+func (i *issue[S, V]) body() []byte {
+	_, body := i.issued()
+	return body
+}
+
+// gate is what an answer must be worth.
+func (i *issue[S, V]) gate() engine.Gate {
+	g := i.r.Snap.Facts.Config.GateFor(i.r.f.Name, i.Type)
+	if narrow := i.question.MayAnswer; narrow != nil {
+		g.Approvers = gate.Narrow(g.Approvers, narrow(i.r.v, i.Request))
+	}
+	return g
+}
+
+// form renders a request.json as the form of a view.
+func (i *issue[S, V]) form(body []byte, view engine.Digest) ([]byte, error) {
+	req := i.request().Shown(body)
+	if i.question.Brief {
+		req.Context = withoutEmpty(req.Context)
+	}
+	return gate.Form(req, view, Noticed(i.question.Title(i.r.v, i.Request), i.dir.Voids))
+}
+
+// withoutEmpty is a JSON object without the members that are null or empty.
+func withoutEmpty(context schemas.Raw) schemas.Raw {
+	members, err := schemas.Members(context)
+	if err != nil {
+		return context
+	}
+	kept := schemas.Object{}
+	for _, m := range members {
+		switch value := members.Raw(m.Name); {
+		case value.Null(), string(value) == "[]", string(value) == "{}", string(value) == `""`:
+		default:
+			kept = append(kept, m)
+		}
+	}
+	return Must(schemas.Encode(kept))
+}
+
+// remakes reports whether request.json may be made again though it differs from what was
+// issued.
+func (i *issue[S, V]) remakes() bool {
+	return i.question.Remakes != nil && i.question.Remakes(i.r.v, i.Request)
+}
+
+// stands reports whether what was asked about is as it was; if not, problem says why.
+func (i *issue[S, V]) stands() (problem string, ok bool) {
+	if i.question.Stands == nil {
+		return "", true
+	}
+	return i.question.Stands(i.r.v, i.Request)
+}
+
+// wasIssued reports whether a request.json is the one that was issued, or may stand for it.
+func (i *issue[S, V]) wasIssued(body []byte) bool {
+	sum := engine.Sum(body)
+	return string(sum) == string(i.Digest) || i.remakes() && sum == engine.Sum(i.body())
+}
+
+// altered says what was done to request.json, nil where it is as it was issued, or gone.
+func (i *issue[S, V]) altered() error {
+	why := i.dir.Altered(engine.Digest(i.Digest))
+	if why != nil && i.dir.Doc.Present() && i.remakes() {
+		why = i.dir.Altered(engine.Sum(i.body()))
+	}
+	return why
+}
+
+// unissued says why request.json is not what was issued, "" where it is: then every
+// answer is held.
+func (i *issue[S, V]) unissued() string {
+	i.r.Undecidable(i.dir.Doc)
+	if why := i.altered(); why != nil {
+		return i.r.Say("run.request.altered", "error", why)
+	}
+	if i.dir.Doc.Absent() && !i.wasIssued(i.body()) {
+		return i.r.Say("run.request.gone")
+	}
+	return ""
+}
+
+// evaluationOf is the request with all that bears on its answer, by a request.json.
+func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
+	r, f, req := i.r, i.dir, i.request()
+	shown := view(req, body, f.Voids)
+	a := gate.Evaluation{
+		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: view(req, body, nil), Present: f.Dir + "/" + f.FormName(shown),
+		Stale:     f.Voids.Notice(r.Lang),
+		Rendered:  gate.Rendered(func() ([]byte, error) { return i.form(body, shown) }),
+		Rewritten: Rewritten(r.Snap, req, i.shownSince(shown)),
+		Gate:      i.gate(), Now: r.Snap.Now, Asked: gate.IssuedAt(i.OpenedAt.Time(), f.Doc), Fact: r.Fact, PartialWriteGrace: PartialWriteGrace,
+		Revision: r.revision(), Altered: templates.In(r.Lang, i.altered()),
+		Default: i.question.Default, Members: i.question.Members, Lapses: i.question.Lapses,
+	}
+	if i.question.Hint != "" {
+		a.Hint = r.Say(i.question.Hint)
+	}
+	return a
+}
+
+// view is the digest of what a request shows: its own bytes, and the artifacts that
+// bind.
+func view(req gate.Request, body []byte, voids *gate.Voids) engine.Digest {
+	var binding []string
+	for _, a := range req.Artifacts {
+		if a.Binding {
+			binding = append(binding, a.SHA256)
+		}
+	}
+	return gate.Digest(body, binding, voids.Count())
+}
+
+// receipt is what became of the request. A state that does not keep what the person was
+// shown says it by the request as it was issued.
+func (i *issue[S, V]) receipt() gate.Receipt {
+	rc := i.Request.Receipt()
+	if rc.Result == gate.Accepted && rc.Digest == "" {
+		rc.Digest = view(i.request(), i.body(), i.dir.Voids)
+	}
+	return rc
+}
+
+// Receipt is what became of a closed request.
+func (r *Run[S, V]) Receipt(q *Request) gate.Receipt { return r.issue(q).receipt() }
