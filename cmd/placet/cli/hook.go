@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	asks "placet/cmd/placet/cli/ask"
+
 	"placet/cmd/placet/cli/verb"
 
 	"github.com/spf13/pflag"
@@ -249,7 +251,7 @@ func (h *hookCall) approvers(of []int) (names []string) {
 
 // ask asks a person about a call, and waits for the answer.
 func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err error) {
-	a, err := openAsks(h.Call)
+	a, err := asks.Open(h.Call)
 	if err != nil {
 		return o, err
 	}
@@ -276,7 +278,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 		return o, err
 	}
 	if st := ended[0]; st.Answer != nil && !gate.Knows(approvers, st.Answer.KnownAs) {
-		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", shownBy(h.Env, st))
+		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", asks.ShownBy(h.Env, st))
 	}
 	return callOutcome(ended[0]), nil
 }

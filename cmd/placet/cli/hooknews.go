@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	asks "placet/cmd/placet/cli/ask"
+
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/hook"
@@ -157,7 +159,7 @@ func writeTold(dir *statedir.Dir, name string, ids []string) error {
 func newsOf(st ask.State) string {
 	title, _, _ := strings.Cut(strings.TrimSpace(st.Ask.Question), "\n")
 	head := fmt.Sprintf("- ask/%s, %q: ", st.AskID, console.Cut(console.OneLine(title), 200))
-	said := console.Cut(console.OneLine(strings.Join(answerLines(st), ", ")), 2000)
+	said := console.Cut(console.OneLine(strings.Join(asks.AnswerLines(st), ", ")), 2000)
 	if st.Answer == nil {
 		return head + "nobody answered in time" + console.Suffix("; the default is ", said)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"placet/cmd/placet/cli/ask"
+
 	"placet/cmd/placet/cli/setup"
 	"placet/cmd/placet/daemon"
 
@@ -94,7 +96,7 @@ func agentWait(w *console.Env) (time.Duration, error) {
 	if text == "" {
 		return usualMCPWait, nil
 	}
-	d, err := duration(text)
+	d, err := ask.Duration(text)
 	if err != nil || d > mostMCPWait {
 		return 0, console.Usage("cli.mcp.wait", "variable", mcpWait, "value", strconv.Quote(console.OneLine(text)))
 	}

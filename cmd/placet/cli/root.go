@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/cli/ask"
+
 	"placet/cmd/placet/cli/optimizer"
 	"placet/cmd/placet/cli/setup"
 
@@ -139,7 +141,7 @@ func speak(w *console.Env) error {
 func verbs() []verb.Verb {
 	return []verb.Verb{
 		inboxVerb(), approveVerb(), rejectVerb(), steerVerb(), respondVerb(), adoptVerb(), showVerb(),
-		askVerb(), waitVerb(), withdrawVerb(), openVerb(),
+		ask.Verb(), ask.WaitVerb(), ask.WithdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
 		setup.InitVerb(), trustVerb(), clientHookVerb(), loginVerb(), setup.DoctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	asks "placet/cmd/placet/cli/ask"
+
 	"placet/cmd/placet/cli/setup"
 
 	"placet/cmd/placet/cli/demo"
@@ -64,13 +66,13 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		"words": {func() error {
 			return verb.CheckWords(w, "adopt", "ask/7", w.Text("cli.words.reason"), strings.Repeat("x", 1<<20), "")
 		}, nil},
-		"a length":  {func() error { _, err := duration("soon"); return err }, []string{"soon"}},
+		"a length":  {func() error { _, err := asks.Duration("soon"); return err }, []string{"soon"}},
 		"a browser": {func() error { return openBrowser(w, "link") }, nil},
 		"the head": {func() error {
 			out.WriteString(requestHead(w, open, w.Text("cli.inbox.unusable")) + requestHead(w, late, ""))
 			return nil
 		}, []string{"ask/7", "here", "r-7", "approval"}},
-		"an answer": {func() error { sayAnswer(w, answered); return nil }, []string{"placet:", "go", "kim", "fine"}},
+		"an answer": {func() error { asks.Say(w, answered); return nil }, []string{"placet:", "go", "kim", "fine"}},
 		"findings": {func() error {
 			line := finding(w, workspace.MisplacedLine{Family: "ask", Path: "x", Why: "7"})
 			printFindings(b, nil, []workspace.FindingLine{line}, 0)

@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"cmp"
@@ -34,7 +34,8 @@ type newAsk struct {
 	wait               waitFlags
 }
 
-func askVerb() verb.Verb {
+// Verb asks people.
+func Verb() verb.Verb {
 	var x newAsk
 	return verb.Verb{
 		Use: "ask [QUESTION|-]", About: "waiting",
@@ -90,7 +91,7 @@ func (x *newAsk) ask(c verb.Call) error {
 	if x.once && x.IdempotencyKey == "" {
 		return console.Usage("cli.ask.once")
 	}
-	a, err := openAsks(c)
+	a, err := Open(c)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (x *newAsk) follow(a *workspace.Asks) error {
 // answered shows the answer that is in the way of an ask, where that is why it failed.
 func (x *newAsk) answered(a *workspace.Asks, err error) error {
 	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
-		sayAnswer(a.Env, done.State)
+		Say(a.Env, done.State)
 	}
 	return err
 }
@@ -165,7 +166,7 @@ func (x *newAsk) use(a *workspace.Asks, f loop.Found, st ask.State) (ask.State, 
 	reused := a.CountUse(f)
 	if reused != nil {
 		at, _ := time.Parse(time.RFC3339, string(st.Last.At))
-		a.Env.Note("cli.ask.reused", "by", shownBy(a.Env, st), "ago", console.Ago(a.Env.Lang, a.Env.Now(), at), "n", reused.Times)
+		a.Env.Note("cli.ask.reused", "by", ShownBy(a.Env, st), "ago", console.Ago(a.Env.Lang, a.Env.Now(), at), "n", reused.Times)
 	}
 	return st, reused, nil
 }

@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"context"
@@ -56,7 +56,8 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&x.apply, "apply", false, "")
 }
 
-func waitVerb() verb.Verb {
+// WaitVerb waits for answers.
+func WaitVerb() verb.Verb {
 	x := waitFlags{}
 	return verb.Verb{
 		Use: "wait ID…", About: "waiting",
@@ -76,7 +77,8 @@ func waitVerb() verb.Verb {
 	}
 }
 
-func withdrawVerb() verb.Verb {
+// WithdrawVerb takes a question back.
+func WithdrawVerb() verb.Verb {
 	w := ask.Withdraw{}
 	return verb.Verb{
 		Use:   "withdraw ID -m REASON",
@@ -105,7 +107,7 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 }
 
 // openAsks opens the workspace to ask people, and has git ignore what placet leaves.
-func openAsks(c verb.Call) (*workspace.Asks, error) {
+func Open(c verb.Call) (*workspace.Asks, error) {
 	a, err := workspace.OpenAsks(c.Ctx, c.Env)
 	if err == nil && !a.Env.InGitHook() {
 		_, _ = setup.Exclude(a.Env, a.Root, setup.Ignored) // init says what is wrong
@@ -115,7 +117,7 @@ func openAsks(c verb.Call) (*workspace.Asks, error) {
 
 // findAsks opens the workspace, and finds the asks that are named.
 func findAsks(c verb.Call) (*workspace.Asks, []loop.Found, error) {
-	a, err := openAsks(c)
+	a, err := Open(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -130,8 +132,8 @@ func findAsks(c verb.Call) (*workspace.Asks, []loop.Found, error) {
 	return a, found, nil
 }
 
-// duration reads a length of time, of which days are a unit, too.
-func duration(text string) (time.Duration, error) {
+// Duration reads a length of time, of which days are a unit, too.
+func Duration(text string) (time.Duration, error) {
 	if text == waitForEver {
 		return 0, nil
 	}
@@ -152,7 +154,7 @@ func duration(text string) (time.Duration, error) {
 // wait waits until asks have ended, or the first of them, and says how.
 func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...loop.Found) error {
 	x.alone = len(found) == 1
-	limit, err := duration(x.timeout)
+	limit, err := Duration(x.timeout)
 	if err != nil {
 		return err
 	}
@@ -212,9 +214,9 @@ func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error
 	err := a.Env.Answer(data, func() {
 		for _, st := range ended {
 			if x.alone {
-				sayAnswer(a.Env, st)
+				Say(a.Env, st)
 			} else {
-				fmt.Fprintf(a.Env.Out, "%s\t%s\n", st.AskID, console.OneLine(strings.Join(answerLines(st), ",")))
+				fmt.Fprintf(a.Env.Out, "%s\t%s\n", st.AskID, console.OneLine(strings.Join(AnswerLines(st), ",")))
 			}
 		}
 	})
@@ -236,7 +238,7 @@ func (x *waitFlags) code(st ask.State) int {
 	if own := st.Ask.Type == "approval" || st.Ask.Type == "review"; own && len(ok) == 0 {
 		ok = []string{"approve"}
 	}
-	if len(ok) == 0 || slices.ContainsFunc(answerLines(st), func(line string) bool {
+	if len(ok) == 0 || slices.ContainsFunc(AnswerLines(st), func(line string) bool {
 		return slices.ContainsFunc(ok, func(word string) bool { return gate.Fold(word) == gate.Fold(line) })
 	}) {
 		return console.ExitFine
@@ -244,8 +246,8 @@ func (x *waitFlags) code(st ask.State) int {
 	return exitNotOK
 }
 
-// answerLines are what was answered, or the default that was taken.
-func answerLines(st ask.State) []string {
+// AnswerLines are what was answered, or the default that was taken.
+func AnswerLines(st ask.State) []string {
 	switch {
 	case st.Answer == nil && st.Ask.Default != "" && st.Status == ask.Expired:
 		return []string{st.Ask.Default}
@@ -258,8 +260,8 @@ func answerLines(st ask.State) []string {
 }
 
 // sayAnswer prints the answer alone, and on standard error who gave it.
-func sayAnswer(w *console.Env, st ask.State) {
-	for _, line := range answerLines(st) {
+func Say(w *console.Env, st ask.State) {
+	for _, line := range AnswerLines(st) {
 		fmt.Fprintln(w.Out, console.Lines(line))
 	}
 	noteAnswer(w, st)
@@ -275,14 +277,14 @@ func noteAnswer(w *console.Env, st ask.State) {
 	if comment != "" {
 		key = "cli.wait.answered.comment"
 	}
-	w.Note(key, "by", shownBy(w, st), "source", console.OneLine(st.Answer.By.Source), "comment", comment)
+	w.Note(key, "by", ShownBy(w, st), "source", console.OneLine(st.Answer.By.Source), "comment", comment)
 	for _, f := range st.Edited() {
 		w.Note("cli.wait.edited", "file", console.OneLine(f.Path), "text", console.OneLine(path.Join(st.AskID, f.File)))
 	}
 }
 
-// shownBy is who answered, as people are shown it.
-func shownBy(w *console.Env, st ask.State) string {
+// ShownBy is who answered, as people are shown it.
+func ShownBy(w *console.Env, st ask.State) string {
 	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
 	return console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs))
 }

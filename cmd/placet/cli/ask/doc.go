@@ -1,0 +1,2 @@
+// Package ask holds the verbs that ask people: ask, wait and withdraw.
+package ask
