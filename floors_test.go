@@ -63,7 +63,7 @@ var floors = []floor{
 	{
 		name: "wiring",
 		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/daemon",
-			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
@@ -80,6 +80,8 @@ var floors = []floor{
 			"cmd/placet/cli/demo cmd/placet/console", "cmd/placet/cli/demo cmd/placet/workspace", "cmd/placet/cli/demo cmd/placet/cli/verb",
 			"cmd/placet/cli/optimizer cmd/placet/console", "cmd/placet/cli/optimizer cmd/placet/family", "cmd/placet/cli/optimizer cmd/placet/workspace", "cmd/placet/cli/optimizer cmd/placet/daemon", "cmd/placet/cli/optimizer cmd/placet/cli/verb",
 			"cmd/placet/cli/ask cmd/placet/console", "cmd/placet/cli/ask cmd/placet/workspace", "cmd/placet/cli/ask cmd/placet/cli/verb", "cmd/placet/cli/ask cmd/placet/cli/setup",
+			"cmd/placet/cli/hook cmd/placet/console", "cmd/placet/cli/hook cmd/placet/config", "cmd/placet/cli/hook cmd/placet/family", "cmd/placet/cli/hook cmd/placet/hook",
+			"cmd/placet/cli/hook cmd/placet/workspace", "cmd/placet/cli/hook cmd/placet/cli/verb", "cmd/placet/cli/hook cmd/placet/cli/ask", "cmd/placet/cli cmd/placet/cli/hook",
 			"cmd/placet/cli cmd/placet/cli/optimizer", "cmd/placet/cli cmd/placet/cli/ask", "cmd/placet/cli cmd/placet/cli/setup",
 			"cmd/placet/cli/setup cmd/placet/console", "cmd/placet/cli/setup cmd/placet/config", "cmd/placet/cli/setup cmd/placet/family", "cmd/placet/cli/setup cmd/placet/hook",
 			"cmd/placet/cli/setup cmd/placet/workspace", "cmd/placet/cli/setup cmd/placet/cli/verb", "cmd/placet/cli/setup cmd/placet/cli/nemawashi",
@@ -103,7 +105,7 @@ var modules = map[string][]string{
 	"github.com/yuin/goldmark":                 {"engine/gate", "cmd/placet/web"},
 	"github.com/aymanbagabas/go-udiff":         {"engine/gate"},
 	"github.com/spf13/cobra":                   {"cmd/placet/cli", "cmd/placet/cli/verb"},
-	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/demo", "cmd/placet/cli/setup"},
+	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup"},
 	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},
 	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
 	// What looks like an option, or like a word that refuses, is known in one room.

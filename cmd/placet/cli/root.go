@@ -10,6 +10,7 @@ import (
 
 	"placet/cmd/placet/cli/ask"
 
+	"placet/cmd/placet/cli/hook"
 	"placet/cmd/placet/cli/optimizer"
 	"placet/cmd/placet/cli/setup"
 
@@ -144,8 +145,13 @@ func verbs() []verb.Verb {
 		ask.Verb(), ask.WaitVerb(), ask.WithdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),
-		setup.InitVerb(), trustVerb(), clientHookVerb(), loginVerb(), setup.DoctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),
+		setup.InitVerb(), trustVerb(), hook.Verb(personVerbIn), loginVerb(), setup.DoctorVerb(), demo.Verb(), schemaVerb(), versionVerb(),
 	}
+}
+
+// personVerbIn is the verb for people alone that the arguments of placet call, "" for none.
+func personVerbIn(args []string) string {
+	return verb.PersonVerbIn(newRoot(&console.Env{}, new(bool)), args)
 }
 
 // ownVerbs are the verbs of families that are more than controls.

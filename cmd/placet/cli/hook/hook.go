@@ -1,4 +1,6 @@
-package cli
+// Package hook holds the verb that clients of agents call: before a tool runs, where a permission is
+// asked for, and at each turn. hook.go says what becomes of a call, news.go what the agent is told.
+package hook
 
 import (
 	"cmp"
@@ -28,7 +30,9 @@ import (
 	"placet/templates"
 )
 
-func clientHookVerb() verb.Verb {
+// Verb answers a client of an agent. personVerb returns the verb for people alone that the arguments
+// of placet call, "" for none.
+func Verb(personVerb func(args []string) string) verb.Verb {
 	later := false
 	return verb.Verb{
 		Use:   "hook " + strings.Join(hook.Names(true), "|"),
@@ -47,7 +51,7 @@ func clientHookVerb() verb.Verb {
 			if len(c.Args) > 1 && client.Name != "codex" {
 				return console.Usage("cli.hook.argument", "command", strconv.Quote("placet hook "+client.Name))
 			}
-			h := hookCall{Call: c, client: client, defers: later}
+			h := hookCall{Call: c, client: client, defers: later, personVerb: personVerb}
 			return h.answer()
 		},
 	}
@@ -59,6 +63,8 @@ type hookCall struct {
 	client hook.Client
 	defers bool
 	in     hook.Input
+	// personVerb is the verb for people alone that arguments call.
+	personVerb func(args []string) string
 	// workspaces have a word about the call, the one that it belongs to first.
 	workspaces    []hookWorkspace
 	hookWorkspace // the one that the hook works in
@@ -196,8 +202,7 @@ func (h *hookCall) print(body []byte) error {
 
 // places are those of a workspace.
 func (h *hookCall) places(w hookWorkspace) hook.Places {
-	p := hook.Places{Root: w.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.Env.Getenv("HOME")}
-	p.PersonVerb = func(args []string) string { return verb.PersonVerbIn(newRoot(&console.Env{}, new(bool)), args) }
+	p := hook.Places{Root: w.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.Env.Getenv("HOME"), PersonVerb: h.personVerb}
 	for _, f := range family.All {
 		p.Layouts = append(p.Layouts, f.Layout(&w.conf.File.Settings))
 	}
