@@ -25,11 +25,11 @@ func worktree(id string) string { return Worktrees + "/" + id }
 // outcome is not there: of workers only while they are waited for. Without settings nobody
 // knows how they are to run.
 func actions(r *session) (named, due []engine.Action) {
-	if isFinal(r.State.Status) || r.cfgBad {
+	if isFinal(r.run.State.Status) || r.cfgBad {
 		return nil, nil
 	}
 	add := func(a engine.Action, isAwaited bool) {
-		if named = append(named, a); isAwaited && r.Snap.Doc(a.Outcome).Absent() {
+		if named = append(named, a); isAwaited && r.run.Snap.Doc(a.Outcome).Absent() {
 			due = append(due, a)
 		}
 	}
@@ -56,8 +56,8 @@ func (cp *checkpoint) env() []string {
 // once in a process: a session that begins anew under its name has actions of its own.
 func (cp *checkpoint) actionID(number int, kind string) string {
 	r := cp.r
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.id(), r.State.CreatedAt, cp.id, cp.Iteration, number, kind))
-	return r.Run.Actions() + sum.Hex()[:16]
+	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.id(), r.run.State.CreatedAt, cp.id, cp.Iteration, number, kind))
+	return r.run.Actions() + sum.Hex()[:16]
 }
 
 // command is a command of the checkpoint in the shell.
@@ -74,7 +74,7 @@ func (cp *checkpoint) validationAction() engine.Action {
 	command := cp.command(string(cp.def.Command))
 	command.Timeout = time.Duration(run.TimeoutMS) * time.Millisecond
 	return engine.Action{
-		ID: cp.actionID(run.Number, "validation"), Kind: layout.AFLValidation, Outcome: cp.r.Path(cp.file(numbered("validation", run.Number))),
+		ID: cp.actionID(run.Number, "validation"), Kind: layout.AFLValidation, Outcome: cp.r.run.Path(cp.file(numbered("validation", run.Number))),
 		Fields: []engine.Field{
 			{Name: "iteration", Value: cp.Iteration}, {Name: "run", Value: run.Number},
 			{Name: "command_digest", Value: string(run.CommandDigest)}, {Name: "shell", Value: shell},
@@ -84,7 +84,7 @@ func (cp *checkpoint) validationAction() engine.Action {
 }
 
 func (cp *checkpoint) workerAction() engine.Action {
-	w, at := cp.Worker, func(name string) string { return cp.r.Path(cp.file(name)) }
+	w, at := cp.Worker, func(name string) string { return cp.r.run.Path(cp.file(name)) }
 	command := cp.command(cp.r.cfg.WorkerCommand)
 	command.Agent, command.Timeout = true, w.Deadline.Time().Sub(w.StartedAt.Time())
 	command.Env = append(command.Env, fmt.Sprintf("AFL_MAX_ITERATIONS=%d", cp.MaxIterations))

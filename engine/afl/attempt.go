@@ -75,11 +75,11 @@ func (cp *checkpoint) isCommandWorker() bool {
 // readNews reads a document of an attempt, unless it is among those that were seen before.
 // check says why it cannot be used, "" if it can.
 func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*checkpoint, *T) (problem string)) (h handIn[T]) {
-	d := cp.r.Snap.In(rel)
+	d := cp.r.run.Snap.In(rel)
 	if d.Present() && isKnown(seen, d.Sum) {
 		return h
 	}
-	v, got := run.Load[T](&cp.r.Input, d, schema)
+	v, got := run.Load[T](&cp.r.run.Input, d, schema)
 	if got == run.Pending {
 		cp.try.pending[path.Base(rel)] = true
 	}
@@ -87,7 +87,7 @@ func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func
 		return h
 	}
 	if problem := check(cp, v); problem != "" {
-		cp.r.Bad(d, problem)
+		cp.r.run.Bad(d, problem)
 		return h
 	}
 	return handIn[T]{d, v}
@@ -142,7 +142,7 @@ func checkValidation(cp *checkpoint, v *Validation) string {
 // checkIssued takes an outcome that somebody else wrote for lost.
 func checkIssued(cp *checkpoint, h *handIn[Validation]) {
 	if d, v := h.doc, h.said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
-		cp.r.Bad(d, cp.r.say("bad.foreign_validation", "file", path.Base(d.Path)))
+		cp.r.run.Bad(d, cp.r.say("bad.foreign_validation", "file", path.Base(d.Path)))
 		h.said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
 	}
 }
@@ -243,7 +243,7 @@ func peek[T any](d engine.Document, schema string) *T {
 
 // changedFiles are the files that the worker of an attempt says it changed.
 func (cp *checkpoint) changedFiles(n int) []string {
-	if w := peek[WorkerReport](cp.r.Snap.In(cp.fileOf(n, "worker.json")), "afl/worker"); w != nil {
+	if w := peek[WorkerReport](cp.r.run.Snap.In(cp.fileOf(n, "worker.json")), "afl/worker"); w != nil {
 		return w.ChangedFiles
 	}
 	return nil
@@ -252,8 +252,8 @@ func (cp *checkpoint) changedFiles(n int) []string {
 // lastIteration is the highest number among the attempts that are there.
 func (cp *checkpoint) lastIteration() int {
 	last := 0
-	for _, d := range cp.r.Snap.Under(cp.rel("iterations")) {
-		if _, n, _, ok := layout.AFLPlace(cp.r.Snap.Rel(d.Path)); ok && !d.Absent() {
+	for _, d := range cp.r.run.Snap.Under(cp.rel("iterations")) {
+		if _, n, _, ok := layout.AFLPlace(cp.r.run.Snap.Rel(d.Path)); ok && !d.Absent() {
 			last = max(last, n)
 		}
 	}
@@ -264,7 +264,7 @@ func (cp *checkpoint) lastIteration() int {
 // for none.
 func (cp *checkpoint) outcomes(n int, stem string) int {
 	highest := 0
-	for _, d := range cp.r.Snap.Under(cp.fileOf(n, "")) {
+	for _, d := range cp.r.run.Snap.Under(cp.fileOf(n, "")) {
 		if of, k, ok := layout.AFLNumber(path.Base(d.Path)); ok && of == stem && !d.Absent() {
 			highest = max(highest, k)
 		}
@@ -275,7 +275,7 @@ func (cp *checkpoint) outcomes(n int, stem string) int {
 // wasFinished reports whether the checkpoint's status.json says, in one of upstream's
 // words, that it has passed already.
 func wasFinished(cp *checkpoint) (bool, []engine.Document) {
-	d := cp.r.Snap.In(cp.rel("status.json"))
+	d := cp.r.run.Snap.In(cp.rel("status.json"))
 	st := peek[struct {
 		Status string `json:"status"`
 	}](d, "")

@@ -16,13 +16,13 @@ func explain(r *session, w *run.Waiting) {
 	switch id := firstUnfinished(r); {
 	case r.cfgBad:
 		explainSettings(r, w)
-	case !r.Begun:
-	case isFinal(r.State.Status) && id != "":
-		w.Pass("afl.why.unfinished", "status", r.State.Status, "checkpoint", id)
-	case isFinal(r.State.Status):
-		w.Why("afl.why.final", "status", r.State.Status)
+	case !r.run.Begun:
+	case isFinal(r.run.State.Status) && id != "":
+		w.Pass("afl.why.unfinished", "status", r.run.State.Status, "checkpoint", id)
+	case isFinal(r.run.State.Status):
+		w.Why("afl.why.final", "status", r.run.State.Status)
 	default:
-		json := fmt.Sprintf(`{"want": "abort", "by": "%s", "reason": "%s"}`, r.Say("run.unblock.you"), r.say("unblock.reason"))
+		json := fmt.Sprintf(`{"want": "abort", "by": "%s", "reason": "%s"}`, r.run.Say("run.unblock.you"), r.say("unblock.reason"))
 		w.Unblock("control.json", r.say("unblock.abort", "json", json))
 	}
 }
@@ -31,15 +31,15 @@ func explain(r *session, w *run.Waiting) {
 func explainSettings(r *session, w *run.Waiting) {
 	said := false
 	for _, p := range []string{upstreamYAML, upstreamJSON} {
-		if words := r.Notes.Text(r.Note(p)); words != "" {
+		if words := r.run.Notes.Text(r.run.Note(p)); words != "" {
 			said = true
 			w.Why("say.text", "text", words)
-			w.For("run.wait.usable", "file", p, "who", r.Say("run.who.person"))
+			w.For("run.wait.usable", "file", p, "who", r.run.Say("run.who.person"))
 			w.UnblockAt(p, r.say("unblock.settings"))
 		}
 	}
 	if !said {
-		files := r.Say("list.or", "all", upstreamYAML, "last", upstreamJSON)
+		files := r.run.Say("list.or", "all", upstreamYAML, "last", upstreamJSON)
 		w.Why("afl.why.settings", "files", files)
 		w.Written(files)
 	}
@@ -52,7 +52,7 @@ func awaitRevalidation(cp *checkpoint, w *run.Waiting) {
 	switch held := cp.r.whyNothingStarts(); {
 	case !again:
 	case len(deps) > 0:
-		w.Why("afl.why.again", "checkpoint", cp.id, "n", len(deps), "names", few(cp.r.Lang, deps))
+		w.Why("afl.why.again", "checkpoint", cp.id, "n", len(deps), "names", few(cp.r.run.Lang, deps))
 	case held != "":
 		w.Why("afl.why.again.held", "checkpoint", cp.id, "why", held)
 	default:
@@ -62,7 +62,7 @@ func awaitRevalidation(cp *checkpoint, w *run.Waiting) {
 
 // awaitResume says how a session goes on that a person paused.
 func awaitResume(r *session, w *run.Waiting) {
-	p := r.State.Pause
+	p := r.run.State.Pause
 	if p == nil || p.Reason != pausePerson {
 		return
 	}
@@ -72,26 +72,26 @@ func awaitResume(r *session, w *run.Waiting) {
 	}
 	w.Why(key, "by", p.By, "at", p.At)
 	w.For("afl.wait.resume")
-	w.Unblock("control.json", r.say("unblock.resume", "json", fmt.Sprintf(`{"want": "run", "by": "%s"}`, r.Say("run.unblock.you"))))
+	w.Unblock("control.json", r.say("unblock.resume", "json", fmt.Sprintf(`{"want": "run", "by": "%s"}`, r.run.Say("run.unblock.you"))))
 }
 
 // givenBy names who gives a file.
-func givenBy(r *session, who templates.Key) string { return "(" + r.Say(who) + ")" }
+func givenBy(r *session, who templates.Key) string { return "(" + r.run.Say(who) + ")" }
 
 // awaitDesign says why the checkpoints are not approved.
 func awaitDesign(r *session, w *run.Waiting) {
 	if !r.mayBeApproved() {
 		return
 	}
-	where, file := string(r.State.Status), specsPath(r)
-	if p := r.State.Pause; p != nil {
+	where, file := string(r.run.State.Status), specsPath(r)
+	if p := r.run.State.Pause; p != nil {
 		where += " (" + p.Reason + ")"
 	}
-	switch rel := r.Snap.Rel(file); {
+	switch rel := r.run.Snap.Rel(file); {
 	case r.specs.layout == "":
 		w.Lacks(rel, givenBy(r, "run.who.agent"), r.say("unblock.checkpoints"),
 			"afl.why.checkpoints", "where", where, "file", specsYAML, "files", "checkpoints/*.json")
-	case !r.specs.readable && r.Held:
+	case !r.specs.readable && r.run.Held:
 		w.Why("afl.why.checkpoints.pending", "where", where, "file", rel)
 		w.Written(rel)
 	case !r.specs.readable:
@@ -108,16 +108,16 @@ func awaitDesign(r *session, w *run.Waiting) {
 // specsPath is where the checkpoints stand, or would.
 func specsPath(r *session) string {
 	if r.specs.layout == layoutV2 {
-		return r.Path("checkpoints/")
+		return r.run.Path("checkpoints/")
 	}
-	return r.Path(specsYAML)
+	return r.run.Path(specsYAML)
 }
 
 // specsNotes are the notes beside the checkpoints.
 func specsNotes(r *session) string {
-	words := r.Notes.Text(r.Note(r.Path(specsYAML)))
+	words := r.run.Notes.Text(r.run.Note(r.run.Path(specsYAML)))
 	for _, d := range v2Files(r) {
-		if n := r.Notes.Text(r.Note(d.Path)); n != "" && r.specs.layout == layoutV2 {
+		if n := r.run.Notes.Text(r.run.Note(d.Path)); n != "" && r.specs.layout == layoutV2 {
 			words += "\n" + n
 		}
 	}
@@ -126,7 +126,7 @@ func specsNotes(r *session) string {
 
 // awaitApproval says what an approval of checkpoints that can be read waits for.
 func awaitApproval(r *session, w *run.Waiting, file, where string) {
-	rel, blocked := r.Snap.Rel(file), false
+	rel, blocked := r.run.Snap.Rel(file), false
 	for _, f := range r.specs.findings {
 		if f.blocks() {
 			blocked = true
@@ -137,27 +137,27 @@ func awaitApproval(r *session, w *run.Waiting, file, where string) {
 		w.For("afl.wait.design", "file", rel)
 		w.UnblockAt(file, r.say("unblock.design"))
 	}
-	wished := r.State.Specs.wished()
-	switch open := r.Open(typeApproval); {
+	wished := r.run.State.Specs.wished()
+	switch open := r.run.Open(typeApproval); {
 	case open != nil:
 		w.Answer(open, "afl.why.approval", "where", where)
 	case wished != nil:
 		w.Lacks(rel, r.say("wanted.changed"), r.say("unblock.changed"),
-			"afl.why.changed", "where", where, "by", orWord(string(wished.By), r.say("somebody")), "at", wished.At, "file", r.Path("changes.md"))
+			"afl.why.changed", "where", where, "by", orWord(string(wished.By), r.say("somebody")), "at", wished.At, "file", r.run.Path("changes.md"))
 	case w.Moving == "":
-		w.Why("afl.why.quiet", "where", where, "time", r.cfg.ApprovalQuiet, "at", r.Wake.UTC().Format(stamp))
+		w.Why("afl.why.quiet", "where", where, "time", r.cfg.ApprovalQuiet, "at", r.run.Wake.UTC().Format(stamp))
 		w.For("afl.wait.quiet", "file", rel, "time", r.cfg.ApprovalQuiet)
 	}
 	// Where the gate demands more than a claim no stamp counts.
-	if !blocked && !gate.Demands(r.Snap.Facts.Config.GateFor("afl", typeApproval)) {
+	if !blocked && !gate.Demands(r.run.Snap.Facts.Config.GateFor("afl", typeApproval)) {
 		awaitStamp(r, w, file)
 	}
 }
 
 // awaitStamp names the approvals besides an answer.
 func awaitStamp(r *session, w *run.Waiting, file string) {
-	p := r.State.Pause
-	if p == nil && r.State.Specs.ChangesRequested == nil {
+	p := r.run.State.Pause
+	if p == nil && r.run.State.Specs.ChangesRequested == nil {
 		w.Unblock("meta.json", r.say("unblock.approve", "json", `"checkpointsApproved": true`))
 	}
 	switch {
@@ -171,11 +171,11 @@ func awaitStamp(r *session, w *run.Waiting, file string) {
 
 // awaitReview says what the look at the whole waits for.
 func awaitReview(r *session, w *run.Waiting) {
-	v := r.State.Review
+	v := r.run.State.Review
 	if all, _ := r.finished(); !all || v == nil || v.Status != run.Open {
 		return
 	}
-	if q := r.Request(string(v.RequestID)); q != nil && q.Status == run.Open {
+	if q := r.run.Request(string(v.RequestID)); q != nil && q.Status == run.Open {
 		w.Answer(q, "afl.why.review", "round", v.Round)
 		return
 	}
@@ -185,13 +185,13 @@ func awaitReview(r *session, w *run.Waiting) {
 
 // whyNothingStarts says why nothing starts at all, "" where something may.
 func (r *session) whyNothingStarts() string {
-	switch st := r.State; {
+	switch st := r.run.State; {
 	case st.Pause != nil:
 		return r.say("why.nothing.paused", "reason", st.Pause.Reason)
 	case st.Status == Approving:
 		return r.say("why.nothing.approving")
 	case len(r.slots().escalated) > 0:
-		return r.say("why.nothing.escalated", "names", few(r.Lang, r.slots().escalated))
+		return r.say("why.nothing.escalated", "names", few(r.run.Lang, r.slots().escalated))
 	case st.Status != Delegating:
 		return r.say("why.nothing.status", "status", st.Status)
 	}
@@ -221,7 +221,7 @@ func awaitRetry(cp *checkpoint, w *run.Waiting) {
 	switch held := r.whyNothingStarts(); {
 	case held != "":
 		w.Why("afl.why.held", "checkpoint", cp.id, "status", Retrying, "why", held)
-	case r.Snap.Now.Before(cp.RetryAt.Time()):
+	case r.run.Snap.Now.Before(cp.RetryAt.Time()):
 		w.Why("afl.why.retry", "checkpoint", cp.id, "status", Retrying, "attempt", next, "at", cp.RetryAt)
 		w.For("afl.wait.retry", "attempt", next, "checkpoint", cp.id, "at", cp.RetryAt)
 	case len(r.slots().running) >= r.cfg.Workers:
@@ -237,7 +237,7 @@ func awaitSlot(cp *checkpoint, w *run.Waiting, status engine.Status, taken []str
 	if workers > 1 {
 		workers = max(workers, len(taken))
 	}
-	w.Why("afl.why.slot", "checkpoint", cp.id, "status", status, "n", workers, "names", few(cp.r.Lang, taken))
+	w.Why("afl.why.slot", "checkpoint", cp.id, "status", status, "n", workers, "names", few(cp.r.run.Lang, taken))
 }
 
 // mostNamed is how many checkpoints one line names.
@@ -275,7 +275,7 @@ func awaitWorker(cp *checkpoint, w *run.Waiting) {
 		awaitCommand(cp, w, waits, cp.workerAction(), r.say("command.worker", "start", cp.Worker.Number, "at", cp.Worker.Deadline), cp.Worker.StartedAt)
 		w.For("afl.wait.worker", "checkpoint", cp.id)
 	} else {
-		w.Why(whyOutside(cp), "waits", waits, "prompt", r.Path(cp.file("prompt.md")), "file", spoken(report), "attempt", cp.Iteration)
+		w.Why(whyOutside(cp), "waits", waits, "prompt", r.run.Path(cp.file("prompt.md")), "file", spoken(report), "attempt", cp.Iteration)
 		w.For("run.wait.file", "file", report, "wanted", givenBy(r, "run.who.agent"))
 	}
 	w.Unblock(report, r.say("unblock.worker", "json", `{"status": "completed"}`,
@@ -289,7 +289,7 @@ func whyOutside(cp *checkpoint) templates.Key {
 	switch digest := cp.r.cfg.workerDigest(); {
 	case digest == "":
 		return "afl.why.outside"
-	case !cp.r.Snap.Facts.Trusts(digest, worktree(cp.id)):
+	case !cp.r.run.Snap.Facts.Trusts(digest, worktree(cp.id)):
 		return "afl.why.outside.untrusted"
 	}
 	return "afl.why.outside.next"
@@ -298,7 +298,7 @@ func whyOutside(cp *checkpoint) templates.Key {
 // awaitCommand says whether a command that is waited for is under way.
 func awaitCommand(cp *checkpoint, w *run.Waiting, waits string, a engine.Action, command string, started text) {
 	key := templates.Key("afl.why.command")
-	if cp.r.Snap.Facts.Alive[a.ID] {
+	if cp.r.run.Snap.Facts.Alive[a.ID] {
 		key = "afl.why.command.alive"
 	}
 	w.Why(key, "waits", waits, "command", command, "at", started)

@@ -77,7 +77,7 @@ func (cp *checkpoint) timeout() time.Duration {
 }
 
 // open is the open request of a type about the checkpoint, nil for none.
-func (cp *checkpoint) open(typ string) *run.Request { return cp.r.OpenAbout(typ, cp.id) }
+func (cp *checkpoint) open(typ string) *run.Request { return cp.r.run.OpenAbout(typ, cp.id) }
 
 // validationDigest is that of the validation command, "" where there is none.
 func (cp *checkpoint) validationDigest() engine.Digest {
@@ -96,7 +96,7 @@ func (cp *checkpoint) isByCommand() bool {
 
 // isRunnable reports whether placet may run the validation command.
 func (cp *checkpoint) isRunnable() bool {
-	return cp.isByCommand() && cp.r.Snap.Facts.Trusts(cp.validationDigest(), worktree(cp.id))
+	return cp.isByCommand() && cp.r.run.Snap.Facts.Trusts(cp.validationDigest(), worktree(cp.id))
 }
 
 // isMet reports whether what depends on the checkpoint may start.

@@ -152,10 +152,10 @@ func (s specs) definitions() []Definition {
 
 // readSpecs reads the checkpoints: V1, or V2 where V1 is absent.
 func readSpecs(r *session) (s specs) {
-	d, v2 := r.Snap.In(specsYAML), v2Files(r)
+	d, v2 := r.run.Snap.In(specsYAML), v2Files(r)
 	switch {
 	case !d.Absent():
-		readable := r.Read(d, func() error {
+		readable := r.run.Read(d, func() error {
 			read, err := engine.Parse(d, decodeV1)
 			if err == nil {
 				s = *read
@@ -177,7 +177,7 @@ const mostCheckpoints = 500
 
 // v2Files are the files of V2's layout.
 func v2Files(r *session) []engine.Document {
-	return slices.DeleteFunc(slices.Clone(r.Snap.Under("checkpoints")), func(d engine.Document) bool {
+	return slices.DeleteFunc(slices.Clone(r.run.Snap.Under("checkpoints")), func(d engine.Document) bool {
 		return d.Kind != layout.AFLCheckpoint || d.Absent()
 	})
 }
@@ -218,13 +218,13 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 func readV2(r *session, files []engine.Document) specs {
 	s := specs{layout: layoutV2, readable: len(files) <= mostCheckpoints}
 	if !s.readable {
-		r.Bad(files[mostCheckpoints], r.say("bad.checkpoints", "count", len(files), "most", mostCheckpoints))
+		r.run.Bad(files[mostCheckpoints], r.say("bad.checkpoints", "count", len(files), "most", mostCheckpoints))
 		return s
 	}
 	seen := map[string]bool{}
 	for _, d := range files {
 		var e *entry
-		if !r.Read(d, func() (err error) {
+		if !r.run.Read(d, func() (err error) {
 			e, err = engine.Parse(d, decodeV2)
 			return err
 		}) {
@@ -241,7 +241,7 @@ func readV2(r *session, files []engine.Document) specs {
 	}
 	if s.readable {
 		s.digest = specsDigest(s)
-		s.causes = []engine.Document{{Path: r.Path("") + "/checkpoints/", Sum: engine.Digest(s.digest)}}
+		s.causes = []engine.Document{{Path: r.run.Path("") + "/checkpoints/", Sum: engine.Digest(s.digest)}}
 	}
 	return s
 }

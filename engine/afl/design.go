@@ -12,7 +12,7 @@ import (
 
 // mayBeApproved reports whether checkpoints may await approval.
 func (r *session) mayBeApproved() bool {
-	switch p := r.State.Pause; r.State.Status {
+	switch p := r.run.State.Pause; r.run.State.Status {
 	case Designing:
 		return true
 	case Paused, Escalated:
@@ -23,18 +23,18 @@ func (r *session) mayBeApproved() bool {
 
 // isChanged reports whether the files hold another design than the approved one.
 func isChanged(r *session) bool {
-	return r.specs.readable && r.State.Approved != nil && r.specs.digest != r.State.Approved.Digest
+	return r.specs.readable && r.run.State.Approved != nil && r.specs.digest != r.run.State.Approved.Digest
 }
 
 // isUndone reports whether a change that paused the session was taken back.
 func isUndone(r *session) bool {
-	p := r.State.Pause
+	p := r.run.State.Pause
 	return p != nil && p.Reason == pauseChanged && r.specs.readable && !isChanged(r)
 }
 
 // readNewSpecs notes the checkpoints as the files have them now.
 func readNewSpecs(r *session, _ run.On) *move {
-	was := r.State.Specs
+	was := r.run.State.Specs
 	same := r.specs.digest == was.Digest && slices.Equal(r.specs.ids(true), was.Errors) && slices.Equal(r.specs.ids(false), was.Warnings)
 	if !r.mayBeApproved() || !r.specs.readable || same || isUndone(r) {
 		return nil
@@ -56,7 +56,7 @@ func noteSpecs(r *session, c *change) {
 
 // pauseForSpecs stops a session whose design changes under way.
 func pauseForSpecs(r *session, _ run.On) *move {
-	if r.State.Pause != nil || !isChanged(r) {
+	if r.run.State.Pause != nil || !isChanged(r) {
 		return nil
 	}
 	return &move{Reason: r.say("move.specs_changed"), Causes: r.specs.causes, Then: func(c *change) {
@@ -66,7 +66,7 @@ func pauseForSpecs(r *session, _ run.On) *move {
 
 // pauseAsWished stops a session as control.json asks.
 func pauseAsWished(r *session, _ run.On) *move {
-	if r.State.Pause != nil || r.control.Want != wantPause {
+	if r.run.State.Pause != nil || r.control.Want != wantPause {
 		return nil
 	}
 	return wished(r, "move.pause", func(c *change) {
@@ -76,7 +76,7 @@ func pauseAsWished(r *session, _ run.On) *move {
 
 // resume has a session go on that was paused.
 func resume(r *session, _ run.On) *move {
-	pause := r.State.Pause
+	pause := r.run.State.Pause
 	switch {
 	case pause == nil:
 		return nil
@@ -104,9 +104,9 @@ type approval struct {
 func stamped(r *session) *approval {
 	at, known := stampedAt(r)
 	isAfter := func(since text) bool { return known && at.After(since.Time()) }
-	p, stamp := r.State.Pause, approval{source: "stamp", by: r.specs.approvedBy, file: specsYAML}
-	switch wish := r.State.Specs.ChangesRequested; {
-	case wish != nil && wish.Digest == r.State.Specs.Digest:
+	p, stamp := r.run.State.Pause, approval{source: "stamp", by: r.specs.approvedBy, file: specsYAML}
+	switch wish := r.run.State.Specs.ChangesRequested; {
+	case wish != nil && wish.Digest == r.run.State.Specs.Digest:
 		if isAfter(wish.At) && (p == nil || isAfter(p.At)) {
 			return checkStamp(r, stamp)
 		}
@@ -125,15 +125,15 @@ func stamped(r *session) *approval {
 // checkStamp is the approval that a file carries in itself. Whoever can write the file can
 // write that as well: nil, with a note, where the gate asks for more.
 func checkStamp(r *session, a approval) *approval {
-	d := r.Snap.In(a.file)
+	d := r.run.Snap.In(a.file)
 	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
 	c.Response, c.By.User = optApprove, a.by
-	asked := gate.Evaluation{Lang: r.Lang, Gate: r.Snap.Facts.Config.GateFor("afl", typeApproval)}
-	if open := r.Open(typeApproval); open != nil {
-		asked.Present = r.Folder(open.ID).Dir + "/form.md"
+	asked := gate.Evaluation{Lang: r.run.Lang, Gate: r.run.Snap.Facts.Config.GateFor("afl", typeApproval)}
+	if open := r.run.Open(typeApproval); open != nil {
+		asked.Present = r.run.Folder(open.ID).Dir + "/form.md"
 	}
 	if _, problem := gate.Verify(c, asked); problem != "" {
-		r.Notes.Beside(d.Path, problem)
+		r.run.Notes.Beside(d.Path, problem)
 		return nil
 	}
 	return &a
@@ -143,13 +143,13 @@ func checkStamp(r *session, a approval) *approval {
 // than something: one without a zone, from the future, or that stood there at the last
 // approval, tells nothing of that.
 func stampedAt(r *session) (time.Time, bool) {
-	if a := r.State.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
+	if a := r.run.State.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
 		return time.Time{}, false
 	}
 	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
 		t, err := time.Parse(form, r.specs.approvedAt)
-		if err == nil && t.After(r.Snap.Now) {
-			r.WakeAt(t) // until then
+		if err == nil && t.After(r.run.Snap.Now) {
+			r.run.WakeAt(t) // until then
 		} else if err == nil {
 			return t, true
 		}
@@ -159,7 +159,7 @@ func stampedAt(r *session) (time.Time, bool) {
 
 // approve takes an approval: the answer of a person, or a stamp in a file.
 func approve(r *session, on run.On) *move {
-	if !r.mayBeApproved() || !r.specs.readable || len(r.specs.ids(true)) > 0 || r.specs.digest != r.State.Specs.Digest {
+	if !r.mayBeApproved() || !r.specs.readable || len(r.specs.ids(true)) > 0 || r.specs.digest != r.run.State.Specs.Digest {
 		return nil
 	}
 	m, a := &move{}, &approval{source: "request"}
@@ -168,7 +168,7 @@ func approve(r *session, on run.On) *move {
 	} else if a = stamped(r); a == nil {
 		return nil
 	} else {
-		m.Causes, m.Actor = []engine.Document{r.Snap.In(a.file)}, byUpstream
+		m.Causes, m.Actor = []engine.Document{r.run.Snap.In(a.file)}, byUpstream
 		if a.by != "" {
 			m.Actor = engine.Person(a.by)
 		}
@@ -201,16 +201,16 @@ func noteChanges(r *session, on run.On) *move {
 // askApproval asks once nobody has touched the checkpoints for a while, so that half-saved
 // ones are not asked about.
 func askApproval(r *session, _ run.On) *move {
-	s := r.State.Specs
-	if !r.mayBeApproved() || r.Held || s.Digest == "" || !r.specs.readable || r.Open(typeApproval) != nil || s.wished() != nil {
+	s := r.run.State.Specs
+	if !r.mayBeApproved() || r.run.Held || s.Digest == "" || !r.specs.readable || r.run.Open(typeApproval) != nil || s.wished() != nil {
 		return nil
 	}
 	since := s.SeenAt.Time()
-	if p := r.State.Pause; p != nil && p.At.Time().After(since) {
+	if p := r.run.State.Pause; p != nil && p.At.Time().After(since) {
 		since = p.At.Time()
 	}
-	if due := since.Add(r.cfg.ApprovalQuiet); r.Snap.Now.Before(due) {
-		r.WakeAt(due)
+	if due := since.Add(r.cfg.ApprovalQuiet); r.run.Snap.Now.Before(due) {
+		r.run.WakeAt(due)
 		return nil
 	}
 	return &move{Reason: r.say("move.approval_asked"), Then: func(c *change) { r.ask(c, typeApproval, "") }}

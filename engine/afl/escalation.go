@@ -270,8 +270,8 @@ var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failu
 // readEscalationReport reads the report of the last escalation, nil where it cannot be used.
 // One that is not what placet wrote gets a note.
 func readEscalationReport(cp *checkpoint) *EscalationReport {
-	d := cp.r.Snap.In(cp.rel("escalation.json"))
-	rep, _ := run.Load[EscalationReport](&cp.r.Input, d, "afl/escalation")
+	d := cp.r.run.Snap.In(cp.rel("escalation.json"))
+	rep, _ := run.Load[EscalationReport](&cp.r.run.Input, d, "afl/escalation")
 	if rep == nil {
 		return nil
 	}
@@ -280,7 +280,7 @@ func readEscalationReport(cp *checkpoint) *EscalationReport {
 	for _, name := range fixed {
 		is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
 		if !bytes.Equal(is, was) {
-			cp.r.Bad(d, cp.r.say("bad.escalation", "member", name, "is", oneLine(string(is), shownSentence), "was", oneLine(string(was), shownSentence)))
+			cp.r.run.Bad(d, cp.r.say("bad.escalation", "member", name, "is", oneLine(string(is), shownSentence), "was", oneLine(string(was), shownSentence)))
 			return nil
 		}
 	}

@@ -93,7 +93,7 @@ func judgeSpecs(r *session, s specs) []finding {
 	for _, e := range s.entries {
 		j.judgeEntry(e)
 	}
-	if folder := path.Base(r.Snap.Dir); s.session != "" && s.session != folder {
+	if folder := path.Base(r.run.Snap.Dir); s.session != "" && s.session != folder {
 		pairs := []any{"is", strconv.Quote(s.session), "name", strconv.Quote(folder)}
 		f := j.add("E9", whole, pairs...)
 		f.text, f.suggestion = r.say("finding.mismatch.session", pairs...), r.say("mend.mismatch.session")
@@ -147,14 +147,14 @@ func nodesOf(defs []Definition) []graph.Node {
 // that another checkpoint of the session had.
 func (j *judged) judgeIDs() {
 	seen, others := map[string]string{}, map[string]int{}
-	for id := range j.r.State.Checkpoints {
+	for id := range j.r.run.State.Checkpoints {
 		for _, look := range gate.Looks(id) {
 			others[look]++
 		}
 	}
 	for _, e := range j.entries {
 		id, taken := e.def.ID, ""
-		c := j.r.State.Checkpoints[id]
+		c := j.r.run.State.Checkpoints[id]
 		spent := c != nil && c.Status == Aborted && (c.AbortedBecause == becauseRemoved || c.DefinitionDigest != e.def.digest())
 		for _, look := range gate.Looks(id) {
 			taken = cmp.Or(taken, seen[look])

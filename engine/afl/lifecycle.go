@@ -34,9 +34,9 @@ func define(cp *checkpoint) *move { return beginCheckpoint(cp, "move.defined", n
 // next one takes the number after the last.
 func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then func(*step)) *move {
 	switch {
-	case cp.def == nil || cp.r.State.Status != Approving:
+	case cp.def == nil || cp.r.run.State.Status != Approving:
 		return nil
-	case cp.r.Undecidable(cp.r.Snap.In(cp.rel("status.json"))):
+	case cp.r.run.Undecidable(cp.r.run.Snap.In(cp.rel("status.json"))):
 		return &move{Blocks: true} // it may say that the checkpoint has passed already
 	}
 	last := cp.lastIteration()
@@ -49,7 +49,7 @@ func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then 
 
 // redefine begins a checkpoint anew whose definition changed.
 func redefine(cp *checkpoint) *move {
-	if cp.def == nil || cp.r.State.Status != Approving || cp.DefinitionDigest == cp.def.digest() {
+	if cp.def == nil || cp.r.run.State.Status != Approving || cp.DefinitionDigest == cp.def.digest() {
 		return nil
 	}
 	why := cp.r.say("move.redefined")
@@ -64,7 +64,7 @@ func redefine(cp *checkpoint) *move {
 
 // remove ends a checkpoint that is defined no longer.
 func remove(cp *checkpoint) *move {
-	if cp.def != nil || cp.r.State.Status != Approving {
+	if cp.def != nil || cp.r.run.State.Status != Approving {
 		return nil
 	}
 	why := cp.r.say("move.removed")
@@ -76,7 +76,7 @@ func remove(cp *checkpoint) *move {
 
 // retryMore gives a checkpoint more attempts.
 func retryMore(s *step, a *run.Answer) {
-	n, note, _ := attemptsOf(s.cp.r.Lang, a, s.cp.r.cfg.RetryMore)
+	n, note, _ := attemptsOf(s.cp.r.run.Lang, a, s.cp.r.cfg.RetryMore)
 	noteAttempts(s, a.Request.ID, n)
 	s.retryNow(n, note)
 }
@@ -118,14 +118,14 @@ type slots struct {
 }
 
 func (r *session) slots() slots {
-	return run.Once(r.Run, "slots", func() slots {
+	return run.Once(r.run, "slots", func() slots {
 		return slots{r.inStatus(InProgress, Validating), r.inStatus(InProgress, Validating, Retrying), r.inStatus(Escalated)}
 	})
 }
 
 // mayStart reports whether anything may start at all.
 func (r *session) mayStart() bool {
-	return r.State.Status == Delegating && r.State.Pause == nil && len(r.slots().escalated) == 0
+	return r.run.State.Status == Delegating && r.run.State.Pause == nil && len(r.slots().escalated) == 0
 }
 
 // mayBegin reports whether the next attempt may begin. It may not while something that is
@@ -135,13 +135,13 @@ func (cp *checkpoint) mayBegin() bool {
 	n := cp.Iteration + 1
 	return !cp.r.cfg.isWithheld() && !slices.ContainsFunc([]string{
 		cp.fileOf(n, "worker.json"), cp.fileOf(n, "result.json"), cp.rel("pending-question.json"),
-	}, func(rel string) bool { return cp.r.Undecidable(cp.r.Snap.In(rel)) })
+	}, func(rel string) bool { return cp.r.run.Undecidable(cp.r.run.Snap.In(rel)) })
 }
 
 // retry begins an attempt that is due.
 func retry(cp *checkpoint) *move {
 	r := cp.r
-	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers || r.cfg.isWithheld() || !r.Due(cp.RetryAt) || !cp.mayBegin() {
+	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers || r.cfg.isWithheld() || !r.run.Due(cp.RetryAt) || !cp.mayBegin() {
 		return nil
 	}
 	return cp.move(r.say("move.retry_due"), nil, (*step).beginAttempt)
@@ -174,7 +174,7 @@ func (cp *checkpoint) unmet() []string {
 
 // reopen sets a completed checkpoint to work again because a review blocks it.
 func reopen(cp *checkpoint) *move {
-	v := cp.r.State.Review
+	v := cp.r.run.State.Review
 	if v == nil || v.Status != reopened || len(v.Reopen) == 0 || v.Reopen[0] != cp.id {
 		return nil
 	}
@@ -226,8 +226,8 @@ type base struct {
 // bases are those of the round in hand; nil while no round has reopened anything. One
 // that became void since the design changed has reopened what it named all the same.
 func (r *session) bases() *bases {
-	return run.Once(r.Run, "bases", func() *bases {
-		v := r.State.Review
+	return run.Once(r.run, "bases", func() *bases {
+		v := r.run.State.Review
 		if v == nil || v.Status != reopened && v.Status != void {
 			return nil
 		}

@@ -10,8 +10,8 @@ import (
 
 // outputs are what a state calls for besides requests.
 func outputs(r *session, w *run.Outputs) {
-	st := r.State
-	if !r.Begun || st.Adopted {
+	st := r.run.State
+	if !r.run.Begun || st.Adopted {
 		return
 	}
 	changesOutput(r, w)
@@ -59,34 +59,34 @@ func isForeign(d engine.Document) bool {
 
 // changesOutput plans what a person asked to change, for as long as it is asked.
 func changesOutput(r *session, w *run.Outputs) {
-	d, wished := r.Snap.In("changes.md"), r.State.Specs.wished()
+	d, wished := r.run.Snap.In("changes.md"), r.run.State.Specs.wished()
 	switch {
 	case wished == nil && d.Present() && !isForeign(d):
 		w.Plan.Removes = append(w.Plan.Removes, d.Path)
 	case wished == nil, d.Absent() && !r.specs.readable:
 	default:
-		w.Once("changes.md", w.Fresh && !isFinal(r.State.Status), func() []byte {
+		w.Once("changes.md", w.Fresh && !isFinal(r.run.State.Status), func() []byte {
 			var lines []string
 			for _, f := range r.specs.findings {
 				lines = append(lines, f.line())
 			}
-			return changesMD(r.Lang, r.id(), *wished, lines)
+			return changesMD(r.run.Lang, r.id(), *wished, lines)
 		})
 	}
 }
 
 // checkpointOutputs plans what a checkpoint calls for.
 func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
-	now := w.Fresh && cp.Revision == cp.r.State.Revision
+	now := w.Fresh && cp.Revision == cp.r.run.State.Revision
 	if cp.LastAttemptAt != "" {
 		isNew := cp.Status == InProgress && len(cp.Questions) == 0 && cp.startNumber() == 1
 		w.Once(cp.file("prompt.md"), now && isNew, cp.promptMD)
 		if cp.answers() > 0 {
-			w.Always(cp.file("answer.md"), answerMD(cp.r.Lang, cp.r.id(), cp.id, cp.Iteration, cp.Questions))
+			w.Always(cp.file("answer.md"), answerMD(cp.r.run.Lang, cp.r.id(), cp.id, cp.Iteration, cp.Questions))
 		}
 	}
 	for i, h := range cp.History {
-		isNew := i == len(cp.History)-1 && h.Timestamp == cp.r.State.UpdatedAt
+		isNew := i == len(cp.History)-1 && h.Timestamp == cp.r.run.State.UpdatedAt
 		w.Once(cp.verdictFile(h.Iteration, h.Run), now && isNew, func() []byte { return encoded(cp.verdictOf(h)) })
 	}
 	for i, f := range cp.Feedback {
@@ -96,8 +96,8 @@ func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
 	if cp.Escalation != nil {
 		escalationOutputs(cp, w)
 	}
-	w.Always(cp.rel("status.json"), checkpointStatusJSON(cp.r.State, cp.id))
-	w.Always(cp.rel("routing.json"), routingJSON(cp.r.State, cp.id))
+	w.Always(cp.rel("status.json"), checkpointStatusJSON(cp.r.run.State, cp.id))
+	w.Always(cp.rel("routing.json"), routingJSON(cp.r.run.State, cp.id))
 }
 
 // startNumber is the number of the worker's present start, 0 for none.
@@ -120,8 +120,8 @@ func (c *Checkpoint) runNumber() int {
 // asked it is the one that the request shows, whatever a power cut left of either file;
 // later it is written only where it is gone, and one that was changed is noted.
 func escalationOutputs(cp *checkpoint, w *run.Outputs) {
-	md, report := cp.r.Snap.In(cp.rel("escalation.md")), cp.r.Snap.In(cp.rel("escalation.json"))
-	q := cp.r.Request(cp.Escalation.RequestID)
+	md, report := cp.r.run.Snap.In(cp.rel("escalation.md")), cp.r.run.Snap.In(cp.rel("escalation.json"))
+	q := cp.r.run.Request(cp.Escalation.RequestID)
 	isAsked := q != nil && q.Status == run.Open
 	if report.Unsettled() || !isAsked && !md.Absent() && !report.Absent() && !isOfAnother(cp, report) {
 		w.Note(md)

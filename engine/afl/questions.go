@@ -74,7 +74,7 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 			return fill(r, q, req)
 		},
 		Title: func(r *session, q *run.Request) gate.Texts {
-			t := gate.Texts{Lang: r.Lang, Title: phrase(r.Lang, "title."+q.Type), Where: string(q.Subject)}
+			t := gate.Texts{Lang: r.run.Lang, Title: phrase(r.run.Lang, "title."+q.Type), Where: string(q.Subject)}
 			if lines != nil {
 				t.Lines = lines(r, q)
 			}
@@ -82,7 +82,7 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 		},
 		Check: func(r *session, a *run.Answer) (problem string) {
 			if a.Response == optRetryMore {
-				_, _, problem = attemptsOf(r.Lang, a, 0)
+				_, _, problem = attemptsOf(r.run.Lang, a, 0)
 			}
 			return problem
 		},
@@ -92,7 +92,7 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 // dependentLines show in the form of an escalation what waits for the checkpoint.
 func dependentLines(r *session, q *run.Request) []string {
 	if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
-		return []string{phrase(r.Lang, "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
+		return []string{phrase(r.run.Lang, "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (r *session) ask(c *change, typ, cp string) *run.Request {
 // offer adds options with their words: what each is, and what it does.
 func offer(r *session, req *gate.Request, ids ...string) {
 	for _, id := range ids {
-		req.Options = append(req.Options, gate.Option{ID: id, Description: phrase(r.Lang, "option."+id), Effect: phrase(r.Lang, "effect."+id)})
+		req.Options = append(req.Options, gate.Option{ID: id, Description: phrase(r.run.Lang, "option."+id), Effect: phrase(r.run.Lang, "effect."+id)})
 	}
 }
 
@@ -127,11 +127,11 @@ const (
 )
 
 func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = phrase(r.Lang, "ask.specs_approval")
-	if len(r.State.Specs.Errors) == 0 {
+	req.Prompt = phrase(r.run.Lang, "ask.specs_approval")
+	if len(r.run.State.Specs.Errors) == 0 {
 		offer(r, req, optApprove)
 	} else {
-		req.Prompt = phrase(r.Lang, "ask.specs_approval.blocked")
+		req.Prompt = phrase(r.run.Lang, "ask.specs_approval.blocked")
 	}
 	offer(r, req, optChanges, optReject)
 	req.CommentRequired = []string{optChanges}
@@ -152,7 +152,7 @@ func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object 
 		found = append(found, templates.Cut(f.line(), engine.LongestReason))
 	}
 	return schemas.Object{
-		{Name: "specs_digest", Value: r.State.Specs.Digest}, {Name: "definitions", Value: defs}, {Name: "findings", Value: found},
+		{Name: "specs_digest", Value: r.run.State.Specs.Digest}, {Name: "definitions", Value: defs}, {Name: "findings", Value: found},
 	}
 }
 
@@ -205,13 +205,13 @@ func fillClarification(r *session, q *run.Request, req *gate.Request) schemas.Ob
 func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Object {
 	cp := r.checkpoint(string(q.Subject))
 	e := cp.Escalation
-	req.Prompt = phrase(r.Lang, "ask.escalation", "checkpoint", cp.id) + "\n\n" + e.Reason
+	req.Prompt = phrase(r.run.Lang, "ask.escalation", "checkpoint", cp.id) + "\n\n" + e.Reason
 	offer(r, req, optRetryMore, optRedesign)
 	if cp.Iteration > 0 {
 		offer(r, req, optEnvFixed)
 	}
 	offer(r, req, optSkip, optSkipForced, optAbort)
-	req.Artifacts = []gate.Artifact{{Path: r.Path(cp.rel("escalation.md")), SHA256: engine.Sum(escalationMD(escalationOf(cp))).Hex()}}
+	req.Artifacts = []gate.Artifact{{Path: r.run.Path(cp.rel("escalation.md")), SHA256: engine.Sum(escalationMD(escalationOf(cp))).Hex()}}
 	return schemas.Object{
 		{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: e.Iteration}, {Name: "route", Value: e.Route},
 		{Name: "failure_type", Value: text(e.FailureType)}, {Name: "dependents", Value: dependentsOf(r, cp.id)},
@@ -220,14 +220,14 @@ func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Objec
 
 // dependentsOf are the checkpoints that wait for one, directly or not.
 func dependentsOf(r *session, cp string) []string {
-	return graph.Dependents(nodesOf(r.State.definitions()), cp)
+	return graph.Dependents(nodesOf(r.run.State.definitions()), cp)
 }
 
 func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
-	req.Prompt = phrase(r.Lang, "ask.implementation_review")
+	req.Prompt = phrase(r.run.Lang, "ask.implementation_review")
 	offer(r, req, optAccept)
 	done, needed := []string{}, map[string]bool{}
-	for _, d := range r.State.definitions() {
+	for _, d := range r.run.State.definitions() {
 		for _, dep := range d.Dependencies {
 			needed[dep] = true
 		}
@@ -242,12 +242,12 @@ func fillReview(r *session, _ *run.Request, req *gate.Request) schemas.Object {
 			effect = "effect.reopen.needed"
 		}
 		req.Options = append(req.Options, gate.Option{
-			ID: option, Description: phrase(r.Lang, "option.reopen"), Effect: phrase(r.Lang, effect, "checkpoint", id),
+			ID: option, Description: phrase(r.run.Lang, "option.reopen"), Effect: phrase(r.run.Lang, effect, "checkpoint", id),
 		})
 		req.Several = append(req.Several, option)
 		req.CommentRequired = append(req.CommentRequired, option)
 	}
-	return schemas.Object{{Name: "round", Value: r.State.Review.Round}, {Name: "completed", Value: done}}
+	return schemas.Object{{Name: "round", Value: r.run.State.Review.Round}, {Name: "completed", Value: done}}
 }
 
 func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Object {
@@ -259,7 +259,7 @@ func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Obje
 	} else {
 		offer(r, req, optValidate)
 	}
-	req.Prompt = phrase(r.Lang, prompt, "checkpoint", cp.id)
+	req.Prompt = phrase(r.run.Lang, prompt, "checkpoint", cp.id)
 	return schemas.Object{{Name: "checkpoint", Value: cp.id}, {Name: "iteration", Value: cp.Iteration}, what}
 }
 

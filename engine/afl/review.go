@@ -48,13 +48,13 @@ func completeUnreviewed(r *session, _ run.On) *move {
 
 // openReview begins a round. A report that is there already is not of it.
 func openReview(r *session, _ run.On) *move {
-	v, round := r.State.Review, 1
+	v, round := r.run.State.Review, 1
 	if v != nil {
 		round = v.Round + 1
 	}
 	due := v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0
-	present := r.Snap.In(numbered("review", round))
-	if all, _ := r.finished(); !all || !due || r.Undecidable(present) {
+	present := r.run.Snap.In(numbered("review", round))
+	if all, _ := r.finished(); !all || !due || r.run.Undecidable(present) {
 		return nil // whether it is news later could not be told
 	}
 	return &move{Reason: r.say("move.review"), Then: func(c *change) {
@@ -77,7 +77,7 @@ func voidReview(c *change) {
 // openRound is the round in hand where an answer or a report may end it; nil else. An
 // answer that is fact counts whatever the checkpoints are.
 func openRound(r *session, a *run.Answer) *Review {
-	v := r.State.Review
+	v := r.run.State.Review
 	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.HasReceipt() {
 		return nil
 	}
@@ -133,17 +133,17 @@ func blockByPerson(r *session, on run.On) *move {
 // reviewReport is the report of a round, nil while there is none that counts.
 func reviewReport(r *session, round int) *ReviewReport {
 	name := numbered("review", round)
-	d := r.Snap.In(name)
-	if d.Present() && text(d.Sum) == r.State.Review.Seen {
+	d := r.run.Snap.In(name)
+	if d.Present() && text(d.Sum) == r.run.State.Review.Seen {
 		return nil
 	}
-	rep, _ := run.Load[ReviewReport](&r.Input, d, "afl/review")
+	rep, _ := run.Load[ReviewReport](&r.run.Input, d, "afl/review")
 	if rep == nil {
 		return nil
 	}
 	for i, f := range rep.Findings {
 		if cp := r.checkpoint(f.Checkpoint); f.Severity == blockingSeverity && (cp.Status != Completed || cp.def == nil) {
-			r.Bad(d, r.say("bad.review", "file", name, "i", i, "checkpoint", strconv.Quote(f.Checkpoint)))
+			r.run.Bad(d, r.say("bad.review", "file", name, "i", i, "checkpoint", strconv.Quote(f.Checkpoint)))
 			return nil
 		}
 	}
@@ -176,7 +176,7 @@ func byReport(r *session, status string) *move {
 	if len(blocked) > 0 {
 		why = r.say("move.review_blocks", "checkpoints", strings.Join(blocked, ", "))
 	}
-	d := r.Snap.In(numbered("review", v.Round))
+	d := r.run.Snap.In(numbered("review", v.Round))
 	return &move{Reason: why, Causes: []engine.Document{d}, Actor: engine.Person(rep.Reviewer), Then: func(c *change) {
 		c.State.Review.Status, c.State.Review.Reopen, c.State.Review.Notes = status, blocked, notes
 	}}

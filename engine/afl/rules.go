@@ -168,7 +168,7 @@ func answered(typ, option string, r rule) rule {
 // come between the two.
 func byAnswer(from status, event string, to status, typ, option string, then func(*step, *run.Answer)) rule {
 	when := func(r *session, on run.On) *move {
-		if typ == typeEscalation && r.State.Status != Escalated {
+		if typ == typeEscalation && r.run.State.Status != Escalated {
 			return nil
 		}
 		return r.checkpoint(on.Subject).move(on.Answer.Why(), nil, func(s *step) { then(s, on.Answer) })

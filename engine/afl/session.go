@@ -21,7 +21,7 @@ const currentDelegation = ".afl/state/current-delegation.json"
 
 // session is a run of the family, with what it reads besides its state.
 type session struct {
-	*run.Run[State, *session]
+	run    *run.Run[State, *session]
 	cfg    settings
 	cfgBad bool
 
@@ -56,7 +56,7 @@ var family = kernel{
 	Questions: questions, BadSettings: badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: outputs, Actions: actions,
 	Notes: notes, Needs: needs, Watch: watch,
-	Keeps:  func(r *session, id string) bool { return !r.Snap.Facts.Alive[id] },
+	Keeps:  func(r *session, id string) bool { return !r.run.Snap.Facts.Alive[id] },
 	Absent: absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,
 }
 
@@ -85,13 +85,13 @@ func stampAll(c *change) {
 // readSession reads what every status asks for. It judges nothing but whether documents
 // are usable.
 func readSession(k *run.Run[State, *session]) *session {
-	r := &session{Run: k, checkpoints: map[string]*checkpoint{}}
+	r := &session{run: k, checkpoints: map[string]*checkpoint{}}
 	r.cfg, _ = configOf(r).settle(nil) // a final session reads upstream's files no more
-	if !r.Usable() || r.isVacant() {
+	if !r.run.Usable() || r.isVacant() {
 		return r
 	}
 	indexCheckpoints(r)
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		return r
 	}
 	readConfig(r)
@@ -102,24 +102,24 @@ func readSession(k *run.Run[State, *session]) *session {
 	return r
 }
 
-func (r *session) id() string { return r.Snap.Key.ID }
+func (r *session) id() string { return r.run.Snap.Key.ID }
 
 // say is [phrase] in the language of the session.
-func (r *session) say(key string, pairs ...any) string { return phrase(r.Lang, key, pairs...) }
+func (r *session) say(key string, pairs ...any) string { return phrase(r.run.Lang, key, pairs...) }
 
 // indexCheckpoints puts the checkpoints in their order.
 func indexCheckpoints(r *session) {
-	r.order = r.State.order()
+	r.order = r.run.State.order()
 	for _, id := range r.order {
-		r.checkpoints[id] = &checkpoint{Checkpoint: cmp.Or(r.State.Checkpoints[id], &Checkpoint{}), r: r, id: id}
+		r.checkpoints[id] = &checkpoint{Checkpoint: cmp.Or(r.run.State.Checkpoints[id], &Checkpoint{}), r: r, id: id}
 	}
-	for i, def := range r.State.definitions() {
-		r.checkpoints[def.ID].def = &r.State.Approved.Definitions[i]
+	for i, def := range r.run.State.definitions() {
+		r.checkpoints[def.ID].def = &r.run.State.Approved.Definitions[i]
 	}
 }
 
 func configOf(r *session) Config {
-	if c, ok := r.Snap.Facts.Config.Family.(Config); ok {
+	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
 		return c
 	}
 	return DefaultConfig()
@@ -133,33 +133,33 @@ func readConfig(r *session) {
 		return
 	}
 	var bad *badSetting
-	if r.cfg, bad = configOf(r).settle(r.Snap.Facts.Trusted, below...); bad != nil {
+	if r.cfg, bad = configOf(r).settle(r.run.Snap.Facts.Trusted, below...); bad != nil {
 		r.cfgBad = true
 		if bad.file != "" {
-			r.Notes.Add(r.Note(bad.file), r.say("bad.settings", "file", bad.file, "key", bad.key, "problem", bad.text))
+			r.run.Notes.Add(r.run.Note(bad.file), r.say("bad.settings", "file", bad.file, "key", bad.key, "problem", bad.text))
 		}
 	}
 }
 
 // badSettings reports whether the settings cannot be used.
 func badSettings(r *session) (notes []string, bad bool) {
-	return []string{r.Note(upstreamYAML), r.Note(upstreamJSON)}, r.cfgBad
+	return []string{r.run.Note(upstreamYAML), r.run.Note(upstreamJSON)}, r.cfgBad
 }
 
 func readMeta(r *session) {
-	d := r.Snap.In("meta.json")
-	m, _ := run.Load[Meta](&r.Input, d, "afl/meta")
+	d := r.run.Snap.In("meta.json")
+	m, _ := run.Load[Meta](&r.run.Input, d, "afl/meta")
 	switch {
 	case m == nil:
 	case m.SessionID != "" && m.SessionID != r.id():
-		r.Bad(d, r.say("bad.meta", "id", strconv.Quote(m.SessionID), "folder", strconv.Quote(r.id())))
+		r.run.Bad(d, r.say("bad.meta", "id", strconv.Quote(m.SessionID), "folder", strconv.Quote(r.id())))
 	default:
 		r.meta = *m
 	}
 }
 
 func readControl(r *session) {
-	c, got := run.Load[Control](&r.Input, r.Snap.In("control.json"), "afl/control")
+	c, got := run.Load[Control](&r.run.Input, r.run.Snap.In("control.json"), "afl/control")
 	if c != nil {
 		r.control = *c
 	}
@@ -168,15 +168,15 @@ func readControl(r *session) {
 
 // readSignal believes of upstream's file that a worker has stopped, no more.
 func readSignal(r *session) {
-	d := r.Snap.Doc(currentDelegation)
-	c, _ := run.Load[Delegation](&r.Input, d, "afl/current-delegation")
+	d := r.run.Snap.Doc(currentDelegation)
+	c, _ := run.Load[Delegation](&r.run.Input, d, "afl/current-delegation")
 	switch {
 	case c == nil:
 	case !layout.IsAFLSession(c.SessionID):
-		r.Bad(d, r.say("bad.signal.session", "file", path.Base(d.Path), "id", strconv.Quote(c.SessionID)))
-	case c.SessionID != r.id() || c.Checkpoint == "" || r.State.Approved == nil:
-	case r.State.Checkpoints[c.Checkpoint] == nil:
-		r.Bad(d, r.say("bad.signal.checkpoint", "file", path.Base(d.Path), "checkpoint", strconv.Quote(c.Checkpoint)))
+		r.run.Bad(d, r.say("bad.signal.session", "file", path.Base(d.Path), "id", strconv.Quote(c.SessionID)))
+	case c.SessionID != r.id() || c.Checkpoint == "" || r.run.State.Approved == nil:
+	case r.run.State.Checkpoints[c.Checkpoint] == nil:
+		r.run.Bad(d, r.say("bad.signal.checkpoint", "file", path.Base(d.Path), "checkpoint", strconv.Quote(c.Checkpoint)))
 	default:
 		r.signal = c
 	}
@@ -184,7 +184,7 @@ func readSignal(r *session) {
 
 // needs are the files outside the session's folder that it reads.
 func needs(r *session) []string {
-	if isFinal(r.State.Status) || r.isVacant() {
+	if isFinal(r.run.State.Status) || r.isVacant() {
 		return nil
 	}
 	return []string{currentDelegation, upstreamJSON, upstreamYAML}
@@ -192,15 +192,15 @@ func needs(r *session) []string {
 
 // watch are the folders in which others may write what moves the session.
 func watch(r *session) []string {
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		return nil
 	}
 	if r.isVacant() {
-		return []string{r.Path("specs")} // the definitions may come at any time
+		return []string{r.run.Path("specs")} // the definitions may come at any time
 	}
-	dirs := []string{r.Path("specs"), r.Path("checkpoints")}
+	dirs := []string{r.run.Path("specs"), r.run.Path("checkpoints")}
 	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
-		dirs = append(dirs, r.Path("delegations/"+id), r.Path(r.checkpoint(id).file("")))
+		dirs = append(dirs, r.run.Path("delegations/"+id), r.run.Path(r.checkpoint(id).file("")))
 	}
 	return dirs
 }
@@ -208,24 +208,24 @@ func watch(r *session) []string {
 // notes looks at every attempt, so that the notes are about all of them, whatever came
 // first.
 func notes(r *session) {
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		return
 	}
 	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
 		r.checkpoint(id).attempt()
 	}
-	if v := r.State.Review; v != nil && v.Status == run.Open && v.Mode == reviewExternal && r.State.Status != Delegating {
+	if v := r.run.State.Review; v != nil && v.Status == run.Open && v.Mode == reviewExternal && r.run.State.Status != Delegating {
 		reviewReport(r, v.Round)
 	}
 	for _, f := range r.specs.findings {
 		if f.blocks() {
-			r.Notes.Beside(r.Path(f.file), r.say("bad.design", "text", f.text, "finding", f.id+" "+f.name+" "+f.file+f.place, "mend", f.suggestion))
+			r.run.Notes.Beside(r.run.Path(f.file), r.say("bad.design", "text", f.text, "finding", f.id+" "+f.name+" "+f.file+f.place, "mend", f.suggestion))
 		}
 	}
 }
 
 // later is a moment so much later than now.
-func (r *session) later(d time.Duration) text { return millis(r.Snap.Now.Add(d)) }
+func (r *session) later(d time.Duration) text { return millis(r.run.Snap.Now.Add(d)) }
 
 // adoptCompleted makes the first state of a session that upstream has completed.
 func adoptCompleted(r *session, _ run.On) *move {
@@ -239,12 +239,12 @@ func adoptCompleted(r *session, _ run.On) *move {
 func begin(r *session, _ run.On) *move { return firstState(r, "move.seen", false) }
 
 func firstState(r *session, why string, adopted bool) *move {
-	if r.Held || r.isVacant() {
+	if r.run.Held || r.isVacant() {
 		return nil
 	}
 	return &move{Reason: r.say(why), Then: func(c *change) {
 		st := c.State
-		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), cmp.Or(r.Lang, templates.English), c.Now, adopted
+		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), cmp.Or(r.run.Lang, templates.English), c.Now, adopted
 	}}
 }
 
@@ -252,7 +252,7 @@ func firstState(r *session, why string, adopted bool) *move {
 // person gives none.
 func wished(r *session, otherwise string, then func(*change)) *move {
 	return &move{
-		Reason: orWord(r.control.Reason, r.say(otherwise)), Causes: []engine.Document{r.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
+		Reason: orWord(r.control.Reason, r.say(otherwise)), Causes: []engine.Document{r.run.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
 	}
 }
 
@@ -286,7 +286,7 @@ func resolve(r *session, _ run.On) *move {
 		return nil
 	}
 	m := &move{To: Delegating, Reason: r.say("move.resolve")}
-	if r.State.Pause != nil {
+	if r.run.State.Pause != nil {
 		m.To = Paused
 	}
 	return m
@@ -302,7 +302,7 @@ func New() Machine { return Machine{&family} }
 
 // isVacant reports whether a folder is no session, nor was one.
 func (r *session) isVacant() bool {
-	s := r.Snap
+	s := r.run.Snap
 	return len(s.Under("requests")) == 0 && !slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json", "events.jsonl"}, func(name string) bool { return !s.In(name).Absent() })
 }
 

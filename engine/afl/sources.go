@@ -14,9 +14,9 @@ import (
 func (cp *checkpoint) promptMD() []byte {
 	r, d := cp.r, cp.definition()
 	p := promptData{
-		Lang: r.Lang, Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
-		Timeout: cp.timeout(), Prerequisites: r.State.Approved.Prerequisites, Architecture: findArchitecture(r), Note: string(cp.ExtraFeedback),
-		Worker: r.Path(cp.file("worker.json")), Answer: r.Path(cp.file("answer.md")), Question: r.Path(cp.rel("pending-question.json")),
+		Lang: r.run.Lang, Session: r.id(), Def: d, Attempt: cp.Iteration, Max: cp.MaxIterations,
+		Timeout: cp.timeout(), Prerequisites: r.run.State.Approved.Prerequisites, Architecture: findArchitecture(r), Note: string(cp.ExtraFeedback),
+		Worker: r.run.Path(cp.file("worker.json")), Answer: r.run.Path(cp.file("answer.md")), Question: r.run.Path(cp.rel("pending-question.json")),
 	}
 	for _, dep := range d.Dependencies {
 		p.Dependencies = append(p.Dependencies, dep+": "+string(r.checkpoint(dep).status()))
@@ -34,7 +34,7 @@ func (cp *checkpoint) promptMD() []byte {
 
 // feedbackText is feedback.md as it stands, or as it is about to.
 func feedbackText(cp *checkpoint, f Feedback) string {
-	if d := cp.r.Snap.In(cp.fileOf(f.Iteration, "feedback.md")); d.Present() {
+	if d := cp.r.run.Snap.In(cp.fileOf(f.Iteration, "feedback.md")); d.Present() {
 		return string(d.Body)
 	}
 	return string(cp.feedbackMD(f))
@@ -43,8 +43,8 @@ func feedbackText(cp *checkpoint, f Feedback) string {
 // findArchitecture is the path of the session's architecture, "" for none.
 func findArchitecture(r *session) string {
 	for _, rel := range []string{"specs/architecture.md", "architecture.md"} {
-		if r.Snap.In(rel).Present() {
-			return r.Path(rel)
+		if r.run.Snap.In(rel).Present() {
+			return r.run.Path(rel)
 		}
 	}
 	return ""
@@ -53,19 +53,19 @@ func findArchitecture(r *session) string {
 // findContracts are the contracts that bear on a checkpoint. V1 has them all in one file: the
 // sections whose heading names the checkpoint, else the whole.
 func findContracts(r *session, d Definition) (list []contract, names []string) {
-	if r.State.Specs.Layout == layoutV1 {
-		doc := r.Snap.In("specs/contracts.md")
+	if r.run.State.Specs.Layout == layoutV1 {
+		doc := r.run.Snap.In("specs/contracts.md")
 		if !doc.Present() {
 			return nil, nil
 		}
 		return []contract{{Title: "contracts.md", Path: doc.Path, Text: sections(string(doc.Body), d.ID, d.Name)}}, nil
 	}
-	for _, doc := range r.Snap.Under("contracts/" + d.ID) {
+	for _, doc := range r.run.Snap.Under("contracts/" + d.ID) {
 		if doc.Kind == layout.AFLContractFile && doc.Present() {
 			list = append(list, contract{Title: path.Base(doc.Path), Path: doc.Path, Text: string(doc.Body)})
 		}
 	}
-	if e, err := engine.Parse(r.Snap.In("checkpoints/"+d.ID+".json"), decodeV2); err == nil {
+	if e, err := engine.Parse(r.run.Snap.In("checkpoints/"+d.ID+".json"), decodeV2); err == nil {
 		names = e.contracts
 	}
 	return list, names
@@ -99,7 +99,7 @@ func sections(body string, words ...string) string {
 // feedbackMD renders what the attempt after a feedback is told.
 func (cp *checkpoint) feedbackMD(f Feedback) []byte {
 	d := feedbackData{
-		Lang: cp.r.Lang, Session: cp.r.id(), Def: cp.definition(), Max: cp.MaxIterations, Timeout: cp.timeout(), Note: string(f.Note),
+		Lang: cp.r.run.Lang, Session: cp.r.id(), Def: cp.definition(), Max: cp.MaxIterations, Timeout: cp.timeout(), Note: string(f.Note),
 		Verdict: Verdict{Iteration: f.Iteration},
 	}
 	for _, h := range cp.History {
@@ -114,7 +114,7 @@ func (cp *checkpoint) feedbackMD(f Feedback) []byte {
 // addOutput adds to a feedback what is kept of the two outputs of the judged run, or of a
 // worker's words, and the file that holds them.
 func addOutput(cp *checkpoint, f *feedbackData) {
-	v, snap := f.Verdict, cp.r.Snap
+	v, snap := f.Verdict, cp.r.run.Snap
 	switch v.Source {
 	case fromValidation:
 		if o := peek[Validation](snap.In(cp.fileOf(v.Iteration, numbered("validation", v.Run))), "afl/validation"); o != nil {
@@ -146,9 +146,9 @@ func addOutput(cp *checkpoint, f *feedbackData) {
 func escalationOf(cp *checkpoint) escalationData {
 	r, e := cp.r, cp.Escalation
 	d := escalationData{
-		Lang: r.Lang, Session: r.id(), Def: cp.definition(), C: *cp.Checkpoint, Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter,
+		Lang: r.run.Lang, Session: r.id(), Def: cp.definition(), C: *cp.Checkpoint, Max: e.MaxIterations, PatternAfter: r.cfg.PatternAfter,
 		Timeout: cp.timeout(), Dependents: dependentsOf(r, cp.id), Question: string(e.Question),
-		Files:   []string{r.Path(cp.fileOf(e.Iteration, "")) + "/", r.Path(cp.rel("escalation.json"))},
+		Files:   []string{r.run.Path(cp.fileOf(e.Iteration, "")) + "/", r.run.Path(cp.rel("escalation.json"))},
 		Options: []string{optRetryMore, optRedesign, optEnvFixed, optSkip, optSkipForced, optAbort},
 	}
 	for _, h := range cp.History {

@@ -92,7 +92,7 @@ var (
 // attempt of every checkpoint, of the review, and of the session as a whole.
 func misread(r *session) (list []engine.Finding) {
 	look := func(rel string, into any) {
-		d := r.Snap.In(rel)
+		d := r.run.Snap.In(rel)
 		if !d.Present() {
 			return
 		}
@@ -107,7 +107,7 @@ func misread(r *session) (list []engine.Finding) {
 	for _, name := range slices.Sorted(maps.Keys(handInFiles)) {
 		look(name, handInFiles[name])
 	}
-	if v := r.State.Review; v != nil {
+	if v := r.run.State.Review; v != nil {
 		look(numbered("review", v.Round), &ReviewReport{})
 	}
 	for _, id := range r.order {

@@ -35,8 +35,8 @@ func readUpstream(r *session) (layers []layer, ok bool) {
 // readUpstreamFile reads one of upstream's files into raw. It is true where the file is absent,
 // too.
 func readUpstreamFile(r *session, p string, raw *schemas.Raw) bool {
-	d := r.Snap.Doc(p)
-	return d.Absent() || r.Read(d, func() error {
+	d := r.run.Snap.Doc(p)
+	return d.Absent() || r.run.Read(d, func() error {
 		if p == upstreamYAML {
 			return schemas.DecodeYAML("afl/config-yaml", p, d.Body, raw, schemas.YAMLLimits{})
 		}

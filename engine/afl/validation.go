@@ -127,7 +127,7 @@ type judgement struct {
 
 // judgement judges an attempt whose validation has ended, once.
 func (cp *checkpoint) judgement() *judgement {
-	return run.Once(cp.r.Run, "judgement/"+cp.id, func() *judgement {
+	return run.Once(cp.r.run, "judgement/"+cp.id, func() *judgement {
 		t := cp.attempt()
 		var j *judgement
 		switch o := cp.outcome(); {
@@ -160,10 +160,10 @@ func (cp *checkpoint) awaitsAnalysis(j *judgement) bool {
 		return false
 	}
 	until := cp.AnalysisUntil.Time()
-	if cp.AnalysisUntil != "" && !cp.r.Snap.Now.Before(until) {
+	if cp.AnalysisUntil != "" && !cp.r.run.Snap.Now.Before(until) {
 		return false
 	}
-	cp.r.WakeAt(until)
+	cp.r.run.WakeAt(until)
 	return true
 }
 
@@ -186,7 +186,7 @@ func fail(cp *checkpoint) *move {
 
 // decide is the move that a judgement leads to. A result that was judged is used.
 func (cp *checkpoint) decide(j *judgement) *move {
-	m := cp.move(j.reason(cp.r.Lang), []engine.Document{j.doc}, func(s *step) {
+	m := cp.move(j.reason(cp.r.run.Lang), []engine.Document{j.doc}, func(s *step) {
 		s.record(j.Verdict)
 		if j.Source == fromResult {
 			used(&s.c.Seen.Result, j.doc)
@@ -233,7 +233,7 @@ func (s *step) record(v Verdict) {
 	case v.Route.escalates():
 		s.escalate(Escalation{
 			Run: &v.Run, Route: v.Route, FailureType: v.failure(),
-			Reason: escalationReason(r.Lang, v.Route, v, c.Iteration, c.MaxIterations, same, ""),
+			Reason: escalationReason(r.run.Lang, v.Route, v, c.Iteration, c.MaxIterations, same, ""),
 		})
 	}
 }

@@ -328,8 +328,8 @@ func (cp *checkpoint) verdictFile(n, run int) string {
 // verdictOf finds a verdict again: in the commit under way, on disk, or by judging once
 // more what was judged.
 func (cp *checkpoint) verdictOf(h Judged) Verdict {
-	return run.Once(cp.r.Run, cp.verdictFile(h.Iteration, h.Run), func() Verdict {
-		if v := peek[Verdict](cp.r.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
+	return run.Once(cp.r.run, cp.verdictFile(h.Iteration, h.Run), func() Verdict {
+		if v := peek[Verdict](cp.r.run.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
 			return *v
 		}
 		return judgeAgain(checkpointThen(cp, h), h)
@@ -347,7 +347,7 @@ func checkpointThen(cp *checkpoint, h Judged) *checkpoint {
 // the history says stands.
 func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source}
-	for _, d := range slices.Backward(cp.r.Snap.Under(cp.file(""))) {
+	for _, d := range slices.Backward(cp.r.run.Snap.Under(cp.file(""))) {
 		if again, ok := judgeDocument(cp, d, h); ok {
 			v = again
 			break
@@ -392,7 +392,7 @@ func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok b
 // findAnalysis is the analysis that a verdict of the past was made with, nil where it is
 // not there any more.
 func findAnalysis(cp *checkpoint, sum text) *Analysis {
-	if a := peek[Analysis](cp.r.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
+	if a := peek[Analysis](cp.r.run.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
 		return a
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 
 // tellSession adds to the view of a session what is its own.
 func tellSession(r *session, a *engine.RunView) {
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		readMeta(r) // its title
 	}
 	a.Final = a.Final && firstUnfinished(r) == ""
@@ -41,7 +41,7 @@ func (f *factList) add(name, value string) {
 
 // sessionFacts are what show says of a session.
 func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
-	st, list := r.State, factList{lang: r.Lang}
+	st, list := r.run.State, factList{lang: r.run.Lang}
 	list.add("title", r.meta.Title)
 	if st.Adopted {
 		list.add("adopted", r.say("show.adopted"))
@@ -78,7 +78,7 @@ func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
 		}
 	}
 	for _, f := range misread {
-		list.add("finding", r.Snap.Rel(f.Path)+f.Text)
+		list.add("finding", r.run.Snap.Rel(f.Path)+f.Text)
 	}
 	return list.list
 }
@@ -102,7 +102,7 @@ func checkpointLine(cp *checkpoint) string {
 	}
 	if n := len(cp.History); n > 0 && cp.Status != Completed {
 		if h := cp.History[n-1]; h.Result != passed && len(h.FailedCriteria) > 0 {
-			if said := oneLine(criterion(cp.r.Lang, h.FailedCriteria[0]), shownName); said != "" {
+			if said := oneLine(criterion(cp.r.run.Lang, h.FailedCriteria[0]), shownName); said != "" {
 				words = append(words, cp.r.say("show.failed", "criterion", said))
 			}
 		}
@@ -120,12 +120,12 @@ const WorkerTrustName = "afl.worker_command "
 // untrustedCommands are the approved commands and the settings of upstream's files that nobody has
 // agreed to.
 func untrustedCommands(r *session) []engine.Untrusted {
-	if isFinal(r.State.Status) || !r.Usable() || r.cfgBad {
+	if isFinal(r.run.State.Status) || !r.run.Usable() || r.cfgBad {
 		return nil
 	}
 	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
 	worker := r.cfg.workerDigest()
-	for _, d := range r.State.definitions() {
+	for _, d := range r.run.State.definitions() {
 		cp, in := r.checkpoint(d.ID), worktree(d.ID)
 		if isFinal(cp.Status) {
 			continue
@@ -139,7 +139,7 @@ func untrustedCommands(r *session) []engine.Untrusted {
 			wait(TrustName, cp.validationDigest(), string(d.Command))
 		}
 		// Elsewhere the setting itself waits.
-		if worker != "" && r.Snap.Facts.Trusted[worker] && !r.Snap.Facts.Trusts(worker, in) {
+		if worker != "" && r.run.Snap.Facts.Trusted[worker] && !r.run.Snap.Facts.Trusts(worker, in) {
 			wait(WorkerTrustName, worker, r.cfg.WorkerCommand)
 		}
 	}
@@ -153,8 +153,8 @@ const onCycle = "cycle"
 // ones, or those of the files while none is approved.
 func nodes(r *session) []engine.Node {
 	defs := r.specs.definitions()
-	if r.State.Approved != nil {
-		defs = slices.Clone(r.State.Approved.Definitions)
+	if r.run.State.Approved != nil {
+		defs = slices.Clone(r.run.State.Approved.Definitions)
 	}
 	level, critical := graph.Levels(nodesOf(defs)), graph.CriticalPath(nodesOf(defs))
 	slices.SortStableFunc(defs, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
@@ -178,9 +178,9 @@ func addFindings(r *session, list []engine.Finding) []engine.Finding {
 	for _, f := range r.specs.findings {
 		severity := "warning"
 		if f.blocks() {
-			severity, said[r.Path(f.file)+layout.ProblemSuffix] = "error", true
+			severity, said[r.run.Path(f.file)+layout.ProblemSuffix] = "error", true
 		}
-		list = append(list, engine.Finding{Severity: severity, Path: r.Path(f.file), Text: f.words()})
+		list = append(list, engine.Finding{Severity: severity, Path: r.run.Path(f.file), Text: f.words()})
 	}
 	return slices.DeleteFunc(list, func(f engine.Finding) bool { return said[f.Path] })
 }
@@ -188,21 +188,21 @@ func addFindings(r *session, list []engine.Finding) []engine.Finding {
 // parts are the checkpoints as show prints one of them.
 func parts(r *session) []engine.Part {
 	var list []engine.Part
-	for _, id := range displayOrder(r.State) {
+	for _, id := range displayOrder(r.run.State) {
 		list = append(list, checkpointPart(r.checkpoint(id)))
 	}
-	if len(list) > 0 || r.State.Approved != nil {
+	if len(list) > 0 || r.run.State.Approved != nil {
 		return list
 	}
 	for _, d := range r.specs.definitions() {
-		list = append(list, engine.Part{ID: d.ID, Status: engine.Status(r.say("show.not_approved")), Facts: d.facts(r.Lang).list})
+		list = append(list, engine.Part{ID: d.ID, Status: engine.Status(r.say("show.not_approved")), Facts: d.facts(r.run.Lang).list})
 	}
 	return list
 }
 
 // checkpointPart is the checkpoint as show prints it.
 func checkpointPart(cp *checkpoint) engine.Part {
-	list := factList{lang: cp.r.Lang}
+	list := factList{lang: cp.r.run.Lang}
 	if cp.def != nil {
 		list = cp.def.facts(list.lang)
 	}
@@ -227,15 +227,15 @@ func checkpointPart(cp *checkpoint) engine.Part {
 
 // checkpointSections are the texts about the checkpoint that are longer than a line.
 func checkpointSections(cp *checkpoint) []engine.Section {
-	all := []engine.Section{{Title: cp.r.say("section.history"), Text: historyLines(cp.r.Lang, cp.History)}}
+	all := []engine.Section{{Title: cp.r.say("section.history"), Text: historyLines(cp.r.run.Lang, cp.History)}}
 	if cp.Escalation != nil {
 		if rep := readEscalationReport(cp); rep != nil {
-			all = append(all, engine.Section{Title: cp.r.say("section.escalation"), Text: rep.lines(cp.r.Lang)})
+			all = append(all, engine.Section{Title: cp.r.say("section.escalation"), Text: rep.lines(cp.r.run.Lang)})
 		}
 	}
 	if n := len(cp.Feedback); n > 0 {
 		last := cp.Feedback[n-1].Iteration
-		words := string(cp.r.Snap.In(cp.fileOf(last, "feedback.md")).Body)
+		words := string(cp.r.run.Snap.In(cp.fileOf(last, "feedback.md")).Body)
 		if strings.HasPrefix(words, mark) {
 			_, words, _ = strings.Cut(words, "\n")
 		}
@@ -287,9 +287,9 @@ func historyLines(lang string, history []Judged) string {
 // attempt in hand.
 func checkpointFiles(cp *checkpoint) []string {
 	var list []string
-	latest := cp.r.Path(cp.file("")) + "/"
-	for _, d := range cp.r.Snap.Under("delegations/" + cp.id) {
-		isOwn := !strings.Contains(strings.TrimPrefix(d.Path, cp.r.Path(cp.rel(""))+"/"), "/")
+	latest := cp.r.run.Path(cp.file("")) + "/"
+	for _, d := range cp.r.run.Snap.Under("delegations/" + cp.id) {
+		isOwn := !strings.Contains(strings.TrimPrefix(d.Path, cp.r.run.Path(cp.rel(""))+"/"), "/")
 		if !d.Absent() && (isOwn || cp.Iteration > 0 && strings.HasPrefix(d.Path, latest)) {
 			list = append(list, d.Path)
 		}

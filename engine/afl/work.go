@@ -55,7 +55,7 @@ func workerFails(cp *checkpoint) *move {
 	if m != nil {
 		h := cp.attempt().worker
 		v = judgeReport(cp, h.said, h.sum())
-		m.Reason, m.To = v.reason(cp.r.Lang), v.Route.status()
+		m.Reason, m.To = v.reason(cp.r.run.Lang), v.Route.status()
 	}
 	return m
 }
@@ -95,7 +95,7 @@ func hookSignals(cp *checkpoint) *move {
 		signal.Iteration != cp.Iteration || len(cp.Questions) > 0 {
 		return nil
 	}
-	return cp.handedIn(cp.r.Snap.Doc(currentDelegation), byUpstream, cp.r.say("move.stopped"), (*step).validate)
+	return cp.handedIn(cp.r.run.Snap.Doc(currentDelegation), byUpstream, cp.r.say("move.stopped"), (*step).validate)
 }
 
 // question puts a question to a person.
@@ -144,7 +144,7 @@ func escalateQuestion(s *step, a *run.Answer) {
 	s.c.Worker = nil
 	s.escalate(Escalation{
 		Route: routeUnclear, FailureType: testoutput.Unknown, Question: text(words),
-		Reason: escalationReason(s.cp.r.Lang, routeUnclear, Verdict{}, s.c.Iteration, s.c.MaxIterations, 0, words),
+		Reason: escalationReason(s.cp.r.run.Lang, routeUnclear, Verdict{}, s.c.Iteration, s.c.MaxIterations, 0, words),
 	})
 }
 
@@ -197,7 +197,7 @@ func commandFails(cp *checkpoint) *move {
 		typ = testoutput.Timeout
 	}
 	v := judgeWorkerRun(cp, o, cp.try.workerRun.sum(), typ)
-	return cp.fails(v, v.reason(cp.r.Lang), cp.try.byRun(), cp.r.say("move.worker_failed"))
+	return cp.fails(v, v.reason(cp.r.run.Lang), cp.try.byRun(), cp.r.say("move.worker_failed"))
 }
 
 // failLostWorker counts an attempt as failed whose worker command was lost.
@@ -223,7 +223,7 @@ func (s *step) beginAttempt() {
 	c.Iteration++
 	c.LastAttemptAt, c.RetryAt, c.AnalysisUntil, c.Run, c.Questions = s.Now, "", "", nil, nil
 	c.Worker = &Worker{Mode: modeOutside, Number: 1 + s.cp.outcomes(c.Iteration, "worker-run"), StartedAt: s.Now}
-	if digest := r.cfg.workerDigest(); digest != "" && r.Snap.Facts.Trusts(digest, worktree(s.cp.id)) {
+	if digest := r.cfg.workerDigest(); digest != "" && r.run.Snap.Facts.Trusts(digest, worktree(s.cp.id)) {
 		c.Worker.Mode, c.Worker.CommandDigest = modeCommand, text(digest)
 		c.Worker.Deadline = r.later(r.cfg.WorkerTimeout)
 	}
@@ -232,7 +232,7 @@ func (s *step) beginAttempt() {
 		return
 	}
 	sum := func(rel string) []text {
-		if d := r.Snap.In(rel); d.Present() {
+		if d := r.run.Snap.In(rel); d.Present() {
 			return []text{text(d.Sum)}
 		}
 		return nil
@@ -247,7 +247,7 @@ func (s *step) beginAttempt() {
 // fact, and left the prompt as it is to be: a worker may have handed in since, and that is
 // news.
 func (s *step) isPrompted() bool {
-	snap, n := s.cp.r.Snap, s.c.Iteration
+	snap, n := s.cp.r.run.Snap, s.c.Iteration
 	prompt := snap.In(s.cp.fileOf(n, "prompt.md"))
 	if !prompt.Present() {
 		return false

@@ -22,7 +22,7 @@ func awaitSources(r *view, w *run.Waiting) {
 // where nothing is.
 func notedOutside(r *view, w *run.Waiting) (any bool) {
 	for _, need := range r.sources.needs {
-		if words := r.Notes.Text(r.Note(need)); words != "" {
+		if words := r.run.Notes.Text(r.run.Note(need)); words != "" {
 			any = true
 			w.Why("pal.why.note", "file", need, "note", words)
 			w.For("run.wait.usable", "file", need, "who", r.say("who.starter"))
@@ -48,8 +48,8 @@ func awaitStarting(r *view, w *run.Waiting) {
 
 // awaitControl says how a run is paused, goes on or is given up.
 func awaitControl(r *view, w *run.Waiting) {
-	if r.State.Status == Paused {
-		w.Why("pal.why.paused", "at", r.State.PausedAt)
+	if r.run.State.Status == Paused {
+		w.Why("pal.why.paused", "at", r.run.State.PausedAt)
 		w.For("pal.wait.resume")
 		w.Unblock(controlFile, r.say("unblock.resume"))
 	}
@@ -59,7 +59,7 @@ func awaitControl(r *view, w *run.Waiting) {
 // awaitDependencies says for which ports a port waits.
 func awaitDependencies(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
-	if r.State.Status == Pending {
+	if r.run.State.Status == Pending {
 		return
 	}
 	for _, id := range p.unmet() {
@@ -70,7 +70,7 @@ func awaitDependencies(r *view, w *run.Waiting) {
 // words say in a few words where a port stands.
 func (p *port) words() string {
 	if ids := p.BlockedBy.Escalations; len(ids) > 0 {
-		return fmt.Sprintf("%s: %s %s", p.Status, ids[0], p.r.State.Escalations[ids[0]].Type)
+		return fmt.Sprintf("%s: %s %s", p.Status, ids[0], p.r.run.State.Escalations[ids[0]].Type)
 	}
 	if by := p.BlockedBy.Ports; len(by) > 0 {
 		return p.r.say("line.cut_off", "status", p.Status, "ports", joined(by))
@@ -82,7 +82,7 @@ func (p *port) words() string {
 func awaitSlot(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
 	switch untrusted := p.untrusted(); {
-	case r.State.Status == Paused:
+	case r.run.State.Status == Paused:
 		w.Why("pal.why.ready.paused", "port", p.id)
 	case len(untrusted) > 0:
 		awaitTrust(p, untrusted, w)
@@ -126,8 +126,8 @@ func awaitHandIn(r *view, w *run.Waiting) {
 func awaitDecision(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
 	for _, id := range p.openEscalations(stopsOrHolds) {
-		if q := r.Request(id); q != nil && q.Status == run.Open {
-			w.Answer(q, "pal.why.blocked", "port", p.id, "reason", p.Reason, "title", r.State.Escalations[id].heading())
+		if q := r.run.Request(id); q != nil && q.Status == run.Open {
+			w.Answer(q, "pal.why.blocked", "port", p.id, "reason", p.Reason, "title", r.run.State.Escalations[id].heading())
 		}
 	}
 	if by := p.blockers(); len(by) > 0 {
@@ -137,15 +137,15 @@ func awaitDecision(r *view, w *run.Waiting) {
 
 // explain adds what no rule says.
 func explain(r *view, w *run.Waiting) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
-	if isFinal(r.State.Status) {
-		w.Why("pal.why.final", "status", r.State.Status, "reason", r.State.Last.Reason)
+	if isFinal(r.run.State.Status) {
+		w.Why("pal.why.final", "status", r.run.State.Status, "reason", r.run.State.Last.Reason)
 		return
 	}
-	for _, q := range r.Requests() {
-		e := r.State.Escalations[q.ID]
+	for _, q := range r.run.Requests() {
+		e := r.run.State.Escalations[q.ID]
 		if q.Status != gate.Unanswered || e == nil {
 			continue
 		}

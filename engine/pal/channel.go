@@ -53,7 +53,7 @@ func otherRole(role string) string {
 // transition that makes the state.
 func channelMessages(p *port, fresh bool) []message {
 	list := ownMessages(p, fresh)
-	for _, d := range p.r.Snap.Under("channels/" + p.id + "/messages") {
+	for _, d := range p.r.run.Snap.Under("channels/" + p.id + "/messages") {
 		if d.Kind != layout.PalMessage {
 			continue
 		}
@@ -75,7 +75,7 @@ func channelMessages(p *port, fresh bool) []message {
 // feedback that failed.
 func ownMessages(p *port, fresh bool) (list []message) {
 	for round := 1; round <= p.Round; round++ {
-		l := p.r.State.Loops[loopID(p.id, round)]
+		l := p.r.run.State.Loops[loopID(p.id, round)]
 		if l == nil {
 			continue
 		}
@@ -98,7 +98,7 @@ func messageName(n int, role, typ string) string { return fmt.Sprintf("%04d-%s-%
 
 // isLastEvent reports whether the transition that made the state is an event of a part.
 func isLastEvent(r *view, event, subject string) bool {
-	return r.State.Last.Event == event && *r.State.Last.Subject == subject
+	return r.run.State.Last.Event == event && *r.run.State.Last.Subject == subject
 }
 
 // addOwn adds a message of placet's. Where its file is gone and the hand-in is not what
@@ -106,19 +106,19 @@ func isLastEvent(r *view, event, subject string) bool {
 func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
 	name := messageName(t.Try, from, typ)
 	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, isNew: isNew, try: t.Try}
-	if d := p.r.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() && !isNew {
+	if d := p.r.run.Snap.In(layout.PalMessageFile(p.id, name)); d.Present() && !isNew {
 		if known := readMessage(p, d, name); known != nil {
 			m.Message, m.digest = known.Message, d.Sum
 			return append(list, m)
 		}
 	}
-	d := p.r.Snap.In(handIn)
+	d := p.r.run.Snap.In(handIn)
 	if text(d.Sum) != sum {
 		return list
 	}
 	m.Message = &Message{
-		ID: p.id + "/" + name, ChannelID: p.id, CreatedAt: at, FromSession: p.r.State.session(memberPath(p.id, from)),
-		ToSession: p.r.State.session(memberPath(p.id, m.to)), Type: typ, Payload: schemas.Raw(strings.TrimSpace(string(d.Body))),
+		ID: p.id + "/" + name, ChannelID: p.id, CreatedAt: at, FromSession: p.r.run.State.session(memberPath(p.id, from)),
+		ToSession: p.r.run.State.session(memberPath(p.id, m.to)), Type: typ, Payload: schemas.Raw(strings.TrimSpace(string(d.Body))),
 	}
 	m.digest = engine.Sum(run.Encoded(m.Message))
 	return append(list, m)
@@ -128,15 +128,15 @@ func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string
 func readMessage(p *port, d engine.Document, name string) *message {
 	seq, role, typ, ok := layout.PalMessageName(name)
 	if !ok || !slices.Contains(messageTypes, typ) {
-		p.r.Bad(d, p.r.say("note.name", "types", joined(messageTypes)))
+		p.r.run.Bad(d, p.r.say("note.name", "types", joined(messageTypes)))
 		return nil
 	}
-	m, _ := run.Load[Message](&p.r.Input, d, "pal/message")
+	m, _ := run.Load[Message](&p.r.run.Input, d, "pal/message")
 	if m == nil {
 		return nil
 	}
 	if err := checkMessage(p, m, name, role, typ); err != nil {
-		p.r.Bad(d, p.r.say("note.message", "file", path.Base(d.Path), "problem", err))
+		p.r.run.Bad(d, p.r.say("note.message", "file", path.Base(d.Path), "problem", err))
 		return nil
 	}
 	whole := *m // others read the same content
@@ -146,7 +146,7 @@ func readMessage(p *port, d engine.Document, name string) *message {
 
 // checkMessage says why a message cannot be delivered, nil where it can.
 func checkMessage(p *port, m *Message, name, role, typ string) error {
-	from, to := p.r.State.session(memberPath(p.id, role)), p.r.State.session(memberPath(p.id, otherRole(role)))
+	from, to := p.r.run.State.session(memberPath(p.id, role)), p.r.run.State.session(memberPath(p.id, otherRole(role)))
 	for _, c := range []struct{ name, is, want string }{
 		{"id", cmp.Or(m.ID, p.id+"/"+name), p.id + "/" + name}, {"channel_id", cmp.Or(m.ChannelID, p.id), p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
 	} {
@@ -160,7 +160,7 @@ func checkMessage(p *port, m *Message, name, role, typ string) error {
 		}
 		return nil
 	}
-	if isFinal(p.Status) && p.r.Snap.In(layout.PalReceiptFile(p.id, name, "delivered")).Absent() {
+	if isFinal(p.Status) && p.r.run.Snap.In(layout.PalReceiptFile(p.id, name, "delivered")).Absent() {
 		return templates.Errorf("pal.message.closed")
 	}
 	if typ == "ack" {
@@ -181,7 +181,7 @@ func inQuotes(s string) string { return strconv.Quote(templates.Cut(s, longestSh
 func (p *port) isOwnMessage(name string) bool {
 	_, role, _, _ := layout.PalMessageName(name)
 	for round := 1; round <= p.Round; round++ {
-		l := p.r.State.Loops[loopID(p.id, round)]
+		l := p.r.run.State.Loops[loopID(p.id, round)]
 		for i := range l.History {
 			t := l.History[i]
 			stem := fmt.Sprintf("%04d-%s-", t.Try, role)
@@ -206,7 +206,7 @@ func (m *Message) acked() string {
 func checkAck(p *port, m *Message, role string) error {
 	of := m.acked()
 	_, from, _, ok := layout.PalMessageName(of)
-	if !ok || from == role || p.r.Snap.In(layout.PalMessageFile(p.id, of)).Absent() {
+	if !ok || from == role || p.r.run.Snap.In(layout.PalMessageFile(p.id, of)).Absent() {
 		return templates.Errorf("pal.message.of", "of", inQuotes(of))
 	}
 	return nil
@@ -224,13 +224,13 @@ func channelFiles(p *port, w *run.Outputs) {
 		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return messageText(p, m) })
 		w.Once(layout.PalReceiptFile(p.id, m.name, "delivered"), m.isNew, func() []byte {
 			return run.Encoded(schemas.Object{
-				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", run.Seconds(r.Snap.Now)),
+				member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("delivered_at", run.Seconds(r.run.Snap.Now)),
 			})
 		})
 		if by := processedBy(p, m, all); by != "" {
 			w.Once(layout.PalReceiptFile(p.id, m.name, "processed"), false, func() []byte {
 				return run.Encoded(schemas.Object{
-					member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("processed_at", run.Seconds(r.Snap.Now)), member("by", by),
+					member("message", m.ID), member("digest", m.digest), member("to_session", m.ToSession), member("processed_at", run.Seconds(r.run.Snap.Now)), member("by", by),
 				})
 			})
 		}
@@ -249,7 +249,7 @@ func processedBy(p *port, m message, all []message) string {
 		return ""
 	}
 	for round := 1; round <= p.Round; round++ {
-		for _, t := range p.r.State.Loops[loopID(p.id, round)].History {
+		for _, t := range p.r.run.State.Loops[loopID(p.id, round)].History {
 			switch {
 			case m.Type == "result" && t.Try == m.try && t.FeedbackDigest != "":
 				return layout.PalFeedbackFile(p.id, t.Try)

@@ -32,7 +32,7 @@ func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("p
 // untrusted are the roles of a port whose commands nobody has agreed to.
 func (p *port) untrusted() (roles []string) {
 	for _, role := range []string{roleImpl, roleTest} {
-		if argv := p.Workers.of(role); len(argv) > 0 && !p.r.Snap.Facts.Trusts(CommandDigest(argv), "") {
+		if argv := p.Workers.of(role); len(argv) > 0 && !p.r.run.Snap.Facts.Trusts(CommandDigest(argv), "") {
 			roles = append(roles, role)
 		}
 	}
@@ -86,32 +86,32 @@ func (o *outcomeIn) tail() string {
 // while it has not.
 func (p *port) outcome(role string) *outcomeIn {
 	rel := layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)
-	o, _ := run.Load[Outcome](&p.r.Input, p.r.Snap.In(rel), "pal/outcome")
+	o, _ := run.Load[Outcome](&p.r.run.Input, p.r.run.Snap.In(rel), "pal/outcome")
 	if o == nil {
 		return nil
 	}
-	return &outcomeIn{o, p.r.Snap.In(rel), rel}
+	return &outcomeIn{o, p.r.run.Snap.In(rel), rel}
 }
 
 // commands begins the command of the worker that a port waits for, and has those under
 // way recorded whose end nobody knows. None begins before its worker can be told what to do.
 func commands(p *port, w *run.Outputs, isTold bool) {
 	for _, role := range []string{roleImpl, roleTest} {
-		isRecorded := !p.r.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
+		isRecorded := !p.r.run.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		argv := p.Workers.of(role)
 		switch {
 		case len(argv) == 0:
 			continue
 		case isRecorded:
-		case !isTold || role != p.loop.role() || !p.r.Snap.In(p.awaitedFile()).Absent() || p.r.State.Status != Running ||
+		case !isTold || role != p.loop.role() || !p.r.run.Snap.In(p.awaitedFile()).Absent() || p.r.run.State.Status != Running ||
 			p.r.conf().Still || len(p.untrusted()) > 0 || p.isAtWork(role):
 			continue
 		default:
 			w.Put(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), run.Encoded(Attempt{
-				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: run.Seconds(p.r.Snap.Now),
+				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: run.Seconds(p.r.run.Snap.Now),
 			}))
 		}
-		if p.r.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent() {
+		if p.r.run.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent() {
 			w.Plan.Actions = append(w.Plan.Actions, actionOf(p, role, argv, isRecorded))
 		}
 	}
@@ -127,20 +127,20 @@ func actionOf(p *port, role string, argv []string, isRecorded bool) engine.Actio
 	}
 	timeout := longestWork
 	if p.Deadline != "" {
-		timeout = max(p.Deadline.Time().Sub(r.Snap.Now), time.Second)
+		timeout = max(p.Deadline.Time().Sub(r.run.Snap.Now), time.Second)
 	}
 	return engine.Action{
-		ID: p.actionID(role, p.LastTry, p.Starts), Kind: layout.PalOutcome, Outcome: r.Path(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)),
+		ID: p.actionID(role, p.LastTry, p.Starts), Kind: layout.PalOutcome, Outcome: r.run.Path(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)),
 		Fields:   []engine.Field{{Name: "role", Value: role}, {Name: "try", Value: p.LastTry}, {Name: "start", Value: p.Starts}},
 		Recorded: isRecorded,
 		Command: engine.Command{
 			Argv: argv, Dir: ".", Agent: true, Timeout: timeout,
 			Env: []string{
-				"PLACET_RUN=" + r.Snap.Key.String(), "PLACET_PORT=" + p.id, "PLACET_SESSION=" + r.State.session(memberPath(p.id, role)),
+				"PLACET_RUN=" + r.run.Snap.Key.String(), "PLACET_PORT=" + p.id, "PLACET_SESSION=" + r.run.State.session(memberPath(p.id, role)),
 				"PLACET_ROLE=" + role, fmt.Sprintf("PLACET_TRY=%d", p.LastTry),
 			},
 			Paths: []string{
-				"PLACET_WORKSPACE=.", "PLACET_INBOX=" + r.Path(path.Join(dir, "inbox")), "PLACET_OUT=" + r.Path(file), "PLACET_PROGRESS=" + r.Path(p.progressFile(role)),
+				"PLACET_WORKSPACE=.", "PLACET_INBOX=" + r.run.Path(path.Join(dir, "inbox")), "PLACET_OUT=" + r.run.Path(file), "PLACET_PROGRESS=" + r.run.Path(p.progressFile(role)),
 			},
 		},
 	}
@@ -148,9 +148,9 @@ func actionOf(p *port, role string, argv []string, isRecorded bool) engine.Actio
 
 // actionID names the command of a role for a try and a start.
 func (p *port) actionID(role string, try, start int) string {
-	st := p.r.State
+	st := p.r.run.State
 	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%d\n%d", st.ID, st.CreatedAt, p.id, role, try, start))
-	return p.r.Run.Actions() + sum.Hex()[:16]
+	return p.r.run.Actions() + sum.Hex()[:16]
 }
 
 // isAtWork reports whether a command of a worker that began for an earlier start, or for the
@@ -158,15 +158,15 @@ func (p *port) actionID(role string, try, start int) string {
 func (p *port) isAtWork(role string) bool {
 	for _, of := range []string{roleImpl, roleTest} {
 		dir := layout.PalMember(p.id, of)
-		for _, d := range p.r.Snap.Under(dir) {
+		for _, d := range p.r.run.Snap.Under(dir) {
 			var try, start int
-			if d.Kind != layout.PalAttempt || p.r.Snap.Rel(path.Dir(d.Path)) != dir {
+			if d.Kind != layout.PalAttempt || p.r.run.Snap.Rel(path.Dir(d.Path)) != dir {
 				continue
 			}
 			if _, err := fmt.Sscanf(path.Base(d.Path), "attempt-%d-%d.json", &try, &start); err != nil || of != role && start == p.Starts {
 				continue
 			}
-			if p.r.Snap.Facts.Alive[p.actionID(of, try, start)] && p.r.Snap.In(layout.PalOutcomeFile(p.id, of, try, start)).Absent() {
+			if p.r.run.Snap.Facts.Alive[p.actionID(of, try, start)] && p.r.run.Snap.In(layout.PalOutcomeFile(p.id, of, try, start)).Absent() {
 				return true
 			}
 		}
@@ -189,17 +189,17 @@ type ProgressFile struct {
 // readProgress is what a worker says of how far it is, nil where it says nothing that can
 // be used.
 func (r *view) readProgress(rel string) *ProgressFile {
-	d := r.Snap.Doc(engine.VolatileNeed + r.Path(rel))
+	d := r.run.Snap.Doc(engine.VolatileNeed + r.run.Path(rel))
 	if d.Absent() {
 		return nil
 	}
 	f, err := engine.Parse(d, decodeProgress)
 	switch {
 	case d.Err != nil:
-		r.Notes.Add(r.Note(r.Path(rel)), r.say("note.progress", "problem", path.Base(rel)+": "+templates.In(r.Lang, d.Err)))
+		r.run.Notes.Add(r.run.Note(r.run.Path(rel)), r.say("note.progress", "problem", path.Base(rel)+": "+templates.In(r.run.Lang, d.Err)))
 		return nil
 	case err != nil:
-		r.Notes.Add(r.Note(r.Path(rel)), r.say("note.progress", "problem", err))
+		r.run.Notes.Add(r.run.Note(r.run.Path(rel)), r.say("note.progress", "problem", err))
 		return nil
 	}
 	return f

@@ -74,7 +74,7 @@ func (st *State) open(port string, accepts func(*Escalation) bool) (ids []string
 }
 
 func (p *port) openEscalations(accepts func(*Escalation) bool) []string {
-	return p.r.State.open(p.id, accepts)
+	return p.r.run.State.open(p.id, accepts)
 }
 
 // others are the open escalations of a port besides the one that an answer is about.
@@ -90,10 +90,10 @@ func (p *port) isHeld() bool {
 // mayOpen reports whether an escalation may be opened now: its cause is a new one, and
 // nothing of its type is open about its subject.
 func (r *view) mayOpen(e Escalation) bool {
-	if r.State.Escalations[e.id(r.State.ID)] != nil {
+	if r.run.State.Escalations[e.id(r.run.State.ID)] != nil {
 		return false
 	}
-	for _, other := range r.State.Escalations {
+	for _, other := range r.run.State.Escalations {
 		if other.Status == Open && other.Subject == e.Subject && other.Type == e.Type {
 			return false
 		}
@@ -163,10 +163,10 @@ func (s *step) shownFiles(port string) []gate.Artifact {
 	}
 	if t := s.State.loop(port).last(); t != nil {
 		if t.ResultDigest != "" {
-			add(s.r.Path(layout.PalResultFile(port, t.Try)), engine.Digest(t.ResultDigest))
+			add(s.r.run.Path(layout.PalResultFile(port, t.Try)), engine.Digest(t.ResultDigest))
 		}
 		if t.FeedbackDigest != "" {
-			add(s.r.Path(layout.PalFeedbackFile(port, t.Try)), engine.Digest(t.FeedbackDigest))
+			add(s.r.run.Path(layout.PalFeedbackFile(port, t.Try)), engine.Digest(t.FeedbackDigest))
 		}
 	}
 	if p.Spec != "" {
@@ -233,7 +233,7 @@ func opens(r *view, e *Escalation, unasked bool, causes ...engine.Document) *tur
 	if e.AutoResolve = kinds[e.Type].weight == informs && slices.Contains(r.conf().AutoResolve, e.Type); e.AutoResolve != unasked {
 		return nil
 	}
-	return &turn{reason: e.Title, causes: causes, subject: e.id(r.State.ID), then: func(s *step) { s.add(*e) }}
+	return &turn{reason: e.Title, causes: causes, subject: e.id(r.run.State.ID), then: func(s *step) { s.add(*e) }}
 }
 
 // dueFiled is the first escalation about a port, or about the run where that is "", that a
@@ -336,7 +336,7 @@ func testFailure(p *port, s *step, role string) Escalation {
 func timeoutOf(p *port) Escalation {
 	e := escalationAbout(p, typeTimeout, string(p.Deadline), p.r.say("esc.timeout", "port", p.id, "at", string(p.Deadline), "timeout", p.Limits.Timeout))
 	if role := p.loop.role(); role != "" {
-		e.SessionID = text(p.r.State.session(memberPath(p.id, role)))
+		e.SessionID = text(p.r.run.State.session(memberPath(p.id, role)))
 	}
 	e.Context = schemas.Object{member("started_at", p.StartedAt), member("deadline", p.Deadline), member("awaits", p.awaitedFile())}
 	return e
@@ -351,7 +351,7 @@ func dependencyOf(p *port, failed []string) Escalation {
 func unresolved(p *port, role string, out *outcomeIn) Escalation {
 	session := memberPath(p.id, role)
 	e := Escalation{
-		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: out.rel,
+		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.run.State.session(session)), Cause: out.rel,
 		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()),
 	}
 	e.Context = schemas.Object{member("outcome", out.Outcome.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
@@ -378,9 +378,9 @@ func conflictOf(p *port) *Escalation {
 		loops := []string{loopID(other.id, other.Round), loopID(p.id, p.Round)}
 		slices.Sort(loops)
 		e := escalationAbout(p, typeConflict, joinIDs(loops), p.r.say("esc.conflict", "port", p.id, "other", other.id, "files", joined(files[:min(len(files), 5)])))
-		e.SessionID = text(p.r.State.session(memberPath(p.id, roleImpl)))
+		e.SessionID = text(p.r.run.State.session(memberPath(p.id, roleImpl)))
 		e.Context = schemas.Object{member("ports", []string{other.id, p.id}), member("files", files)}
-		if p.r.State.Escalations[e.id(p.r.State.ID)] == nil {
+		if p.r.run.State.Escalations[e.id(p.r.run.State.ID)] == nil {
 			return &e
 		}
 	}
@@ -408,7 +408,7 @@ func exhaustedTokens(p *port) *Escalation {
 // aboutTokens is an escalation about the tokens of a worker in the present round.
 func aboutTokens(p *port, role string) Escalation {
 	session := memberPath(p.id, role)
-	return Escalation{Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.State.session(session)), Cause: loopID(p.id, p.Round)}
+	return Escalation{Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.run.State.session(session)), Cause: loopID(p.id, p.Round)}
 }
 
 func joinIDs(ids []string) string { return strings.Join(ids, ",") }

@@ -18,10 +18,10 @@ const ExportSchema = "pal/export"
 // and escalations, as they stand in its files. left names the files that are left out.
 func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, err error) {
 	_, r := m.View(s)
-	if !r.Begun || !r.Usable() {
+	if !r.run.Begun || !r.run.Usable() {
 		return nil, nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	}
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		readAgents(r) // of a run that has ended nothing else reads them
 	}
 	x := exporter{r: r}
@@ -41,7 +41,7 @@ func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, er
 		}
 	}
 	for _, d := range s.Under("escalations") {
-		if d.Kind == layout.PalEscalation && r.State.Escalations[strings.TrimSuffix(path.Base(d.Path), ".json")] != nil {
+		if d.Kind == layout.PalEscalation && r.run.State.Escalations[strings.TrimSuffix(path.Base(d.Path), ".json")] != nil {
 			x.add("escalations", d, "pal/escalation", "id", escalationColumns)
 		}
 	}
@@ -50,7 +50,7 @@ func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, er
 
 // isShown reports whether a session's document is that of a session of the run.
 func isShown(r *view, d engine.Document) bool {
-	session := strings.TrimPrefix(path.Dir(r.Snap.Rel(d.Path)), "sessions/")
+	session := strings.TrimPrefix(path.Dir(r.run.Snap.Rel(d.Path)), "sessions/")
 	return isOwnSession(r, session) || slices.ContainsFunc(r.agents, func(a agentSession) bool { return a.path == session })
 }
 
@@ -79,8 +79,8 @@ func (x *exporter) add(table string, d engine.Document, schema, key string, colu
 		return
 	}
 	id, _ := o.Raw(key).Text()
-	if session, ok := strings.CutPrefix(path.Dir(x.r.Snap.Rel(d.Path)), "sessions/"); ok {
-		id = x.r.State.session(session) // an agent may leave out what follows from the folder
+	if session, ok := strings.CutPrefix(path.Dir(x.r.run.Snap.Rel(d.Path)), "sessions/"); ok {
+		id = x.r.run.State.session(session) // an agent may leave out what follows from the folder
 	}
 	row := engine.Row{Table: table, ID: id, Values: []engine.Field{{Name: key, Value: id}}}
 	for _, name := range columns {
@@ -124,20 +124,20 @@ func jsonLine(v schemas.Raw) string {
 // addMessages adds the messages of a port that have their file, with when they were
 // delivered.
 func (x *exporter) addMessages(p *port) {
-	for _, d := range x.r.Snap.Under("channels/" + p.id + "/messages") {
+	for _, d := range x.r.run.Snap.Under("channels/" + p.id + "/messages") {
 		if d.Kind == layout.PalMessage && !d.Present() {
 			x.left = append(x.left, d.Path)
 		}
 	}
 	for _, m := range channelMessages(p, false) {
-		if !x.r.Snap.In(layout.PalMessageFile(p.id, m.name)).Present() {
+		if !x.r.run.Snap.In(layout.PalMessageFile(p.id, m.name)).Present() {
 			continue
 		}
 		var receipt struct {
 			At string `json:"delivered_at"`
 		}
 		var delivered any
-		if d := x.r.Snap.In(layout.PalReceiptFile(p.id, m.name, "delivered")); d.Present() && schemas.Decode("pal/delivered", path.Base(d.Path), d.Body, &receipt) == nil {
+		if d := x.r.run.Snap.In(layout.PalReceiptFile(p.id, m.name, "delivered")); d.Present() && schemas.Decode("pal/delivered", path.Base(d.Path), d.Body, &receipt) == nil {
 			delivered = receipt.At
 		}
 		var created any

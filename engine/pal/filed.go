@@ -50,17 +50,17 @@ type agentSession struct {
 // readFiled reads what the sessions have filed and nobody has taken.
 func readFiled(r *view) {
 	taken := map[string]*Escalation{}
-	for _, e := range r.State.Escalations {
+	for _, e := range r.run.State.Escalations {
 		taken[e.Cause] = e
 	}
-	for _, d := range r.Snap.Under("sessions") {
+	for _, d := range r.run.Snap.Under("sessions") {
 		if d.Kind != layout.PalFiled {
 			continue
 		}
-		rel := r.Snap.Rel(d.Path)
+		rel := r.run.Snap.Rel(d.Path)
 		if e := taken[rel]; e != nil {
 			if e.Digest != "" && d.Present() && text(d.Sum) != e.Digest {
-				r.Bad(d, r.say("note.changed"))
+				r.run.Bad(d, r.say("note.changed"))
 			}
 			continue
 		}
@@ -68,16 +68,16 @@ func readFiled(r *view) {
 		if !isSession(r, session) {
 			continue
 		}
-		f, _ := run.Load[Filed](&r.Input, d, "pal/filed")
+		f, _ := run.Load[Filed](&r.run.Input, d, "pal/filed")
 		if f == nil {
 			continue
 		}
 		e, err := escalationOf(r, f, session, rel, d)
 		if err != nil {
-			r.Bad(d, r.say("note.unusable", "file", path.Base(rel), "problem", err))
+			r.run.Bad(d, r.say("note.unusable", "file", path.Base(rel), "problem", err))
 			continue
 		}
-		r.filed = append(r.filed, filed{e, d, "session:" + r.State.session(session)})
+		r.filed = append(r.filed, filed{e, d, "session:" + r.run.State.session(session)})
 	}
 }
 
@@ -120,7 +120,7 @@ func escalationOf(r *view, f *Filed, session, rel string, d engine.Document) (e 
 	} else if p != nil && isFinal(p.Status) {
 		return e, templates.Errorf("pal.filed.final", "port", port, "status", p.Status)
 	}
-	e.Type, e.Severity, e.Subject, e.PortID, e.SessionID = typ, f.Severity, "session:"+session, text(port), text(r.State.session(session))
+	e.Type, e.Severity, e.Subject, e.PortID, e.SessionID = typ, f.Severity, "session:"+session, text(port), text(r.run.State.session(session))
 	e.Cause, e.Digest = rel, text(d.Sum)
 	e.Title, e.Description = templates.Cut(run.OneLine(title), longestTitle), templates.Cut(f.Description, longestDescription)
 	if body, err := schemas.Line(f.Context); err == nil && len(body) <= longestContext {
@@ -161,20 +161,20 @@ type AgentSession struct {
 
 // readAgents reads the further sessions of agents.
 func readAgents(r *view) {
-	for _, d := range r.Snap.Under("sessions/build") {
+	for _, d := range r.run.Snap.Under("sessions/build") {
 		if d.Kind != layout.PalSession {
 			continue
 		}
-		session := strings.TrimPrefix(path.Dir(r.Snap.Rel(d.Path)), "sessions/")
+		session := strings.TrimPrefix(path.Dir(r.run.Snap.Rel(d.Path)), "sessions/")
 		if isOwnSession(r, session) {
 			continue
 		}
-		s, _ := run.Load[AgentSession](&r.Input, d, "pal/session")
+		s, _ := run.Load[AgentSession](&r.run.Input, d, "pal/session")
 		if s == nil {
 			continue
 		}
 		if err := misfitSession(r, s, session); err != nil {
-			r.Bad(d, r.say("note.session", "problem", err))
+			r.run.Bad(d, r.say("note.session", "problem", err))
 			continue
 		}
 		r.agents = append(r.agents, agentSession{session, s.Type, run.OneLine(s.Title), d})
@@ -202,8 +202,8 @@ func misfitSession(r *view, s *AgentSession, session string) error {
 		return templates.Errorf("pal.session.type", "is", inQuotes(s.Type))
 	}
 	for _, c := range []struct{ name, is, want string }{
-		{"id", s.ID, r.State.session(session)}, {"port_id", s.PortID, parts[1]}, {"parent_id", s.ParentID, r.State.session(path.Dir(session))},
-		{"root_id", s.RootID, r.State.session("build")}, {"path", s.Path, session},
+		{"id", s.ID, r.run.State.session(session)}, {"port_id", s.PortID, parts[1]}, {"parent_id", s.ParentID, r.run.State.session(path.Dir(session))},
+		{"root_id", s.RootID, r.run.State.session("build")}, {"path", s.Path, session},
 	} {
 		if c.is != "" && c.is != c.want {
 			return unfitMember(c.name, c.is, c.want)

@@ -130,10 +130,10 @@ func (p *port) inHand() *tryInHand {
 	if p.Status != Running {
 		return p.try
 	}
-	d := p.r.Snap.In(p.awaitedFile())
+	d := p.r.run.Snap.In(p.awaitedFile())
 	switch p.loop.role() {
 	case roleImpl:
-		res, got := run.Load[Result](&p.r.Input, d, "pal/result")
+		res, got := run.Load[Result](&p.r.run.Input, d, "pal/result")
 		p.try.pending = got == run.Pending
 		if res != nil && p.isUsable(d, res.Try, res.SessionID, roleImpl) && p.isInWorkspace(d, res.ChangedFiles) {
 			p.try.result = &resultIn{res, d}
@@ -143,7 +143,7 @@ func (p *port) inHand() *tryInHand {
 		}
 	case roleTest:
 		var fb *Feedback
-		got := p.r.Judge(d, func() (err error) {
+		got := p.r.run.Judge(d, func() (err error) {
 			fb, err = engine.Parse(d, func(name string, body []byte) (Feedback, error) { return ReadFeedback(path.Base(name), body) })
 			return err
 		})
@@ -161,7 +161,7 @@ func (p *port) inHand() *tryInHand {
 // isMessagePending reports whether it cannot be told what stands in the place of the
 // message that the awaited hand-in calls for: a commit that failed may have left it.
 func (p *port) isMessagePending(role, typ string) bool {
-	return p.r.Undecidable(p.r.Snap.In(layout.PalMessageFile(p.id, messageName(p.LastTry, role, typ))))
+	return p.r.run.Undecidable(p.r.run.Snap.In(layout.PalMessageFile(p.id, messageName(p.LastTry, role, typ))))
 }
 
 // isUsable reports whether what a hand-in says of itself fits where it stands.
@@ -172,7 +172,7 @@ func (p *port) isUsable(d engine.Document, try int, session, role string) bool {
 // fits notes what is wrong with a document, and reports whether nothing is.
 func fits(r *view, d engine.Document, err error) bool {
 	if err != nil {
-		r.Bad(d, templates.In(r.Lang, err))
+		r.run.Bad(d, templates.In(r.run.Lang, err))
 	}
 	return err == nil
 }
@@ -180,7 +180,7 @@ func fits(r *view, d engine.Document, err error) bool {
 // misfit says what a hand-in says of itself that does not fit where it stands, nil for
 // nothing.
 func (p *port) misfit(name string, try int, session, role string) error {
-	own := p.r.State.session(memberPath(p.id, role))
+	own := p.r.run.State.session(memberPath(p.id, role))
 	switch {
 	case try != 0 && try != p.LastTry:
 		return templates.Errorf("pal.handin.try", "file", name, "is", try, "n", p.LastTry)
@@ -193,7 +193,7 @@ func (p *port) misfit(name string, try int, session, role string) error {
 func (p *port) isInWorkspace(d engine.Document, files []string) bool {
 	for i, f := range files {
 		if !layout.Safe(f) {
-			p.r.Bad(d, p.r.say("handin.path", "file", path.Base(d.Path), "i", i, "path", strconv.Quote(f)))
+			p.r.run.Bad(d, p.r.say("handin.path", "file", path.Base(d.Path), "i", i, "path", strconv.Quote(f)))
 			return false
 		}
 	}
@@ -239,7 +239,7 @@ func (p *port) changedFiles() []string {
 	if t == nil || t.ResultDigest == "" {
 		return nil
 	}
-	d := p.r.Snap.In(layout.PalResultFile(p.id, t.Try))
+	d := p.r.run.Snap.In(layout.PalResultFile(p.id, t.Try))
 	if text(d.Sum) != t.ResultDigest {
 		return nil
 	}
@@ -266,12 +266,12 @@ func (p *port) failedTests() []string {
 
 // notesOnHandIns says of hand-ins beside the awaited one that they are not counted.
 func notesOnHandIns(r *view) {
-	for _, d := range r.Snap.Under("sessions") {
+	for _, d := range r.run.Snap.Under("sessions") {
 		switch d.Kind {
 		case layout.PalMisnamed:
 			noteMisnamed(r, d)
 		case layout.PalResult, layout.PalFeedback:
-			if id, role, try, ok := layout.PalTry(r.Snap.Rel(d.Path)); ok && r.ports[id] != nil {
+			if id, role, try, ok := layout.PalTry(r.run.Snap.Rel(d.Path)); ok && r.ports[id] != nil {
 				noteHandIn(r.ports[id], d, role, try)
 			}
 		}
@@ -280,7 +280,7 @@ func notesOnHandIns(r *view) {
 
 // noteMisnamed says which name is expected.
 func noteMisnamed(r *view, d engine.Document) {
-	dir := path.Dir(r.Snap.Rel(d.Path))
+	dir := path.Dir(r.run.Snap.Rel(d.Path))
 	p, role := r.ports[path.Base(path.Dir(dir))], path.Base(dir)
 	if p == nil {
 		return
@@ -289,7 +289,7 @@ func noteMisnamed(r *view, d engine.Document) {
 	if strings.HasPrefix(path.Base(d.Path), "escalation") {
 		expected = "escalation-<n>.json"
 	}
-	r.Bad(d, r.say("note.misnamed", "name", expected, "n", max(p.LastTry, 1)))
+	r.run.Bad(d, r.say("note.misnamed", "name", expected, "n", max(p.LastTry, 1)))
 }
 
 // noteHandIn says of a hand-in why it is not counted.
@@ -297,19 +297,19 @@ func noteHandIn(p *port, d engine.Document, role string, try int) {
 	taken, was := p.takenDigest(role, try)
 	switch {
 	case taken && text(d.Sum) != was && d.Present():
-		p.r.Bad(d, p.r.say("note.changed"))
+		p.r.run.Bad(d, p.r.say("note.changed"))
 	case taken || d.Unsettled():
 	case isFinal(p.Status):
-		p.r.Bad(d, p.r.say("note.ended", "port", p.id, "status", p.Status))
+		p.r.run.Bad(d, p.r.say("note.ended", "port", p.id, "status", p.Status))
 	case try < p.LastTry || try == p.LastTry && p.loop != nil && p.loop.Status != Running:
-		p.r.Bad(d, p.r.say("note.over", "n", try, "port", p.id))
+		p.r.run.Bad(d, p.r.say("note.over", "n", try, "port", p.id))
 	}
 }
 
 // takenDigest is that of a hand-in that was taken in.
 func (p *port) takenDigest(role string, try int) (taken bool, sum text) {
 	for round := p.Round; round > 0; round-- {
-		l := p.r.State.Loops[loopID(p.id, round)]
+		l := p.r.run.State.Loops[loopID(p.id, round)]
 		if l == nil {
 			continue
 		}
@@ -327,8 +327,8 @@ func (p *port) takenDigest(role string, try int) (taken bool, sum text) {
 
 // untouched are the hand-ins whose turn has not come.
 func (p *port) untouched() (files []string) {
-	for _, d := range p.r.Snap.Under(layout.PalPortDir(p.id)) {
-		rel := p.r.Snap.Rel(d.Path)
+	for _, d := range p.r.run.Snap.Under(layout.PalPortDir(p.id)) {
+		rel := p.r.run.Snap.Rel(d.Path)
 		_, role, try, ok := layout.PalTry(rel)
 		if !ok || isFinal(p.Status) || rel == p.awaitedFile() && p.Status == Running {
 			continue

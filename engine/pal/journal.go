@@ -53,7 +53,7 @@ func (s *step) journal() {
 	}
 }
 
-func (s *step) before() int { return s.r.State.EventSeq }
+func (s *step) before() int { return s.r.run.State.EventSeq }
 
 // progress is what an update of the run says.
 func (s *step) progress() []schemas.Member {

@@ -12,7 +12,7 @@ import (
 
 // view is an orchestration, with what it reads besides its state.
 type view struct {
-	*run.Run[State, *view]
+	run     *run.Run[State, *view]
 	sources sources
 	control Control
 	// isControlPending is true while it cannot be told what a person wishes.
@@ -61,7 +61,7 @@ var parts = []run.Parts[State, *view]{
 	{
 		Of: ofPort, All: func(r *view) []string { return r.order }, Enter: enterPort,
 		Status: func(r *view, on run.On) engine.Status {
-			if p := r.State.Ports[on.Subject]; p != nil {
+			if p := r.run.State.Ports[on.Subject]; p != nil {
 				return p.Status
 			}
 			return ""
@@ -70,7 +70,7 @@ var parts = []run.Parts[State, *view]{
 	{
 		Of: ofLoop, All: func(r *view) []string { return r.order },
 		Status: func(r *view, on run.On) engine.Status {
-			if l := r.State.loop(on.Subject); l != nil {
+			if l := r.run.State.loop(on.Subject); l != nil {
 				return l.Status
 			}
 			return ""
@@ -82,7 +82,7 @@ var parts = []run.Parts[State, *view]{
 			if on.Answer == nil {
 				return "" // one that opens
 			}
-			if e := r.State.Escalations[on.Answer.Request.ID]; e != nil {
+			if e := r.run.State.Escalations[on.Answer.Request.ID]; e != nil {
 				return e.Status
 			}
 			return ""
@@ -125,22 +125,22 @@ const (
 )
 
 func read(k *run.Run[State, *view]) *view {
-	r := &view{Run: k, ports: map[string]*port{}}
-	if r.Begun || r.Usable() {
+	r := &view{run: k, ports: map[string]*port{}}
+	if r.run.Begun || r.run.Usable() {
 		indexPorts(r) // also of a state that nobody accounts for: people are shown it
 	}
-	if !r.Usable() {
+	if !r.run.Usable() {
 		return r
 	}
-	if r.Begun && isFinal(r.State.Status) {
+	if r.run.Begun && isFinal(r.run.State.Status) {
 		return r
 	}
-	r.sources = readSources(&r.Input, r.conf(), r.Begun && r.State.Status != Pending)
-	c, got := run.Load[Control](&r.Input, r.Snap.In(controlFile), "pal/control")
+	r.sources = readSources(&r.run.Input, r.conf(), r.run.Begun && r.run.State.Status != Pending)
+	c, got := run.Load[Control](&r.run.Input, r.run.Snap.In(controlFile), "pal/control")
 	if r.isControlPending = got == run.Pending; c != nil {
 		r.control = *c
 	}
-	if r.Begun {
+	if r.run.Begun {
 		readAgents(r)
 		readFiled(r)
 	}
@@ -149,14 +149,14 @@ func read(k *run.Run[State, *view]) *view {
 
 // indexPorts puts the ports in their order.
 func indexPorts(r *view) {
-	r.order = r.State.order()
+	r.order = r.run.State.order()
 	for _, id := range r.order {
-		p := &port{Port: r.State.Ports[id], r: r, id: id, loop: r.State.loop(id)}
+		p := &port{Port: r.run.State.Ports[id], r: r, id: id, loop: r.run.State.loop(id)}
 		if r.ports[id] = p; p.Status == Running {
 			r.slot = append(r.slot, p)
 		}
 	}
-	r.cutOff = cutOffIn(&r.State)
+	r.cutOff = cutOffIn(&r.run.State)
 }
 
 // nodesOf are the ports of a state as a graph.
@@ -168,31 +168,31 @@ func nodesOf(st *State) (list []graph.Node) {
 }
 
 // conf are the settings.
-func (r *view) conf() Config { return run.Config(r.Snap, DefaultConfig) }
+func (r *view) conf() Config { return run.Config(r.run.Snap, DefaultConfig) }
 
 // running are the ports that hold a slot.
 func (r *view) running() []*port { return r.slot }
 
 // slots is how many ports may run at once.
 func (r *view) slots() int {
-	if !r.State.Settings.Parallel {
+	if !r.run.State.Settings.Parallel {
 		return 1
 	}
-	return r.State.Settings.MaxConcurrency
+	return r.run.State.Settings.MaxConcurrency
 }
 
 // needs are the files outside the run's folder that it reads: its sources, and the
 // progress of those who are at work, or whose port may be tried again.
 func needs(r *view) []string {
-	if r.Begun && isFinal(r.State.Status) {
+	if r.run.Begun && isFinal(r.run.State.Status) {
 		return nil
 	}
 	list := slices.Clone(r.sources.needs)
-	if !r.Begun || !r.isMoving() {
+	if !r.run.Begun || !r.isMoving() {
 		return list
 	}
 	for _, file := range progressFiles(r) {
-		list = append(list, engine.VolatileNeed+r.Path(file))
+		list = append(list, engine.VolatileNeed+r.run.Path(file))
 	}
 	return list
 }
@@ -200,12 +200,12 @@ func needs(r *view) []string {
 // thresholds are the numbers of tokens from which on a person is told of the workers whom
 // the run waits for.
 func thresholds(r *view) (list []engine.Threshold) {
-	if !r.Begun || !r.isMoving() {
+	if !r.run.Begun || !r.isMoving() {
 		return nil
 	}
 	for _, p := range r.running() {
 		if role := p.loop.role(); role != "" && p.Limits.TokenBudget > 0 && r.mayOpen(aboutTokens(p, role)) {
-			list = append(list, engine.Threshold{Path: r.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
+			list = append(list, engine.Threshold{Path: r.run.Path(p.progressFile(role)), AtLeast: p.tokenThreshold(role)})
 		}
 	}
 	return list
@@ -213,28 +213,28 @@ func thresholds(r *view) (list []engine.Threshold) {
 
 // watch are the folders in which others write what moves the run.
 func watch(r *view) []string {
-	if r.Begun && isFinal(r.State.Status) {
+	if r.run.Begun && isFinal(r.run.State.Status) {
 		return nil
 	}
-	dirs := []string{r.Snap.Dir}
-	if !r.Begun {
+	dirs := []string{r.run.Snap.Dir}
+	if !r.run.Begun {
 		return dirs
 	}
-	dirs = append(dirs, r.Path("sessions/build"))
+	dirs = append(dirs, r.run.Path("sessions/build"))
 	for _, p := range r.running() {
 		dir := layout.PalPortDir(p.id)
-		dirs = append(dirs, r.Path(dir), r.Path(layout.PalMember(p.id, roleImpl)), r.Path(layout.PalMember(p.id, roleTest)), r.Path("channels/"+p.id+"/messages"))
+		dirs = append(dirs, r.run.Path(dir), r.run.Path(layout.PalMember(p.id, roleImpl)), r.run.Path(layout.PalMember(p.id, roleTest)), r.run.Path("channels/"+p.id+"/messages"))
 	}
 	return dirs
 }
 
 // absent says of a folder in which nothing has begun that it is no orchestration.
 func absent(r *view, a *engine.RunView) bool {
-	if !r.Snap.In(orchestrationFile).Absent() {
+	if !r.run.Snap.In(orchestrationFile).Absent() {
 		return false
 	}
 	a.Why = []string{r.say("why.absent", "file", orchestrationFile)}
-	a.Unblock = []engine.UnblockingFile{{Path: r.Path(orchestrationFile), Content: r.say("unblock.orchestration")}}
+	a.Unblock = []engine.UnblockingFile{{Path: r.run.Path(orchestrationFile), Content: r.say("unblock.orchestration")}}
 	return true
 }
 

@@ -37,16 +37,16 @@ func (s *step) along(of, subject string, from engine.Status, event string, to en
 func (s *step) port(id string) *Port { return s.State.Ports[id] }
 
 // isMoving reports whether the run has started and has not ended.
-func (r *view) isMoving() bool { return slices.Contains(moving, r.State.Status) }
+func (r *view) isMoving() bool { return slices.Contains(moving, r.run.State.Status) }
 
 // admits takes an orchestration in.
 func admits(r *view, _ run.On) *turn {
-	if r.sources.design == nil || r.Held {
+	if r.sources.design == nil || r.run.Held {
 		return nil
 	}
 	return &turn{reason: orchestrationFile, causes: []engine.Document{r.sources.doc}, then: func(s *step) {
 		st := s.State
-		st.SchemaVersion, st.ID, st.Language, st.CreatedAt = 1, r.Snap.Key.ID, cmp.Or(r.Lang, templates.English), s.Now
+		st.SchemaVersion, st.ID, st.Language, st.CreatedAt = 1, r.run.Snap.Key.ID, cmp.Or(r.run.Lang, templates.English), s.Now
 		st.Loops, st.Sessions, st.Escalations = map[string]*Loop{}, map[string]*Session{}, map[string]*Escalation{}
 		s.takeIn(r.sources.design)
 	}}
@@ -75,7 +75,7 @@ func (s *step) takeIn(d *Design) {
 // replans takes sources in again that have changed before the start.
 func replans(r *view, _ run.On) *turn {
 	d := r.sources.design
-	if d == nil || r.Held || d.Digest == r.State.Digest && maps.Equal(d.Specs, r.State.Specs) && d.isAsIn(&r.State) {
+	if d == nil || r.run.Held || d.Digest == r.run.State.Digest && maps.Equal(d.Specs, r.run.State.Specs) && d.isAsIn(&r.run.State) {
 		return nil
 	}
 	return &turn{reason: r.say("reason.replanned"), causes: []engine.Document{r.sources.doc}, then: func(s *step) { s.takeIn(d) }}
@@ -96,7 +96,7 @@ func (d *Design) isAsIn(st *State) bool {
 
 // starts begins the work.
 func starts(r *view, _ run.On) *turn {
-	if r.sources.design == nil || r.Held || r.control.Want != wantRun && (r.control.Want != "" || !r.sources.design.Autostart) {
+	if r.sources.design == nil || r.run.Held || r.control.Want != wantRun && (r.control.Want != "" || !r.sources.design.Autostart) {
 		return nil
 	}
 	t := &turn{reason: r.say("reason.valid"), then: func(s *step) { s.State.StartedAt = s.Now }}
@@ -108,7 +108,7 @@ func starts(r *view, _ run.On) *turn {
 
 // asWished has a turn be what control.json asks for.
 func asWished(r *view, t *turn) *turn {
-	t.reason, t.causes, t.actor = r.say("reason.wants", "want", r.control.Want), []engine.Document{r.Snap.In(controlFile)}, engine.Person(r.control.By)
+	t.reason, t.causes, t.actor = r.say("reason.wants", "want", r.control.Want), []engine.Document{r.run.Snap.In(controlFile)}, engine.Person(r.control.By)
 	if !templates.Blank(r.control.Reason) {
 		t.reason = r.control.Reason
 	}

@@ -19,14 +19,14 @@ func outputs(r *view, w *run.Outputs) {
 	if body := planFile(r); body != nil {
 		w.Always("plan.json", body)
 	}
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
 	sessionFiles(r, w)
 	answered := map[string][]string{} // by port
-	for _, id := range slices.Sorted(maps.Keys(r.State.Escalations)) {
+	for _, id := range slices.Sorted(maps.Keys(r.run.State.Escalations)) {
 		w.Always(layout.PalEscalationFile(id), escalationFile(r, id))
-		if e := r.State.Escalations[id]; e.Status != Open && strings.HasPrefix(string(e.ResolvedBy), "person:") {
+		if e := r.run.State.Escalations[id]; e.Status != Open && strings.HasPrefix(string(e.ResolvedBy), "person:") {
 			answered[string(e.PortID)] = append(answered[string(e.PortID)], id)
 		}
 	}
@@ -38,35 +38,35 @@ func outputs(r *view, w *run.Outputs) {
 		channelFiles(p, w)
 		isTold := inboxFiles(p, w, answered[id])
 		if isFinal(p.Status) {
-			w.Once(layout.PalPortDir(id)+"/report.md", w.Fresh && p.CompletedAt == r.State.Last.At, func() []byte { return portReport(p) })
+			w.Once(layout.PalPortDir(id)+"/report.md", w.Fresh && p.CompletedAt == r.run.State.Last.At, func() []byte { return portReport(p) })
 		}
-		if p.Status == Running && !isFinal(r.State.Status) {
+		if p.Status == Running && !isFinal(r.run.State.Status) {
 			commands(p, w, isTold)
 		}
 	}
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		w.Once("report.md", w.Fresh, func() []byte { return runReport(r) })
 	}
 }
 
 // planFile is plan.json: of the sources before the start, and then of what was taken in.
 func planFile(r *view) []byte {
-	if !r.Begun || r.State.Status == Pending {
+	if !r.run.Begun || r.run.State.Status == Pending {
 		return r.sources.plan
 	}
-	d := r.Snap.In("plan.json")
-	if !d.Absent() && (isFinal(r.State.Status) || isPlan(r, d)) {
+	d := r.run.Snap.In("plan.json")
+	if !d.Absent() && (isFinal(r.run.State.Status) || isPlan(r, d)) {
 		return nil
 	}
-	plan := CheckPorts(r.Lang, designs(r))
-	plan.OrchestrationDigest = r.State.Digest
+	plan := CheckPorts(r.run.Lang, designs(r))
+	plan.OrchestrationDigest = r.run.State.Digest
 	return run.Encoded(plan)
 }
 
 // designs are the ports as they were taken in.
 func designs(r *view) (ports []PortDesign) {
 	for _, id := range r.order {
-		p := r.State.Ports[id]
+		p := r.run.State.Ports[id]
 		ports = append(ports, PortDesign{ID: id, Order: p.Order, DependsOn: p.DependsOn, SpecPath: p.Spec})
 	}
 	return ports
@@ -83,17 +83,17 @@ func isPlan(r *view, d engine.Document) bool {
 		for _, one := range p.Ports {
 			ports = append(ports, PortDesign{ID: one.ID, Order: one.Order, DependsOn: one.DependsOn, SpecPath: one.spec()})
 		}
-		anew := CheckPorts(r.Lang, ports)
+		anew := CheckPorts(r.run.Lang, ports)
 		if anew.OrchestrationDigest = p.OrchestrationDigest; !bytes.Equal(run.Encoded(anew), body) {
 			err = errChanged
 		}
 		return p, err
 	})
-	if err != nil || plan.OrchestrationDigest != r.State.Digest || len(plan.Ports) != len(r.order) {
+	if err != nil || plan.OrchestrationDigest != r.run.State.Digest || len(plan.Ports) != len(r.order) {
 		return false
 	}
 	for i, id := range r.order {
-		p, one := r.State.Ports[id], plan.Ports[i]
+		p, one := r.run.State.Ports[id], plan.Ports[i]
 		if one.ID != id || one.Order != p.Order || one.spec() != p.Spec || !slices.Equal(one.DependsOn, p.DependsOn) {
 			return false
 		}
@@ -103,12 +103,12 @@ func isPlan(r *view, d engine.Document) bool {
 
 // escalationFile is escalations/<id>.json.
 func escalationFile(r *view, id string) []byte {
-	e := r.State.Escalations[id]
+	e := r.run.State.Escalations[id]
 	request := text(id)
 	if e.AutoResolve {
 		request = ""
 	}
-	o := schemas.Object{member("id", id), member("orchestration_id", r.State.ID), member("type", e.Type)}
+	o := schemas.Object{member("id", id), member("orchestration_id", r.run.State.ID), member("type", e.Type)}
 	for _, m := range []schemas.Member{member("session_id", e.SessionID), member("port_id", e.PortID), member("reported_type", e.ReportedType)} {
 		if m.Value != text("") {
 			o = append(o, m)
@@ -123,7 +123,7 @@ func escalationFile(r *view, id string) []byte {
 
 // hasMoved reports whether the transition that made the state moved a port or its loop.
 func (p *port) hasMoved() bool {
-	last, loop := p.r.State.Last, loopID(p.id, p.Round)
+	last, loop := p.r.run.State.Last, loopID(p.id, p.Round)
 	is := func(subject string) bool { return subject == p.id || subject == loop }
 	return is(*last.Subject) || slices.ContainsFunc(last.Also, func(m run.Moved) bool { return is(m.Subject) })
 }
@@ -136,13 +136,13 @@ func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 	if role := p.loop.role(); role != "" && !isFinal(p.Status) {
 		isNew := w.Fresh && p.Status == Running && p.hasMoved()
 		file, _, _, sum := p.handedInBefore(role)
-		isTold = sum == "" || !p.r.Undecidable(p.r.Snap.In(file))
+		isTold = sum == "" || !p.r.run.Undecidable(p.r.run.Snap.In(file))
 		if isTold {
 			w.Once(layout.PalInboxFile(p.id, role, fmt.Sprintf("try-%d.md", p.LastTry)), isNew, func() []byte { return tryText(p, role) })
 		}
 	}
 	for _, id := range answered {
-		e := p.r.State.Escalations[id]
+		e := p.r.run.State.Escalations[id]
 		w.Once(layout.PalInboxFile(p.id, roleImpl, "answer-"+id+".md"), false, func() []byte { return answerText(p, id, e) })
 		if e.Digest != "" && e.Subject == "session:"+memberPath(p.id, roleTest) {
 			w.Once(layout.PalInboxFile(p.id, roleTest, "answer-"+id+".md"), false, func() []byte { return answerText(p, id, e) })
@@ -154,7 +154,7 @@ func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 // notes looks at whatever stands in the way, whatever a rule came first.
 func notes(r *view) {
 	notesOnControl(r)
-	if isFinal(r.State.Status) {
+	if isFinal(r.run.State.Status) {
 		notesOnHandIns(r)
 		return
 	}
@@ -170,39 +170,39 @@ func notes(r *view) {
 
 // notesOnControl says of a wish that cannot be fulfilled.
 func notesOnControl(r *view) {
-	if !isFinal(r.State.Status) {
+	if !isFinal(r.run.State.Status) {
 		return
 	}
-	d := r.Snap.In(controlFile)
-	c, _ := run.Load[Control](&r.Input, d, "pal/control")
+	d := r.run.Snap.In(controlFile)
+	c, _ := run.Load[Control](&r.run.Input, d, "pal/control")
 	// The state knows its end to the second: what was written in that second may have been
 	// obeyed before it, unless another wish ended the run.
-	ended, byWish := r.State.Last.Cause[controlFile]
-	isLater := byWish && ended != d.Sum || d.Changed.Truncate(time.Second).After(r.State.CompletedAt.Time())
+	ended, byWish := r.run.State.Last.Cause[controlFile]
+	isLater := byWish && ended != d.Sum || d.Changed.Truncate(time.Second).After(r.run.State.CompletedAt.Time())
 	if c != nil && c.Want != wantAbort && isLater {
-		r.Bad(d, r.say("note.final", "status", r.State.Status))
+		r.run.Bad(d, r.say("note.final", "status", r.run.State.Status))
 	}
 }
 
 // notesOnSources says what was changed after it was taken in.
 func notesOnSources(r *view) {
-	st := r.State
+	st := r.run.State
 	if st.Status == Pending {
 		return
 	}
-	if d := r.Snap.In(orchestrationFile); d.Present() && d.Sum != st.Digest {
-		r.Bad(d, r.say("note.source", "revision", st.AdmittedRevision))
+	if d := r.run.Snap.In(orchestrationFile); d.Present() && d.Sum != st.Digest {
+		r.run.Bad(d, r.say("note.source", "revision", st.AdmittedRevision))
 	}
 	if r.sources.design == nil {
 		return
 	}
 	for _, p := range r.sources.design.Ports {
 		have := st.Ports[p.ID]
-		if have == nil || p.SpecPath == "" || r.State.Digest != r.sources.design.Digest {
+		if have == nil || p.SpecPath == "" || r.run.State.Digest != r.sources.design.Digest {
 			continue
 		}
 		if have.Order != p.Order || !slices.Equal(have.DependsOn, p.DependsOn) {
-			r.Bad(r.Snap.Doc(p.SpecPath), r.say("note.dependencies", "port", p.ID, "revision", st.AdmittedRevision))
+			r.run.Bad(r.run.Snap.Doc(p.SpecPath), r.say("note.dependencies", "port", p.ID, "revision", st.AdmittedRevision))
 		}
 	}
 }

@@ -44,7 +44,7 @@ func isMet(p *port, _ run.On) *turn {
 // unmet are the dependencies for which a port waits.
 func (p *port) unmet() (ids []string) {
 	for _, id := range p.DependsOn {
-		d := p.r.State.Ports[id]
+		d := p.r.run.State.Ports[id]
 		if d == nil || d.Status != Complete && !d.Skipped && !slices.Contains(p.Waived, id) {
 			ids = append(ids, id)
 		}
@@ -55,7 +55,7 @@ func (p *port) unmet() (ids []string) {
 // startsPort gives a port a slot.
 func startsPort(p *port, _ run.On) *turn {
 	r := p.r
-	if r.State.Status != Running || len(r.running()) >= r.slots() || len(p.untrusted()) > 0 || r.conf().Still && p.hasCommands() {
+	if r.run.State.Status != Running || len(r.running()) >= r.slots() || len(p.untrusted()) > 0 || r.conf().Still && p.hasCommands() {
 		return nil
 	}
 	return &turn{reason: r.say("reason.slot", "n", len(r.running())+1, "max", r.slots()), then: func(s *step) {
@@ -102,7 +102,7 @@ func takesResult(p *port, _ run.On) *turn {
 // handedIn is a turn that a hand-in makes.
 func (p *port) handedIn(role string, d engine.Document, reason string, then func(*step)) *turn {
 	return &turn{
-		reason: reason, causes: []engine.Document{d}, actor: "session:" + p.r.State.session(memberPath(p.id, role)), then: then,
+		reason: reason, causes: []engine.Document{d}, actor: "session:" + p.r.run.State.session(memberPath(p.id, role)), then: then,
 	}
 }
 
@@ -254,7 +254,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 
 // timesOut hands a port to a person whose time is over.
 func timesOut(p *port, _ run.On) *turn {
-	if p.r.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.Due(p.Deadline) {
+	if p.r.run.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.run.Due(p.Deadline) {
 		return nil
 	}
 	return &turn{reason: p.r.say("reason.timeout", "at", p.Deadline), actor: "time", then: func(s *step) {
@@ -278,11 +278,11 @@ func blocksBehind(p *port, _ run.On) *turn {
 }
 
 // blockers are the dependencies of a port that failed or are cut off, and are not waived.
-func (p *port) blockers() []string { return p.r.State.blockers(p.id, p.r.cutOff) }
+func (p *port) blockers() []string { return p.r.run.State.blockers(p.id, p.r.cutOff) }
 
 // failedBefore are the dependencies of a port that failed and are not waived.
 func (p *port) failedBefore() []string {
-	return slices.Sorted(slices.Values(p.r.State.blockers(p.id, nil)))
+	return slices.Sorted(slices.Values(p.r.run.State.blockers(p.id, nil)))
 }
 
 // unblocks has a port wait again that nothing holds up any more.
@@ -298,7 +298,7 @@ func (p *port) isPassed() bool { return p.loop != nil && p.loop.Status == Succes
 
 // retries has a port begin a new round, with as many tries as at first.
 func retries(p *port, on run.On) *turn {
-	e := p.r.State.Escalations[on.Answer.Request.ID]
+	e := p.r.run.State.Escalations[on.Answer.Request.ID]
 	if e == nil || !e.isOfDependency() && p.r.cutOff[p.id] {
 		return nil
 	}

@@ -30,7 +30,7 @@ var questions = map[string]run.Question[*view]{
 
 // fill asks about an escalation as it was when it opened.
 func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
-	e := r.State.Escalations[q.ID]
+	e := r.run.State.Escalations[q.ID]
 	if e == nil {
 		return schemas.Object{}
 	}
@@ -49,12 +49,12 @@ func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	req.Artifacts = e.Artifacts
-	return contextOf(e, q.ID, &r.State)
+	return contextOf(e, q.ID, &r.run.State)
 }
 
 // tellRequest says which port a request is about.
 func tellRequest(r *view, q *run.Request, a *engine.OpenRequest) {
-	if e := r.State.Escalations[q.ID]; e != nil && e.PortID != "" {
+	if e := r.run.State.Escalations[q.ID]; e != nil && e.PortID != "" {
 		a.Where = string(e.PortID)
 	}
 }
@@ -87,7 +87,7 @@ func retryEffect(r *view, e *Escalation) string {
 		return r.say("effect.retry.cut_off", "port", port, "by", e.Cut)
 	}
 	max := 0
-	if p := r.State.Ports[port]; p != nil {
+	if p := r.run.State.Ports[port]; p != nil {
 		max = p.Limits.MaxRetries
 	}
 	return r.say("effect.retry", "port", port, "max", strconv.Itoa(max))
@@ -141,8 +141,8 @@ func offered(e *Escalation) (ids []string) {
 }
 
 func form(r *view, q *run.Request) gate.Texts {
-	t := gate.Texts{Lang: r.Lang, Title: r.say("title"), Where: r.State.ID}
-	e := r.State.Escalations[q.ID]
+	t := gate.Texts{Lang: r.run.Lang, Title: r.say("title"), Where: r.run.State.ID}
+	e := r.run.State.Escalations[q.ID]
 	if e == nil {
 		return t
 	}

@@ -59,7 +59,7 @@ func (s *step) markSessions() {
 
 // sessionFiles plans the documents of the sessions and channels.
 func sessionFiles(r *view, w *run.Outputs) {
-	st := &r.State
+	st := &r.run.State
 	if s := st.Sessions["build"]; s != nil {
 		keepFile(r, w, sessionDocument{st.session("build"), s.Type, st.Title, "", "", st.session("build"), 0, "build", "", "", 0, "", s.Status, s.StartedAt, s.EndedAt})
 	}
@@ -102,7 +102,7 @@ type kept interface {
 
 // keepFile plans a document unless it stands as it ought to.
 func keepFile(r *view, w *run.Outputs, k kept) {
-	if d := r.Snap.In(k.file()); !d.Present() || !k.isIn(d) {
+	if d := r.run.Snap.In(k.file()); !d.Present() || !k.isIn(d) {
 		w.Always(k.file(), k.encode())
 	}
 }

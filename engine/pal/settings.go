@@ -18,14 +18,14 @@ func settingWords(r *view) string {
 		o = &orchestration{}
 	}
 	below, conf := &projectConfig{}, r.conf()
-	if d := r.Snap.Doc(configYAML); d.Present() {
+	if d := r.run.Snap.Doc(configYAML); d.Present() {
 		if c, err := engine.Parse(d, decodeConfig); err == nil {
 			below = c
 		}
 	}
 	var slots *int
 	var parallel *bool
-	if st := &r.State; st.Status != Pending {
+	if st := &r.run.State; st.Status != Pending {
 		slots, parallel = &st.Settings.MaxConcurrency, &st.Settings.Parallel
 	}
 	auto := fmt.Sprintf("auto_resolve [] (%s)", r.say("setting.built_in"))

@@ -16,7 +16,7 @@ import (
 
 // say is a sentence of the family in the language of the run.
 func (r *view) say(key string, pairs ...any) string {
-	return r.Say(templates.Key("pal."+key), pairs...)
+	return r.run.Say(templates.Key("pal."+key), pairs...)
 }
 
 // longestQuoted is how much of a text a worker is shown, in bytes; what is longer is cut,
@@ -33,7 +33,7 @@ func quotedText(r *view, body, file string) string {
 
 // render is a text of the family for people and agents.
 func render(r *view, name string, data any) []byte {
-	text, err := templates.Render(r.Lang, "pal/"+name, data)
+	text, err := templates.Render(r.run.Lang, "pal/"+name, data)
 	return run.Must([]byte(text), err)
 }
 
@@ -49,7 +49,7 @@ func tryText(p *port, role string) []byte {
 	data.Sections = append(data.Sections, earlierHandIn(p, role)...)
 	for _, dep := range p.DependsOn {
 		if d := r.ports[dep]; d != nil && d.Status == Complete && d.FirstStartedAt != "" {
-			data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.dependency", "port", dep), Body: r.say("file", "file", templates.Code(r.Path(layout.PalPortDir(dep)+"/report.md")))})
+			data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.dependency", "port", dep), Body: r.say("file", "file", templates.Code(r.run.Path(layout.PalPortDir(dep)+"/report.md")))})
 		}
 	}
 	file, example := layout.PalResultFile(p.id, p.LastTry), `{"status": "ready", "summary": "…", "changed_files": ["…"], "tokens_used": 0}`
@@ -57,9 +57,9 @@ func tryText(p *port, role string) []byte {
 		file, example = layout.PalFeedbackFile(p.id, p.LastTry), `{"success": false, "failed_tests": [{"name": "…", "expected": "…", "actual": "…", "suggested_fix": "…"}], "metrics": {"total": 1, "passed": 0}}`
 	}
 	data.Sections = append(data.Sections, templates.PalSection{Title: r.say("try.handin"), Body: strings.Join([]string{
-		r.say("try.handin."+role, "file", templates.Code(r.Path(file))), "```json\n" + example + "\n```",
-		r.say("try.others", "channel", templates.Code(r.Path("channels/"+p.id+"/messages/")), "progress", templates.Code(r.Path(path.Join(dir, "progress.json"))),
-			"escalation", templates.Code(r.Path(path.Join(dir, "escalation-1.json")))),
+		r.say("try.handin."+role, "file", templates.Code(r.run.Path(file))), "```json\n" + example + "\n```",
+		r.say("try.others", "channel", templates.Code(r.run.Path("channels/"+p.id+"/messages/")), "progress", templates.Code(r.run.Path(path.Join(dir, "progress.json"))),
+			"escalation", templates.Code(r.run.Path(path.Join(dir, "escalation-1.json")))),
 	}, "\n\n")})
 	return render(r, "page", data)
 }
@@ -67,12 +67,12 @@ func tryText(p *port, role string) []byte {
 // portText is what a port is about.
 func portText(p *port) string {
 	if p.Spec != "" {
-		return p.r.say("try.spec", "file", templates.Code(p.Spec), "digest", string(p.r.State.Specs[p.id]))
+		return p.r.say("try.spec", "file", templates.Code(p.Spec), "digest", string(p.r.run.State.Specs[p.id]))
 	}
 	if templates.Blank(p.Body) {
 		return templates.Dash
 	}
-	return quotedText(p.r, p.Body, p.r.Path(orchestrationFile))
+	return quotedText(p.r, p.Body, p.r.run.Path(orchestrationFile))
 }
 
 // handedInBefore is the hand-in that a worker builds on: for impl the feedback that failed,
@@ -80,7 +80,7 @@ func portText(p *port) string {
 func (p *port) handedInBefore(role string) (file, title string, n int, sum text) {
 	t := p.loop.last()
 	if role == roleImpl && t == nil && p.Round > 1 {
-		t = p.r.State.Loops[loopID(p.id, p.Round-1)].last()
+		t = p.r.run.State.Loops[loopID(p.id, p.Round-1)].last()
 	}
 	switch {
 	case t == nil:
@@ -97,17 +97,17 @@ func earlierHandIn(p *port, role string) []templates.PalSection {
 	if sum == "" {
 		return nil
 	}
-	d := p.r.Snap.In(file)
-	body := p.r.say("file", "file", templates.Code(p.r.Path(file)))
+	d := p.r.run.Snap.In(file)
+	body := p.r.say("file", "file", templates.Code(p.r.run.Path(file)))
 	if text(d.Sum) == sum && d.Present() {
-		body += "\n\n" + quotedText(p.r, string(d.Body), p.r.Path(file))
+		body += "\n\n" + quotedText(p.r, string(d.Body), p.r.run.Path(file))
 	}
 	return []templates.PalSection{{Title: p.r.say(title, "n", strconv.Itoa(n)), Body: body}}
 }
 
 // mark is the first line of a text of placet's.
 func mark(r *view, port, what string) string {
-	return fmt.Sprintf("<!-- placet pal %s %s %s -->", r.State.ID, port, what)
+	return fmt.Sprintf("<!-- placet pal %s %s %s -->", r.run.State.ID, port, what)
 }
 
 // messageText is inbox/message-<name>.md.
@@ -120,7 +120,7 @@ func messageText(p *port, m message) []byte {
 	return render(p.r, "page", templates.PalPageData{
 		First: mark(p.r, p.id, m.name), Title: p.r.say("message.title", "type", m.Type, "from", m.FromSession),
 		Sections: []templates.PalSection{
-			{Title: p.r.say("message.payload"), Body: quotedText(p.r, body, p.r.Path(layout.PalMessageFile(p.id, m.name)))},
+			{Title: p.r.say("message.payload"), Body: quotedText(p.r, body, p.r.run.Path(layout.PalMessageFile(p.id, m.name)))},
 			{Title: p.r.say("message.ack"), Body: p.r.say("message.ack.how", "name", m.name)},
 		},
 	})
@@ -136,7 +136,7 @@ func answerText(p *port, id string, e *Escalation) []byte {
 		},
 	}
 	if !templates.Blank(e.Comment) {
-		data.Sections = append(data.Sections, templates.PalSection{Title: p.r.say("answer.comment"), Body: quotedText(p.r, e.Comment, p.r.Path(layout.RequestsDir+"/"+id+"/receipt.json"))})
+		data.Sections = append(data.Sections, templates.PalSection{Title: p.r.say("answer.comment"), Body: quotedText(p.r, e.Comment, p.r.run.Path(layout.RequestsDir+"/"+id+"/receipt.json"))})
 	}
 	return render(p.r, "page", data)
 }
@@ -150,7 +150,7 @@ func portReport(p *port) []byte {
 	}
 	var tries, files []string
 	for round := 1; round <= p.Round; round++ {
-		for _, t := range r.State.Loops[loopID(p.id, round)].History {
+		for _, t := range r.run.State.Loops[loopID(p.id, round)].History {
 			tries = append(tries, "- "+tryWords(p, t))
 		}
 	}
@@ -202,8 +202,8 @@ func testWords(t Try) string {
 // escalationWords are the escalations that a function accepts, with their answers.
 func escalationWords(r *view, accepts func(*Escalation) bool) string {
 	var lines []string
-	for _, id := range slices.Sorted(maps.Keys(r.State.Escalations)) {
-		e := r.State.Escalations[id]
+	for _, id := range slices.Sorted(maps.Keys(r.run.State.Escalations)) {
+		e := r.run.State.Escalations[id]
 		if !accepts(e) {
 			continue
 		}
@@ -221,7 +221,7 @@ func escalationWords(r *view, accepts func(*Escalation) bool) string {
 
 // runReport is report.md of the orchestration.
 func runReport(r *view) []byte {
-	st := r.State
+	st := r.run.State
 	data := templates.PalPageData{
 		First: mark(r, "-", "report"), Title: r.say("report.run", "id", st.ID, "title", st.Title),
 		Facts: []templates.FormFact{
@@ -243,7 +243,7 @@ func runReport(r *view) []byte {
 // tries is how many tries of a port were made.
 func (p *port) tries() (n int) {
 	for round := 1; round <= p.Round; round++ {
-		n += len(p.r.State.Loops[loopID(p.id, round)].History)
+		n += len(p.r.run.State.Loops[loopID(p.id, round)].History)
 	}
 	return n
 }

@@ -15,10 +15,10 @@ import (
 
 // tell adds to the view for people what is the family's own.
 func tell(r *view, a *engine.RunView) {
-	if !r.Begun {
+	if !r.run.Begun {
 		return
 	}
-	st := &r.State
+	st := &r.run.State
 	add := func(label, value string) { a.Facts = addFact(r, a.Facts, label, value) }
 	add("title", st.Title)
 	add("progress", fmt.Sprintf("%d %%", st.Percent))
@@ -34,7 +34,7 @@ func tell(r *view, a *engine.RunView) {
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open {
-			add("escalation", fmt.Sprintf("%s %s: %s", q.ID, st.Escalations[q.ID].Type, r.Path("requests/"+q.ID+"/form.md")))
+			add("escalation", fmt.Sprintf("%s %s: %s", q.ID, st.Escalations[q.ID].Type, r.run.Path("requests/"+q.ID+"/form.md")))
 		}
 	}
 	for _, id := range r.order {
@@ -44,12 +44,12 @@ func tell(r *view, a *engine.RunView) {
 	}
 	a.Graph, a.Parts = graphOf(r), partsOf(r)
 	for _, p := range r.ports {
-		if isFinal(p.Status) || !r.Usable() {
+		if isFinal(p.Status) || !r.run.Usable() {
 			continue
 		}
 		for _, role := range p.untrusted() {
 			argv := p.Workers.of(role)
-			a.Untrusted = append(a.Untrusted, engine.Untrusted{Name: TrustName + r.State.ID + "/" + p.id + "/" + role, Digest: CommandDigest(argv), Text: strings.Join(argv, " "), Argv: argv})
+			a.Untrusted = append(a.Untrusted, engine.Untrusted{Name: TrustName + r.run.State.ID + "/" + p.id + "/" + role, Digest: CommandDigest(argv), Text: strings.Join(argv, " "), Argv: argv})
 		}
 	}
 	slices.SortFunc(a.Untrusted, func(a, b engine.Untrusted) int { return strings.Compare(a.Name, b.Name) })
@@ -62,7 +62,7 @@ func addFact(r *view, facts []engine.Fact, label, value string) []engine.Fact {
 		return facts
 	}
 	name := templates.NewMessage(templates.Key("pal.fact." + label))
-	return append(facts, engine.Fact{Name: name.String(), Label: name.In(r.Lang), Value: value})
+	return append(facts, engine.Fact{Name: name.String(), Label: name.In(r.run.Lang), Value: value})
 }
 
 // TrustName begins the name under which trust in a worker's command is asked for and
@@ -87,7 +87,7 @@ func (p *port) line() string {
 // sessionLines are the sessions of the ports that have not ended, in the order of the
 // tree, each in one line with its progress.
 func sessionLines(r *view) (list []string) {
-	st := &r.State
+	st := &r.run.State
 	if isFinal(st.Status) || st.Sessions["build"] == nil {
 		return nil
 	}
@@ -125,9 +125,9 @@ func workerLine(r *view, one engine.Part) string {
 			words = append(words, p.Task)
 		}
 		if p.Of > 0 {
-			words = append(words, r.Say("page.tokens", "used", p.Used, "of", p.Of))
+			words = append(words, r.run.Say("page.tokens", "used", p.Used, "of", p.Of))
 		} else if p.Used > 0 {
-			words = append(words, r.Say("page.tokens.free", "used", p.Used))
+			words = append(words, r.run.Say("page.tokens.free", "used", p.Used))
 		}
 	}
 	return strings.Join(words, ", ")
@@ -135,7 +135,7 @@ func workerLine(r *view, one engine.Part) string {
 
 // graphOf are the ports by level.
 func graphOf(r *view) (list []engine.Node) {
-	nodes := nodesOf(&r.State)
+	nodes := nodesOf(&r.run.State)
 	critical := graph.CriticalPath(nodes)
 	for i, level := range graph.Order(nodes) {
 		for _, id := range level {
@@ -157,7 +157,7 @@ func partsOf(r *view) (list []engine.Part) {
 		if p.FirstStartedAt == "" {
 			continue
 		}
-		for _, s := range r.State.sessionsOf(id) {
+		for _, s := range r.run.State.sessionsOf(id) {
 			if s.role != "" {
 				list = append(list, workerPart(p, s))
 			}
@@ -183,7 +183,7 @@ func partOf(p *port) engine.Part {
 	add("blocked", joined(append(slices.Clone(p.BlockedBy.Escalations), p.BlockedBy.Ports...)))
 	add("reason", string(p.Reason))
 	for round := 1; round <= p.Round; round++ {
-		for _, t := range p.r.State.Loops[loopID(p.id, round)].History {
+		for _, t := range p.r.run.State.Loops[loopID(p.id, round)].History {
 			add("history", tryWords(p, t))
 		}
 	}
@@ -192,8 +192,8 @@ func partOf(p *port) engine.Part {
 
 // workerPart is a worker's session as a part.
 func workerPart(p *port, s ownSession) engine.Part {
-	one := engine.Part{ID: s.path, Status: p.r.State.Sessions[s.path].Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	one.Facts = addFact(p.r, one.Facts, "substatus", string(substatus(&p.r.State, p.id, s.role)))
+	one := engine.Part{ID: s.path, Status: p.r.run.State.Sessions[s.path].Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
+	one.Facts = addFact(p.r, one.Facts, "substatus", string(substatus(&p.r.run.State, p.id, s.role)))
 	if f := p.r.readProgress(p.progressFile(s.role)); f != nil {
 		one.Progress = &engine.Progress{Value: f.Progress, Task: templates.Cut(run.OneLine(f.CurrentTask), 200), Used: f.TokensUsed, Of: p.Limits.TokenBudget}
 	}
@@ -203,13 +203,13 @@ func workerPart(p *port, s ownSession) engine.Part {
 // findingsOf are what check reports besides: escalations and requests that the state does
 // not know.
 func findingsOf(r *view) (list []engine.Finding) {
-	for _, d := range r.Snap.Under("escalations") {
+	for _, d := range r.run.Snap.Under("escalations") {
 		id := strings.TrimSuffix(path.Base(d.Path), ".json")
-		if d.Kind == layout.PalEscalation && r.State.Escalations[id] == nil {
+		if d.Kind == layout.PalEscalation && r.run.State.Escalations[id] == nil {
 			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: r.say("finding.escalation")})
 		}
 	}
-	if !isFinal(r.State.Status) && r.sources.got == run.Good {
+	if !isFinal(r.run.State.Status) && r.sources.got == run.Good {
 		list = append(list, engine.Finding{Severity: "info", Path: r.sources.doc.Path, Text: r.say("finding.settings", "settings", settingWords(r))})
 	}
 	return list
@@ -218,13 +218,13 @@ func findingsOf(r *view) (list []engine.Finding) {
 // fabrications find escalations that somebody closed in state.json while a person is
 // asked.
 func fabrications(r *view) (list []run.Fabrication) {
-	if !r.IsForged() {
+	if !r.run.IsForged() {
 		return nil
 	}
-	for _, q := range r.State.Requests {
-		if e := r.State.Escalations[q.ID]; e != nil && e.Status != Open && q.Status == run.Open && r.IsUnanswered(q.ID) {
+	for _, q := range r.run.State.Requests {
+		if e := r.run.State.Escalations[q.ID]; e != nil && e.Status != Open && q.Status == run.Open && r.run.IsUnanswered(q.ID) {
 			list = append(list, run.Fabrication{
-				Path: r.Doc.Path, Pointer: "/escalations/" + q.ID + "/status", Says: string(e.Status), Request: q.ID, Fact: run.Unanswered(q.ID),
+				Path: r.run.Doc.Path, Pointer: "/escalations/" + q.ID + "/status", Says: string(e.Status), Request: q.ID, Fact: run.Unanswered(q.ID),
 			})
 		}
 	}

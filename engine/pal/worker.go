@@ -36,7 +36,7 @@ func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 	_, id, role, _ := SplitSession(session)
 	_, r := m.View(s)
 	switch p := r.ports[id]; {
-	case !r.Begun || !r.Usable():
+	case !r.run.Begun || !r.run.Usable():
 		return nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	case p == nil:
 		return nil, templates.Errorf("pal.worker.port", "run", s.Key, "port", inQuotes(id), "hint", nearest(id, r.order))
@@ -48,12 +48,12 @@ func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 }
 
 // Session is the id of the worker's session.
-func (w *Worker) Session() string { return w.p.r.State.session(memberPath(w.p.id, w.role)) }
+func (w *Worker) Session() string { return w.p.r.run.State.session(memberPath(w.p.id, w.role)) }
 
 // NextNumber is the first number above those of the worker's messages of a type.
 func (w *Worker) NextNumber(typ string) int {
 	n := 0
-	for _, d := range w.p.r.Snap.Under("channels/" + w.p.id + "/messages") {
+	for _, d := range w.p.r.run.Snap.Under("channels/" + w.p.id + "/messages") {
 		seq, role, of, ok := layout.PalMessageName(strings.TrimSuffix(path.Base(d.Path), ".json"))
 		if ok && role == w.role && of == typ {
 			n = max(n, seq)
@@ -72,7 +72,7 @@ func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) 
 	name := fmt.Sprintf("%04d-%s-%s", n, w.role, typ)
 	m := &Message{
 		ID: w.p.id + "/" + name, ChannelID: w.p.id, CreatedAt: run.Seconds(now), FromSession: w.Session(),
-		ToSession: w.p.r.State.session(memberPath(w.p.id, otherRole(w.role))), Type: typ, Payload: payload,
+		ToSession: w.p.r.run.State.session(memberPath(w.p.id, otherRole(w.role))), Type: typ, Payload: payload,
 	}
 	if typ != "query" && typ != "ack" {
 		return "", "", nil, templates.Errorf("pal.worker.type", "type", inQuotes(typ))
@@ -114,7 +114,7 @@ type TestReport struct {
 func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	p := w.p
 	if w.role != roleTest {
-		return t, templates.Errorf("pal.worker.impl", "session", w.Session(), "other", p.r.State.session(memberPath(p.id, roleTest)))
+		return t, templates.Errorf("pal.worker.impl", "session", w.Session(), "other", p.r.run.State.session(memberPath(p.id, roleTest)))
 	}
 	if p.loop.role() != roleTest {
 		return t, awaitsNoFeedback(p)
