@@ -13,35 +13,27 @@ import (
 	"placet/templates"
 )
 
-// attempt is what was handed in for the attempt in hand, and what became of its commands.
+// attempt holds what was handed in for the attempt in hand, and what became of its commands.
 type attempt struct {
-	// pending are the files that may still be being written, by name.
-	pending    map[string]bool
-	worker     handIn[WorkerReport]
-	result     handIn[Result]
-	question   handIn[PendingQuestion]
-	workerRun  handIn[WorkerRun]
-	validation handIn[Validation]
-	analysis   *Analysis
+	worker     run.HandIn[WorkerReport]
+	result     run.HandIn[Result]
+	question   run.HandIn[PendingQuestion]
+	workerRun  run.HandIn[WorkerRun]
+	validation run.HandIn[Validation]
+	analysis   run.HandIn[Analysis]
 }
 
-// handIn is a document of an attempt.
-type handIn[T any] struct {
-	doc engine.Document
-	// said is what it says, nil where it is absent, cannot be used, or is no news: it was
-	// there when the attempt began, or was used already.
-	said *T
+// isPending reports whether something that was handed in may still be being written.
+func (t *attempt) isPending() bool {
+	return t.worker.Pending || t.result.Pending || t.question.Pending || t.workerRun.Pending || t.validation.Pending || t.analysis.Pending
 }
-
-// sum is the digest of the document.
-func (h handIn[T]) sum() text { return text(h.doc.Sum) }
 
 // attempt is the attempt in hand of a checkpoint, read once per step.
 func (cp *checkpoint) attempt() *attempt {
 	if cp.try != nil {
 		return cp.try
 	}
-	t := &attempt{pending: map[string]bool{}}
+	t := &attempt{}
 	cp.try = t
 	if cp.Status != Validating {
 		t.worker = readNews(cp, cp.file("worker.json"), "afl/worker", cp.Seen.Worker, checkWorker)
@@ -53,8 +45,8 @@ func (cp *checkpoint) attempt() *attempt {
 	// A result has no say where a command decides.
 	if cp.Status != Validating || !cp.isByCommand() && (cp.Run == nil || cp.Run.Mode != modeCommand) {
 		t.result = readNews(cp, cp.file("result.json"), "afl/result", cp.Seen.Result, checkResult)
-		if o := t.result.said; o != nil && isHookEvent(o.Output) {
-			t.result = handIn[Result]{} // the trusted command says what a hook cannot
+		if o := t.result.Said; o != nil && isHookEvent(o.Output) {
+			t.result.Said = nil // the trusted command says what a hook cannot
 		}
 	}
 	if cp.Run != nil && cp.Run.Mode == modeCommand {
@@ -62,7 +54,7 @@ func (cp *checkpoint) attempt() *attempt {
 		checkIssued(cp, &t.validation)
 	}
 	if cp.Run != nil {
-		readAnalysis(cp, t)
+		t.analysis = readAnalysis(cp, t.judged(cp.Run.Mode))
 	}
 	return t
 }
@@ -72,101 +64,91 @@ func (cp *checkpoint) isCommandWorker() bool {
 	return cp.Worker != nil && cp.Worker.Mode == modeCommand
 }
 
-// readNews reads a document of an attempt, unless it is among those that were seen before.
-// check says why it cannot be used, "" if it can.
-func readNews[T any](cp *checkpoint, rel, schema string, seen []text, check func(*checkpoint, *T) (problem string)) (h handIn[T]) {
+// readNews reads a document of an attempt, unless it is among those that were seen before:
+// it lay there when the attempt began, or was used already.
+func readNews[T any](cp *checkpoint, rel, schema string, seen []text, fits func(*checkpoint, *T) error) run.HandIn[T] {
 	d := cp.r.run.Snap.In(rel)
-	if d.Present() && isKnown(seen, d.Sum) {
-		return h
+	if d.Present() && slices.Contains(seen, text(d.Sum)) {
+		return run.HandIn[T]{}
 	}
-	v, got := run.Load[T](&cp.r.run.Input, d, schema)
-	if got == run.Pending {
-		cp.try.pending[path.Base(rel)] = true
-	}
-	if v == nil {
-		return h
-	}
-	if problem := check(cp, v); problem != "" {
-		cp.r.run.Bad(d, problem)
-		return h
-	}
-	return handIn[T]{d, v}
+	return run.ReadHandIn(&cp.r.run.Input, d, schema, func(v *T) error { return fits(cp, v) })
 }
 
-func checkWorker(cp *checkpoint, w *WorkerReport) string {
+func checkWorker(cp *checkpoint, w *WorkerReport) error {
 	switch {
 	case w.Checkpoint != "" && string(w.Checkpoint) != cp.id:
-		return cp.r.say("bad.checkpoint", "file", "worker.json", "is", strconv.Quote(string(w.Checkpoint)), "folder", strconv.Quote(cp.id))
+		return templates.Errorf("afl.bad.checkpoint", "file", "worker.json", "is", strconv.Quote(string(w.Checkpoint)), "folder", strconv.Quote(cp.id))
 	case w.Iteration != nil && *w.Iteration != cp.Iteration:
-		return cp.r.say("bad.iteration", "file", "worker.json", "is", *w.Iteration, "attempt", cp.Iteration)
+		return templates.Errorf("afl.bad.iteration", "file", "worker.json", "is", *w.Iteration, "attempt", cp.Iteration)
 	case w.Status == "question" && strings.TrimSpace(w.Question) == "":
-		return cp.r.say("bad.question")
+		return templates.Errorf("afl.bad.question")
 	}
-	return ""
+	return nil
 }
 
-func checkQuestion(cp *checkpoint, q *PendingQuestion) string {
+func checkQuestion(cp *checkpoint, q *PendingQuestion) error {
 	if q.Checkpoint != cp.id {
-		return cp.r.say("bad.checkpoint", "file", "pending-question.json", "is", strconv.Quote(q.Checkpoint), "folder", strconv.Quote(cp.id))
+		return templates.Errorf("afl.bad.checkpoint", "file", "pending-question.json", "is", strconv.Quote(q.Checkpoint), "folder", strconv.Quote(cp.id))
 	}
-	return ""
+	return nil
 }
 
-func checkResult(cp *checkpoint, result *Result) string {
+func checkResult(cp *checkpoint, result *Result) error {
 	switch {
 	case result.Iteration != cp.Iteration:
-		return cp.r.say("bad.iteration", "file", "result.json", "is", result.Iteration, "attempt", cp.Iteration)
+		return templates.Errorf("afl.bad.iteration", "file", "result.json", "is", result.Iteration, "attempt", cp.Iteration)
 	case !isHookEvent(result.Output) || cp.isRunnable():
-		return ""
+		return nil
 	case cp.isByCommand():
-		return cp.r.say("bad.event.trust")
+		return templates.Errorf("afl.bad.event.trust")
 	}
-	return cp.r.say("bad.event.result")
+	return templates.Errorf("afl.bad.event.result")
 }
 
-func checkWorkerRun(cp *checkpoint, o *WorkerRun) string {
+func checkWorkerRun(cp *checkpoint, o *WorkerRun) error {
 	if o.Number != cp.Worker.Number {
-		return cp.r.say("bad.number", "file", numbered("worker-run", cp.Worker.Number), "is", o.Number, "start", cp.Worker.Number)
+		return templates.Errorf("afl.bad.number", "file", numbered("worker-run", cp.Worker.Number), "is", o.Number, "start", cp.Worker.Number)
 	}
-	return ""
+	return nil
 }
 
-func checkValidation(cp *checkpoint, v *Validation) string {
+func checkValidation(cp *checkpoint, v *Validation) error {
 	if v.Iteration == cp.Iteration && v.Run == cp.Run.Number && v.CommandDigest == string(cp.Run.CommandDigest) {
-		return ""
+		return nil
 	}
-	return cp.r.say("bad.validation", "file", numbered("validation", cp.Run.Number),
+	return templates.Errorf("afl.bad.validation", "file", numbered("validation", cp.Run.Number),
 		"is_attempt", v.Iteration, "is_run", v.Run, "attempt", cp.Iteration, "run", cp.Run.Number)
 }
 
 // checkIssued takes an outcome that somebody else wrote for lost.
-func checkIssued(cp *checkpoint, h *handIn[Validation]) {
-	if d, v := h.doc, h.said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
+func checkIssued(cp *checkpoint, h *run.HandIn[Validation]) {
+	if d, v := h.Doc, h.Said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
 		cp.r.run.Bad(d, cp.r.say("bad.foreign_validation", "file", path.Base(d.Path)))
-		h.said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
+		h.Said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
 	}
 }
 
-// readAnalysis reads an analysis of what is judged now.
-func readAnalysis(cp *checkpoint, t *attempt) {
-	of := t.judged(cp.Run.Mode)
-	t.analysis = readNews(cp, cp.file("analysis.json"), "afl/analysis", nil, func(_ *checkpoint, a *Analysis) string {
+// readAnalysis reads an analysis of the document of a digest, which is judged now; "" while
+// nothing is judged yet.
+func readAnalysis(cp *checkpoint, of text) run.HandIn[Analysis] {
+	h := readNews(cp, cp.file("analysis.json"), "afl/analysis", nil, func(cp *checkpoint, a *Analysis) error {
 		if of == "" || a.isOf(of, cp.Run.Number) {
-			return ""
+			return nil
 		}
-		return cp.r.say("bad.analysis", "of", orWord(string(a.Of), cp.r.say("bad.analysis.first")), "run", cp.Run.Number, "digest", strconv.Quote(string(of)))
-	}).said
-	if t.analysis != nil && !t.analysis.isOf(of, cp.Run.Number) {
-		t.analysis = nil // nothing is judged yet
+		return templates.Errorf("afl.bad.analysis", "of", orWord(string(a.Of), cp.r.say("bad.analysis.first")), "run", cp.Run.Number, "digest", strconv.Quote(string(of)))
+	})
+	if h.Said != nil && !h.Said.isOf(of, cp.Run.Number) {
+		h.Said = nil
 	}
+	return h
 }
 
 // judged is the digest of the document that is judged.
 func (t *attempt) judged(mode string) text {
 	if mode == modeResult {
-		return t.result.sum()
+		return t.result.Sum()
 	}
-	return t.validation.sum()
+	return t.validation.Sum()
 }
 
 // isOf reports whether an analysis is about a judged document of a run.
@@ -225,25 +207,9 @@ func (q *PendingQuestion) words() string {
 	return templates.Cut(s, longestQuestion)
 }
 
-// peek decodes a document that placet has judged before, nil where it cannot be used any
-// more.
-func peek[T any](d engine.Document, schema string) *T {
-	if !d.Present() {
-		return nil
-	}
-	v, err := engine.Parse(d, func(p string, body []byte) (v T, err error) {
-		err = schemas.Decode(schema, path.Base(p), body, &v)
-		return v, err
-	})
-	if err != nil {
-		return nil
-	}
-	return v
-}
-
 // changedFiles are the files that the worker of an attempt says it changed.
 func (cp *checkpoint) changedFiles(n int) []string {
-	if w := peek[WorkerReport](cp.r.run.Snap.In(cp.fileOf(n, "worker.json")), "afl/worker"); w != nil {
+	if w := run.Peek[WorkerReport](cp.r.run.Snap.In(cp.fileOf(n, "worker.json")), "afl/worker"); w != nil {
 		return w.ChangedFiles
 	}
 	return nil
@@ -276,7 +242,7 @@ func (cp *checkpoint) outcomes(n int, stem string) int {
 // words, that it has passed already.
 func wasFinished(cp *checkpoint) (bool, []engine.Document) {
 	d := cp.r.run.Snap.In(cp.rel("status.json"))
-	st := peek[struct {
+	st := run.Peek[struct {
 		Status string `json:"status"`
 	}](d, "")
 	if st == nil {

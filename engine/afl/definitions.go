@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -155,14 +156,11 @@ func readSpecs(r *session) (s specs) {
 	d, v2 := r.run.Snap.In(specsYAML), v2Files(r)
 	switch {
 	case !d.Absent():
-		readable := r.run.Read(d, func() error {
-			read, err := engine.Parse(d, decodeV1)
-			if err == nil {
-				s = *read
-			}
-			return err
-		})
-		s.readable, s.layout, s.both, s.causes = readable, layoutV1, len(v2) > 0, []engine.Document{d}
+		read, got := run.Parse(&r.run.Input, d, decodeV1)
+		if got == run.Good {
+			s = *read
+		}
+		s.readable, s.layout, s.both, s.causes = got == run.Good, layoutV1, len(v2) > 0, []engine.Document{d}
 	case len(v2) > 0:
 		s = readV2(r, v2)
 	}
@@ -223,11 +221,8 @@ func readV2(r *session, files []engine.Document) specs {
 	}
 	seen := map[string]bool{}
 	for _, d := range files {
-		var e *entry
-		if !r.run.Read(d, func() (err error) {
-			e, err = engine.Parse(d, decodeV2)
-			return err
-		}) {
+		e, got := run.Parse(&r.run.Input, d, decodeV2)
+		if got != run.Good {
 			s.readable = false
 			continue
 		}

@@ -271,20 +271,17 @@ var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failu
 // One that is not what placet wrote gets a note.
 func readEscalationReport(cp *checkpoint) *EscalationReport {
 	d := cp.r.run.Snap.In(cp.rel("escalation.json"))
-	rep, _ := run.Load[EscalationReport](&cp.r.run.Input, d, "afl/escalation")
-	if rep == nil {
-		return nil
-	}
-	have, _ := schemas.Members(d.Body)
-	wrote, _ := schemas.Members(escalationJSON(escalationOf(cp)))
-	for _, name := range fixed {
-		is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
-		if !bytes.Equal(is, was) {
-			cp.r.run.Bad(d, cp.r.say("bad.escalation", "member", name, "is", oneLine(string(is), shownSentence), "was", oneLine(string(was), shownSentence)))
-			return nil
+	return run.ReadHandIn(&cp.r.run.Input, d, "afl/escalation", func(*EscalationReport) error {
+		have, _ := schemas.Members(d.Body)
+		wrote, _ := schemas.Members(escalationJSON(escalationOf(cp)))
+		for _, name := range fixed {
+			is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
+			if !bytes.Equal(is, was) {
+				return templates.Errorf("afl.bad.escalation", "member", name, "is", oneLine(string(is), shownSentence), "was", oneLine(string(was), shownSentence))
+			}
 		}
-	}
-	return rep
+		return nil
+	}).Said
 }
 
 // lines are the report as show prints it.

@@ -47,7 +47,7 @@ func (cp *checkpoint) unbegunReports() (list []run.Fabrication) {
 		if d.Kind != layout.AFLWorker || !ok || n <= cp.Iteration || !d.Changed.After(r.run.State.Last.At.Time()) || !r.run.Snap.In(cp.fileOf(n, "prompt.md")).Absent() {
 			continue
 		}
-		if w := peek[WorkerReport](d, "afl/worker"); w != nil && w.Status == string(Completed) {
+		if w := run.Peek[WorkerReport](d, "afl/worker"); w != nil && w.Status == string(Completed) {
 			list = append(list, run.Fabrication{
 				Path: d.Path, Pointer: "/status", Says: w.Status, Request: unansweredOf(r, cp.id),
 				Fact: templates.NewMessage("afl.fabrication.attempt", "attempt", n, "checkpoint", cp.id),

@@ -47,7 +47,7 @@ const mark = "<!-- placet afl "
 func isForeign(d engine.Document) bool {
 	switch d.Kind {
 	case layout.AFLStatus, layout.AFLRouting:
-		by := peek[struct {
+		by := run.Peek[struct {
 			WrittenBy string `json:"written_by"`
 		}](d, "")
 		return by == nil || by.WrittenBy != "placet"
@@ -135,7 +135,7 @@ func escalationOutputs(cp *checkpoint, w *run.Outputs) {
 
 // isOfAnother reports whether an escalation.json is that of an earlier escalation.
 func isOfAnother(cp *checkpoint, report engine.Document) bool {
-	of := peek[struct {
+	of := run.Peek[struct {
 		RequestID string `json:"request_id"`
 	}](report, "afl/escalation")
 	return of != nil && of.RequestID != cp.Escalation.RequestID

@@ -137,17 +137,14 @@ func reviewReport(r *session, round int) *ReviewReport {
 	if d.Present() && text(d.Sum) == r.run.State.Review.Seen {
 		return nil
 	}
-	rep, _ := run.Load[ReviewReport](&r.run.Input, d, "afl/review")
-	if rep == nil {
-		return nil
-	}
-	for i, f := range rep.Findings {
-		if cp := r.checkpoint(f.Checkpoint); f.Severity == blockingSeverity && (cp.Status != Completed || cp.def == nil) {
-			r.run.Bad(d, r.say("bad.review", "file", name, "i", i, "checkpoint", strconv.Quote(f.Checkpoint)))
-			return nil
+	return run.ReadHandIn(&r.run.Input, d, "afl/review", func(rep *ReviewReport) error {
+		for i, f := range rep.Findings {
+			if cp := r.checkpoint(f.Checkpoint); f.Severity == blockingSeverity && (cp.Status != Completed || cp.def == nil) {
+				return templates.Errorf("afl.bad.review", "file", name, "i", i, "checkpoint", strconv.Quote(f.Checkpoint))
+			}
 		}
-	}
-	return rep
+		return nil
+	}).Said
 }
 
 // acceptByReport completes the session where the report of an outside reviewer blocks

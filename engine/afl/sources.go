@@ -117,12 +117,12 @@ func addOutput(cp *checkpoint, f *feedbackData) {
 	v, snap := f.Verdict, cp.r.run.Snap
 	switch v.Source {
 	case fromValidation:
-		if o := peek[Validation](snap.In(cp.fileOf(v.Iteration, numbered("validation", v.Run))), "afl/validation"); o != nil {
+		if o := run.Peek[Validation](snap.In(cp.fileOf(v.Iteration, numbered("validation", v.Run))), "afl/validation"); o != nil {
 			f.Stdout, f.Stderr = o.Stdout.text(), o.Stderr.text()
 		}
 	case fromResult:
 		d := snap.In(cp.fileOf(v.Iteration, "result.json"))
-		if o := peek[Result](d, "afl/result"); o != nil && text(d.Sum) == v.SourceDigest {
+		if o := run.Peek[Result](d, "afl/result"); o != nil && text(d.Sum) == v.SourceDigest {
 			f.Stdout = o.Output
 		}
 	case fromWorker:

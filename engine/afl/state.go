@@ -402,6 +402,3 @@ func (st State) encode() ([]byte, error) {
 	}
 	return schemas.Encode(append(schemas.Struct(st), st.Extra...))
 }
-
-// isKnown reports whether a digest is in a list.
-func isKnown(list []text, sum engine.Digest) bool { return slices.Contains(list, text(sum)) }

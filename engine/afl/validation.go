@@ -57,19 +57,19 @@ func (c *Checkpoint) nextRun(found int) int {
 // outcome, or a result is judged instead.
 func (cp *checkpoint) outcome() *Validation {
 	if t := cp.attempt(); cp.def != nil {
-		return t.validation.said
+		return t.validation.Said
 	}
 	return nil
 }
 
 // usesResult reports whether the attempt in hand is judged by a result of others.
 func (cp *checkpoint) usesResult() bool {
-	return cp.Run != nil && cp.Run.Mode == modeResult && cp.attempt().result.said != nil && !cp.isByCommand()
+	return cp.Run != nil && cp.Run.Mode == modeResult && cp.attempt().result.Said != nil && !cp.isByCommand()
 }
 
 // trustCommand has a command run that is trusted now.
 func trustCommand(cp *checkpoint) *move {
-	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || len(cp.attempt().pending) > 0 {
+	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || cp.attempt().isPending() {
 		return nil
 	}
 	return cp.move(cp.r.say("move.trusted"), nil, func(s *step) {
@@ -102,7 +102,7 @@ func rerun(cp *checkpoint) *move {
 }
 
 // byValidation are the documents that cause a move after the end of a validation.
-func (t *attempt) byValidation() []engine.Document { return []engine.Document{t.validation.doc} }
+func (t *attempt) byValidation() []engine.Document { return []engine.Document{t.validation.Doc} }
 
 // loseRun asks what became of a validation.
 func loseRun(cp *checkpoint) *move {
@@ -115,7 +115,7 @@ func loseRun(cp *checkpoint) *move {
 // failLostRun counts an attempt as failed whose validation was lost.
 func failLostRun(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
-	return cp.fails(judgeLost(cp, cp.attempt().validation.sum()), on.Answer.Why(), nil, "")
+	return cp.fails(judgeLost(cp, cp.attempt().validation.Sum()), on.Answer.Why(), nil, "")
 }
 
 // judgement is a verdict on the attempt in hand, and the document that was judged; nil
@@ -134,11 +134,11 @@ func (cp *checkpoint) judgement() *judgement {
 		case cp.def == nil:
 			return nil
 		case cp.usesResult():
-			j = &judgement{judgeResult(cp, t.result.said, t.result.sum(), t.analysis), t.result.doc}
+			j = &judgement{judgeResult(cp, t.result.Said, t.result.Sum(), t.analysis.Said), t.result.Doc}
 		case o != nil && o.Outcome != outStopped && o.Outcome != outLost:
-			j = &judgement{judgeValidation(cp, o, t.validation.sum(), t.analysis), t.validation.doc}
+			j = &judgement{judgeValidation(cp, o, t.validation.Sum(), t.analysis.Said), t.validation.Doc}
 		}
-		if j == nil || !j.Passed && t.pending["analysis.json"] {
+		if j == nil || !j.Passed && t.analysis.Pending {
 			return nil
 		}
 		return j
@@ -156,7 +156,7 @@ func waitForAnalysis(cp *checkpoint) *move {
 
 // awaitsAnalysis reports whether a failed attempt waits for an analysis.
 func (cp *checkpoint) awaitsAnalysis(j *judgement) bool {
-	if j.Passed || cp.r.cfg.OracleWait == 0 || cp.try.analysis != nil {
+	if j.Passed || cp.r.cfg.OracleWait == 0 || cp.try.analysis.Said != nil {
 		return false
 	}
 	until := cp.AnalysisUntil.Time()
@@ -217,7 +217,7 @@ func (s *step) record(v Verdict) {
 		Iteration: v.Iteration, Run: v.Run, Epoch: c.Epoch, Result: failed, Route: v.Route, FailureType: v.FailureType, Rule: v.Rule,
 		Signature: v.Signature, FailedCriteria: bounded(v.FailedCriteria), Timestamp: s.Now, Source: v.Source,
 	}
-	if o := s.cp.attempt().validation.said; o != nil && v.Source == fromValidation {
+	if o := s.cp.attempt().validation.Said; o != nil && v.Source == fromValidation {
 		h.DurationMS = o.DurationMS
 	}
 	if v.Passed {

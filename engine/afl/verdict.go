@@ -329,7 +329,7 @@ func (cp *checkpoint) verdictFile(n, run int) string {
 // more what was judged.
 func (cp *checkpoint) verdictOf(h Judged) Verdict {
 	return run.Once(cp.r.run, cp.verdictFile(h.Iteration, h.Run), func() Verdict {
-		if v := peek[Verdict](cp.r.run.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
+		if v := run.Peek[Verdict](cp.r.run.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
 			return *v
 		}
 		return judgeAgain(checkpointThen(cp, h), h)
@@ -365,13 +365,13 @@ func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok b
 	switch h.Source {
 	case fromValidation:
 		if path.Base(d.Path) == numbered("validation", h.Run) && cp.def != nil {
-			if o := peek[Validation](d, "afl/validation"); o != nil {
+			if o := run.Peek[Validation](d, "afl/validation"); o != nil {
 				return judgeValidation(cp, o, sum, findAnalysis(cp, sum)), true
 			}
 		}
 	case fromResult:
 		if d.Kind == layout.AFLResult && cp.def != nil {
-			if o := peek[Result](d, "afl/result"); o != nil {
+			if o := run.Peek[Result](d, "afl/result"); o != nil {
 				return judgeResult(cp, o, sum, findAnalysis(cp, sum)), true
 			}
 		}
@@ -392,7 +392,7 @@ func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok b
 // findAnalysis is the analysis that a verdict of the past was made with, nil where it is
 // not there any more.
 func findAnalysis(cp *checkpoint, sum text) *Analysis {
-	if a := peek[Analysis](cp.r.run.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
+	if a := run.Peek[Analysis](cp.r.run.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
 		return a
 	}
 	return nil
@@ -402,9 +402,9 @@ func findAnalysis(cp *checkpoint, sum text) *Analysis {
 func workerDoc(d engine.Document) (*WorkerReport, *WorkerRun) {
 	switch d.Kind {
 	case layout.AFLWorker:
-		return peek[WorkerReport](d, "afl/worker"), nil
+		return run.Peek[WorkerReport](d, "afl/worker"), nil
 	case layout.AFLWorkerRun:
-		return nil, peek[WorkerRun](d, "afl/worker-run")
+		return nil, run.Peek[WorkerRun](d, "afl/worker-run")
 	}
 	return nil, nil
 }

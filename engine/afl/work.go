@@ -31,12 +31,12 @@ func used(seen *[]text, d engine.Document) { *seen = append(*seen, text(d.Sum)) 
 // of its reason.
 func (cp *checkpoint) byReport(status, why string, then func(*step, *WorkerReport)) *move {
 	h := cp.attempt().worker
-	if h.said == nil || h.said.Status != status {
+	if h.Said == nil || h.Said.Status != status {
 		return nil
 	}
-	return cp.handedIn(h.doc, byWorker, cp.r.say(why), func(s *step) {
-		then(s, h.said)
-		used(&s.c.Seen.Worker, h.doc)
+	return cp.handedIn(h.Doc, byWorker, cp.r.say(why), func(s *step) {
+		then(s, h.Said)
+		used(&s.c.Seen.Worker, h.Doc)
 	})
 }
 
@@ -54,7 +54,7 @@ func workerFails(cp *checkpoint) *move {
 	})
 	if m != nil {
 		h := cp.attempt().worker
-		v = judgeReport(cp, h.said, h.sum())
+		v = judgeReport(cp, h.Said, h.Sum())
 		m.Reason, m.To = v.reason(cp.r.run.Lang), v.Route.status()
 	}
 	return m
@@ -70,28 +70,28 @@ func workerAsks(cp *checkpoint) *move {
 // resultComes has an attempt validated whose result is there.
 func resultComes(cp *checkpoint) *move {
 	t := cp.attempt()
-	if t.result.said == nil || t.pending["worker.json"] {
+	if t.result.Said == nil || t.worker.Pending {
 		return nil
 	}
-	return cp.handedIn(t.result.doc, byUpstream, cp.r.say("move.result"), (*step).validate)
+	return cp.handedIn(t.result.Doc, byUpstream, cp.r.say("move.result"), (*step).validate)
 }
 
 // hookReportsQuestion puts to a person what upstream's hook was asked.
 func hookReportsQuestion(cp *checkpoint) *move {
 	t := cp.attempt()
-	if t.question.said == nil || t.pending["worker.json"] || t.pending["result.json"] {
+	if t.question.Said == nil || t.worker.Pending || t.result.Pending {
 		return nil
 	}
-	return cp.handedIn(t.question.doc, byUpstream, cp.r.say("move.asks"), func(s *step) {
-		s.question(t.question.said.words(), "hook")
-		used(&s.c.Seen.Question, t.question.doc)
+	return cp.handedIn(t.question.Doc, byUpstream, cp.r.say("move.asks"), func(s *step) {
+		s.question(t.question.Said.words(), "hook")
+		used(&s.c.Seen.Question, t.question.Doc)
 	})
 }
 
 // hookSignals has an attempt validated whose worker has stopped, as upstream's hooks say.
 func hookSignals(cp *checkpoint) *move {
 	signal := cp.r.signal
-	if signal == nil || len(cp.attempt().pending) > 0 || signal.Status != "validating" || signal.Checkpoint != cp.id ||
+	if signal == nil || cp.attempt().isPending() || signal.Status != "validating" || signal.Checkpoint != cp.id ||
 		signal.Iteration != cp.Iteration || len(cp.Questions) > 0 {
 		return nil
 	}
@@ -152,14 +152,14 @@ func escalateQuestion(s *step, a *run.Answer) {
 // concluded from that. Nothing is from the absence of what may still be handed in.
 func (cp *checkpoint) ended() *WorkerRun {
 	t := cp.attempt()
-	if cp.Status != InProgress || len(t.pending) > 0 || !cp.isCommandWorker() {
+	if cp.Status != InProgress || t.isPending() || !cp.isCommandWorker() {
 		return nil
 	}
-	return t.workerRun.said
+	return t.workerRun.Said
 }
 
 // byRun are the documents that cause a move after the end of the worker command.
-func (t *attempt) byRun() []engine.Document { return []engine.Document{t.workerRun.doc} }
+func (t *attempt) byRun() []engine.Document { return []engine.Document{t.workerRun.Doc} }
 
 // restartAnswered begins a worker command again once its question is answered. Answers are
 // counted: both can happen within one moment.
@@ -196,7 +196,7 @@ func commandFails(cp *checkpoint) *move {
 	if o.Outcome == outTimedOut {
 		typ = testoutput.Timeout
 	}
-	v := judgeWorkerRun(cp, o, cp.try.workerRun.sum(), typ)
+	v := judgeWorkerRun(cp, o, cp.try.workerRun.Sum(), typ)
 	return cp.fails(v, v.reason(cp.r.run.Lang), cp.try.byRun(), cp.r.say("move.worker_failed"))
 }
 
@@ -204,7 +204,7 @@ func commandFails(cp *checkpoint) *move {
 func failLostWorker(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
 	h := cp.attempt().workerRun
-	return cp.fails(judgeWorkerRun(cp, h.said, h.sum(), testoutput.EnvIssue), on.Answer.Why(), nil, "")
+	return cp.fails(judgeWorkerRun(cp, h.Said, h.Sum(), testoutput.EnvIssue), on.Answer.Why(), nil, "")
 }
 
 // restart starts the worker command of an attempt once more.

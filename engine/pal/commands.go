@@ -64,17 +64,11 @@ type Output struct {
 	Tail string `json:"tail"`
 }
 
-type outcomeIn struct {
-	*Outcome
-	doc engine.Document
-	rel string
-}
-
 // shownOutput is how much of a command's output a person is shown, in bytes.
 const shownOutput = 4 << 10
 
 // tail is the end of what a command printed.
-func (o *outcomeIn) tail() string {
+func (o *Outcome) tail() string {
 	out := strings.TrimSpace(o.Stdout.Head + o.Stdout.Tail + "\n" + o.Stderr.Head + o.Stderr.Tail)
 	if len(out) > shownOutput {
 		out = out[len(out)-shownOutput:]
@@ -82,15 +76,9 @@ func (o *outcomeIn) tail() string {
 	return templates.Clean(out)
 }
 
-// outcome is how the command of a role ended that was started for the try in hand; nil
-// while it has not.
-func (p *port) outcome(role string) *outcomeIn {
-	rel := layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)
-	o, _ := run.Load[Outcome](&p.r.run.Input, p.r.run.Snap.In(rel), "pal/outcome")
-	if o == nil {
-		return nil
-	}
-	return &outcomeIn{o, p.r.run.Snap.In(rel), rel}
+// outcome is how the command of a role ended that was started for the try in hand.
+func (p *port) outcome(role string) run.HandIn[Outcome] {
+	return run.ReadHandIn[Outcome](&p.r.run.Input, p.r.run.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)), "pal/outcome", nil)
 }
 
 // commands begins the command of the worker that a port waits for, and has those under

@@ -348,14 +348,14 @@ func dependencyOf(p *port, failed []string) Escalation {
 	return e
 }
 
-func unresolved(p *port, role string, out *outcomeIn) Escalation {
+func unresolved(p *port, role string, out run.HandIn[Outcome]) Escalation {
 	session := memberPath(p.id, role)
 	e := Escalation{
-		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.run.State.session(session)), Cause: out.rel,
-		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()),
+		Type: typeBlocked, Severity: "high", Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.run.State.session(session)), Cause: p.r.run.Snap.Rel(out.Doc.Path),
+		Title: p.r.say("esc.blocked", "port", p.id, "role", role, "outcome", out.Said.Outcome, "file", p.awaitedFile()),
 	}
-	e.Context = schemas.Object{member("outcome", out.Outcome.Outcome), member("exit_code", out.ExitCode), member("reason", text(out.Reason)), member("output", out.tail())}
-	e.Artifacts = []gate.Artifact{{Path: out.doc.Path, SHA256: out.doc.Sum.Hex()}}
+	e.Context = schemas.Object{member("outcome", out.Said.Outcome), member("exit_code", out.Said.ExitCode), member("reason", text(out.Said.Reason)), member("output", out.Said.tail())}
+	e.Artifacts = []gate.Artifact{{Path: out.Doc.Path, SHA256: out.Doc.Sum.Hex()}}
 	return e
 }
 

@@ -92,21 +92,8 @@ func (fb Feedback) Failed() int {
 
 // tryInHand is what was handed in for the try of a port that is awaited.
 type tryInHand struct {
-	result   *resultIn
-	feedback *feedbackIn
-	// pending is true while what is awaited may still be being written.
-	pending bool
-}
-
-// resultIn and feedbackIn are hand-ins with their documents.
-type resultIn struct {
-	*Result
-	doc engine.Document
-}
-
-type feedbackIn struct {
-	*Feedback
-	doc engine.Document
+	result   run.HandIn[Result]
+	feedback run.HandIn[Feedback]
 }
 
 // awaitedFile is the path of what a port waits for, relative to the run's folder; "" for
@@ -130,33 +117,25 @@ func (p *port) inHand() *tryInHand {
 	if p.Status != Running {
 		return p.try
 	}
-	d := p.r.run.Snap.In(p.awaitedFile())
+	in, d := &p.r.run.Input, p.r.run.Snap.In(p.awaitedFile())
 	switch p.loop.role() {
 	case roleImpl:
-		res, got := run.Load[Result](&p.r.run.Input, d, "pal/result")
-		p.try.pending = got == run.Pending
-		if res != nil && p.isUsable(d, res.Try, res.SessionID, roleImpl) && p.isInWorkspace(d, res.ChangedFiles) {
-			p.try.result = &resultIn{res, d}
+		h := run.ReadHandIn(in, d, "pal/result", p.misfitResult)
+		if h.Said != nil && h.Said.Status == resultReady && p.isMessagePending(roleImpl, "result") {
+			h = run.HandIn[Result]{Pending: true}
 		}
-		if res := p.try.result; res != nil && res.Status == resultReady && p.isMessagePending(roleImpl, "result") {
-			p.try = &tryInHand{pending: true}
-		}
+		p.try.result = h
 	case roleTest:
-		var fb *Feedback
-		got := p.r.run.Judge(d, func() (err error) {
-			fb, err = engine.Parse(d, func(name string, body []byte) (Feedback, error) { return ReadFeedback(path.Base(name), body) })
-			return err
-		})
-		p.try.pending = got == run.Pending
-		if got == run.Good && p.isUsable(d, fb.Try, fb.SessionID, roleTest) && p.isOfResult(d, fb) {
-			p.try.feedback = &feedbackIn{fb, d}
+		h := run.ParseHandIn(in, d, decodeFeedback, p.misfitFeedback)
+		if h.Said != nil && !h.Said.Success && p.isMessagePending(roleTest, "feedback") {
+			h = run.HandIn[Feedback]{Pending: true}
 		}
-		if fb := p.try.feedback; fb != nil && !fb.Success && p.isMessagePending(roleTest, "feedback") {
-			p.try = &tryInHand{pending: true}
-		}
+		p.try.feedback = h
 	}
 	return p.try
 }
+
+func decodeFeedback(p string, body []byte) (Feedback, error) { return ReadFeedback(path.Base(p), body) }
 
 // isMessagePending reports whether it cannot be told what stands in the place of the
 // message that the awaited hand-in calls for: a commit that failed may have left it.
@@ -164,17 +143,31 @@ func (p *port) isMessagePending(role, typ string) bool {
 	return p.r.run.Undecidable(p.r.run.Snap.In(layout.PalMessageFile(p.id, messageName(p.LastTry, role, typ))))
 }
 
-// isUsable reports whether what a hand-in says of itself fits where it stands.
-func (p *port) isUsable(d engine.Document, try int, session, role string) bool {
-	return fits(p.r, d, p.misfit(path.Base(d.Path), try, session, role))
+// misfitResult says what is wrong with a result where it stands, nil for nothing.
+func (p *port) misfitResult(res *Result) error {
+	name := path.Base(p.awaitedFile())
+	if err := p.misfit(name, res.Try, res.SessionID, roleImpl); err != nil {
+		return err
+	}
+	for i, f := range res.ChangedFiles {
+		if !layout.Safe(f) {
+			return templates.Errorf("pal.handin.path", "file", name, "i", i, "path", strconv.Quote(f))
+		}
+	}
+	return nil
 }
 
-// fits notes what is wrong with a document, and reports whether nothing is.
-func fits(r *view, d engine.Document, err error) bool {
-	if err != nil {
-		r.run.Bad(d, templates.In(r.run.Lang, err))
+// misfitFeedback says what is wrong with a feedback where it stands, nil for nothing: it
+// is about the result that was taken in.
+func (p *port) misfitFeedback(fb *Feedback) error {
+	name := path.Base(p.awaitedFile())
+	if err := p.misfit(name, fb.Try, fb.SessionID, roleTest); err != nil {
+		return err
 	}
-	return err == nil
+	if t := p.loop.last(); fb.ResultDigest != "" && (t == nil || fb.ResultDigest != string(t.ResultDigest)) {
+		return templates.Errorf("pal.handin.result", "file", name)
+	}
+	return nil
 }
 
 // misfit says what a hand-in says of itself that does not fit where it stands, nil for
@@ -190,46 +183,38 @@ func (p *port) misfit(name string, try int, session, role string) error {
 	return nil
 }
 
-func (p *port) isInWorkspace(d engine.Document, files []string) bool {
-	for i, f := range files {
-		if !layout.Safe(f) {
-			p.r.run.Bad(d, p.r.say("handin.path", "file", path.Base(d.Path), "i", i, "path", strconv.Quote(f)))
-			return false
-		}
+// resultThat is the awaited result where it has a status, and a move may follow from it.
+func (p *port) resultThat(status string) (h run.HandIn[Result]) {
+	if res := p.inHand().result; res.Said != nil && res.Said.Status == status && p.r.isMoving() && p.Status == Running {
+		return res
 	}
-	return true
+	return h
 }
 
-// isOfResult reports whether a feedback is about the result that was taken in.
-func (p *port) isOfResult(d engine.Document, fb *Feedback) bool {
-	return fits(p.r, d, p.misfitResult(path.Base(d.Path), fb))
-}
-
-// misfitResult says that a feedback is about another result than the one that was taken
-// in, nil where it is not.
-func (p *port) misfitResult(name string, fb *Feedback) error {
-	t := p.loop.last()
-	if fb.ResultDigest == "" || t != nil && fb.ResultDigest == string(t.ResultDigest) {
-		return nil
+// feedbackThat is the awaited feedback where the tests passed, or failed, and a move may
+// follow from it.
+func (p *port) feedbackThat(passed bool) (h run.HandIn[Feedback]) {
+	if fb := p.inHand().feedback; fb.Said != nil && fb.Said.Success == passed && p.r.isMoving() && p.Status == Running {
+		return fb
 	}
-	return templates.Errorf("pal.handin.result", "file", name)
+	return h
 }
-
-func (p *port) result() *resultIn     { return p.inHand().result }
-func (p *port) feedback() *feedbackIn { return p.inHand().feedback }
 
 // isBeingWritten reports whether what is awaited may still be being written.
-func (p *port) isBeingWritten() bool { return p.inHand().pending }
+func (p *port) isBeingWritten() bool {
+	try := p.inHand()
+	return try.result.Pending || try.feedback.Pending
+}
 
-// try is the entry of the history that a result opens.
-func (res *resultIn) try(n int, now text) Try {
-	return Try{Try: n, ResultDigest: text(res.doc.Sum), ResultAt: now, Tokens: res.TokensUsed}
+// tryOf is the entry of the history that a result opens.
+func tryOf(res run.HandIn[Result], n int, now text) Try {
+	return Try{Try: n, ResultDigest: res.Sum(), ResultAt: now, Tokens: res.Said.TokensUsed}
 }
 
 // fill adds to the entry of a try what its feedback says.
-func (fb *feedbackIn) fill(t *Try, now text) {
-	t.Success, t.FeedbackDigest, t.At = fb.Success, text(fb.doc.Sum), now
-	t.Total, t.Passed, t.Coverage = fb.Metrics.Total, fb.Metrics.Passed, fb.Metrics.Coverage
+func (t *Try) fill(fb run.HandIn[Feedback], now text) {
+	t.Success, t.FeedbackDigest, t.At = fb.Said.Success, fb.Sum(), now
+	t.Total, t.Passed, t.Coverage = fb.Said.Metrics.Total, fb.Said.Metrics.Passed, fb.Said.Metrics.Coverage
 }
 
 // changedFiles are those of the last result of the newest loop, none where its file is
@@ -243,20 +228,16 @@ func (p *port) changedFiles() []string {
 	if text(d.Sum) != t.ResultDigest {
 		return nil
 	}
-	res, err := engine.Parse(d, func(name string, body []byte) (res Result, err error) {
-		err = schemas.Decode("pal/result", path.Base(name), body, &res)
-		return res, err
-	})
-	if err != nil {
-		return nil
+	if res := run.Peek[Result](d, "pal/result"); res != nil {
+		return res.ChangedFiles
 	}
-	return res.ChangedFiles
+	return nil
 }
 
 // failedTests are the names of the tests that failed in the awaited feedback.
 func (p *port) failedTests() []string {
 	names := []string{}
-	if fb := p.feedback(); fb != nil {
+	if fb := p.inHand().feedback.Said; fb != nil {
 		for _, t := range fb.FailedTests[:min(len(fb.FailedTests), 100)] {
 			names = append(names, t.Name)
 		}

@@ -88,13 +88,13 @@ func (s *step) openLoop(id string) {
 
 // takesResult hands a result to the test worker.
 func takesResult(p *port, _ run.On) *turn {
-	res := p.result()
-	if res == nil || res.Status != resultReady || !p.r.isMoving() || p.Status != Running {
+	res := p.resultThat(resultReady)
+	if res.Said == nil {
 		return nil
 	}
-	return p.handedIn(roleImpl, res.doc, p.r.say("reason.result", "n", p.LastTry), func(s *step) {
+	return p.handedIn(roleImpl, res.Doc, p.r.say("reason.result", "n", p.LastTry), func(s *step) {
 		l := s.State.loop(p.id)
-		l.History = append(l.History, res.try(p.LastTry, s.Now))
+		l.History = append(l.History, tryOf(res, p.LastTry, s.Now))
 		l.Awaiting = awaitFeedback
 	})
 }
@@ -109,29 +109,21 @@ func (p *port) handedIn(role string, d engine.Document, reason string, then func
 // isLastTry reports whether another failure uses the tries up.
 func (p *port) isLastTry() bool { return p.loop.CurrentTry+1 >= p.loop.MaxRetries }
 
-// failedResult is the awaited result where it says that the try failed.
-func (p *port) failedResult() *resultIn {
-	if res := p.result(); res != nil && res.Status == resultFailed && p.r.isMoving() && p.Status == Running {
-		return res
-	}
-	return nil
-}
-
 // countsImpl counts a try that the impl worker gave up.
 func countsImpl(p *port, _ run.On) *turn {
-	res := p.failedResult()
-	if res == nil || p.isLastTry() {
+	res := p.resultThat(resultFailed)
+	if res.Said == nil || p.isLastTry() {
 		return nil
 	}
-	return p.handedIn(roleImpl, res.doc, p.r.say("reason.impl", "n", p.LastTry), func(s *step) {
+	return p.handedIn(roleImpl, res.Doc, p.r.say("reason.impl", "n", p.LastTry), func(s *step) {
 		s.countImpl(p, res)
 		s.nextTry(p.id)
 	})
 }
 
-func (s *step) countImpl(p *port, res *resultIn) {
+func (s *step) countImpl(p *port, res run.HandIn[Result]) {
 	l := s.State.loop(p.id)
-	try := res.try(p.LastTry, s.Now)
+	try := tryOf(res, p.LastTry, s.Now)
 	try.Cause, try.At = causeImpl, s.Now
 	l.History = append(l.History, try)
 	l.CurrentTry++
@@ -144,11 +136,11 @@ func (s *step) nextTry(id string) {
 }
 
 func exhaustedByImpl(p *port, _ run.On) *turn {
-	res := p.failedResult()
-	if res == nil || !p.isLastTry() {
+	res := p.resultThat(resultFailed)
+	if res.Said == nil || !p.isLastTry() {
 		return nil
 	}
-	return exhausted(p, roleImpl, res.doc, func(s *step) { s.countImpl(p, res) })
+	return exhausted(p, roleImpl, res.Doc, func(s *step) { s.countImpl(p, res) })
 }
 
 // exhausted hands a port to a person whose tries are used up.
@@ -162,57 +154,41 @@ func exhausted(p *port, role string, d engine.Document, count func(*step)) *turn
 	})
 }
 
-// failedFeedback is the awaited feedback where the tests failed.
-func (p *port) failedFeedback() *feedbackIn {
-	if fb := p.feedback(); fb != nil && !fb.Success && p.r.isMoving() && p.Status == Running {
-		return fb
-	}
-	return nil
-}
-
 // countsTests sends the feedback back to the impl worker.
 func countsTests(p *port, _ run.On) *turn {
-	fb := p.failedFeedback()
-	if fb == nil || p.isLastTry() {
+	fb := p.feedbackThat(false)
+	if fb.Said == nil || p.isLastTry() {
 		return nil
 	}
-	return p.handedIn(roleTest, fb.doc, p.r.say("reason.failed", "n", p.LastTry), func(s *step) {
+	return p.handedIn(roleTest, fb.Doc, p.r.say("reason.failed", "n", p.LastTry), func(s *step) {
 		s.countTests(p, fb)
 		s.nextTry(p.id)
 	})
 }
 
-func (s *step) countTests(p *port, fb *feedbackIn) {
+func (s *step) countTests(p *port, fb run.HandIn[Feedback]) {
 	l := s.State.loop(p.id)
-	fb.fill(l.last(), s.Now)
+	l.last().fill(fb, s.Now)
 	l.last().Cause = causeTests
 	l.CurrentTry++
 }
 
 func exhaustedByTests(p *port, _ run.On) *turn {
-	fb := p.failedFeedback()
-	if fb == nil || !p.isLastTry() {
+	fb := p.feedbackThat(false)
+	if fb.Said == nil || !p.isLastTry() {
 		return nil
 	}
-	return exhausted(p, roleTest, fb.doc, func(s *step) { s.countTests(p, fb) })
-}
-
-// passedFeedback is the awaited feedback where the tests passed.
-func (p *port) passedFeedback() *feedbackIn {
-	if fb := p.feedback(); fb != nil && fb.Success && p.r.isMoving() && p.Status == Running {
-		return fb
-	}
-	return nil
+	return exhausted(p, roleTest, fb.Doc, func(s *step) { s.countTests(p, fb) })
 }
 
 // passes completes a port whose tests passed.
 func passes(p *port, _ run.On) *turn {
-	fb := p.passedFeedback()
-	if fb == nil || p.isHeld() {
+	fb := p.feedbackThat(true)
+	if fb.Said == nil || p.isHeld() {
 		return nil
 	}
-	return p.handedIn(roleTest, fb.doc, p.r.say("reason.passed", "n", p.LastTry), func(s *step) {
-		fb.fill(s.State.loop(p.id).last(), s.Now)
+	return p.handedIn(roleTest, fb.Doc, p.r.say("reason.passed", "n", p.LastTry), func(s *step) {
+		s.State.loop(p.id).last().fill(fb, s.Now)
 		s.closeLoop(p.id, "tests_passed", Success)
 		s.end(p.id, "tests_passed")
 		s.supersede(p.id, "", p.r.say("reason.complete"))
@@ -221,12 +197,12 @@ func passes(p *port, _ run.On) *turn {
 
 // passesButHeld has a person decide about a port whose tests passed.
 func passesButHeld(p *port, _ run.On) *turn {
-	fb := p.passedFeedback()
-	if fb == nil || !p.isHeld() {
+	fb := p.feedbackThat(true)
+	if fb.Said == nil || !p.isHeld() {
 		return nil
 	}
-	return p.handedIn(roleTest, fb.doc, p.r.say("reason.held", "n", p.LastTry), func(s *step) {
-		fb.fill(s.State.loop(p.id).last(), s.Now)
+	return p.handedIn(roleTest, fb.Doc, p.r.say("reason.held", "n", p.LastTry), func(s *step) {
+		s.State.loop(p.id).last().fill(fb, s.Now)
 		s.closeLoop(p.id, "tests_passed", Success)
 		s.stop(p.id, "passed_but_held")
 		if e := conflictOf(p); e != nil && p.r.mayOpen(*e) {
@@ -243,10 +219,10 @@ func attemptEnds(p *port, _ run.On) *turn {
 		return nil
 	}
 	out := p.outcome(role)
-	if out == nil {
+	if out.Said == nil {
 		return nil
 	}
-	return &turn{reason: p.r.say("reason.unresolved", "role", role, "outcome", out.Outcome.Outcome, "file", p.awaitedFile()), causes: []engine.Document{out.doc}, then: func(s *step) {
+	return &turn{reason: p.r.say("reason.unresolved", "role", role, "outcome", out.Said.Outcome, "file", p.awaitedFile()), causes: []engine.Document{out.Doc}, then: func(s *step) {
 		s.stop(p.id, "attempt_unresolved")
 		s.open(unresolved(p, role, out))
 	}}

@@ -205,11 +205,7 @@ type sources struct {
 func readSources(in *run.Input, conf Config, isStarted bool) sources {
 	s := sources{doc: in.Snap.In("orchestration.json"), needs: []string{configYAML}}
 	var o *orchestration
-	s.got = in.Judge(s.doc, func() (err error) {
-		o, err = engine.Parse(s.doc, decodeOrchestration)
-		return err
-	})
-	if s.got != run.Good {
+	if o, s.got = run.Parse(in, s.doc, decodeOrchestration); s.got != run.Good {
 		return s
 	}
 	for _, e := range o.entries {
@@ -262,14 +258,14 @@ type designer struct {
 	isPending bool
 }
 
-// read reads a source, and reports whether it can be used.
-func (r *designer) read(d engine.Document, code, port string, decode func() error) bool {
-	got := r.in.Judge(d, decode)
+// readSource reads a source, nil where it cannot be used.
+func readSource[T any](r *designer, d engine.Document, code, port string, decode func(p string, body []byte) (T, error)) *T {
+	v, got := run.Parse(r.in, d, decode)
 	r.isPending = r.isPending || got == run.Pending
 	if got == run.Bad {
 		r.fail(code, port, unusable(r.in, d.Path))
 	}
-	return got == run.Good
+	return v
 }
 
 // unusable says that a source cannot be used. It says no more, since plan.json must not
@@ -284,12 +280,8 @@ func (r *designer) fail(code, port, message string) {
 
 // readAll reads the files that orchestration.json builds on.
 func (r *designer) readAll() {
-	if d := r.in.Snap.Doc(configYAML); !d.Absent() {
-		r.read(d, codeConfig, "", func() error {
-			c, err := engine.Parse(d, decodeConfig)
-			r.below = *c
-			return err
-		})
+	if c := readSource(r, r.in.Snap.Doc(configYAML), codeConfig, "", decodeConfig); c != nil {
+		r.below = *c
 	}
 	if folder := path.Base(r.in.Snap.Dir); r.o.ID != nil && *r.o.ID != folder {
 		r.fail(codeOrchestration, "", r.in.Say("pal.plan.id", "id", shownID(*r.o.ID), "folder", folder))
@@ -313,11 +305,8 @@ func (r *designer) spec(e portEntry) *Spec {
 		}
 		return nil
 	}
-	var s *Spec
-	if !r.read(d, codeSpec, e.ID, func() (err error) {
-		s, err = engine.Parse(d, decodeSpec)
-		return err
-	}) {
+	s := readSource(r, d, codeSpec, e.ID, decodeSpec)
+	if s == nil {
 		return nil
 	}
 	r.specs[e.ID] = d.Sum

@@ -1,7 +1,6 @@
 package pal
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"strings"
@@ -124,7 +123,7 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	if t.Feedback, err = ReadFeedback(name, body); err != nil {
 		return t, templates.Errorf("pal.worker.payload", "problem", err)
 	}
-	if err = cmp.Or(p.misfit(name, t.Try, t.SessionID, w.role), p.misfitResult(name, &t.Feedback)); err != nil {
+	if err = p.misfitFeedback(&t.Feedback); err != nil {
 		return t, err
 	}
 	t.Body, err = schemas.Encode(t.normalised(p.LastTry, w.Session()))

@@ -175,11 +175,13 @@ func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 // Load decodes a JSON document of a schema, nil where it cannot be used. Each type has one
 // schema. The value is shared with later steps over the same content: nobody changes it.
 func Load[T any](r *Input, d engine.Document, schema string) (v *T, got Reading) {
+	return Parse(r, d, decoder[T](schema))
+}
+
+// Parse is Load with another way of decoding.
+func Parse[T any](r *Input, d engine.Document, decode func(p string, body []byte) (T, error)) (v *T, got Reading) {
 	got = r.Judge(d, func() (err error) {
-		v, err = engine.Parse(d, func(p string, body []byte) (into T, err error) {
-			err = schemas.Decode(schema, path.Base(p), body, &into)
-			return into, err
-		})
+		v, err = engine.Parse(d, decode)
 		return err
 	})
 	if got != Good {
