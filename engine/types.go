@@ -183,13 +183,23 @@ func (f Environment) Trusts(command Digest, prefer string) bool {
 	return f.Trusted[command]
 }
 
+// The values of [Ended].Result for a command, and those that its outcome document has; see
+// package exec.
+const (
+	CommandFinished   = "finished"
+	CommandTimedOut   = "timed_out"
+	CommandStopped    = "stopped"
+	CommandLost       = "lost"
+	CommandRevoked    = "revoked" // of an action without an outcome document
+	CommandNotStarted = "not_started"
+)
+
 // Ended says how an action without an outcome document ended. Only this process knows
 // it; the machine records it in the state. After a crash the machine finds the action
 // neither alive nor ended.
 type Ended struct {
 	Began, At time.Time
-	// Result of a command is finished, timed_out, stopped, revoked, not_started or
-	// lost (see package exec). Of an insert into a database it is done, present (the
+	// Result of a command is one of the words above. Of an insert into a database it is done, present (the
 	// row is already there), refused (another row has its id, or a constraint
 	// forbids it) or failed (it may be tried again). Of a query it is done, absent
 	// (there is no such file) or failed.

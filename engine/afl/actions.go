@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
 )
 
@@ -52,12 +53,8 @@ func (cp *checkpoint) env() []string {
 }
 
 // actionID names a command of the attempt in hand: its k-th validation or its w-th worker.
-// It begins with the session's key, by which its own are known again. An action begins
-// once in a process: a session that begins anew under its name has actions of its own.
 func (cp *checkpoint) actionID(number int, kind string) string {
-	r := cp.r
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%d\n%d\n%s", r.id(), r.run.State.CreatedAt, cp.id, cp.Iteration, number, kind))
-	return r.run.Actions() + sum.Hex()[:16]
+	return run.ActionID(cp.r.run, cp.r.id(), cp.r.run.State.CreatedAt, cp.id, cp.Iteration, number, kind)
 }
 
 // command is a command of the checkpoint in the shell.

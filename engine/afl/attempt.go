@@ -124,7 +124,7 @@ func checkValidation(cp *checkpoint, v *Validation) error {
 func checkIssued(cp *checkpoint, h *run.HandIn[Validation]) {
 	if d, v := h.Doc, h.Said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
 		cp.r.run.Bad(d, cp.r.say("bad.foreign_validation", "file", path.Base(d.Path)))
-		h.Said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, Outcome: outLost}
+		h.Said = &Validation{Iteration: v.Iteration, Run: v.Run, CommandDigest: v.CommandDigest, CommandEnd: run.CommandEnd{Outcome: engine.CommandLost}}
 	}
 }
 

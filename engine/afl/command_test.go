@@ -53,7 +53,7 @@ func TestAForgedOutcomeIsALostOne(t *testing.T) {
 // A run whose command is not trusted any more when it is about to begin, or is
 // revoked while it runs, waits for trust: it is no failure.
 func TestARunThatIsNotTrustedAnyMoreWaits(t *testing.T) {
-	for _, how := range []string{outNotStarted, outStopped} {
+	for _, how := range []string{engine.CommandNotStarted, engine.CommandStopped} {
 		w := validatingWorld(t, nil, cp{id: "a"})
 		w.validated("a", outcome{how: how})
 		clear(w.Facts.Trusted)
@@ -150,7 +150,7 @@ func TestAWorkerCommandBeginsOnce(t *testing.T) {
 	if len(p.Actions) != 1 || p.Actions[0].ID != first || !p.Actions[0].Recorded {
 		t.Fatalf("answered wants %+v", p.Actions)
 	}
-	w.workerEnds("a", outLost, "null", "")
+	w.workerEnds("a", engine.CommandLost, "null", "")
 	took(t, w.settle(), "a:worker_restart")
 	if w.cp("a").Worker.Number != 2 {
 		t.Errorf("start %d", w.cp("a").Worker.Number)
@@ -165,14 +165,14 @@ func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
 			w := workerWorld(t)
 			w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
 			w.settle()
-			w.workerEnds("a", outFinished, "0", "")
+			w.workerEnds("a", engine.CommandFinished, "0", "")
 			w.settle()
 			w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
 			w.stepUntil("answered")
 			w.pass(pass)
 			took(t, w.settle(), "a:worker_restart")
 			w.pass(pass)
-			w.workerEnds("a", outFinished, "0", "")
+			w.workerEnds("a", engine.CommandFinished, "0", "")
 			took(t, w.settle(), "a:worker_done")
 		})
 	}
@@ -216,7 +216,7 @@ func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
 	w.status(Delegating, "a=retrying")
 
 	w = workerWorld(t)
-	w.workerEnds("a", outFinished, "1", "")
+	w.workerEnds("a", engine.CommandFinished, "1", "")
 	w.settle()
 	w.Write("delegations/a/iterations/2/worker-run.json", w.Read("delegations/a/iterations/1/worker-run.json"))
 	w.answer(typeEscalation, optRetryMore, nil)

@@ -1,6 +1,9 @@
 package afl
 
-import "placet/engine/testoutput"
+import (
+	"placet/engine/run"
+	"placet/engine/testoutput"
+)
 
 // Meta is meta.json.
 type Meta struct {
@@ -78,56 +81,28 @@ type Suggestion struct {
 	Why    string `json:"why"`
 }
 
-// Outcomes of a command.
-const (
-	outFinished   = "finished"
-	outTimedOut   = "timed_out"
-	outStopped    = "stopped"
-	outLost       = "lost"
-	outNotStarted = "not_started"
-)
-
 // Validation is validation.json: the outcome of a validation command.
 type Validation struct {
-	Iteration     int     `json:"iteration"`
-	Run           int     `json:"run"`
-	CommandDigest string  `json:"command_digest"`
-	DurationMS    int64   `json:"duration_ms"`
-	Outcome       string  `json:"outcome"`
-	ExitCode      *int    `json:"exit_code"`
-	TimedOut      bool    `json:"timed_out"`
-	Stdout        Output  `json:"stdout"`
-	Stderr        Output  `json:"stderr"`
-	MatchedText   *bool   `json:"matched_expected"`
-	Marker        *string `json:"failing_marker"`
-	Reason        string  `json:"reason"`
-}
-
-// Output is what is kept of one output of a command.
-type Output struct {
-	Head      string `json:"head"`
-	Tail      string `json:"tail"`
-	Truncated bool   `json:"truncated"`
-}
-
-// text joins what is kept.
-func (o Output) text() string {
-	if o.Truncated {
-		return o.Head + "\n…\n" + o.Tail
-	}
-	return o.Head + o.Tail
+	run.CommandEnd
+	Iteration     int               `json:"iteration"`
+	Run           int               `json:"run"`
+	CommandDigest string            `json:"command_digest"`
+	DurationMS    int64             `json:"duration_ms"`
+	TimedOut      bool              `json:"timed_out"`
+	Stdout        run.CommandOutput `json:"stdout"`
+	Stderr        run.CommandOutput `json:"stderr"`
+	MatchedText   *bool             `json:"matched_expected"`
+	Marker        *string           `json:"failing_marker"`
 }
 
 // WorkerRun is worker-run.json: how one start of the worker command ended.
 type WorkerRun struct {
+	run.CommandEnd
 	Number        int    `json:"number"`
 	CommandDigest string `json:"command_digest"`
 	StartedAt     text   `json:"started_at"`
 	FinishedAt    text   `json:"finished_at"`
-	Outcome       string `json:"outcome"`
-	ExitCode      *int   `json:"exit_code"`
 	Tail          string `json:"tail"`
-	Reason        string `json:"reason"`
 }
 
 // ended reports whether the command ended well, as far as anybody saw: of one that ended
@@ -138,9 +113,6 @@ func (o WorkerRun) ended() bool {
 	}
 	return *o.ExitCode == 0
 }
-
-// isLost reports whether nobody knows what became of the command.
-func (o WorkerRun) isLost() bool { return o.Outcome == outLost || o.Outcome == outStopped }
 
 // ReviewReport is review.json: what an outside reviewer found.
 type ReviewReport struct {

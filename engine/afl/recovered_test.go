@@ -87,7 +87,7 @@ func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
 		"a session given up":             {escalated, typeEscalation, optSkip, "so", optSkip, wish("abort"), "a:skip"},
 		"a paused session":               {validated(outcome{}), typeReview, optAccept, "so", "reopen:a", wish("pause"), "complete"},
 		"a review's other answer":        {validated(outcome{}), typeReview, "reopen:a", "so", optAccept, wish("pause"), "review_blocking"},
-		"a lost run":                     {validated(outcome{how: outLost}), typeInterrupted, optRunAgain, "so", optFailed, wish("abort"), "a:rerun"},
+		"a lost run":                     {validated(outcome{how: engine.CommandLost}), typeInterrupted, optRunAgain, "so", optFailed, wish("abort"), "a:rerun"},
 		"an escalation's answer, gone":   {escalated, typeEscalation, optSkip, "", "", byLee, "a:skip"},
 		"an approval's answer, gone":     {designed, typeApproval, optChanges, "split it", "", byLee, "changes_requested"},
 		"a question's answer, gone":      {waiting, typeClarification, optAnswer, "left", "", byLee, "a:answered"},
@@ -284,7 +284,7 @@ func (w *world) validatedTimeout() {
 	w.T.Helper()
 	w.done("a")
 	w.settle()
-	w.validated("a", outcome{how: outTimedOut, stdout: fmt.Sprintln("…")})
+	w.validated("a", outcome{how: engine.CommandTimedOut, stdout: fmt.Sprintln("…")})
 	w.settle()
 }
 

@@ -57,7 +57,7 @@ func TestVerdictOfTheLastAttempt(t *testing.T) {
 		"the most attempts":                    {at0, "", fails(test, test, test, test, test), testoutput.LogicError, routeMaxRetry},
 		"a mismatch in the last attempt":       {at0, "", fails(test, test, test, test, "AFL_FAILURE_TYPE: DESIGN_MISMATCH\n"), testoutput.DesignMismatch, routeDesign},
 		"a pattern":                            {pattern, "", fails(test, test, test), testoutput.LogicError, routePattern},
-		"two timeouts":                         {at0, "", []outcome{{how: outTimedOut, stdout: "…"}, {how: outTimedOut, stdout: "…"}}, testoutput.Timeout, routeEnv},
+		"two timeouts":                         {at0, "", []outcome{{how: engine.CommandTimedOut, stdout: "…"}, {how: engine.CommandTimedOut, stdout: "…"}}, testoutput.Timeout, routeEnv},
 		"what nobody understands":              {nil, "", []outcome{{exit: 3, stdout: "hm\n"}}, testoutput.Unknown, routeUnclear},
 		"a signal, by the shell's code for it": {nil, "", []outcome{{exit: 137, stdout: "running\n"}}, testoutput.EnvIssue, routeEnv},
 	} {
@@ -84,7 +84,7 @@ func TestVerdictOfTheLastAttempt(t *testing.T) {
 func TestAValidationThatNeverBeganIsTheEnvironments(t *testing.T) {
 	w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
 	w.Write(attemptOne+"analysis.json", `{"failure_type": "LOGIC_ERROR", "failed_criteria": ["rounding"]}`)
-	w.validated("a", outcome{how: outNotStarted})
+	w.validated("a", outcome{how: engine.CommandNotStarted})
 	took(t, w.settle(), "a:fail", "escalate")
 	w = validatingWorld(t, nil, cp{id: "a"})
 	w.validated("a", outcome{stdout: "running\n"})
@@ -200,10 +200,10 @@ func TestScenario14QuestionsAreAnswered(t *testing.T) {
 // nobody looked may have.
 func TestAWorkerThatASignalEndedHasFailed(t *testing.T) {
 	w := workerWorld(t)
-	w.workerEnds("a", outFinished, "null", "ended by signal: killed")
+	w.workerEnds("a", engine.CommandFinished, "null", "ended by signal: killed")
 	took(t, w.settle(), "a:worker_failed", "escalate")
 	w = workerWorld(t)
-	w.workerEnds("a", outFinished, "null", "")
+	w.workerEnds("a", engine.CommandFinished, "null", "")
 	took(t, w.settle(), "a:worker_done")
 }
 
@@ -233,7 +233,7 @@ func TestScenario16Abort(t *testing.T) {
 // Scenario 18: a worker that was lost hands in meanwhile, and nobody is asked any more.
 func TestScenario18AHandInOfALostWorker(t *testing.T) {
 	w := workerWorld(t)
-	w.workerEnded(outLost, "null")
+	w.workerEnded(engine.CommandLost, "null")
 	id := w.open(typeInterrupted)
 	w.done("a")
 	w.settle()

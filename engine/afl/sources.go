@@ -118,7 +118,7 @@ func addOutput(cp *checkpoint, f *feedbackData) {
 	switch v.Source {
 	case fromValidation:
 		if o := run.Peek[Validation](snap.In(cp.fileOf(v.Iteration, numbered("validation", v.Run))), "afl/validation"); o != nil {
-			f.Stdout, f.Stderr = o.Stdout.text(), o.Stderr.text()
+			f.Stdout, f.Stderr = o.Stdout.Text(), o.Stderr.Text()
 		}
 	case fromResult:
 		d := snap.In(cp.fileOf(v.Iteration, "result.json"))

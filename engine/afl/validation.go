@@ -89,11 +89,11 @@ func rerun(cp *checkpoint) *move {
 	}
 	why := ""
 	switch {
-	case (o.Outcome == outStopped || o.Outcome == outNotStarted) && !cp.isRunnable():
+	case (o.Outcome == engine.CommandStopped || o.Outcome == engine.CommandNotStarted) && !cp.isRunnable():
 		why = "move.untrusted"
-	case o.Outcome == outStopped:
+	case o.Outcome == engine.CommandStopped:
 		why = "move.placet_stopped"
-	case o.Outcome == outLost && cp.r.cfg.Interrupted == interruptedAuto:
+	case o.Outcome == engine.CommandLost && cp.r.cfg.Interrupted == interruptedAuto:
 		why = "move.validation_lost"
 	default:
 		return nil
@@ -106,7 +106,7 @@ func (t *attempt) byValidation() []engine.Document { return []engine.Document{t.
 
 // loseRun asks what became of a validation.
 func loseRun(cp *checkpoint) *move {
-	if o := cp.outcome(); o == nil || o.Outcome != outLost || cp.open(typeInterrupted) != nil {
+	if o := cp.outcome(); o == nil || o.Outcome != engine.CommandLost || cp.open(typeInterrupted) != nil {
 		return nil
 	}
 	return cp.move(cp.r.say("move.run_lost"), cp.try.byValidation(), func(s *step) { s.ask(typeInterrupted) })
@@ -135,7 +135,7 @@ func (cp *checkpoint) judgement() *judgement {
 			return nil
 		case cp.usesResult():
 			j = &judgement{judgeResult(cp, t.result.Said, t.result.Sum(), t.analysis.Said), t.result.Doc}
-		case o != nil && o.Outcome != outStopped && o.Outcome != outLost:
+		case o != nil && o.Outcome != engine.CommandStopped && o.Outcome != engine.CommandLost:
 			j = &judgement{judgeValidation(cp, o, t.validation.Sum(), t.analysis.Said), t.validation.Doc}
 		}
 		if j == nil || !j.Passed && t.analysis.Pending {

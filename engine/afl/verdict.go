@@ -86,13 +86,13 @@ func (v Verdict) reason(lang string) string {
 func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
-		TimedOut: o.TimedOut || o.Outcome == outTimedOut, ExitCode: o.ExitCode, MatchedText: o.MatchedText, Marker: o.Marker,
+		TimedOut: o.TimedOut || o.Outcome == engine.CommandTimedOut, ExitCode: o.ExitCode, MatchedText: o.MatchedText, Marker: o.Marker,
 	}
-	v.Passed = o.Outcome == outFinished && testoutput.Passed(o.ExitCode, v.TimedOut, string(cp.def.Expected), o.MatchedText, o.Marker)
-	words := testoutput.Text(o.Stdout.text(), o.Stderr.text())
+	v.Passed = o.Outcome == engine.CommandFinished && testoutput.Passed(o.ExitCode, v.TimedOut, string(cp.def.Expected), o.MatchedText, o.Marker)
+	words := testoutput.Text(o.Stdout.Text(), o.Stderr.Text())
 	switch {
 	case v.Passed:
-	case o.Outcome == outNotStarted:
+	case o.Outcome == engine.CommandNotStarted:
 		classify(cp, &v, strings.TrimSpace(words+"\n"+o.Reason), v.ExitCode)
 		v.FailureType, v.Rule = text(testoutput.EnvIssue), ""
 		v.failedBy([]string{worded("not_started", "")})

@@ -172,7 +172,7 @@ func restartAnswered(cp *checkpoint) *move {
 
 // loseWorker asks what became of a worker command.
 func loseWorker(cp *checkpoint) *move {
-	if o := cp.ended(); o == nil || !o.isLost() || cp.open(typeInterrupted) != nil {
+	if o := cp.ended(); o == nil || !o.IsLost() || cp.open(typeInterrupted) != nil {
 		return nil
 	}
 	return cp.move(cp.r.say("move.worker_lost"), cp.try.byRun(), func(s *step) { s.ask(typeInterrupted) })
@@ -180,7 +180,7 @@ func loseWorker(cp *checkpoint) *move {
 
 // commandEnds has an attempt validated whose worker command has ended.
 func commandEnds(cp *checkpoint) *move {
-	if o := cp.ended(); o == nil || o.Outcome != outFinished || !o.ended() {
+	if o := cp.ended(); o == nil || o.Outcome != engine.CommandFinished || !o.ended() {
 		return nil
 	}
 	return cp.move(cp.r.say("move.worker_ended"), cp.try.byRun(), (*step).validate)
@@ -189,11 +189,11 @@ func commandEnds(cp *checkpoint) *move {
 // commandFails judges an attempt whose worker command failed.
 func commandFails(cp *checkpoint) *move {
 	o := cp.ended()
-	if o == nil || o.isLost() {
+	if o == nil || o.IsLost() {
 		return nil
 	}
 	typ := testoutput.EnvIssue
-	if o.Outcome == outTimedOut {
+	if o.Outcome == engine.CommandTimedOut {
 		typ = testoutput.Timeout
 	}
 	v := judgeWorkerRun(cp, o, cp.try.workerRun.Sum(), typ)

@@ -192,17 +192,17 @@ func (o outcome) document(st State, id string, at time.Time) (rel, body string, 
 		return "", "", fmt.Errorf("%s has no command to end", id)
 	}
 	if o.how == "" {
-		o.how = outFinished
+		o.how = engine.CommandFinished
 	}
 	exit := any(o.exit)
-	if o.how != outFinished {
+	if o.how != engine.CommandFinished {
 		exit = nil
 	}
 	out := func(s string) schemas.Object {
 		return schemas.Object{{Name: "bytes", Value: len(s)}, {Name: "head", Value: s}, {Name: "tail", Value: ""}, {Name: "truncated", Value: false}}
 	}
 	matched, marker := o.matched, o.marker
-	if matched == nil && o.how == outFinished {
+	if matched == nil && o.how == engine.CommandFinished {
 		for _, d := range st.Approved.Definitions {
 			if d.ID == id {
 				matched, marker = match(string(d.Expected), o.stdout, o.stderr)
@@ -213,7 +213,7 @@ func (o outcome) document(st State, id string, at time.Time) (rel, body string, 
 		{Name: "iteration", Value: c.Iteration}, {Name: "run", Value: c.Run.Number}, {Name: "command_digest", Value: string(c.Run.CommandDigest)},
 		{Name: "shell", Value: []any{"bash", "-c"}}, {Name: "cwd", Value: "."}, {Name: "started_at", Value: millis(at)},
 		{Name: "finished_at", Value: millis(at)}, {Name: "duration_ms", Value: 7}, {Name: "outcome", Value: o.how},
-		{Name: "exit_code", Value: exit}, {Name: "timed_out", Value: o.how == outTimedOut}, {Name: "stdout", Value: out(o.stdout)},
+		{Name: "exit_code", Value: exit}, {Name: "timed_out", Value: o.how == engine.CommandTimedOut}, {Name: "stdout", Value: out(o.stdout)},
 		{Name: "stderr", Value: out(o.stderr)}, {Name: "matched_expected", Value: matched}, {Name: "failing_marker", Value: marker},
 	})
 	return place(id, c.Iteration, numbered("validation", c.Run.Number)), string(doc), err

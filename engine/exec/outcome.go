@@ -19,12 +19,12 @@ import (
 
 // The words for how an attempt ended; see the package's documentation.
 const (
-	finished  = "finished"
-	timedOut  = "timed_out"
-	stopped   = "stopped"
-	lost      = "lost"
-	revoked   = "revoked" // of an action without Outcome
-	unstarted = "not_started"
+	finished  = engine.CommandFinished
+	timedOut  = engine.CommandTimedOut
+	stopped   = engine.CommandStopped
+	lost      = engine.CommandLost
+	revoked   = engine.CommandRevoked
+	unstarted = engine.CommandNotStarted
 )
 
 // stamp is how times are written: RFC 3339 in UTC with milliseconds.

@@ -120,7 +120,7 @@ func attempt(r *view, w *run.Outputs) {
 	n, id := g.Attempts+1, r.run.Actions()+g.key+"/"
 	if g.UnderWay {
 		if id += fmt.Sprint(g.Attempts); !r.run.Snap.Facts.Alive[id] && g.Due != "" && r.run.Due(g.Due) {
-			w.Plan.Actions = append(w.Plan.Actions, sending(r, g, id, g.Attempts, nil, true))
+			w.Resume(sending(r, g, id, g.Attempts, engine.Send{}))
 		}
 		return
 	}
@@ -135,17 +135,13 @@ func attempt(r *view, w *run.Outputs) {
 		JobID: r.run.State.job().ID, Part: g.Part.Part, Attempt: n, Provider: g.Provider, Target: g.Target, IdempotencyKey: g.key,
 		RequestDigest: r.run.State.ApprovalDigest, StartedAt: run.Seconds(r.run.Snap.Now), Deadline: run.Deadline(r.run.Snap.Now, send.Timeout),
 	}
-	w.Put(g.AttemptFile(n), run.Encoded(a))
-	w.Plan.Actions = append(w.Plan.Actions, sending(r, g, fmt.Sprintf("%s%d", id, n), n, &send, false))
+	w.Begin(sending(r, g, fmt.Sprintf("%s%d", id, n), n, send), g.AttemptFile(n), run.Encoded(a))
 }
 
 // sending is an attempt as the loop begins it.
-func sending(r *view, g *progress, id string, n int, send *engine.Send, recorded bool) engine.Action {
-	if send == nil {
-		send = &engine.Send{}
-	}
+func sending(r *view, g *progress, id string, n int, send engine.Send) engine.Action {
 	return engine.Action{
-		ID: id, Send: send, Outcome: r.run.Path(g.OutcomeFile(n)), Kind: layout.NemawashiOutcome, Recorded: recorded,
+		ID: id, Send: &send, Outcome: r.run.Path(g.OutcomeFile(n)), Kind: layout.NemawashiOutcome,
 		Fields: []engine.Field{{Name: "job_id", Value: r.run.State.job().ID}, {Name: "part", Value: g.Part.Part}, {Name: "attempt", Value: n}, {Name: "provider", Value: g.Provider}},
 	}
 }

@@ -185,7 +185,7 @@ func abandoned(r *cycle, w *run.Outputs) {
 		}
 		end, known := r.run.Snap.Facts.Ended[id]
 		if !known {
-			end = engine.Ended{Result: "lost", At: r.run.Snap.Now}
+			end = engine.Ended{Result: engine.CommandLost, At: r.run.Snap.Now}
 		}
 		o := r.outcome(end)
 		if o.Result == resultUnknown {
@@ -216,8 +216,7 @@ func startAttempt(r *cycle, w *run.Outputs, all attempts) {
 		at = began
 	}
 	a := Attempt{Level: level, N: n, Argv: r.cfg.argv(level), StartedAt: run.Seconds(at), Deadline: run.Seconds(at.Add(r.cfg.LevelTimeout))}
-	w.Put(layout.OptimizerAttemptFile(level, n), run.Encoded(a))
-	w.Plan.Actions = append(w.Plan.Actions, levelAction(r, a))
+	w.Begin(levelAction(r, a), layout.OptimizerAttemptFile(level, n), run.Encoded(a))
 }
 
 // nextAttempt is the first number after the last attempt under which nothing lies,
@@ -262,7 +261,7 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 		return
 	case over:
 	default:
-		end = engine.Ended{Result: "lost", At: r.run.Snap.Now, Reason: r.words("outcome.meanwhile")}
+		end = engine.Ended{Result: engine.CommandLost, At: r.run.Snap.Now, Reason: r.words("outcome.meanwhile")}
 	}
 	if r.data().pending {
 		return // what it comes to is told by them
@@ -277,7 +276,7 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 
 // wasStopped reports whether an orderly stop of placet ended an attempt's command.
 func wasStopped(r *cycle, t levelAttempt) bool {
-	return r.run.Snap.Facts.Ended[levelID(r, t.name())].Result == "stopped"
+	return r.run.Snap.Facts.Ended[levelID(r, t.name())].Result == engine.CommandStopped
 }
 
 // outcome is what an end comes to.
@@ -286,11 +285,11 @@ func (r *cycle) outcome(end engine.Ended) Outcome {
 		Exit: end.Exit, StdoutTail: clean(end.Stdout), StderrTail: clean(end.Stderr), EndedAt: run.Seconds(end.At), Error: text(end.Reason),
 	}
 	switch end.Result {
-	case "timed_out":
+	case engine.CommandTimedOut:
 		o.Result, o.Error = resultTimeout, text(r.words("outcome.timeout"))
-	case "finished":
+	case engine.CommandFinished:
 		o.Result, o.Error = r.judge(end)
-	case "not_started":
+	case engine.CommandNotStarted:
 		o.Result = resultFailed
 	default:
 		o.Result = resultUnknown

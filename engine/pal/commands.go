@@ -51,17 +51,9 @@ type Attempt struct {
 
 // Outcome is outcome-<try>-<start>.json: how a command ended.
 type Outcome struct {
-	Outcome  string `json:"outcome"`
-	ExitCode *int   `json:"exit_code"`
-	Stdout   Output `json:"stdout"`
-	Stderr   Output `json:"stderr"`
-	Reason   string `json:"reason"`
-}
-
-// Output is what a command printed, as far as it was kept.
-type Output struct {
-	Head string `json:"head"`
-	Tail string `json:"tail"`
+	run.CommandEnd
+	Stdout run.CommandOutput `json:"stdout"`
+	Stderr run.CommandOutput `json:"stderr"`
 }
 
 // shownOutput is how much of a command's output a person is shown, in bytes.
@@ -84,29 +76,38 @@ func (p *port) outcome(role string) run.HandIn[Outcome] {
 // commands begins the command of the worker that a port waits for, and has those under
 // way recorded whose end nobody knows. None begins before its worker can be told what to do.
 func commands(p *port, w *run.Outputs, isTold bool) {
+	snap := p.r.run.Snap
 	for _, role := range []string{roleImpl, roleTest} {
-		isRecorded := !p.r.run.Snap.In(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts)).Absent()
-		argv := p.Workers.of(role)
+		record, argv := layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), p.Workers.of(role)
+		hasEnded := !snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent()
 		switch {
 		case len(argv) == 0:
-			continue
-		case isRecorded:
-		case !isTold || role != p.loop.role() || !p.r.run.Snap.In(p.awaitedFile()).Absent() || p.r.run.State.Status != Running ||
-			p.r.conf().Still || len(p.untrusted()) > 0 || p.isAtWork(role):
-			continue
-		default:
-			w.Put(layout.PalAttemptFile(p.id, role, p.LastTry, p.Starts), run.Encoded(Attempt{
-				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: run.Seconds(p.r.run.Snap.Now),
-			}))
-		}
-		if p.r.run.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)).Absent() {
-			w.Plan.Actions = append(w.Plan.Actions, actionOf(p, role, argv, isRecorded))
+		case !snap.In(record).Absent():
+			if !hasEnded {
+				w.Resume(actionOf(p, role, argv))
+			}
+		case isTold && mayBegin(p, role):
+			body := run.Encoded(Attempt{
+				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: run.Seconds(snap.Now),
+			})
+			if hasEnded {
+				w.Put(record, body) // somebody removed it
+			} else {
+				w.Begin(actionOf(p, role, argv), record, body)
+			}
 		}
 	}
 }
 
+// mayBegin reports whether the command of a role may begin that has not begun for the try in
+// hand.
+func mayBegin(p *port, role string) bool {
+	return role == p.loop.role() && p.r.run.Snap.In(p.awaitedFile()).Absent() && p.r.run.State.Status == Running &&
+		!p.r.conf().Still && len(p.untrusted()) == 0 && !p.isAtWork(role)
+}
+
 // actionOf is the command of a role for the try in hand.
-func actionOf(p *port, role string, argv []string, isRecorded bool) engine.Action {
+func actionOf(p *port, role string, argv []string) engine.Action {
 	r := p.r
 	dir := layout.PalMember(p.id, role)
 	file := layout.PalResultFile(p.id, p.LastTry)
@@ -119,8 +120,7 @@ func actionOf(p *port, role string, argv []string, isRecorded bool) engine.Actio
 	}
 	return engine.Action{
 		ID: p.actionID(role, p.LastTry, p.Starts), Kind: layout.PalOutcome, Outcome: r.run.Path(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)),
-		Fields:   []engine.Field{{Name: "role", Value: role}, {Name: "try", Value: p.LastTry}, {Name: "start", Value: p.Starts}},
-		Recorded: isRecorded,
+		Fields: []engine.Field{{Name: "role", Value: role}, {Name: "try", Value: p.LastTry}, {Name: "start", Value: p.Starts}},
 		Command: engine.Command{
 			Argv: argv, Dir: ".", Agent: true, Timeout: timeout,
 			Env: []string{
@@ -136,9 +136,8 @@ func actionOf(p *port, role string, argv []string, isRecorded bool) engine.Actio
 
 // actionID names the command of a role for a try and a start.
 func (p *port) actionID(role string, try, start int) string {
-	st := p.r.run.State
-	sum := engine.Sum(fmt.Appendf(nil, "%s\n%s\n%s\n%s\n%d\n%d", st.ID, st.CreatedAt, p.id, role, try, start))
-	return p.r.run.Actions() + sum.Hex()[:16]
+	st := &p.r.run.State
+	return run.ActionID(p.r.run, st.ID, st.CreatedAt, p.id, role, try, start)
 }
 
 // isAtWork reports whether a command of a worker that began for an earlier start, or for the

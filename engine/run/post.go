@@ -153,7 +153,7 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 		id += strconv.Itoa(s.Attempts)
 		// Whatever comes of it, the run is looked at again: nobody may watch its folder.
 		if over := s.Due != "" && r.Due(s.Due); over && !r.Snap.Facts.Alive[id] {
-			p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id, s.Attempts, engine.Send{}, true))
+			p.w.Resume(p.action(s, id, s.Attempts, engine.Send{}))
 		}
 		return
 	case s.Last != nil && (s.Last.Outcome != engine.SendFailed || s.IsExhausted()):
@@ -174,14 +174,13 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 		{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: kind}, {Name: "attempt", Value: n}, {Name: "channel", Value: Text(m.Channel)},
 		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: Seconds(r.Snap.Now)}, {Name: "deadline", Value: Deadline(r.Snap.Now, slackTimeout)},
 	}
-	p.w.Put(s.AttemptFile(n), Must(schemas.Encode(attempt)))
 	key := "slack-" + engine.Sum([]byte(r.Actions() + p.f.ID + "/" + kind)).Hex()[:12] + "-" + strconv.Itoa(n)
-	p.w.Plan.Actions = append(p.w.Plan.Actions, p.action(s, id+strconv.Itoa(n), n, engine.Send{Call: call, Key: key, Timeout: slackTimeout}, false))
+	p.w.Begin(p.action(s, id+strconv.Itoa(n), n, engine.Send{Call: call, Key: key, Timeout: slackTimeout}), s.AttemptFile(n), Must(schemas.Encode(attempt)))
 }
 
-func (p posting[S, V]) action(s Sending, id string, n int, send engine.Send, recorded bool) engine.Action {
+func (p posting[S, V]) action(s Sending, id string, n int, send engine.Send) engine.Action {
 	return engine.Action{
-		ID: id, Send: &send, Outcome: p.r.Path(s.OutcomeFile(n)), Kind: layout.SlackOutcome, Recorded: recorded,
+		ID: id, Send: &send, Outcome: p.r.Path(s.OutcomeFile(n)), Kind: layout.SlackOutcome,
 		Fields: []engine.Field{{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: path.Base(s.Dir)}, {Name: "attempt", Value: n}},
 	}
 }
