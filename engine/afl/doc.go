@@ -40,7 +40,7 @@
 //	rules.go         the table: a row for each rule, whose guards are functions elsewhere
 //	session.go       the session as one step sees it: settings, wishes, its beginning and end
 //	checkpoint.go    a checkpoint as one step sees it, and a transition of one being made
-//	definitions.go   what a design says; findings.go and stray.go say what is wrong with it
+//	definitions.go   what a design says; findings.go says what is wrong with it
 //	design.go        when a design is approved, and when it is looked at again
 //	lifecycle.go     how a checkpoint is made, starts, is tried again and ends
 //	attempt.go       what was handed in for an attempt; work.go says what follows from it
@@ -48,7 +48,7 @@
 //	review.go        the look at the whole
 //	questions.go     what persons are asked; awaits.go says what is waited for besides
 //	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go,
-//	                 report.go and renderings.go of what sources.go finds
+//	                 and renderings.go of what sources.go finds
 //	view.go          what is shown of a session
 //
 // placet alone writes state.json. No document counts because it is there: an attempt
