@@ -112,7 +112,7 @@ type step struct {
 }
 
 // move is a move of the checkpoint: then changes it.
-func (cp *checkpoint) move(why string, causes []engine.Document, then func(*step)) *move {
+func (cp *checkpoint) move(why string, then func(*step), causes ...engine.Document) *move {
 	return &move{Reason: why, Causes: causes, Then: func(c *change) { then(&step{c, cp, c.State.Checkpoints[cp.id]}) }}
 }
 

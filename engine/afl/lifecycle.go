@@ -12,7 +12,7 @@ import (
 // endWithSession ends a checkpoint of a session that has ended.
 func endWithSession(cp *checkpoint) *move {
 	why := cp.r.say("move.aborted")
-	return cp.move(why, nil, func(s *step) {
+	return cp.move(why, func(s *step) {
 		s.abort(becauseSession)
 		s.closeRequests(gate.Cancelled, why)
 	})
@@ -24,15 +24,15 @@ func adopt(cp *checkpoint) *move {
 	if !finished {
 		return nil
 	}
-	return beginCheckpoint(cp, "move.adopted", cause, func(s *step) { s.c.FinishedAt = s.Now })
+	return beginCheckpoint(cp, "move.adopted", func(s *step) { s.c.FinishedAt = s.Now }, cause...)
 }
 
 // define makes a checkpoint of an approved definition.
-func define(cp *checkpoint) *move { return beginCheckpoint(cp, "move.defined", nil, func(*step) {}) }
+func define(cp *checkpoint) *move { return beginCheckpoint(cp, "move.defined", func(*step) {}) }
 
 // beginCheckpoint makes a checkpoint. Attempts that are there already are never overwritten: the
 // next one takes the number after the last.
-func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then func(*step)) *move {
+func beginCheckpoint(cp *checkpoint, why string, then func(*step), causes ...engine.Document) *move {
 	switch {
 	case cp.def == nil || cp.r.run.State.Status != Approving:
 		return nil
@@ -40,11 +40,11 @@ func beginCheckpoint(cp *checkpoint, why string, causes []engine.Document, then 
 		return &move{Blocks: true} // it may say that the checkpoint has passed already
 	}
 	last := cp.lastIteration()
-	return cp.move(cp.r.say(why), causes, func(s *step) {
+	return cp.move(cp.r.say(why), func(s *step) {
 		s.c.DefinitionDigest, s.c.Iteration, s.c.MaxIterations = cp.def.digest(), last, last+cp.r.cfg.MaxIterations
 		voidReview(s.change)
 		then(s)
-	})
+	}, causes...)
 }
 
 // redefine begins a checkpoint anew whose definition changed.
@@ -53,7 +53,7 @@ func redefine(cp *checkpoint) *move {
 		return nil
 	}
 	why := cp.r.say("move.redefined")
-	return cp.move(why, nil, func(s *step) {
+	return cp.move(why, func(s *step) {
 		s.halt()
 		s.c.DefinitionDigest, s.c.FinishedAt = cp.def.digest(), ""
 		s.another(cp.r.cfg.MaxIterations)
@@ -68,7 +68,7 @@ func remove(cp *checkpoint) *move {
 		return nil
 	}
 	why := cp.r.say("move.removed")
-	return cp.move(why, nil, func(s *step) {
+	return cp.move(why, func(s *step) {
 		s.abort(becauseRemoved)
 		s.closeRequests(gate.Superseded, why)
 	})
@@ -100,7 +100,7 @@ func endWithDependency(cp *checkpoint) *move {
 	for _, dep := range cp.definition().Dependencies {
 		if other := cp.r.checkpoint(dep); other.Status == Aborted && !other.isMet() {
 			why := cp.r.say("move.dependency_aborted", "checkpoint", dep)
-			return cp.move(why, nil, func(s *step) {
+			return cp.move(why, func(s *step) {
 				s.c.AbortedBecause, s.c.FinishedAt = becauseDependency, s.Now
 				s.closeRequests(gate.Cancelled, why)
 			})
@@ -144,7 +144,7 @@ func retry(cp *checkpoint) *move {
 	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers || r.cfg.isWithheld() || !r.run.Due(cp.RetryAt) || !cp.mayBegin() {
 		return nil
 	}
-	return cp.move(r.say("move.retry_due"), nil, (*step).beginAttempt)
+	return cp.move(r.say("move.retry_due"), (*step).beginAttempt)
 }
 
 // start begins the first attempt of a checkpoint whose dependencies are met.
@@ -153,7 +153,7 @@ func start(cp *checkpoint) *move {
 	if !r.mayStart() || len(r.slots().taken) >= r.cfg.Workers || len(cp.unmet()) > 0 || !cp.mayBegin() {
 		return nil
 	}
-	return cp.move(r.say("move.start"), nil, func(s *step) {
+	return cp.move(r.say("move.start"), func(s *step) {
 		if s.c.StartedAt == "" {
 			s.c.StartedAt = s.Now
 		}
@@ -184,7 +184,7 @@ func reopen(cp *checkpoint) *move {
 			words = append(words, n.Text)
 		}
 	}
-	return cp.move(cp.r.say("move.reopened"), nil, func(s *step) {
+	return cp.move(cp.r.say("move.reopened"), func(s *step) {
 		s.State.Review.Reopen = slices.Clone(v.Reopen[1:])
 		s.retryNow(cp.r.cfg.MaxIterations, strings.Join(words, "\n\n"))
 		s.c.FinishedAt = ""
@@ -201,7 +201,7 @@ func revalidate(cp *checkpoint) *move {
 	if deps, again := r.bases().awaited(cp); !again || len(deps) > 0 {
 		return nil
 	}
-	return cp.move(r.say("move.revalidate"), nil, func(s *step) {
+	return cp.move(r.say("move.revalidate"), func(s *step) {
 		s.another(r.cfg.MaxIterations)
 		s.c.FinishedAt = ""
 		s.run()

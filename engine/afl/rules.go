@@ -171,7 +171,7 @@ func byAnswer(from status, event string, to status, typ, option string, then fun
 		if typ == typeEscalation && r.run.State.Status != Escalated {
 			return nil
 		}
-		return r.checkpoint(on.Subject).move(on.Answer.Why(), nil, func(s *step) { then(s, on.Answer) })
+		return r.checkpoint(on.Subject).move(on.Answer.Why(), func(s *step) { then(s, on.Answer) })
 	}
 	return answered(typ, option, rule{Of: ofCheckpoint, From: from, Event: event, To: to, When: when})
 }

@@ -72,7 +72,7 @@ func trustCommand(cp *checkpoint) *move {
 	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || cp.attempt().isPending() {
 		return nil
 	}
-	return cp.move(cp.r.say("move.trusted"), nil, func(s *step) {
+	return cp.move(cp.r.say("move.trusted"), func(s *step) {
 		run := s.c.Run
 		run.Mode, run.CommandDigest, run.StartedAt = modeCommand, text(cp.validationDigest()), s.Now
 		if cp.outcomes(s.c.Iteration, "validation") >= run.Number {
@@ -98,24 +98,21 @@ func rerun(cp *checkpoint) *move {
 	default:
 		return nil
 	}
-	return cp.move(cp.r.say(why), cp.try.byValidation(), (*step).runAgain)
+	return cp.move(cp.r.say(why), (*step).runAgain, cp.try.validation.Doc)
 }
-
-// byValidation are the documents that cause a move after the end of a validation.
-func (t *attempt) byValidation() []engine.Document { return []engine.Document{t.validation.Doc} }
 
 // loseRun asks what became of a validation.
 func loseRun(cp *checkpoint) *move {
 	if o := cp.outcome(); o == nil || o.Outcome != engine.CommandLost || cp.open(typeInterrupted) != nil {
 		return nil
 	}
-	return cp.move(cp.r.say("move.run_lost"), cp.try.byValidation(), func(s *step) { s.ask(typeInterrupted) })
+	return cp.move(cp.r.say("move.run_lost"), func(s *step) { s.ask(typeInterrupted) }, cp.try.validation.Doc)
 }
 
 // failLostRun counts an attempt as failed whose validation was lost.
 func failLostRun(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
-	return cp.fails(judgeLost(cp, cp.attempt().validation.Sum()), on.Answer.Why(), nil, "")
+	return cp.fails(judgeLost(cp, cp.attempt().validation.Sum()), on.Answer.Why(), "")
 }
 
 // judgement is a verdict on the attempt in hand, and the document that was judged; nil
@@ -151,7 +148,7 @@ func waitForAnalysis(cp *checkpoint) *move {
 	if j == nil || !cp.awaitsAnalysis(j) || cp.AnalysisUntil != "" {
 		return nil
 	}
-	return cp.move(cp.r.say("move.analysis"), []engine.Document{j.doc}, func(s *step) { s.c.AnalysisUntil = cp.r.later(cp.r.cfg.OracleWait) })
+	return cp.move(cp.r.say("move.analysis"), func(s *step) { s.c.AnalysisUntil = cp.r.later(cp.r.cfg.OracleWait) }, j.doc)
 }
 
 // awaitsAnalysis reports whether a failed attempt waits for an analysis.
@@ -186,25 +183,25 @@ func fail(cp *checkpoint) *move {
 
 // decide is the move that a judgement leads to. A result that was judged is used.
 func (cp *checkpoint) decide(j *judgement) *move {
-	m := cp.move(j.reason(cp.r.run.Lang), []engine.Document{j.doc}, func(s *step) {
+	m := cp.move(j.reason(cp.r.run.Lang), func(s *step) {
 		s.record(j.Verdict)
 		if j.Source == fromResult {
 			used(&s.c.Seen.Result, j.doc)
 		}
-	})
+	}, j.doc)
 	m.To = j.Route.status()
 	return m
 }
 
 // fails is a move by a verdict on what did not pass. closing is why the checkpoint's
 // requests are closed, "" where they stay.
-func (cp *checkpoint) fails(v Verdict, why string, causes []engine.Document, closing string) *move {
-	m := cp.move(why, causes, func(s *step) {
+func (cp *checkpoint) fails(v Verdict, why, closing string, causes ...engine.Document) *move {
+	m := cp.move(why, func(s *step) {
 		if closing != "" {
 			s.closeRequests(gate.Superseded, closing)
 		}
 		s.record(v)
-	})
+	}, causes...)
 	m.To = v.Route.status()
 	return m
 }

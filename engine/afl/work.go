@@ -19,7 +19,7 @@ const (
 
 // handedIn is a move that a document makes which somebody handed in.
 func (cp *checkpoint) handedIn(d engine.Document, by, why string, then func(*step)) *move {
-	m := cp.move(why, []engine.Document{d}, then)
+	m := cp.move(why, then, d)
 	m.Actor = by
 	return m
 }
@@ -158,16 +158,13 @@ func (cp *checkpoint) ended() *WorkerRun {
 	return t.workerRun.Said
 }
 
-// byRun are the documents that cause a move after the end of the worker command.
-func (t *attempt) byRun() []engine.Document { return []engine.Document{t.workerRun.Doc} }
-
 // restartAnswered begins a worker command again once its question is answered. Answers are
 // counted: both can happen within one moment.
 func restartAnswered(cp *checkpoint) *move {
 	if cp.ended() == nil || cp.answers() <= cp.Worker.Answers {
 		return nil
 	}
-	return cp.move(cp.r.say("move.answered"), cp.try.byRun(), (*step).restart)
+	return cp.move(cp.r.say("move.answered"), (*step).restart, cp.try.workerRun.Doc)
 }
 
 // loseWorker asks what became of a worker command.
@@ -175,7 +172,7 @@ func loseWorker(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || !o.IsLost() || cp.open(typeInterrupted) != nil {
 		return nil
 	}
-	return cp.move(cp.r.say("move.worker_lost"), cp.try.byRun(), func(s *step) { s.ask(typeInterrupted) })
+	return cp.move(cp.r.say("move.worker_lost"), func(s *step) { s.ask(typeInterrupted) }, cp.try.workerRun.Doc)
 }
 
 // commandEnds has an attempt validated whose worker command has ended.
@@ -183,7 +180,7 @@ func commandEnds(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || o.Outcome != engine.CommandFinished || !o.ended() {
 		return nil
 	}
-	return cp.move(cp.r.say("move.worker_ended"), cp.try.byRun(), (*step).validate)
+	return cp.move(cp.r.say("move.worker_ended"), (*step).validate, cp.try.workerRun.Doc)
 }
 
 // commandFails judges an attempt whose worker command failed.
@@ -197,14 +194,14 @@ func commandFails(cp *checkpoint) *move {
 		typ = testoutput.Timeout
 	}
 	v := judgeWorkerRun(cp, o, cp.try.workerRun.Sum(), typ)
-	return cp.fails(v, v.reason(cp.r.run.Lang), cp.try.byRun(), cp.r.say("move.worker_failed"))
+	return cp.fails(v, v.reason(cp.r.run.Lang), cp.r.say("move.worker_failed"), cp.try.workerRun.Doc)
 }
 
 // failLostWorker counts an attempt as failed whose worker command was lost.
 func failLostWorker(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
 	h := cp.attempt().workerRun
-	return cp.fails(judgeWorkerRun(cp, h.Said, h.Sum(), testoutput.EnvIssue), on.Answer.Why(), nil, "")
+	return cp.fails(judgeWorkerRun(cp, h.Said, h.Sum(), testoutput.EnvIssue), on.Answer.Why(), "")
 }
 
 // restart starts the worker command of an attempt once more.
