@@ -21,10 +21,10 @@ const Worktrees = ".afl/worktrees"
 
 func worktree(id string) string { return Worktrees + "/" + id }
 
-// actions are the commands that the state names, whether they have ended or not: none of a
-// session that is over, though its checkpoints may still name some. due are those whose
-// outcome is not there: of workers only while they are waited for. Without settings nobody
-// knows how they are to run.
+// actions are the commands that the state names, whether they have ended or not: none
+// once the session is over, though its checkpoints may still name some. due are those
+// without an outcome; of workers, only those that the session waits for. Without settings
+// nobody knows how to run them.
 func actions(r *session) (named, due []engine.Action) {
 	if isFinal(r.run.State.Status) || r.cfgBad {
 		return nil, nil
@@ -52,7 +52,8 @@ func (cp *checkpoint) env() []string {
 	}
 }
 
-// actionID names a command of the attempt in hand: its k-th validation or its w-th worker.
+// actionID names a command of the current attempt: its k-th validation or its w-th
+// worker.
 func (cp *checkpoint) actionID(number int, kind string) string {
 	return run.ActionID(cp.r.run, cp.r.id(), cp.r.run.State.CreatedAt, cp.id, cp.Iteration, number, kind)
 }

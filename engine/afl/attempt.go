@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// attempt holds what was handed in for the attempt in hand, and what became of its commands.
+// attempt holds what was handed in for the current attempt, and how its commands ended.
 type attempt struct {
 	worker     run.HandIn[WorkerReport]
 	result     run.HandIn[Result]
@@ -28,7 +28,7 @@ func (t *attempt) isPending() bool {
 	return t.worker.Pending || t.result.Pending || t.question.Pending || t.workerRun.Pending || t.validation.Pending || t.analysis.Pending
 }
 
-// attempt is the attempt in hand of a checkpoint, read once per step.
+// attempt is the current attempt of a checkpoint, read once a step.
 func (cp *checkpoint) attempt() *attempt {
 	if cp.try != nil {
 		return cp.try
@@ -59,13 +59,13 @@ func (cp *checkpoint) attempt() *attempt {
 	return t
 }
 
-// isCommandWorker reports whether placet's command makes the attempt in hand.
+// isCommandWorker reports whether placet's worker command makes the current attempt.
 func (cp *checkpoint) isCommandWorker() bool {
 	return cp.Worker != nil && cp.Worker.Mode == modeCommand
 }
 
-// readNews reads a document of an attempt, unless it is among those that were seen before:
-// it lay there when the attempt began, or was used already.
+// readNews reads a document of an attempt, unless it was seen before: it existed when the
+// attempt began, or was used already.
 func readNews[T any](cp *checkpoint, rel, schema string, seen []text, fits func(*checkpoint, *T) error) run.HandIn[T] {
 	d := cp.r.run.Snap.In(rel)
 	if d.Present() && slices.Contains(seen, text(d.Sum)) {
@@ -215,7 +215,7 @@ func (cp *checkpoint) changedFiles(n int) []string {
 	return nil
 }
 
-// lastIteration is the highest number among the attempts that are there.
+// lastIteration is the highest number among the attempts that exist.
 func (cp *checkpoint) lastIteration() int {
 	last := 0
 	for _, d := range cp.r.run.Snap.Under(cp.rel("iterations")) {

@@ -262,7 +262,7 @@ func awaitAnswer(cp *checkpoint, w *run.Waiting) {
 	}
 }
 
-// awaitWorker says what an attempt waits for that a worker has in hand.
+// awaitWorker says what an attempt waits for while a worker is at it.
 func awaitWorker(cp *checkpoint, w *run.Waiting) {
 	if cp.Status != InProgress {
 		return

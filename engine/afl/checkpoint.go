@@ -8,15 +8,15 @@ import (
 	"placet/layout"
 )
 
-// checkpoint is a checkpoint of a session as one step sees it. The state is zero where
-// the session does not know it yet.
+// checkpoint is a checkpoint of a session as one step sees it. Its state is zero until
+// the session knows it.
 type checkpoint struct {
 	*Checkpoint
 	r  *session
 	id string
-	// def is what it is to be, nil where it is defined no longer.
+	// def is what it is to be, nil if it is no longer defined.
 	def *Definition
-	// try is the attempt in hand once it was looked at.
+	// try is the current attempt, nil until it is read.
 	try *attempt
 }
 
@@ -50,7 +50,7 @@ func (cp *checkpoint) status() engine.Status {
 	return cp.Status
 }
 
-// definition is what the checkpoint is to be; of one that is defined no longer only the
+// definition is what the checkpoint is to be. Of one that is no longer defined only the
 // id is known.
 func (cp *checkpoint) definition() Definition {
 	if cp.def != nil {
@@ -59,7 +59,7 @@ func (cp *checkpoint) definition() Definition {
 	return Definition{ID: cp.id, Name: cp.id, Type: types[0]}
 }
 
-// file is the path of a file of the attempt in hand, relative to the session's folder.
+// file is the path of a file of the current attempt, relative to the session's folder.
 func (cp *checkpoint) file(name string) string { return cp.fileOf(cp.Iteration, name) }
 
 // fileOf is the path of a file of an attempt.
@@ -87,9 +87,8 @@ func (cp *checkpoint) validationDigest() engine.Digest {
 	return commandDigest("validation", cp.r.cfg.Shell, string(cp.def.Command))
 }
 
-// isByCommand reports whether only the validation command says whether an attempt
-// passes: what an agent wrote never takes its place, also while nobody has agreed to the
-// command.
+// isByCommand reports whether only the validation command decides if an attempt passes.
+// What an agent wrote never takes its place, even while nobody has agreed to the command.
 func (cp *checkpoint) isByCommand() bool {
 	return cp.r.cfg.Validation == validateCommand && cp.def != nil && cp.def.Command != ""
 }
@@ -133,7 +132,7 @@ func (s *step) abort(because text) {
 	s.c.AbortedBecause, s.c.FinishedAt = because, s.Now
 }
 
-// another begins another epoch, with as many attempts more.
+// another begins another epoch with that many more attempts.
 func (s *step) another(attempts int) {
 	s.c.MaxIterations, s.c.Epoch = s.c.Iteration+attempts, s.c.Epoch+1
 }
@@ -148,7 +147,7 @@ func (s *step) retryNow(attempts int, note string) {
 	}
 }
 
-// note keeps what a person said for the next attempt, until another comes.
+// note keeps what a person said for the next attempt, until somebody says something else.
 func (s *step) note(words string) {
 	if words != "" {
 		s.c.ExtraFeedback = text(words)

@@ -32,7 +32,7 @@ func isUndone(r *session) bool {
 	return p != nil && p.Reason == pauseChanged && r.specs.readable && !isChanged(r)
 }
 
-// readNewSpecs notes the checkpoints as the files have them now.
+// readNewSpecs records the checkpoints that the files have now.
 func readNewSpecs(r *session, _ run.On) *move {
 	was := r.run.State.Specs
 	same := r.specs.digest == was.Digest && slices.Equal(r.specs.ids(true), was.Errors) && slices.Equal(r.specs.ids(false), was.Warnings)
@@ -45,7 +45,7 @@ func readNewSpecs(r *session, _ run.On) *move {
 	}}
 }
 
-// noteSpecs notes the checkpoints as the files have them.
+// noteSpecs records the checkpoints as the files have them.
 func noteSpecs(r *session, c *change) {
 	s, now := &c.State.Specs, r.specs
 	if now.digest != s.Digest || s.SeenAt == "" {
@@ -74,7 +74,7 @@ func pauseAsWished(r *session, _ run.On) *move {
 	})
 }
 
-// resume has a session go on that was paused.
+// resume continues a paused session.
 func resume(r *session, _ run.On) *move {
 	pause := r.run.State.Pause
 	switch {
@@ -100,7 +100,8 @@ type approval struct {
 	file string
 }
 
-// stamped finds a valid approval besides an answer, section 4.6 of the page; nil for none.
+// stamped finds a valid approval other than an answer (section 4.6 of the page), nil for
+// none.
 func stamped(r *session) *approval {
 	at, known := stampedAt(r)
 	isAfter := func(since text) bool { return known && at.After(since.Time()) }
@@ -187,7 +188,7 @@ func approve(r *session, on run.On) *move {
 	return m
 }
 
-// noteChanges keeps that a person wants other checkpoints.
+// noteChanges records that a person wants other checkpoints.
 func noteChanges(r *session, on run.On) *move {
 	if !r.mayBeApproved() {
 		return nil
@@ -198,8 +199,8 @@ func noteChanges(r *session, on run.On) *move {
 	}}
 }
 
-// askApproval asks once nobody has touched the checkpoints for a while, so that half-saved
-// ones are not asked about.
+// askApproval asks once nobody has touched the checkpoints for a while, so that nobody is
+// asked about half-saved ones.
 func askApproval(r *session, _ run.On) *move {
 	s := r.run.State.Specs
 	if !r.mayBeApproved() || r.run.Held || s.Digest == "" || !r.specs.readable || r.run.Open(typeApproval) != nil || s.wished() != nil {

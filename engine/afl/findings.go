@@ -17,7 +17,7 @@ import (
 	"placet/schemas"
 )
 
-// finding is something about the checkpoints that a person ought to know. Those whose id
+// finding is something about the checkpoints that a person should know. Those whose id
 // begins with E block every approval.
 type finding struct {
 	id, name   string

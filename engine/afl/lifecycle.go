@@ -18,7 +18,7 @@ func endWithSession(cp *checkpoint) *move {
 	})
 }
 
-// adopt makes a checkpoint that upstream has completed.
+// adopt takes over a checkpoint that upstream has completed.
 func adopt(cp *checkpoint) *move {
 	finished, cause := wasFinished(cp)
 	if !finished {
@@ -30,7 +30,7 @@ func adopt(cp *checkpoint) *move {
 // define makes a checkpoint of an approved definition.
 func define(cp *checkpoint) *move { return beginCheckpoint(cp, "move.defined", func(*step) {}) }
 
-// beginCheckpoint makes a checkpoint. Attempts that are there already are never overwritten: the
+// beginCheckpoint makes a checkpoint. It never overwrites an attempt that exists: the
 // next one takes the number after the last.
 func beginCheckpoint(cp *checkpoint, why string, then func(*step), causes ...engine.Document) *move {
 	switch {
@@ -47,7 +47,7 @@ func beginCheckpoint(cp *checkpoint, why string, then func(*step), causes ...eng
 	}, causes...)
 }
 
-// redefine begins a checkpoint anew whose definition changed.
+// redefine begins a checkpoint anew after its definition changed.
 func redefine(cp *checkpoint) *move {
 	if cp.def == nil || cp.r.run.State.Status != Approving || cp.DefinitionDigest == cp.def.digest() {
 		return nil
@@ -62,7 +62,7 @@ func redefine(cp *checkpoint) *move {
 	})
 }
 
-// remove ends a checkpoint that is defined no longer.
+// remove ends a checkpoint that is no longer defined.
 func remove(cp *checkpoint) *move {
 	if cp.def != nil || cp.r.run.State.Status != Approving {
 		return nil
@@ -128,9 +128,9 @@ func (r *session) mayStart() bool {
 	return r.run.State.Status == Delegating && r.run.State.Pause == nil && len(r.slots().escalated) == 0
 }
 
-// mayBegin reports whether the next attempt may begin. It may not while something that is
-// there already is still being written or cannot be read: whether it is news later could
-// not be told.
+// mayBegin reports whether the next attempt may begin. It may not while an existing
+// hand-in is still being written or cannot be read: nobody could tell later whether that
+// is news.
 func (cp *checkpoint) mayBegin() bool {
 	n := cp.Iteration + 1
 	return !cp.r.cfg.isWithheld() && !slices.ContainsFunc([]string{
@@ -138,7 +138,7 @@ func (cp *checkpoint) mayBegin() bool {
 	}, func(rel string) bool { return cp.r.run.Undecidable(cp.r.run.Snap.In(rel)) })
 }
 
-// retry begins an attempt that is due.
+// retry begins the next attempt once it is due.
 func retry(cp *checkpoint) *move {
 	r := cp.r
 	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers || r.cfg.isWithheld() || !r.run.Due(cp.RetryAt) || !cp.mayBegin() {
@@ -147,7 +147,7 @@ func retry(cp *checkpoint) *move {
 	return cp.move(r.say("move.retry_due"), (*step).beginAttempt)
 }
 
-// start begins the first attempt of a checkpoint whose dependencies are met.
+// start begins the first attempt of a checkpoint once its dependencies are met.
 func start(cp *checkpoint) *move {
 	r := cp.r
 	if !r.mayStart() || len(r.slots().taken) >= r.cfg.Workers || len(cp.unmet()) > 0 || !cp.mayBegin() {
@@ -191,8 +191,8 @@ func reopen(cp *checkpoint) *move {
 	})
 }
 
-// revalidate has a completed checkpoint validated again once all that it depends on has
-// ended anew: the same attempt, as after the answer env_fixed.
+// revalidate validates the same attempt of a completed checkpoint again once all its
+// dependencies have ended anew, as the answer env_fixed does.
 func revalidate(cp *checkpoint) *move {
 	r := cp.r
 	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers {
@@ -223,7 +223,7 @@ type base struct {
 	sound bool // it is over and not stale, and so is all that it depends on
 }
 
-// bases are those of the round in hand; nil while no round has reopened anything. One
+// bases are those of the current round; nil while no round has reopened anything. One
 // that became void since the design changed has reopened what it named all the same.
 func (r *session) bases() *bases {
 	return run.Once(r.run, "bases", func() *bases {
@@ -241,7 +241,7 @@ func (r *session) bases() *bases {
 	})
 }
 
-// of is what is known of a checkpoint, worked out once.
+// of returns what is known of a checkpoint, and works it out once.
 func (b *bases) of(cp *checkpoint) *base {
 	if known := b.known[cp.id]; known != nil {
 		return known

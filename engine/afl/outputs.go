@@ -28,7 +28,7 @@ func outputs(r *session, w *run.Outputs) {
 	}
 }
 
-// firstUnfinished is the first checkpoint that is not over, "" for none.
+// firstUnfinished is the id of the first checkpoint that is not over, "" for none.
 func firstUnfinished(r *session) string {
 	for _, id := range r.order {
 		if s := r.checkpoint(id).Status; s != "" && !isFinal(s) {
@@ -41,9 +41,9 @@ func firstUnfinished(r *session) string {
 // mark is how placet's own Markdown begins.
 const mark = "<!-- placet afl "
 
-// isForeign reports whether a document where placet's ought to stand was written by
-// somebody else: Markdown without our first line, a rendering without our name. Others are
-// told by their schema.
+// isForeign reports whether somebody else wrote a document in the place of placet's:
+// Markdown without our first line, a rendering without our name. Others are told by their
+// schema.
 func isForeign(d engine.Document) bool {
 	switch d.Kind {
 	case layout.AFLStatus, layout.AFLRouting:
@@ -57,7 +57,7 @@ func isForeign(d engine.Document) bool {
 	return !bytes.HasPrefix(d.Body, []byte(mark))
 }
 
-// changesOutput plans what a person asked to change, for as long as it is asked.
+// changesOutput plans changes.md while a person wants the checkpoints changed.
 func changesOutput(r *session, w *run.Outputs) {
 	d, wished := r.run.Snap.In("changes.md"), r.run.State.Specs.wished()
 	switch {

@@ -27,7 +27,7 @@ func (r *session) finished() (all bool, done int) {
 	return len(r.order) > 0, done
 }
 
-// endEmpty ends a session of which nothing is left.
+// endEmpty ends a session that has nothing left to do.
 func endEmpty(r *session, _ run.On) *move {
 	if all, done := r.finished(); all && done == 0 {
 		return &move{Reason: r.say("move.nothing_left")}
@@ -46,7 +46,7 @@ func completeUnreviewed(r *session, _ run.On) *move {
 	}}
 }
 
-// openReview begins a round. A report that is there already is not of it.
+// openReview begins a round. A report that exists already does not belong to it.
 func openReview(r *session, _ run.On) *move {
 	v, round := r.run.State.Review, 1
 	if v != nil {
@@ -74,8 +74,8 @@ func voidReview(c *change) {
 	}
 }
 
-// openRound is the round in hand where an answer or a report may end it; nil else. An
-// answer that is fact counts whatever the checkpoints are.
+// openRound is the current round where an answer or a report may end it, nil elsewhere.
+// An answer that is fact counts whatever the checkpoints are.
 func openRound(r *session, a *run.Answer) *Review {
 	v := r.run.State.Review
 	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.HasReceipt() {
@@ -154,8 +154,8 @@ func acceptByReport(r *session, _ run.On) *move { return byReport(r, gate.Accept
 // blockByReport has the checkpoints worked on again that the report blocks.
 func blockByReport(r *session, _ run.On) *move { return byReport(r, reopened) }
 
-// byReport is a move by the report of the round in hand, where an outside reviewer ends it
-// with a status.
+// byReport is a move by the report of the current round, where an outside reviewer ends
+// it with a status.
 func byReport(r *session, status string) *move {
 	v := openRound(r, nil)
 	if v == nil || v.Mode != reviewExternal {

@@ -45,7 +45,7 @@ var (
 	active  = status{Designing, Approving, Delegating, Paused, Escalated}
 	// asking are the statuses of a session in which checkpoints may await approval.
 	asking = status{Designing, Paused, Escalated}
-	// working are those of a checkpoint that a worker has in hand.
+	// working are those of a checkpoint while a worker is at it.
 	working    = status{InProgress, Waiting}
 	unfinished = status{Pending, InProgress, Validating, Retrying, Waiting, Escalated}
 	afterFail  = status{Retrying, Escalated}

@@ -272,7 +272,8 @@ func abortAsTold(_ *session, on run.On) *move {
 // cancelOwn closes the requests of the session itself.
 func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, phrase(c.State.Language, "move.aborted")) }
 
-// escalateSession stops a session of which a checkpoint was handed to a person.
+// escalateSession stops a session while a person must decide about one of its
+// checkpoints.
 func escalateSession(r *session, _ run.On) *move {
 	if list := r.inStatus(Escalated); len(list) > 0 {
 		return &move{Reason: r.say("move.escalate", "checkpoints", strings.Join(list, ", "))}
@@ -280,7 +281,7 @@ func escalateSession(r *session, _ run.On) *move {
 	return nil
 }
 
-// resolve has a session go on once everything is decided.
+// resolve continues a session once everything is decided.
 func resolve(r *session, _ run.On) *move {
 	if len(r.inStatus(Escalated)) > 0 {
 		return nil
@@ -341,7 +342,7 @@ func (Machine) Summarize(body []byte) engine.Summary {
 	return p
 }
 
-// orWord is a text, or another where it says nothing.
+// orWord returns s, or other if s is blank.
 func orWord(s, other string) string {
 	if strings.TrimSpace(s) == "" {
 		return other

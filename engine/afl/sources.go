@@ -10,7 +10,7 @@ import (
 	"placet/schemas"
 )
 
-// promptMD renders the prompt of the attempt in hand.
+// promptMD renders the prompt of the current attempt.
 func (cp *checkpoint) promptMD() []byte {
 	r, d := cp.r, cp.definition()
 	p := promptData{

@@ -174,7 +174,7 @@ const (
 	modeResult  = "result"
 )
 
-// Worker is who makes the attempt in hand.
+// Worker is who makes the current attempt.
 type Worker struct {
 	Mode      string `json:"mode"` // command or outside
 	Number    int    `json:"number"`
@@ -186,7 +186,7 @@ type Worker struct {
 	Answers int `json:"answers"`
 }
 
-// Run is a validation of the attempt in hand.
+// Run is a validation of the current attempt.
 type Run struct {
 	Number        int    `json:"number"`
 	Mode          string `json:"mode"` // command or result
@@ -203,7 +203,7 @@ type Seen struct {
 	Question []text `json:"question"`
 }
 
-// Question is what a worker asked in the attempt in hand.
+// Question is what a worker asked in the current attempt.
 type Question struct {
 	Number     int    `json:"number"`
 	Text       string `json:"text"`
@@ -329,7 +329,7 @@ type Review struct {
 	RequestID text     `json:"request_id"`
 	Reopen    []string `json:"reopen"`
 	Notes     []Note   `json:"notes"`
-	// Seen is the digest of the round's report where one lay there before.
+	// Seen is the digest of a report that existed before the round began.
 	Seen text `json:"seen"`
 }
 

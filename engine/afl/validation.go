@@ -15,7 +15,7 @@ func (s *step) validate() {
 // validateAsTold has an attempt validated as it is.
 func validateAsTold(s *step, _ *run.Answer) { s.validate() }
 
-// validateFixed validates the same attempt again in a mended environment.
+// validateFixed validates the same attempt again after the environment was mended.
 func validateFixed(s *step, _ *run.Answer) {
 	s.c.Epoch++
 	s.run()
@@ -41,8 +41,8 @@ func (s *step) run() {
 }
 
 // nextRun is the number of an attempt's next run: validations and verdicts on workers
-// count together. found is the highest number among outcomes that are there: none of them
-// is that of a run to come.
+// count together. found is the highest number among the outcomes that exist: none of them
+// belongs to a run to come.
 func (c *Checkpoint) nextRun(found int) int {
 	n := max(found, c.runNumber())
 	for _, h := range c.History {
@@ -53,8 +53,8 @@ func (c *Checkpoint) nextRun(found int) int {
 	return n + 1
 }
 
-// outcome is how the validation of the attempt in hand ended; nil where there is no
-// outcome, or a result is judged instead.
+// outcome is how the validation of the current attempt ended, nil without an outcome, or
+// where a result is judged instead.
 func (cp *checkpoint) outcome() *Validation {
 	if t := cp.attempt(); cp.def != nil {
 		return t.validation.Said
@@ -62,12 +62,12 @@ func (cp *checkpoint) outcome() *Validation {
 	return nil
 }
 
-// usesResult reports whether the attempt in hand is judged by a result of others.
+// usesResult reports whether the current attempt is judged by a result of others.
 func (cp *checkpoint) usesResult() bool {
 	return cp.Run != nil && cp.Run.Mode == modeResult && cp.attempt().result.Said != nil && !cp.isByCommand()
 }
 
-// trustCommand has a command run that is trusted now.
+// trustCommand has a command run once it is trusted.
 func trustCommand(cp *checkpoint) *move {
 	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || cp.attempt().isPending() {
 		return nil
@@ -81,7 +81,7 @@ func trustCommand(cp *checkpoint) *move {
 	})
 }
 
-// rerun begins a validation again that ended without a verdict.
+// rerun begins a validation again if it ended without a verdict.
 func rerun(cp *checkpoint) *move {
 	o := cp.outcome()
 	if o == nil {
@@ -101,7 +101,7 @@ func rerun(cp *checkpoint) *move {
 	return cp.move(cp.r.say(why), (*step).runAgain, cp.try.validation.Doc)
 }
 
-// loseRun asks what became of a validation.
+// loseRun asks a person what became of a validation.
 func loseRun(cp *checkpoint) *move {
 	if o := cp.outcome(); o == nil || o.Outcome != engine.CommandLost || cp.open(typeInterrupted) != nil {
 		return nil
@@ -109,14 +109,13 @@ func loseRun(cp *checkpoint) *move {
 	return cp.move(cp.r.say("move.run_lost"), func(s *step) { s.ask(typeInterrupted) }, cp.try.validation.Doc)
 }
 
-// failLostRun counts an attempt as failed whose validation was lost.
+// failLostRun counts an attempt as failed after its validation was lost.
 func failLostRun(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
 	return cp.fails(judgeLost(cp, cp.attempt().validation.Sum()), on.Answer.Why(), "")
 }
 
-// judgement is a verdict on the attempt in hand, and the document that was judged; nil
-// while there is none.
+// judgement is a verdict on the current attempt, with the document that was judged.
 type judgement struct {
 	Verdict
 	doc engine.Document
@@ -172,7 +171,7 @@ func pass(cp *checkpoint) *move {
 	return nil
 }
 
-// fail has an attempt tried again, or escalated, that did not pass.
+// fail has an attempt tried again, or escalated, if it did not pass.
 func fail(cp *checkpoint) *move {
 	j := cp.judgement()
 	if j == nil || j.Passed || cp.awaitsAnalysis(j) {

@@ -104,7 +104,7 @@ func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdi
 	return route(cp, v)
 }
 
-// judgeLost judges a run of which a person says that it failed.
+// judgeLost judges a run that a person says has failed.
 func judgeLost(cp *checkpoint, sum text) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
@@ -140,8 +140,8 @@ func judgeReport(cp *checkpoint, w *WorkerReport, sum text) Verdict {
 	return route(cp, v)
 }
 
-// judgeWorkerRun judges an attempt whose worker command ended badly, or of which a person
-// says so: then there may be no outcome.
+// judgeWorkerRun judges an attempt whose worker command failed. Where a person says so
+// there may be no outcome.
 func judgeWorkerRun(cp *checkpoint, o *WorkerRun, sum text, typ testoutput.Type) Verdict {
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
 	criterion := worded("worker_lost", "")
@@ -265,7 +265,8 @@ func bounded(words []string) []string {
 	return kept
 }
 
-// route says what becomes of an attempt: section 4.3 of the page, first that applies.
+// route says what becomes of an attempt: the first row that applies in section 4.3 of the
+// page.
 func route(cp *checkpoint, v Verdict) Verdict {
 	cfg := cp.r.cfg
 	switch {
@@ -325,8 +326,8 @@ func (cp *checkpoint) verdictFile(n, run int) string {
 	return cp.fileOf(n, numbered("verdict", run))
 }
 
-// verdictOf finds a verdict again: in the commit under way, on disk, or by judging once
-// more what was judged.
+// verdictOf finds a verdict again: in the current commit, on disk, or by judging the same
+// documents once more.
 func (cp *checkpoint) verdictOf(h Judged) Verdict {
 	return run.Once(cp.r.run, cp.verdictFile(h.Iteration, h.Run), func() Verdict {
 		if v := run.Peek[Verdict](cp.r.run.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
@@ -343,8 +344,8 @@ func checkpointThen(cp *checkpoint, h Judged) *checkpoint {
 	return &past
 }
 
-// judgeAgain makes a verdict again from what was judged, as far as it is still there; what
-// the history says stands.
+// judgeAgain makes a verdict again from the documents that were judged, as far as they
+// still exist. What the history says stands.
 func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source}
 	for _, d := range slices.Backward(cp.r.run.Snap.Under(cp.file(""))) {
@@ -358,8 +359,8 @@ func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	return v
 }
 
-// judgeDocument judges a file of an attempt again. ok is false where it is not what a
-// verdict judged: of what a worker left, that which leads to the same verdict is.
+// judgeDocument judges a file of an attempt again. ok is false where the file is not the
+// one that was judged. A worker's file is, if it leads to the same verdict.
 func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok bool) {
 	sum := text(d.Sum)
 	switch h.Source {
@@ -389,8 +390,7 @@ func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok b
 	return v, ok
 }
 
-// findAnalysis is the analysis that a verdict of the past was made with, nil where it is
-// not there any more.
+// findAnalysis is the analysis that an earlier verdict was made with, nil if it is gone.
 func findAnalysis(cp *checkpoint, sum text) *Analysis {
 	if a := run.Peek[Analysis](cp.r.run.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
 		return a
@@ -398,7 +398,8 @@ func findAnalysis(cp *checkpoint, sum text) *Analysis {
 	return nil
 }
 
-// workerDoc is what a file says that a worker, or its command, left; nil where it is none.
+// workerDoc decodes the report of a worker or the outcome of its command; both are nil
+// for other files.
 func workerDoc(d engine.Document) (*WorkerReport, *WorkerRun) {
 	switch d.Kind {
 	case layout.AFLWorker:

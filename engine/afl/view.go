@@ -283,8 +283,8 @@ func historyLines(lang string, history []Judged) string {
 	return strings.Join(lines, "\n")
 }
 
-// checkpointFiles are the files of the checkpoint that are there: of the whole of it, and of the
-// attempt in hand.
+// checkpointFiles are the existing files of the checkpoint as a whole and of the current
+// attempt.
 func checkpointFiles(cp *checkpoint) []string {
 	var list []string
 	latest := cp.r.run.Path(cp.file("")) + "/"

@@ -24,7 +24,7 @@ func (cp *checkpoint) handedIn(d engine.Document, by, why string, then func(*ste
 	return m
 }
 
-// used notes a document that is no news any more.
+// used notes that a document is no longer news.
 func used(seen *[]text, d engine.Document) { *seen = append(*seen, text(d.Sum)) }
 
 // byReport is a move by worker.json where it is news of a status, nil else. why is the key
@@ -67,7 +67,7 @@ func workerAsks(cp *checkpoint) *move {
 	})
 }
 
-// resultComes has an attempt validated whose result is there.
+// resultComes has an attempt validated once it has a result.
 func resultComes(cp *checkpoint) *move {
 	t := cp.attempt()
 	if t.result.Said == nil || t.worker.Pending {
@@ -76,7 +76,7 @@ func resultComes(cp *checkpoint) *move {
 	return cp.handedIn(t.result.Doc, byUpstream, cp.r.say("move.result"), (*step).validate)
 }
 
-// hookReportsQuestion puts to a person what upstream's hook was asked.
+// hookReportsQuestion asks a person what a worker asked upstream's hook.
 func hookReportsQuestion(cp *checkpoint) *move {
 	t := cp.attempt()
 	if t.question.Said == nil || t.worker.Pending || t.result.Pending {
@@ -88,7 +88,8 @@ func hookReportsQuestion(cp *checkpoint) *move {
 	})
 }
 
-// hookSignals has an attempt validated whose worker has stopped, as upstream's hooks say.
+// hookSignals has an attempt validated once upstream's hooks say that its worker has
+// stopped.
 func hookSignals(cp *checkpoint) *move {
 	signal := cp.r.signal
 	if signal == nil || cp.attempt().isPending() || signal.Status != "validating" || signal.Checkpoint != cp.id ||
@@ -121,7 +122,7 @@ func (c *Checkpoint) asked(id string) *Question {
 	return &Question{}
 }
 
-// answers is how many questions of the attempt in hand are answered.
+// answers is how many questions of the current attempt are answered.
 func (c *Checkpoint) answers() int {
 	n := 0
 	for _, q := range c.Questions {
@@ -138,7 +139,7 @@ func keepAnswer(s *step, a *run.Answer) {
 	q.Answer, q.AnsweredBy, q.AnsweredAt = text(a.Comment), text(a.By.User), s.Now
 }
 
-// escalateQuestion hands a question to a person that nobody could answer.
+// escalateQuestion hands a person a question that nobody could answer.
 func escalateQuestion(s *step, a *run.Answer) {
 	words := s.c.asked(a.Request.ID).Text
 	s.c.Worker = nil
@@ -148,8 +149,8 @@ func escalateQuestion(s *step, a *run.Answer) {
 	})
 }
 
-// ended is how the worker command of the attempt in hand ended; nil where nothing is to be
-// concluded from that. Nothing is from the absence of what may still be handed in.
+// ended is how the worker command of the current attempt ended, nil where nothing follows
+// from that. Nothing follows while a hand-in may still be being written.
 func (cp *checkpoint) ended() *WorkerRun {
 	t := cp.attempt()
 	if cp.Status != InProgress || t.isPending() || !cp.isCommandWorker() {
@@ -158,8 +159,8 @@ func (cp *checkpoint) ended() *WorkerRun {
 	return t.workerRun.Said
 }
 
-// restartAnswered begins a worker command again once its question is answered. Answers are
-// counted: both can happen within one moment.
+// restartAnswered begins a worker command again once its question is answered. It counts
+// answers, since both can happen at the same moment.
 func restartAnswered(cp *checkpoint) *move {
 	if cp.ended() == nil || cp.answers() <= cp.Worker.Answers {
 		return nil
@@ -167,7 +168,7 @@ func restartAnswered(cp *checkpoint) *move {
 	return cp.move(cp.r.say("move.answered"), (*step).restart, cp.try.workerRun.Doc)
 }
 
-// loseWorker asks what became of a worker command.
+// loseWorker asks a person what became of a worker command.
 func loseWorker(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || !o.IsLost() || cp.open(typeInterrupted) != nil {
 		return nil
@@ -175,7 +176,7 @@ func loseWorker(cp *checkpoint) *move {
 	return cp.move(cp.r.say("move.worker_lost"), func(s *step) { s.ask(typeInterrupted) }, cp.try.workerRun.Doc)
 }
 
-// commandEnds has an attempt validated whose worker command has ended.
+// commandEnds has an attempt validated once its worker command has ended.
 func commandEnds(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || o.Outcome != engine.CommandFinished || !o.ended() {
 		return nil
@@ -183,7 +184,7 @@ func commandEnds(cp *checkpoint) *move {
 	return cp.move(cp.r.say("move.worker_ended"), (*step).validate, cp.try.workerRun.Doc)
 }
 
-// commandFails judges an attempt whose worker command failed.
+// commandFails judges an attempt after its worker command failed.
 func commandFails(cp *checkpoint) *move {
 	o := cp.ended()
 	if o == nil || o.IsLost() {
@@ -197,7 +198,7 @@ func commandFails(cp *checkpoint) *move {
 	return cp.fails(v, v.reason(cp.r.run.Lang), cp.r.say("move.worker_failed"), cp.try.workerRun.Doc)
 }
 
-// failLostWorker counts an attempt as failed whose worker command was lost.
+// failLostWorker counts an attempt as failed after its worker command was lost.
 func failLostWorker(r *session, on run.On) *move {
 	cp := r.checkpoint(on.Subject)
 	h := cp.attempt().workerRun
@@ -240,9 +241,8 @@ func (s *step) beginAttempt() {
 	}
 }
 
-// isPrompted reports whether a crash came between the attempt's prompt and its becoming
-// fact, and left the prompt as it is to be: a worker may have handed in since, and that is
-// news.
+// isPrompted reports whether a crash left the right prompt of an attempt that never
+// became fact. A worker may have handed in since, and that is news.
 func (s *step) isPrompted() bool {
 	snap, n := s.cp.r.run.Snap, s.c.Iteration
 	prompt := snap.In(s.cp.fileOf(n, "prompt.md"))

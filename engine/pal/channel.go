@@ -101,8 +101,8 @@ func isLastEvent(r *view, event, subject string) bool {
 	return r.run.State.Last.Event == event && *r.run.State.Last.Subject == subject
 }
 
-// addOwn adds a message of placet's. Where its file is gone and the hand-in is not what
-// was taken in any more it cannot be made again.
+// addOwn adds a message of placet's. It cannot be made again if its file is gone and the
+// hand-in was changed since it was taken in.
 func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
 	name := messageName(t.Try, from, typ)
 	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, isNew: isNew, try: t.Try}

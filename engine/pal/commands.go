@@ -68,13 +68,13 @@ func (o *Outcome) tail() string {
 	return templates.Clean(out)
 }
 
-// outcome is how the command of a role ended that was started for the try in hand.
+// outcome is how the command of a role ended that was started for the current try.
 func (p *port) outcome(role string) run.HandIn[Outcome] {
 	return run.ReadHandIn[Outcome](&p.r.run.Input, p.r.run.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)), "pal/outcome", nil)
 }
 
-// commands begins the command of the worker that a port waits for, and has those under
-// way recorded whose end nobody knows. None begins before its worker can be told what to do.
+// commands begins the command of the worker that a port waits for, and resumes one that
+// was recorded and has no outcome. None begins before its worker can be told what to do.
 func commands(p *port, w *run.Outputs, isTold bool) {
 	snap := p.r.run.Snap
 	for _, role := range []string{roleImpl, roleTest} {
@@ -99,14 +99,14 @@ func commands(p *port, w *run.Outputs, isTold bool) {
 	}
 }
 
-// mayBegin reports whether the command of a role may begin that has not begun for the try in
-// hand.
+// mayBegin reports whether a role's command that has not begun for the current try may
+// begin.
 func mayBegin(p *port, role string) bool {
 	return role == p.loop.role() && p.r.run.Snap.In(p.awaitedFile()).Absent() && p.r.run.State.Status == Running &&
 		!p.r.conf().Still && len(p.untrusted()) == 0 && !p.isAtWork(role)
 }
 
-// actionOf is the command of a role for the try in hand.
+// actionOf is the command of a role for the current try.
 func actionOf(p *port, role string, argv []string) engine.Action {
 	r := p.r
 	dir := layout.PalMember(p.id, role)
@@ -140,8 +140,8 @@ func (p *port) actionID(role string, try, start int) string {
 	return run.ActionID(p.r.run, st.ID, st.CreatedAt, p.id, role, try, start)
 }
 
-// isAtWork reports whether a command of a worker that began for an earlier start, or for the
-// same role, has not ended yet, though it was asked to: two must not work at one thing.
+// isAtWork reports whether an earlier command of a worker still runs though it was asked
+// to end: two must not work on one thing.
 func (p *port) isAtWork(role string) bool {
 	for _, of := range []string{roleImpl, roleTest} {
 		dir := layout.PalMember(p.id, of)
@@ -237,7 +237,7 @@ func (p *port) tokens(role string) int {
 
 func (p *port) tokensNow() Tokens { return Tokens{p.tokens(roleImpl), p.tokens(roleTest)} }
 
-// tokenThreshold is from how many tokens on a person is told.
+// tokenThreshold is the number of tokens at which a person is told.
 func (p *port) tokenThreshold(role string) int {
 	return p.TokenBase.of(role) + (p.Limits.TokenBudget*p.r.conf().tokenPercent()+99)/100
 }

@@ -248,7 +248,7 @@ func dueFiled(r *view, port string, accepts func(*Escalation) bool) *filed {
 	return nil
 }
 
-// stopsAsFiled takes a port off its slot for what a session has filed.
+// stopsAsFiled takes a port's slot away for what a session has filed.
 func stopsAsFiled(p *port, _ run.On) *turn {
 	f := dueFiled(p.r, p.id, isStopping)
 	if f == nil || !p.r.isMoving() {
@@ -299,7 +299,7 @@ func notesTokens(r *view, on run.On) *turn {
 	return opens(r, exhaustedTokens(p), true)
 }
 
-// opensDependency asks about a blocked port before which another one failed since.
+// opensDependency asks about a blocked port if one that it depends on has failed since.
 func opensDependency(r *view, on run.On) *turn {
 	p := r.ports[on.Subject]
 	if p == nil || !r.isMoving() || p.Status != Blocked {
@@ -324,7 +324,7 @@ func escalationAbout(p *port, typ, cause, title string) Escalation {
 
 func member(name string, value any) schemas.Member { return schemas.Member{Name: name, Value: value} }
 
-// testFailure is what a person is told of a port whose tries are used up.
+// testFailure is the escalation of a port that has used up its tries.
 func testFailure(p *port, s *step, role string) Escalation {
 	l := s.State.loop(p.id)
 	e := escalationAbout(p, typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", fmt.Sprint(l.CurrentTry), "max", fmt.Sprint(l.MaxRetries)))
@@ -413,8 +413,8 @@ func aboutTokens(p *port, role string) Escalation {
 
 func joinIDs(ids []string) string { return strings.Join(ids, ",") }
 
-// isOfDependency reports whether placet asks what becomes of a port before which another
-// one failed.
+// isOfDependency reports whether placet asks what becomes of a port after one that it
+// depends on failed.
 func (e *Escalation) isOfDependency() bool { return e.Type == typeDependency && e.Digest == "" }
 
 // waive adds the dependencies that a cause names to those without which a port may run.

@@ -90,8 +90,8 @@ func (fb Feedback) Failed() int {
 	return len(fb.FailedTests)
 }
 
-// tryInHand is what was handed in for the try of a port that is awaited.
-type tryInHand struct {
+// handIns is what was handed in for the try of a port that is awaited.
+type handIns struct {
 	result   run.HandIn[Result]
 	feedback run.HandIn[Feedback]
 }
@@ -108,12 +108,12 @@ func (p *port) awaitedFile() string {
 	return ""
 }
 
-// inHand reads what is awaited, once per step. A port that does not run waits for nothing.
-func (p *port) inHand() *tryInHand {
+// handIns reads what is awaited, once per step. A port that does not run waits for nothing.
+func (p *port) handIns() *handIns {
 	if p.try != nil {
 		return p.try
 	}
-	p.try = &tryInHand{}
+	p.try = &handIns{}
 	if p.Status != Running {
 		return p.try
 	}
@@ -137,8 +137,8 @@ func (p *port) inHand() *tryInHand {
 
 func decodeFeedback(p string, body []byte) (Feedback, error) { return ReadFeedback(path.Base(p), body) }
 
-// isMessagePending reports whether it cannot be told what stands in the place of the
-// message that the awaited hand-in calls for: a commit that failed may have left it.
+// isMessagePending reports whether the message that the awaited hand-in calls for exists
+// and cannot be read now. A commit that failed may have left it.
 func (p *port) isMessagePending(role, typ string) bool {
 	return p.r.run.Undecidable(p.r.run.Snap.In(layout.PalMessageFile(p.id, messageName(p.LastTry, role, typ))))
 }
@@ -185,7 +185,7 @@ func (p *port) misfit(name string, try int, session, role string) error {
 
 // resultThat is the awaited result where it has a status, and a move may follow from it.
 func (p *port) resultThat(status string) (h run.HandIn[Result]) {
-	if res := p.inHand().result; res.Said != nil && res.Said.Status == status && p.r.isMoving() && p.Status == Running {
+	if res := p.handIns().result; res.Said != nil && res.Said.Status == status && p.r.isMoving() && p.Status == Running {
 		return res
 	}
 	return h
@@ -194,7 +194,7 @@ func (p *port) resultThat(status string) (h run.HandIn[Result]) {
 // feedbackThat is the awaited feedback where the tests passed, or failed, and a move may
 // follow from it.
 func (p *port) feedbackThat(passed bool) (h run.HandIn[Feedback]) {
-	if fb := p.inHand().feedback; fb.Said != nil && fb.Said.Success == passed && p.r.isMoving() && p.Status == Running {
+	if fb := p.handIns().feedback; fb.Said != nil && fb.Said.Success == passed && p.r.isMoving() && p.Status == Running {
 		return fb
 	}
 	return h
@@ -202,7 +202,7 @@ func (p *port) feedbackThat(passed bool) (h run.HandIn[Feedback]) {
 
 // isBeingWritten reports whether what is awaited may still be being written.
 func (p *port) isBeingWritten() bool {
-	try := p.inHand()
+	try := p.handIns()
 	return try.result.Pending || try.feedback.Pending
 }
 
@@ -217,8 +217,8 @@ func (t *Try) fill(fb run.HandIn[Feedback], now text) {
 	t.Total, t.Passed, t.Coverage = fb.Said.Metrics.Total, fb.Said.Metrics.Passed, fb.Said.Metrics.Coverage
 }
 
-// changedFiles are those of the last result of the newest loop, none where its file is
-// not what was taken in any more.
+// changedFiles are those of the last result of the newest loop, none if the file was
+// changed since it was taken in.
 func (p *port) changedFiles() []string {
 	t := p.loop.last()
 	if t == nil || t.ResultDigest == "" {
@@ -237,7 +237,7 @@ func (p *port) changedFiles() []string {
 // failedTests are the names of the tests that failed in the awaited feedback.
 func (p *port) failedTests() []string {
 	names := []string{}
-	if fb := p.inHand().feedback.Said; fb != nil {
+	if fb := p.handIns().feedback.Said; fb != nil {
 		for _, t := range fb.FailedTests[:min(len(fb.FailedTests), 100)] {
 			names = append(names, t.Name)
 		}
@@ -245,7 +245,7 @@ func (p *port) failedTests() []string {
 	return names
 }
 
-// notesOnHandIns says of hand-ins beside the awaited one that they are not counted.
+// notesOnHandIns says of hand-ins other than the awaited one that they do not count.
 func notesOnHandIns(r *view) {
 	for _, d := range r.run.Snap.Under("sessions") {
 		switch d.Kind {
@@ -273,7 +273,7 @@ func noteMisnamed(r *view, d engine.Document) {
 	r.run.Bad(d, r.say("note.misnamed", "name", expected, "n", max(p.LastTry, 1)))
 }
 
-// noteHandIn says of a hand-in why it is not counted.
+// noteHandIn says why a hand-in does not count.
 func noteHandIn(p *port, d engine.Document, role string, try int) {
 	taken, was := p.takenDigest(role, try)
 	switch {
@@ -306,7 +306,7 @@ func (p *port) takenDigest(role string, try int) (taken bool, sum text) {
 	return false, ""
 }
 
-// untouched are the hand-ins whose turn has not come.
+// untouched are the hand-ins that nothing waits for yet.
 func (p *port) untouched() (files []string) {
 	for _, d := range p.r.run.Snap.Under(layout.PalPortDir(p.id)) {
 		rel := p.r.run.Snap.Rel(d.Path)

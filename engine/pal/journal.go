@@ -143,7 +143,7 @@ func (s *step) loopEvents(m happened) {
 	s.event("test_feedback", l.TestSession, l.PortID, member("session_id", l.TestSession), member("port_id", l.PortID), member("loop_id", m.subject), member("try", t.Try),
 		member("path", path), member("digest", t.FeedbackDigest), member("success", t.Success))
 	data := []schemas.Member{member("session_id", l.TestSession), member("port_id", l.PortID), member("success", t.Success)}
-	fb := p.inHand().feedback.Said
+	fb := p.handIns().feedback.Said
 	passed, failed, suggestions := 0, 0, []string{}
 	if fb != nil {
 		failed, suggestions = fb.Failed(), append(suggestions, fb.Suggestions...)

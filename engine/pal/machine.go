@@ -102,7 +102,7 @@ type port struct {
 	r    *view
 	id   string
 	loop *Loop
-	try  *tryInHand
+	try  *handIns
 }
 
 // Control is control.json: what a person wants.
@@ -197,7 +197,7 @@ func needs(r *view) []string {
 	return list
 }
 
-// thresholds are the numbers of tokens from which on a person is told of the workers whom
+// thresholds are the numbers of tokens at which a person is told about the workers that
 // the run waits for.
 func thresholds(r *view) (list []engine.Threshold) {
 	if !r.run.Begun || !r.isMoving() {

@@ -72,7 +72,7 @@ func (s *step) takeIn(d *Design) {
 	}
 }
 
-// replans takes sources in again that have changed before the start.
+// replans takes the sources in again if they changed before the start.
 func replans(r *view, _ run.On) *turn {
 	d := r.sources.design
 	if d == nil || r.run.Held || d.Digest == r.run.State.Digest && maps.Equal(d.Specs, r.run.State.Specs) && d.isAsIn(&r.run.State) {
@@ -122,7 +122,7 @@ func pauses(r *view, _ run.On) *turn {
 	return asWished(r, &turn{then: func(s *step) { s.State.PausedAt = s.Now }})
 }
 
-// resumes goes on. What was paused does not count against the ports' time.
+// resumes continues a paused run. The pause does not count against the ports' time.
 func resumes(r *view, _ run.On) *turn {
 	if r.control.Want != wantRun {
 		return nil
@@ -168,7 +168,8 @@ func (s *step) cancel(a *run.Answer) {
 	s.supersedeAll(func(*Escalation) bool { return true }, gate.Cancelled, why)
 }
 
-// finishes ends a run whose ports have all ended, with or without a failure among them.
+// finishes ends a run once all its ports have ended, with or without a failure among
+// them.
 func finishes(withFailures bool) func(*view, run.On) *turn {
 	return func(r *view, _ run.On) *turn {
 		failed := 0

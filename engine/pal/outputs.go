@@ -128,9 +128,9 @@ func (p *port) hasMoved() bool {
 	return is(*last.Subject) || slices.ContainsFunc(last.Also, func(m run.Moved) bool { return is(m.Subject) })
 }
 
-// inboxFiles plans what the workers of a port should read now. isTold is false where the one
-// who is awaited cannot be told what to do yet: what the text quotes cannot be read. answered are
-// the port's escalations that a person answered.
+// inboxFiles plans what the workers of a port should read now. isTold is false while the
+// awaited worker cannot be told what to do, because what the text quotes cannot be read.
+// answered are the port's escalations that a person answered.
 func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 	isTold = true
 	if role := p.loop.role(); role != "" && !isFinal(p.Status) {
@@ -151,7 +151,7 @@ func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 	return isTold
 }
 
-// notes looks at whatever stands in the way, whatever a rule came first.
+// notes looks at all that notes are about, whichever rule came first.
 func notes(r *view) {
 	notesOnControl(r)
 	if isFinal(r.run.State.Status) {
@@ -161,14 +161,14 @@ func notes(r *view) {
 	notesOnSources(r)
 	notesOnHandIns(r)
 	for _, p := range r.running() {
-		p.inHand()
+		p.handIns()
 	}
 	for _, file := range progressFiles(r) {
 		r.readProgress(file)
 	}
 }
 
-// notesOnControl says of a wish that cannot be fulfilled.
+// notesOnControl says why a wish cannot be fulfilled.
 func notesOnControl(r *view) {
 	if !isFinal(r.run.State.Status) {
 		return

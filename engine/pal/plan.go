@@ -21,7 +21,8 @@ type PlanDocument struct {
 	Levels              [][]string    `json:"levels"`
 	CriticalPath        []string      `json:"critical_path"`
 	MaxParallelism      int           `json:"max_parallelism"`
-	// Cycle are ports each of which needs the next; the first stands at the end again.
+	// Cycle is a list of ports in which each needs the next. The first stands at the end
+	// again.
 	Cycle []string `json:"cycle"`
 	// UnknownDeps are dependencies that are no ports.
 	UnknownDeps []UnknownDep `json:"unknown_deps"`

@@ -46,7 +46,7 @@ func PlanSpecs(lang string, docs []engine.Document) PlanDocument {
 // orchestration. read reads a file of the workspace. The errors are in a language.
 func PlanOrchestration(lang string, file engine.Document, conf Config, read func(path string) engine.Document) PlanDocument {
 	file.Path = placeOf(file)
-	// The documents say no time: at this one none of them is half of a write any more.
+	// The documents have no times. At this one, none of them counts as half of a write.
 	snap := engine.Snapshot{Dir: path.Dir(file.Path), Docs: []engine.Document{file}, Now: time.Time{}.Add(2 * run.PartialWriteGrace)}
 	for {
 		in := &run.Input{Snap: snap, Lang: lang}

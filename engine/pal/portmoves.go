@@ -8,7 +8,7 @@ import (
 	"placet/engine/run"
 )
 
-// end has a port stop for good: its loop ends, and it waits for nothing any more.
+// end stops a port for good: its loop ends, and it waits for nothing.
 func (s *step) end(id, reason string) {
 	p := s.port(id)
 	s.closeLoop(id, "port_ended", Failed)
@@ -23,13 +23,13 @@ func (s *step) closeLoop(id, event string, to engine.Status) {
 	}
 }
 
-// stop takes a port off its slot.
+// stop takes a port's slot away.
 func (s *step) stop(id, reason string) {
 	p := s.port(id)
 	p.Reason, p.StartedAt, p.Deadline = text(reason), "", ""
 }
 
-// isMet has a port be ready whose dependencies are all met.
+// isMet makes a port ready once all its dependencies are met.
 func isMet(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.unmet()) > 0 {
 		return nil
@@ -109,7 +109,7 @@ func (p *port) handedIn(role string, d engine.Document, reason string, then func
 // isLastTry reports whether another failure uses the tries up.
 func (p *port) isLastTry() bool { return p.loop.CurrentTry+1 >= p.loop.MaxRetries }
 
-// countsImpl counts a try that the impl worker gave up.
+// countsImpl counts a try that the impl worker has given up.
 func countsImpl(p *port, _ run.On) *turn {
 	res := p.resultThat(resultFailed)
 	if res.Said == nil || p.isLastTry() {
@@ -143,7 +143,7 @@ func exhaustedByImpl(p *port, _ run.On) *turn {
 	return exhausted(p, roleImpl, res.Doc, func(s *step) { s.countImpl(p, res) })
 }
 
-// exhausted hands a port to a person whose tries are used up.
+// exhausted hands a port to a person once its tries are used up.
 func exhausted(p *port, role string, d engine.Document, count func(*step)) *turn {
 	reason := p.r.say("reason.exhausted", "n", p.loop.CurrentTry+1, "max", p.loop.MaxRetries)
 	return p.handedIn(role, d, reason, func(s *step) {
@@ -181,7 +181,7 @@ func exhaustedByTests(p *port, _ run.On) *turn {
 	return exhausted(p, roleTest, fb.Doc, func(s *step) { s.countTests(p, fb) })
 }
 
-// passes completes a port whose tests passed.
+// passes completes a port once its tests have passed.
 func passes(p *port, _ run.On) *turn {
 	fb := p.feedbackThat(true)
 	if fb.Said == nil || p.isHeld() {
@@ -211,8 +211,8 @@ func passesButHeld(p *port, _ run.On) *turn {
 	})
 }
 
-// attemptEnds hands a port to a person whose worker's command ended without what was
-// awaited of it.
+// attemptEnds hands a port to a person if its worker's command ended without the awaited
+// hand-in.
 func attemptEnds(p *port, _ run.On) *turn {
 	role := p.loop.role()
 	if !p.r.isMoving() || role == "" || p.isBeingWritten() {
@@ -228,7 +228,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 	}}
 }
 
-// timesOut hands a port to a person whose time is over.
+// timesOut hands a port to a person once its time is over.
 func timesOut(p *port, _ run.On) *turn {
 	if p.r.run.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.run.Due(p.Deadline) {
 		return nil
@@ -239,7 +239,7 @@ func timesOut(p *port, _ run.On) *turn {
 	}}
 }
 
-// blocksBehind stops a port before which another one failed.
+// blocksBehind stops a port after one that it depends on failed.
 func blocksBehind(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || !p.r.cutOff[p.id] {
 		return nil
@@ -261,7 +261,7 @@ func (p *port) failedBefore() []string {
 	return slices.Sorted(slices.Values(p.r.run.State.blockers(p.id, nil)))
 }
 
-// unblocks has a port wait again that nothing holds up any more.
+// unblocks has a port wait again once nothing holds it up.
 func unblocks(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.openEscalations(stopsOrHolds)) > 0 || p.isPassed() {
 		return nil
@@ -325,7 +325,7 @@ func accepts(p *port, on run.On) *turn {
 	}}
 }
 
-// goesOn has a port go on where it stood.
+// goesOn continues a port where it stood.
 func goesOn(p *port, on run.On) *turn {
 	if p.loop != nil && p.loop.Status != Running || p.r.cutOff[p.id] || len(p.others(on, isStopping)) > 0 {
 		return nil

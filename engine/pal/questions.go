@@ -52,15 +52,15 @@ func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	return contextOf(e, q.ID, &r.run.State)
 }
 
-// tellRequest says which port a request is about.
+// tellRequest names the port that a request is about.
 func tellRequest(r *view, q *run.Request, a *engine.OpenRequest) {
 	if e := r.run.State.Escalations[q.ID]; e != nil && e.PortID != "" {
 		a.Where = string(e.PortID)
 	}
 }
 
-// canDismiss reports whether there is anything to go on with: not where the tries are
-// used up, or what a port needs has failed.
+// canDismiss reports whether the port can go on as it is: it cannot where its tries are
+// used up, or a dependency has failed.
 func canDismiss(e *Escalation) bool {
 	return e.Digest != "" || e.Type != typeTestFailure && e.Type != typeDependency
 }

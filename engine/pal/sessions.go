@@ -100,7 +100,7 @@ type kept interface {
 	isIn(engine.Document) bool
 }
 
-// keepFile plans a document unless it stands as it ought to.
+// keepFile plans a document unless the file says the same already.
 func keepFile(r *view, w *run.Outputs, k kept) {
 	if d := r.run.Snap.In(k.file()); !d.Present() || !k.isIn(d) {
 		w.Always(k.file(), k.encode())

@@ -87,7 +87,7 @@ type portEntry struct {
 	TokenBudget *int      `json:"token_budget"`
 	Workers     *Workers  `json:"workers"`
 	Status      string    `json:"status"`
-	// isNamed is true for a port of which nothing but the id stands there.
+	// isNamed is true for a port of which the file gives only the id.
 	isNamed bool
 }
 
@@ -193,15 +193,15 @@ type sources struct {
 	got run.Reading
 	// design is nil where something is wrong, or cannot be told yet.
 	design *Design
-	// plan is plan.json as it ought to stand, nil while orchestration.json cannot be
-	// used at all.
+	// plan is what plan.json should hold, nil while orchestration.json cannot be used at
+	// all.
 	plan []byte
 	// needs are the files outside the run's folder that are to be read.
 	needs []string
 }
 
 // readSources reads what is to be done, and notes what is wrong with it. Once the run has
-// started, nothing is planned any more: that the sources differ is noted, and no more.
+// started nothing is planned: a difference in the sources is only noted.
 func readSources(in *run.Input, conf Config, isStarted bool) sources {
 	s := sources{doc: in.Snap.In("orchestration.json"), needs: []string{configYAML}}
 	var o *orchestration
@@ -258,7 +258,7 @@ type designer struct {
 	isPending bool
 }
 
-// readSource reads a source, nil where it cannot be used.
+// readSource reads a source, and returns nil if it cannot be used.
 func readSource[T any](r *designer, d engine.Document, code, port string, decode func(p string, body []byte) (T, error)) *T {
 	v, got := run.Parse(r.in, d, decode)
 	r.isPending = r.isPending || got == run.Pending
