@@ -46,12 +46,6 @@ func actions(r *session) (named, due []engine.Action) {
 	return named, due
 }
 
-func (cp *checkpoint) env() []string {
-	return []string{
-		"AFL_SESSION=" + cp.r.id(), "AFL_CHECKPOINT=" + cp.id, fmt.Sprintf("AFL_ITERATION=%d", cp.Iteration),
-	}
-}
-
 // actionID names a command of the current attempt: its k-th validation or its w-th
 // worker.
 func (cp *checkpoint) actionID(number int, kind string) string {
@@ -60,7 +54,10 @@ func (cp *checkpoint) actionID(number int, kind string) string {
 
 // command is a command of the checkpoint in the shell.
 func (cp *checkpoint) command(words string) engine.Command {
-	return engine.Command{Argv: append(slices.Clone(cp.r.cfg.Shell), words), Dir: ".", Prefer: worktree(cp.id), Env: cp.env()}
+	return engine.Command{
+		Argv: append(slices.Clone(cp.r.cfg.Shell), words), Dir: ".", Prefer: worktree(cp.id),
+		Env: []string{"AFL_SESSION=" + cp.r.id(), "AFL_CHECKPOINT=" + cp.id, fmt.Sprintf("AFL_ITERATION=%d", cp.Iteration)},
+	}
 }
 
 func (cp *checkpoint) validationAction() engine.Action {

@@ -203,13 +203,12 @@ func (r report) First() string { return docLine(r.SessionID, "", "report", 0) }
 func (r report) Dates() []templates.FormFact {
 	approval := ""
 	if a := r.Approved; a != nil {
-		approval = fmt.Sprintf("%s (%s)", templates.OrDash(string(a.At)), strings.Join(slices.DeleteFunc([]string{string(a.By), a.Source}, empty), ", "))
+		by := slices.DeleteFunc([]string{string(a.By), a.Source}, func(s string) bool { return s == "" })
+		approval = fmt.Sprintf("%s (%s)", templates.OrDash(string(a.At)), strings.Join(by, ", "))
 	}
 	return labelled(r.Language, "report.created", string(r.CreatedAt), "report.approved", approval,
 		"report.started", string(r.StartedAt), "report.finished", string(r.FinishedAt))
 }
-
-func empty(s string) bool { return s == "" }
 
 // checkpointRow is what a report says of a checkpoint.
 type checkpointRow struct {

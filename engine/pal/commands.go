@@ -235,8 +235,6 @@ func (p *port) tokens(role string) int {
 	return used
 }
 
-func (p *port) tokensNow() Tokens { return Tokens{p.tokens(roleImpl), p.tokens(roleTest)} }
-
 // tokenThreshold is the number of tokens at which a person is told.
 func (p *port) tokenThreshold(role string) int {
 	return p.TokenBase.of(role) + (p.Limits.TokenBudget*p.r.conf().tokenPercent()+99)/100

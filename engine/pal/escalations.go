@@ -182,12 +182,6 @@ func (s *step) resolve(a *run.Answer, event string, to engine.Status) {
 	s.setResolved(a, to)
 }
 
-// dismiss closes an escalation so that its port goes on.
-func (s *step) dismiss(a *run.Answer) {
-	s.resolve(a, "dismissed", Dismissed)
-	s.lift(a)
-}
-
 // lift takes the deadline off a port whose timeout was dismissed.
 func (s *step) lift(a *run.Answer) {
 	if e := s.State.Escalations[a.Request.ID]; e.Type == typeTimeout {

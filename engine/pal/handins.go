@@ -62,8 +62,9 @@ type Metrics struct {
 	Coverage *float64 `json:"coverage,omitzero"`
 }
 
-// ReadFeedback reads a feedback of either dialect. The error says why it cannot be used.
-func ReadFeedback(name string, body []byte) (fb Feedback, err error) {
+// readFeedback reads a feedback of either dialect. The error says why it cannot be used.
+func readFeedback(p string, body []byte) (fb Feedback, err error) {
+	name := path.Base(p)
 	if err = schemas.Decode("pal/feedback", name, body, &fb); err != nil {
 		return fb, err
 	}
@@ -90,7 +91,7 @@ func (fb Feedback) Failed() int {
 	return len(fb.FailedTests)
 }
 
-// handIns is what was handed in for the try of a port that is awaited.
+// handIns are what was handed in for the current try of a port.
 type handIns struct {
 	result   run.HandIn[Result]
 	feedback run.HandIn[Feedback]
@@ -108,7 +109,7 @@ func (p *port) awaitedFile() string {
 	return ""
 }
 
-// handIns reads what is awaited, once per step. A port that does not run waits for nothing.
+// handIns reads what the port waits for, once a step. One that does not run waits for nothing.
 func (p *port) handIns() *handIns {
 	if p.try != nil {
 		return p.try
@@ -126,7 +127,7 @@ func (p *port) handIns() *handIns {
 		}
 		p.try.result = h
 	case roleTest:
-		h := run.ParseHandIn(in, d, decodeFeedback, p.misfitFeedback)
+		h := run.ParseHandIn(in, d, readFeedback, p.misfitFeedback)
 		if h.Said != nil && !h.Said.Success && p.isMessagePending(roleTest, "feedback") {
 			h = run.HandIn[Feedback]{Pending: true}
 		}
@@ -134,8 +135,6 @@ func (p *port) handIns() *handIns {
 	}
 	return p.try
 }
-
-func decodeFeedback(p string, body []byte) (Feedback, error) { return ReadFeedback(path.Base(p), body) }
 
 // isMessagePending reports whether the message that the awaited hand-in calls for exists
 // and cannot be read now. A commit that failed may have left it.

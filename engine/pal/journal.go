@@ -91,7 +91,7 @@ func (s *step) portEvents(m happened) {
 		if p.Starts > 1 {
 			return
 		}
-		for _, one := range s.sessionsOf(id) {
+		for _, one := range s.State.sessionsOf(id) {
 			s.event("session.start", one.id, id, member("id", one.id), member("title", p.Title), member("type", one.typ))
 		}
 		for _, role := range []string{roleImpl, roleTest} {
@@ -126,7 +126,7 @@ func (s *step) endEvents(id string, p *Port) {
 		worker := s.State.session(memberPath(id, role))
 		s.event("worker.complete", worker, id, member("worker_id", worker), member("port_id", id), member("success", p.Status == Complete), member("result", p.Reason))
 	}
-	for _, one := range s.sessionsOf(id) {
+	for _, one := range s.State.sessionsOf(id) {
 		s.event("session.end", one.id, id, member("id", one.id), member("status", p.Status))
 	}
 }

@@ -283,7 +283,7 @@ func retries(p *port, on run.On) *turn {
 		if e.isOfDependency() {
 			one.Waived = waive(one.Waived, e.Cause)
 		}
-		one.NoDeadline, one.TokenBase = false, p.tokensNow()
+		one.NoDeadline, one.TokenBase = false, Tokens{p.tokens(roleImpl), p.tokens(roleTest)}
 		s.closeLoop(p.id, "port_ended", Failed)
 		s.stop(p.id, "")
 		s.resolve(on.Answer, "answered", Resolved)
@@ -332,7 +332,8 @@ func goesOn(p *port, on run.On) *turn {
 	}
 	return &turn{reason: on.Answer.Why(), then: func(s *step) {
 		s.stop(p.id, "")
-		s.dismiss(on.Answer)
+		s.resolve(on.Answer, "dismissed", Dismissed)
+		s.lift(on.Answer)
 	}}
 }
 

@@ -23,8 +23,6 @@ const (
 type ownSession struct{ path, id, typ, role string }
 
 // sessionsOf are the sessions of a port: its operator and its pair.
-func (s *step) sessionsOf(port string) []ownSession { return s.State.sessionsOf(port) }
-
 func (st *State) sessionsOf(port string) []ownSession {
 	list := []ownSession{{path: portPath(port), typ: typeOperator}, {path: memberPath(port, roleImpl), typ: typeWorker, role: roleImpl}, {path: memberPath(port, roleTest), typ: typeTest, role: roleTest}}
 	for i := range list {

@@ -120,7 +120,7 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	}
 	t.File = p.awaitedFile()
 	name := path.Base(t.File)
-	if t.Feedback, err = ReadFeedback(name, body); err != nil {
+	if t.Feedback, err = readFeedback(name, body); err != nil {
 		return t, templates.Errorf("pal.worker.payload", "problem", err)
 	}
 	if err = p.misfitFeedback(&t.Feedback); err != nil {
