@@ -9,7 +9,6 @@ import (
 	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
-	"placet/schemas"
 )
 
 // mostReruns is how often an idempotent command is started again unasked after
@@ -60,11 +59,10 @@ func (r *cycle) allAttempts() attempts {
 				continue
 			}
 			t := levelAttempt{level: level, n: n, doc: d, outcomeDoc: r.run.Snap.In(layout.OptimizerOutcomeFile(level, n))}
-			t.isRead = d.Present() && schemas.Decode("optimizer/attempt", d.Path, d.Body, &t.attempt) == nil
-			var o Outcome
-			if t.outcomeDoc.Present() && schemas.Decode("optimizer/outcome", t.outcomeDoc.Path, t.outcomeDoc.Body, &o) == nil {
-				t.outcome = &o
+			if a := run.Peek[Attempt](d, "optimizer/attempt"); a != nil {
+				t.attempt, t.isRead = *a, true
 			}
+			t.outcome = run.Peek[Outcome](t.outcomeDoc, "optimizer/outcome")
 			all = append(all, t)
 		}
 		return all
@@ -78,11 +76,12 @@ func (r *cycle) attempts() attempts {
 			if t.level != r.run.State.Level.Current {
 				continue
 			}
-			t.bad = !r.run.Decode(t.doc, "optimizer/attempt", &Attempt{})
+			_, got := run.Load[Attempt](&r.run.Input, t.doc, "optimizer/attempt")
+			t.bad = got != run.Good
 			if r.earlier(t) {
 				continue
 			}
-			if !t.outcomeDoc.Absent() && !r.run.Decode(t.outcomeDoc, "optimizer/outcome", &Outcome{}) {
+			if _, got = run.Load[Outcome](&r.run.Input, t.outcomeDoc, "optimizer/outcome"); got != run.Good && got != run.Absent {
 				t.bad, t.outcome = true, &Outcome{}
 			}
 			all = append(all, t)

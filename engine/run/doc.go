@@ -4,6 +4,8 @@
 //
 //	read      the state document and the journal that accounts for it      state.go
 //	owe       the outputs that the state calls for and that are not there   output.go
+//	take in   what others hand in                                           handin.go
+//	attempt   what happens outside, recorded before it begins               attempt.go, send.go
 //	answer    the open requests: their files, the answer that counts        request.go, answer.go
 //	move      the first rule that applies: one transition, one commit       rule.go, change.go
 //	tell      why the run stands, what it waits for, what would move it     view.go
