@@ -331,7 +331,7 @@ func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 		w.For("afl.wait.validation", "checkpoint", cp.id)
 	case cp.isByCommand():
 		w.Why("afl.why.trust", "checkpoint", cp.id, "status", Validating,
-			"command", oneLine(string(cp.def.Command), shownCommand), "file", spoken(result), "word", `"`+validateCommand+`"`)
+			"command", templates.Line(string(cp.def.Command), shownCommand), "file", spoken(result), "word", `"`+validateCommand+`"`)
 		w.For("afl.wait.trust", "checkpoint", cp.id)
 	default:
 		json := fmt.Sprintf(`{"iteration": %d, "exitCode": 0, "output": "%s"}`, cp.Iteration, r.say("unblock.output"))

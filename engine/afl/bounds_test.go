@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 )
 
@@ -226,7 +227,7 @@ func TestAFormShowsAsMuchOfADesignAsItHasRoomFor(t *testing.T) {
 	if size := len(strings.Join(lines, "\n")); shown < 0 || size > 2*shownDesign {
 		t.Errorf("%d lines of %d bytes, the last %q", len(lines), size, lines[len(lines)-1])
 	}
-	if size := len(encoded(fillApproval(r, nil, &gate.Request{}))); size > 2*shownDesign {
+	if size := len(run.Encoded(fillApproval(r, nil, &gate.Request{}))); size > 2*shownDesign {
 		t.Errorf("the request has %d bytes", size)
 	}
 }

@@ -187,7 +187,7 @@ func decodeV1(_ string, body []byte) (s specs, err error) {
 	if err = schemas.DecodeYAML("afl/checkpoints", specsYAML, body, &whole, schemas.CheckpointsYAML); err != nil {
 		return s, err
 	}
-	if err = schemas.Decode("", specsYAML, encoded(asTexts(whole)), &f); err != nil {
+	if err = schemas.Decode("", specsYAML, run.Encoded(asTexts(whole)), &f); err != nil {
 		return s, err
 	}
 	members, _ := schemas.Members(whole)
@@ -249,7 +249,7 @@ func decodeV2(p string, body []byte) (e entry, err error) {
 	if err = schemas.Decode("afl/checkpoint", name, body, &whole); err != nil {
 		return e, err
 	}
-	if err = schemas.Decode("", name, encoded(asTexts(whole)), &f); err != nil {
+	if err = schemas.Decode("", name, run.Encoded(asTexts(whole)), &f); err != nil {
 		return e, err
 	}
 	o, err := schemas.Members(body)
@@ -300,7 +300,7 @@ func distinct(list []string) []string {
 // canonical is a value as JSON with sorted keys and without blanks.
 func canonical(v any) []byte {
 	var sorted any // a map is written by its keys
-	if err := json.Unmarshal(encoded(v), &sorted); err != nil {
+	if err := json.Unmarshal(run.Encoded(v), &sorted); err != nil {
 		panic(err) // it was encoded just now
 	}
 	var buf bytes.Buffer

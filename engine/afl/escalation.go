@@ -65,11 +65,11 @@ func escalationReason(lang string, route Route, v Verdict, n, max, same int, que
 	switch route {
 	case routeEnv:
 		if len(v.KeyLines) > 0 {
-			why = oneLine(v.KeyLines[0], shownSentence)
+			why = templates.Line(v.KeyLines[0], shownSentence)
 		}
 		key = "cause." + string(testoutput.EnvIssue)
 	case routeUnclear:
-		why = oneLine(question, shownSentence)
+		why = templates.Line(question, shownSentence)
 	}
 	if why == "" {
 		why = phrase(lang, key, "n", strconv.Itoa(n), "max", strconv.Itoa(max), "k", strconv.Itoa(same))
@@ -133,7 +133,7 @@ func (d escalationData) Failures() (rows []failure) {
 	if !d.isJudged() {
 		rows = append(rows, failure{
 			Attempt: strconv.Itoa(d.C.Escalation.Iteration), Criteria: templates.Dash,
-			Cause: phrase(d.Lang, "escalation.asked", "question", templates.OrDash(oneLine(d.Question, shownSentence))),
+			Cause: phrase(d.Lang, "escalation.asked", "question", templates.OrDash(templates.Line(d.Question, shownSentence))),
 		})
 	}
 	return rows
@@ -167,7 +167,7 @@ func (d escalationData) Pattern() string {
 // the type or the question.
 func (d escalationData) causeList() []string {
 	if !d.isJudged() {
-		return []string{phrase(d.Lang, "escalation.cause.question", "question", templates.OrDash(oneLine(d.Question, shownSentence)))}
+		return []string{phrase(d.Lang, "escalation.cause.question", "question", templates.OrDash(templates.Line(d.Question, shownSentence)))}
 	}
 	cause, _ := causes(d.Lang, d.Verdict.failure(), d.Timeout)
 	return orElse(d.Verdict.Causes, cause)
@@ -241,7 +241,7 @@ func escalationJSON(d escalationData) []byte {
 		signature = history[k-1].Signature
 		suggestions = slices.Concat(suggestions, d.Verdict.Suggestions)
 	}
-	return encoded(schemas.Object{
+	return run.Encoded(schemas.Object{
 		{Name: "session_id", Value: d.Session}, {Name: "checkpoint_id", Value: d.Def.ID},
 		{Name: "iteration", Value: e.Iteration}, {Name: "max_iterations", Value: d.max()},
 		{Name: "route", Value: e.Route}, {Name: "failure_type", Value: text(e.FailureType)}, {Name: "reason", Value: e.Reason},
@@ -277,7 +277,7 @@ func readEscalationReport(cp *checkpoint) *EscalationReport {
 		for _, name := range fixed {
 			is, was := canonical(have.Raw(name)), canonical(wrote.Raw(name))
 			if !bytes.Equal(is, was) {
-				return templates.Errorf("afl.bad.escalation", "member", name, "is", oneLine(string(is), shownSentence), "was", oneLine(string(was), shownSentence))
+				return templates.Errorf("afl.bad.escalation", "member", name, "is", templates.Line(string(is), shownSentence), "was", templates.Line(string(was), shownSentence))
 			}
 		}
 		return nil
@@ -294,7 +294,7 @@ func (rep EscalationReport) lines(lang string) string {
 		}
 	}
 	for _, c := range rep.Causes {
-		lines = append(lines, phrase(lang, "show.cause", "cause", oneLine(c, shownSentence)))
+		lines = append(lines, phrase(lang, "show.cause", "cause", templates.Line(c, shownSentence)))
 	}
 	lines = append(lines, phrase(lang, "show.recommended", "way", rep.Recommended))
 	if len(rep.Dependents) > 0 {

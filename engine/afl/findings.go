@@ -15,6 +15,7 @@ import (
 	"placet/engine/graph"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // finding is something about the checkpoints that a person should know. Those whose id
@@ -288,7 +289,7 @@ func (s stray) orders(defined map[string]bool) bool {
 // pairs are the values of the sentences about a stray: its key, and what that was probably
 // meant to be.
 func (s stray) pairs() []any {
-	return []any{"key", strconv.Quote(oneLine(s.Name, shownName)), "meant", s.Meant}
+	return []any{"key", strconv.Quote(templates.Line(s.Name, shownName)), "meant", s.Meant}
 }
 
 // handInFiles are the documents that others hand in, by name, with what they are read into.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/run"
 )
 
 // mismatch is the outcome of a validation that only a person can go on from.
@@ -52,7 +53,7 @@ func (w *world) workerEnds(id, how, exit, reason string) {
 	}
 	w.Write(w.at(id, numbered("worker-run", c.Worker.Number)), fmt.Sprintf(
 		`{"number": %d, "command_digest": %q, "started_at": %q, "finished_at": %q, "outcome": %q, "exit_code": %s, "tail": ""%s}`,
-		c.Worker.Number, c.Worker.CommandDigest, millis(w.Now), millis(w.Now), how, exit, more))
+		c.Worker.Number, c.Worker.CommandDigest, run.Millis(w.Now), run.Millis(w.Now), how, exit, more))
 	clear(w.Facts.Alive)
 }
 

@@ -176,7 +176,7 @@ func restamps(checkpoints ...cp) enginetest.Step {
 		if c := st.Specs.ChangesRequested; c != nil && c.At.Time().After(asked) {
 			asked = c.At.Time()
 		}
-		head := fmt.Sprintf("approved_at: %s\napproved_by: kim\n", millis(asked.Add(time.Millisecond)))
+		head := fmt.Sprintf("approved_at: %s\napproved_by: kim\n", run.Millis(asked.Add(time.Millisecond)))
 		put(specsYAML, design(head, checkpoints...))
 	})
 }

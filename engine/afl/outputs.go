@@ -87,7 +87,7 @@ func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
 	}
 	for i, h := range cp.History {
 		isNew := i == len(cp.History)-1 && h.Timestamp == cp.r.run.State.UpdatedAt
-		w.Once(cp.verdictFile(h.Iteration, h.Run), now && isNew, func() []byte { return encoded(cp.verdictOf(h)) })
+		w.Once(cp.verdictFile(h.Iteration, h.Run), now && isNew, func() []byte { return run.Encoded(cp.verdictOf(h)) })
 	}
 	for i, f := range cp.Feedback {
 		isNew := i == len(cp.Feedback)-1 && cp.Status == Retrying

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"placet/engine/run"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -96,7 +97,7 @@ func (d promptData) Parts() (sections []section) {
 		if templates.Blank(title) {
 			title = c.Path
 		}
-		sections = append(sections, section{Title: oneLine(title, shownName), Body: paragraphs(blocks)})
+		sections = append(sections, section{Title: templates.Line(title, shownName), Body: paragraphs(blocks)})
 	}
 	return sections
 }
@@ -136,7 +137,7 @@ func (d promptData) HandIn() string {
 
 // Example is a hand-in as the worker may write it.
 func (d promptData) Example() string {
-	return strings.TrimSpace(string(encoded(schemas.Object{
+	return strings.TrimSpace(string(run.Encoded(schemas.Object{
 		{Name: "checkpoint", Value: d.Def.ID}, {Name: "iteration", Value: d.Attempt},
 		{Name: "status", Value: "completed"}, {Name: "changed_files", Value: []string{"path/of/a/file"}},
 	})))

@@ -143,7 +143,7 @@ func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object 
 			{Name: "criteria", Value: len(e.def.Criteria)}, {Name: "command", Value: text(templates.Cut(string(e.def.Command), shownField))},
 			{Name: "expected", Value: text(templates.Cut(string(e.def.Expected), shownField))},
 		}
-		if room -= len(encoded(shown)); room < 0 {
+		if room -= len(run.Encoded(shown)); room < 0 {
 			break
 		}
 		defs = append(defs, shown)

@@ -86,7 +86,7 @@ func statusJSON(st State) []byte {
 		checkpoints = append(checkpoints, schemas.Member{Name: id, Value: row})
 	}
 	current, total := rounds(st)
-	return encoded(append(schemas.Object{
+	return run.Encoded(append(schemas.Object{
 		{Name: "sessionId", Value: st.SessionID}, {Name: "status", Value: upstreamStatus(st.Status)},
 		{Name: "startedAt", Value: st.StartedAt}, {Name: "checkpoints", Value: checkpoints},
 		{Name: "totalRounds", Value: total}, {Name: "currentRound", Value: current},
@@ -103,7 +103,7 @@ func checkpointStatusJSON(st State, id string) []byte {
 			{Name: "failedCriteria", Value: j.FailedCriteria}, {Name: "timestamp", Value: j.Timestamp},
 		})
 	}
-	return encoded(append(schemas.Object{
+	return run.Encoded(append(schemas.Object{
 		{Name: "checkpointId", Value: id}, {Name: "status", Value: c.Status}, {Name: "iteration", Value: c.Iteration},
 		{Name: "maxIterations", Value: c.MaxIterations}, {Name: "startedAt", Value: c.StartedAt},
 		{Name: "lastAttemptAt", Value: c.LastAttemptAt}, {Name: "history", Value: history},
@@ -128,7 +128,7 @@ func routingJSON(st State, id string) []byte {
 		doc = append(doc, schemas.Member{Name: "totalTime", Value: words}, schemas.Member{Name: "totalTimeMs", Value: ms})
 	}
 	doc = append(doc, schemas.Member{Name: "feedbackQuality", Value: feedbackQuality(*c)})
-	return encoded(append(doc, signedBy(c.Revision)...))
+	return run.Encoded(append(doc, signedBy(c.Revision)...))
 }
 
 // totalTime is the time from a checkpoint's start to its last verdict, floored:
@@ -244,7 +244,7 @@ func (r report) Asked() (rows []requestRow) {
 	for _, q := range slices.SortedFunc(slices.Values(r.Requests), func(a, b *run.Request) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.ID, b.ID))
 	}) {
-		row := requestRow{q, r.asked(q), answerWords(q), templates.OrDash(oneLine(string(q.Comment), shownSentence)), templates.Dash}
+		row := requestRow{q, r.asked(q), answerWords(q), templates.OrDash(templates.Line(string(q.Comment), shownSentence)), templates.Dash}
 		if q.By != nil {
 			row.Who = templates.OrDash(q.By.User)
 		}
@@ -261,11 +261,11 @@ func (r report) asked(q *run.Request) string {
 		return templates.Dash
 	}
 	if e := c.Escalation; e != nil && e.RequestID == q.ID {
-		return templates.OrDash(oneLine(e.Reason, shownSentence))
+		return templates.OrDash(templates.Line(e.Reason, shownSentence))
 	}
 	for _, asked := range c.Questions {
 		if asked.RequestID == q.ID {
-			return templates.OrDash(oneLine(asked.Text, shownSentence))
+			return templates.OrDash(templates.Line(asked.Text, shownSentence))
 		}
 	}
 	for _, j := range c.History {
@@ -316,7 +316,7 @@ func (r report) Notes() (lines []string) {
 		return nil
 	}
 	for _, n := range r.Review.Notes {
-		line := templates.Inline(oneLine(n.Text, shownNote))
+		line := templates.Inline(templates.Line(n.Text, shownNote))
 		if n.Checkpoint != "" {
 			line = templates.Inline(fmt.Sprintf("%s (%s)", n.Checkpoint, templates.OrDash(string(n.Severity)))) + ": " + line
 		}

@@ -31,17 +31,17 @@ func TestTotalTime(t *testing.T) {
 		{65 * time.Minute, "1h05m"},
 		{26*time.Hour + 10*time.Minute, "26h10m"},
 	} {
-		words, ms, ok := totalTime(Checkpoint{StartedAt: millis(start), History: []Judged{{Timestamp: millis(start.Add(c.took))}}})
+		words, ms, ok := totalTime(Checkpoint{StartedAt: run.Millis(start), History: []Judged{{Timestamp: run.Millis(start.Add(c.took))}}})
 		if words != c.words || ms != c.took.Milliseconds() || !ok {
 			t.Errorf("%v: %q, %d, %t, want %q", c.took, words, ms, ok, c.words)
 		}
 	}
-	if words, ms, ok := totalTime(Checkpoint{StartedAt: millis(start), History: []Judged{{Timestamp: millis(start.Add(-time.Hour))}}}); words != "0s" || ms != 0 || !ok {
+	if words, ms, ok := totalTime(Checkpoint{StartedAt: run.Millis(start), History: []Judged{{Timestamp: run.Millis(start.Add(-time.Hour))}}}); words != "0s" || ms != 0 || !ok {
 		t.Errorf("a clock set back: %q, %d, %t", words, ms, ok)
 	}
 	for name, c := range map[string]Checkpoint{
-		"before the first verdict": {StartedAt: millis(start)},
-		"adopted":                  {History: []Judged{{Timestamp: millis(start)}}},
+		"before the first verdict": {StartedAt: run.Millis(start)},
+		"adopted":                  {History: []Judged{{Timestamp: run.Millis(start)}}},
 	} {
 		if words, _, ok := totalTime(c); ok || words != "" {
 			t.Errorf("%s: %q, %t", name, words, ok)

@@ -41,7 +41,7 @@ type session struct {
 var family = kernel{
 	Name:  "afl",
 	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
-	Stamp: millis,
+	Stamp: run.Millis,
 	Cause: func(rel string) string { return rel },
 	Anew:  "afl.anew",
 	Format: run.Format[State]{
@@ -52,7 +52,7 @@ var family = kernel{
 		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
 		Status: func(r *session, on run.On) engine.Status { return r.checkpoint(on.Subject).Status },
 	}},
-	Read: readSession, Rules: rules, Final: isFinal, New: "new", Always: stampAll,
+	Read: readSession, Rules: rules, Final: isFinal, New: "new", Summary: summarize, Always: stampAll,
 	Questions: questions, BadSettings: badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: outputs, Actions: actions,
 	Notes: notes, Needs: needs, Watch: watch,
@@ -86,7 +86,7 @@ func stampAll(c *change) {
 // are usable.
 func readSession(k *run.Run[State, *session]) *session {
 	r := &session{run: k, checkpoints: map[string]*checkpoint{}}
-	r.cfg, _ = configOf(r).settle(nil) // a final session reads upstream's files no more
+	r.cfg, _ = run.Config(r.run.Snap, DefaultConfig).settle(nil) // a final session reads upstream's files no more
 	if !r.run.Usable() || r.isVacant() {
 		return r
 	}
@@ -118,13 +118,6 @@ func indexCheckpoints(r *session) {
 	}
 }
 
-func configOf(r *session) Config {
-	if c, ok := r.run.Snap.Facts.Config.Family.(Config); ok {
-		return c
-	}
-	return DefaultConfig()
-}
-
 // readConfig merges the settings. Where one cannot be used no session moves: a limit is
 // never replaced by a guess.
 func readConfig(r *session) {
@@ -133,7 +126,7 @@ func readConfig(r *session) {
 		return
 	}
 	var bad *badSetting
-	if r.cfg, bad = configOf(r).settle(r.run.Snap.Facts.Trusted, below...); bad != nil {
+	if r.cfg, bad = run.Config(r.run.Snap, DefaultConfig).settle(r.run.Snap.Facts.Trusted, below...); bad != nil {
 		r.cfgBad = true
 		if bad.file != "" {
 			r.run.Notes.Add(r.run.Note(bad.file), r.say("bad.settings", "file", bad.file, "key", bad.key, "problem", bad.text))
@@ -225,7 +218,7 @@ func notes(r *session) {
 }
 
 // later is a moment so much later than now.
-func (r *session) later(d time.Duration) text { return millis(r.run.Snap.Now.Add(d)) }
+func (r *session) later(d time.Duration) text { return run.Millis(r.run.Snap.Now.Add(d)) }
 
 // adoptCompleted makes the first state of a session that upstream has completed.
 func adoptCompleted(r *session, _ run.On) *move {
@@ -293,13 +286,10 @@ func resolve(r *session, _ run.On) *move {
 	return m
 }
 
-// Machine is the AFL family.
-type Machine struct{ *kernel }
-
 type kernel = run.Family[State, *session]
 
 // New returns the machine.
-func New() Machine { return Machine{&family} }
+func New() engine.Machine { return &family }
 
 // isVacant reports whether a folder is no session, nor was one.
 func (r *session) isVacant() bool {
@@ -315,8 +305,9 @@ func absent(r *session, a *engine.RunView) bool {
 	return r.isVacant()
 }
 
-// Summarize implements [engine.Machine].
-func (Machine) Summarize(body []byte) engine.Summary {
+// summarize is [run.Family.Summary]: an aborted session ends its checkpoints one by one, and is
+// final once all have ended.
+func summarize(body []byte) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`
 		Requests map[string]struct {
@@ -332,7 +323,7 @@ func (Machine) Summarize(body []byte) engine.Summary {
 	}
 	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
 	for _, c := range st.Checkpoints {
-		p.Final = p.Final && isFinal(c.Status) // an aborted session ends its checkpoints one by one
+		p.Final = p.Final && isFinal(c.Status)
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open && !p.Final {

@@ -7,7 +7,6 @@ import (
 	"placet/engine"
 	"placet/engine/run"
 	"placet/layout"
-	"placet/schemas"
 )
 
 // promptMD renders the prompt of the current attempt.
@@ -158,6 +157,3 @@ func escalationOf(cp *checkpoint) escalationData {
 	}
 	return d
 }
-
-// encoded is a document of placet's own as JSON. What placet makes can be encoded.
-func encoded(v any) []byte { return run.Must(schemas.Encode(v)) }

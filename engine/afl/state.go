@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"placet/engine"
 	"placet/engine/gate"
@@ -22,8 +21,6 @@ type text = schemas.OrNull
 
 // stamp is how times are written: RFC 3339 in UTC with milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z"
-
-func millis(t time.Time) text { return text(t.UTC().Format(stamp)) }
 
 // State is state.json: the session as placet has it. Nobody else writes it.
 type State struct {
@@ -371,28 +368,25 @@ func DecodeState(path string, body []byte) (st State, err error) {
 // state become names of folders: one that no folder can have is another's doing.
 func (st State) unfit(session string) error {
 	if st.SessionID != session {
-		return templates.Errorf("afl.state.session", "id", shortID(st.SessionID), "folder", strconv.Quote(session))
+		return templates.Errorf("afl.state.session", "id", run.QuoteID(st.SessionID), "folder", strconv.Quote(session))
 	}
 	for _, q := range st.Requests {
 		if !layout.IsRequestID(q.ID) {
-			return templates.Errorf("afl.state.request", "id", shortID(q.ID))
+			return templates.Errorf("afl.state.request", "id", run.QuoteID(q.ID))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Checkpoints)) {
 		if !layout.IsAFLCheckpoint(id) {
-			return templates.Errorf("afl.state.checkpoint", "place", "/checkpoints", "id", shortID(id))
+			return templates.Errorf("afl.state.checkpoint", "place", "/checkpoints", "id", run.QuoteID(id))
 		}
 	}
 	for i, d := range st.definitions() {
 		if !layout.IsAFLCheckpoint(d.ID) {
-			return templates.Errorf("afl.state.checkpoint", "place", fmt.Sprintf("/approved/definitions/%d/id", i), "id", shortID(d.ID))
+			return templates.Errorf("afl.state.checkpoint", "place", fmt.Sprintf("/approved/definitions/%d/id", i), "id", run.QuoteID(d.ID))
 		}
 	}
 	return nil
 }
-
-// shortID is as much of an id as a message repeats, between quotation marks.
-func shortID(id string) string { return strconv.Quote(templates.Cut(id, 80)) }
 
 // encode returns the state as state.json.
 func (st State) encode() ([]byte, error) {

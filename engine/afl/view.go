@@ -102,7 +102,7 @@ func checkpointLine(cp *checkpoint) string {
 	}
 	if n := len(cp.History); n > 0 && cp.Status != Completed {
 		if h := cp.History[n-1]; h.Result != passed && len(h.FailedCriteria) > 0 {
-			if said := oneLine(criterion(cp.r.run.Lang, h.FailedCriteria[0]), shownName); said != "" {
+			if said := templates.Line(criterion(cp.r.run.Lang, h.FailedCriteria[0]), shownName); said != "" {
 				words = append(words, cp.r.say("show.failed", "criterion", said))
 			}
 		}
@@ -276,7 +276,7 @@ func historyLines(lang string, history []Judged) string {
 			line += "  " + string(h.FailureType)
 		}
 		if h.Result == failed && len(h.FailedCriteria) > 0 {
-			line += "  " + oneLine(criteria(lang, h.FailedCriteria), shownName)
+			line += "  " + templates.Line(criteria(lang, h.FailedCriteria), shownName)
 		}
 		lines = append(lines, line)
 	}

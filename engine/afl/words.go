@@ -75,11 +75,6 @@ func atMost(s string, limit int) string {
 	return templates.Cut(templates.Clean(s), limit)
 }
 
-// oneLine is a text on one line, cut to a limit in bytes.
-func oneLine(s string, limit int) string {
-	return atMost(strings.Join(strings.Fields(templates.Clean(s)), " "), limit)
-}
-
 // labelled are rows of a table, of pairs of a word's key and its value.
 func labelled(lang string, pairs ...string) []templates.FormFact {
 	var rows []templates.FormFact
@@ -93,7 +88,7 @@ func labelled(lang string, pairs ...string) []templates.FormFact {
 func joined(names []string, separator string) string {
 	var list []string
 	for _, name := range names {
-		if name = oneLine(name, shownName); name != "" {
+		if name = templates.Line(name, shownName); name != "" {
 			list = append(list, name)
 		}
 	}

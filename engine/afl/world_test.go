@@ -211,8 +211,8 @@ func (o outcome) document(st State, id string, at time.Time) (rel, body string, 
 	}
 	doc, err := schemas.Encode(schemas.Object{
 		{Name: "iteration", Value: c.Iteration}, {Name: "run", Value: c.Run.Number}, {Name: "command_digest", Value: string(c.Run.CommandDigest)},
-		{Name: "shell", Value: []any{"bash", "-c"}}, {Name: "cwd", Value: "."}, {Name: "started_at", Value: millis(at)},
-		{Name: "finished_at", Value: millis(at)}, {Name: "duration_ms", Value: 7}, {Name: "outcome", Value: o.how},
+		{Name: "shell", Value: []any{"bash", "-c"}}, {Name: "cwd", Value: "."}, {Name: "started_at", Value: run.Millis(at)},
+		{Name: "finished_at", Value: run.Millis(at)}, {Name: "duration_ms", Value: 7}, {Name: "outcome", Value: o.how},
 		{Name: "exit_code", Value: exit}, {Name: "timed_out", Value: o.how == engine.CommandTimedOut}, {Name: "stdout", Value: out(o.stdout)},
 		{Name: "stderr", Value: out(o.stderr)}, {Name: "matched_expected", Value: matched}, {Name: "failing_marker", Value: marker},
 	})

@@ -171,11 +171,8 @@ func checkMessage(p *port, m *Message, name, role, typ string) error {
 
 // unfitMember says of a member that it is not what follows from where the file stands.
 func unfitMember(name, is, want string) error {
-	return templates.Errorf("pal.member", "member", name, "is", inQuotes(is), "want", strconv.Quote(want))
+	return templates.Errorf("pal.member", "member", name, "is", run.QuoteID(is), "want", strconv.Quote(want))
 }
-
-// inQuotes is a text of others in quotation marks, cut where it is long.
-func inQuotes(s string) string { return strconv.Quote(templates.Cut(s, longestShown)) }
 
 // isOwnMessage reports whether placet writes a message of a name.
 func (p *port) isOwnMessage(name string) bool {
@@ -207,7 +204,7 @@ func checkAck(p *port, m *Message, role string) error {
 	of := m.acked()
 	_, from, _, ok := layout.PalMessageName(of)
 	if !ok || from == role || p.r.run.Snap.In(layout.PalMessageFile(p.id, of)).Absent() {
-		return templates.Errorf("pal.message.of", "of", inQuotes(of))
+		return templates.Errorf("pal.message.of", "of", run.QuoteID(of))
 	}
 	return nil
 }

@@ -111,12 +111,12 @@ func escalationOf(r *view, f *Filed, session, rel string, d engine.Document) (e 
 	port := f.PortID
 	if parts := strings.Split(session, "/"); len(parts) > 1 {
 		if port != "" && port != parts[1] {
-			return e, templates.Errorf("pal.filed.port", "is", inQuotes(port), "port", strconv.Quote(parts[1]))
+			return e, templates.Errorf("pal.filed.port", "is", run.QuoteID(port), "port", strconv.Quote(parts[1]))
 		}
 		port = parts[1]
 	}
 	if p := r.ports[port]; port != "" && p == nil {
-		return e, templates.Errorf("pal.filed.unknown", "port", inQuotes(port), "hint", nearest(port, r.order))
+		return e, templates.Errorf("pal.filed.unknown", "port", run.QuoteID(port), "hint", nearest(port, r.order))
 	} else if p != nil && isFinal(p.Status) {
 		return e, templates.Errorf("pal.filed.final", "port", port, "status", p.Status)
 	}
@@ -193,13 +193,13 @@ func misfitSession(r *view, s *AgentSession, session string) error {
 	parts := strings.Split(session, "/")
 	depth := len(parts) - 1
 	if r.ports[parts[1]] == nil {
-		return templates.Errorf("pal.session.port", "port", inQuotes(parts[1]))
+		return templates.Errorf("pal.session.port", "port", run.QuoteID(parts[1]))
 	}
 	if depth > 2 {
 		return templates.Errorf("pal.session.deep")
 	}
 	if s.Type != "worker" && s.Type != "test" {
-		return templates.Errorf("pal.session.type", "is", inQuotes(s.Type))
+		return templates.Errorf("pal.session.type", "is", run.QuoteID(s.Type))
 	}
 	for _, c := range []struct{ name, is, want string }{
 		{"id", s.ID, r.run.State.session(session)}, {"port_id", s.PortID, parts[1]}, {"parent_id", s.ParentID, r.run.State.session(path.Dir(session))},

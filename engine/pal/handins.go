@@ -177,7 +177,7 @@ func (p *port) misfit(name string, try int, session, role string) error {
 	case try != 0 && try != p.LastTry:
 		return templates.Errorf("pal.handin.try", "file", name, "is", try, "n", p.LastTry)
 	case session != "" && session != own:
-		return templates.Errorf("pal.handin.session", "file", name, "is", inQuotes(session), "session", strconv.Quote(own))
+		return templates.Errorf("pal.handin.session", "file", name, "is", run.QuoteID(session), "session", strconv.Quote(own))
 	}
 	return nil
 }

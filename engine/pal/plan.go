@@ -8,6 +8,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/graph"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/templates"
 )
@@ -160,15 +161,12 @@ func (p *planner) addPair(a, b string) {
 	}
 }
 
-// longestShown bounds what a message repeats of a text of others, in bytes.
-const longestShown = 80
-
 // shownID is an id as messages show it: one that cannot be used is quoted.
 func shownID(id string) string {
 	if layout.IsPalID(id) {
 		return id
 	}
-	return inQuotes(id)
+	return run.QuoteID(id)
 }
 
 // checkGraph finds dependencies that are no ports, and ports that wait for each other.

@@ -230,11 +230,11 @@ func (st *State) head() run.Head {
 // unfitState says why a readable state does not belong to the orchestration, "" if it does.
 func unfitState(r *run.Input, st State) error {
 	if st.ID != r.Snap.Key.ID {
-		return templates.Errorf("pal.state.id", "is", inQuotes(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
+		return templates.Errorf("pal.state.id", "is", run.QuoteID(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
 	}
 	for id, p := range st.Ports {
 		if !layout.IsPalID(id) {
-			return templates.Errorf("pal.state.port", "port", inQuotes(id))
+			return templates.Errorf("pal.state.port", "port", run.QuoteID(id))
 		}
 		if st.loop(id) == nil && (p.Status == Running || p.Round > 0) {
 			return templates.Errorf("pal.state.loop", "round", p.Round, "port", id)

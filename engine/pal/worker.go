@@ -38,7 +38,7 @@ func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 	case !r.run.Begun || !r.run.Usable():
 		return nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	case p == nil:
-		return nil, templates.Errorf("pal.worker.port", "run", s.Key, "port", inQuotes(id), "hint", nearest(id, r.order))
+		return nil, templates.Errorf("pal.worker.port", "run", s.Key, "port", run.QuoteID(id), "hint", nearest(id, r.order))
 	case p.FirstStartedAt == "":
 		return nil, templates.Errorf("pal.worker.unstarted", "port", id, "run", s.Key, "status", p.Status)
 	default:
@@ -74,7 +74,7 @@ func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) 
 		ToSession: w.p.r.run.State.session(memberPath(w.p.id, otherRole(w.role))), Type: typ, Payload: payload,
 	}
 	if typ != "query" && typ != "ack" {
-		return "", "", nil, templates.Errorf("pal.worker.type", "type", inQuotes(typ))
+		return "", "", nil, templates.Errorf("pal.worker.type", "type", run.QuoteID(typ))
 	}
 	if n > mostMessages {
 		return "", "", nil, templates.Errorf("pal.worker.numbers", "n", mostMessages, "type", typ)
