@@ -10,9 +10,8 @@ import (
 	"placet/engine/run"
 )
 
-// answer is what counts as the answer to the asked request, and where it
-// stands. Author and times come from what is on disk, so that history, event
-// and receipt agree and a repeated pass repeats them.
+// answer is the answer to the asked request that counts. Author and times come from the
+// disk, so that history, event and receipt agree and a repeated pass repeats them.
 type answer struct {
 	gate.Decision
 	receivedAt string
@@ -22,10 +21,10 @@ type answer struct {
 	recorded   bool            // feedback_history has it already
 }
 
-// evidence finds the answer to the asked request, first valid one: a receipt
-// ahead of the state, the history, a feedback_received event, the files. An
-// invalid one is passed over with a problem note. While upstream may still be
-// writing its answer down, no other is taken.
+// evidence finds the answer to the asked request: the first valid one of a receipt ahead of
+// the state, the history, a feedback_received event, and the files. A note says why an
+// invalid one is passed over. No other answer counts while upstream may still be writing
+// its own down.
 func (o *request) evidence() *answer {
 	if o.folder.Receipt != nil {
 		return o.fromReceipt()
@@ -47,8 +46,8 @@ func (o *request) evidence() *answer {
 }
 
 // claimGrows reports whether upstream may still be writing down an answer to the asked
-// request. Where the gate asks for more than a claim there is nothing to wait for: it
-// never counts.
+// request. A gate that asks for more than a claim waits for nothing: a claim never passes
+// it.
 func (o *request) claimGrows() bool {
 	c := claimsOn(o.view, o.folder.ID)
 	if c.none() || gate.Demands(o.view.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
@@ -149,8 +148,8 @@ func (h HistoryEntry) claim(source gate.Source, place string) gate.Claim {
 	return c
 }
 
-// claim has an answer verified that somebody wrote into the run's own records, or
-// the default that a passed deadline took by their word.
+// claim verifies an answer that somebody wrote into the run's own records, or the default
+// that a deadline took according to them.
 func (o *request) claim(c gate.Claim) *answer {
 	if c.By.Source == gate.SourceDeadline {
 		c.Source, c.Digest = gate.FromDeadline, o.digest
@@ -187,9 +186,9 @@ func (o *request) fromFiles() *answer {
 	}
 }
 
-// timedOut is the answer that the passed deadline takes; nil while there is no
-// deadline, it has not come, it escalates, or a file that could be an answer is
-// still being written.
+// timedOut returns the answer that a passed deadline takes. It is nil without a deadline
+// and before it, where it escalates, and while a file that could be an answer is still
+// being written.
 func (o *request) timedOut() *answer {
 	if moment(o.req.Deadline).IsZero() || o.altered != "" || !o.view.run.Due(run.Text(o.req.Deadline)) {
 		return nil
@@ -206,28 +205,27 @@ func (o *request) timedOut() *answer {
 	return a
 }
 
-// Upstream records an answer in three writes: the feedback_received event, the
-// entry of feedback_history, and the state without the request. Whoever acts
-// between two of them ends the run a second time, so what upstream has written is
-// taken only once the run has stood still.
+// Upstream records an answer in three writes: the feedback_received event, the entry of
+// feedback_history, and the state without the request. Acting between two of them would end
+// the run a second time, so an answer of upstream counts only once the run has stood still.
 const (
-	// agreedStill is for how long a run must stand still whose event and history
-	// say the same and whose state does not ask any more.
+	// agreedStill is how long a run must stand still when event and history agree and the
+	// state no longer asks.
 	agreedStill = 2 * time.Second
-	// brokenStill is the same where upstream has not said all of it: its session
-	// ended halfway, or it leaves out a part.
+	// brokenStill is how long when upstream has not written all three: its session ended
+	// halfway, or it leaves out a part.
 	brokenStill = 10 * time.Second
 )
 
-// claims are what another writer than placet says in the run's records to be the
-// answer to a request. The zero claims say nothing.
+// claims are the answers to a request that a writer other than placet recorded. The zero
+// claims say nothing.
 type claims struct {
 	event *event        // a feedback_received event
 	entry *HistoryEntry // an entry of feedback_history
 }
 
-// claimsOn finds the claims about a request. There are none where placet's own event
-// tells of the answer: placet took it, and a crash lost the rest.
+// claimsOn finds the claims about a request. Where placet's own event records the answer
+// there are none: placet took it, and a crash lost the rest.
 func claimsOn(r *view, id string) claims {
 	var c claims
 	for _, e := range r.events.marked {
@@ -249,7 +247,7 @@ func claimsOn(r *view, id string) claims {
 // none reports whether nobody claims anything.
 func (c claims) none() bool { return c.event == nil && c.entry == nil }
 
-// still is for how long the run must stand still before the claims count.
+// still is how long the run must stand still before the claims count.
 func (c claims) still() time.Duration {
 	if c.event != nil && c.entry != nil && gate.Fold(c.event.Metadata.Response) == gate.Fold(c.entry.Response) {
 		return agreedStill
@@ -257,8 +255,8 @@ func (c claims) still() time.Duration {
 	return brokenStill
 }
 
-// answer is what the claims say as an entry of the history, which goes before the
-// event; nil where they say nothing.
+// answer is the claimed answer as an entry of the history, which goes before the event; nil
+// where nothing is claimed.
 func (c claims) answer() *HistoryEntry {
 	if c.entry != nil || c.event == nil {
 		return c.entry
@@ -266,9 +264,9 @@ func (c claims) answer() *HistoryEntry {
 	return &c.event.Metadata.HistoryEntry
 }
 
-// stoodStill reports whether upstream has written nothing into the run for so long since
-// it made its claims. Where it has, nothing is decided until then, and the run is looked
-// at when that would be so. The times of the files tell, so a restart changes nothing.
+// stoodStill reports whether upstream has written nothing into the run for that long. Until
+// then nothing is decided, and the run is looked at again at that moment. The times of the
+// files decide it, so a restart changes nothing.
 func stoodStill(r *view, c claims, length time.Duration) bool {
 	h := engine.PendingFile{Path: r.doc.Path, Until: lastWrite(r).Add(length), Counts: true}
 	if !r.Snap.Now.Before(h.Until) {
@@ -281,8 +279,8 @@ func stoodStill(r *view, c claims, length time.Duration) bool {
 	return false
 }
 
-// lastWrite is when state.json or an event changed last. A file that is further ahead
-// than anything is waited for tells nothing: the clock was set back.
+// lastWrite is when state.json or an event changed last. A file dated further ahead than
+// any wait lasts says nothing: the clock was set back.
 func lastWrite(r *view) time.Time {
 	var last time.Time
 	for _, d := range append([]engine.Document{r.doc}, r.Snap.Under("events")...) {

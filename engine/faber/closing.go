@@ -24,8 +24,8 @@ func closeRequests(r *view, p *engine.Plan) {
 	}
 }
 
-// close says how a request ended that the state does not ask any more; ok is
-// false where an older state.json was put back, so that it is still open.
+// close makes the receipt of a request that the state no longer asks. ok is false while its
+// end cannot be told, and where an older state.json was put back, so that it is still open.
 func (o *request) close() (rc gate.Receipt, ok bool) {
 	r, a := o.view, o.folder
 	if a.Unsettled() {
@@ -78,9 +78,8 @@ func (o *request) answeredReceipt(h HistoryEntry) gate.Receipt {
 	return rc
 }
 
-// tookLast is the answer of which the history tells, where it made the last transition:
-// from the file that it was read from, else from the history. It is nil where another
-// writer carried it out.
+// tookLast is the answer in the history if it made the last transition: as its file has it,
+// else as the history has it. It is nil where another writer carried the answer out.
 func (o *request) tookLast(h HistoryEntry) *answer {
 	if !o.madeLast(h) {
 		return nil
@@ -105,8 +104,8 @@ func (o *request) madeLast(h HistoryEntry) bool {
 	return last != nil && reasonFor(*o.folder.Request, h.Response, h.ProvidedBy).Says(last.Reason)
 }
 
-// expiredThen is what the deadline of a request of the past had taken when the last
-// transition was made. Only a request.json that this machine wrote tells.
+// expiredThen is the default that the deadline of a past request took when the last
+// transition was made. Only a request.json that this machine wrote proves it.
 func (o *request) expiredThen(option string) (d gate.Decision) {
 	if o.folder.Doc.IssuedHere() {
 		c := gate.Claim{Source: gate.FromDeadline, RequestID: o.folder.ID, At: o.view.lastAt()}
@@ -116,8 +115,8 @@ func (o *request) expiredThen(option string) (d gate.Decision) {
 	return d
 }
 
-// judgedAgain finds the answer that was taken, in whichever view of the artifacts it was
-// given; nil where its file is not there, or request.json was altered.
+// judgedAgain finds the answer that was carried out, whichever view of the artifacts it was
+// given to. It is nil where its file is gone or request.json was altered.
 func (o *request) judgedAgain(response string) *gate.Decision {
 	if o.folder.Request == nil {
 		return nil

@@ -34,8 +34,8 @@ func contextNeeds(r *view) []string {
 	return needs
 }
 
-// contextBusy reports whether a source of context.md cannot be read at this
-// moment: what is written once must not call it missing.
+// contextBusy reports whether a source of context.md cannot be read at this moment:
+// context.md is written once, so it must not call that source missing.
 func contextBusy(r *view) bool {
 	sources := append([]engine.Document{r.Snap.In("metadata.json")}, r.Snap.Under("session-summaries")...)
 	return r.anyBusy(sources, "faber.locked.context") || r.resumeBusy()

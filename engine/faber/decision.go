@@ -45,9 +45,9 @@ func (r *view) answered() *acceptedAnswer {
 	})
 }
 
-// take says what an answer does. Without a place to go on from, and while it would do
-// something else than was shown, the answer waits; so it does for what resume.md hangs
-// on, which stands before the state says that somebody goes on.
+// take says what an answer does. The answer waits where the run has no place to go on from,
+// where it would do something else than was shown, and until the sources of resume.md can
+// be read: resume.md is written before the state says that the run goes on.
 func (o *request) take(a *answer) *acceptedAnswer {
 	t := &acceptedAnswer{o: o, a: a}
 	if !a.Counts() || o.nowhere() {

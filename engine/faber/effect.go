@@ -48,7 +48,7 @@ var (
 	aborts    = &outcome{"abort", answeredAbort, Cancelled, "", false, "abort"}
 )
 
-// effect is what an option does, or an answer in words.
+// effect is what an option does, or an answer in free words.
 func (q *question) effect(req gate.Request, response string) effect {
 	return q.effectOf(req, response, q.permits())
 }
@@ -109,10 +109,9 @@ func (e effect) message() templates.Message {
 	return templates.NewMessage(templates.Key("faber.effect."+cmp.Or(e.words, e.outcome.words)), "name", name)
 }
 
-// shownEffect is the effect that a person was shown of the response: what the
-// machine makes of it now, or else what it made of it when the settings or the
-// step were others. ok is false where it can no longer be carried out. A request
-// of a version that showed none means what it means now.
+// shownEffect is the effect of the response that a person was shown: the present one, or
+// else one of other settings or another step. ok is false where it can no longer be carried
+// out. The effect of a request that showed none, by an older version, is the present one.
 func (o *request) shownEffect(response string) (e effect, ok bool) {
 	shown := ""
 	for _, option := range o.req.Options {

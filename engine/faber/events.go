@@ -196,8 +196,8 @@ func (l *eventLog) records(typ string) bool {
 	return slices.ContainsFunc(l.all, func(e *event) bool { return e.Type == typ && !e.ours() })
 }
 
-// isRecordedHalf reports whether events/ holds that a step began, and no more of it, while
-// it holds the end of another step of the same phase.
+// isRecordedHalf reports whether events/ records the start of a step and nothing more of
+// it, but the end of another step of the same phase.
 func (l *eventLog) isRecordedHalf(step plannedStep) bool {
 	began, others := false, false
 	for _, e := range l.all {

@@ -10,10 +10,10 @@ import (
 	"placet/templates"
 )
 
-// fabrications are what upstream's records claim and the rest of the run contradicts.
-// Upstream writes state.json and events/ as it likes. So a run that only goes on without
-// its answer has withdrawn its question, and what one writer leaves out proves nothing: it
-// takes a record that the same writer keeps elsewhere.
+// fabrications are claims in upstream's records that the rest of the run contradicts.
+// Upstream writes state.json and events/ as it likes. So a run that merely goes on without
+// its answer has withdrawn its question, and an omission proves nothing unless the same
+// writer keeps such records elsewhere in the run.
 func fabrications(r *view) (list []run.Fabrication) {
 	if r.foreign() || r.state.unfit != nil && !r.state.completedInQuestion() || r.run.Torn || r.state.status == "" || r.events.open || r.events.gone {
 		return nil
@@ -58,8 +58,8 @@ func completedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	return run.Fabrication{Path: r.doc.Path, Pointer: "/status", Says: r.state.Status, Fact: run.Unanswered(a.ID)}, true
 }
 
-// ranWithout finds a step that cannot be taken back and that was completed after the
-// request about it, whose answer nobody gave.
+// ranWithout finds a step that cannot be taken back and was completed after the request
+// about it, which nobody answered.
 func ranWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	o, asked := r.past(a), r.events.eventAbout("feedback_request", a.ID)
 	step := plannedStep{Phase: o.q.phase, ID: o.q.step}
@@ -83,8 +83,7 @@ func answeredWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	return run.Fabrication{Path: r.doc.Path, Pointer: fmt.Sprintf("/feedback_history/%d", i), Says: r.state.History[i].Response, Fact: fact}, true
 }
 
-// approvedWithout finds an event that says that a request was granted, though nobody says
-// what the answer was.
+// approvedWithout finds an event that grants a request, although no answer is recorded.
 func approvedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	e := r.events.eventAbout("approval_granted", a.ID)
 	if e == nil || e.ours() || a.Receipt != nil || r.state.answerTo(a.ID) != nil || r.events.hasEvent("feedback_received", a.ID) || !isAtRest(r) {
@@ -104,8 +103,8 @@ func isAtRest(r *view) bool {
 	return true
 }
 
-// unrecordedEnd finds a run that is completed by its state alone, though who began it
-// recorded that in events/.
+// unrecordedEnd finds a run that only its state calls completed, although its writer
+// recorded its start in events/.
 func unrecordedEnd(r *view) []run.Fabrication {
 	if r.state.status != Completed || !r.events.records("workflow_start") || r.events.records("workflow_complete") || len(r.events.unreadable) > 0 || !isAtRest(r) {
 		return nil
@@ -114,7 +113,7 @@ func unrecordedEnd(r *view) []run.Fabrication {
 	return []run.Fabrication{{Path: r.doc.Path, Pointer: "/status", Says: r.state.Status, Fact: fact}}
 }
 
-// unrecordedSteps finds steps that are completed by the state alone, though events/ holds
+// unrecordedSteps finds steps that only the state calls completed, although events/ holds
 // their start and the end of other steps of the phase.
 func unrecordedSteps(r *view) (list []run.Fabrication) {
 	if len(r.events.unreadable) > 0 {

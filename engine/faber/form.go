@@ -15,9 +15,9 @@ import (
 	"placet/schemas"
 )
 
-// presentForm is the name of the form for the present view. form.md belongs to
-// the view that was issued; it is never rewritten, so where somebody holds one
-// of another view there, a form with the view in its name stands beside it.
+// presentForm is the name of the form for the present view. form.md belongs to the view
+// that was issued; it is never rewritten, so where form.md belongs to another view, a form
+// with the view in its name stands beside it.
 func (o *request) presentForm() string {
 	if shown := cmp.Or(o.formDigest("form.md"), o.digest); o.digest == o.issued && shown == o.digest {
 		return "form.md"
@@ -60,8 +60,8 @@ func (o *request) formDue() bool {
 	return !o.view.Snap.Now.Before(due)
 }
 
-// files are request.json and the present form, where they are owed. Without a
-// form nothing is asked: why there can be none is said beside state.json.
+// files are request.json and the present form, as far as they are missing. Where no form
+// can be made nothing is asked, and a note beside state.json says why.
 func (o *request) files() []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
@@ -119,8 +119,8 @@ func (o *request) shown() gate.Request {
 	return req
 }
 
-// rewritten is an artifact that was written again since what the view shows was written, nil
-// for none: since the request was, or the form of a later view.
+// rewritten is an artifact that was written again after what the view shows: after the
+// request, or after the form of a later view. It is nil for none.
 func (o *request) rewritten() *gate.Rewritten {
 	if o.past || !o.stands {
 		return nil
@@ -132,8 +132,8 @@ func (o *request) rewritten() *gate.Rewritten {
 	return run.Rewritten(o.view.Snap, o.req, since)
 }
 
-// voids is void.json where answers to what was asked about stand beside another artifact:
-// their author may have seen that one. ok is false where there are none.
+// voids is void.json where an artifact has changed and answers to its old content stand
+// beside it: their authors may have seen the new one. ok is false where there are none.
 func (o *request) voids() (d engine.Document, ok bool) {
 	f := o.folder
 	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids || o.isDecided() {

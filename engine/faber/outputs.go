@@ -37,7 +37,7 @@ func (r *view) isClosed() bool {
 	return !r.run.Begun || r.events.open || r.foreign() && r.question() == nil && len(r.run.Folders) == 0
 }
 
-// notes says what stands in the way, whatever moves.
+// notes says what stands in the way of the run.
 func notes(r *view) {
 	if r.isClosed() {
 		return

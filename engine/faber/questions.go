@@ -161,8 +161,8 @@ func (q *question) build() gate.Request {
 	return req
 }
 
-// describe gives each option the words that its own word calls for, whatever
-// the type of the request.
+// describe gives each option the description of its own word, whatever the type of the
+// request.
 func (q *question) describe() []gate.Option {
 	next := q.view.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
@@ -183,8 +183,8 @@ func (q *question) describe() []gate.Option {
 // optionWords are the words that have descriptions of their own.
 var optionWords = []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"}
 
-// deadline is when the request's default is taken, and what it is. Without a
-// deadline nothing ever is: silence is not consent.
+// deadline is when the default of the request is taken, and which option that is. Without a
+// deadline none ever is: silence is not consent.
 func (q *question) deadline(offered []gate.Option) (at, option string) {
 	at = q.shown.Deadline
 	if moment(at).IsZero() {
@@ -238,8 +238,8 @@ func (r *view) digestOf(p string) string {
 	return ""
 }
 
-// artifactsBusy reports whether nobody can say now what an artifact holds: it has not stood
-// still yet, or the disk refuses to read it.
+// artifactsBusy reports whether the content of an artifact cannot be told now: it has not
+// stood still yet, or the disk refuses to read it.
 func (q *question) artifactsBusy() bool {
 	return q.view.anyBusy(q.artifactDocs(), "faber.locked.artifact")
 }

@@ -158,10 +158,10 @@ func sameQuestion(a, b gate.Request) bool {
 		slices.EqualFunc(a.Artifacts, b.Artifacts, func(a, b gate.Artifact) bool { return a.Path == b.Path && a.Binding == b.Binding })
 }
 
-// vouched reports whether request.json is as it was issued. Where this machine issued
-// it, the record decides. Elsewhere it is what HEAD has, as far as that was asked
-// ([view.committedNeed]), or just what would be issued now, and nobody knows what
-// the artifacts held when it was issued.
+// vouched reports whether request.json is as it was issued. Where this machine issued it,
+// the record decides. Elsewhere it must be what HEAD has, where git was asked
+// ([view.committedNeed]), or what would be issued now; then nobody knows what the artifacts
+// held when it was issued.
 func (o *request) vouched() bool {
 	d := o.folder.Doc
 	if !unrecorded(d) {

@@ -20,7 +20,7 @@ func (r *view) resumes() bool {
 }
 
 // goesOn reports whether the run is on its way from an answer to the next request or its
-// end. An agent may have to take it up again at any moment of it.
+// end. An agent may have to pick it up again at any moment.
 func (r *view) goesOn() bool { return r.state.pointed() && r.proven(r.state.ResumePoint.RequestID) }
 
 // proven reports whether placet may act on the answer to a request of the past: whoever
@@ -104,9 +104,9 @@ func lostAttempts(r *view) (lost []string) {
 	return lost
 }
 
-// resumeBusy reports whether a file that decides whether resume.md says to stop
-// cannot be read at this moment. The answer waits for it: whoever sees the run in
-// progress must find resume.md as it is to stay.
+// resumeBusy reports whether a file that decides whether resume.md says to stop cannot be
+// read at this moment. The answer waits for it: whoever sees the run in progress must find
+// the final resume.md.
 func (r *view) resumeBusy() bool {
 	sources := []engine.Document{r.Snap.In("issue.json")}
 	if spec := r.state.spec(); layout.Safe(spec) {

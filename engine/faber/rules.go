@@ -63,9 +63,9 @@ type (
 
 const ofRun = "run"
 
-// rules are placet's rows of the transition table, in the order of precedence. Those
-// without its hand in them (upstream starting, pausing, failing and completing a run) are
-// somebody else's transitions.
+// rules are placet's rows of the transition table, in the order of precedence. Transitions
+// that upstream makes itself (starting, pausing, failing and completing a run) are not
+// among them.
 var rules = [][]rule{
 	{{Of: ofRun, From: from{Pending, InProgress, Awaiting, Failed, Paused}, Event: cancelAsked, To: to{Cancelled}, When: cancels}},
 	{

@@ -42,7 +42,7 @@ type State struct {
 
 	// status is what Status means, "" for nothing.
 	status engine.Status
-	// unfit is why the state cannot be used for more than to give the run up.
+	// unfit is why the state cannot be used, except to give the run up.
 	unfit error
 	shape shape
 	// rev is the revision, also of a copy that does not carry it.
@@ -75,8 +75,7 @@ func decodeState(name string, body []byte) (st State, err error) {
 	return st, nil
 }
 
-// readLeast takes from a state that cannot be used as a whole what it takes to give the
-// run up.
+// readLeast reads from a state that cannot be used as a whole what giving the run up needs.
 func (st *State) readLeast(body []byte) {
 	var least struct {
 		Status   string `json:"status"`
@@ -262,7 +261,7 @@ func (f Feedback) problem() error {
 }
 
 // readContext reads the members of a request's context that placet knows. A context of
-// other types is upstream's own business: it is shown as it is, and gives no sign.
+// other types is upstream's own: it is shown as it is, and no note is written.
 func readContext(context schemas.Raw) (c FeedbackContext) {
 	if len(context) > 0 {
 		_ = schemas.DecodeValue(context, &c)

@@ -142,8 +142,8 @@ func findings(r *view, o *request) []engine.Finding {
 }
 
 // contradictions say where state.json and what placet wrote beside it tell different
-// histories: a merge took one from each side, or somebody revived a run that was given
-// up. Each says what to restore. What the next pass carries out does not contradict.
+// histories: a merge took one from each side, or somebody revived a run that was given up.
+// Each says what to restore. What the next pass will carry out is no contradiction.
 func contradictions(r *view) []engine.Finding {
 	if r.state.unfit != nil || r.run.Torn || r.state.status == "" || r.foreign() {
 		return nil
@@ -156,8 +156,8 @@ func contradictions(r *view) []engine.Finding {
 	return list
 }
 
-// stated is what the state says of a request that has a receipt. Of one that was closed
-// without an answer it says nothing else: upstream may write what it likes.
+// stated is the receipt of a request as the state has it. The state says nothing more of a
+// request that was closed without an answer: upstream may write what it likes.
 func stated(r *view, f *gate.Folder) *gate.Receipt {
 	said := *f.Receipt
 	h := r.state.answerTo(f.ID)
