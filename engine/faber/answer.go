@@ -2,7 +2,6 @@ package faber
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"placet/engine"
@@ -50,7 +49,7 @@ func (o *request) evidence() *answer {
 // it.
 func (o *request) claimGrows() bool {
 	c := claimsOn(o.view, o.folder.ID)
-	if c.none() || gate.Demands(o.view.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
+	if c == (claims{}) || gate.Demands(o.view.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
 		return false
 	}
 	return !stoodStill(o.view, c, brokenStill)
@@ -80,7 +79,7 @@ func (o *request) fromReceipt() *answer {
 	case a.recorded:
 		a.cause = o.view.doc
 	default:
-		a.cause.Path = o.folder.Dir + "/receipt.json"
+		a.cause.Path = o.path("receipt.json")
 	}
 	return a
 }
@@ -101,11 +100,10 @@ func (o *request) fromHistory() *answer {
 
 // fromEvent takes an answer that stands in a feedback_received event.
 func (o *request) fromEvent() *answer {
-	i := slices.IndexFunc(o.view.events.marked, func(e *event) bool { return e.Type == "feedback_received" && e.Metadata.RequestID == o.folder.ID })
-	if i < 0 {
+	e := o.view.events.about("feedback_received", o.folder.ID)
+	if e == nil {
 		return nil
 	}
-	e := o.view.events.marked[i]
 	a := o.claim(e.Metadata.claim(gate.FromEvent, "events/"+e.Name))
 	if a == nil {
 		return nil
@@ -168,11 +166,7 @@ func (o *request) fromFiles() *answer {
 		o.noteAltered()
 		return nil
 	}
-	if o.q.artifactsBusy() {
-		o.view.Held = true
-		return nil
-	}
-	if run.AreVoid(o.view.Input, o.folder) {
+	if o.q.artifactsBusy() || run.AreVoid(o.view.Input, o.folder) {
 		o.view.Held = true
 		return nil
 	}
@@ -196,7 +190,7 @@ func (o *request) timedOut() *answer {
 	if o.req.Default == "" || agrees(o.req, o.req.Default) || o.view.Held {
 		return nil
 	}
-	c := gate.Claim{RequestID: o.folder.ID, Place: o.folder.Dir + "/request.json", At: o.view.Snap.Now}
+	c := gate.Claim{RequestID: o.folder.ID, Place: o.path("request.json"), At: o.view.Snap.Now}
 	c.Response, c.By = o.req.Default, gate.By{User: "placet", Source: gate.SourceDeadline}
 	a := o.claim(c)
 	if a != nil {
@@ -243,9 +237,6 @@ func claimsOn(r *view, id string) claims {
 	}
 	return c
 }
-
-// none reports whether nobody claims anything.
-func (c claims) none() bool { return c.event == nil && c.entry == nil }
 
 // still is how long the run must stand still before the claims count.
 func (c claims) still() time.Duration {

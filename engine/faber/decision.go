@@ -240,6 +240,6 @@ func reasonFor(req gate.Request, response string, by gate.By) templates.Message 
 
 // receiptDoc is the document of a receipt, in place of an unreadable one.
 func (o *request) receiptDoc(rc gate.Receipt) engine.Document {
-	p := o.folder.Dir + "/receipt.json"
+	p := o.path("receipt.json")
 	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(rc.Encode()), Over: o.view.Snap.Doc(p).Sum}
 }

@@ -91,7 +91,7 @@ func (q *question) permits() *outcome {
 		return completes
 	}
 	e, ok := q.view.state.shape.find(q.phase, q.step)
-	if q.view.isDestructive(q.phase, q.step) || ok && e.status == string(Pending) && !q.view.events.startedStep(q.phase, q.step) {
+	if q.view.isDestructive(q.phase, q.step) || ok && e.status == string(Pending) && !q.view.events.started(plannedStep{Phase: q.phase, ID: q.step}) {
 		return licenses
 	}
 	return completes

@@ -122,11 +122,9 @@ func (l *eventLog) badEvents() []badEvent {
 	return bad
 }
 
-// startedStep reports whether an event says that somebody began a step.
-func (l *eventLog) startedStep(phase, step string) bool {
-	return slices.ContainsFunc(l.all, func(e *event) bool {
-		return e.Type == "step_start" && e.Step == step && (e.Phase == "" || e.Phase == phase)
-	})
+// started reports whether an event says that somebody began a step.
+func (l *eventLog) started(step plannedStep) bool {
+	return slices.ContainsFunc(l.all, func(e *event) bool { return e.Type == "step_start" && e.of(step) })
 }
 
 // lacksNumber reports whether .next-id lags behind an event that placet wrote: a crash
@@ -152,11 +150,8 @@ func (l *eventLog) newest() event {
 	return *l.all[len(l.all)-1]
 }
 
-// hasEvent reports whether an event of a type names a request.
-func (l *eventLog) hasEvent(typ, request string) bool { return l.eventAbout(typ, request) != nil }
-
-// eventAbout is the first event of a type that names a request, nil for none.
-func (l *eventLog) eventAbout(typ, request string) *event {
+// about is the first event of a type that names a request, nil for none.
+func (l *eventLog) about(typ, request string) *event {
 	for _, e := range l.marked {
 		if e.Type == typ && e.Metadata.RequestID == request {
 			return e

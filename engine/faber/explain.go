@@ -73,7 +73,7 @@ func explainUnopened(w *run.Waiting, o *request) {
 	case o.altered != "":
 		w.Why("faber.why.unopenable", "request", o.folder.ID, "why", o.cannotUse())
 		w.For("faber.wait.request")
-		w.UnblockAt(o.folder.Dir+"/request.json", r.Say("faber.unblock.request"))
+		w.UnblockAt(o.path("request.json"), r.Say("faber.unblock.request"))
 	default:
 		w.Why("faber.why.unopenable", "request", o.folder.ID, "why", o.hindrance())
 		w.Written("state.json")
@@ -83,7 +83,7 @@ func explainUnopened(w *run.Waiting, o *request) {
 // explainRequest says what a waiting run waits for, and what was looked for in vain.
 func explainRequest(w *run.Waiting, o *request) {
 	r := o.view
-	form := o.folder.Dir + "/" + o.form
+	form := o.path(o.form)
 	w.Why("faber.why.waits", "request", o.folder.ID, "type", o.req.Type, "step", where(o.q.phase, o.q.step))
 	if o.claimGrows() {
 		w.Why("faber.why.claim")
@@ -94,7 +94,7 @@ func explainRequest(w *run.Waiting, o *request) {
 			w.Why("faber.why.there", "response", ans.Response, "user", ans.By.Shown(r.Lang, ans.Known), "when", o.whenTaken(w.Next))
 		}
 	}
-	if p := r.Notes.Text(o.folder.Dir + "/problem.md"); p != "" {
+	if p := r.Notes.Text(o.path("problem.md")); p != "" {
 		w.Why("run.why.held", "note", p)
 	}
 	if len(o.moved) > 0 {

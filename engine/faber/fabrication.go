@@ -15,7 +15,9 @@ import (
 // its answer has withdrawn its question, and an omission proves nothing unless the same
 // writer keeps such records elsewhere in the run.
 func fabrications(r *view) (list []run.Fabrication) {
-	if r.foreign() || r.state.unfit != nil && !r.state.completedInQuestion() || r.run.Torn || r.state.status == "" || r.events.open || r.events.gone {
+	// A state that calls the run completed and asks a person cannot be used, and yet it says so.
+	completedInQuestion := r.state.status == Completed && r.state.Feedback != nil
+	if r.foreign() || r.state.unfit != nil && !completedInQuestion || r.run.Torn || r.state.status == "" || r.events.open || r.events.gone {
 		return nil
 	}
 	for _, a := range r.run.Folders {
@@ -42,7 +44,7 @@ func isPassedOver(r *view, a *gate.Folder) bool {
 	case a.Receipt != nil && !(a.ReceiptDoc.IssuedHere() && a.Receipt.Result == gate.Cancelled && isUnasked(*a.Receipt)):
 		return false
 	}
-	return r.state.answerTo(a.ID) == nil && !r.events.hasEvent("feedback_received", a.ID)
+	return r.state.answerTo(a.ID) == nil && r.events.about("feedback_received", a.ID) == nil
 }
 
 // isUnasked reports whether a receipt says that another program took a request back.
@@ -61,7 +63,7 @@ func completedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 // ranWithout finds a step that cannot be taken back and was completed after the request
 // about it, which nobody answered.
 func ranWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
-	o, asked := r.past(a), r.events.eventAbout("feedback_request", a.ID)
+	o, asked := r.past(a), r.events.about("feedback_request", a.ID)
 	step := plannedStep{Phase: o.q.phase, ID: o.q.step}
 	if asked == nil || !isPassedOver(r, a) || !r.isDestructive(step.Phase, step.ID) || r.state.shape.status(step.Phase, step.ID) != Completed || isAnswered(r, step) {
 		return f, false
@@ -85,8 +87,8 @@ func answeredWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 
 // approvedWithout finds an event that grants a request, although no answer is recorded.
 func approvedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
-	e := r.events.eventAbout("approval_granted", a.ID)
-	if e == nil || e.ours() || a.Receipt != nil || r.state.answerTo(a.ID) != nil || r.events.hasEvent("feedback_received", a.ID) || !isAtRest(r) {
+	e := r.events.about("approval_granted", a.ID)
+	if e == nil || e.ours() || a.Receipt != nil || r.state.answerTo(a.ID) != nil || r.events.about("feedback_received", a.ID) != nil || !isAtRest(r) {
 		return f, false
 	}
 	return run.Fabrication{Path: r.Path("events/" + e.Name), Pointer: "/type", Says: e.Type, Fact: run.Unanswered(a.ID)}, true

@@ -27,14 +27,14 @@ func (o *request) presentForm() string {
 
 // formDigest is the digest in the first line of a form, "" where it has none.
 func (o *request) formDigest(name string) engine.Digest {
-	line, _, _ := strings.Cut(string(o.view.Snap.Doc(o.folder.Dir+"/"+name).Body), "\n")
+	line, _, _ := strings.Cut(string(o.view.Snap.Doc(o.path(name)).Body), "\n")
 	if f := strings.Fields(line); len(f) == 6 && f[1] == "placet" && f[2] == "request" && f[3] == o.folder.ID {
 		return engine.Digest(f[4])
 	}
 	return ""
 }
 
-// has reports whether a file of the request's folder is there, usable or not.
+// has reports whether a file stands in the folder of a request, usable or not.
 func has(a *gate.Folder, name string) bool {
 	return slices.ContainsFunc(a.Docs, func(d engine.Document) bool { return d.Path == a.Dir+"/"+name && !d.Absent() })
 }
@@ -49,7 +49,7 @@ func (o *request) formDue() bool {
 	}
 	var newest time.Time
 	for _, d := range o.folder.Docs {
-		if d.Kind == layout.KindForm && d.Path != o.folder.Dir+"/form.md" && d.Changed.After(newest) {
+		if d.Kind == layout.KindForm && d.Path != o.path("form.md") && d.Changed.After(newest) {
 			newest = d.Changed
 		}
 	}
@@ -65,7 +65,7 @@ func (o *request) formDue() bool {
 func (o *request) files() []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
-		docs = append(docs, engine.Document{Path: o.folder.Dir + "/request.json", Kind: layout.KindRequest, Body: o.body, Over: o.folder.Doc.Sum})
+		docs = append(docs, engine.Document{Path: o.path("request.json"), Kind: layout.KindRequest, Body: o.body, Over: o.folder.Doc.Sum})
 	}
 	if !o.formDue() {
 		return docs
@@ -75,7 +75,7 @@ func (o *request) files() []engine.Document {
 		o.view.run.CannotWrite(err)
 		return nil
 	}
-	return append(docs, engine.Document{Path: o.folder.Dir + "/" + o.form, Kind: layout.KindForm, Body: body})
+	return append(docs, engine.Document{Path: o.path(o.form), Kind: layout.KindForm, Body: body})
 }
 
 // asNow is the request with its artifacts as they are now, which is what its view shows.
@@ -127,7 +127,7 @@ func (o *request) rewritten() *gate.Rewritten {
 	}
 	since := o.folder.Doc.Changed
 	if o.digest != o.issued {
-		since = o.view.Snap.Doc(o.folder.Dir + "/" + o.form).Changed
+		since = o.view.Snap.Doc(o.path(o.form)).Changed
 	}
 	return run.Rewritten(o.view.Snap, o.req, since)
 }
@@ -196,7 +196,7 @@ func (o *request) announce() (edits []jsonedit.Edit, reason string) {
 		edits = []jsonedit.Edit{set(base, schemas.Object{{Name: "form", Value: formPath(o.folder.ID)}})}
 	}
 	var posted Posted
-	if o.view.Decode(o.view.Snap.Doc(o.folder.Dir+"/posted.json"), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
+	if o.view.Decode(o.view.Snap.Doc(o.path("posted.json")), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
 		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
 		reason = cmp.Or(reason, o.view.Say("faber.reason.comment"))
 	}

@@ -239,11 +239,14 @@ func (o *request) evaluation() gate.Evaluation {
 	}
 	return gate.Evaluation{
 		Lang: o.view.Lang, Request: o.asNow(), Dir: o.folder.Dir, Docs: o.folder.Docs, View: o.digest, Issued: issued,
-		Present: o.folder.Dir + "/" + o.form, Rendered: o.q.rendered(o.shown(), o.digest), Stale: o.stale(), Rewritten: o.rewritten(),
+		Present: o.path(o.form), Rendered: o.q.rendered(o.shown(), o.digest), Stale: o.stale(), Rewritten: o.rewritten(),
 		Gate: g, Now: o.view.Snap.Now, Asked: gate.IssuedAt(moment(o.req.RequestedAt), o.folder.Doc), Fact: o.view.Fact, PartialWriteGrace: run.PartialWriteGrace,
 		Revision: o.view.state.rev, Altered: altered,
 	}
 }
+
+// path is that of a file in the folder of the request.
+func (o *request) path(name string) string { return o.folder.Dir + "/" + name }
 
 // isLate reports whether an answer of a moment came after the deadline.
 func (o *request) isLate(at time.Time) bool {
@@ -252,7 +255,7 @@ func (o *request) isLate(at time.Time) bool {
 }
 
 // refuse says in the request's folder why an answer does not count.
-func (o *request) refuse(text string) { o.view.Notes.Add(o.folder.Dir+"/problem.md", text) }
+func (o *request) refuse(text string) { o.view.Notes.Add(o.path("problem.md"), text) }
 
 // cannotUse says why request.json does not count, and what to do.
 func (o *request) cannotUse() string {
@@ -261,5 +264,5 @@ func (o *request) cannotUse() string {
 
 // noteAltered says beside request.json that it does not count.
 func (o *request) noteAltered() {
-	o.view.Notes.Beside(o.folder.Dir+"/request.json", o.cannotUse())
+	o.view.Notes.Beside(o.path("request.json"), o.cannotUse())
 }

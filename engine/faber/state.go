@@ -318,12 +318,6 @@ func (st State) pointed() bool {
 // spec is the path of the specification, "" if none is named.
 func (st State) spec() string { return strings.TrimPrefix(st.Artifacts.Spec(), "/") }
 
-// completedInQuestion reports whether the state says in one breath that the run is
-// completed and that it asks a person. It cannot be used, and yet it says so.
-func (st State) completedInQuestion() bool {
-	return st.status == Completed && st.Feedback != nil
-}
-
 // twiceAnswered are the requests that have several entries in the history, sorted.
 func (st State) twiceAnswered() []string {
 	var ids []string

@@ -28,9 +28,7 @@ func tell(r *view, a *engine.RunView) {
 	a.Blocked = r.state.unfit != nil || r.run.Unwritable != nil
 	a.Facts = facts(r, o)
 	if o != nil && o.folder.Receipt == nil {
-		q := o.openRequest()
-		q.Counts = r.answered() != nil
-		a.Open = []engine.OpenRequest{q}
+		a.Open = []engine.OpenRequest{o.openRequest()}
 	}
 	a.Graph, a.Untrusted, a.Log = graph(r), untrusted(r), r.events.entries()
 	a.Findings = append(a.Findings, findings(r, o)...)
@@ -104,7 +102,8 @@ func untrusted(r *view) []engine.Untrusted {
 func (o *request) openRequest() engine.OpenRequest {
 	q := o.evaluation().OpenRequest()
 	q.Run, q.Where, q.Summary = o.view.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
-	q.Problem = o.view.Notes.Text(o.folder.Dir + "/problem.md")
+	q.Problem = o.view.Notes.Text(o.path("problem.md"))
+	q.Counts = o.view.answered() != nil
 	return q
 }
 
