@@ -16,18 +16,18 @@ import (
 
 // acceptedAnswer is an answer with what it does; can says that it can be carried out now.
 type acceptedAnswer struct {
-	o   *request
-	a   *answer
-	e   effect
-	can bool
+	request *request
+	answer  *answer
+	effect  effect
+	can     bool
 }
 
 // event is that of the edge which the answer takes.
 func (t *acceptedAnswer) event() string {
-	if t.a.Expired() {
+	if t.answer.Expired() {
 		return expired
 	}
-	return t.e.event
+	return t.effect.event
 }
 
 // answered is the answer that counts, nil for none.
@@ -49,7 +49,7 @@ func (r *view) answered() *acceptedAnswer {
 // where it would do something else than was shown, and until the sources of resume.md can
 // be read: resume.md is written before the state says that the run goes on.
 func (o *request) take(a *answer) *acceptedAnswer {
-	t := &acceptedAnswer{o: o, a: a}
+	t := &acceptedAnswer{request: o, answer: a}
 	if !a.Counts() || o.nowhere() {
 		return t
 	}
@@ -57,7 +57,7 @@ func (o *request) take(a *answer) *acceptedAnswer {
 	if !ok {
 		return t
 	}
-	t.e, t.can = e, true
+	t.effect, t.can = e, true
 	if e.to == InProgress && !o.view.foreign() && o.view.resumeBusy() {
 		o.view.Held, t.can = true, false
 	}
@@ -66,10 +66,10 @@ func (o *request) take(a *answer) *acceptedAnswer {
 
 // decide is the move that an accepted answer causes: receipt, events, state.json last.
 func (t *acceptedAnswer) decide() *move {
-	o, a := t.o, t.a
+	o, a := t.request, t.answer
 	made := transition{
-		to: t.e.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By).In(o.view.Lang)),
-		cause: a.cause, events: o.events(a, t.e.action),
+		to: t.effect.to, at: a.decidedAt, reason: a.Why(reasonFor(o.req, a.Response, a.By).In(o.view.Lang)),
+		cause: a.cause, events: o.events(a, t.effect.action),
 		docs: func(revision int) []engine.Document {
 			if o.folder.Receipt != nil && !a.Unproven() {
 				return nil
@@ -83,7 +83,7 @@ func (t *acceptedAnswer) decide() *move {
 	}
 	made.moves = slices.Concat(steps, t.answerEdits())
 	if !a.recorded {
-		made.history = []jsonedit.Edit{o.historyEdit(a, t.e.action)}
+		made.history = []jsonedit.Edit{o.historyEdit(a, t.effect.action)}
 	}
 	return made.move(o.view)
 }
@@ -91,7 +91,7 @@ func (t *acceptedAnswer) decide() *move {
 // stepEdits note what becomes of the step. What is completed or skipped stays so, unless
 // it runs on.
 func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
-	q, s, d := t.o.q, t.o.view.state.shape, t.e.outcome
+	q, s, d := t.request.q, t.request.view.state.shape, t.effect.outcome
 	have := s.status(q.phase, q.step)
 	switch settled := have == Completed || have == Skipped; {
 	case settled && d != runsOn:
@@ -101,36 +101,36 @@ func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
 	case d.step == Skipped:
 		return s.mark(q.phase, q.step, Skipped, "")
 	case d.step == Completed:
-		return s.complete(q.phase, q.step, seconds(t.a.decidedAt))
+		return s.complete(q.phase, q.step, seconds(t.answer.decidedAt))
 	}
 	return nil
 }
 
 // stepMove is the move of the step that goes with the answer.
 func (t *acceptedAnswer) stepMove(reason string) (engine.Transition, bool) {
-	q := t.o.q
-	from := cmp.Or(t.o.view.state.shape.status(q.phase, q.step), Pending)
-	if from == t.e.step || from != Pending && from != InProgress && from != Failed {
+	q := t.request.q
+	from := cmp.Or(t.request.view.state.shape.status(q.phase, q.step), Pending)
+	if from == t.effect.step || from != Pending && from != InProgress && from != Failed {
 		return engine.Transition{}, false
 	}
 	return engine.Transition{
-		Edge:    engine.Edge{Of: "step", From: from, Event: t.event(), To: t.e.step},
+		Edge:    engine.Edge{Of: "step", From: from, Event: t.event(), To: t.effect.step},
 		Subject: where(q.phase, q.step), Actor: "placet", Reason: reason,
 	}, true
 }
 
 // answerEdits are the edits of state.json that the answer is about.
 func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
-	o, a := t.o, t.a
+	o, a := t.request, t.answer
 	at := seconds(a.decidedAt)
-	if t.e.to == Cancelled {
+	if t.effect.to == Cancelled {
 		return cancelEdits(at, cmp.Or(a.Comment, fmt.Sprintf("%s by %s", a.Response, a.By.User)))
 	}
-	if t.o.view.state.status == Failed {
+	if t.request.view.state.status == Failed {
 		edits = append(edits, set("/completed_at", nil))
 	}
-	if t.e.outcome == retries {
-		edits = append(edits, t.o.view.state.resolveError(o.q.phase, o.q.step)...)
+	if t.effect.outcome == retries {
+		edits = append(edits, t.request.view.state.resolveError(o.q.phase, o.q.step)...)
 	}
 	return append(edits, closeEdits(t.resumePoint())...)
 }
@@ -138,9 +138,9 @@ func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
 // resumePoint is where the run goes on: at the answered step, or at the next planned one.
 // Where the plan is unknown or has nothing later, it is after the answered step.
 func (t *acceptedAnswer) resumePoint() *ResumePoint {
-	r, q := t.o.view, t.o.q
-	rp := &ResumePoint{Phase: q.phase, Step: q.step, Position: "at", Action: t.e.action, RequestID: t.o.folder.ID}
-	if t.e.next {
+	r, q := t.request.view, t.request.q
+	rp := &ResumePoint{Phase: q.phase, Step: q.step, Position: "at", Action: t.effect.action, RequestID: t.request.folder.ID}
+	if t.effect.next {
 		if next, ok := r.plan().next(rp.Phase, rp.Step, r.state.shape); ok {
 			rp.Phase, rp.Step = next.Phase, next.ID
 		} else {

@@ -280,7 +280,7 @@ func needs(r *view) []string {
 // resumeNeeds are the files that resume.md hangs on where an answer is taken now.
 func resumeNeeds(r *view) []string {
 	spec := r.state.spec()
-	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.e.outcome == nil || a.e.to != InProgress {
+	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.effect.outcome == nil || a.effect.to != InProgress {
 		return nil
 	}
 	return []string{spec}
