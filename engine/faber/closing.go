@@ -6,6 +6,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/templates"
 )
@@ -17,36 +18,37 @@ func closeRequests(r *view, p *engine.Plan) {
 			continue
 		}
 		o := r.past(a)
-		if rc, ok := o.close(); ok {
-			p.Writes = append(p.Writes, o.receiptDoc(rc))
+		if closed, ok := o.close(); ok {
+			p.Writes = append(p.Writes, o.receiptDoc(closed))
+			rc := closed.Receipt()
 			a.Receipt = &rc
 		}
 	}
 }
 
-// close makes the receipt of a request that the state no longer asks. ok is false while its
-// end cannot be told, and where an older state.json was put back, so that it is still open.
-func (o *request) close() (rc gate.Receipt, ok bool) {
+// close says how a request ended that the state no longer asks. ok is false while that
+// cannot be told, and where an older state.json was put back, so that it is still open.
+func (o *request) close() (closed run.Request, ok bool) {
 	r, a := o.view, o.folder
 	if a.Unsettled() {
 		// What the answer was read from is seen again first.
-		return rc, false
+		return closed, false
 	}
 	c := claimsOn(r, a.ID)
 	if h := r.state.answerTo(a.ID); h != nil && (c.entry == nil || o.madeLast(*h)) {
-		return o.answeredReceipt(*h), true
+		return o.closedAs(*h), true
 	}
 	if h := c.answer(); h != nil {
-		return o.answeredReceipt(*h), stoodStill(r, c, c.still())
+		return o.closedAs(*h), stoodStill(r, c, c.still())
 	}
 	if r.state.rev < a.Request.Revision && forStatus(a) != Failed && !moment(r.state.UpdatedAt).After(a.Doc.Changed) {
 		r.Notes.Beside(r.doc.Path, r.Say("faber.note.older", "request", quote(a.ID)))
-		return rc, false
+		return closed, false
 	}
 	if q := r.question(); q != nil {
-		rc = o.closed("superseded", r.Say("faber.reason.superseded"), r.state.rev)
-		rc.SupersededBy = q.RequestID
-		return rc, true
+		closed = o.closed("superseded", r.Say("faber.reason.superseded"), r.state.rev)
+		closed.SupersededBy = run.Text(q.RequestID)
+		return closed, true
 	}
 	if r.state.Last != nil && r.state.Last.Event == cancelAsked {
 		return o.closed(gate.Cancelled, r.Say("faber.reason.given_up", "reason", r.state.Last.Reason), r.state.rev), true
@@ -66,16 +68,16 @@ var passedOver = templates.NewMessage("faber.reason.passed")
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
 var elsewhere = templates.NewMessage("faber.reason.elsewhere")
 
-// answeredReceipt is the receipt of a request whose answer the history holds:
-// placet's own, where a crash lost it, or that of another writer.
-func (o *request) answeredReceipt(h HistoryEntry) gate.Receipt {
+// closedAs is the request as the answer in the history closed it: an answer that placet
+// took, where a crash lost its receipt, or one that another writer carried out.
+func (o *request) closedAs(h HistoryEntry) run.Request {
 	if took := o.tookLast(h); took != nil {
-		return o.receipt(took, o.view.state.rev)
+		return o.closedBy(took, o.view.state.rev)
 	}
-	rc := o.closed(gate.Accepted, elsewhere.In(o.view.Lang), o.view.state.rev)
-	rc.Response, rc.Comment, rc.ReceivedAt = h.Response, h.Comment, h.ReceivedAt
-	rc.ProvidedBy, rc.KnownAs = h.ProvidedBy, []string{"claimed:" + h.ProvidedBy.User}
-	return rc
+	q := o.closed(gate.Accepted, elsewhere.In(o.view.Lang), o.view.state.rev)
+	q.Response, q.Comment, q.ReceivedAt = run.Text(h.Response), run.Text(h.Comment), run.Text(h.ReceivedAt)
+	q.By, q.KnownAs = &run.By{User: h.ProvidedBy.User, Source: h.ProvidedBy.Source}, []string{"claimed:" + h.ProvidedBy.User}
+	return q
 }
 
 // tookLast is the answer in the history if it made the last transition: as its file has it,
@@ -135,11 +137,11 @@ func (o *request) judgedAgain(response string) *gate.Decision {
 	return nil
 }
 
-// closed is the receipt of a request that ended without an answer of its own.
-func (o *request) closed(result, reason string, revision int) gate.Receipt {
-	return gate.Receipt{
-		SchemaVersion: 1, RequestID: o.folder.ID, Result: result, Reason: reason,
-		ProvidedBy: gate.By{User: "placet", Source: gate.SourceFile}, Digest: o.issued,
-		ReceivedAt: seconds(o.view.Snap.Now), DecidedAt: millis(o.view.Snap.Now), Revision: revision,
+// closed is the request as it ends without an answer of its own.
+func (o *request) closed(result, reason string, revision int) run.Request {
+	now := o.view.Snap.Now
+	return run.Request{
+		ID: o.folder.ID, Status: result, Reason: run.Text(reason), View: run.Text(o.issued),
+		ReceivedAt: run.Text(seconds(now)), ClosedAt: run.Text(millis(now)), ClosedRevision: revision,
 	}
 }

@@ -74,7 +74,7 @@ func (t *acceptedAnswer) decide() *move {
 			if o.folder.Receipt != nil && !a.Unproven() {
 				return nil
 			}
-			return []engine.Document{o.receiptDoc(o.receipt(a, revision))}
+			return []engine.Document{o.receiptDoc(o.closedBy(a, revision))}
 		},
 	}
 	steps := t.stepEdits()
@@ -165,19 +165,17 @@ func (r *view) stepIndex(phase, step string) *int {
 	return nil
 }
 
-func (o *request) receipt(a *answer, revision int) gate.Receipt {
-	rc := gate.Receipt{
-		SchemaVersion: 1, RequestID: o.folder.ID, Result: gate.Accepted, Response: a.Response, Selected: a.Selected,
-		Comment: a.Comment, Late: a.late, ProvidedBy: a.By, KnownAs: a.Known, Digest: a.Digest,
-		ReceivedAt: a.receivedAt, DecidedAt: millis(a.decidedAt), Reason: a.Reason(), Revision: revision,
+// closedBy is the request as an answer closes it.
+func (o *request) closedBy(a *answer, revision int) run.Request {
+	q := run.Request{
+		ID: o.folder.ID, Status: gate.Accepted, Reason: run.Text(a.Reason()), Late: a.late,
+		ReceivedAt: run.Text(a.receivedAt), ClosedAt: run.Text(millis(a.decidedAt)), ClosedRevision: revision,
 	}
+	q.Answered(a.Decision)
 	if a.Expired() {
-		rc.Result, rc.Reason = gate.Expired, a.Why(o.view.Say("faber.reason.deadline", "at", o.req.Deadline))
+		q.Status, q.Reason = gate.Expired, run.Text(a.Why(o.view.Say("faber.reason.deadline", "at", o.req.Deadline)))
 	}
-	if a.Path != "" {
-		rc.Answer = &gate.Answered{Path: a.Path, SHA256: a.Sum.Hex()}
-	}
-	return rc
+	return q
 }
 
 // events are the events that an answer calls for, in order.
@@ -238,8 +236,8 @@ func reasonFor(req gate.Request, response string, by gate.By) templates.Message 
 	return templates.NewMessage("faber.reason.answer", "response", response, "user", by.User, "source", by.Source)
 }
 
-// receiptDoc is the document of a receipt, in place of an unreadable one.
-func (o *request) receiptDoc(rc gate.Receipt) engine.Document {
+// receiptDoc is the receipt of a closed request, in place of an unreadable one.
+func (o *request) receiptDoc(closed run.Request) engine.Document {
 	p := o.path("receipt.json")
-	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(rc.Encode()), Over: o.view.Snap.Doc(p).Sum}
+	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(closed.Receipt().Encode()), Over: o.view.Snap.Doc(p).Sum}
 }

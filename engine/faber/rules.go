@@ -167,7 +167,8 @@ func cancels(r *view, _ run.On) *move {
 				return nil
 			}
 			o := r.past(a)
-			return []engine.Document{o.receiptDoc(o.closed(gate.Cancelled, r.Say("faber.reason.given_up", "reason", reason), revision))}
+			closed := o.closed(gate.Cancelled, r.Say("faber.reason.given_up", "reason", reason), revision)
+			return []engine.Document{o.receiptDoc(closed)}
 		},
 		events: cancelEvents(c.By, reason), moves: cancelEdits(seconds(at), reason),
 	}.move(r)

@@ -290,10 +290,8 @@ func (c *Change[S, V]) closeAnswered(a *Answer) {
 	q := findRequest(*c.head.Requests, a.Request.ID)
 	c.Close(q, gate.Accepted, a.Reason())
 	c.asRecorded(q, a)
-	q.Response, q.Selected, q.Comment = Text(a.Response), a.Selected, Text(a.Comment)
-	q.By, q.KnownAs, q.Late = &By{User: a.By.User, Source: a.By.Source}, a.Known, a.Late
-	q.Edits, q.Keys = a.Edits, a.Keys()
-	q.Answer, q.AnswerDigest, q.View = Text(a.path), Text(a.Sum), Text(a.Digest)
+	q.Answered(a.Decision)
+	q.Answer, q.Late = Text(a.path), a.Late
 	c.cause[a.path] = a.Sum
 	c.actor = engine.Person(a.By.User)
 }

@@ -64,14 +64,24 @@ func (q *Request) Receipt() gate.Receipt {
 	if len(q.Keys) > 0 {
 		rc.Extra = append(slices.Clip(rc.Extra), schemas.Member{Name: KeysMember, Value: q.Keys})
 	}
-	switch q.Status {
-	case gate.Accepted:
+	switch {
+	case q.By != nil:
 		rc.ProvidedBy = gate.By{User: q.By.User, Source: q.By.Source}
-		rc.Answer = &gate.Answered{Path: string(q.Answer), SHA256: engine.Digest(q.AnswerDigest).Hex()}
-	case gate.Expired:
+	case q.Status == gate.Expired:
 		rc.ProvidedBy.Source = gate.SourceDeadline
 	}
+	if q.Answer != "" {
+		rc.Answer = &gate.Answered{Path: string(q.Answer), SHA256: engine.Digest(q.AnswerDigest).Hex()}
+	}
 	return rc
+}
+
+// Answered notes what a decision says: the answer, its author, and the file that it stands in.
+func (q *Request) Answered(d gate.Decision) {
+	q.Response, q.Selected, q.Comment = Text(d.Response), d.Selected, Text(d.Comment)
+	q.By, q.KnownAs = &By{User: d.By.User, Source: d.By.Source}, d.Known
+	q.Edits, q.Keys = d.Edits, KeysOf(d.Extra)
+	q.Answer, q.AnswerDigest, q.View = Text(d.Path), Text(d.Sum), Text(d.Digest)
 }
 
 // Requests are all that the state asks and has asked, in the order in which it did.
