@@ -4,39 +4,102 @@ package fs
 
 import (
 	"errors"
+	"io"
 	iofs "io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
 )
 
-// osFile is an open file of the machine.
+// osFile is an open file of the machine. It is a descriptor and no [os.File]: Go would ask the
+// kernel first whether it can wait for the file, which no regular file can be waited for.
 type osFile struct {
-	*os.File
+	fd      int // -1 once it is closed
+	name    string
 	locking bool // it was opened to be locked
+	// opened describes the file as it was opened, for the first Stat; nil after it.
+	opened *Info
 }
 
 // Close implements [File]. The lock is given up by itself: a process that is being started at
 // this moment may still have the descriptor.
-func (f osFile) Close() error {
-	if f.locking {
-		_ = f.control("unlock", func(fd int) error { return unix.Flock(fd, unix.LOCK_UN) })
+func (f *osFile) Close() error {
+	if f.fd < 0 {
+		return f.failed("close", os.ErrClosed)
 	}
-	return f.File.Close()
+	if f.locking {
+		_ = retry(func() error { return unix.Flock(f.fd, unix.LOCK_UN) })
+	}
+	fd := f.fd
+	f.fd = -1
+	return f.failed("close", closeFD(fd))
 }
 
-func (f osFile) Stat() (Info, error) {
+// closeFD closes a descriptor. One whose close a signal interrupted is closed all the same.
+func closeFD(fd int) error {
+	if err := unix.Close(fd); !errors.Is(err, unix.EINTR) {
+		return err
+	}
+	return nil
+}
+
+func (f *osFile) ReadAt(p []byte, off int64) (n int, err error) {
+	for n < len(p) {
+		got, err := again(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
+		switch {
+		case err != nil:
+			return n, f.failed("read", err)
+		case got == 0:
+			return n, io.EOF
+		}
+		n += got
+	}
+	return n, nil
+}
+
+func (f *osFile) Write(p []byte) (n int, err error) {
+	for n < len(p) {
+		put, err := again(func() (int, error) { return unix.Write(f.fd, p[n:]) })
+		switch {
+		case err != nil:
+			return n, f.failed("write", err)
+		case put == 0:
+			return n, f.failed("write", io.ErrUnexpectedEOF)
+		}
+		n += put
+	}
+	return n, nil
+}
+
+// Stat implements [File]. The first one is what opening the file has shown.
+func (f *osFile) Stat() (Info, error) {
+	if opened := f.opened; opened != nil {
+		f.opened = nil
+		return *opened, nil
+	}
 	var st unix.Stat_t
-	err := f.control("stat", func(fd int) error { return unix.Fstat(fd, &st) })
-	return infoOf(f.Name(), &st), err
+	err := f.call("stat", func() error { return unix.Fstat(f.fd, &st) })
+	return infoOf(f.name, &st), err
 }
 
-func (f osFile) Chown(uid, gid uint32) error { return f.File.Chown(int(uid), int(gid)) }
+func (f *osFile) Truncate(size int64) error {
+	return f.call("truncate", func() error { return unix.Ftruncate(f.fd, size) })
+}
 
-func (f osFile) Chmod(mode iofs.FileMode) error { return f.File.Chmod(mode.Perm()) }
+func (f *osFile) Chown(uid, gid uint32) error {
+	return f.call("chown", func() error { return unix.Fchown(f.fd, int(uid), int(gid)) })
+}
 
-func (f osFile) TryLock() error {
-	err := f.control("lock", func(fd int) error { return unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) })
+func (f *osFile) Chmod(mode iofs.FileMode) error {
+	return f.call("chmod", func() error { return unix.Fchmod(f.fd, uint32(mode.Perm())) })
+}
+
+func (f *osFile) Sync() error {
+	return f.call("sync", func() error { return fsync(f.fd) })
+}
+
+func (f *osFile) TryLock() error {
+	err := f.call("lock", func() error { return unix.Flock(f.fd, unix.LOCK_EX|unix.LOCK_NB) })
 	switch {
 	case errors.Is(err, unix.EWOULDBLOCK):
 		return ErrBusy
@@ -46,19 +109,17 @@ func (f osFile) TryLock() error {
 	return err
 }
 
-// control makes a call on the file's descriptor.
-func (f osFile) control(op string, call func(fd int) error) error {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return err
+// call makes a call on the file's descriptor.
+func (f *osFile) call(op string, call func() error) error {
+	return f.failed(op, retry(call))
+}
+
+// failed says of which file an error is, nil for none.
+func (f *osFile) failed(op string, err error) error {
+	if err == nil {
+		return nil
 	}
-	if cerr := conn.Control(func(fd uintptr) { err = retry(func() error { return call(int(fd)) }) }); cerr != nil {
-		err = cerr
-	}
-	if err != nil {
-		return &os.PathError{Op: op, Path: f.Name(), Err: err}
-	}
-	return nil
+	return &os.PathError{Op: op, Path: f.name, Err: err}
 }
 
 // unsupported reports whether an error says that the file system lacks a call.

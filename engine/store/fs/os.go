@@ -114,7 +114,7 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 	if err != nil {
 		return nil, o.explain("open", name, err)
 	}
-	f := osFile{os.NewFile(uintptr(fd), name), locking}
+	f := &osFile{fd: fd, name: name, locking: locking}
 	if how == ForCreating {
 		return f, nil // it was not there: it is a regular file
 	}
@@ -126,6 +126,7 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 		f.Close()
 		return nil, err
 	}
+	f.opened = &info
 	return f, nil
 }
 
@@ -204,8 +205,8 @@ func (o osFS) Stat(name string) (Info, error) {
 }
 
 func (o osFS) List(dir string) (names []Name, err error) {
-	err = o.withDir("list", dir, func(d *os.File) error {
-		names, err = namesIn(d)
+	err = o.withDir("list", dir, func(fd int) error {
+		names, err = namesIn(fd)
 		return err
 	})
 	if err != nil {
@@ -233,7 +234,7 @@ func (o osFS) Rename(from, to string, how Move) error {
 }
 
 func (o osFS) SyncDir(dir string) error {
-	err := o.withDir("sync", dir, func(d *os.File) error { return d.Sync() })
+	err := o.withDir("sync", dir, fsync)
 	if errors.Is(err, unix.EINVAL) {
 		return nil
 	}
@@ -241,22 +242,20 @@ func (o osFS) SyncDir(dir string) error {
 }
 
 func (o osFS) SyncAll(dir string) error {
-	return o.withDir("sync", dir, func(d *os.File) error { return syncAll(int(d.Fd())) })
+	return o.withDir("sync", dir, syncAll)
 }
 
 // withDir makes a call on an open folder.
-func (o osFS) withDir(op, dir string, call func(*os.File) error) error {
+func (o osFS) withDir(op, dir string, call func(fd int) error) error {
 	fd, err := o.openBelow(path.Clean(dir), unix.O_RDONLY|unix.O_DIRECTORY|noFollow, 0)
 	if err != nil {
 		return o.explain(op, dir, err)
 	}
-	d := os.NewFile(uintptr(fd), dir)
-	defer d.Close()
-	err = call(d)
-	if err != nil && !errors.As(err, new(*iofs.PathError)) {
-		err = &iofs.PathError{Op: op, Path: dir, Err: err}
+	defer unix.Close(fd)
+	if err := retry(func() error { return call(fd) }); err != nil {
+		return &iofs.PathError{Op: op, Path: dir, Err: err}
 	}
-	return err
+	return nil
 }
 
 func (o osFS) Touch(name string) (time.Time, error) {

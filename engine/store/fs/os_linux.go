@@ -79,8 +79,7 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
 // namesIn reads the names in an open folder.
-func namesIn(dir *os.File) (names []Name, err error) {
-	fd := int(dir.Fd())
+func namesIn(fd int) (names []Name, err error) {
 	buf := buffers.Get().(*[16 << 10]byte)
 	defer buffers.Put(buf)
 	for {
@@ -125,6 +124,9 @@ func touch(dir int, base string) error {
 	now := []unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 	return unix.UtimesNanoAt(dir, base, now, unix.AT_SYMLINK_NOFOLLOW)
 }
+
+// fsync makes the content of an open file, or the names in an open folder, durable.
+func fsync(fd int) error { return unix.Fsync(fd) }
 
 // syncAll syncs the file system of an open folder: those that wait for the disk
 // in syncfs, on kernels that report its errors (since 5.8).

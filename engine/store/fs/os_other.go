@@ -28,7 +28,13 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 }
 
 // namesIn reads the names in an open folder, without their inodes.
-func namesIn(dir *os.File) ([]Name, error) {
+func namesIn(fd int) ([]Name, error) {
+	own, err := unix.Dup(fd) // closed with the folder
+	if err != nil {
+		return nil, err
+	}
+	dir := os.NewFile(uintptr(own), ".")
+	defer dir.Close()
 	found, err := dir.ReadDir(-1)
 	names := make([]Name, len(found))
 	for i, e := range found {
