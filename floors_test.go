@@ -54,6 +54,7 @@ var floors = []floor{
 			"engine/store engine/store/fs", "engine/store engine/store/statcache",
 			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
+			"engine/statedir engine/store/fs",
 			"engine/facade/notify engine/statedir",
 			"engine/loop engine/store", "engine/loop engine/store/fs", "engine/loop engine/watch", "engine/loop engine/store/statcache",
 		},

@@ -82,13 +82,18 @@ const inOwnIndex = "own"
 // [inOwnIndex], [unknownMail] for the index of another one, or "" for none. left says that the
 // file is as git left it, whatever the entry's id is.
 func (c *gitCache) findIndexed(path string, ids []string) (entry indexEntry, left bool, where string) {
-	own, _ := findWorkTree(c.repo.root)
 	name := filepath.Join(c.repo.root, path)
 	info, err := os.Lstat(name)
 	if err != nil {
 		return entry, false, ""
 	}
-	for _, tree := range findWorkTrees(filepath.Dir(name)) {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err != nil {
+		return entry, false, ""
+	}
+	around := workTreesAround(folder)
+	own := ownWorkTree(c.rootOf(folder, path), folder, around)
+	for _, tree := range around {
 		is := tree.dir == own.dir
 		entry, ok, known := c.entryOf(tree, path, is)
 		if left = ok && entry.isAsLeft(info); !known && (is || len(tree.dir) > len(own.dir)) || ok && (left || slices.Contains(ids, entry.id)) {
@@ -99,6 +104,19 @@ func (c *gitCache) findIndexed(path string, ids []string) (entry indexEntry, lef
 		}
 	}
 	return indexEntry{}, false, ""
+}
+
+// rootOf is the real path of the workspace, given that of the folder of a file in it: where no
+// link leads there, none leads to the workspace.
+func (c *gitCache) rootOf(folder, path string) string {
+	if folder == filepath.Join(c.repo.root, filepath.Dir(path)) {
+		return filepath.Clean(c.repo.root)
+	}
+	root, err := filepath.EvalSymlinks(c.repo.root)
+	if err != nil {
+		return c.repo.root
+	}
+	return root
 }
 
 // entryOf is what the index of a work tree says of a file; known is false where that cannot be

@@ -28,6 +28,11 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 	if err != nil {
 		return w, false
 	}
+	return innermostWorkTree(real)
+}
+
+// innermostWorkTree finds the work tree that a folder is in, given its path without links.
+func innermostWorkTree(real string) (w workTree, ok bool) {
 	for dir := real; ; dir = filepath.Dir(dir) {
 		own := filepath.Join(dir, ".git")
 		_, missing := os.Lstat(own)
@@ -41,11 +46,7 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 			}
 		}
 		if missing == nil && isGitFolder(own) {
-			rel, err := filepath.Rel(dir, real)
-			if rel += "/"; rel == "./" {
-				rel = ""
-			}
-			return workTree{dir, filepath.Join(own, "index"), filepath.ToSlash(rel)}, err == nil
+			return workTree{dir, filepath.Join(own, "index"), prefixIn(dir, real)}, true
 		}
 		if dir == filepath.Dir(dir) {
 			return w, false
@@ -53,25 +54,49 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 	}
 }
 
-// findWorkTrees finds all work trees that a folder is in, the innermost first. A submodule is in
-// another one, and a file may be in the index of either.
-func findWorkTrees(folder string) (all []workTree) {
-	real, err := filepath.EvalSymlinks(folder)
-	for dir := real; err == nil; dir = filepath.Dir(dir) {
-		w, ok := findWorkTree(dir)
+// prefixIn is how the index of a work tree names a folder in it.
+func prefixIn(tree, folder string) string {
+	rel, err := filepath.Rel(tree, folder)
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel) + "/"
+}
+
+// workTreesAround finds all work trees that a folder is in, given its path without links, the
+// innermost first. A submodule is in another one, and a file may be in the index of either.
+func workTreesAround(real string) (all []workTree) {
+	for dir := real; ; {
+		w, ok := innermostWorkTree(dir)
 		if !ok {
-			break
+			return all
 		}
-		rel, _ := filepath.Rel(w.dir, real)
-		if w.prefix = ""; rel != "." {
-			w.prefix = filepath.ToSlash(rel) + "/"
-		}
+		w.prefix = prefixIn(w.dir, real)
 		all = append(all, w)
-		if dir = w.dir; dir == filepath.Dir(dir) {
-			break
+		if dir = filepath.Dir(w.dir); dir == w.dir {
+			return all
 		}
 	}
-	return all
+}
+
+// ownWorkTree is the work tree of a workspace, given the real paths of its root and of a folder,
+// and the work trees that the folder is in: where it lies below the root, it is one of them.
+func ownWorkTree(root, folder string, around []workTree) (w workTree) {
+	if !isWithin(folder, root) {
+		w, _ = innermostWorkTree(root)
+		return w
+	}
+	for _, tree := range around {
+		if isWithin(root, tree.dir) {
+			return tree
+		}
+	}
+	return w
+}
+
+// isWithin reports whether a path is that of a folder or lies below it.
+func isWithin(path, dir string) bool {
+	return layout.Under(path, strings.TrimSuffix(dir, "/")) // "/" ends with one
 }
 
 // isGitFolder reports whether git takes a folder for that of a repository: what somebody has

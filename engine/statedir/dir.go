@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	storefs "placet/engine/store/fs"
 	"placet/templates"
 )
 
@@ -18,6 +19,8 @@ import (
 type Dir struct {
 	path string
 	root *os.Root
+	// files are those of the folder as the records of runs are opened.
+	files func() (storefs.FS, error)
 
 	mu sync.Mutex // of Write
 	// records are held while a record is written, each several of them.
@@ -125,7 +128,9 @@ func open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, unusable(path, err, tryOwn)
 	}
-	return &Dir{path: path, root: root}, nil
+	d := &Dir{path: path, root: root}
+	d.files = sync.OnceValues(d.opened)
+	return d, nil
 }
 
 // Create opens the state folder of a workspace, and makes it where there is none.
@@ -256,7 +261,13 @@ func (d *Dir) Write(name string, body []byte, durable bool) error {
 	return d.sync(filepath.Dir(name))
 }
 
-func writeAndClose(f *os.File, body []byte, durable bool) error {
+// written is a file that is written to.
+type written interface {
+	io.WriteCloser
+	Sync() error
+}
+
+func writeAndClose(f written, body []byte, durable bool) error {
 	_, err := f.Write(body)
 	if err == nil && durable {
 		err = f.Sync()

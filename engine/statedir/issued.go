@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"placet/engine"
+	storefs "placet/engine/store/fs"
 	"placet/layout"
 	"placet/templates"
 )
@@ -46,11 +46,53 @@ func record(run string) string {
 // newest last; see [engine.Document].Issued. A record that cannot be read knows
 // nothing.
 func (d *Dir) Issued(run string) engine.Issued {
-	body, err := d.Read(record(run), 2*longestRecord)
+	body, err := d.readRecord(record(run))
 	if err != nil {
 		return nil
 	}
 	return parse(body)
+}
+
+// opened returns the state folder's files for the records, which are read at every look at a
+// run: one call of the system opens a record, and none of its folders.
+func (d *Dir) opened() (storefs.FS, error) {
+	dir, err := d.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	return storefs.At(dir)
+}
+
+// readRecord reads a record.
+func (d *Dir) readRecord(name string) ([]byte, error) {
+	f, err := d.openRecord(name, storefs.ForReading)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size > 2*longestRecord {
+		return nil, templates.Errorf("statedir.read.large", "file", filepath.Join(d.path, name), "n", info.Size, "most", 2*longestRecord)
+	}
+	body := make([]byte, info.Size)
+	n, err := f.ReadAt(body, 0)
+	return body[:n], err
+}
+
+// openRecord opens a record.
+func (d *Dir) openRecord(name string, how storefs.How) (storefs.File, error) {
+	files, err := d.files()
+	if err != nil {
+		return nil, err
+	}
+	f, err := files.Open(name, how, 0o600)
+	if errors.As(err, new(*storefs.NotRegular)) {
+		err = templates.Errorf("statedir.read.irregular", "file", filepath.Join(d.path, name))
+	}
+	return f, err
 }
 
 // parse reads a record; a torn line says nothing.
@@ -81,7 +123,7 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
 	one.Lock()
 	defer one.Unlock()
-	before, err := d.Read(name, 2*longestRecord)
+	before, err := d.readRecord(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return d.cannotRecord(name, err)
 	}
@@ -140,12 +182,12 @@ func newLines(known engine.Issued, docs []engine.Document) []byte {
 // new.
 func (d *Dir) add(name string, lines []byte, new, durable bool) error {
 	dir := path.Dir(name)
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := d.openRecord(name, storefs.ForAppending)
 	if errors.Is(err, fs.ErrNotExist) { // its folder is missing
 		if err := errors.Join(d.root.MkdirAll(dir, 0o700), d.sync(path.Dir(dir)), d.sync(".")); err != nil {
 			return err
 		}
-		f, err = d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		f, err = d.openRecord(name, storefs.ForAppending)
 	}
 	if err != nil {
 		return err

@@ -32,6 +32,15 @@ func OS(root string) FS {
 	return osFS{root: abs, home: homeAt(abs)}
 }
 
+// At returns the file system below an open folder, which stays open for as long as that is used.
+func At(dir *os.File) (FS, error) {
+	h := &home{fd: int(dir.Fd()), dir: dir}
+	if err := h.identify(); err != nil {
+		return nil, &iofs.PathError{Op: "stat", Path: dir.Name(), Err: err}
+	}
+	return osFS{root: dir.Name(), home: h}, nil
+}
+
 type osFS struct {
 	root string
 	home *home // nil where there was no such folder: names are paths then
@@ -40,7 +49,16 @@ type osFS struct {
 // home is the root as it was found, held open.
 type home struct {
 	fd            int
+	dir           *os.File // whose descriptor it is; nil for its own
 	device, inode uint64
+}
+
+// identify notes which folder it is.
+func (h *home) identify() error {
+	var st unix.Stat_t
+	err := retry(func() error { return unix.Fstat(h.fd, &st) })
+	h.device, h.inode = uint64(st.Dev), uint64(st.Ino)
+	return err
 }
 
 func homeAt(root string) *home {
@@ -48,12 +66,11 @@ func homeAt(root string) *home {
 	if err != nil {
 		return nil
 	}
-	var st unix.Stat_t
-	if err := retry(func() error { return unix.Fstat(fd, &st) }); err != nil {
+	h := &home{fd: fd}
+	if h.identify() != nil {
 		unix.Close(fd)
 		return nil
 	}
-	h := &home{fd: fd, device: uint64(st.Dev), inode: uint64(st.Ino)}
 	runtime.AddCleanup(h, func(fd int) { unix.Close(fd) }, fd)
 	return h
 }
