@@ -188,7 +188,7 @@ func (s *reader) readOne(state string, a target, info fs.Info, err error) (engin
 	tree := s.cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(a.path); e != nil && err == nil {
-		return s.look(a, e, info, &g)
+		return s.look(a, e, info, nil, &g)
 	}
 	known := s.cache.Outside(a.path).Known
 	d, again := s.lookOutside(a, info, err, &g)

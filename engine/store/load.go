@@ -359,13 +359,16 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 	file, _ := v.fam.File(v.run, rel)
 	a := target{path: at, file: file, appeared: v.s.watching.Load() && (v.loaded || v.tree.Newborn)}
 	was := *e
-	info, err := v.s.fs.Stat(at)
+	f, info, err := v.s.describe(at, e)
+	if f != nil {
+		defer f.Close()
+	}
 	d, again := engine.Document{Path: at, Kind: file.Kind, Err: unusable(at, err)}, time.Time{}
 	if err == nil {
 		if at == v.run.State {
 			v.s.states.begin(at)
 		}
-		d, again = v.s.look(a, e, info, &v.grain)
+		d, again = v.s.look(a, e, info, f, &v.grain)
 	}
 	if d.Absent() {
 		v.gone = true
@@ -378,6 +381,15 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 	e.Locked = file.Writer == layout.Shared
 	e.Immutable = (file.Once || closed) && d.Err == nil && again.IsZero() && e.Doc != nil && !e.Racy
 	v.add(d, again)
+}
+
+// describe describes a document, and opens it where it must be read anyway.
+func (s *reader) describe(at string, e *statcache.Entry) (f *opened, info fs.Info, err error) {
+	if e.Doc == nil || e.Racy {
+		return s.openOrStat(at)
+	}
+	info, err = s.fs.Stat(at)
+	return nil, info, err
 }
 
 // isClosed reports whether a folder holds the receipt of a request.

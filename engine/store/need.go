@@ -103,7 +103,7 @@ func (s *settler) lookOutside(a target, info fs.Info, err error, g *grain) (d en
 	if err != nil {
 		d, again = s.absentDocument(a, &e, err)
 	} else {
-		d, again = s.look(a, &e, info, g)
+		d, again = s.look(a, &e, info, nil, g)
 	}
 	s.cache.SetOutside(a.path, e)
 	return d, again

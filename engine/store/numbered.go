@@ -13,13 +13,17 @@ import (
 // before another placet wrote there, and read what that has counted to after it. The document
 // would then stand there twice, under two numbers.
 func (s *committer) isNumberTaken(j *commit) bool {
+	looked := map[string]bool{}
 	for _, p := range j.writes {
 		rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/")
 		if !inside || j.fam == nil || p.there || p.doc.Over != "" {
 			continue
 		}
-		if file, _ := j.fam.File(j.run, rel); file.Numbered && s.hasNew(j, path.Dir(rel)) {
-			return true
+		if file, _ := j.fam.File(j.run, rel); file.Numbered && !looked[path.Dir(rel)] {
+			looked[path.Dir(rel)] = true
+			if s.hasNew(j, path.Dir(rel)) {
+				return true
+			}
 		}
 	}
 	return false

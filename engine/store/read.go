@@ -21,60 +21,90 @@ var errTorn = templates.Errorf("store.moving")
 // maxArtifact is the size up to which an artifact is hashed.
 const maxArtifact = 1 << 30
 
+// opened is a file that was opened for reading, and what it looked like then.
+type opened struct {
+	fs.File
+	info fs.Info
+}
+
+// open opens a file for reading and describes it.
+func (s *disk) open(name string) (*opened, error) {
+	f, err := s.fs.Open(name, fs.ForReading, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &opened{f, info}, nil
+}
+
+// openOrStat opens a file that is to be read: what opening it shows, stat need not. What cannot be
+// opened is described alone.
+func (s *disk) openOrStat(name string) (f *opened, info fs.Info, err error) {
+	if f, err = s.open(name); err == nil {
+		return f, f.info, nil
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, info, err
+	}
+	info, err = s.fs.Stat(name)
+	return nil, info, err
+}
+
 // read reads a whole regular file in one piece: a file that changed in the
 // meantime gives errTorn. A file larger than limit gives an error, unless
 // hashOnly: then its content is not kept.
-func (s *disk) read(name string, limit int64, hashOnly bool) (c content, err error) {
-	err = s.withFile(name, func(f fs.File, info fs.Info) error {
-		c.info = info
-		switch {
-		case info.Size <= limit:
-			c.body, err = readWhole(f, 0, info.Size)
-			c.sum = sha256.Sum256(c.body)
-		case hashOnly && info.Size <= maxArtifact:
-			c.sum, err = hashWhole(f, info.Size)
-		default:
-			return tooLarge(info.Size, limit)
-		}
-		if err != nil {
-			return err
-		}
-		after, err := f.Stat()
-		if err == nil && identityOf(after) != identityOf(info) {
-			err = errTorn
-		}
-		return err
-	})
-	return c, err
-}
-
-// readAsked reads a file, or the end of one of which no more is asked.
-func (s *disk) readAsked(a target) (c content, err error) {
-	if a.file.End == 0 {
-		return s.read(a.path, a.limit(), a.still)
-	}
-	err = s.withFile(a.path, func(f fs.File, info fs.Info) error {
-		size := min(info.Size, a.file.End)
-		c.info = info
-		c.body, err = readWhole(f, info.Size-size, size)
-		c.sum = sha256.Sum256(c.body)
-		return err
-	})
-	return c, err
-}
-
-// withFile opens a file for reading and describes it.
-func (s *disk) withFile(name string, do func(fs.File, fs.Info) error) error {
-	f, err := s.fs.Open(name, fs.ForReading, 0)
+func (s *disk) read(name string, limit int64, hashOnly bool) (content, error) {
+	f, err := s.open(name)
 	if err != nil {
-		return err
+		return content{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
+	return f.read(limit, hashOnly)
+}
+
+// read is [disk.read] of an open file.
+func (f *opened) read(limit int64, hashOnly bool) (c content, err error) {
+	c.info = f.info
+	switch {
+	case c.info.Size <= limit:
+		c.body, err = readWhole(f, 0, c.info.Size)
+		c.sum = sha256.Sum256(c.body)
+	case hashOnly && c.info.Size <= maxArtifact:
+		c.sum, err = hashWhole(f, c.info.Size)
+	default:
+		err = tooLarge(c.info.Size, limit)
 	}
-	return do(f, info)
+	if err != nil {
+		return c, err
+	}
+	after, err := f.Stat()
+	if err == nil && identityOf(after) != identityOf(c.info) {
+		err = errTorn
+	}
+	return c, err
+}
+
+// readAsked reads a file, or the end of one of which no more is asked. f is nil where it is not
+// open yet.
+func (s *disk) readAsked(a target, f *opened) (c content, err error) {
+	if f == nil {
+		if f, err = s.open(a.path); err != nil {
+			return c, err
+		}
+		defer f.Close()
+	}
+	if a.file.End == 0 {
+		return f.read(a.limit(), a.still)
+	}
+	size := min(f.info.Size, a.file.End)
+	c.info = f.info
+	c.body, err = readWhole(f, f.info.Size-size, size)
+	c.sum = sha256.Sum256(c.body)
+	return c, err
 }
 
 func tooLarge(size, limit int64) error {

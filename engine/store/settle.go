@@ -54,8 +54,9 @@ func (a target) settleTime() time.Duration {
 }
 
 // look reads one file as far as the rules of settling allow, and notes in the entry
-// what it has seen. The time says when to look again if it is unsettled.
-func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (engine.Document, time.Time) {
+// what it has seen. f is nil where the file is not open. The time says when to look again if it is
+// unsettled.
+func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *opened, g *grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed, Modified: info.Modified}
 	if err := a.check(info); err != nil {
 		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.isRacy(info)}
@@ -75,11 +76,12 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 		d.Known = s.owner(a, info)
 	}
 	g.isRacy(info) // before it is read: a change after this shows
-	c, err := s.readAsked(a)
+	c, err := s.readAsked(a, f)
 	if err != nil {
 		return s.unreadDocument(a, e, d, info, err)
 	}
 	d.Changed, d.Modified = c.info.Changed, c.info.Modified
+	before := e.Doc
 	*e = s.nextEntry(a, e, c, g)
 	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
@@ -92,7 +94,10 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, g *grain) (en
 	if who, source := s.attributed(a, d.Sum); who != "" {
 		d.Known, d.Source = []string{who}, source
 	}
-	if len(d.Body) <= keepBody && !e.Racy {
+	if before != nil && before.Sum == d.Sum && before.Parsed != nil {
+		d.Parsed = before.Parsed // the same bytes mean the same
+	}
+	if len(d.Body) <= keepBody {
 		kept := d
 		e.Doc = &kept
 	}
