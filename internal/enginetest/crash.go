@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 
 	"placet/engine/store/memfs"
@@ -22,7 +23,11 @@ import (
 func Crash(t T, s Suite) {
 	t.Helper()
 	everyCall(t, s, 1, func(Case, []rest, int) int { return 1 }, func(t T, c Case, rests []rest, i, k int) (more bool) {
-		for _, kind := range some(s, outages, k) {
+		kinds := some(s, outages, k)
+		if s.everyKind {
+			kinds = append(slices.Clone(kinds), otherLuck)
+		}
+		for _, kind := range kinds {
 			bubble(t, func(t T) {
 				crashed, err := crashed(s, c, kind, rests, i, k)
 				if err != nil {
@@ -94,6 +99,10 @@ var outages = []outage{
 	{"power cut before", memfs.Before, func(disk *memfs.FS, k int) *memfs.FS { return disk.CrashClone(uint64(k)) }},
 	{"power cut within", memfs.Torn, func(disk *memfs.FS, _ int) *memfs.FS { return disk.CrashClone(0) }},
 }
+
+// otherLuck is a power cut of which something else stays: what a call's number decides is luck, and
+// a mutant is not to be found by luck alone.
+var otherLuck = outage{"power cut before, with other luck", memfs.Before, func(disk *memfs.FS, k int) *memfs.FS { return disk.CrashClone(^uint64(k)) }}
 
 // onward is after every how many crashes the rest of the story is told as well.
 const onward = 8

@@ -27,7 +27,7 @@ const (
 	mostLoads   = 3
 	mostSteps   = 3
 	mostCommits = 2
-	mostStats   = 60
+	mostStats   = 57
 	mostOpens   = 18
 )
 
