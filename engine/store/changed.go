@@ -33,15 +33,15 @@ func identityOf(i fs.Info) statcache.Identity {
 // that has changed is read again by the next look. A run that was loaded since then counts
 // as changed. A folder that changed for the sake of a volatile document alone has not.
 func (s *reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same, sure bool) {
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return false, true
 	}
 	same, sure = true, true
 	_, mayBeVolatile := fam.(layout.Volatile)
-	for name, e := range s.compared(tree) {
-		id := s.identityAt(name)
+	for name, e := range s.disk.compared(tree) {
+		id := s.disk.identityAt(name)
 		if mayBeVolatile && e.Kind == statcache.Folder && (e.Racy || id != e.ID) && s.hasSameNames(run, fam, name, e) {
 			continue
 		}
@@ -88,13 +88,13 @@ func (s *disk) identityAt(name string) statcache.Identity {
 // locks is different from how a look found it before they were held: then a second
 // look would show no more of it. It is false where a change might not show.
 func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return false
 	}
 	for name, e := range tree.All() {
-		if e.Locked && !e.Immutable && !e.Trusts(s.identityAt(name)) {
+		if e.Locked && !e.Immutable && !e.Trusts(s.disk.identityAt(name)) {
 			return false
 		}
 	}
@@ -104,21 +104,20 @@ func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
 // RunFingerprint makes one number of what stat says now of all that the last look at a
 // run depended on.
 func (s *reader) RunFingerprint(run layout.Run) uint64 {
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if tree.Look == 0 {
-		return s.Fingerprint(run.Dir, run.State)
+		return s.disk.fingerprint(run.Dir, run.State)
 	}
 	var f fingerprint
-	for _, id := range s.identities(tree) {
+	for _, id := range s.disk.identities(tree) {
 		f.add(id)
 	}
 	return f.sum()
 }
 
-// Fingerprint makes one number of what stat says of names. It means nothing to another
-// process, and is never 0.
-func (s *disk) Fingerprint(names ...string) uint64 {
+// fingerprint is [Store.Fingerprint].
+func (s *disk) fingerprint(names ...string) uint64 {
 	var f fingerprint
 	for _, name := range names {
 		f.add(s.identityAt(name))
@@ -128,8 +127,8 @@ func (s *disk) Fingerprint(names ...string) uint64 {
 
 // FingerprintOld is Fingerprint of one name, 0 where a change might not show in it.
 func (s *reader) FingerprintOld(name string) uint64 {
-	info, err := s.fs.Stat(name)
-	g := s.newGrain()
+	info, err := s.disk.fs.Stat(name)
+	g := s.disk.newGrain()
 	if !g.known || err == nil && g.began.Sub(latest(info)) < coarseTick {
 		return 0
 	}
@@ -154,12 +153,12 @@ func (f fingerprint) sum() uint64 { return uint64(f) | 1 }
 
 // Invalidate makes the next look at every run stat every file, because events may have
 // been lost.
-func (s *reader) Invalidate() { s.cache.Invalidate() }
+func (s *reader) Invalidate() { s.settler.cache.Invalidate() }
 
 // Suspect makes the next look at a run stat a file, even an immutable one. The run is
 // named by its state document.
 func (s *reader) Suspect(state, file string) {
-	tree := s.cache.Lock(state)
+	tree := s.settler.cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(file); e != nil {
 		e.Immutable = false
@@ -168,12 +167,12 @@ func (s *reader) Suspect(state, file string) {
 
 // Forget drops what is remembered of a run, but that it was seen. Its files are then
 // looked at as if for the first time. A loop calls it for runs that are final or gone.
-func (s *reader) Forget(run layout.Run) { s.cache.Drop(run.State) }
+func (s *reader) Forget(run layout.Run) { s.settler.cache.Drop(run.State) }
 
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
 func (s *reader) Read(p string, f layout.File) engine.Document {
-	info, err := s.fs.Stat(p)
+	info, err := s.disk.fs.Stat(p)
 	d, _ := s.readOne(p, target{path: p, file: f}, info, err)
 	return d
 }
@@ -184,16 +183,16 @@ func (s *reader) readOne(state string, a target, info fs.Info, err error) (engin
 	if err == nil && a.file.Kind == layout.KindStateFile {
 		s.states.begin(a.path)
 	}
-	g := s.newGrain()
-	tree := s.cache.Lock(state)
+	g := s.disk.newGrain()
+	tree := s.settler.cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(a.path); e != nil && err == nil {
-		return s.look(a, e, info, nil, &g)
+		return s.settler.look(a, e, info, nil, &g)
 	}
-	known := s.cache.Outside(a.path).Known
-	d, again := s.lookOutside(a, info, err, &g)
+	known := s.settler.cache.Outside(a.path).Known
+	d, again := s.settler.lookOutside(a, info, err, &g)
 	if !known && again.IsZero() {
-		s.cache.SetOutside(a.path, statcache.Entry{}) // there may be very many
+		s.settler.cache.SetOutside(a.path, statcache.Entry{}) // there may be very many
 	}
 	return d, again
 }
@@ -216,14 +215,14 @@ type Part struct {
 // system refuses to describe or read; every other problem of a file is its document's Err.
 func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
 	var f fingerprint
-	g := s.newGrain()
+	g := s.disk.newGrain()
 	for _, rel := range rels {
 		a := target{path: path.Join(run.Dir, rel)}
 		var known bool
 		if a.file, known = fam.File(run, rel); !known || strings.HasPrefix(rel, "../") {
 			a.file = layout.Outside(a.path)
 		}
-		info, err := s.fs.Stat(a.path)
+		info, err := s.disk.fs.Stat(a.path)
 		if isUntold(a.path, err) {
 			return Part{}, templates.Errorf("store.peers", "file", run.Dir, "error", err)
 		}
@@ -260,7 +259,7 @@ func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 	var f fingerprint
 	for _, rel := range rels {
 		p := path.Join(run.Dir, rel)
-		info, err := s.fs.Stat(p)
+		info, err := s.disk.fs.Stat(p)
 		if isUntold(p, err) {
 			return 0
 		}
@@ -273,7 +272,7 @@ func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 // ended the folders and the state document only, because nothing else is looked at. It is
 // false where a change of it might not show, and where the run was looked at since.
 func (s *reader) Record(run layout.Run, look uint64, ended bool) (statcache.Record, bool) {
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return statcache.Record{}, false
@@ -295,12 +294,12 @@ func (s *reader) confirm(name string, e *statcache.Entry) bool {
 	if !e.Immutable {
 		return false
 	}
-	g := s.newGrain()
-	info, err := s.fs.Stat(name)
+	g := s.disk.newGrain()
+	info, err := s.disk.fs.Stat(name)
 	if err != nil || g.isRacy(info) {
 		return false
 	}
-	c, err := s.read(name, e.ID.Size, false)
+	c, err := s.disk.read(name, e.ID.Size, false)
 	id := identityOf(c.info)
 	if err != nil || !e.ID.Is(id) || e.ID.Modified != id.Modified || binary.NativeEndian.Uint64(c.sum[:]) != e.Sum {
 		return false
@@ -323,8 +322,8 @@ func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry)
 
 // RecordState is a record of a run's state document alone, as it is now.
 func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
-	g := s.newGrain()
-	info, err := s.fs.Stat(run.State)
+	g := s.disk.newGrain()
+	info, err := s.disk.fs.Stat(run.State)
 	if err != nil || g.isRacy(info) {
 		return statcache.Record{}, false
 	}
@@ -335,7 +334,7 @@ func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
 // document was seen is remembered.
 func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
 	tree := &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
-	for e, id := range s.identities(tree) {
+	for e, id := range s.disk.identities(tree) {
 		if id != e.ID {
 			return false
 		}
@@ -349,7 +348,7 @@ func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
 // HoldsState is Holds for the state document of a record alone.
 func (s *reader) HoldsState(run layout.Run, rec statcache.Record) bool {
 	id := stateOf(run, &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside})
-	if id == (statcache.Identity{}) || s.identityAt(run.State) != id {
+	if id == (statcache.Identity{}) || s.disk.identityAt(run.State) != id {
 		return false
 	}
 	s.states.begin(run.State)
@@ -376,10 +375,10 @@ func (s *reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok 
 		return 0, false
 	}
 	tree.Root, tree.Outside = rec.Root, rec.Outside
-	age := s.age()
+	age := s.disk.age()
 	for _, e := range tree.All() {
 		e.Since, e.Still = age-standLong, standLong
 	}
-	s.cache.Looked(run.State, tree, false)
+	s.settler.cache.Looked(run.State, tree, false)
 	return tree.Look, true
 }

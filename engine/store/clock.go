@@ -60,10 +60,10 @@ func (s *disk) measure(now time.Time) {
 
 // DiskNow is the file system's present, as far as it can be had; else ours, and
 // false.
-func (s *disk) DiskNow() (time.Time, bool) {
-	now, known := s.diskNow(freshClock)
+func (s *Store) DiskNow() (time.Time, bool) {
+	now, known := s.disk.diskNow(freshClock)
 	if !known {
-		now = s.now()
+		now = s.disk.now()
 	}
 	return now, known
 }

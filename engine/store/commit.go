@@ -16,7 +16,12 @@ import (
 
 // committer makes plans durable.
 type committer struct {
-	*swapper
+	disk      *disk
+	settler   *settler
+	reader    *reader
+	temps     *temps
+	syncer    *syncer
+	swapper   *swapper
 	queue     queue
 	leftovers leftovers
 }
@@ -74,8 +79,8 @@ type commit struct {
 //
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, by Finish, or by Flush.
-func (s *committer) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
-	return s.commit(newCommit(run, fam, p))[0]
+func (s *Store) Commit(run layout.Run, fam layout.Family, p engine.Plan) error {
+	return s.committer.commit(newCommit(run, fam, p))[0]
 }
 
 // newCommit returns a plan's commit.
@@ -98,19 +103,19 @@ func (p *fileWrite) order() int {
 
 // Write makes one document durable outside a plan. With Over "" the file must
 // not exist; the same bytes there already are fine, others are ErrConflict.
-func (s *committer) Write(doc engine.Document) error {
-	return s.commit(&commit{writes: []*fileWrite{{doc: doc}}})[0]
+func (s *Store) Write(doc engine.Document) error {
+	return s.committer.commit(&commit{writes: []*fileWrite{{doc: doc}}})[0]
 }
 
 // Create makes a document durable under a name that must be free: the same bytes there
 // already are ErrConflict, too. Of several who create it at once one succeeds.
-func (s *committer) Create(doc engine.Document) error {
-	return s.commit(&commit{writes: []*fileWrite{{doc: doc, isNew: true}}})[0]
+func (s *Store) Create(doc engine.Document) error {
+	return s.committer.commit(&commit{writes: []*fileWrite{{doc: doc, isNew: true}}})[0]
 }
 
 // Flush makes durable what commits left for the next one: the lines of journals.
 // It must be called before placet ends.
-func (s *committer) Flush() error { return s.commit(&commit{all: true})[0] }
+func (s *Store) Flush() error { return s.committer.commit(&commit{all: true})[0] }
 
 // commit takes commits through their rounds, and returns the error of each.
 func (s *committer) commit(commits ...*commit) []error {
@@ -132,7 +137,7 @@ func (s *committer) commit(commits ...*commit) []error {
 
 // admit makes a commit ready for its rounds, or says why it has none.
 func (s *committer) admit(j *commit) error {
-	if s.stopped.Load() {
+	if s.syncer.stopped.Load() {
 		return ErrStopped
 	}
 	j.dirs, j.made, j.done = map[string]bool{}, map[string]bool{}, make(chan struct{})
@@ -160,15 +165,15 @@ func (s *committer) prepare(j *commit) {
 		j.err = moved(j.run.State)
 		return
 	}
-	journals, err := s.newJournals(j)
+	journals, err := s.syncer.newJournals(j)
 	if err != nil {
 		j.err = err
 		return
 	}
-	j.writes = slices.Concat(s.takePendingJournals(j), journals, j.writes)
+	j.writes = slices.Concat(s.syncer.takePendingJournals(j), journals, j.writes)
 	for _, p := range j.writes {
-		if j.err = s.compare(p); j.err == nil && s.hasFailedSync(p) {
-			j.err = s.writeAnew(p, nil)
+		if j.err = s.compare(p); j.err == nil && s.syncer.hasFailedSync(p) {
+			j.err = s.syncer.writeAnew(p, nil)
 		}
 		if j.err != nil {
 			return
@@ -210,7 +215,7 @@ func (s *committer) compare(p *fileWrite) error {
 		return nil
 	}
 	if p.doc.Kind == engine.KindState {
-		if err := s.bringBack(p.doc.Path); err != nil {
+		if err := s.swapper.bringBack(p.doc.Path); err != nil {
 			return err
 		}
 	}
@@ -248,8 +253,8 @@ func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err erro
 		p.tried = true
 		return "", "", nil
 	}
-	g := s.newGrain()
-	info, err := s.fs.Stat(p.doc.Path)
+	g := s.disk.newGrain()
+	info, err := s.disk.fs.Stat(p.doc.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", "", nil
 	}
@@ -258,7 +263,7 @@ func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err erro
 		return kept.Doc.Sum, "", nil
 	}
 	g.isRacy(info) // before it is read
-	c, err := s.contentUnder(p.doc.Path)
+	c, err := s.disk.contentUnder(p.doc.Path)
 	if !c.isRead() {
 		return "", "", err
 	}
@@ -273,7 +278,7 @@ func (s *committer) seen(p *fileWrite) (kept statcache.Entry, isFree bool) {
 	if run.State == "" {
 		return kept, false
 	}
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if e := tree.At(p.doc.Path); e != nil {
 		return *e, false
@@ -317,10 +322,10 @@ func (s *committer) folder(j *commit, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
 	}
-	if looked, found := s.lastLook(j.run, dir); looked && found && j.run.State != "" {
+	if looked, found := s.reader.lastLook(j.run, dir); looked && found && j.run.State != "" {
 		return nil // if it went since, nothing can be written there
 	}
-	there, err := s.isFolder(dir)
+	there, err := s.disk.isFolder(dir)
 	if err != nil {
 		return templates.Errorf("store.folder", "file", dir, "error", err)
 	}
@@ -334,7 +339,7 @@ func (s *committer) folder(j *commit, dir string) error {
 	if err := s.folder(j, path.Dir(dir)); err != nil {
 		return err
 	}
-	err = s.fs.Mkdir(dir, modeOf(layout.IsRequestDir(dir), 0o777))
+	err = s.disk.fs.Mkdir(dir, modeOf(layout.IsRequestDir(dir), 0o777))
 	if errors.Is(err, os.ErrNotExist) {
 		return moved(dir)
 	}
@@ -371,9 +376,9 @@ func (s *committer) takeBack(j *commit) {
 		if !p.created() || p.info.Inode == 0 {
 			continue
 		}
-		info, err := s.fs.Stat(p.doc.Path)
+		info, err := s.disk.fs.Stat(p.doc.Path)
 		if err == nil && info.Device == p.info.Device && info.Inode == p.info.Inode && info.Size == p.info.Size && info.Modified.Equal(p.info.Modified) {
-			_ = s.fs.Remove(p.doc.Path)
+			_ = s.disk.fs.Remove(p.doc.Path)
 		}
 		p.placed = false
 	}
@@ -394,7 +399,7 @@ func (s *committer) renameAll(j *commit) {
 		}
 	}
 	for _, name := range j.removes {
-		switch err := s.fs.Remove(name); {
+		switch err := s.disk.fs.Remove(name); {
 		case err == nil:
 			s.forgetOwn(j.run, name)
 			j.dirs[path.Dir(name)] = true
@@ -413,25 +418,25 @@ func (s *committer) rename(p *fileWrite) error {
 	case p.doc.Over == "":
 		return s.create(p)
 	case p.doc.Kind == engine.KindState:
-		return s.swap(p)
+		return s.swapper.swap(p)
 	}
-	return s.replace(p)
+	return s.swapper.replace(p)
 }
 
 // create gives a content a name that must be free, or hold the same bytes.
 func (s *committer) create(p *fileWrite) error {
-	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exclusive)
+	err := s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exclusive)
 	if errors.Is(err, os.ErrExist) {
 		if err := s.compare(p); err != nil {
 			return err
 		}
 		if p.there {
 			p.info = fs.Info{} // not our file; cleanUpAndAppend removes ours
-			return s.syncFile(p)
+			return s.syncer.syncFile(p)
 		}
 		return moved(p.doc.Path) // it came and went
 	}
-	return s.renamed(p, err)
+	return s.swapper.renamed(p, err)
 }
 
 // replace gives a content the name of what it was made over. Only placet writes
@@ -440,16 +445,16 @@ func (s *swapper) replace(p *fileWrite) error {
 	if err := s.checkUnmoved(p); err != nil {
 		return err
 	}
-	return s.renamed(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace))
+	return s.renamed(p, s.disk.fs.Rename(p.temp, p.doc.Path, fs.Replace))
 }
 
 // checkUnmoved compares again what is under the name, by its times where they do.
 func (s *swapper) checkUnmoved(p *fileWrite) error {
-	info, err := s.fs.Stat(p.doc.Path)
+	info, err := s.disk.fs.Stat(p.doc.Path)
 	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
 		return nil
 	}
-	c, err := s.contentUnder(p.doc.Path)
+	c, err := s.disk.contentUnder(p.doc.Path)
 	if err == nil && (!c.isRead() || c.digest() != p.doc.Over) {
 		err = moved(p.doc.Path)
 	}
@@ -459,7 +464,7 @@ func (s *swapper) checkUnmoved(p *fileWrite) error {
 // renamed ends a rename: the temporary name is free, or the error is told.
 func (s *swapper) renamed(p *fileWrite, err error) error {
 	if err == nil {
-		s.freeTemp(p.temp)
+		s.temps.freeTemp(p.temp)
 		p.temp = ""
 		return nil
 	}

@@ -18,24 +18,24 @@ import (
 // remembers its documents, and appends its lines.
 func (s *committer) cleanUpAndAppend(j *commit) {
 	for _, p := range j.writes {
-		s.settleDisplaced(p)
+		s.swapper.settleDisplaced(p)
 	}
 	for _, p := range j.writes {
-		s.dropTemp(p.temp)
+		s.temps.dropTemp(p.temp)
 		p.temp = ""
 		if p.placed && !p.there && !p.journal {
-			s.failedSyncs.Delete(p.doc.Path)
+			s.syncer.failedSyncs.Delete(p.doc.Path)
 		}
 		switch {
 		case p.run != "" && !p.placed:
-			s.addPendingJournal(p.run, p.doc.Path)
+			s.syncer.addPendingJournal(p.run, p.doc.Path)
 		case p.placed && j.err == nil && p.info.Inode != 0 && len(p.doc.Body) > 0: // a journal begins empty
 			s.remember(j, p)
 		}
 	}
 	if j.err == nil {
 		s.confirm(j)
-		j.err = s.appendLines(j)
+		j.err = s.syncer.appendLines(j)
 	}
 }
 
@@ -44,20 +44,20 @@ func (s *committer) cleanUpAndAppend(j *commit) {
 func (s *committer) remember(j *commit, p *fileWrite) {
 	sum := sha256.Sum256(p.doc.Body)
 	e := statcache.Entry{
-		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.age(),
+		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.disk.age(),
 	}
 	if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.run.State != "" {
 		if e.Doc = s.written(j, p, rel); e.Doc != nil {
 			e.Immutable = true
 		}
-		tree := s.tree(j.run)
+		tree := s.reader.tree(j.run)
 		tree.Lock()
 		tree.Set(p.doc.Path, e)
 		tree.Unlock()
 	}
 	e.Doc, e.Immutable = nil, false
-	if s.cache.Outside(p.doc.Path).Known {
-		s.cache.SetOutside(p.doc.Path, e)
+	if s.settler.cache.Outside(p.doc.Path).Known {
+		s.settler.cache.SetOutside(p.doc.Path, e)
 	}
 }
 
@@ -73,14 +73,14 @@ func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Documen
 	}
 	return &engine.Document{
 		Path: p.doc.Path, Kind: file.Kind, Body: p.doc.Body, Sum: engine.Sum(p.doc.Body), Changed: p.info.Changed,
-		Known: s.owner(target{file: file}, p.info), Parsed: new(engine.Parsed),
+		Known: s.settler.owner(target{file: file}, p.info), Parsed: new(engine.Parsed),
 	}
 }
 
 // forgetOwn notes that placet itself removed a document of a run, so that it does not
 // count as vanished.
 func (s *committer) forgetOwn(run layout.Run, name string) {
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if e := tree.At(name); e != nil {
 		e.Known = false

@@ -53,12 +53,12 @@ type Ready struct {
 
 // CommitTogether is Commit for plans of several runs that are ready at the same
 // moment: they share their rounds, in the given order. It returns one error for each.
-func (s *committer) CommitTogether(plans []Ready) []error {
+func (s *Store) CommitTogether(plans []Ready) []error {
 	commits := make([]*commit, len(plans))
 	for i, p := range plans {
 		commits[i] = newCommit(p.Run, p.Family, p.Plan)
 	}
-	return s.commit(commits...)
+	return s.committer.commit(commits...)
 }
 
 // each calls do for every item, at most width at a time, and waits for all.

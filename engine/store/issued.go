@@ -43,7 +43,7 @@ func isRecorded(f layout.File) bool {
 // function that it returns waits for that: a commit whose documents cannot be recorded
 // ends before they get their names.
 func (s *committer) issue(commits []*commit) (recorded func()) {
-	if s.record == nil {
+	if s.settler.record == nil {
 		return func() {}
 	}
 	docs, errs := make([][]engine.Document, len(commits)), make([]error, len(commits))
@@ -52,9 +52,9 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 	}
 	var recording sync.WaitGroup
 	recording.Go(func() {
-		eachIndex(s.parallel, len(commits), func(i int) {
+		eachIndex(s.disk.parallel, len(commits), func(i int) {
 			if len(docs[i]) > 0 {
-				errs[i] = s.record.Issue(commits[i].run.Dir, docs[i])
+				errs[i] = s.settler.record.Issue(commits[i].run.Dir, docs[i])
 			}
 		})
 	})
@@ -70,15 +70,15 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 // what stood there before is older from now on. Nothing is undone where that cannot be
 // recorded: the record knows as much as before.
 func (s *committer) confirm(j *commit) {
-	if s.record == nil || j.err != nil {
+	if s.settler.record == nil || j.err != nil {
 		return
 	}
 	docs := slices.DeleteFunc(j.recorded(), func(d engine.Document) bool { return d.Kind != engine.KindState && d.Kind != layout.KindRequest })
 	if len(docs) == 0 {
 		return
 	}
-	if err := s.record.Confirm(j.run.Dir, docs); err != nil {
-		s.once("confirm", err.Error())
+	if err := s.settler.record.Confirm(j.run.Dir, docs); err != nil {
+		s.disk.once("confirm", err.Error())
 	}
 }
 
@@ -99,10 +99,10 @@ func (j *commit) recorded() []engine.Document {
 // void.json that it wrote and that is gone stands among them as absent: its answers would
 // count again.
 func (s *reader) markIssued(run layout.Run, docs []engine.Document) []engine.Document {
-	if s.record == nil {
+	if s.settler.record == nil {
 		return docs
 	}
-	issued := s.record.Issued(run.Dir)
+	issued := s.settler.record.Issued(run.Dir)
 	for name, digests := range issued {
 		i, ok := find(docs, name)
 		if !ok && path.Base(name) == layout.VoidFile {

@@ -29,7 +29,7 @@ func joinLines(lines []engine.Line) (joined []engine.Line) {
 // their names must be durable before the state is that the lines account for.
 func (s *syncer) newJournals(j *commit) (writes []*fileWrite, err error) {
 	for _, l := range j.lines {
-		_, err := s.fs.Stat(l.Path)
+		_, err := s.disk.fs.Stat(l.Path)
 		if errors.Is(err, os.ErrNotExist) {
 			writes = append(writes, &fileWrite{commit: j, doc: engine.Document{Path: l.Path}})
 		} else if err != nil {
@@ -57,7 +57,7 @@ func (s *syncer) appendLines(j *commit) error {
 
 // appendTo adds lines to one journal, after cutting a torn last line.
 func (s *syncer) appendTo(name string, text []byte) error {
-	f, err := s.fs.Open(name, fs.ForAppending, 0o666)
+	f, err := s.disk.fs.Open(name, fs.ForAppending, 0o666)
 	if err != nil {
 		return err
 	}
@@ -111,14 +111,14 @@ func (s *syncer) addPendingJournal(run, name string) {
 // Finish makes durable what the commits of a run have left for its next one; where
 // they left nothing, it does nothing. A loop calls it for runs that it releases:
 // their next commit may never come.
-func (s *committer) Finish(run layout.Run) error {
-	s.mu.Lock()
-	owed := len(s.pendingJournals[run.State]) > 0
-	s.mu.Unlock()
+func (s *Store) Finish(run layout.Run) error {
+	s.syncer.mu.Lock()
+	owed := len(s.syncer.pendingJournals[run.State]) > 0
+	s.syncer.mu.Unlock()
 	if !owed {
 		return nil
 	}
-	return s.commit(&commit{run: run})[0]
+	return s.committer.commit(&commit{run: run})[0]
 }
 
 // takePendingJournals returns, as writes, the journals that a commit makes durable first.

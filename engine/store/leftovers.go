@@ -18,7 +18,7 @@ import (
 // is committed for the first time its folders and the journals that the plan writes
 // to.
 func (s *committer) syncLeftovers(batch []*commit) {
-	if !s.held.Load() || s.leftovers.all {
+	if !s.disk.held.Load() || s.leftovers.all {
 		return
 	}
 	for _, j := range batch {
@@ -36,8 +36,8 @@ func (s *committer) syncLeftovers(batch []*commit) {
 		s.leftovers.runs[j.run.State] = true
 		s.writeLeftoversAnew(j)
 		for _, l := range j.lines {
-			if _, err := s.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
-				s.addPendingJournal(j.run.State, l.Path)
+			if _, err := s.disk.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
+				s.syncer.addPendingJournal(j.run.State, l.Path)
 				j.dirs[path.Dir(l.Path)] = true
 			}
 		}
@@ -47,10 +47,10 @@ func (s *committer) syncLeftovers(batch []*commit) {
 // syncAllLeftovers makes all of the file system durable at once, if that can be had.
 func (s *committer) syncAllLeftovers() {
 	s.leftovers.tried, s.leftovers.runs = true, map[string]bool{}
-	if !s.useSyncfs(mostLeftovers) {
+	if !s.syncer.useSyncfs(mostLeftovers) {
 		return
 	}
-	had, err := s.syncAll(".")
+	had, err := s.syncer.syncAll(".")
 	s.leftovers.all = had && err == nil
 	if err != nil {
 		s.leftovers.lost = lostSync{err}
@@ -65,17 +65,17 @@ func (s *committer) writeLeftoversAnew(j *commit) {
 		return
 	}
 	for dir := range j.dirs {
-		s.addPendingDir(dir, s.leftovers.lost)
+		s.syncer.addPendingDir(dir, s.leftovers.lost)
 	}
 	for _, name := range j.targets() {
-		s.failedSyncs.Store(name, true)
+		s.syncer.failedSyncs.Store(name, true)
 	}
 }
 
 // addLeftoverDirs has a commit sync a folder of its run and all below. Where one cannot
 // be looked at, the commit must wait.
 func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
-	infos, err := s.list(dir)
+	infos, err := s.disk.list(dir)
 	if err != nil || depth > maxDepth {
 		return err
 	}

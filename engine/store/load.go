@@ -102,7 +102,7 @@ func (s *reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []stri
 }
 
 func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard map[string]bool) (Loaded, error) {
-	s.removeAgain()
+	s.disk.removeAgain()
 	tree := s.tree(run)
 	tree.Lock()
 	defer tree.Unlock()
@@ -120,16 +120,16 @@ func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard m
 // tree returns what is remembered of a run. A run whose state document was never
 // seen before appeared under a running placet.
 func (s *reader) tree(run layout.Run) *statcache.Run {
-	return s.cache.Add(run.State, func() *statcache.Run {
-		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.note(run.State, false) && s.watching.Load()}
+	return s.settler.cache.Add(run.State, func() *statcache.Run {
+		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.note(run.State, false) && s.settler.watching.Load()}
 	})
 }
 
 // visit looks at a run once. gone is true where something vanished meanwhile.
 func (s *reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string, heard map[string]bool) (loaded Loaded, gone bool, err error) {
 	v := &visit{
-		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.cache.Stale(tree),
-		grain: s.newGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
+		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.settler.cache.Stale(tree),
+		grain: s.disk.newGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
 	}
 	if v.loaded && !v.stale {
 		v.heard = heard
@@ -176,11 +176,11 @@ func (v *visit) finish() {
 		})
 	}
 	v.tree.Outside = append(v.tree.Outside, v.kept...)
-	v.s.cache.Looked(v.run.State, v.tree, v.stale)
+	v.s.settler.cache.Looked(v.run.State, v.tree, v.stale)
 	v.out.Look = v.tree.Look
-	vanished, missed, ok := v.tree.Missed(v.s.age(), standLong)
+	vanished, missed, ok := v.tree.Missed(v.s.disk.age(), standLong)
 	if v.out.Vanished = vanished; ok {
-		v.out.Missed = v.s.began.Add(missed)
+		v.out.Missed = v.s.disk.began.Add(missed)
 	}
 	sortDocs(v.out.Docs)
 	v.out.Docs = v.s.markIssued(v.run, v.out.Docs)
@@ -197,13 +197,13 @@ func (v *visit) finish() {
 // markOthers notes in state documents of other runs that the run needs what this machine wrote
 // under their paths.
 func (v *visit) markOthers() {
-	if v.s.record == nil {
+	if v.s.settler.record == nil {
 		return
 	}
 	for _, need := range v.out.Needs {
 		other, ok := v.fam.At(need)
 		if i, found := find(v.out.Docs, need); ok && found && need == other.State && other.Dir != v.run.Dir {
-			v.out.Docs[i].Issued = slices.Clip(v.s.record.Issued(other.Dir)[need])
+			v.out.Docs[i].Issued = slices.Clip(v.s.settler.record.Issued(other.Dir)[need])
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (v *visit) isHeard(dir string) bool { return v.heard == nil || dir == v.run
 
 // names lists a folder of the run that may have changed. there is false where there is none.
 func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool, err error) {
-	info, err := v.s.fs.Stat(at) // before it is listed: a later change must show
+	info, err := v.s.disk.fs.Stat(at) // before it is listed: a later change must show
 	v.gone = v.gone || rel != "." && errors.Is(err, os.ErrNotExist)
 	if err := noFolder(at, err); err != nil {
 		return false, err
@@ -247,7 +247,7 @@ func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool
 	if err != nil || !info.Mode.IsDir() {
 		v.miss(rel, e.Below, nil)
 		if e.ID != (statcache.Identity{}) && rel == "." {
-			v.tree.Miss(at, v.s.age(), true)
+			v.tree.Miss(at, v.s.disk.age(), true)
 		}
 		*e = statcache.Entry{Name: e.Name, Kind: e.Kind, Known: true}
 		return false, nil
@@ -266,7 +266,7 @@ func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool
 // once is still trusted where nothing of the kind went: the inode of one that went may be
 // that of another file by now.
 func (v *visit) list(rel, at string, e *statcache.Entry) error {
-	names, err := v.s.list(at)
+	names, err := v.s.disk.list(at)
 	if err != nil {
 		return err
 	}
@@ -326,7 +326,7 @@ func (v *visit) miss(rel string, old, now []statcache.Entry) {
 			continue
 		}
 		if e.Known {
-			v.tree.Miss(path.Join(v.run.Dir, at), v.s.age(), e.Kind == statcache.Folder || e.Own)
+			v.tree.Miss(path.Join(v.run.Dir, at), v.s.disk.age(), e.Kind == statcache.Folder || e.Own)
 		}
 		v.miss(at, e.Below, nil)
 	}
@@ -357,7 +357,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 		return
 	}
 	file, _ := v.fam.File(v.run, rel)
-	a := target{path: at, file: file, appeared: v.s.watching.Load() && (v.loaded || v.tree.Newborn)}
+	a := target{path: at, file: file, appeared: v.s.settler.watching.Load() && (v.loaded || v.tree.Newborn)}
 	was := *e
 	f, info, err := v.s.describe(at, e)
 	if f != nil {
@@ -368,12 +368,12 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 		if at == v.run.State {
 			v.s.states.begin(at)
 		}
-		d, again = v.s.look(a, e, info, f, &v.grain)
+		d, again = v.s.settler.look(a, e, info, f, &v.grain)
 	}
 	if d.Absent() {
 		v.gone = true
 		if was.Known && errors.Is(err, os.ErrNotExist) {
-			v.tree.Miss(at, v.s.age(), was.Own)
+			v.tree.Miss(at, v.s.disk.age(), was.Own)
 		}
 		*e = statcache.Entry{Name: e.Name}
 		return
@@ -386,9 +386,9 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 // describe describes a document, and opens it where it must be read anyway.
 func (s *reader) describe(at string, e *statcache.Entry) (f *opened, info fs.Info, err error) {
 	if e.Doc == nil || e.Racy {
-		return s.openOrStat(at)
+		return s.disk.openOrStat(at)
 	}
-	info, err = s.fs.Stat(at)
+	info, err = s.disk.fs.Stat(at)
 	return nil, info, err
 }
 
@@ -447,15 +447,15 @@ func noFolder(dir string, err error) error {
 	return templates.Errorf("store.list", "file", dir, "error", err)
 }
 
-// Exists reports whether anything is under a name. What cannot be told is there.
-func (s *disk) Exists(name string) bool {
+// exists is [Store.Exists].
+func (s *disk) exists(name string) bool {
 	_, err := s.fs.Stat(name)
 	return !errors.Is(err, os.ErrNotExist)
 }
 
 // IsFile reports whether a regular file is under a name.
-func (s *disk) IsFile(name string) bool {
-	info, err := s.fs.Stat(name)
+func (s *Store) IsFile(name string) bool {
+	info, err := s.disk.fs.Stat(name)
 	return err == nil && info.IsRegular()
 }
 
@@ -469,8 +469,8 @@ func (s *disk) isFolder(dir string) (bool, error) {
 }
 
 // Changed is when what is under a name was changed last; the zero time if nothing is.
-func (s *disk) Changed(name string) time.Time {
-	info, err := s.fs.Stat(name)
+func (s *Store) Changed(name string) time.Time {
+	info, err := s.disk.fs.Stat(name)
 	if err != nil {
 		return time.Time{}
 	}

@@ -55,8 +55,8 @@ func (v *visit) one(p string, still bool) {
 	switch {
 	case known && still:
 		// It must stand still for longer than as a document of the run.
-		if a.file = file; e != nil && !v.s.cache.Outside(p).Known {
-			v.s.cache.SetOutside(p, *e)
+		if a.file = file; e != nil && !v.s.settler.cache.Outside(p).Known {
+			v.s.settler.cache.SetOutside(p, *e)
 		}
 	case known && e != nil:
 		return
@@ -71,7 +71,7 @@ func (v *visit) outside(a target) {
 		return
 	}
 	info, err := v.depend(a.path)
-	v.addNeeded(v.s.lookOutside(a, info, err, &v.grain))
+	v.addNeeded(v.s.settler.lookOutside(a, info, err, &v.grain))
 }
 
 // asBefore is a file that is not a document of the run as the look before found it, where
@@ -81,7 +81,7 @@ func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
 		return d, false
 	}
 	was, known := v.before[a.path]
-	e := v.s.cache.Outside(a.path)
+	e := v.s.settler.cache.Outside(a.path)
 	switch {
 	case !known || was.Racy || !e.Known || e.Racy || wait(&e, a.settleTime()) > 0:
 		return d, false
@@ -118,7 +118,7 @@ func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engin
 		*e = statcache.Entry{}
 		return d, time.Time{}
 	}
-	now := s.age()
+	now := s.disk.age()
 	next := statcache.Entry{Known: true, Since: now}
 	switch {
 	case !e.Known:
@@ -130,7 +130,7 @@ func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engin
 	*e = next
 	if wait := wait(e, a.settleTime()); a.still && wait > 0 {
 		d.Err = engine.ErrUnsettled
-		return d, s.now().Add(wait)
+		return d, s.disk.now().Add(wait)
 	}
 	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 }
@@ -183,7 +183,7 @@ func (v *visit) beside(p string) (fs.Info, error) {
 			return fs.Info{}, &os.PathError{Op: "stat", Path: p, Err: os.ErrNotExist}
 		}
 	}
-	info, err := v.s.fs.Stat(p)
+	info, err := v.s.disk.fs.Stat(p)
 	v.met[p] = met{info: info, err: err}
 	return info, err
 }
@@ -234,7 +234,7 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 	if _, err := v.depend(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	infos, err := v.s.list(dir)
+	infos, err := v.s.disk.list(dir)
 	if err != nil {
 		return err
 	}

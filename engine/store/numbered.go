@@ -33,14 +33,14 @@ func (s *committer) isNumberTaken(j *commit) bool {
 // not found.
 func (s *committer) hasNew(j *commit, rel string) bool {
 	at := path.Join(j.run.Dir, rel)
-	tree := s.cache.Lock(j.run.State)
+	tree := s.settler.cache.Lock(j.run.State)
 	defer tree.Unlock()
 	e := tree.At(at)
-	info, err := s.fs.Stat(at)
+	info, err := s.disk.fs.Stat(at)
 	if tree.Look == 0 || err == nil && e != nil && e.Trusts(identityOf(info)) {
 		return false
 	}
-	names, err := s.list(at)
+	names, err := s.disk.list(at)
 	return err != nil || slices.ContainsFunc(names, func(name fs.Name) bool {
 		_, known := j.fam.File(j.run, path.Join(rel, name.Name))
 		return known && (e == nil || e.Child(name.Name) == nil)

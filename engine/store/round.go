@@ -20,8 +20,9 @@ import (
 
 // syncer makes contents and names durable.
 type syncer struct {
-	*temps
-	many int // from how many files on a round is one sync of everything
+	disk  *disk
+	temps *temps
+	many  int // from how many files on a round is one sync of everything
 
 	mu sync.Mutex
 	// pendingJournals are those with lines that are not durable yet, by run.
@@ -41,15 +42,15 @@ const maxFailures = 3
 
 // rounds carries out a batch of commits. Each ends durable or with its err.
 func (s *committer) rounds(batch []*commit) {
-	s.removeAgain()
+	s.disk.removeAgain()
 	s.syncLeftovers(batch)
-	each(s.parallel, withoutError(batch), s.prepare)
+	each(s.disk.parallel, withoutError(batch), s.prepare)
 	waitRecorded := s.issue(withoutError(batch))
-	s.contents(batch)
+	s.syncer.contents(batch)
 	waitRecorded()
-	each(s.parallel, withoutError(batch), s.renameCommit)
-	s.names(batch)
-	each(s.parallel, batch, s.cleanUpAndAppend)
+	each(s.disk.parallel, withoutError(batch), s.renameCommit)
+	s.syncer.names(batch)
+	each(s.disk.parallel, batch, s.cleanUpAndAppend)
 }
 
 // withoutError returns the commits without an error.
@@ -63,13 +64,13 @@ func (s *syncer) contents(batch []*commit) {
 	one := false // each file by itself
 	for todo := unwritten(batch); len(todo) > 0; todo = unwritten(batch) {
 		one = one || !s.useSyncfs(len(todo))
-		each(s.parallel, todo, func(p *fileWrite) { p.err = s.write(p, one) })
+		each(s.disk.parallel, todo, func(p *fileWrite) { p.err = s.write(p, one) })
 		if !one {
 			one = !s.syncWrites(todo)
 		}
-		each(s.parallel, todo, func(p *fileWrite) {
+		each(s.disk.parallel, todo, func(p *fileWrite) {
 			if p.err == nil && !p.again {
-				p.err = s.nameSwap(p)
+				p.err = s.temps.nameSwap(p)
 				p.written = p.err == nil
 			}
 		})
@@ -122,7 +123,7 @@ func (s *syncer) countFailure(round int, failed bool) {
 	}
 	if s.failures[round].Add(1) >= maxFailures {
 		s.stopped.Store(true)
-		s.once("stopped", "three rounds of fsync in a row failed; nothing more is written until placet is started again")
+		s.disk.once("stopped", "three rounds of fsync in a row failed; nothing more is written until placet is started again")
 	}
 }
 
@@ -130,11 +131,11 @@ func (s *syncer) countFailure(round int, failed bool) {
 func (s *syncer) write(p *fileWrite, sync bool) error {
 	switch {
 	case !p.there && !p.journal:
-		return s.writeTemp(p, sync)
+		return s.temps.writeTemp(p, sync)
 	case sync:
 		return s.syncFile(p)
 	}
-	info, err := s.fs.Stat(p.doc.Path)
+	info, err := s.disk.fs.Stat(p.doc.Path)
 	p.info = fs.Info{Device: info.Device}
 	return p.ignoreGone(err)
 }
@@ -142,7 +143,7 @@ func (s *syncer) write(p *fileWrite, sync bool) error {
 // syncFile makes the bytes of a file durable that already has its name. If that
 // fails the file is not trusted again: its bytes are written anew beside it.
 func (s *syncer) syncFile(p *fileWrite) error {
-	f, err := s.fs.Open(p.doc.Path, fs.ForReading, 0)
+	f, err := s.disk.fs.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
 		return p.ignoreGone(err)
 	}
@@ -173,7 +174,7 @@ func (s *syncer) hasFailedSync(p *fileWrite) bool {
 // anew, over itself.
 func (s *syncer) writeAnew(p *fileWrite, cause error) error {
 	s.failedSyncs.Store(p.doc.Path, true)
-	c, err := s.read(p.doc.Path, maxArtifact, false)
+	c, err := s.disk.read(p.doc.Path, maxArtifact, false)
 	if err != nil {
 		return p.ignoreGone(err)
 	}
@@ -217,7 +218,7 @@ func (s *syncer) names(batch []*commit) {
 func (s *syncer) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
 	if !s.useSyncfs(len(dirs)) || !s.syncManyDirs(dirs, errs) {
-		eachIndex(s.parallel, len(dirs), func(i int) { errs[i] = s.fs.SyncDir(dirs[i]) })
+		eachIndex(s.disk.parallel, len(dirs), func(i int) { errs[i] = s.disk.fs.SyncDir(dirs[i]) })
 	}
 	s.countFailure(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !isPassing(err) }))
 	refused := map[string]error{}
@@ -231,12 +232,12 @@ func (s *syncer) syncDirs(dirs []string) map[string]error {
 
 // touchDir changes a folder without leaving anything in it.
 func (s *syncer) touchDir(dir string) error {
-	name := s.tempName(path.Join(dir, "x"))
-	f, err := s.fs.Open(name, fs.ForCreating, 0o666)
+	name := s.temps.tempName(path.Join(dir, "x"))
+	f, err := s.disk.fs.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
 		return err
 	}
-	s.remove(name) // the folder is changed, whether that works or not
+	s.disk.remove(name) // the folder is changed, whether that works or not
 	return f.Close()
 }
 
@@ -281,7 +282,7 @@ func (s *syncer) useSyncfs(files int) bool {
 	if files < s.many {
 		return false
 	}
-	waiting, known := s.fs.Unwritten()
+	waiting, known := s.disk.fs.Unwritten()
 	return !known || waiting <= int64(files)*othersShare
 }
 
@@ -304,7 +305,7 @@ func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 		if ok = ok && had; had {
 			s.touchNewDirs(writes)
 		}
-		each(s.parallel, writes, func(p *fileWrite) { s.discard(p, err) })
+		each(s.disk.parallel, writes, func(p *fileWrite) { s.discard(p, err) })
 	}
 	return ok
 }
@@ -312,7 +313,7 @@ func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 // syncAll syncs the file system that a folder lies in. had is false where that could not be
 // had, and nothing is lost. Where there is no such sync, it is not asked for again.
 func (s *syncer) syncAll(dir string) (had bool, err error) {
-	err = s.fs.SyncAll(dir)
+	err = s.disk.fs.SyncAll(dir)
 	if errors.Is(err, errors.ErrUnsupported) {
 		s.many = math.MaxInt
 		return false, nil
@@ -329,7 +330,7 @@ func (s *syncer) discard(p *fileWrite, cause error) {
 	p.again = true
 	switch inPlace := p.there || p.journal; {
 	case !inPlace:
-		s.dropTemp(p.temp)
+		s.temps.dropTemp(p.temp)
 		p.temp, p.err = "", syncError(cause)
 	case cause != nil:
 		p.err = s.writeAnew(p, syncError(cause))
@@ -343,7 +344,7 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	for _, p := range writes {
 		maps.Copy(dirs, p.commit.dirs)
 	}
-	each(s.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
+	each(s.disk.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
 		if err := s.touchDir(dir); err != nil {
 			s.addPendingDir(dir, lostSync{err})
 		}
@@ -355,7 +356,7 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 func (s *syncer) syncManyDirs(dirs []string, errs []error) bool {
 	devices := map[uint64]string{}
 	for _, dir := range dirs {
-		info, err := s.fs.Stat(dir)
+		info, err := s.disk.fs.Stat(dir)
 		if err != nil {
 			return false
 		}

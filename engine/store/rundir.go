@@ -25,8 +25,8 @@ import (
 
 // canMakeDir reports whether a commit may make a folder of its run, which is not there.
 func (s *committer) canMakeDir(j *commit, dir string) bool {
-	begun, known := s.states.get(j.run.State)
-	looked, found := s.lastLook(j.run, dir)
+	begun, known := s.reader.states.get(j.run.State)
+	looked, found := s.reader.lastLook(j.run, dir)
 	switch {
 	case !looked:
 		return dir != j.run.Dir || !known
@@ -35,7 +35,7 @@ func (s *committer) canMakeDir(j *commit, dir string) bool {
 	case dir != j.run.Dir || j.begins():
 		return true
 	}
-	above, err := s.isFolder(path.Dir(j.run.Dir))
+	above, err := s.disk.isFolder(path.Dir(j.run.Dir))
 	return !begun && above && err == nil
 }
 
@@ -53,15 +53,15 @@ func (s *committer) isBeingRemoved(j *commit) bool {
 	if j.run.State == "" || j.begins() {
 		return false
 	}
-	begun, _ := s.states.get(j.run.State)
-	looked, found := s.lastLook(j.run, j.run.State)
-	return (found || !looked && begun) && !s.Exists(j.run.State)
+	begun, _ := s.reader.states.get(j.run.State)
+	looked, found := s.reader.lastLook(j.run, j.run.State)
+	return (found || !looked && begun) && !s.disk.exists(j.run.State)
 }
 
 // lastLook reports whether a run was looked at, and whether the last look found
 // something under a path in its folder.
 func (s *reader) lastLook(run layout.Run, path string) (looked, found bool) {
-	tree := s.cache.Lock(run.State)
+	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	e := tree.At(path)
 	return tree.Look != 0, e != nil && e.ID != statcache.Identity{}

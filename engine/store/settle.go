@@ -76,7 +76,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *opened, g 
 		d.Known = s.owner(a, info)
 	}
 	g.isRacy(info) // before it is read: a change after this shows
-	c, err := s.readAsked(a, f)
+	c, err := s.disk.readAsked(a, f)
 	if err != nil {
 		return s.unreadDocument(a, e, d, info, err)
 	}
@@ -85,7 +85,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *opened, g 
 	*e = s.nextEntry(a, e, c, g)
 	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
-		return d, s.now().Add(wait)
+		return d, s.disk.now().Add(wait)
 	}
 	if a.hasFreeLineEnds() {
 		c = c.withLF()
@@ -121,7 +121,7 @@ func (s *settler) isShared(a target, info fs.Info) (bool, error) {
 	if a.file.Kind != layout.KindResponse && a.file.Kind != layout.KindForm {
 		return false, nil
 	}
-	dir, err := s.fs.Stat(path.Dir(a.path))
+	dir, err := s.disk.fs.Stat(path.Dir(a.path))
 	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == uint32(os.Geteuid())
 	return !isOwn || s.owners.letsOthersWrite(dir) || s.owners.letsOthersWrite(info), err
 }
@@ -180,7 +180,7 @@ func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document
 	}
 	next.Still, next.Fresh = 0, s.isNewInode(a, e, id) || e.Fresh
 	*e = next
-	return d, s.now().Add(standStill)
+	return d, s.disk.now().Add(standStill)
 }
 
 // wait is how long a file must go on standing still, 0 where it has settled.
@@ -202,7 +202,7 @@ func (s *settler) isNewInode(a target, e *statcache.Entry, id statcache.Identity
 
 // nextEntry makes the entry of a reading from that of the reading before.
 func (s *settler) nextEntry(a target, old *statcache.Entry, c content, g *grain) statcache.Entry {
-	now := s.age()
+	now := s.disk.age()
 	id := identityOf(c.info)
 	e := statcache.Entry{
 		Name: old.Name, ID: id, Sum: binary.NativeEndian.Uint64(c.sum[:]), Known: true, Since: now, Racy: g.isRacy(c.info),
@@ -235,7 +235,7 @@ func (s *disk) age() time.Duration { return s.now().Sub(s.began) }
 // firstSeen is how long a file that is seen for the first time is known to have
 // stood still: since its last change if that is old enough, else not at all.
 func (s *settler) firstSeen(info fs.Info) time.Duration {
-	now, known := s.diskNow(freshClock)
+	now, known := s.disk.diskNow(freshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
 		return age
 	}
@@ -251,7 +251,7 @@ func wholeObject(body []byte) bool {
 
 // Watching says that from now on a run or a file that appears was not there
 // before: a JSON document under a new inode is complete when it parses.
-func (s *settler) Watching() { s.watching.Store(true) }
+func (s *Store) Watching() { s.settler.watching.Store(true) }
 
 // owners remembers the logins of user ids.
 type owners struct{ byID, private sync.Map }

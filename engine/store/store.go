@@ -42,11 +42,15 @@ var (
 )
 
 // Store reads and writes the documents of one workspace. All methods may be
-// called at the same time. Its parts stand on one another: the disk, what reads
-// it, the temporary names, the rounds of fsync, the exchange of state documents,
-// and the commit.
+// called at the same time. Each of its parts knows those before it alone, and
+// what a commit does to the disk, in its order, is [committer.rounds].
 type Store struct {
-	*committer
+	disk      *disk
+	settler   *settler
+	*reader              // the documents of runs
+	syncer    *syncer    // fsync
+	swapper   *swapper   // the exchange of state documents
+	committer *committer // plans
 	*locks
 	*gitBusy
 }
@@ -70,7 +74,7 @@ type disk struct {
 
 // settler reads single files, and tells which have stopped changing.
 type settler struct {
-	*disk
+	disk     *disk
 	cache    *statcache.Cache
 	watching atomic.Bool
 	owners   owners
@@ -79,8 +83,9 @@ type settler struct {
 
 // reader reads the documents of runs, and compares runs with what it has seen of them.
 type reader struct {
-	*settler
-	states states
+	disk    *disk
+	settler *settler
+	states  states
 }
 
 // New returns a store on a file system.
@@ -96,25 +101,41 @@ func New(fsys fs.FS, o Options) *Store {
 		d.parallel = 64
 	}
 	d.began = d.now()
-	r := &reader{settler: &settler{disk: d, cache: statcache.New(), record: o.Record}, states: states{seen: map[uint64]bool{}}}
-	t := &temps{reader: r, random: o.Random}
+	l := &settler{disk: d, cache: statcache.New(), record: o.Record}
+	r := &reader{disk: d, settler: l, states: states{seen: map[uint64]bool{}}}
+	t := &temps{disk: d, random: o.Random}
 	if t.random == nil {
 		t.random = rand.Uint64
 	}
-	y := &syncer{temps: t, many: o.Many, pendingJournals: map[string]map[string]bool{}, pendingDirs: map[string]bool{}}
+	y := &syncer{disk: d, temps: t, many: o.Many, pendingJournals: map[string]map[string]bool{}, pendingDirs: map[string]bool{}}
 	if y.many <= 0 {
 		y.many = manyFiles
 	}
-	return &Store{&committer{swapper: &swapper{syncer: y}, queue: newQueue()}, &locks{disk: d}, &gitBusy{disk: d}}
+	w := &swapper{disk: d, temps: t, syncer: y}
+	c := &committer{disk: d, settler: l, reader: r, temps: t, syncer: y, swapper: w, queue: newQueue()}
+	return &Store{disk: d, settler: l, reader: r, syncer: y, swapper: w, committer: c, locks: &locks{disk: d}, gitBusy: &gitBusy{disk: d}}
 }
 
 // Stopped reports whether nothing more is written, as [ErrStopped] says.
-func (s *syncer) Stopped() bool { return s.stopped.Load() }
+func (s *Store) Stopped() bool { return s.syncer.stopped.Load() }
+
+// Sweep removes placet's own temporary names that a crash has left in a folder.
+// One that holds a state document which others wrote is put back in its place. left is true
+// where there is more to remove, which another process may be using, or which cannot be removed
+// now.
+func (s *Store) Sweep(dir string) (left bool, err error) { return s.swapper.sweepFolder(dir) }
+
+// Exists reports whether anything is under a name. What cannot be told is there.
+func (s *Store) Exists(name string) bool { return s.disk.exists(name) }
+
+// Fingerprint makes one number of what stat says of names. It means nothing to another
+// process, and is never 0.
+func (s *Store) Fingerprint(names ...string) uint64 { return s.disk.fingerprint(names...) }
 
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
-func (s *disk) List(dir string) ([]layout.Entry, error) {
-	names, err := s.list(dir)
+func (s *Store) List(dir string) ([]layout.Entry, error) {
+	names, err := s.disk.list(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,9 @@ import (
 
 // swapper replaces state documents, and puts back what others wrote in between.
 type swapper struct {
-	*syncer
+	disk      *disk
+	temps     *temps
+	syncer    *syncer
 	displaced sync.Map   // state document → temporary name that holds what others wrote
 	sweeping  sync.Mutex // held while something may be put back from a temporary name
 }
@@ -30,7 +32,7 @@ func (s *swapper) swap(p *fileWrite) error {
 	if err := s.checkUnmoved(p); err != nil {
 		return err
 	}
-	err := s.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
+	err := s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return s.replaceCompared(p)
 	}
@@ -40,7 +42,7 @@ func (s *swapper) swap(p *fileWrite) error {
 	if err != nil {
 		return templates.Errorf("store.write", "file", p.doc.Path, "error", err)
 	}
-	c, err := s.contentOf(p.temp)
+	c, err := s.disk.contentOf(p.temp)
 	if err != nil {
 		back := s.putBack(p)
 		return templates.Errorf("store.write.both", "file", p.doc.Path, "error", err, "other", back)
@@ -60,10 +62,10 @@ func (p *fileWrite) expects(c content) bool {
 
 // replaceCompared does without an exchange: compare, rename, compare.
 func (s *swapper) replaceCompared(p *fileWrite) error {
-	if err := s.renamed(p, s.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
+	if err := s.renamed(p, s.disk.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
 	}
-	c, err := s.contentOf(p.doc.Path)
+	c, err := s.disk.contentOf(p.doc.Path)
 	if err == nil && c.digest() != engine.Sum(p.doc.Body) {
 		return moved(p.doc.Path)
 	}
@@ -79,21 +81,21 @@ func (s *swapper) settleDisplaced(p *fileWrite) {
 	}
 	before := p.displaced.info
 	p.displaced = nil
-	info, err := s.fs.Stat(p.temp)
+	info, err := s.disk.fs.Stat(p.temp)
 	if err == nil && identityOf(info) == identityOf(before) {
-		s.dropTemp(p.temp)
+		s.temps.dropTemp(p.temp)
 		p.temp = ""
 		return
 	}
-	c, err := s.contentOf(p.temp)
+	c, err := s.disk.contentOf(p.temp)
 	if err == nil && !p.expects(c) {
 		p.commit.err = s.putBack(p)
 		return
 	}
 	if err == nil {
-		s.dropTemp(p.temp)
+		s.temps.dropTemp(p.temp)
 	}
-	s.freeTemp(p.temp) // what cannot be read now, a sweep looks at
+	s.temps.freeTemp(p.temp) // what cannot be read now, a sweep looks at
 	p.temp = ""
 }
 
@@ -108,11 +110,11 @@ func (c content) isRead() bool { return c.sum != [sha256.Size]byte{} }
 
 // contentAt is contentOf for what may be unreadable: its inode then.
 func (s *swapper) contentAt(name string) (content, error) {
-	info, err := s.fs.Stat(name)
+	info, err := s.disk.fs.Stat(name)
 	if err != nil {
 		return content{}, err
 	}
-	c, err := s.contentOf(name)
+	c, err := s.disk.contentOf(name)
 	if err != nil {
 		return content{info: info}, nil
 	}
@@ -131,9 +133,9 @@ func (s *swapper) putBack(p *fileWrite) error {
 		if err != nil {
 			return s.keepDisplaced(p, err)
 		}
-		err = s.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
+		err = s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
 		if errors.Is(err, os.ErrNotExist) {
-			if err = s.fs.Rename(p.temp, p.doc.Path, fs.Exclusive); err == nil {
+			if err = s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exclusive); err == nil {
 				return s.backInPlace(p, false)
 			}
 			if errors.Is(err, os.ErrExist) {
@@ -155,12 +157,12 @@ func (s *swapper) putBack(p *fileWrite) error {
 // goes: a crash could otherwise keep the second and lose the first. What is under
 // the other name goes only if it was read and is known; else a sweep looks at it.
 func (s *swapper) backInPlace(p *fileWrite, known bool) error {
-	if err := s.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
-		s.addPendingDir(path.Dir(p.doc.Path), err)
+	if err := s.disk.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
+		s.syncer.addPendingDir(path.Dir(p.doc.Path), err)
 	} else if known {
-		s.dropTemp(p.temp)
+		s.temps.dropTemp(p.temp)
 	}
-	s.freeTemp(p.temp)
+	s.temps.freeTemp(p.temp)
 	p.temp = ""
 	return moved(p.doc.Path)
 }
@@ -170,7 +172,7 @@ func (s *swapper) backInPlace(p *fileWrite, known bool) error {
 func (s *swapper) keepDisplaced(p *fileWrite, err error) error {
 	name := p.temp
 	s.displaced.Store(p.doc.Path, name)
-	s.freeTemp(name)
+	s.temps.freeTemp(name)
 	p.temp = ""
 	return templates.Errorf("store.putback", "file", p.doc.Path, "kept", path.Base(name), "error", err)
 }
@@ -181,7 +183,7 @@ func (s *swapper) bringBack(name string) error {
 	if !kept {
 		return nil
 	}
-	beside, err := s.list(path.Dir(name))
+	beside, err := s.disk.list(path.Dir(name))
 	if err == nil {
 		err = s.sweep(temp.(string), beside)
 	}

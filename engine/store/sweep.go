@@ -23,21 +23,19 @@ const (
 	sweepHeld = 5 * time.Second
 )
 
-// Sweep removes placet's own temporary names that a crash has left in a folder.
-// One that holds a state document which others wrote is put back in its place. left is true where there is more to remove,
-// which another process may be using, or which cannot be removed now.
-func (s *swapper) Sweep(dir string) (left bool, err error) {
-	infos, err := s.list(dir)
+// sweepFolder is [Store.Sweep].
+func (s *swapper) sweepFolder(dir string) (left bool, err error) {
+	infos, err := s.disk.list(dir)
 	if err != nil {
 		return true, err
 	}
 	var errs []error
 	for _, found := range infos {
 		name := path.Join(dir, found.Name)
-		if _, mine := s.inUse.Load(name); mine || !layout.IsTemp(found.Name) || found.Mode.IsDir() { // placet makes no such folder
+		if _, mine := s.temps.inUse.Load(name); mine || !layout.IsTemp(found.Name) || found.Mode.IsDir() { // placet makes no such folder
 			continue
 		}
-		info, err := s.fs.Stat(name)
+		info, err := s.disk.fs.Stat(name)
 		if err != nil {
 			left = left || !errors.Is(err, os.ErrNotExist)
 			continue
@@ -55,8 +53,8 @@ func (s *swapper) Sweep(dir string) (left bool, err error) {
 
 // isStale reports whether nobody can be using a temporary name any more.
 func (s *swapper) isStale(name string, info fs.Info) bool {
-	now, _ := s.diskNow(freshClock)
-	if !s.held.Load() {
+	now, _ := s.disk.diskNow(freshClock)
+	if !s.disk.held.Load() {
 		return now.Sub(info.Changed) > sweepAge
 	}
 	if _, _, swap := swapDigests(name); swap || s.isOrphaned(info) {
@@ -68,7 +66,7 @@ func (s *swapper) isStale(name string, info fs.Info) bool {
 // isOrphaned reports whether a temporary file was there when this placet took the
 // workspace, and no other process that may have made it lives.
 func (s *swapper) isOrphaned(info fs.Info) bool {
-	if s.heldSince.IsZero() || info.Changed.After(s.heldSince) {
+	if s.disk.heldSince.IsZero() || info.Changed.After(s.disk.heldSince) {
 		return false
 	}
 	pid, ok := layout.TempOwner(info.Name)
@@ -84,13 +82,13 @@ func (s *swapper) sweep(name string, beside []fs.Name) error {
 	defer s.sweeping.Unlock()
 	over, own, swap := swapDigests(name)
 	if !swap {
-		return s.fs.Remove(name)
+		return s.disk.fs.Remove(name)
 	}
-	c, err := s.contentOf(name)
+	c, err := s.disk.contentOf(name)
 	if err == nil {
 		hex := c.digest().Hex()
 		if strings.HasPrefix(hex, over) || strings.HasPrefix(hex, own) {
-			return s.fs.Remove(name)
+			return s.disk.fs.Remove(name)
 		}
 	}
 	if isUnknown(err) {
@@ -108,7 +106,7 @@ func (s *swapper) recover(name, own string, beside []fs.Name) error {
 		if !info.Mode.IsRegular() || layout.IsTemp(info.Name) {
 			continue
 		}
-		c, err := s.contentOf(target)
+		c, err := s.disk.contentOf(target)
 		if err != nil || !strings.HasPrefix(c.digest().Hex(), own) {
 			continue
 		}
@@ -117,9 +115,9 @@ func (s *swapper) recover(name, own string, beside []fs.Name) error {
 		if err := s.putBack(p); !errors.Is(err, ErrConflict) {
 			return err
 		}
-		s.log.Warn("put back a state document that had been left aside", "path", target)
+		s.disk.log.Warn("put back a state document that had been left aside", "path", target)
 		return nil
 	}
-	s.once("aside "+name, "a document that others wrote was left aside by a crash; compare it with the state document and remove it", "path", name)
+	s.disk.once("aside "+name, "a document that others wrote was left aside by a crash; compare it with the state document and remove it", "path", name)
 	return nil
 }

@@ -26,7 +26,7 @@ const swapDigits = 48
 // temps writes contents under temporary names, and knows those that this process uses at
 // the moment.
 type temps struct {
-	*reader
+	disk   *disk
 	random func() uint64
 	inUse  sync.Map
 }
@@ -90,7 +90,7 @@ func (s *temps) nameSwap(p *fileWrite) error {
 // renameTemp gives a temporary file another temporary name.
 func (s *temps) renameTemp(p *fileWrite, name string) error {
 	s.inUse.Store(name, true)
-	if err := s.fs.Rename(p.temp, name, fs.Replace); err != nil {
+	if err := s.disk.fs.Rename(p.temp, name, fs.Replace); err != nil {
 		s.freeTemp(name)
 		return err
 	}
@@ -110,7 +110,7 @@ func modeOf(answers bool, mode iofs.FileMode) iofs.FileMode {
 
 // fillTemp writes a content under a new name, and describes it.
 func (s *temps) fillTemp(name string, p *fileWrite, sync bool) (info fs.Info, err error) {
-	f, err := s.fs.Open(name, fs.ForCreating, modeOf(p.doc.Kind == layout.KindForm, 0o666))
+	f, err := s.disk.fs.Open(name, fs.ForCreating, modeOf(p.doc.Kind == layout.KindForm, 0o666))
 	if err != nil {
 		return info, err
 	}
@@ -143,7 +143,7 @@ func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	if info.UID != p.old.UID || info.GID != p.old.GID {
 		err := f.Chown(p.old.UID, p.old.GID)
 		if errors.Is(err, os.ErrPermission) {
-			s.once("chown", "cannot keep the owner of a replaced file", "path", p.doc.Path, "error", err)
+			s.disk.once("chown", "cannot keep the owner of a replaced file", "path", p.doc.Path, "error", err)
 			err = f.Chown(info.UID, p.old.GID)
 		}
 		if err != nil && !errors.Is(err, os.ErrPermission) {
@@ -163,7 +163,7 @@ func (s *temps) dropTemp(name string) {
 	if name == "" {
 		return
 	}
-	s.remove(name)
+	s.disk.remove(name)
 	s.freeTemp(name)
 }
 

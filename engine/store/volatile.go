@@ -30,8 +30,8 @@ func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 		d.Err = errOutside
 		return d, time.Time{}
 	}
-	e := s.cache.Outside(name)
-	info, err := s.fs.Stat(p)
+	e := s.settler.cache.Outside(name)
+	info, err := s.disk.fs.Stat(p)
 	if err == nil {
 		err = fs.Irregular(p, info.Mode)
 	}
@@ -45,13 +45,13 @@ func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 		d, again, err = s.readVolatile(p, d, &e, info)
 	}
 	if err == nil {
-		s.cache.SetOutside(name, e)
+		s.settler.cache.SetOutside(name, e)
 		return d, again
 	}
 	if isScarce(err) {
-		return before(e, d), s.now().Add(standStill)
+		return before(e, d), s.disk.now().Add(standStill)
 	}
-	s.cache.SetOutside(name, statcache.Entry{})
+	s.settler.cache.SetOutside(name, statcache.Entry{})
 	d.Err = unusable(p, err)
 	return d, time.Time{}
 }
@@ -59,8 +59,8 @@ func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 // readVolatile opens a volatile document, which stat describes, and notes in the entry what
 // it has seen. The error is that of the file.
 func (s *reader) readVolatile(p string, d engine.Document, e *statcache.Entry, info fs.Info) (engine.Document, time.Time, error) {
-	g := s.newGrain()
-	c, err := s.read(p, maxVolatile, false)
+	g := s.disk.newGrain()
+	c, err := s.disk.read(p, maxVolatile, false)
 	isTorn := isAny(err, errTorn)
 	if err != nil && !isTorn {
 		return d, time.Time{}, err
@@ -74,16 +74,16 @@ func (s *reader) readVolatile(p string, d engine.Document, e *statcache.Entry, i
 		*e = statcache.Entry{Name: e.Name, ID: id, Known: true, Racy: g.isYoung(info), Complete: true, Doc: &d}
 		return d, time.Time{}, nil
 	}
-	now := s.age()
+	now := s.disk.age()
 	if e.Complete || !e.Known || e.ID != id || isTorn {
 		e.Since = now
 		if !isTorn {
-			e.Since -= s.firstSeen(info)
+			e.Since -= s.settler.firstSeen(info)
 		}
 	}
 	e.ID, e.Known, e.Complete = id, true, false
 	if left := volatileGrace - (now - e.Since); left > 0 {
-		return before(*e, engine.Document{Path: d.Path}), s.now().Add(left), nil
+		return before(*e, engine.Document{Path: d.Path}), s.disk.now().Add(left), nil
 	}
 	e.Doc = nil // what stood before is no content of the file any more
 	return d, time.Time{}, nil
@@ -106,12 +106,12 @@ func (s *reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *
 	if dir != run.Dir {
 		rel = strings.TrimPrefix(dir, run.Dir+"/")
 	}
-	g := s.newGrain()
-	info, err := s.fs.Stat(dir) // before it is listed: a later change must show
+	g := s.disk.newGrain()
+	info, err := s.disk.fs.Stat(dir) // before it is listed: a later change must show
 	if err != nil || !info.Mode.IsDir() {
 		return false
 	}
-	names, err := s.list(dir)
+	names, err := s.disk.list(dir)
 	if err != nil {
 		return false
 	}
