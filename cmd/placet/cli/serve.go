@@ -16,37 +16,32 @@ import (
 )
 
 func serveVerb() verb.Verb {
-	var format, listen string
-	var watches int
+	var d daemonFlags
+	var listen string
 	return verb.Verb{
 		Use:   "serve",
 		Group: verb.GroupRun,
 		Flags: func(f *pflag.FlagSet) {
+			d.add(f)
 			f.StringVar(&listen, "listen", "", "")
-			f.StringVar(&format, "log", "text", "")
-			f.IntVar(&watches, "watches", 0, "")
 		},
 		Run: func(c verb.Call) error {
-			switch {
-			case c.Env.Flags.JSON:
-				return console.Usage("cli.watch.endless", "verb", "serve").Try("say.text", "text", "placet serve --log json")
-			case format != "text" && format != "json":
-				return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(format)))
-			}
-			tokens, err := tokensAt(c.Env)
-			if err != nil {
-				return err
-			}
-			wait, err := agentWait(c.Env)
-			if err != nil {
-				return err
-			}
-			return daemon.Run(c.Ctx, c.Env, daemon.Options{
-				JSON: format == "json", Watches: watches, Begun: hideScratch, Serves: noteEnviron,
-				Server: daemon.NewPages(daemon.Pages{Address: listen, Version: thisBuild().Version, Tokens: tokens, AgentWait: wait, Explanation: explanationText}),
-			})
+			return d.run(c, "serve", func() (daemon.Server, error) { return newPages(c.Env, listen) })
 		},
 	}
+}
+
+// newPages is a server of pages at an address, "" for that of the settings.
+func newPages(w *console.Env, address string) (daemon.Server, error) {
+	tokens, err := tokensAt(w)
+	if err != nil {
+		return nil, err
+	}
+	wait, err := agentWait(w)
+	if err != nil {
+		return nil, err
+	}
+	return daemon.NewPages(daemon.Pages{Address: address, Version: thisBuild().Version, Tokens: tokens, AgentWait: wait, Explanation: explanationText}), nil
 }
 
 func loginVerb() verb.Verb {

@@ -18,37 +18,52 @@ import (
 )
 
 func watchVerb() verb.Verb {
-	var format, metrics string
-	var watches int
+	var d daemonFlags
+	var metrics string
 	return verb.Verb{
 		Use:   "watch",
 		Group: verb.GroupRun,
 		Flags: func(f *pflag.FlagSet) {
-			f.StringVar(&format, "log", "text", "")
+			d.add(f)
 			f.StringVar(&metrics, "metrics", "", "")
-			f.IntVar(&watches, "watches", 0, "")
 		},
 		Run: func(c verb.Call) error {
-			switch {
-			case c.Env.Flags.JSON:
-				return console.Usage("cli.watch.endless", "verb", "watch").Try("say.text", "text", "placet watch --log json")
-			case format != "text" && format != "json":
-				return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(format)))
-			}
-			if c.Flags.Changed("watches") && watches < 1 {
-				return console.Usage("cli.watch.watches", "value", watches)
-			}
-			o := daemon.Options{JSON: format == "json", Watches: watches, Begun: hideScratch, Serves: noteEnviron}
-			if c.Flags.Changed("metrics") {
-				m, err := daemon.NewMetrics(metrics, thisBuild().Version)
-				if err != nil {
-					return err
+			return d.run(c, "watch", func() (daemon.Server, error) {
+				if !c.Flags.Changed("metrics") {
+					return nil, nil
 				}
-				o.Server = m
-			}
-			return daemon.Run(c.Ctx, c.Env, o)
+				return daemon.NewMetrics(metrics, thisBuild().Version)
+			})
 		},
 	}
+}
+
+// daemonFlags are what watch and serve have in common: serve is watch with pages.
+type daemonFlags struct {
+	log     string
+	watches int
+}
+
+func (d *daemonFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&d.log, "log", "text", "")
+	f.IntVar(&d.watches, "watches", 0, "")
+}
+
+// run serves the workspace, with the server that is made before it.
+func (d *daemonFlags) run(c verb.Call, name string, server func() (daemon.Server, error)) (err error) {
+	switch {
+	case c.Env.Flags.JSON:
+		return console.Usage("cli.watch.endless", "verb", name).Try("say.text", "text", "placet "+name+" --log json")
+	case d.log != "text" && d.log != "json":
+		return console.Usage("cli.watch.log", "value", strconv.Quote(console.OneLine(d.log)))
+	case c.Flags.Changed("watches") && d.watches < 1:
+		return console.Usage("cli.watch.watches", "value", d.watches)
+	}
+	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteEnviron}
+	if o.Server, err = server(); err != nil {
+		return err
+	}
+	return daemon.Run(c.Ctx, c.Env, o)
 }
 
 // hideScratch has git ignore placet's scratch and temporary files, as init does: a

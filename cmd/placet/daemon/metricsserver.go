@@ -39,24 +39,36 @@ const (
 	lookAtRuns, oldLook = 500 * time.Millisecond, time.Minute
 )
 
-// metricsServer is where the metrics of watch are had.
-type metricsServer struct {
-	metricsSource
-	address  string
+// answering is what every server of a daemon has: a listener, and the daemon's metrics with what they
+// are worked out of.
+type answering struct {
+	*metrics
+	seen     atomic.Pointer[health]
+	stop     context.CancelFunc // ends the looks
 	listener net.Listener
-	server   *http.Server
-	ended    chan struct{}
+	end      func() // ends what serve began, nil before that
 }
 
-// metricsSource is a daemon's metrics with what they are worked out of.
-type metricsSource struct {
-	*metrics
-	seen atomic.Pointer[health]
-	stop context.CancelFunc // ends the looks
+// close implements [Server]: it ends what listen and serve began.
+func (m *answering) close() {
+	switch {
+	case m.listener == nil:
+	case m.end == nil:
+		_ = m.listener.Close()
+	default:
+		m.stop()
+		m.end()
+	}
+}
+
+// metricsServer answers with metrics, and with nothing else.
+type metricsServer struct {
+	answering
+	address string
 }
 
 // begin looks at a daemon from now on, and returns what answers with its metrics.
-func (m *metricsSource) begin(b *workspace.Workspace, watcher *watch.Watcher) http.Handler {
+func (m *answering) begin(b *workspace.Workspace, watcher *watch.Watcher) http.Handler {
 	var looks context.Context
 	looks, m.stop = context.WithCancel(context.Background())
 	look := func() { m.seen.Store(currentHealth(b, watcher)) }
@@ -82,7 +94,7 @@ func newMetricsServer(address, version string) (*metricsServer, error) {
 		return nil, console.Usage("cli.metrics.host", "value", strconv.Quote(console.OneLine(address))).
 			Try("say.text", "text", "--metrics 127.0.0.1:"+port)
 	}
-	return &metricsServer{metricsSource: metricsSource{metrics: newMetrics(version)}, address: address}, nil
+	return &metricsServer{answering: answering{metrics: newMetrics(version)}, address: address}, nil
 }
 
 // listen implements [Server].
@@ -128,39 +140,30 @@ func lacksFiles() error {
 	return nil
 }
 
-// serve answers until close, and says where.
+// serve implements [Server].
 func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger) {
-	t.server = &http.Server{
+	server := &http.Server{
 		Handler:           t.known(t.begin(b, watcher)),
 		ReadHeaderTimeout: askTime, ReadTimeout: askTime, WriteTimeout: answerTime, IdleTimeout: idleTime,
 		MaxHeaderBytes: 16 << 10,
 		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	b.Env.Note("cli.metrics.at", "url", "http://"+addressOf(t.listener)+metricsPath)
-	t.ended = make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
-		defer close(t.ended)
-		err := t.server.Serve(facade.LimitConns(t.listener, fewConns))
+		defer close(ended)
+		err := server.Serve(facade.LimitConns(t.listener, fewConns))
 		if !errors.Is(err, http.ErrServerClosed) {
 			log.Warn("metrics cannot be asked for any more", "err", err)
 		}
 	}()
-}
-
-// close ends what listen and serve began.
-func (t *metricsServer) close() {
-	switch {
-	case t.listener == nil:
-	case t.server == nil:
-		_ = t.listener.Close()
-	default:
-		t.stop()
+	t.end = func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
-		if t.server.Shutdown(ctx) != nil {
-			_ = t.server.Close()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close()
 		}
-		<-t.ended
+		<-ended
 	}
 }
 
@@ -180,7 +183,7 @@ func everyTick(ctx context.Context, every time.Duration, f func()) {
 
 // fresh answers with an error where the daemon could not be looked at for long: old
 // values must not pass for what is so now.
-func (m *metricsSource) fresh(next http.Handler) http.Handler {
+func (m *answering) fresh(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if age := time.Since(m.seen.Load().at); age > oldLook {
 			http.Error(w, fmt.Sprintf("cannot say how the runs stand: the daemon was looked at %v ago", age.Round(time.Second)), http.StatusServiceUnavailable)

@@ -157,7 +157,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server := &metricsServer{address: c.given, listener: listening{addr: at}}
+		server := &metricsServer{answering: answering{listener: listening{addr: at}}, address: c.given}
 		for words, want := range map[string]int{c.answers: 200, c.refuses: 421} {
 			for _, host := range append(strings.Fields(words), map[int]string{200: strings.Fields(c.answers)[0], 421: ""}[want]) {
 				r := httptest.NewRequest(http.MethodGet, metricsPath, nil)

@@ -33,20 +33,14 @@ type Pages struct {
 
 // webServer answers with an API and pages.
 type webServer struct {
-	metricsSource
+	answering
 	Pages
-	app      *web.App
-	listener net.Listener
-	server   *facade.Server
-	answer   http.Handler // of /metrics
-	loop     *loop.Loop
-	// ended notes that the workspace is not served any more, nil where it was not.
-	ended func() error
+	app *web.App
 }
 
 // NewPages returns a server of the API and the pages of a workspace, and of its metrics.
 func NewPages(p Pages) Server {
-	return &webServer{metricsSource: metricsSource{metrics: newMetrics(p.Version)}, Pages: p, app: web.New()}
+	return &webServer{answering: answering{metrics: newMetrics(p.Version)}, Pages: p, app: web.New()}
 }
 
 // attach implements [Server].
@@ -92,39 +86,48 @@ func mayServe(b *workspace.Workspace) error {
 
 // serve implements [Server].
 func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger) {
-	s.answer, s.loop = s.begin(b, watcher), b.Loop
+	server := s.routed(b, s.begin(b, watcher), log)
+	go func() {
+		if err := server.Serve(s.listener); err != nil {
+			log.Warn("HTTP is not answered any more", "err", err)
+		}
+	}()
+	url := strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+addressOf(s.listener)), "/")
+	if err := b.SetServedAt(url); err != nil {
+		log.Warn("placet open and placet login do not find this server", "err", err)
+	}
+	s.end = func() {
+		_ = b.ClearServedAt(url) // where that fails no link leads anywhere once the lock is free
+		s.app.Close()
+		server.Close()
+	}
+	b.Env.Note("cli.serve.at", "url", url)
+	noteLogin(b, url)
+}
+
+// routed is the server of all routes. metrics answers one of them.
+func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *slog.Logger) *facade.Server {
 	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "placet_refused_answers_total", Help: "Answers that came over HTTP from somebody who may not give them.",
 	}, func() float64 { return float64(s.app.Refused()) }))
 	sessions := &facade.Sessions{Site: filepath.Base(b.StateDir.Location())[:8], Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: b.TakeLogin}
 	s.app.Begin(b, web.Options{
 		Wait: b.Serve.Waits(), Version: s.Version, Log: log, Tokens: s.Tokens, Sessions: sessions,
-		Metrics: func(c *facade.Call) { s.answer.ServeHTTP(c.Writer, c.Request) },
+		Metrics: func(c *facade.Call) { metrics.ServeHTTP(c.Writer, c.Request) },
 		Turns:   s.turns, Sender: b.Sender(), Loopback: listensToLoopback(s.listener),
 		AgentWait: s.AgentWait, Explanation: s.Explanation,
 	})
-	s.server = facade.New(facade.Options{
+	server := facade.New(facade.Options{
 		Routes: s.app.Routes(), Tokens: s.Tokens, Sessions: sessions, PublicURL: b.Serve.PublicURL,
 		Hosts: slices.Concat(b.Serve.AllowedHosts, namedHost(cmp.Or(s.Address, b.Serve.Listen))), Origins: b.Serve.AllowedOrigins,
 		Encode: web.Encode, Page: s.app.Problem, Now: b.Env.Now, Log: log,
 	})
-	s.app.Serve(s.server)
-	go func() {
-		if err := s.server.Serve(s.listener); err != nil {
-			log.Warn("HTTP is not answered any more", "err", err)
-		}
-	}()
-	url := s.url(b)
-	if err := b.SetServedAt(url); err != nil {
-		log.Warn("placet open and placet login do not find this server", "err", err)
-	}
-	s.ended = func() error { return b.ClearServedAt(url) }
-	b.Env.Note("cli.serve.at", "url", url)
-	s.noteLogin(b, url)
+	s.app.Serve(server)
+	return server
 }
 
 // noteLogin prints a link by which the owner logs in.
-func (s *webServer) noteLogin(b *workspace.Workspace, url string) {
+func noteLogin(b *workspace.Workspace, url string) {
 	link, err := LoginLink(b, url, "")
 	if err != nil {
 		b.Env.Note("cli.serve.nolink", "error", err)
@@ -149,29 +152,10 @@ func namedHost(address string) []string {
 	return []string{host}
 }
 
-// url is where browsers find the pages.
-func (s *webServer) url(b *workspace.Workspace) string {
-	return strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+addressOf(s.listener)), "/")
-}
-
 // turns reports whether the loop was looked at a while ago: it holds nothing for long.
 func (s *webServer) turns() bool {
 	seen := s.seen.Load()
 	return seen != nil && time.Since(seen.at) < oldLook && !seen.stopped
-}
-
-// close implements [Server].
-func (s *webServer) close() {
-	switch {
-	case s.listener == nil:
-	case s.server == nil:
-		_ = s.listener.Close()
-	default:
-		_ = s.ended() // where that fails no link leads anywhere once the lock is free
-		s.stop()
-		s.app.Close()
-		s.server.Close()
-	}
 }
 
 // LoginLink makes a link by which a browser logs in once, as a token or, without a name,

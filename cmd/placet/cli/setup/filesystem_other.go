@@ -2,9 +2,9 @@
 
 package setup
 
-// remoteName is the kind of a file system on which other machines may write,
+// RemoteName is the kind of a file system on which other machines may write,
 // "" for a local one or where nobody can tell.
-func remoteName(string) string { return "" }
+func RemoteName(string) string { return "" }
 
 // fileSystem asks whether changes make events and locks hold.
 func (e *examination) fileSystem() {
