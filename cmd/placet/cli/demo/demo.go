@@ -54,6 +54,7 @@ func In(lang string) string {
 	})
 }
 
+// Verb plays the demo, or the story of a family, in a folder of its own.
 func Verb() verb.Verb {
 	var keep, step bool
 	var database, mailbox string

@@ -97,7 +97,7 @@ func (h *hookCall) answer() (err error) {
 	}
 	switch h.in.Moment {
 	case hook.BeforeTool:
-		return h.beforeTool()
+		return h.judge(func(c config.Hook) []config.HookRule { return c.Rule })
 	case hook.Permission:
 		return h.permission()
 	case hook.Waits:
@@ -207,11 +207,6 @@ func (h *hookCall) places(w hookWorkspace) hook.Places {
 		p.Layouts = append(p.Layouts, f.Layout(&w.conf.File.Settings))
 	}
 	return p
-}
-
-// beforeTool says what becomes of a call.
-func (h *hookCall) beforeTool() error {
-	return h.judge(func(c config.Hook) []config.HookRule { return c.Rule })
 }
 
 // permission answers a client's own prompt, where the settings have it asked here.

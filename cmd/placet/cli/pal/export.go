@@ -20,6 +20,7 @@ import (
 	"placet/templates"
 )
 
+// ExportVerb writes the rows of orchestrations into a database of its own.
 func ExportVerb() verb.Verb {
 	file := ""
 	return verb.Verb{

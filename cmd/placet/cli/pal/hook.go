@@ -58,6 +58,7 @@ type hookRefusal struct {
 	Reason   string `json:"reason"`
 }
 
+// HookVerb hands in what a worker's client says of its tests.
 func HookVerb() verb.Verb {
 	session := ""
 	return verb.Verb{

@@ -23,6 +23,7 @@ import (
 // specsFolder is where the specs of ports are.
 const specsFolder = "ports"
 
+// PlanVerb prints the plan of specs, or of an orchestration, before it begins.
 func PlanVerb() verb.Verb {
 	return verb.Verb{
 		Use: "plan [FOLDER|FILE]", Most: 1,

@@ -78,6 +78,7 @@ func workerAt(b *workspace.Workspace, session string) (*pal.Worker, loop.Found, 
 // draft is a message that a worker wants to send.
 type draft struct{ session, of, payload string }
 
+// SendVerb writes what a worker sends.
 func SendVerb() verb.Verb {
 	var d draft
 	return verb.Verb{

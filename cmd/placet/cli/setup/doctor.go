@@ -26,6 +26,7 @@ import (
 	"placet/templates"
 )
 
+// DoctorVerb says what is wrong with a workspace and its machine.
 func DoctorVerb() verb.Verb {
 	return verb.Verb{
 		Use:   "doctor",
@@ -69,6 +70,7 @@ func (e *examination) add(verdict, subject, do string, key templates.Key, pairs 
 	e.lines = append(e.lines, diagnosis{verdict, subject, e.w.Text(key, pairs...), do})
 }
 
+// Examine prints the findings of doctor. The error says how bad they are.
 func Examine(w *console.Env) error {
 	root, err := config.FindRoot(w)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"placet/templates"
 )
 
+// InitVerb makes a folder a workspace.
 func InitVerb() verb.Verb {
 	var clients []string
 	prints := false

@@ -64,6 +64,7 @@ func OrNull(s string) any {
 	return s
 }
 
+// Exists reports whether there is a file or a folder at a path.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
