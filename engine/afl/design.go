@@ -66,7 +66,7 @@ func pauseForSpecs(r *session, _ run.On) *move {
 
 // pauseAsWished stops a session as control.json asks.
 func pauseAsWished(r *session, _ run.On) *move {
-	if r.run.State.Pause != nil || r.control.Want != wantPause {
+	if r.run.State.Pause != nil || r.control.Want != run.WantPause {
 		return nil
 	}
 	return wished(r, "move.pause", func(c *change) {
@@ -80,7 +80,7 @@ func resume(r *session, _ run.On) *move {
 	switch {
 	case pause == nil:
 		return nil
-	case pause.Reason == pausePerson && r.control.Want == wantRun:
+	case pause.Reason == pausePerson && r.control.Want == run.WantRun:
 		return wished(r, "move.run", func(c *change) { c.State.Pause = nil })
 	case !isUndone(r):
 		return nil

@@ -13,20 +13,6 @@ type Meta struct {
 	Approved  bool   `json:"checkpointsApproved"`
 }
 
-// Wishes of control.json.
-const (
-	wantRun   = "run"
-	wantPause = "pause"
-	wantAbort = "abort"
-)
-
-// Control is control.json: a person's standing wish.
-type Control struct {
-	Want   string `json:"want"`
-	By     string `json:"by"`
-	Reason string `json:"reason"`
-}
-
 // Delegation is what placet believes of current-delegation.json.
 type Delegation struct {
 	SessionID  string `json:"sessionId"`

@@ -13,6 +13,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/graph"
+	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -295,7 +296,7 @@ func (s stray) pairs() []any {
 // handInFiles are the documents that others hand in, by name, with what they are read into.
 // Those of an attempt lie with it.
 var (
-	handInFiles = map[string]any{"meta.json": &Meta{}, "control.json": &Control{}}
+	handInFiles = map[string]any{"meta.json": &Meta{}, "control.json": &run.Control{}}
 	ofAttempt   = map[string]any{"worker.json": &WorkerReport{}, "result.json": &Result{}, "analysis.json": &Analysis{}}
 )
 

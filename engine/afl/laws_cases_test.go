@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"placet/engine/run"
 	"placet/internal/enginetest"
 )
 
@@ -44,7 +45,7 @@ func approvalCases() []enginetest.Case {
 		),
 		unapproved("changes requested, then stamped", one,
 			responds(typeApproval, "", "request_changes", "say more"), redesigns(approvedHead, one...), stands(Designing),
-			restamps(one...), stands(Delegating, "a=in_progress"), wants(wantAbort), stands(Aborted, "a=aborted"),
+			restamps(one...), stands(Delegating, "a=in_progress"), wants(run.WantAbort), stands(Aborted, "a=aborted"),
 		),
 		outsider(enginetest.Case{
 			Name: "approved by meta.json, in the second layout", Now: lawNow,

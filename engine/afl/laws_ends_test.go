@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"placet/engine/run"
 	"placet/internal/enginetest"
 )
 
@@ -15,14 +16,14 @@ func personCases() []enginetest.Case {
 	}
 	return []enginetest.Case{
 		newCase("paused and resumed", siblings,
-			completes("a"), fails("a"), wants(wantPause), stands(Paused, "a=retrying"), enginetest.Pass(time.Hour), lawRemove("control.json"),
-			stands(Paused, "a=retrying"), wants(wantRun), stands(Delegating, "a=in_progress"),
+			completes("a"), fails("a"), wants(run.WantPause), stands(Paused, "a=retrying"), enginetest.Pass(time.Hour), lawRemove("control.json"),
+			stands(Paused, "a=retrying"), wants(run.WantRun), stands(Delegating, "a=in_progress"),
 		),
 		newCase("escalated while paused", two,
-			completes("a"), completes("c"), wants(wantPause), breaks("a"), stands(Escalated, "a=escalated"),
+			completes("a"), completes("c"), wants(run.WantPause), breaks("a"), stands(Escalated, "a=escalated"),
 			responds(typeEscalation, "a", "skip", ""), stands(Paused, "a=aborted", "b=aborted"), breaks("c"),
-			wants(wantRun), stands(Escalated, "c=escalated"), lawRemove("control.json"), wants(wantPause), stands(Escalated),
-			responds(typeEscalation, "c", "env_fixed", ""), stands(Paused, "c=validating"), wants(wantAbort), stands(Aborted, "c=aborted"),
+			wants(run.WantRun), stands(Escalated, "c=escalated"), lawRemove("control.json"), wants(run.WantPause), stands(Escalated),
+			responds(typeEscalation, "c", "env_fixed", ""), stands(Paused, "c=validating"), wants(run.WantAbort), stands(Aborted, "c=aborted"),
 		),
 		once(newCase("retry_more, skip_forced, abort", two,
 			completes("a"), fails("a"), stands(Escalated, "a=escalated"),
@@ -33,7 +34,7 @@ func personCases() []enginetest.Case {
 		once(newCase("skipped to the end", two[:2], completes("a"), fails("a"), ticks(typeEscalation, "a", "skip", ""), stands(Aborted, "a=aborted", "b=aborted"))),
 		{
 			Name: "aborted before it was read", Now: lawNow,
-			Files: enginetest.Tree{sessionDir + "/meta.json": `{}`}, Steps: []enginetest.Step{wants(wantAbort), stands(Aborted)},
+			Files: enginetest.Tree{sessionDir + "/meta.json": `{}`}, Steps: []enginetest.Step{wants(run.WantAbort), stands(Aborted)},
 		},
 	}
 }

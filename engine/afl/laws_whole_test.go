@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"placet/engine/run"
 	"placet/internal/enginetest"
 )
 
@@ -21,7 +22,7 @@ func wholeCases(t *testing.T) []enginetest.Case {
 			stands(Delegating, "done=in_progress", "asks=in_progress", "stuck=in_progress", "next=pending")),
 		from("all removed", redesigns(approvedHead, cp{id: "new"}), restamps(cp{id: "new"}),
 			stands(Delegating, "done=completed", "works=aborted", "judged=aborted", "again=aborted", "asks=aborted", "stuck=aborted", "next=aborted", "new=in_progress")),
-		from("all aborted", wants(wantAbort),
+		from("all aborted", wants(run.WantAbort),
 			stands(Aborted, "done=completed", "works=aborted", "judged=aborted", "again=aborted", "asks=aborted", "stuck=aborted", "next=aborted")),
 	}
 }

@@ -26,10 +26,8 @@ type session struct {
 	cfgBad bool
 
 	meta    Meta
-	control Control
-	// isControlPending is true while it cannot be told what a person wishes.
-	isControlPending bool
-	specs            specs
+	control run.Control
+	specs   specs
 	// signal is what upstream's hooks say, nil where it names no attempt here.
 	signal *Delegation
 
@@ -53,7 +51,7 @@ var family = kernel{
 		Status: func(r *session, on run.On) engine.Status { return r.checkpoint(on.Subject).Status },
 	}},
 	Read: readSession, Rules: rules, Final: isFinal, New: "new", Summary: summarize, Always: stampAll,
-	Questions: questions, BadSettings: badSettings, Undecidable: func(r *session) bool { return r.isControlPending },
+	Questions: questions, BadSettings: badSettings,
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: outputs, Actions: actions,
 	Notes: notes, Needs: needs, Watch: watch,
 	Keeps:  func(r *session, id string) bool { return !r.run.Snap.Facts.Alive[id] },
@@ -96,7 +94,7 @@ func readSession(k *run.Run[State, *session]) *session {
 	}
 	readConfig(r)
 	readMeta(r)
-	readControl(r)
+	r.control = *cmp.Or(run.ReadWish[run.Control](&r.run.Input, r.run.Snap.In("control.json"), "afl/control"), &run.Control{})
 	r.specs = readSpecs(r)
 	readSignal(r)
 	return r
@@ -149,14 +147,6 @@ func readMeta(r *session) {
 	default:
 		r.meta = *m
 	}
-}
-
-func readControl(r *session) {
-	c, got := run.Load[Control](&r.run.Input, r.run.Snap.In("control.json"), "afl/control")
-	if c != nil {
-		r.control = *c
-	}
-	r.isControlPending = got == run.Pending
 }
 
 // readSignal believes of upstream's file that a worker has stopped, no more.
@@ -244,14 +234,12 @@ func firstState(r *session, why string, adopted bool) *move {
 // wished is a move that control.json asks for. otherwise is the key of its reason where the
 // person gives none.
 func wished(r *session, otherwise string, then func(*change)) *move {
-	return &move{
-		Reason: orWord(r.control.Reason, r.say(otherwise)), Causes: []engine.Document{r.run.Snap.In("control.json")}, Actor: engine.Person(r.control.By), Then: then,
-	}
+	return run.Wished(r.run.Snap.In("control.json"), cmp.Or(r.control.By, "unknown"), orWord(r.control.Reason, r.say(otherwise)), then)
 }
 
 // abortAsWished is the end that control.json asks for.
 func abortAsWished(r *session, _ run.On) *move {
-	if r.control.Want != wantAbort {
+	if r.control.Want != run.WantAbort {
 		return nil
 	}
 	return wished(r, "move.abort", cancelOwn)

@@ -113,14 +113,10 @@ func takesBack(forAnother bool) func(*view, run.On) *move {
 
 func (r *view) takeBack(reason string) *move {
 	w := r.withdrawal
-	m := &move{Reason: reason, Causes: []engine.Document{r.run.Snap.In("withdraw.json")}, Then: func(c *change) {
+	return run.Wished(r.run.Snap.In("withdraw.json"), w.By, reason, func(c *change) {
 		c.State.SupersededBy = w.SupersededBy
 		r.noteArtifacts(c)
-	}}
-	if w.By != "" {
-		m.Actor = engine.Person(w.By)
-	}
-	return m
+	})
 }
 
 func (r *view) answers(on run.On) *move {
@@ -214,9 +210,7 @@ func (r *view) readWithdrawal() {
 	if r.run.State.IsFinal() {
 		return
 	}
-	var got run.Reading
-	r.withdrawal, got = run.Load[Withdraw](&r.run.Input, r.run.Snap.In("withdraw.json"), "ask/withdraw")
-	r.isWithdrawalPending = got == run.Pending
+	r.withdrawal = run.ReadWish[Withdraw](&r.run.Input, r.run.Snap.In("withdraw.json"), "ask/withdraw")
 	if r.withdrawal != nil && string(r.withdrawal.SupersededBy) == r.run.Snap.Key.ID {
 		r.run.Bad(r.run.Snap.In("withdraw.json"), r.run.Say("ask.superseded"))
 		r.withdrawal = nil

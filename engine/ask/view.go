@@ -44,8 +44,6 @@ type view struct {
 	isWellFormed, canBeAsked bool
 	round                    *Round // of the ask that is to be asked
 	withdrawal               *Withdraw
-	// isWithdrawalPending is true while withdraw.json may still be being written.
-	isWithdrawalPending bool
 	// reuse says how often the answer was used, nil where nobody counted. It decides nothing.
 	reuse *Reuse
 }
@@ -59,7 +57,7 @@ var family = run.Family[State, *view]{
 	Format: format,
 	Stamp:  run.Seconds, Cause: func(rel string) string { return rel }, Anew: "ask.anew",
 	Read: read, Rules: rules, Final: isFinal, Summary: summary, New: "new", Questions: questions(), Outputs: (*view).outputs,
-	Undecidable: func(r *view) bool { return r.isWithdrawalPending }, Notes: (*view).notes, Needs: (*view).needs,
+	Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
 }
 

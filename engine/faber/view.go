@@ -36,7 +36,7 @@ var family = machine{
 	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: contradictions},
 	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
 	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,
-	Undecidable: func(r *view) bool { return r.events.open }, Outputs: outputs, Notes: notes,
+	Outputs: outputs, Notes: notes,
 	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
 	Needs: needs, Watch: watch,
 	Absent:  func(*view, *engine.RunView) bool { return false },
@@ -118,6 +118,7 @@ func read(k *run.Run[State, *view]) *view {
 	r.Held = r.Held || r.doc.Absent()
 	r.readMetadata()
 	r.events = readEvents(r)
+	r.Unsure = r.events.open
 	r.refuseFoldedID()
 	r.state.rev = revision(r)
 	return r

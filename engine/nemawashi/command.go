@@ -76,13 +76,11 @@ func (r *view) readCommands() {
 		if path.Base(d.Path) != commandFile {
 			continue
 		}
-		c := command{id: path.Base(path.Dir(d.Path)), doc: d}
-		if isDone(r, c.id) {
+		id := path.Base(path.Dir(d.Path))
+		if isDone(r, id) {
 			continue
 		}
-		var got run.Reading
-		c.Command, got = run.Load[Command](&r.run.Input, d, "nemawashi/command")
-		r.isCommandPending = r.isCommandPending || got == run.Pending
+		c := command{id, d, run.ReadWish[Command](&r.run.Input, d, "nemawashi/command")}
 		if c.Command == nil {
 			continue
 		}
@@ -337,6 +335,11 @@ func (c command) why(r *view) string {
 		return r.say("command.by", pairs...)
 	}
 	return r.say("command.because", append(pairs, "reason", strings.TrimSpace(string(c.Reason)))...)
+}
+
+// move is the transition that the command causes.
+func (c command) move(r *view, then func(*change)) *move {
+	return run.Wished(c.doc, cmp.Or(c.Actor.User, "unknown"), c.why(r), then)
 }
 
 // broughtHome reports whether a receipt of a command was written by this machine, for the

@@ -381,7 +381,7 @@ func revises(r *view, _ run.On) *move {
 		}
 		return reapproves(r, cmd)
 	}
-	return &move{Reason: cmd.why(r), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+	return cmd.move(r, func(c *change) {
 		st := c.State
 		if cmd.Draft != nil {
 			addDraft(r, c, *cmd.Draft, Draft{Origin: originRevise, Actor: cmd.Actor.User})
@@ -391,17 +391,17 @@ func revises(r *view, _ run.On) *move {
 		}
 		revised(r, c, cmd, originRevise)
 		handle(r, c, cmd, accepted, "", "")
-	}}
+	})
 }
 
 // reapproves has an override asked about before it is carried out.
 func reapproves(r *view, cmd *command) *move {
-	return &move{Reason: cmd.why(r), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+	return cmd.move(r, func(c *change) {
 		st := c.State
 		st.Payload, st.PayloadSource = overridden(st.Payload, cmd.Calendar), "override"
 		revised(r, c, cmd, "override")
 		handle(r, c, cmd, refused, OverrideNeedsApproval, r.say("refused.override"))
-	}}
+	})
 }
 
 // revised closes what is asked about the draft before.
@@ -423,13 +423,13 @@ func cancels(r *view, _ run.On) *move {
 	if cmd == nil {
 		return nil
 	}
-	return &move{Reason: cmd.why(r), Causes: []engine.Document{cmd.doc}, Actor: engine.Person(cmd.Actor.User), Then: func(c *change) {
+	return cmd.move(r, func(c *change) {
 		st := c.State
 		c.CloseAll(gate.Cancelled, cmd.why(r))
 		st.IsApproved = false
 		st.event(c, evCanceled, cmd.Actor.User, st.about(), st.ofAction(), schemas.Member{Name: "reason", Value: cmd.Reason})
 		handle(r, c, cmd, accepted, "", "")
-	}}
+	})
 }
 
 func expires(r *view, on run.On) *move {

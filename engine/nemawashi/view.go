@@ -22,8 +22,6 @@ type view struct {
 	action *ActionFile
 	// commands are those that nobody has handled, by their ids.
 	commands []command
-	// isCommandPending is true while a command may still be being written.
-	isCommandPending bool
 }
 
 // New returns the machine of nemawashi actions.
@@ -37,7 +35,7 @@ var family = run.Family[State, *view]{
 	Anew: "nemawashi.anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always: always, Reports: reports, Successor: successor,
-	Undecidable: func(r *view) bool { return r.isCommandPending }, Notes: notes, Needs: needs, Watch: watch,
+	Notes: notes, Needs: needs, Watch: watch,
 	Keeps: func(r *view, _ string) bool { return r.run.State.job() != nil }, Late: late,
 	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }

@@ -201,7 +201,7 @@ func startable(r *cycle, all attempts) bool {
 		return false
 	}
 	e, pending := levelError(r)
-	if !r.run.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.unsureStop || pending || e != nil {
+	if !r.run.Snap.In("retrieved.jsonl").Absent() || r.stop != nil || r.run.Unsure || pending || e != nil {
 		return false
 	}
 	return len(all) == 0 || all.haveFailed(r) && all.left(r) > 0

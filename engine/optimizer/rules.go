@@ -95,14 +95,8 @@ func stops(r *cycle, _ run.On) *move {
 	if r.stop == nil {
 		return nil
 	}
-	m := &move{
-		Reason: r.words("reason.stopped", "reason", r.stop.Reason), Causes: []engine.Document{r.run.Snap.In("stop.json")},
-		Then: func(c *change) { fail(r, c, r.stop.Reason) },
-	}
-	if r.stop.By != "" {
-		m.Actor = engine.Person(string(r.stop.By))
-	}
-	return m
+	reason := r.words("reason.stopped", "reason", r.stop.Reason)
+	return run.Wished(r.run.Snap.In("stop.json"), string(r.stop.By), reason, func(c *change) { fail(r, c, r.stop.Reason) })
 }
 
 // longestError is how much of an error the state keeps, in bytes.

@@ -21,8 +21,6 @@ type cycle struct {
 	trig      Trigger // of the file before the cycle has begun, of the state after
 	triggerOK bool
 	stop      *Stop
-	// unsureStop is true while it cannot be told whether the cycle is stopped.
-	unsureStop bool
 
 	found *Findings // context.json
 	audit ledger
@@ -45,7 +43,7 @@ var family = kernel{
 		typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},
 		typeUnknown: {Fill: askAttempt, Title: (*cycle).title, Brief: true, Tell: tellAttempt},
 	},
-	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs, Undecidable: func(r *cycle) bool { return r.unsureStop },
+	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs,
 	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: heardLate,
 	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell, Fabrications: (*cycle).fabrications,
 }
@@ -61,7 +59,7 @@ func readCycle(k *run.Run[State, *cycle]) *cycle {
 	r.cfg = run.Config(r.run.Snap, DefaultConfig).settle(r.workflow())
 	if r.run.Begun {
 		if !final(r.run.State.Status) {
-			readStop(r)
+			r.stop = run.ReadWish[Stop](&k.Input, k.Snap.In("stop.json"), "optimizer/stop")
 		}
 		readFindings(r)
 		r.audit = readAudit(r)
@@ -109,12 +107,6 @@ func readTrigger(r *cycle) {
 		}
 		return err
 	})
-}
-
-func readStop(r *cycle) {
-	var got run.Reading
-	r.stop, got = run.Load[Stop](&r.run.Input, r.run.Snap.In("stop.json"), "optimizer/stop")
-	r.unsureStop = got == run.Pending
 }
 
 // readFindings reads context.json, which only placet writes. One that was copied from

@@ -36,7 +36,7 @@ func notedOutside(r *view, w *run.Waiting) (any bool) {
 func awaitStarting(r *view, w *run.Waiting) {
 	switch {
 	case w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.mended")), notedOutside(r, w):
-	case r.control.Want == wantPause:
+	case r.control.Want == run.WantPause:
 		w.Lacks(controlFile, r.say("wait.run"), r.say("unblock.run"), "pal.why.pause")
 	case r.sources.design == nil:
 		w.Why("pal.why.torn", "file", orchestrationFile)

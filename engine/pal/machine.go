@@ -1,6 +1,7 @@
 package pal
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,9 +15,7 @@ import (
 type view struct {
 	run     *run.Run[State, *view]
 	sources sources
-	control Control
-	// isControlPending is true while it cannot be told what a person wishes.
-	isControlPending bool
+	control run.Control
 
 	order  []string // the ports by order and id
 	ports  map[string]*port
@@ -42,9 +41,8 @@ var family = kernel{
 	Anew:  "pal.anew",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
-	Undecidable: func(r *view) bool { return r.isControlPending },
-	Keeps:       func(*view, string) bool { return false },
-	Absent:      absent, Explain: explain, Tell: tell, Fabrications: fabrications,
+	Keeps:  func(*view, string) bool { return false },
+	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
 // Parts of an orchestration.
@@ -105,20 +103,6 @@ type port struct {
 	try  *handIns
 }
 
-// Control is control.json: what a person wants.
-type Control struct {
-	Want   string `json:"want"`
-	By     string `json:"by,omitzero"`
-	Reason string `json:"reason,omitzero"`
-}
-
-// Words of control.json.
-const (
-	wantRun   = "run"
-	wantPause = "pause"
-	wantAbort = "abort"
-)
-
 const (
 	controlFile       = "control.json"
 	orchestrationFile = "orchestration.json"
@@ -136,10 +120,7 @@ func read(k *run.Run[State, *view]) *view {
 		return r
 	}
 	r.sources = readSources(&r.run.Input, r.conf(), r.run.Begun && r.run.State.Status != Pending)
-	c, got := run.Load[Control](&r.run.Input, r.run.Snap.In(controlFile), "pal/control")
-	if r.isControlPending = got == run.Pending; c != nil {
-		r.control = *c
-	}
+	r.control = *cmp.Or(run.ReadWish[run.Control](&r.run.Input, r.run.Snap.In(controlFile), "pal/control"), &run.Control{})
 	if r.run.Begun {
 		readAgents(r)
 		readFiled(r)

@@ -96,11 +96,11 @@ func (d *Design) isAsIn(st *State) bool {
 
 // starts begins the work.
 func starts(r *view, _ run.On) *turn {
-	if r.sources.design == nil || r.run.Held || r.control.Want != wantRun && (r.control.Want != "" || !r.sources.design.Autostart) {
+	if r.sources.design == nil || r.run.Held || r.control.Want != run.WantRun && (r.control.Want != "" || !r.sources.design.Autostart) {
 		return nil
 	}
 	t := &turn{reason: r.say("reason.valid"), then: func(s *step) { s.State.StartedAt = s.Now }}
-	if r.control.Want == wantRun {
+	if r.control.Want == run.WantRun {
 		asWished(r, t)
 	}
 	return t
@@ -116,7 +116,7 @@ func asWished(r *view, t *turn) *turn {
 }
 
 func pauses(r *view, _ run.On) *turn {
-	if r.control.Want != wantPause {
+	if r.control.Want != run.WantPause {
 		return nil
 	}
 	return asWished(r, &turn{then: func(s *step) { s.State.PausedAt = s.Now }})
@@ -124,7 +124,7 @@ func pauses(r *view, _ run.On) *turn {
 
 // resumes continues a paused run. The pause does not count against the ports' time.
 func resumes(r *view, _ run.On) *turn {
-	if r.control.Want != wantRun {
+	if r.control.Want != run.WantRun {
 		return nil
 	}
 	return asWished(r, &turn{then: func(s *step) {
@@ -139,7 +139,7 @@ func resumes(r *view, _ run.On) *turn {
 }
 
 func cancelsAsWished(r *view, _ run.On) *turn {
-	if r.control.Want != wantAbort {
+	if r.control.Want != run.WantAbort {
 		return nil
 	}
 	return asWished(r, &turn{then: func(s *step) { s.cancel(nil) }})

@@ -174,12 +174,12 @@ func notesOnControl(r *view) {
 		return
 	}
 	d := r.run.Snap.In(controlFile)
-	c, _ := run.Load[Control](&r.run.Input, d, "pal/control")
+	c, _ := run.Load[run.Control](&r.run.Input, d, "pal/control")
 	// The state knows its end to the second: what was written in that second may have been
 	// obeyed before it, unless another wish ended the run.
 	ended, byWish := r.run.State.Last.Cause[controlFile]
 	isLater := byWish && ended != d.Sum || d.Changed.Truncate(time.Second).After(r.run.State.CompletedAt.Time())
-	if c != nil && c.Want != wantAbort && isLater {
+	if c != nil && c.Want != run.WantAbort && isLater {
 		r.run.Bad(d, r.say("note.final", "status", r.run.State.Status))
 	}
 }

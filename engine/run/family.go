@@ -52,9 +52,6 @@ type Family[S, V any] struct {
 	// Outputs adds what the state calls for besides requests. It is called for the
 	// state after a transition, too, and for a run that has not begun.
 	Outputs func(V, *Outputs)
-	// Undecidable reports whether something cannot be told now that would come before
-	// every rule, such as a stop.json that is still being written. nil: never.
-	Undecidable func(V) bool
 	// BadSettings reports whether settings of others that the run reads cannot be used,
 	// and which notes are about them. Then nothing moves, and other notes stay as they
 	// are. nil: there are none.

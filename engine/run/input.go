@@ -29,6 +29,9 @@ type Input struct {
 	// Held is true while a file that could decide is still being written, or
 	// cannot be read: no default and no deadline passes over it.
 	Held bool
+	// Unsure is true while something cannot be told that comes before every rule, such as what
+	// a stop.json says that is still being written.
+	Unsure bool
 	// Wake is when a file that may be half of a write cannot be one any more;
 	// zero for never.
 	Wake time.Time

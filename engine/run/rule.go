@@ -113,7 +113,7 @@ type dueRule[S, V any] struct {
 // first finds the rule that applies now. An answer whose receipt is durable while its
 // transition is not comes before all others.
 func (r *Run[S, V]) first() (t dueRule[S, V], ok bool) {
-	if _, bad := r.badSettings(); bad || unsureReceipt(r) || r.f.Undecidable != nil && r.f.Undecidable(r.v) {
+	if _, bad := r.badSettings(); bad || unsureReceipt(r) || r.Unsure {
 		return t, false
 	}
 	if t, ok = r.replayed(); ok {
