@@ -324,7 +324,14 @@ func isBusy(r *view) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) || r.run.State.Status == Pending && draftPending(r)
+	if slices.ContainsFunc(r.commands, func(c command) bool { return judge(r, c).moves }) {
+		return true
+	}
+	if r.run.State.Status != Pending {
+		return false
+	}
+	_, got := firstPayload(r)
+	return got == run.Good || got == run.Pending // which may be good as soon as it stands still
 }
 
 // why says in a few words which command moved the action, for the reason of the transition.

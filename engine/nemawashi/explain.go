@@ -22,7 +22,7 @@ func notes(r *view) {
 	}
 	switch st.Status {
 	case Pending:
-		draftUsable(r)
+		firstPayload(r)
 	case Drafted:
 		if code, why := cannotAsk(r); code != "" && code != "draft_changed" && asksByItself(r) {
 			r.run.Bad(r.actionDoc, r.say("note.ask", "why", why))

@@ -100,24 +100,11 @@ func registers(r *view, _ run.On) *move {
 	}}
 }
 
-// draftUsable reports whether the first draft can be registered.
-func draftUsable(r *view) bool {
-	_, got := firstPayload(r)
-	return got == run.Good
-}
-
-// draftPending reports whether the first draft can be registered now, or may be as soon as
-// it stands still.
-func draftPending(r *view) bool {
-	_, got := firstPayload(r)
-	return got == run.Good || got == run.Pending
-}
-
 // firstPayload is the payload that the last line of the first draft gives, nil for none.
 // The draft can be registered once it is good.
 func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
 	d := r.run.Snap.In(draftPath(1))
-	if changedAction(r) {
+	if r.run.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.run.State.ActionDigest {
 		return nil, run.Bad
 	}
 	got = r.run.Judge(d, func() (err error) {
@@ -133,10 +120,6 @@ func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
 		return err
 	})
 	return payload, got
-}
-
-func changedAction(r *view) bool {
-	return r.run.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.run.State.ActionDigest
 }
 
 // drafts registers the first draft.

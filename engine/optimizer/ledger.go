@@ -54,10 +54,6 @@ var rowTries = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second, 2
 
 const slowTry = 10 * time.Minute
 
-// precisely writes a time with its milliseconds: whether a row was tried since
-// somebody asked for it is told by them.
-func precisely(t time.Time) text { return text(t.UTC().Format("2006-01-02T15:04:05.000Z")) }
-
 // in reports whether the database has a row.
 func (row Row) in() bool { return row.Outcome == rowInserted || row.Outcome == rowPresent }
 
@@ -164,7 +160,7 @@ func afterTry(r *cycle, row Row) Row {
 	} else {
 		row.Outcome = rowPending
 	}
-	row.NextTryAt = precisely(r.run.Snap.Now.Add(next))
+	row.NextTryAt = run.Millis(r.run.Snap.Now.Add(next))
 	return row
 }
 

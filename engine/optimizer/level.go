@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"strings"
@@ -94,17 +95,14 @@ func readData(r *cycle) (v data) {
 	d := r.run.Snap.In("retrieved.jsonl")
 	got := r.run.Judge(d, func() (err error) {
 		if v.list, err = parseRecords(d.Body); err != nil {
-			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.NewMessage("say.text", "text", err), Torn: tornEnd(d.Body)}
+			torn := !bytes.HasSuffix(d.Body, []byte("\n")) // half of a write: the last line has no end
+			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.NewMessage("say.text", "text", err), Torn: torn}
 		}
 		return nil
 	})
 	v.ok, v.pending = got == run.Good, got == run.Pending
 	return v
 }
-
-// tornEnd reports whether a file of lines may be half of a write: its last line
-// has no end.
-func tornEnd(body []byte) bool { return len(body) == 0 || body[len(body)-1] != '\n' }
 
 // proposed is what suggestions.json holds: there is false where it is absent, ok
 // where it is bad or may be on its way.
@@ -196,16 +194,10 @@ func reportBody(r *cycle) (body []byte, ok bool) {
 	if _, used := r.run.State.Report.Inputs["retrieved.jsonl"]; used {
 		from.Records = r.data().list
 	}
-	body = reportMD(asReported(r), *r.found, from, reportRevision(r))
-	return body, engine.Sum(body).Hex() == r.run.State.Report.SHA256
-}
-
-// asReported is the state as far as the report shows it: what came later is left
-// out.
-func asReported(r *cycle) State {
 	st := r.run.State
-	st.Answer, st.Goal = nil, nil
-	return st
+	st.Answer, st.Goal = nil, nil // they came later
+	body = reportMD(st, *r.found, from, reportRevision(r))
+	return body, engine.Sum(body).Hex() == r.run.State.Report.SHA256
 }
 
 // reportRevision is the revision of the state that the report belongs to, which

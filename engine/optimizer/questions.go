@@ -91,7 +91,7 @@ func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	req.Options = st.levelOptions()
 	req.Items = offered(st)
 	b := blockOf(st)
-	req.Block, req.Prompt = &b, block(st)
+	req.Block, req.Prompt = &b, b.Prompt(req.Items)
 	req.Artifacts = []gate.Artifact{{Path: st.Report.Path, SHA256: st.Report.SHA256, Binding: true}}
 	if req.Deadline != "" {
 		req.Default = byDeadline
@@ -206,9 +206,6 @@ func hearsLate(r *cycle) bool { return expiredRequest(r) != nil && lateAnswer(r)
 var levelWords = map[string][]string{
 	optAppropriate: {"적절"}, optRaise: {"상향", "상향 권장"}, optLower: {"하향", "하향 권장"},
 }
-
-// block is the prompt of the request hitl.
-func block(st State) string { return blockOf(st).Prompt(offered(st)) }
 
 // blockOf are the facts and the three questions of the request hitl.
 func blockOf(st State) gate.Block {

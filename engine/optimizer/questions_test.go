@@ -49,7 +49,7 @@ func TestTheBlockIsThePages(t *testing.T) {
    - [ ] Split the slow step
 3. Further comments (optional):`,
 	} {
-		if diff := cmp.Diff(want, block(asked(lang))); diff != "" {
+		if diff := cmp.Diff(want, blockOf(asked(lang)).Prompt(offered(asked(lang)))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", lang, diff)
 		}
 	}

@@ -125,8 +125,11 @@ func declines(r *cycle, on run.On) *move {
 
 // continues has such a cycle go on.
 func continues(r *cycle, on run.On) *move {
-	if r.found == nil {
-		return waitsWith(on.Answer)
+	switch {
+	case r.found == nil && on.Answer.HasReceipt():
+		return &move{Blocks: true} // nothing passes an answer that is fact
+	case r.found == nil:
+		return nil
 	}
 	return &move{
 		Reason: on.Answer.Why(), Causes: []engine.Document{r.run.Snap.In("context.json")},
@@ -135,14 +138,6 @@ func continues(r *cycle, on run.On) *move {
 			c.State.InputsUntil = r.later(r.cfg.InputsWait)
 		},
 	}
-}
-
-// waitsWith has nothing pass an answer that is fact and cannot be carried out yet.
-func waitsWith(a *run.Answer) *move {
-	if a.HasReceipt() {
-		return &move{Blocks: true}
-	}
-	return nil
 }
 
 // collects goes on once what is known has been collected.
@@ -346,7 +341,7 @@ func records(r *cycle, _ run.On) *move {
 // answers makes a goal of what the person said.
 func answers(r *cycle, on run.On) *move {
 	a := on.Answer
-	g := givenBy(a)
+	g := Given{Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected, Comment: a.Comment, By: By(a.By)}
 	if !a.HasReceipt() && !goalFree(r, goalOf(r.run.State, &g)) {
 		return nil
 	}
@@ -357,13 +352,6 @@ func answers(r *cycle, on run.On) *move {
 			c.State.Answer, c.State.Goal = &g, &goal
 			c.State.FeedbackID = newRowID(r, c, feedbackPrefix, purposeFeedback)
 		},
-	}
-}
-
-// givenBy is what an answer says about the report.
-func givenBy(a *run.Answer) Given {
-	return Given{
-		Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected, Comment: a.Comment, By: By{User: a.By.User, Source: a.By.Source},
 	}
 }
 
