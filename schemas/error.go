@@ -53,11 +53,18 @@ func (e *Error) In(lang string) string {
 	if e.Pointer != "" {
 		parts = append(parts, shown(e.Pointer))
 	}
-	parts = append(parts, e.Problem.In(lang))
-	if !isZero(e.Expected) {
-		parts = append(parts, templates.Phrase(lang, "schema.expected", "expected", e.Expected))
+	return strings.Join(append(parts, e.Says().In(lang)), ": ")
+}
+
+// Names are the parts of Pointer.
+func (e *Error) Names() []string { return tokens(e.Pointer) }
+
+// Says is what is wrong and what was expected, without the place.
+func (e *Error) Says() templates.Message {
+	if isZero(e.Expected) {
+		return e.Problem
 	}
-	return strings.Join(parts, ": ")
+	return say("schema.because", "problem", e.Problem, "reason", say("schema.expected", "expected", e.Expected))
 }
 
 // say and text are short for what this package words much with.
@@ -212,10 +219,13 @@ func (s *schema) explain(l leaf, tree any) *Error {
 	node, _ := follow(s.source, l.schema).(map[string]any)
 	rule, value := node[l.keyword], follow(tree, l.pointer)
 	e := &Error{Pointer: pointer(l.pointer), Problem: say("schema.is", "what", kindOf(value)), Expected: text(s.title(l.schema))}
+	if says, ok := node["x-says"].(string); ok && l.keyword != "type" { // a sentence of its own, translated
+		return &Error{Pointer: e.Pointer, Problem: say(templates.Key(says), "value", literal(value))}
+	}
 	switch l.keyword {
 	case "required":
 		if name := firstMissing(rule, value); name != "" {
-			e.Pointer, e.Expected = pointer(append(l.pointer, name)), text(s.memberTitle(l.schema, name))
+			e.Pointer, e.Expected = pointer(append(l.pointer, name)), or(text(s.memberTitle(l.schema, name)), wordsOf(node, name))
 		}
 		e.Problem = say("schema.missing")
 	case "type":
@@ -225,10 +235,10 @@ func (s *schema) explain(l leaf, tree any) *Error {
 	case "const":
 	case "pattern", "format":
 		e.Problem, e.Expected = say("schema.unfit", "value", literal(value)), or(e.Expected, say("schema.fits", "rule", rule))
-	case "minimum":
-		e.Expected = or(e.Expected, text(fmt.Sprint(">= ", rule)))
-	case "maximum":
-		e.Expected = or(e.Expected, text(fmt.Sprint("<= ", rule)))
+	case "minimum", "maximum":
+		e.Expected = or(e.Expected, bounds(node))
+	case lengthKeyword:
+		e.Problem, e.Expected = explainLength(rule, value), templates.Message{}
 	case "maxItems":
 		items, _ := value.([]any)
 		e.Problem = say("schema.items", "n", len(items))
@@ -291,6 +301,15 @@ func enum(rule, value any) (problem, expected templates.Message) {
 	return problem, expected
 }
 
+// wordsOf says which words a member of an object may be, nothing where a schema does not list them.
+func wordsOf(schema map[string]any, member string) (expected templates.Message) {
+	rules, _ := follow(schema, []string{"properties", member}).(map[string]any)
+	if rules["enum"] != nil {
+		_, expected = enum(rules["enum"], nil)
+	}
+	return expected
+}
+
 // title returns the title of the schema at a place, or of the one of the same
 // document that it refers to; "" if it has none.
 func (s *schema) title(at []string) string {
@@ -322,6 +341,18 @@ func (s *schema) memberTitle(at []string, name string) string {
 			return ""
 		}
 	}
+}
+
+// bounds says between which numbers a schema wants a number.
+func bounds(schema map[string]any) templates.Message {
+	least, most := schema["minimum"], schema["maximum"]
+	switch {
+	case most == nil:
+		return text(fmt.Sprint(">= ", least))
+	case least == nil:
+		return text(fmt.Sprint("<= ", most))
+	}
+	return say("schema.bounds", "least", least, "most", most)
 }
 
 // typesOf words the names of a schema's types: "text or null".

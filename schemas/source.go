@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-//go:embed afl/*.json ask/*.json faber/*.json kernel/*.json mcp/*.json nemawashi/*.json pal/*.json optimizer/*.schema.json
+//go:embed afl/*.json ask/*.json faber/*.json kernel/*.json mcp/*.json nemawashi/*.json pal/*.json placet/*.json optimizer/*.schema.json
 var files embed.FS
 
 // base is the address that embedded schemas have among themselves. It leads
@@ -63,9 +63,14 @@ var compiled sync.Map // name → func() (*schema, error)
 
 // load returns a schema ready for use.
 func load(name string) (*schema, error) {
+	return once(name, func() (*schema, error) { return compile(name) })
+}
+
+// once returns what a function made under a name when it was first called for it.
+func once(name string, compile func() (*schema, error)) (*schema, error) {
 	entry, ok := compiled.Load(name)
 	if !ok {
-		entry, _ = compiled.LoadOrStore(name, sync.OnceValues(func() (*schema, error) { return compile(name) }))
+		entry, _ = compiled.LoadOrStore(name, sync.OnceValues(compile))
 	}
 	return entry.(func() (*schema, error))()
 }
@@ -92,6 +97,7 @@ func compile(name string) (*schema, error) {
 func compiler() *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft7
+	c.RegisterExtension("length", nil, lengths{})
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		name, ok := strings.CutPrefix(url, base)
 		name, isJSON := strings.CutSuffix(name, ".json")

@@ -63,15 +63,6 @@ const (
 	interruptedAuto = "rerun"
 )
 
-// Check reports the first setting that cannot be used, naming its key.
-func (c Config) Check() error {
-	_, problem := c.settle(nil)
-	if problem == nil {
-		return nil
-	}
-	return templates.Errorf("afl.setting.bad", "key", problem.key, "problem", problem.text)
-}
-
 // WorkerDigest is what trust in the worker command is recorded under; "" where
 // none is configured.
 func (c Config) WorkerDigest() engine.Digest {
@@ -175,11 +166,8 @@ func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings,
 	if c.WorkerCommand != nil {
 		s.WorkerCommand = *c.WorkerCommand
 	}
-	switch {
-	case c.Shell == nil:
+	if c.Shell == nil {
 		s.Shell = []string{"bash", "-c"}
-	case len(c.Shell) == 0, slices.Contains(c.Shell, ""):
-		p.bad(value{key: "shell"}, "empty", "example", `["bash", "-c"]`)
 	}
 	p.mode()
 	s.waiting = p.waiting
@@ -304,11 +292,7 @@ func (p *picker) word(key string, offered ...string) string {
 // mode is auto; the others wait for a later version.
 func (p *picker) mode() {
 	v, ok := p.find("mode")
-	switch {
-	case !ok, string(v.raw) == `"auto"`:
-	case v.file == "":
-		p.bad(v, "mode", "value", string(v.raw), "line", `mode = "auto"`)
-	default:
+	if ok && string(v.raw) != `"auto"` {
 		p.bad(v, "mode.upstream", "value", string(v.raw), "line", `mode = "auto"`)
 	}
 }

@@ -23,13 +23,10 @@ type Config struct {
 // DefaultConfig are the settings where nothing is configured.
 func DefaultConfig() Config { return Config{Enabled: true, Root: layout.AskRoot, MaxOpen: 100} }
 
-// Check says what is wrong with the settings.
+// Check says what is wrong with settings that the schema of settings takes.
 func (c Config) Check() error {
-	switch {
-	case !layout.Safe(c.Root) || path.Clean(c.Root) != c.Root:
+	if !layout.Safe(c.Root) || path.Clean(c.Root) != c.Root {
 		return templates.Errorf("ask.config.root", "root", strconv.Quote(c.Root))
-	case c.MaxOpen < 1:
-		return templates.Errorf("ask.config.open", "n", c.MaxOpen)
 	}
 	return nil
 }

@@ -80,29 +80,19 @@ func DefaultConfig() Config {
 // as overdue.
 const escalate = "escalate"
 
-// Check reports the first setting that cannot be used, naming its key.
+// Check reports the first setting that cannot be used although the schema of settings takes it, naming
+// its key.
 func (c Config) Check() error {
-	if len(c.Roots) == 0 {
-		return templates.Errorf("faber.config.roots")
-	}
 	for _, pattern := range c.DestructiveSteps {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return templates.Errorf("faber.config.pattern", "pattern", strconv.Quote(pattern), "error", err)
 		}
-	}
-	switch c.AskFailed {
-	case "none", "driven", "all":
-	default:
-		return templates.Errorf("faber.config.ask_failed", "value", strconv.Quote(c.AskFailed))
 	}
 	switch {
 	case gate.Approves(c.OnDeadline):
 		return templates.Errorf("faber.config.on_deadline", "value", strconv.Quote(c.OnDeadline))
 	case gate.Fold(c.OnDeadline) == "":
 		return templates.Errorf("faber.config.on_deadline.empty")
-	}
-	if c.Context.Events < 0 || c.Context.Commits < 0 {
-		return templates.Errorf("faber.config.context")
 	}
 	return nil
 }

@@ -285,13 +285,10 @@ func TestConfigCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*Config){
-		"roots":             func(c *Config) { c.Roots = nil },
 		"destructive_steps": func(c *Config) { c.DestructiveSteps = []string{"["} },
-		"ask_failed":        func(c *Config) { c.AskFailed = "some" },
 		"on_deadline":       func(c *Config) { c.OnDeadline = "Approve" },
 		"time alone":        func(c *Config) { c.OnDeadline = "confirm" },
 		"empty":             func(c *Config) { c.OnDeadline = " " },
-		"context":           func(c *Config) { c.Context.Events = -1 },
 	} {
 		c := DefaultConfig()
 		change(&c)

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"net"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"placet/templates"
 )
@@ -87,26 +85,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// Check says what is wrong with the settings.
+// Check says what is wrong with settings that the schema of settings takes.
 func (c Config) Check() error {
-	for _, s := range []struct{ key, value, words string }{
-		{"request_approval", c.RequestApproval, "auto, explicit"}, {"execute_override", c.ExecuteOverride, "reapprove, allow"},
-		{"mail.smtp_tls", c.Mail.SMTPTLS, "starttls, tls, none"},
-	} {
-		if !slices.Contains(splitList(s.words), s.value) {
-			return refuse("config.word", "key", s.key, "value", strconv.Quote(s.value), "words", s.words)
-		}
-	}
-	for _, p := range []struct{ name, value, others, last string }{
-		{"mail", c.Mail.Provider, mock, smtp}, {"calendar", c.Calendar.Provider, "mock, ics", http}, {"hr", c.HR.Provider, mock, http},
-	} {
-		if p.value != p.last && !slices.Contains(splitList(p.others), p.value) {
-			return refuse("config.provider", "name", p.name, "value", strconv.Quote(p.value), "providers", templates.NewMessage("list.or", "all", p.others, "last", p.last))
-		}
-	}
-	if ttl, err := time.ParseDuration(c.ApprovalTTL); c.ApprovalTTL != "" && (err != nil || ttl <= 0) {
-		return refuse("config.ttl", "value", strconv.Quote(c.ApprovalTTL))
-	}
 	if _, err := location(c.Calendar.DefaultTimezone); err != nil {
 		return refuse("at", "at", "calendar.default_timezone", "error", err)
 	}
@@ -117,12 +97,8 @@ func (c Config) Check() error {
 func (c Config) checkTargets() error {
 	m := c.Mail
 	switch {
-	case m.DefaultFrom == "":
-		return refuse("config.from")
 	case templates.Clean(m.SMTPHost) != m.SMTPHost, net.ParseIP(m.SMTPHost) == nil && strings.ContainsAny(m.SMTPHost, " \t\n/@:"):
 		return refuse("config.host", "value", strconv.Quote(m.SMTPHost))
-	case m.SMTPPort < 1 || m.SMTPPort > 65535:
-		return refuse("config.port", "value", m.SMTPPort)
 	case m.SMTPTLS == "none" && m.SMTPHost != "" && !isLoopback(m.SMTPHost):
 		return refuse("config.tls", "value", strconv.Quote(m.SMTPHost))
 	}

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -145,42 +146,27 @@ func (c Config) Commands() []engine.Digest {
 	return all
 }
 
-// Check reports the first setting that cannot be used, naming its key.
+// Check reports the first setting that cannot be used although the schema of settings takes it, naming
+// its key.
 func (c Config) Check() error {
-	if err := c.checkShared(""); err != nil {
-		return err
-	}
-	if err := c.checkNumbers(); err != nil {
-		return err
-	}
 	switch {
-	case len(c.Roots) == 0:
-		return templates.Errorf("optimizer.config.roots.none")
 	case c.UsageDir != "" && !layout.Safe(c.UsageDir):
 		return templates.Errorf("optimizer.config.folder", "key", "usage_dir", "value", strconv.Quote(c.UsageDir))
 	case c.AuditDB != "" && !layout.Safe(strings.NewReplacer("{root}", "root", "{run_id}", "run").Replace(c.AuditDB)):
 		return templates.Errorf("optimizer.config.file", "key", "audit_db", "value", strconv.Quote(c.AuditDB))
-	case strings.TrimSpace(c.TicketOwner) == "":
-		return templates.Errorf("optimizer.config.name", "key", "ticket_owner")
 	}
-	if err := c.checkRoots(); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
-		if err := c.checkWorkflow(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(c.checkRoots(), c.checkLanguages())
 }
 
-func (c Config) checkNumbers() error {
-	for _, n := range []struct {
-		key         string
-		value, most int
-	}{{"audit_rows", c.AuditRows, 1000}, {"max_timeout_reentries", c.MaxTimeoutReentries, 1000}, {"ticket_due_days", c.TicketDueDays, 3650}} {
-		if n.value < 0 || n.value > n.most {
-			return templates.Errorf("optimizer.config.range", "key", n.key, "value", n.value, "least", 0, "most", n.most)
+// checkLanguages refuses languages that have no texts.
+func (c Config) checkLanguages() error {
+	at := map[string]string{"language": c.Language}
+	for name, w := range c.Workflows {
+		at[fmt.Sprintf("workflows.%q.language", name)] = or(w.Language, c.Language)
+	}
+	for _, key := range slices.Sorted(maps.Keys(at)) {
+		if !slices.Contains(templates.Languages(), at[key]) {
+			return templates.Errorf("optimizer.config.language", "key", key, "value", strconv.Quote(at[key]), "names", strings.Join(templates.Languages(), ", "))
 		}
 	}
 	return nil
@@ -199,39 +185,3 @@ func (c Config) checkRoots() error {
 	}
 	return nil
 }
-
-func (c Config) checkWorkflow(name string) error {
-	w, where := c.Workflows[name], fmt.Sprintf("workflows.%q.", name)
-	for key, argv := range map[string][]string{"analysis": w.Analysis, "evaluation": w.Evaluation} {
-		if argv != nil && (len(argv) == 0 || strings.TrimSpace(argv[0]) == "") {
-			return templates.Errorf("optimizer.config.program", "key", where+key)
-		}
-	}
-	return c.over(w).checkShared(where)
-}
-
-// checkShared checks the settings that a workflow may have of its own.
-func (c Config) checkShared(where string) error {
-	switch {
-	case !slices.Contains(templates.Languages(), c.Language):
-		return templates.Errorf("optimizer.config.language", "key", where+"language", "value", strconv.Quote(c.Language), "names", strings.Join(templates.Languages(), ", "))
-	case c.LevelAttempts < 1 || c.LevelAttempts > 100:
-		return templates.Errorf("optimizer.config.range", "key", where+"level_attempts", "value", c.LevelAttempts, "least", 1, "most", 100)
-	}
-	for _, l := range []struct {
-		key, word string
-		least     time.Duration
-		never     bool
-	}{{"inputs_wait", c.InputsWait, 0, false}, {"hitl_timeout", c.HITLTimeout, time.Second, true}, {"level_timeout", c.LevelTimeout, time.Second, false}} {
-		if l.never && l.word == never {
-			continue
-		}
-		if d, err := time.ParseDuration(l.word); err != nil || d < l.least || d > longest {
-			return templates.Errorf("optimizer.config.time", "key", where+l.key, "value", strconv.Quote(l.word), "least", l.least, "most", longest)
-		}
-	}
-	return nil
-}
-
-// longest is the longest time that can be set: ten years.
-const longest = 10 * 365 * 24 * time.Hour

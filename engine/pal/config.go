@@ -55,30 +55,9 @@ func first[T any](builtIn T, layers ...*T) T {
 	return builtIn
 }
 
-// Check reports the first setting that cannot be used, naming its key.
+// Check refuses types whose escalations somebody must answer. What else cannot be used the schema of
+// settings refuses.
 func (c Config) Check() error {
-	for _, n := range []struct {
-		key         string
-		value       *int
-		least, most int
-	}{
-		{"max_concurrency", c.MaxConcurrency, 1, 64}, {"max_retries", c.MaxRetries, 1, 100}, {"token_percent", c.TokenPercent, 1, 100}, {"progress_hz", c.ProgressHz, 1, 2},
-	} {
-		if n.value != nil && (*n.value < n.least || *n.value > n.most) {
-			return templates.Errorf("pal.config.range", "key", n.key, "is", *n.value, "least", n.least, "most", n.most)
-		}
-	}
-	if c.TokenBudget != nil && *c.TokenBudget < 0 {
-		return templates.Errorf("pal.config.budget", "is", *c.TokenBudget)
-	}
-	if _, err := readTimeout(c.TimeoutPerPort); err != nil {
-		return templates.Errorf("pal.config.timeout", "problem", err)
-	}
-	return c.checkAutoResolve()
-}
-
-// checkAutoResolve refuses types whose escalations somebody must answer.
-func (c Config) checkAutoResolve() error {
 	for _, typ := range c.AutoResolve {
 		switch kind, known := kinds[typ]; {
 		case !known:

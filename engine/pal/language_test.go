@@ -130,8 +130,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 
 // What is wrong with the settings is English in logs, and worded for whoever reads it.
 func TestErrorsAreWordedForTheReader(t *testing.T) {
-	five, soon := 5, "soon"
-	for _, c := range []Config{{MaxRetries: new(int)}, {TimeoutPerPort: &soon}, {AutoResolve: []string{"x"}}, {AutoResolve: []string{typeTimeout}}, {ProgressHz: &five}} {
+	for _, c := range []Config{{AutoResolve: []string{"x"}}, {AutoResolve: []string{typeTimeout}}, {AutoResolve: []string{"conflict"}}} {
 		err := c.Check()
 		if err == nil || strings.ContainsAny(err.Error(), "⟦⟧") || !strings.Contains(templates.In(templates.Pseudo, err), "⟦") {
 			t.Errorf("%v", err)

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"placet/templates"
@@ -53,27 +52,15 @@ const (
 
 func defaultHook() Hook { return Hook{Wait: "23h", Permission: HookPass, Stop: "tell"} }
 
-// longestHookWait is shorter than what placet init has clients wait for a hook, 24 h: a
-// client that gives up lets the call run.
-const longestHookWait = 23 * time.Hour
-
-// Waits is how long a person is waited for.
+// Waits is how long a person is waited for. It is shorter than what placet init has clients wait
+// for a hook, 24 h: a client that gives up lets the call run.
 func (h Hook) Waits() time.Duration {
 	d, _ := time.ParseDuration(h.Wait) // checked
 	return d
 }
 
-// check reports the first setting that cannot be used, and its key.
+// check reports the first setting that cannot be used although the schema takes it, and its key.
 func (h Hook) check() (key string, err error) {
-	if d, err := time.ParseDuration(h.Wait); err != nil || d < time.Second || d > longestHookWait {
-		return "wait", templates.Errorf("config.hook.wait", "value", strconv.Quote(h.Wait))
-	}
-	if err := oneOf(h.Permission, HookPass, HookAsk); err != nil {
-		return "permission", err
-	}
-	if err := oneOf(h.Stop, "tell", "block", "off"); err != nil {
-		return "stop", err
-	}
 	for i, r := range h.Rule {
 		if err := r.check(i + 1); err != nil {
 			return "rule", err
@@ -94,18 +81,7 @@ func (r HookRule) check(number int) error {
 			return templates.Errorf("config.hook.match", "number", number, "match", strconv.Quote(expression), "error", err)
 		}
 	}
-	if words := []string{HookAsk, HookDeny, HookAllow, HookPass, HookShow}; !slices.Contains(words, r.Do) {
-		return templates.Errorf("config.hook.do", "number", number, "words", strings.Join(words, ", "), "value", strconv.Quote(r.Do))
-	}
 	return nil
-}
-
-// oneOf refuses all but some words.
-func oneOf(said string, words ...string) error {
-	if slices.Contains(words, said) {
-		return nil
-	}
-	return templates.Errorf("config.oneof", "words", strings.Join(words, ", "), "value", strconv.Quote(said))
 }
 
 // rulesIn are the rules that a tree of settings holds.

@@ -82,19 +82,19 @@ func TestOwnRulesComeBeforeThoseOfTheWorkspace(t *testing.T) {
 
 func TestBadHookSettings(t *testing.T) {
 	for body, want := range map[string]string{
-		"[hook]\nwait = \"24h\"":                                  `placet.toml:2: hook.wait: takes a time from 1s to 23h, such as "30m", not "24h"`,
-		"[hook]\npermission = \"allow\"":                          `hook.permission: takes pass, ask, not "allow"`,
-		"[hook]\nstop = \"no\"":                                   `hook.stop: takes tell, block, off, not "no"`,
-		"[[hook.rule]]\ndo = \"maybe\"":                           `hook.rule: number 1 has a do that takes ask, deny, allow, pass, show, not "maybe"`,
-		"[[hook.rule]]\ntool = [\"B\"]":                           `number 1 has a do that takes`,
+		"[hook]\nwait = \"24h\"":                                  `placet.toml:2: hook.wait: "24h" is no length of time from 1s to 23h, such as "10m"`,
+		"[hook]\npermission = \"allow\"":                          `hook.permission: unknown word "allow": expected one of "pass", "ask"`,
+		"[hook]\nstop = \"no\"":                                   `hook.stop: unknown word "no": expected one of "tell", "block", "off"`,
+		"[[hook.rule]]\ndo = \"maybe\"":                           `hook.rule.do: number 1 of the list: unknown word "maybe": expected one of "ask", "deny", "allow", "pass", "show"`,
+		"[[hook.rule]]\ntool = [\"B\"]":                           `hook.rule.do: number 1 of the list: is missing: expected one of "ask", "deny", "allow", "pass", "show"`,
 		"[[hook.rule]]\ndo = \"deny\"\nmacth = []":                `unknown setting "hook.rule.macth"`,
 		"[[hook.rule]]\ndo = \"deny\"\nDo = \"ask\"":              `unknown setting "hook.rule.Do"`,
 		"hook = { rule = [{ do = \"deny\", tol = [] }] }":         `unknown setting "hook.rule.tol"`,
 		"[[hook.rule]]\ndo = \"deny\"\nmatch = [\"(\"]":           `number 1 cannot match "("`,
 		"[[hook.rule]]\ndo = \"deny\"\ntool = [\"[\"]":            `number 1 has the tool "["`,
-		"[[hook.rule]]\ndo = \"deny\"\ntool = \"Bash\"":           `hook.rule.tool: expected array, found string`,
-		"[hook]\nrule = \"deny\"":                                 `hook.rule: expected`,
-		"[[hook.rule]]\ndo = \"deny\"\n[[hook.rule]]\ndo = \"x\"": `number 2 has`,
+		"[[hook.rule]]\ndo = \"deny\"\ntool = \"Bash\"":           `hook.rule.tool: number 1 of the list: is text: expected an array`,
+		"[hook]\nrule = \"deny\"":                                 `hook.rule: is text: expected an array`,
+		"[[hook.rule]]\ndo = \"deny\"\n[[hook.rule]]\ndo = \"x\"": `hook.rule.do: number 2 of the list: unknown word "x"`,
 	} {
 		from := places(t)
 		put(t, from.Workspace, "placet.toml", body)

@@ -17,8 +17,3 @@ func (s Settings) Elicit(byAgent bool) string {
 	}
 	return s.MCP.Elicit
 }
-
-// check reports the first setting that cannot be used, and its key.
-func (m MCP) check() (key string, err error) {
-	return "elicit", oneOf(m.Elicit, "auto", "on", "off")
-}

@@ -2,13 +2,10 @@ package config
 
 import (
 	"net/url"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"placet/cmd/placet/family"
 	"placet/engine"
 	"placet/templates"
 )
@@ -38,26 +35,10 @@ func defaultSlack() Slack {
 	return Slack{Families: []string{"nemawashi"}, RequestTTLSeconds: 300, APIURL: "https://slack.com/api"}
 }
 
-// mostSlackTTL is more than any clock differs, in seconds.
-const mostSlackTTL = 3600
-
-// check reports the first setting that cannot be used, and its key.
+// check reports the first setting that cannot be used although the schema takes it, and its key.
 func (s Slack) check() (key string, err error) {
-	for _, name := range s.Families {
-		if name != "*" && !slices.Contains(family.Names(), name) {
-			return "families", templates.Errorf("config.slack.family", "name", strconv.Quote(name), "names", strings.Join(family.Names(), ", "))
-		}
-	}
-	if s.RequestTTLSeconds < 1 || s.RequestTTLSeconds > mostSlackTTL {
-		return "request_ttl_seconds", templates.Errorf("config.slack.ttl", "most", mostSlackTTL, "value", s.RequestTTLSeconds)
-	}
 	if u, err := url.Parse(s.APIURL); err != nil || u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "api_url", templates.Errorf("config.slack.api", "value", strconv.Quote(s.APIURL))
-	}
-	for key, file := range map[string]string{"signing_secret_file": s.SigningSecretFile, "bot_token_file": s.BotTokenFile, "webhook_url_file": s.WebhookURLFile} {
-		if file != "" && !filepath.IsAbs(file) {
-			return key, templates.Errorf("config.slack.file", "value", strconv.Quote(file))
-		}
 	}
 	return "", nil
 }

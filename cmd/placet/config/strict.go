@@ -3,11 +3,12 @@ package config
 import (
 	"bytes"
 	"cmp"
-	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"reflect"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -78,14 +80,17 @@ func bounded(body []byte) error {
 	return nil
 }
 
+// settingsSchema says what a configuration file may hold.
+const settingsSchema = "placet/settings"
+
 // parse reads a file as a tree and refuses all that no setting has.
 func (l Layer) parse() (map[string]any, error) {
 	tree := map[string]any{}
 	if _, err := toml.Decode(string(l.body), &tree); err != nil {
 		return nil, l.refuse(err)
 	}
-	if key := unknown(tree, reflect.TypeFor[File]()); key != nil {
-		return nil, l.unknown(key)
+	if err := l.conforms(tree); err != nil {
+		return nil, err
 	}
 	scratch := Defaults()
 	if _, err := toml.Decode(string(l.body), &scratch); err != nil {
@@ -94,9 +99,114 @@ func (l Layer) parse() (map[string]any, error) {
 	return tree, cmp.Or(l.check(scratch), l.checkGroups(scratch.Gates))
 }
 
+// conforms refuses what the schema of settings does.
+func (l Layer) conforms(tree map[string]any) error {
+	if len(tree) == 0 {
+		return nil
+	}
+	plain, odd, value := plainTable(tree)
+	if value != "" {
+		return l.at(odd, "config.at", "place", toml.Key(odd).String(), "problem", templates.NewMessage("config.value", "value", value))
+	}
+	key, err := schemas.Unknown(settingsSchema, plain)
+	if key != nil {
+		return l.unknown(key)
+	}
+	if err == nil {
+		err = schemas.CheckTree(settingsSchema, plain)
+	}
+	var unfit *schemas.Error
+	if !errors.As(err, &unfit) {
+		return err
+	}
+	key, number := settingAt(plain, unfit.Names())
+	problem := inTOML(unfit.Says())
+	if number > 0 {
+		problem = templates.NewMessage("config.element", "number", number, "problem", problem)
+	}
+	return l.at(key, "config.at", "place", toml.Key(key).String(), "problem", problem)
+}
+
+// plainTable is a table as schemas read it. Of what no setting takes it returns the key and the
+// value: dates, and numbers that are none.
+func plainTable(table map[string]any) (plain map[string]any, key []string, value string) {
+	plain = map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		if plain[name], key, value = plainValue(table[name]); value != "" {
+			return nil, append([]string{name}, key...), value
+		}
+	}
+	return plain, nil, ""
+}
+
+func plainValue(v any) (plain any, key []string, value string) {
+	switch v := v.(type) {
+	case map[string]any:
+		return plainTable(v)
+	case []any:
+		return plainList(v)
+	case []map[string]any:
+		return plainList(v)
+	case int64:
+		return json.Number(strconv.FormatInt(v, 10)), nil, ""
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return nil, nil, fmt.Sprint(v)
+		}
+		return json.Number(strconv.FormatFloat(v, 'g', -1, 64)), nil, ""
+	case time.Time:
+		return nil, nil, v.Format(time.RFC3339)
+	}
+	return v, nil, ""
+}
+
+func plainList[E any](list []E) (plain []any, key []string, value string) {
+	plain = []any{}
+	for _, element := range list {
+		one, key, value := plainValue(element)
+		if value != "" {
+			return nil, key, value
+		}
+		plain = append(plain, one)
+	}
+	return plain, nil, ""
+}
+
+// settingAt is the setting that a path leads to, and the number of the last list's element on
+// the way there, 0 for none.
+func settingAt(tree any, path []string) (key []string, number int) {
+	for _, part := range path {
+		switch v := tree.(type) {
+		case []any:
+			i, _ := strconv.Atoi(part)
+			tree, number = v[i], i+1
+		case map[string]any:
+			tree, key = v[part], append(key, part)
+		}
+	}
+	return key, number
+}
+
+// inTOML is a message in the words of TOML, in which an object is a table.
+func inTOML(m templates.Message) templates.Message {
+	if m.Key == "schema.kind.object" {
+		return templates.NewMessage("config.table")
+	}
+	m.Pairs = slices.Clone(m.Pairs)
+	for i, value := range m.Pairs {
+		if part, ok := value.(templates.Message); ok {
+			m.Pairs[i] = inTOML(part)
+		}
+	}
+	return m
+}
+
 // apply adds a tree to the settings, and checks what the whole then says.
 func (s *Settings) apply(l Layer, tree map[string]any) error {
 	mergeTree(s.tree, tree)
+	if err := l.conforms(s.tree); err != nil {
+		return err
+	}
 	if err := l.decode(s.tree, &s.File); err != nil {
 		return err
 	}
@@ -137,11 +247,6 @@ func (l Layer) check(f File) error {
 			return err
 		}
 	}
-	for _, name := range f.Commands.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00 ") {
-			return l.at([]string{"commands", "env"}, "config.env", "value", strconv.Quote(name))
-		}
-	}
 	if key, err := f.Hook.check(); err != nil {
 		return l.at([]string{"hook", key}, "config.setting", "table", "hook", "key", key, "problem", err)
 	}
@@ -150,9 +255,6 @@ func (l Layer) check(f File) error {
 	}
 	if key, err := f.Slack.check(); err != nil {
 		return l.at([]string{"slack", key}, "config.setting", "table", "slack", "key", key, "problem", err)
-	}
-	if key, err := f.MCP.check(); err != nil {
-		return l.at([]string{"mcp", key}, "config.setting", "table", "mcp", "key", key, "problem", err)
 	}
 	if l.own { // in a file of the workspace it is ignored
 		if key, err := f.Notify.Check(family.Names()); err != nil {
@@ -171,6 +273,9 @@ func (l Layer) check(f File) error {
 func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
 	if _, lang := f.Config(s); lang != "" && !slices.Contains(templates.Languages(), lang) {
 		return l.at([]string{f.Name, "language"}, "config.language", "setting", f.Name+".language", "value", strconv.Quote(lang), "languages", strings.Join(templates.Languages(), ", "))
+	}
+	if f.Check == nil {
+		return nil
 	}
 	key, err := f.Check(s)
 	if err == nil {
@@ -232,40 +337,26 @@ func (l Layer) refuse(err error) error {
 		return l.problem(0, strings.TrimPrefix(err.Error(), "toml: "))
 	}
 	line, _ := strconv.Atoi(m[1])
-	return l.problem(line, mismatch(m[2], m[3]))
+	if !strings.HasPrefix(m[3], "incompatible types") {
+		return l.problem(line, m[2]+": "+m[3])
+	}
+	return l.problem(line, templates.NewMessage("config.at", "place", m[2], "problem", templates.NewMessage("config.whole")))
 }
 
-// mistyped is the decoder's error for a value of another type than a setting
-// has: line, key, message.
+// mistyped is the decoder's error for a value that the schema takes and the setting does not: a
+// number with a point in place of a whole one. It has a line and a key.
 var mistyped = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
-
-// mismatch words the decoder's message about a key by the types that TOML has.
-func mismatch(key, message string) any {
-	want := "table"
-	_, found, ok := strings.Cut(message, "expected table but found ")
-	if !ok {
-		message, ok = strings.CutPrefix(message, "incompatible types: TOML value has type ")
-		found, want, _ = strings.Cut(message, "; destination has type ")
-	}
-	if !ok {
-		return key + ": " + message
-	}
-	return templates.NewMessage("config.type", "key", key, "want", cmp.Or(tomlTypes[want], want), "found", cmp.Or(tomlTypes[found], found))
-}
-
-var tomlTypes = map[string]string{
-	"int64": "integer", "float64": "float", "bool": "boolean", "map[string]any": "table", "map": "table",
-	"slice": "array", "[]any": "array", "[]map[string]any": "array of tables", "time.Time": "date",
-}
 
 // unknown is the problem with a key that no setting has.
 func (l Layer) unknown(key []string) error {
 	name := toml.Key(key).String()
 	p := l.at(key, "config.unknown", "name", strconv.Quote(name))
-	if like := alike(key, reflect.TypeFor[File]()); like != "" {
-		return p.Try("config.unknown.like", "name", strconv.Quote(like))
+	table, last := key[:len(key)-1], key[len(key)-1]
+	names, _ := schemas.Properties(settingsSchema, table...) // it was looked at before
+	if like := schemas.Nearest(last, names); like != "" {
+		return p.Try("config.unknown.like", "name", strconv.Quote(toml.Key(append(slices.Clone(table), like)).String()))
 	}
-	if tables := tablesWith(key[len(key)-1]); len(tables) > 0 {
+	if tables := tablesWith(last); len(tables) > 0 {
 		return p.Try("config.unknown.table", "tables", oneAmong(tables))
 	}
 	return p.Try("config.unknown.init")
@@ -278,26 +369,6 @@ func oneAmong(names []string) any {
 		return names[0]
 	}
 	return templates.NewMessage("list.or", "all", strings.Join(names[:end], ", "), "last", names[end])
-}
-
-// unknown returns the first key of a tree that a type has no place for. Case
-// counts: the decoder alone would take "Language" for "language".
-func unknown(tree map[string]any, t reflect.Type) []string {
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		below, ok := member(t, name)
-		if !ok {
-			return []string{name}
-		}
-		for _, sub := range tablesIn(tree[name]) {
-			if key := unknown(sub, elem(below)); key != nil {
-				return append([]string{name}, key...)
-			}
-		}
-	}
-	return nil
 }
 
 // tablesIn are the tables that a value is, or that it lists.
@@ -317,63 +388,12 @@ func tablesIn(value any) (tables []map[string]any) {
 	return tables
 }
 
-// elem is the type of what a list of type t holds, t itself where it is no list.
-func elem(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Slice {
-		return t.Elem()
-	}
-	return t
-}
-
-// member is the type of the setting name in a table of type t.
-func member(t reflect.Type, name string) (reflect.Type, bool) {
-	if t.Kind() == reflect.Pointer { // a setting that may be left unsaid
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.Map:
-		return t.Elem(), true
-	case reflect.Struct:
-		for _, f := range reflect.VisibleFields(t) {
-			if f.Tag.Get("toml") == name {
-				return f.Type, true
-			}
-		}
-		return nil, false
-	}
-	// A table where a plain value belongs: the decoder words that better.
-	return reflect.TypeFor[map[string]any](), true
-}
-
-// alike is the setting that a mistyped key was meant to be, "" if none is near.
-func alike(key []string, t reflect.Type) string {
-	for _, name := range key[:len(key)-1] {
-		t, _ = member(t, name)
-		t = elem(t)
-	}
-	if t.Kind() != reflect.Struct {
-		return ""
-	}
-	var names []string
-	for _, f := range reflect.VisibleFields(t) {
-		if !f.Anonymous {
-			names = append(names, f.Tag.Get("toml"))
-		}
-	}
-	if name := schemas.Nearest(key[len(key)-1], names); name != "" {
-		return toml.Key(append(slices.Clone(key[:len(key)-1]), name)).String()
-	}
-	return ""
-}
-
-// tablesWith are the tables that have a setting of a name, as a file has them.
+// tablesWith are the tables that have a setting of a name, in the order of their names.
 func tablesWith(name string) (tables []string) {
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[File]()) {
-		if f.Anonymous || f.Type.Kind() != reflect.Struct {
-			continue
-		}
-		if _, has := member(f.Type, name); has {
-			tables = append(tables, "["+f.Tag.Get("toml")+"]")
+	top, _ := schemas.Properties(settingsSchema)
+	for _, table := range top {
+		if names, _ := schemas.Properties(settingsSchema, table); slices.Contains(names, name) {
+			tables = append(tables, "["+table+"]")
 		}
 	}
 	return tables

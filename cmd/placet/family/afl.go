@@ -17,7 +17,6 @@ var aflFamily = Family{
 	Enabled: func(s *Settings) bool { return s.Afl.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.AFL{} },
 	Config:  func(s *Settings) (any, string) { return s.Afl, s.Afl.Language },
-	Check:   func(s *Settings) ([]string, error) { return nil, s.Afl.Check() },
 	Policy:  [][]string{{"worker_command"}, {"shell"}, {"validation"}, {"review"}, {"interrupted"}},
 	Orders: []Order{
 		{Key: []string{"review"}, Words: afl.Reviews, Unsaid: func(*Settings) any { return afl.Reviews[0] }},

@@ -51,7 +51,8 @@ type Family struct {
 	Layout  func(*Settings) layout.Family
 	// Config is what the machine is handed, and the language of its own, "" for none.
 	Config func(*Settings) (config any, language string)
-	// Check reports the first setting that cannot be used, and its key below the table.
+	// Check reports the first setting that cannot be used although the schema of settings takes it, and
+	// its key below the table.
 	Check func(*Settings) (key []string, err error)
 	// Policy are the settings that count only after placet trust, below the table. AnyName
 	// stands for every name.
