@@ -64,7 +64,7 @@ var floors = []floor{
 	{
 		name: "wiring",
 		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/web", "cmd/placet/daemon",
-			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench"},
+			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench", "internal/crossing"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
@@ -86,7 +86,7 @@ var floors = []floor{
 			"cmd/placet/cli cmd/placet/cli/optimizer", "cmd/placet/cli cmd/placet/cli/ask", "cmd/placet/cli cmd/placet/cli/setup",
 			"cmd/placet/cli/setup cmd/placet/console", "cmd/placet/cli/setup cmd/placet/config", "cmd/placet/cli/setup cmd/placet/family", "cmd/placet/cli/setup cmd/placet/hook",
 			"cmd/placet/cli/setup cmd/placet/workspace", "cmd/placet/cli/setup cmd/placet/cli/verb", "cmd/placet/cli/setup cmd/placet/cli/nemawashi",
-			"cmd/placet cmd/placet/cli",
+			"cmd/placet cmd/placet/cli", "internal/crossing cmd/placet/cli",
 		},
 		never: []string{"laws"},
 	},

@@ -192,7 +192,11 @@ func view(req gate.Request, body []byte, voids *gate.Voids) engine.Digest {
 func (i *issue[S, V]) receipt() gate.Receipt {
 	rc := i.Request.Receipt()
 	if rc.Result == gate.Accepted && rc.Digest == "" {
-		rc.Digest = view(i.request(), i.body(), i.dir.Voids)
+		if there := i.dir.Request; there != nil && string(i.dir.Doc.Sum) == string(i.Digest) {
+			rc.Digest = view(*there, i.dir.Doc.Body, i.dir.Voids)
+		} else {
+			rc.Digest = view(i.request(), i.body(), i.dir.Voids)
+		}
 	}
 	return rc
 }
