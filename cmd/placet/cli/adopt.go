@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -33,7 +32,7 @@ func adoptVerb() verb.Verb {
 		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
 			run, digest, named := console.CutLast(c.Args[0], "@")
-			f, err := b.OneRun(run)
+			f, err := workspace.OneRun(b, run)
 			if err != nil {
 				return err
 			}
@@ -48,7 +47,7 @@ func adoptVerb() verb.Verb {
 // adoptRun records a person's word for the state document of a run that a word names; ""
 // asks at a terminal.
 func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest, reason, by string) error {
-	v := b.ViewOf(f)
+	v := workspace.ViewOf(b, f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
 	if err := cmp.Or(workspace.CheckName("adopt", by), verb.CheckWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
 		return err

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -20,7 +19,7 @@ import (
 
 // giveAnswer makes an answer durable as response.json and says what happens next.
 func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
-	done, err := b.Answer(ctx, t, resp)
+	done, err := workspace.Give(ctx, b, t, resp)
 	if err != nil {
 		return err
 	}
@@ -31,7 +30,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		}
 		defer b.Env.Note(key)
 	}
-	if b.GateOf(t.OpenRequest).Waits {
+	if workspace.GateOf(b, t.OpenRequest).Waits {
 		defer b.Env.Note("say.text", "text", config.GatesWait)
 	}
 	return b.Env.Answer(done, func() {
@@ -39,7 +38,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		if done.Result == "same" {
 			key = "cli.answer.same"
 		}
-		said, with := t.Said(resp)
+		said, with := workspace.Said(t, resp)
 		fmt.Fprintln(b.Env.Out, requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
 		b.Env.Say(key, "request", t.Label(), "answer", console.Painted(b.Env.Paint(console.Strong, said)+with+console.Suffix(" → ", console.OneLine(done.Effect))),
 			"by", console.OneLine(workspace.ShownAuthor(b.Env.Lang, resp, []string{"owner:" + console.Login()})))
@@ -84,11 +83,11 @@ func plainVerb(d workspace.Decision) verb.Verb {
 			if err != nil {
 				return err
 			}
-			t, err := b.OneRequest(name)
+			t, err := workspace.OneRequest(b, name)
 			if err != nil {
 				return already(b, err, func(c workspace.Closed) bool {
 					r.Option = c.Receipt.Response
-					return (c.Says(d.Words) || d.Means(r.Option)) && c.Took(r)
+					return (workspace.Says(c, d.Words) || d.Means(r.Option)) && workspace.Took(c, r)
 				})
 			}
 			if r.Option, err = d.Pick(t); err != nil {
@@ -106,7 +105,7 @@ func plainVerb(d workspace.Decision) verb.Verb {
 				return giveReply(c.Ctx, b, t, r, digest == "", command)
 			}
 			return editing(c.Ctx, b, t, edits, func(made []gate.Edit) error {
-				now, err := b.OneRequest(t.Run.String() + ":" + t.Request) // an editor takes its time
+				now, err := workspace.OneRequest(b, t.Run.String()+":"+t.Request) // an editor takes its time
 				if err != nil {
 					return err
 				}
@@ -133,7 +132,7 @@ func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool
 		return err
 	}
 	if same(c) {
-		return b.Env.Answer(b.AnsweredBefore(c), func() { b.Env.Say("say.text", "text", c) })
+		return b.Env.Answer(workspace.AnsweredBefore(b, c), func() { b.Env.Say("say.text", "text", c) })
 	}
 	return console.Refused("cli.answer.closed", "error", c).Try("cli.answer.closed.try", "command", console.Typed("log", console.Brief(c.Run)))
 }
@@ -160,15 +159,15 @@ func respondVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			t, err := b.OneRequest(name)
+			t, err := workspace.OneRequest(b, name)
 			if err != nil {
-				return already(b, err, func(c workspace.Closed) bool { return c.Took(r) })
+				return already(b, err, func(c workspace.Closed) bool { return workspace.Took(c, r) })
 			}
 			command := answerCommand(t, "respond", " …")
 			if err := wasShown(b, t, digest, command); err != nil {
 				return err
 			}
-			if len(c.Args) < 2 && !t.Given(r) && c.Env.AtTerminal() {
+			if len(c.Args) < 2 && !workspace.IsGiven(t, r) && c.Env.AtTerminal() {
 				if err := askReply(c.Ctx, c.Env, t, &r, command); err != nil {
 					return err
 				}
@@ -182,9 +181,9 @@ func respondVerb() verb.Verb {
 // giveReply gives an answer, and asks first where nothing says that the request was
 // shown. command is that which gives it to what was shown.
 func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request, r workspace.Reply, asks bool, command string) error {
-	resp, err := b.Response(t, r)
+	resp, err := workspace.NewResponse(b, t, r)
 	if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind == console.KindChanged {
-		for _, f := range b.ChangedLines(t) {
+		for _, f := range workspace.ChangedLines(b, t) {
 			b.Env.Note("say.text", "text", strings.Join(differenceLines(b, f), "\n"))
 		}
 	}
@@ -208,7 +207,7 @@ func wasShown(b *workspace.Workspace, t workspace.Request, digest, command strin
 		return console.Refused("cli.answer.torn", "request", t.Label()).Try("cli.answer.torn.try")
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Usage("cli.answer.unshown", "request", t.Label()).Try("cli.answer.unshown.try", "show", showCommand(t), "command", command)
-	case digest != "" && !b.IsShown(t.OpenRequest, digest):
+	case digest != "" && !workspace.IsShown(b, t.OpenRequest, digest):
 		showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
 		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+console.OneLine(digest)).
 			Try("cli.answer.changed.try", "reference", workspace.Reference(t.OpenRequest))
@@ -270,6 +269,6 @@ func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, r
 	if err := showWhole(b.Env, t, viewText(b.Env, "request", t.OpenRequest), command); err != nil {
 		return err
 	}
-	said, with := t.Said(resp)
-	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", t.Effects(resp))))
+	said, with := workspace.Said(t, resp)
+	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", workspace.Effects(t, resp))))
 }

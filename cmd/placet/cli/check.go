@@ -7,7 +7,6 @@ import (
 
 	"placet/cmd/placet/cli/optimizer"
 	"placet/cmd/placet/cli/verb"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/layout"
@@ -19,13 +18,13 @@ func checkVerb() verb.Verb {
 		Use:  "check [RUN]",
 		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			found, err := b.Chosen(c.Args)
+			found, err := workspace.Chosen(b, c.Args)
 			if err != nil {
 				return err
 			}
 			b.Brief, b.WaitsForHeld = true, true
-			defer b.Remember(found, len(c.Args) == 0)
-			return showFindings(b, b.Views(found), len(c.Args) == 0)
+			defer workspace.Remember(b, found, len(c.Args) == 0)
+			return showFindings(b, workspace.Views(b, found), len(c.Args) == 0)
 		},
 	}
 }
@@ -39,14 +38,14 @@ func showFindings(b *workspace.Workspace, views []workspace.View, all bool) erro
 		lines = append(append(lines, workspace.FindingLines(v)...), workspace.Strays(v)...)
 	}
 	lines = append(lines, optimizer.CycleFindings(b, views)...)
-	for _, m := range b.Misplaced() {
+	for _, m := range workspace.Misplaced(b) {
 		inside := slices.ContainsFunc(views, func(v workspace.View) bool { return layout.Under(m.Path, v.Found.Run.Dir) })
 		if all || inside {
 			lines = append(lines, finding(b.Env, m))
 		}
 	}
 	if all {
-		lines = append(lines, b.Unread()...)
+		lines = append(lines, workspace.Unread(b)...)
 	}
 	for _, l := range lines {
 		if l.Severity == "error" {

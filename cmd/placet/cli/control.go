@@ -6,11 +6,10 @@ import (
 	"path"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
@@ -44,7 +43,7 @@ func controlVerb(of family.Family, c family.Control) verb.Verb {
 			}
 		},
 		Look: func(call verb.Call, b *workspace.Workspace) error {
-			f, err := b.OneRun(call.Args[0])
+			f, err := workspace.OneRun(b, call.Args[0])
 			if err != nil {
 				return err
 			}
@@ -56,7 +55,7 @@ func controlVerb(of family.Family, c family.Control) verb.Verb {
 // giveControl asks something of a run: it writes the control's document.
 func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f loop.Found, reason, by string) error {
 	word, _, _ := strings.Cut(c.Use, " ")
-	v := b.ViewOf(f)
+	v := workspace.ViewOf(b, f)
 	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Lang: b.Env.Lang, Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
 	switch {
 	case f.Run.Family != of.Name:

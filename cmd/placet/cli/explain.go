@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"placet/cmd/placet/cli/verb"
-
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 )
@@ -16,11 +15,11 @@ func explainVerb() verb.Verb {
 		Use:   "explain RUN[/PART]|REQUEST [PART]",
 		Least: 1, Most: 2, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			s, err := b.Subject(strings.Join(c.Args, "/"))
+			s, err := workspace.FindSubject(b, strings.Join(c.Args, "/"))
 			if err != nil {
 				return err
 			}
-			e := b.Explain(s)
+			e := workspace.Explain(b, s)
 			return c.Env.Answer(e, func() {
 				showExplanation(c.Env, s, e)
 				printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
@@ -41,6 +40,6 @@ func explanationText(b *workspace.Workspace, s workspace.Subject) string {
 	var out bytes.Buffer
 	w := *b.Env
 	w.Out, w.Err, w.Colour = &out, io.Discard, false
-	showExplanation(&w, s, b.Explain(s))
+	showExplanation(&w, s, workspace.Explain(b, s))
 	return out.String()
 }

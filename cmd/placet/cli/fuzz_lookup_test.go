@@ -30,19 +30,19 @@ func FuzzLookup(f *testing.F) {
 		f.Add(arg, arg)
 	}
 	f.Fuzz(func(t *testing.T, arg, request string) {
-		for _, fit := range b.Fits(found, arg) {
+		for _, fit := range workspace.Fits(b, found, arg) {
 			id := fit.Run.ID
 			if !strings.HasPrefix(arg, "#") && arg != fit.Run.Family && !strings.HasPrefix(id, arg) && !strings.HasPrefix(fit.Key().String(), arg) && !strings.Contains(id, arg) {
 				t.Fatalf("%q names %s", arg, fit.Key())
 			}
 		}
 		for _, run := range found {
-			if b.Has(run, request) && !layout.IsRequestID(request) {
+			if workspace.HasRequest(b, run, request) && !layout.IsRequestID(request) {
 				t.Fatalf("%q is a request of %s", request, run.Key())
 			}
 		}
-		_, runErr := b.OneRun(arg)
-		_, requestErr := b.OneRequest(arg + ":" + request)
+		_, runErr := workspace.OneRun(b, arg)
+		_, requestErr := workspace.OneRequest(b, arg+":"+request)
 		for _, err := range []error{runErr, requestErr} {
 			checkSaid(t, err, len(arg)+len(request))
 		}

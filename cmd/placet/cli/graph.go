@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -35,15 +34,15 @@ func graphVerb() verb.Verb {
 			case table:
 				return showTables(b, console.First(c.Args), mermaid)
 			}
-			f, err := b.OneRun(c.Args[0])
+			f, err := workspace.OneRun(b, c.Args[0])
 			if err != nil {
 				return err
 			}
 			if watches {
 				return watchPlan(c.Ctx, b, f, mermaid)
 			}
-			v := b.ViewOf(f)
-			if err := b.FillPlan(&v); err != nil {
+			v := workspace.ViewOf(b, f)
+			if err := workspace.FillPlan(b, &v); err != nil {
 				return err
 			}
 			return showPlan(b, v, mermaid)

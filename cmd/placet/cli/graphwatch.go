@@ -45,8 +45,8 @@ func watchPlan(ctx context.Context, b *workspace.Workspace, f loop.Found, mermai
 
 // drawOnce is the drawing of a run as it stands.
 func drawOnce(b *workspace.Workspace, f loop.Found, mermaid bool) (string, error) {
-	v := b.ViewOf(f)
-	if err := b.FillPlan(&v); err != nil {
+	v := workspace.ViewOf(b, f)
+	if err := workspace.FillPlan(b, &v); err != nil {
 		return "", err
 	}
 	var out bytes.Buffer

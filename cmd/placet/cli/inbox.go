@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -39,15 +38,15 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	if err != nil {
 		return err
 	}
-	s := b.LookAtRuns(found, false)
+	s := workspace.LookAtRuns(b, found, false)
 	s.KeepTagged(b, tags)
-	s.Undelivered = b.Undelivered(s.Views)
+	s.Undelivered = workspace.Undelivered(b, s.Views)
 	var open []engine.OpenRequest
 	for _, v := range s.Views {
 		open = append(open, v.Open...)
 	}
 	slices.SortFunc(open, workspace.OldestFirst)
-	data := b.InboxOf(s, open)
+	data := workspace.InboxOf(b, s, open)
 	if err := b.Env.Answer(data, func() {
 		printFabricated(b.Env, s.Views)
 		if short {
@@ -66,7 +65,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}); err != nil {
 		return err
 	}
-	b.Remember(found, len(args) == 0)
+	workspace.Remember(b, found, len(args) == 0)
 	return outcome(b, s)
 }
 
@@ -102,7 +101,7 @@ func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	commands, listed := workspace.ToAnswer(b.Env.Lang, a, full)
 	show(b.Env, "asked", map[string]any{
 		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
-		"Gate": b.GateOf(a), "How": commands, "Listed": listed, "Answer": b.Describe(a).Answer,
+		"Gate": workspace.GateOf(b, a), "How": commands, "Listed": listed, "Answer": workspace.Describe(b, a).Answer,
 	})
 }
 

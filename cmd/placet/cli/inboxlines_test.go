@@ -40,7 +40,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	}
 	must := level()
 	must.Default = ""
-	if must.Given(workspace.Reply{Selected: []string{"s1"}, Comment: "x"}) {
+	if workspace.IsGiven(must, workspace.Reply{Selected: []string{"s1"}, Comment: "x"}) {
 		t.Error("nobody is asked for the option that must be named")
 	}
 	if how := workspace.HowToAnswer("", must.OpenRequest, false); how[len(how)-1] != "placet respond hitl-3f9a12c4 OPTION --select s1,s2,s3  (any of them)" {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -26,12 +25,12 @@ func logVerb() verb.Verb {
 			if last < 0 {
 				return console.Usage("cli.log.last", "n", last)
 			}
-			found, err := b.Chosen(c.Args)
+			found, err := workspace.Chosen(b, c.Args)
 			if err != nil {
 				return err
 			}
 			b.Journals = true
-			return showLog(b, b.Views(found), last, len(c.Args) == 0)
+			return showLog(b, workspace.Views(b, found), last, len(c.Args) == 0)
 		},
 	}
 }

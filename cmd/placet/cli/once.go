@@ -8,13 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-	"placet/cmd/placet/daemon"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
 	"placet/engine/store/fs"
@@ -89,7 +88,7 @@ func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.Transi
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: made, Notes: report.Notes,
 		Unsettled: slices.Concat(report.Unsettled, report.Torn), Stuck: report.Stuck,
-		Wake: console.Stamp(report.Wake), Untrusted: b.Untrusted(workspace.NamingCommands(b)),
+		Wake: console.Stamp(report.Wake), Untrusted: workspace.Untrusted(b, workspace.NamingCommands(b)),
 	}
 	err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) })
 	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
@@ -100,7 +99,7 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 	b.Env.Note("cli.once.nothing", "reason", reason)
 	b.OnlyLooks()
 	found := b.Runs()
-	s := b.LookAtRuns(found, false)
+	s := workspace.LookAtRuns(b, found, false)
 	data := onceData{
 		Workspace: b.Root, Reason: reason, Runs: len(found), Waiting: s.Waiting,
 		Untrusted: s.Untrusted,

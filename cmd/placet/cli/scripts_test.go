@@ -52,7 +52,7 @@ func listed(ctx context.Context, w *console.Env, args []string) int {
 	}
 	if b, err := workspace.Look(&looks); err == nil && len(words) > 1 {
 		found, _ := b.Loop.Runs()
-		if open := b.OpenRequests(found, words[1]); len(open) == 1 {
+		if open := workspace.OpenRequests(b, found, words[1]); len(open) == 1 {
 			_, digest, _ := strings.Cut(workspace.Reference(open[0].OpenRequest), "@")
 			words[1] += "@" + digest // args holds the same words
 		}

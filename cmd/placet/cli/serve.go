@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"strconv"
 
-	"placet/cmd/placet/cli/verb"
-	"placet/cmd/placet/daemon"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/web"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
@@ -69,7 +68,7 @@ func newLink(b *workspace.Workspace, token string) (string, error) {
 			return "", console.Refused("cli.login.token", "name", strconv.Quote(console.OneLine(token))).Try("say.text", "text", "placet token list")
 		}
 	}
-	url := b.ServedAt()
+	url := workspace.ServedAt(b)
 	if url == "" {
 		return "", console.Refused("cli.login.noserve", "workspace", strconv.Quote(b.Root)).Try("cli.login.start")
 	}
@@ -87,7 +86,7 @@ func openVerb() verb.Verb {
 				if err != nil {
 					return err
 				}
-				t, err := b.OneRequest(name)
+				t, err := workspace.OneRequest(b, name)
 				if err != nil {
 					return err
 				}

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -60,11 +59,11 @@ func showVerb() verb.Verb {
 // showFiles prints the text of a file as it was when a request was made, by its place from
 // 1, or what has changed in it since: of all files where n is 0.
 func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
-	at, err := b.ExactRequest(name)
+	at, err := workspace.ExactRequest(b, name)
 	if err != nil {
 		return err
 	}
-	files := b.ArtifactsOf(at)
+	files := workspace.ArtifactsOf(b, at)
 	if n < 0 || n > len(files) || n == 0 && !diff {
 		return console.Usage("cli.show.artifact", "request", console.OneLine(at.ID), "n", len(files))
 	}
@@ -74,7 +73,7 @@ func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 	if diff {
 		return showDifferences(b, files)
 	}
-	text, ok := b.ShownVersion(files[0])
+	text, ok := workspace.ShownVersion(b, files[0])
 	if !ok {
 		return console.Refused("cli.show.artifact.gone", "file", console.OneLine(files[0].Path))
 	}
@@ -103,7 +102,7 @@ func showDifferences(b *workspace.Workspace, files []workspace.ArtifactLine) err
 // differenceLines are what has changed in a file: its path, and the lines of a unified diff
 // or the two digests.
 func differenceLines(b *workspace.Workspace, f workspace.ArtifactLine) []string {
-	lines, more := b.Difference(f, b.Artifact(f.Path))
+	lines, more := workspace.Difference(b, f, b.Artifact(f.Path))
 	head := console.OneLine(f.Path)
 	switch {
 	case len(lines) == 0:
@@ -116,19 +115,19 @@ func differenceLines(b *workspace.Workspace, f workspace.ArtifactLine) []string 
 
 // showSubject shows what an argument names.
 func showSubject(b *workspace.Workspace, arg string) error {
-	s, err := b.Subject(arg)
+	s, err := workspace.FindSubject(b, arg)
 	switch {
 	case err != nil:
 		return err
 	case s.Part.ID != "":
 		return b.Env.Answer(workspace.PartData{Run: s.View.Key, Part: s.Part}, func() { showPart(b, s.View, s.Part) })
 	case s.Open != nil:
-		return b.Env.Answer(b.OpenDataOf(s.View.Found, *s.Open), func() { show(b.Env, "request", s.Open) })
+		return b.Env.Answer(workspace.OpenDataOf(b, s.View.Found, *s.Open), func() { show(b.Env, "request", s.Open) })
 	case s.Request != "":
-		d := b.ClosedDataOf(workspace.RequestAt{Found: s.View.Found, ID: s.Request})
+		d := workspace.ClosedDataOf(b, workspace.RequestAt{Found: s.View.Found, ID: s.Request})
 		return b.Env.Answer(d, func() { showClosed(b, d.ClosedLine) })
 	}
-	return b.Env.Answer(b.RunDataOf(s.View), func() { show(b.Env, "run", s.View) })
+	return b.Env.Answer(workspace.RunDataOf(b, s.View), func() { show(b.Env, "run", s.View) })
 }
 
 // showPart shows a part of a run, and what is asked about it.

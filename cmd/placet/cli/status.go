@@ -5,14 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"placet/cmd/placet/cli/setup"
-	"placet/cmd/placet/daemon"
-
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade/notify"
@@ -35,19 +33,19 @@ func statusVerb() verb.Verb {
 
 // showStatus shows the runs and ends with the exit code that they call for.
 func showStatus(b *workspace.Workspace, args []string, all bool) error {
-	found, err := b.Chosen(args)
+	found, err := workspace.Chosen(b, args)
 	if err != nil {
 		return err
 	}
-	s := b.LookAtRuns(found, all || len(args) > 0)
+	s := workspace.LookAtRuns(b, found, all || len(args) > 0)
 	if len(args) == 0 {
-		s.Misplaced, s.Agents = workspace.NoRuns(b.Misplaced()), b.Agents()
+		s.Misplaced, s.Agents = workspace.NoRuns(workspace.Misplaced(b)), workspace.Agents(b)
 	}
-	s.Undelivered = b.Undelivered(s.Views)
+	s.Undelivered = workspace.Undelivered(b, s.Views)
 	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {
 		return err
 	}
-	b.Remember(found, len(args) == 0)
+	workspace.Remember(b, found, len(args) == 0)
 	return outcome(b, s)
 }
 

@@ -11,13 +11,12 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-	"placet/cmd/placet/daemon"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/exec"
@@ -65,7 +64,7 @@ type trustData struct {
 }
 
 func listTrust(b *workspace.Workspace) error {
-	waiting, agreeable := b.AllUntrusted(), b.Agreeable()
+	waiting, agreeable := workspace.AllUntrusted(b), workspace.Agreeable(b)
 	data := trustData{b.Root, waiting, agreeable, b.Agreed.Trusted, b.Held()}
 	return b.Env.Answer(data, func() {
 		daemon.NoteUntrustable(b)
@@ -183,7 +182,7 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}
-	waiting := append(b.AllUntrusted(), b.Agreeable()...)
+	waiting := append(workspace.AllUntrusted(b), workspace.Agreeable(b)...)
 	chosen, byName := waiting, []config.UntrustedLine(nil)
 	if len(args) > 0 {
 		var err error
@@ -232,7 +231,7 @@ func sayTrusted(b *workspace.Workspace, chosen []config.UntrustedLine) {
 		showTrust(b, "agreed", u)
 	}
 	switch {
-	case len(chosen) == 0 && len(b.AllUntrusted()) == 0:
+	case len(chosen) == 0 && len(workspace.AllUntrusted(b)) == 0:
 		b.Env.Say("cli.trust.none")
 	case workspace.DaemonRuns(b.Root):
 		b.Env.Note("cli.trust.taken")
@@ -292,7 +291,7 @@ func noteMore(b *workspace.Workspace, agreed bool) {
 		return
 	}
 	if now, err := workspace.Look(b.Env); err == nil {
-		if n := len(now.AllUntrusted()); n > 0 {
+		if n := len(workspace.AllUntrusted(now)); n > 0 {
 			b.Env.Note("cli.trust.more", "n", n)
 		}
 	}

@@ -93,11 +93,11 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 	if o.Watches > 0 {
 		watcher.Limit(o.Watches)
 	}
-	if err := b.ClearServedAt(""); err != nil { // of a serve that was killed
+	if err := workspace.ClearServedAt(b, ""); err != nil { // of a serve that was killed
 		log.Warn("placet open and placet login may print links to a server that is gone", "err", err)
 	}
 	t.serve(b, watcher, log)
-	NoteUntrusted(b, b.Untrusted(nil))
+	NoteUntrusted(b, workspace.Untrusted(b, nil))
 	NoteWarnings(b, "")
 	announcer.Begin(b, log)
 	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })

@@ -93,11 +93,11 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 		}
 	}()
 	url := strings.TrimSuffix(cmp.Or(b.Serve.PublicURL, "http://"+addressOf(s.listener)), "/")
-	if err := b.SetServedAt(url); err != nil {
+	if err := workspace.SetServedAt(b, url); err != nil {
 		log.Warn("placet open and placet login do not find this server", "err", err)
 	}
 	s.end = func() {
-		_ = b.ClearServedAt(url) // where that fails no link leads anywhere once the lock is free
+		_ = workspace.ClearServedAt(b, url) // where that fails no link leads anywhere once the lock is free
 		s.app.Close()
 		server.Close()
 	}
@@ -110,7 +110,7 @@ func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *sl
 	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "placet_refused_answers_total", Help: "Answers that came over HTTP from somebody who may not give them.",
 	}, func() float64 { return float64(s.app.Refused()) }))
-	sessions := &facade.Sessions{Site: filepath.Base(b.StateDir.Location())[:8], Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: b.TakeLogin}
+	sessions := &facade.Sessions{Site: filepath.Base(b.StateDir.Location())[:8], Owner: console.Login(), Secure: strings.HasPrefix(b.Serve.PublicURL, "https://"), Take: func(hash string, now time.Time) (string, bool) { return workspace.TakeLogin(b, hash, now) }}
 	s.app.Begin(b, web.Options{
 		Wait: b.Serve.Waits(), Version: s.Version, Log: log, Tokens: s.Tokens, Sessions: sessions,
 		Metrics: func(c *facade.Call) { metrics.ServeHTTP(c.Writer, c.Request) },
@@ -161,6 +161,6 @@ func (s *webServer) turns() bool {
 // LoginLink makes a link by which a browser logs in once, as a token or, without a name,
 // as the owner.
 func LoginLink(b *workspace.Workspace, url, token string) (string, error) {
-	word, err := b.NewLogin(token)
+	word, err := workspace.NewLogin(b, token)
 	return url + "/login#" + word, err
 }

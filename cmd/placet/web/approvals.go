@@ -30,11 +30,11 @@ func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
 		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 		defer stop()
 		reply := workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User}
-		t, open := v.OpenRequestAt(at)
+		t, open := workspace.OpenRequestAt(v, at)
 		if !open {
 			return a.closedApproval(ctx, v, at, reply)
 		}
-		if body.Digest == "" && v.IDSaysShown(t) { // which is all that clients of the dialect send
+		if body.Digest == "" && workspace.IDSaysShown(v, t) { // which is all that clients of the dialect send
 			body.Digest = string(t.Digest)
 		}
 		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, reply)
@@ -66,7 +66,7 @@ func (a *App) decided(ctx context.Context, v *workspace.Workspace, at workspace.
 		return 0, map[string]engine.Status{"status": nemawashi.Rejected}, nil
 	}
 	var first string
-	if st, ok := v.ActionState(at.Found); ok {
+	if st, ok := workspace.ActionState(v, at.Found); ok {
 		first = st.FirstJob(at.ID)
 	}
 	return a.awaitJob(ctx, v, at.Found, first)
@@ -84,8 +84,8 @@ func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at wor
 	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
 		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
 	})
-	closed, ok := v.ClosedRequest(at.Found, at.ID)
-	if ok && r.Option != "steer" && closed.Took(r) {
+	closed, ok := workspace.ClosedRequest(v, at.Found, at.ID)
+	if ok && r.Option != "steer" && workspace.Took(closed, r) {
 		return a.decided(ctx, v, at, r.Option)
 	}
 	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
@@ -126,7 +126,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	}
 	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 	defer stop()
-	t, open := v.OpenRequestAt(at)
+	t, open := workspace.OpenRequestAt(v, at)
 	if !open {
 		return a.closedApproval(ctx, v, at, reply)
 	}
@@ -149,7 +149,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 // steeredBefore reports whether an accepted answer of an action has a key. A key stands for
 // one answer alone.
 func (a *App) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r workspace.Reply) (bool, error) {
-	st, _ := v.ActionState(f)
+	st, _ := workspace.ActionState(v, f)
 	if !slices.Contains(st.IdempotencyKeys, key) {
 		return false, nil
 	}

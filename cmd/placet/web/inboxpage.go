@@ -74,7 +74,7 @@ func cardOf(v *workspace.Workspace, lang string, o engine.OpenRequest) inboxCard
 		RunShort: console.Brief(o.Run), Where: console.OneLine(o.Where), Since: o.RequestedAt, Overdue: o.Overdue, Problem: o.Problem != "",
 		Deadline: due(lang, o),
 	}
-	if answer := v.Describe(o).Answer; answer != nil {
+	if answer := workspace.Describe(v, o).Answer; answer != nil {
 		card.Answered = answer.Text
 	}
 	return card

@@ -38,7 +38,7 @@ func openKey(o engine.OpenRequest) []string {
 	return []string{o.RequestedAt.UTC().Format(sortableTime), o.Run.String(), o.Request}
 }
 
-// closedKey sorts as [workspace.Workspace.ClosedRequests] does.
+// closedKey sorts as [workspace.ClosedRequests] does.
 func closedKey(l workspace.ClosedLine) []string { return []string{l.DecidedAt, l.Run, l.RequestID} }
 
 // cursor says after which item of a list its next page begins. The item may be gone by then:

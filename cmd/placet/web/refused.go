@@ -22,7 +22,7 @@ func (r *refusals) add(b *workspace.Workspace, x workspace.Refusal, log *slog.Lo
 	if r.n == 1 || r.n%100 == 0 {
 		log.Warn("an answer was refused: its author may not answer", "run", x.Run, "request", x.Request, "who", x.Who, "refused_so_far", r.n)
 	}
-	if err := b.KeepRefusal(x); err != nil {
+	if err := workspace.KeepRefusal(b, x); err != nil {
 		log.Debug("a refused answer cannot be noted", "err", err)
 	}
 }

@@ -129,14 +129,14 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at workspace.R
 		Family: at.Found.Run.Family, RunName: console.Brief(at.Found.Key()), RunPath: runPath(at.Found.Key().String()), Reference: at.ID,
 	}
 	page.Request, page.Run = at.ID, at.Found.Key().String()
-	t, open := v.OpenRequestAt(at)
+	t, open := workspace.OpenRequestAt(v, at)
 	if open {
 		page.fillOpen(v, t, c.Who)
-		d := v.OpenDataOf(at.Found, t.OpenRequest)
+		d := workspace.OpenDataOf(v, at.Found, t.OpenRequest)
 		page.fillShown(v, page.Lang, page.Path, d.Context, d.Artifacts)
 		return page
 	}
-	page.fillClosed(v.ClosedDataOf(at))
+	page.fillClosed(workspace.ClosedDataOf(v, at))
 	return page
 }
 
@@ -232,7 +232,7 @@ func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.Ar
 	now := v.Artifact(f.Path)
 	if f.Changed() {
 		view.Class, view.Word = "alarm", templates.Text(lang, "page.changed")
-		view.Diff = diffLines(v.Difference(f, now))
+		view.Diff = diffLines(workspace.Difference(v, f, now))
 	}
 	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
 		view.Content = console.Lines(string(now.Body))
@@ -291,7 +291,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if chosen := form["option"]; len(chosen) > 0 {
 		r.Option, r.More = chosen[0], chosen[1:]
 	}
-	if t, open := v.OpenRequestAt(at); open {
+	if t, open := workspace.OpenRequestAt(v, at); open {
 		r.Edits = editsIn(form, t.Editable)
 	}
 	status, _, err := a.answer(c.Context(), v, c.Who, at, form.Get("digest"), r)

@@ -48,9 +48,9 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	s := lookAt(v, c, found, false)
-	list := requestList{Inbox: v.InboxOf(s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []workspace.ClosedLine{}}
+	list := requestList{Inbox: workspace.InboxOf(v, s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []workspace.ClosedLine{}}
 	if p.lists(closedSection) {
-		closed := slices.DeleteFunc(v.ClosedRequests(found), func(l workspace.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
+		closed := slices.DeleteFunc(workspace.ClosedRequests(v, found), func(l workspace.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
 		list.Closed = append(list.Closed, take(p, closedSection, closed, closedKey)...)
 	}
 	list.Next = p.next
@@ -69,7 +69,7 @@ func openIn(s workspace.Summary, typ string) (open []engine.OpenRequest) {
 
 // lookAt looks at runs for a call, and leaves out what its caller may not see.
 func lookAt(v *workspace.Workspace, c *facade.Call, found []loop.Found, all bool) workspace.Summary {
-	s := v.LookAtRuns(found, all)
+	s := workspace.LookAtRuns(v, found, all)
 	s.KeepFamilies(v, c.Who.Sees)
 	return s
 }
@@ -105,7 +105,7 @@ func requestNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, 
 
 // requestAmong is the request of a name among those of some families.
 func requestAmong(v *workspace.Workspace, name string, sees func(family string) bool) (workspace.RequestAt, error) {
-	at, err := v.ExactRequest(name)
+	at, err := workspace.ExactRequest(v, name)
 	if p := (*console.Problem)(nil); errors.As(err, &p) {
 		fits := slices.DeleteFunc(p.Fits, func(fit string) bool {
 			family, _, _ := strings.Cut(fit, "/")
@@ -115,7 +115,7 @@ func requestAmong(v *workspace.Workspace, name string, sees func(family string) 
 		case 0:
 			return at, noRequest(name)
 		case 1:
-			return v.ExactRequest(fits[0])
+			return workspace.ExactRequest(v, fits[0])
 		}
 		return at, facade.Deny(http.StatusConflict, "ambiguous", "page.no.several", "name", strconv.Quote(console.OneLine(name)), "n", len(fits)).With("fits", fits)
 	}
@@ -136,10 +136,10 @@ func (a *App) getRequest(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if t, ok := v.OpenRequestAt(at); ok {
-		return 0, v.OpenDataOf(at.Found, t.OpenRequest), nil
+	if t, ok := workspace.OpenRequestAt(v, at); ok {
+		return 0, workspace.OpenDataOf(v, at.Found, t.OpenRequest), nil
 	}
-	return 0, v.ClosedDataOf(at), nil
+	return 0, workspace.ClosedDataOf(v, at), nil
 }
 
 // longestArtifact is the largest file that is handed out, in bytes.
@@ -153,7 +153,7 @@ func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	files := v.ClosedDataOf(at).Artifacts
+	files := workspace.ClosedDataOf(v, at).Artifacts
 	n, err := strconv.Atoi(c.Values["n"])
 	if err != nil || n < 1 || n > len(files) {
 		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("the request shows %d files: they are counted from 1", len(files)))
@@ -188,13 +188,13 @@ func became(f workspace.ArtifactLine, now engine.Document) string {
 func versionOf(v *workspace.Workspace, f workspace.ArtifactLine, now engine.Document, version string) ([]byte, error) {
 	switch version {
 	case "diff":
-		lines, more := v.Difference(f, now)
+		lines, more := workspace.Difference(v, f, now)
 		if lines == nil && f.Changed() {
 			return nil, facade.Refuse(http.StatusNotFound, "not_found", "what changed cannot be shown: the request does not hold the file as it was, or it is no text")
 		}
 		return []byte(strings.Join(differences(lines, more), "\n")), nil
 	case "asked":
-		if text, ok := v.ShownVersion(f); ok {
+		if text, ok := workspace.ShownVersion(v, f); ok {
 			return []byte(text), nil
 		}
 		if f.Changed() {
@@ -222,8 +222,8 @@ func differences(lines []string, more int) []string {
 // what changed in each.
 func changesOf(v *workspace.Workspace, t workspace.Request) map[string][]string {
 	changes := map[string][]string{}
-	for _, f := range v.ChangedLines(t) {
-		changes[console.OneLine(f.Path)] = differences(v.Difference(f, v.Artifact(f.Path)))
+	for _, f := range workspace.ChangedLines(v, t) {
+		changes[console.OneLine(f.Path)] = differences(workspace.Difference(v, f, v.Artifact(f.Path)))
 	}
 	return changes
 }
@@ -277,7 +277,7 @@ func (a *App) postAnswer(c *facade.Call) (int, any, error) {
 // answer gives an answer for somebody who was shown what the digest says: every surface of
 // the app comes here.
 func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at workspace.RequestAt, shown string, r workspace.Reply) (int, any, error) {
-	t, open := v.OpenRequestAt(at)
+	t, open := workspace.OpenRequestAt(v, at)
 	if !open {
 		return a.answerClosed(v, at, r)
 	}
@@ -287,7 +287,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if t.FreeText {
 		r = inWords(r)
 	}
-	resp, err := v.Response(t, r)
+	resp, err := workspace.NewResponse(v, t, r)
 	if err != nil {
 		return 0, nil, a.refusal(v, who, t, r, err)
 	}
@@ -297,7 +297,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	defer a.waiters.remove(wait)
 	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
 	defer stop()
-	done, err := v.Answer(ctx, t, resp)
+	done, err := workspace.Give(ctx, v, t, resp)
 	if err != nil {
 		return 0, nil, a.refusal(v, who, t, r, err)
 	}
@@ -308,8 +308,8 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 // or closes the request, may be faster.
 func awaitReceipt(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, done workspace.Written, wait *waiter) (int, any, error) {
 	for {
-		if closed, ok := v.ClosedRequest(at.Found, at.ID); ok && !closed.IsDoubtful() {
-			if !closed.Took(done.Reply()) {
+		if closed, ok := workspace.ClosedRequest(v, at.Found, at.ID); ok && !closed.IsDoubtful() {
+			if !workspace.Took(closed, done.Reply()) {
 				return 0, nil, closedOtherwise(closed)
 			}
 			return 0, answered{done, &closed.Receipt}, nil
@@ -331,8 +331,8 @@ func awaitReceipt(ctx context.Context, v *workspace.Workspace, at workspace.Requ
 // problemOf says why an answer that is written does not count, "" where nobody says so: a note
 // may be about what stood there before it, or beside it.
 func problemOf(v *workspace.Workspace, at workspace.RequestAt, done workspace.Written) string {
-	t, open := v.OpenRequestAt(at)
-	if !open || t.Counts || !v.IsInPlace(t, done.Response) {
+	t, open := workspace.OpenRequestAt(v, at)
+	if !open || t.Counts || !workspace.IsInPlace(v, t, done.Response) {
 		return ""
 	}
 	return engine.NoteBody(t.Problem)
@@ -348,7 +348,7 @@ func inWords(r workspace.Reply) workspace.Reply {
 
 // checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
 func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error {
-	if !v.IsShown(t.OpenRequest, shown) {
+	if !workspace.IsShown(v, t.OpenRequest, shown) {
 		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
 	if file := changedDraft(v, t); file != "" {
@@ -366,7 +366,7 @@ func changedDraft(v *workspace.Workspace, t workspace.Request) string {
 	if t.Problem == "" {
 		return ""
 	}
-	return v.ChangedFile(t.Found)
+	return workspace.ChangedFile(v, t.Found)
 }
 
 // moved is a file that an answer depends on and that is another one by now, "" where no
@@ -375,7 +375,7 @@ func moved(v *workspace.Workspace, t workspace.Request) string {
 	if t.Problem == "" {
 		return ""
 	}
-	for _, f := range v.OpenDataOf(t.Found, t.OpenRequest).Artifacts {
+	for _, f := range workspace.OpenDataOf(v, t.Found, t.OpenRequest).Artifacts {
 		if f.Binding && f.Changed() {
 			return console.OneLine(f.Path)
 		}
@@ -385,12 +385,12 @@ func moved(v *workspace.Workspace, t workspace.Request) string {
 
 // answerClosed answers who answers what is closed: the same again is fine.
 func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
-	closed, ok := v.ClosedRequest(at.Found, at.ID)
+	closed, ok := workspace.ClosedRequest(v, at.Found, at.ID)
 	if !ok {
 		return 0, nil, facade.Deny(http.StatusConflict, "closed", "page.no.asked").With("state", "closed")
 	}
-	if closed.Took(r) || closed.Took(inWords(r)) {
-		return 0, answered{v.AnsweredBefore(closed), &closed.Receipt}, nil
+	if workspace.Took(closed, r) || workspace.Took(closed, inWords(r)) {
+		return 0, answered{workspace.AnsweredBefore(v, closed), &closed.Receipt}, nil
 	}
 	return 0, nil, closedOtherwise(closed)
 }

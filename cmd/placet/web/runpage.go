@@ -110,18 +110,18 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	view := v.ViewOf(f)
-	_ = v.FillPlan(&view) // without what other runs say the page shows all the rest
+	view := workspace.ViewOf(v, f)
+	_ = workspace.FillPlan(v, &view) // without what other runs say the page shows all the rest
 	head := a.head(c, "run", console.Brief(view.Key))
-	page := runViewOf(head, v.Explain(workspace.Subject{View: view}), view)
+	page := runViewOf(head, workspace.Explain(v, workspace.Subject{View: view}), view)
 	for i, o := range view.Open {
 		card := cardOf(v, page.Lang, o)
 		if i >= mostAsks {
 			page.MoreAsks = append(page.MoreAsks, card)
 			continue
 		}
-		ask := askOf(page.pageHead, v.Describe(o), card, c.Who.May(facade.Decide))
-		d := v.OpenDataOf(f, o)
+		ask := askOf(page.pageHead, workspace.Describe(v, o), card, c.Who.May(facade.Decide))
+		d := workspace.OpenDataOf(v, f, o)
 		ask.fillShown(v, page.Lang, card.Path, d.Context, d.Artifacts)
 		page.Asks = append(page.Asks, ask)
 	}

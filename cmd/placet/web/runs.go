@@ -79,7 +79,7 @@ func (a *App) getRun(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return 0, v.RunDataOf(v.ViewOf(f)), nil
+	return 0, workspace.RunDataOf(v, workspace.ViewOf(v, f)), nil
 }
 
 // getExplanation answers with why a run stands where it stands.
@@ -89,7 +89,7 @@ func (a *App) getExplanation(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return 0, v.Explain(workspace.Subject{View: v.ViewOf(f)}), nil
+	return 0, workspace.Explain(v, workspace.Subject{View: workspace.ViewOf(v, f)}), nil
 }
 
 // streamEvents answers with the events from now on.

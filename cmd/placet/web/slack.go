@@ -164,14 +164,14 @@ func (a *App) postedRequest(v *workspace.Workspace, run, id string) (workspace.R
 	if !slices.Contains(families, family) && !slices.Contains(families, "*") {
 		return workspace.RequestAt{}, false
 	}
-	at, err := v.ExactRequest(run + ":" + id)
+	at, err := workspace.ExactRequest(v, run+":"+id)
 	return at, err == nil
 }
 
 // pressed gives the answer that a button stands for, or asks for the words that it needs.
 // It does not wait for what becomes of the answer.
 func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, any, error) {
-	t, open := p.v.OpenRequestAt(p.at)
+	t, open := workspace.OpenRequestAt(p.v, p.at)
 	option := p.choose(t)
 	switch {
 	case open && option == "":
@@ -210,7 +210,7 @@ func needsWords(t workspace.Request, option string) bool {
 // mayAnswer says whether somebody may answer with an option, before any words are asked for.
 func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User}
-	_, err := p.v.Response(t, r)
+	_, err := workspace.NewResponse(p.v, t, r)
 	if err != nil {
 		return a.refusal(p.v, p.by, t, r, err)
 	}
@@ -226,20 +226,20 @@ func (a *App) give(ctx context.Context, x slack.Interaction, p press, r workspac
 // write writes an answer where it may be given. The problem's code says why it may not. One
 // that cannot be written is none that was refused, whatever the reason.
 func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
-	t, open := p.v.OpenRequestAt(p.at)
+	t, open := workspace.OpenRequestAt(p.v, p.at)
 	if !open {
 		_, _, err := a.answerClosed(p.v, p.at, r)
 		return err
 	}
-	if p.shown == "" && p.v.IDSaysShown(t) {
+	if p.shown == "" && workspace.IDSaysShown(p.v, t) {
 		p.shown = string(t.Digest)
 	}
 	if err := checkShown(p.v, t, p.shown); err != nil {
 		return err
 	}
-	resp, err := p.v.Response(t, r)
+	resp, err := workspace.NewResponse(p.v, t, r)
 	if err == nil {
-		_, err = p.v.Answer(ctx, t, resp)
+		_, err = workspace.Give(ctx, p.v, t, resp)
 	}
 	if err == nil {
 		return nil
@@ -316,7 +316,7 @@ func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, err
 	if words == "" {
 		return 0, slack.DialogErrors(p.say("slack.changes.needed")), nil
 	}
-	t, _ := p.v.OpenRequestAt(p.at)
+	t, _ := workspace.OpenRequestAt(p.v, p.at)
 	p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(x.View.ID, "unknown"), p.at.ID, act.ID)
 	r := workspace.Reply{Option: p.choose(t), Comment: words, By: p.by.User, Keys: []string{p.key}}
 	if choice := x.Choice(); choice != "" {
@@ -399,8 +399,8 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 	if !slices.Contains(v.Settings.Slack.Families, nemawashiFamily) && !slices.Contains(v.Settings.Slack.Families, "*") {
 		return 0, ok, nil
 	}
-	for _, f := range v.Actions() {
-		if st, is := v.ActionState(f); is && v.InThread(f, st, e.Event.Channel, e.Event.ThreadTS) {
+	for _, f := range workspace.Actions(v) {
+		if st, is := workspace.ActionState(v, f); is && workspace.InThread(v, f, st, e.Event.Channel, e.Event.ThreadTS) {
 			return a.reply(c.Context(), v, f, e)
 		}
 	}
@@ -430,21 +430,21 @@ func (a *App) reply(ctx context.Context, v *workspace.Workspace, f loop.Found, e
 func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found, e slack.Event) (waits bool, err error) {
 	m := e.Event
 	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
-	st, is := v.ActionState(f)
-	if !is || v.KnowsKey(f, st, keys...) {
+	st, is := workspace.ActionState(v, f)
+	if !is || workspace.KnowsKey(v, f, st, keys...) {
 		return !is, nil
 	}
 	say := func(request, text string) (bool, error) {
 		a.notes.Lock()
 		defer a.notes.Unlock()
-		return false, v.SayInThread(f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
+		return false, workspace.SayInThread(v, f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
 	}
 	who := slackUser(m.User)
 	p := press{by: who, v: v, at: workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
 	if st.Status != nemawashi.ApprovalPending {
 		return say(lastRequest(st), p.say("slack.unasked", "action", st.ActionID, "status", st.Status))
 	}
-	t, open := v.OpenRequestAt(p.at)
+	t, open := workspace.OpenRequestAt(v, p.at)
 	if !open {
 		return true, nil
 	}

@@ -41,12 +41,12 @@ const (
 
 // BeginAction writes an action into the first free folder above all others: its draft
 // first, and last the file by which it begins.
-func (b *Workspace) BeginAction(action schemas.Object, draft string) (id int, err error) {
+func BeginAction(b *Workspace, action schemas.Object, draft string) (id int, err error) {
 	body, err := schemas.Encode(action)
 	if err != nil {
 		return 0, err
 	}
-	id, err = b.freeAction()
+	id, err = freeAction(b)
 	if err != nil {
 		return 0, console.Refused("workspace.folder", "path", layout.NemawashiRoot, "error", console.Plain(err))
 	}
@@ -61,7 +61,7 @@ func (b *Workspace) BeginAction(action schemas.Object, draft string) (id int, er
 
 // freeAction makes the folder of the next action: the highest number and one, or what
 // follows where somebody is faster.
-func (b *Workspace) freeAction() (id int, err error) {
+func freeAction(b *Workspace) (id int, err error) {
 	disk := fs.OS(b.Root)
 	names, err := MadeAndListed(disk, layout.NemawashiRoot)
 	if err != nil {
@@ -101,16 +101,16 @@ func CheckAction(action schemas.Object) error {
 }
 
 // Threads are the actions that fit, the one that moved last first.
-func (b *Workspace) Threads(fits func(nemawashi.State) bool) []Thread {
+func Threads(b *Workspace, fits func(nemawashi.State) bool) []Thread {
 	list := []Thread{}
-	for _, f := range b.Actions() {
-		st, ok := b.ActionState(f)
+	for _, f := range Actions(b) {
+		st, ok := ActionState(b, f)
 		if !ok || !fits(st) {
 			continue
 		}
-		events := b.ActionEvents(f)
+		events := ActionEvents(b, f)
 		list = append(list, Thread{
-			st.ThreadID, st.ActionID, st.Status, b.actionDraft(f, st), st.ProjectID, st.Severity, st.UpdatedAt, events[max(0, len(events)-shownEvents):],
+			st.ThreadID, st.ActionID, st.Status, actionDraft(b, f, st), st.ProjectID, st.Severity, st.UpdatedAt, events[max(0, len(events)-shownEvents):],
 		})
 	}
 	slices.SortFunc(list, func(x, y Thread) int {
@@ -120,13 +120,13 @@ func (b *Workspace) Threads(fits func(nemawashi.State) bool) []Thread {
 }
 
 // Actions are the actions of nemawashi.
-func (b *Workspace) Actions() []loop.Found {
+func Actions(b *Workspace) []loop.Found {
 	return slices.DeleteFunc(b.Runs(), func(f loop.Found) bool { return f.Run.Family != "nemawashi" })
 }
 
 // ActionState is the state of an action as a pass would judge it; ok is false where it has
 // none that can be used.
-func (b *Workspace) ActionState(f loop.Found) (st nemawashi.State, ok bool) {
+func ActionState(b *Workspace, f loop.Found) (st nemawashi.State, ok bool) {
 	snap, err := b.SettledRun(f, false)
 	if err != nil {
 		return st, false
@@ -136,11 +136,11 @@ func (b *Workspace) ActionState(f loop.Found) (st nemawashi.State, ok bool) {
 
 // ChangedFile is a file of an action that is not as it was registered, "" where all are, or
 // the run is no action. What placet itself wrote and can write again may be gone.
-func (b *Workspace) ChangedFile(f loop.Found) string {
+func ChangedFile(b *Workspace, f loop.Found) string {
 	if f.Run.Family != "nemawashi" {
 		return ""
 	}
-	st, ok := b.ActionState(f)
+	st, ok := ActionState(b, f)
 	if !ok {
 		return ""
 	}
@@ -160,7 +160,7 @@ func draftName(version int) string { return fmt.Sprintf("drafts/v%d.md", version
 
 // ActionNote is what the note says that keeps an action from being registered, or its draft
 // or its state from being used; "" where none stands.
-func (b *Workspace) ActionNote(f loop.Found) string {
+func ActionNote(b *Workspace, f loop.Found) string {
 	for _, name := range []string{"state.json", "action.json", draftName(1)} {
 		if d := b.ReadDocument(f, name+layout.ProblemSuffix); d.Present() {
 			return engine.NoteBody(string(d.Body))
@@ -170,7 +170,7 @@ func (b *Workspace) ActionNote(f loop.Found) string {
 }
 
 // actionDraft is the beginning of the draft in force.
-func (b *Workspace) actionDraft(f loop.Found, st nemawashi.State) string {
+func actionDraft(b *Workspace, f loop.Found, st nemawashi.State) string {
 	text := st.Summary
 	if n := len(st.Drafts); n > 0 {
 		text = string(b.ReadDocument(f, draftName(n)).Body)
@@ -182,7 +182,7 @@ func (b *Workspace) actionDraft(f loop.Found, st nemawashi.State) string {
 }
 
 // ActionEvents are the events of an action's audit, oldest first.
-func (b *Workspace) ActionEvents(f loop.Found) []nemawashi.Event {
+func ActionEvents(b *Workspace, f loop.Found) []nemawashi.Event {
 	list := []nemawashi.Event{}
 	journal, _ := f.Family.Layout.File(f.Run, "events.jsonl")
 	journal.End, journal.Limit = 0, layout.LimitState // all of it
@@ -197,7 +197,7 @@ func (b *Workspace) ActionEvents(f loop.Found) []nemawashi.Event {
 
 // WriteCommand gives an action a command, in an intake folder of a name. The same command
 // in the same place is there already.
-func (b *Workspace) WriteCommand(f loop.Found, id string, body []byte) (file string, err error) {
+func WriteCommand(b *Workspace, f loop.Found, id string, body []byte) (file string, err error) {
 	doc := engine.Document{Path: path.Join(f.Run.Dir, "intake", id, "command.json"), Body: body}
 	err = b.put(doc, "")
 	if errors.Is(err, store.ErrConflict) && bytes.Equal(b.ReadDocument(f, "intake/"+id+"/command.json").Body, body) {
@@ -211,7 +211,7 @@ func (b *Workspace) WriteCommand(f loop.Found, id string, body []byte) (file str
 
 // CommandReceipt is what became of a command: its receipt, if this machine wrote it, or what
 // the note beside it says; nil and "" where nothing has yet.
-func (b *Workspace) CommandReceipt(f loop.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
+func CommandReceipt(b *Workspace, f loop.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
 	seen, err := b.Loop.Look(f)
 	if d := seen.Snap.In("intake/" + id + "/receipt.json"); err == nil && d.IssuedHere() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {
 		return rc, ""

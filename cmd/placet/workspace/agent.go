@@ -288,7 +288,7 @@ func titleOf(st ask.State) string {
 // held says what keeps an open ask from its answer besides that nobody has given it.
 func (g *Agent) held(f loop.Found) string {
 	var all []string
-	for _, n := range g.ViewOf(f).Notes {
+	for _, n := range ViewOf(g.Asks.Workspace, f).Notes {
 		all = append(all, console.OneLine(n.Path+": "+n.Text))
 	}
 	if why, paused := g.Store.Paused(); paused {
@@ -322,14 +322,14 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 	found := slices.DeleteFunc(v.Runs(), func(f loop.Found) bool {
 		return !g.Who.Sees(f.Run.Family) || family != "" && f.Run.Family != family
 	})
-	s := v.LookAtRuns(found, false)
+	s := LookAtRuns(v, found, false)
 	if tag != "" {
 		s.KeepTagged(v, []string{tag})
 	}
 	var open []Request
 	for _, view := range s.Views {
 		for _, a := range view.Open {
-			open = append(open, v.request(a, view.Found))
+			open = append(open, requestOf(v, a, view.Found))
 		}
 	}
 	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.OpenRequest, y.OpenRequest) })
@@ -359,7 +359,7 @@ func waitingLine(v *Workspace, t Request) mcp.WaitingLine {
 func (g *Agent) Explain(run string) (string, error) {
 	v := g.Look()
 	v.Env.Lang = templates.English
-	s, err := v.Subject(run)
+	s, err := FindSubject(v, run)
 	switch {
 	case err == nil && g.Who.Sees(s.View.Key.Family):
 	case err == nil || len(g.Who.Families) > 0: // an error may name what the caller may not see
@@ -375,7 +375,7 @@ func (g *Agent) Report(session string, p mcp.Progress) (bool, error) {
 	if err := g.may("report", facade.Write); err != nil {
 		return false, err
 	}
-	return g.reportAgent(AgentProgress{
+	return reportAgent(g.Asks.Workspace, AgentProgress{
 		Agent: cmp.Or(g.Who.Token, "agent"), Message: console.OneLine(p.Message), Percent: p.Percent, Run: console.OneLine(p.Run), At: g.Env.Now().UTC().Truncate(time.Second),
 	}, engine.Sum([]byte(g.Origin + "\n" + session)).Hex()[:8]), nil
 }
@@ -387,16 +387,16 @@ func (g *Agent) openRequest(v *Workspace, id string) (t Request, ok bool) {
 	if err != nil || st.Ask.Sensitivity == "private" || g.may("answer", facade.Decide) != nil {
 		return t, false
 	}
-	at, err := v.ExactRequest(f.Key().String() + ":" + ask.RequestID(f.Run.ID))
+	at, err := ExactRequest(v, f.Key().String()+":"+ask.RequestID(f.Run.ID))
 	if err != nil {
 		return t, false
 	}
-	t, open := v.OpenRequestAt(at)
+	t, open := OpenRequestAt(v, at)
 	size := 0
 	for _, d := range t.Details {
 		size += len(d.Value)
 	}
-	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(v.OpenDataOf(t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
+	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(OpenDataOf(v, t.Found, t.OpenRequest).Artifacts, func(l ArtifactLine) bool { return l.Binding && l.Changed() })
 }
 
 // longestDetails is how much of a question's context and files, in bytes, a dialogue shows.
@@ -435,9 +435,9 @@ func (g *Agent) Respond(ctx context.Context, id string, r mcp.Reply) error {
 	if len(r.Choices) > 0 {
 		reply.Option, reply.More = r.Choices[0], r.Choices[1:]
 	}
-	resp, err := v.Response(t, reply)
+	resp, err := NewResponse(v, t, reply)
 	if err == nil {
-		_, err = v.Answer(ctx, t, resp)
+		_, err = Give(ctx, v, t, resp)
 	}
 	return err // what to type in place of it is of no use in a dialogue
 }
@@ -467,12 +467,12 @@ func (g *Agent) Inbox() (string, error) {
 // Form implements [mcp.Workspace].
 func (g *Agent) Form(request string) (string, error) {
 	v := g.Look()
-	at, err := v.ExactRequest(request)
+	at, err := ExactRequest(v, request)
 	if err != nil || !g.Who.Sees(at.Found.Run.Family) {
 		return "", fmt.Errorf("cannot find a request %q", console.OneLine(request))
 	}
 	form := layout.RequestPath(at.Found.Run.Dir, at.ID, "form.md")
-	if t, open := v.OpenRequestAt(at); open {
+	if t, open := OpenRequestAt(v, at); open {
 		form = t.Form
 	}
 	d := v.Settled(form, layout.File{Kind: layout.KindForm, Writer: layout.Anyone, Limit: layout.LimitJSON, Request: at.ID})
@@ -490,16 +490,16 @@ func (g *Agent) Form(request string) (string, error) {
 func (g *Agent) Shown(file string) (string, error) {
 	v := g.Look()
 	request, number, _ := console.CutLast(file, "/")
-	at, err := v.ExactRequest(request)
+	at, err := ExactRequest(v, request)
 	if err != nil || !g.Who.Sees(at.Found.Run.Family) {
 		return "", fmt.Errorf("cannot find a request %q", console.OneLine(request))
 	}
-	files := v.ArtifactsOf(at)
+	files := ArtifactsOf(v, at)
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > len(files) {
 		return "", fmt.Errorf("the request shows %d files: they are counted from 1", len(files))
 	}
-	text, ok := v.ShownVersion(files[n-1])
+	text, ok := ShownVersion(v, files[n-1])
 	if !ok {
 		return "", fmt.Errorf("the request does not hold %s as it was", console.OneLine(files[n-1].Path))
 	}

@@ -30,12 +30,12 @@ const (
 
 // reportAgent shows what an agent does, under the name of its session. recorded is false where
 // there is no place for it.
-func (b *Workspace) reportAgent(p AgentProgress, session string) (recorded bool) {
+func reportAgent(b *Workspace, p AgentProgress, session string) (recorded bool) {
 	if b.StateDir == nil {
 		return false
 	}
 	name := path.Join(agentsDir, session+".json")
-	known := b.agents(p.At, true)
+	known := readAgents(b, p.At, true)
 	if _, there := known[name]; !there && len(known) >= mostAgents {
 		return false
 	}
@@ -46,9 +46,9 @@ func (b *Workspace) reportAgent(p AgentProgress, session string) (recorded bool)
 	return err == nil && b.StateDir.Write(name, body, false) == nil
 }
 
-// agents are what agents have said within the last hour, by file. clear removes the older
+// readAgents are what agents have said within the last hour, by file. clear removes the older
 // ones.
-func (b *Workspace) agents(now time.Time, clear bool) map[string]AgentProgress {
+func readAgents(b *Workspace, now time.Time, clear bool) map[string]AgentProgress {
 	all := map[string]AgentProgress{}
 	if b.StateDir == nil {
 		return all
@@ -70,9 +70,9 @@ func (b *Workspace) agents(now time.Time, clear bool) map[string]AgentProgress {
 }
 
 // Agents are what agents have said within the last hour, the newest first.
-func (b *Workspace) Agents() []AgentProgress {
+func Agents(b *Workspace) []AgentProgress {
 	list := []AgentProgress{}
-	for _, p := range b.agents(b.Env.Now(), false) {
+	for _, p := range readAgents(b, b.Env.Now(), false) {
 		list = append(list, p)
 	}
 	slices.SortFunc(list, func(x, y AgentProgress) int {

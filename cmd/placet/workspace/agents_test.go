@@ -20,10 +20,10 @@ func TestAgentsAreShownForAnHour(t *testing.T) {
 	now := noon
 	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }}, StateDir: dir}
 	say := func(session, message string) bool {
-		return b.reportAgent(AgentProgress{Agent: "agent", Message: message, At: now}, session)
+		return reportAgent(b, AgentProgress{Agent: "agent", Message: message, At: now}, session)
 	}
 	shown := func() (all []string) {
-		for _, a := range b.Agents() {
+		for _, a := range Agents(b) {
 			all = append(all, a.Message)
 		}
 		return all
@@ -49,7 +49,7 @@ func TestAgentsAreShownForAnHour(t *testing.T) {
 	if n := len(shown()); n != mostAgents || say("ffffffff", "one more") || !say("0000000b", "still") {
 		t.Errorf("%d are shown", n)
 	}
-	if (&Workspace{Env: b.Env}).reportAgent(AgentProgress{At: now}, "0000000a") {
+	if reportAgent((&Workspace{Env: b.Env}), AgentProgress{At: now}, "0000000a") {
 		t.Error("it is recorded though there is no place for it")
 	}
 }

@@ -97,9 +97,9 @@ func Offers(t Request) templates.Message {
 	return templates.Untranslated(List(Options(t.OpenRequest)))
 }
 
-// Response checks a reply against the request and makes the answer of it. What
+// NewResponse checks a reply against the request and makes the answer of it. What
 // the daemon would refuse is refused here, before anything is written.
-func (b *Workspace) Response(t Request, r Reply) (gate.Response, error) {
+func NewResponse(b *Workspace, t Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
 		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding, Edits: changedTexts(t, r.Edits),
 		ProvidedBy: gate.By{User: r.By, Source: b.surface()},
@@ -144,7 +144,7 @@ func checkAnswer(b *Workspace, t Request, resp gate.Response) error {
 		_, wrong := gate.EvaluationOf(t.OpenRequest, g).Check(engine.Document{Path: place, Kind: layout.KindResponse, Body: body, Known: []string{b.author()}, Source: b.surface()})
 		return wrong
 	}
-	wrong := check(b.GateOf(t.OpenRequest))
+	wrong := check(GateOf(b, t.OpenRequest))
 	if wrong == "" {
 		return nil
 	}
@@ -269,7 +269,7 @@ func freeText(t Request, r Reply, resp *gate.Response) error {
 // the option was forgotten.
 func chosenOption(t Request, r Reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.Option) == "" {
-		if resp.ProvidedBy.Source == commandLine && t.Given(r) {
+		if resp.ProvidedBy.Source == commandLine && IsGiven(t, r) {
 			resp.Response = t.Default
 			return nil
 		}
@@ -305,11 +305,11 @@ func ShownAuthor(lang string, r gate.Response, known []string) string {
 // tornFor is how long content that does not parse may still be in the writing.
 const tornFor = 10 * time.Second
 
-// Write writes response.json. An answer that stands there already is never lost:
+// WriteAnswer writes response.json. An answer that stands there already is never lost:
 // the same one is fine, another that can be used is refused, and only one that
 // cannot be used is replaced. One that may be half written is waited for until the context is
 // done.
-func (b *Workspace) Write(ctx context.Context, t Request, resp gate.Response) (string, error) {
+func WriteAnswer(ctx context.Context, b *Workspace, t Request, resp gate.Response) (string, error) {
 	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
 	for range 3 {
 		there, err := standingAnswer(ctx, b, t)
@@ -317,7 +317,7 @@ func (b *Workspace) Write(ctx context.Context, t Request, resp gate.Response) (s
 			return "", err
 		}
 		if !there.Absent() {
-			if same, err := t.compare(there, &resp, b.GateOf(t.OpenRequest)); err != nil || same {
+			if same, err := compare(t, there, &resp, GateOf(b, t.OpenRequest)); err != nil || same {
 				return "same", err
 			}
 		}
@@ -393,7 +393,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 // compare weighs the answer in place against the new one: the same (true), one
 // that must go first (an error), or one that cannot be used and is replaced. The same
 // one from before since is confirmed: it is written again, with its words.
-func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Gate) (same bool, err error) {
+func compare(t Request, there engine.Document, resp *gate.Response, g engine.Gate) (same bool, err error) {
 	if there.Err != nil {
 		kind := console.KindInTheWay
 		if there.Unsettled() {
@@ -402,7 +402,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 		return false, console.Refused("workspace.answer.blocked", "request", t.Label(), "path", t.Response, "error", there.Err).
 			Try("workspace.answer.blocked.try").Kinded(kind)
 	}
-	old, known, ok := t.answerIn(there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
+	old, known, ok := answerIn(t, there, engine.Gate{Level: g.Level, Approvers: g.Approvers})
 	if !ok {
 		return false, nil
 	}
@@ -415,7 +415,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 	if t.Problem != "" {
 		return false, nil
 	}
-	said, with := t.Said(old)
+	said, with := Said(t, old)
 	if with == "" && len(t.Items) > 0 {
 		with = templates.Phrase(t.lang, "workspace.with.nothing")
 	}
@@ -430,7 +430,7 @@ func (t Request) compare(there engine.Document, resp *gate.Response, g engine.Ga
 // answerIn returns the answer in a document, spelled as the request spells it, and what is
 // known of its author. ok is false where it does not fit the request as it is shown now, or
 // the gate.
-func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, known []string, ok bool) {
+func answerIn(t Request, d engine.Document, g engine.Gate) (r gate.Response, known []string, ok bool) {
 	asked := gate.EvaluationOf(t.OpenRequest, g)
 	asked.Fact = t.fact
 	decision, wrong := asked.Check(d)
@@ -438,8 +438,8 @@ func (t Request) answerIn(d engine.Document, g engine.Gate) (r gate.Response, kn
 	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, Edits: a.Edits, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
 }
 
-// chosen are the options that an answer chooses, each once, sorted.
-func (t Request) chosen(r gate.Response) []string {
+// chosenIn are the options that an answer chooses, each once, sorted.
+func chosenIn(t Request, r gate.Response) []string {
 	ids := []string{r.Response}
 	if len(t.Several) > 0 {
 		ids = append(ids, r.Selected...)
@@ -466,7 +466,7 @@ func sameChoice(t Request, given, again gate.Response) bool {
 		return strings.TrimSpace(given.Response) == strings.TrimSpace(again.Response)
 	}
 	sorted := func(s []string) []string { return slices.Sorted(slices.Values(s)) }
-	return slices.Equal(t.chosen(given), t.chosen(again)) && string(given.Extra.Raw("attempts")) == string(again.Extra.Raw("attempts")) &&
+	return slices.Equal(chosenIn(t, given), chosenIn(t, again)) && string(given.Extra.Raw("attempts")) == string(again.Extra.Raw("attempts")) &&
 		(len(t.Several) > 0 || slices.Equal(sorted(given.Selected), sorted(again.Selected)))
 }
 
@@ -481,8 +481,8 @@ func sameWords(freeText bool, given, again gate.Response) bool {
 	return len(keys) == 0 || comment == "" && !freeText || slices.ContainsFunc(run.KeysOf(given.Extra), func(k string) bool { return slices.Contains(keys, k) })
 }
 
-// Given reports whether a reply without an option is an answer.
-func (t Request) Given(r Reply) bool {
+// IsGiven reports whether a reply without an option is an answer.
+func IsGiven(t Request, r Reply) bool {
 	comments := strings.TrimSpace(r.Comment) != ""
 	return t.FreeText && comments || t.Default != "" && (len(r.Selected) > 0 || comments)
 }

@@ -61,7 +61,7 @@ func TestAnAnswerWithoutOptionIsTheDefault(t *testing.T) {
 		"two options":               {Reply{Option: "raise", More: []string{"lower"}}, "", nil, "stands alone"},
 	} {
 		c.give.By = "kim"
-		got, err := (&Workspace{}).Response(level(), c.give)
+		got, err := NewResponse((&Workspace{}), level(), c.give)
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: says %v, want %q", name, err, c.says)
@@ -71,7 +71,7 @@ func TestAnAnswerWithoutOptionIsTheDefault(t *testing.T) {
 		if err != nil || got.Response != c.response || !slices.Equal(got.Selected, c.selected) {
 			t.Errorf("%s: %q with %q, %v", name, got.Response, got.Selected, err)
 		}
-		if c.give.Option == "" && !level().Given(c.give) {
+		if c.give.Option == "" && !IsGiven(level(), c.give) {
 			t.Errorf("%s: is asked for all the same", name)
 		}
 	}
@@ -95,7 +95,7 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		`"response":"raise","selected":["s\n1"],`: {false, ""}, // the daemon does not take it either
 	} {
 		body := []byte(`{"request_id":"hitl-3f9a12c4",` + members + `"provided_by":{"user":"a","source":"file"}}`)
-		same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})
+		same, err := compare(to, engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})
 		if same != want.same || (err != nil) != (want.says != "") || err != nil && !strings.Contains(err.Error(), want.says) {
 			t.Errorf("%s: same %t, %v; want %q", members, same, err, want.says)
 		}

@@ -91,7 +91,7 @@ func TestAnAnswerIsCheckedBeforeItIsWritten(t *testing.T) {
 			test.give.By = "kim"
 			to := test.to
 			to.Digest = engine.Sum([]byte("shown"))
-			got, err := b.Response(to, test.give)
+			got, err := NewResponse(b, to, test.give)
 			if test.code != 0 {
 				p, ok := err.(*console.Problem)
 				if !ok || p.Code != test.code || !strings.Contains(p.Error(), test.says) {
@@ -153,7 +153,7 @@ func TestSeveralOptionsAreChosenWhereTheRequestLetsThem(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.give.By = "kim"
-			got, err := (&Workspace{}).Response(test.to, test.give)
+			got, err := NewResponse((&Workspace{}), test.to, test.give)
 			if test.says != "" {
 				if err == nil || !strings.Contains(err.Error(), test.says) {
 					t.Errorf("says %v, want %q", err, test.says)
@@ -192,7 +192,7 @@ func TestWhichOptionOfSeveralComesFirstSaysNothing(t *testing.T) {
 	silent := answer("accept", "reopen:b")
 	silent.Comment, silent.ProvidedBy = "", gate.By{User: "kim", Source: gate.SourceFile}
 	body, err := silent.Encode()
-	if _, _, ok := to.answerIn(engine.Document{Body: body}, engine.Gate{}); err != nil || ok {
+	if _, _, ok := answerIn(to, engine.Document{Body: body}, engine.Gate{}); err != nil || ok {
 		t.Errorf("usable without the comment that a further option needs (%v)", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestAttemptsGoWithTheirOptionAlone(t *testing.T) {
 		"too many": {escalation, "retry_more", 21, "takes 1 to 20, not 21"}, "none": {escalation, "retry_more", 0, "takes 1 to 20, not 0"},
 		"another option": {escalation, "skip", 3, "goes with the option retry_more"}, "another family": {faber, "retry_more", 3, "of an AFL request"},
 	} {
-		got, err := (&Workspace{}).Response(test.to, Reply{Option: test.option, Attempts: &test.attempts, By: "kim"})
+		got, err := NewResponse((&Workspace{}), test.to, Reply{Option: test.option, Attempts: &test.attempts, By: "kim"})
 		if test.says != "" {
 			if p, ok := err.(*console.Problem); !ok || p.Code != console.ExitUsage || !strings.Contains(p.Error(), test.says) {
 				t.Errorf("%s: says %v", name, err)
@@ -249,7 +249,7 @@ func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
 			give.Response = c.to.Options[0].ID
 		}
 		body := []byte(`{"request_id":"` + c.to.Request + `",` + c.members + `,"provided_by":{"user":"lee","source":"file"}}`)
-		same, err := c.to.compare(engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})
+		same, err := compare(c.to, engine.Document{Path: "r/response.json", Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})
 		if same || err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: same %t, %v", name, same, err)
 		}
@@ -259,19 +259,19 @@ func TestARefusalSaysTheWholeAnswerThatStandsThere(t *testing.T) {
 func TestOnlyWhoMayAnswerDoes(t *testing.T) {
 	b := &Workspace{}
 	b.Gates = map[string]config.GateRule{"faber/approval": {Approvers: []string{"kim"}}}
-	if _, err := b.Response(review, Reply{Option: "approve", By: "kim"}); err != nil {
+	if _, err := NewResponse(b, review, Reply{Option: "approve", By: "kim"}); err != nil {
 		t.Error(err)
 	}
 	// Whoever is told of a flag that makes them somebody else would use it.
-	if _, err := b.Response(review, Reply{Option: "approve", By: "lee"}); err == nil || !strings.Contains(err.Error(), "kim") || strings.Contains(err.Error()+err.(*console.Problem).Hint("en"), "--as") {
+	if _, err := NewResponse(b, review, Reply{Option: "approve", By: "lee"}); err == nil || !strings.Contains(err.Error(), "kim") || strings.Contains(err.Error()+err.(*console.Problem).Hint("en"), "--as") {
 		t.Errorf("says %#v", err)
 	}
 	b.Gates["faber/approval"] = config.GateRule{Approvers: []string{"owner:" + console.Login()}}
-	if _, err := b.Response(review, Reply{Option: "approve", By: "lee"}); err != nil {
+	if _, err := NewResponse(b, review, Reply{Option: "approve", By: "lee"}); err != nil {
 		t.Errorf("the owner of the file: %v", err)
 	}
 	for _, by := range []string{"", "a\nb", "a\u202eb"} {
-		if _, err := b.Response(review, Reply{Option: "approve", By: by}); err == nil || err.(*console.Problem).Code != console.ExitUsage {
+		if _, err := NewResponse(b, review, Reply{Option: "approve", By: by}); err == nil || err.(*console.Problem).Code != console.ExitUsage {
 			t.Errorf("as %q: %v", by, err)
 		}
 	}
@@ -307,13 +307,13 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 			to := to
 			to.Problem = test.problem
 			again := approve // which takes over the words of what is in place
-			same, err := to.compare(engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &again, engine.Gate{})
+			same, err := compare(to, engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &again, engine.Gate{})
 			if same != test.same || (err != nil) != test.refused {
 				t.Errorf("same %v, error %v", same, err)
 			}
 		})
 	}
-	if _, err := to.compare(engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, &approve, engine.Gate{}); err == nil {
+	if _, err := compare(to, engine.Document{Path: to.Response, Err: engine.ErrUnsettled}, &approve, engine.Gate{}); err == nil {
 		t.Error("what cannot be read was taken for nothing")
 	}
 }

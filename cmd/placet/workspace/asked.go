@@ -51,12 +51,12 @@ func (a *Asks) differs(st ask.State) ask.Difference {
 	if any {
 		return asked.Differs(st)
 	}
-	return a.differsFromRecord(st)
+	return differsFromRecord(a.Workspace, st)
 }
 
 // differsFromRecord says in what an ask is another than the one that this machine has a
 // record of. A record that cannot be read may be of another question.
-func (b *Workspace) differsFromRecord(st ask.State) ask.Difference {
+func differsFromRecord(b *Workspace, st ask.State) ask.Difference {
 	dir := config.PathDir(b.Env, b.Root)
 	if dir == nil {
 		return ask.Difference{}

@@ -118,9 +118,9 @@ func (a *Asks) Find(id string) (loop.Found, error) {
 }
 
 // State is the state of an ask as a pass would judge it. ok is false where it has none that
-// may be told to whoever waits: see [Workspace.AskState] and [Asks.Refused].
+// may be told to whoever waits: see [AskState] and [Asks.Refused].
 func (a *Asks) State(f loop.Found) (st ask.State, ok bool) {
-	if j := a.judgeAsk(f); j.Begun && !j.Changed && a.differs(j.State).IsNone() {
+	if j := judgeAsk(a.Workspace, f); j.Begun && !j.Changed && a.differs(j.State).IsNone() {
 		return j.State, true
 	}
 	return st, false
@@ -129,14 +129,14 @@ func (a *Asks) State(f loop.Found) (st ask.State, ok bool) {
 // AskState is the state of an ask in a workspace that is looked at. ok is false where it has
 // none that counts, or is another question than was asked here: state.json alone is what
 // anybody may have written, or may have been written for what was asked here before.
-func (b *Workspace) AskState(f loop.Found) (st ask.State, ok bool) {
-	if j := b.judgeAsk(f); j.Begun && !j.Changed && b.differsFromRecord(j.State).IsNone() {
+func AskState(b *Workspace, f loop.Found) (st ask.State, ok bool) {
+	if j := judgeAsk(b, f); j.Begun && !j.Changed && differsFromRecord(b, j.State).IsNone() {
 		return j.State, true
 	}
 	return st, false
 }
 
-func (b *Workspace) judgeAsk(f loop.Found) ask.Judged {
+func judgeAsk(b *Workspace, f loop.Found) ask.Judged {
 	snap, err := b.SettledRun(f, false)
 	if err != nil {
 		return ask.Judged{}
@@ -307,7 +307,7 @@ func (a *Asks) IsAsked(f loop.Found) bool { return a.Store.Exists(f.Run.Dir + "/
 
 // Refused says why a question is not asked, nil where it is, or will be.
 func (a *Asks) Refused(f loop.Found) error {
-	switch j := a.judgeAsk(f); {
+	switch j := judgeAsk(a.Workspace, f); {
 	case j.Begun:
 		d := a.differs(j.State)
 		if j.Changed && d.IsNone() {
@@ -320,7 +320,7 @@ func (a *Asks) Refused(f loop.Found) error {
 	case !a.IsAsked(f):
 		return console.Refused("workspace.ask.gone", "ask", console.Brief(f.Key()))
 	}
-	for _, n := range a.ViewOf(f).Notes {
+	for _, n := range ViewOf(a.Workspace, f).Notes {
 		if path.Base(n.Path) == "ask.json.problem.md" {
 			return console.Refused("workspace.ask.refused", "ask", console.Brief(f.Key()), "why", console.OneLine(n.Text))
 		}

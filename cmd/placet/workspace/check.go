@@ -83,7 +83,7 @@ func (h heldFile) finding(lang string) string {
 }
 
 // Unread are the files of dialects that are there and that placet does not read.
-func (b *Workspace) Unread() (lines []FindingLine) {
+func Unread(b *Workspace) (lines []FindingLine) {
 	for _, f := range b.Families {
 		has, ok := f.Layout.(interface{ Unread() []string })
 		if !ok {

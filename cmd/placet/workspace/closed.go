@@ -30,7 +30,7 @@ func findRequest(b *Workspace, arg string) (RequestAt, error) {
 	run, id, both := strings.Cut(name, ":")
 	if !both {
 		run, id = "", name
-	} else if found = b.Fits(found, run); len(found) == 0 {
+	} else if found = Fits(b, found, run); len(found) == 0 {
 		return RequestAt{}, noRun(b, run)
 	}
 	fit := requestsNamed(b, found, id)
@@ -56,9 +56,9 @@ func requestsNamed(b *Workspace, found []loop.Found, word string) []RequestAt {
 			all = append(all, RequestAt{f, id})
 		}
 	}
-	live, _ := b.Live(found)
-	for _, t := range b.openIn(live, "") {
-		if !b.Has(t.Found, t.Request) {
+	live, _ := Live(b, found)
+	for _, t := range openIn(b, live, "") {
+		if !HasRequest(b, t.Found, t.Request) {
 			all = append(all, RequestAt{t.Found, t.Request})
 		}
 	}
@@ -100,7 +100,7 @@ type ClosedLine struct {
 
 // ClosedLineOf is all that is known of a request that is not open. What nobody wrote down,
 // or nobody can read, is empty.
-func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
+func ClosedLineOf(b *Workspace, at RequestAt) ClosedLine {
 	l := ClosedLine{
 		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
 		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), lang: b.Env.Lang,
@@ -109,7 +109,7 @@ func (b *Workspace) ClosedLineOf(at RequestAt) ClosedLine {
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
 		l.Type, l.Prompt = q.Type, q.Prompt
 	}
-	c, ok := b.ClosedRequest(at.Found, at.ID)
+	c, ok := ClosedRequest(b, at.Found, at.ID)
 	if !ok {
 		l.Doubt = b.Env.Text("workspace.receipt.none")
 		return l

@@ -21,13 +21,13 @@ type Inbox struct {
 }
 
 // InboxOf is the inbox as JSON.
-func (b *Workspace) InboxOf(s Summary, open []engine.OpenRequest) Inbox {
+func InboxOf(b *Workspace, s Summary, open []engine.OpenRequest) Inbox {
 	data := Inbox{
 		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
 		Problems: InboxProblems(s.Views), Untrusted: s.Untrusted,
 	}
 	for _, a := range open {
-		data.Requests = append(data.Requests, b.Describe(a))
+		data.Requests = append(data.Requests, Describe(b, a))
 	}
 	return data
 }
@@ -50,10 +50,10 @@ type RunData struct {
 }
 
 // RunDataOf is a run as JSON.
-func (b *Workspace) RunDataOf(v View) RunData {
+func RunDataOf(b *Workspace, v View) RunData {
 	d := RunData{RunLine: LineOf(v), Facts: v.Facts, Plan: v.Graph, Parts: v.Parts, Findings: FindingLines(v), Log: v.Log}
 	for _, a := range v.Open {
-		d.Open = append(d.Open, b.Describe(a))
+		d.Open = append(d.Open, Describe(b, a))
 	}
 	return d
 }
@@ -80,7 +80,7 @@ type PendingLine struct {
 }
 
 // Explain explains a run, a part of it, or a request of it.
-func (b *Workspace) Explain(s Subject) Explanation {
+func Explain(b *Workspace, s Subject) Explanation {
 	v := s.View
 	e := Explanation{
 		Run: v.Key.String(), Part: s.Part.ID, Request: s.Request, Status: string(v.Status),
@@ -103,7 +103,7 @@ func (b *Workspace) Explain(s Subject) Explanation {
 		moves = slices.DeleteFunc(slices.Clone(moves), func(m engine.UnblockingFile) bool { return !strings.HasPrefix(m.Path, dir) })
 	case s.Request != "":
 		e.Status = "closed"
-		why, moves = b.ClosedLineOf(RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
+		why, moves = ClosedLineOf(b, RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
 	}
 	if words := refused(b.Env.Lang, b.StateDir, e.Run, s.Request); words != "" && s.Part.ID == "" {
 		why = append(slices.Clip(why), words)

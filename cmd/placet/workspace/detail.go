@@ -48,24 +48,24 @@ type ClosedData struct {
 }
 
 // OpenDataOf is all that is known of an open request.
-func (b *Workspace) OpenDataOf(f loop.Found, a engine.OpenRequest) OpenData {
-	d := OpenData{OpenRequest: b.Describe(a)}
-	d.Context, d.Artifacts = b.shown(f, a.Request)
+func OpenDataOf(b *Workspace, f loop.Found, a engine.OpenRequest) OpenData {
+	d := OpenData{OpenRequest: Describe(b, a)}
+	d.Context, d.Artifacts = shownIn(b, f, a.Request)
 	return d
 }
 
 // ClosedDataOf is all that is known of a closed request.
-func (b *Workspace) ClosedDataOf(at RequestAt) ClosedData {
-	d := ClosedData{ClosedLine: b.ClosedLineOf(at)}
-	d.Context, d.Artifacts = b.shown(at.Found, at.ID)
-	if c, ok := b.ClosedRequest(at.Found, at.ID); ok {
+func ClosedDataOf(b *Workspace, at RequestAt) ClosedData {
+	d := ClosedData{ClosedLine: ClosedLineOf(b, at)}
+	d.Context, d.Artifacts = shownIn(b, at.Found, at.ID)
+	if c, ok := ClosedRequest(b, at.Found, at.ID); ok {
 		d.Receipt = &c.Receipt
 	}
 	return d
 }
 
-// shown is what request.json shows besides its question.
-func (b *Workspace) shown(f loop.Found, request string) (context schemas.Raw, files []ArtifactLine) {
+// shownIn is what request.json shows besides its question.
+func shownIn(b *Workspace, f loop.Found, request string) (context schemas.Raw, files []ArtifactLine) {
 	d := readRequestFile(b, f, request, "request.json", layout.KindRequest)
 	q, err := gate.ReadRequest(d.Path, d.Body)
 	if !d.Present() || err != nil {
@@ -95,14 +95,14 @@ func (b *Workspace) Artifact(path string) engine.Document {
 
 // ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An
 // id that several runs use is ambiguous.
-func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
+func ExactRequest(b *Workspace, name string) (RequestAt, error) {
 	run, id, both := strings.Cut(name, ":")
 	if !both {
 		run, id = "", name
 	}
 	if both && layout.IsRequestID(id) {
 		for _, f := range b.Loop.Asking(id) {
-			if f.Key().String() == run && b.Has(f, id) {
+			if f.Key().String() == run && HasRequest(b, f, id) {
 				return RequestAt{f, id}, nil
 			}
 		}
@@ -116,7 +116,7 @@ func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
 	}
 	var fit []RequestAt
 	for _, f := range found {
-		if b.Has(f, id) {
+		if HasRequest(b, f, id) {
 			fit = append(fit, RequestAt{f, id})
 		}
 	}
@@ -134,23 +134,23 @@ func (b *Workspace) ExactRequest(name string) (RequestAt, error) {
 }
 
 // OpenRequestAt is a request as it is asked now; open is false where it is not any more.
-func (b *Workspace) OpenRequestAt(at RequestAt) (t Request, open bool) {
-	v := b.ViewOf(at.Found)
+func OpenRequestAt(b *Workspace, at RequestAt) (t Request, open bool) {
+	v := ViewOf(b, at.Found)
 	for _, a := range v.Open {
 		if a.Request == at.ID {
-			return b.request(b.Describe(a), at.Found), true
+			return requestOf(b, Describe(b, a), at.Found), true
 		}
 	}
 	return Request{}, false
 }
 
 // ClosedRequests are the requests of some runs that have their receipt, the newest first.
-func (b *Workspace) ClosedRequests(found []loop.Found) []ClosedLine {
+func ClosedRequests(b *Workspace, found []loop.Found) []ClosedLine {
 	list := []ClosedLine{}
 	for _, f := range found {
 		for _, id := range requestFolders(b, f) {
 			if d := readRequestFile(b, f, id, "receipt.json", layout.KindReceipt); d.Present() {
-				list = append(list, b.ClosedLineOf(RequestAt{f, id}))
+				list = append(list, ClosedLineOf(b, RequestAt{f, id}))
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // Difference is what changed in a file since a request was made: lines of a unified diff
 // that can be printed, and how many more there are; none where nobody knows the content of
 // then.
-func (b *Workspace) Difference(l ArtifactLine, now engine.Document) (lines []string, more int) {
-	before, ok := b.ShownVersion(l)
+func Difference(b *Workspace, l ArtifactLine, now engine.Document) (lines []string, more int) {
+	before, ok := ShownVersion(b, l)
 	if !ok {
 		return nil, 0
 	}
@@ -26,7 +26,7 @@ func (b *Workspace) Difference(l ArtifactLine, now engine.Document) (lines []str
 
 // ShownVersion is a file as it was when the request was made: as the request carries it, or
 // where git has it.
-func (b *Workspace) ShownVersion(l ArtifactLine) (text string, ok bool) {
+func ShownVersion(b *Workspace, l ArtifactLine) (text string, ok bool) {
 	if l.carried != nil {
 		return *l.carried, true
 	}
@@ -44,14 +44,14 @@ func (l *ArtifactLine) carries(a gate.Artifact) {
 }
 
 // ArtifactsOf are the files that a request shows, open or closed.
-func (b *Workspace) ArtifactsOf(at RequestAt) []ArtifactLine {
-	_, files := b.shown(at.Found, at.ID)
+func ArtifactsOf(b *Workspace, at RequestAt) []ArtifactLine {
+	_, files := shownIn(b, at.Found, at.ID)
 	return files
 }
 
 // ChangedLines are the files of an open request that an answer is bound to and that are not
 // what was asked about.
-func (b *Workspace) ChangedLines(t Request) []ArtifactLine {
-	_, files := b.shown(t.Found, t.Request)
+func ChangedLines(b *Workspace, t Request) []ArtifactLine {
+	_, files := shownIn(b, t.Found, t.Request)
 	return slices.DeleteFunc(files, func(l ArtifactLine) bool { return !l.Binding || !l.Changed() })
 }

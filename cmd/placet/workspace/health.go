@@ -62,7 +62,7 @@ func ReportHealth(ctx context.Context, b *Workspace, w *watch.Watcher) {
 	if b.StateDir == nil {
 		return
 	}
-	reported := b.health()
+	reported := readHealth(b)
 	report := func(now DaemonHealth) {
 		if same(reported, now) {
 			return
@@ -91,16 +91,16 @@ func same(a, b DaemonHealth) bool {
 // readHeldUp returns why the daemon cannot go on with runs. It reads that once.
 func readHeldUp(b *Workspace) map[string]string {
 	b.heldUpOnce.Do(func() {
-		if b.heldUpRuns = b.health().HeldUp; len(b.heldUpRuns) > 0 && !DaemonRuns(b.Root) {
+		if b.heldUpRuns = readHealth(b).HeldUp; len(b.heldUpRuns) > 0 && !DaemonRuns(b.Root) {
 			b.heldUpRuns = nil
 		}
 	})
 	return b.heldUpRuns
 }
 
-// health reads what the last daemon has left. Nothing is known where it cannot be
+// readHealth reads what the last daemon has left. Nothing is known where it cannot be
 // read.
-func (b *Workspace) health() DaemonHealth {
+func readHealth(b *Workspace) DaemonHealth {
 	none := DaemonHealth{WithoutEvents: summarizeFolders(nil)}
 	if b.StateDir == nil {
 		return none

@@ -37,7 +37,7 @@ func TestWhatCannotBeReadIsNamedForGood(t *testing.T) {
 			k.now = k.now.Add(time.Hour)
 			b := k.start(false, "")
 			b.WaitsForHeld = true
-			if got := severityOf(FindingLines(b.Views(b.Runs())[0]), runDir(1)+"/"+rel); got != severity {
+			if got := severityOf(FindingLines(Views(b, b.Runs())[0]), runDir(1)+"/"+rel); got != severity {
 				t.Errorf("%s with %q is called %q, want %q", rel, body, got, severity)
 			}
 		}
@@ -63,7 +63,7 @@ func TestCheckWaitsForAFileThatIsBeingWritten(t *testing.T) {
 					k.disk.Put(runDir(1)+"/state.json", state)
 				}
 			}
-			named := severityOf(FindingLines(b.Views(found)[0]), runDir(1)+"/state.json")
+			named := severityOf(FindingLines(Views(b, found)[0]), runDir(1)+"/state.json")
 			if took := time.Since(began); took > heldPatience+time.Second || !whole && took < heldPatience {
 				t.Errorf("becomes whole: %v: check took %v", whole, took)
 			}

@@ -32,7 +32,7 @@ func TestWhyAnAnswerIsRefusedIsTranslated(t *testing.T) {
 	try := func(t Request, r Reply) error {
 		r.By = "π"
 		b := &Workspace{Env: &console.Env{}}
-		_, err := b.Response(t, r)
+		_, err := NewResponse(b, t, r)
 		return err
 	}
 	_, unpicked := Steering.Pick(plain)

@@ -29,7 +29,7 @@ func EventsOf(run layout.Run, plan engine.Plan, read func(rel string) engine.Doc
 
 // FillPlan draws a run among its peers, where its family does so; else the view has its plan
 // already.
-func (b *Workspace) FillPlan(v *View) error {
+func FillPlan(b *Workspace, v *View) error {
 	of, _ := family.Named(v.Found.Run.Family)
 	if of.Plan == nil {
 		return nil

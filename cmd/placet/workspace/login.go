@@ -22,7 +22,7 @@ type login struct {
 }
 
 // NewLogin makes a word by which a browser logs in once, as a token or as the owner.
-func (b *Workspace) NewLogin(token string) (word string, err error) {
+func NewLogin(b *Workspace, token string) (word string, err error) {
 	if b.StateDir == nil {
 		return "", templates.Errorf("workspace.nostate")
 	}
@@ -30,7 +30,7 @@ func (b *Workspace) NewLogin(token string) (word string, err error) {
 	if err := root.Mkdir(loginsDir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	b.sweepLogins()
+	sweepLogins(b)
 	word, hash := facade.NewLink()
 	body, err := json.Marshal(login{token, b.Env.Now().Add(facade.LinkTime).UTC()})
 	if err != nil {
@@ -41,16 +41,16 @@ func (b *Workspace) NewLogin(token string) (word string, err error) {
 
 // TakeLogin ends a link: whoever removes its file has it. It was made for a token, or, "",
 // for the owner.
-func (b *Workspace) TakeLogin(hash string, now time.Time) (token string, ok bool) {
+func TakeLogin(b *Workspace, hash string, now time.Time) (token string, ok bool) {
 	name := path.Join(loginsDir, hash)
-	l, err := b.readLogin(name)
+	l, err := readLogin(b, name)
 	if err != nil || b.StateDir.Root().Remove(name) != nil {
 		return "", false
 	}
 	return l.Token, now.Before(l.Until)
 }
 
-func (b *Workspace) readLogin(name string) (l login, err error) {
+func readLogin(b *Workspace, name string) (l login, err error) {
 	body, err := b.StateDir.Read(name, 4<<10)
 	if err == nil {
 		err = json.Unmarshal(body, &l)
@@ -59,7 +59,7 @@ func (b *Workspace) readLogin(name string) (l login, err error) {
 }
 
 // sweepLogins removes the links that are over.
-func (b *Workspace) sweepLogins() {
+func sweepLogins(b *Workspace) {
 	root := b.StateDir.Root()
 	dir, err := root.Open(loginsDir)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *Workspace) sweepLogins() {
 	names, _ := dir.Readdirnames(-1) // of a folder that cannot be listed nothing is swept
 	for _, n := range names {
 		name := path.Join(loginsDir, n)
-		if l, err := b.readLogin(name); err != nil || !b.Env.Now().Before(l.Until) {
+		if l, err := readLogin(b, name); err != nil || !b.Env.Now().Before(l.Until) {
 			_ = root.Remove(name)
 		}
 	}
@@ -79,14 +79,14 @@ func (b *Workspace) sweepLogins() {
 const servedName = "served"
 
 // SetServedAt notes where the workspace is served.
-func (b *Workspace) SetServedAt(url string) error {
+func SetServedAt(b *Workspace, url string) error {
 	return b.StateDir.Write(servedName, []byte(url), false)
 }
 
 // ClearServedAt notes that the workspace is not served any more at an address, "" for any: a
 // serve that has lost its lock leaves the next one's address alone.
-func (b *Workspace) ClearServedAt(url string) error {
-	if b.StateDir == nil || url != "" && b.readServedAt() != url {
+func ClearServedAt(b *Workspace, url string) error {
+	if b.StateDir == nil || url != "" && readServedAt(b) != url {
 		return nil
 	}
 	err := b.StateDir.Root().Remove(servedName)
@@ -97,14 +97,14 @@ func (b *Workspace) ClearServedAt(url string) error {
 }
 
 // ServedAt is where serve answers, "" where none does.
-func (b *Workspace) ServedAt() string {
+func ServedAt(b *Workspace) string {
 	if b.StateDir == nil || !DaemonRuns(b.Root) {
 		return ""
 	}
-	return b.readServedAt()
+	return readServedAt(b)
 }
 
-func (b *Workspace) readServedAt() string {
+func readServedAt(b *Workspace) string {
 	body, err := b.StateDir.Read(servedName, 4<<10)
 	if err != nil {
 		return ""

@@ -23,7 +23,7 @@ func TestALinkIsGoodOnceForTenMinutes(t *testing.T) {
 	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }}, Root: from.Workspace, StateDir: dir}
 	newLink := func(token string) (word string) {
 		t.Helper()
-		word, err := b.NewLogin(token)
+		word, err := NewLogin(b, token)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +31,7 @@ func TestALinkIsGoodOnceForTenMinutes(t *testing.T) {
 	}
 	takes := func(what, word, token string, want bool) {
 		t.Helper()
-		got, ok := b.TakeLogin(facade.HashOf(word), now)
+		got, ok := TakeLogin(b, facade.HashOf(word), now)
 		if ok != want || ok && got != token {
 			t.Errorf("%s: %q, %v", what, got, ok)
 		}

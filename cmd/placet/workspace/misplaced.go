@@ -17,7 +17,7 @@ type MisplacedLine struct {
 
 // Misplaced are the folders below the families' roots that are passed over for their
 // names, those that look like runs first.
-func (b *Workspace) Misplaced() []MisplacedLine {
+func Misplaced(b *Workspace) []MisplacedLine {
 	var lines []MisplacedLine
 	for _, f := range b.Families {
 		knows, ok := f.Layout.(interface {

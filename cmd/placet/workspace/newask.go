@@ -102,7 +102,7 @@ func (x *NewAsk) Follows(a *Asks, id string) (st ask.State, err error) {
 	if err != nil {
 		return st, err
 	}
-	j := a.judgeAsk(f)
+	j := judgeAsk(a.Workspace, f)
 	switch {
 	case !j.Begun:
 		return st, console.Usage("workspace.ask.round.unknown", "ask", console.Brief(f.Key())).Try("workspace.asks.try")
@@ -201,7 +201,7 @@ func (x *NewAsk) Create(ctx context.Context, a *Asks) (loop.Found, error) {
 
 // previous is what is asked under an id: what was registered, or else what its file says.
 func (a *Asks) previous(f loop.Found, now time.Time) (there previous, ok bool) {
-	if j := a.judgeAsk(f); j.Begun {
+	if j := judgeAsk(a.Workspace, f); j.Begun {
 		return previous{j.State.Ask, engine.Digest(j.State.AskDigest), j.State.Edited()}, true
 	}
 	d := a.ReadDocument(f, "ask.json")

@@ -159,7 +159,7 @@ func (a *Announcer) look(f loop.Found, id string) (facts notify.Facts, open bool
 // find looks at the run of a request. It is false where the run does not ask it any more.
 func (a *Announcer) find(f loop.Found, id string) (engine.OpenRequest, *Workspace, bool) {
 	v := a.b.Viewer(facade.Identity{})
-	open := v.ViewOf(f).Open
+	open := ViewOf(v, f).Open
 	i := slices.IndexFunc(open, func(o engine.OpenRequest) bool { return o.Request == id })
 	if i < 0 {
 		return engine.OpenRequest{}, v, false
@@ -288,7 +288,7 @@ func SendNotice(ctx context.Context, b *Workspace, log *slog.Logger, key, title,
 
 // Undelivered are the attempts to tell somebody of an open request that are not known to have
 // arrived.
-func (b *Workspace) Undelivered(views []View) []notify.Doubt {
+func Undelivered(b *Workspace, views []View) []notify.Doubt {
 	if b.StateDir == nil || !b.Notify.Enabled() {
 		return nil
 	}

@@ -21,12 +21,12 @@ type Subject struct {
 	Open    *engine.OpenRequest
 }
 
-// Subject finds what an argument names: a run, where it names none a part of a run, or
+// FindSubject finds what an argument names: a run, where it names none a part of a run, or
 // else a request, open or closed.
-func (b *Workspace) Subject(arg string) (Subject, error) {
-	f, runErr := b.OneRun(arg)
+func FindSubject(b *Workspace, arg string) (Subject, error) {
+	f, runErr := OneRun(b, arg)
 	if runErr == nil {
-		return Subject{View: b.ViewOf(f)}, nil
+		return Subject{View: ViewOf(b, f)}, nil
 	}
 	v, p, partErr := findPart(b, arg)
 	if p.ID != "" {
@@ -38,7 +38,7 @@ func (b *Workspace) Subject(arg string) (Subject, error) {
 		several.Fits = append(several.Fits, at.Found.Key().String()+":"+at.ID)
 		return Subject{}, several
 	case requestErr == nil:
-		s := Subject{View: b.ViewOf(at.Found), Request: at.ID}
+		s := Subject{View: ViewOf(b, at.Found), Request: at.ID}
 		if i := slices.IndexFunc(s.View.Open, func(a engine.OpenRequest) bool { return a.Request == at.ID }); i >= 0 {
 			s.Open = &s.View.Open[i]
 		}
@@ -71,7 +71,7 @@ func whichError(b *Workspace, run, request error) error {
 func findPart(b *Workspace, arg string) (v View, p engine.Part, err error) {
 	found := b.Runs()
 	for at := strings.LastIndexByte(arg, '/'); at > 0; at = strings.LastIndexByte(arg[:at], '/') {
-		fit := b.Fits(found, arg[:at])
+		fit := Fits(b, found, arg[:at])
 		if len(fit) != 1 {
 			continue
 		}
@@ -103,7 +103,7 @@ const shownParts = 2000
 // partsOf looks at a run and lists its parts: those that its family tells, else the
 // phases and steps of its plan.
 func partsOf(b *Workspace, f loop.Found) (View, []engine.Part) {
-	v := b.ViewOf(f)
+	v := ViewOf(b, f)
 	if len(v.Parts) > 0 {
 		return v, v.Parts
 	}

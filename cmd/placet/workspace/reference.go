@@ -22,7 +22,7 @@ func Reference(a engine.OpenRequest) string {
 }
 
 // refer gives an open request its reference.
-func (b *Workspace) refer(a *engine.OpenRequest) {
+func refer(b *Workspace, a *engine.OpenRequest) {
 	a.Reference = console.OneLine(a.Request) + console.Suffix("@", b.References.Of(a.Digest, requestUse(*a)...))
 }
 
@@ -33,14 +33,14 @@ func requestUse(a engine.OpenRequest) []string {
 
 // IsShown reports whether a word names what a request shows now: it is its reference, with
 // or without the request's id, or the whole digest.
-func (b *Workspace) IsShown(a engine.OpenRequest, word string) bool {
+func IsShown(b *Workspace, a engine.OpenRequest, word string) bool {
 	return b.References.IsOf(strings.TrimPrefix(word, a.Request+"@"), a.Digest, requestUse(a)...)
 }
 
 // IDSaysShown reports whether the id of an open request alone says what was shown under it:
 // this machine has asked nothing else under that id, and shows what it asked first. An id is
 // short, and made of texts that others write.
-func (b *Workspace) IDSaysShown(t Request) bool {
+func IDSaysShown(b *Workspace, t Request) bool {
 	if b.StateDir == nil || t.Voids > 0 {
 		return false
 	}
@@ -62,9 +62,9 @@ func CutDigest(arg string) (name, shown string, err error) {
 }
 
 // Effects are what the options of an answer do, in words.
-func (t Request) Effects(resp gate.Response) string {
+func Effects(t Request, resp gate.Response) string {
 	var all []string
-	for _, id := range t.chosen(resp) {
+	for _, id := range chosenIn(t, resp) {
 		for _, o := range t.Options {
 			if o.ID == id && o.Effect != "" {
 				all = append(all, console.Cut(console.OneLine(o.Effect), ShownAnswer))

@@ -30,7 +30,7 @@ type Refusal struct {
 }
 
 // KeepRefusal adds a refused answer to those that the state folder keeps.
-func (b *Workspace) KeepRefusal(r Refusal) error {
+func KeepRefusal(b *Workspace, r Refusal) error {
 	if b.StateDir == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestRefusedAnswersAreBounded(t *testing.T) {
 		if i == 29_999 {
 			who = "api:last"
 		}
-		if err := b.KeepRefusal(Refusal{At: at, Run: "nemawashi/1", Request: "apr-0123456789ab", Who: who, Answer: "approve"}); err != nil {
+		if err := KeepRefusal(b, Refusal{At: at, Run: "nemawashi/1", Request: "apr-0123456789ab", Who: who, Answer: "approve"}); err != nil {
 			t.Fatal(err)
 		}
 		if i%1000 == 0 {

@@ -26,8 +26,8 @@ type Request struct {
 	fact func(need string) (engine.Document, bool)
 }
 
-// request is an open request of a run.
-func (b *Workspace) request(a engine.OpenRequest, f loop.Found) Request {
+// requestOf is an open request of a run.
+func requestOf(b *Workspace, a engine.OpenRequest, f loop.Found) Request {
 	return Request{a, f, b.Env.Lang, func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
 }
 
@@ -39,9 +39,9 @@ func (t Request) Label() templates.Message {
 
 // OneRequest resolves a request argument to an open request. "" is good where
 // one request alone is open.
-func (b *Workspace) OneRequest(arg string) (Request, error) {
+func OneRequest(b *Workspace, arg string) (Request, error) {
 	found := b.Runs()
-	open := b.OpenRequests(found, arg)
+	open := OpenRequests(b, found, arg)
 	switch len(open) {
 	case 1:
 		return open[0], nil
@@ -65,22 +65,22 @@ func fits(arg string, things templates.Message) *console.Problem {
 }
 
 // OpenRequests returns the open requests that an argument names, oldest first.
-func (b *Workspace) OpenRequests(found []loop.Found, arg string) []Request {
+func OpenRequests(b *Workspace, found []loop.Found, arg string) []Request {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
-		live, _ := b.Live(found)
-		return b.openIn(live, "")
+		live, _ := Live(b, found)
+		return openIn(b, live, "")
 	case both:
-		return b.openIn(b.Fits(found, run), request)
+		return openIn(b, Fits(b, found, run), request)
 	case !layout.IsRequestID(arg):
-		return b.openIn(b.Fits(found, arg), "")
+		return openIn(b, Fits(b, found, arg), "")
 	}
-	open := b.openIn(runsAsking(b, found, arg), arg)
+	open := openIn(b, runsAsking(b, found, arg), arg)
 	if len(open) > 0 && open[0].Request == arg {
 		return open
 	}
-	for _, t := range b.openIn(b.Fits(found, arg), "") { // a run may begin like a request
+	for _, t := range openIn(b, Fits(b, found, arg), "") { // a run may begin like a request
 		if !slices.ContainsFunc(open, func(o Request) bool { return o.Run == t.Run && o.Request == t.Request }) {
 			open = append(open, t)
 		}
@@ -104,26 +104,26 @@ func shortens(word, id string) bool {
 func runsAsking(b *Workspace, found []loop.Found, request string) []loop.Found {
 	var with []loop.Found
 	for _, f := range found {
-		if b.Has(f, request) {
+		if HasRequest(b, f, request) {
 			with = append(with, f)
 		}
 	}
 	if len(with) > 0 {
 		return with
 	}
-	live, _ := b.Live(found)
+	live, _ := Live(b, found)
 	return live
 }
 
 // openIn returns the open requests of some runs: all of them where the word is "",
 // else those with that id. Where no request of theirs, open or closed, has that id,
 // it returns those whose id the word shortens.
-func (b *Workspace) openIn(found []loop.Found, word string) []Request {
+func openIn(b *Workspace, found []loop.Found, word string) []Request {
 	var open []Request
-	whole := slices.ContainsFunc(found, func(f loop.Found) bool { return b.Has(f, word) })
-	for _, v := range b.Views(found) {
+	whole := slices.ContainsFunc(found, func(f loop.Found) bool { return HasRequest(b, f, word) })
+	for _, v := range Views(b, found) {
 		for _, a := range v.Open {
-			open = append(open, b.request(a, v.Found))
+			open = append(open, requestOf(b, a, v.Found))
 			whole = whole || a.Request == word
 		}
 	}
@@ -143,7 +143,7 @@ func nothingOpen(b *Workspace, found []loop.Found, arg string) error {
 	case !both:
 		run, request = "", arg
 	}
-	fit := b.Fits(found, cmp.Or(run, arg))
+	fit := Fits(b, found, cmp.Or(run, arg))
 	among := found
 	if both {
 		among = fit
@@ -198,14 +198,14 @@ func (c Closed) In(lang string) string {
 }
 
 // Says reports whether one of some words is the option or text that was taken.
-func (c Closed) Says(words []string) bool {
+func Says(c Closed, words []string) bool {
 	given := []gate.Option{{ID: c.Receipt.Response}}
 	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
 }
 
 // saysWords reports whether a reply brings no words that were not taken, and changes files as
 // the answer did.
-func (c Closed) saysWords(r Reply) bool {
+func saysWords(c Closed, r Reply) bool {
 	again := gate.Response{Comment: r.Comment, Extra: schemas.Object{{Name: run.KeysMember, Value: r.Keys}}}
 	return slices.Equal(c.Receipt.Edits, r.Edits) && sameWords(false, gate.Response{Comment: c.Receipt.Comment, Extra: c.Receipt.Extra}, again)
 }
@@ -213,13 +213,13 @@ func (c Closed) saysWords(r Reply) bool {
 // SaysAll reports whether a reply is what was taken: the option alone, or, where it
 // names more, in any order, the option and what was selected. Its words must be those that
 // were taken, too.
-func (c Closed) SaysAll(r Reply) bool {
-	if !c.saysWords(r) {
+func SaysAll(c Closed, r Reply) bool {
+	if !saysWords(c, r) {
 		return false
 	}
 	words := slices.Concat(r.More, r.Selected)
 	if len(words) == 0 {
-		return c.Says([]string{r.Option})
+		return Says(c, []string{r.Option})
 	}
 	if r.Option != "" {
 		words = append(words, r.Option)
@@ -242,7 +242,7 @@ func (c Closed) SaysAll(r Reply) bool {
 }
 
 // Took reports whether a reply is the answer that was accepted.
-func (c Closed) Took(r Reply) bool { return c.Receipt.Result == gate.Accepted && c.SaysAll(r) }
+func Took(c Closed, r Reply) bool { return c.Receipt.Result == gate.Accepted && SaysAll(c, r) }
 
 // IsDoubtful reports whether the receipt may be somebody else's than placet's.
 func (c Closed) IsDoubtful() bool { return c.doubt != "" }
@@ -251,7 +251,7 @@ func (c Closed) IsDoubtful() bool { return c.doubt != "" }
 // that id, else all whose id the word shortens, unless it names a run.
 func closedNamed(b *Workspace, found []loop.Found, word string, shortened bool) (all []Closed) {
 	for _, at := range requestsNamed(b, found, word) {
-		c, ok := b.ClosedRequest(at.Found, at.ID)
+		c, ok := ClosedRequest(b, at.Found, at.ID)
 		switch {
 		case ok && at.ID == word:
 			return []Closed{c}
@@ -268,8 +268,8 @@ func readRequestFile(b *Workspace, f loop.Found, request, name, kind string) eng
 }
 
 // ClosedRequest reads the receipt of a request, if there is one.
-func (b *Workspace) ClosedRequest(f loop.Found, request string) (Closed, bool) {
-	if !b.Has(f, request) {
+func ClosedRequest(b *Workspace, f loop.Found, request string) (Closed, bool) {
+	if !HasRequest(b, f, request) {
 		return Closed{}, false
 	}
 	d := readRequestFile(b, f, request, "receipt.json", layout.KindReceipt)

@@ -7,14 +7,14 @@ import (
 )
 
 // GateOf is the gate of an open request.
-func (b *Workspace) GateOf(a engine.OpenRequest) engine.Gate {
+func GateOf(b *Workspace, a engine.OpenRequest) engine.Gate {
 	return b.facts(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
 }
 
 // Describe adds to an open request what its family does not know: who may answer it, and
 // the answer that stands in place.
-func (b *Workspace) Describe(a engine.OpenRequest) engine.OpenRequest {
-	gate := b.GateOf(a)
+func Describe(b *Workspace, a engine.OpenRequest) engine.OpenRequest {
+	gate := GateOf(b, a)
 	a.Family = a.Run.Family
 	a.Level, a.Approvers, a.GatesWait = gate.Level, gate.Approvers, gate.Waits
 	a.Answer = pendingAnswer(b, a)
@@ -24,16 +24,16 @@ func (b *Workspace) Describe(a engine.OpenRequest) engine.OpenRequest {
 // pendingAnswer is the answer that stands in place of an open request, nil where there is
 // none that can be used.
 func pendingAnswer(b *Workspace, a engine.OpenRequest) *engine.PendingAnswer {
-	t := b.request(a, loop.Found{})
+	t := requestOf(b, a, loop.Found{})
 	d := b.Settled(a.Response, responseFile(a.Request))
 	if !d.Present() {
 		return nil
 	}
-	r, known, ok := t.answerIn(d, engine.Gate{})
+	r, known, ok := answerIn(t, d, engine.Gate{})
 	if !ok {
 		return nil
 	}
-	said, with := t.Said(r)
+	said, with := Said(t, r)
 	by := r.ProvidedBy
 	author := ShownAuthor(t.lang, r, known)
 	return &engine.PendingAnswer{

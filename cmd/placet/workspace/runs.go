@@ -68,7 +68,7 @@ func CountUses(b *Workspace, open []engine.OpenRequest, rest []loop.Found) map[s
 	}
 	for id := range uses {
 		for _, f := range rest {
-			if b.Has(f, id) {
+			if HasRequest(b, f, id) {
 				uses[id]++
 			}
 		}
@@ -168,12 +168,12 @@ const patience, heldPatience = 2500 * time.Millisecond, 2 * time.Second
 // Views takes snapshots of runs, several at a time, and asks the machines how
 // they stand. What is still being written is looked at again. Folders that turn
 // out to be no runs are left out.
-func (b *Workspace) Views(found []loop.Found) []View {
+func Views(b *Workspace, found []loop.Found) []View {
 	return slices.DeleteFunc(viewRuns(b, found, listTime), func(v View) bool { return v.Absent })
 }
 
 // ViewOf looks at one run, be it none at all.
-func (b *Workspace) ViewOf(f loop.Found) View {
+func ViewOf(b *Workspace, f loop.Found) View {
 	return viewRuns(b, []loop.Found{f}, runTime)[0]
 }
 
@@ -205,10 +205,10 @@ func viewEach(b *Workspace, found []loop.Found, views []View, todo []int, limit 
 	round := b.Loop.Stored()
 	each(len(todo), func(n int) {
 		i := todo[n]
-		views[i] = viewIn(b, limit, found[i], func() View { return b.view(round, found[i]) })
+		views[i] = viewIn(b, limit, found[i], func() View { return seeRun(b, round, found[i]) })
 		views[i].lang = b.Env.Lang
 		for k := range views[i].Open {
-			b.refer(&views[i].Open[k])
+			refer(b, &views[i].Open[k])
 		}
 		if why := readHeldUp(b)[found[i].Run.State]; why != "" {
 			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, b.Env.Text("workspace.heldup", "why", why)})
@@ -240,8 +240,8 @@ func lateView(b *Workspace, f loop.Found, limit time.Duration) View {
 	return v
 }
 
-// view looks at one run.
-func (b *Workspace) view(round *loop.Stored, f loop.Found) View {
+// seeRun looks at one run.
+func seeRun(b *Workspace, round *loop.Stored, f loop.Found) View {
 	if b.Brief {
 		if v, ok := findStoredView(b, round, f); ok {
 			return v
@@ -352,7 +352,7 @@ func since(a engine.RunView, state engine.Document) time.Time {
 // Live returns the runs that can still move, and counts the others by status. A run
 // whose state document says that it has ended, and beside which a note stands, is
 // among the first: somebody may have written that.
-func (b *Workspace) Live(found []loop.Found) ([]loop.Found, map[engine.Status]int) {
+func Live(b *Workspace, found []loop.Found) ([]loop.Found, map[engine.Status]int) {
 	all := make([]engine.Summary, len(found))
 	noted := make([]bool, len(found))
 	each(len(found), func(i int) {
@@ -390,7 +390,7 @@ const uuidPrefix = 4
 
 // Fits returns the runs that an argument names: a whole name alone, else all
 // that the shorter forms fit.
-func (b *Workspace) Fits(found []loop.Found, arg string) []loop.Found {
+func Fits(b *Workspace, found []loop.Found, arg string) []loop.Found {
 	for _, f := range found {
 		if arg == f.Run.ID || arg == f.Key().String() || arg != "" && arg == alias(f) {
 			return []loop.Found{f}
@@ -414,7 +414,7 @@ func ofFamily(found []loop.Found, name string) []loop.Found {
 func runsWithWork(b *Workspace, found []loop.Found, work string) []loop.Found {
 	var fit []loop.Found
 	label := templates.NewMessage("faber.fact.work")
-	for _, v := range b.Views(found) {
+	for _, v := range Views(b, found) {
 		if slices.ContainsFunc(v.Facts, func(f engine.Fact) bool { return f.Value == "#"+work && label.Says(f.Label) }) {
 			fit = append(fit, v.Found)
 		}
@@ -434,11 +434,11 @@ func beginsWith(f loop.Found, arg string) bool {
 }
 
 // OneRun resolves a run argument. Where several fit nothing is chosen.
-func (b *Workspace) OneRun(arg string) (loop.Found, error) { return oneRunOf(b, b.Runs(), arg) }
+func OneRun(b *Workspace, arg string) (loop.Found, error) { return oneRunOf(b, b.Runs(), arg) }
 
 // oneRunOf resolves a run argument to one of some runs.
 func oneRunOf(b *Workspace, found []loop.Found, arg string) (loop.Found, error) {
-	fit := b.Fits(found, arg)
+	fit := Fits(b, found, arg)
 	switch len(fit) {
 	case 1:
 		return fit[0], nil
@@ -463,11 +463,11 @@ func ambiguous(arg string, fit []loop.Found) *console.Problem {
 }
 
 // Chosen are the runs of an optional argument: all of them, or the one named.
-func (b *Workspace) Chosen(args []string) ([]loop.Found, error) {
+func Chosen(b *Workspace, args []string) ([]loop.Found, error) {
 	if len(args) == 0 {
 		return b.Runs(), nil
 	}
-	one, err := b.OneRun(args[0])
+	one, err := OneRun(b, args[0])
 	return []loop.Found{one}, err
 }
 
@@ -476,8 +476,8 @@ func OldestFirst(a, b engine.OpenRequest) int {
 	return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Run.String(), b.Run.String()), cmp.Compare(a.Request, b.Request))
 }
 
-// Has reports whether a run's folder holds a request of this id.
-func (b *Workspace) Has(f loop.Found, request string) bool {
+// HasRequest reports whether a run's folder holds a request of this id.
+func HasRequest(b *Workspace, f loop.Found, request string) bool {
 	if !layout.IsRequestID(request) {
 		return false
 	}

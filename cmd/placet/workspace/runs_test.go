@@ -47,7 +47,7 @@ func TestARunIsNamedByAsMuchAsIsUnique(t *testing.T) {
 	}
 	for arg, want := range tests {
 		var got []int
-		for _, f := range b.Fits(found, arg) {
+		for _, f := range Fits(b, found, arg) {
 			got = append(got, slices.IndexFunc(found, func(o loop.Found) bool { return o.Run.ID == f.Run.ID }))
 		}
 		if !slices.Equal(got, want) {

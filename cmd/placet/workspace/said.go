@@ -17,7 +17,7 @@ const (
 
 // Said is a usable answer in words: the options that it chooses, or its text, and
 // what goes with them, which begins with a blank where it is not "".
-func (t Request) Said(r gate.Response) (answer, with string) {
+func Said(t Request, r gate.Response) (answer, with string) {
 	if t.FreeText {
 		return console.Cut(console.OneLine(r.Response), ShownAnswer), ""
 	}
@@ -30,7 +30,7 @@ func (t Request) Said(r gate.Response) (answer, with string) {
 	for _, e := range r.Edits {
 		with += templates.Phrase(t.lang, "workspace.with.edit", "file", console.OneLine(e.Path))
 	}
-	return console.Cut(console.OneLine(strings.Join(t.chosen(r), ", ")), ShownAnswer), with
+	return console.Cut(console.OneLine(strings.Join(chosenIn(t, r), ", ")), ShownAnswer), with
 }
 
 // picked is what an answer selects, in words.

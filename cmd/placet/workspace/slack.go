@@ -21,7 +21,7 @@ const mostNotes = 20
 
 // InThread reports whether a thread of Slack is one in which this machine has asked about
 // an action.
-func (b *Workspace) InThread(f loop.Found, st nemawashi.State, channel, ts string) bool {
+func InThread(b *Workspace, f loop.Found, st nemawashi.State, channel, ts string) bool {
 	fits := func(at run.Posted) bool { return at.Channel == channel && (at.ThreadTS == ts || at.MessageTS == ts) }
 	var known run.Posted
 	if schemas.DecodeValue(st.Slack, &known) == nil && fits(known) {
@@ -32,7 +32,7 @@ func (b *Workspace) InThread(f loop.Found, st nemawashi.State, channel, ts strin
 		ids = append(ids, st.OpenRequest.RequestID)
 	}
 	for _, id := range ids {
-		if at := b.postedAsk(f, id); at != nil && fits(*at) {
+		if at := postedAsk(b, f, id); at != nil && fits(*at) {
 			return true
 		}
 	}
@@ -40,7 +40,7 @@ func (b *Workspace) InThread(f loop.Found, st nemawashi.State, channel, ts strin
 }
 
 // postedAsk is where this machine has posted the question of a request, nil for nowhere.
-func (b *Workspace) postedAsk(f loop.Found, id string) *run.Posted {
+func postedAsk(b *Workspace, f loop.Found, id string) *run.Posted {
 	if id == "" || b.StateDir == nil {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (b *Workspace) postedAsk(f loop.Found, id string) *run.Posted {
 
 // KnowsKey reports whether an action has had an answer or a command with one of some keys,
 // or one waits for it.
-func (b *Workspace) KnowsKey(f loop.Found, st nemawashi.State, keys ...string) bool {
+func KnowsKey(b *Workspace, f loop.Found, st nemawashi.State, keys ...string) bool {
 	known := slices.Clone(st.IdempotencyKeys)
 	for _, q := range st.Requests {
 		known = append(known, q.Keys...)
@@ -79,7 +79,7 @@ func (b *Workspace) KnowsKey(f loop.Found, st nemawashi.State, keys ...string) b
 
 // SayInThread leaves words for the thread of a request, once under a name of twelve hex
 // digits. A request has few of them: what comes after the last is not said.
-func (b *Workspace) SayInThread(f loop.Found, request, name, text string) error {
+func SayInThread(b *Workspace, f loop.Found, request, name, text string) error {
 	dir := path.Join(f.Run.Dir, layout.RequestsDir, request, layout.SlackDir)
 	if entries, err := b.Store.List(dir); err == nil {
 		entries = slices.DeleteFunc(entries, func(e layout.Entry) bool { return len(e.Name) < 5 || e.Name[:5] != "note-" })

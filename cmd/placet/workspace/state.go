@@ -52,7 +52,7 @@ type Summary struct {
 	Misplaced []MisplacedLine        `json:"misplaced"`
 	Agents    []AgentProgress        `json:"agents"`
 	// Undelivered are notifications of open requests that may not have arrived, where
-	// [Workspace.Undelivered] was asked.
+	// [Undelivered] was asked.
 	Undelivered []notify.Doubt `json:"undelivered"`
 	Views       []View         `json:"-"`
 }
@@ -77,7 +77,7 @@ type RunLine struct {
 
 // Remember has a later placet know what was seen. all says that these are all
 // runs of the workspace.
-func (b *Workspace) Remember(found []loop.Found, all bool) {
+func Remember(b *Workspace, found []loop.Found, all bool) {
 	if !all || b.Unlisted {
 		found = nil
 	}
@@ -85,20 +85,20 @@ func (b *Workspace) Remember(found []loop.Found, all bool) {
 }
 
 // LookAtRuns looks at runs; those that ended only where all are wanted.
-func (b *Workspace) LookAtRuns(found []loop.Found, all bool) Summary {
+func LookAtRuns(b *Workspace, found []loop.Found, all bool) Summary {
 	s := Summary{Workspace: b.Root, Daemon: DaemonRuns(b.Root), Runs: []RunLine{}}
 	s.Held, _ = b.Store.Paused()
 	s.Stale = b.Store.Stale()
 	if s.Blind = summarizeFolders(nil); s.Daemon {
-		s.Blind = b.health().WithoutEvents
+		s.Blind = readHealth(b).WithoutEvents
 	}
 	b.Brief = true
-	live, final := b.Live(found)
+	live, final := Live(b, found)
 	s.Final = final
 	if all {
 		live = found
 	}
-	for _, v := range b.Views(live) {
+	for _, v := range Views(b, live) {
 		// A state that was just written is taken as live until it is looked at.
 		if v.Final && !all && !v.Troubled() {
 			s.Final[v.Status]++
@@ -108,7 +108,7 @@ func (b *Workspace) LookAtRuns(found []loop.Found, all bool) Summary {
 		s.Waiting += len(v.Open)
 		s.Runs = append(s.Runs, LineOf(v))
 	}
-	s.Untrusted = b.Untrusted(s.Views)
+	s.Untrusted = Untrusted(b, s.Views)
 	return s
 }
 

@@ -116,7 +116,7 @@ type shown struct {
 
 func showVerb(b *Workspace, f loop.Found) (shown, bool) {
 	s := shown{Peek: b.Loop.Summarize(f)}
-	v := b.view(b.Loop.Stored(), f)
+	v := seeRun(b, b.Loop.Stored(), f)
 	s.Line, s.Open, s.Found = LineOf(v), v.Open, append(FindingLines(v), Strays(v)...)
 	return s, !v.unsettled
 }
@@ -139,7 +139,7 @@ func (k *keeping) same() {
 			k.t.Fatalf("%s with what is kept (-without +with, stored %t):\n%s", f.Run.Dir, stored, diff)
 		}
 	}
-	kept.Remember(found, true)
+	Remember(kept, found, true)
 }
 
 // settle has placet do what is to be done, once all stands still. Time goes by

@@ -10,7 +10,7 @@ import (
 
 // Untrusted lists what waits for trust: settings first, then what the runs'
 // documents name.
-func (b *Workspace) Untrusted(views []View) []config.UntrustedLine {
+func Untrusted(b *Workspace, views []View) []config.UntrustedLine {
 	lines := trustLines(b.Settings.Waiting)
 	for _, v := range views {
 		for _, u := range v.Untrusted {
@@ -40,19 +40,19 @@ func trustLines(settings []config.Setting) (lines []config.UntrustedLine) {
 }
 
 // Agreeable lists what counts without agreement and may be agreed to.
-func (b *Workspace) Agreeable() []config.UntrustedLine { return trustLines(b.Settings.Agreeable) }
+func Agreeable(b *Workspace) []config.UntrustedLine { return trustLines(b.Settings.Agreeable) }
 
 // NamingCommands are the live runs whose documents may name commands: those of families that say so.
 func NamingCommands(b *Workspace) []View {
-	live, _ := b.Live(slices.DeleteFunc(b.Runs(), func(f loop.Found) bool {
+	live, _ := Live(b, slices.DeleteFunc(b.Runs(), func(f loop.Found) bool {
 		of, _ := family.Named(f.Run.Family)
 		return !of.NamesCommands
 	}))
-	return b.Views(live)
+	return Views(b, live)
 }
 
 // AllUntrusted looks at all live runs.
-func (b *Workspace) AllUntrusted() []config.UntrustedLine {
-	live, _ := b.Live(b.Runs())
-	return b.Untrusted(b.Views(live))
+func AllUntrusted(b *Workspace) []config.UntrustedLine {
+	live, _ := Live(b, b.Runs())
+	return Untrusted(b, Views(b, live))
 }

@@ -54,7 +54,7 @@ func (a *Asks) readStates(found []loop.Found, said map[string]bool) (states []as
 			err = cmp.Or(err, a.Refused(f))
 		}
 		if !st.IsFinal() {
-			v := a.ViewOf(f)
+			v := ViewOf(a.Workspace, f)
 			for _, n := range v.Notes {
 				a.noteOnce(said, errors.New(n.Path+": "+n.Text))
 			}

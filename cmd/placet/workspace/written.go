@@ -21,12 +21,12 @@ type Written struct {
 	Daemon bool   `json:"daemon"`
 }
 
-// Answer makes an answer durable as response.json, where every check of it has passed, and
+// Give makes an answer durable as response.json, where every check of it has passed, and
 // says what became of it. placet watch, or the next placet once, carries it out. It waits for
 // whoever is writing there until the context is done.
-func (b *Workspace) Answer(ctx context.Context, t Request, resp gate.Response) (Written, error) {
-	result, err := b.Write(ctx, t, resp)
-	return Written{resp, t.Run.String(), t.Where, t.Response, t.Effects(resp), result, DaemonRuns(b.Root)}, err
+func Give(ctx context.Context, b *Workspace, t Request, resp gate.Response) (Written, error) {
+	result, err := WriteAnswer(ctx, b, t, resp)
+	return Written{resp, t.Run.String(), t.Where, t.Response, Effects(t, resp), result, DaemonRuns(b.Root)}, err
 }
 
 // Reply is an answer that is written as the reply that says the same.
@@ -35,13 +35,13 @@ func (w Written) Reply() Reply {
 }
 
 // IsInPlace reports whether the very bytes of an answer stand as response.json.
-func (b *Workspace) IsInPlace(t Request, resp gate.Response) bool {
+func IsInPlace(b *Workspace, t Request, resp gate.Response) bool {
 	body, err := resp.Encode()
 	return err == nil && b.Settled(t.Response, responseFile(t.Request)).Sum == engine.Sum(body)
 }
 
 // AnsweredBefore is what became of an answer that was taken earlier.
-func (b *Workspace) AnsweredBefore(c Closed) Written {
+func AnsweredBefore(b *Workspace, c Closed) Written {
 	r := c.Receipt
 	resp := gate.Response{RequestID: r.RequestID, Response: r.Response, Selected: r.Selected, Comment: r.Comment, Edits: r.Edits, ProvidedBy: r.ProvidedBy, Digest: r.Digest}
 	return Written{Response: resp, Run: c.Run.String(), Result: "same", Daemon: DaemonRuns(b.Root)}

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
@@ -191,7 +190,7 @@ func sayAsked(a *workspace.Asks, f loop.Found, st ask.State, reused *ask.Reuse) 
 		}
 		a.Env.Note("cli.ask.form", "form", form)
 		answers, key := []string{console.Typed("respond", request)}, templates.Key("cli.ask.answer") // until the daemon has opened it
-		for _, open := range a.ViewOf(f).Open {
+		for _, open := range workspace.ViewOf(a.Workspace, f).Open {
 			listed := false
 			if answers, listed = workspace.ToAnswer(a.Env.Lang, open, false); !listed {
 				key = "cli.ask.read"

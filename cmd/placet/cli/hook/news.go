@@ -72,7 +72,7 @@ func (h *hookCall) ownAsks() (states []ask.State, err error) {
 	}
 	found, err := b.Loop.Runs()
 	for _, f := range found {
-		st, ok := b.AskState(f)
+		st, ok := workspace.AskState(b, f)
 		own := string(st.Ask.Correlation) == h.in.Session || st.Ask.AskedBy != nil && st.Ask.AskedBy.Session == h.in.Session
 		if ok && own && !slices.Contains(st.Ask.Tags, hookTag) {
 			states = append(states, st)

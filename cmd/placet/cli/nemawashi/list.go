@@ -3,10 +3,9 @@ package nemawashi
 import (
 	"fmt"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
@@ -28,7 +27,7 @@ func historyVerb() verb.Verb {
 			if limit < 1 || limit > 500 {
 				return console.Usage("cli.nemawashi.limit", "limit", limit)
 			}
-			list := b.Threads(func(st nemawashi.State) bool {
+			list := workspace.Threads(b, func(st nemawashi.State) bool {
 				return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)
 			})
 			list = list[:min(len(list), limit)]
@@ -51,7 +50,7 @@ func auditVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			list := b.ActionEvents(f)
+			list := workspace.ActionEvents(b, f)
 			return b.Env.Answer(list, func() {
 				t := &console.Table{}
 				for _, e := range list {
@@ -67,7 +66,7 @@ func rowsVerb() verb.Verb {
 	return verb.Verb{
 		Use: "runs [ACTION]", Most: 1, Complete: verb.CompleteRuns,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			all := b.Actions()
+			all := workspace.Actions(b)
 			if len(c.Args) > 0 {
 				f, err := oneAction(b, c.Args[0])
 				if err != nil {

@@ -7,10 +7,9 @@ import (
 	"os"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -63,7 +62,7 @@ func newActionVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			id, err := b.BeginAction(action, draft)
+			id, err := workspace.BeginAction(b, action, draft)
 			if err != nil {
 				return err
 			}
@@ -180,7 +179,7 @@ func oneAction(b *workspace.Workspace, arg string) (loop.Found, error) {
 	if layout.IsNemawashiID(arg) {
 		arg = "nemawashi/" + arg
 	}
-	f, err := b.OneRun(arg)
+	f, err := workspace.OneRun(b, arg)
 	if err == nil && f.Run.Family != "nemawashi" {
 		err = console.Usage("cli.nemawashi.other", "run", console.Brief(f.Key()))
 	}
@@ -195,12 +194,12 @@ const (
 
 // giveCommand writes a command and waits for its receipt.
 func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word string, body []byte) error {
-	if st, ok := b.ActionState(f); ok && b.ViewOf(f).Final {
+	if st, ok := workspace.ActionState(b, f); ok && workspace.ViewOf(b, f).Final {
 		return commandToEnded(b, f, word, st)
 	}
 	now := b.Env.Now().UTC()
 	id := "cli-" + engine.Sum(fmt.Appendf(body, "%d %d", now.UnixNano(), os.Getpid())).Hex()[:12]
-	file, err := b.WriteCommand(f, id, body)
+	file, err := workspace.WriteCommand(b, f, id, body)
 	if err != nil {
 		return err
 	}
@@ -248,7 +247,7 @@ func awaitReceipt(ctx context.Context, b *workspace.Workspace, f loop.Found, id 
 	ctx, stop := context.WithTimeout(ctx, receiptWait)
 	defer stop()
 	for {
-		if rc, problem = b.CommandReceipt(f, id); rc != nil || problem != "" {
+		if rc, problem = workspace.CommandReceipt(b, f, id); rc != nil || problem != "" {
 			return rc, problem
 		}
 		select {

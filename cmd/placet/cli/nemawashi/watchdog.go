@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -68,7 +67,7 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 			continue
 		}
 		if !dry {
-			if _, err := b.BeginAction(action, draft); err != nil {
+			if _, err := workspace.BeginAction(b, action, draft); err != nil {
 				return err
 			}
 		}
@@ -148,7 +147,7 @@ func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped
 // seenActions are the actions that are there, as the watchdog must know them. One that
 // nobody has registered yet goes on.
 func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
-	for _, f := range b.Actions() {
+	for _, f := range workspace.Actions(b) {
 		d := b.ReadDocument(f, "action.json")
 		var a nemawashi.ActionFile
 		if !d.Present() || schemas.Decode("nemawashi/action", d.Path, d.Body, &a) != nil {
@@ -156,7 +155,7 @@ func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
 		}
 		id, _ := strconv.Atoi(f.Run.ID)
 		s := nemawashi.Seen{ID: id, Project: string(a.ProjectID), Source: engine.Digest(a.SourceDigest)}
-		if st, ok := b.ActionState(f); ok {
+		if st, ok := workspace.ActionState(b, f); ok {
 			s.Final = nemawashi.New().Summarize(b.ReadDocument(f, "state.json").Body).Final
 			s.Project = string(st.ProjectID)
 		}

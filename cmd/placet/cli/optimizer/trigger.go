@@ -11,10 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/workspace"
@@ -144,7 +143,7 @@ func placeFor(b *workspace.Workspace, a asking, all []optimizer.Entry) (dir stri
 
 // namedPlace is the folder of the run that --run names.
 func namedPlace(b *workspace.Workspace, a asking) (string, error) {
-	f, err := b.OneRun(a.run)
+	f, err := workspace.OneRun(b, a.run)
 	switch {
 	case err != nil:
 		return "", err

@@ -7,10 +7,9 @@ import (
 	"os"
 	"slices"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -68,7 +67,7 @@ func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs 
 		if layout.IsPalID(arg) {
 			arg = "pal/" + arg
 		}
-		f, err := b.OneRun(arg)
+		f, err := workspace.OneRun(b, arg)
 		switch {
 		case err != nil:
 			return nil, nil, err

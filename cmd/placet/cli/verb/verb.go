@@ -143,14 +143,14 @@ func CompleteRequests(w *console.Env) cobra.CompletionFunc {
 		var names []cobra.Completion
 		if len(args) >= 1 && cmd.Name() == "respond" {
 			name, _, _ := workspace.CutDigest(args[0])
-			for _, t := range b.OpenRequests(found, name) {
+			for _, t := range workspace.OpenRequests(b, found, name) {
 				for _, o := range t.Options {
 					names = append(names, cobra.CompletionWithDesc(console.OneLine(o.ID), console.OneLine(o.Says())))
 				}
 			}
 		}
 		if len(args) == 0 {
-			for _, t := range b.OpenRequests(found, "") {
+			for _, t := range workspace.OpenRequests(b, found, "") {
 				names = append(names, cobra.CompletionWithDesc(workspace.Reference(t.OpenRequest), console.Brief(t.Run)+" "+console.OneLine(t.Where)+" "+console.Cut(console.OneLine(t.Prompt), 50)))
 			}
 		}
