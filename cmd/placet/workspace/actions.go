@@ -33,11 +33,8 @@ type Thread struct {
 	Events    []nemawashi.Event `json:"events"`
 }
 
-// How much of an action the history shows: characters of its draft, and events.
-const (
-	ShownDraft  = 160
-	shownEvents = 100
-)
+// shownEvents is how many events of an action the history shows.
+const shownEvents = 100
 
 // BeginAction writes an action into the first free folder above all others: its draft
 // first, and last the file by which it begins.

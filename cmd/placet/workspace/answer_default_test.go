@@ -1,12 +1,9 @@
 package workspace
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
@@ -99,19 +96,5 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		if same != want.same || (err != nil) != (want.says != "") || err != nil && !strings.Contains(err.Error(), want.says) {
 			t.Errorf("%s: same %t, %v; want %q", members, same, err, want.says)
 		}
-	}
-}
-
-// What a listing shows of a request is kept whole from one look to the next.
-func TestARequestIsStoredWhole(t *testing.T) {
-	a := level().OpenRequest
-	a.Members = []string{"attempts"}
-	body, err := json.Marshal(storeRequests([]engine.OpenRequest{a}))
-	var stored []storedRequest
-	if err != nil || json.Unmarshal(body, &stored) != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(a, stored[0].request()); diff != "" {
-		t.Error(diff)
 	}
 }

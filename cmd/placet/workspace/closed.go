@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/loop"
 	"placet/layout"
@@ -95,7 +97,7 @@ type ClosedLine struct {
 	File   string `json:"receipt_path"`
 	Doubt  string `json:"doubt"`
 
-	lang string // in which it is spoken of
+	spoken string // the language in which it is spoken of
 }
 
 // ClosedLineOf is all that is known of a request that is not open. What nobody wrote down,
@@ -103,7 +105,7 @@ type ClosedLine struct {
 func ClosedLineOf(b *Workspace, at RequestAt) ClosedLine {
 	l := ClosedLine{
 		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
-		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), lang: b.Env.Lang,
+		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), spoken: b.Env.Lang,
 	}
 	d := readRequestFile(b, at.Found, at.ID, "request.json", layout.KindRequest)
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
@@ -125,11 +127,11 @@ func ClosedLineOf(b *Workspace, at RequestAt) ClosedLine {
 // How says in one line how the request ended.
 func (l ClosedLine) How() string {
 	if l.Result == "" {
-		return templates.Phrase(l.lang, "workspace.closed.unasked")
+		return templates.Phrase(l.spoken, "workspace.closed.unasked")
 	}
 	text := console.OneLine(l.Result)
 	if l.Response != "" {
-		text += ": " + console.Cut(console.OneLine(l.Response), ShownAnswer) + picked(l.lang, l.Selected)
+		text += ": " + console.Cut(console.OneLine(l.Response), ShownAnswer) + picked(l.spoken, l.Selected)
 	}
 	return text
 }
@@ -141,7 +143,77 @@ func (l ClosedLine) Why() []string {
 		key = "workspace.closed.why.by"
 	}
 	return []string{
-		templates.Phrase(l.lang, key, "request", l.RequestID, "how", l.How(), "who", l.User, "source", l.Source, "at", l.DecidedAt),
-		templates.Phrase(l.lang, "workspace.receipt", "path", l.File+console.Suffix(": ", l.Doubt)),
+		templates.Phrase(l.spoken, key, "request", l.RequestID, "how", l.How(), "who", l.User, "source", l.Source, "at", l.DecidedAt),
+		templates.Phrase(l.spoken, "workspace.receipt", "path", l.File+console.Suffix(": ", l.Doubt)),
 	}
+}
+
+// Closed is a request that has its receipt: the answer that was taken.
+type Closed struct {
+	Run     engine.Key
+	Receipt gate.Receipt
+	// doubt says that the receipt is not to be believed.
+	doubt string
+}
+
+// Error is what became of the request, in English.
+func (c Closed) Error() string { return c.In(templates.English) }
+
+// In is what became of the request, in a language.
+func (c Closed) In(lang string) string {
+	r := c.Receipt
+	var answer, doubt any = "", ""
+	if r.Response != "" {
+		said := console.Cut(console.OneLine(r.Response), 60) + picked(lang, r.Selected)
+		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
+			said = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith)
+		}
+		answer = templates.NewMessage("workspace.closed.answer", "answer", said, "who", console.OneLine(r.ProvidedBy.Shown(lang, r.KnownAs)), "source", console.OneLine(r.ProvidedBy.Source))
+	}
+	if c.doubt != "" {
+		doubt = templates.NewMessage("workspace.closed.doubt", "doubt", c.doubt)
+	}
+	return templates.Phrase(lang, "workspace.closed", "request", console.OneLine(r.RequestID), "run", console.Brief(c.Run),
+		"result", console.OneLine(r.Result), "answer", answer, "at", console.OneLine(r.DecidedAt), "doubt", doubt)
+}
+
+// IsDoubtful reports whether the receipt may be somebody else's than placet's.
+func (c Closed) IsDoubtful() bool { return c.doubt != "" }
+
+// ClosedRequest reads the receipt of a request, if there is one.
+func ClosedRequest(b *Workspace, f loop.Found, request string) (Closed, bool) {
+	if !HasRequest(b, f, request) {
+		return Closed{}, false
+	}
+	d := readRequestFile(b, f, request, "receipt.json", layout.KindReceipt)
+	if !d.Present() {
+		return Closed{}, false
+	}
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	c := Closed{Run: f.Key(), Receipt: r}
+	if seen, lookErr := b.Loop.Look(f); lookErr == nil && err == nil {
+		c.doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
+	}
+	return c, err == nil
+}
+
+// readRequestFile reads a JSON document in the folder of a request, once it stands still.
+func readRequestFile(b *Workspace, f loop.Found, request, name, kind string) engine.Document {
+	return b.Settled(layout.RequestPath(f.Run.Dir, request, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: request})
+}
+
+// ClosedRequests are the requests of some runs that have their receipt, the newest first.
+func ClosedRequests(b *Workspace, found []loop.Found) []ClosedLine {
+	list := []ClosedLine{}
+	for _, f := range found {
+		for _, id := range requestFolders(b, f) {
+			if d := readRequestFile(b, f, id, "receipt.json", layout.KindReceipt); d.Present() {
+				list = append(list, ClosedLineOf(b, RequestAt{f, id}))
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y ClosedLine) int {
+		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run, y.Run), cmp.Compare(x.RequestID, y.RequestID))
+	})
+	return list
 }

@@ -1,18 +1,11 @@
 package workspace
 
 import (
-	"cmp"
-	"slices"
-	"strconv"
-	"strings"
-
-	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
-	"placet/templates"
 )
 
 // ArtifactLine is a file that a request shows.
@@ -86,76 +79,4 @@ func shownIn(b *Workspace, f loop.Found, request string) (context schemas.Raw, f
 		q.Context = schemas.Raw("{}")
 	}
 	return q.Context, files
-}
-
-// Artifact reads a file that a request shows. No link is followed.
-func (b *Workspace) Artifact(path string) engine.Document {
-	return b.Settled(path, layout.File{Kind: "artifact", Writer: layout.Anyone, Limit: layout.LimitState})
-}
-
-// ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An
-// id that several runs use is ambiguous.
-func ExactRequest(b *Workspace, name string) (RequestAt, error) {
-	run, id, both := strings.Cut(name, ":")
-	if !both {
-		run, id = "", name
-	}
-	if both && layout.IsRequestID(id) {
-		for _, f := range b.Loop.Asking(id) {
-			if f.Key().String() == run && HasRequest(b, f, id) {
-				return RequestAt{f, id}, nil
-			}
-		}
-	}
-	found := b.Runs()
-	if both {
-		found = slices.DeleteFunc(found, func(f loop.Found) bool { return f.Key().String() != run })
-	}
-	if !layout.IsRequestID(id) {
-		found = nil
-	}
-	var fit []RequestAt
-	for _, f := range found {
-		if HasRequest(b, f, id) {
-			fit = append(fit, RequestAt{f, id})
-		}
-	}
-	switch len(fit) {
-	case 1:
-		return fit[0], nil
-	case 0:
-		return RequestAt{}, console.Usage("workspace.request.none", "name", strconv.Quote(console.OneLine(name)))
-	}
-	p := fits(name, templates.NewMessage("count.requests", "n", len(fit)))
-	for _, at := range fit {
-		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
-	}
-	return RequestAt{}, p
-}
-
-// OpenRequestAt is a request as it is asked now; open is false where it is not any more.
-func OpenRequestAt(b *Workspace, at RequestAt) (t Request, open bool) {
-	v := ViewOf(b, at.Found)
-	for _, a := range v.Open {
-		if a.Request == at.ID {
-			return requestOf(b, Describe(b, a), at.Found), true
-		}
-	}
-	return Request{}, false
-}
-
-// ClosedRequests are the requests of some runs that have their receipt, the newest first.
-func ClosedRequests(b *Workspace, found []loop.Found) []ClosedLine {
-	list := []ClosedLine{}
-	for _, f := range found {
-		for _, id := range requestFolders(b, f) {
-			if d := readRequestFile(b, f, id, "receipt.json", layout.KindReceipt); d.Present() {
-				list = append(list, ClosedLineOf(b, RequestAt{f, id}))
-			}
-		}
-	}
-	slices.SortFunc(list, func(x, y ClosedLine) int {
-		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run, y.Run), cmp.Compare(x.RequestID, y.RequestID))
-	})
-	return list
 }

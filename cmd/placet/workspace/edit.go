@@ -3,13 +3,10 @@ package workspace
 import (
 	"errors"
 	"path"
-	"slices"
-	"strings"
 
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/ask"
-	"placet/engine/gate"
 	"placet/engine/store"
 )
 
@@ -54,15 +51,4 @@ func Apply(a *Asks, st ask.State) error {
 // notApplied says which file is not what was asked about.
 func notApplied(a *Asks, st ask.State, file string) error {
 	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Ask.Root, st.AskID))
-}
-
-// changedTexts are edits with the line ends of placet, without those that change nothing.
-func changedTexts(t Request, edits []gate.Edit) (changed []gate.Edit) {
-	for _, e := range edits {
-		e.Text = strings.ReplaceAll(e.Text, "\r\n", "\n")
-		if !slices.ContainsFunc(t.Editable, func(f engine.EditableFile) bool { return f.Path == e.Path && f.Text == e.Text }) {
-			changed = append(changed, e)
-		}
-	}
-	return changed
 }

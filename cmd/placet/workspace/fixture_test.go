@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"placet/cmd/placet/config"
-	"placet/engine"
 	"placet/engine/exec"
 	"placet/engine/statedir"
 )
@@ -71,16 +70,3 @@ func agree(t *testing.T, from config.Sources, things ...config.UntrustedLine) {
 func waitingSetting(s config.Setting) config.UntrustedLine {
 	return config.UntrustedLine{Name: s.Name(), Digest: s.Sealed, Text: s.Text, Files: s.Files, Of: s.Digest}
 }
-
-// review is an open request of FABER.
-var review = Request{OpenRequest: engine.OpenRequest{
-	Request: "fr-20251206-a1b2c3", Run: engine.Key{Family: "faber", ID: "acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"},
-	Type: "approval", Where: "architect:design-review", Prompt: "Please review the architectural design and approve to proceed.",
-	Summary: "3-layer architecture with handler pattern", Artifacts: []string{"specs/WORK-00258-design.md"},
-	Options: []engine.RequestOption{
-		{ID: "approve", Description: "Continue to Build phase"},
-		{ID: "request_changes", Description: "Provide feedback for revision"},
-		{ID: "reject", Description: "Cancel this workflow"},
-	},
-	CommentRequired: []string{"request_changes"},
-}}

@@ -115,3 +115,10 @@ func readHealth(b *Workspace) DaemonHealth {
 	}
 	return left
 }
+
+// WithoutEvents is where a daemon gets no file events.
+type WithoutEvents struct {
+	// Count is how many folders there are, Folders the first of them.
+	Count   int      `json:"count"`
+	Folders []string `json:"folders"`
+}

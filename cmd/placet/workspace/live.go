@@ -1,10 +1,14 @@
 package workspace
 
 import (
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"placet/cmd/placet/family"
 	"placet/engine"
+	"placet/engine/loop"
 	"placet/layout"
 )
 
@@ -40,4 +44,40 @@ func FillPlan(b *Workspace, v *View) error {
 	}
 	v.Graph = of.Plan(peers, v.Found.Run.ID)
 	return nil
+}
+
+// Live returns the runs that can still move, and counts the others by status. A run
+// whose state document says that it has ended, and beside which a note stands, is
+// among the first: somebody may have written that.
+func Live(b *Workspace, found []loop.Found) ([]loop.Found, map[engine.Status]int) {
+	all := make([]engine.Summary, len(found))
+	noted := make([]bool, len(found))
+	each(len(found), func(i int) {
+		all[i] = b.Loop.Summarize(found[i])
+		noted[i] = all[i].Final && b.Store.Exists(found[i].Run.State+layout.ProblemSuffix)
+	})
+	final := map[engine.Status]int{}
+	var live []loop.Found
+	for i, f := range found {
+		if all[i].Final && !noted[i] {
+			final[all[i].Status]++
+		} else {
+			live = append(live, f)
+		}
+	}
+	return live, final
+}
+
+// each calls f for 0 … n-1, as many at a time as there are processors.
+func each(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	var next atomic.Int64
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
 }

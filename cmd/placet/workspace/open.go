@@ -5,17 +5,13 @@ package workspace
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"placet/cmd/placet/config"
@@ -366,86 +362,4 @@ func (b *Workspace) Serves(family string) bool {
 		}
 	}
 	return false
-}
-
-// lockFile is the daemon's lock, relative to the workspace.
-const lockFile = ".placet/lock"
-
-// DaemonRuns reports whether a daemon holds the workspace. It asks for a
-// shared lock and gives it back at once, and creates nothing.
-func DaemonRuns(root string) bool {
-	if info, err := os.Lstat(filepath.Join(root, store.PrivateDir)); err != nil || !info.IsDir() {
-		return false // a link leads to the lock of another workspace
-	}
-	f, err := os.OpenFile(filepath.Join(root, lockFile), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-	return errors.Is(err, syscall.EWOULDBLOCK)
-}
-
-// lockTries and lockPause bound how long a lock that is held is asked for
-// again: a verb that asks whether a daemon runs holds it for a moment.
-const (
-	lockTries = 4
-	lockPause = 50 * time.Millisecond
-)
-
-// LockWorkspace takes the daemon's lock. The error is fs.ErrBusy where
-// another placet works here.
-func (b *Workspace) LockWorkspace() (unlock func(), err error) {
-	err = whileBusy(func() (err error) {
-		unlock, err = b.Store.LockWorkspace()
-		return err
-	})
-	if err != nil && !errors.Is(err, fs.ErrBusy) {
-		return nil, templates.Errorf("workspace.lock", "workspace", strconv.Quote(b.Root), "error", err)
-	}
-	return unlock, err
-}
-
-// whileBusy tries to take a lock again while it is held, a few times.
-func whileBusy(try func() error) (err error) {
-	for range lockTries {
-		if err = try(); !errors.Is(err, fs.ErrBusy) {
-			break
-		}
-		time.Sleep(lockPause)
-	}
-	return err
-}
-
-// KeepLock looks once a second whether the lock of the workspace still has its name:
-// whatever cleans the folder takes it, and a second daemon could begin. Where one has,
-// end is called with the reason.
-func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.CancelCauseFunc) {
-	lastError := ""
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		var anew bool
-		err := whileBusy(func() (err error) {
-			anew, err = b.Store.KeepWorkspace()
-			return err
-		})
-		switch {
-		case errors.Is(err, fs.ErrBusy):
-			end(console.Refused("workspace.lock.lost", "path", lockFile, "workspace", strconv.Quote(b.Root)))
-			return
-		case err != nil && err.Error() != lastError:
-			log.Warn("the lock of the workspace is gone and cannot be taken anew; trying again", "err", err)
-		case anew:
-			log.Warn("the lock of the workspace was removed; it is taken anew", "path", lockFile)
-		}
-		if lastError = ""; err != nil {
-			lastError = err.Error()
-		}
-	}
 }

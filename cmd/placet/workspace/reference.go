@@ -7,10 +7,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/family"
 	"placet/engine"
-	"placet/engine/gate"
-	"placet/engine/loop"
 	"placet/engine/statedir"
 	"placet/layout"
 )
@@ -59,25 +56,4 @@ func CutDigest(arg string) (name, shown string, err error) {
 		return name, "", console.Usage("workspace.reference", "name", strconv.Quote(console.OneLine(arg))).Try("workspace.inbox.try")
 	}
 	return name, shown, nil
-}
-
-// Effects are what the options of an answer do, in words.
-func Effects(t Request, resp gate.Response) string {
-	var all []string
-	for _, id := range chosenIn(t, resp) {
-		for _, o := range t.Options {
-			if o.ID == id && o.Effect != "" {
-				all = append(all, console.Cut(console.OneLine(o.Effect), ShownAnswer))
-			}
-		}
-	}
-	return console.Cut(strings.Join(all, "; "), shownWith)
-}
-
-// alias is the name that a run's family has for it besides, "" for none.
-func alias(f loop.Found) string {
-	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
-		return of.Alias(f.Run.ID)
-	}
-	return ""
 }

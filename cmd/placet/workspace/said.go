@@ -1,18 +1,13 @@
 package workspace
 
 import (
+	"slices"
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/engine"
 	"placet/engine/gate"
 	"placet/templates"
-)
-
-// Characters of an answer that are shown: of its option or text, and of what goes
-// with it.
-const (
-	ShownAnswer = 100
-	shownWith   = 200
 )
 
 // Said is a usable answer in words: the options that it chooses, or its text, and
@@ -33,10 +28,44 @@ func Said(t Request, r gate.Response) (answer, with string) {
 	return console.Cut(console.OneLine(strings.Join(chosenIn(t, r), ", ")), ShownAnswer), with
 }
 
-// picked is what an answer selects, in words.
-func picked(lang string, selected []string) string {
-	if items := console.OneLine(strings.Join(selected, ", ")); items != "" {
-		return console.Cut(templates.Phrase(lang, "workspace.with", "items", items), shownWith)
+// Effects are what the options of an answer do, in words.
+func Effects(t Request, resp gate.Response) string {
+	var all []string
+	for _, id := range chosenIn(t, resp) {
+		for _, o := range t.Options {
+			if o.ID == id && o.Effect != "" {
+				all = append(all, console.Cut(console.OneLine(o.Effect), ShownAnswer))
+			}
+		}
 	}
-	return ""
+	return console.Cut(strings.Join(all, "; "), shownWith)
+}
+
+// answerIn returns the answer in a document, spelled as the request spells it, and what is
+// known of its author. ok is false where it does not fit the request as it is shown now, or
+// the gate.
+func answerIn(t Request, d engine.Document, g engine.Gate) (r gate.Response, known []string, ok bool) {
+	asked := gate.EvaluationOf(t.OpenRequest, g)
+	asked.Fact = t.fact
+	decision, wrong := asked.Check(d)
+	a := decision.Given()
+	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, Edits: a.Edits, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
+}
+
+// chosenIn are the options that an answer chooses, each once, sorted.
+func chosenIn(t Request, r gate.Response) []string {
+	ids := []string{r.Response}
+	if len(t.Several) > 0 {
+		ids = append(ids, r.Selected...)
+	}
+	slices.Sort(ids)
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool {
+		return !slices.ContainsFunc(t.Options, func(o engine.RequestOption) bool { return o.ID == id })
+	})
+}
+
+// ShownAuthor is who answered, as people are shown it in a language: a name that is not the
+// file's owner's is a claim.
+func ShownAuthor(lang string, r gate.Response, known []string) string {
+	return r.ProvidedBy.Shown(lang, append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))
 }

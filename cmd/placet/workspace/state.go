@@ -14,13 +14,6 @@ import (
 	"placet/templates"
 )
 
-// WithoutEvents is where a daemon gets no file events.
-type WithoutEvents struct {
-	// Count is how many folders there are, Folders the first of them.
-	Count   int      `json:"count"`
-	Folders []string `json:"folders"`
-}
-
 // RunProblem is a problem note with the run that it stands in.
 type RunProblem struct {
 	Run string `json:"run"`

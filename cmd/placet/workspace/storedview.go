@@ -1,9 +1,6 @@
 package workspace
 
 import (
-	"fmt"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -11,27 +8,6 @@ import (
 	"placet/engine"
 	"placet/engine/loop"
 )
-
-// mark stands for this program and its user in what is stored between two starts:
-// another program may make something else of the same files, and another user may
-// be refused some of them. ok is false where the program cannot tell which it is.
-func mark() (m string, ok bool) {
-	info, err := os.Stat("/proc/self/exe") // the one that runs, even if it was replaced since
-	if err != nil {
-		var exe string
-		if exe, err = os.Executable(); err == nil {
-			info, err = os.Stat(exe)
-		}
-	}
-	if err != nil {
-		return "", false
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return "", false
-	}
-	return fmt.Sprint(st.Dev, st.Ino, info.Size(), info.ModTime().UnixNano(), changedNano(st), os.Geteuid(), os.Getegid()), true
-}
 
 // storedView is what the verbs that look at every run show of one: no facts, no plan, no
 // log.

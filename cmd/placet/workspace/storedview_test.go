@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -401,4 +402,27 @@ func TestADeadlineEndsWhatIsKept(t *testing.T) {
 		t.Errorf("%d runs are stored after their deadline", got)
 	}
 	k.same()
+}
+
+// What a listing shows of a request is kept whole from one look to the next.
+func TestARequestIsStoredWhole(t *testing.T) {
+	a := engine.OpenRequest{
+		Request: "hitl-3f9a12c4", Run: engine.Key{Family: "optimizer", ID: "20260302-msowd-sop-masking"}, Type: "hitl", Where: "awaiting_human",
+		Prompt: "Was the Automation Level appropriate?",
+		Options: []engine.RequestOption{
+			{ID: "appropriate", Description: "적절", Words: []string{"적절"}}, {ID: "raise", Words: []string{"상향", "상향 권장"}}, {ID: "lower"},
+		},
+		Items:    []engine.RequestItem{{ID: "s1", Label: "one"}, {ID: "s2", Label: "two"}, {ID: "s3", Label: "three"}},
+		Default:  "appropriate",
+		NoReject: "placet respond hitl-3f9a12c4 lower",
+		Members:  []string{"attempts"},
+	}
+	body, err := json.Marshal(storeRequests([]engine.OpenRequest{a}))
+	var stored []storedRequest
+	if err != nil || json.Unmarshal(body, &stored) != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a, stored[0].request()); diff != "" {
+		t.Error(diff)
+	}
 }

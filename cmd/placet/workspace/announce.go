@@ -17,10 +17,8 @@ import (
 	"placet/engine/exec"
 	"placet/engine/facade"
 	"placet/engine/facade/notify"
-	"placet/engine/gate"
 	"placet/engine/loop"
 	"placet/layout"
-	"placet/schemas"
 	"placet/templates"
 )
 
@@ -111,32 +109,6 @@ func (a *Announcer) request(f loop.Found, id string) notify.Request {
 	}
 }
 
-// askExtras are the members of a request that asks alone have.
-type askExtras struct {
-	Tags        []string `json:"tags"`
-	Sensitivity string   `json:"sensitivity"`
-}
-
-// readExtras reads a request, with what an ask says of itself there. Where it does not say
-// when it was asked, its file does.
-func readExtras(b *Workspace, f loop.Found, id string) (x askExtras, r gate.Request, at time.Time, ok bool) {
-	d := readRequestFile(b, f, id, "request.json", layout.KindRequest)
-	if !d.Present() {
-		return x, r, at, false
-	}
-	r, err := gate.ReadRequest(d.Path, d.Body)
-	if err != nil {
-		return x, r, at, false
-	}
-	if at, err = time.Parse(time.RFC3339, r.RequestedAt); err != nil {
-		at = d.Changed
-	}
-	if raw := r.Extra.Raw("ask"); f.Run.Family == "ask" && len(raw) > 0 {
-		_ = schemas.DecodeValue(raw, &x)
-	}
-	return x, r, at, true
-}
-
 // look looks at a request's file, which says all that decides who is told and when.
 func (a *Announcer) look(f loop.Found, id string) (facts notify.Facts, open bool) {
 	v := a.b.Viewer(facade.Identity{})
@@ -221,19 +193,6 @@ func (a *Announcer) summarize(n int, first []notify.Message) notify.Message {
 	}
 	m.Text = strings.Join(lines, "\n")
 	return m
-}
-
-// FirstLine is the first line of what a request asks, with an ellipsis where more
-// follow. A heading in brackets asks nothing: the summary stands in for it.
-func FirstLine(a engine.OpenRequest) string {
-	asked, more, _ := strings.Cut(console.Lines(a.Prompt), "\n")
-	switch {
-	case more == "":
-		return console.OneLine(asked)
-	case a.Summary != "" && strings.HasPrefix(asked, "[") && strings.HasSuffix(asked, "]"):
-		return console.OneLine(a.Summary)
-	}
-	return console.OneLine(asked) + " …"
 }
 
 // Announce has people told of the asks that were found, where no daemon does so. The caller

@@ -1,0 +1,99 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Runs finds the runs of the workspace. Folders that cannot be listed are
+// named; what lies in the others is there all the same.
+func (b *Workspace) Runs() []loop.Found {
+	found, err := b.Loop.Runs()
+	if err != nil {
+		b.Env.Note("say.text", "text", console.Lines(templates.In(b.Env.Lang, err)))
+		b.Unlisted = true
+	}
+	return found
+}
+
+// FamilyNames are the families that are enabled.
+func (b *Workspace) FamilyNames() []string {
+	var names []string
+	for _, f := range b.Families {
+		names = append(names, f.Layout.Name())
+	}
+	return names
+}
+
+// Peers are what the runs of a family say of themselves for each other, by run. Those
+// that are still being written are named and left out.
+func (b *Workspace) Peers(family string) (map[string][]byte, error) {
+	peers, err := b.Loop.Entries(family)
+	if errors.Is(err, engine.ErrUnsettled) {
+		b.Env.Note("say.text", "text", err)
+		err = nil
+	}
+	return peers, err
+}
+
+// patience is how long a verb waits for documents to stand still before it shows what there
+// is.
+const patience = 2500 * time.Millisecond
+
+// SettledRun reads the documents of a run, once its state document stands still; of a
+// whole one, once all of them do. It waits no longer than [Workspace.Settled].
+func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error) {
+	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+		seen, err := b.Loop.Look(f)
+		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
+		if err != nil || !moves || time.Now().After(end) {
+			return seen.Snap, err
+		}
+	}
+}
+
+// ReadDocument reads a document in a run's folder, once it stands still.
+func (b *Workspace) ReadDocument(f loop.Found, name string) engine.Document {
+	kind, _ := f.Family.Layout.File(f.Run, name)
+	return b.Settled(path.Join(f.Run.Dir, name), kind)
+}
+
+// Settled reads one document and waits, for a while, until it stands still.
+func (b *Workspace) Settled(path string, f layout.File) engine.Document {
+	return b.settledBy(context.Background(), path, f)
+}
+
+// settledBy reads one document and waits, for a while or until the context is done, until
+// it stands still.
+func (b *Workspace) settledBy(ctx context.Context, path string, f layout.File) engine.Document {
+	for end := time.Now().Add(patience); ; {
+		d := b.Store.Read(path, f)
+		if !d.Unsettled() || time.Now().After(end) || !pause(ctx, 130*time.Millisecond) {
+			return d
+		}
+	}
+}
+
+// pause waits so long, and reports false where the context is done before.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Artifact reads a file that a request shows. No link is followed.
+func (b *Workspace) Artifact(path string) engine.Document {
+	return b.Settled(path, layout.File{Kind: "artifact", Writer: layout.Anyone, Limit: layout.LimitState})
+}
