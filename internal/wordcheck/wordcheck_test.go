@@ -24,7 +24,7 @@ var untranslated = map[string]string{
 	"engine/facade/events.go":       "a protocol",
 	"engine/facade/mcp":             "agents read it",
 	"engine/facade/notify/send.go":  "matched in what a library says",
-	"cmd/placet/workspace/agent.go": "agents read it",
+	"cmd/placet/asks/agent.go": "agents read it",
 	"cmd/placet/cli/graph.go":       "languages of drawings",
 	"cmd/placet/cli/version.go":     "names and numbers",
 	"cmd/placet/web/paging.go":      "programs read it",

@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"
@@ -32,7 +34,7 @@ func adoptVerb() verb.Verb {
 		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
 			run, digest, named := console.CutLast(c.Args[0], "@")
-			f, err := workspace.OneRun(b, run)
+			f, err := view.OneRun(b, run)
 			if err != nil {
 				return err
 			}
@@ -47,9 +49,9 @@ func adoptVerb() verb.Verb {
 // adoptRun records a person's word for the state document of a run that a word names; ""
 // asks at a terminal.
 func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest, reason, by string) error {
-	v := workspace.ViewOf(b, f)
+	v := view.Of(b, f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
-	if err := cmp.Or(workspace.CheckName("adopt", by), verb.CheckWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
+	if err := cmp.Or(answer.CheckName("adopt", by), verb.CheckWords(b.Env, "adopt", console.Brief(v.Key), b.Env.Text("cli.words.reason"), reason, by)); err != nil {
 		return err
 	}
 	name, look := console.Brief(v.Key), console.Typed("explain", console.Brief(v.Key))
@@ -92,7 +94,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 }
 
 // askAdopt shows what a state document says and asks whether it shall count.
-func askAdopt(ctx context.Context, b *workspace.Workspace, v workspace.View, f loop.Found, short string) error {
+func askAdopt(ctx context.Context, b *workspace.Workspace, v view.Run, f loop.Found, short string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
 	fmt.Fprintf(b.Env.Err, "%s  %s  %s\n", console.Brief(v.Key), console.OneLine(string(v.Status)), short)

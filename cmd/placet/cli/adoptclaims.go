@@ -7,6 +7,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/templates"
@@ -15,7 +16,7 @@ import (
 // adoptClaims records that a person accepts what other programs claim of a run though its
 // record contradicts them. digest names the claims; "" asks at a terminal. It is kept
 // outside the workspace, as trust is: whoever made the claims must not adopt them.
-func adoptClaims(ctx context.Context, b *workspace.Workspace, v workspace.View, claims []engine.Finding, digest, reason, by string) error {
+func adoptClaims(ctx context.Context, b *workspace.Workspace, v view.Run, claims []engine.Finding, digest, reason, by string) error {
 	name, of := console.Brief(v.Key), digestOfClaims(claims)
 	use := []string{"adopt", v.Key.String()}
 	short := b.References.Of(of, use...)

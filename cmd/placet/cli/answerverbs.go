@@ -9,17 +9,19 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 	"placet/templates"
 )
 
 // giveAnswer makes an answer durable as response.json and says what happens next.
-func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response) error {
-	done, err := workspace.Give(ctx, b, t, resp)
+func giveAnswer(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error {
+	done, err := answer.Give(ctx, b, t, resp)
 	if err != nil {
 		return err
 	}
@@ -30,7 +32,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		}
 		defer b.Env.Note(key)
 	}
-	if workspace.GateOf(b, t.OpenRequest).Waits {
+	if view.GateOf(b, t.OpenRequest).Waits {
 		defer b.Env.Note("say.text", "text", config.GatesWait)
 	}
 	return b.Env.Answer(done, func() {
@@ -38,56 +40,56 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t workspace.Request
 		if done.Result == "same" {
 			key = "cli.answer.same"
 		}
-		said, with := workspace.Said(t, resp)
+		said, with := view.Said(t, resp)
 		fmt.Fprintln(b.Env.Out, requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
 		b.Env.Say(key, "request", t.Label(), "answer", console.Painted(b.Env.Paint(console.Strong, said)+with+console.Suffix(" → ", console.OneLine(done.Effect))),
-			"by", console.OneLine(workspace.ShownAuthor(b.Env.Lang, resp, []string{"owner:" + console.Login()})))
+			"by", console.OneLine(view.ShownAuthor(b.Env.Lang, resp, []string{"owner:" + console.Login()})))
 	})
 }
 
 // approveVerb answers yes.
 func approveVerb() verb.Verb {
-	return plainVerb(workspace.Approving)
+	return plainVerb(answer.Approving)
 }
 
 // rejectVerb answers no.
 func rejectVerb() verb.Verb {
-	return plainVerb(workspace.Rejecting)
+	return plainVerb(answer.Rejecting)
 }
 
 // steerVerb asks for changes.
 func steerVerb() verb.Verb {
-	v := plainVerb(workspace.Steering)
+	v := plainVerb(answer.Steering)
 	v.Use = "steer [REQUEST] -m TEXT"
 	return v
 }
 
 // plainVerb is a verb that stands for one option.
-func plainVerb(d workspace.Decision) verb.Verb {
-	r, edits := workspace.Reply{}, ""
+func plainVerb(d answer.Decision) verb.Verb {
+	r, edits := answer.Reply{}, ""
 	return verb.Verb{
 		Use: d.Verb + " [REQUEST]", About: "answering",
 		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
 		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			switch d.Verb {
-			case workspace.Steering.Verb:
+			case answer.Steering.Verb:
 				f.StringSliceVar(&r.Selected, "plan", nil, "")
-			case workspace.Approving.Verb:
+			case answer.Approving.Verb:
 				f.StringVar(&edits, "edit", "", "")
 				f.Lookup("edit").NoOptDefVal = allEditable
 			}
 		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			name, digest, err := workspace.CutDigest(console.First(c.Args))
+			name, digest, err := view.CutDigest(console.First(c.Args))
 			if err != nil {
 				return err
 			}
-			t, err := workspace.OneRequest(b, name)
+			t, err := answer.Find(b, name)
 			if err != nil {
-				return already(b, err, func(c workspace.Closed) bool {
+				return already(b, err, func(c view.Closed) bool {
 					r.Option = c.Receipt.Response
-					return (workspace.Says(c, d.Words) || d.Means(r.Option)) && workspace.Took(c, r)
+					return (answer.Says(c, d.Words) || d.Means(r.Option)) && answer.Took(c, r)
 				})
 			}
 			if r.Option, err = d.Pick(t); err != nil {
@@ -105,7 +107,7 @@ func plainVerb(d workspace.Decision) verb.Verb {
 				return giveReply(c.Ctx, b, t, r, digest == "", command)
 			}
 			return editing(c.Ctx, b, t, edits, func(made []gate.Edit) error {
-				now, err := workspace.OneRequest(b, t.Run.String()+":"+t.Request) // an editor takes its time
+				now, err := answer.Find(b, t.Run.String()+":"+t.Request) // an editor takes its time
 				if err != nil {
 					return err
 				}
@@ -119,27 +121,27 @@ func plainVerb(d workspace.Decision) verb.Verb {
 	}
 }
 
-func answerFlags(f *pflag.FlagSet, r *workspace.Reply) {
+func answerFlags(f *pflag.FlagSet, r *answer.Reply) {
 	f.StringVarP(&r.Comment, "message", "m", "", "")
 	f.StringVar(&r.By, "as", console.Login(), "")
 }
 
 // already lets the same answer to a closed request pass: approving twice is
 // one approval. Anything else stays refused.
-func already(b *workspace.Workspace, err error, same func(workspace.Closed) bool) error {
-	var c workspace.Closed
+func already(b *workspace.Workspace, err error, same func(view.Closed) bool) error {
+	var c view.Closed
 	if !errors.As(err, &c) {
 		return err
 	}
 	if same(c) {
-		return b.Env.Answer(workspace.AnsweredBefore(b, c), func() { b.Env.Say("say.text", "text", c) })
+		return b.Env.Answer(answer.AnsweredBefore(b, c), func() { b.Env.Say("say.text", "text", c) })
 	}
 	return console.Refused("cli.answer.closed", "error", c).Try("cli.answer.closed.try", "command", console.Typed("log", console.Brief(c.Run)))
 }
 
 // respondVerb answers with any option, or in words.
 func respondVerb() verb.Verb {
-	r, attempts := workspace.Reply{}, 0
+	r, attempts := answer.Reply{}, 0
 	return verb.Verb{
 		Use: "respond REQUEST [OPTION…|TEXT]", About: "answering",
 		Least: 1, Most: -1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
@@ -155,19 +157,19 @@ func respondVerb() verb.Verb {
 			if c.Flags.Changed("attempts") {
 				r.Attempts = &attempts
 			}
-			name, digest, err := workspace.CutDigest(c.Args[0])
+			name, digest, err := view.CutDigest(c.Args[0])
 			if err != nil {
 				return err
 			}
-			t, err := workspace.OneRequest(b, name)
+			t, err := answer.Find(b, name)
 			if err != nil {
-				return already(b, err, func(c workspace.Closed) bool { return workspace.Took(c, r) })
+				return already(b, err, func(c view.Closed) bool { return answer.Took(c, r) })
 			}
 			command := answerCommand(t, "respond", " …")
 			if err := wasShown(b, t, digest, command); err != nil {
 				return err
 			}
-			if len(c.Args) < 2 && !workspace.IsGiven(t, r) && c.Env.AtTerminal() {
+			if len(c.Args) < 2 && !answer.IsGiven(t, r) && c.Env.AtTerminal() {
 				if err := askReply(c.Ctx, c.Env, t, &r, command); err != nil {
 					return err
 				}
@@ -180,10 +182,10 @@ func respondVerb() verb.Verb {
 
 // giveReply gives an answer, and asks first where nothing says that the request was
 // shown. command is that which gives it to what was shown.
-func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request, r workspace.Reply, asks bool, command string) error {
-	resp, err := workspace.NewResponse(b, t, r)
+func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r answer.Reply, asks bool, command string) error {
+	resp, err := answer.NewResponse(b, t, r)
 	if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind == console.KindChanged {
-		for _, f := range workspace.ChangedLines(b, t) {
+		for _, f := range view.ChangedLines(b, t) {
 			b.Env.Note("say.text", "text", strings.Join(differenceLines(b, f), "\n"))
 		}
 	}
@@ -201,27 +203,27 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t workspace.Request,
 // wasShown refuses an answer to anything but what its giver was shown: what the
 // digest names, or, without one, what a terminal is about to show. command is the one that
 // names it.
-func wasShown(b *workspace.Workspace, t workspace.Request, digest, command string) error {
+func wasShown(b *workspace.Workspace, t view.Request, digest, command string) error {
 	switch {
 	case t.Digest == "":
 		return console.Refused("cli.answer.torn", "request", t.Label()).Try("cli.answer.torn.try")
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Usage("cli.answer.unshown", "request", t.Label()).Try("cli.answer.unshown.try", "show", showCommand(t), "command", command)
-	case digest != "" && !workspace.IsShown(b, t.OpenRequest, digest):
+	case digest != "" && !view.IsShown(b, t.OpenRequest, digest):
 		showOnErr(b, func() { show(b.Env, "request", t.OpenRequest) })
 		return console.Refused("cli.answer.changed", "request", t.Label(), "digest", "@"+console.OneLine(digest)).
-			Try("cli.answer.changed.try", "reference", workspace.Reference(t.OpenRequest))
+			Try("cli.answer.changed.try", "reference", view.Reference(t.OpenRequest))
 	}
 	return nil
 }
 
 // showCommand shows all of a request.
-func showCommand(t workspace.Request) string { return console.Typed("show", t.Request) }
+func showCommand(t view.Request) string { return console.Typed("show", t.Request) }
 
 // answerCommand answers a request as it is shown now. more is what stands after its
 // reference.
-func answerCommand(t workspace.Request, word, more string) string {
-	return fmt.Sprintf("placet %s %s%s", word, workspace.Reference(t.OpenRequest), more)
+func answerCommand(t view.Request, word, more string) string {
+	return fmt.Sprintf("placet %s %s%s", word, view.Reference(t.OpenRequest), more)
 }
 
 // mostRows is how many rows of a terminal a request may take that is answered below it: of
@@ -230,7 +232,7 @@ const mostRows = 100
 
 // showWhole shows a request on the terminal, before a person answers it there. A request
 // that is too long is cut, says so, and is answered by the command that names what was shown.
-func showWhole(w *console.Env, t workspace.Request, text, command string) error {
+func showWhole(w *console.Env, t view.Request, text, command string) error {
 	lines, wide := strings.SplitAfter(text, "\n"), columnsOf(w.Err)
 	rows := 0
 	for i, line := range lines {
@@ -263,12 +265,12 @@ func showOnErr(b *workspace.Workspace, show func()) {
 }
 
 // confirm shows a request on the terminal and asks whether an answer is meant.
-func confirm(ctx context.Context, b *workspace.Workspace, t workspace.Request, resp gate.Response, command string) error {
+func confirm(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response, command string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
 	if err := showWhole(b.Env, t, viewText(b.Env, "request", t.OpenRequest), command); err != nil {
 		return err
 	}
-	said, with := workspace.Said(t, resp)
-	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", workspace.Effects(t, resp))))
+	said, with := view.Said(t, resp)
+	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", view.Effects(t, resp))))
 }

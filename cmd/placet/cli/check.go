@@ -8,6 +8,7 @@ import (
 	"placet/cmd/placet/cli/optimizer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/layout"
 	"placet/templates"
@@ -18,34 +19,34 @@ func checkVerb() verb.Verb {
 		Use:  "check [RUN]",
 		Most: 1, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			found, err := workspace.Chosen(b, c.Args)
+			found, err := view.Chosen(b, c.Args)
 			if err != nil {
 				return err
 			}
 			b.Brief, b.WaitsForHeld = true, true
-			defer workspace.Remember(b, found, len(c.Args) == 0)
-			return showFindings(b, workspace.Views(b, found), len(c.Args) == 0)
+			defer view.Remember(b, found, len(c.Args) == 0)
+			return showFindings(b, view.Runs(b, found), len(c.Args) == 0)
 		},
 	}
 }
 
 // showFindings shows the findings of runs. Where these are all there are, what lies
 // between them counts too.
-func showFindings(b *workspace.Workspace, views []workspace.View, all bool) error {
-	var lines []workspace.FindingLine
+func showFindings(b *workspace.Workspace, views []view.Run, all bool) error {
+	var lines []view.FindingLine
 	errors := 0
 	for _, v := range views {
-		lines = append(append(lines, workspace.FindingLines(v)...), workspace.Strays(v)...)
+		lines = append(append(lines, view.FindingLines(v)...), view.Strays(v)...)
 	}
 	lines = append(lines, optimizer.CycleFindings(b, views)...)
-	for _, m := range workspace.Misplaced(b) {
-		inside := slices.ContainsFunc(views, func(v workspace.View) bool { return layout.Under(m.Path, v.Found.Run.Dir) })
+	for _, m := range view.Misplaced(b) {
+		inside := slices.ContainsFunc(views, func(v view.Run) bool { return layout.Under(m.Path, v.Found.Run.Dir) })
 		if all || inside {
 			lines = append(lines, finding(b.Env, m))
 		}
 	}
 	if all {
-		lines = append(lines, workspace.Unread(b)...)
+		lines = append(lines, view.Unread(b)...)
 	}
 	for _, l := range lines {
 		if l.Severity == "error" {
@@ -56,7 +57,7 @@ func showFindings(b *workspace.Workspace, views []workspace.View, all bool) erro
 	return cmp.Or(err, console.Outcome(b.Unlisted || errors > 0, false))
 }
 
-func printFindings(b *workspace.Workspace, views []workspace.View, lines []workspace.FindingLine, errors int) {
+func printFindings(b *workspace.Workspace, views []view.Run, lines []view.FindingLine, errors int) {
 	styles := map[string]string{"error": console.Alarm, "warning": console.Waiting, "info": console.Faint}
 	for _, l := range lines {
 		fmt.Fprintf(b.Env.Out, "%s  %s: %s\n", b.Env.Paint(styles[l.Severity], b.Env.Text(templates.Key("cli.check."+l.Severity))), console.OneLine(l.Path), console.OneLine(l.Text))
@@ -67,9 +68,9 @@ func printFindings(b *workspace.Workspace, views []workspace.View, lines []works
 
 // finding is what check says of the folder. What looks like a run is a warning: whoever
 // made it waits for it.
-func finding(w *console.Env, m workspace.MisplacedLine) workspace.FindingLine {
+func finding(w *console.Env, m view.MisplacedLine) view.FindingLine {
 	if m.Run {
-		return workspace.FindingLine{Run: m.Family, Severity: "warning", Path: m.Path, Text: w.Text("cli.check.norun", "why", m.Why)}
+		return view.FindingLine{Run: m.Family, Severity: "warning", Path: m.Path, Text: w.Text("cli.check.norun", "why", m.Why)}
 	}
-	return workspace.FindingLine{Run: m.Family, Severity: "info", Path: m.Path, Text: w.Text("cli.check.unread", "why", m.Why)}
+	return view.FindingLine{Run: m.Family, Severity: "info", Path: m.Path, Text: w.Text("cli.check.unread", "why", m.Why)}
 }

@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"
@@ -43,7 +45,7 @@ func controlVerb(of family.Family, c family.Control) verb.Verb {
 			}
 		},
 		Look: func(call verb.Call, b *workspace.Workspace) error {
-			f, err := workspace.OneRun(b, call.Args[0])
+			f, err := view.OneRun(b, call.Args[0])
 			if err != nil {
 				return err
 			}
@@ -55,7 +57,7 @@ func controlVerb(of family.Family, c family.Control) verb.Verb {
 // giveControl asks something of a run: it writes the control's document.
 func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f loop.Found, reason, by string) error {
 	word, _, _ := strings.Cut(c.Use, " ")
-	v := workspace.ViewOf(b, f)
+	v := view.Of(b, f)
 	t := family.Target{RunView: v.RunView, Run: f.Run, Name: console.Brief(f.Key()), Lang: b.Env.Lang, Read: func(name string) engine.Document { return b.ReadDocument(f, name) }}
 	switch {
 	case f.Run.Family != of.Name:
@@ -126,10 +128,10 @@ func writeControl(b *workspace.Workspace, f loop.Found, c family.Control, word s
 // reasonFor is why a person asks something of a run: what -m says, else, where a reason is
 // asked for, what is typed on a terminal. It refuses a name and a reason that no record
 // may hold.
-func reasonFor(ctx context.Context, b *workspace.Workspace, v workspace.View, word, given, by string, c family.Control) (string, error) {
+func reasonFor(ctx context.Context, b *workspace.Workspace, v view.Run, word, given, by string, c family.Control) (string, error) {
 	name := console.Brief(v.Key)
 	if c.Named {
-		if err := workspace.CheckName(word, by); err != nil {
+		if err := answer.CheckName(word, by); err != nil {
 			return "", err
 		}
 	}

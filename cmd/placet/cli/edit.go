@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/gate"
@@ -20,7 +21,7 @@ const allEditable = "*"
 
 // editing has a person change the files of a request in their editor, and gives the answer with
 // what they made of them. Where that fails their files stay, and it is said where.
-func editing(ctx context.Context, b *workspace.Workspace, t workspace.Request, name string, give func([]gate.Edit) error) error {
+func editing(ctx context.Context, b *workspace.Workspace, t view.Request, name string, give func([]gate.Edit) error) error {
 	var files []engine.EditableFile
 	for _, f := range t.Editable {
 		if name == allEditable || name == f.Path {

@@ -7,6 +7,7 @@ import (
 
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 )
 
@@ -15,31 +16,31 @@ func explainVerb() verb.Verb {
 		Use:   "explain RUN[/PART]|REQUEST [PART]",
 		Least: 1, Most: 2, Group: verb.GroupUnderstand, Complete: verb.CompleteRuns,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			s, err := workspace.FindSubject(b, strings.Join(c.Args, "/"))
+			s, err := view.FindSubject(b, strings.Join(c.Args, "/"))
 			if err != nil {
 				return err
 			}
-			e := workspace.Explain(b, s)
+			e := view.Explain(b, s)
 			return c.Env.Answer(e, func() {
 				showExplanation(c.Env, s, e)
-				printState(b, workspace.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
+				printState(b, view.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
 			})
 		},
 	}
 }
 
-func showExplanation(w *console.Env, s workspace.Subject, e workspace.Explanation) {
+func showExplanation(w *console.Env, s view.Subject, e view.Explanation) {
 	show(w, "explanation", struct {
-		workspace.Explanation
+		view.Explanation
 		Style string
 	}{e, statusStyle(s.View)})
 }
 
 // explanationText is what explain prints of a run.
-func explanationText(b *workspace.Workspace, s workspace.Subject) string {
+func explanationText(b *workspace.Workspace, s view.Subject) string {
 	var out bytes.Buffer
 	w := *b.Env
 	w.Out, w.Err, w.Colour = &out, io.Discard, false
-	showExplanation(&w, s, workspace.Explain(b, s))
+	showExplanation(&w, s, view.Explain(b, s))
 	return out.String()
 }

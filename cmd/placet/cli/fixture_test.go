@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 )
 
@@ -36,8 +36,8 @@ func mustResolve(t *testing.T, path string) string {
 }
 
 // level is a request whose option may be left out, with items to select.
-func level() workspace.Request {
-	return workspace.Request{OpenRequest: engine.OpenRequest{
+func level() view.Request {
+	return view.Request{OpenRequest: engine.OpenRequest{
 		Request: "hitl-3f9a12c4", Run: engine.Key{Family: "optimizer", ID: "20260302-msowd-sop-masking"}, Type: "hitl", Where: "awaiting_human",
 		Prompt: "Was the Automation Level appropriate?",
 		Options: []engine.RequestOption{

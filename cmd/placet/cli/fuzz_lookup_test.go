@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
 	"placet/internal/badinput"
@@ -30,19 +32,19 @@ func FuzzLookup(f *testing.F) {
 		f.Add(arg, arg)
 	}
 	f.Fuzz(func(t *testing.T, arg, request string) {
-		for _, fit := range workspace.Fits(b, found, arg) {
+		for _, fit := range view.Fits(b, found, arg) {
 			id := fit.Run.ID
 			if !strings.HasPrefix(arg, "#") && arg != fit.Run.Family && !strings.HasPrefix(id, arg) && !strings.HasPrefix(fit.Key().String(), arg) && !strings.Contains(id, arg) {
 				t.Fatalf("%q names %s", arg, fit.Key())
 			}
 		}
 		for _, run := range found {
-			if workspace.HasRequest(b, run, request) && !layout.IsRequestID(request) {
+			if view.HasRequest(b, run, request) && !layout.IsRequestID(request) {
 				t.Fatalf("%q is a request of %s", request, run.Key())
 			}
 		}
-		_, runErr := workspace.OneRun(b, arg)
-		_, requestErr := workspace.OneRequest(b, arg+":"+request)
+		_, runErr := view.OneRun(b, arg)
+		_, requestErr := answer.Find(b, arg+":"+request)
 		for _, err := range []error{runErr, requestErr} {
 			checkSaid(t, err, len(arg)+len(request))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"
@@ -34,15 +35,15 @@ func graphVerb() verb.Verb {
 			case table:
 				return showTables(b, console.First(c.Args), mermaid)
 			}
-			f, err := workspace.OneRun(b, c.Args[0])
+			f, err := view.OneRun(b, c.Args[0])
 			if err != nil {
 				return err
 			}
 			if watches {
 				return watchPlan(c.Ctx, b, f, mermaid)
 			}
-			v := workspace.ViewOf(b, f)
-			if err := workspace.FillPlan(b, &v); err != nil {
+			v := view.Of(b, f)
+			if err := view.FillPlan(b, &v); err != nil {
 				return err
 			}
 			return showPlan(b, v, mermaid)
@@ -91,7 +92,7 @@ func levels(nodes []engine.Node) []levelLine {
 	return lines
 }
 
-func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
+func showPlan(b *workspace.Workspace, v view.Run, mermaid bool) error {
 	data := map[string]any{"run": v.Key.String(), "status": v.Status, "nodes": v.Graph, "edges": arrows(v.Graph), "levels": levels(v.Graph)}
 	if mermaid {
 		drawing := planMermaid(b.Env, v.Graph)
@@ -107,7 +108,7 @@ func showPlan(b *workspace.Workspace, v workspace.View, mermaid bool) error {
 }
 
 // noteNoPlan says why nothing is drawn.
-func noteNoPlan(b *workspace.Workspace, v workspace.View) {
+func noteNoPlan(b *workspace.Workspace, v view.Run) {
 	if len(v.Graph) == 0 {
 		b.Env.Note("cli.graph.unknown", "run", console.Brief(v.Key), "command", console.Typed("check", console.Brief(v.Key)))
 	}

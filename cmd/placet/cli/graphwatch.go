@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/loop"
@@ -45,8 +46,8 @@ func watchPlan(ctx context.Context, b *workspace.Workspace, f loop.Found, mermai
 
 // drawOnce is the drawing of a run as it stands.
 func drawOnce(b *workspace.Workspace, f loop.Found, mermaid bool) (string, error) {
-	v := workspace.ViewOf(b, f)
-	if err := workspace.FillPlan(b, &v); err != nil {
+	v := view.Of(b, f)
+	if err := view.FillPlan(b, &v); err != nil {
 		return "", err
 	}
 	var out bytes.Buffer

@@ -9,8 +9,11 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"placet/cmd/placet/announce"
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"
@@ -34,19 +37,19 @@ func inboxVerb() verb.Verb {
 }
 
 func showInbox(b *workspace.Workspace, args []string, short bool, tags []string) error {
-	found, rest, err := workspace.Narrow(b, args)
+	found, rest, err := view.Narrow(b, args)
 	if err != nil {
 		return err
 	}
-	s := workspace.LookAtRuns(b, found, false)
+	s := view.LookAtRuns(b, found, false)
 	s.KeepTagged(b, tags)
-	s.Undelivered = workspace.Undelivered(b, s.Views)
+	s.Undelivered = announce.Undelivered(b, s.Views)
 	var open []engine.OpenRequest
 	for _, v := range s.Views {
 		open = append(open, v.Open...)
 	}
-	slices.SortFunc(open, workspace.OldestFirst)
-	data := workspace.InboxOf(b, s, open)
+	slices.SortFunc(open, view.OldestFirst)
+	data := view.InboxOf(b, s, open)
 	if err := b.Env.Answer(data, func() {
 		printFabricated(b.Env, s.Views)
 		if short {
@@ -65,14 +68,14 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	}); err != nil {
 		return err
 	}
-	workspace.Remember(b, found, len(args) == 0)
+	view.Remember(b, found, len(args) == 0)
 	return outcome(b, s)
 }
 
 // printWhole shows requests with all that it takes to answer them. rest are the
 // runs that are left out.
 func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.Found) {
-	uses := workspace.CountUses(b, open, rest)
+	uses := view.CountUses(b, open, rest)
 	for i, a := range open {
 		if i > 0 {
 			fmt.Fprintln(b.Env.Out)
@@ -82,7 +85,7 @@ func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.F
 }
 
 // printInbox shows what needs a person besides requests.
-func printInbox(b *workspace.Workspace, data workspace.Inbox, s workspace.Summary) {
+func printInbox(b *workspace.Workspace, data view.Inbox, s view.Summary) {
 	w := b.Env
 	for _, p := range data.Problems {
 		fmt.Fprintf(w.Out, "%s %s  %s\n", w.Paint(console.Alarm, w.Text("cli.inbox.problem")), console.OneLine(p.Path), console.Cut(console.OneLine(p.Text), 200))
@@ -97,11 +100,11 @@ func printInbox(b *workspace.Workspace, data workspace.Inbox, s workspace.Summar
 // showAsked shows one request: run, step and question in its first line, then where the
 // form is and how to answer.
 func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
-	items := a.Items[:min(len(a.Items), workspace.ShownItems)]
-	commands, listed := workspace.ToAnswer(b.Env.Lang, a, full)
+	items := a.Items[:min(len(a.Items), view.ShownItems)]
+	commands, listed := answer.ToAnswer(b.Env.Lang, a, full)
 	show(b.Env, "asked", map[string]any{
 		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
-		"Gate": workspace.GateOf(b, a), "How": commands, "Listed": listed, "Answer": workspace.Describe(b, a).Answer,
+		"Gate": view.GateOf(b, a), "How": commands, "Listed": listed, "Answer": view.Describe(b, a).Answer,
 	})
 }
 
@@ -109,10 +112,10 @@ func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 // follows, the first.
 func question(a engine.OpenRequest) string {
 	asked := strings.TrimSpace(a.Prompt)
-	if lines := strings.Split(asked, "\n"); len(lines) > workspace.ListedLines && a.Summary != "" {
+	if lines := strings.Split(asked, "\n"); len(lines) > view.ListedLines && a.Summary != "" {
 		asked = lines[0] + " …"
 	}
-	return console.Cut(console.OneLine(asked), workspace.ListedPrompt)
+	return console.Cut(console.OneLine(asked), view.ListedPrompt)
 }
 
 // requestHead is what stands before a request's question: run, step, id, and in
@@ -128,7 +131,7 @@ func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 		about += ", " + w.Text("page.until", "at", console.Moment(a.Deadline))
 	}
 	about += w.Paint(console.Alarm, console.Suffix(", ", more))
-	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, console.Brief(a.Run)), w.Paint(console.Waiting, console.OneLine(a.Where)), workspace.Reference(a), about)
+	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, console.Brief(a.Run)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
 }
 
 // Columns of a short line: all of them where no terminal says how many, and how
@@ -150,7 +153,7 @@ func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 			more = b.Env.Text("cli.inbox.unusable")
 		}
 		left := wide - console.Columns(requestHead(&plain, a, more)) - 1
-		fmt.Fprintln(b.Env.Out, requestHead(b.Env, a, more), console.CutColumns(workspace.FirstLine(a), max(left, leastAsked)))
+		fmt.Fprintln(b.Env.Out, requestHead(b.Env, a, more), console.CutColumns(view.FirstLine(a), max(left, leastAsked)))
 	}
 }
 

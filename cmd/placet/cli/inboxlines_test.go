@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -40,10 +41,10 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	}
 	must := level()
 	must.Default = ""
-	if workspace.IsGiven(must, workspace.Reply{Selected: []string{"s1"}, Comment: "x"}) {
+	if answer.IsGiven(must, answer.Reply{Selected: []string{"s1"}, Comment: "x"}) {
 		t.Error("nobody is asked for the option that must be named")
 	}
-	if how := workspace.HowToAnswer("", must.OpenRequest, false); how[len(how)-1] != "placet respond hitl-3f9a12c4 OPTION --select s1,s2,s3  (any of them)" {
+	if how := answer.HowToAnswer("", must.OpenRequest, false); how[len(how)-1] != "placet respond hitl-3f9a12c4 OPTION --select s1,s2,s3  (any of them)" {
 		t.Errorf("%q", how)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade/notify"
@@ -45,27 +46,27 @@ func greek() engine.OpenRequest {
 
 func TestWhatViewsShowIsTranslated(t *testing.T) {
 	a := greek()
-	view := workspace.View{RunView: engine.RunView{
+	seen := view.Run{RunView: engine.RunView{
 		Key: a.Run, Open: []engine.OpenRequest{a}, Status: "σ", Graph: []engine.Node{{ID: "τ", Status: "σ"}}, Log: []engine.Entry{{At: noon, Event: "υ"}},
-	}, Notes: []workspace.Note{{Path: "φ", Text: "χ"}}}
+	}, Notes: []view.Note{{Path: "φ", Text: "χ"}}}
 	wait := config.UntrustedLine{Name: "ψ", Text: "ω", Tighter: true}
 	asked := map[string]any{"A": a, "Head": "α", "Items": a.Items, "More": 3, "Gate": engine.Gate{Approvers: []string{"β"}}, "How": []string{"γ", "δ"}, "Answer": &engine.PendingAnswer{Text: "ε"}}
 	for name, print := range map[string]func(w *console.Env){
-		"prompt": func(w *console.Env) { w.Out.Write([]byte(promptText(w, workspace.Request{OpenRequest: a}))) },
+		"prompt": func(w *console.Env) { w.Out.Write([]byte(promptText(w, view.Request{OpenRequest: a}))) },
 		"asked":  func(w *console.Env) { show(w, "asked", asked) },
-		"run":    func(w *console.Env) { show(w, "run", view) },
+		"run":    func(w *console.Env) { show(w, "run", seen) },
 		"part": func(w *console.Env) {
-			showPart(&workspace.Workspace{Env: w}, view, engine.Part{ID: "δ", Status: "σ", Progress: &engine.Progress{Task: "τ", Used: 1, Of: 2}})
+			showPart(&workspace.Workspace{Env: w}, seen, engine.Part{ID: "δ", Status: "σ", Progress: &engine.Progress{Task: "τ", Used: 1, Of: 2}})
 		},
 		"closed": func(w *console.Env) {
-			showClosed(&workspace.Workspace{Env: w}, workspace.ClosedLine{
+			showClosed(&workspace.Workspace{Env: w}, view.ClosedLine{
 				Receipt: gate.Receipt{RequestID: "α", Result: "β", Comment: "γ", ReceivedAt: "1", DecidedAt: "2", Late: true, Reason: "δ", SupersededBy: "ε", KnownAs: []string{"ζ"}},
 				Run:     "ω", User: "η", Source: "θ", Answer: "ι", File: "κ",
 			})
 		},
 		"explanation": func(w *console.Env) {
-			showExplanation(w, workspace.Subject{View: view}, workspace.Explanation{
-				Run: "ω", Problems: view.Notes, Holding: []workspace.PendingLine{{Text: "α"}}, Moves: []engine.UnblockingFile{{Path: "β", Content: "γ"}},
+			showExplanation(w, view.Subject{View: seen}, view.Explanation{
+				Run: "ω", Problems: seen.Notes, Holding: []view.PendingLine{{Text: "α"}}, Moves: []engine.UnblockingFile{{Path: "β", Content: "γ"}},
 			})
 		},
 		"untrusted": func(w *console.Env) { show(w, "untrusted", shownTrust{wait, []namedFile{{"α", "β", true}}}) },
@@ -75,11 +76,11 @@ func TestWhatViewsShowIsTranslated(t *testing.T) {
 			printOnce(b, onceData{Waiting: 1, Notes: []string{"α"}, Unsettled: []string{"β"}, Stuck: []string{"γ"}, Untrusted: []config.UntrustedLine{{Name: "δ"}}}, noon)
 		},
 		"status": func(w *console.Env) {
-			s := workspace.Summary{Daemon: true, Runs: []workspace.RunLine{{}}, Views: make([]workspace.View, 1), Waiting: 2, Final: map[engine.Status]int{"α": 2}, Held: "β",
-				Misplaced: []workspace.MisplacedLine{{Path: "γ", Why: "δ"}}, Blind: workspace.WithoutEvents{Count: 2, Folders: []string{"ε"}},
+			s := view.Summary{Daemon: true, Runs: []view.RunLine{{}}, Views: make([]view.Run, 1), Waiting: 2, Final: map[engine.Status]int{"α": 2}, Held: "β",
+				Misplaced: []view.MisplacedLine{{Path: "γ", Why: "δ"}}, Blind: workspace.WithoutEvents{Count: 2, Folders: []string{"ε"}},
 				Undelivered: []notify.Doubt{{Target: "ζ"}, {Target: "η", Outcome: "refused"}}}
 			printStatus(&workspace.Workspace{Env: w}, s)
-			w.Out.Write([]byte(tally(w, workspace.Summary{Workspace: "θ"})))
+			w.Out.Write([]byte(tally(w, view.Summary{Workspace: "θ"})))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

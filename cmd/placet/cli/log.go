@@ -9,6 +9,7 @@ import (
 
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 )
@@ -25,12 +26,12 @@ func logVerb() verb.Verb {
 			if last < 0 {
 				return console.Usage("cli.log.last", "n", last)
 			}
-			found, err := workspace.Chosen(b, c.Args)
+			found, err := view.Chosen(b, c.Args)
 			if err != nil {
 				return err
 			}
 			b.Journals = true
-			return showLog(b, workspace.Views(b, found), last, len(c.Args) == 0)
+			return showLog(b, view.Runs(b, found), last, len(c.Args) == 0)
 		},
 	}
 }
@@ -41,7 +42,7 @@ type runEntry struct {
 	engine.Entry
 }
 
-func showLog(b *workspace.Workspace, views []workspace.View, last int, name bool) error {
+func showLog(b *workspace.Workspace, views []view.Run, last int, name bool) error {
 	var all []runEntry
 	for _, v := range views {
 		for _, e := range v.Log {

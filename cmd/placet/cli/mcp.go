@@ -10,15 +10,13 @@ import (
 	"sync"
 	"time"
 
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/ask"
-
 	"placet/cmd/placet/cli/setup"
-	"placet/cmd/placet/daemon"
-
 	"placet/cmd/placet/cli/verb"
-
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/facade/mcp"
@@ -58,24 +56,24 @@ func serveAgent(c verb.Call) error {
 	var served sync.WaitGroup
 	defer served.Wait() // somebody may be being told
 	defer stop()
-	asks, err := workspace.OpenAsks(ctx, w)
+	a, err := asks.Open(ctx, w)
 	if err != nil {
 		return err
 	}
-	asks.Env.Lang = templates.English // agents are told nothing else
-	all := sync.OnceValue(asks.Whole)
-	served.Go(func() { asks.Serve(ctx) })
+	a.Env.Lang = templates.English // agents are told nothing else
+	all := sync.OnceValue(a.Whole)
+	served.Go(func() { a.Serve(ctx) })
 	if !w.InGitHook() {
-		go func() { _, _ = setup.Exclude(asks.Env, asks.Root, setup.Ignored) }() // init says what is wrong
+		go func() { _, _ = setup.Exclude(a.Env, a.Root, setup.Ignored) }() // init says what is wrong
 	}
 	who := facade.Identity{Roles: facade.Roles, Source: "mcp"}
 	server := mcp.New(mcp.Options{
-		Workspace: &workspace.Agent{
-			Asks: asks, Who: who, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
+		Workspace: &asks.Agent{
+			Asks: a, Who: who, Origin: fmt.Sprint(os.Getpid(), " ", w.Now().UnixNano()),
 			Session: w.AgentSession(),
 			Look:    func() *workspace.Workspace { return all().Viewer(who) }, Explanation: explanationText,
 		},
-		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return asks.Current().Elicit(w.Agent() != "") },
+		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return a.Current().Elicit(w.Agent() != "") },
 	})
 	err = daemon.Orderly(server.Run(ctx, io.NopCloser(c.Env.In), unclosed{c.Env.Out}))
 	if err != nil {
@@ -117,5 +115,5 @@ func agentEnv(w *console.Env) (*console.Env, error) {
 	if w.Flags.Config != "" {
 		own.Flags.Config = w.Path(w.Flags.Config)
 	}
-	return workspace.AgentEnv(&own, root), nil
+	return asks.AgentEnv(&own, root), nil
 }

@@ -14,6 +14,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/daemon"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
 	"placet/engine/store/fs"
@@ -88,7 +89,7 @@ func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.Transi
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
 		Transitions: made, Notes: report.Notes,
 		Unsettled: slices.Concat(report.Unsettled, report.Torn), Stuck: report.Stuck,
-		Wake: console.Stamp(report.Wake), Untrusted: workspace.Untrusted(b, workspace.NamingCommands(b)),
+		Wake: console.Stamp(report.Wake), Untrusted: view.Untrusted(b, view.NamingCommands(b)),
 	}
 	err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) })
 	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
@@ -99,12 +100,12 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 	b.Env.Note("cli.once.nothing", "reason", reason)
 	b.OnlyLooks()
 	found := b.Runs()
-	s := workspace.LookAtRuns(b, found, false)
+	s := view.LookAtRuns(b, found, false)
 	data := onceData{
 		Workspace: b.Root, Reason: reason, Runs: len(found), Waiting: s.Waiting,
 		Untrusted: s.Untrusted,
 	}
-	for _, p := range workspace.InboxProblems(s.Views) {
+	for _, p := range view.InboxProblems(s.Views) {
 		data.Notes = append(data.Notes, p.Path)
 	}
 	s.Daemon, s.Held = true, "" // the reason was said

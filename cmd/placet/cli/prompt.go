@@ -6,9 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/templates"
@@ -17,7 +18,7 @@ import (
 // askReply shows a request the way FABER's own prompt does and reads the answer:
 // a number, an option or, where it is asked for in words, a line of text. It
 // writes to stderr: the answer of the command is what became of it.
-func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *workspace.Reply, command string) error {
+func askReply(ctx context.Context, w *console.Env, t view.Request, r *answer.Reply, command string) error {
 	p := w.NewPrompter()
 	defer p.Close()
 	if err := showWhole(w, t, promptText(w, t), command); err != nil {
@@ -26,7 +27,7 @@ func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *works
 	err := p.Ask(ctx, console.PromptLine{Text: w.Text("cli.prompt.choice")}, func(text string) (again string) {
 		var ok bool
 		if r.Option, ok = choice(t, text); !ok {
-			return w.Text("cli.prompt.unknown", "word", strconv.Quote(console.Cut(console.OneLine(text), workspace.ShownAnswer)), "options", workspace.Offers(t))
+			return w.Text("cli.prompt.unknown", "word", strconv.Quote(console.Cut(console.OneLine(text), view.ShownAnswer)), "options", answer.Offers(t))
 		}
 		return ""
 	})
@@ -40,11 +41,11 @@ func askReply(ctx context.Context, w *console.Env, t workspace.Request, r *works
 }
 
 // choice resolves what was typed: an option's number or its word.
-func choice(t workspace.Request, text string) (string, bool) {
+func choice(t view.Request, text string) (string, bool) {
 	if t.FreeText {
 		return text, true
 	}
-	if id, ok := gate.Match(workspace.Options(t.OpenRequest), text); ok {
+	if id, ok := gate.Match(answer.Options(t.OpenRequest), text); ok {
 		return id, true
 	}
 	for i, o := range t.Options {
@@ -57,14 +58,14 @@ func choice(t workspace.Request, text string) (string, bool) {
 
 // askItems asks which items are picked, where none was named on the command
 // line.
-func askItems(ctx context.Context, w *console.Env, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
+func askItems(ctx context.Context, w *console.Env, p *console.Prompter, t view.Request, r *answer.Reply) error {
 	if len(t.Items) == 0 || len(r.Selected) > 0 {
 		return nil
 	}
-	q := console.PromptLine{Text: w.Text("cli.prompt.items", "items", workspace.List(workspace.Items(t.OpenRequest))), Optional: true}
+	q := console.PromptLine{Text: w.Text("cli.prompt.items", "items", answer.List(answer.Items(t.OpenRequest))), Optional: true}
 	return p.Ask(ctx, q, func(text string) (again string) {
 		r.Selected = strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' })
-		if err := workspace.ChooseItems(t, r.Selected, &gate.Response{}); err != nil {
+		if err := answer.ChooseItems(t, r.Selected, &gate.Response{}); err != nil {
 			return templates.In(w.Lang, err)
 		}
 		return ""
@@ -73,7 +74,7 @@ func askItems(ctx context.Context, w *console.Env, p *console.Prompter, t worksp
 
 // askComment asks for the comment that an option needs, and once for one that
 // may be left out.
-func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t workspace.Request, r *workspace.Reply) error {
+func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t view.Request, r *answer.Reply) error {
 	q := console.PromptLine{Text: w.Text("cli.prompt.comment")}
 	switch needed := slices.Contains(t.CommentRequired, r.Option); {
 	case r.Comment != "" || !needed && t.Default == "":
@@ -85,7 +86,7 @@ func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t work
 }
 
 // promptText is the prompt of FABER's guide.
-func promptText(w *console.Env, t workspace.Request) string {
+func promptText(w *console.Env, t view.Request) string {
 	return viewText(w, "prompt", t)
 }
 

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 )
 
@@ -44,7 +45,7 @@ func TestThePromptAsksForItemsAndAComment(t *testing.T) {
 	}
 }
 
-var review = workspace.Request{OpenRequest: engine.OpenRequest{
+var review = view.Request{OpenRequest: engine.OpenRequest{
 	Request: "fr-20251206-a1b2c3", Run: engine.Key{Family: "faber", ID: "acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"},
 	Type: "approval", Where: "architect:design-review", Prompt: "Please review the architectural design and approve to proceed.",
 	Summary: "3-layer architecture with handler pattern", Artifacts: []string{"specs/WORK-00258-design.md"},
@@ -76,7 +77,7 @@ Options:
 Your choice: `
 	var out bytes.Buffer
 	w := &console.Env{In: strings.NewReader("1\n"), Err: &out}
-	var r workspace.Reply
+	var r answer.Reply
 	if err := askReply(t.Context(), w, review, &r, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestThePromptTakesANumberOrAnOption(t *testing.T) {
 	free := review
 	free.FreeText, free.Options, free.CommentRequired = true, nil, nil
 	tests := map[string]struct {
-		to      workspace.Request
+		to      view.Request
 		typed   string
 		option  string
 		comment string
@@ -160,7 +161,7 @@ func (p *typist) Read(into []byte) (int, error) {
 }
 
 // typing has a person answer a request line by line.
-func typing(t *testing.T, typed string, to workspace.Request) (shown string, r workspace.Reply, err error) {
+func typing(t *testing.T, typed string, to view.Request) (shown string, r answer.Reply, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &typist{lines: strings.SplitAfter(typed, "\n"), typed: make(chan string, 1)}
 		err = askReply(t.Context(), &console.Env{In: p, Err: p}, to, &r, "")

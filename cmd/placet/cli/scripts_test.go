@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/internal/await"
 	"placet/internal/leftovers"
@@ -52,8 +53,8 @@ func listed(ctx context.Context, w *console.Env, args []string) int {
 	}
 	if b, err := workspace.Look(&looks); err == nil && len(words) > 1 {
 		found, _ := b.Loop.Runs()
-		if open := workspace.OpenRequests(b, found, words[1]); len(open) == 1 {
-			_, digest, _ := strings.Cut(workspace.Reference(open[0].OpenRequest), "@")
+		if open := view.OpenRequests(b, found, words[1]); len(open) == 1 {
+			_, digest, _ := strings.Cut(view.Reference(open[0].OpenRequest), "@")
 			words[1] += "@" + digest // args holds the same words
 		}
 	}

@@ -6,9 +6,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/daemon"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/web"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
@@ -82,11 +84,11 @@ func openVerb() verb.Verb {
 		Look: func(c verb.Call, b *workspace.Workspace) error {
 			page := ""
 			if len(c.Args) > 0 {
-				name, _, err := workspace.CutDigest(c.Args[0])
+				name, _, err := view.CutDigest(c.Args[0])
 				if err != nil {
 					return err
 				}
-				t, err := workspace.OneRequest(b, name)
+				t, err := answer.Find(b, name)
 				if err != nil {
 					return err
 				}

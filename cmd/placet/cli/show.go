@@ -10,12 +10,13 @@ import (
 
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 )
 
 // showClosed shows a request that is closed.
-func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
+func showClosed(b *workspace.Workspace, l view.ClosedLine) {
 	by := console.OneLine(l.User) + console.Suffix(" (", console.OneLine(l.Source))
 	if l.Source != "" {
 		by += ")"
@@ -32,7 +33,7 @@ func showClosed(b *workspace.Workspace, l workspace.ClosedLine) {
 		{Label: say("cli.show.receipt"), Value: l.File + console.Suffix(": ", l.Doubt)},
 	}
 	show(b.Env, "closed", struct {
-		workspace.ClosedLine
+		view.ClosedLine
 		Facts []engine.Fact
 	}{l, slices.DeleteFunc(facts, func(f engine.Fact) bool { return f.Value == "" })})
 }
@@ -59,11 +60,11 @@ func showVerb() verb.Verb {
 // showFiles prints the text of a file as it was when a request was made, by its place from
 // 1, or what has changed in it since: of all files where n is 0.
 func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
-	at, err := workspace.ExactRequest(b, name)
+	at, err := view.ExactRequest(b, name)
 	if err != nil {
 		return err
 	}
-	files := workspace.ArtifactsOf(b, at)
+	files := view.ArtifactsOf(b, at)
 	if n < 0 || n > len(files) || n == 0 && !diff {
 		return console.Usage("cli.show.artifact", "request", console.OneLine(at.ID), "n", len(files))
 	}
@@ -73,7 +74,7 @@ func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 	if diff {
 		return showDifferences(b, files)
 	}
-	text, ok := workspace.ShownVersion(b, files[0])
+	text, ok := view.ShownVersion(b, files[0])
 	if !ok {
 		return console.Refused("cli.show.artifact.gone", "file", console.OneLine(files[0].Path))
 	}
@@ -85,7 +86,7 @@ func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 }
 
 // showDifferences prints what has changed in files; the error says that something has.
-func showDifferences(b *workspace.Workspace, files []workspace.ArtifactLine) error {
+func showDifferences(b *workspace.Workspace, files []view.ArtifactLine) error {
 	changed := 0
 	for _, f := range files {
 		if f.Changed() {
@@ -101,8 +102,8 @@ func showDifferences(b *workspace.Workspace, files []workspace.ArtifactLine) err
 
 // differenceLines are what has changed in a file: its path, and the lines of a unified diff
 // or the two digests.
-func differenceLines(b *workspace.Workspace, f workspace.ArtifactLine) []string {
-	lines, more := workspace.Difference(b, f, b.Artifact(f.Path))
+func differenceLines(b *workspace.Workspace, f view.ArtifactLine) []string {
+	lines, more := view.Difference(b, f, b.Artifact(f.Path))
 	head := console.OneLine(f.Path)
 	switch {
 	case len(lines) == 0:
@@ -115,23 +116,23 @@ func differenceLines(b *workspace.Workspace, f workspace.ArtifactLine) []string 
 
 // showSubject shows what an argument names.
 func showSubject(b *workspace.Workspace, arg string) error {
-	s, err := workspace.FindSubject(b, arg)
+	s, err := view.FindSubject(b, arg)
 	switch {
 	case err != nil:
 		return err
 	case s.Part.ID != "":
-		return b.Env.Answer(workspace.PartData{Run: s.View.Key, Part: s.Part}, func() { showPart(b, s.View, s.Part) })
+		return b.Env.Answer(view.PartData{Run: s.View.Key, Part: s.Part}, func() { showPart(b, s.View, s.Part) })
 	case s.Open != nil:
-		return b.Env.Answer(workspace.OpenDataOf(b, s.View.Found, *s.Open), func() { show(b.Env, "request", s.Open) })
+		return b.Env.Answer(view.OpenDataOf(b, s.View.Found, *s.Open), func() { show(b.Env, "request", s.Open) })
 	case s.Request != "":
-		d := workspace.ClosedDataOf(b, workspace.RequestAt{Found: s.View.Found, ID: s.Request})
+		d := view.ClosedDataOf(b, view.RequestAt{Found: s.View.Found, ID: s.Request})
 		return b.Env.Answer(d, func() { showClosed(b, d.ClosedLine) })
 	}
-	return b.Env.Answer(workspace.RunDataOf(b, s.View), func() { show(b.Env, "run", s.View) })
+	return b.Env.Answer(view.RunDataOf(b, s.View), func() { show(b.Env, "run", s.View) })
 }
 
 // showPart shows a part of a run, and what is asked about it.
-func showPart(b *workspace.Workspace, v workspace.View, p engine.Part) {
+func showPart(b *workspace.Workspace, v view.Run, p engine.Part) {
 	open := slices.DeleteFunc(slices.Clone(v.Open), func(a engine.OpenRequest) bool { return a.Where != p.ID })
 	show(b.Env, "part", map[string]any{"Name": v.Key.String() + "/" + p.ID, "Part": p, "Open": open})
 }

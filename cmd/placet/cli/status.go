@@ -7,10 +7,12 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/announce"
 	"placet/cmd/placet/cli/setup"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/daemon"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade/notify"
@@ -33,28 +35,28 @@ func statusVerb() verb.Verb {
 
 // showStatus shows the runs and ends with the exit code that they call for.
 func showStatus(b *workspace.Workspace, args []string, all bool) error {
-	found, err := workspace.Chosen(b, args)
+	found, err := view.Chosen(b, args)
 	if err != nil {
 		return err
 	}
-	s := workspace.LookAtRuns(b, found, all || len(args) > 0)
+	s := view.LookAtRuns(b, found, all || len(args) > 0)
 	if len(args) == 0 {
-		s.Misplaced, s.Agents = workspace.NoRuns(workspace.Misplaced(b)), workspace.Agents(b)
+		s.Misplaced, s.Agents = view.NoRuns(view.Misplaced(b)), view.Agents(b)
 	}
-	s.Undelivered = workspace.Undelivered(b, s.Views)
+	s.Undelivered = announce.Undelivered(b, s.Views)
 	if err := b.Env.Answer(s, func() { printStatus(b, s) }); err != nil {
 		return err
 	}
-	workspace.Remember(b, found, len(args) == 0)
+	view.Remember(b, found, len(args) == 0)
 	return outcome(b, s)
 }
 
 // outcome is the exit code that the state calls for.
-func outcome(b *workspace.Workspace, s workspace.Summary) error {
-	return console.Outcome(b.Unlisted || slices.ContainsFunc(s.Views, workspace.View.Troubled), s.Waiting > 0)
+func outcome(b *workspace.Workspace, s view.Summary) error {
+	return console.Outcome(b.Unlisted || slices.ContainsFunc(s.Views, view.Run.Troubled), s.Waiting > 0)
 }
 
-func printStatus(b *workspace.Workspace, s workspace.Summary) {
+func printStatus(b *workspace.Workspace, s view.Summary) {
 	w := b.Env
 	printFabricated(w, s.Views)
 	if len(s.Runs) > 0 {
@@ -62,7 +64,7 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
 		for i, l := range s.Runs {
 			t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
-				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), workspace.WaitsAt(s.Views[i]))
+				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), view.WaitsAt(s.Views[i]))
 		}
 		t.Print(w, w.Out)
 		printProblems(b, s.Views)
@@ -79,8 +81,8 @@ func printStatus(b *workspace.Workspace, s workspace.Summary) {
 
 // printFabricated says, before anything else, how many runs went on without an answer, or
 // further than their record.
-func printFabricated(w *console.Env, views []workspace.View) {
-	unanswered, others := workspace.Fabricated(views)
+func printFabricated(w *console.Env, views []view.Run) {
+	unanswered, others := view.Fabricated(views)
 	if unanswered > 0 {
 		fmt.Fprintln(w.Out, w.Paint(console.Alarm, w.Text("cli.fabricated", "n", unanswered)))
 	}
@@ -90,7 +92,7 @@ func printFabricated(w *console.Env, views []workspace.View) {
 }
 
 // agentLine is what an agent said last, and when.
-func agentLine(w *console.Env, a workspace.AgentProgress) string {
+func agentLine(w *console.Env, a view.AgentProgress) string {
 	about := console.Age(w.Lang, w.Now(), a.At)
 	if a.Percent != nil {
 		about += fmt.Sprintf(", %.0f %%", *a.Percent)
@@ -98,7 +100,7 @@ func agentLine(w *console.Env, a workspace.AgentProgress) string {
 	return fmt.Sprintf("%s (%s)", console.Cut(console.OneLine(a.Message), 160), about+console.Suffix(", ", console.OneLine(a.Run)))
 }
 
-func statusStyle(v workspace.View) string {
+func statusStyle(v view.Run) string {
 	switch {
 	case v.Troubled():
 		return console.Alarm
@@ -111,7 +113,7 @@ func statusStyle(v workspace.View) string {
 }
 
 // printProblems shows what is wrong, one line for each note, after the table.
-func printProblems(b *workspace.Workspace, views []workspace.View) {
+func printProblems(b *workspace.Workspace, views []view.Run) {
 	for _, v := range views {
 		for _, n := range slices.Concat(v.Notes, v.Urgent()) {
 			fmt.Fprintf(b.Env.Out, "%s %s: %s\n", b.Env.Paint(console.Alarm, "!"), console.OneLine(n.Path), console.Cut(console.OneLine(n.Text), 200))
@@ -120,7 +122,7 @@ func printProblems(b *workspace.Workspace, views []workspace.View) {
 }
 
 // tally counts the runs in one line.
-func tally(w *console.Env, s workspace.Summary) string {
+func tally(w *console.Env, s view.Summary) string {
 	if len(s.Runs) == 0 && len(s.Final) == 0 {
 		return w.Text("cli.status.none", "workspace", console.OneLine(s.Workspace))
 	}
@@ -148,7 +150,7 @@ func sortedStatuses(m map[engine.Status]int) []engine.Status {
 }
 
 // printState says on stderr what concerns the workspace as a whole.
-func printState(b *workspace.Workspace, s workspace.Summary) {
+func printState(b *workspace.Workspace, s view.Summary) {
 	if !s.Daemon {
 		b.Env.Note("cli.status.nodaemon")
 	}

@@ -17,6 +17,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/daemon"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/exec"
@@ -64,7 +65,7 @@ type trustData struct {
 }
 
 func listTrust(b *workspace.Workspace) error {
-	waiting, agreeable := workspace.AllUntrusted(b), workspace.Agreeable(b)
+	waiting, agreeable := view.AllUntrusted(b), view.Agreeable(b)
 	data := trustData{b.Root, waiting, agreeable, b.Agreed.Trusted, b.Held()}
 	return b.Env.Answer(data, func() {
 		daemon.NoteUntrustable(b)
@@ -182,7 +183,7 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
 	}
-	waiting := append(workspace.AllUntrusted(b), workspace.Agreeable(b)...)
+	waiting := append(view.AllUntrusted(b), view.Agreeable(b)...)
 	chosen, byName := waiting, []config.UntrustedLine(nil)
 	if len(args) > 0 {
 		var err error
@@ -231,7 +232,7 @@ func sayTrusted(b *workspace.Workspace, chosen []config.UntrustedLine) {
 		showTrust(b, "agreed", u)
 	}
 	switch {
-	case len(chosen) == 0 && len(workspace.AllUntrusted(b)) == 0:
+	case len(chosen) == 0 && len(view.AllUntrusted(b)) == 0:
 		b.Env.Say("cli.trust.none")
 	case workspace.DaemonRuns(b.Root):
 		b.Env.Note("cli.trust.taken")
@@ -291,7 +292,7 @@ func noteMore(b *workspace.Workspace, agreed bool) {
 		return
 	}
 	if now, err := workspace.Look(b.Env); err == nil {
-		if n := len(workspace.AllUntrusted(now)); n > 0 {
+		if n := len(view.AllUntrusted(now)); n > 0 {
 			b.Env.Note("cli.trust.more", "n", n)
 		}
 	}

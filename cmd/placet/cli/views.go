@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 	"placet/templates"
 )
@@ -37,11 +38,11 @@ func viewFuncs(w *console.Env) template.FuncMap {
 	return template.FuncMap{
 		"word":  func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
 		"flags": func(f *pflag.FlagSet) string { return flagLines(w, f) }, "statusStyle": statusStyle,
-		"ref": workspace.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
+		"ref": view.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
-		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(workspace.HowToAnswer(w.Lang, a, false)) },
-		"details":       workspace.Details,
-		"listedSummary": func() int { return workspace.ListedSummary }, "listedItem": func() int { return workspace.ListedItem },
+		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(answer.HowToAnswer(w.Lang, a, false)) },
+		"details":       view.Details,
+		"listedSummary": func() int { return view.ListedSummary }, "listedItem": func() int { return view.ListedItem },
 		"facts": func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
 		"options": func(a engine.OpenRequest) string {
 			var list []engine.Fact
@@ -55,7 +56,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		},
 		"plan": func(nodes []engine.Node) string { return planTable(w, nodes, nil).Text(w) },
 		"lastEvents": func(log []engine.Entry) string {
-			return eventTable(log[max(0, len(log)-workspace.LastEvents):]).Text(w)
+			return eventTable(log[max(0, len(log)-view.LastEvents):]).Text(w)
 		},
 	}
 }

@@ -8,19 +8,16 @@ import (
 	"testing"
 	"time"
 
-	asks "placet/cmd/placet/cli/ask"
-
-	"placet/cmd/placet/cli/setup"
-
-	"placet/cmd/placet/cli/demo"
-
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 
+	asks "placet/cmd/placet/cli/ask"
+	"placet/cmd/placet/cli/demo"
+	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/ask"
@@ -74,8 +71,8 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		}, []string{"ask/7", "here", "r-7", "approval"}},
 		"an answer": {func() error { asks.Say(w, answered); return nil }, []string{"placet:", "go", "kim", "fine"}},
 		"findings": {func() error {
-			line := finding(w, workspace.MisplacedLine{Family: "ask", Path: "x", Why: "7"})
-			printFindings(b, nil, []workspace.FindingLine{line}, 0)
+			line := finding(w, view.MisplacedLine{Family: "ask", Path: "x", Why: "7"})
+			printFindings(b, nil, []view.FindingLine{line}, 0)
 			return nil
 		}, []string{"x"}},
 		"a prompt": {func() error {

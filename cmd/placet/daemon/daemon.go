@@ -14,7 +14,9 @@ import (
 	"sync"
 	"syscall"
 
+	"placet/cmd/placet/announce"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
 	"placet/engine/store/fs"
@@ -68,7 +70,7 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 		moves.json = slog.New(console.NewJSONLogHandler(w.Out))
 		log = slog.New(console.NewJSONLogHandler(w.Err))
 	}
-	var announcer workspace.Announcer
+	var announcer announce.Announcer
 	s := workspace.Setup{Log: log, Moved: moves.Moved, Attach: []func(*loop.Options){(&refusalLog{log: log}).attach, t.attach, announcer.Attach}, Live: true, Cached: true, Remembers: true, Acts: true}
 	var b *workspace.Workspace
 	unlock := func() {}
@@ -97,7 +99,7 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 		log.Warn("placet open and placet login may print links to a server that is gone", "err", err)
 	}
 	t.serve(b, watcher, log)
-	NoteUntrusted(b, workspace.Untrusted(b, nil))
+	NoteUntrusted(b, view.Untrusted(b, nil))
 	NoteWarnings(b, "")
 	announcer.Begin(b, log)
 	go b.Changing.Poll(ctx, func() { b.Runner.Revoke(b.Changing.Revoked) })

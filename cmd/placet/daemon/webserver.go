@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/web"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
@@ -28,7 +29,7 @@ type Pages struct {
 	// AgentWait is how long an agent's call waits that does not say, and Explanation how people
 	// are told why a run stands where it stands.
 	AgentWait   time.Duration
-	Explanation func(b *workspace.Workspace, s workspace.Subject) string
+	Explanation func(b *workspace.Workspace, s view.Subject) string
 }
 
 // webServer answers with an API and pages.

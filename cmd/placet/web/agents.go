@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/facade/mcp"
@@ -22,7 +23,7 @@ type agents struct {
 	closed  bool
 	ended   context.Context
 	end     context.CancelFunc
-	asks    *workspace.Asks
+	asks    *asks.Asks
 	handler *mcp.Handler
 	servers map[string]*mcp.Server // by the token's name, which is given once
 }
@@ -89,7 +90,7 @@ func (x *agents) serverOf(a *App, who facade.Identity) (*mcp.Server, context.Con
 	if s == nil {
 		who.Source = "mcp"
 		s = mcp.New(mcp.Options{
-			Workspace: &workspace.Agent{
+			Workspace: &asks.Agent{
 				Asks: x.asks, Who: who, Origin: "token " + who.Token,
 				Look: func() *workspace.Workspace { return a.b.Viewer(who) }, Explanation: a.o.Explanation,
 			},
@@ -111,7 +112,7 @@ func (x *agents) begin(a *App) (err error) {
 	if !a.b.Serves("ask") {
 		return facade.Refuse(http.StatusConflict, "not_configured", "[ask] is not enabled: agents cannot ask")
 	}
-	if x.asks, err = workspace.OpenAsks(x.ended, workspace.AgentEnv(a.b.Env, a.b.Root)); err != nil {
+	if x.asks, err = asks.Open(x.ended, asks.AgentEnv(a.b.Env, a.b.Root)); err != nil {
 		return err
 	}
 	serve := a.b.Serve

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"placet/cmd/placet/actions"
+	"placet/cmd/placet/answer"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
@@ -29,12 +32,12 @@ func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
 		}
 		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 		defer stop()
-		reply := workspace.Reply{Option: option, Comment: body.Comment, By: c.Who.User}
-		t, open := workspace.OpenRequestAt(v, at)
+		reply := answer.Reply{Option: option, Comment: body.Comment, By: c.Who.User}
+		t, open := view.OpenRequestAt(v, at)
 		if !open {
 			return a.closedApproval(ctx, v, at, reply)
 		}
-		if body.Digest == "" && workspace.IDSaysShown(v, t) { // which is all that clients of the dialect send
+		if body.Digest == "" && view.IDSaysShown(v, t) { // which is all that clients of the dialect send
 			body.Digest = string(t.Digest)
 		}
 		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, reply)
@@ -61,31 +64,31 @@ func isClosed(err error) bool {
 }
 
 // decided answers who has approved or rejected, now or earlier.
-func (a *App) decided(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, option string) (int, any, error) {
+func (a *App) decided(ctx context.Context, v *workspace.Workspace, at view.RequestAt, option string) (int, any, error) {
 	if option == "reject" {
 		return 0, map[string]engine.Status{"status": nemawashi.Rejected}, nil
 	}
 	var first string
-	if st, ok := workspace.ActionState(v, at.Found); ok {
+	if st, ok := actions.State(v, at.Found); ok {
 		first = st.FirstJob(at.ID)
 	}
 	return a.awaitJob(ctx, v, at.Found, first)
 }
 
 // approvalNamed is the approval that a call is about, open or closed.
-func approvalNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
+func approvalNamed(v *workspace.Workspace, c *facade.Call) (view.RequestAt, error) {
 	return requestAmong(v, c.Values["id"], func(family string) bool { return family == nemawashiFamily })
 }
 
 // closedApproval answers who approves or rejects what is not asked any more. The same again
 // is fine, whatever came later.
-func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
+func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
 	// The receipt of an answer is there before its state.
 	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
 		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
 	})
-	closed, ok := workspace.ClosedRequest(v, at.Found, at.ID)
-	if ok && r.Option != "steer" && workspace.Took(closed, r) {
+	closed, ok := view.ClosedRequest(v, at.Found, at.ID)
+	if ok && r.Option != "steer" && answer.Took(closed, r) {
 		return a.decided(ctx, v, at, r.Option)
 	}
 	i := slices.IndexFunc(st.Superseded, func(s nemawashi.Supersession) bool { return s.ApprovalRequestID == at.ID })
@@ -107,7 +110,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	reply := workspace.Reply{Option: "steer", Comment: body.Feedback, By: c.Who.User}
+	reply := answer.Reply{Option: "steer", Comment: body.Feedback, By: c.Who.User}
 	if strings.TrimSpace(body.Feedback) == "" {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "feedback"}, Msg: "feedback is missing: what should change", Type: "missing"})
 	}
@@ -126,7 +129,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 	}
 	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
 	defer stop()
-	t, open := workspace.OpenRequestAt(v, at)
+	t, open := view.OpenRequestAt(v, at)
 	if !open {
 		return a.closedApproval(ctx, v, at, reply)
 	}
@@ -148,8 +151,8 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 
 // steeredBefore reports whether an accepted answer of an action has a key. A key stands for
 // one answer alone.
-func (a *App) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r workspace.Reply) (bool, error) {
-	st, _ := workspace.ActionState(v, f)
+func (a *App) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r answer.Reply) (bool, error) {
+	st, _ := actions.State(v, f)
 	if !slices.Contains(st.IdempotencyKeys, key) {
 		return false, nil
 	}

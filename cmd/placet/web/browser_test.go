@@ -12,7 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 	"placet/internal/await"
 	"placet/internal/browsertest"
@@ -21,26 +21,26 @@ import (
 
 // busyRun is the page of a run in which fifty workers are at work.
 func busyRun(workers int, used func(worker int) int) runView {
-	view := workspace.View{RunView: engine.RunView{Key: engine.Key{Family: "pal", ID: "O"}, Status: "running"}}
+	seen := view.Run{RunView: engine.RunView{Key: engine.Key{Family: "pal", ID: "O"}, Status: "running"}}
 	for i := range workers / 2 {
 		id := fmt.Sprintf("port-%02d", i)
 		n := engine.Node{ID: id, Group: fmt.Sprint(i/6 + 1), Status: "running", Current: true, Critical: i%6 == 0}
 		if i >= 6 {
 			n.After = []string{fmt.Sprintf("port-%02d", i-6), fmt.Sprintf("port-%02d", i/6*6-6)}
 		}
-		view.Graph = append(view.Graph, n)
-		view.Parts = append(view.Parts, engine.Part{ID: id, Status: "running", Facts: []engine.Fact{{Label: "try", Value: "1 of 3"}, {Label: "deadline", Value: "2026-11-20T12:30:00Z"}}})
+		seen.Graph = append(seen.Graph, n)
+		seen.Parts = append(seen.Parts, engine.Part{ID: id, Status: "running", Facts: []engine.Fact{{Label: "try", Value: "1 of 3"}, {Label: "deadline", Value: "2026-11-20T12:30:00Z"}}})
 	}
 	for i := range workers {
 		role := []string{"impl", "test"}[i%2]
-		view.Parts = append(view.Parts, engine.Part{
+		seen.Parts = append(seen.Parts, engine.Part{
 			ID: workerOf(i), Status: "running", Facts: []engine.Fact{{Label: "substatus", Value: role}},
 			Progress: &engine.Progress{Value: 0.1, Task: "reading the specification of the port", Used: used(i), Of: 15000},
 		})
 	}
-	page := runViewOf(pageHead{Lang: "en", Title: "pal/O", Page: "run", Who: "owner:me", Workspace: "/work"}, workspace.Explanation{Why: []string{"the workers are at work"}}, view)
+	page := runViewOf(pageHead{Lang: "en", Title: "pal/O", Page: "run", Who: "owner:me", Workspace: "/work"}, view.Explanation{Why: []string{"the workers are at work"}}, seen)
 	ask := engine.OpenRequest{
-		Request: "esc-0123456789ab", Reference: "esc-0123", Run: view.Key, Type: "escalation", Where: "port-03", Prompt: "Port port-03 failed 3 of 3 tries.", RequestedAt: time.Now(),
+		Request: "esc-0123456789ab", Reference: "esc-0123", Run: seen.Key, Type: "escalation", Where: "port-03", Prompt: "Port port-03 failed 3 of 3 tries.", RequestedAt: time.Now(),
 		Options: []engine.RequestOption{
 			{ID: "retry", Description: "Try again", Effect: "starts port-03 again with 3 new tries"}, {ID: "skip", Description: "Leave it out", Effect: "leaves port-03 out for good"},
 			{ID: "abort_orchestration", Description: "Stop", Effect: "stops the whole orchestration for good"},

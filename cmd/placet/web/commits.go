@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/engine/loop"
@@ -51,7 +51,7 @@ const progressName, progressAlias = "worker.progress", "worker:progress"
 // the view of the run has the last one.
 func progressEvent(run layout.Run, path string, p engine.Progress, now time.Time) facade.Event {
 	key := engine.Key{Family: run.Family, ID: run.ID}.String()
-	session, port := workspace.SessionOf(run, path)
+	session, port := view.SessionOf(run, path)
 	return facade.Event{
 		Name: progressName, Aliases: []string{progressAlias, progressName + "." + session, progressAlias + "." + session},
 		Family: run.Family, Run: key, Session: session,
@@ -114,7 +114,7 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time, read func(rel str
 			"transition", at, run.Family, key, revision, t.Event, t.Of, console.OneLine(t.Subject), t.From, t.To, console.OneLine(t.Actor), console.OneLine(t.Reason),
 		})
 	}
-	for _, own := range workspace.EventsOf(run, plan, read) {
+	for _, own := range view.EventsOf(run, plan, read) {
 		add(own.Name, mark, own.Data)
 		one := &events[len(events)-1]
 		if one.Session = own.Session; own.Alias != "" {

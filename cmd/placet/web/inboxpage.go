@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
@@ -62,8 +63,8 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 }
 
 // stateIn is what the pages say of the workspace as a whole.
-func stateIn(v *workspace.Workspace, s workspace.Summary) stateOf {
-	return stateOf{Held: s.Held, Problems: workspace.InboxProblems(s.Views), Untrusted: s.Untrusted}
+func stateIn(v *workspace.Workspace, s view.Summary) stateOf {
+	return stateOf{Held: s.Held, Problems: view.InboxProblems(s.Views), Untrusted: s.Untrusted}
 }
 
 // cardOf is a request as the inbox shows it.
@@ -74,7 +75,7 @@ func cardOf(v *workspace.Workspace, lang string, o engine.OpenRequest) inboxCard
 		RunShort: console.Brief(o.Run), Where: console.OneLine(o.Where), Since: o.RequestedAt, Overdue: o.Overdue, Problem: o.Problem != "",
 		Deadline: due(lang, o),
 	}
-	if answer := workspace.Describe(v, o).Answer; answer != nil {
+	if answer := view.Describe(v, o).Answer; answer != nil {
 		card.Answered = answer.Text
 	}
 	return card

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/actions"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -107,7 +108,7 @@ func (a *App) actionRoutes() []facade.Route {
 				{Name: "status", Summary: "of one status alone", Words: nemawashi.StatusWords()}, {Name: "project_id", Summary: "of one project alone"},
 				{Name: "limit", Summary: "how many at most", Least: 1, Most: 500, Default: "50"},
 			},
-			Data: []workspace.Thread{}, Handle: a.history,
+			Data: []actions.Thread{}, Handle: a.history,
 		},
 	}
 }
@@ -135,14 +136,14 @@ func (a *App) beginAction(c *facade.Call) (int, any, error) {
 	if draft == "" {
 		draft = body.Summary + "\n"
 	}
-	if err := workspace.CheckAction(action); err != nil {
+	if err := actions.Check(action); err != nil {
 		return 0, nil, invalidBody(err)
 	}
 	if err := nemawashi.CheckDraft([]byte(draft)); err != nil {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "draft"}, Msg: console.Plain(err).Error(), Type: "value_error"})
 	}
 	v := a.viewer(c)
-	id, err := workspace.BeginAction(v, action, draft)
+	id, err := actions.Begin(v, action, draft)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -167,10 +168,10 @@ func (a *App) registered(ctx context.Context, v *workspace.Workspace, f loop.Fou
 	wait := a.waiters.add(f.Run, func(engine.Document) bool { return true })
 	defer a.waiters.remove(wait)
 	for {
-		if st, ok = workspace.ActionState(v, f); ok && done(st) {
+		if st, ok = actions.State(v, f); ok && done(st) {
 			return st, true, nil
 		}
-		if note := workspace.ActionNote(v, f); note != "" {
+		if note := actions.Note(v, f); note != "" {
 			return st, false, facade.Refuse(http.StatusConflict, "unusable", console.Lines(note)).With("action_id", actionID(f)).With("thread_id", nemawashi.ThreadID(actionID(f)))
 		}
 		select {
@@ -209,7 +210,7 @@ func invalidBody(err error) error {
 // actionNamed is the action of a number.
 func actionNamed(v *workspace.Workspace, number string) (loop.Found, error) {
 	if layout.IsNemawashiID(number) {
-		for _, f := range workspace.Actions(v) {
+		for _, f := range actions.All(v) {
 			if f.Run.ID == number {
 				return f, nil
 			}
@@ -251,7 +252,7 @@ func wrongStatus(st nemawashi.State) error {
 
 // actionState is the state of an action. Of a state that cannot be read it says so.
 func actionState(v *workspace.Workspace, f loop.Found) nemawashi.State {
-	st, ok := workspace.ActionState(v, f)
+	st, ok := actions.State(v, f)
 	if !ok {
 		st.Status = "unknown"
 	}
@@ -275,11 +276,11 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 	id := intakeID(v, f, command, body)
 	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
 	defer a.waiters.remove(wait)
-	if _, err := workspace.WriteCommand(v, f, id, body); err != nil {
+	if _, err := actions.WriteCommand(v, f, id, body); err != nil {
 		return nil, err
 	}
 	for {
-		rc, problem := workspace.CommandReceipt(v, f, id)
+		rc, problem := actions.CommandReceipt(v, f, id)
 		switch {
 		case problem != "":
 			return nil, facade.Refuse(http.StatusConflict, "unusable", engine.NoteBody(problem))
@@ -300,11 +301,11 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 // its document. The same command in the same state of the action is one; what was refused may
 // be tried again, since more than the action decides about it.
 func intakeID(v *workspace.Workspace, f loop.Found, command schemas.Object, body []byte) string {
-	st, _ := workspace.ActionState(v, f)
+	st, _ := actions.State(v, f)
 	seed := fmt.Sprintf("%s\n%d\n%s\n%s", nemawashi.ThreadID(actionID(f)), st.Revision, command.Get("command"), body)
 	for {
 		id := "api-" + engine.Sum([]byte(seed)).Hex()[:12]
-		if rc, problem := workspace.CommandReceipt(v, f, id); problem == "" && (rc == nil || rc.Result == "accepted") {
+		if rc, problem := actions.CommandReceipt(v, f, id); problem == "" && (rc == nil || rc.Result == "accepted") {
 			return id
 		}
 		seed += "\n" + id
@@ -327,7 +328,7 @@ func (a *App) until(ctx context.Context, v *workspace.Workspace, f loop.Found, d
 	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return d.Path == f.Run.State })
 	defer a.waiters.remove(wait)
 	for {
-		if st, ok = workspace.ActionState(v, f); ok && done(st) {
+		if st, ok = actions.State(v, f); ok && done(st) {
 			return st, true
 		}
 		select {
@@ -420,14 +421,14 @@ func (a *App) audit(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no thread %q", console.OneLine(c.Values["thread"])))
 	}
-	events := workspace.ActionEvents(v, f)
+	events := actions.Events(v, f)
 	return 0, audit{c.Values["thread"], events[max(0, len(events)-c.Number("limit")):]}, nil
 }
 
 // history lists the actions, the one that moved last first.
 func (a *App) history(c *facade.Call) (int, any, error) {
 	status, project := c.Text("status"), c.Text("project_id")
-	list := workspace.Threads(a.viewer(c), func(st nemawashi.State) bool {
+	list := actions.Threads(a.viewer(c), func(st nemawashi.State) bool {
 		return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)
 	})
 	return 0, list[:min(len(list), c.Number("limit"))], nil

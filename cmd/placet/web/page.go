@@ -15,7 +15,7 @@ import (
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/templates"
@@ -44,7 +44,7 @@ type pageHead struct {
 // stateOf is what every page says of the workspace besides.
 type stateOf struct {
 	Held      string
-	Problems  []workspace.RunProblem
+	Problems  []view.RunProblem
 	Untrusted []config.UntrustedLine
 }
 

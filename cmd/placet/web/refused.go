@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 )
 
@@ -15,14 +16,14 @@ type refusals struct {
 
 // add counts an answer that somebody may not give. The log names the first and every
 // hundredth.
-func (r *refusals) add(b *workspace.Workspace, x workspace.Refusal, log *slog.Logger) {
+func (r *refusals) add(b *workspace.Workspace, x view.Refusal, log *slog.Logger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.n++
 	if r.n == 1 || r.n%100 == 0 {
 		log.Warn("an answer was refused: its author may not answer", "run", x.Run, "request", x.Request, "who", x.Who, "refused_so_far", r.n)
 	}
-	if err := workspace.KeepRefusal(b, x); err != nil {
+	if err := view.KeepRefusal(b, x); err != nil {
 		log.Debug("a refused answer cannot be noted", "err", err)
 	}
 }

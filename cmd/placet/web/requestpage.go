@@ -13,7 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
@@ -62,7 +64,7 @@ type answerForm struct {
 	ItemsWith      string
 	Editable       []engine.EditableFile
 	// Given is the answer that was sent and refused: nobody types it again.
-	Given workspace.Reply
+	Given answer.Reply
 }
 
 // answerFormOf is the form of an open request.
@@ -122,26 +124,26 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 }
 
 // requestView is a request as its page shows it.
-func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at workspace.RequestAt) requestView {
+func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.RequestAt) requestView {
 	name := at.Found.Key().String() + ":" + at.ID
 	page := requestView{
 		pageHead: a.head(c, "request", at.ID), Path: RequestPath(name),
 		Family: at.Found.Run.Family, RunName: console.Brief(at.Found.Key()), RunPath: runPath(at.Found.Key().String()), Reference: at.ID,
 	}
 	page.Request, page.Run = at.ID, at.Found.Key().String()
-	t, open := workspace.OpenRequestAt(v, at)
+	t, open := view.OpenRequestAt(v, at)
 	if open {
 		page.fillOpen(v, t, c.Who)
-		d := workspace.OpenDataOf(v, at.Found, t.OpenRequest)
+		d := view.OpenDataOf(v, at.Found, t.OpenRequest)
 		page.fillShown(v, page.Lang, page.Path, d.Context, d.Artifacts)
 		return page
 	}
-	page.fillClosed(workspace.ClosedDataOf(v, at))
+	page.fillClosed(view.ClosedDataOf(v, at))
 	return page
 }
 
 // fillOpen fills in what is asked.
-func (p *requestView) fillOpen(v *workspace.Workspace, t workspace.Request, who facade.Identity) {
+func (p *requestView) fillOpen(v *workspace.Workspace, t view.Request, who facade.Identity) {
 	o := t.OpenRequest
 	p.Open, p.answerForm = true, answerFormOf(o, "answer", p.Path, p.CSRF, who.May(facade.Decide))
 	p.Type, p.Where, p.Since, p.Reference = console.OneLine(o.Type), console.OneLine(o.Where), o.RequestedAt, o.Reference
@@ -176,7 +178,7 @@ func questionOf(lang, prompt, summary, reference string) (heading string, body, 
 }
 
 // fillShown fills in what the request is about.
-func (p *shownView) fillShown(v *workspace.Workspace, lang, path string, context schemas.Raw, files []workspace.ArtifactLine) {
+func (p *shownView) fillShown(v *workspace.Workspace, lang, path string, context schemas.Raw, files []view.ArtifactLine) {
 	for _, fact := range gate.ContextFacts(context, lang) {
 		fact = engine.Fact{Label: console.OneLine(fact.Label), Value: console.Lines(fact.Value)}
 		if len(fact.Value) <= shortContext && !strings.Contains(fact.Value, "\n") {
@@ -219,30 +221,30 @@ func diffLines(lines []string, more int) (all []diffLine) {
 }
 
 // artifactOf is a file as it was when the request was made, and as it is.
-func artifactOf(v *workspace.Workspace, lang, page string, n int, f workspace.ArtifactLine) artifactView {
-	view := artifactView{Path: console.OneLine(f.Path), Binding: f.Binding, Class: "done", Word: templates.Text(lang, "page.unchanged")}
+func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.ArtifactLine) artifactView {
+	artifact := artifactView{Path: console.OneLine(f.Path), Binding: f.Binding, Class: "done", Word: templates.Text(lang, "page.unchanged")}
 	if f.Now == "" {
-		view.Class, view.Word = "alarm", templates.Text(lang, "page.gone")
+		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.gone")
 		if f.SHA256 == "" {
-			view.Class = "runs"
+			artifact.Class = "runs"
 		}
-		return view
+		return artifact
 	}
-	view.Link = "/api/v1" + page + fmt.Sprintf("/artifacts/%d", n)
+	artifact.Link = "/api/v1" + page + fmt.Sprintf("/artifacts/%d", n)
 	now := v.Artifact(f.Path)
 	if f.Changed() {
-		view.Class, view.Word = "alarm", templates.Text(lang, "page.changed")
-		view.Diff = diffLines(workspace.Difference(v, f, now))
+		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.changed")
+		artifact.Diff = diffLines(view.Difference(v, f, now))
 	}
 	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
-		view.Content = console.Lines(string(now.Body))
-		view.Opened = f.Binding && len(now.Body) <= openedArtifact
+		artifact.Content = console.Lines(string(now.Body))
+		artifact.Opened = f.Binding && len(now.Body) <= openedArtifact
 	}
-	return view
+	return artifact
 }
 
 // fillClosed fills in what became of a request.
-func (p *requestView) fillClosed(d workspace.ClosedData) {
+func (p *requestView) fillClosed(d view.ClosedData) {
 	p.Closed = true
 	p.fillQuestion(d.Prompt, "")
 	p.Type = console.OneLine(d.Type)
@@ -287,11 +289,11 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	r := workspace.Reply{Option: form.Get("response"), Selected: form["selected"], Comment: form.Get("comment"), By: c.Who.User}
+	r := answer.Reply{Option: form.Get("response"), Selected: form["selected"], Comment: form.Get("comment"), By: c.Who.User}
 	if chosen := form["option"]; len(chosen) > 0 {
 		r.Option, r.More = chosen[0], chosen[1:]
 	}
-	if t, open := workspace.OpenRequestAt(v, at); open {
+	if t, open := view.OpenRequestAt(v, at); open {
 		r.Edits = editsIn(form, t.Editable)
 	}
 	status, _, err := a.answer(c.Context(), v, c.Who, at, form.Get("digest"), r)
@@ -345,7 +347,7 @@ func (p *requestView) instead(problem *facade.Problem) string {
 }
 
 // give puts an answer that was refused back into the form.
-func (p *requestView) give(r workspace.Reply) {
+func (p *requestView) give(r answer.Reply) {
 	p.Given = r
 	for _, e := range r.Edits {
 		for i, f := range p.Editable {

@@ -11,7 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/actions"
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
@@ -21,9 +24,9 @@ import (
 
 // requestList is the inbox, a page of it.
 type requestList struct {
-	workspace.Inbox
+	view.Inbox
 	// Closed are requests that have their receipt, where they are asked for.
-	Closed []workspace.ClosedLine `json:"closed"`
+	Closed []view.ClosedLine `json:"closed"`
 	// Next is what after takes for the next page, "" for none.
 	Next string `json:"next"`
 }
@@ -48,9 +51,9 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	s := lookAt(v, c, found, false)
-	list := requestList{Inbox: workspace.InboxOf(v, s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []workspace.ClosedLine{}}
+	list := requestList{Inbox: view.InboxOf(v, s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []view.ClosedLine{}}
 	if p.lists(closedSection) {
-		closed := slices.DeleteFunc(workspace.ClosedRequests(v, found), func(l workspace.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
+		closed := slices.DeleteFunc(view.ClosedRequests(v, found), func(l view.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
 		list.Closed = append(list.Closed, take(p, closedSection, closed, closedKey)...)
 	}
 	list.Next = p.next
@@ -58,18 +61,18 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 }
 
 // openIn are the open requests of some runs, of one type or, "", of all, oldest first.
-func openIn(s workspace.Summary, typ string) (open []engine.OpenRequest) {
-	for _, view := range s.Views {
-		open = append(open, view.Open...)
+func openIn(s view.Summary, typ string) (open []engine.OpenRequest) {
+	for _, seen := range s.Views {
+		open = append(open, seen.Open...)
 	}
 	open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return typ != "" && o.Type != typ })
-	slices.SortFunc(open, workspace.OldestFirst)
+	slices.SortFunc(open, view.OldestFirst)
 	return open
 }
 
 // lookAt looks at runs for a call, and leaves out what its caller may not see.
-func lookAt(v *workspace.Workspace, c *facade.Call, found []loop.Found, all bool) workspace.Summary {
-	s := workspace.LookAtRuns(v, found, all)
+func lookAt(v *workspace.Workspace, c *facade.Call, found []loop.Found, all bool) view.Summary {
+	s := view.LookAtRuns(v, found, all)
 	s.KeepFamilies(v, c.Who.Sees)
 	return s
 }
@@ -99,13 +102,13 @@ func knownFamily(v *workspace.Workspace, family string) error {
 
 // requestNamed is the request that a call names: by its id, or "<run>:<id>". Nothing is
 // guessed, and a request that the caller may not see is not there.
-func requestNamed(v *workspace.Workspace, c *facade.Call) (workspace.RequestAt, error) {
+func requestNamed(v *workspace.Workspace, c *facade.Call) (view.RequestAt, error) {
 	return requestAmong(v, c.Values["id"], c.Who.Sees)
 }
 
 // requestAmong is the request of a name among those of some families.
-func requestAmong(v *workspace.Workspace, name string, sees func(family string) bool) (workspace.RequestAt, error) {
-	at, err := workspace.ExactRequest(v, name)
+func requestAmong(v *workspace.Workspace, name string, sees func(family string) bool) (view.RequestAt, error) {
+	at, err := view.ExactRequest(v, name)
 	if p := (*console.Problem)(nil); errors.As(err, &p) {
 		fits := slices.DeleteFunc(p.Fits, func(fit string) bool {
 			family, _, _ := strings.Cut(fit, "/")
@@ -115,7 +118,7 @@ func requestAmong(v *workspace.Workspace, name string, sees func(family string) 
 		case 0:
 			return at, noRequest(name)
 		case 1:
-			return workspace.ExactRequest(v, fits[0])
+			return view.ExactRequest(v, fits[0])
 		}
 		return at, facade.Deny(http.StatusConflict, "ambiguous", "page.no.several", "name", strconv.Quote(console.OneLine(name)), "n", len(fits)).With("fits", fits)
 	}
@@ -136,10 +139,10 @@ func (a *App) getRequest(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	if t, ok := workspace.OpenRequestAt(v, at); ok {
-		return 0, workspace.OpenDataOf(v, at.Found, t.OpenRequest), nil
+	if t, ok := view.OpenRequestAt(v, at); ok {
+		return 0, view.OpenDataOf(v, at.Found, t.OpenRequest), nil
 	}
-	return 0, workspace.ClosedDataOf(v, at), nil
+	return 0, view.ClosedDataOf(v, at), nil
 }
 
 // longestArtifact is the largest file that is handed out, in bytes.
@@ -153,7 +156,7 @@ func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	files := workspace.ClosedDataOf(v, at).Artifacts
+	files := view.ClosedDataOf(v, at).Artifacts
 	n, err := strconv.Atoi(c.Values["n"])
 	if err != nil || n < 1 || n > len(files) {
 		return 0, nil, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("the request shows %d files: they are counted from 1", len(files)))
@@ -174,7 +177,7 @@ func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 }
 
 // became says what became of a file since it was asked about.
-func became(f workspace.ArtifactLine, now engine.Document) string {
+func became(f view.ArtifactLine, now engine.Document) string {
 	switch {
 	case !now.Present():
 		return "missing"
@@ -185,16 +188,16 @@ func became(f workspace.ArtifactLine, now engine.Document) string {
 }
 
 // versionOf is a version of a file: asked, now or diff.
-func versionOf(v *workspace.Workspace, f workspace.ArtifactLine, now engine.Document, version string) ([]byte, error) {
+func versionOf(v *workspace.Workspace, f view.ArtifactLine, now engine.Document, version string) ([]byte, error) {
 	switch version {
 	case "diff":
-		lines, more := workspace.Difference(v, f, now)
+		lines, more := view.Difference(v, f, now)
 		if lines == nil && f.Changed() {
 			return nil, facade.Refuse(http.StatusNotFound, "not_found", "what changed cannot be shown: the request does not hold the file as it was, or it is no text")
 		}
 		return []byte(strings.Join(differences(lines, more), "\n")), nil
 	case "asked":
-		if text, ok := workspace.ShownVersion(v, f); ok {
+		if text, ok := view.ShownVersion(v, f); ok {
 			return []byte(text), nil
 		}
 		if f.Changed() {
@@ -220,10 +223,10 @@ func differences(lines []string, more int) []string {
 
 // changesOf are the files that an answer is bound to and that are not what was asked about, with
 // what changed in each.
-func changesOf(v *workspace.Workspace, t workspace.Request) map[string][]string {
+func changesOf(v *workspace.Workspace, t view.Request) map[string][]string {
 	changes := map[string][]string{}
-	for _, f := range workspace.ChangedLines(v, t) {
-		changes[console.OneLine(f.Path)] = differences(workspace.Difference(v, f, v.Artifact(f.Path)))
+	for _, f := range view.ChangedLines(v, t) {
+		changes[console.OneLine(f.Path)] = differences(view.Difference(v, f, v.Artifact(f.Path)))
 	}
 	return changes
 }
@@ -251,7 +254,7 @@ type answerBody struct {
 
 // answered is what became of an answer.
 type answered struct {
-	workspace.Written
+	answer.Written
 	Receipt *gate.Receipt `json:"receipt"`
 }
 
@@ -269,15 +272,15 @@ func (a *App) postAnswer(c *facade.Call) (int, any, error) {
 	if body.Digest == "" {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "digest"}, Msg: "digest is missing: that of what was shown", Type: "missing"})
 	}
-	return a.answer(c.Context(), v, c.Who, at, body.Digest, workspace.Reply{
+	return a.answer(c.Context(), v, c.Who, at, body.Digest, answer.Reply{
 		Option: body.Response, Selected: body.Selected, Comment: body.Comment, Edits: body.Edits, By: c.Who.User,
 	})
 }
 
 // answer gives an answer for somebody who was shown what the digest says: every surface of
 // the app comes here.
-func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at workspace.RequestAt, shown string, r workspace.Reply) (int, any, error) {
-	t, open := workspace.OpenRequestAt(v, at)
+func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at view.RequestAt, shown string, r answer.Reply) (int, any, error) {
+	t, open := view.OpenRequestAt(v, at)
 	if !open {
 		return a.answerClosed(v, at, r)
 	}
@@ -287,7 +290,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	if t.FreeText {
 		r = inWords(r)
 	}
-	resp, err := workspace.NewResponse(v, t, r)
+	resp, err := answer.NewResponse(v, t, r)
 	if err != nil {
 		return 0, nil, a.refusal(v, who, t, r, err)
 	}
@@ -297,7 +300,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	defer a.waiters.remove(wait)
 	ctx, stop := context.WithTimeout(ctx, a.o.Wait)
 	defer stop()
-	done, err := workspace.Give(ctx, v, t, resp)
+	done, err := answer.Give(ctx, v, t, resp)
 	if err != nil {
 		return 0, nil, a.refusal(v, who, t, r, err)
 	}
@@ -306,10 +309,10 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 
 // awaitReceipt waits for what becomes of an answer that is written. Who gives another answer,
 // or closes the request, may be faster.
-func awaitReceipt(ctx context.Context, v *workspace.Workspace, at workspace.RequestAt, done workspace.Written, wait *waiter) (int, any, error) {
+func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt, done answer.Written, wait *waiter) (int, any, error) {
 	for {
-		if closed, ok := workspace.ClosedRequest(v, at.Found, at.ID); ok && !closed.IsDoubtful() {
-			if !workspace.Took(closed, done.Reply()) {
+		if closed, ok := view.ClosedRequest(v, at.Found, at.ID); ok && !closed.IsDoubtful() {
+			if !answer.Took(closed, done.Reply()) {
 				return 0, nil, closedOtherwise(closed)
 			}
 			return 0, answered{done, &closed.Receipt}, nil
@@ -330,16 +333,16 @@ func awaitReceipt(ctx context.Context, v *workspace.Workspace, at workspace.Requ
 
 // problemOf says why an answer that is written does not count, "" where nobody says so: a note
 // may be about what stood there before it, or beside it.
-func problemOf(v *workspace.Workspace, at workspace.RequestAt, done workspace.Written) string {
-	t, open := workspace.OpenRequestAt(v, at)
-	if !open || t.Counts || !workspace.IsInPlace(v, t, done.Response) {
+func problemOf(v *workspace.Workspace, at view.RequestAt, done answer.Written) string {
+	t, open := view.OpenRequestAt(v, at)
+	if !open || t.Counts || !answer.IsInPlace(v, t, done.Response) {
 		return ""
 	}
 	return engine.NoteBody(t.Problem)
 }
 
 // inWords is a reply to a request that asks for words: they may come as a comment.
-func inWords(r workspace.Reply) workspace.Reply {
+func inWords(r answer.Reply) answer.Reply {
 	if r.Option == "" && len(r.Selected) == 0 {
 		r.Option, r.Comment = r.Comment, ""
 	}
@@ -347,8 +350,8 @@ func inWords(r workspace.Reply) workspace.Reply {
 }
 
 // checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
-func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error {
-	if !workspace.IsShown(v, t.OpenRequest, shown) {
+func checkShown(v *workspace.Workspace, t view.Request, shown string) error {
+	if !view.IsShown(v, t.OpenRequest, shown) {
 		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
 	if file := changedDraft(v, t); file != "" {
@@ -362,20 +365,20 @@ func checkShown(v *workspace.Workspace, t workspace.Request, shown string) error
 
 // changedDraft is a file of an action that is another one than was registered, "" where no
 // answer is held up by that.
-func changedDraft(v *workspace.Workspace, t workspace.Request) string {
+func changedDraft(v *workspace.Workspace, t view.Request) string {
 	if t.Problem == "" {
 		return ""
 	}
-	return workspace.ChangedFile(v, t.Found)
+	return actions.ChangedFile(v, t.Found)
 }
 
 // moved is a file that an answer depends on and that is another one by now, "" where no
 // answer is held up by that.
-func moved(v *workspace.Workspace, t workspace.Request) string {
+func moved(v *workspace.Workspace, t view.Request) string {
 	if t.Problem == "" {
 		return ""
 	}
-	for _, f := range workspace.OpenDataOf(v, t.Found, t.OpenRequest).Artifacts {
+	for _, f := range view.OpenDataOf(v, t.Found, t.OpenRequest).Artifacts {
 		if f.Binding && f.Changed() {
 			return console.OneLine(f.Path)
 		}
@@ -384,19 +387,19 @@ func moved(v *workspace.Workspace, t workspace.Request) string {
 }
 
 // answerClosed answers who answers what is closed: the same again is fine.
-func (a *App) answerClosed(v *workspace.Workspace, at workspace.RequestAt, r workspace.Reply) (int, any, error) {
-	closed, ok := workspace.ClosedRequest(v, at.Found, at.ID)
+func (a *App) answerClosed(v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
+	closed, ok := view.ClosedRequest(v, at.Found, at.ID)
 	if !ok {
 		return 0, nil, facade.Deny(http.StatusConflict, "closed", "page.no.asked").With("state", "closed")
 	}
-	if workspace.Took(closed, r) || workspace.Took(closed, inWords(r)) {
-		return 0, answered{workspace.AnsweredBefore(v, closed), &closed.Receipt}, nil
+	if answer.Took(closed, r) || answer.Took(closed, inWords(r)) {
+		return 0, answered{answer.AnsweredBefore(v, closed), &closed.Receipt}, nil
 	}
 	return 0, nil, closedOtherwise(closed)
 }
 
 // closedOtherwise refuses an answer to a request that was closed by something else.
-func closedOtherwise(closed workspace.Closed) error {
+func closedOtherwise(closed view.Closed) error {
 	p := facade.Deny(http.StatusConflict, "closed", "page.no.closed", "answer", closed).With("state", closed.Receipt.Result)
 	if next := closed.Receipt.SupersededBy; next != "" {
 		p = p.With("superseded_by", next)
@@ -405,14 +408,14 @@ func closedOtherwise(closed workspace.Closed) error {
 }
 
 // refusal says why an answer was not taken. One of somebody who may not answer is counted.
-func (a *App) refusal(v *workspace.Workspace, who facade.Identity, t workspace.Request, r workspace.Reply, err error) error {
+func (a *App) refusal(v *workspace.Workspace, who facade.Identity, t view.Request, r answer.Reply, err error) error {
 	var p *console.Problem
 	if !errors.As(err, &p) {
 		return err
 	}
 	switch p.Kind {
 	case console.KindNotApprover:
-		a.refused.add(a.b, workspace.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
+		a.refused.add(a.b, view.Refusal{At: time.Now().UTC(), Run: t.Run.String(), Request: t.Request, Who: who.Known, Answer: r.Option}, a.o.Log)
 		return facade.Deny(http.StatusForbidden, "not_an_approver", "page.no.approver").With("approvers", t.Approvers)
 	case console.KindChanged:
 		return facade.Deny(http.StatusConflict, "stale", "say.text", "text", p).With("diff", changesOf(v, t))

@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine/facade"
 )
 
@@ -28,7 +28,7 @@ func (a *App) Routes() []facade.Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/requests/{id}", Summary: "All about one request: its id, or <run>:<id> percent-encoded", Access: facade.TokenOrSession, Role: facade.Read,
-			Data: facade.Either{workspace.OpenData{}, workspace.ClosedData{}}, Handle: a.getRequest,
+			Data: facade.Either{view.OpenData{}, view.ClosedData{}}, Handle: a.getRequest,
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/requests/{id}/artifacts/{n}", Summary: "A file that the request shows; the header Placet-Now says what became of it: same, changed, missing",
@@ -47,11 +47,11 @@ func (a *App) Routes() []facade.Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/runs/{family}/{id...}", Summary: "All about one run", Access: facade.TokenOrSession, Role: facade.Read,
-			Data: workspace.RunData{}, Handle: a.getRun,
+			Data: view.RunData{}, Handle: a.getRun,
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/explain/{family}/{id...}", Summary: "Why a run stands where it stands", Access: facade.TokenOrSession, Role: facade.Read,
-			Data: workspace.Explanation{}, Handle: a.getExplanation,
+			Data: view.Explanation{}, Handle: a.getExplanation,
 		},
 		{
 			Method: http.MethodGet, Path: "/api/v1/events", Summary: "One stream of what happens, as server-sent events; Last-Event-ID resumes it", Access: facade.TokenOrSession, Role: facade.Read,

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/templates"
@@ -41,10 +41,10 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 		if i == mostListed {
 			break
 		}
-		view := s.Views[i]
+		seen := s.Views[i]
 		data.Runs = append(data.Runs, runRow{
-			Name: console.Brief(view.Key), Path: runPath(l.Run), Status: console.OneLine(string(l.Status)), Since: view.Since,
-			Class: statusClass(view.Status, view.Final, view.Troubled(), len(view.Open) > 0), Waits: workspace.WaitsAt(view),
+			Name: console.Brief(seen.Key), Path: runPath(l.Run), Status: console.OneLine(string(l.Status)), Since: seen.Since,
+			Class: statusClass(seen.Status, seen.Final, seen.Troubled(), len(seen.Open) > 0), Waits: view.WaitsAt(seen),
 		})
 	}
 	return 0, nil, a.show(c, http.StatusOK, data.Lang, "runs", data)
@@ -110,18 +110,18 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	view := workspace.ViewOf(v, f)
-	_ = workspace.FillPlan(v, &view) // without what other runs say the page shows all the rest
-	head := a.head(c, "run", console.Brief(view.Key))
-	page := runViewOf(head, workspace.Explain(v, workspace.Subject{View: view}), view)
-	for i, o := range view.Open {
+	seen := view.Of(v, f)
+	_ = view.FillPlan(v, &seen) // without what other runs say the page shows all the rest
+	head := a.head(c, "run", console.Brief(seen.Key))
+	page := runViewOf(head, view.Explain(v, view.Subject{View: seen}), seen)
+	for i, o := range seen.Open {
 		card := cardOf(v, page.Lang, o)
 		if i >= mostAsks {
 			page.MoreAsks = append(page.MoreAsks, card)
 			continue
 		}
-		ask := askOf(page.pageHead, workspace.Describe(v, o), card, c.Who.May(facade.Decide))
-		d := workspace.OpenDataOf(v, f, o)
+		ask := askOf(page.pageHead, view.Describe(v, o), card, c.Who.May(facade.Decide))
+		d := view.OpenDataOf(v, f, o)
 		ask.fillShown(v, page.Lang, card.Path, d.Context, d.Artifacts)
 		page.Asks = append(page.Asks, ask)
 	}
@@ -129,14 +129,14 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 }
 
 // runViewOf is a run as its page shows it, without what is asked.
-func runViewOf(head pageHead, e workspace.Explanation, view workspace.View) runView {
+func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
 	page := runView{
-		pageHead: head, stateOf: stateOf{Held: e.Held}, Family: view.Key.Family, Status: console.OneLine(string(view.Status)),
-		Class: statusClass(view.Status, view.Final, view.Troubled(), len(view.Open) > 0), Heading: console.Brief(view.Key),
+		pageHead: head, stateOf: stateOf{Held: e.Held}, Family: seen.Key.Family, Status: console.OneLine(string(seen.Status)),
+		Class: statusClass(seen.Status, seen.Final, seen.Troubled(), len(seen.Open) > 0), Heading: console.Brief(seen.Key),
 	}
-	page.Run = view.Key.String()
+	page.Run = seen.Key.String()
 	for _, n := range e.Problems {
-		page.Problems = append(page.Problems, workspace.RunProblem{Run: page.Run, Note: n})
+		page.Problems = append(page.Problems, view.RunProblem{Run: page.Run, Note: n})
 	}
 	for _, why := range e.Why {
 		page.Why = append(page.Why, console.OneLine(why))
@@ -144,13 +144,13 @@ func runViewOf(head pageHead, e workspace.Explanation, view workspace.View) runV
 	for _, m := range e.Moves {
 		page.Moves = append(page.Moves, engine.Fact{Label: console.OneLine(m.Path), Value: console.Lines(m.Content)})
 	}
-	page.Facts = factsOf(slices.DeleteFunc(slices.Clone(view.Facts), func(fact engine.Fact) bool {
+	page.Facts = factsOf(slices.DeleteFunc(slices.Clone(seen.Facts), func(fact engine.Fact) bool {
 		// What is said of the parts themselves is not said twice.
 		id, _, ok := strings.Cut(fact.Value, ": ")
-		return ok && slices.ContainsFunc(view.Parts, func(p engine.Part) bool { return p.ID == id })
+		return ok && slices.ContainsFunc(seen.Parts, func(p engine.Part) bool { return p.ID == id })
 	}))
-	page.fillParts(view)
-	for _, l := range view.Log[max(0, len(view.Log)-shownLog):] {
+	page.fillParts(seen)
+	for _, l := range seen.Log[max(0, len(seen.Log)-shownLog):] {
 		l.Message, l.Who, l.Where, l.Event = console.Cut(console.OneLine(l.Message), 300), console.OneLine(l.Who), console.OneLine(l.Where), console.OneLine(l.Event)
 		page.Log = append([]engine.Entry{l}, page.Log...)
 	}
@@ -158,12 +158,12 @@ func runViewOf(head pageHead, e workspace.Explanation, view workspace.View) runV
 }
 
 // fillParts fills in the drawing, the parts, and how far they have got.
-func (p *runView) fillParts(view workspace.View) {
+func (p *runView) fillParts(seen view.Run) {
 	anchors := map[string]string{}
-	for i, part := range view.Parts {
+	for i, part := range seen.Parts {
 		status, look := console.OneLine(string(part.Status)), lookOf(part.Status, false, false)
 		if part.Progress != nil {
-			p.Bars = append(p.Bars, barOf(p.Lang, view.Key, part, look))
+			p.Bars = append(p.Bars, barOf(p.Lang, seen.Key, part, look))
 		}
 		if i >= mostParts {
 			p.MoreParts++
@@ -183,11 +183,11 @@ func (p *runView) fillParts(view workspace.View) {
 				one.Sections = append(one.Sections, engine.Section{Title: console.OneLine(s.Title), Text: console.Cut(console.Lines(text), shownSection)})
 			}
 		}
-		one.Open = look == "alarm" && !view.Final
+		one.Open = look == "alarm" && !seen.Final
 		p.Parts = append(p.Parts, one)
 	}
 	shorten(p.Bars)
-	p.Drawing = drawPlan(p.Lang, view.Graph, func(id string) string { return anchors[id] })
+	p.Drawing = drawPlan(p.Lang, seen.Graph, func(id string) string { return anchors[id] })
 }
 
 // shorten leaves out of the labels of bars the folder that all of them are in.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/loop"
@@ -17,7 +18,7 @@ import (
 
 // runList is status, a page of it.
 type runList struct {
-	workspace.Summary
+	view.Summary
 	Next string `json:"next"`
 }
 
@@ -41,7 +42,7 @@ func (a *App) listRuns(c *facade.Call) (int, any, error) {
 			rows = append(rows, listedRun{line, runKey(v, s.Views[i].Found)})
 		}
 	}
-	s.Runs = []workspace.RunLine{}
+	s.Runs = []view.RunLine{}
 	for _, row := range take(p, runSection, rows, func(r listedRun) []string { return r.key }) {
 		s.Runs = append(s.Runs, row.line)
 	}
@@ -50,7 +51,7 @@ func (a *App) listRuns(c *facade.Call) (int, any, error) {
 
 // listedRun is a run of the list, with the key by which the list is sorted.
 type listedRun struct {
-	line workspace.RunLine
+	line view.RunLine
 	key  []string
 }
 
@@ -79,7 +80,7 @@ func (a *App) getRun(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return 0, workspace.RunDataOf(v, workspace.ViewOf(v, f)), nil
+	return 0, view.RunDataOf(v, view.Of(v, f)), nil
 }
 
 // getExplanation answers with why a run stands where it stands.
@@ -89,7 +90,7 @@ func (a *App) getExplanation(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	return 0, workspace.Explain(v, workspace.Subject{View: workspace.ViewOf(v, f)}), nil
+	return 0, view.Explain(v, view.Subject{View: view.Of(v, f)}), nil
 }
 
 // streamEvents answers with the events from now on.

@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"placet/cmd/placet/actions"
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
@@ -78,7 +81,7 @@ var presser = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
 type press struct {
 	by     facade.Identity
 	v      *workspace.Workspace
-	at     workspace.RequestAt
+	at     view.RequestAt
 	button slack.Action
 	// option is the one of an approval, "" for that of index i.
 	option string
@@ -158,20 +161,20 @@ func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found boo
 }
 
 // postedRequest is a request of a family that is posted.
-func (a *App) postedRequest(v *workspace.Workspace, run, id string) (workspace.RequestAt, bool) {
+func (a *App) postedRequest(v *workspace.Workspace, run, id string) (view.RequestAt, bool) {
 	family, _, _ := strings.Cut(run, "/")
 	families := v.Settings.Slack.Families
 	if !slices.Contains(families, family) && !slices.Contains(families, "*") {
-		return workspace.RequestAt{}, false
+		return view.RequestAt{}, false
 	}
-	at, err := workspace.ExactRequest(v, run+":"+id)
+	at, err := view.ExactRequest(v, run+":"+id)
 	return at, err == nil
 }
 
 // pressed gives the answer that a button stands for, or asks for the words that it needs.
 // It does not wait for what becomes of the answer.
 func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, any, error) {
-	t, open := workspace.OpenRequestAt(p.v, p.at)
+	t, open := view.OpenRequestAt(p.v, p.at)
 	option := p.choose(t)
 	switch {
 	case open && option == "":
@@ -187,13 +190,13 @@ func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, a
 			a.notify(x, p.say("slack.words"))
 			return 0, ok, nil
 		}
-		return a.give(ctx, x, p, workspace.Reply{Option: option, Comment: "request_changes"})
+		return a.give(ctx, x, p, answer.Reply{Option: option, Comment: "request_changes"})
 	}
-	return a.give(ctx, x, p, workspace.Reply{Option: option})
+	return a.give(ctx, x, p, answer.Reply{Option: option})
 }
 
 // choose is the id of the option that a button stands for, "" where the request has no such.
-func (p press) choose(t workspace.Request) string {
+func (p press) choose(t view.Request) string {
 	if p.option != "" {
 		return p.option
 	}
@@ -203,14 +206,14 @@ func (p press) choose(t workspace.Request) string {
 	return t.Options[p.i].ID
 }
 
-func needsWords(t workspace.Request, option string) bool {
+func needsWords(t view.Request, option string) bool {
 	return slices.Contains(t.CommentRequired, option)
 }
 
 // mayAnswer says whether somebody may answer with an option, before any words are asked for.
-func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
-	r := workspace.Reply{Option: option, Comment: "?", By: p.by.User}
-	_, err := workspace.NewResponse(p.v, t, r)
+func (a *App) mayAnswer(p press, t view.Request, option string) error {
+	r := answer.Reply{Option: option, Comment: "?", By: p.by.User}
+	_, err := answer.NewResponse(p.v, t, r)
 	if err != nil {
 		return a.refusal(p.v, p.by, t, r, err)
 	}
@@ -218,28 +221,28 @@ func (a *App) mayAnswer(p press, t workspace.Request, option string) error {
 }
 
 // give writes an answer, and says what to answer Slack.
-func (a *App) give(ctx context.Context, x slack.Interaction, p press, r workspace.Reply) (int, any, error) {
+func (a *App) give(ctx context.Context, x slack.Interaction, p press, r answer.Reply) (int, any, error) {
 	r.By, r.Keys = p.by.User, []string{p.key}
 	return a.slackAnswer(x, p, r.Option, a.write(ctx, p, r))
 }
 
 // write writes an answer where it may be given. The problem's code says why it may not. One
 // that cannot be written is none that was refused, whatever the reason.
-func (a *App) write(ctx context.Context, p press, r workspace.Reply) error {
-	t, open := workspace.OpenRequestAt(p.v, p.at)
+func (a *App) write(ctx context.Context, p press, r answer.Reply) error {
+	t, open := view.OpenRequestAt(p.v, p.at)
 	if !open {
 		_, _, err := a.answerClosed(p.v, p.at, r)
 		return err
 	}
-	if p.shown == "" && workspace.IDSaysShown(p.v, t) {
+	if p.shown == "" && view.IDSaysShown(p.v, t) {
 		p.shown = string(t.Digest)
 	}
 	if err := checkShown(p.v, t, p.shown); err != nil {
 		return err
 	}
-	resp, err := workspace.NewResponse(p.v, t, r)
+	resp, err := answer.NewResponse(p.v, t, r)
 	if err == nil {
-		_, err = workspace.Give(ctx, p.v, t, resp)
+		_, err = answer.Give(ctx, p.v, t, resp)
 	}
 	if err == nil {
 		return nil
@@ -286,7 +289,7 @@ func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error
 }
 
 // openDialog asks for the words that an option needs.
-func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t workspace.Request, option string) (int, any, error) {
+func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t view.Request, option string) (int, any, error) {
 	d := slack.Dialog{Lang: p.lang(), Title: option, Label: p.say("slack.dialog"), Metadata: p.button.Value}
 	if option == "steer" {
 		d.Title, d.Label = p.say("slack.changes"), p.say("slack.changes.what")
@@ -316,9 +319,9 @@ func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, err
 	if words == "" {
 		return 0, slack.DialogErrors(p.say("slack.changes.needed")), nil
 	}
-	t, _ := workspace.OpenRequestAt(p.v, p.at)
+	t, _ := view.OpenRequestAt(p.v, p.at)
 	p.key = fmt.Sprintf("slack-interaction:%s:%s:%s", firstOf(x.View.ID, "unknown"), p.at.ID, act.ID)
-	r := workspace.Reply{Option: p.choose(t), Comment: words, By: p.by.User, Keys: []string{p.key}}
+	r := answer.Reply{Option: p.choose(t), Comment: words, By: p.by.User, Keys: []string{p.key}}
 	if choice := x.Choice(); choice != "" {
 		r.Selected = []string{choice}
 	}
@@ -399,8 +402,8 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 	if !slices.Contains(v.Settings.Slack.Families, nemawashiFamily) && !slices.Contains(v.Settings.Slack.Families, "*") {
 		return 0, ok, nil
 	}
-	for _, f := range workspace.Actions(v) {
-		if st, is := workspace.ActionState(v, f); is && workspace.InThread(v, f, st, e.Event.Channel, e.Event.ThreadTS) {
+	for _, f := range actions.All(v) {
+		if st, is := actions.State(v, f); is && actions.InThread(v, f, st, e.Event.Channel, e.Event.ThreadTS) {
 			return a.reply(c.Context(), v, f, e)
 		}
 	}
@@ -430,21 +433,21 @@ func (a *App) reply(ctx context.Context, v *workspace.Workspace, f loop.Found, e
 func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found, e slack.Event) (waits bool, err error) {
 	m := e.Event
 	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
-	st, is := workspace.ActionState(v, f)
-	if !is || workspace.KnowsKey(v, f, st, keys...) {
+	st, is := actions.State(v, f)
+	if !is || actions.KnowsKey(v, f, st, keys...) {
 		return !is, nil
 	}
 	say := func(request, text string) (bool, error) {
 		a.notes.Lock()
 		defer a.notes.Unlock()
-		return false, workspace.SayInThread(v, f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
+		return false, actions.SayInThread(v, f, request, engine.Sum([]byte(m.Channel + "\n" + m.TS)).Hex()[:12], text)
 	}
 	who := slackUser(m.User)
-	p := press{by: who, v: v, at: workspace.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
+	p := press{by: who, v: v, at: view.RequestAt{Found: f, ID: string(st.ApprovalRequestID)}}
 	if st.Status != nemawashi.ApprovalPending {
 		return say(lastRequest(st), p.say("slack.unasked", "action", st.ActionID, "status", st.Status))
 	}
-	t, open := workspace.OpenRequestAt(v, p.at)
+	t, open := view.OpenRequestAt(v, p.at)
 	if !open {
 		return true, nil
 	}
@@ -457,7 +460,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found
 		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
 	p.shown = string(t.Digest) // asking for changes approves nothing
-	r := workspace.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Keys: keys}
+	r := answer.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Keys: keys}
 	if said.Plan != "" {
 		r.Selected = []string{said.Plan}
 	}

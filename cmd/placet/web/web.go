@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/facade"
 	"placet/engine/send"
@@ -35,7 +36,7 @@ type Options struct {
 	// AgentWait is how long an agent's call waits that does not say, and Explanation how people
 	// are told why a run stands where it stands.
 	AgentWait   time.Duration
-	Explanation func(b *workspace.Workspace, s workspace.Subject) string
+	Explanation func(b *workspace.Workspace, s view.Subject) string
 	Log         *slog.Logger
 }
 

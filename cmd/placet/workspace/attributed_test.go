@@ -30,10 +30,10 @@ func TestWhoComesTooLateTakesNobodysAnswer(t *testing.T) {
 	put(t, root, ".asks/q/requests/ask-1/request.json", "{}")
 	first, late := doc, doc
 	first.Body, late.Body = []byte(`{"response": "yes"}`), []byte(`{"response": "no"}`)
-	if err := writer("api:first").put(first, "ask-1"); err != nil {
+	if err := writer("api:first").Put(first, "ask-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer("slack:late").put(late, "ask-1"); !errors.Is(err, store.ErrConflict) {
+	if err := writer("slack:late").Put(late, "ask-1"); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("who comes too late: %v", err)
 	}
 	if who, _ := dir.Attributed(doc.Path, engine.Sum(first.Body)); who != "api:first" {

@@ -30,8 +30,8 @@ const (
 	blindMost = 1 << 20
 )
 
-// summarizeFolders names the first few folders without events and counts them all.
-func summarizeFolders(folders []string) WithoutEvents {
+// SummarizeFolders names the first few folders without events and counts them all.
+func SummarizeFolders(folders []string) WithoutEvents {
 	b := WithoutEvents{Count: len(folders), Folders: folders[:min(len(folders), blindFew)]}
 	if b.Folders == nil {
 		b.Folders = []string{}
@@ -48,7 +48,7 @@ type DaemonHealth struct {
 
 // healthOf sums up how the daemon is doing.
 func healthOf(b *Workspace, w *watch.Watcher) DaemonHealth {
-	h := DaemonHealth{summarizeFolders(w.Blind()), b.Loop.HeldUp(heldUpMost)}
+	h := DaemonHealth{SummarizeFolders(w.Blind()), b.Loop.HeldUp(heldUpMost)}
 	for run, why := range h.HeldUp {
 		why, _, _ = strings.Cut(why, "\n")
 		h.HeldUp[run] = console.Cut(console.OneLine(why), heldUpText)
@@ -62,7 +62,7 @@ func ReportHealth(ctx context.Context, b *Workspace, w *watch.Watcher) {
 	if b.StateDir == nil {
 		return
 	}
-	reported := readHealth(b)
+	reported := ReadHealth(b)
 	report := func(now DaemonHealth) {
 		if same(reported, now) {
 			return
@@ -88,20 +88,20 @@ func same(a, b DaemonHealth) bool {
 	return a.Count == b.Count && slices.Equal(a.Folders, b.Folders) && maps.Equal(a.HeldUp, b.HeldUp)
 }
 
-// readHeldUp returns why the daemon cannot go on with runs. It reads that once.
-func readHeldUp(b *Workspace) map[string]string {
+// ReadHeldUp returns why the daemon cannot go on with runs. It reads that once.
+func ReadHeldUp(b *Workspace) map[string]string {
 	b.heldUpOnce.Do(func() {
-		if b.heldUpRuns = readHealth(b).HeldUp; len(b.heldUpRuns) > 0 && !DaemonRuns(b.Root) {
+		if b.heldUpRuns = ReadHealth(b).HeldUp; len(b.heldUpRuns) > 0 && !DaemonRuns(b.Root) {
 			b.heldUpRuns = nil
 		}
 	})
 	return b.heldUpRuns
 }
 
-// readHealth reads what the last daemon has left. Nothing is known where it cannot be
+// ReadHealth reads what the last daemon has left. Nothing is known where it cannot be
 // read.
-func readHealth(b *Workspace) DaemonHealth {
-	none := DaemonHealth{WithoutEvents: summarizeFolders(nil)}
+func ReadHealth(b *Workspace) DaemonHealth {
+	none := DaemonHealth{WithoutEvents: SummarizeFolders(nil)}
 	if b.StateDir == nil {
 		return none
 	}

@@ -31,7 +31,7 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 		t.Errorf("a trusted command: %v", err)
 	}
 	digest, _ := config.CommandDigest(action)
-	if got := b.facts("faber").Trusted; !got[digest] {
+	if got := b.Environment("faber").Trusted; !got[digest] {
 		t.Error("the machine does not learn of it")
 	}
 	agree(t, from)

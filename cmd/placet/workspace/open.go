@@ -1,6 +1,6 @@
-// Package workspace opens a workspace and says what every surface needs: which runs
-// there are, how they stand, what is asked, and whether an answer may be given. It
-// prints nothing but notes on its environment.
+// Package workspace opens a workspace: it finds the settings that count, and sets up store,
+// loop and runner over the families that are served. What is seen of runs, how answers are
+// given and how people are asked stand in packages above it.
 package workspace
 
 import (
@@ -309,8 +309,8 @@ func (b *Workspace) Current() config.Settings {
 	return b.Settings
 }
 
-// facts are what the machines of a family learn besides documents and what is alive.
-func (b *Workspace) facts(name string) engine.Environment {
+// Environment are what the machines of a family learn besides documents and what is alive.
+func (b *Workspace) Environment(name string) engine.Environment {
 	s := b.Current()
 	conf := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince(), Slack: s.Slack.Machine()}
 	if f, ok := family.Named(name); ok {
@@ -331,12 +331,12 @@ func (b *Workspace) LanguageOf(f loop.Found) string {
 	}
 	name := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
 	_ = schemas.Decode("", name, b.ReadDocument(f, name).Body, &state) // what cannot be read says none
-	return cmp.Or(state.Language, b.facts(f.Run.Family).Config.Language)
+	return cmp.Or(state.Language, b.Environment(f.Run.Family).Config.Language)
 }
 
 // factsNow are the facts of a family with what is under way, and what has ended.
 func factsNow(b *Workspace, family string) engine.Environment {
-	facts := b.facts(family)
+	facts := b.Environment(family)
 	// In this order: what ends between the two is not missed.
 	facts.Alive, facts.Ended = b.alive(), b.ended()
 	for id := range facts.Alive {

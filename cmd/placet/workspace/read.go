@@ -45,14 +45,14 @@ func (b *Workspace) Peers(family string) (map[string][]byte, error) {
 	return peers, err
 }
 
-// patience is how long a verb waits for documents to stand still before it shows what there
+// Patience is how long a verb waits for documents to stand still before it shows what there
 // is.
-const patience = 2500 * time.Millisecond
+const Patience = 2500 * time.Millisecond
 
 // SettledRun reads the documents of a run, once its state document stands still; of a
 // whole one, once all of them do. It waits no longer than [Workspace.Settled].
 func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error) {
-	for end := time.Now().Add(patience); ; time.Sleep(130 * time.Millisecond) {
+	for end := time.Now().Add(Patience); ; time.Sleep(130 * time.Millisecond) {
 		seen, err := b.Loop.Look(f)
 		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
 		if err != nil || !moves || time.Now().After(end) {
@@ -69,22 +69,22 @@ func (b *Workspace) ReadDocument(f loop.Found, name string) engine.Document {
 
 // Settled reads one document and waits, for a while, until it stands still.
 func (b *Workspace) Settled(path string, f layout.File) engine.Document {
-	return b.settledBy(context.Background(), path, f)
+	return b.SettledBy(context.Background(), path, f)
 }
 
-// settledBy reads one document and waits, for a while or until the context is done, until
+// SettledBy reads one document and waits, for a while or until the context is done, until
 // it stands still.
-func (b *Workspace) settledBy(ctx context.Context, path string, f layout.File) engine.Document {
-	for end := time.Now().Add(patience); ; {
+func (b *Workspace) SettledBy(ctx context.Context, path string, f layout.File) engine.Document {
+	for end := time.Now().Add(Patience); ; {
 		d := b.Store.Read(path, f)
-		if !d.Unsettled() || time.Now().After(end) || !pause(ctx, 130*time.Millisecond) {
+		if !d.Unsettled() || time.Now().After(end) || !Pause(ctx, 130*time.Millisecond) {
 			return d
 		}
 	}
 }
 
-// pause waits so long, and reports false where the context is done before.
-func pause(ctx context.Context, d time.Duration) bool {
+// Pause waits so long, and reports false where the context is done before.
+func Pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true

@@ -10,20 +10,20 @@ import (
 	"placet/layout"
 )
 
-// author is who answers, as a gate knows it.
-func (b *Workspace) author() string { return cmp.Or(b.who, "owner:"+console.Login()) }
+// Author is who answers, as a gate knows it.
+func (b *Workspace) Author() string { return cmp.Or(b.who, "owner:"+console.Login()) }
 
-// commandLine is the surface that is not said to be another.
-const commandLine = "cli"
+// CommandLine is the surface that is not said to be another.
+const CommandLine = "cli"
 
-// surface is the surface of placet that writes.
-func (b *Workspace) surface() string { return cmp.Or(b.source, commandLine) }
+// Surface is the surface of placet that writes.
+func (b *Workspace) Surface() string { return cmp.Or(b.source, CommandLine) }
 
-// put writes a document of others, for whoever this workspace writes for. That is recorded
+// Put writes a document of others, for whoever this workspace writes for. That is recorded
 // first, together with the surface: without a state folder the owner of this process alone
 // can write, and what is written is worth as much as any other file. The error is
 // [store.ErrConflict] where something else stands there than the document replaces.
-func (b *Workspace) put(doc engine.Document, request string) error {
+func (b *Workspace) Put(doc engine.Document, request string) error {
 	switch {
 	case b.StateDir == nil && b.who == "":
 		return b.Store.Write(doc)
@@ -33,11 +33,11 @@ func (b *Workspace) put(doc engine.Document, request string) error {
 	defer b.StateDir.HoldPath(doc.Path)()
 	// A line for what does not get there would take the place of the line of what is there.
 	// What was written a moment ago stands there too, though its content does not count yet.
-	if there := b.Store.Read(doc.Path, responseFile(request)); there.Sum != doc.Over || doc.Over == "" && !there.Absent() {
+	if there := b.Store.Read(doc.Path, ResponseFile(request)); there.Sum != doc.Over || doc.Over == "" && !there.Absent() {
 		return store.ErrConflict
 	}
 	err := b.StateDir.Attribute(statedir.Attribution{
-		Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.author(), Source: b.surface(), At: b.Env.Now().UTC(),
+		Path: doc.Path, Digest: engine.Sum(doc.Body), Request: request, Who: b.Author(), Source: b.Surface(), At: b.Env.Now().UTC(),
 	})
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (b *Workspace) put(doc engine.Document, request string) error {
 	return b.Store.Write(doc)
 }
 
-// responseFile is how response.json is read.
-func responseFile(request string) layout.File {
+// ResponseFile is how response.json is read.
+func ResponseFile(request string) layout.File {
 	return layout.File{Kind: layout.KindResponse, Writer: layout.Anyone, Limit: layout.LimitJSON, Request: request}
 }

@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/view"
 	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/loop"
@@ -24,7 +26,7 @@ import (
 
 // newAsk is the ask that the command line makes.
 type newAsk struct {
-	workspace.NewAsk
+	asks.Draft
 	file, contextFile  string
 	again, roundOf     string // asks before this one
 	comments, approves []string
@@ -129,7 +131,7 @@ func (x *newAsk) ask(c verb.Call) error {
 }
 
 // follow makes the ask the next round after another, where one is named.
-func (x *newAsk) follow(a *workspace.Asks) error {
+func (x *newAsk) follow(a *asks.Asks) error {
 	switch {
 	case x.again != "" && (x.Question != "" || x.file != "" || x.roundOf != ""):
 		return console.Usage("cli.ask.again").Try("cli.ask.again.try", "command", console.Typed("ask --round-of", x.again))
@@ -143,8 +145,8 @@ func (x *newAsk) follow(a *workspace.Asks) error {
 }
 
 // answered shows the answer that is in the way of an ask, where that is why it failed.
-func (x *newAsk) answered(a *workspace.Asks, err error) error {
-	if done := (workspace.AnsweredAlready{}); errors.As(err, &done) {
+func (x *newAsk) answered(a *asks.Asks, err error) error {
+	if done := (asks.AnsweredAlready{}); errors.As(err, &done) {
 		Say(a.Env, done.State)
 	}
 	return err
@@ -152,7 +154,7 @@ func (x *newAsk) answered(a *workspace.Asks, err error) error {
 
 // use counts that the answer to a key is given to one more caller, and says how often it was
 // before. With --once it takes the one use first, and nobody gets the answer without.
-func (x *newAsk) use(a *workspace.Asks, f loop.Found, st ask.State) (ask.State, *ask.Reuse, error) {
+func (x *newAsk) use(a *asks.Asks, f loop.Found, st ask.State) (ask.State, *ask.Reuse, error) {
 	if x.IdempotencyKey == "" || st.Status != ask.Answered {
 		return st, nil, nil
 	}
@@ -171,7 +173,7 @@ func (x *newAsk) use(a *workspace.Asks, f loop.Found, st ask.State) (ask.State, 
 }
 
 // noteWait says, while an ask is open, what is waited for and where a person answers.
-func noteWait(a *workspace.Asks, f loop.Found) {
+func noteWait(a *asks.Asks, f loop.Found) {
 	if st, _ := a.State(f); !st.IsFinal() {
 		request := ask.RequestID(f.Run.ID)
 		a.Env.Note("cli.ask.waiting", "request", request, "form", layout.RequestPath(f.Run.Dir, request, "form.md"))
@@ -179,7 +181,7 @@ func noteWait(a *workspace.Asks, f loop.Found) {
 }
 
 // sayAsked prints the id of an ask, and beside it how it is answered, or was.
-func sayAsked(a *workspace.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error {
+func sayAsked(a *asks.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
 	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form, "reused": reused}, func() {
@@ -190,9 +192,9 @@ func sayAsked(a *workspace.Asks, f loop.Found, st ask.State, reused *ask.Reuse) 
 		}
 		a.Env.Note("cli.ask.form", "form", form)
 		answers, key := []string{console.Typed("respond", request)}, templates.Key("cli.ask.answer") // until the daemon has opened it
-		for _, open := range workspace.ViewOf(a.Workspace, f).Open {
+		for _, open := range view.Of(a.Workspace, f).Open {
 			listed := false
-			if answers, listed = workspace.ToAnswer(a.Env.Lang, open, false); !listed {
+			if answers, listed = answer.ToAnswer(a.Env.Lang, open, false); !listed {
 				key = "cli.ask.read"
 			}
 		}
@@ -203,7 +205,7 @@ func sayAsked(a *workspace.Asks, f loop.Found, st ask.State, reused *ask.Reuse) 
 }
 
 // read takes in what the file and the flags say.
-func (x *newAsk) read(a *workspace.Asks, question string) error {
+func (x *newAsk) read(a *asks.Asks, question string) error {
 	if s := []string{question, x.contextFile, x.file}; len(slices.DeleteFunc(s, func(name string) bool { return name != "-" })) > 1 {
 		return console.Usage("cli.ask.stdin")
 	}
@@ -249,7 +251,7 @@ func (x *newAsk) setOptions() error {
 }
 
 // setArtifacts names the files as they lie below the workspace.
-func (x *newAsk) setArtifacts(a *workspace.Asks) error {
+func (x *newAsk) setArtifacts(a *asks.Asks) error {
 	for i, f := range x.Artifacts {
 		rel, err := a.Below(f.Path)
 		if err != nil {

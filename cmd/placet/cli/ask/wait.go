@@ -10,14 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"placet/cmd/placet/cli/setup"
-
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/asks"
+	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
 	"placet/engine/ask"
 	"placet/engine/gate"
 	"placet/engine/loop"
@@ -107,8 +105,8 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 }
 
 // openAsks opens the workspace to ask people, and has git ignore what placet leaves.
-func Open(c verb.Call) (*workspace.Asks, error) {
-	a, err := workspace.OpenAsks(c.Ctx, c.Env)
+func Open(c verb.Call) (*asks.Asks, error) {
+	a, err := asks.Open(c.Ctx, c.Env)
 	if err == nil && !a.Env.InGitHook() {
 		_, _ = setup.Exclude(a.Env, a.Root, setup.Ignored) // init says what is wrong
 	}
@@ -116,7 +114,7 @@ func Open(c verb.Call) (*workspace.Asks, error) {
 }
 
 // findAsks opens the workspace, and finds the asks that are named.
-func findAsks(c verb.Call) (*workspace.Asks, []loop.Found, error) {
+func findAsks(c verb.Call) (*asks.Asks, []loop.Found, error) {
 	a, err := Open(c)
 	if err != nil {
 		return nil, nil, err
@@ -152,7 +150,7 @@ func Duration(text string) (time.Duration, error) {
 }
 
 // wait waits until asks have ended, or the first of them, and says how.
-func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...loop.Found) error {
+func (x *waitFlags) wait(ctx context.Context, a *asks.Asks, found ...loop.Found) error {
 	x.alone = len(found) == 1
 	limit, err := Duration(x.timeout)
 	if err != nil {
@@ -172,7 +170,7 @@ func (x *waitFlags) wait(ctx context.Context, a *workspace.Asks, found ...loop.F
 }
 
 // interrupt ends a wait from outside.
-func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []loop.Found) error {
+func (x *waitFlags) interrupt(ctx context.Context, a *asks.Asks, found []loop.Found) error {
 	for _, f := range found {
 		if st, _ := a.State(f); x.ephemeral && !st.IsFinal() {
 			if err := a.Withdraw(context.WithoutCancel(ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.wait.interrupted")}); err != nil {
@@ -184,7 +182,7 @@ func (x *waitFlags) interrupt(ctx context.Context, a *workspace.Asks, found []lo
 }
 
 // report prints how asks have ended, and exits with the highest of their codes.
-func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error {
+func (x *waitFlags) report(a *asks.Asks, ended []ask.State, code int) error {
 	list := []schemas.Object{}
 	for i, st := range ended {
 		var more schemas.Object
@@ -199,9 +197,9 @@ func (x *waitFlags) report(a *workspace.Asks, ended []ask.State, code int) error
 		list, code = append(list, append(st.AnswerFile(), more...)), max(code, x.code(st))
 	}
 	for _, st := range ended {
-		err := workspace.CheckEdited(a, st)
+		err := asks.CheckEdited(a, st)
 		if err == nil && x.apply && st.Status == ask.Answered && x.code(st) == console.ExitFine {
-			err = workspace.Apply(a, st)
+			err = asks.Apply(a, st)
 		}
 		if err != nil {
 			return err

@@ -11,17 +11,15 @@ import (
 	"strings"
 	"time"
 
-	asks "placet/cmd/placet/cli/ask"
-
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/asks"
+	askverb "placet/cmd/placet/cli/ask"
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/hook"
-	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/ask"
 	"placet/engine/gate"
@@ -251,7 +249,7 @@ func (h *hookCall) approvers(of []int) (names []string) {
 
 // ask asks a person about a call, and waits for the answer.
 func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err error) {
-	a, err := asks.Open(h.Call)
+	a, err := askverb.Open(h.Call)
 	if err != nil {
 		return o, err
 	}
@@ -278,13 +276,13 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 		return o, err
 	}
 	if st := ended[0]; st.Answer != nil && !gate.Knows(approvers, st.Answer.KnownAs) {
-		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", asks.ShownBy(h.Env, st))
+		return o, console.Refused("cli.hook.approver", "ask", console.Brief(f.Key()), "by", askverb.ShownBy(h.Env, st))
 	}
 	return callOutcome(ended[0]), nil
 }
 
 // takeBack takes a question back about a call that its client has given up.
-func (h *hookCall) takeBack(a *workspace.Asks, f loop.Found) error {
+func (h *hookCall) takeBack(a *asks.Asks, f loop.Found) error {
 	if st, _ := a.State(f); !st.IsFinal() {
 		if err := a.Withdraw(context.WithoutCancel(h.Ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
 			return err
@@ -316,11 +314,11 @@ func callOutcome(st ask.State) hook.Outcome {
 const hookTag = "hook"
 
 // question is the ask about a call.
-func (h *hookCall) question(a *workspace.Asks, reason string) *workspace.NewAsk {
+func (h *hookCall) question(a *asks.Asks, reason string) *asks.Draft {
 	lang := cmp.Or(a.Ask.Language, a.Language, "en")
 	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
 	id := h.in.CallID(h.Env.Now().UTC().Format(time.RFC3339Nano))
-	return &workspace.NewAsk{Ask: ask.Ask{
+	return &asks.Draft{Ask: ask.Ask{
 		Question: say("wants", "client", h.client.Name, "tool", console.OneLine(h.in.Tool), "line", templates.Code(console.Cut(h.in.FirstLine(h.places(h.hookWorkspace)), 200))),
 		Type:     "approval", Context: h.context(say, reason),
 		Options:  []ask.Option{{ID: "approve", Description: say("approve")}, {ID: "reject", Description: say("reject")}},

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	asks "placet/cmd/placet/cli/ask"
-
+	"placet/cmd/placet/announce"
+	"placet/cmd/placet/asks"
+	askverb "placet/cmd/placet/cli/ask"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/hook"
@@ -60,7 +61,7 @@ func (h *hookCall) notice() error {
 	now := h.Env.Now().UTC()
 	key := engine.Sum([]byte(strings.Join([]string{h.client.Name, h.in.Session, h.in.Notice, h.in.Message, now.Format(time.RFC3339)}, "\n"))).Hex()[:16]
 	title := templates.Phrase(b.Language, "hook.waits", "client", h.client.Name, "folder", filepath.Base(h.root))
-	return workspace.SendNotice(h.Ctx, b, slog.New(console.NewLogHandler(h.Env.Err, slog.LevelWarn)), key, title, h.in.Message)
+	return announce.Notice(h.Ctx, b, slog.New(console.NewLogHandler(h.Env.Err, slog.LevelWarn)), key, title, h.in.Message)
 }
 
 // ownAsks are the asks of the session, but for those that a hook has made: of these the agent
@@ -72,7 +73,7 @@ func (h *hookCall) ownAsks() (states []ask.State, err error) {
 	}
 	found, err := b.Loop.Runs()
 	for _, f := range found {
-		st, ok := workspace.AskState(b, f)
+		st, ok := asks.StateOf(b, f)
 		own := string(st.Ask.Correlation) == h.in.Session || st.Ask.AskedBy != nil && st.Ask.AskedBy.Session == h.in.Session
 		if ok && own && !slices.Contains(st.Ask.Tags, hookTag) {
 			states = append(states, st)
@@ -159,7 +160,7 @@ func writeTold(dir *statedir.Dir, name string, ids []string) error {
 func newsOf(st ask.State) string {
 	title, _, _ := strings.Cut(strings.TrimSpace(st.Ask.Question), "\n")
 	head := fmt.Sprintf("- ask/%s, %q: ", st.AskID, console.Cut(console.OneLine(title), 200))
-	said := console.Cut(console.OneLine(strings.Join(asks.AnswerLines(st), ", ")), 2000)
+	said := console.Cut(console.OneLine(strings.Join(askverb.AnswerLines(st), ", ")), 2000)
 	if st.Answer == nil {
 		return head + "nobody answered in time" + console.Suffix("; the default is ", said)
 	}

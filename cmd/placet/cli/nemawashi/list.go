@@ -5,8 +5,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/actions"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/loop"
 	"placet/engine/nemawashi"
@@ -27,14 +29,14 @@ func historyVerb() verb.Verb {
 			if limit < 1 || limit > 500 {
 				return console.Usage("cli.nemawashi.limit", "limit", limit)
 			}
-			list := workspace.Threads(b, func(st nemawashi.State) bool {
+			list := actions.Threads(b, func(st nemawashi.State) bool {
 				return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)
 			})
 			list = list[:min(len(list), limit)]
 			return b.Env.Answer(list, func() {
 				t := &console.Table{}
 				for _, a := range list {
-					t.Add(console.OneLine(a.ThreadID), string(a.Status), console.OneLine(string(a.UpdatedAt)), console.OneLine(string(a.ProjectID)), console.Cut(console.OneLine(a.Summary), workspace.ShownDraft))
+					t.Add(console.OneLine(a.ThreadID), string(a.Status), console.OneLine(string(a.UpdatedAt)), console.OneLine(string(a.ProjectID)), console.Cut(console.OneLine(a.Summary), view.ShownDraft))
 				}
 				t.Print(b.Env, b.Env.Out)
 			})
@@ -50,11 +52,11 @@ func auditVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			list := workspace.ActionEvents(b, f)
+			list := actions.Events(b, f)
 			return b.Env.Answer(list, func() {
 				t := &console.Table{}
 				for _, e := range list {
-					t.Add(console.OneLine(string(e.CreatedAt)), console.OneLine(e.Type), console.OneLine(e.Actor), console.OneLine(e.CorrelationID), console.Cut(console.OneLine(e.Words()), workspace.ShownDraft))
+					t.Add(console.OneLine(string(e.CreatedAt)), console.OneLine(e.Type), console.OneLine(e.Actor), console.OneLine(e.CorrelationID), console.Cut(console.OneLine(e.Words()), view.ShownDraft))
 				}
 				t.Print(b.Env, b.Env.Out)
 			})
@@ -66,7 +68,7 @@ func rowsVerb() verb.Verb {
 	return verb.Verb{
 		Use: "runs [ACTION]", Most: 1, Complete: verb.CompleteRuns,
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			all := workspace.Actions(b)
+			all := actions.All(b)
 			if len(c.Args) > 0 {
 				f, err := oneAction(b, c.Args[0])
 				if err != nil {
@@ -91,7 +93,7 @@ func rowsVerb() verb.Verb {
 					var cells []string
 					for _, name := range []string{"run_id", "executed_at", "action_type", "provider", "status", "error"} {
 						text, _ := row.Raw(name).Text()
-						cells = append(cells, console.Cut(console.OneLine(text), workspace.ShownDraft))
+						cells = append(cells, console.Cut(console.OneLine(text), view.ShownDraft))
 					}
 					t.Add(cells...)
 				}

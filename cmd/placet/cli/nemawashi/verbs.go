@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/actions"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"
@@ -62,7 +64,7 @@ func newActionVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			id, err := workspace.BeginAction(b, action, draft)
+			id, err := actions.Begin(b, action, draft)
 			if err != nil {
 				return err
 			}
@@ -97,7 +99,7 @@ func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, dra
 	if a.explicit {
 		action = append(action, schemas.Member{Name: "request_approval", Value: "explicit"})
 	}
-	if err := cmp.Or(workspace.CheckAction(action), nemawashi.CheckDraft([]byte(draft))); err != nil {
+	if err := cmp.Or(actions.Check(action), nemawashi.CheckDraft([]byte(draft))); err != nil {
 		return nil, "", console.Usage("cli.nemawashi.begin", "error", console.Plain(err)).Try("say.text", "text", "placet nemawashi new --help")
 	}
 	return action, draft, nil
@@ -179,7 +181,7 @@ func oneAction(b *workspace.Workspace, arg string) (loop.Found, error) {
 	if layout.IsNemawashiID(arg) {
 		arg = "nemawashi/" + arg
 	}
-	f, err := workspace.OneRun(b, arg)
+	f, err := view.OneRun(b, arg)
 	if err == nil && f.Run.Family != "nemawashi" {
 		err = console.Usage("cli.nemawashi.other", "run", console.Brief(f.Key()))
 	}
@@ -194,12 +196,12 @@ const (
 
 // giveCommand writes a command and waits for its receipt.
 func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word string, body []byte) error {
-	if st, ok := workspace.ActionState(b, f); ok && workspace.ViewOf(b, f).Final {
+	if st, ok := actions.State(b, f); ok && view.Of(b, f).Final {
 		return commandToEnded(b, f, word, st)
 	}
 	now := b.Env.Now().UTC()
 	id := "cli-" + engine.Sum(fmt.Appendf(body, "%d %d", now.UnixNano(), os.Getpid())).Hex()[:12]
-	file, err := workspace.WriteCommand(b, f, id, body)
+	file, err := actions.WriteCommand(b, f, id, body)
 	if err != nil {
 		return err
 	}
@@ -247,7 +249,7 @@ func awaitReceipt(ctx context.Context, b *workspace.Workspace, f loop.Found, id 
 	ctx, stop := context.WithTimeout(ctx, receiptWait)
 	defer stop()
 	for {
-		if rc, problem = workspace.CommandReceipt(b, f, id); rc != nil || problem != "" {
+		if rc, problem = actions.CommandReceipt(b, f, id); rc != nil || problem != "" {
 			return rc, problem
 		}
 		select {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/actions"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
@@ -62,12 +63,12 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 			continue
 		}
 		action, draft := a.Action()
-		if err := workspace.CheckAction(action); err != nil {
+		if err := actions.Check(action); err != nil {
 			bad = append(bad, skipped{reportsDir, err.Error(), err})
 			continue
 		}
 		if !dry {
-			if _, err := workspace.BeginAction(b, action, draft); err != nil {
+			if _, err := actions.Begin(b, action, draft); err != nil {
 				return err
 			}
 		}
@@ -104,7 +105,7 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 
 // lockWatchdog keeps a second watchdog away.
 func lockWatchdog(disk fs.FS) (unlock func(), err error) {
-	if _, err := workspace.MadeAndListed(disk, watchdogDir); err != nil {
+	if _, err := actions.MadeAndListed(disk, watchdogDir); err != nil {
 		return nil, console.Refused("cli.nemawashi.watchdog.mkdir", "path", watchdogDir, "error", console.Plain(err))
 	}
 	f, err := disk.Open(watchdogDir+"/lock", fs.ForLocking, 0o666)
@@ -147,7 +148,7 @@ func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped
 // seenActions are the actions that are there, as the watchdog must know them. One that
 // nobody has registered yet goes on.
 func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
-	for _, f := range workspace.Actions(b) {
+	for _, f := range actions.All(b) {
 		d := b.ReadDocument(f, "action.json")
 		var a nemawashi.ActionFile
 		if !d.Present() || schemas.Decode("nemawashi/action", d.Path, d.Body, &a) != nil {
@@ -155,7 +156,7 @@ func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
 		}
 		id, _ := strconv.Atoi(f.Run.ID)
 		s := nemawashi.Seen{ID: id, Project: string(a.ProjectID), Source: engine.Digest(a.SourceDigest)}
-		if st, ok := workspace.ActionState(b, f); ok {
+		if st, ok := actions.State(b, f); ok {
 			s.Final = nemawashi.New().Summarize(b.ReadDocument(f, "state.json").Body).Final
 			s.Project = string(st.ProjectID)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/optimizer"
@@ -25,8 +26,8 @@ import (
 // that are named and do not exist, and rows that the audit database ought to have.
 
 // CycleFindings are those of some runs.
-func CycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.FindingLine {
-	var lines []workspace.FindingLine
+func CycleFindings(b *workspace.Workspace, views []view.Run) []view.FindingLine {
+	var lines []view.FindingLine
 	rows := map[string][]auditRow{} // by their database
 	for _, v := range views {
 		if v.Found.Run.Family != "optimizer" || v.Found.Run.Class == layout.OptimizerMisnamed {
@@ -51,19 +52,19 @@ func CycleFindings(b *workspace.Workspace, views []workspace.View) []workspace.F
 
 // missingScripts are the scripts that a run's assets.json names and that do not
 // exist. Nothing of the workspace is executed by such a name.
-func missingScripts(b *workspace.Workspace, v workspace.View) []workspace.FindingLine {
+func missingScripts(b *workspace.Workspace, v view.Run) []view.FindingLine {
 	d := b.ReadDocument(v.Found, "inputs/assets.json")
 	var a optimizer.Assets
 	if !d.Present() || schemas.Decode("optimizer/assets", "assets.json", d.Body, &a) != nil {
 		return nil
 	}
-	var lines []workspace.FindingLine
+	var lines []view.FindingLine
 	for _, name := range []string{string(a.EvaluationScript), string(a.AnalysisScript)} {
 		if name == "" || !layout.Safe(name) {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(b.Root, filepath.FromSlash(name))); errors.Is(err, fs.ErrNotExist) {
-			lines = append(lines, workspace.FindingLine{Run: v.Key.String(), Severity: "warning", Path: d.Path, Text: b.Env.Text("cli.check.script", "name", strconv.Quote(name))})
+			lines = append(lines, view.FindingLine{Run: v.Key.String(), Severity: "warning", Path: d.Path, Text: b.Env.Text("cli.check.script", "name", strconv.Quote(name))})
 		}
 	}
 	return lines
@@ -74,19 +75,19 @@ const askedAtOnce = 200
 
 // missingRows are the rows that runs call inserted and that a database does not
 // have.
-func missingRows(w *console.Env, databases *sqlite.Databases, db string, rows []auditRow) (lines []workspace.FindingLine) {
+func missingRows(w *console.Env, databases *sqlite.Databases, db string, rows []auditRow) (lines []view.FindingLine) {
 	for some := range slices.Chunk(rows, askedAtOnce) {
 		there, gone, problem := rowIDs(w, databases, db, some)
 		if gone {
 			problem = w.Text("cli.check.nodatabase", "rows", templates.NewMessage("count.rows", "n", len(rows)))
 		}
 		if problem != "" {
-			return []workspace.FindingLine{{Run: rows[0].found.Key().String(), Severity: "warning", Path: db, Text: problem}}
+			return []view.FindingLine{{Run: rows[0].found.Key().String(), Severity: "warning", Path: db, Text: problem}}
 		}
 		for _, o := range some {
 			if !there[o.row.ID] {
 				text := w.Text("cli.check.norow", "row", o.row.ID, "table", o.row.Table, "outcome", o.row.Outcome, "database", db)
-				lines = append(lines, workspace.FindingLine{Run: o.found.Key().String(), Severity: "warning", Path: path.Join(o.found.Run.Dir, "audit.json"), Text: text})
+				lines = append(lines, view.FindingLine{Run: o.found.Key().String(), Severity: "warning", Path: path.Join(o.found.Run.Dir, "audit.json"), Text: text})
 			}
 		}
 	}

@@ -13,9 +13,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/optimizer"
@@ -143,7 +145,7 @@ func placeFor(b *workspace.Workspace, a asking, all []optimizer.Entry) (dir stri
 
 // namedPlace is the folder of the run that --run names.
 func namedPlace(b *workspace.Workspace, a asking) (string, error) {
-	f, err := workspace.OneRun(b, a.run)
+	f, err := view.OneRun(b, a.run)
 	switch {
 	case err != nil:
 		return "", err
@@ -171,7 +173,7 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 	if newest, ok := optimizer.NewestCycle(all, a.workflow); ok {
 		root = newest.Root
 	}
-	id := layout.OptimizerName(b.Env.Now(), "msowd", workspace.Slug(a.slug, longestSlug, defaultSlug))
+	id := layout.OptimizerName(b.Env.Now(), "msowd", asks.Slug(a.slug, longestSlug, defaultSlug))
 	dir := path.Join(root, "active", id, "optimizer")
 	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(path.Dir(dir))))
 	if !errors.Is(err, fs.ErrNotExist) {

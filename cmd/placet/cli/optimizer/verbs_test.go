@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"placet/cmd/placet/workspace"
+	"placet/cmd/placet/asks"
 	"placet/layout"
 )
 
@@ -14,7 +14,7 @@ func TestSlugsOfNewRuns(t *testing.T) {
 		"SOP Masking": "sop-masking", "a--b__c": "a-b-c", "  x!": "x", "": "default-run", "라벨": "default-run", "---": "default-run",
 		"é1": "1", strings.Repeat("ab", 30): strings.Repeat("ab", 20), strings.Repeat("a", 39) + " b": strings.Repeat("a", 39) + "-",
 	} {
-		got := workspace.Slug(given, longestSlug, defaultSlug)
+		got := asks.Slug(given, longestSlug, defaultSlug)
 		if got != want {
 			t.Errorf("%q becomes %q, want %q", given, got, want)
 		}

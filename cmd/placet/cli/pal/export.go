@@ -11,6 +11,7 @@ import (
 
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/pal"
@@ -67,7 +68,7 @@ func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs 
 		if layout.IsPalID(arg) {
 			arg = "pal/" + arg
 		}
-		f, err := workspace.OneRun(b, arg)
+		f, err := view.OneRun(b, arg)
 		switch {
 		case err != nil:
 			return nil, nil, err

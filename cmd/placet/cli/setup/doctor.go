@@ -15,6 +15,7 @@ import (
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/exec"
 	"placet/engine/loop"
@@ -230,7 +231,7 @@ func (e *examination) runs(b *workspace.Workspace) {
 		}
 		e.family(b, f.Layout.Name(), there)
 	}
-	for _, m := range workspace.NoRuns(workspace.Misplaced(b)) {
+	for _, m := range view.NoRuns(view.Misplaced(b)) {
 		e.add(isWarning, m.Family, e.w.Text("cli.doctor.norun.do"), "cli.doctor.norun", "file", m.Path, "why", m.Why)
 	}
 }
@@ -243,7 +244,7 @@ func (e *examination) family(b *workspace.Workspace, name string, folders []stri
 		return
 	}
 	found = slices.DeleteFunc(found, func(f loop.Found) bool { return f.Run.Family != name })
-	live, _ := workspace.Live(b, found)
+	live, _ := view.Live(b, found)
 	e.add(isFine, name, "", "cli.doctor.family", "runs", templates.NewMessage("count.runs", "n", len(found)), "live", len(live), "folders", strings.Join(folders, ", "))
 	e.watches(len(live))
 }

@@ -5,9 +5,9 @@ import (
 	"os"
 	"strings"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
-	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 	"placet/engine/store/fs"
 	"placet/templates"
@@ -53,7 +53,7 @@ func CheckWords(w *console.Env, verb, of, what, words, by string) error {
 	if wrong == nil {
 		return nil
 	}
-	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", workspace.Unquoted(templates.In(w.Lang, wrong), what))
+	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", answer.Unquoted(templates.In(w.Lang, wrong), what))
 }
 
 // OrNull is a word, or nil for none.

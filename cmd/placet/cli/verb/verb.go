@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine/gate"
 	"placet/templates"
@@ -142,16 +143,16 @@ func CompleteRequests(w *console.Env) cobra.CompletionFunc {
 		found, _ := b.Loop.Runs()
 		var names []cobra.Completion
 		if len(args) >= 1 && cmd.Name() == "respond" {
-			name, _, _ := workspace.CutDigest(args[0])
-			for _, t := range workspace.OpenRequests(b, found, name) {
+			name, _, _ := view.CutDigest(args[0])
+			for _, t := range view.OpenRequests(b, found, name) {
 				for _, o := range t.Options {
 					names = append(names, cobra.CompletionWithDesc(console.OneLine(o.ID), console.OneLine(o.Says())))
 				}
 			}
 		}
 		if len(args) == 0 {
-			for _, t := range workspace.OpenRequests(b, found, "") {
-				names = append(names, cobra.CompletionWithDesc(workspace.Reference(t.OpenRequest), console.Brief(t.Run)+" "+console.OneLine(t.Where)+" "+console.Cut(console.OneLine(t.Prompt), 50)))
+			for _, t := range view.OpenRequests(b, found, "") {
+				names = append(names, cobra.CompletionWithDesc(view.Reference(t.OpenRequest), console.Brief(t.Run)+" "+console.OneLine(t.Where)+" "+console.Cut(console.OneLine(t.Prompt), 50)))
 			}
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp

@@ -1,0 +1,101 @@
+package actions
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/loop"
+	"placet/engine/nemawashi"
+	"placet/engine/run"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// mostNotes is how many notes in threads a request may have.
+const mostNotes = 20
+
+// InThread reports whether a thread of Slack is one in which this machine has asked about
+// an action.
+func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel, ts string) bool {
+	fits := func(at run.Posted) bool { return at.Channel == channel && (at.ThreadTS == ts || at.MessageTS == ts) }
+	var known run.Posted
+	if schemas.DecodeValue(st.Slack, &known) == nil && fits(known) {
+		return true
+	}
+	ids := []string{string(st.ApprovalRequestID)}
+	if st.OpenRequest != nil {
+		ids = append(ids, st.OpenRequest.RequestID)
+	}
+	for _, id := range ids {
+		if at := postedAsk(b, f, id); at != nil && fits(*at) {
+			return true
+		}
+	}
+	return false
+}
+
+// postedAsk is where this machine has posted the question of a request, nil for nowhere.
+func postedAsk(b *workspace.Workspace, f loop.Found, id string) *run.Posted {
+	if id == "" || b.StateDir == nil {
+		return nil
+	}
+	issued := b.StateDir.Issued(f.Run.Dir)
+	for n := run.MostAttempts; n > 0; n-- {
+		dir := path.Join(layout.RequestsDir, id, layout.SlackDir, "ask")
+		d := b.ReadDocument(f, path.Join(dir, "outcome-"+strconv.Itoa(n)+".json"))
+		var said run.Outcome
+		if !d.Present() || !slices.Contains(issued[d.Path], d.Sum) || schemas.Decode("kernel/slack-outcome", d.Path, d.Body, &said) != nil {
+			continue
+		}
+		if at := run.ReadPosted(said, b.ReadDocument(f, path.Join(dir, "attempt-"+strconv.Itoa(n)+".json"))); at != nil {
+			return at
+		}
+	}
+	return nil
+}
+
+// KnowsKey reports whether an action has had an answer or a command with one of some keys,
+// or one waits for it.
+func KnowsKey(b *workspace.Workspace, f loop.Found, st nemawashi.State, keys ...string) bool {
+	known := slices.Clone(st.IdempotencyKeys)
+	for _, q := range st.Requests {
+		known = append(known, q.Keys...)
+	}
+	if id := string(st.ApprovalRequestID); id != "" {
+		var waiting struct {
+			Keys []string `json:"idempotency_keys"`
+		}
+		if d := b.Store.Read(layout.RequestPath(f.Run.Dir, id, "response.json"), workspace.ResponseFile(id)); d.Present() && schemas.Decode("", d.Path, d.Body, &waiting) == nil {
+			known = append(known, waiting.Keys...)
+		}
+	}
+	return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(known, k) })
+}
+
+// SayInThread leaves words for the thread of a request, once under a name of twelve hex
+// digits. A request has few of them: what comes after the last is not said.
+func SayInThread(b *workspace.Workspace, f loop.Found, request, name, text string) error {
+	dir := path.Join(f.Run.Dir, layout.RequestsDir, request, layout.SlackDir)
+	if entries, err := b.Store.List(dir); err == nil {
+		entries = slices.DeleteFunc(entries, func(e layout.Entry) bool { return len(e.Name) < 5 || e.Name[:5] != "note-" })
+		if len(entries) >= mostNotes {
+			return nil
+		}
+	}
+	body, err := schemas.Encode(schemas.Object{{Name: "text", Value: text}})
+	if err != nil {
+		return err
+	}
+	doc := engine.Document{Path: path.Join(dir, "note-"+name, "note.json"), Kind: layout.SlackNote, Body: body}
+	if err := b.Put(doc, request); err != nil && !errors.Is(err, store.ErrConflict) {
+		return console.Refused("workspace.write", "path", doc.Path, "error", console.Plain(err))
+	}
+	b.Loop.LookAgain(f.Run)
+	return nil
+}

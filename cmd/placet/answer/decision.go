@@ -1,0 +1,76 @@
+package answer
+
+import (
+	"slices"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/templates"
+)
+
+// Decision is a verb that stands for one option.
+type Decision struct {
+	Verb string
+	// Words name its option, in the order in which they are tried.
+	Words []string
+	// Means reports whether a word stands for them in a request about a decision
+	// that offers none of them.
+	Means func(word string) bool
+}
+
+var (
+	Approving = Decision{"approve", []string{"approve", "confirm", "accept", "appropriate"}, gate.Approves}
+	Rejecting = Decision{"reject", []string{"reject", "cancel", "abort"}, gate.Refuses}
+	Steering  = Decision{"steer", []string{"steer", "request_changes"}, func(string) bool { return false }}
+)
+
+// option is the option that the verb stands for, "" where there is none, or more
+// than one may be.
+func (d Decision) option(a engine.OpenRequest) string {
+	all := Options(a)
+	for _, word := range d.Words {
+		if id, ok := gate.Match(all, word); ok {
+			return id
+		}
+	}
+	all = slices.DeleteFunc(all, func(o gate.Option) bool { return !d.Means(o.ID) })
+	if len(all) == 1 && gate.Decides(a.Type) {
+		return all[0].ID
+	}
+	if d.Verb == Approving.Verb {
+		return a.Default
+	}
+	return ""
+}
+
+// Pick chooses the option that a verb stands for. A request without it is not
+// answered by something near.
+func (d Decision) Pick(t view.Request) (string, error) {
+	if id := d.option(t.OpenRequest); id != "" {
+		return id, nil
+	}
+	p := console.Refused("workspace.pick", "verb", d.Verb, "request", t.Label(), "options", Offers(t))
+	if d.Verb == Rejecting.Verb && t.NoReject != "" {
+		return "", p.Try("say.text", "text", console.OneLine(t.NoReject))
+	}
+	if t.FreeText {
+		return "", console.Refused("workspace.pick.words", "verb", d.Verb, "request", t.Label()).Try("say.text", "text", inWords(view.Reference(t.OpenRequest)))
+	}
+	// Which option is meant is not for placet to say: the first may be the contrary.
+	return "", p.Try("workspace.respond.option", "request", view.Reference(t.OpenRequest))
+}
+
+// Options are the options of an open request, as they are matched.
+func Options(a engine.OpenRequest) []gate.Option {
+	return gate.EvaluationOf(a, engine.Gate{}).Request.Options
+}
+
+// Offers lists a request's options in words.
+func Offers(t view.Request) templates.Message {
+	if t.FreeText || len(t.Options) == 0 {
+		return templates.NewMessage("workspace.options.none")
+	}
+	return templates.Untranslated(List(Options(t.OpenRequest)))
+}

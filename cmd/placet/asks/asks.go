@@ -1,0 +1,372 @@
+package asks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"placet/cmd/placet/announce"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/loop"
+	"placet/engine/store"
+	"placet/engine/store/fs"
+	"placet/engine/watch"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// Asks is a workspace opened to ask people. Its loop moves the asks that were found by
+// [Asks.Find], and nothing else. Its methods may be called at the same time.
+type Asks struct {
+	*workspace.Workspace
+	asks    *foundRuns
+	events  chan struct{}
+	source  watch.Source // nil where the system gives no events
+	passing sync.Mutex   // held during a pass
+	serves  atomic.Bool  // Serve makes the passes
+	// KeepsWaiting has Wait note what was asked about and is another now, and go on.
+	KeepsWaiting bool
+
+	mu      sync.Mutex
+	changed chan struct{}        // closed when asks may have changed, and made anew
+	trouble error                // of the last pass of Serve
+	wanted  map[string]ask.Asked // what this process has asked, by id
+}
+
+// foundRuns is the layout of a family of which some runs alone are listed.
+type foundRuns struct {
+	layout.Family
+	mu   sync.Mutex
+	runs []layout.Run
+}
+
+// Runs implements [layout.Family].
+func (l *foundRuns) Runs(layout.Lister) ([]layout.Run, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.runs), nil
+}
+
+// add lists a run from now on, and reports whether it was not listed.
+func (l *foundRuns) add(run layout.Run) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if slices.ContainsFunc(l.runs, func(r layout.Run) bool { return r.ID == run.ID }) {
+		return false
+	}
+	l.runs = append(l.runs, run)
+	return true
+}
+
+// drop lists a run no more.
+func (l *foundRuns) drop(run layout.Run) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.runs = slices.DeleteFunc(l.runs, func(r layout.Run) bool { return r.ID == run.ID })
+}
+
+// Open opens the workspace to ask people.
+func Open(ctx context.Context, w *console.Env) (*Asks, error) {
+	a := &Asks{asks: &foundRuns{}, events: make(chan struct{}, 1), changed: make(chan struct{}), wanted: map[string]ask.Asked{}}
+	b, err := workspace.Open(w, workspace.Setup{Family: "ask", Live: true, Remembers: true, Attach: []func(*loop.Options){func(o *loop.Options) {
+		for i := range o.Families {
+			a.asks.Family, o.Families[i].Layout = o.Families[i].Layout, a.asks
+		}
+	}}})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b.Families) == 0:
+		return nil, console.Usage("workspace.ask.off").Try("workspace.ask.enable")
+	}
+	a.Workspace = b
+	go b.Changing.Poll(ctx, func() {})
+	source, err := watch.Notify(watch.Sink{Event: func(watch.Event) { a.wake() }, Broken: func(error) { a.wake() }})
+	if err == nil {
+		a.source = source
+		context.AfterFunc(ctx, func() { _ = source.Close() })
+	}
+	return a, nil
+}
+
+func (a *Asks) wake() {
+	select {
+	case a.events <- struct{}{}:
+	default: // nobody has heard of the last event yet
+	}
+}
+
+// Find returns the ask of an id, which need not exist.
+func (a *Asks) Find(id string) (loop.Found, error) {
+	run, ok := a.asks.At(path.Join(a.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))
+	if !ok {
+		return loop.Found{}, console.Usage("workspace.ask.id", "id", strconv.Quote(console.OneLine(id))).Try("workspace.asks.try")
+	}
+	if a.asks.add(run) && a.serves.Load() {
+		a.wake()
+	}
+	return loop.Found{Run: run, Family: a.Families[0]}, nil
+}
+
+// State is the state of an ask as a pass would judge it. ok is false where it has none that
+// may be told to whoever waits: see [StateOf] and [Asks.Refused].
+func (a *Asks) State(f loop.Found) (st ask.State, ok bool) {
+	if j := judgeAsk(a.Workspace, f); j.Begun && !j.Changed && a.differs(j.State).IsNone() {
+		return j.State, true
+	}
+	return st, false
+}
+
+// StateOf is the state of an ask in a workspace that is looked at. ok is false where it has
+// none that counts, or is another question than was asked here: state.json alone is what
+// anybody may have written, or may have been written for what was asked here before.
+func StateOf(b *workspace.Workspace, f loop.Found) (st ask.State, ok bool) {
+	if j := judgeAsk(b, f); j.Begun && !j.Changed && differsFromRecord(b, j.State).IsNone() {
+		return j.State, true
+	}
+	return st, false
+}
+
+func judgeAsk(b *workspace.Workspace, f loop.Found) ask.Judged {
+	snap, err := b.SettledRun(f, false)
+	if err != nil {
+		return ask.Judged{}
+	}
+	return ask.Judge(snap)
+}
+
+// Pass makes one pass over the asks that were found. In a git hook, while git rewrites the
+// tree, and beside another placet, which makes the pass, it does nothing.
+func (a *Asks) Pass(ctx context.Context) error {
+	if a.Env.InGitHook() {
+		return nil
+	}
+	a.passing.Lock()
+	defer a.passing.Unlock()
+	unlock, err := a.LockWorkspace()
+	if errors.Is(err, fs.ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, held := a.Store.Paused(); held {
+		return nil
+	}
+	_, err = a.Loop.Once(ctx)
+	return err
+}
+
+// askPoll is how long nobody looks at an ask of which nothing is heard.
+const askPoll = 2 * time.Second
+
+// Await waits until something of the asks that were found may have changed.
+func (a *Asks) Await(ctx context.Context, states []ask.State) {
+	runs, _ := a.asks.Runs(nil)
+	for _, r := range runs {
+		a.listen(foldersOf(r)...)
+	}
+	wait := askPoll
+	for _, st := range states {
+		for _, f := range st.Ask.Artifacts {
+			a.listen(path.Dir(f.Path))
+		}
+		if at, err := time.Parse(time.RFC3339, st.Ask.Deadline); err == nil && !st.IsFinal() {
+			wait = min(wait, max(at.Sub(a.Env.Now()), 50*time.Millisecond))
+		}
+	}
+	select {
+	case <-ctx.Done():
+	case <-a.events:
+	case <-time.After(wait):
+	}
+}
+
+// foldersOf are the folders in which something happens to an ask.
+func foldersOf(r layout.Run) []string {
+	return []string{r.Dir, path.Dir(layout.RequestPath(r.Dir, ask.RequestID(r.ID), "form.md"))}
+}
+
+// Serve makes passes over the asks that were found and are open, until the context is done.
+// Whoever waits for them waits by [Asks.Changed].
+func (a *Asks) Serve(ctx context.Context) {
+	a.serves.Store(true)
+	announcer := announce.Asks(ctx, a.Workspace)
+	defer announcer.Wait()
+	for ctx.Err() == nil {
+		a.publish(a.Trouble()) // a daemon that holds the lock may have made the pass
+		err := a.Pass(ctx)
+		open := a.keepOpen(announcer)
+		a.publish(err)
+		if runs, _ := a.asks.Runs(nil); len(runs) > 0 {
+			a.Await(ctx, open)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-a.events:
+		}
+	}
+}
+
+// keepOpen forgets the asks that have ended, and returns the others. People are told of both.
+func (a *Asks) keepOpen(people *announce.AskAnnouncer) (open []ask.State) {
+	runs, _ := a.asks.Runs(nil)
+	for _, r := range runs {
+		f := loop.Found{Run: r, Family: a.Families[0]}
+		st, begun := a.State(f)
+		if begun {
+			people.Asked([]loop.Found{f}, []ask.State{st})
+		}
+		if !st.IsFinal() && (begun || a.IsAsked(f)) {
+			open = append(open, st)
+			continue
+		}
+		a.asks.drop(r)
+		for _, dir := range foldersOf(r) {
+			if a.source != nil {
+				_ = a.source.Remove(filepath.Join(a.Root, filepath.FromSlash(dir))) // it may not have been watched
+			}
+		}
+	}
+	return open
+}
+
+// publish tells all who wait that asks may have changed.
+func (a *Asks) publish(trouble error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	close(a.changed)
+	a.changed, a.trouble = make(chan struct{}), trouble
+}
+
+// Changed is closed when asks may have changed. It is asked for before one is looked at.
+func (a *Asks) Changed() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.changed
+}
+
+// Trouble is what kept the last pass of Serve from going on, nil for nothing.
+func (a *Asks) Trouble() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.trouble
+}
+
+func (a *Asks) listen(dirs ...string) {
+	for _, dir := range dirs {
+		if a.source != nil {
+			_ = a.source.Add(filepath.Join(a.Root, filepath.FromSlash(dir))) // it is looked at all the same
+		}
+	}
+}
+
+// CountOpen counts the open asks, up to a number.
+func (a *Asks) CountOpen(most int) (open int) {
+	all, err := a.asks.Family.Runs(a.Store.List)
+	if err != nil || len(all) < most {
+		return len(all)
+	}
+	for _, run := range all {
+		if open == most {
+			break
+		}
+		if a.Loop.Summarize(loop.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
+			open++
+		}
+	}
+	return open
+}
+
+// Create writes a document of an ask that must not be there. created is false where
+// another one is.
+func (a *Asks) Create(f loop.Found, name string, body []byte) (created bool, err error) {
+	kind, _ := layout.Ask{}.File(f.Run, name)
+	defer a.wake()
+	defer a.asks.add(f.Run)
+	err = a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, name), Kind: kind.Kind, Body: body})
+	if errors.Is(err, store.ErrConflict) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// IsAsked reports whether a question stands under an id.
+func (a *Asks) IsAsked(f loop.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
+
+// Refused says why a question is not asked, nil where it is, or will be.
+func (a *Asks) Refused(f loop.Found) error {
+	switch j := judgeAsk(a.Workspace, f); {
+	case j.Begun:
+		d := a.differs(j.State)
+		if j.Changed && d.IsNone() {
+			d = ask.AnotherQuestion
+		}
+		if d.IsNone() {
+			return nil
+		}
+		return a.unlike(f, j.State.Ask, d)
+	case !a.IsAsked(f):
+		return console.Refused("workspace.ask.gone", "ask", console.Brief(f.Key()))
+	}
+	for _, n := range view.Of(a.Workspace, f).Notes {
+		if path.Base(n.Path) == "ask.json.problem.md" {
+			return console.Refused("workspace.ask.refused", "ask", console.Brief(f.Key()), "why", console.OneLine(n.Text))
+		}
+	}
+	return nil
+}
+
+// TakeBack takes a question back that somebody has asked, and that has no answer.
+func (a *Asks) TakeBack(ctx context.Context, f loop.Found, w ask.Withdraw) error {
+	switch st, begun := a.State(f); {
+	case w.Reason == "":
+		return console.Usage("workspace.withdraw.reason", "ask", console.Brief(f.Key())).Try("workspace.withdraw.reason.try")
+	case st.IsFinal():
+		return console.Refused("workspace.withdraw.final", "ask", console.Brief(f.Key()), "status", st.Status)
+	case !begun && !a.IsAsked(f):
+		return console.Usage("workspace.ask.none", "id", strconv.Quote(f.Run.ID)).Try("workspace.asks.try")
+	}
+	return a.Withdraw(ctx, f, w)
+}
+
+// awaitEnd waits five seconds for an ask that was taken back to end.
+func (a *Asks) awaitEnd(ctx context.Context, f loop.Found) (st ask.State) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
+		a.Await(ctx, nil)
+		_ = a.Pass(ctx) // the state says what came of it
+	}
+	return st
+}
+
+// Withdraw takes a question back, for another ask if one is named.
+func (a *Asks) Withdraw(ctx context.Context, f loop.Found, w ask.Withdraw) error {
+	name := console.Brief(f.Key())
+	body, err := schemas.Encode(w)
+	if err = cmp.Or(err, schemas.Decode("ask/withdraw", "withdraw.json", body, &w)); err != nil {
+		return console.Usage("workspace.withdraw", "ask", name, "error", err)
+	}
+	switch created, err := a.Create(f, "withdraw.json", body); {
+	case err != nil:
+		return console.Refused("workspace.withdraw", "ask", name, "error", err)
+	case !created:
+		return console.Refused("workspace.withdraw.there", "ask", name, "path", f.Run.Dir+"/withdraw.json").Try("say.text", "text", console.Typed("explain", name))
+	}
+	return a.Pass(ctx)
+}

@@ -1,0 +1,54 @@
+package asks
+
+import (
+	"errors"
+	"path"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/store"
+)
+
+// CheckEdited refuses an answer where a text that was approved is not what stands in its file:
+// whoever asked would use that.
+func CheckEdited(a *Asks, st ask.State) error {
+	for _, f := range st.Edited() {
+		file := path.Join(a.Ask.Root, st.AskID, f.File)
+		if d := a.Artifact(file); !d.Absent() && !d.Matches(f.SHA256()) {
+			return console.Changed("workspace.edited.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.edited.try", "file", console.OneLine(file))
+		}
+	}
+	return nil
+}
+
+// Apply writes what a person changed and approved over the files that they were asked about.
+// Nothing is written unless each of them still is what they were shown, or what they approved.
+func Apply(a *Asks, st ask.State) error {
+	edited := st.Edited()
+	for _, f := range st.Ask.Artifacts {
+		d := a.Artifact(f.Path)
+		approved := d.Matches(f.SHA256)
+		for _, e := range edited {
+			approved = approved || e.Path == f.Path && d.Matches(e.SHA256())
+		}
+		if f.Editable && !approved {
+			return notApplied(a, st, f.Path)
+		}
+	}
+	for _, f := range edited {
+		err := a.Store.Write(engine.Document{Path: f.Path, Kind: "artifact", Body: []byte(f.Text), Over: engine.Digest("sha256:" + f.Asked)})
+		switch {
+		case errors.Is(err, store.ErrConflict):
+			return notApplied(a, st, f.Path)
+		case err != nil:
+			return console.Refused("workspace.apply", "file", console.OneLine(f.Path), "error", console.Plain(err))
+		}
+	}
+	return nil
+}
+
+// notApplied says which file is not what was asked about.
+func notApplied(a *Asks, st ask.State, file string) error {
+	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Ask.Root, st.AskID))
+}

@@ -1,0 +1,109 @@
+package asks
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/loop"
+	"placet/engine/statedir"
+	"placet/engine/store"
+	"placet/layout"
+	"placet/templates"
+)
+
+// CountUse counts that the answer of an ask is given to one more caller, and returns how often
+// it was before, nil the first time. What stands in the way of the count is noted, and holds
+// nobody up: the count decides nothing.
+func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
+	a.passing.Lock()
+	defer a.passing.Unlock()
+	if unlock, err := a.LockWorkspace(); err == nil { // a daemon holds it all its life
+		defer unlock()
+	}
+	for range 3 {
+		var err error
+		if before, err = a.addUse(f); errors.Is(err, store.ErrConflict) {
+			continue // somebody else counted
+		}
+		if err != nil {
+			a.Env.Note("workspace.use.uncounted", "ask", console.Brief(f.Key()), "error", console.Plain(err))
+		}
+		break
+	}
+	return before
+}
+
+// addUse writes a count with one use more over the one that stands there. One that cannot be
+// used is left alone.
+func (a *Asks) addUse(f loop.Found) (before *ask.Reuse, err error) {
+	d := a.ReadDocument(f, "reuse.json")
+	before, err = ask.ReadReuse(d)
+	if err != nil || a.Env.InGitHook() {
+		return nil, err
+	}
+	body, err := before.Again(a.Env.Now()).Encode()
+	if err != nil {
+		return before, err
+	}
+	return before, a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, "reuse.json"), Kind: layout.KindReuse, Body: body, Over: d.Sum})
+}
+
+// TakeUse takes the one use of the answer of an ask, durably, and returns the state that holds
+// the answer. It refuses where the use was taken before, and where this machine does not know
+// for certain that the answer was given to what it asked.
+func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
+	name := console.Brief(f.Key())
+	st, err = a.ownAnswer(f)
+	if err != nil {
+		return st, console.Changed("workspace.use.refused", "ask", name, "error", err).Try("workspace.use.try")
+	}
+	now := a.Env.Now()
+	before, err := a.StateDir.TakeUse(f.Run.ID, statedir.Use{
+		Request: engine.Digest(st.RequestDigest), By: statedir.Taker{Tool: tool, PID: os.Getpid()}, TakenAt: now.UTC().Truncate(time.Second),
+	})
+	switch {
+	case err != nil:
+		return st, console.Changed("workspace.use.refused", "ask", name, "error", err).Try("say.text", "text", console.Typed("doctor"))
+	case before != nil:
+		return st, console.Changed("workspace.use.spent", "ask", name, "at", clockTime(now, before.TakenAt), "tool", console.OneLine(before.By.Tool), "pid", strconv.Itoa(before.By.PID)).
+			Try("workspace.use.try")
+	}
+	return st, nil
+}
+
+// ownAnswer is the state of an answered ask, where all that shows the answer is what this
+// machine wrote.
+func (a *Asks) ownAnswer(f loop.Found) (st ask.State, err error) {
+	if a.StateDir == nil {
+		return st, cmp.Or(a.Stateless, templates.Errorf("workspace.use.other"))
+	}
+	snap, err := a.SettledRun(f, true)
+	if err != nil {
+		return st, err
+	}
+	j := ask.Judge(snap)
+	switch {
+	case !j.Begun || j.Changed || !a.differs(j.State).IsNone() || j.State.Status != ask.Answered:
+		return st, templates.Errorf("workspace.use.other")
+	case j.Foreign != "":
+		return st, templates.Errorf("workspace.use.foreign", "file", j.Foreign)
+	}
+	return j.State, nil
+}
+
+// clockTime is when something was, with the day where that is another one.
+func clockTime(now, at time.Time) string {
+	text := console.Moment(at)
+	if day, clock, _ := strings.Cut(text, " "); strings.HasPrefix(console.Moment(now), day+" ") {
+		return clock
+	}
+	return text
+}

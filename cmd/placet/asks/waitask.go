@@ -1,0 +1,99 @@
+package asks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"placet/cmd/placet/announce"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
+	"placet/engine/ask"
+	"placet/engine/loop"
+	"placet/templates"
+)
+
+// Wait waits until asks have ended, or the first of them, and returns those that have. It
+// makes passes of its own and has people told where no daemon does, and notes once what keeps
+// an ask from an answer. limit is how long it waits at most, 0 for ever. The error says why a
+// question is not asked, or is that of a context: the one given, or one that the limit ended.
+func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []loop.Found, first bool) (ended []ask.State, err error) {
+	until, cancel := context.WithCancel(ctx)
+	if limit > 0 {
+		until, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+	telling, stop := context.WithCancel(ctx)
+	announcer := announce.Asks(telling, a.Workspace)
+	defer func() { stop(); announcer.Wait() }()
+	said := map[string]bool{}
+	for {
+		a.noteOnce(said, a.Pass(ctx))
+		states, err := a.readStates(found, said)
+		announcer.Asked(found, states)
+		ended = slices.DeleteFunc(slices.Clone(states), func(st ask.State) bool { return !st.IsFinal() })
+		switch {
+		case len(ended) == len(found) || first && len(ended) > 0:
+			return ended, nil
+		case err != nil:
+			return ended, err
+		case until.Err() != nil:
+			return ended, until.Err()
+		}
+		a.Await(until, states)
+	}
+}
+
+// readStates reads the states of asks, and notes once what keeps them from an answer.
+func (a *Asks) readStates(found []loop.Found, said map[string]bool) (states []ask.State, err error) {
+	for _, f := range found {
+		st, begun := a.State(f)
+		if begun {
+			states = append(states, st)
+		} else {
+			err = cmp.Or(err, a.Refused(f))
+		}
+		if !st.IsFinal() {
+			v := view.Of(a.Workspace, f)
+			for _, n := range v.Notes {
+				a.noteOnce(said, errors.New(n.Path+": "+n.Text))
+			}
+			switch changed := a.outdated(v); {
+			case changed != nil && a.KeepsWaiting:
+				a.noteOnce(said, changed)
+			case changed != nil:
+				err = cmp.Or(err, changed)
+			}
+		}
+	}
+	return states, err
+}
+
+// changedFor is how long a file must differ from what was asked about before a wait ends.
+const changedFor = 10 * time.Second
+
+// outdated says that nobody can answer what an open ask is about: its answers were void, or a
+// file has been another for a while. It is nil where neither is so.
+func (a *Asks) outdated(v view.Run) error {
+	for _, r := range v.Open {
+		if r.Void != "" {
+			return console.Changed("workspace.wait.void", "ask", console.Brief(v.Key), "why", console.OneLine(r.Void)).Try("workspace.ask.again")
+		}
+		for _, f := range r.Changed {
+			if f.Now == "" || a.Env.Now().Sub(f.Since) >= changedFor {
+				return console.Changed("workspace.wait.changed", "ask", console.Brief(v.Key), "file", f.Path).Try("workspace.ask.again")
+			}
+		}
+	}
+	return nil
+}
+
+// noteOnce says on standard error what was not said before.
+func (a *Asks) noteOnce(said map[string]bool, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
+		said[err.Error()] = true
+		a.Env.Note("say.text", "text", console.OneLine(templates.In(a.Env.Lang, err)))
+	}
+}

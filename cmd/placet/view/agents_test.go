@@ -1,0 +1,56 @@
+package view
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine/statedir"
+)
+
+// What agents say is shown for an hour, the newest first, and no more of it than a few.
+func TestAgentsAreShownForAnHour(t *testing.T) {
+	from := places(t)
+	dir, err := statedir.Create(from.StateHome, from.Workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	now := noon
+	b := &workspace.Workspace{Env: &console.Env{Now: func() time.Time { return now }}, StateDir: dir}
+	say := func(session, message string) bool {
+		return ReportAgent(b, AgentProgress{Agent: "agent", Message: message, At: now}, session)
+	}
+	shown := func() (all []string) {
+		for _, a := range Agents(b) {
+			all = append(all, a.Message)
+		}
+		return all
+	}
+	if !say("0000000a", "one") {
+		t.Error("it is not recorded")
+	}
+	now = now.Add(30 * time.Minute)
+	if !say("0000000b", "two") || !say("0000000b", "three") {
+		t.Error("it is not recorded")
+	}
+	put(t, dir.Location(), "agents/0000000c.json", "{torn")
+	if got := fmt.Sprint(shown()); got != "[three one]" {
+		t.Errorf("shown: %s", got)
+	}
+	now = now.Add(31 * time.Minute)
+	if got := fmt.Sprint(shown()); got != "[three]" {
+		t.Errorf("an hour later: %s", got)
+	}
+	for i := range mostAgents {
+		say(fmt.Sprintf("%08x", 100+i), "many")
+	}
+	if n := len(shown()); n != mostAgents || say("ffffffff", "one more") || !say("0000000b", "still") {
+		t.Errorf("%d are shown", n)
+	}
+	if ReportAgent((&workspace.Workspace{Env: b.Env}), AgentProgress{At: now}, "0000000a") {
+		t.Error("it is recorded though there is no place for it")
+	}
+}

@@ -1,0 +1,220 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/templates"
+)
+
+// RequestAt is a request of a run, open or closed.
+type RequestAt struct {
+	Found loop.Found
+	ID    string
+}
+
+// findRequest resolves an argument to one request, open or closed: by its id, or by what
+// shortens it where that is unique, after "<run>:" where that is needed, with or
+// without what a listing shows behind "@".
+func findRequest(b *workspace.Workspace, arg string) (RequestAt, error) {
+	name, _, err := CutDigest(arg)
+	if err != nil {
+		return RequestAt{}, err
+	}
+	found := b.Runs()
+	run, id, both := strings.Cut(name, ":")
+	if !both {
+		run, id = "", name
+	} else if found = Fits(b, found, run); len(found) == 0 {
+		return RequestAt{}, noRun(b, run)
+	}
+	fit := RequestsNamed(b, found, id)
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return RequestAt{}, console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.lists.try")
+	}
+	p := FitsSeveral(arg, templates.NewMessage("count.requests", "n", len(fit))).Try("workspace.fits.request")
+	for _, at := range fit {
+		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
+	}
+	return RequestAt{}, p
+}
+
+// RequestsNamed are the requests of some runs whose id a word is, or else shortens,
+// sorted by run. A request may be asked before its folder is written.
+func RequestsNamed(b *workspace.Workspace, found []loop.Found, word string) []RequestAt {
+	var all []RequestAt
+	for _, f := range found {
+		for _, id := range requestFolders(b, f) {
+			all = append(all, RequestAt{f, id})
+		}
+	}
+	live, _ := Live(b, found)
+	for _, t := range openIn(b, live, "") {
+		if !HasRequest(b, t.Found, t.Request) {
+			all = append(all, RequestAt{t.Found, t.Request})
+		}
+	}
+	exact := slices.DeleteFunc(slices.Clone(all), func(at RequestAt) bool { return at.ID != word })
+	if len(exact) > 0 {
+		return exact
+	}
+	return slices.DeleteFunc(all, func(at RequestAt) bool { return !shortens(word, at.ID) })
+}
+
+// requestFolders are the ids of the requests that have a folder in a run.
+func requestFolders(b *workspace.Workspace, f loop.Found) (ids []string) {
+	entries, err := b.Store.List(f.Run.Dir + "/" + layout.RequestsDir)
+	if err != nil {
+		b.Env.Note("workspace.unlisted", "run", console.Brief(f.Key()), "error", err)
+	}
+	for _, e := range entries {
+		if e.Dir && layout.IsRequestID(e.Name) {
+			ids = append(ids, e.Name)
+		}
+	}
+	return ids
+}
+
+// ClosedLine is a request that is closed, as JSON: its receipt, and what else is known.
+type ClosedLine struct {
+	gate.Receipt
+	Run    string `json:"run"`
+	Type   string `json:"type"`
+	Prompt string `json:"prompt"`
+	User   string `json:"user"`
+	Source string `json:"source"`
+	Answer string `json:"answer"`
+	File   string `json:"receipt_path"`
+	Doubt  string `json:"doubt"`
+
+	spoken string // the language in which it is spoken of
+}
+
+// ClosedLineOf is all that is known of a request that is not open. What nobody wrote down,
+// or nobody can read, is empty.
+func ClosedLineOf(b *workspace.Workspace, at RequestAt) ClosedLine {
+	l := ClosedLine{
+		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
+		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), spoken: b.Env.Lang,
+	}
+	d := readRequestFile(b, at.Found, at.ID, "request.json", layout.KindRequest)
+	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
+		l.Type, l.Prompt = q.Type, q.Prompt
+	}
+	c, ok := ClosedRequest(b, at.Found, at.ID)
+	if !ok {
+		l.Doubt = b.Env.Text("workspace.receipt.none")
+		return l
+	}
+	l.Receipt, l.Doubt = c.Receipt, c.Doubt
+	l.User, l.Source = l.ProvidedBy.Shown(b.Env.Lang, l.KnownAs), l.ProvidedBy.Source
+	if l.Receipt.Answer != nil {
+		l.Answer = l.Receipt.Answer.Path
+	}
+	return l
+}
+
+// How says in one line how the request ended.
+func (l ClosedLine) How() string {
+	if l.Result == "" {
+		return templates.Phrase(l.spoken, "workspace.closed.unasked")
+	}
+	text := console.OneLine(l.Result)
+	if l.Response != "" {
+		text += ": " + console.Cut(console.OneLine(l.Response), ShownAnswer) + picked(l.spoken, l.Selected)
+	}
+	return text
+}
+
+// Why says why an answer to the request moves nothing.
+func (l ClosedLine) Why() []string {
+	key := "workspace.closed.why"
+	if l.User != "" {
+		key = "workspace.closed.why.by"
+	}
+	return []string{
+		templates.Phrase(l.spoken, key, "request", l.RequestID, "how", l.How(), "who", l.User, "source", l.Source, "at", l.DecidedAt),
+		templates.Phrase(l.spoken, "workspace.receipt", "path", l.File+console.Suffix(": ", l.Doubt)),
+	}
+}
+
+// Closed is a request that has its receipt: the answer that was taken.
+type Closed struct {
+	Run     engine.Key
+	Receipt gate.Receipt
+	// doubt says that the receipt is not to be believed.
+	Doubt string
+}
+
+// Error is what became of the request, in English.
+func (c Closed) Error() string { return c.In(templates.English) }
+
+// In is what became of the request, in a language.
+func (c Closed) In(lang string) string {
+	r := c.Receipt
+	var answer, doubt any = "", ""
+	if r.Response != "" {
+		said := console.Cut(console.OneLine(r.Response), 60) + picked(lang, r.Selected)
+		if slices.Contains(r.Selected, r.Response) { // several options, all of them named
+			said = console.Cut(console.OneLine(strings.Join(r.Selected, ", ")), shownWith)
+		}
+		answer = templates.NewMessage("workspace.closed.answer", "answer", said, "who", console.OneLine(r.ProvidedBy.Shown(lang, r.KnownAs)), "source", console.OneLine(r.ProvidedBy.Source))
+	}
+	if c.Doubt != "" {
+		doubt = templates.NewMessage("workspace.closed.doubt", "doubt", c.Doubt)
+	}
+	return templates.Phrase(lang, "workspace.closed", "request", console.OneLine(r.RequestID), "run", console.Brief(c.Run),
+		"result", console.OneLine(r.Result), "answer", answer, "at", console.OneLine(r.DecidedAt), "doubt", doubt)
+}
+
+// IsDoubtful reports whether the receipt may be somebody else's than placet's.
+func (c Closed) IsDoubtful() bool { return c.Doubt != "" }
+
+// ClosedRequest reads the receipt of a request, if there is one.
+func ClosedRequest(b *workspace.Workspace, f loop.Found, request string) (Closed, bool) {
+	if !HasRequest(b, f, request) {
+		return Closed{}, false
+	}
+	d := readRequestFile(b, f, request, "receipt.json", layout.KindReceipt)
+	if !d.Present() {
+		return Closed{}, false
+	}
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	c := Closed{Run: f.Key(), Receipt: r}
+	if seen, lookErr := b.Loop.Look(f); lookErr == nil && err == nil {
+		c.Doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
+	}
+	return c, err == nil
+}
+
+// readRequestFile reads a JSON document in the folder of a request, once it stands still.
+func readRequestFile(b *workspace.Workspace, f loop.Found, request, name, kind string) engine.Document {
+	return b.Settled(layout.RequestPath(f.Run.Dir, request, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: request})
+}
+
+// ClosedRequests are the requests of some runs that have their receipt, the newest first.
+func ClosedRequests(b *workspace.Workspace, found []loop.Found) []ClosedLine {
+	list := []ClosedLine{}
+	for _, f := range found {
+		for _, id := range requestFolders(b, f) {
+			if d := readRequestFile(b, f, id, "receipt.json", layout.KindReceipt); d.Present() {
+				list = append(list, ClosedLineOf(b, RequestAt{f, id}))
+			}
+		}
+	}
+	slices.SortFunc(list, func(x, y ClosedLine) int {
+		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run, y.Run), cmp.Compare(x.RequestID, y.RequestID))
+	})
+	return list
+}

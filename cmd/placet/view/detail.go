@@ -1,0 +1,83 @@
+package view
+
+import (
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/schemas"
+)
+
+// ArtifactLine is a file that a request shows.
+type ArtifactLine struct {
+	Path string `json:"path"`
+	// SHA256 is the digest when the request was issued, Now that of the file as it is, or
+	// SHA256 where only its line ends are others; null where there is no such file.
+	SHA256  schemas.OrNull `json:"sha256"`
+	Now     schemas.OrNull `json:"now"`
+	Binding bool           `json:"binding"`
+	Bytes   int            `json:"bytes"` // as it is now
+	// carried is the text of then, nil where the request does not carry it.
+	carried *string
+}
+
+// Changed reports whether the file is another than the one that was shown.
+func (l ArtifactLine) Changed() bool { return l.SHA256 != l.Now }
+
+// OpenData is an open request as JSON.
+type OpenData struct {
+	engine.OpenRequest
+	Context   schemas.Raw    `json:"context"`
+	Artifacts []ArtifactLine `json:"artifacts"`
+	Receipt   *gate.Receipt  `json:"receipt"`
+}
+
+// ClosedData is a closed request as JSON.
+type ClosedData struct {
+	ClosedLine
+	Context   schemas.Raw    `json:"context"`
+	Artifacts []ArtifactLine `json:"artifacts"`
+	Receipt   *gate.Receipt  `json:"receipt"`
+}
+
+// OpenDataOf is all that is known of an open request.
+func OpenDataOf(b *workspace.Workspace, f loop.Found, a engine.OpenRequest) OpenData {
+	d := OpenData{OpenRequest: Describe(b, a)}
+	d.Context, d.Artifacts = shownIn(b, f, a.Request)
+	return d
+}
+
+// ClosedDataOf is all that is known of a closed request.
+func ClosedDataOf(b *workspace.Workspace, at RequestAt) ClosedData {
+	d := ClosedData{ClosedLine: ClosedLineOf(b, at)}
+	d.Context, d.Artifacts = shownIn(b, at.Found, at.ID)
+	if c, ok := ClosedRequest(b, at.Found, at.ID); ok {
+		d.Receipt = &c.Receipt
+	}
+	return d
+}
+
+// shownIn is what request.json shows besides its question.
+func shownIn(b *workspace.Workspace, f loop.Found, request string) (context schemas.Raw, files []ArtifactLine) {
+	d := readRequestFile(b, f, request, "request.json", layout.KindRequest)
+	q, err := gate.ReadRequest(d.Path, d.Body)
+	if !d.Present() || err != nil {
+		return schemas.Raw("{}"), nil
+	}
+	for _, a := range q.Artifacts {
+		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
+		l.carries(a)
+		if now := b.Artifact(a.Path); now.Present() {
+			l.Now, l.Bytes = schemas.OrNull(now.Sum.Hex()), len(now.Body)
+			if now.Matches(a.SHA256) {
+				l.Now = l.SHA256
+			}
+		}
+		files = append(files, l)
+	}
+	if q.Context == nil {
+		q.Context = schemas.Raw("{}")
+	}
+	return q.Context, files
+}

@@ -1,0 +1,61 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/layout"
+)
+
+// Fabrications are the findings about claims of other programs that the run's record
+// contradicts.
+func (v Run) Fabrications() (all []engine.Finding) {
+	for _, f := range v.Findings {
+		if f.Code == engine.CodeFabrication {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Fabricated counts the runs that went on without the answer to a request, and those of
+// the others in which another program claims what the record does not hold.
+func Fabricated(views []Run) (unanswered, others int) {
+	for _, v := range views {
+		all := v.Fabrications()
+		switch {
+		case slices.ContainsFunc(all, func(f engine.Finding) bool { return f.Request != "" }):
+			unanswered++
+		case len(all) > 0:
+			others++
+		}
+	}
+	return unanswered, others
+}
+
+// stateNote is the problem note beside the run's state document, "" where none stands.
+func (v Run) stateNote() string {
+	for _, n := range v.Notes {
+		if n.Path == v.Found.Run.State+layout.ProblemSuffix {
+			return n.Text
+		}
+	}
+	return ""
+}
+
+// repeats reports whether a note says no more than the fabrications among some findings,
+// which have one note beside the state document.
+func (v Run) repeats(n Note, lines []FindingLine) bool {
+	if n.Path != v.Found.Run.State+layout.ProblemSuffix {
+		return false
+	}
+	left, found := n.Text, false
+	for _, l := range lines {
+		if l.Code == engine.CodeFabrication {
+			said := strings.TrimPrefix(l.Path, v.Found.Run.Dir+"/") + ": " + l.Text
+			found, left = found || strings.Contains(left, said), strings.ReplaceAll(left, said, "")
+		}
+	}
+	return found && strings.TrimSpace(left) == ""
+}

@@ -1,0 +1,176 @@
+package view
+
+import (
+	"cmp"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/family"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Narrow are the runs of an optional argument, a family or a run, and those of
+// the same family that it leaves out. A word that names both is the family; the
+// run's whole name is <family>/<id>.
+func Narrow(b *workspace.Workspace, args []string) (found, rest []loop.Found, err error) {
+	all := b.Runs()
+	if len(args) == 0 {
+		return all, nil, nil
+	}
+	if b.Serves(args[0]) {
+		return ofFamily(all, args[0]), nil, nil
+	}
+	one, err := oneRunOf(b, all, args[0])
+	if p, ok := err.(*console.Problem); ok && len(p.Fits) == 0 {
+		return nil, nil, p.Try("workspace.narrow", "families", templates.List(b.Env.Lang, "list.or", b.FamilyNames()))
+	} else if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range ofFamily(all, one.Run.Family) {
+		if f.Key() != one.Key() {
+			rest = append(rest, f)
+		}
+	}
+	return []loop.Found{one}, rest, nil
+}
+
+// CountUses counts how many runs use the id of each request shown: an id alone names
+// one only where no other run uses it, shown or not. Those of two families differ.
+func CountUses(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.Found) map[string]int {
+	uses := map[string]int{}
+	for _, a := range open {
+		uses[a.Request]++
+	}
+	for id := range uses {
+		for _, f := range rest {
+			if HasRequest(b, f, id) {
+				uses[id]++
+			}
+		}
+	}
+	return uses
+}
+
+// uuidPrefix is how many characters of a run's last part name it at least.
+const uuidPrefix = 4
+
+// Fits returns the runs that an argument names: a whole name alone, else all
+// that the shorter forms fit.
+func Fits(b *workspace.Workspace, found []loop.Found, arg string) []loop.Found {
+	for _, f := range found {
+		if arg == f.Run.ID || arg == f.Key().String() || arg != "" && arg == alias(f) {
+			return []loop.Found{f}
+		}
+	}
+	if work, ok := strings.CutPrefix(arg, "#"); ok {
+		return runsWithWork(b, found, work)
+	}
+	if b.Serves(arg) {
+		return ofFamily(found, arg)
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f loop.Found) bool { return !beginsWith(f, arg) })
+}
+
+// ofFamily returns the runs of one family.
+func ofFamily(found []loop.Found, name string) []loop.Found {
+	return slices.DeleteFunc(slices.Clone(found), func(f loop.Found) bool { return f.Run.Family != name })
+}
+
+// runsWithWork returns the runs for a work item, as their families tell it.
+func runsWithWork(b *workspace.Workspace, found []loop.Found, work string) []loop.Found {
+	var fit []loop.Found
+	label := templates.NewMessage("faber.fact.work")
+	for _, v := range Runs(b, found) {
+		if slices.ContainsFunc(v.Facts, func(f engine.Fact) bool { return f.Value == "#"+work && label.Says(f.Label) }) {
+			fit = append(fit, v.Found)
+		}
+	}
+	return fit
+}
+
+// beginsWith reports whether an argument is the beginning of a run's last part,
+// alone or after the parts before it.
+func beginsWith(f loop.Found, arg string) bool {
+	for _, id := range []string{f.Run.ID, f.Key().String(), path.Base(f.Run.ID)} {
+		if strings.HasPrefix(id, arg) && len(arg)-len(id)+len(path.Base(id)) >= uuidPrefix {
+			return true
+		}
+	}
+	return false
+}
+
+// OneRun resolves a run argument. Where several fit nothing is chosen.
+func OneRun(b *workspace.Workspace, arg string) (loop.Found, error) {
+	return oneRunOf(b, b.Runs(), arg)
+}
+
+// oneRunOf resolves a run argument to one of some runs.
+func oneRunOf(b *workspace.Workspace, found []loop.Found, arg string) (loop.Found, error) {
+	fit := Fits(b, found, arg)
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return loop.Found{}, noRun(b, arg)
+	}
+	return loop.Found{}, ambiguous(arg, fit)
+}
+
+// noRun is the problem that an argument names no run.
+func noRun(b *workspace.Workspace, arg string) *console.Problem {
+	return console.Usage("workspace.run.none", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.status.try")
+}
+
+// ambiguous lists the runs that an argument fits.
+func ambiguous(arg string, fit []loop.Found) *console.Problem {
+	p := FitsSeveral(arg, templates.NewMessage("count.runs", "n", len(fit))).Try("workspace.fits.unique")
+	for _, f := range fit {
+		p.Fits = append(p.Fits, f.Key().String())
+	}
+	return p
+}
+
+// Chosen are the runs of an optional argument: all of them, or the one named.
+func Chosen(b *workspace.Workspace, args []string) ([]loop.Found, error) {
+	if len(args) == 0 {
+		return b.Runs(), nil
+	}
+	one, err := OneRun(b, args[0])
+	return []loop.Found{one}, err
+}
+
+// OldestFirst sorts requests by when they were asked, then by run.
+func OldestFirst(a, b engine.OpenRequest) int {
+	return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Run.String(), b.Run.String()), cmp.Compare(a.Request, b.Request))
+}
+
+// HasRequest reports whether a run's folder holds a request of this id.
+func HasRequest(b *workspace.Workspace, f loop.Found, request string) bool {
+	if !layout.IsRequestID(request) {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(b.Root, filepath.FromSlash(layout.RequestPath(f.Run.Dir, request, "request.json"))))
+	return err == nil
+}
+
+// alias is the name that a run's family has for it besides, "" for none.
+func alias(f loop.Found) string {
+	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
+		return of.Alias(f.Run.ID)
+	}
+	return ""
+}
+
+// FitsSeveral is the problem that an argument names several things.
+func FitsSeveral(arg string, things templates.Message) *console.Problem {
+	return console.Usage("workspace.fits", "name", strconv.Quote(console.OneLine(arg)), "things", things)
+}

@@ -1,0 +1,202 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/loop"
+	"placet/templates"
+)
+
+// Subject is what show and explain are about: a run, a part of it, or a request.
+type Subject struct {
+	View Run
+	Part engine.Part // zero for none
+	// Request is the id of a request of the run, "" for none, and open says what it
+	// asks, nil where it is closed.
+	Request string
+	Open    *engine.OpenRequest
+}
+
+// FindSubject finds what an argument names: a run, where it names none a part of a run, or
+// else a request, open or closed.
+func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
+	f, runErr := OneRun(b, arg)
+	if runErr == nil {
+		return Subject{View: Of(b, f)}, nil
+	}
+	v, p, partErr := findPart(b, arg)
+	if p.ID != "" {
+		return Subject{View: v, Part: p}, nil
+	}
+	at, requestErr := findRequest(b, arg)
+	switch several := (*console.Problem)(nil); {
+	case requestErr == nil && isAmbiguous(runErr, &several) && !strings.HasPrefix(arg, at.ID):
+		several.Fits = append(several.Fits, at.Found.Key().String()+":"+at.ID)
+		return Subject{}, several
+	case requestErr == nil:
+		s := Subject{View: Of(b, at.Found), Request: at.ID}
+		if i := slices.IndexFunc(s.View.Open, func(a engine.OpenRequest) bool { return a.Request == at.ID }); i >= 0 {
+			s.Open = &s.View.Open[i]
+		}
+		return s, nil
+	case isAmbiguous(requestErr, &several):
+		return Subject{}, requestErr
+	case partErr != nil:
+		return Subject{}, partErr
+	}
+	return Subject{}, whichError(b, runErr, requestErr)
+}
+
+// isAmbiguous reports whether an error is that several things fit.
+func isAmbiguous(err error, p **console.Problem) (several bool) {
+	*p, several = err.(*console.Problem)
+	return several && len((*p).Fits) > 0
+}
+
+// whichError chooses the error that says more about what an argument might name.
+func whichError(b *workspace.Workspace, run, request error) error {
+	if strings.HasPrefix(run.Error(), "cannot find a run") {
+		return request
+	}
+	return run
+}
+
+// findPart finds the part of a run that "<run>/<part>" names. The error says which
+// parts there are, where the run alone was found; it is nil where not even that
+// was.
+func findPart(b *workspace.Workspace, arg string) (v Run, p engine.Part, err error) {
+	found := b.Runs()
+	for at := strings.LastIndexByte(arg, '/'); at > 0; at = strings.LastIndexByte(arg[:at], '/') {
+		fit := Fits(b, found, arg[:at])
+		if len(fit) != 1 {
+			continue
+		}
+		v, parts := partsOf(b, fit[0])
+		named := partsNamed(parts, arg[at+1:])
+		switch {
+		case len(named) == 1:
+			return v, named[0], nil
+		case len(named) > 1:
+			several := FitsSeveral(arg[at+1:], templates.NewMessage("workspace.parts", "n", len(named), "run", console.Brief(v.Key))).Try("workspace.fits.unique")
+			for _, p := range named {
+				several.Fits = append(several.Fits, v.Key.String()+"/"+p.ID)
+			}
+			return Run{}, engine.Part{}, several
+		case err == nil && len(parts) > 0:
+			var there []string
+			for _, p := range parts {
+				there = append(there, console.OneLine(p.ID))
+			}
+			err = console.Usage("workspace.part.none", "run", console.Brief(v.Key), "part", strconv.Quote(console.OneLine(arg[at+1:])), "parts", console.Cut(strings.Join(there, ", "), shownParts))
+		}
+	}
+	return Run{}, engine.Part{}, err
+}
+
+// shownParts is how much of the names of a run's parts an error says, in characters.
+const shownParts = 2000
+
+// partsOf looks at a run and lists its parts: those that its family tells, else the
+// phases and steps of its plan.
+func partsOf(b *workspace.Workspace, f loop.Found) (Run, []engine.Part) {
+	v := Of(b, f)
+	if len(v.Parts) > 0 {
+		return v, v.Parts
+	}
+	var parts []engine.Part
+	for _, n := range v.Graph {
+		if n.Group != "" && !slices.ContainsFunc(parts, func(p engine.Part) bool { return p.ID == n.Group }) {
+			parts = append(parts, phasePart(v, n.Group))
+		}
+		parts = append(parts, stepPart(v, n))
+	}
+	return v, parts
+}
+
+// phasePart is a phase of a plan, which stands as its steps do.
+func phasePart(v Run, phase string) engine.Part {
+	p := engine.Part{ID: phase, Status: "pending"}
+	var done int
+	for _, n := range v.Graph {
+		if n.Group != phase {
+			continue
+		}
+		p.Facts = append(p.Facts, engine.Fact{Label: templates.Phrase(v.lang, "workspace.part.step"), Value: n.Label + "  " + string(n.Status)})
+		switch {
+		case n.Status == "completed" || n.Status == "skipped":
+			done++
+		case n.Current || n.Status != "pending":
+			p.Status = n.Status
+		}
+	}
+	if done == len(p.Facts) {
+		p.Status = "completed"
+	} else if done > 0 && p.Status == "pending" {
+		p.Status = "in_progress"
+	}
+	p.Sections = logSection(v, func(where string) bool { return where == phase || strings.HasPrefix(where, phase+":") })
+	return p
+}
+
+// stepPart is a step of a plan.
+func stepPart(v Run, n engine.Node) engine.Part {
+	p := engine.Part{ID: n.ID, Status: n.Status}
+	add := func(label, value string) {
+		if value != "" {
+			p.Facts = append(p.Facts, engine.Fact{Label: templates.Phrase(v.lang, "workspace.part."+label), Value: value})
+		}
+	}
+	add("phase", n.Group)
+	add("after", strings.Join(n.After, ", "))
+	if n.Current {
+		add("current", templates.Phrase(v.lang, "workspace.part.current.value"))
+	}
+	if n.Gate {
+		add("gate", templates.Phrase(v.lang, "workspace.part.gate.value"))
+	}
+	p.Sections = logSection(v, func(where string) bool { return where == n.ID })
+	return p
+}
+
+// logSection are the events of a run at a place of its plan, newest last.
+func logSection(v Run, at func(where string) bool) []engine.Section {
+	var lines []string
+	for _, e := range v.Log {
+		if at(e.Where) {
+			lines = append(lines, strings.Join(strings.Fields(console.Moment(e.At)+" "+e.Event+" "+e.Who+" "+e.Message), " "))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return []engine.Section{{Title: templates.Phrase(v.lang, "workspace.part.events"), Text: strings.Join(lines[max(0, len(lines)-LastEvents):], "\n")}}
+}
+
+// partsNamed are the parts that a word is the name of, or else the last word of the
+// name, or else the beginning. A slash may stand for the colon between phase and step.
+func partsNamed(parts []engine.Part, word string) []engine.Part {
+	path := word
+	word = strings.ReplaceAll(word, "/", ":")
+	for _, fits := range []func(id string) bool{
+		func(id string) bool { return id == path || id == word },
+		func(id string) bool { return strings.HasSuffix(id, ":"+word) || id == "level"+word },
+		func(id string) bool {
+			rest, begins := strings.CutPrefix(id, word)
+			return len(word) >= leastID && begins && !strings.Contains(rest, ":")
+		},
+	} {
+		named := slices.DeleteFunc(slices.Clone(parts), func(p engine.Part) bool { return !fits(p.ID) })
+		if len(named) > 0 {
+			return named
+		}
+	}
+	return nil
+}
+
+// LastEvents is how many events show prints.
+const LastEvents = 5

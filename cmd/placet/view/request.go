@@ -1,0 +1,155 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Request is an open request that an answer is for.
+type Request struct {
+	engine.OpenRequest
+	Found  loop.Found
+	Spoken string // in which it is spoken of
+	// fact is [gate.Evaluation.Fact] for the answer that stands in place.
+	fact func(need string) (engine.Document, bool)
+}
+
+// RequestOf is an open request of a run.
+func RequestOf(b *workspace.Workspace, a engine.OpenRequest, f loop.Found) Request {
+	return Request{a, f, b.Env.Lang, func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
+}
+
+// Label is how the request is named on the command line: by its id, which the
+// listing showed beside run and step.
+func (t Request) Label() templates.Message {
+	return templates.NewMessage("workspace.request", "request", console.OneLine(t.Request), "run", console.Brief(t.Run), "where", console.OneLine(t.Where))
+}
+
+// OpenRequests returns the open requests that an argument names, oldest first.
+func OpenRequests(b *workspace.Workspace, found []loop.Found, arg string) []Request {
+	run, request, both := strings.Cut(arg, ":")
+	switch {
+	case arg == "":
+		live, _ := Live(b, found)
+		return openIn(b, live, "")
+	case both:
+		return openIn(b, Fits(b, found, run), request)
+	case !layout.IsRequestID(arg):
+		return openIn(b, Fits(b, found, arg), "")
+	}
+	open := openIn(b, runsAsking(b, found, arg), arg)
+	if len(open) > 0 && open[0].Request == arg {
+		return open
+	}
+	for _, t := range openIn(b, Fits(b, found, arg), "") { // a run may begin like a request
+		if !slices.ContainsFunc(open, func(o Request) bool { return o.Run == t.Run && o.Request == t.Request }) {
+			open = append(open, t)
+		}
+	}
+	return open
+}
+
+// leastID is how many characters of an id name a request, or a part of a run, at least.
+const leastID = 4
+
+// shortens reports whether a word is the beginning of a request's id, or of what
+// follows its last hyphen.
+func shortens(word, id string) bool {
+	last := id[strings.LastIndex(id, "-")+1:]
+	return len(word) >= leastID && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
+}
+
+// runsAsking returns the runs that may ask a request: those with its folder, or,
+// where placet has not opened it yet or its id is shortened, all that can still
+// move.
+func runsAsking(b *workspace.Workspace, found []loop.Found, request string) []loop.Found {
+	var with []loop.Found
+	for _, f := range found {
+		if HasRequest(b, f, request) {
+			with = append(with, f)
+		}
+	}
+	if len(with) > 0 {
+		return with
+	}
+	live, _ := Live(b, found)
+	return live
+}
+
+// openIn returns the open requests of some runs: all of them where the word is "",
+// else those with that id. Where no request of theirs, open or closed, has that id,
+// it returns those whose id the word shortens.
+func openIn(b *workspace.Workspace, found []loop.Found, word string) []Request {
+	var open []Request
+	whole := slices.ContainsFunc(found, func(f loop.Found) bool { return HasRequest(b, f, word) })
+	for _, v := range Runs(b, found) {
+		for _, a := range v.Open {
+			open = append(open, RequestOf(b, a, v.Found))
+			whole = whole || a.Request == word
+		}
+	}
+	open = slices.DeleteFunc(open, func(t Request) bool {
+		return word != "" && t.Request != word && (whole || !shortens(word, t.Request))
+	})
+	slices.SortFunc(open, func(x, y Request) int { return OldestFirst(x.OpenRequest, y.OpenRequest) })
+	return open
+}
+
+// ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An
+// id that several runs use is ambiguous.
+func ExactRequest(b *workspace.Workspace, name string) (RequestAt, error) {
+	run, id, both := strings.Cut(name, ":")
+	if !both {
+		run, id = "", name
+	}
+	if both && layout.IsRequestID(id) {
+		for _, f := range b.Loop.Asking(id) {
+			if f.Key().String() == run && HasRequest(b, f, id) {
+				return RequestAt{f, id}, nil
+			}
+		}
+	}
+	found := b.Runs()
+	if both {
+		found = slices.DeleteFunc(found, func(f loop.Found) bool { return f.Key().String() != run })
+	}
+	if !layout.IsRequestID(id) {
+		found = nil
+	}
+	var fit []RequestAt
+	for _, f := range found {
+		if HasRequest(b, f, id) {
+			fit = append(fit, RequestAt{f, id})
+		}
+	}
+	switch len(fit) {
+	case 1:
+		return fit[0], nil
+	case 0:
+		return RequestAt{}, console.Usage("workspace.request.none", "name", strconv.Quote(console.OneLine(name)))
+	}
+	p := FitsSeveral(name, templates.NewMessage("count.requests", "n", len(fit)))
+	for _, at := range fit {
+		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
+	}
+	return RequestAt{}, p
+}
+
+// OpenRequestAt is a request as it is asked now; open is false where it is not any more.
+func OpenRequestAt(b *workspace.Workspace, at RequestAt) (t Request, open bool) {
+	v := Of(b, at.Found)
+	for _, a := range v.Open {
+		if a.Request == at.ID {
+			return RequestOf(b, Describe(b, a), at.Found), true
+		}
+	}
+	return Request{}, false
+}

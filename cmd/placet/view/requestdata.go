@@ -1,0 +1,44 @@
+package view
+
+import (
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/loop"
+)
+
+// GateOf is the gate of an open request.
+func GateOf(b *workspace.Workspace, a engine.OpenRequest) engine.Gate {
+	return b.Environment(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
+}
+
+// Describe adds to an open request what its family does not know: who may answer it, and
+// the answer that stands in place.
+func Describe(b *workspace.Workspace, a engine.OpenRequest) engine.OpenRequest {
+	gate := GateOf(b, a)
+	a.Family = a.Run.Family
+	a.Level, a.Approvers, a.GatesWait = gate.Level, gate.Approvers, gate.Waits
+	a.Answer = pendingAnswer(b, a)
+	return a
+}
+
+// pendingAnswer is the answer that stands in place of an open request, nil where there is
+// none that can be used.
+func pendingAnswer(b *workspace.Workspace, a engine.OpenRequest) *engine.PendingAnswer {
+	t := RequestOf(b, a, loop.Found{})
+	d := b.Settled(a.Response, workspace.ResponseFile(a.Request))
+	if !d.Present() {
+		return nil
+	}
+	r, known, ok := AnswerIn(t, d, engine.Gate{})
+	if !ok {
+		return nil
+	}
+	said, with := Said(t, r)
+	by := r.ProvidedBy
+	author := ShownAuthor(t.Spoken, r, known)
+	return &engine.PendingAnswer{
+		Response: r.Response, User: by.User, Source: by.Source, Claimed: author != by.User,
+		Text: b.Env.Text("workspace.answer.pending", "answer", said+with, "who", console.OneLine(author), "source", console.OneLine(by.Source)),
+	}
+}

@@ -1,0 +1,215 @@
+// Package view is what people see of runs and requests, the same for every surface: how a
+// run stands and why, what is asked, what became of it, and what a name stands for. It
+// decides nothing, and prints nothing but notes on the environment of its workspace.
+package view
+
+import (
+	"slices"
+	"time"
+
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/ask"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/templates"
+)
+
+// Run is one run as it was seen.
+type Run struct {
+	engine.RunView
+	Found loop.Found
+	// Notes are the problem notes that stand in the run's folder.
+	Notes []Note
+	// Since is when the run came to stand where it stands, as far as its
+	// documents tell.
+	Since time.Time
+	// awaited is the first thing that the run waits for besides answers, "" for nothing, and
+	// awaitedToo how many more there are.
+	awaited    string
+	awaitedToo int
+	// due are the problem notes that the next pass writes.
+	due []Note
+	// held are the files that may still be being written.
+	held []heldFile
+	// stray are the paths in the run's folder that nobody knows.
+	stray []string
+	// unsettled says that something was still being written, and that the run is to be
+	// looked at again.
+	unsettled bool
+	// late: the account took too long, and the state document alone was looked at.
+	late bool
+	lang string // in which the run is spoken of
+	Err  error
+}
+
+// Note is a problem note that stands, or what else is wrong with a run.
+type Note struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// Troubled reports whether something about the run needs a person who mends.
+func (v Run) Troubled() bool {
+	if v.Err != nil || v.Blocked || len(v.Notes) > 0 || len(v.Urgent()) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Problem != "" })
+}
+
+// Urgent are the findings that every list of runs tells, where no note does.
+func (v Run) Urgent() (all []Note) {
+	noted := v.stateNote() != ""
+	for _, f := range v.Findings {
+		if f.Urgent && !(noted && f.Code == engine.CodeFabrication) {
+			all = append(all, Note{f.Path, f.Text})
+		}
+	}
+	return all
+}
+
+// Runs takes snapshots of runs, several at a time, and asks the machines how
+// they stand. What is still being written is looked at again. Folders that turn
+// out to be no runs are left out.
+func Runs(b *workspace.Workspace, found []loop.Found) []Run {
+	return slices.DeleteFunc(viewRuns(b, found, listTime), func(v Run) bool { return v.Absent })
+}
+
+// Of looks at one run, be it none at all.
+func Of(b *workspace.Workspace, f loop.Found) Run {
+	return viewRuns(b, []loop.Found{f}, runTime)[0]
+}
+
+// heldPatience is how long check waits for files that may be half of a write.
+const heldPatience = 2 * time.Second
+
+// listTime and runTime are how long an account may take: of each run in a list, and
+// of the one that a person asks about. Documents of others must not keep anybody
+// waiting for what the other runs do.
+const listTime, runTime = 5 * time.Second, 30 * time.Second
+
+func viewRuns(b *workspace.Workspace, found []loop.Found, limit time.Duration) []Run {
+	views := make([]Run, len(found))
+	todo := make([]int, len(found))
+	for i := range found {
+		todo[i] = i
+	}
+	for began := time.Now(); ; time.Sleep(150 * time.Millisecond) {
+		viewEach(b, found, views, todo, limit)
+		waited := time.Since(began)
+		todo = slices.DeleteFunc(todo, func(i int) bool {
+			return !(views[i].unsettled && waited < workspace.Patience || b.WaitsForHeld && len(views[i].held) > 0 && waited < heldPatience)
+		})
+		if len(todo) == 0 {
+			return views
+		}
+	}
+}
+
+// viewEach looks at the runs in todo.
+func viewEach(b *workspace.Workspace, found []loop.Found, views []Run, todo []int, limit time.Duration) {
+	round := b.Loop.Stored()
+	each(len(todo), func(n int) {
+		i := todo[n]
+		views[i] = viewIn(b, limit, found[i], func() Run { return seeRun(b, round, found[i]) })
+		views[i].lang = b.Env.Lang
+		for k := range views[i].Open {
+			refer(b, &views[i].Open[k])
+		}
+		if why := workspace.ReadHeldUp(b)[found[i].Run.State]; why != "" {
+			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, b.Env.Text("workspace.heldup", "why", why)})
+		}
+	})
+}
+
+// viewIn has look look at a run for so long and no longer. A machine is a pure
+// function, which cannot be interrupted: one that takes longer is left to itself.
+func viewIn(b *workspace.Workspace, limit time.Duration, f loop.Found, look func() Run) Run {
+	done := make(chan Run, 1)
+	go func() { done <- look() }()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case v := <-done:
+		return v
+	case <-t.C:
+		return lateView(b, f, limit)
+	}
+}
+
+// lateView is a run whose account takes too long, by its state document alone.
+func lateView(b *workspace.Workspace, f loop.Found, limit time.Duration) Run {
+	p := b.Loop.Summarize(f)
+	v := Run{Found: f, late: true}
+	v.Err = templates.Errorf("workspace.late", "limit", limit, "most", runTime)
+	v.Key, v.ShortID, v.Status, v.Final = f.Key(), f.Run.ID, p.Status, p.Final
+	return v
+}
+
+// seeRun looks at one run.
+func seeRun(b *workspace.Workspace, round *loop.Stored, f loop.Found) Run {
+	if b.Brief {
+		if v, ok := findStoredView(b, round, f); ok {
+			return v
+		}
+	}
+	v := Run{Found: f}
+	seen, err := b.Loop.Look(f)
+	if err != nil {
+		v.Key, v.Err = f.Key(), err
+		return v
+	}
+	snap := seen.Snap
+	v.stray, v.unsettled = seen.Stray, !seen.Again.IsZero()
+	if b.Journals {
+		snap.Docs = readJournals(b, f, snap.Docs)
+	}
+	v.RunView = f.Family.Machine.Account(snap)
+	v.Key = f.Key()
+	v.Since = since(v.RunView, snap.Doc(f.Run.State))
+	if n := len(v.WaitsFor); n > 0 {
+		v.awaited, v.awaitedToo = console.Cut(v.WaitsFor[0], shownWait), n-1
+	}
+	v.addNotes(b.Env.Lang, seen)
+	v.addUnreadable(seen)
+	if b.Brief && len(v.held) == 0 {
+		storeView(b, f, seen, v)
+	}
+	return v
+}
+
+// addNotes adds to a view the problem notes that stand in a look, those that are due,
+// what became of requests, and how often an answer was used.
+func (v *Run) addNotes(lang string, seen loop.Seen) {
+	var entries []engine.Entry
+	for _, d := range seen.Snap.Docs {
+		switch {
+		case !d.Present():
+		case d.Kind == layout.KindProblem:
+			v.Notes = append(v.Notes, Note{Path: d.Path, Text: engine.NoteBody(string(d.Body))})
+		case d.Kind == layout.KindReceipt:
+			entries = append(entries, receiptEntry(seen.Snap, d)...)
+		case d.Kind == layout.KindReuse && v.Final:
+			if u, err := ask.ReadReuse(d); err == nil {
+				entries = append(entries, u.Entry(lang))
+			}
+		}
+	}
+	v.Log = mergeLog(v.Log, entries)
+	for _, d := range seen.Notes {
+		v.due = append(v.due, Note{Path: d.Path, Text: engine.NoteBody(string(d.Body))})
+	}
+}
+
+// since is when a run came to stand where it stands: what is asked, else the
+// last event, else the last change of the state document.
+func since(a engine.RunView, state engine.Document) time.Time {
+	switch {
+	case len(a.Open) > 0 && !a.Open[0].RequestedAt.IsZero():
+		return a.Open[0].RequestedAt
+	case len(a.Log) > 0 && !a.Log[len(a.Log)-1].At.IsZero():
+		return a.Log[len(a.Log)-1].At
+	}
+	return state.Changed
+}

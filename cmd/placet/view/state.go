@@ -1,0 +1,211 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
+	"placet/cmd/placet/workspace"
+	"placet/engine"
+	"placet/engine/facade/notify"
+	"placet/engine/loop"
+	"placet/layout"
+	"placet/templates"
+)
+
+// RunProblem is a problem note with the run that it stands in.
+type RunProblem struct {
+	Run string `json:"run"`
+	Note
+}
+
+// InboxProblems are the problem notes, and the runs that cannot be read.
+func InboxProblems(views []Run) []RunProblem {
+	var problems []RunProblem
+	for _, v := range views {
+		for _, n := range LineOf(v).Problems {
+			problems = append(problems, RunProblem{v.Key.String(), n})
+		}
+	}
+	return problems
+}
+
+// Summary is the workspace as status shows it.
+type Summary struct {
+	Workspace string                  `json:"workspace"`
+	Daemon    bool                    `json:"daemon"`
+	Held      string                  `json:"held"`
+	Stale     string                  `json:"stale"`
+	Blind     workspace.WithoutEvents `json:"blind"`
+	Runs      []RunLine               `json:"runs"`
+	Final     map[engine.Status]int   `json:"final"`
+	Waiting   int                     `json:"waiting"`
+	Untrusted []config.UntrustedLine  `json:"untrusted"`
+	Misplaced []MisplacedLine         `json:"misplaced"`
+	Agents    []AgentProgress         `json:"agents"`
+	// Undelivered are notifications of open requests that may not have arrived, where
+	// [Undelivered] was asked.
+	Undelivered []notify.Doubt `json:"undelivered"`
+	Views       []Run          `json:"-"`
+}
+
+// RunLine is one run in status.
+type RunLine struct {
+	Run      string        `json:"run"`
+	Family   string        `json:"family"`
+	Class    string        `json:"class"`
+	Short    string        `json:"short"`
+	Status   engine.Status `json:"status"`
+	Final    bool          `json:"final"`
+	Stands   bool          `json:"stands"`
+	Since    string        `json:"since"`
+	Requests []string      `json:"requests"`
+	// References name the requests and what they show, as approve takes them.
+	References []string `json:"references"`
+	Where      string   `json:"where"`
+	WaitsFor   string   `json:"waits_for"`
+	Problems   []Note   `json:"problems"`
+}
+
+// Remember has a later placet know what was seen. all says that these are all
+// runs of the workspace.
+func Remember(b *workspace.Workspace, found []loop.Found, all bool) {
+	if !all || b.Unlisted {
+		found = nil
+	}
+	b.Loop.SaveCache(found)
+}
+
+// LookAtRuns looks at runs; those that ended only where all are wanted.
+func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
+	s := Summary{Workspace: b.Root, Daemon: workspace.DaemonRuns(b.Root), Runs: []RunLine{}}
+	s.Held, _ = b.Store.Paused()
+	s.Stale = b.Store.Stale()
+	if s.Blind = workspace.SummarizeFolders(nil); s.Daemon {
+		s.Blind = workspace.ReadHealth(b).WithoutEvents
+	}
+	b.Brief = true
+	live, final := Live(b, found)
+	s.Final = final
+	if all {
+		live = found
+	}
+	for _, v := range Runs(b, live) {
+		// A state that was just written is taken as live until it is looked at.
+		if v.Final && !all && !v.Troubled() {
+			s.Final[v.Status]++
+			continue
+		}
+		s.Views = append(s.Views, v)
+		s.Waiting += len(v.Open)
+		s.Runs = append(s.Runs, LineOf(v))
+	}
+	s.Untrusted = Untrusted(b, s.Views)
+	return s
+}
+
+// KeepTagged leaves out all requests but those of asks that have one of some tags.
+func (s *Summary) KeepTagged(b *workspace.Workspace, tags []string) {
+	if len(tags) == 0 {
+		return
+	}
+	s.Waiting = 0
+	for i := range s.Views {
+		s.Views[i].Open = slices.DeleteFunc(slices.Clone(s.Views[i].Open), func(a engine.OpenRequest) bool {
+			x, _, _, _ := ReadExtras(b, s.Views[i].Found, a.Request)
+			return !slices.ContainsFunc(x.Tags, func(tag string) bool { return slices.Contains(tags, tag) })
+		})
+		s.Waiting += len(s.Views[i].Open)
+	}
+}
+
+// KeepFamilies leaves out what is said of families for which keep is false: what of theirs
+// waits for trust, and their folders without events. With every family kept, nothing is left
+// out.
+func (s *Summary) KeepFamilies(b *workspace.Workspace, keep func(family string) bool) {
+	if !slices.ContainsFunc(b.FamilyNames(), func(name string) bool { return !keep(name) }) {
+		return
+	}
+	s.Untrusted = slices.DeleteFunc(s.Untrusted, func(l config.UntrustedLine) bool {
+		return !keep(l.Family)
+	})
+	s.Blind.Folders = slices.DeleteFunc(slices.Clone(s.Blind.Folders), func(dir string) bool {
+		return !slices.ContainsFunc(b.Families, func(f loop.Family) bool {
+			return keep(f.Layout.Name()) && slices.ContainsFunc(f.Layout.Roots(), func(root string) bool { return layout.Under(dir, root) })
+		})
+	})
+}
+
+// LineOf is a run as lists show it.
+func LineOf(v Run) RunLine {
+	l := RunLine{
+		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.ShortID, Status: v.Status,
+		Final: v.Final, Stands: v.Blocked, Since: console.Stamp(v.Since), WaitsFor: v.waitsFor(),
+	}
+	for _, a := range v.Open {
+		l.Requests = append(l.Requests, a.Request)
+		l.References = append(l.References, Reference(a))
+		l.Where = a.Where
+	}
+	if v.Err != nil {
+		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, Note{v.Found.Run.State, templates.In(v.lang, v.Err)})
+	}
+	l.Problems = slices.Concat(l.Problems, v.Notes, v.Urgent())
+	return l
+}
+
+// WaitsAt says in a few words what a run waits for.
+func WaitsAt(v Run) string {
+	awaited := console.OneLine(v.waitsBesides())
+	switch {
+	case v.late:
+		return console.Cut(console.OneLine(templates.In(v.lang, v.Err)), 80)
+	case v.Err != nil:
+		return templates.Phrase(v.lang, "workspace.waits.unreadable", "error", console.Cut(console.OneLine(templates.In(v.lang, v.Err)), 80))
+	case len(v.Open) > 0:
+		return openAt(v)
+	case (v.Blocked || len(v.Notes) > 0) && awaited == "":
+		return templates.Phrase(v.lang, "workspace.waits.note")
+	case v.Blocked || len(v.Notes) > 0:
+		return templates.Phrase(v.lang, "workspace.waits.note.for", "for", awaited)
+	case awaited != "":
+		return templates.Phrase(v.lang, "workspace.waits.for", "for", awaited)
+	}
+	return ""
+}
+
+// waitsFor is what a run waits for, be it an answer: for who reads JSON.
+func (v Run) waitsFor() string {
+	if len(v.Open) > 0 {
+		return v.andMore(templates.Phrase(v.lang, "workspace.waits.request", "request", v.Open[0].Request), len(v.Open)-1)
+	}
+	return v.waitsBesides()
+}
+
+// waitsBesides is what a run waits for besides answers, in a few words, "" for nothing.
+func (v Run) waitsBesides() string { return v.andMore(v.awaited, v.awaitedToo) }
+
+// shownWait is how much of one thing that is awaited is shown, in characters.
+const shownWait = 120
+
+// andMore is a thing and that there are so many more.
+func (v Run) andMore(text string, n int) string {
+	if n < 1 {
+		return text
+	}
+	return templates.Phrase(v.lang, "list.more", "all", text, "n", n)
+}
+
+func openAt(v Run) string {
+	a := v.Open[0]
+	text := fmt.Sprintf("%s  %s %s", console.OneLine(a.Where), console.OneLine(a.Type), Reference(a))
+	if a.Overdue {
+		text += " (" + templates.Phrase(v.lang, "workspace.waits.overdue") + ")"
+	}
+	if a.Problem != "" {
+		text += " (" + templates.Phrase(v.lang, "workspace.waits.unusable") + ")"
+	}
+	return v.andMore(text, len(v.Open)-1)
+}
