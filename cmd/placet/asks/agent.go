@@ -30,7 +30,7 @@ import (
 // Agent is a workspace as an agent sees it over MCP. It implements [mcp.Workspace]: nothing in
 // it answers but the dialogue of the agent's host, whose user is who the caller is.
 type Agent struct {
-	*Asks
+	Asks *Asks
 	// Who calls. Its name for gates is "" for the owner of this process.
 	Who facade.Identity
 	// Origin makes the keys of two callers differ who ask the same.
@@ -85,7 +85,7 @@ func (g *Agent) keys(q mcp.Question, x *Draft) func(yield func(key string) bool)
 	if key == "" {
 		what := []any{g.Origin, x.Question, x.Type, x.Options}
 		for _, f := range x.Artifacts {
-			what = append(what, f.Path, g.Artifact(f.Path).Sum)
+			what = append(what, f.Path, g.Asks.Workspace.Artifact(f.Path).Sum)
 			if f.Editable {
 				what = append(what, "editable")
 			}
@@ -117,9 +117,9 @@ func (g *Agent) question(q mcp.Question) (*Draft, error) {
 		x.Options = append(x.Options, ask.Option{ID: o.ID, Description: o.Description, Comment: o.Comment, Approves: o.Approves})
 	}
 	for _, name := range q.Artifacts {
-		rel, err := g.Below(name)
+		rel, err := g.Asks.Below(name)
 		if err != nil {
-			return nil, fmt.Errorf("cannot ask about %s: %w. Name a file by its path relative to the workspace %s", console.OneLine(name), console.Plain(err), g.Root)
+			return nil, fmt.Errorf("cannot ask about %s: %w. Name a file by its path relative to the workspace %s", console.OneLine(name), console.Plain(err), g.Asks.Workspace.Root)
 		}
 		x.Artifacts = append(x.Artifacts, ask.Artifact{Path: rel, Editable: slices.Contains(q.Editable, name)})
 	}
@@ -146,11 +146,11 @@ func (g *Agent) Ask(ctx context.Context, q mcp.Question) (id string, err error) 
 		return "", err
 	}
 	for key := range g.keys(q, x) {
-		f, err := g.Find(KeyedID(key))
+		f, err := g.Asks.Find(KeyedID(key))
 		if err != nil {
 			return "", explained(err)
 		}
-		if st, _ := g.State(f); st.IsFinal() {
+		if st, _ := g.Asks.State(f); st.IsFinal() {
 			continue // asked again, it is asked anew
 		}
 		x.IdempotencyKey = schemas.OrNull(key)
@@ -175,10 +175,10 @@ func (g *Agent) awaitOpen(ctx context.Context, f loop.Found) error {
 	defer cancel()
 	for {
 		changed := g.Changed()
-		if _, begun := g.State(f); begun {
+		if _, begun := g.Asks.State(f); begun {
 			return nil
 		}
-		if err := g.Refused(f); err != nil {
+		if err := g.Asks.Refused(f); err != nil {
 			return err
 		}
 		select {
@@ -189,6 +189,9 @@ func (g *Agent) awaitOpen(ctx context.Context, f loop.Found) error {
 	}
 }
 
+// Changed implements [mcp.Workspace].
+func (g *Agent) Changed() <-chan struct{} { return g.Asks.Changed() }
+
 // IsOf implements [mcp.Workspace].
 func (g *Agent) IsOf(q mcp.Question, id string) bool {
 	x, err := g.question(q)
@@ -196,8 +199,8 @@ func (g *Agent) IsOf(q mcp.Question, id string) bool {
 		return false
 	}
 	for key := range g.keys(q, x) {
-		f, err := g.Find(KeyedID(key))
-		if err != nil || !g.IsAsked(f) {
+		f, err := g.Asks.Find(KeyedID(key))
+		if err != nil || !g.Asks.IsAsked(f) {
 			return false
 		}
 		if f.Run.ID == id {
@@ -212,12 +215,12 @@ func (g *Agent) ask(id string) (f loop.Found, st ask.State, err error) {
 	if !g.Who.Sees("ask") {
 		return f, st, g.may("look for an answer", facade.Read)
 	}
-	if f, err = g.Find(id); err != nil {
+	if f, err = g.Asks.Find(id); err != nil {
 		return f, st, explained(err)
 	}
-	st, begun := g.State(f)
+	st, begun := g.Asks.State(f)
 	if !begun {
-		err = g.Refused(f)
+		err = g.Asks.Refused(f)
 	}
 	return f, st, explained(err)
 }
@@ -232,7 +235,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	if st.Round != nil {
 		a.Round = st.Round.N
 	}
-	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Store.Exists(form) {
+	if form := layout.RequestPath(f.Run.Dir, ask.RequestID(f.Run.ID), "form.md"); g.Asks.Workspace.Store.Exists(form) {
 		a.Form = form
 	}
 	if err := CheckEdited(g.Asks, st); err != nil {
@@ -247,7 +250,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 		given := st.Answer
 		a.Answered, a.Response, a.Comment = true, templates.Reveal(given.Response), templates.Reveal(given.Comment)
 		a.Selected = append(a.Selected, given.Selected...)
-		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Env.Lang, given.KnownAs)
+		a.By = gate.By{User: given.By.User, Source: given.By.Source}.Shown(g.Asks.Workspace.Env.Lang, given.KnownAs)
 		if given.Late {
 			a.Note = strings.TrimPrefix(a.Note+". The answer came after the deadline", ". ")
 		}
@@ -272,7 +275,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 func (g *Agent) changed(st ask.State) []string {
 	paths := []string{}
 	for _, f := range st.Ask.Artifacts {
-		if st.Status == ask.Open && f.IsBinding() && !g.Artifact(f.Path).Matches(f.SHA256) {
+		if st.Status == ask.Open && f.IsBinding() && !g.Asks.Workspace.Artifact(f.Path).Matches(f.SHA256) {
 			paths = append(paths, console.OneLine(f.Path))
 		}
 	}
@@ -294,10 +297,10 @@ func (g *Agent) held(f loop.Found) string {
 	for _, n := range view.Of(g.Asks.Workspace, f).Notes {
 		all = append(all, console.OneLine(n.Path+": "+n.Text))
 	}
-	if why, paused := g.Store.Paused(); paused {
+	if why, paused := g.Asks.Workspace.Store.Paused(); paused {
 		all = append(all, "nothing is decided at the moment: "+why)
 	}
-	if err := g.Trouble(); err != nil && !errors.Is(err, context.Canceled) {
+	if err := g.Asks.Trouble(); err != nil && !errors.Is(err, context.Canceled) {
 		all = append(all, console.OneLine(err.Error()))
 	}
 	return strings.Join(all, "\n")
@@ -312,7 +315,7 @@ func (g *Agent) Withdraw(ctx context.Context, id, reason string) error {
 	if err != nil || st.Status == ask.Withdrawn {
 		return err
 	}
-	return explained(g.TakeBack(ctx, f, ask.Withdraw{Reason: reason, By: console.Cut("agent "+g.Who.Token, 100)}))
+	return explained(g.Asks.TakeBack(ctx, f, ask.Withdraw{Reason: reason, By: console.Cut("agent "+g.Who.Token, 100)}))
 }
 
 // Waiting implements [mcp.Workspace].
@@ -379,7 +382,7 @@ func (g *Agent) Report(session string, p mcp.Progress) (bool, error) {
 		return false, err
 	}
 	return view.ReportAgent(g.Asks.Workspace, view.AgentProgress{
-		Agent: cmp.Or(g.Who.Token, "agent"), Message: console.OneLine(p.Message), Percent: p.Percent, Run: console.OneLine(p.Run), At: g.Env.Now().UTC().Truncate(time.Second),
+		Agent: cmp.Or(g.Who.Token, "agent"), Message: console.OneLine(p.Message), Percent: p.Percent, Run: console.OneLine(p.Run), At: g.Asks.Workspace.Env.Now().UTC().Truncate(time.Second),
 	}, engine.Sum([]byte(g.Origin + "\n" + session)).Hex()[:8]), nil
 }
 

@@ -34,7 +34,7 @@ func agentAt(t *testing.T) *Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := asks.Whole()
+	whole := asks.Workspace.Whole()
 	var served sync.WaitGroup
 	served.Go(func() { asks.Serve(ctx) })
 	t.Cleanup(func() { cancel(); served.Wait() })

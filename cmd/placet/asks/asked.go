@@ -23,20 +23,20 @@ func (a *Asks) want(f loop.Found, asked ask.Asked) {
 	a.wanted[f.Run.ID] = asked
 	a.mu.Unlock()
 	if err := a.keepAsked(f, asked); err != nil {
-		a.Env.Note("workspace.asked.unrecorded", "ask", console.Brief(f.Key()), "error", console.Plain(err))
+		a.Workspace.Env.Note("workspace.asked.unrecorded", "ask", console.Brief(f.Key()), "error", console.Plain(err))
 	}
 }
 
 // keepAsked records what was asked. Without a state folder nobody knows later.
 func (a *Asks) keepAsked(f loop.Found, asked ask.Asked) error {
-	if a.StateDir == nil {
+	if a.Workspace.StateDir == nil {
 		return nil
 	}
 	body, err := json.Marshal(asked)
 	if err != nil {
 		return err
 	}
-	dir, err := statedir.CreatePath(a.Env.StateHome(), a.Root)
+	dir, err := statedir.CreatePath(a.Workspace.Env.StateHome(), a.Workspace.Root)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *Asks) join(f loop.Found, asked ask.Ask, there previous) error {
 	case !d.IsNone():
 		return console.Changed("workspace.ask.other.member", "key", quotedKey(asked), "member", d.Member, "question", OtherQuestion{there.Ask}).Try("workspace.ask.other.try")
 	}
-	joined := ask.NewAsked(there.Ask.AsNow(a.Artifact))
+	joined := ask.NewAsked(there.Ask.AsNow(a.Workspace.Artifact))
 	joined.File = there.file
 	a.want(f, joined)
 	return nil
@@ -120,7 +120,7 @@ func artifactBefore(a *Asks, asked *ask.Ask, edited []ask.Edited) func(string) e
 		}
 	}
 	return func(file string) engine.Document {
-		d := a.Artifact(file)
+		d := a.Workspace.Artifact(file)
 		for _, e := range edited {
 			if e.Path == file && d.Matches(e.SHA256()) {
 				d.Sum = engine.Digest("sha256:" + e.Asked)

@@ -30,12 +30,12 @@ import (
 // Asks is a workspace opened to ask people. Its loop moves the asks that were found by
 // [Asks.Find], and nothing else. Its methods may be called at the same time.
 type Asks struct {
-	*workspace.Workspace
-	asks    *foundRuns
-	events  chan struct{}
-	source  watch.Source // nil where the system gives no events
-	passing sync.Mutex   // held during a pass
-	serves  atomic.Bool  // Serve makes the passes
+	Workspace *workspace.Workspace
+	asks      *foundRuns
+	events    chan struct{}
+	source    watch.Source // nil where the system gives no events
+	passing   sync.Mutex   // held during a pass
+	serves    atomic.Bool  // Serve makes the passes
 	// KeepsWaiting has Wait note what was asked about and is another now, and go on.
 	KeepsWaiting bool
 
@@ -110,14 +110,14 @@ func (a *Asks) wake() {
 
 // Find returns the ask of an id, which need not exist.
 func (a *Asks) Find(id string) (loop.Found, error) {
-	run, ok := a.asks.At(path.Join(a.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))
+	run, ok := a.asks.At(path.Join(a.Workspace.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))
 	if !ok {
 		return loop.Found{}, console.Usage("workspace.ask.id", "id", strconv.Quote(console.OneLine(id))).Try("workspace.asks.try")
 	}
 	if a.asks.add(run) && a.serves.Load() {
 		a.wake()
 	}
-	return loop.Found{Run: run, Family: a.Families[0]}, nil
+	return loop.Found{Run: run, Family: a.Workspace.Families[0]}, nil
 }
 
 // State is the state of an ask as a pass would judge it. ok is false where it has none that
@@ -150,12 +150,12 @@ func judgeAsk(b *workspace.Workspace, f loop.Found) ask.Judged {
 // Pass makes one pass over the asks that were found. In a git hook, while git rewrites the
 // tree, and beside another placet, which makes the pass, it does nothing.
 func (a *Asks) Pass(ctx context.Context) error {
-	if a.Env.InGitHook() {
+	if a.Workspace.Env.InGitHook() {
 		return nil
 	}
 	a.passing.Lock()
 	defer a.passing.Unlock()
-	unlock, err := a.LockWorkspace()
+	unlock, err := a.Workspace.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
 		return nil
 	}
@@ -163,10 +163,10 @@ func (a *Asks) Pass(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if _, held := a.Store.Paused(); held {
+	if _, held := a.Workspace.Store.Paused(); held {
 		return nil
 	}
-	_, err = a.Loop.Once(ctx)
+	_, err = a.Workspace.Loop.Once(ctx)
 	return err
 }
 
@@ -185,7 +185,7 @@ func (a *Asks) Await(ctx context.Context, states []ask.State) {
 			a.listen(path.Dir(f.Path))
 		}
 		if at, err := time.Parse(time.RFC3339, st.Ask.Deadline); err == nil && !st.IsFinal() {
-			wait = min(wait, max(at.Sub(a.Env.Now()), 50*time.Millisecond))
+			wait = min(wait, max(at.Sub(a.Workspace.Env.Now()), 50*time.Millisecond))
 		}
 	}
 	select {
@@ -226,7 +226,7 @@ func (a *Asks) Serve(ctx context.Context) {
 func (a *Asks) keepOpen(people *announce.AskAnnouncer) (open []ask.State) {
 	runs, _ := a.asks.Runs(nil)
 	for _, r := range runs {
-		f := loop.Found{Run: r, Family: a.Families[0]}
+		f := loop.Found{Run: r, Family: a.Workspace.Families[0]}
 		st, begun := a.State(f)
 		if begun {
 			people.Asked([]loop.Found{f}, []ask.State{st})
@@ -238,7 +238,7 @@ func (a *Asks) keepOpen(people *announce.AskAnnouncer) (open []ask.State) {
 		a.asks.drop(r)
 		for _, dir := range foldersOf(r) {
 			if a.source != nil {
-				_ = a.source.Remove(filepath.Join(a.Root, filepath.FromSlash(dir))) // it may not have been watched
+				_ = a.source.Remove(filepath.Join(a.Workspace.Root, filepath.FromSlash(dir))) // it may not have been watched
 			}
 		}
 	}
@@ -270,14 +270,14 @@ func (a *Asks) Trouble() error {
 func (a *Asks) listen(dirs ...string) {
 	for _, dir := range dirs {
 		if a.source != nil {
-			_ = a.source.Add(filepath.Join(a.Root, filepath.FromSlash(dir))) // it is looked at all the same
+			_ = a.source.Add(filepath.Join(a.Workspace.Root, filepath.FromSlash(dir))) // it is looked at all the same
 		}
 	}
 }
 
 // CountOpen counts the open asks, up to a number.
 func (a *Asks) CountOpen(most int) (open int) {
-	all, err := a.asks.Family.Runs(a.Store.List)
+	all, err := a.asks.Family.Runs(a.Workspace.Store.List)
 	if err != nil || len(all) < most {
 		return len(all)
 	}
@@ -285,7 +285,7 @@ func (a *Asks) CountOpen(most int) (open int) {
 		if open == most {
 			break
 		}
-		if a.Loop.Summarize(loop.Found{Run: run, Family: a.Families[0]}).Status == ask.Open {
+		if a.Workspace.Loop.Summarize(loop.Found{Run: run, Family: a.Workspace.Families[0]}).Status == ask.Open {
 			open++
 		}
 	}
@@ -298,7 +298,7 @@ func (a *Asks) Create(f loop.Found, name string, body []byte) (created bool, err
 	kind, _ := layout.Ask{}.File(f.Run, name)
 	defer a.wake()
 	defer a.asks.add(f.Run)
-	err = a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, name), Kind: kind.Kind, Body: body})
+	err = a.Workspace.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, name), Kind: kind.Kind, Body: body})
 	if errors.Is(err, store.ErrConflict) {
 		return false, nil
 	}
@@ -306,7 +306,7 @@ func (a *Asks) Create(f loop.Found, name string, body []byte) (created bool, err
 }
 
 // IsAsked reports whether a question stands under an id.
-func (a *Asks) IsAsked(f loop.Found) bool { return a.Store.Exists(f.Run.Dir + "/ask.json") }
+func (a *Asks) IsAsked(f loop.Found) bool { return a.Workspace.Store.Exists(f.Run.Dir + "/ask.json") }
 
 // Refused says why a question is not asked, nil where it is, or will be.
 func (a *Asks) Refused(f loop.Found) error {

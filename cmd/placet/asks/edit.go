@@ -14,8 +14,8 @@ import (
 // whoever asked would use that.
 func CheckEdited(a *Asks, st ask.State) error {
 	for _, f := range st.Edited() {
-		file := path.Join(a.Ask.Root, st.AskID, f.File)
-		if d := a.Artifact(file); !d.Absent() && !d.Matches(f.SHA256()) {
+		file := path.Join(a.Workspace.Ask.Root, st.AskID, f.File)
+		if d := a.Workspace.Artifact(file); !d.Absent() && !d.Matches(f.SHA256()) {
 			return console.Changed("workspace.edited.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.edited.try", "file", console.OneLine(file))
 		}
 	}
@@ -27,7 +27,7 @@ func CheckEdited(a *Asks, st ask.State) error {
 func Apply(a *Asks, st ask.State) error {
 	edited := st.Edited()
 	for _, f := range st.Ask.Artifacts {
-		d := a.Artifact(f.Path)
+		d := a.Workspace.Artifact(f.Path)
 		approved := d.Matches(f.SHA256)
 		for _, e := range edited {
 			approved = approved || e.Path == f.Path && d.Matches(e.SHA256())
@@ -37,7 +37,7 @@ func Apply(a *Asks, st ask.State) error {
 		}
 	}
 	for _, f := range edited {
-		err := a.Store.Write(engine.Document{Path: f.Path, Kind: "artifact", Body: []byte(f.Text), Over: engine.Digest("sha256:" + f.Asked)})
+		err := a.Workspace.Store.Write(engine.Document{Path: f.Path, Kind: "artifact", Body: []byte(f.Text), Over: engine.Digest("sha256:" + f.Asked)})
 		switch {
 		case errors.Is(err, store.ErrConflict):
 			return notApplied(a, st, f.Path)
@@ -50,5 +50,5 @@ func Apply(a *Asks, st ask.State) error {
 
 // notApplied says which file is not what was asked about.
 func notApplied(a *Asks, st ask.State, file string) error {
-	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Ask.Root, st.AskID))
+	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Workspace.Ask.Root, st.AskID))
 }

@@ -41,7 +41,9 @@ func (e AnsweredAlready) In(lang string) string {
 }
 
 // lang is the language of asks.
-func (a *Asks) lang() string { return cmp.Or(a.Ask.Language, a.Language, templates.English) }
+func (a *Asks) lang() string {
+	return cmp.Or(a.Workspace.Ask.Language, a.Workspace.Language, templates.English)
+}
 
 // document is ask.json.
 func (x *Draft) document() ([]byte, error) {
@@ -56,10 +58,10 @@ func (x *Draft) document() ([]byte, error) {
 // Below is the path of a file relative to the workspace. The file must be there, and a link
 // in its place is not followed.
 func (a *Asks) Below(name string) (string, error) {
-	full := a.Env.Path(name)
+	full := a.Workspace.Env.Path(name)
 	_, err := os.Lstat(full)
 	dir, dirErr := filepath.EvalSymlinks(filepath.Dir(full))
-	rel, relErr := filepath.Rel(a.Root, filepath.Join(dir, filepath.Base(full)))
+	rel, relErr := filepath.Rel(a.Workspace.Root, filepath.Join(dir, filepath.Base(full)))
 	return filepath.ToSlash(rel), cmp.Or(err, dirErr, relErr)
 }
 
@@ -72,7 +74,7 @@ func (x *Draft) name(a *Asks, try int) string {
 		return KeyedID(string(x.IdempotencyKey))
 	}
 	title, _, _ := strings.Cut(strings.TrimSpace(x.Question), "\n")
-	now := a.Env.Now().UTC()
+	now := a.Workspace.Env.Now().UTC()
 	salt := engine.Sum(fmt.Appendf(nil, "%d %d %d %s", now.UnixNano(), os.Getpid(), try, x.Question)).Hex()[:6]
 	return fmt.Sprintf("%s-%s-%s", now.Format("20060102"), strings.Trim(Slug(title, 30, "ask"), "-"), salt)
 }
@@ -135,7 +137,7 @@ func (x *Draft) Again(a *Asks, id string) error {
 func (x *Draft) Preview(a *Asks) ([]byte, error) {
 	body, err := x.document()
 	if err == nil {
-		_, err = x.check(a, x.name(a, 0), body, a.Env.Now())
+		_, err = x.check(a, x.name(a, 0), body, a.Workspace.Env.Now())
 	}
 	return body, err
 }
@@ -144,7 +146,7 @@ func (x *Draft) Preview(a *Asks) ([]byte, error) {
 func (x *Draft) check(a *Asks, id string, body []byte, now time.Time) (ask.Ask, error) {
 	asked, err := ask.ReadAsk(id, a.lang(), body, now, now)
 	for _, s := range schemas.Strays("", x.Members, &ask.Ask{}) {
-		a.Env.Note("workspace.ask.stray", "member", s.Pointer)
+		a.Workspace.Env.Note("workspace.ask.stray", "member", s.Pointer)
 	}
 	if err != nil {
 		p := console.Usage("workspace.ask.invalid", "error", err)
@@ -167,7 +169,7 @@ func (x *Draft) Create(ctx context.Context, a *Asks) (loop.Found, error) {
 		if err != nil {
 			return f, err
 		}
-		now := a.Env.Now()
+		now := a.Workspace.Env.Now()
 		asked, err := x.check(a, f.Run.ID, body, now)
 		if err != nil {
 			return f, err
@@ -178,14 +180,14 @@ func (x *Draft) Create(ctx context.Context, a *Asks) (loop.Found, error) {
 			}
 		}
 		if try == 0 {
-			if most := a.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
+			if most := a.Workspace.Current().Ask.MaxOpen; a.CountOpen(most) >= most {
 				return f, console.Usage("workspace.ask.most", "open", most, "most", most).Try("workspace.ask.most.try")
 			}
 			if err := a.supersede(ctx, asked.Supersedes, f.Run.ID); err != nil {
 				return f, err
 			}
 		}
-		asked = asked.AsNow(a.Artifact) // before anybody may read what is asked
+		asked = asked.AsNow(a.Workspace.Artifact) // before anybody may read what is asked
 		created, err := a.Create(f, "ask.json", body)
 		if err != nil {
 			return f, console.Refused("workspace.ask.invalid", "error", console.Plain(err))
@@ -204,7 +206,7 @@ func (a *Asks) previous(f loop.Found, now time.Time) (there previous, ok bool) {
 	if j := judgeAsk(a.Workspace, f); j.Begun {
 		return previous{j.State.Ask, engine.Digest(j.State.AskDigest), j.State.Edited()}, true
 	}
-	d := a.ReadDocument(f, "ask.json")
+	d := a.Workspace.ReadDocument(f, "ask.json")
 	if d.Absent() {
 		return there, false
 	}

@@ -25,7 +25,7 @@ import (
 func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 	a.passing.Lock()
 	defer a.passing.Unlock()
-	if unlock, err := a.LockWorkspace(); err == nil { // a daemon holds it all its life
+	if unlock, err := a.Workspace.LockWorkspace(); err == nil { // a daemon holds it all its life
 		defer unlock()
 	}
 	for range 3 {
@@ -34,7 +34,7 @@ func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 			continue // somebody else counted
 		}
 		if err != nil {
-			a.Env.Note("workspace.use.uncounted", "ask", console.Brief(f.Key()), "error", console.Plain(err))
+			a.Workspace.Env.Note("workspace.use.uncounted", "ask", console.Brief(f.Key()), "error", console.Plain(err))
 		}
 		break
 	}
@@ -44,16 +44,16 @@ func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 // addUse writes a count with one use more over the one that stands there. One that cannot be
 // used is left alone.
 func (a *Asks) addUse(f loop.Found) (before *ask.Reuse, err error) {
-	d := a.ReadDocument(f, "reuse.json")
+	d := a.Workspace.ReadDocument(f, "reuse.json")
 	before, err = ask.ReadReuse(d)
-	if err != nil || a.Env.InGitHook() {
+	if err != nil || a.Workspace.Env.InGitHook() {
 		return nil, err
 	}
-	body, err := before.Again(a.Env.Now()).Encode()
+	body, err := before.Again(a.Workspace.Env.Now()).Encode()
 	if err != nil {
 		return before, err
 	}
-	return before, a.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, "reuse.json"), Kind: layout.KindReuse, Body: body, Over: d.Sum})
+	return before, a.Workspace.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, "reuse.json"), Kind: layout.KindReuse, Body: body, Over: d.Sum})
 }
 
 // TakeUse takes the one use of the answer of an ask, durably, and returns the state that holds
@@ -65,8 +65,8 @@ func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
 	if err != nil {
 		return st, console.Changed("workspace.use.refused", "ask", name, "error", err).Try("workspace.use.try")
 	}
-	now := a.Env.Now()
-	before, err := a.StateDir.TakeUse(f.Run.ID, statedir.Use{
+	now := a.Workspace.Env.Now()
+	before, err := a.Workspace.StateDir.TakeUse(f.Run.ID, statedir.Use{
 		Request: engine.Digest(st.RequestDigest), By: statedir.Taker{Tool: tool, PID: os.Getpid()}, TakenAt: now.UTC().Truncate(time.Second),
 	})
 	switch {
@@ -82,10 +82,10 @@ func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
 // ownAnswer is the state of an answered ask, where all that shows the answer is what this
 // machine wrote.
 func (a *Asks) ownAnswer(f loop.Found) (st ask.State, err error) {
-	if a.StateDir == nil {
-		return st, cmp.Or(a.Stateless, templates.Errorf("workspace.use.other"))
+	if a.Workspace.StateDir == nil {
+		return st, cmp.Or(a.Workspace.Stateless, templates.Errorf("workspace.use.other"))
 	}
-	snap, err := a.SettledRun(f, true)
+	snap, err := a.Workspace.SettledRun(f, true)
 	if err != nil {
 		return st, err
 	}

@@ -82,7 +82,7 @@ func (a *Asks) outdated(v view.Run) error {
 			return console.Changed("workspace.wait.void", "ask", console.Brief(v.Key), "why", console.OneLine(r.Void)).Try("workspace.ask.again")
 		}
 		for _, f := range r.Changed {
-			if f.Now == "" || a.Env.Now().Sub(f.Since) >= changedFor {
+			if f.Now == "" || a.Workspace.Env.Now().Sub(f.Since) >= changedFor {
 				return console.Changed("workspace.wait.changed", "ask", console.Brief(v.Key), "file", f.Path).Try("workspace.ask.again")
 			}
 		}
@@ -94,6 +94,6 @@ func (a *Asks) outdated(v view.Run) error {
 func (a *Asks) noteOnce(said map[string]bool, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
 		said[err.Error()] = true
-		a.Env.Note("say.text", "text", console.OneLine(templates.In(a.Env.Lang, err)))
+		a.Workspace.Env.Note("say.text", "text", console.OneLine(templates.In(a.Workspace.Env.Lang, err)))
 	}
 }

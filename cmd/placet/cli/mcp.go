@@ -60,11 +60,11 @@ func serveAgent(c verb.Call) error {
 	if err != nil {
 		return err
 	}
-	a.Env.Lang = templates.English // agents are told nothing else
-	all := sync.OnceValue(a.Whole)
+	a.Workspace.Env.Lang = templates.English // agents are told nothing else
+	all := sync.OnceValue(a.Workspace.Whole)
 	served.Go(func() { a.Serve(ctx) })
 	if !w.InGitHook() {
-		go func() { _, _ = setup.Exclude(a.Env, a.Root, setup.Ignored) }() // init says what is wrong
+		go func() { _, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) }() // init says what is wrong
 	}
 	who := facade.Identity{Roles: facade.Roles, Source: "mcp"}
 	server := mcp.New(mcp.Options{
@@ -73,7 +73,7 @@ func serveAgent(c verb.Call) error {
 			Session: w.AgentSession(),
 			Look:    func() *workspace.Workspace { return all().Viewer(who) }, Explanation: explanationText,
 		},
-		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return a.Current().Elicit(w.Agent() != "") },
+		Version: thisBuild().Version, Wait: wait, Elicit: func() string { return a.Workspace.Current().Elicit(w.Agent() != "") },
 	})
 	err = daemon.Orderly(server.Run(ctx, io.NopCloser(c.Env.In), unclosed{c.Env.Out}))
 	if err != nil {

@@ -104,7 +104,7 @@ func (x *newAsk) ask(c verb.Call) error {
 	}
 	if x.dryRun {
 		body, err := x.Preview(a)
-		return cmp.Or(err, a.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
+		return cmp.Or(err, a.Workspace.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Workspace.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
 	}
 	f, err := x.Create(c.Ctx, a)
 	if err != nil {
@@ -147,7 +147,7 @@ func (x *newAsk) follow(a *asks.Asks) error {
 // answered shows the answer that is in the way of an ask, where that is why it failed.
 func (x *newAsk) answered(a *asks.Asks, err error) error {
 	if done := (asks.AnsweredAlready{}); errors.As(err, &done) {
-		Say(a.Env, done.State)
+		Say(a.Workspace.Env, done.State)
 	}
 	return err
 }
@@ -167,7 +167,7 @@ func (x *newAsk) use(a *asks.Asks, f loop.Found, st ask.State) (ask.State, *ask.
 	reused := a.CountUse(f)
 	if reused != nil {
 		at, _ := time.Parse(time.RFC3339, string(st.Last.At))
-		a.Env.Note("cli.ask.reused", "by", ShownBy(a.Env, st), "ago", console.Ago(a.Env.Lang, a.Env.Now(), at), "n", reused.Times)
+		a.Workspace.Env.Note("cli.ask.reused", "by", ShownBy(a.Workspace.Env, st), "ago", console.Ago(a.Workspace.Env.Lang, a.Workspace.Env.Now(), at), "n", reused.Times)
 	}
 	return st, reused, nil
 }
@@ -176,7 +176,7 @@ func (x *newAsk) use(a *asks.Asks, f loop.Found, st ask.State) (ask.State, *ask.
 func noteWait(a *asks.Asks, f loop.Found) {
 	if st, _ := a.State(f); !st.IsFinal() {
 		request := ask.RequestID(f.Run.ID)
-		a.Env.Note("cli.ask.waiting", "request", request, "form", layout.RequestPath(f.Run.Dir, request, "form.md"))
+		a.Workspace.Env.Note("cli.ask.waiting", "request", request, "form", layout.RequestPath(f.Run.Dir, request, "form.md"))
 	}
 }
 
@@ -184,22 +184,22 @@ func noteWait(a *asks.Asks, f loop.Found) {
 func sayAsked(a *asks.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
-	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form, "reused": reused}, func() {
-		fmt.Fprintln(a.Env.Out, f.Run.ID)
+	return a.Workspace.Env.Answer(map[string]any{"ask_id": f.Run.ID, "request_id": request, "form": form, "reused": reused}, func() {
+		fmt.Fprintln(a.Workspace.Env.Out, f.Run.ID)
 		if st.IsFinal() {
-			noteAnswer(a.Env, st)
+			noteAnswer(a.Workspace.Env, st)
 			return
 		}
-		a.Env.Note("cli.ask.form", "form", form)
+		a.Workspace.Env.Note("cli.ask.form", "form", form)
 		answers, key := []string{console.Typed("respond", request)}, templates.Key("cli.ask.answer") // until the daemon has opened it
 		for _, open := range view.Of(a.Workspace, f).Open {
 			listed := false
-			if answers, listed = answer.ToAnswer(a.Env.Lang, open, false); !listed {
+			if answers, listed = answer.ToAnswer(a.Workspace.Env.Lang, open, false); !listed {
 				key = "cli.ask.read"
 			}
 		}
 		for _, how := range answers {
-			a.Env.Note(key, "command", strings.ReplaceAll(how, "\n", "  "))
+			a.Workspace.Env.Note(key, "command", strings.ReplaceAll(how, "\n", "  "))
 		}
 	})
 }
@@ -221,14 +221,14 @@ func (x *newAsk) read(a *asks.Asks, question string) error {
 		if name == "" {
 			continue
 		}
-		text, err := verb.ReadInput(a.Env, name)
+		text, err := verb.ReadInput(a.Workspace.Env, name)
 		if err = cmp.Or(err, take(text)); err != nil {
 			return console.Usage("cli.ask.input", "file", console.OneLine(name), "error", console.Plain(err))
 		}
 	}
 	x.FromFile = x.file != ""
 	if x.Correlation == "" && x.Members.Raw("correlation") == nil { // so that the agent is told the answer
-		x.Correlation = schemas.OrNull(a.Env.AgentSession())
+		x.Correlation = schemas.OrNull(a.Workspace.Env.AgentSession())
 	}
 	return cmp.Or(x.setOptions(), x.setArtifacts(a))
 }

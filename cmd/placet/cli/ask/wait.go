@@ -99,16 +99,16 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 	if err := a.TakeBack(c.Ctx, f, w); err != nil {
 		return err
 	}
-	return a.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
-		a.Env.Say("cli.withdraw.done", "run", console.Brief(f.Key()), "by", console.OneLine(w.By), "reason", console.Cut(console.OneLine(w.Reason), 160))
+	return a.Workspace.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
+		a.Workspace.Env.Say("cli.withdraw.done", "run", console.Brief(f.Key()), "by", console.OneLine(w.By), "reason", console.Cut(console.OneLine(w.Reason), 160))
 	})
 }
 
 // openAsks opens the workspace to ask people, and has git ignore what placet leaves.
 func Open(c verb.Call) (*asks.Asks, error) {
 	a, err := asks.Open(c.Ctx, c.Env)
-	if err == nil && !a.Env.InGitHook() {
-		_, _ = setup.Exclude(a.Env, a.Root, setup.Ignored) // init says what is wrong
+	if err == nil && !a.Workspace.Env.InGitHook() {
+		_, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) // init says what is wrong
 	}
 	return a, err
 }
@@ -209,12 +209,12 @@ func (x *waitFlags) report(a *asks.Asks, ended []ask.State, code int) error {
 	if x.alone && len(list) == 1 {
 		data = list[0]
 	}
-	err := a.Env.Answer(data, func() {
+	err := a.Workspace.Env.Answer(data, func() {
 		for _, st := range ended {
 			if x.alone {
-				Say(a.Env, st)
+				Say(a.Workspace.Env, st)
 			} else {
-				fmt.Fprintf(a.Env.Out, "%s\t%s\n", st.AskID, console.OneLine(strings.Join(AnswerLines(st), ",")))
+				fmt.Fprintf(a.Workspace.Env.Out, "%s\t%s\n", st.AskID, console.OneLine(strings.Join(AnswerLines(st), ",")))
 			}
 		}
 	})

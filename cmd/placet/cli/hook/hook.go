@@ -315,7 +315,7 @@ const hookTag = "hook"
 
 // question is the ask about a call.
 func (h *hookCall) question(a *asks.Asks, reason string) *asks.Draft {
-	lang := cmp.Or(a.Ask.Language, a.Language, "en")
+	lang := cmp.Or(a.Workspace.Ask.Language, a.Workspace.Language, "en")
 	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
 	id := h.in.CallID(h.Env.Now().UTC().Format(time.RFC3339Nano))
 	return &asks.Draft{Ask: ask.Ask{
