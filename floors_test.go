@@ -63,7 +63,7 @@ var floors = []floor{
 	{name: "laws", packages: []string{"internal/enginetest", "internal/browsertest"}, never: []string{"families"}},
 	{
 		name: "wiring",
-		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/view", "cmd/placet/answer", "cmd/placet/announce", "cmd/placet/actions", "cmd/placet/asks", "cmd/placet/web", "cmd/placet/daemon",
+		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/view", "cmd/placet/answer", "cmd/placet/announce", "cmd/placet/actions", "cmd/placet/asks", "cmd/placet/web/nemawashi", "cmd/placet/web", "cmd/placet/daemon",
 			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench", "internal/crossing"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
@@ -102,6 +102,7 @@ var floors = []floor{
 			"cmd/placet/view cmd/placet/config", "cmd/placet/view cmd/placet/console", "cmd/placet/view cmd/placet/family", "cmd/placet/view cmd/placet/workspace",
 			"cmd/placet/web cmd/placet/actions", "cmd/placet/web cmd/placet/answer", "cmd/placet/web cmd/placet/asks", "cmd/placet/web cmd/placet/view",
 			"cmd/placet cmd/placet/cli", "internal/crossing cmd/placet/cli",
+			"cmd/placet/web cmd/placet/web/nemawashi", "cmd/placet/web/nemawashi cmd/placet/actions", "cmd/placet/web/nemawashi cmd/placet/answer", "cmd/placet/web/nemawashi cmd/placet/console", "cmd/placet/web/nemawashi cmd/placet/view", "cmd/placet/web/nemawashi cmd/placet/workspace",
 		},
 		never: []string{"laws"},
 	},

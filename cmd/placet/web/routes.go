@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"placet/cmd/placet/view"
+	"placet/cmd/placet/web/nemawashi"
 	"placet/engine/facade"
 )
 
@@ -67,7 +68,7 @@ func (a *App) Routes() []facade.Route {
 		a.o.Metrics(c)
 		return 0, nil, nil
 	}})
-	routes = append(routes, a.actionRoutes()...)
+	routes = append(routes, nemawashi.Routes(surface{a})...)
 	routes = append(routes, a.agentRoutes()...)
 	routes = append(routes, a.slackRoutes()...)
 	routes = append(routes, a.pageRoutes()...)

@@ -74,6 +74,9 @@ func (a *App) signed(kind string, handle func(*facade.Call) (int, any, error)) f
 	}
 }
 
+// nemawashiFamily is the family that is answered in threads.
+const nemawashiFamily = "nemawashi"
+
 // presser is a user of Slack.
 var presser = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
 

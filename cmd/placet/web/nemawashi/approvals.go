@@ -1,4 +1,4 @@
-package web
+package nemawashi
 
 import (
 	"context"
@@ -19,18 +19,18 @@ import (
 )
 
 // decide approves or rejects.
-func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
+func (a *dialect) decide(option string) func(*facade.Call) (int, any, error) {
 	return func(c *facade.Call) (int, any, error) {
 		var body decision
 		if err := c.Decode(&body, true); err != nil {
 			return 0, nil, err
 		}
-		v := a.viewer(c)
-		at, err := approvalNamed(v, c)
+		v := a.Viewer(c)
+		at, err := a.approvalNamed(v, c)
 		if err != nil {
 			return 0, nil, err
 		}
-		ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+		ctx, stop := context.WithTimeout(c.Context(), a.Wait())
 		defer stop()
 		reply := answer.Reply{Option: option, Comment: body.Comment, By: c.Who.User}
 		t, open := view.OpenRequestAt(v, at)
@@ -40,7 +40,7 @@ func (a *App) decide(option string) func(*facade.Call) (int, any, error) {
 		if body.Digest == "" && view.IDSaysShown(v, t) { // which is all that clients of the dialect send
 			body.Digest = string(t.Digest)
 		}
-		status, _, err := a.answer(c.Context(), v, c.Who, at, body.Digest, reply)
+		status, _, err := a.Answer(c.Context(), v, c.Who, at, body.Digest, reply)
 		if isClosed(err) {
 			return a.closedApproval(ctx, v, at, reply)
 		}
@@ -64,7 +64,7 @@ func isClosed(err error) bool {
 }
 
 // decided answers who has approved or rejected, now or earlier.
-func (a *App) decided(ctx context.Context, v *workspace.Workspace, at view.RequestAt, option string) (int, any, error) {
+func (a *dialect) decided(ctx context.Context, v *workspace.Workspace, at view.RequestAt, option string) (int, any, error) {
 	if option == "reject" {
 		return 0, map[string]engine.Status{"status": nemawashi.Rejected}, nil
 	}
@@ -76,13 +76,13 @@ func (a *App) decided(ctx context.Context, v *workspace.Workspace, at view.Reque
 }
 
 // approvalNamed is the approval that a call is about, open or closed.
-func approvalNamed(v *workspace.Workspace, c *facade.Call) (view.RequestAt, error) {
-	return requestAmong(v, c.Values["id"], func(family string) bool { return family == nemawashiFamily })
+func (a *dialect) approvalNamed(v *workspace.Workspace, c *facade.Call) (view.RequestAt, error) {
+	return a.Request(v, c.Values["id"], func(name string) bool { return name == family })
 }
 
 // closedApproval answers who approves or rejects what is not asked any more. The same again
 // is fine, whatever came later.
-func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
+func (a *dialect) closedApproval(ctx context.Context, v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
 	// The receipt of an answer is there before its state.
 	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
 		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
@@ -100,13 +100,13 @@ func (a *App) closedApproval(ctx context.Context, v *workspace.Workspace, at vie
 }
 
 // steer asks for changes.
-func (a *App) steer(c *facade.Call) (int, any, error) {
+func (a *dialect) steer(c *facade.Call) (int, any, error) {
 	var body steering
 	if err := c.Decode(&body, true); err != nil {
 		return 0, nil, err
 	}
-	v := a.viewer(c)
-	at, err := approvalNamed(v, c)
+	v := a.Viewer(c)
+	at, err := a.approvalNamed(v, c)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -127,13 +127,13 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 			return 0, askedOf(at.Found, actionState(v, at.Found)), err
 		}
 	}
-	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	ctx, stop := context.WithTimeout(c.Context(), a.Wait())
 	defer stop()
 	t, open := view.OpenRequestAt(v, at)
 	if !open {
 		return a.closedApproval(ctx, v, at, reply)
 	}
-	status, _, err := a.answer(c.Context(), v, c.Who, at, string(t.Digest), reply)
+	status, _, err := a.Answer(c.Context(), v, c.Who, at, string(t.Digest), reply)
 	if isClosed(err) {
 		return a.closedApproval(ctx, v, at, reply)
 	}
@@ -151,7 +151,7 @@ func (a *App) steer(c *facade.Call) (int, any, error) {
 
 // steeredBefore reports whether an accepted answer of an action has a key. A key stands for
 // one answer alone.
-func (a *App) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r answer.Reply) (bool, error) {
+func (a *dialect) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r answer.Reply) (bool, error) {
 	st, _ := actions.State(v, f)
 	if !slices.Contains(st.IdempotencyKeys, key) {
 		return false, nil

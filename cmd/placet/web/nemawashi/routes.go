@@ -1,4 +1,7 @@
-package web
+// Package nemawashi is the dialect of Nemawashi over HTTP: the endpoints of its seed, with the
+// paths, bodies and answers that its clients know. What they write is what any editor could
+// have written, and an approval is answered as every other request is.
+package nemawashi
 
 import (
 	"context"
@@ -8,9 +11,12 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"placet/cmd/placet/actions"
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
@@ -20,8 +26,24 @@ import (
 	"placet/schemas"
 )
 
-// The endpoints of the seed of nemawashi: its paths, bodies and answers as its clients know
-// them, so they are bare, and members that nobody reads are passed over.
+// The answers are bare, and members of bodies that nobody reads are passed over.
+
+// Surface is what the routes need of the surface that serves them.
+type Surface interface {
+	// Viewer is the workspace for one call.
+	Viewer(c *facade.Call) *workspace.Workspace
+	// Wait is how long a call waits for what becomes of what it has written.
+	Wait() time.Duration
+	// Request is the request of a name among those of the families that sees is true for.
+	Request(v *workspace.Workspace, name string, sees func(family string) bool) (view.RequestAt, error)
+	// Answer gives an answer for somebody who was shown what the digest says.
+	Answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at view.RequestAt, shown string, r answer.Reply) (int, any, error)
+	// Await begins to wait for the documents of a run that wants accepts, until done is called.
+	Await(run layout.Run, wants func(engine.Document) bool) (come <-chan engine.Document, done func())
+}
+
+// dialect answers the calls.
+type dialect struct{ Surface }
 
 // newAction is what a call sends to begin an action.
 type newAction struct {
@@ -84,10 +106,11 @@ type audit struct {
 	Events   []nemawashi.Event `json:"events"`
 }
 
-// actionRoutes are the routes of nemawashi.
-func (a *App) actionRoutes() []facade.Route {
+// Routes are the routes of the dialect.
+func Routes(s Surface) []facade.Route {
+	a := &dialect{s}
 	post := func(path, summary string, role facade.Role, body, data any, handle func(*facade.Call) (int, any, error)) facade.Route {
-		return facade.Route{Method: http.MethodPost, Path: path, Summary: summary, Access: facade.TokenOrSession, Role: role, Family: nemawashiFamily, Bare: true, Loose: true, Body: body, Data: data, Handle: handle}
+		return facade.Route{Method: http.MethodPost, Path: path, Summary: summary, Access: facade.TokenOrSession, Role: role, Family: family, Bare: true, Loose: true, Body: body, Data: data, Handle: handle}
 	}
 	begin := post("/api/v1/nemawashi", "Begin an action; nobody is asked yet", facade.Write, &newAction{}, begun{}, a.beginAction)
 	begin.Loose = false
@@ -99,11 +122,11 @@ func (a *App) actionRoutes() []facade.Route {
 		post("/api/v1/approvals/{id}/reject", "Reject an action", facade.Decide, &decision{}, map[string]string{}, a.decide("reject")),
 		post("/api/v1/approvals/{id}/steer", "Ask for changes of an action", facade.Decide, &steering{}, asked{}, a.steer),
 		{
-			Method: http.MethodGet, Path: "/api/v1/audit/{thread}", Summary: "The events of an action", Access: facade.TokenOrSession, Role: facade.Read, Family: nemawashiFamily, Bare: true,
+			Method: http.MethodGet, Path: "/api/v1/audit/{thread}", Summary: "The events of an action", Access: facade.TokenOrSession, Role: facade.Read, Family: family, Bare: true,
 			Query: []facade.Param{{Name: "limit", Summary: "how many, the newest", Least: 1, Most: 500, Default: "200"}}, Data: audit{}, Handle: a.audit,
 		},
 		{
-			Method: http.MethodGet, Path: "/api/v1/history", Summary: "The actions, the one that moved last first", Access: facade.TokenOrSession, Role: facade.Read, Family: nemawashiFamily, Bare: true,
+			Method: http.MethodGet, Path: "/api/v1/history", Summary: "The actions, the one that moved last first", Access: facade.TokenOrSession, Role: facade.Read, Family: family, Bare: true,
 			Query: []facade.Param{
 				{Name: "status", Summary: "of one status alone", Words: nemawashi.StatusWords()}, {Name: "project_id", Summary: "of one project alone"},
 				{Name: "limit", Summary: "how many at most", Least: 1, Most: 500, Default: "50"},
@@ -113,10 +136,11 @@ func (a *App) actionRoutes() []facade.Route {
 	}
 }
 
-const nemawashiFamily = "nemawashi"
+// family is the name of the family.
+const family = "nemawashi"
 
 // beginAction writes an action's files, checked as the machine checks them.
-func (a *App) beginAction(c *facade.Call) (int, any, error) {
+func (a *dialect) beginAction(c *facade.Call) (int, any, error) {
 	var body newAction
 	if err := c.Decode(&body, false); err != nil {
 		return 0, nil, err
@@ -142,7 +166,7 @@ func (a *App) beginAction(c *facade.Call) (int, any, error) {
 	if err := nemawashi.CheckDraft([]byte(draft)); err != nil {
 		return 0, nil, facade.Invalid(facade.FieldError{Loc: []string{"body", "draft"}, Msg: console.Plain(err).Error(), Type: "value_error"})
 	}
-	v := a.viewer(c)
+	v := a.Viewer(c)
 	id, err := actions.Begin(v, action, draft)
 	if err != nil {
 		return 0, nil, err
@@ -151,7 +175,7 @@ func (a *App) beginAction(c *facade.Call) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	ctx, stop := context.WithTimeout(c.Context(), a.Wait())
 	defer stop()
 	data := begun{id, nemawashi.ThreadID(id), nemawashi.Pending}
 	_, ok, err := a.registered(ctx, v, f, func(st nemawashi.State) bool { return st.Status != nemawashi.Pending })
@@ -164,9 +188,9 @@ func (a *App) beginAction(c *facade.Call) (int, any, error) {
 // registered waits until an action is registered, and its state as done says; ok is false
 // where it is not in time. The error is a problem with the words of the note that stands in
 // the way of that.
-func (a *App) registered(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool, err error) {
-	wait := a.waiters.add(f.Run, func(engine.Document) bool { return true })
-	defer a.waiters.remove(wait)
+func (a *dialect) registered(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool, err error) {
+	come, leave := a.Await(f.Run, func(engine.Document) bool { return true })
+	defer leave()
 	for {
 		if st, ok = actions.State(v, f); ok && done(st) {
 			return st, true, nil
@@ -175,7 +199,7 @@ func (a *App) registered(ctx context.Context, v *workspace.Workspace, f loop.Fou
 			return st, false, facade.Refuse(http.StatusConflict, "unusable", console.Lines(note)).With("action_id", actionID(f)).With("thread_id", nemawashi.ThreadID(actionID(f)))
 		}
 		select {
-		case <-wait.come:
+		case <-come:
 		case <-ctx.Done():
 			return st, false, nil
 		}
@@ -184,7 +208,7 @@ func (a *App) registered(ctx context.Context, v *workspace.Workspace, f loop.Fou
 
 // hasState waits for the state of an action that a call is about. Without one there is
 // nothing that a command could move.
-func (a *App) hasState(ctx context.Context, v *workspace.Workspace, f loop.Found) (nemawashi.State, error) {
+func (a *dialect) hasState(ctx context.Context, v *workspace.Workspace, f loop.Found) (nemawashi.State, error) {
 	st, ok, err := a.registered(ctx, v, f, func(nemawashi.State) bool { return true })
 	if !ok && err == nil {
 		err = facade.Refuse(http.StatusConflict, "no_draft", "the action is not registered yet: there is no draft that can be used")
@@ -220,13 +244,13 @@ func actionNamed(v *workspace.Workspace, number string) (loop.Found, error) {
 }
 
 // requestApproval has a person asked.
-func (a *App) requestApproval(c *facade.Call) (int, any, error) {
-	v := a.viewer(c)
+func (a *dialect) requestApproval(c *facade.Call) (int, any, error) {
+	v := a.Viewer(c)
 	f, err := actionNamed(v, c.Values["action"])
 	if err != nil {
 		return 0, nil, err
 	}
-	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	ctx, stop := context.WithTimeout(c.Context(), a.Wait())
 	defer stop()
 	switch st, err := a.hasState(ctx, v, f); {
 	case err != nil:
@@ -265,7 +289,7 @@ func askedOf(f loop.Found, st nemawashi.State) asked {
 
 // command gives an action a command, and returns its receipt: nil where there is none yet
 // when the call has waited long enough.
-func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspace, f loop.Found, command schemas.Object) (*nemawashi.IntakeReceipt, error) {
+func (a *dialect) command(ctx context.Context, c *facade.Call, v *workspace.Workspace, f loop.Found, command schemas.Object) (*nemawashi.IntakeReceipt, error) {
 	body, err := schemas.Encode(append(command, schemas.Member{Name: "actor", Value: map[string]string{"user": c.Who.User, "source": c.Who.Source}}))
 	if err != nil {
 		return nil, err
@@ -274,8 +298,8 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 		return nil, invalidBody(err)
 	}
 	id := intakeID(v, f, command, body)
-	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
-	defer a.waiters.remove(wait)
+	come, leave := a.Await(f.Run, func(d engine.Document) bool { return path.Dir(d.Path) == path.Join(f.Run.Dir, "intake", id) })
+	defer leave()
 	if _, err := actions.WriteCommand(v, f, id, body); err != nil {
 		return nil, err
 	}
@@ -290,7 +314,7 @@ func (a *App) command(ctx context.Context, c *facade.Call, v *workspace.Workspac
 			return rc, nil
 		}
 		select {
-		case <-wait.come:
+		case <-come:
 		case <-ctx.Done():
 			return nil, nil
 		}
@@ -313,7 +337,7 @@ func intakeID(v *workspace.Workspace, f loop.Found, command schemas.Object, body
 }
 
 // refusedCommand is why a command was refused. One that asks anew names what is asked.
-func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f loop.Found, rc *nemawashi.IntakeReceipt) error {
+func (a *dialect) refusedCommand(ctx context.Context, v *workspace.Workspace, f loop.Found, rc *nemawashi.IntakeReceipt) error {
 	p := facade.Refuse(http.StatusConflict, string(rc.Code), console.OneLine(string(rc.Reason))).With("state", rc.Status)
 	if rc.Code == nemawashi.OverrideNeedsApproval {
 		st, _ := a.until(ctx, v, f, func(st nemawashi.State) bool { return st.Status != nemawashi.Drafted })
@@ -324,15 +348,15 @@ func (a *App) refusedCommand(ctx context.Context, v *workspace.Workspace, f loop
 
 // until waits until the state of an action is as done says; ok is false where it is not in
 // time.
-func (a *App) until(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
-	wait := a.waiters.add(f.Run, func(d engine.Document) bool { return d.Path == f.Run.State })
-	defer a.waiters.remove(wait)
+func (a *dialect) until(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
+	come, leave := a.Await(f.Run, func(d engine.Document) bool { return d.Path == f.Run.State })
+	defer leave()
 	for {
 		if st, ok = actions.State(v, f); ok && done(st) {
 			return st, true
 		}
 		select {
-		case <-wait.come:
+		case <-come:
 		case <-ctx.Done():
 			return actionState(v, f), false
 		}
@@ -340,17 +364,17 @@ func (a *App) until(ctx context.Context, v *workspace.Workspace, f loop.Found, d
 }
 
 // execute has an action carried out, and waits for the end of its job.
-func (a *App) execute(c *facade.Call) (int, any, error) {
+func (a *dialect) execute(c *facade.Call) (int, any, error) {
 	var body execution
 	if err := c.Decode(&body, true); err != nil {
 		return 0, nil, err
 	}
-	v := a.viewer(c)
+	v := a.Viewer(c)
 	f, err := actionNamed(v, c.Values["action"])
 	if err != nil {
 		return 0, nil, err
 	}
-	ctx, stop := context.WithTimeout(c.Context(), a.o.Wait)
+	ctx, stop := context.WithTimeout(c.Context(), a.Wait())
 	defer stop()
 	switch st, err := a.hasState(ctx, v, f); {
 	case err != nil:
@@ -396,7 +420,7 @@ func jobOf(f loop.Found, st nemawashi.State, job schemas.OrNull) carriedOut {
 }
 
 // awaitJob waits for the end of a job, "" for the newest.
-func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f loop.Found, job string) (int, any, error) {
+func (a *dialect) awaitJob(ctx context.Context, v *workspace.Workspace, f loop.Found, job string) (int, any, error) {
 	st, ended := a.until(ctx, v, f, func(st nemawashi.State) bool {
 		return st.Status != nemawashi.Executing && (st.Status != nemawashi.Approved || !v.Settings.Nemawashi.ExecuteOnApprove)
 	})
@@ -411,8 +435,8 @@ func (a *App) awaitJob(ctx context.Context, v *workspace.Workspace, f loop.Found
 }
 
 // audit lists the events of an action, the newest, oldest first.
-func (a *App) audit(c *facade.Call) (int, any, error) {
-	v := a.viewer(c)
+func (a *dialect) audit(c *facade.Call) (int, any, error) {
+	v := a.Viewer(c)
 	number, ok := strings.CutPrefix(c.Values["thread"], "action-")
 	if !ok {
 		number = ""
@@ -426,9 +450,9 @@ func (a *App) audit(c *facade.Call) (int, any, error) {
 }
 
 // history lists the actions, the one that moved last first.
-func (a *App) history(c *facade.Call) (int, any, error) {
+func (a *dialect) history(c *facade.Call) (int, any, error) {
 	status, project := c.Text("status"), c.Text("project_id")
-	list := actions.Threads(a.viewer(c), func(st nemawashi.State) bool {
+	list := actions.Threads(a.Viewer(c), func(st nemawashi.State) bool {
 		return (status == "" || string(st.Status) == status) && (project == "" || string(st.ProjectID) == project)
 	})
 	return 0, list[:min(len(list), c.Number("limit"))], nil
