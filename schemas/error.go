@@ -53,7 +53,11 @@ func (e *Error) In(lang string) string {
 	if e.Pointer != "" {
 		parts = append(parts, shown(e.Pointer))
 	}
-	return strings.Join(append(parts, e.Says().In(lang)), ": ")
+	parts = append(parts, e.Problem.In(lang))
+	if !isZero(e.Expected) {
+		parts = append(parts, templates.Phrase(lang, "schema.expected", "expected", e.Expected))
+	}
+	return strings.Join(parts, ": ")
 }
 
 // Names are the parts of Pointer.
