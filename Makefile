@@ -39,7 +39,7 @@ FAMILY ?= ask
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
 # The packages that work at several things at once. The machines are pure; of the laws, those
 # in which the loop has eight workers run.
-CONCURRENT := ./cmd/placet/cli ./cmd/placet/daemon ./engine/exec ./engine/facade/... ./engine/loop ./engine/send ./engine/statedir ./engine/store/... ./engine/watch ./cmd/placet/config ./cmd/placet/web ./cmd/placet/workspace
+CONCURRENT := ./cmd/placet/cli ./cmd/placet/daemon ./engine/exec ./engine/facade/... ./engine/loop ./engine/send ./engine/statedir ./engine/store/... ./engine/watch ./cmd/placet/config ./cmd/placet/web ./cmd/placet/asks ./cmd/placet/view
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # A line for each package when its tests end, and what has failed in the end.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0

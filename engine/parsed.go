@@ -34,3 +34,12 @@ func Parse[T any](d Document, read func(path string, body []byte) (T, error)) (*
 	d.Parsed.values.Store(key, parsed[T]{&value, err})
 	return &value, err
 }
+
+// ParseIssued is [Parse] of a document that placet writes: own reads one that this machine
+// wrote, which need not be checked again and gives what read would.
+func ParseIssued[T any](d Document, read, own func(path string, body []byte) (T, error)) (*T, error) {
+	if d.IssuedHere() {
+		read = own
+	}
+	return Parse(d, read)
+}

@@ -38,6 +38,15 @@ func Decode(schema, path string, body []byte, into any) error {
 	return nil
 }
 
+// DecodeOwn is [Decode] of what placet wrote on this machine, as its digest shows: it was right
+// when it was written.
+func DecodeOwn(path string, body []byte, into any) error {
+	if problem := store(body, into); problem != nil {
+		return problem.named(path)
+	}
+	return nil
+}
+
 // verify checks body strictly and by the schema. The second error is for a schema that
 // cannot be used.
 func verify(name string, body []byte) (*Error, error) {

@@ -47,10 +47,24 @@ func readEvent(file string, body []byte) (e event, err error) {
 	if err = schemas.Decode("faber/event", e.Name, body, &e); err != nil {
 		return e, err
 	}
+	return e.completed(), nil
+}
+
+// readOwnEvent is [readEvent] of one that this machine wrote.
+func readOwnEvent(file string, body []byte) (e event, err error) {
+	e.Name = path.Base(file)
+	if err = schemas.DecodeOwn(e.Name, body, &e); err != nil {
+		return e, err
+	}
+	return e.completed(), nil
+}
+
+// completed is the event with what follows from its name and its metadata.
+func (e event) completed() event {
 	e.Number, _, _ = layout.FaberEventName(e.Name)
 	e.Metadata, e.Raw = readEventMetadata(e.Raw), nil
 	e.Metadata.ReceivedAt, e.Metadata.ProvidedBy.User = e.Timestamp, cmp.Or(e.Metadata.ProvidedBy.User, e.User)
-	return e, nil
+	return e
 }
 
 // readEventMetadata reads the metadata of an event. What a member of another type says is

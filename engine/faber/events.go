@@ -70,7 +70,7 @@ func (l *eventLog) add(r *view, d *engine.Document) {
 		l.open = true
 	}
 	if d.Kind == layout.FaberEvent && d.Present() {
-		if e, err := engine.Parse(*d, readEvent); err == nil {
+		if e, err := engine.ParseIssued(*d, readEvent, readOwnEvent); err == nil {
 			l.all = append(l.all, e)
 			return
 		}

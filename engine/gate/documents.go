@@ -156,6 +156,14 @@ func ReadRequest(path string, body []byte) (Request, error) {
 	return r, nil
 }
 
+// readOwnRequest is [ReadRequest] of one that this machine wrote.
+func readOwnRequest(path string, body []byte) (r Request, err error) {
+	if err = schemas.DecodeOwn(path, body, &r); err == nil {
+		r.Extra, err = schemas.Rest(body, &r)
+	}
+	return r, err
+}
+
 // By says who gave an answer and on which surface.
 type By struct {
 	User   string `json:"user"`
@@ -306,6 +314,14 @@ func ReadReceipt(path string, body []byte) (Receipt, error) {
 	}
 	r.Extra = extra
 	return r, nil
+}
+
+// readOwnReceipt is [ReadReceipt] of one that this machine wrote.
+func readOwnReceipt(path string, body []byte) (r Receipt, err error) {
+	if err = schemas.DecodeOwn(path, body, &r); err == nil {
+		r.Extra, err = schemas.Rest(body, &r)
+	}
+	return r, err
 }
 
 // decode reads a document of a schema into a struct and returns the members
