@@ -705,7 +705,7 @@ func TestMCPRefusesToStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
 	for setting, want := range map[string]string{
-		"[mcp]\nelicit = \"perhaps\"\n": "mcp.elicit: takes auto, on, off",
+		"[mcp]\nelicit = \"perhaps\"\n": `mcp.elicit: unknown word "perhaps": expected one of "auto", "on", "off"`,
 		"[ask]\nenabled = false\n":      "[ask] is not enabled",
 	} {
 		p.write("placet.toml", setting)

@@ -15,6 +15,12 @@ import (
 // workspace, and why they may. What is told to people and programs of a run comes from the
 // judged run: whoever reads a document by itself believes it because it lies there.
 var readers = map[string]string{
+	"actions/actions.go":        "drafts and events of an action that is shown, beside its judged state",
+	"actions/threads.go":        "where a request was posted, by the record of what this machine wrote; keys of answers",
+	"answer/written.go":         "whether an answer stands that was written",
+	"asks/agent.go":             "the form of an open request",
+	"asks/newask.go":            "the question that stands under the key of the one that is asked",
+	"asks/reuse.go":             "how often an answer was used, which is shown; the files of an answer that is given out once, compared with the record of what this machine wrote",
 	"cli/adopt.go":              "the digest of the state that a person adopts",
 	"cli/control.go":            "what stands in the place of a wish that is about to be written",
 	"cli/nemawashi/list.go":     "the reports of a watchdog's own runs",
@@ -23,21 +29,14 @@ var readers = map[string]string{
 	"cli/optimizer/replay.go":   "rows that a person replays, which the database checks",
 	"cli/optimizer/trigger.go":  "whether a folder holds a cycle already",
 	"cli/pal/hook.go":           "whether a report is written already",
+	"view/closed.go":            "the question of a closed request, and its receipt, which is shown with its doubt",
+	"view/detail.go":            "requests, artifacts and receipts that are shown; of a receipt with its doubt",
+	"view/listed.go":            "the question of a notification",
+	"view/requestdata.go":       "an answer that waits, shown as one",
 	"web/commits.go":            "documents of commits, whose authors git tells",
-	"workspace/actions.go":      "drafts and events of an action that is shown, beside its judged state",
-	"workspace/agent.go":        "the form of an open request",
-	"workspace/answer.go":       "the answer that stands in the place of the one that is written",
-	"workspace/closed.go":       "the question of a closed request, whose receipt is told with its doubt",
-	"workspace/detail.go":       "requests, artifacts and receipts that are shown; of a receipt with its doubt",
-	"workspace/newask.go":       "the question that stands under the key of the one that is asked",
-	"workspace/notify.go":       "the question of a notification",
 	"workspace/open.go":         "the language of a run",
-	"workspace/request.go":      "receipts that are shown, with their doubt",
-	"workspace/requestdata.go":  "an answer that waits, shown as one",
-	"workspace/reuse.go":        "how often an answer was used, which is shown; the files of an answer that is given out once, compared with the record of what this machine wrote",
-	"workspace/runs.go":         "the reading itself",
-	"workspace/slack.go":        "where a request was posted, by the record of what this machine wrote; keys of answers",
-	"workspace/written.go":      "whether an answer stands that was written",
+	"workspace/read.go":         "the reading itself",
+	"workspace/write.go":        "the answer that stands in the place of the one that is written",
 }
 
 // reading are the calls that read a document.
