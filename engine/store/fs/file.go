@@ -7,6 +7,8 @@ import (
 	"io"
 	iofs "io/fs"
 	"os"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,16 +16,21 @@ import (
 // osFile is an open file of the machine. It is a descriptor and no [os.File]: Go would ask the
 // kernel first whether it can wait for the file, which no regular file can be waited for.
 type osFile struct {
+	// mu is held by each call, and by Close alone: the number of a closed descriptor may be
+	// that of another file a moment later.
+	mu      sync.RWMutex
 	fd      int // -1 once it is closed
 	name    string
 	locking bool // it was opened to be locked
 	// opened describes the file as it was opened, for the first Stat; nil after it.
-	opened *Info
+	opened atomic.Pointer[Info]
 }
 
 // Close implements [File]. The lock is given up by itself: a process that is being started at
 // this moment may still have the descriptor.
 func (f *osFile) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.fd < 0 {
 		return f.failed("close", os.ErrClosed)
 	}
@@ -45,10 +52,14 @@ func closeFD(fd int) error {
 
 func (f *osFile) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
-		got, err := again(func() (int, error) { return unix.Pread(f.fd, p[n:], off+int64(n)) })
+		got := 0
+		err := f.call("read", func() (err error) {
+			got, err = unix.Pread(f.fd, p[n:], off+int64(n))
+			return err
+		})
 		switch {
 		case err != nil:
-			return n, f.failed("read", err)
+			return n, err
 		case got == 0:
 			return n, io.EOF
 		}
@@ -59,10 +70,14 @@ func (f *osFile) ReadAt(p []byte, off int64) (n int, err error) {
 
 func (f *osFile) Write(p []byte) (n int, err error) {
 	for n < len(p) {
-		put, err := again(func() (int, error) { return unix.Write(f.fd, p[n:]) })
+		put := 0
+		err := f.call("write", func() (err error) {
+			put, err = unix.Write(f.fd, p[n:])
+			return err
+		})
 		switch {
 		case err != nil:
-			return n, f.failed("write", err)
+			return n, err
 		case put == 0:
 			return n, f.failed("write", io.ErrUnexpectedEOF)
 		}
@@ -73,8 +88,7 @@ func (f *osFile) Write(p []byte) (n int, err error) {
 
 // Stat implements [File]. The first one is what opening the file has shown.
 func (f *osFile) Stat() (Info, error) {
-	if opened := f.opened; opened != nil {
-		f.opened = nil
+	if opened := f.opened.Swap(nil); opened != nil {
 		return *opened, nil
 	}
 	var st unix.Stat_t
@@ -111,6 +125,11 @@ func (f *osFile) TryLock() error {
 
 // call makes a call on the file's descriptor.
 func (f *osFile) call(op string, call func() error) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.fd < 0 {
+		return f.failed(op, os.ErrClosed)
+	}
 	return f.failed(op, retry(call))
 }
 

@@ -143,7 +143,7 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 		f.Close()
 		return nil, err
 	}
-	f.opened = &info
+	f.opened.Store(&info)
 	return f, nil
 }
 
