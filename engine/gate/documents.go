@@ -85,36 +85,27 @@ func (r Request) Encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(r).NullWhereEmpty("deadline", "default"), r.Extra...))
 }
 
-// AsIssued returns the request with its request.json; without the texts of its files, or also
-// without the effects of its options, where that is what was issued, by its digest: earlier
-// versions of placet showed none.
+// AsIssued returns the request with its request.json, nil where it cannot be encoded; without
+// the texts of its files, or also without the effects of its options, where that is what was
+// issued, by its digest: earlier versions of placet showed none.
 func (r Request) AsIssued(issued engine.Digest) (Request, []byte) {
-	body := r.mustEncode()
+	body, _ := r.Encode()
 	if issued == "" || engine.Sum(body) == issued {
 		return r, body
 	}
 	plain := r
 	plain.Carry(func(Artifact) (string, bool) { return "", false })
-	if b := plain.mustEncode(); engine.Sum(b) == issued {
+	if b, _ := plain.Encode(); engine.Sum(b) == issued {
 		return plain, b
 	}
 	plain.Options = slices.Clone(r.Options)
 	for i := range plain.Options {
 		plain.Options[i].Effect = ""
 	}
-	if b := plain.mustEncode(); engine.Sum(b) == issued {
+	if b, _ := plain.Encode(); engine.Sum(b) == issued {
 		return plain, b
 	}
 	return r, body
-}
-
-// mustEncode encodes a request that placet made: texts, numbers and lists of them.
-func (r Request) mustEncode() []byte {
-	body, err := r.Encode()
-	if err != nil {
-		panic(err)
-	}
-	return body
 }
 
 // MarshalJSON writes the artifact, with null for the digest of a missing file.

@@ -75,7 +75,10 @@ func (i *issue[S, V]) request() gate.Request {
 
 // body is request.json as it was issued.
 func (i *issue[S, V]) body() []byte {
-	_, body := i.issued()
+	req, body := i.issued()
+	if body == nil {
+		return Must(req.Encode()) // says why it cannot be encoded
+	}
 	return body
 }
 

@@ -26,19 +26,18 @@ import (
 )
 
 func main() {
-	verbose := slices.Contains(os.Args, "-v")
-	dir, err := os.MkdirTemp("", "placet-crossing-")
-	if err == nil {
-		defer os.RemoveAll(dir)
-		err = report(dir, verbose)
-	}
-	if err != nil {
+	if err := report(slices.Contains(os.Args, "-v")); err != nil {
 		fmt.Fprintln(os.Stderr, "crossing:", err)
 		os.Exit(1)
 	}
 }
 
-func report(dir string, verbose bool) error {
+func report(verbose bool) error {
+	dir, err := os.MkdirTemp("", "placet-crossing-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	counts := filepath.Join(dir, "counts")
 	if err := errors.Join(os.Mkdir(counts, 0o755), oneAnswer(dir, counts)); err != nil {
 		return err

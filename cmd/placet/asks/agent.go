@@ -282,15 +282,6 @@ func (g *Agent) changed(st ask.State) []string {
 	return paths
 }
 
-// titleOf is the first line of what is asked, unless that is private.
-func titleOf(st ask.State) string {
-	if st.Ask.Sensitivity == "private" {
-		return "a private question"
-	}
-	title, _, _ := strings.Cut(strings.TrimSpace(st.Ask.Question), "\n")
-	return console.Cut(console.OneLine(title), 300)
-}
-
 // held says what keeps an open ask from its answer besides that nobody has given it.
 func (g *Agent) held(f loop.Found) string {
 	var all []string
@@ -347,18 +338,6 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 		list.Waiting = append(list.Waiting, waitingLine(v, t))
 	}
 	return list, nil
-}
-
-// waitingLine is an open request as agents are shown it.
-func waitingLine(v *workspace.Workspace, t view.Request) mcp.WaitingLine {
-	question := console.Cut(console.OneLine(t.Prompt), 300)
-	if x, _, _, _ := view.ReadExtras(v, t.Found, t.Request); x.Sensitivity == "private" {
-		question = "a private question"
-	}
-	return mcp.WaitingLine{
-		Request: t.Request, Run: t.Run.String(), Type: t.Type, Question: question,
-		AskedAt: console.Stamp(t.RequestedAt), Deadline: console.Stamp(t.Deadline), Form: t.Form,
-	}
 }
 
 // Explain implements [mcp.Workspace].

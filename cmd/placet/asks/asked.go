@@ -2,12 +2,15 @@ package asks
 
 import (
 	"encoding/json"
+	"strings"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/ask"
+	"placet/engine/facade/mcp"
 	"placet/engine/loop"
 	"placet/engine/statedir"
 )
@@ -135,4 +138,25 @@ type previous struct {
 	ask.Ask
 	file   engine.Digest // of its ask.json
 	edited []ask.Edited
+}
+
+// titleOf is the first line of what is asked, unless that is private.
+func titleOf(st ask.State) string {
+	if st.Ask.Sensitivity == "private" {
+		return "a private question"
+	}
+	title, _, _ := strings.Cut(strings.TrimSpace(st.Ask.Question), "\n")
+	return console.Cut(console.OneLine(title), 300)
+}
+
+// waitingLine is an open request as agents are shown it.
+func waitingLine(v *workspace.Workspace, t view.Request) mcp.WaitingLine {
+	question := console.Cut(console.OneLine(t.Prompt), 300)
+	if x, _, _, _ := view.ReadExtras(v, t.Found, t.Request); x.Sensitivity == "private" {
+		question = "a private question"
+	}
+	return mcp.WaitingLine{
+		Request: t.Request, Run: t.Run.String(), Type: t.Type, Question: question,
+		AskedAt: console.Stamp(t.RequestedAt), Deadline: console.Stamp(t.Deadline), Form: t.Form,
+	}
 }
