@@ -124,13 +124,13 @@ func oneAnswer(dir, counts string) error {
 	if err := watching(root); err != nil {
 		return err
 	}
-	if err := answer(requests[0]); err != nil {
+	if err := answer(requests[0], settled); err != nil {
 		return err
 	}
 	if err := errors.Join(coverage.WriteMetaDir(counts), coverage.ClearCounters()); err != nil {
 		return err
 	}
-	if err := answer(requests[1]); err != nil {
+	if err := answer(requests[1], idle); err != nil {
 		return err
 	}
 	return coverage.WriteCountersDir(counts)
@@ -163,11 +163,16 @@ func watching(root string) error {
 	return nil
 }
 
-// afterwards is how long after an answer is taken the loop is idle again for certain.
-const afterwards = time.Second
+// How long to wait once an answer is taken: after the first until the loop has done all that it
+// does once it has begun, after the second until it is idle again. What it does from time to time is
+// not of the answer.
+const (
+	settled = 2 * time.Second
+	idle    = 200 * time.Millisecond
+)
 
-// answer answers a question as an editor does, and waits until placet is idle again.
-func answer(folder string) error {
+// answer answers a question as an editor does, and waits for a time once it is taken.
+func answer(folder string, afterwards time.Duration) error {
 	body := fmt.Sprintf(`{"request_id": %q, "response": "yes", "provided_by": {"user": "kim", "source": "file"}}`, filepath.Base(folder))
 	draft := filepath.Join(folder, ".response.json.tmp")
 	if err := errors.Join(os.WriteFile(draft, []byte(body), 0o644), os.Rename(draft, filepath.Join(folder, "response.json"))); err != nil {
