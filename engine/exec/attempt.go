@@ -17,22 +17,24 @@ import (
 	"placet/layout"
 )
 
-// attempt is an action under way. It is registered, its command started and followed to
-// its end, the outcome written or published, and the attempt removed.
+// attempt is an action under way: it is registered, its command runs to its end, its
+// outcome is written or published, and the attempt is removed.
 type attempt struct {
 	action engine.Action
-	quit   chan struct{} // closed when it shall end
+	quit   chan struct{} // closed to ask the command to end
 	once   sync.Once
-	// revoked says that it shall end because nobody agrees to it any more.
+	// revoked says that the command has to end because nobody agrees to it any
+	// more.
 	revoked atomic.Bool
-	over    chan struct{} // closed when its outcome is recorded, or given up
+	over    chan struct{} // closed when its outcome is recorded or given up
 }
 
 const revokedReason = "agreement to the command was taken back"
 
 func (t *attempt) end() { t.once.Do(func() { close(t.quit) }) }
 
-// register enters an action among those alive. It returns nil if it began before.
+// register adds an action to those alive. It returns nil if the action has begun
+// before.
 func (r *Runner) register(a engine.Action) (t *attempt, stopping bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +42,7 @@ func (r *Runner) register(a engine.Action) (t *attempt, stopping bool) {
 		return nil, false
 	}
 	r.begun[a.ID] = true
-	r.forget(a.ID) // it was stopped before this process, and begins again
+	r.forget(a.ID) // an earlier process stopped it, and it begins again
 	t = &attempt{action: a, quit: make(chan struct{}), over: make(chan struct{})}
 	r.alive[a.ID] = t
 	return t, r.stopped
@@ -63,7 +65,7 @@ func (r *Runner) execute(t *attempt) {
 	from := r.o.Now()
 	s, rec, err := r.prepare(t.action, from)
 	defer s.close()
-	if err == nil && r.o.Permit != nil { // last of all: little can change in between
+	if err == nil && r.o.Permit != nil { // checked last, so that little can change before the start
 		err = r.o.Permit(t.action, rec.Cwd)
 	}
 	if err != nil {
@@ -94,8 +96,8 @@ func (r *Runner) execute(t *attempt) {
 // prepared is a command that is ready to start.
 type prepared struct {
 	spec
-	files []*os.File // what its spec names
-	own   *os.Root   // its folder as it is before it begins; nil where it writes no file
+	files []*os.File // the files that its spec names
+	own   *os.Root   // its folder, opened before it starts; nil if it writes no file
 }
 
 func (p *prepared) close() {
@@ -136,9 +138,9 @@ func (r *Runner) prepare(a engine.Action, from time.Time) (p prepared, rec recor
 }
 
 // openFiles opens the files that a command reads and writes. Its input is a file
-// because a pipe would break when placet ends; without input it reads the null device.
-// An agent's outputs are appended to, so that a program which opens one of them anew
-// loses nothing.
+// because a pipe would break when placet ends; without input the command reads the
+// null device. An agent's outputs are opened for appending, so that a program that
+// opens one of them again loses nothing.
 func (p *prepared) openFiles(root *os.Root, dir string, a engine.Action) (err error) {
 	if a.Output != "" {
 		if p.own, err = root.OpenRoot(dir); err != nil {
@@ -185,8 +187,8 @@ func (r *Runner) environ(a engine.Action) []string {
 	return environ(r.o.Environ, r.o.Allow, add)
 }
 
-// workingDir returns where a command runs, relative to the workspace: the folder that
-// it prefers where there is such a folder, else the one that it names.
+// workingDir returns the folder in which a command runs, relative to the workspace:
+// the folder that it prefers if that exists, otherwise the one that it names.
 func workingDir(root *os.Root, c engine.Command) (string, error) {
 	if c.Prefer != "" {
 		if dir, err := checkDir(root, c.Prefer); err == nil {
@@ -196,7 +198,8 @@ func workingDir(root *os.Root, c engine.Command) (string, error) {
 	return checkDir(root, c.Dir)
 }
 
-// checkDir returns a folder of the workspace, reached without a link that leads out.
+// checkDir returns a folder of the workspace, after checking that no link on the way
+// leads out of the workspace.
 func checkDir(root *os.Root, dir string) (string, error) {
 	if dir == "" || dir == "." {
 		return ".", nil
@@ -214,8 +217,8 @@ func checkDir(root *os.Root, dir string) (string, error) {
 	return path.Clean(dir), nil
 }
 
-// openWorkspace returns the workspace's folder. It stays the one that was there at
-// first: what takes its name later is not placet's to write in.
+// openWorkspace returns the workspace's folder. It keeps the folder that it opened
+// first: placet must not write in another folder that takes the same name later.
 func (r *Runner) openWorkspace() (*os.Root, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -232,15 +235,16 @@ func (r *Runner) openWorkspace() (*os.Root, error) {
 // abs returns the absolute path of a folder of the workspace.
 func (r *Runner) abs(dir string) string { return filepath.Join(r.root, filepath.FromSlash(dir)) }
 
-// The pauses between two tries to record an outcome.
+// firstPause and lastPause bound the pauses between two tries to record an
+// outcome.
 const (
 	firstPause = 250 * time.Millisecond
 	lastPause  = 30 * time.Second
 )
 
-// conclude records how an attempt ended and releases it. Where an outcome cannot be
-// written at once, that is tried again beside, until placet stops: then the next one
-// finds the command's folder and records what it can tell.
+// conclude records how an attempt ended and releases it. If the outcome cannot be
+// written at once, a goroutine tries again until placet stops; the next placet then
+// finds the command's folder and records what it knows.
 func (r *Runner) conclude(t *attempt, from time.Time, e exitResult) {
 	if e.word == "" {
 		r.o.Log.Info("left a command running", "action", t.action.ID)
@@ -262,8 +266,8 @@ func (r *Runner) conclude(t *attempt, from time.Time, e exitResult) {
 	r.record(t, func() error { return r.writeOutcome(t.action, from, to, e) })
 }
 
-// record has the outcome of an attempt written and releases it. Where that fails at once,
-// it is tried again beside.
+// record writes the outcome of an attempt and releases it. If write fails, a goroutine
+// tries again.
 func (r *Runner) record(t *attempt, write func() error) {
 	if err := write(); err != nil {
 		go r.retry(t, err, write)
@@ -286,7 +290,8 @@ func (r *Runner) retry(t *attempt, err error, write func() error) {
 	}
 }
 
-// markStopped notes in a command's folder that an orderly stop ended it.
+// markStopped notes in a command's folder that an orderly stop ended the
+// command.
 func (r *Runner) markStopped(id string) error {
 	if !isClosed(r.leaving) {
 		return errors.New("placet does not stop")
@@ -323,8 +328,8 @@ func (r *Runner) writeOutcome(a engine.Action, from, to time.Time, e exitResult)
 	return err
 }
 
-// storeOutcome writes an outcome document. One that exists already is kept: an attempt
-// has one.
+// storeOutcome writes an outcome document. It keeps one that exists already, because
+// an attempt has one outcome.
 func (r *Runner) storeOutcome(a engine.Action, body []byte) error {
 	if err := r.issue(a, body); err != nil {
 		return err
@@ -337,8 +342,8 @@ func (r *Runner) storeOutcome(a engine.Action, body []byte) error {
 	return err
 }
 
-// nextDir returns the folder that the outcome of a command names which never ran, or of
-// which nobody knows where it did: where it would run now.
+// nextDir returns the folder in which a command would run now. The outcome names it if
+// the command never ran, or if nobody knows where it ran.
 func (r *Runner) nextDir(c engine.Command) string {
 	if root, err := r.openWorkspace(); err == nil {
 		if dir, err := workingDir(root, c); err == nil {
@@ -348,8 +353,9 @@ func (r *Runner) nextDir(c engine.Command) string {
 	return path.Clean(c.Dir) // "." for ""
 }
 
-// hasOutcome reports whether an outcome exists. What moved may also have been on the
-// way to it, such as its folder: then it must be written once more.
+// hasOutcome reports whether an outcome exists. A conflict may also come from a
+// change on the way to the outcome, such as its folder: then the outcome must be
+// written once more.
 func (r *Runner) hasOutcome(a engine.Action) bool {
 	_, err := os.Lstat(r.abs(a.Outcome))
 	return err == nil
@@ -358,8 +364,8 @@ func (r *Runner) hasOutcome(a engine.Action) bool {
 // outcomes are the kinds of documents that record how an action ended.
 var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun, layout.NemawashiOutcome, layout.PalOutcome, layout.SlackOutcome}
 
-// isOutcome reports whether a path is that of an outcome, as a family's layout names
-// it: nothing else is ever written as one, whatever a record says.
+// isOutcome reports whether a family's layout has an outcome of this kind at a path.
+// Nothing else is written as an outcome, whatever a record says.
 func (r *Runner) isOutcome(p, kind string) bool {
 	return slices.ContainsFunc(r.o.Families, func(family layout.Family) bool {
 		run, ok := family.At(p)
@@ -371,9 +377,9 @@ func (r *Runner) isOutcome(p, kind string) bool {
 	})
 }
 
-// issue records the content of an outcome that is about to be written, nil while it is
-// not known: what this machine did not write itself under that path from now on is no
-// outcome.
+// issue records the content of an outcome before it is written, nil if the content is
+// not known yet. From then on any other content under that path is not an outcome,
+// because this machine did not write it.
 func (r *Runner) issue(a engine.Action, body []byte) error {
 	if a.Outcome == "" || r.o.Record == nil {
 		return nil

@@ -21,22 +21,22 @@ import (
 	"placet/engine/store/fs"
 )
 
-// Bounds of what is read of the files that a command names.
+// These constants bound how much is read of the files that a command names.
 const (
-	// largestContent is the size from which on a file counts as its size and its
-	// last change.
+	// largestContent is the largest size of a file that is read. A larger file
+	// is represented by its size and the time of its last change.
 	largestContent = 16 << 20
-	// mostNames is how many names in a command are looked for.
+	// mostNames is how many names in a command are looked up.
 	mostNames = 4096
-	// mostFolders is how many folders that a command names are looked into for its
-	// other names, and mostNamesBelow how many of those.
+	// mostFolders is how many of the folders that a command names are searched for
+	// its other names, and mostNamesBelow is how many names are looked up in each.
 	mostFolders    = 8
 	mostNamesBelow = 512
 )
 
-// Contents says what the files of a workspace are that commands name. It
-// remembers digests, and reads a file again where the file has changed. Its methods
-// may be called at the same time.
+// Contents describes the workspace files that commands name. It caches digests, and
+// reads a file again if the file has changed. Its methods may be called from
+// several goroutines.
 type Contents struct {
 	files  fs.FS
 	getenv func(string) string
@@ -45,19 +45,20 @@ type Contents struct {
 	known  map[string]content
 }
 
-// content is a file as it was read.
+// content is a file as it was last read.
 type content struct {
 	info   fs.Info
 	digest engine.Digest
-	first  string // the beginning, which may say what interprets it
+	first  string // the beginning, which may name an interpreter
 }
 
-// longestFirst is how much of the beginning of a file is remembered, as much as the system
-// looks at.
+// longestFirst is how many bytes of the beginning of a file are kept: as many as the
+// system reads for #!.
 const longestFirst = 256
 
-// Where returns the folder in which a command runs that prefers a folder, "" for
-// none: that one where it exists, else the workspace's root.
+// Where returns the folder in which a command runs: the folder that it prefers,
+// if that exists, otherwise the workspace's root. prefer is "" for a command
+// that prefers none.
 func (c *Contents) Where(prefer string) string {
 	root, err := os.OpenRoot(c.files.Root())
 	if err != nil {
@@ -71,11 +72,11 @@ func (c *Contents) Where(prefer string) string {
 	return dir
 }
 
-// Folders returns the folders in a folder, sorted, each with its path.
+// Folders returns the paths of the folders in a folder, sorted.
 func (c *Contents) Folders(in string) []string {
 	infos, err := c.files.List(in)
 	if err != nil {
-		return nil // as good as none: nothing runs in what cannot be listed
+		return nil // the same as none: nothing runs in a folder that cannot be listed
 	}
 	var dirs []string
 	for _, info := range infos {
@@ -86,33 +87,33 @@ func (c *Contents) Folders(in string) []string {
 	return dirs
 }
 
-// NewContents returns the contents of the workspace at root, where variables of commands
-// have the values of this process.
+// NewContents returns the contents of the workspace at root. Variables in commands have
+// the values of this process.
 func NewContents(root string) *Contents {
 	return &Contents{files: fs.OS(root), getenv: os.Getenv, now: time.Now, known: map[string]content{}}
 }
 
-// WithEnv sets where variables of commands have their values from.
+// WithEnv sets the function that returns the values of variables in commands.
 func (c *Contents) WithEnv(getenv func(name string) string) *Contents {
 	c.getenv = getenv
 	return c
 }
 
-// Of returns, by the name that a word of a command gives it, what there is of files
-// in the workspace when the command runs in dir: the digest of a regular file,
-// "link" and the digest or the target, "folder", or what else it is. What does not
-// exist is not in it, so that a file which appears is a difference.
+// Of describes the workspace files that a command names when it runs in dir. The key is the name
+// that a word of the command gives the file; the value is the digest of a regular file, "link"
+// and the digest or the target, "folder", or another kind of file. A file that does not exist has
+// no entry, so that a file that appears is a difference.
 //
-// A name is a word of the argument vector, also after "=", "@", a short flag or a variable, every
-// word of a text that a shell would take apart, and what a shell makes of that word, but
-// not one that a shell would write to. Names are relative to dir, to a folder that another
-// word names, or absolute.
+// A name is a word of the argument vector, the part of a word after "=", "@", a short flag or a
+// variable, a word of a text that a shell would split, or the result of a shell's expansion of
+// one. The target of a shell's output redirection is not a name. Names are relative to dir or to
+// a folder that another word names, or they are absolute.
 //
 // A name also stands for the program that PATH finds for it, and a script for the interpreter
 // that its first line names.
 //
-// Of a word that cannot be told, and may be a file that the command runs, all files are in
-// it that the word may name, under the word as it is written, or [AnyFile].
+// If a word's value is unknown and the command may run the file that it names, Of adds all files
+// that match it under the word as it is written, or [AnyFile].
 func (c *Contents) Of(dir string, argv []string) map[string]string {
 	found, seen, folders := map[string]string{}, map[string]bool{}, []string{}
 	names := namesIn(argv)
@@ -160,24 +161,24 @@ func (c *Contents) Of(dir string, argv []string) map[string]string {
 
 const isFolder = "folder"
 
-// absent are the errors of names under which there is no file.
+// absent lists the errors that mean that no file has the name.
 var absent = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL}
 
-// resolve returns the path, relative to the workspace, of what a name in dir stands for.
-// It is not local where that is not in the workspace.
+// resolve returns the path, relative to the workspace, of the file that a name in dir
+// stands for. The path is not local if the file is outside the workspace.
 func (c *Contents) resolve(dir, name string) string {
 	rel := path.Join(dir, name)
 	if path.IsAbs(name) {
 		return c.below(name)
 	}
-	if !filepath.IsLocal(rel) { // it may come back
+	if !filepath.IsLocal(rel) { // it may lead back in
 		return c.below(path.Join(c.files.Root(), rel))
 	}
 	return rel
 }
 
-// describe says what is under a path, "" where there is nothing or it is not in the
-// workspace.
+// describe describes the file at a path. It returns "" if no file is there or the
+// path is outside the workspace.
 func (c *Contents) describe(rel string) string {
 	if !filepath.IsLocal(rel) || rel == "." {
 		return ""
@@ -198,7 +199,7 @@ func (c *Contents) describe(rel string) string {
 		is, err = c.digest(rel, info)
 	}
 	if notRegular := (*fs.NotRegular)(nil); errors.As(err, &notRegular) {
-		return c.describeLink(rel) // in a folder's place
+		return c.describeLink(rel) // a link instead of a folder on the way
 	}
 	if err != nil {
 		return describeError(err)
@@ -206,8 +207,8 @@ func (c *Contents) describe(rel string) string {
 	return is
 }
 
-// below returns an absolute path relative to the workspace, the path itself where it is
-// not in it. A link may lead into it.
+// below returns an absolute path relative to the workspace, also if a link leads into
+// it. It returns the path itself if it is outside the workspace.
 func (c *Contents) below(name string) string {
 	real, err := filepath.EvalSymlinks(name)
 	for _, p := range []string{path.Clean(name), real} {
@@ -221,8 +222,8 @@ func (c *Contents) below(name string) string {
 	return name
 }
 
-// describeLink says where a link leads: to the content of a file in the workspace, or
-// out of it.
+// describeLink describes the target of a link: the content of a file in the
+// workspace, or a path outside.
 func (c *Contents) describeLink(rel string) string {
 	real, err := filepath.EvalSymlinks(filepath.Join(c.files.Root(), rel))
 	if err != nil {
@@ -243,11 +244,13 @@ func (c *Contents) describeLink(rel string) string {
 	return "link to " + is
 }
 
-// racy is how old a change must be for the file to be known by its times: a later
-// change within the same tick of the file system's clock would not show.
+// racy is how old the last change of a file must be before its times identify its
+// content: a second change within the same tick of the file system's clock would
+// not show.
 const racy = 2 * time.Second
 
-// digest is the digest of a regular file, or what tells a large one from another.
+// digest returns the digest of a regular file, or for a large one its size and
+// the time of its last change.
 func (c *Contents) digest(rel string, info fs.Info) (string, error) {
 	if info.Size > largestContent {
 		return fmt.Sprintf("too large to be read: %d bytes, changed %s", info.Size, info.Changed.UTC().Format(time.RFC3339Nano)), nil
@@ -256,7 +259,8 @@ func (c *Contents) digest(rel string, info fs.Info) (string, error) {
 	return string(is.digest), err
 }
 
-// read reads a regular file, unless it is the one that was read before.
+// read reads a regular file, or returns the cached content if the file has not
+// changed.
 func (c *Contents) read(rel string, info fs.Info) (content, error) {
 	c.mu.Lock()
 	was, known := c.known[rel]
@@ -277,7 +281,8 @@ func (c *Contents) read(rel string, info fs.Info) (content, error) {
 	return is, nil
 }
 
-// hash reads a file. stable says that it did not change meanwhile.
+// hash reads a file. stable says that the file did not change while it was
+// read.
 func (c *Contents) hash(rel string) (is content, stable bool, err error) {
 	f, err := c.files.Open(rel, fs.ForReading, 0)
 	if err != nil {
@@ -329,7 +334,7 @@ type names struct {
 	seen map[string]bool
 }
 
-// addText adds a text and every word of it that a shell would see.
+// addText adds a text and every word that a shell would see in it.
 func (n *names) addText(text string) {
 	n.addWord(text)
 	for _, word := range shellWords(text) {
@@ -339,7 +344,7 @@ func (n *names) addText(text string) {
 	}
 }
 
-// add adds a word as it is.
+// add adds a word unchanged.
 func (n *names) add(word string) {
 	word = withoutProcess(word)
 	if !n.seen[word] && len(n.list) <= mostNames {
@@ -348,7 +353,7 @@ func (n *names) add(word string) {
 	}
 }
 
-// addWord adds a word, and what is behind "=", "@", a short flag or a variable in it.
+// addWord adds a word and the part of it after "=", "@", a short flag or a variable.
 func (n *names) addWord(word string) {
 	if word == "" || len(word) > 4096 {
 		return
@@ -370,8 +375,8 @@ func (n *names) addWord(word string) {
 	}
 }
 
-// shellWords splits a text as a shell does, roughly: at blanks and operators, and
-// quotes hold together. The word behind ">" is left out because it is written to.
+// shellWords splits a text roughly as a shell does: at blanks and operators, but
+// not inside quotes. It leaves out the word after ">" because that is written to.
 func shellWords(text string) (words []string) {
 	var word strings.Builder
 	var quote rune

@@ -9,14 +9,14 @@ import (
 // failed is the result of an action for a database that may be tried again.
 const failed = "failed"
 
-// queue holds the actions for one database, which are carried out one at a time.
+// queue holds the actions for one database, which run one at a time.
 type queue struct {
 	waiting []*attempt
-	busy    bool   // a goroutine serves it
-	problem string // why the database could not be used the last time
+	busy    bool   // a goroutine serves the queue
+	problem string // why the last attempt could not use the database
 }
 
-// enqueue has an action for a database carried out after those that began before.
+// enqueue runs an action for a database after those that began before it.
 func (r *Runner) enqueue(t *attempt) {
 	at := path.Clean(t.action.Database.Path)
 	r.mu.Lock()
@@ -33,7 +33,7 @@ func (r *Runner) enqueue(t *attempt) {
 	}
 }
 
-// serve carries out what waits for a database, until nothing does.
+// serve runs the actions that wait for a database until none waits.
 func (r *Runner) serve(at string, q *queue) {
 	for t := r.dequeue(q); t != nil; t = r.dequeue(q) {
 		from := r.o.Now()
@@ -52,8 +52,8 @@ func (r *Runner) serve(at string, q *queue) {
 	}
 }
 
-// dequeue returns the next action for a database, nil where there is none. While
-// placet stops, those that wait are released: nothing of them was done.
+// dequeue returns the next action for a database, or nil if none waits. While
+// placet stops, it releases those that wait: none of them has started.
 func (r *Runner) dequeue(q *queue) *attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,9 +72,9 @@ func (r *Runner) dequeue(q *queue) *attempt {
 	return t
 }
 
-// settle returns the actions that have ended with t: what keeps one from a database
-// keeps all, and those that waited meanwhile have waited for the same lock. idle says
-// that nothing more waits, news that the reason has not been logged yet.
+// settle returns the actions that have ended with t. If the database could not be
+// used, all waiting actions fail with t, because they waited for the same lock. idle
+// says that no action waits any more, news that the reason has not been logged yet.
 func (r *Runner) settle(q *queue, t *attempt, e engine.Ended) (done []*attempt, idle, news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// passed are the names of the environment that every command gets, besides
-// those that begin with one of passedPrefixes.
+// passed and passedPrefixes say which variables of the environment every
+// command gets, by name and by how the name begins.
 var (
 	passed         = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TERM"}
 	passedPrefixes = []string{"LC_", "XDG_"}
 )
 
-// Environ is an environment as far as a command gets it, with the names in allow; nil is
-// that of this process.
+// Environ returns the part of an environment that a command gets, with the names in
+// allow added. If own is nil, it takes the environment of this process.
 func Environ(own, allow []string) []string { return environ(own, allow, nil) }
 
-// environ is the environment of a command: of placet's own, nil for that of this process,
-// only the names that every program needs and those in allow, then what the action adds. A
-// later value of a name replaces an earlier one.
+// environ returns the environment of a command: of placet's own environment (of this
+// process if own is nil) only the names that every program needs and those in allow, then
+// what the action adds. A later value of a name replaces an earlier one.
 func environ(own, allow, add []string) []string {
 	if own == nil {
 		own = os.Environ()
 	}
-	env := []string{} // never nil: that would hand over everything
+	env := []string{} // never nil: nil would pass the whole environment on
 	at := map[string]int{}
 	put := func(entry, name string) {
 		if i, ok := at[name]; ok {

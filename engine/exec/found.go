@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// A command runs files that none of its words names by their path: those that PATH finds for a
-// program, those in folders that other variables list, and the interpreter of a script.
+// A command also runs files that none of its words names by their path: those that PATH finds
+// for a program, those in folders that other variables list, and the interpreter of a script.
 
-// loading are the variables that say where programs, libraries and modules are found, what an
-// interpreter loads first, or how a shell splits words.
+// loading matches the variables that say where programs, libraries and modules are found,
+// what an interpreter loads first, or how a shell splits words.
 var loading = regexp.MustCompile(`^(PATH|CDPATH|IFS|BASH_ENV|ENV|ZDOTDIR|PROMPT_COMMAND|(LD|DYLD)_\w+|GCONV_PATH|PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|INSPECT)|NODE_(PATH|OPTIONS)|PERL(5LIB|5OPT|5DB|LIB)|RUBY(LIB|OPT)|GEM_(PATH|HOME)|BUNDLE_GEMFILE|LUA_(PATH|CPATH|INIT)\w*|CLASSPATH|(_JAVA|JDK_JAVA|JAVA_TOOL)_OPTIONS|(GNU)?MAKEFLAGS|MAKEFILES|GIT_(EXEC_PATH|CONFIG\w*|SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF)|SSH_ASKPASS)$`)
 
-// readLoading notes a value of a variable that is one of loading. Unless it lists only what is
-// outside the workspace, options, and what the environment lists already, nobody can tell which
-// file of the workspace is found by it.
+// readLoading notes a value of a variable that loading matches. The command may then run an
+// unknown file of the workspace, unless the value lists only paths outside the workspace,
+// options, and entries that the environment has already.
 func (r *shellReader) readLoading(name, value string) {
 	if zsh := r.other && (name == "path" || name == "fpath" || name == "cdpath"); !zsh && !loading.MatchString(name) || name != "PATH" && strings.Trim(value, " \t\n") == "" {
 		return
 	}
 	own, entries := filepath.SplitList(r.getenv(name)), strings.Split(value, ":")
 	if !r.canWork(len(entries)) {
-		return // and nobody can tell what the command runs
+		return // the budget is used up, so any file may be run
 	}
 	for _, entry := range entries {
 		words := strings.Fields(entry)
@@ -40,14 +40,15 @@ func (r *shellReader) readLoading(name, value string) {
 	}
 }
 
-// isOutside reports whether an absolute path leads to nothing in the workspace.
+// isOutside reports whether an absolute path leads to no file in the workspace.
 func (c *Contents) isOutside(name string) bool { return !filepath.IsLocal(c.below(name)) }
 
-// mostJoined is how many letters of flags may stand before a value that is joined to the last.
+// mostJoined is how many letters of flags may precede a value that is joined to the last of
+// them.
 const mostJoined = 3
 
-// joinedTo returns what may be values that are joined to short flags in a word, such as that of
-// -fFILE or -xfFILE. The value of -o is not among them: programs write to it.
+// joinedTo returns the possible values that are joined to short flags in a word, such as FILE
+// in -fFILE or -xfFILE. It leaves out the value of -o because programs write to it.
 func joinedTo(word string) (values []string) {
 	for i := 1; i <= mostJoined && i+1 < len(word) && word[0] == '-' && isLetter(word[i]) && word[i] != 'o'; i++ {
 		values = append(values, word[i+1:])
@@ -57,12 +58,11 @@ func joinedTo(word string) (values []string) {
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// ofProcess matches how a path goes through the folders of a process: its present one, and the
-// root.
+// ofProcess matches a path through the working folder (cwd) or the root of a process.
 var ofProcess = regexp.MustCompile(`^/+(proc|dev)/(.*/)?(cwd|root)(/+|$)`)
 
-// withoutProcess returns a path as the command itself has it, where it goes through the folders
-// of a process: those that this process sees are not those of the command.
+// withoutProcess rewrites a path that goes through the working folder or the root of a process
+// as the command itself sees it, because this process has others than the command.
 func withoutProcess(name string) string {
 	m := ofProcess.FindStringSubmatch(name)
 	if m == nil {
@@ -75,8 +75,8 @@ func withoutProcess(name string) string {
 	return path.Join(".", rest)
 }
 
-// onPath returns the folders of the PATH of commands, and the programs among the names that it
-// finds outside the workspace and that are links into it.
+// onPath returns the folders of the commands' PATH, and those programs among the names that
+// PATH finds outside the workspace as links into it.
 func (c *Contents) onPath(names []string) (more []string) {
 	dirs := filepath.SplitList(c.getenv("PATH"))
 	for _, dir := range dirs {
@@ -100,10 +100,11 @@ func isProgram(name string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// mostNested is how often an interpreter may be a script that has an interpreter.
+// mostNested is how many interpreters deep a script may be, if each is itself a
+// script.
 const mostNested = 4
 
-// addAll adds what is under the names, and under those by which that is interpreted.
+// addAll adds the files under the names, and the interpreters that run them.
 func (l *look) addAll(names []string) {
 	for range mostNested {
 		l.addNames(slices.Concat(names, l.c.onPath(names)))

@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// Bounds of a question to git.
+// gitTimeout and gitMax bound a question to git.
 const (
 	gitTimeout = 5 * time.Second
 	gitMax     = 64 << 10 // bytes of an answer
@@ -24,8 +24,8 @@ const (
 // gitKind is the kind of a document that holds an answer of git.
 const gitKind = "git"
 
-// gitSafe comes before every command. A repository's configuration is data
-// written by others: nothing that it names may run, and nothing is fetched.
+// gitSafe precedes every command. A repository's configuration is data written
+// by others: nothing that it names may run, and nothing is fetched.
 var gitSafe = []string{
 	"--no-pager", "--no-optional-locks",
 	"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.quotePath=false",
@@ -33,40 +33,39 @@ var gitSafe = []string{
 	"-c", "core.attributesFile=" + os.DevNull, "-c", "protocol.allow=never",
 }
 
-// gitEnv is added to the scrubbed environment: no lock is taken, nobody is
-// asked, nothing is fetched, and the messages are English.
+// gitEnv is added to the scrubbed environment: git takes no lock, prompts
+// nobody, fetches nothing, and writes messages in English.
 var gitEnv = []string{
 	"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
 	"GIT_ALLOW_PROTOCOL=none", "GIT_PAGER=cat", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C",
-	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull, // history as it was committed
+	"GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=" + os.DevNull, // the history as it was committed
 }
 
-// Git returns the lookup of facts from the local repository that the workspace
-// at root lies in:
+// Git returns the lookup of facts from the local repository that contains the workspace at
+// root:
 //
 //	git:log/<n>    the last n commits, newest first: "<short hash> <date> <subject>"
 //	git:diffstat   what the branch changed since it left origin/HEAD, else main
-//	git:blob/<path>  the object id of the file in HEAD, nothing where HEAD has none
-//	git:ignored/<path>  the path if git ignores the file, or where git does not say; nothing
-//	               else
-//	git:answer/<id>[+<id>…]/<path>  the mail of who committed the file, if its content, which
+//	git:blob/<path>  the object id of the file in HEAD, nothing if HEAD has none
+//	git:ignored/<path>  the path if git ignores the file or does not say; otherwise nothing
+//	git:answer/<id>[+<id>…]/<path>  the mail of the committer of the file, if its content, which
 //	               git would give one of the ids, is that of HEAD: see [engine.CommitterNeed]
 //
-// Only what is committed is looked at: reading the work tree would run filters
-// that the repository's configuration names. Without git, a repository or a
-// commit the document's Err says which.
+// Git reads only what is committed: reading the work tree would run filters that the
+// repository's configuration names. If git, a repository or a commit is missing, the
+// document's Err says which.
 //
-// An answer is used again until a ref that it follows from has moved. git gets a scrubbed
-// copy of the environment own; nil is that of this process.
+// An answer is used again until a ref that it depends on has moved. git gets a scrubbed copy
+// of the environment own; nil is that of this process.
 func Git(root string, own []string) func(need string) engine.Document {
 	cache := &gitCache{repo: repo{root: root, own: own, timeout: gitTimeout}, answers: map[string]gitAnswer{}}
 	return cache.lookup
 }
 
-// repo is the repository that a workspace lies in.
+// repo is the repository that contains a workspace.
 type repo struct {
 	root    string
-	own     []string // the environment that git gets a scrubbed copy of, nil for that of this process
+	own     []string // git gets a scrubbed copy of it; nil is the environment of this process
 	timeout time.Duration
 }
 
@@ -90,7 +89,8 @@ func (r repo) fact(need string) ([]byte, error) {
 	return nil, templates.Errorf("exec.git.need", "need", strconv.Quote(need), "most", gitCommits)
 }
 
-// blob is the object id of a file in HEAD, nothing where there is none.
+// blob returns the object id of a file in HEAD, or nothing if HEAD has no such
+// file.
 func (r repo) blob(path string) ([]byte, error) {
 	entry, err := r.git("ls-tree", "HEAD", "--", path)
 	if fields := strings.Fields(string(entry)); len(fields) > 2 && fields[1] == "blob" {
@@ -99,9 +99,10 @@ func (r repo) blob(path string) ([]byte, error) {
 	return nil, err
 }
 
-// ExcludeFile returns the path of the file in which the git of the workspace at root keeps what
-// this clone alone ignores, relative to root or absolute: "" where there is no work tree, or git
-// does not say. git gets a scrubbed copy of the environment own; nil is that of this process.
+// ExcludeFile returns the path of the file with the rules by which this clone alone ignores
+// files, for the workspace at root. The path is relative to root or absolute; it is "" without a
+// work tree or if git does not say. git gets a scrubbed copy of the environment own; nil is that
+// of this process.
 func ExcludeFile(root string, own []string) string {
 	path, err := repo{root: root, own: own, timeout: gitTimeout}.git("rev-parse", "--git-path", "info/exclude")
 	if err != nil {
@@ -110,23 +111,23 @@ func ExcludeFile(root string, own []string) string {
 	return strings.TrimSuffix(string(path), "\n")
 }
 
-// Ignores reports whether git ignores a path of the workspace at root by its rules, tracked or not.
+// Ignores reports whether the rules of git ignore a path of the workspace at root, tracked or not.
 func Ignores(root string, own []string, path string) bool {
 	_, err := repo{root: root, own: own, timeout: gitTimeout}.ask(retention{}, "check-ignore", "--quiet", "--no-index", "--", "./"+path)
 	return err == nil
 }
 
-// GitVersion returns what git says of its version.
+// GitVersion returns what git prints as its version.
 func GitVersion(root string, own []string) (string, error) {
 	said, err := repo{root: root, own: own, timeout: gitTimeout}.git("--version")
 	return strings.TrimPrefix(strings.TrimSpace(string(said)), "git version "), err
 }
 
-// notIgnored is the exit code of git check-ignore about a file that git does not ignore.
+// notIgnored is the exit code of git check-ignore for a file that git does not ignore.
 const notIgnored = 1
 
-// ignored is the path of a file that git ignores, or of which git does not say whether it
-// does; nothing for others, and where there is no repository.
+// ignored returns the path of a file if git ignores it or does not say. It returns
+// nothing for other files, and without a repository.
 func (r repo) ignored(path string) []byte {
 	if _, ok := findWorkTree(r.root); !ok {
 		return nil
@@ -140,11 +141,11 @@ func (r repo) ignored(path string) []byte {
 	return []byte(path)
 }
 
-// unknownMail stands for the mail of an author that cannot be told.
+// unknownMail stands for the mail of an unknown author.
 const unknownMail = "?"
 
-// author is "<id> <mail>": the object id of a file in HEAD, and by whom it was last changed.
-// It is "" where HEAD has no such file, and "? ?" where git does not say whether it has.
+// author returns "<id> <mail>": the object id of a file in HEAD and the mail of who changed
+// it last. It returns "" if HEAD has no such file, and "? ?" if git does not say.
 func (r repo) author(path string) string {
 	blob, err := r.blob(path)
 	if err != nil {
@@ -164,10 +165,10 @@ func (r repo) author(path string) string {
 	return string(blob) + " " + mail
 }
 
-// longestMail is how long the mail of an author may be, in bytes.
+// longestMail is the longest mail of an author in bytes.
 const longestMail = 320
 
-// isMail reports whether what a commit has in place of a mail can be shown as one word.
+// isMail reports whether the mail of a commit can be shown as one word.
 func isMail(s string) bool {
 	return s != "" && s != unknownMail && len(s) <= longestMail && templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n<>\ufffd")
 }
@@ -194,7 +195,7 @@ func (r repo) git(args ...string) ([]byte, error) {
 	return []byte(wholeLines(out)), nil
 }
 
-// ask runs one command and returns what is kept of what it printed.
+// ask runs one command and returns the part of its output that keep retains.
 func (r repo) ask(keep retention, args ...string) (Output, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return Output{}, templates.Errorf("exec.git.absent")
@@ -208,7 +209,7 @@ func (r repo) ask(keep retention, args ...string) (Output, error) {
 
 func (r repo) run(keep retention, args ...string) exitResult {
 	safe := slices.Clone(gitSafe)
-	if args[0] != "check-ignore" { // which takes paths alone, and refuses the option
+	if args[0] != "check-ignore" { // it takes paths only and refuses the option
 		safe = append(safe, "--literal-pathspecs")
 	}
 	return run(spec{
@@ -217,15 +218,15 @@ func (r repo) run(keep retention, args ...string) exitResult {
 	}, keep, terms{timeout: &r.timeout, grace: time.Second})
 }
 
-// versionMax is the largest version that is looked for, in bytes, and versions how many
-// commits that changed a file are looked at.
+// versionMax is the largest version that is searched for, in bytes, and versions is how
+// many of the commits that changed a file are searched.
 const (
 	versionMax = 256 << 10
 	versions   = 50
 )
 
-// CommittedVersion returns the text that a file of the workspace at root had in one of its
-// latest commits, by the digest of it; ok is false where git has none.
+// CommittedVersion returns the text with the digest sum that a file of the workspace at
+// root had in one of its latest commits. ok is false if git has none.
 func CommittedVersion(root string, own []string, path string, sum engine.Digest) (text string, ok bool) {
 	r := repo{root: root, own: own, timeout: gitTimeout}
 	if !filepath.IsLocal(path) {
@@ -239,7 +240,7 @@ func CommittedVersion(root string, own []string, path string, sum engine.Digest)
 	for line := range strings.Lines(string(changes)) {
 		fields := strings.Fields(line)
 		if len(fields) < 5 || !strings.HasPrefix(fields[1], "100") {
-			continue // no regular file after this commit
+			continue // after this commit the path is no regular file
 		}
 		blob, err := r.ask(retention{head: versionMax}, "cat-file", "blob", fields[3])
 		if err == nil && !blob.Truncated && engine.Sum([]byte(blob.Head)) == sum {

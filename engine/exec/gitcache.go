@@ -14,27 +14,28 @@ import (
 	"placet/engine"
 )
 
-// How long an answer of git is used again: where the refs that it follows from are
-// known and unchanged, and where nobody can tell.
+// cacheLong and cacheShort are how long an answer of git is used again: cacheLong
+// while the refs that it depends on are known and unchanged, cacheShort if they
+// are unknown.
 const (
 	cacheLong  = time.Minute
 	cacheShort = 250 * time.Millisecond
 )
 
-// gitCache remembers what git said. Many runs ask the same, each after its answer, and
-// starting git costs more than everything else that an answer calls for.
+// gitCache caches the answers of git. Many runs ask the same, each after its answer,
+// and starting git costs more than everything else that an answer needs.
 type gitCache struct {
 	repo repo
 
-	mu      sync.Mutex // held while git is asked: the others want to know the same
+	mu      sync.Mutex // held while git runs, because the others want the same answer
 	answers map[string]gitAnswer
 	indexes map[string]*gitIndex // by their path
-	dirs    []string             // git's folder and the one shared by all work trees; nil: not known
+	dirs    []string             // git's folder and the one that all work trees share; nil if unknown
 	located time.Time
 }
 
-// gitAnswer is an answer and the fingerprint of what it follows from, "" where nobody
-// can tell.
+// gitAnswer is an answer and the fingerprint of what it depends on, "" if that is
+// unknown.
 type gitAnswer struct {
 	doc         engine.Document
 	fingerprint string
@@ -49,17 +50,17 @@ func (c *gitCache) lookup(need string) engine.Document {
 		mail := []byte(c.committer(content))
 		return engine.Document{Path: need, Kind: gitKind, Body: mail, Sum: engine.Sum(mail)}
 	}
-	if path, ok := strings.CutPrefix(need, engine.IgnoredNeed); ok && filepath.IsLocal(path) { // what follows from no ref
+	if path, ok := strings.CutPrefix(need, engine.IgnoredNeed); ok && filepath.IsLocal(path) { // these depend on no ref
 		body := c.repo.ignored(path)
 		return engine.Document{Path: need, Kind: gitKind, Body: body, Sum: engine.Sum(body)}
 	}
 	return c.ask(need)
 }
 
-// committer is the mail of who committed a file with its present content, which "<ids>/<path>"
-// names; [unknownMail] where that cannot be told, or an index has the content and HEAD has not:
-// others may have brought it. It is "" where the content did not come by git. git is asked only
-// where an index has the file as it is now.
+// committer returns the mail of who committed a file with its present content; content is
+// "<ids>/<path>". It returns [unknownMail] if the committer is unknown, or if an index has the
+// content but HEAD has not, because others may have brought it. It returns "" if the content
+// did not come through git. It runs git only if an index has the file as it is now.
 func (c *gitCache) committer(content string) string {
 	names, path, _ := strings.Cut(content, "/")
 	ids := strings.Split(names, "+")
@@ -70,7 +71,7 @@ func (c *gitCache) committer(content string) string {
 	head, mail, _ := strings.Cut(string(c.ask("git:author/"+path).Body), " ")
 	switch {
 	case head != unknownMail && !slices.Contains(ids, head) && (!left || head != entry.id), c.isShallow():
-		return unknownMail // of missing commits, the oldest one that is there stands for those before it
+		return unknownMail // in a shallow clone the oldest commit also stands for the missing ones
 	}
 	return mail
 }
@@ -78,9 +79,9 @@ func (c *gitCache) committer(content string) string {
 // inOwnIndex says that the index of the workspace's own repository has a content.
 const inOwnIndex = "own"
 
-// findIndexed finds a content in the indexes of the work trees that its file is in. where is
-// [inOwnIndex], [unknownMail] for the index of another one, or "" for none. left says that the
-// file is as git left it, whatever the entry's id is.
+// findIndexed finds a content in the indexes of the work trees that contain its file. where is
+// [inOwnIndex], [unknownMail] for the index of another work tree, or "" if none has it. left
+// says that the file is as git left it, whatever the entry's id is.
 func (c *gitCache) findIndexed(path string, ids []string) (entry indexEntry, left bool, where string) {
 	name := filepath.Join(c.repo.root, path)
 	info, err := os.Lstat(name)
@@ -106,8 +107,8 @@ func (c *gitCache) findIndexed(path string, ids []string) (entry indexEntry, lef
 	return indexEntry{}, false, ""
 }
 
-// rootOf is the real path of the workspace, given that of the folder of a file in it: where no
-// link leads there, none leads to the workspace.
+// rootOf returns the real path of the workspace, given the real path of a folder of a file in
+// it: if no link leads to the folder, none leads to the workspace.
 func (c *gitCache) rootOf(folder, path string) string {
 	if folder == filepath.Join(c.repo.root, filepath.Dir(path)) {
 		return filepath.Clean(c.repo.root)
@@ -119,8 +120,9 @@ func (c *gitCache) rootOf(folder, path string) string {
 	return root
 }
 
-// entryOf is what the index of a work tree says of a file; known is false where that cannot be
-// told. Of an index that is not read here, git is asked in the workspace's own repository.
+// entryOf returns the entry of a file in the index of a work tree; known is false if the index
+// cannot say. If placet cannot read an index, it asks git, but only in the workspace's own
+// repository.
 func (c *gitCache) entryOf(tree workTree, path string, own bool) (entry indexEntry, ok, known bool) {
 	x := c.indexOf(tree)
 	if err := x.read(tree.index); err == nil {
@@ -138,7 +140,7 @@ func (c *gitCache) entryOf(tree workTree, path string, own bool) (entry indexEnt
 	return entry, ok, ok
 }
 
-// indexOf is the index of a work tree as it was read last.
+// indexOf returns the index of a work tree as it was last read.
 func (c *gitCache) indexOf(tree workTree) *gitIndex {
 	x := c.indexes[tree.index]
 	if x == nil {
@@ -156,7 +158,7 @@ func (c *gitCache) indexOf(tree workTree) *gitIndex {
 	return x
 }
 
-// mostIndexes is how many indexes are kept.
+// mostIndexes is how many indexes are cached.
 const mostIndexes = 64
 
 // isShallow reports whether commits are missing, as far as that is known.
@@ -168,7 +170,7 @@ func (c *gitCache) isShallow() bool {
 	return text != ""
 }
 
-// ask answers a need, with git's help only where it may say something new.
+// ask answers a need, and runs git only if the answer may have changed.
 func (c *gitCache) ask(need string) engine.Document {
 	print := c.fingerprint()
 	if a, ok := c.answers[need]; ok && a.fingerprint == print {
@@ -189,8 +191,8 @@ func (c *gitCache) ask(need string) engine.Document {
 	return doc
 }
 
-// fingerprint is the state of every file that decides where the branch and what it is
-// compared with are: it differs when one of them changes.
+// fingerprint returns the state of every file that decides where the branch and the
+// ref that it is compared with are. It differs when one of these files changes.
 func (c *gitCache) fingerprint() string {
 	if time.Since(c.located) > cacheLong {
 		c.locate()
@@ -218,8 +220,7 @@ func (c *gitCache) fingerprint() string {
 	return print.String()
 }
 
-// locate asks git where its folders are. Without an answer nothing is remembered for
-// long.
+// locate asks git for its folders. Without an answer nothing is cached for long.
 func (c *gitCache) locate() {
 	c.located, c.dirs = time.Now(), nil
 	out, err := c.repo.git("rev-parse", "--absolute-git-dir", "--git-common-dir")
@@ -233,8 +234,8 @@ func (c *gitCache) locate() {
 	c.dirs = []string{own, common}
 }
 
-// peekFile returns a small file's text, and its state in words that differ when the
-// file does. It waits for nothing.
+// peekFile returns the text of a small file, and a state that differs when the file
+// does. It never blocks.
 func peekFile(name string) (text, state string) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -246,6 +247,6 @@ func peekFile(name string) (text, state string) {
 		return "", "?;"
 	}
 	var small [4096]byte
-	n, _ := io.ReadFull(f, small[:]) // what cannot be read differs in nothing
+	n, _ := io.ReadFull(f, small[:]) // an unreadable file always has the same state
 	return string(small[:n]), fmt.Sprintf("%d %d %x;", info.ModTime().UnixNano(), info.Size(), small[:min(n, 64)])
 }

@@ -15,14 +15,15 @@ import (
 	"placet/layout"
 )
 
-// workTree is a work tree that a folder is in: its own folder, where its index lies, and how
-// the index names that folder: "" or a path that ends with a slash.
+// workTree is a work tree that contains a folder: dir is its own folder, index is the path
+// of its index, and prefix is how the index names the folder: "" or a path that ends with a
+// slash.
 type workTree struct {
 	dir, index, prefix string
 }
 
-// findWorkTree finds the work tree that a folder is in as git does, without asking git; ok
-// is false where there is none.
+// findWorkTree finds the work tree that contains a folder as git does, without running
+// git; ok is false if there is none.
 func findWorkTree(folder string) (w workTree, ok bool) {
 	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
@@ -31,7 +32,8 @@ func findWorkTree(folder string) (w workTree, ok bool) {
 	return innermostWorkTree(real)
 }
 
-// innermostWorkTree finds the work tree that a folder is in, given its path without links.
+// innermostWorkTree finds the work tree that contains a folder, given the folder's path
+// without links.
 func innermostWorkTree(real string) (w workTree, ok bool) {
 	for dir := real; ; dir = filepath.Dir(dir) {
 		own := filepath.Join(dir, ".git")
@@ -54,7 +56,7 @@ func innermostWorkTree(real string) (w workTree, ok bool) {
 	}
 }
 
-// prefixIn is how the index of a work tree names a folder in it.
+// prefixIn returns how the index of a work tree names a folder in it.
 func prefixIn(tree, folder string) string {
 	rel, err := filepath.Rel(tree, folder)
 	if err != nil || rel == "." {
@@ -63,8 +65,9 @@ func prefixIn(tree, folder string) string {
 	return filepath.ToSlash(rel) + "/"
 }
 
-// workTreesAround finds all work trees that a folder is in, given its path without links, the
-// innermost first. A submodule is in another one, and a file may be in the index of either.
+// workTreesAround finds all work trees that contain a folder, given its path without links,
+// the innermost first. A submodule is inside another work tree, and a file may be in the
+// index of either.
 func workTreesAround(real string) (all []workTree) {
 	for dir := real; ; {
 		w, ok := innermostWorkTree(dir)
@@ -79,8 +82,9 @@ func workTreesAround(real string) (all []workTree) {
 	}
 }
 
-// ownWorkTree is the work tree of a workspace, given the real paths of its root and of a folder,
-// and the work trees that the folder is in: where it lies below the root, it is one of them.
+// ownWorkTree returns the work tree of a workspace, given the real paths of its root and of a
+// folder, and the work trees around the folder. If the folder lies below the root, the result is
+// one of these.
 func ownWorkTree(root, folder string, around []workTree) (w workTree) {
 	if !isWithin(folder, root) {
 		w, _ = innermostWorkTree(root)
@@ -94,13 +98,13 @@ func ownWorkTree(root, folder string, around []workTree) (w workTree) {
 	return w
 }
 
-// isWithin reports whether a path is that of a folder or lies below it.
+// isWithin reports whether a path is a folder or lies below it.
 func isWithin(path, dir string) bool {
-	return layout.Under(path, strings.TrimSuffix(dir, "/")) // "/" ends with one
+	return layout.Under(path, strings.TrimSuffix(dir, "/")) // "/" ends with a slash
 }
 
-// isGitFolder reports whether git takes a folder for that of a repository: what somebody has
-// put in the way is passed over.
+// isGitFolder reports whether git takes a folder for a repository's. git passes over any
+// other folder of that name.
 func isGitFolder(dir string) bool {
 	head, _ := peekFile(filepath.Join(dir, "HEAD"))
 	if _, err := hex.DecodeString(strings.TrimSpace(head)); head == "" || err != nil && !strings.HasPrefix(head, "ref:") {
@@ -117,18 +121,18 @@ func isGitFolder(dir string) bool {
 	return true
 }
 
-// indexEntry is what git's index says of a file: the id of its content, and what the file
-// looked like when git wrote it, or compared the two.
+// indexEntry is the entry of a file in git's index: the id of its content, and the file's
+// times and numbers when git last wrote it or compared the two.
 type indexEntry struct {
 	id             string
-	seconds, nanos uint32 // when the content changed last
-	inode, size    uint32 // the lower half of either
+	seconds, nanos uint32 // when the content last changed
+	inode, size    uint32 // the lower half of each
 }
 
-// isAsLeft reports whether a file looks as it did when git compared it with its index last.
-// Whatever git makes of a content when it writes it into the work tree, such a file has the
-// content that the index names. Only the owner of a file can set the time of its content. git
-// takes the size away of a file that changed in the instant in which it was compared.
+// isAsLeft reports whether a file looks as it did when git last compared it with the index.
+// Such a file has the content that the index names, whatever git makes of a content when it
+// writes it into the work tree. Only the owner of a file can set the time of its content. git
+// sets the size to zero for a file that changed in the instant in which it was compared.
 func (e indexEntry) isAsLeft(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	at := info.ModTime()
@@ -136,14 +140,14 @@ func (e indexEntry) isAsLeft(info os.FileInfo) bool {
 		(e.nanos == 0 || e.nanos == uint32(at.Nanosecond()))
 }
 
-// isByPeople reports whether a file may answer or command, by its name: of the many others in
-// an index nothing is kept.
+// isByPeople reports whether a file may answer or command, by its name. The many other files
+// of an index are not kept.
 func isByPeople(name string) bool {
 	return strings.Contains(name, "/"+layout.RequestsDir+"/") || strings.Contains(name, "/intake/")
 }
 
-// gitIndex is git's index as it was read last: the files that answer or command. Its work tree
-// has a path below the workspace, "" or one that ends with a slash.
+// gitIndex is git's index as it was last read, with only the files that answer or command.
+// below is the path of its work tree below the workspace: "" or a path that ends with a slash.
 type gitIndex struct {
 	below   string
 	file    os.FileInfo
@@ -151,14 +155,14 @@ type gitIndex struct {
 	err     error
 }
 
-// errIndex says that an index has a form that is not read here.
+// errIndex says that placet does not read the form of an index.
 var errIndex = errors.New("cannot read git's index")
 
-// largestIndex is how large an index may be, in bytes.
+// largestIndex is the largest size of an index in bytes.
 const largestIndex = 256 << 20
 
-// read reads the index again, where it has changed. The error is [errIndex] where only git
-// can tell what it holds.
+// read reads the index again if it has changed. It returns [errIndex] if only git can read
+// it.
 func (x *gitIndex) read(name string) error {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -184,17 +188,17 @@ func (x *gitIndex) read(name string) error {
 	return x.err
 }
 
-// The layout of an index, as gitformat-index(5) has it: a header, and entries of these many
-// bytes before their names.
+// These constants are the layout of an index in gitformat-index(5): a header, and entries
+// with these numbers of bytes before their names.
 const (
 	indexHeader = 12
 	entrySize   = 62
 	idSize      = 20
 )
 
-// parseIndex returns the entries of files that answer or command, of a work tree with a path
-// below the workspace. An index that is split, sparse or of a repository with longer ids is
-// none of these.
+// parseIndex returns the entries of files that answer or command, in a work tree with the
+// path below below the workspace. It does not read an index that is split, sparse or of a
+// repository with longer ids.
 func parseIndex(body []byte, below string) (map[string]indexEntry, error) {
 	if len(body) < indexHeader+idSize || string(body[:4]) != "DIRC" {
 		return nil, errIndex
@@ -215,7 +219,7 @@ func parseIndex(body []byte, below string) (map[string]indexEntry, error) {
 			entries[name] = e
 		}
 	}
-	for len(rest) >= 8 { // extensions; git must know the ones in lower case
+	for len(rest) >= 8 { // extensions: git must know those with a lower-case name
 		size := binary.BigEndian.Uint32(rest[4:])
 		if rest[0] < 'A' || rest[0] > 'Z' || uint64(size) > uint64(len(rest)-8) {
 			return nil, errIndex
@@ -228,8 +232,8 @@ func parseIndex(body []byte, below string) (map[string]indexEntry, error) {
 	return entries, nil
 }
 
-// parseEntry reads the entry that n bytes begin with. name is that of the entry before, and
-// becomes its own.
+// parseEntry reads the entry at the beginning of b, which has n bytes. name is the name of
+// the entry before, and becomes the name of this one.
 func parseEntry(b []byte, version uint32, name *string) (e indexEntry, flags uint16, n int, ok bool) {
 	if len(b) < entrySize {
 		return e, 0, 0, false
@@ -264,8 +268,8 @@ func parseEntry(b []byte, version uint32, name *string) (e indexEntry, flags uin
 	return e, flags, n, n <= len(b) && int(flags&0xfff) == min(len(*name), 0xfff)
 }
 
-// stripped reads how much of the name before does not begin an entry's own name: a number as
-// in a pack's offsets. length is 0 where there is none.
+// stripped reads how many bytes to cut from the end of the previous entry's name: a number
+// encoded as the offsets of a pack are. length is 0 if the number is incomplete.
 func stripped(b []byte) (cut uint64, length int) {
 	for i, c := range b[:min(len(b), 5)] {
 		if cut = cut<<7 | uint64(c&0x7f); c&0x80 == 0 {

@@ -16,28 +16,28 @@ import (
 	"placet/engine/store/fs"
 )
 
-// AnyFile is what a word of a command names that may be any file of the workspace, or one
-// of more than can be looked at.
+// AnyFile describes a word of a command that may name any file of the workspace, or more
+// files than placet looks at.
 const AnyFile = "any file"
 
-// linkToFolder is what a link to a folder of the workspace is.
+// linkToFolder describes a link to a folder of the workspace.
 var linkToFolder = "link to " + fs.Describe(iofs.ModeDir)
 
 const (
-	// mostLooks is how many names in folders are looked for, beyond those that are written
-	// in the command, and how many files of the workspace are compared with words that
-	// cannot be told.
+	// mostLooks is how many names in folders are looked up, beyond those written in the
+	// command, and how many files of the workspace are compared with words of unknown
+	// value.
 	mostLooks = 8192
-	// mostFiles is how many files such a word may name.
+	// mostFiles is how many files a word of unknown value may match.
 	mostFiles = 256
 )
 
-// look looks for the files that the words of a command name as a shell reads them.
+// look finds the files that the words of a command name as a shell reads them.
 type look struct {
 	c     *Contents
 	dir   string
 	found map[string]string
-	seen  map[string]bool // the paths of what is in found
+	seen  map[string]bool // the paths of the files in found
 	left  int
 	// folders are those in which the command may be, with the names that it gives them.
 	folders []folderNamed
@@ -45,9 +45,9 @@ type look struct {
 
 type folderNamed struct{ rel, name string }
 
-// addNames adds what is under the names, in dir and in each folder that is among them. A file
-// that is found already is not added under another name: an agreement to a command holds as
-// long as the command names the same files.
+// addNames adds the files under the names, in dir and in each folder among them. It does not
+// add a file a second time under another name: an agreement to a command holds as long as the
+// command names the same files.
 func (l *look) addNames(names []string) {
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -66,8 +66,8 @@ func (l *look) addNames(names []string) {
 	}
 }
 
-// addName adds what is under a name in a folder. Where the name goes up from a folder that is
-// a link, it is what the system makes of it.
+// addName adds the file under a name in a folder. If the name goes up from a folder that is a
+// link, addName also adds the file that the system finds there.
 func (l *look) addName(in folderNamed, name string) {
 	rel, key := l.c.resolve(in.rel, name), name
 	if !path.IsAbs(name) {
@@ -104,7 +104,8 @@ func (l *look) add(rel, key string) {
 	}
 }
 
-// put adds what is under a name, of which another file may be known already.
+// put adds a description under a name, and makes the name unique if it is
+// taken.
 func (l *look) put(name, is string) {
 	for l.found[name] != "" {
 		name += "…"
@@ -112,7 +113,7 @@ func (l *look) put(name, is string) {
 	l.found[name] = is
 }
 
-// addUntold adds, for each word that cannot be told, the files that it may name.
+// addUntold adds, for each word of unknown value, the files that it may name.
 func (l *look) addUntold(untold map[string][]string) {
 	for _, written := range slices.Sorted(maps.Keys(untold)) {
 		files, ok := map[string]string{}, true
@@ -133,8 +134,8 @@ func (l *look) addUntold(untold map[string][]string) {
 	}
 }
 
-// filesLike adds the files that a value with wildcards may name. It reports whether all of
-// them are known: not where the value ends in any text, or there are too many.
+// filesLike adds the files that a value with wildcards may name. It returns false if they
+// are not all known: the value ends in any text, or too many files match.
 func (l *look) filesLike(value string, files map[string]string) bool {
 	base := value[strings.LastIndexByte(value, '/')+1:]
 	if strings.HasSuffix(base, anyText) || base == "" {
@@ -161,16 +162,16 @@ func (l *look) filesLike(value string, files map[string]string) bool {
 	return true
 }
 
-// patternOf writes a value with wildcards as a regular expression.
+// patternOf returns a value with wildcards as a regular expression.
 func patternOf(value string) string {
 	return strings.NewReplacer(anyText, `.*`, anyName, `[^/]*`, anyChar, `[^/]`).Replace(regexp.QuoteMeta(value))
 }
 
-// place is a folder, and the one from which the files in it have their names: an agreement
-// holds in the work tree of a checkpoint, too, where the files are the same.
+// place is a folder, and the folder from which its files are named: an agreement also
+// holds in the work tree of a checkpoint if the files are the same.
 type place struct{ dir, from string }
 
-// walk adds the files below a folder whose paths in it match, as deep as said, -1 for any.
+// walk adds the files below a folder whose paths in it match, down to a depth, -1 for any.
 func (l *look) walk(in place, pattern *regexp.Regexp, depth int, files map[string]string) bool {
 	type level struct {
 		dir, rel string
@@ -180,7 +181,7 @@ func (l *look) walk(in place, pattern *regexp.Regexp, depth int, files map[strin
 		at := queue[0]
 		names, err := l.c.files.List(at.dir)
 		if err != nil {
-			continue // nothing runs in what cannot be listed
+			continue // nothing runs in a folder that cannot be listed
 		}
 		for _, name := range names {
 			if l.left--; l.left < 0 || len(files) > mostFiles {
@@ -204,8 +205,8 @@ func (l *look) walk(in place, pattern *regexp.Regexp, depth int, files map[strin
 	return true
 }
 
-// target returns the path of the folder to which a link leads, which is not local where it
-// leads out of the workspace.
+// target returns the path of the folder to which a link leads. The path is not local if
+// the link leads out of the workspace.
 func (l *look) target(rel string) string {
 	real, err := filepath.EvalSymlinks(filepath.Join(l.c.files.Root(), rel))
 	if err != nil {

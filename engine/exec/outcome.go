@@ -17,7 +17,7 @@ import (
 	"placet/schemas"
 )
 
-// The words for how an attempt ended; see the package's documentation.
+// These words say how an attempt ended; see the package's documentation.
 const (
 	finished  = engine.CommandFinished
 	timedOut  = engine.CommandTimedOut
@@ -27,10 +27,11 @@ const (
 	unstarted = engine.CommandNotStarted
 )
 
-// stamp is how times are written: RFC 3339 in UTC with milliseconds.
+// stamp is the layout of times: RFC 3339 in UTC with milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z07:00"
 
-// producedMax is how many bytes the file may have that a command writes.
+// producedMax is the largest size in bytes of the file that a command may
+// write.
 const producedMax = 1 << 20
 
 // exitResult says how a command ended.
@@ -38,19 +39,20 @@ type exitResult struct {
 	word     string
 	code     *int
 	reason   string // what no output says
-	cwd      string // where it ran, relative to the workspace; "" where nobody knows
-	stdout   Output // both outputs, where they were merged
+	cwd      string // where it ran, relative to the workspace; "" if unknown
+	stdout   Output // both outputs if they were merged
 	stderr   Output
 	produced []byte // the content of the file that the command may write
-	// What the judge says of the whole output, nil where it says nothing.
+	// matched and marker are what the judge found in the whole output, nil if
+	// it found nothing.
 	matched *bool
 	marker  *string
 }
 
-// notStarted is the result of a command that never ran.
+// notStarted returns the result of a command that never ran.
 func notStarted(err error) exitResult { return exitResult{word: unstarted, reason: err.Error()} }
 
-// logFields returns what the log says of a command's end.
+// logFields returns the fields of the log's line about a command's end.
 func (e exitResult) logFields(id string) []any {
 	fields := []any{"action", id, "outcome", e.word}
 	if e.reason != "" {
@@ -59,9 +61,9 @@ func (e exitResult) logFields(id string) []any {
 	return fields
 }
 
-// encode returns the outcome document: the action's own fields first. Control
-// characters grow sixfold in JSON: of outputs that would make a document larger than
-// anybody reads, less is kept.
+// encode returns the outcome document, which begins with the action's own fields.
+// Control characters grow sixfold in JSON: if the document became larger than any
+// reader accepts, less of the outputs is kept.
 func (e exitResult) encode(a engine.Action, from, to time.Time) ([]byte, error) {
 	to = latest(from, to)
 	for {
@@ -74,7 +76,7 @@ func (e exitResult) encode(a engine.Action, from, to time.Time) ([]byte, error) 
 	}
 }
 
-// latest returns to, or from where the clock was set back meanwhile.
+// latest returns to, or from if the clock was set back meanwhile.
 func latest(from, to time.Time) time.Time {
 	if to.Before(from) {
 		return from
@@ -85,9 +87,9 @@ func latest(from, to time.Time) time.Time {
 // document lists the members of an outcome; see [engine.Action] for those that
 // an action asks for.
 //
-// finished_at is when the end was seen, which for an agent that ended while
-// placet was away is later than the end. reason is there only where something
-// is to be said that no output says.
+// finished_at is when placet saw the end. For an agent that ended while placet
+// did not run, that is later than the end. reason exists only if it says
+// something that no output says.
 func (e exitResult) document(a engine.Action, from, to time.Time) schemas.Object {
 	var doc schemas.Object
 	add := func(name string, value any) { doc = append(doc, schemas.Member{Name: name, Value: value}) }
@@ -103,7 +105,7 @@ func (e exitResult) document(a engine.Action, from, to time.Time) schemas.Object
 		add("duration_ms", to.Sub(from).Milliseconds())
 	}
 	add("outcome", e.word)
-	add("exit_code", e.code) // null where nobody saw it
+	add("exit_code", e.code) // null if nobody saw it
 	if a.Judge {
 		add("timed_out", e.word == timedOut)
 	}
@@ -132,7 +134,7 @@ func (o Output) object() schemas.Object {
 	}
 }
 
-// ended returns the result as a fact for the machine of an action without Outcome.
+// ended returns the result of an action without Outcome as a fact for its machine.
 func (e exitResult) ended(a engine.Action, from, to time.Time) engine.Ended {
 	most := tailOf(a)
 	end := engine.Ended{
@@ -145,13 +147,14 @@ func (e exitResult) ended(a engine.Action, from, to time.Time) engine.Ended {
 	return end
 }
 
-// lastBytes returns the last bytes of a text, at most so many, and no torn character.
+// lastBytes returns at most the last so many bytes of a text, without a torn
+// character.
 func lastBytes(text string, most int) string {
 	text = text[max(0, len(text)-most):]
 	return strings.TrimLeftFunc(text, func(c rune) bool { return c == utf8.RuneError })
 }
 
-// readProduced puts into e what a command wrote into the file of its own.
+// readProduced reads into e the file that a command wrote.
 func (e *exitResult) readProduced(own *os.Root) {
 	body, err := produced(own)
 	if err != nil {
@@ -162,8 +165,8 @@ func (e *exitResult) readProduced(own *os.Root) {
 }
 
 // produced returns the content of the file that a command may write in its folder, nil
-// where there is none. Links are not followed, and nothing is waited for, because the
-// command decides what the file is.
+// if there is none. It follows no link and never blocks, because the command decides
+// what the file is.
 func produced(own *os.Root) ([]byte, error) {
 	info, err := own.Lstat(producedName)
 	switch {

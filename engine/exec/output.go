@@ -12,29 +12,30 @@ import (
 	"placet/engine/testoutput"
 )
 
-// What is kept of each output where an action does not say otherwise.
+// headMax and tailMax are how many bytes of each output are kept if an action
+// does not say otherwise.
 const (
 	headMax = 32 << 10
 	tailMax = 96 << 10
 )
 
-// endTail is how many of the last bytes of each output an [engine.Ended] holds where
+// endTail is how many of the last bytes of each output an [engine.Ended] holds if
 // the action does not say.
 const endTail = 4 << 10
 
-// retention says what is kept of a command's outputs.
+// retention says how much of a command's outputs is kept.
 type retention struct {
 	// head and tail are how many bytes of an output are kept. The middle of a longer
-	// one is dropped: the head says what was started, the tail how it ended.
+	// one is dropped: the head shows what was started, the tail how it ended.
 	head, tail int
-	// merged has both outputs kept as one, in their order.
+	// merged says that both outputs are kept as one, in their order.
 	merged bool
-	// judge asks whether the whole holds what is expected; see package testoutput.
+	// judge says that testoutput searches the whole output for expected.
 	judge    bool
 	expected string
 }
 
-// retentionOf returns what an action wants to be kept.
+// retentionOf returns the retention that an action asks for.
 func retentionOf(a engine.Action) retention {
 	switch {
 	case a.Outcome == "":
@@ -54,8 +55,8 @@ func tailOf(a engine.Action) int {
 	return endTail
 }
 
-// captures returns the writers for standard output and standard error: one if they
-// are merged.
+// captures returns the writers for standard output and standard error, or one
+// writer if they are merged.
 func (k retention) captures() []*capture {
 	all := []*capture{k.capture()}
 	if !k.merged {
@@ -72,8 +73,8 @@ func (k retention) capture() *capture {
 	return c
 }
 
-// fileNames returns the names of the files that an agent's outputs go to, in the
-// order of captures.
+// fileNames returns the names of the files for an agent's outputs, in the order
+// of captures.
 func (k retention) fileNames() []string {
 	if k.merged {
 		return []string{outputName}
@@ -81,8 +82,8 @@ func (k retention) fileNames() []string {
 	return []string{stdoutName, stderrName}
 }
 
-// readFiles returns what an agent's folder holds of its outputs. A file that cannot be
-// read counts as empty: the command ended all the same.
+// readFiles returns the outputs in an agent's folder. A file that cannot be read
+// counts as empty: the command ended all the same.
 func (k retention) readFiles(root *os.Root, dir string) []*capture {
 	all := k.captures()
 	for i, name := range k.fileNames() {
@@ -96,7 +97,7 @@ func (k retention) readFiles(root *os.Root, dir string) []*capture {
 	return all
 }
 
-// report puts the outputs into e. Only those of a command that finished are judged.
+// report puts the outputs into e. It judges only those of a command that finished.
 func (k retention) report(e *exitResult, outputs []*capture) {
 	e.stdout = outputs[0].output()
 	if !k.merged {
@@ -112,12 +113,12 @@ func (k retention) report(e *exitResult, outputs []*capture) {
 	e.matched, e.marker = testoutput.Match(k.expected, texts...)
 }
 
-// Output is what is kept of one output of a command.
+// Output is the kept part of one output of a command.
 type Output struct {
-	Bytes     int64 // how many there were
+	Bytes     int64 // how many the output had
 	Head      string
 	Tail      string
-	Truncated bool // something between head and tail is missing
+	Truncated bool // the middle between head and tail is missing
 }
 
 // capture is a writer that keeps what its retention says.
@@ -126,10 +127,10 @@ type capture struct {
 	kept  *testoutput.Window
 	whole *testoutput.Window // what a judge matches, or nil
 	eof   chan struct{}      // closed at the end of a pipe
-	file  *Output            // what was read of a file, nil for a pipe
+	file  *Output            // what was read of a file; nil for a pipe
 }
 
-// ReadFrom implements [io.ReaderFrom]: os/exec copies a pipe with [io.Copy], which
+// ReadFrom implements [io.ReaderFrom]. os/exec copies a pipe with [io.Copy], which
 // calls it, so that the end of the pipe is known before the process is reaped.
 func (c *capture) ReadFrom(r io.Reader) (int64, error) {
 	defer close(c.eof)
@@ -144,8 +145,8 @@ func (c *capture) Write(p []byte) (int, error) {
 	return c.kept.Write(p)
 }
 
-// readFile reads head and tail of a file, and all of it only for a judge: an agent's
-// file can be larger than anybody wants to read.
+// readFile reads the head and tail of a file. It reads the whole file only for a
+// judge: an agent's file can be larger than anybody wants to read.
 func (c *capture) readFile(f io.ReaderAt, size int64) {
 	head := make([]byte, min(size, int64(c.head)))
 	tail := make([]byte, min(size-int64(len(head)), int64(c.tail)))
@@ -153,7 +154,7 @@ func (c *capture) readFile(f io.ReaderAt, size int64) {
 	m, _ := f.ReadAt(tail, size-int64(len(tail)))
 	c.file = new(newOutput(head[:n], tail[:m], size))
 	if c.whole != nil {
-		_, _ = io.Copy(c.whole, io.NewSectionReader(f, 0, size)) // what was read counts
+		_, _ = io.Copy(c.whole, io.NewSectionReader(f, 0, size)) // what was read before an error counts
 	}
 }
 
@@ -164,8 +165,9 @@ func (c *capture) output() Output {
 	return newOutput(c.kept.Parts())
 }
 
-// newOutput returns the kept bytes as text. No character is torn in two: what the head
-// has of one goes to the tail where the two touch, and is dropped where they do not.
+// newOutput returns the kept bytes as text. It tears no character in two: the part of
+// one at the end of head moves to tail if the two touch, and is dropped if they do
+// not.
 func newOutput(head, tail []byte, total int64) Output {
 	o := Output{Bytes: total, Truncated: total > int64(len(head)+len(tail))}
 	if len(tail) > 0 {
@@ -182,7 +184,8 @@ func newOutput(head, tail []byte, total int64) Output {
 	return o
 }
 
-// half returns the output with half of what is kept, still the first and the last.
+// half returns the output with half of the kept bytes, still the first and the
+// last.
 func (o Output) half() Output {
 	head, tail := []byte(o.Head[:len(o.Head)/2]), []byte(o.Tail[(len(o.Tail)+1)/2:])
 	o.Head, o.Tail = string(head[:len(head)-testoutput.TornSuffix(head)]), string(tail[tornPrefix(tail):])

@@ -16,11 +16,12 @@ import (
 // errEnded says that a process does not exist or waits to be reaped.
 var errEnded = errors.New("the process has ended")
 
-// pipeDelay bounds how long the pipes of an ended command are read on. Its group has
-// been killed by then, so that only a process outside of it can hold them open.
+// pipeDelay is how long the pipes of an ended command are still read. Its group has
+// been killed by then, so that only a process outside the group can hold them open.
 const pipeDelay = linger / 4
 
-// boot returns the ID of this boot of the machine: start times count from it.
+// boot returns the ID of this boot of the machine, from which start times
+// count.
 func boot() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -29,8 +30,8 @@ func boot() string {
 	return strings.TrimSpace(string(id))
 }
 
-// birth returns when a process started, in the kernel's clock ticks since boot. A
-// process ID is used again; together with its birth it is not.
+// birth returns when a process started, in the kernel's clock ticks since boot.
+// The system reuses a process ID, but never with the same birth.
 func birth(pid int) (string, error) {
 	fields, err := readStat(fmt.Sprintf("/proc/%d/stat", pid))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
@@ -39,7 +40,7 @@ func birth(pid int) (string, error) {
 	return fields.birth, err
 }
 
-// stat holds what is read of a running process.
+// stat holds the fields that are read of a running process.
 type stat struct {
 	group, session int
 	birth          string
@@ -56,7 +57,7 @@ func readStat(name string) (stat, error) {
 // parseStat reads fields 5, 6 and 22 of /proc/<pid>/stat, proc(5). The second field
 // is the program's name in parentheses and may itself hold blanks and parentheses.
 func parseStat(text string) (s stat, err error) {
-	rest := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // from field 3 on
+	rest := strings.Fields(text[strings.LastIndexByte(text, ')')+1:]) // field 3 and later
 	if len(rest) < 20 {
 		return s, fmt.Errorf("cannot read /proc/<pid>/stat: %d fields after the name, expected 20 at least", len(rest))
 	}
@@ -73,10 +74,10 @@ func parseStat(text string) (s stat, err error) {
 	return s, nil
 }
 
-// setDeathSignal has a program end when this process ends, however that ends. Until
-// its record names it, a later placet could not find it. What the program started
-// itself is not tied. (The system ties it to the thread; Go ends only threads that a
-// goroutine is locked to.)
+// setDeathSignal makes the system kill a program when this process ends, however it
+// ends, because a later placet cannot find the program until its record names it.
+// What the program itself started is not killed. (The system ties the signal to the
+// thread; Go ends only threads that a goroutine is locked to.)
 func setDeathSignal(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 // sessionOf returns the session of a process. In a container it is often 0 because
@@ -86,8 +87,9 @@ func sessionOf(pid int) (sid int, known bool) {
 	return sid, err == nil
 }
 
-// groupSession returns the session of a process group if a member of it runs. As
-// long as one does, the group's ID is given to no process.
+// groupSession returns the session of a process group if a member of the group
+// runs. As long as one does, the system gives the group's ID to no other
+// process.
 func groupSession(pgid int) (sid int, runs bool) {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range names {
@@ -98,8 +100,8 @@ func groupSession(pgid int) (sid int, runs bool) {
 	return 0, false
 }
 
-// sessionLeader returns the process that leads a session and whose standard output or error
-// output is a file, 0 for none.
+// sessionLeader returns the process that leads a session and writes its standard output or
+// error output to the file, or 0 if there is none.
 func sessionLeader(output fs.FileInfo) int {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range names {
@@ -120,8 +122,8 @@ func sessionLeader(output fs.FileInfo) int {
 	return 0
 }
 
-// awaitExit returns when the process has ended and leaves it unreaped: its ID, and so
-// its group's, cannot be given to another as long as signals may be sent.
+// awaitExit returns when the process has ended, and leaves it unreaped: as long as
+// signals may be sent, the system must not give its ID or its group's to another.
 func (p *process) awaitExit() {
 	for err := error(unix.EINTR); err == unix.EINTR; {
 		err = unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)

@@ -13,7 +13,8 @@ var errEnded = errors.New("the process has ended")
 const pipeDelay = linger
 
 // Without /proc no process is recognized: an agent that outlived placet counts as
-// lost, and nobody knows what is left of a group whose leader has ended.
+// lost, and nobody knows which members of a group run on after its leader has
+// ended.
 func boot() string                  { return "" }
 func sessionOf(int) (int, bool)     { return 0, false }
 func groupSession(int) (int, bool)  { return 0, false }
@@ -23,7 +24,8 @@ func birth(int) (string, error) {
 	return "", errors.New("this system does not say when a process started")
 }
 
-// setDeathSignal does nothing: no program can be tied to another here.
+// setDeathSignal does nothing, because this system cannot tie one program to
+// another.
 func setDeathSignal(*syscall.SysProcAttr) {}
 
 // awaitExit returns when the process has ended. Systems that can only wait and reap in

@@ -14,7 +14,7 @@ const (
 	// linger is how long the output of a command's descendants is still read after
 	// the command itself has ended.
 	linger = 2 * time.Second
-	// pollOrphans is the interval at which an ended group's members are looked for.
+	// pollOrphans is the interval between two looks for members of an ended group.
 	pollOrphans = 20 * time.Millisecond
 )
 
@@ -23,9 +23,9 @@ type spec struct {
 	argv, env []string
 	dir       string    // absolute
 	stdin     *os.File  // nil for the null device
-	stdout    io.Writer // a file, or nil: the output is read through pipes
+	stdout    io.Writer // a file, or nil to read the output through pipes
 	stderr    io.Writer
-	session   bool // a session of its own, else only a process group
+	session   bool // a session of its own, otherwise only a process group
 }
 
 // process is a started program, the leader of its own group.
@@ -59,8 +59,8 @@ func start(s spec) (*process, error) {
 	return &process{pid: cmd.Process.Pid, cmd: cmd}, nil
 }
 
-// signal sends sig to every member of the group. After the process was reaped it does
-// nothing because the ID may belong to another process.
+// signal sends sig to every member of the group. It does nothing after the process
+// was reaped, because the ID may belong to another process.
 func (p *process) signal(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,9 +78,10 @@ func (p *process) hasOrphans() bool {
 // wait waits for the process and reaps it. An exit code other than 0 is no error here.
 func (p *process) wait() { p.once.Do(func() { _ = p.cmd.Wait() }) }
 
-// reap reaps the process and puts into e how it ended. A judged command that a signal
-// ended, and not placet, gets the code that a shell reports of one: a shell that
-// became its last command cannot report it itself.
+// reap reaps the process and puts into e how it ended. A judged command that ended by
+// a signal, other than placet's, gets the exit code that a shell reports for the
+// signal: a shell that replaced itself by its last command cannot report the code
+// itself.
 func (p *process) reap(e *exitResult, judged bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,27 +104,27 @@ func (p *process) reap(e *exitResult, judged bool) {
 
 // terms are the conditions under which a program runs.
 type terms struct {
-	// quit asks to end it; leave asks to stop following it and let it run.
+	// quit asks the program to end; leave asks to stop following it and let it
+	// run.
 	quit, leave <-chan struct{}
-	// timeout is how long it may still run, nil for ever.
+	// timeout is how long the program may still run, nil for ever.
 	timeout *time.Duration
-	// grace is how long it may take to end after SIGTERM.
+	// grace is how long the program may take to end after SIGTERM.
 	grace time.Duration
 	// started, if not nil, is called once with the process ID.
 	started func(pid int)
 }
 
-// group is a process group: one that this process started, or one that an earlier
-// placet left.
+// group is a process group that this process started or an earlier placet left.
 type group interface {
 	signal(syscall.Signal)
-	// hasOrphans reports whether others of the group run although the process itself
-	// has ended.
+	// hasOrphans reports whether other members of the group run although the process
+	// itself has ended.
 	hasOrphans() bool
 }
 
-// follow waits until the group's process has ended, ending the group if it must, and
-// returns the outcome's word. It is "" where the program was left running.
+// follow waits until the group's process has ended, ends the group if it must, and
+// returns the outcome's word. The word is "" if the program was left running.
 func (t terms) follow(g group, ended <-chan struct{}) string {
 	var due <-chan time.Time
 	if t.timeout != nil {
@@ -143,7 +144,7 @@ func (t terms) follow(g group, ended <-chan struct{}) string {
 		word = timedOut
 	case <-t.quit:
 	}
-	if isClosed(ended) { // it was just in time
+	if isClosed(ended) { // it ended just in time
 		return finished
 	}
 	t.terminate(g, ended)
@@ -159,8 +160,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// terminate sends SIGTERM to the group and, after the grace, SIGKILL. That the program
-// itself has ended is not enough because what it started may go on.
+// terminate sends SIGTERM to the group and, after the grace, SIGKILL. It does not stop
+// when the program itself has ended, because what the program started may go on.
 func (t terms) terminate(g group, ended <-chan struct{}) {
 	g.signal(syscall.SIGTERM)
 	timer := time.NewTimer(t.grace)
@@ -184,8 +185,8 @@ func (t terms) terminate(g group, ended <-chan struct{}) {
 	}
 }
 
-// run runs a program to its end, or until it is left running. Where its outputs do not
-// go to files they are read through pipes, and nothing of its group is left at the end:
+// run runs a program until it ends or is left running. If the outputs do not go to
+// files, run reads them through pipes and kills what is left of the group at the end:
 // what a check leaves behind would disturb the next one.
 func run(s spec, keep retention, t terms) exitResult {
 	var outputs []*capture
@@ -221,7 +222,7 @@ func run(s spec, keep retention, t terms) exitResult {
 	return e
 }
 
-// awaitEOF waits until every output is at its end, no longer than linger.
+// awaitEOF waits until every output is at its end, at most for linger.
 func awaitEOF(outputs []*capture) {
 	timer := time.NewTimer(linger)
 	defer timer.Stop()

@@ -14,34 +14,35 @@ import (
 	"placet/schemas"
 )
 
-// actionsDir holds a folder for every command that runs, in the state folder of
-// the workspace. Where it vanishes, a running command counts as lost.
+// actionsDir is the folder in the workspace's state folder that holds a folder
+// for every running command. If it vanishes, a running command counts as lost.
 const actionsDir = "actions"
 
-// Names in a command's folder.
+// These are the names of the files in a command's folder.
 const (
 	recordName = "process.json"
 	stdinName  = "stdin"
 	stdoutName = "stdout"
 	stderrName = "stderr"
-	outputName = "output" // both, where they are merged
+	outputName = "output" // both, if they are merged
 	// producedName is the file that a command may write; see [engine.Action].Output.
 	producedName = "produced"
 )
 
-// record is what a later placet must know to bring an attempt to its end.
+// record is what a later placet must know to conclude an attempt.
 type record struct {
 	ID      string  `json:"id"`
 	Outcome string  `json:"outcome"`
 	Kind    string  `json:"kind"`
 	Fields  []field `json:"fields"`
-	// What the outcome shall tell; see [engine.Action].
+	// Judge and the members below say what the outcome has to report; see
+	// [engine.Action].
 	Judge    bool   `json:"judge,omitempty"`
 	Expected string `json:"expected,omitempty"`
 	Tail     int    `json:"tail,omitempty"`
-	// Argv is the command, by which agreement with it is recognized.
+	// Argv is the command, which identifies the agreement to it.
 	Argv []string `json:"argv,omitempty"`
-	// Cwd is where it runs, relative to the workspace.
+	// Cwd is where the command runs, relative to the workspace.
 	Cwd     string    `json:"cwd"`
 	Agent   bool      `json:"agent"`
 	Started time.Time `json:"started_at"`
@@ -49,13 +50,13 @@ type record struct {
 	Timeout time.Duration `json:"timeout_ns"`
 	// Pid is 0 until the program has been started.
 	Pid int `json:"pid"`
-	// Boot and Birth tell the process from another that has its id, Session
-	// its group from another when the process has ended.
+	// Boot and Birth distinguish the process from another with the same id;
+	// Session distinguishes its group from another after the process has ended.
 	Boot    string `json:"boot"`
 	Birth   string `json:"birth"`
 	Session *int   `json:"session,omitempty"`
-	// Stopped says that an orderly stop ended it, and that it has no outcome: it
-	// is to begin again.
+	// Stopped says that an orderly stop ended the command, and that it has no
+	// outcome and has to begin again.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
@@ -80,7 +81,7 @@ func newRecord(a engine.Action, now time.Time) (record, error) {
 	return r, nil
 }
 
-// identify notes which process the command is. Where the system does not say when it
+// identify notes which process the command is. If the system does not say when it
 // started, no later placet recognizes it.
 func (r *record) identify(pid int) {
 	r.Pid, r.Boot = pid, boot()
@@ -99,11 +100,12 @@ func (r record) remaining(now time.Time) *time.Duration {
 	return &d
 }
 
-// folder is the command's folder, relative to the state folder.
+// folder returns the command's folder, relative to the state folder.
 func folder(id string) string { return path.Join(actionsDir, engine.Sum([]byte(id)).Hex()[:16]) }
 
-// save writes the record so that a reader finds the old one or the new one. It
-// is not made durable: a power cut ends the process too.
+// save writes the record so that a reader finds either the old or the new one.
+// It does not make the record durable, because a power cut ends the process
+// too.
 func (r record) save(root *os.Root) error {
 	body, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -142,8 +144,8 @@ func readRecord(root *os.Root, dir string) (record, error) {
 }
 
 // openRegular opens a file of a command's folder for reading and returns its
-// size. The command may have put something else in its place: what is no regular
-// file is refused, and nothing is waited for.
+// size. It refuses what is no regular file and never blocks, because the command
+// may have put something else in the file's place.
 func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -160,13 +162,14 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	return nil, 0, err
 }
 
-// action is what is left of the action that the record was made for.
+// action returns the action that the record was made for, as far as the record
+// holds it.
 func (r record) action() engine.Action {
 	a := engine.Action{
 		ID: r.ID, Outcome: r.Outcome, Kind: r.Kind, Judge: r.Judge, Expected: r.Expected, Tail: r.Tail,
 		Command: engine.Command{Argv: r.Argv, Agent: r.Agent, Timeout: r.Timeout, Dir: r.Cwd},
 	}
-	if a.Kind == "" { // a record of the time when only FABER had commands
+	if a.Kind == "" { // the record is older than the commands of other families
 		a.Kind = layout.FaberOutcome
 	}
 	for _, f := range r.Fields {

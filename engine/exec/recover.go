@@ -13,13 +13,13 @@ import (
 	"placet/templates"
 )
 
-// pollProcess is the interval at which a process that is no child is looked for.
+// pollProcess is the interval between two looks at a process that is no child.
 const pollProcess = 200 * time.Millisecond
 
-// Alive returns the IDs of the actions whose command runs at this moment, as far as
-// the records in the state folder tell. It is for those who only look, beside a daemon
-// or without one: it touches nothing, and leaves out what it cannot read. state may be
-// nil. Where the system does not say when a process started it finds none.
+// Alive returns the IDs of the actions whose command runs at this moment, according to
+// the records in the state folder. It is for programs that only read, with or without
+// a daemon: it changes nothing, and leaves out records that it cannot read. state may
+// be nil. On a system that does not say when a process started, it finds none.
 func Alive(state *os.Root) map[string]bool {
 	alive := map[string]bool{}
 	for _, rec := range records(state) {
@@ -31,7 +31,7 @@ func Alive(state *os.Root) map[string]bool {
 }
 
 // Stopped returns the actions that an orderly stop ended and that begin again with
-// the next placet, for those who only look; see [Alive].
+// the next placet. It is for programs that only read; see [Alive].
 func Stopped(state *os.Root) map[string]engine.Ended {
 	ended := map[string]engine.Ended{}
 	for _, rec := range records(state) {
@@ -42,7 +42,7 @@ func Stopped(state *os.Root) map[string]engine.Ended {
 	return ended
 }
 
-// stoppedAt is the end of a command that an orderly stop ended.
+// stoppedAt returns the end of a command that an orderly stop ended.
 func (r record) stoppedAt(at time.Time) engine.Ended {
 	return engine.Ended{Began: r.Started, At: at, Result: stopped}
 }
@@ -52,7 +52,7 @@ func records(state *os.Root) (all []record) {
 	if state == nil {
 		return nil
 	}
-	names, _ := listActions(state) // the names that were read count
+	names, _ := listActions(state) // the names that were read before an error count
 	for _, name := range names {
 		if rec, err := readRecord(state, path.Join(actionsDir, name)); err == nil {
 			all = append(all, rec)
@@ -76,8 +76,8 @@ func listActions(root *os.Root) ([]string, error) {
 	return names, err
 }
 
-// runs returns nil while the process runs, errEnded when it has ended, and another
-// error where nobody can tell.
+// runs returns nil while the process runs, errEnded after it has ended, and
+// another error if nobody can tell.
 func (r record) runs() error {
 	if r.Pid <= 1 || r.Birth == "" || r.Boot == "" || r.Boot != boot() {
 		return errors.New("the process is not known")
@@ -89,8 +89,8 @@ func (r record) runs() error {
 	return err
 }
 
-// hasOrphans implements [group]. Where another process has the ID nobody of the group
-// is left.
+// hasOrphans implements [group]. If another process has the ID, no member of the
+// group is left.
 func (r record) hasOrphans() bool {
 	if r.Pid <= 1 || r.Session == nil || r.Boot == "" || r.Boot != boot() {
 		return false
@@ -105,19 +105,19 @@ func (r record) hasOrphans() bool {
 // signal sends sig to the process's group if it is still the same group.
 func (r record) signal(sig syscall.Signal) {
 	if r.runs() == nil || r.hasOrphans() {
-		_ = syscall.Kill(-r.Pid, sig) // it may just have ended
+		_ = syscall.Kill(-r.Pid, sig) // the group may just have ended
 	}
 }
 
-// Recover takes over what an earlier placet left in the state folder: agents that
-// still run count as alive again, and every other attempt gets its outcome. Of those
-// without Outcome, a command that an orderly stop ended has ended as "stopped" and may
-// begin again; what is left of another is killed, and nobody is told. Recover must be
-// called before the first Begin, by the owner of the workspace's lock.
+// Recover takes over the attempts that an earlier placet left in the state folder:
+// agents that still run count as alive again, and every other attempt gets its
+// outcome. Among those without Outcome, a command that an orderly stop ended has the
+// result "stopped" and may begin again; what is left of any other is killed without a
+// result. The owner of the workspace's lock must call Recover before the first Begin.
 func (r *Runner) Recover() error {
 	root := r.o.State
 	if root == nil {
-		return nil // nothing could be recorded
+		return nil // without a state folder nothing was recorded
 	}
 	names, err := listActions(root)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *Runner) Recover() error {
 		rec, err := readRecord(root, dir)
 		if err != nil {
 			r.o.Log.Warn("found the folder of a command that nothing is known of", "folder", dir, "error", err)
-			_ = root.RemoveAll(dir) // nobody but placet writes here
+			_ = root.RemoveAll(dir) // only placet writes here
 			continue
 		}
 		r.recoverAttempt(rec)
@@ -143,7 +143,7 @@ func (r *Runner) recoverAttempt(rec record) {
 		if err := r.recoverStopped(rec); err != nil {
 			r.o.Log.Warn("cannot take over a command that was stopped: nobody knows how it ended", "action", rec.ID, "error", err)
 		}
-	case rec.Outcome == "": // its machine finds it neither alive nor ended and tries again
+	case rec.Outcome == "": // its machine finds it neither alive nor ended, and tries again
 		rec.signal(syscall.SIGKILL)
 		r.o.Log.Info("ended what an earlier placet left of a command", "action", rec.ID)
 		r.removeFolder(rec.ID)
@@ -158,8 +158,8 @@ func (r *Runner) recoverAttempt(rec record) {
 }
 
 // recoverStopped takes over a command that an orderly stop of an earlier placet ended.
-// That is known once: the record is gone for good before the command can begin again,
-// so that no crash has it begun twice unasked.
+// It removes the record for good before the command can begin again, so that after a
+// crash the command does not begin a second time unasked.
 func (r *Runner) recoverStopped(rec record) error {
 	if err := r.o.State.RemoveAll(folder(rec.ID)); err != nil {
 		return err
@@ -199,8 +199,9 @@ func (r *Runner) resume(t *attempt, rec record) {
 	r.conclude(t, rec.Started, e)
 }
 
-// findAgent completes the record of an agent whose placet was killed between its start and
-// the note of its process: it leads a session, and its output goes to the command's folder.
+// findAgent completes the record of an agent whose placet was killed after it started the
+// agent and before it noted the process: the agent leads a session, and its output goes to
+// the command's folder.
 func (r *Runner) findAgent(rec *record) {
 	for _, name := range retentionOf(rec.action()).fileNames() {
 		info, err := r.o.State.Lstat(path.Join(folder(rec.ID), name))
@@ -232,7 +233,7 @@ func (r *Runner) adopt(t *attempt, rec record) {
 	r.conclude(t, rec.Started, e)
 }
 
-// awaitExit closes ended when the process has ended, and returns then or when done is
+// awaitExit closes ended when the process has ended. It returns then, or when done is
 // closed.
 func (r record) awaitExit(ended chan<- struct{}, done <-chan struct{}) {
 	ticker := time.NewTicker(pollProcess)
@@ -247,7 +248,7 @@ func (r record) awaitExit(ended chan<- struct{}, done <-chan struct{}) {
 	close(ended)
 }
 
-// readOutputs puts into e what the command's folder holds of its outputs.
+// readOutputs reads into e the outputs in the command's folder.
 func (r record) readOutputs(root *os.Root, e *exitResult) {
 	keep := retentionOf(r.action())
 	keep.report(e, keep.readFiles(root, folder(r.ID)))

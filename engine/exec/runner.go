@@ -22,34 +22,34 @@ type RunnerOptions struct {
 	// Now is the clock of recorded times; nil means the system's.
 	Now func() time.Time
 	Log *slog.Logger
-	// Environ is the environment that commands get a scrubbed copy of; nil
+	// Environ is the environment of which commands get a scrubbed copy; nil
 	// means this process's own.
 	Environ []string
-	// Allow names further variables that may pass.
+	// Allow names further variables that commands get.
 	Allow []string
-	// Permit is asked once more when a command is about to begin, with the folder,
-	// relative to the workspace, in which it will; its error becomes the reason why
-	// it was not started. nil permits everything.
+	// Permit is called once more just before a command starts, with the folder in
+	// which it will run, relative to the workspace. Its error becomes the reason
+	// why the command was not started. nil permits everything.
 	Permit func(a engine.Action, dir string) error
-	// Record remembers what is written; nil remembers nothing.
+	// Record records what is written; nil records nothing.
 	Record store.Record
-	// State is the state folder of the workspace, where commands under way are
-	// recorded and have folders of their own; without one no command can begin.
+	// State is the state folder of the workspace, where running commands are
+	// recorded and have their own folders; without it no command can begin.
 	State *os.Root
 	// Families say which documents are outcomes.
 	Families []layout.Family
-	// OnEnd is called when it is known how an action without Outcome ended, after
-	// [Runner.Ended] holds it; nil: nobody wants to know.
+	// OnEnd is called after [Runner.Ended] holds the end of an action without
+	// Outcome. It may be nil.
 	OnEnd func(id string)
 	// Database carries out one action for a database and says how it ended. It is
-	// called for one action at a time of each database's path. nil: there is no
-	// database here, and every such action has failed.
+	// called for one action at a time for each database path. If it is nil, every
+	// such action fails.
 	Database func(engine.Database) engine.Ended
-	// OnIdle is called with a database's path when nothing more waits for it, before the
-	// end of the last action is published.
+	// OnIdle is called with a database's path when no action waits for it any more,
+	// before the end of the last action is published.
 	OnIdle func(path string)
-	// Send carries out one send and says how it ended. Where its context ends, it
-	// returns soon. nil: nothing is sent, and every send is not_started.
+	// Send carries out one send and says how it ended. It returns soon after its
+	// context ends. If it is nil, every send is not_started.
 	Send func(context.Context, engine.Send) engine.Sent
 	// Grace is how long a command may take to end after SIGTERM; zero means
 	// five seconds.
@@ -66,11 +66,11 @@ type Runner struct {
 	mu      sync.Mutex
 	begun   map[string]bool         // every ID that began in this process
 	alive   map[string]*attempt     // those without a recorded outcome
-	ended   map[string]engine.Ended // never changed, only replaced: callers of Ended share it
+	ended   map[string]engine.Ended // replaced, never changed, because callers of Ended share it
 	queues  map[string]*queue       // by the path of a database
 	stopped bool
 	leaving chan struct{} // closed when placet stops
-	home    *os.Root      // the workspace, once it was opened
+	home    *os.Root      // the workspace, after it was first opened
 }
 
 // NewRunner returns a Runner for the workspace at root, which records outcomes
@@ -110,16 +110,16 @@ func NewRunner(root string, st *store.Store, o RunnerOptions) *Runner {
 // lostReason is why an outcome is "lost".
 const lostReason = "an earlier placet recorded the attempt, and nobody knows what became of it"
 
-// Begin starts an action whose attempt is already recorded, and returns at
-// once. An action begins once per process, however often it is asked for.
+// Begin starts an action whose attempt is already recorded, and returns at once. An
+// action begins once per process, however often Begin is called for it.
 //
-// The end of one without Outcome is kept in memory until [Runner.End] is told that
-// it is not wanted any more; see [Runner.Ended]. Those for one database are carried
-// out one after the other, in the order in which they began.
+// Begin keeps the end of an action without Outcome in memory until [Runner.End] is
+// called for it; see [Runner.Ended]. The actions for one database run one after the
+// other, in the order in which they began.
 //
-// One whose attempt an earlier commit recorded ([engine.Action].Recorded) is
-// never started: its outcome is "lost", unless this process began it or took
-// it over. While placet stops, that is left to the next one.
+// An action whose attempt an earlier commit recorded ([engine.Action].Recorded) is
+// never started: its outcome is "lost", unless this process began it or took it
+// over. While placet stops, Begin leaves that to the next placet.
 func (r *Runner) Begin(a engine.Action) {
 	t, stopping := r.register(a)
 	switch {
@@ -132,7 +132,7 @@ func (r *Runner) Begin(a engine.Action) {
 		beginSend(r, t, stopping)
 	case a.Recorded:
 		r.conclude(t, r.o.Now(), exitResult{word: lost, reason: lostReason})
-	case stopping && a.Outlives(): // a person must know about an agent
+	case stopping && a.Outlives(): // an agent's loss concerns people
 		r.conclude(t, r.o.Now(), notStarted(errors.New("placet was stopping")))
 	case stopping: // a check starts again unasked
 		r.conclude(t, r.o.Now(), exitResult{word: stopped})
@@ -145,8 +145,8 @@ func (r *Runner) Begin(a engine.Action) {
 	}
 }
 
-// Revoke ends the commands under way to which, as gone says, nobody agrees any more.
-// Their outcome is "stopped" with that reason, or "revoked" without an outcome
+// Revoke ends the running commands to which nobody agrees any more, according to
+// gone. Their outcome is "stopped" with that reason, or "revoked" without an outcome
 // document.
 func (r *Runner) Revoke(gone func(engine.Action) bool) {
 	for _, t := range r.attempts(all) {
@@ -158,8 +158,8 @@ func (r *Runner) Revoke(gone func(engine.Action) bool) {
 	}
 }
 
-// Alive returns the IDs of the actions that are under way: from Begin until
-// the outcome is recorded.
+// Alive returns the IDs of the actions under way: from Begin until the outcome
+// is recorded.
 func (r *Runner) Alive() map[string]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -170,9 +170,9 @@ func (r *Runner) Alive() map[string]bool {
 	return ids
 }
 
-// Ended returns how the actions without Outcome ended that nobody has asked to
-// forget; see [Runner.End]. An action is there before it is no longer alive. The
-// map is shared: neither it nor the bytes in it may be changed.
+// Ended returns how the actions without Outcome ended, until [Runner.End]
+// forgets them. An action appears here before it stops being alive. The map is
+// shared: callers must change neither it nor the bytes in it.
 func (r *Runner) Ended() map[string]engine.Ended {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,9 +193,9 @@ func (r *Runner) forget(id string) {
 	}
 }
 
-// End ends a command that nobody wants any more; its outcome is "stopped". An end
-// that is kept in memory is forgotten. What is done to a database is done to its
-// end; another ID that is not alive is ignored.
+// End ends a command that nobody wants any more; its outcome is "stopped". It
+// forgets an end that is kept in memory. It does not interrupt an action for a
+// database, and ignores any other ID that is not alive.
 func (r *Runner) End(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -205,8 +205,8 @@ func (r *Runner) End(id string) {
 	}
 }
 
-// all and endsWithPlacet choose attempts: everything, and commands that end with
-// placet together with what is done to databases and what is sent.
+// all and endsWithPlacet choose attempts: all chooses every one, endsWithPlacet
+// the commands that end with placet, the actions for databases and the sends.
 func all(*attempt) bool              { return true }
 func endsWithPlacet(t *attempt) bool { return !t.action.Outlives() }
 
@@ -222,11 +222,11 @@ func (r *Runner) attempts(choose func(*attempt) bool) (chosen []*attempt) {
 	return chosen
 }
 
-// Wait returns when no check, nothing for a database and no send is under way, or with
-// the context's error.
+// Wait returns when no check, no action for a database and no send is under way, or
+// with the context's error.
 func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, endsWithPlacet) }
 
-// waitFor returns when there are no such attempts any more.
+// waitFor returns when no chosen attempt is under way any more.
 func (r *Runner) waitFor(ctx context.Context, choose func(*attempt) bool) error {
 	for left := r.attempts(choose); len(left) > 0; left = r.attempts(choose) {
 		select {
@@ -238,11 +238,11 @@ func (r *Runner) waitFor(ctx context.Context, choose func(*attempt) bool) error 
 	return nil
 }
 
-// Stop is the orderly stop: every check is asked to end and recorded as
-// "stopped", agents are left running. What is being done to a database is done to
-// its end; what waits for that is not done. A send has ten seconds to end, then it is
-// cut. Nothing begins afterwards. Stop returns when all that is recorded, or with the
-// actions that are left when ctx ends.
+// Stop is the orderly stop: it asks every check to end and records it as "stopped",
+// and leaves agents running. It lets the running action of a database finish and does
+// not start those that wait. A send has ten seconds to end, then its context is
+// canceled. Nothing begins afterwards. Stop returns when all that is recorded, or
+// with the actions that are left when ctx ends.
 func (r *Runner) Stop(ctx context.Context) error {
 	r.mu.Lock()
 	if !r.stopped {
@@ -253,8 +253,9 @@ func (r *Runner) Stop(ctx context.Context) error {
 	for _, t := range r.attempts(endsWithPlacet) {
 		t.end()
 	}
-	// Agents too: one whose attempt is recorded must have been started before
-	// placet ends. Once it runs it is left, so none is waited for long.
+	// Stop waits for agents too: one whose attempt is recorded must have been
+	// started before placet ends. A started agent is left running, so the wait
+	// is short.
 	if err := r.waitFor(ctx, all); err != nil {
 		var ids []string
 		for _, t := range r.attempts(all) {

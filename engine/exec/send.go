@@ -12,10 +12,10 @@ import (
 // sendGrace is how long an orderly stop waits for a send that is under way.
 const sendGrace = 10 * time.Second
 
-// errCut is why a send is cut.
+// errCut is why a send is interrupted.
 var errCut = errors.New("placet was stopped")
 
-// beginSend has a send carried out. Whatever keeps it from that is its outcome.
+// beginSend starts a send. If something prevents it, that becomes its outcome.
 func beginSend(r *Runner, t *attempt, stopping bool) {
 	a, now := t.action, r.o.Now()
 	switch {
@@ -32,7 +32,7 @@ func beginSend(r *Runner, t *attempt, stopping bool) {
 	}
 }
 
-// send carries out a send. An orderly stop cuts it after a while.
+// send carries out a send. An orderly stop interrupts it after sendGrace.
 func send(r *Runner, t *attempt, from time.Time) {
 	ctx, cut := context.WithCancelCause(context.Background())
 	defer cut(nil)
@@ -65,7 +65,7 @@ func concludeSend(r *Runner, t *attempt, from time.Time, sent engine.Sent) {
 }
 
 // sendDocument lists the members of a send's outcome: the action's own fields first, and
-// last what is there only where something is to be said.
+// last those that exist only if there is something to say.
 func sendDocument(a engine.Action, from, to time.Time, sent engine.Sent) schemas.Object {
 	var doc schemas.Object
 	add := func(name string, value any) { doc = append(doc, schemas.Member{Name: name, Value: value}) }

@@ -12,25 +12,28 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds of what is read of a command. What lies beyond them cannot be told.
+// These constants bound how much is read of a command. Whatever lies beyond
+// them is unknown.
 const (
-	// longestText is the longest text that is parsed, and mostTexts how many texts of a
-	// command are.
+	// longestText is the longest text that is parsed, and mostTexts is how many texts
+	// of a command are parsed.
 	longestText, mostTexts = 16 << 10, 256
-	// deepestText is how many texts may be nested, and deepestPart how many parts of a text.
+	// deepestText is how many texts may be nested, and deepestPart is how many parts of a
+	// text may be.
 	deepestText, deepestPart = 8, 64
 	// mostValues is how many values a word may have, and longestValue how long each is.
 	mostValues, longestValue = 128, 4096
 	// mostWork is how many parts of words are read, and how many values are made of them.
 	mostWork = 1 << 15
-	// longestShown is how many characters are shown of a word that cannot be told.
+	// longestShown is how many characters are shown of a word of unknown value.
 	longestShown = 80
-	// mostRounds is how often a command is read until its variables have all their values.
+	// mostRounds is how often a command is read to find all values of its variables.
 	mostRounds = 4
 )
 
-// Runes that stand, in the value of a word, for what cannot be told. They are for private
-// use: a name that holds one of them is compared with more files than it names.
+// anyText, anyName and anyChar are runes that stand for the unknown part of a word's
+// value. They are for private use: a name that holds one of them is compared with more
+// files than it names.
 const (
 	anyText  = "\uE000" // any text
 	anyName  = "\uE001" // any text without a slash
@@ -39,24 +42,26 @@ const (
 )
 
 var (
-	// shells read a text behind -c, and run the file that is their first argument.
+	// shells read a text after -c, and run the file that is their first argument.
 	shells = regexp.MustCompile(`^(sh|bash|dash|ash|zsh|ksh|mksh|fish|su|flock|script|runuser)$`)
 	// interpreters run the file that is their first argument.
 	interpreters = regexp.MustCompile(`^(source|\.|(python|node|perl|ruby|php|deno|bun|awk|gawk|mawk|lua|tclsh|pwsh|Rscript)[0-9.]*)$`)
 	// runners run the command that follows them.
 	runners = regexp.MustCompile(`^(exec|command|builtin|env|nice|ionice|nohup|timeout|sudo|doas|setsid|stdbuf|chrt|time|busybox|watch|xargs|parallel)$`)
-	// assigning commands give their arguments, which are variables, values that cannot be told.
+	// assigning commands take variables as arguments and give them unknown values.
 	assigning = regexp.MustCompile(`^(read|mapfile|readarray|getopts|printf)$`)
-	// moving commands go to another folder.
+	// moving commands change to another folder.
 	moving = regexp.MustCompile(`^(cd|pushd|chdir)$`)
-	// handing commands run another with arguments that they find themselves.
+	// handing commands run another command with arguments that they find
+	// themselves.
 	handing = regexp.MustCompile(`^(xargs|parallel|find)$`)
 
 	valueOption  = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`) // of a shell
 	textOption   = regexp.MustCompile(`^-[a-zA-Z]*c$`)
 	assignedWord = regexp.MustCompile(`^(\w+)=((?s).*)$`)
 	number       = regexp.MustCompile(`^[0-9]+([.][0-9]+)?[smhd]?$`)
-	// given are the variables that placet gives to commands, and numbers those of shells.
+	// given are the variables that placet sets for commands, and numbers are those that a
+	// shell sets to a number.
 	given   = regexp.MustCompile(`^(AFL|PLACET)_`)
 	numbers = regexp.MustCompile(`^([#?$!-]|RANDOM|LINENO|SECONDS|E?UID|PPID)$`)
 	// positional matches the parameters of a text or of a function.
@@ -69,31 +74,34 @@ type shellReader struct {
 	getenv func(string) string
 	// isOutside reports whether an absolute path leads to nothing in the workspace.
 	isOutside func(name string) bool
-	// words are the values that can be told, and untold those that cannot and may be a file
-	// that is run, with the words as they are written.
+	// words are the known values. untold maps each unknown value that may be a file that is
+	// run to the word as it is written.
 	words  names
 	untold map[string]string
-	// variables are the values that are assigned to variables. sourced says that a file
-	// assigns some, too, and open that not all values are known.
+	// variables holds the values that are assigned to variables. sourced says that a
+	// file assigns some too, and open that not all values are known.
 	variables     map[string][]string
 	sourced, open bool
 	// other says that the command has a shell that is not like bash.
 	other bool
-	// away says that the command may be in a folder that cannot be told.
+	// away says that the command may be in an unknown folder.
 	away bool
-	// run are the substitutions that have been read as what is run.
+	// run holds the substitutions whose output has been read as a command.
 	run map[syntax.Node]bool
-	// scripts are the values that a shell reads as a text: what they begin with is no
-	// assignment of the command that has them as an argument.
+	// scripts are the values that a shell reads as a text. An assignment at their
+	// beginning belongs to the text, and not to the command that has them as an
+	// argument.
 	scripts map[string]bool
-	// within is the text that is being read, where a part of it cannot be told.
+	// within is the word with the text that is being read, if a part of the
+	// text is unknown.
 	within string
-	// texts is how many texts have been read, and work how much is left to be read.
+	// texts is how many texts have been read, and work is how much may still be
+	// read.
 	texts, work int
 }
 
-// readShell reads an argument vector. untold holds, by the words as they are written, values
-// with wildcards: files that the command may run, and of which cannot be told which they are.
+// readShell reads an argument vector. untold holds, by the word as it is written, values with
+// wildcards: the command may run the files that they match.
 func readShell(argv []string, getenv func(string) string, isOutside func(string) bool) (words []string, untold map[string][]string) {
 	r := &shellReader{getenv: getenv, isOutside: isOutside, variables: map[string][]string{}}
 	for round := 0; ; round++ {
@@ -117,7 +125,7 @@ func readShell(argv []string, getenv func(string) string, isOutside func(string)
 	return r.words.list, untold
 }
 
-// size is how much is known of variables.
+// size returns how much is known of variables.
 func (r *shellReader) size() (n int) {
 	for _, values := range r.variables {
 		n += len(values) + 1
@@ -148,7 +156,7 @@ type shellWord struct {
 	node   *syntax.Word // nil for one of an argument vector
 }
 
-// written is a word as the command has it, as far as that is short.
+// written returns a word as the command has it, cut if it is long.
 func (w shellWord) written() string {
 	var text strings.Builder
 	if w.node != nil {
@@ -162,8 +170,8 @@ func (w shellWord) written() string {
 	return text.String()
 }
 
-// addWord adds the values of a word that can be told. A value may be the text of a shell that
-// is not known as one, such as that of another machine.
+// addWord adds the known values of a word. A value may be the text of a shell that is not
+// known as one, such as that of another machine.
 func (r *shellReader) addWord(w shellWord, depth int) {
 	for _, value := range w.values {
 		r.addArgument(w, value)
@@ -184,8 +192,9 @@ func (r *shellReader) addWord(w shellWord, depth int) {
 }
 
 // addArgument adds a value of a word to those of "@", the arguments of texts and functions,
-// which may be all words of a command. What is made of such an argument is one that another
-// word hands on as it is: nothing is made of it again, or there would be no end.
+// because any word of a command may be one. A value made from an argument goes to "@@"
+// instead: another word can pass it on, but no further value is made from it, or there
+// would be no end.
 func (r *shellReader) addArgument(w shellWord, value string) {
 	name := "@"
 	if w.node != nil && !isArgument(w.node.Parts) && hasArgument(w.node) {
@@ -196,7 +205,7 @@ func (r *shellReader) addArgument(w shellWord, value string) {
 	}
 }
 
-// isArgument reports whether a word is an argument as it is, and hasArgument whether an
+// isArgument reports whether a word is exactly one argument, and hasArgument whether an
 // argument is part of it.
 func isArgument(parts []syntax.WordPart) bool {
 	if len(parts) != 1 {
@@ -220,7 +229,7 @@ func hasArgument(node syntax.Node) (has bool) {
 	return has
 }
 
-// assign adds a value of a variable.
+// assign adds a value to those of a variable.
 func (r *shellReader) assign(name, value string) {
 	r.readLoading(name, value)
 	if values := r.variables[name]; len(values) < mostValues && !slices.Contains(values, value) {
@@ -230,7 +239,7 @@ func (r *shellReader) assign(name, value string) {
 	}
 }
 
-// mayRun notes the values of a word that cannot be told, and may be a file that is run.
+// mayRun notes the unknown values of a word that may be a file that is run.
 func (r *shellReader) mayRun(w shellWord, report bool, depth int) {
 	if !report {
 		return
@@ -245,7 +254,7 @@ func (r *shellReader) mayRun(w shellWord, report bool, depth int) {
 	r.readRuns(w, report, depth)
 }
 
-// readRuns reads the substitutions in a word as what is run.
+// readRuns reads the substitutions in a word as commands whose output is run.
 func (r *shellReader) readRuns(w shellWord, report bool, depth int) {
 	if report && w.node != nil {
 		syntax.Walk(w.node, func(n syntax.Node) bool {
@@ -269,7 +278,7 @@ func (r *shellReader) readRun(node syntax.Node, stmts []*syntax.Stmt, depth int)
 	return false
 }
 
-// cannotTell notes a value that may be a file that is run.
+// cannotTell notes an unknown value that may be a file that is run.
 func (r *shellReader) cannotTell(value string, w shellWord) {
 	if value = withoutProcess(value); !strings.ContainsAny(value, wildcard) {
 		r.words.addWord(value)
@@ -280,8 +289,8 @@ func (r *shellReader) cannotTell(value string, w shellWord) {
 	}
 }
 
-// readText reads a text as a shell does. Where it cannot be read, nobody can tell what it
-// runs.
+// readText reads a text as a shell does. If it cannot be parsed, the command may run any
+// file.
 func (r *shellReader) readText(w shellWord, report bool, depth int) {
 	for _, text := range w.values {
 		r.scripts[text] = r.scripts[text] || report
@@ -298,7 +307,7 @@ func (r *shellReader) readText(w shellWord, report bool, depth int) {
 			if r.within == "" && strings.ContainsAny(text, wildcard) {
 				r.within = w.written()
 			}
-			r.readStatements(file.Stmts, report, false, depth) // as far as it can be read
+			r.readStatements(file.Stmts, report, false, depth) // the part that could be parsed
 			r.within = within
 		}
 	}
@@ -321,7 +330,7 @@ func isReadable(text string) bool {
 	return len(text) <= longestText && deepest <= deepestPart && backquotes <= deepestPart
 }
 
-// readStatements reads statements. runs says that what they print is run.
+// readStatements reads statements. runs says that their output is run.
 func (r *shellReader) readStatements(stmts []*syntax.Stmt, report, runs bool, depth int) {
 	for _, stmt := range stmts {
 		r.read(stmt, report, runs, depth)
@@ -362,7 +371,8 @@ func (r *shellReader) read(node syntax.Node, report, runs bool, depth int) {
 	})
 }
 
-// readRedirect reads where a command's input comes from. What it writes to is not read.
+// readRedirect reads where a command's input comes from. It does not read what the
+// command writes to.
 func (r *shellReader) readRedirect(redirect *syntax.Redirect, report, runs bool, depth int) {
 	w := r.wordOf(redirect.Word)
 	switch redirect.Op {
@@ -390,7 +400,7 @@ func (r *shellReader) readRedirect(redirect *syntax.Redirect, report, runs bool,
 	}
 }
 
-// interprets reports whether a part of a text runs what it reads.
+// interprets reports whether a part of a text runs its input.
 func (r *shellReader) interprets(node syntax.Node) (yes bool) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if w, ok := n.(*syntax.Word); ok && !yes {
@@ -449,9 +459,9 @@ func (r *shellReader) readLoop(loop *syntax.ForClause) {
 	}
 }
 
-// readCall reads a simple command: which of its words may be files that are run, and which
-// are the texts of shells. The words behind the program, or behind the script of an
-// interpreter, are data.
+// readCall reads a simple command: it finds the words that may be files that are run, and
+// those that are the texts of shells. The words after the program, or after the script of
+// an interpreter, are data.
 func (r *shellReader) readCall(call []shellWord, report, runs bool, depth int) {
 	s := callState{r: r, report: report, head: true}
 	for i, w := range call {
@@ -488,7 +498,7 @@ func (r *shellReader) readCall(call []shellWord, report, runs bool, depth int) {
 	}
 }
 
-// readEval reads the text that the arguments of eval are together.
+// readEval reads the arguments of eval as one text.
 func (r *shellReader) readEval(args []shellWord, report bool, depth int) {
 	texts := []string{""}
 	for _, w := range args {
@@ -501,13 +511,13 @@ func (r *shellReader) readEval(args []shellWord, report bool, depth int) {
 // callState is how far a simple command has been read.
 type callState struct {
 	r *shellReader
-	// head says that the next word may be a program, or a script; skip that it is the value
-	// of an option, text that it is the text of a shell.
+	// head says that the next word may be a program or a script, skip that it is the value
+	// of an option, and text that it is the text of a shell.
 	report, head, skip, text bool
-	// shell, script and runner say what the program is: a shell, what runs a script, or what
-	// runs another program.
+	// shell, script and runner say what the program is: a shell, a program that runs a
+	// script, or one that runs another program.
 	shell, script, runner bool
-	// eval says that the words that follow are a text, assigns that they are variables, and
+	// eval says that the following words are a text, assigns that they are variables, and
 	// moves that the next one is a folder.
 	eval, assigns, moves bool
 }

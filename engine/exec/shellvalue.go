@@ -21,7 +21,7 @@ func (r *shellReader) wordOf(w *syntax.Word) shellWord {
 	return shellWord{values: r.valuesOf(braces.Parts, false), node: w}
 }
 
-// valuesOf returns the values of a word's parts together.
+// valuesOf returns the values of all parts of a word together.
 func (r *shellReader) valuesOf(parts []syntax.WordPart, quoted bool) []string {
 	values := []string{""}
 	for i, part := range parts {
@@ -38,13 +38,13 @@ func (r *shellReader) valuesOf(parts []syntax.WordPart, quoted bool) []string {
 	return values
 }
 
-// canWork reports whether there may be so much more work.
+// canWork takes n from the budget of work, and reports whether that was enough.
 func (r *shellReader) canWork(n int) bool {
 	r.work -= n
 	return r.work >= 0
 }
 
-// cross returns each of some values with each of others behind it.
+// cross returns each value of a followed by each value of b.
 func (r *shellReader) cross(a, b []string) (all []string) {
 	if len(a)*len(b) > mostValues || !r.canWork(len(a)*len(b)) {
 		return []string{anyText}
@@ -62,12 +62,12 @@ func (r *shellReader) cross(a, b []string) (all []string) {
 	return all
 }
 
-// home returns what "~" and a name stand for.
+// home returns the values of "~" followed by a name.
 func (r *shellReader) home(name string) []string {
 	switch name {
 	case "":
 		return r.lookUp("HOME")
-	case "+", "-": // where the command is, or was: every such folder is looked into
+	case "+", "-": // a folder where the command is or was: each is searched
 		return []string{"."}
 	}
 	if u, err := user.Lookup(name); err == nil {
@@ -124,10 +124,10 @@ func (r *shellReader) partOf(part syntax.WordPart, quoted bool) []string {
 	}
 }
 
-// glob writes the pattern in a value that is not quoted with wildcards.
+// glob replaces the patterns in an unquoted value by wildcards.
 var glob = strings.NewReplacer("*", anyName, "?", anyChar)
 
-// unescape returns a text that is written in a shell's command without its backslashes.
+// unescape returns a text of a shell's command without its backslashes.
 func unescape(text string, quoted bool) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -183,7 +183,8 @@ func (r *shellReader) parameter(p *syntax.ParamExp) []string {
 	return values
 }
 
-// arguments returns the values that an argument may have, whole those of a word that is one.
+// arguments returns the values that an argument may have; if whole is set, also those of
+// words that contain one.
 func (r *shellReader) arguments(whole bool) []string {
 	values := append([]string{""}, r.variables["@"]...)
 	if whole {
@@ -195,17 +196,17 @@ func (r *shellReader) arguments(whole bool) []string {
 	return values
 }
 
-// lookUp returns the values of a variable. One that nothing assigns has that of the
-// environment, or none where it is not passed on.
+// lookUp returns the values of a variable. A variable that nothing assigns has the
+// value of the environment, or none if commands do not get it.
 func (r *shellReader) lookUp(name string) []string {
 	switch {
 	case numbers.MatchString(name):
 		return []string{anyName}
-	case name == "PWD" || name == "OLDPWD": // every folder that the command may be in is looked into
+	case name == "PWD" || name == "OLDPWD": // every folder that the command may be in is searched
 		return []string{"."}
 	case positional.MatchString(name):
 		return r.arguments(false)
-	case name == "PATH": // what is assigned to it is read where it is assigned
+	case name == "PATH": // its assigned values are read with the assignment
 		return []string{r.getenv(name)}
 	case given.MatchString(name), name == "_", strings.HasPrefix(name, "BASH_"):
 		return []string{anyText}
