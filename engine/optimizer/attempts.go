@@ -11,8 +11,8 @@ import (
 	"placet/layout"
 )
 
-// mostReruns is how often an idempotent command is started again unasked after
-// its end was lost.
+// mostReruns is how many times placet restarts an idempotent command by itself after losing track
+// of how it ended.
 const mostReruns = 3
 
 // tailKept is how much of each output an outcome keeps, in bytes.
@@ -23,13 +23,13 @@ type levelAttempt struct {
 	level, n   int
 	doc        engine.Document
 	attempt    Attempt
-	isRead     bool // its document can be used
+	isRead     bool // its document is usable
 	outcomeDoc engine.Document
-	outcome    *Outcome // nil while there is none that can be used
-	bad        bool     // of the level in hand: one of its documents cannot be used
+	outcome    *Outcome // nil unless a usable outcome exists
+	bad        bool     // for the current level: one of its documents is unusable
 }
 
-// why is how an attempt failed, in a few words.
+// why returns how an attempt failed, in a few words.
 func (r *cycle) why(t levelAttempt) string {
 	switch {
 	case t.outcome == nil:
@@ -44,13 +44,13 @@ func (r *cycle) why(t levelAttempt) string {
 	return t.outcome.Result
 }
 
-// name is how requests and actions call an attempt.
+// name returns the name that requests and actions use for an attempt.
 func (t levelAttempt) name() string { return subject(t.level, t.n) }
 
-// attempts are those of one level, in order.
+// attempts holds the attempts of one level, in order.
 type attempts []levelAttempt
 
-// allAttempts are those of every level, as they can be read.
+// allAttempts returns the attempts of every level, as far as their documents are readable.
 func (r *cycle) allAttempts() attempts {
 	return run.Once(r.run, "attempts", func() (all attempts) {
 		for _, d := range r.run.Snap.Under("attempts") {
@@ -69,7 +69,7 @@ func (r *cycle) allAttempts() attempts {
 	})
 }
 
-// attempts are those of the level in hand. What cannot be used of them is noted.
+// attempts returns the attempts of the current level. It notes the documents that are unusable.
 func (r *cycle) attempts() attempts {
 	return run.Once(r.run, fmt.Sprint("attempts/", r.run.State.Level.Current), func() (all attempts) {
 		for _, t := range r.allAttempts() {
@@ -91,14 +91,14 @@ func (r *cycle) attempts() attempts {
 	})
 }
 
-// earlier reports whether an attempt began before the cycle did: then it is another
-// cycle's, whose folder was copied or begun anew, and counts for nothing in this one.
+// earlier reports whether an attempt began before the cycle did. It then belongs to another cycle,
+// whose folder was copied or started anew, and does not count in this one.
 func (r *cycle) earlier(t levelAttempt) bool {
 	at := t.attempt.StartedAt.Time()
 	return !at.IsZero() && at.Before(r.run.State.BeganAt.Time())
 }
 
-// noteEarlier says so beside such attempts.
+// noteEarlier writes a note beside every attempt that began before the cycle.
 func noteEarlier(r *cycle) {
 	for _, t := range r.allAttempts() {
 		if t.isRead && r.earlier(t) {
@@ -107,7 +107,7 @@ func noteEarlier(r *cycle) {
 	}
 }
 
-// last is the newest attempt, nil for none.
+// last returns the newest attempt, or nil.
 func (all attempts) last() *levelAttempt {
 	if len(all) == 0 {
 		return nil
@@ -115,15 +115,15 @@ func (all attempts) last() *levelAttempt {
 	return &all[len(all)-1]
 }
 
-// haveFailed reports whether the last attempt has failed. One whose end nobody knows is a
-// person's to judge first.
+// haveFailed reports whether the last attempt failed. It is false while a person still has to judge
+// an attempt whose result is unknown.
 func (all attempts) haveFailed(r *cycle) bool {
 	last := all.last()
 	return last != nil && !last.bad && last.outcome != nil && last.outcome.Result != resultOK && !isAsked(r, *last)
 }
 
-// left is how many attempts there may still be. All that failed count, and those whose end
-// nobody knows but the ones that an idempotent command may be started again after.
+// left returns how many attempts remain. Every failed attempt counts, and every one with an unknown
+// result, except those after which an idempotent command restarts by itself.
 func (all attempts) left(r *cycle) int {
 	left, reruns := r.cfg.LevelAttempts+r.run.State.Level.ExtraAttempts, 0
 	for _, t := range all {
@@ -138,8 +138,8 @@ func (all attempts) left(r *cycle) int {
 	return left
 }
 
-// isAsked reports whether an attempt goes to a person, who has not had the command begun
-// again yet: nobody knows how it ended, and it may not be started again unasked.
+// isAsked reports whether a person has to judge an attempt: its result is unknown, the command may
+// not restart by itself, and nobody has answered with a retry yet.
 func isAsked(r *cycle, t levelAttempt) bool {
 	isLost := func(t levelAttempt) bool { return t.outcome != nil && t.outcome.Result == resultUnknown }
 	if !isLost(t) || slices.ContainsFunc(r.run.State.Requests, func(q *run.Request) bool {
@@ -151,11 +151,10 @@ func isAsked(r *cycle, t levelAttempt) bool {
 	return !r.cfg.Workflow.Idempotent || len(lost) > mostReruns
 }
 
-// subject names an attempt.
+// subject returns the name of attempt n of a level.
 func subject(level, n int) string { return fmt.Sprintf("%d-%d", level, n) }
 
-// attempting writes down what the level's command is at: its end, and the next
-// attempt, which is recorded before it begins.
+// attempting records how the level's command ended, and then the next attempt, before that begins.
 func attempting(r *cycle, w *run.Outputs) {
 	abandoned(r, w)
 	if r.run.State.Status != Running || r.run.State.Level.Current < 20 {
@@ -173,8 +172,8 @@ func attempting(r *cycle, w *run.Outputs) {
 	}
 }
 
-// abandoned writes down how the commands ended that the cycle waits for no longer,
-// once they have ended: the kernel ends those that still run.
+// abandoned records how the commands ended that the cycle no longer waits for. It waits until they
+// have ended: the kernel ends those that still run.
 func abandoned(r *cycle, w *run.Outputs) {
 	for _, t := range r.allAttempts() {
 		id := levelID(r, t.name())
@@ -194,7 +193,7 @@ func abandoned(r *cycle, w *run.Outputs) {
 	}
 }
 
-// startable reports whether the next attempt is to begin.
+// startable reports whether the next attempt should begin.
 func startable(r *cycle, all attempts) bool {
 	argv := r.cfg.argv(r.run.State.Level.Current)
 	if len(argv) == 0 || r.cfg.Still || !r.run.Snap.Facts.Trusted[CommandDigest(argv)] || r.run.State.Level.Retrieved != "" {
@@ -207,8 +206,9 @@ func startable(r *cycle, all attempts) bool {
 	return len(all) == 0 || all.haveFailed(r) && all.left(r) > 0
 }
 
-// startAttempt records the next attempt. It begins in the same plan. While the clock is
-// set back it begins with the cycle, so that it is never taken for an earlier one's.
+// startAttempt records the next attempt and begins it in the same plan. If the clock was set back,
+// the attempt gets the time at which the cycle began: an earlier time would make it look like
+// another cycle's attempt.
 func startAttempt(r *cycle, w *run.Outputs, all attempts) {
 	level, n, at := r.run.State.Level.Current, nextAttempt(r, all), r.run.Snap.Now
 	if began := r.run.State.BeganAt.Time(); at.Before(began) {
@@ -218,8 +218,8 @@ func startAttempt(r *cycle, w *run.Outputs, all attempts) {
 	w.Begin(levelAction(r, a), layout.OptimizerAttemptFile(level, n), run.Encoded(a))
 }
 
-// nextAttempt is the first number after the last attempt under which nothing lies,
-// whoever's: none is written over, and no outcome is taken for another attempt's.
+// nextAttempt returns the first number after the last attempt that no file uses, whoever wrote it.
+// So placet overwrites no file, and no attempt gets the outcome of another.
 func nextAttempt(r *cycle, all attempts) int {
 	level, n := r.run.State.Level.Current, 1
 	if last := all.last(); last != nil {
@@ -231,7 +231,7 @@ func nextAttempt(r *cycle, all attempts) int {
 	return n
 }
 
-// levelID names the command of an attempt.
+// levelID returns the id of the action that runs an attempt.
 func levelID(r *cycle, attempt string) string { return r.actionID("level/" + attempt) }
 
 func levelAction(r *cycle, a Attempt) engine.Action {
@@ -245,15 +245,15 @@ func levelAction(r *cycle, a Attempt) engine.Action {
 	}
 }
 
-// ending writes down how an attempt ended: first what it retrieved, so that an
-// outcome never says more than there is. An attempt that is neither under way nor
-// known to have ended has an unknown end.
+// ending records how an attempt ended. It writes the retrieved data first, so that an outcome never
+// claims more than exists. An attempt that neither runs nor has a known end gets an unknown result.
 func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 	id := levelID(r, t.name())
 	end, over := r.run.Snap.Facts.Ended[id]
 	switch {
 	case wasStopped(r, t), !over && r.run.Snap.Facts.Alive[id]:
-		// What placet itself stopped begins again, unasked and uncounted.
+		// The command restarts by itself, and the attempt does not count, because placet stopped
+		// it.
 		a := levelAction(r, t.attempt)
 		a.Recorded = !over
 		w.Plan.Actions = append(w.Plan.Actions, a)
@@ -263,7 +263,7 @@ func ending(r *cycle, w *run.Outputs, t levelAttempt) {
 		end = engine.Ended{Result: engine.CommandLost, At: r.run.Snap.Now, Reason: r.words("outcome.meanwhile")}
 	}
 	if r.data().pending {
-		return // what it comes to is told by them
+		return // the outcome depends on these data
 	}
 	o := r.outcome(end)
 	if d := r.run.Snap.In("retrieved.jsonl"); o.Result == resultOK && d.Absent() {
@@ -278,7 +278,7 @@ func wasStopped(r *cycle, t levelAttempt) bool {
 	return r.run.Snap.Facts.Ended[levelID(r, t.name())].Result == engine.CommandStopped
 }
 
-// outcome is what an end comes to.
+// outcome turns the end of a command into the outcome of its attempt.
 func (r *cycle) outcome(end engine.Ended) Outcome {
 	o := Outcome{
 		Exit: end.Exit, StdoutTail: clean(end.Stdout), StderrTail: clean(end.Stderr), EndedAt: run.Seconds(end.At), Error: text(end.Reason),
@@ -296,7 +296,7 @@ func (r *cycle) outcome(end engine.Ended) Outcome {
 	return o
 }
 
-// judge says what a command came to that ended by itself.
+// judge returns the result of a command that ended by itself.
 func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 	switch {
 	case end.Exit == nil:
@@ -304,7 +304,7 @@ func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 	case *end.Exit != 0:
 		return resultFailed, text(r.words("outcome.exit", "code", *end.Exit))
 	case end.Output == nil && r.data().ok:
-		return resultOK, "" // it put its data where they belong itself
+		return resultOK, "" // the command wrote retrieved.jsonl itself
 	case end.Output == nil:
 		return resultInvalid, text(cmp.Or(end.Reason, r.words("outcome.nothing")))
 	}
@@ -314,10 +314,10 @@ func (r *cycle) judge(end engine.Ended) (result string, problem text) {
 	return resultOK, ""
 }
 
-// clean is a text that JSON can hold.
+// clean replaces what JSON cannot hold: invalid UTF-8.
 func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// unknownAttempt is the attempt that goes to a person, nil for none.
+// unknownAttempt returns the attempt that a person has to judge, or nil.
 func unknownAttempt(r *cycle) *levelAttempt {
 	if r.run.State.Status != Running || r.run.State.Level.Current < 20 || r.run.State.Level.Retrieved != "" {
 		return nil

@@ -19,10 +19,10 @@ type Config struct {
 	Enabled bool `toml:"enabled"`
 	// Roots are the folders that hold active/ and archive/.
 	Roots    []string `toml:"roots"`
-	Language string   `toml:"language"` // fixed when a cycle begins
+	Language string   `toml:"language"` // taken when a cycle begins, fixed afterwards
 	UsageDir string   `toml:"usage_dir"`
-	// AuditDB is the database; "" is audit_global.db of the root. {root} and
-	// {run_id} are replaced.
+	// AuditDB is the path of the audit database; "" means audit_global.db in the root. placet
+	// replaces {root} and {run_id} in it.
 	AuditDB             string  `toml:"audit_db"`
 	AuditRows           int     `toml:"audit_rows"`
 	GateThreshold       float64 `toml:"gate_threshold"`
@@ -36,21 +36,21 @@ type Config struct {
 	Tickets             bool    `toml:"tickets"`
 	TicketOwner         string  `toml:"ticket_owner"`
 	TicketDueDays       int     `toml:"ticket_due_days"`
-	// Workflows are settings of one workflow, by its name.
+	// Workflows holds the settings of single workflows, by name.
 	Workflows map[string]Workflow `toml:"workflows"`
-	// TryNow has rows that wait for the database tried again if their last try was
-	// before it.
+	// TryNow asks for another try of every row that waits for the database and was last tried
+	// before this time.
 	TryNow time.Time `toml:"-"`
-	// Still is set where no command may begin.
+	// Still forbids starting commands.
 	Still bool `toml:"-"`
 }
 
-// Workflow is what is configured for one workflow. A nil member says nothing.
+// Workflow is the configuration of one workflow. A nil member leaves the general setting.
 type Workflow struct {
 	Analysis      []string `toml:"analysis"`   // the command of level 20
 	Evaluation    []string `toml:"evaluation"` // the command of level 30
 	CriteriaFixed bool     `toml:"criteria_fixed"`
-	// Idempotent says that a command may be started again after a crash unasked.
+	// Idempotent allows placet to restart a command by itself after a crash.
 	Idempotent    bool     `toml:"idempotent"`
 	Language      *string  `toml:"language"`
 	GateThreshold *float64 `toml:"gate_threshold"`
@@ -60,7 +60,7 @@ type Workflow struct {
 	LevelTimeout  *string  `toml:"level_timeout"`
 }
 
-// DefaultConfig is what holds where nothing is configured.
+// DefaultConfig returns the settings that apply where the configuration says nothing.
 func DefaultConfig() Config {
 	return Config{
 		Enabled: true, Roots: []string{".mso-context", "workspace/.mso-context"}, Language: "ko", UsageDir: "docs/usage", AuditRows: 20, GateThreshold: 85,
@@ -69,17 +69,17 @@ func DefaultConfig() Config {
 	}
 }
 
-// never is the timeout that never passes.
+// never is the word for a timeout that never expires.
 const never = "never"
 
-// settings are what holds for one workflow: its table over [optimizer]. What cannot be
-// used was refused by [Config.Check].
+// settings are the settings of one workflow: its own table over [optimizer]. [Config.Check] has
+// already refused unusable values.
 type settings struct {
 	Config
 	Workflow     Workflow
 	Named        bool // the workflow has a table
 	InputsWait   time.Duration
-	HITLTimeout  time.Duration // 0: never
+	HITLTimeout  time.Duration // 0 means never
 	LevelTimeout time.Duration
 }
 
@@ -92,15 +92,14 @@ func (c Config) settle(workflow string) settings {
 	}
 }
 
-// over returns the configuration with what a workflow's table says in place of what
-// [optimizer] does.
+// over returns the configuration with the workflow's own settings in place of the general ones.
 func (c Config) over(w Workflow) Config {
 	c.Language, c.GateThreshold, c.LevelAttempts = or(w.Language, c.Language), or(w.GateThreshold, c.GateThreshold), or(w.LevelAttempts, c.LevelAttempts)
 	c.InputsWait, c.HITLTimeout, c.LevelTimeout = or(w.InputsWait, c.InputsWait), or(w.HITLTimeout, c.HITLTimeout), or(w.LevelTimeout, c.LevelTimeout)
 	return c
 }
 
-// or is the workflow's own setting, or the general one.
+// or returns the workflow's own setting if it has one, and else the general one.
 func or[T any](own *T, general T) T {
 	if own != nil {
 		return *own
@@ -108,7 +107,7 @@ func or[T any](own *T, general T) T {
 	return general
 }
 
-// length reads a checked length of time; never is 0.
+// length parses a checked duration; never is 0.
 func length(word string) time.Duration {
 	d, err := time.ParseDuration(word)
 	if err != nil {
@@ -117,7 +116,7 @@ func length(word string) time.Duration {
 	return d
 }
 
-// argv is the command of a level, nil where there is none.
+// argv returns the command of a level, or nil.
 func (s settings) argv(level int) []string {
 	switch level {
 	case 30:
@@ -128,12 +127,12 @@ func (s settings) argv(level int) []string {
 	return nil
 }
 
-// CommandDigest is what trust in a level command is recorded under.
+// CommandDigest returns the digest under which trust in a level command is recorded.
 func CommandDigest(argv []string) engine.Digest {
 	return engine.CommandDigest("optimizer", argv...)
 }
 
-// Commands returns the digests of the level commands that are configured.
+// Commands returns the digests of the configured level commands.
 func (c Config) Commands() []engine.Digest {
 	var all []engine.Digest
 	for _, name := range slices.Sorted(maps.Keys(c.Workflows)) {
@@ -146,8 +145,8 @@ func (c Config) Commands() []engine.Digest {
 	return all
 }
 
-// Check reports the first setting that cannot be used although the schema of settings takes it, naming
-// its key.
+// Check returns an error that names the first unusable setting which the schema of settings
+// accepts.
 func (c Config) Check() error {
 	switch {
 	case c.UsageDir != "" && !layout.Safe(c.UsageDir):
@@ -158,7 +157,7 @@ func (c Config) Check() error {
 	return cmp.Or(c.checkRoots(), c.checkLanguages())
 }
 
-// checkLanguages refuses languages that have no texts.
+// checkLanguages refuses a language that placet has no texts in.
 func (c Config) checkLanguages() error {
 	at := map[string]string{"language": c.Language}
 	for name, w := range c.Workflows {

@@ -16,7 +16,7 @@ import (
 	"placet/templates"
 )
 
-// needs are what a run looks at outside its folder.
+// needs returns the documents outside its folder that a run reads.
 func (r *cycle) needs() []string {
 	if !r.run.Begun {
 		return reentryNeeds(r)
@@ -32,8 +32,8 @@ func (r *cycle) needs() []string {
 	return append(needs, ticketNeeds(r)...)
 }
 
-// uncollected reports whether context.json is to be written: it is not there, and
-// the report is still to be made of it.
+// uncollected reports whether placet still has to write context.json: the file is absent, and the
+// report is not made yet.
 func uncollected(r *cycle) bool {
 	return r.run.Begun && !final(r.run.State.Status) && r.run.State.Report == nil && r.run.Snap.In("context.json").Absent()
 }
@@ -42,8 +42,8 @@ func usagePath(r *cycle) string {
 	return layout.OptimizerUsage(r.cfg.UsageDir, r.run.State.WorkflowName)
 }
 
-// chainNeeds are the documents of the cycles behind last_run_id: of those that the
-// other runs' entries name, all at once, since the loop asks but a few times.
+// chainNeeds returns the documents of the cycles behind last_run_id. It names those of every cycle
+// in the peers' entries at once, because the loop asks for needs only a few times in a pass.
 func chainNeeds(r *cycle) []string {
 	last := string(r.run.State.trig.LastRunID)
 	if last == "" || last == r.runID() {
@@ -58,7 +58,7 @@ func chainNeeds(r *cycle) []string {
 	return needs
 }
 
-// linkTo reads a cycle of the same root: of the active folder before the archive.
+// linkTo reads a cycle of the same root. It prefers the active folder to the archive.
 func linkTo(r *cycle, run string) (l link) {
 	for _, archived := range []bool{false, true} {
 		found := false
@@ -75,7 +75,7 @@ func linkTo(r *cycle, run string) (l link) {
 	return l
 }
 
-// read takes one document of an earlier cycle. One that cannot be used counts as absent.
+// read reads one document of an earlier cycle. An unusable document counts as absent.
 func (l *link) read(d engine.Document) {
 	switch path.Base(d.Path) {
 	case "goal.json":
@@ -89,7 +89,7 @@ func (l *link) read(d engine.Document) {
 	}
 }
 
-// chain are the cycles behind last_run_id, the newest first.
+// chain returns the cycles behind last_run_id, the newest first.
 func (r *cycle) chain() []link {
 	var all []link
 	at, seen := string(r.run.State.trig.LastRunID), map[string]bool{r.runID(): true}
@@ -105,14 +105,15 @@ func (r *cycle) chain() []link {
 	return all
 }
 
-// The tries of the look into the database: so long after the cycle began.
+// collectTries are the times, after the cycle began, at which placet tries to query the audit
+// database.
 var collectTries = []time.Duration{0, time.Second, 6 * time.Second, 31 * time.Second, 151 * time.Second}
 
-// collectID names the k-th look.
+// collectID returns the id of the k-th query.
 func collectID(r *cycle, k int) string { return r.actionID(fmt.Sprintf("collect/%d", k)) }
 
-// collecting is what the look into the audit database is at: the action that is
-// to be begun or under way, or the end that decides.
+// collecting returns the state of the query to the audit database: the action to begin or to keep
+// running, or the end that decides.
 func collecting(r *cycle) (action *engine.Action, ended *engine.Ended) {
 	k, last := 0, len(collectTries)-1
 	for i, after := range collectTries {
@@ -120,7 +121,7 @@ func collecting(r *cycle) (action *engine.Action, ended *engine.Ended) {
 			k = i
 		}
 	}
-	for i := range collectTries { // a clock that is set back does not begin anew
+	for i := range collectTries { // a clock that was set back does not start over
 		end, over := r.run.Snap.Facts.Ended[collectID(r, i)]
 		if over && (end.Result != "failed" || i == last) {
 			return nil, &end
@@ -137,15 +138,15 @@ func collecting(r *cycle) (action *engine.Action, ended *engine.Ended) {
 	return nil, nil
 }
 
-// looked reports whether an action is a look that context.json is made of, or may be
-// made of once more: where somebody deletes it, no look begins a second time.
+// looked reports whether an action is a query for context.json, or for writing it once more: if
+// somebody deletes the file, placet does not query the database again.
 func (r *cycle) looked(id string) bool {
 	return !final(r.run.State.Status) && r.run.State.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
 }
 
-// How much of others' words the look takes, so that a long history does not become
-// too large to be taken at all: rows of feedback, of which some may be no use, and
-// characters of their comments; characters of all notes together, and of one.
+// These limits bound what the query reads of other people's text, so that a long history does not
+// make the result too large to use: rows of feedback (some of them may be unusable) and characters
+// of their comments, characters of all notes together, and characters of one note.
 const (
 	mostLookedAt = 10
 	mostComment  = 16000
@@ -174,8 +175,8 @@ func collectAction(r *cycle, k int) engine.Action {
 	}}
 }
 
-// feedbackSQL asks for the newest rows about a workflow that have levels. Rows of
-// others may hold any text: it is looked into only where it is JSON.
+// feedbackSQL selects the newest rows about a workflow that have levels. Other rows may hold any
+// text, so it parses the text only where it is valid JSON.
 const feedbackSQL = `SELECT id, date, created_at, json_object(
   'feedback_type', json_extract(feedback_text, '$.feedback_type'), 'workflow_name', json_extract(feedback_text, '$.workflow_name'),
   'level_before', json_extract(feedback_text, '$.level_before'), 'level_after', json_extract(feedback_text, '$.level_after'),
@@ -185,8 +186,8 @@ FROM user_feedback WHERE impact_domain = ? AND CASE WHEN json_valid(feedback_tex
   AND json_type(feedback_text, '$.level_after') IN ('integer', 'real') END
 ORDER BY date DESC, created_at DESC, id DESC LIMIT ?`
 
-// collected writes context.json once all is known. A source that is still being
-// written is waited for.
+// collect writes context.json once everything is known. It waits for sources that somebody is still
+// writing.
 func collect(r *cycle, w *run.Outputs) {
 	if !uncollected(r) {
 		return
@@ -206,9 +207,8 @@ func collect(r *cycle, w *run.Outputs) {
 	w.Put("context.json", run.Encoded(gather(r, *ended, readShared(others.Body))))
 }
 
-// othersHeld reports whether a document of another run, a callback or the usage
-// document is still being written, or a cycle behind this one cannot be read: its
-// goal may decide.
+// othersHeld reports whether a document of another run, a callback, or the usage document is still
+// being written, or a cycle behind this one is unreadable: the goal of that cycle may decide.
 func othersHeld(r *cycle) bool {
 	return slices.ContainsFunc(r.run.Snap.Docs, func(d engine.Document) bool {
 		if layout.Under(d.Path, r.run.Snap.Dir) {
@@ -219,7 +219,7 @@ func othersHeld(r *cycle) bool {
 	})
 }
 
-// gather is context.json.
+// gather returns the content of context.json.
 func gather(r *cycle, ended engine.Ended, others shared) Findings {
 	f := Findings{
 		SchemaVersion: 1, RunID: r.runID(), WorkflowName: r.run.State.WorkflowName, CollectedAt: run.Seconds(r.run.Snap.Now),
@@ -238,7 +238,7 @@ func gather(r *cycle, ended engine.Ended, others shared) Findings {
 	return r.fitting(f)
 }
 
-// gatherGoal finds the goal of the cycle before, and what is open behind it.
+// gatherGoal adds the goal of the previous cycle and the open issues behind it.
 func gatherGoal(r *cycle, f *Findings) {
 	last := string(r.run.State.trig.LastRunID)
 	if last == "" {
@@ -268,8 +268,7 @@ func gatherGoal(r *cycle, f *Findings) {
 	f.LateAnswer = chain[0].Late
 }
 
-// gatherRows takes what the database says, and what the files of the other runs
-// say besides.
+// gatherRows adds the rows of the database, and the rows in the files of the other runs.
 func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 	f.Audit = AuditRows{DB: auditPath(r), Rows: []AuditRow{}}
 	rows := foundRows{}
@@ -281,7 +280,7 @@ func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 			reason = templates.In(r.run.Lang, err)
 		}
 	case "absent":
-		f.Audit.Available = true // there is none yet: no rows
+		f.Audit.Available = true // no database yet: no rows
 	}
 	if !f.Audit.Available {
 		f.Warnings = append(f.Warnings, r.words("warning.audit", "reason", reason))
@@ -290,14 +289,14 @@ func gatherRows(r *cycle, f *Findings, ended engine.Ended, others shared) {
 	f.Feedback = newestFeedback(rows.feedback(r.run.State.WorkflowName), others.Feedback)
 }
 
-// foundRows are the rows of the look into the database. Others keep in its columns
-// what they like: a value that is no text is taken as it is written.
+// foundRows are the rows that the query returned. Others may write any type into the columns; a
+// value that is not text keeps its JSON spelling.
 type foundRows struct {
 	AuditLogs    []schemas.Object `json:"audit_logs"`
 	UserFeedback []schemas.Object `json:"user_feedback"`
 }
 
-// inColumn is a row's value in a column as text, "" where it has none.
+// inColumn returns a column of a row as text, "" if the row has none.
 func inColumn(row schemas.Object, column string) text {
 	v := row.Raw(column)
 	if s, is := v.Text(); is || v.Null() {
@@ -306,7 +305,7 @@ func inColumn(row schemas.Object, column string) text {
 	return text(v)
 }
 
-// audit are the rows of audit_logs.
+// audit returns the rows of audit_logs.
 func (rows foundRows) audit() []AuditRow {
 	all := []AuditRow{}
 	for _, row := range rows.AuditLogs {
@@ -318,7 +317,7 @@ func (rows foundRows) audit() []AuditRow {
 	return all
 }
 
-// feedback are the rows that are about a workflow and have levels.
+// feedback returns the rows that are about a workflow and have levels.
 func (rows foundRows) feedback(workflow string) []FeedbackRow {
 	var all []FeedbackRow
 	for _, row := range rows.UserFeedback {
@@ -329,10 +328,10 @@ func (rows foundRows) feedback(workflow string) []FeedbackRow {
 	return all
 }
 
-// mostFeedback is how many rows have a vote.
+// mostFeedback is how many rows of feedback vote.
 const mostFeedback = 3
 
-// newestFeedback unites rows by id, newest first by date, created_at and id.
+// newestFeedback merges rows by id and returns the newest, ordered by date, created_at and id.
 func newestFeedback(lists ...[]FeedbackRow) []FeedbackRow {
 	all, known := []FeedbackRow{}, map[string]bool{}
 	for _, row := range slices.Concat(lists...) {
@@ -347,7 +346,7 @@ func newestFeedback(lists ...[]FeedbackRow) []FeedbackRow {
 	return all[:min(len(all), mostFeedback)]
 }
 
-// gatherCallbacks reads what upstream's observer reported about this run.
+// gatherCallbacks adds the reports of upstream's observer about this run.
 func gatherCallbacks(r *cycle, f *Findings) {
 	dir := path.Dir(layout.OptimizerCallbacks(r.run.Snap.Dir)) + "/"
 	for _, d := range r.run.Snap.Docs {
@@ -364,8 +363,8 @@ func gatherCallbacks(r *cycle, f *Findings) {
 	}
 }
 
-// usage reads the kpi block of the usage document. Its note stands in the run's
-// own folder.
+// usage reads the kpi block of the usage document. The note about a problem goes into the run's own
+// folder.
 func (r *cycle) usage() (kpi *KPI, ok bool) {
 	d := r.run.Snap.Doc(usagePath(r))
 	note := r.run.Path("usage.problem.md")
@@ -394,7 +393,7 @@ func (r *cycle) usage() (kpi *KPI, ok bool) {
 	return kpi, true
 }
 
-// frontMatter is the YAML between the first two lines of three hyphens.
+// frontMatter returns the YAML between the first two lines of three hyphens.
 func frontMatter(body []byte) ([]byte, bool) {
 	body = bytes.ReplaceAll(bytes.TrimPrefix(body, []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 	rest, ok := bytes.CutPrefix(body, []byte("---\n"))

@@ -5,7 +5,7 @@ import (
 	"placet/schemas"
 )
 
-// Kinds of trigger. The last two are later upstream words for external.
+// Kinds of trigger. The last two are later upstream names for external.
 const (
 	direct             = "direct"
 	external           = "external"
@@ -13,11 +13,12 @@ const (
 	milestone          = "milestone"
 )
 
-// Trigger is trigger.json: it begins the cycle.
+// Trigger is trigger.json, the file that begins a cycle.
 type Trigger struct {
 	WorkflowName string `json:"workflow_name"`
 	TriggerType  string `json:"trigger_type"` // direct or external
-	// CurrentMetrics are numbers, or objects like a kpi.json metric without name.
+	// CurrentMetrics maps a metric's name to a number, or to an object like a metric of kpi.json
+	// without its name.
 	CurrentMetrics         schemas.Object `json:"current_metrics"`
 	LastRunID              text           `json:"last_run_id"`
 	OptimizationGoal       text           `json:"optimization_goal"`
@@ -29,7 +30,7 @@ type Trigger struct {
 	CreatedAt              text           `json:"created_at"`
 }
 
-// Assets is inputs/assets.json. The names are never executed.
+// Assets is inputs/assets.json. placet never executes the names in it.
 type Assets struct {
 	EvaluationScript text `json:"evaluation_script"`
 	AnalysisScript   text `json:"analysis_script"`
@@ -45,7 +46,7 @@ const (
 	down    = "down"
 )
 
-// Measure is a metric as one source has it: nil and "" say nothing.
+// Measure is a metric as one source states it. nil and "" mean that the source does not say.
 type Measure struct {
 	Name      string   `json:"name"`
 	Value     *float64 `json:"value"`
@@ -54,8 +55,8 @@ type Measure struct {
 	Unit      text     `json:"unit"`
 	Direction text     `json:"direction"`
 	Gate      *bool    `json:"gate"`
-	// plain is true for a bare number of a trigger: its value is in percent, whatever
-	// unit another source gives the metric.
+	// plain marks a bare number of a trigger: its value is in percent, whatever unit another source
+	// gives the metric.
 	plain bool
 }
 
@@ -65,7 +66,7 @@ type KPI struct {
 	Metrics       []Measure `json:"metrics"`
 }
 
-// Metric is a metric as all sources together have it.
+// Metric is a metric merged from all sources.
 type Metric struct {
 	Name      string   `json:"name"`
 	Value     *float64 `json:"value"`
@@ -74,8 +75,8 @@ type Metric struct {
 	Unit      string   `json:"unit"`
 	Direction string   `json:"direction"`
 	Gate      bool     `json:"gate"`
-	// Margin is how far a gated metric is beyond its threshold, in percent
-	// points; nil where it is not gated or has no value.
+	// Margin is how far a gated metric is beyond its threshold, in percentage points; nil if the
+	// metric is not gated or has no value.
 	Margin *float64 `json:"margin"`
 }
 
@@ -84,10 +85,10 @@ type Record struct {
 	RecordID string  `json:"record_id"`
 	Metric   string  `json:"metric"`
 	Value    float64 `json:"value"`
-	Flag     text    `json:"flag"` // anomaly, or nothing
+	Flag     text    `json:"flag"` // anomaly or empty
 }
 
-// anomaly is the one flag of a record.
+// anomaly is the only flag that a record can have.
 const anomaly = "anomaly"
 
 // Priorities of a suggestion.
@@ -106,26 +107,26 @@ type Suggestions struct {
 	Patterns []string `json:"patterns"`
 }
 
-// Suggestion is one that is offered, numbered by placet.
+// Suggestion is a suggestion as the person sees it, numbered by placet.
 type Suggestion struct {
 	ID       string `json:"id"` // s1, s2, …
 	Text     string `json:"text"`
 	Priority string `json:"priority"`
 }
 
-// LevelError is inputs/level-error.json: "this level cannot be done".
+// LevelError is inputs/level-error.json: it says that a level cannot be carried out.
 type LevelError struct {
 	Level int    `json:"level"`
 	Error string `json:"error"`
 }
 
-// Stop is stop.json: it gives the cycle up.
+// Stop is stop.json: it abandons the cycle.
 type Stop struct {
 	Reason string `json:"reason"`
 	By     text   `json:"by"`
 }
 
-// Findings is context.json: what was found when the cycle began.
+// Findings is context.json: what placet found when the cycle began.
 type Findings struct {
 	SchemaVersion int           `json:"schema_version"`
 	RunID         string        `json:"run_id"`
@@ -141,13 +142,13 @@ type Findings struct {
 	Warnings      []string      `json:"warnings"`
 }
 
-// Usage says where the usage document lies, and whether it does.
+// Usage is the path of the usage document, and whether the document exists.
 type Usage struct {
 	Path  string `json:"path"`
 	Found bool   `json:"found"`
 }
 
-// PreviousGoal is the goal of the cycle before.
+// PreviousGoal is the goal of the previous cycle.
 type PreviousGoal struct {
 	RunID                  string   `json:"run_id"`
 	Archived               bool     `json:"archived"`
@@ -157,14 +158,14 @@ type PreviousGoal struct {
 	CarryOverIssues        []string `json:"carry_over_issues"`
 }
 
-// AuditRows are the workflow's newest rows of audit_logs.
+// AuditRows holds the workflow's newest rows of audit_logs.
 type AuditRows struct {
 	DB        string     `json:"db"`
 	Available bool       `json:"available"`
 	Rows      []AuditRow `json:"rows"`
 }
 
-// AuditRow is what is kept of a row of audit_logs.
+// AuditRow is the part of a row of audit_logs that placet keeps.
 type AuditRow struct {
 	ID       string `json:"id"`
 	Date     text   `json:"date"`
@@ -185,8 +186,8 @@ type FeedbackRow struct {
 	FreeText     text   `json:"free_text"`
 }
 
-// callbackFile is a callback as upstream's observer writes it: severity and message
-// stand in the payload. Those beside it are read where the payload has none.
+// callbackFile is a callback as upstream's observer writes it. Severity and message are in the
+// payload; placet reads the outer ones where the payload has none.
 type callbackFile struct {
 	Callback
 	Payload struct {
@@ -195,7 +196,7 @@ type callbackFile struct {
 	} `json:"payload"`
 }
 
-// Callback is what upstream's observer reported about the run.
+// Callback is a report of upstream's observer about the run.
 type Callback struct {
 	EventType    string `json:"event_type"`
 	CheckpointID text   `json:"checkpoint_id"`
@@ -215,7 +216,7 @@ type Late struct {
 	Digest     engine.Digest `json:"digest"`
 }
 
-// Attempt is attempts/<level>-<n>.json: a command that is about to begin.
+// Attempt is attempts/<level>-<n>.json: the record of a command that is about to begin.
 type Attempt struct {
 	Level     int      `json:"level"`
 	N         int      `json:"n"`
@@ -233,7 +234,7 @@ const (
 	resultUnknown = "unknown"
 )
 
-// Outcome is attempts/<level>-<n>.outcome.json: how it ended.
+// Outcome is attempts/<level>-<n>.outcome.json: the record of how an attempt ended.
 type Outcome struct {
 	Exit       *int   `json:"exit"`
 	Result     string `json:"result"` // ok, failed, timeout, invalid or unknown
@@ -243,7 +244,7 @@ type Outcome struct {
 	EndedAt    text   `json:"ended_at"`
 }
 
-// Audit is audit.json: the record whose mirror the audit database is.
+// Audit is audit.json, the record that the audit database mirrors.
 type Audit struct {
 	DB   string `json:"db"` // relative to the workspace
 	Rows []Row  `json:"rows"`
@@ -264,7 +265,7 @@ const (
 	userFeedback = "user_feedback"
 )
 
-// Row is one row that is owed to the database.
+// Row is one row that belongs in the database.
 type Row struct {
 	ID        string         `json:"id"`
 	Table     string         `json:"table"`
@@ -276,7 +277,7 @@ type Row struct {
 	SettledAt text           `json:"settled_at"`
 }
 
-// Manifest is what placet reads of upstream's manifest.json.
+// Manifest is the part of upstream's manifest.json that placet reads.
 type Manifest struct {
 	RunID       text     `json:"run_id"`
 	Status      text     `json:"status"`

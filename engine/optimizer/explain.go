@@ -11,11 +11,11 @@ import (
 	"placet/layout"
 )
 
-// assetsLike is an inputs/assets.json.
+// assetsLike is an example of inputs/assets.json.
 const assetsLike = `{"evaluation_script": null, "analysis_script": "scripts/analyse.py", "criteria_fixed": false}`
 
-// explain adds what no rule says: how a cycle ended, the rows that its database lacks,
-// and how it is given up.
+// explain adds what no rule can say: how a cycle ended, which rows its database lacks, and how to
+// abandon it.
 func (r *cycle) explain(w *run.Waiting) {
 	st := r.run.State
 	if !r.run.Begun {
@@ -43,7 +43,7 @@ func (r *cycle) explain(w *run.Waiting) {
 	}
 }
 
-// explainRows names the rows that the audit database does not have yet.
+// explainRows names the rows that are not in the audit database yet.
 func explainRows(r *cycle, w *run.Waiting) {
 	for _, row := range r.audit.Rows {
 		switch {
@@ -78,7 +78,7 @@ func awaitsContext(r *cycle, w *run.Waiting) {
 	case r.run.Open(typeCap) != nil:
 		return
 	case r.found != nil:
-		// A pass that went on from here was foreseen.
+		// A pass that could move on was handled before, so another file must hold the cycle up.
 		w.Why("optimizer.why.context.torn")
 		w.Written(r.words("pending.context"))
 		return
@@ -118,7 +118,7 @@ func awaitsInputs(r *cycle, w *run.Waiting) {
 	}
 }
 
-// fromAgent says that something is an agent's to give.
+// fromAgent says that an agent has to supply something.
 func (r *cycle) fromAgent() string { return "(" + r.run.Say("run.who.agent") + ")" }
 
 // awaitsData says what the data of the level wait for.
@@ -149,7 +149,7 @@ func awaitsData(r *cycle, w *run.Waiting) {
 	w.Unblock("retrieved.jsonl", records)
 }
 
-// awaitsCommand says what the command of the level is at, or that there is none.
+// awaitsCommand says what the command of the level is doing, or that the level has none.
 func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 	argv := r.cfg.argv(level)
 	command := run.OneLine(strings.Join(argv, " "))
@@ -171,7 +171,7 @@ func awaitsCommand(r *cycle, w *run.Waiting, level int) {
 	}
 }
 
-// awaitsSuggestions says what the report waits for besides the data.
+// awaitsSuggestions says what the report waits for, apart from the data.
 func awaitsSuggestions(r *cycle, w *run.Waiting) {
 	level := r.run.State.Level.Current
 	if !w.Bad("suggestions.json", r.words("why.suggestions.bad"), r.run.Say("run.who.agent"), r.words("unblock.suggestions")) &&

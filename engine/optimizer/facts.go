@@ -12,13 +12,13 @@ import (
 	"placet/templates"
 )
 
-// factList collects the facts of an account. What says nothing is left out.
+// factList collects the facts of a view. It leaves out empty values.
 type factList struct {
 	lang  string
 	facts []engine.Fact
 }
 
-// add adds values under the label of a key.
+// add adds values under the label that a key has.
 func (t *factList) add(label string, values ...string) {
 	for _, value := range values {
 		if value != "" {
@@ -70,7 +70,7 @@ func triggerWords(r *cycle) string {
 	return words
 }
 
-// tellLevel says which level was decided, by which signals, and which is, or was,
+// tellLevel adds the decided level, its signals, and the level that the cycle carries out or
 // carried out.
 func tellLevel(r *cycle, t *factList) {
 	st := r.run.State
@@ -105,7 +105,7 @@ func escalationWords(d *Decision) templates.Message {
 	return templates.NewMessage("optimizer.escalation.no")
 }
 
-// words are a metric in one line.
+// words describes a metric in one line.
 func (m Metric) words(lang string) string {
 	value := phrase(lang, "metric.none")
 	if m.Value != nil {
@@ -132,7 +132,7 @@ func (m Metric) words(lang string) string {
 	return templates.Line(m.Name, shownName) + ": " + strings.Join(words, ", ")
 }
 
-// rowWords are a row's fate in one line.
+// rowWords describes in one line what became of a row.
 func (r *cycle) rowWords(row Row) string {
 	words := fmt.Sprintf("%s %s: %s", row.Table, row.ID, row.Outcome)
 	if row.Tries > 0 && !row.in() {
@@ -147,7 +147,7 @@ func (r *cycle) rowWords(row Row) string {
 	return words
 }
 
-// tellGoal says what was answered, and what the cycle came to.
+// tellGoal adds the answer and the goal.
 func tellGoal(r *cycle, t *factList) {
 	st := r.run.State
 	if a := st.Answer; a != nil {
@@ -173,15 +173,14 @@ func (r *cycle) givenWords(response string, selected []string, comment string, b
 	return words
 }
 
-// Statuses of a level that only an account has.
+// Statuses of a level that only a view has.
 const (
-	levelDone    engine.Status = "done"     // its report was written
+	levelDone    engine.Status = "done"     // its report is written
 	levelDemoted engine.Status = "demoted"  // it could not be carried out
 	levelUnused  engine.Status = "not used" // the cycle runs at another one
 )
 
-// parts are the automation levels as show prints one of them, none before one was
-// decided.
+// parts returns the automation levels for `show`, none before the level is decided.
 func (r *cycle) parts() []engine.Part {
 	if r.run.State.Decision == nil {
 		return nil

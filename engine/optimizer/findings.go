@@ -15,8 +15,7 @@ import (
 	"placet/templates"
 )
 
-// findings are what check reports of a cycle besides its notes: what does not fit
-// together.
+// findings returns the inconsistencies that `check` reports besides the notes.
 func (r *cycle) findings() []engine.Finding {
 	var list []engine.Finding
 	add := func(severity, path, text string) {
@@ -38,11 +37,11 @@ func (r *cycle) findings() []engine.Finding {
 	return list
 }
 
-// mostStrays is how many keys of one file check names.
+// mostStrays is how many unknown keys of one file `check` names.
 const mostStrays = 20
 
-// checkKeys tells keys of kpi.json that nobody reads: a misspelt one is kept, and
-// what it says does not count.
+// checkKeys reports the keys of kpi.json that nobody reads. placet keeps a misspelt key but ignores
+// its value.
 func checkKeys(r *cycle, add func(severity, path, text string)) {
 	d := r.run.Snap.In("inputs/kpi.json")
 	if !d.Present() {
@@ -62,12 +61,12 @@ func checkKeys(r *cycle, add func(severity, path, text string)) {
 	}
 }
 
-// strayKeys are the unknown keys of a kpi.json, those of its metrics included; none
-// of what cannot be read.
+// strayKeys returns the unknown keys of a kpi.json and of its metrics, and none if the file is
+// unreadable.
 func strayKeys(body []byte) []schemas.Stray {
 	var whole schemas.Object
 	if schemas.Decode("", "kpi.json", body, &whole) != nil {
-		return nil // its note says what is wrong
+		return nil // the note about the file says what is wrong
 	}
 	strays := schemas.Strays("", whole, &KPI{})
 	metrics, _ := schemas.Elements(whole.Raw("metrics"))
@@ -79,7 +78,7 @@ func strayKeys(body []byte) []schemas.Stray {
 	return strays
 }
 
-// checkReportText tells a report that is gone, or is not the one that was recorded.
+// checkReportText reports a report that is missing or differs from the recorded one.
 func checkReportText(r *cycle, add func(severity, path, text string)) {
 	rep := r.run.State.Report
 	if rep == nil {
@@ -99,8 +98,7 @@ func checkReportText(r *cycle, add func(severity, path, text string)) {
 	}
 }
 
-// missingHeadings are those headings of a level's report that a text does not have,
-// in their order.
+// missingHeadings returns the headings of a level's report that a text lacks, in their order.
 func missingHeadings(body []byte, level int, lang string) []string {
 	var missing []string
 	rest := body
@@ -115,7 +113,7 @@ func missingHeadings(body []byte, level int, lang string) []string {
 	return missing
 }
 
-// checkGoal holds goal.json against the answer that it came of.
+// checkGoal compares goal.json with the goal that follows from the answer.
 func checkGoal(r *cycle, add func(severity, path, text string)) {
 	st := r.run.State
 	d := r.run.Snap.In("goal.json")
@@ -135,10 +133,10 @@ func checkGoal(r *cycle, add func(severity, path, text string)) {
 	}
 }
 
-// sameGoal compares goals; an empty list is like none.
+// sameGoal compares goals. An empty list equals a nil one.
 func sameGoal(a, b Goal) bool { return bytes.Equal(run.Encoded(a), run.Encoded(b)) }
 
-// differences names the members in which a goal is not as it should be.
+// differences names the members in which a goal differs from the expected one.
 func (r *cycle) differences(have, should Goal) string {
 	var words []string
 	h, s := reflect.ValueOf(have), reflect.ValueOf(should)
@@ -150,8 +148,7 @@ func (r *cycle) differences(have, should Goal) string {
 	return strings.Join(words, "; ")
 }
 
-// LevelInHand returns the level that a cycle is carrying out, by its state
-// document; 0 where none is.
+// LevelInHand returns the level that a cycle is carrying out according to its state document, or 0.
 func LevelInHand(state []byte) int {
 	st, err := decodeState("state.json", state)
 	if err != nil || st.Status != Running || st.Level == nil {
@@ -160,14 +157,14 @@ func LevelInHand(state []byte) int {
 	return st.Level.Current
 }
 
-// NamesLevel reports whether a level-error.json says that a level cannot be done.
+// NamesLevel reports whether a level-error.json says that a level cannot be carried out.
 func NamesLevel(body []byte, level int) bool {
 	var e LevelError
 	return schemas.Decode("optimizer/level-error", "level-error.json", body, &e) == nil && e.Level == level
 }
 
-// fabrications find a goal.json that a person is said to have approved, from the time in
-// which the person is asked.
+// fabrications finds a goal.json that claims a person's approval and was written while the person
+// was still being asked.
 func (r *cycle) fabrications() []run.Fabrication {
 	d, q := r.run.Snap.In("goal.json"), r.hitl()
 	if !r.run.Usable() || !r.run.Begun || r.run.State.Goal != nil || q == nil || q.Status != run.Open || !r.run.IsUnanswered(q.ID) || !d.Changed.After(q.OpenedAt.Time()) {
@@ -180,9 +177,9 @@ func (r *cycle) fabrications() []run.Fabrication {
 	return []run.Fabrication{{Path: d.Path, Pointer: "/approved_by", Says: goal.ApprovedBy, Request: q.ID, Fact: run.Unanswered(q.ID)}}
 }
 
-// How much others may have placet write, in bytes of JSON: every document that it
-// writes must be one that it reads, and what was found is shown with what is offered
-// in one request.
+// These limits, in bytes of JSON, bound what others can make placet write. placet has to be able to
+// read every document that it writes, and one request shows the findings together with the
+// suggestions.
 const (
 	mostFound   = 512 << 10
 	mostOffered = 128 << 10
@@ -190,7 +187,7 @@ const (
 	mostIntent = 64 << 10
 )
 
-// fitting is what was found, shortened until it fits, which a warning says.
+// fitting shortens the findings until they fit, and adds a warning if it had to.
 func (r *cycle) fitting(f Findings) Findings {
 	if len(run.Encoded(f)) <= mostFound {
 		return f
@@ -205,10 +202,11 @@ func (r *cycle) fitting(f Findings) Findings {
 	return s
 }
 
-// cutting is how long texts may be, in bytes, and lists.
+// cutting limits the length of texts, in bytes, and of lists.
 type cutting struct{ words, list int }
 
-// findings is a copy of what was found, cut, but for what names the cycle and its files.
+// findings returns a shortened copy of the findings. It keeps the names of the cycle and its files
+// whole.
 func (c cutting) findings(f Findings) Findings {
 	cut := f
 	c.cut(reflect.ValueOf(&cut).Elem())
@@ -216,7 +214,7 @@ func (c cutting) findings(f Findings) Findings {
 	return cut
 }
 
-// cut shortens all texts and lists of a value, whose lists and pointers become its own.
+// cut shortens all texts and lists of a value. It copies lists and pointers before it changes them.
 func (c cutting) cut(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -241,8 +239,7 @@ func (c cutting) cut(v reflect.Value) {
 	}
 }
 
-// bytes is how much of a request the suggestions take, each time that they stand in
-// it.
+// bytes returns how many bytes of a request the suggestions take each time that it lists them.
 func (s Suggestions) bytes() int {
 	var texts []string
 	for _, g := range s.Suggestions {

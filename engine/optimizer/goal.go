@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// goalOf is what the answer to the request hitl comes to; without one, what its
-// deadline does. The level is that which was carried out, not the one decided.
+// goalOf returns the goal that follows from the answer to the request hitl, or from its deadline if
+// a is nil. It starts from the level that was carried out, not from the one that was decided.
 func goalOf(st State, a *Given) Goal {
 	g := Goal{NextAutomationLevel: st.Level.Current, ApprovedBy: byTimeout}
 	if a == nil {
@@ -30,16 +30,16 @@ func goalOf(st State, a *Given) Goal {
 	return g
 }
 
-// unanswered is the issue that a passed deadline leaves.
+// unanswered returns the issue that an expired deadline leaves behind.
 func unanswered(lang string) string { return phrase(lang, "goal.unanswered") }
 
-// timeoutIssue reports whether an issue is nobody's words but that of a passed
-// deadline, in whichever language.
+// timeoutIssue reports whether an issue is the sentence that an expired deadline leaves, in any
+// language, and no person's words.
 func timeoutIssue(issue string) bool {
 	return slices.ContainsFunc(templates.Languages(), func(lang string) bool { return issue == unanswered(lang) })
 }
 
-// levelAfter is the level that an answer asks for.
+// levelAfter returns the level that an answer asks for.
 func (st State) levelAfter(response string) int {
 	switch response {
 	case optRaise:
@@ -50,8 +50,8 @@ func (st State) levelAfter(response string) int {
 	return st.Level.Current
 }
 
-// sorted are the texts of the offered suggestions that were selected and of
-// those that were not, each in their order.
+// sorted splits the offered suggestions into the selected and the other ones, and returns their
+// texts in order.
 func (st State) sorted(selected []string) (taken, left []string) {
 	for _, s := range st.Suggestions {
 		if slices.Contains(selected, s.ID) {
@@ -63,8 +63,8 @@ func (st State) sorted(selected []string) (taken, left []string) {
 	return taken, left
 }
 
-// suggestionsOffered numbers the suggestions of a file: high priority first,
-// else in its order.
+// suggestionsOffered numbers the suggestions of a file: those of high priority first, otherwise in
+// the file's order.
 func (st State) suggestionsOffered(sg Suggestions) []Suggestion {
 	var all []Suggestion
 	for _, priority := range []string{high, normal} {
@@ -77,8 +77,7 @@ func (st State) suggestionsOffered(sg Suggestions) []Suggestion {
 	return all
 }
 
-// resultJSON returns optimizer_result.json of a cycle that reached its goal:
-// its last transition is the one to it.
+// resultJSON returns the optimizer_result.json of a cycle whose last transition reached the goal.
 func resultJSON(st State) []byte {
 	return run.Encoded(schemas.Object{
 		{Name: "run_id", Value: st.RunID}, {Name: "workflow_name", Value: st.WorkflowName}, {Name: "trigger_type", Value: st.trig.TriggerType},

@@ -7,13 +7,12 @@ import (
 	"placet/engine"
 )
 
-// inRoot is a name within a root: a run's id, or a workflow.
+// inRoot is a name within a root: the id of a run or the name of a workflow.
 type inRoot struct{ root, name string }
 
 func (e Entry) workflow() inRoot { return inRoot{e.Root, e.Workflow} }
 
-// byRun are the entries by their run ids, that of an active run before that of one put
-// away.
+// byRun indexes the entries by run id. It prefers an active run to an archived one.
 func byRun(all []Entry) map[inRoot]Entry {
 	runs := map[inRoot]Entry{}
 	for _, e := range all {
@@ -25,9 +24,9 @@ func byRun(all []Entry) map[inRoot]Entry {
 	return runs
 }
 
-// Chain are the cycles that a run's belongs to, by last_run_id and within its
-// root: those before it, itself, and those that took up what it left; the oldest
-// first. It is empty where no cycle has begun under the key.
+// Chain returns the cycles that are linked with a run by last_run_id within its root: the ones
+// before it, the run itself, and the ones that continue it; the oldest first. It is empty if no
+// cycle has begun under the key.
 func Chain(all []Entry, key string) []engine.Node {
 	at := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key && (e.Triggered || e.Status != "") })
 	if at < 0 {
@@ -51,7 +50,7 @@ func Chain(all []Entry, key string) []engine.Node {
 	return chainNodes(runs, chain, key)
 }
 
-// behind is the cycle whose goal a cycle took up.
+// behind returns the cycle whose goal this cycle took up.
 func (e Entry) behind(runs map[inRoot]Entry) (found Entry, ok bool) {
 	if e.LastRunID != "" {
 		found, ok = runs[inRoot{e.Root, string(e.LastRunID)}]
@@ -72,7 +71,7 @@ func chainNodes(runs map[inRoot]Entry, chain []Entry, key string) []engine.Node 
 	return nodes
 }
 
-// standing is a cycle's status as an account has it.
+// standing returns a cycle's status as a view shows it.
 func (e Entry) standing() engine.Status {
 	switch {
 	case e.Archived && !final(e.Status):
@@ -85,14 +84,15 @@ func (e Entry) standing() engine.Status {
 	return engine.StatusAbsent
 }
 
-// newer compares cycles: the newer one began later, or has the greater run id.
+// newer reports whether a cycle is newer than another: it began later or, at the same time, has the
+// greater run id.
 func (e Entry) newer(other Entry) bool { return compareAge(&e, &other) > 0 }
 
 func compareAge(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(a.BeganAt, b.BeganAt), cmp.Compare(a.RunID, b.RunID))
 }
 
-// newestFirst are the cycles that have begun, the newest first.
+// newestFirst returns the cycles that have begun, the newest first.
 func newestFirst(all []Entry) []*Entry {
 	var cycles []*Entry
 	for i := range all {
@@ -104,7 +104,7 @@ func newestFirst(all []Entry) []*Entry {
 	return cycles
 }
 
-// newestCycles are the newest cycles by root and workflow.
+// newestCycles returns the newest cycle of each root and workflow.
 func newestCycles(all []Entry) map[inRoot]Entry {
 	newest := map[inRoot]Entry{}
 	for _, e := range all {
@@ -115,13 +115,12 @@ func newestCycles(all []Entry) map[inRoot]Entry {
 	return newest
 }
 
-// NewestCycle is the newest cycle of a workflow in any root; ok is false where none has
-// begun.
+// NewestCycle returns the newest cycle of a workflow in any root; ok is false if none has begun.
 func NewestCycle(all []Entry, workflow string) (newest Entry, ok bool) {
 	return newestOf(all, func(e Entry) bool { return e.Status != "" && e.Workflow == workflow })
 }
 
-// NewestGoal is the newest cycle of a workflow in a root that came to a goal.
+// NewestGoal returns the newest cycle of a workflow in a root that reached a goal.
 func NewestGoal(all []Entry, root, workflow string) (newest Entry, ok bool) {
 	return newestOf(all, func(e Entry) bool {
 		return e.Status == Reached && e.Goal != nil && e.Workflow == workflow && e.Root == root
@@ -137,8 +136,8 @@ func newestOf(all []Entry, fits func(Entry) bool) (newest Entry, ok bool) {
 	return newest, ok
 }
 
-// FreeRun is the newest active run without a cycle that is of a workflow: by a tag
-// of ours, by a tag that is the workflow's name, or by key and slug of the
+// FreeRun returns the newest active run of a workflow that has no cycle. The run belongs to the
+// workflow by placet's tag, by a tag that is the workflow's name, or by the key and slug of the
 // workflow's newest cycle in its root.
 func FreeRun(all []Entry, workflow string) (free Entry, ok bool) {
 	newest := newestCycles(all)
@@ -154,8 +153,8 @@ func FreeRun(all []Entry, workflow string) (free Entry, ok bool) {
 	return free, ok
 }
 
-// Workflows are the names of the workflows that have cycles, the one with the
-// newest cycle first.
+// Workflows returns the names of the workflows that have cycles, the one with the newest cycle
+// first.
 func Workflows(all []Entry) []string {
 	var names []string
 	known := map[string]bool{}

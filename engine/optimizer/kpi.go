@@ -10,9 +10,9 @@ import (
 	"placet/templates"
 )
 
-// mergeKPI returns the metrics in the order in which they first appear: trigger,
-// kpi.json, usage document. Each field comes from the first of them that says
-// it. What a source says is sound: its problems were found before.
+// mergeKPI merges the metrics of trigger, kpi.json and usage document, in order of first
+// appearance. Each field comes from the first source that states it. The sources are already
+// checked.
 func mergeKPI(trigger Trigger, kpi, usage *KPI, threshold float64) []Metric {
 	measures, err := triggerMetrics(trigger.CurrentMetrics)
 	if err != nil {
@@ -27,8 +27,8 @@ func mergeKPI(trigger Trigger, kpi, usage *KPI, threshold float64) []Metric {
 	return merged
 }
 
-// joinedMeasures are the measures of all sources, one per name, each field from
-// the first source that says it.
+// joinedMeasures merges the measures of all sources by name. Each field comes from the first source
+// that states it.
 func joinedMeasures(sources ...[]Measure) []Measure {
 	var all []Measure
 	at := map[string]int{}
@@ -46,16 +46,16 @@ func joinedMeasures(sources ...[]Measure) []Measure {
 	return all
 }
 
-// over is a measure with what it does not say from a lower source.
+// over returns the measure with its missing fields filled in from a lower source.
 func (m Measure) over(lower Measure) Measure {
 	m.Value, m.Threshold, m.Target = cmp.Or(m.Value, lower.Value), cmp.Or(m.Threshold, lower.Threshold), cmp.Or(m.Target, lower.Target)
 	m.Unit, m.Direction, m.Gate = cmp.Or(m.Unit, lower.Unit), cmp.Or(m.Direction, lower.Direction), cmp.Or(m.Gate, lower.Gate)
 	return m
 }
 
-// settled is a measure with its defaults. inherited is the threshold, in
-// percent, of a gated metric without its own; a ratio has it as a ratio. So it has
-// a trigger's bare number, which is in percent: 78.1 is the ratio 0.781.
+// settled returns the measure with its defaults as a metric. inherited is the threshold, in
+// percent, of a gated metric that has none of its own; a ratio gets it as a ratio. A bare number of
+// a trigger is in percent, too: 78.1 becomes the ratio 0.781.
 func (m Measure) settled(inherited float64) Metric {
 	r := Metric{
 		Name: m.Name, Value: m.Value, Threshold: m.Threshold, Target: m.Target,
@@ -77,11 +77,11 @@ func (m Measure) settled(inherited float64) Metric {
 	return r
 }
 
-// asRatio is a number of percents as a ratio.
+// asRatio converts a percentage into a ratio.
 func asRatio(percents float64) float64 { return rounded(percents/100, 12) }
 
-// beyond is how far a metric is beyond its threshold, in percent points or in
-// its own unit, to 6 decimals; nil where value or threshold is missing.
+// beyond returns how far a metric is beyond its threshold, in percentage points or in its own unit,
+// to 6 decimals; nil if value or threshold is missing.
 func (m Metric) beyond() *float64 {
 	if m.Value == nil || m.Threshold == nil {
 		return nil
@@ -94,7 +94,7 @@ func (m Metric) beyond() *float64 {
 	return &margin
 }
 
-// points is a value of a metric as it is compared: a ratio in percent.
+// points returns a value of a metric in the unit of comparison: a ratio in percent.
 func (m Metric) points(v float64) float64 {
 	if m.Unit == ratio {
 		v *= 100
@@ -102,8 +102,8 @@ func (m Metric) points(v float64) float64 {
 	return finite(v)
 }
 
-// problem says what is wrong with a source of KPI that its schema does not see,
-// nil for nothing: a name that is there twice, a gate on a number.
+// problem returns what is wrong with a source of KPI that its schema cannot find, or nil: a
+// duplicate name, a gate on a number.
 func (k KPI) problem() error {
 	seen := map[string]int{}
 	for i, m := range k.Metrics {
@@ -120,9 +120,9 @@ func (k KPI) problem() error {
 
 func (m Measure) gatedNumber() bool { return m.Unit == number && m.Gate != nil && *m.Gate }
 
-// triggerMetrics reads current_metrics of a trigger: numbers, which are
-// percents whatever unit the metric has elsewhere, or objects like a metric of
-// kpi.json without name. The error names the member at fault.
+// triggerMetrics reads the current_metrics of a trigger. A member is a number, in percent whatever
+// unit the metric has elsewhere, or an object like a metric of kpi.json without its name. The error
+// names the bad member.
 func triggerMetrics(o schemas.Object) ([]Measure, error) {
 	var all []Measure
 	for _, member := range o {
@@ -146,7 +146,7 @@ func triggerMetrics(o schemas.Object) ([]Measure, error) {
 	return all, nil
 }
 
-// usageDocument is the front matter of a usage document, as far as it is read.
+// usageDocument is the part of a usage document's front matter that placet reads.
 type usageDocument struct {
 	KPI *struct {
 		GateThreshold *float64           `json:"gate_threshold"`
@@ -154,9 +154,9 @@ type usageDocument struct {
 	} `json:"kpi"`
 }
 
-// decodeUsage reads the kpi block of a usage document's front matter, nil where it
-// has none. The metrics are sorted by name. The error is a *schemas.Error, whose
-// lines are those of the document.
+// decodeUsage reads the kpi block of a usage document's front matter; it returns nil if the
+// document has none. It sorts the metrics by name. The error is a *schemas.Error with the line
+// numbers of the document.
 func decodeUsage(path string, front []byte) (*KPI, error) {
 	var doc usageDocument
 	if err := schemas.DecodeYAML("optimizer/usage", path, front, &doc, schemas.YAMLLimits{}); err != nil {

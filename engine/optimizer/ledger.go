@@ -14,17 +14,15 @@ import (
 	"placet/templates"
 )
 
-// ledger is audit.json: the rows that the audit database is owed, and what became
-// of each.
+// ledger is audit.json: the rows that belong in the audit database, and what became of each.
 type ledger struct {
 	doc engine.Document
 	Audit
-	// sound is false while the file cannot be used: then nothing is inserted, since
-	// nobody knows what was.
+	// sound is false while the file is unusable. placet then inserts nothing, because it cannot
+	// know what it has inserted before.
 	sound bool
 }
 
-// readAudit reads audit.json.
 func readAudit(r *cycle) ledger {
 	l := ledger{doc: r.run.Snap.In("audit.json")}
 	if l.doc.Absent() {
@@ -35,7 +33,7 @@ func readAudit(r *cycle) ledger {
 	return l
 }
 
-// row is the row of an id, nil where there is none.
+// row returns the row with an id, or nil.
 func (l ledger) row(id string) *Row {
 	for i := range l.Rows {
 		if l.Rows[i].ID == id {
@@ -45,30 +43,29 @@ func (l ledger) row(id string) *Row {
 	return nil
 }
 
-// auditPath is the audit database, relative to the workspace.
+// auditPath returns the path of the audit database, relative to the workspace.
 func auditPath(r *cycle) string { return layout.OptimizerDatabase(r.run.Snap.Dir, r.cfg.AuditDB) }
 
-// The tries of a row: so long after the one before. After them it is pending, and
-// tried again every slowTry.
+// rowTries are the delays between the first tries of a row. After them the row is pending, and
+// placet tries it every slowTry.
 var rowTries = []time.Duration{time.Second, 5 * time.Second, 25 * time.Second, 2 * time.Minute}
 
 const slowTry = 10 * time.Minute
 
-// in reports whether the database has a row.
+// in reports whether the row is in the database.
 func (row Row) in() bool { return row.Outcome == rowInserted || row.Outcome == rowPresent }
 
-// Settled reports whether nothing more is done for a row: it is in the database, or
-// was refused.
+// Settled reports whether a row needs no more tries: the database has it or refused it.
 func (row Row) Settled() bool { return row.in() || row.Outcome == rowRefused }
 
-// tryID names the next try of a row: by its time, since an action begins once in a
-// process, whatever others make of audit.json meanwhile.
+// tryID returns the id of the next try of a row. It contains the time of the try, because an action
+// begins only once in a process, whatever others write into audit.json meanwhile.
 func tryID(r *cycle, row Row) string {
 	return r.actionID(fmt.Sprintf("row/%s/%d@%s", row.ID, row.Tries, row.NextTryAt))
 }
 
-// scheduled gives the next try of a row its time where it has none, or one that is long
-// over: had this process begun it under that name for the first time, it would know of it.
+// scheduled sets the time of a row's next try if it has none or is long past. A try of this process
+// would be among the environment's actions, so a past one was never begun here.
 func scheduled(r *cycle, row Row) Row {
 	next, id := row.NextTryAt.Time(), tryID(r, row)
 	_, over := r.run.Snap.Facts.Ended[id]
@@ -79,7 +76,7 @@ func scheduled(r *cycle, row Row) Row {
 	return row
 }
 
-// rowDue reports whether a row is to be tried now.
+// rowDue reports whether to try a row now.
 func rowDue(r *cycle, row Row) bool {
 	next := row.NextTryAt.Time()
 	if !r.run.Snap.Now.Before(next) || r.run.Snap.Facts.Alive[tryID(r, row)] {
@@ -93,17 +90,17 @@ func rowDue(r *cycle, row Row) bool {
 	return false
 }
 
-// waitsFor reports whether a row names another one that is not settled: the
-// database takes that one first.
+// waitsFor reports whether a row names another row that is not settled: that one has to enter the
+// database first.
 func (l ledger) waitsFor(row Row, audit text) bool {
 	first := l.row(string(audit))
 	return row.Table == userFeedback && audit != "" && (first == nil || !first.Settled())
 }
 
-// newLedger is the ledger as the state owes it, with what became of the rows so far.
+// newLedger returns the ledger that the state calls for, with what became of its rows so far.
 func newLedger(r *cycle) ledger {
-	// The setting's word, not the file's, says where rows go. Those that are in
-	// another database are owed to this one where others are to follow them.
+	// The setting decides where rows go, not the path in the file. If rows are left for the new
+	// database, the ones that are already in the old one go there, too.
 	l := ledger{Audit: Audit{DB: auditPath(r), Rows: owing(r, r.audit)}}
 	if old := r.audit.DB; old != "" && old != l.DB {
 		if slices.ContainsFunc(l.Rows, func(row Row) bool { return !row.Settled() }) {
@@ -124,7 +121,7 @@ func newLedger(r *cycle) ledger {
 	return l
 }
 
-// owing are the rows that the state owes, with what is known of each.
+// owing returns the rows that the state calls for, with what is known of each.
 func owing(r *cycle, known ledger) (rows []Row) {
 	for _, row := range owedRows(r) {
 		if have := known.row(row.ID); have != nil {
@@ -139,7 +136,7 @@ func owing(r *cycle, known ledger) (rows []Row) {
 	return rows
 }
 
-// afterTry returns a row with the end of its try, if that is known.
+// afterTry returns a row with the result of its try, if the try has ended.
 func afterTry(r *cycle, row Row) Row {
 	if row.Settled() {
 		return row
@@ -164,11 +161,11 @@ func afterTry(r *cycle, row Row) Row {
 	return row
 }
 
-// settledAs is what becomes of a row, by how its try ended. After any other end it is tried
+// settledAs maps the result of a try to the outcome of its row. After any other result placet tries
 // again.
 var settledAs = map[string]string{"done": rowInserted, "present": rowPresent, "refused": rowRefused}
 
-// recording plans audit.json, audit-pending.jsonl, and the rows that are due.
+// recording plans audit.json, audit-pending.jsonl, and the actions for the rows that are due.
 func recording(r *cycle, w *run.Outputs) {
 	if !r.audit.sound || unsureLate(r) || r.run.State.AuditID == "" {
 		return
@@ -189,7 +186,8 @@ func recording(r *cycle, w *run.Outputs) {
 	}
 }
 
-// listPending keeps audit-pending.jsonl: the rows that are not in yet.
+// listPending writes audit-pending.jsonl, the list of the pending rows, and removes it when none is
+// left.
 func listPending(r *cycle, w *run.Outputs, rows []Row) {
 	var lines []byte
 	for _, row := range rows {
@@ -209,7 +207,7 @@ func listPending(r *cycle, w *run.Outputs, rows []Row) {
 	}
 }
 
-// rowSince is since when a row is owed.
+// rowSince returns the time from which a row has been waiting.
 func rowSince(row Row) text {
 	created, _ := plainValue(row.Row.Get("created_at")).(string)
 	at, err := time.Parse(time.DateTime, created)
@@ -219,8 +217,8 @@ func rowSince(row Row) text {
 	return run.Seconds(at)
 }
 
-// auditColumns are the columns that a database must have: those of upstream's version
-// 1.3. laterColumns came with 1.5, and are left out where a table lacks them.
+// auditColumns are the columns that a database must have, those of upstream's version 1.3.
+// laterColumns came with version 1.5; placet leaves them out if a table lacks them.
 var (
 	auditColumns = map[string][]string{
 		auditLogs: {
@@ -237,18 +235,18 @@ var (
 	}}
 )
 
-// MigrateHint says in a language what helps where one of them is missing: init_db alone
-// stops at a table without the later columns, since it makes their indexes first.
+// MigrateHint returns advice, in a language, for a database that lacks a column. init_db alone
+// fails on a table without the later columns, because it creates their indexes first.
 func MigrateHint(lang string) string { return phrase(lang, "row.migrate") }
 
-// actionID names an action of the cycle. An action begins once in a process: a cycle
-// that begins anew under the run's name has actions of its own.
+// actionID returns the id of an action of the cycle. An action begins only once in a process, so a
+// cycle that begins anew under the same run gets ids of its own.
 func (r *cycle) actionID(what string) string {
 	return r.run.Actions() + string(r.run.State.BeganAt) + "/" + what
 }
 
-// keeps reports whether an action that the state does not name is kept: a look that
-// context.json may be made of once more, and what hangs on a document that cannot be used
+// keeps reports whether an action that the state does not name is kept: a query from which
+// context.json may be written once more, and an action that depends on a document which is unusable
 // now.
 func (r *cycle) keeps(id string) bool {
 	what := strings.TrimPrefix(id, r.actionID(""))
@@ -264,8 +262,8 @@ func (r *cycle) keeps(id string) bool {
 	return false
 }
 
-// plainValue is a column's value as a database takes it, whether it was made here
-// or read from audit.json: a text, a number or nil.
+// plainValue returns a column's value as a database takes it: a text, a number or nil. The value
+// was made here or read from audit.json.
 func plainValue(v any) any {
 	raw, ok := v.(schemas.Raw)
 	if !ok {

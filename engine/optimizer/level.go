@@ -12,17 +12,16 @@ import (
 	"placet/templates"
 )
 
-// decisionInputs are the inputs of the decision.
+// decisionInputs holds the inputs of the decision.
 type decisionInputs struct {
-	assets *Assets // nil where there is no file
+	assets *Assets // nil if the file is absent
 	kpi    *KPI
 	usage  *KPI
-	// ok is false while one of them is bad or cannot be read yet.
+	// ok is false while one of them is invalid or not yet readable.
 	ok bool
 }
 
-// inputs reads what the decision is made from. A file that is there but invalid
-// blocks its own default.
+// inputs reads what the decision depends on. A file that exists but is invalid gets no default.
 func (r *cycle) inputs() decisionInputs {
 	return run.Once(r.run, "inputs", func() decisionInputs { return readInputs(r) })
 }
@@ -42,7 +41,7 @@ func readInputs(r *cycle) (in decisionInputs) {
 	return in
 }
 
-// loadSound loads a document of which more is expected than its schema says.
+// loadSound loads a document and checks what its schema cannot express.
 func loadSound[T interface{ problem() error }](r *cycle, rel, schema string) (*T, run.Reading) {
 	d := r.run.Snap.In(rel)
 	v, got := run.Load[T](&r.run.Input, d, schema)
@@ -55,11 +54,11 @@ func loadSound[T interface{ problem() error }](r *cycle, rel, schema string) (*T
 	return v, got
 }
 
-// isUsable reports whether a document that may be absent says something certain.
+// isUsable reports whether a document is good, or absent for certain.
 func isUsable(got run.Reading) bool { return got == run.Absent || got == run.Good }
 
-// levelError is inputs/level-error.json where it names the level in hand; pending is true
-// while it cannot be told what the file says.
+// levelError returns inputs/level-error.json if it names the current level; pending is true while
+// the file is not readable yet.
 func levelError(r *cycle) (e *LevelError, pending bool) {
 	type read struct {
 		*LevelError
@@ -75,15 +74,15 @@ func levelError(r *cycle) (e *LevelError, pending bool) {
 	return e, v.Reading == run.Pending
 }
 
-// unsureLevel reports whether it cannot be told now that the level in hand is not to be
-// done. What an answer says that is fact does not wait for that.
+// unsureLevel reports whether a level-error.json may still say that the current level cannot be
+// carried out. An answer with a receipt does not wait for that.
 func unsureLevel(r *cycle, a *run.Answer) bool {
 	_, pending := levelError(r)
 	return pending && !a.HasReceipt()
 }
 
-// data is what retrieved.jsonl holds: ok where it can be used, pending while it may be on
-// its way.
+// data is the content of retrieved.jsonl: ok if it is usable, pending if somebody may still be
+// writing it.
 type data struct {
 	list        []Record
 	ok, pending bool
@@ -95,7 +94,7 @@ func readData(r *cycle) (v data) {
 	d := r.run.Snap.In("retrieved.jsonl")
 	got := r.run.Judge(d, func() (err error) {
 		if v.list, err = parseRecords(d.Body); err != nil {
-			torn := !bytes.HasSuffix(d.Body, []byte("\n")) // half of a write: the last line has no end
+			torn := !bytes.HasSuffix(d.Body, []byte("\n")) // an incomplete write: the last line has no end
 			return &schemas.Error{Path: "retrieved.jsonl", Problem: templates.NewMessage("say.text", "text", err), Torn: torn}
 		}
 		return nil
@@ -104,8 +103,8 @@ func readData(r *cycle) (v data) {
 	return v
 }
 
-// proposed is what suggestions.json holds: there is false where it is absent, ok
-// where it is bad or may be on its way.
+// proposed is the content of suggestions.json: there is false if the file is absent, ok is false if
+// it is invalid or may still be being written.
 type proposed struct {
 	Suggestions
 	there, ok bool
@@ -118,7 +117,7 @@ func (r *cycle) suggestions() proposed {
 	})
 }
 
-// problem is why suggestions that fit the schema cannot be used, nil if they can.
+// problem returns why suggestions that fit the schema are unusable, or nil.
 func (s Suggestions) problem() error {
 	first := map[string]int{}
 	for i, g := range s.Suggestions {
@@ -137,8 +136,8 @@ func (s Suggestions) problem() error {
 	return nil
 }
 
-// failure is why the level in hand has failed, and the document that says so; "" where it
-// has not.
+// failure returns why the current level failed, and the document that says so; "" if it has not
+// failed.
 func (r *cycle) failure() (why string, because []engine.Document) {
 	e, pending := levelError(r)
 	last := r.attempts().last()
@@ -151,7 +150,7 @@ func (r *cycle) failure() (why string, because []engine.Document) {
 	return commandName(r) + ": " + r.why(*last), []engine.Document{last.outcomeDoc}
 }
 
-// commandName is the setting that names the command of the level in hand.
+// commandName returns the name of the setting that holds the command of the current level.
 func commandName(r *cycle) string {
 	if r.run.State.Level.Current == 30 {
 		return "evaluation"
@@ -159,7 +158,7 @@ func commandName(r *cycle) string {
 	return "analysis"
 }
 
-// notOurs is why the report is not written over what lies in its place.
+// notOurs returns why placet does not overwrite the file in the report's place.
 func (r *cycle) notOurs(d engine.Document) string {
 	if d.Err != nil {
 		return r.words("note.report.place", "error", d.Err)
@@ -176,8 +175,7 @@ func (r *cycle) ours(d engine.Document) bool {
 	return strings.HasPrefix(lines[len(lines)-1], "<!-- placet "+r.runID()+" r")
 }
 
-// reportBody makes the report again from what it was made from; ok is false where
-// that has changed since.
+// reportBody makes the report again from its inputs; ok is false if they have changed since.
 func reportBody(r *cycle) (body []byte, ok bool) {
 	for rel, sum := range r.run.State.Report.Inputs {
 		if d := r.run.Snap.In(rel); d.Sum != sum {
@@ -195,13 +193,13 @@ func reportBody(r *cycle) (body []byte, ok bool) {
 		from.Records = r.data().list
 	}
 	st := r.run.State
-	st.Answer, st.Goal = nil, nil // they came later
+	st.Answer, st.Goal = nil, nil // both came after the report
 	body = reportMD(st, *r.found, from, reportRevision(r))
 	return body, engine.Sum(body).Hex() == r.run.State.Report.SHA256
 }
 
-// reportRevision is the revision of the state that the report belongs to, which
-// its last line names.
+// reportRevision returns the revision of the state that made the report; the report's last line
+// names it.
 func reportRevision(r *cycle) int {
 	if r.run.State.Status == Reporting {
 		return r.run.State.Revision

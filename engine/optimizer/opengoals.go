@@ -11,17 +11,16 @@ import (
 // OpenGoal is a goal that waits for the next cycle.
 type OpenGoal struct {
 	Entry
-	// Taken is the run that takes it up as soon as placet looks, "" while none
-	// has completed.
+	// Taken is the run that takes up the goal in its next pass, "" if none has completed.
 	Taken string
-	// Candidates are the keys of the runs that could, the earliest first.
+	// Candidates are the keys of the runs that could take it up, the earliest first.
 	Candidates []string
-	// HeldBy is the key of a run of the same root of which the system refuses to
-	// read a file: it may have taken up the goal, so none does meanwhile.
+	// HeldBy is the key of a run of the same root with a file that the system refuses to read. That
+	// run may have taken up the goal, so no other run does until the file is readable.
 	HeldBy string
 }
 
-// OpenGoals are the goals that wait for a cycle, by root and workflow.
+// OpenGoals returns the goals that wait for a cycle, ordered by root and workflow.
 func OpenGoals(all []Entry) []OpenGoal {
 	taken := map[inRoot]bool{}
 	for _, e := range all {
@@ -41,11 +40,11 @@ func OpenGoals(all []Entry) []OpenGoal {
 	return open
 }
 
-// Match is which open goal a completed run takes up.
+// Match names the open goals that a completed run may take up.
 type Match struct {
 	Run Entry
-	// Goals are the workflows that it may have been of: none, one, or several of
-	// which nobody can tell one.
+	// Goals are the goals of the workflows that the run may belong to: none, one, or several, of
+	// which placet cannot choose one.
 	Goals []OpenGoal
 }
 
@@ -58,13 +57,13 @@ func (e Entry) completed() (at text, ok bool) {
 	return at, !at.Time().IsZero()
 }
 
-// over reports whether upstream calls a run completed that has no cycle.
+// over reports whether a run without a cycle is completed according to upstream.
 func (e Entry) over() bool {
 	return !e.Archived && !e.Triggered && e.Status == "" && e.Manifest != nil && e.Manifest.Status == "completed"
 }
 
-// Undated are the completed runs whose manifest does not say when: whether they
-// completed after a goal cannot be told, so they take up none.
+// Undated returns the completed runs whose manifest has no time of completion. They take up no
+// goal, because placet cannot tell whether they completed after it.
 func Undated(all []Entry) []Entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e Entry) bool {
 		_, dated := e.completed()
@@ -72,18 +71,19 @@ func Undated(all []Entry) []Entry {
 	})
 }
 
-// tagPrefix begins a tag that names the workflow.
+// tagPrefix is the prefix of a tag that names the workflow.
 const tagPrefix = "workflow:"
 
-// of are the open goals of the workflow that a run was of: by a tag of ours, else
-// by a tag that is a workflow's name, else by skill key and case slug.
+// of returns the open goals of the workflow that a run belongs to: by placet's tag, else by a tag
+// that is a workflow's name, else by skill key and case slug.
 func (e Entry) of(goals []OpenGoal, bySlug bool) []OpenGoal {
 	rules := []func(OpenGoal) bool{
 		func(g OpenGoal) bool { return slices.Contains(e.Manifest.Tags, tagPrefix+g.Workflow) },
 		func(g OpenGoal) bool { return slices.Contains(e.Manifest.Tags, g.Workflow) },
 		func(g OpenGoal) bool { return bySlug && e.sameCase(g.RunID) },
 	}
-	// A tag of ours that names another workflow says that the run was of that.
+	// A tag with the prefix excludes every other workflow, even if it names one without an open
+	// goal.
 	if slices.ContainsFunc(e.Manifest.Tags, func(t string) bool { return strings.HasPrefix(t, tagPrefix) }) {
 		rules = rules[:1]
 	}
@@ -101,15 +101,15 @@ func (e Entry) of(goals []OpenGoal, bySlug bool) []OpenGoal {
 	return nil
 }
 
-// sameCase reports whether two runs are of one skill key and case slug.
+// sameCase reports whether two runs have the same skill key and case slug.
 func (e Entry) sameCase(run string) bool {
 	_, key, slug, ok := layout.OptimizerParts(run)
 	_, ownKey, ownSlug, own := layout.OptimizerParts(e.RunID)
 	return ok && own && key == ownKey && slug == ownSlug
 }
 
-// Matches are the completed runs without a cycle, with the goals that each may
-// take up, those that completed earliest first.
+// Matches returns the completed runs without a cycle and the goals that each may take up, ordered
+// by time of completion.
 func Matches(all []Entry, goals []OpenGoal, bySlug bool) []Match {
 	var list []Match
 	for _, e := range all {
@@ -131,7 +131,7 @@ func Matches(all []Entry, goals []OpenGoal, bySlug bool) []Match {
 	return list
 }
 
-// NextCycles says for each open goal which run takes it up.
+// NextCycles returns the open goals and, for each, the run that takes it up.
 func NextCycles(all []Entry, bySlug bool) []OpenGoal {
 	goals := OpenGoals(all)
 	matches := Matches(all, goals, bySlug)

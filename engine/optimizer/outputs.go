@@ -9,8 +9,8 @@ import (
 	"placet/schemas"
 )
 
-// outputs are what a state calls for besides requests. A run without a cycle may take up
-// an open goal.
+// outputs plans what a state calls for besides requests. A run without a cycle may take up an open
+// goal.
 func (r *cycle) outputs(w *run.Outputs) {
 	if !r.run.Begun {
 		reenter(r, w)
@@ -25,8 +25,8 @@ func (r *cycle) outputs(w *run.Outputs) {
 	if st.Report != nil {
 		reportOutput(r, w)
 	}
-	// goal.json says nothing of whose it is: it is written once the receipt and the
-	// state are durable, so that none lies there before its time.
+	// goal.json does not name its run. It is written after the receipt and the state are durable,
+	// so that it never exists too early.
 	if st.Goal != nil && !w.Fresh {
 		w.Once("goal.json", false, func() []byte { return run.Encoded(st.Goal) })
 		if r.cfg.WriteResult {
@@ -38,8 +38,8 @@ func (r *cycle) outputs(w *run.Outputs) {
 	recording(r, w)
 }
 
-// foreign reports whether a document where placet's ought to stand was written by
-// somebody else. Most are told by their schema, where they are read.
+// foreign reports whether somebody else wrote a document in the place of one of placet's. Most
+// foreign documents fail their schema where they are read.
 func (r *cycle) foreign(d engine.Document) bool {
 	var by struct {
 		RunID string `json:"run_id"`
@@ -47,8 +47,8 @@ func (r *cycle) foreign(d engine.Document) bool {
 	return d.Kind == layout.OptimizerKindDecision && (schemas.Decode("optimizer/decision", d.Path, d.Body, &by) != nil || by.RunID != r.run.State.RunID)
 }
 
-// reportOutput plans the report: with the transition that it belongs to in place of a
-// left-over, later only where it is gone and what it was made from is as it was.
+// reportOutput plans the report. The transition that makes the report replaces a leftover file;
+// later passes write it only if it is missing and its inputs have not changed.
 func reportOutput(r *cycle, w *run.Outputs) {
 	rel := r.run.Snap.Rel(r.run.State.Report.Path)
 	d := r.run.Snap.In(rel)
@@ -61,7 +61,7 @@ func reportOutput(r *cycle, w *run.Outputs) {
 	}
 }
 
-// decisionJSON is decision.json: the decision as it was first made.
+// decisionJSON returns decision.json: the decision as it was first made.
 func decisionJSON(st State) []byte {
 	d := *st.Decision
 	first := decide(d.Signals, nil, nil, st.Lang)
@@ -74,7 +74,7 @@ func decisionJSON(st State) []byte {
 	})
 }
 
-// lateOutput writes down the first valid answer that came after the deadline.
+// lateOutput records the first valid answer that came after the deadline.
 func lateOutput(r *cycle, w *run.Outputs) {
 	q := expiredRequest(r)
 	if q == nil || !r.run.Snap.In(lateFile(q)).Absent() {
@@ -88,15 +88,15 @@ func lateOutput(r *cycle, w *run.Outputs) {
 	}
 }
 
-// given is what a late answer says about the report.
+// given returns the answer about the report that a late answer contains.
 func (l Late) given() Given {
 	return Given{Response: l.Response, Selected: l.Selected, Comment: l.Comment}
 }
 
-// owedRows are the rows that the state owes to the audit database.
+// owedRows returns the rows that the state calls for in the audit database.
 func owedRows(r *cycle) []Row {
 	st := r.run.State
-	at := st.Last.At // of a final state
+	at := st.Last.At // the time of a final state
 	if st.Report != nil {
 		at = st.Report.At
 	}

@@ -31,21 +31,21 @@ const (
 	optDemote      = "demote"
 )
 
-// byDeadline is the default that the deadline takes.
+// byDeadline is the default option, the one that an expired deadline chooses.
 const byDeadline = "timeout_fallback"
 
-// requestID is the id of a request that a revision opens.
+// requestID returns the id of a request that a revision opens.
 func (r *cycle) requestID(typ string, revision int, purpose string) string {
 	return typ + "-" + id(r.run.Snap.Key.ID, revision, purpose)
 }
 
-// ask opens a request, whose id is a function of the transition that opens it.
+// ask opens a request. Its id is a function of the transition that opens it.
 func (r *cycle) ask(c *change, typ, purpose, subject string, deadline text) *run.Request {
 	return c.Ask(run.Request{ID: r.requestID(typ, c.Revision, purpose), Type: typ, Subject: text(subject), Deadline: deadline})
 }
 
-// askUnknown is the request about an attempt whose end nobody knows: no transition opens
-// it, the attempt's own documents do.
+// askUnknown returns the request about an attempt whose result is unknown. The attempt's own
+// documents open it, not a transition.
 func askUnknown(r *cycle) *run.Request {
 	t := unknownAttempt(r)
 	if t == nil {
@@ -56,14 +56,14 @@ func askUnknown(r *cycle) *run.Request {
 		ID: r.requestID(typeUnknown, r.run.State.Revision, typeUnknown+":"+what), Type: typeUnknown, Revision: r.run.State.Revision,
 		OpenedAt: t.outcome.EndedAt, Status: run.Open, Subject: text(what),
 	}
-	// Where the level has its data, whoever wrote them, there is nothing to ask about.
+	// The request is needless if the level has its data, whoever wrote them.
 	if needless := !r.run.Snap.In("retrieved.jsonl").Absent() && r.run.Folder(q.ID).Doc.Absent(); needless || r.run.Request(q.ID) != nil {
 		return nil
 	}
 	return q
 }
 
-// hitl is the request that asks a person about the report, nil before it is asked.
+// hitl returns the request that asks a person about the report, or nil before it is asked.
 func (r *cycle) hitl() *run.Request {
 	if r.run.State.RequestID == "" {
 		return nil
@@ -71,21 +71,21 @@ func (r *cycle) hitl() *run.Request {
 	return r.run.Request(string(r.run.State.RequestID))
 }
 
-// words is a sentence of the family in the language of the cycle.
+// words returns a sentence of the family in the language of the cycle.
 func (r *cycle) words(key string, pairs ...any) string { return phrase(r.run.Lang, key, pairs...) }
 
 func (r *cycle) title(q *run.Request) gate.Texts {
 	return gate.Texts{Lang: r.run.State.Lang, Title: r.words("title." + q.Type)}
 }
 
-// offer adds options with their words: what each is, and what it does.
+// offer adds options with their descriptions and effects.
 func offer(r *cycle, req *gate.Request, ids ...string) {
 	for _, id := range ids {
 		req.Options = append(req.Options, gate.Option{ID: id, Description: r.words("option." + id), Effect: r.words("effect." + id)})
 	}
 }
 
-// askHITL is the question about the report: the level, the suggestions, a comment.
+// askHITL fills in the request about the report: the level, the suggestions, a comment.
 func askHITL(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	st := r.run.State
 	req.Options = st.levelOptions()
@@ -111,15 +111,15 @@ func tellHITL(r *cycle, _ *run.Request, a *engine.OpenRequest) {
 	a.NoReject = r.words("asked.reject")
 }
 
-// askCap is the question whether cycles go on that nobody answers.
+// askCap fills in the request whether cycles that nobody answers should go on.
 func askCap(r *cycle, _ *run.Request, req *gate.Request) schemas.Object {
 	req.Prompt = r.words("ask.reentry_cap", "workflow", r.run.State.WorkflowName, "n", r.run.State.TimeoutReentries)
 	offer(r, req, optContinue, optStop)
 	return schemas.Object{{Name: "timeout_reentries", Value: r.run.State.TimeoutReentries}, {Name: "last_run_id", Value: r.run.State.trig.LastRunID}}
 }
 
-// askAttempt is the question about an attempt whose end nobody knows: which command it
-// was, as one line, and when it began. Both are its own document's words.
+// askAttempt fills in the request about an attempt whose result is unknown. It shows the command on
+// one line and when it began, both from the attempt's document.
 func askAttempt(r *cycle, q *run.Request, req *gate.Request) schemas.Object {
 	var a Attempt
 	for _, t := range r.allAttempts() {
@@ -140,8 +140,8 @@ func tellAttempt(r *cycle, q *run.Request, a *engine.OpenRequest) {
 	a.Where = r.words("asked.attempt", "attempt", q.Subject)
 }
 
-// reportStands reports whether the report is the one that was asked about; why
-// not is said in the request's note.
+// reportStands reports whether the report is still the one that the person is asked about. If not,
+// problem is the sentence for the note.
 func reportStands(r *cycle) (problem string, ok bool) {
 	name := layout.OptimizerReportName(r.run.State.Level.Current)
 	d := r.run.Snap.Doc(r.run.State.Report.Path)
@@ -159,7 +159,7 @@ func reportStands(r *cycle) (problem string, ok bool) {
 	return "", true
 }
 
-// expiredRequest is the request hitl if nobody answered it in time, nil where it is not so.
+// expiredRequest returns the request hitl if nobody answered it in time, and else nil.
 func expiredRequest(r *cycle) *run.Request {
 	if q := r.hitl(); q != nil && q.Status == gate.Expired {
 		return q
@@ -167,10 +167,10 @@ func expiredRequest(r *cycle) *run.Request {
 	return nil
 }
 
-// lateFile is late.json of a request, relative to the run.
+// lateFile returns the path of a request's late.json, relative to the run.
 func lateFile(q *run.Request) string { return "requests/" + q.ID + "/late.json" }
 
-// lateAnswer is late.json, nil while there is none.
+// lateAnswer returns the content of late.json, or nil.
 func lateAnswer(r *cycle) *Late {
 	q := expiredRequest(r)
 	if q == nil {
@@ -182,14 +182,14 @@ func lateAnswer(r *cycle) *Late {
 	})
 }
 
-// unsureLate reports whether there is a late.json that cannot be used now: then nobody
-// knows all rows that are owed.
+// unsureLate reports whether a late.json exists but is unusable now. Then the list of rows for the
+// database is not complete.
 func unsureLate(r *cycle) bool {
 	q := expiredRequest(r)
 	return q != nil && !r.run.Snap.In(lateFile(q)).Absent() && lateAnswer(r) == nil
 }
 
-// heardLate is what is said of an answer that came after the deadline.
+// heardLate returns what a request says of an answer that came after its deadline.
 func heardLate(r *cycle, q *run.Request) string {
 	if q.Type == typeHITL && q.Status == gate.Expired && lateAnswer(r) != nil {
 		return r.words("late.kept")
@@ -197,17 +197,16 @@ func heardLate(r *cycle, q *run.Request) string {
 	return ""
 }
 
-// hearsLate reports whether nobody answered in time, and a late answer would still
-// be heard.
+// hearsLate reports whether nobody answered in time and a late answer still counts.
 func hearsLate(r *cycle) bool { return expiredRequest(r) != nil && lateAnswer(r) == nil }
 
-// levelWords are the Korean words for an answer about the level, accepted
-// beside its id whatever language the cycle speaks.
+// levelWords are the Korean words for an answer about the level. Cycles of every language accept
+// them as well as the option's id.
 var levelWords = map[string][]string{
 	optAppropriate: {"적절"}, optRaise: {"상향", "상향 권장"}, optLower: {"하향", "하향 권장"},
 }
 
-// blockOf are the facts and the three questions of the request hitl.
+// blockOf returns the facts and the three questions of the request hitl.
 func blockOf(st State) gate.Block {
 	ask := func(key string) string { return phrase(st.Lang, "block."+key) }
 	return gate.Block{
@@ -223,8 +222,8 @@ func blockOf(st State) gate.Block {
 	}
 }
 
-// levelOptions are the answers about the level: what each is, and the level that the
-// goal takes with it.
+// levelOptions returns the options about the level. Each effect names the level that the goal would
+// get.
 func (st State) levelOptions() []gate.Option {
 	var options []gate.Option
 	for _, id := range []string{optAppropriate, optRaise, optLower} {
@@ -236,7 +235,7 @@ func (st State) levelOptions() []gate.Option {
 	return options
 }
 
-// offered are the suggestions as items of the request hitl.
+// offered returns the suggestions as items of the request hitl.
 func offered(st State) []gate.Item {
 	var items []gate.Item
 	for _, s := range st.Suggestions {

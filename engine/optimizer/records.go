@@ -9,8 +9,8 @@ import (
 	"placet/templates"
 )
 
-// parseRecords reads retrieved.jsonl. The error names the line and what was
-// expected there; with one there are no records.
+// parseRecords reads retrieved.jsonl. It returns all records, or an error that names the line and
+// what was expected there.
 func parseRecords(body []byte) (records []Record, err error) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:
@@ -30,7 +30,7 @@ func parseRecords(body []byte) (records []Record, err error) {
 	return records, nil
 }
 
-// unended is what is wrong with a file whose last line has no end.
+// unended returns the error for a file whose last line has no end.
 func unended(body []byte) error {
 	if at := bytes.IndexByte(body, 0); at >= 0 {
 		return templates.Errorf("optimizer.problem.records.nul", "line", bytes.Count(body[:at], []byte("\n"))+1)
@@ -71,7 +71,8 @@ func parseRecord(n int, line []byte) (Record, error) {
 	return r, nil
 }
 
-// onLine is what is wrong with line n, which was read as a document of its own.
+// onLine returns err, the error of one line that was read as a document of its own, with line
+// number n.
 func onLine(n int, err error) error {
 	var place *schemas.Error
 	if !errors.As(err, &place) {

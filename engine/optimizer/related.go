@@ -11,25 +11,25 @@ import (
 	"placet/schemas"
 )
 
-// shares are the files of a run that others must know.
+// shares lists the files of a run that its peers need.
 var shares = []string{"trigger.json", "state.json", "goal.json", "audit.json", "events.jsonl", "../manifest.json"}
 
 // Shares implements [engine.PeerMachine].
 func (Machine) Shares() []string { return shares }
 
-// Entry is what other runs must know of one.
+// Entry is what a run's peers need to know of it.
 type Entry struct {
-	// Key is the run's, RunID its own id and Root where it lies.
+	// Key is the run's key, RunID its id, and Root the folder that holds it.
 	Key   string `json:"-"`
 	Root  string `json:"root"`
 	RunID string `json:"run_id"`
-	// Archived is true for a run that was put away.
+	// Archived marks a run in the archive.
 	Archived bool `json:"archived"`
-	// Triggered is true where a trigger lies there, or the state of a cycle, usable
-	// or not; LastRunID is the goal's run that it took up.
+	// Triggered is true if a trigger or the state of a cycle exists, usable or not. LastRunID is
+	// the run whose goal it took up.
 	Triggered bool `json:"triggered"`
 	LastRunID text `json:"last_run_id"`
-	// The cycle, where one has begun.
+	// The members down to Feedback describe the cycle, if one has begun.
 	Workflow         string        `json:"workflow"`
 	Status           engine.Status `json:"status"`
 	BeganAt          text          `json:"began_at"`
@@ -37,15 +37,15 @@ type Entry struct {
 	TimeoutReentries int           `json:"timeout_reentries"`
 	Goal             *Goal         `json:"goal"`
 	Feedback         []FeedbackRow `json:"feedback"`
-	// What upstream's manifest says.
+	// Manifest is upstream's manifest.
 	Manifest *Manifest `json:"manifest"`
-	// Refused is true where the system refuses to read one of the run's files: it
-	// may have taken up any goal.
+	// Refused is true if the system refuses to read one of the run's files. The run may have taken
+	// up any goal.
 	Refused bool `json:"refused"`
 }
 
-// Refused implements [engine.PeerMachine]: cycles go on beside such a run; that none of
-// its root takes up a goal meanwhile is for [NextCycles] to see to.
+// Refused implements [engine.PeerMachine]. Other cycles go on beside such a run; [NextCycles] keeps
+// the runs of its root from taking up a goal meanwhile.
 func (Machine) Refused(s engine.Snapshot) []byte {
 	if s.Class == layout.OptimizerMisnamed {
 		return []byte("{}")
@@ -53,8 +53,8 @@ func (Machine) Refused(s engine.Snapshot) []byte {
 	return run.Encoded(Entry{Root: layout.OptimizerRoot(s.Dir), RunID: layout.OptimizerRunID(s.Dir), Archived: s.Class == layout.OptimizerArchived, Refused: true})
 }
 
-// usable is a document of another run, nil where it cannot be used: the note about it is
-// its own run's.
+// usable decodes a document of another run and returns nil if it cannot. The note about it is
+// written by that run.
 func usable[T any](d engine.Document, decode func(path string, body []byte) (T, error)) *T {
 	if d.Present() {
 		if v, err := decode(d.Path, d.Body); err == nil {
@@ -64,12 +64,12 @@ func usable[T any](d engine.Document, decode func(path string, body []byte) (T, 
 	return nil
 }
 
-// decoder decodes documents of a schema.
+// decoder returns a function that decodes documents of a schema.
 func decoder[T any](schema string) func(path string, body []byte) (T, error) {
 	return func(path string, body []byte) (v T, err error) { return v, schemas.Decode(schema, path, body, &v) }
 }
 
-// What is read of other runs besides their states and triggers.
+// Decoders of the documents of other runs, except states and triggers.
 var (
 	decodeGoal     = decoder[Goal]("optimizer/goal")
 	decodeManifest = decoder[Manifest]("optimizer/manifest")
@@ -77,7 +77,7 @@ var (
 	decodeLate     = decoder[Late]("optimizer/late")
 )
 
-// Entry implements [engine.PeerMachine]. A document that cannot be used counts as absent.
+// Entry implements [engine.PeerMachine]. An unusable document counts as absent.
 func (Machine) Entry(s engine.Snapshot) []byte {
 	if s.Class == layout.OptimizerMisnamed {
 		return nil
@@ -101,8 +101,8 @@ func (Machine) Entry(s engine.Snapshot) []byte {
 	return run.Encoded(e)
 }
 
-// cycle takes what a state says, if the journal accounts for it: nobody takes up a
-// goal that somebody else wrote into a cycle.
+// cycle copies what a state says if the journal accounts for it: nobody takes up a goal that
+// somebody else wrote into a cycle.
 func (e *Entry) cycle(d, journal engine.Document) {
 	st := usable(d, decodeState)
 	if st == nil || st.RunID != e.RunID || !run.Accounts(journal, d, st.Revision) {
@@ -115,7 +115,7 @@ func (e *Entry) cycle(d, journal engine.Document) {
 	}
 }
 
-// feedback takes the rows that the run owes to the table of feedback.
+// feedback adds the run's rows of the table user_feedback.
 func (e *Entry) feedback(d engine.Document) {
 	a := usable(d, decodeAudit)
 	if a == nil {
@@ -131,13 +131,13 @@ func (e *Entry) feedback(d engine.Document) {
 	}
 }
 
-// columnText is a row's text in a column, "" where it holds none.
+// columnText returns a column of a row as text, "" if it holds none.
 func columnText(row Row, column string) string {
 	s, _ := plainValue(row.Row.Get(column)).(string)
 	return s
 }
 
-// feedbackText is what placet keeps of feedback in one text.
+// feedbackText is the JSON that placet writes into the column feedback_text.
 type feedbackText struct {
 	FeedbackType text   `json:"feedback_type"`
 	WorkflowName string `json:"workflow_name"`
@@ -146,8 +146,8 @@ type feedbackText struct {
 	FreeText     text   `json:"free_text"`
 }
 
-// feedbackOf reads a row of user_feedback; ok is false where it is not about the
-// workflow or has no levels.
+// feedbackOf reads a row of user_feedback; ok is false if the row is not about the workflow or has
+// no levels.
 func feedbackOf(workflow, id string, column func(string) text) (row FeedbackRow, ok bool) {
 	var f feedbackText
 	if schemas.Decode("", "feedback_text", []byte(column("feedback_text")), &f) != nil || f.WorkflowName != workflow || f.LevelBefore == nil || f.LevelAfter == nil {
@@ -159,7 +159,7 @@ func feedbackOf(workflow, id string, column func(string) text) (row FeedbackRow,
 	}, true
 }
 
-// Entries decodes what runs must know of one another, sorted by key.
+// Entries decodes the entries of all runs and sorts them by key.
 func Entries(all map[string][]byte) []Entry {
 	var list []Entry
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -172,18 +172,18 @@ func Entries(all map[string][]byte) []Entry {
 	return list
 }
 
-// shared is what a run must know of the others.
+// shared is what a run needs to know of its peers.
 type shared struct {
 	// Goal is the cycle whose goal the run takes up.
 	Goal *Entry `json:"goal"`
-	// Slug is the one that it takes up where runs are told by their slugs, too.
+	// Slug is that cycle if slugs may match runs with goals, too.
 	Slug *Entry `json:"slug"`
-	// Feedback are the newest rows about the workflow in the files of this root.
+	// Feedback holds the newest rows about the workflow in the files of this root.
 	Feedback []FeedbackRow `json:"feedback"`
-	// Before are the run ids of the cycles behind it, the newest first.
+	// Before lists the run ids of the cycles behind it, the newest first.
 	Before []string `json:"before"`
-	// Others are the newest workflows of this root, where no other cycle was of the
-	// run's own: its name may be a slip.
+	// Others lists the newest workflows of this root if the run's workflow has no other cycle: its
+	// name may be a misspelling.
 	Others []string `json:"others"`
 }
 
@@ -207,7 +207,7 @@ func (Machine) Relate(entries map[string][]byte) map[string][]byte {
 	return answers
 }
 
-// relation is what each run must know of the others, by its key.
+// relation maps the key of each run to what it needs to know of its peers.
 type relation map[string]*shared
 
 func (of relation) at(key string) *shared {
@@ -217,7 +217,7 @@ func (of relation) at(key string) *shared {
 	return of[key]
 }
 
-// goals names the goals that are taken up.
+// goals adds the goals that runs take up.
 func (of relation) goals(all []Entry) {
 	for _, g := range NextCycles(all, false) {
 		if g.Taken != "" {
@@ -231,7 +231,7 @@ func (of relation) goals(all []Entry) {
 	}
 }
 
-// feedback names the newest rows about the workflow of each cycle that goes on.
+// feedback adds the newest rows about its workflow to each cycle that is not final.
 func (of relation) feedback(all []Entry) {
 	rows := map[inRoot][]FeedbackRow{}
 	for _, e := range all {
@@ -244,11 +244,11 @@ func (of relation) feedback(all []Entry) {
 	}
 }
 
-// mostNames is how many names of other workflows are offered.
+// mostNames is how many names of other workflows a run gets.
 const mostNames = 3
 
-// others offers the newest workflows of its root to each cycle that begins, if no other
-// cycle was of its own: its name may be a slip.
+// others gives each beginning cycle the newest workflows of its root if its own workflow has no
+// other cycle: the name may be a misspelling.
 func (of relation) others(all []Entry) {
 	begins := func(e Entry) bool { return e.Status == Context && !e.Archived }
 	if !slices.ContainsFunc(all, begins) {
@@ -256,7 +256,7 @@ func (of relation) others(all []Entry) {
 	}
 	count, names := map[inRoot]int{}, map[string][]string{}
 	for _, e := range newestFirst(all) {
-		if count[e.workflow()]++; count[e.workflow()] == 1 && len(names[e.Root]) <= mostNames { // one may be its own
+		if count[e.workflow()]++; count[e.workflow()] == 1 && len(names[e.Root]) <= mostNames { // one of them may be its own
 			names[e.Root] = append(names[e.Root], e.Workflow)
 		}
 	}
@@ -271,7 +271,7 @@ func (of relation) others(all []Entry) {
 	}
 }
 
-// before are the cycles behind one, as far back as open issues are looked for.
+// before returns the cycles behind one, as far back as placet looks for open issues.
 func before(runs map[inRoot]Entry, e Entry) (behind []string) {
 	own := e.RunID
 	for len(behind) < mostLinks {
@@ -285,7 +285,7 @@ func before(runs map[inRoot]Entry, e Entry) (behind []string) {
 	return behind
 }
 
-// readShared decodes what the run must know of the others.
+// readShared decodes what the run needs to know of its peers.
 func readShared(body []byte) (s shared) {
 	if len(body) > 0 {
 		_ = schemas.Decode("", engine.NeedPeers, body, &s)
@@ -293,8 +293,8 @@ func readShared(body []byte) (s shared) {
 	return s
 }
 
-// reentryNeeds are what a run without a cycle looks at: its manifest, and once that
-// says that it has completed, the open goals.
+// reentryNeeds returns what a run without a cycle reads: its manifest and, once the manifest says
+// completed, the open goals.
 func reentryNeeds(r *cycle) []string {
 	if !r.trigger.Absent() {
 		return nil
@@ -306,7 +306,7 @@ func reentryNeeds(r *cycle) []string {
 	return []string{manifest}
 }
 
-// reenter takes up an open goal: its run's trigger.json.
+// reenter takes up an open goal by writing the trigger.json of its run.
 func reenter(r *cycle, w *run.Outputs) {
 	d, m := r.run.Snap.Doc(engine.NeedPeers), usable(r.run.Snap.Doc(layout.OptimizerManifest(r.run.Snap.Dir)), decodeManifest)
 	if !r.run.Snap.Has(engine.NeedPeers) || d.Err != nil || m == nil || !r.trigger.Absent() {
@@ -332,9 +332,8 @@ func reenter(r *cycle, w *run.Outputs) {
 	}))
 }
 
-// link is one cycle on the way back: what is known of a run by its trigger,
-// state, goal and late answer. A nil member is a document that is not there or
-// cannot be used.
+// link is one cycle of the chain behind a run: its trigger, state, goal and late answer. A nil
+// member is an absent or unusable document.
 type link struct {
 	Goal     *Goal
 	State    *State
@@ -343,11 +342,11 @@ type link struct {
 	Archived bool
 }
 
-// mostLinks is how many cycles back open issues are looked for.
+// mostLinks is how many cycles back placet looks for open issues.
 const mostLinks = 10
 
-// before is the run whose goal a cycle took up, "" for none. What its state says
-// holds; a goal without our state counts as well, and so does its trigger.
+// before returns the run whose goal the cycle took up, or "". The state decides; without a state of
+// placet's the trigger does.
 func (l link) before() string {
 	switch {
 	case l.State != nil:
@@ -358,12 +357,11 @@ func (l link) before() string {
 	return ""
 }
 
-// openIssues are the issues of the goal behind, and while that goal is a
-// timeout's also those of the goal behind it: a person's words survive cycles
-// that nobody answered. There are no doubles, and the timeout's own sentence is
-// nobody's words. The chain begins with the run that last_run_id names; each
-// further link is the run before. It ends where a goal is missing, or is one of
-// another workflow.
+// openIssues returns the issues of the previous goal and, as long as a goal comes from a timeout,
+// those of the goal before it: a person's words survive cycles that nobody answered. It drops
+// duplicates and the timeout's own sentence, which is nobody's words. The chain begins with the run
+// that last_run_id names, and each further link is the run before. It ends where a goal is missing
+// or belongs to another workflow.
 func openIssues(chain []link) []string {
 	issues, workflow, known := []string{}, "", map[string]bool{}
 	for _, l := range chain[:min(len(chain), mostLinks)] {

@@ -9,14 +9,14 @@ import (
 	"placet/templates"
 )
 
-// inputs are the files that a report is made of beside state and context.
+// inputs are the contents that a report is made from besides state and context.
 type inputs struct {
 	Records     []Record
 	Suggestions Suggestions
 }
 
-// How much a report shows, so that one of hostile inputs can still be read
-// back: a text in bytes, the lines of a list, metrics, and anomalies of one.
+// These limits bound what a report shows, so that a report made from hostile inputs stays readable:
+// bytes of a text, lines of a list, metrics, and anomalies of one metric.
 const (
 	reportSentence  = 1000
 	reportLines     = 20
@@ -25,9 +25,8 @@ const (
 	reportOffered   = 50
 )
 
-// reportMD returns the report of the level in hand, in the cycle's language.
-// revision is that of the transition that reports: the report stays the same in
-// later ones.
+// reportMD returns the report of the current level in the cycle's language. revision is that of the
+// transition that makes the report; the report stays the same in later revisions.
 func reportMD(st State, f Findings, in inputs, revision int) []byte {
 	r := report{State: st, Found: f, in: in, stats: statistics(in.Records)}
 	last := fmt.Sprintf("<!-- placet %s r%d -->", st.RunID, revision)
@@ -52,14 +51,14 @@ func reportMD(st State, f Findings, in inputs, revision int) []byte {
 	return []byte(body)
 }
 
-// reportHeadings are the lines of a level's report that are its headings, after the title.
+// reportHeadings returns the headings of a level's report, without the title.
 func reportHeadings(level int, lang string) []string {
 	nothing := State{Lang: lang, Level: &Level{Current: level}, Decision: &Decision{}}
 	all := strings.Split(string(reportMD(nothing, Findings{}, inputs{}, 0)), "\n")
 	return slices.DeleteFunc(all, func(line string) bool { return !strings.HasPrefix(line, "##") })
 }
 
-// report is what a report is made of.
+// report holds what a report is made from.
 type report struct {
 	State
 	Found Findings
@@ -71,7 +70,7 @@ func (r report) say(word string, pairs ...any) string {
 	return phrase(r.Lang, "report."+word, pairs...)
 }
 
-// mdText is a text from a file as Markdown on one line, mdName a short one.
+// mdText returns a text from a file as Markdown on one line; mdName does so for a short name.
 func mdText(s string) string { return markdown(s, reportSentence) }
 func mdName(s string) string { return markdown(s, shownName) }
 
@@ -82,7 +81,7 @@ func markdown(s string, limit int) string {
 	return templates.Inline(templates.Line(s, limit))
 }
 
-// linesOf is what is said of each element of a list; of some nothing is.
+// linesOf returns one line for each element of a list, except where say returns "".
 func linesOf[T any](list []T, say func(T) string) []string {
 	var lines []string
 	for _, v := range list {
@@ -93,10 +92,10 @@ func linesOf[T any](list []T, say func(T) string) []string {
 	return lines
 }
 
-// texts are lines of a list, as Markdown.
+// texts returns the entries of a list as Markdown lines.
 func texts(list []string) []string { return atMost(linesOf(list, mdText), reportLines) }
 
-// atMost are the first lines of a list; what is left out is counted.
+// atMost returns the first lines of a list, and counts the rest in a last line.
 func atMost(lines []string, limit int) []string {
 	if more := len(lines) - limit; more > 0 {
 		return append(lines[:limit:limit], fmt.Sprintf("… +%d", more))
@@ -104,7 +103,7 @@ func atMost(lines []string, limit int) []string {
 	return lines
 }
 
-// summary says what ran, why, and what was known.
+// summary returns what ran, why, and what was known.
 func (r report) summary() []templates.OptimizerLine {
 	var lines []templates.OptimizerLine
 	one := func(key, value string) {
@@ -147,7 +146,7 @@ func (r report) demoted() []string {
 	return linesOf(r.Demotions, func(d Demotion) string { return fmt.Sprintf("%d → %d: %s", d.From, d.To, mdText(d.Error)) })
 }
 
-// directives are those of the goal before; a trigger that names no such goal may
+// directives returns the directives of the previous goal. A trigger that names no such goal may
 // bring its own.
 func (r report) directives() []string {
 	if r.Found.PreviousGoal != nil {
@@ -156,7 +155,7 @@ func (r report) directives() []string {
 	return r.trig.OptimizationDirectives
 }
 
-// late is the answer that came too late for the goal before, "" for none.
+// late returns the answer that came too late for the previous goal, or "".
 func (r report) late() string {
 	l := r.Found.LateAnswer
 	if l == nil {
@@ -179,12 +178,12 @@ func (r report) audit() string {
 	return r.say("audit.rows", "n", strconv.Itoa(len(r.Found.Audit.Rows)), "failed", strconv.Itoa(len(r.failedRows())))
 }
 
-// failedRows are the rows of the audit database that tell of a failure.
+// failedRows returns the rows of the audit database that report a failure.
 func (r report) failedRows() []AuditRow {
 	return slices.DeleteFunc(slices.Clone(r.Found.Audit.Rows), func(row AuditRow) bool { return row.Status != "fail" })
 }
 
-// suggested are the suggestions of the given priorities.
+// suggested returns the suggestions with the given priorities.
 func (r report) suggested(priorities ...string) []string {
 	var lines []string
 	for _, p := range priorities {
@@ -198,7 +197,7 @@ func (r report) suggested(priorities ...string) []string {
 	return atMost(lines, reportOffered)
 }
 
-// next is what the next cycle should mind.
+// next returns what the next cycle should consider.
 func (r report) next() []string {
 	var lines []string
 	if level := r.Decision.RecommendedLevel; level != nil {

@@ -10,7 +10,7 @@ import (
 	"placet/templates"
 )
 
-// How a metric stands against its threshold.
+// Results of comparing a metric with its threshold.
 const (
 	met     = "met"
 	near    = "near"
@@ -18,8 +18,8 @@ const (
 	unknown = "unknown"
 )
 
-// standing says how a metric is against its threshold: by its margin, a number
-// by the side that it is on.
+// standing compares a metric with its threshold: a number by its side of the threshold, any other
+// unit by its margin.
 func (m Metric) standing() string {
 	margin := m.beyond()
 	switch {
@@ -33,12 +33,11 @@ func (m Metric) standing() string {
 	return map[int]string{10: met, 20: near, 30: missed}[calledFor(*margin)]
 }
 
-// roundingError is the part of two numbers by which their difference may be off
-// where one of them was computed.
+// roundingError is the relative error up to which two computed numbers count as equal.
 const roundingError = 1e-12
 
-// ahead is how far a value is beyond what it is held against, in percent points
-// or in the metric's unit; nil where one of them is missing.
+// ahead returns how far a value is beyond another, in percentage points or in the metric's unit;
+// nil if one of them is missing.
 func (m Metric) ahead(value, against *float64) *float64 {
 	if value == nil || against == nil {
 		return nil
@@ -54,7 +53,7 @@ func (m Metric) ahead(value, against *float64) *float64 {
 	return &beyond
 }
 
-// numeralOr is a number as it is shown, a dash where there is none.
+// numeralOr formats a number, or returns a dash for nil.
 func numeralOr(v *float64) string {
 	if v == nil {
 		return "–"
@@ -62,7 +61,7 @@ func numeralOr(v *float64) string {
 	return numeral(*v)
 }
 
-// rows make a table of the metrics.
+// rows makes a table of the metrics.
 func (r report) rows(row func(Metric) templates.OptimizerRow) []templates.OptimizerRow {
 	var rows []templates.OptimizerRow
 	for _, m := range r.KPI[:min(len(r.KPI), reportMetrics)] {
@@ -76,15 +75,15 @@ func (r report) rows(row func(Metric) templates.OptimizerRow) []templates.Optimi
 	return rows
 }
 
-// metrics are the table of level 10.
+// metrics returns the table of level 10.
 func (r report) metrics() []templates.OptimizerRow {
 	return r.rows(func(m Metric) templates.OptimizerRow {
 		return templates.OptimizerRow{Current: numeralOr(m.Value), Against: numeralOr(m.Threshold), Status: r.say("status." + m.standing())}
 	})
 }
 
-// irregular is what level 10 finds: missed metrics, the observer's words, rows
-// of the audit that failed.
+// irregular returns what level 10 finds: missed metrics, the observer's reports, failed rows of the
+// audit.
 func (r report) irregular() []string {
 	lines := linesOf(r.KPI, func(m Metric) string {
 		if m.standing() != missed {
@@ -104,7 +103,7 @@ func (r report) irregular() []string {
 	return slices.Concat(atMost(lines, reportMetrics), atMost(calls, reportLines), atMost(rows, reportLines))
 }
 
-// joined are the names that say something, a dash where none does.
+// joined joins the names that are not blank, or returns a dash.
 func joined(names ...string) string {
 	names = slices.DeleteFunc(names, func(s string) bool { return templates.Blank(s) })
 	if len(names) == 0 {
@@ -116,7 +115,7 @@ func joined(names ...string) string {
 	return strings.Join(names, ", ")
 }
 
-// trends are the statistics of each metric.
+// trends returns the statistics of each metric.
 func (r report) trends() []string {
 	return atMost(linesOf(r.stats, func(s Statistics) string {
 		return r.say("statistics", "metric", mdName(s.Metric), "n", strconv.Itoa(s.N), "mean", numeral(s.Mean),
@@ -124,7 +123,7 @@ func (r report) trends() []string {
 	}), reportMetrics)
 }
 
-// patterns are those that the agent names, and what the records show.
+// patterns returns the patterns that the agent names, and those that the records show.
 func (r report) patterns() []string {
 	several := linesOf(anomalousInSeveral(r.stats), func(id string) string { return r.say("several", "id", mdName(id)) })
 	many := linesOf(r.stats, func(s Statistics) string {
@@ -137,7 +136,7 @@ func (r report) patterns() []string {
 	return slices.Concat(texts(r.in.Suggestions.Patterns), atMost(several, reportMetrics), atMost(many, reportMetrics))
 }
 
-// outliers are the anomalies of each metric that has some.
+// outliers returns the anomalies of each metric that has any.
 func (r report) outliers() []string {
 	return atMost(linesOf(r.stats, func(s Statistics) string {
 		found := linesOf(s.Anomalies, func(a Anomalous) string {
@@ -153,7 +152,7 @@ func (r report) outliers() []string {
 	}), reportMetrics)
 }
 
-// current is the mean of a metric's records, else its value.
+// current returns the mean of a metric's records, or else its value.
 func (r report) current(m Metric) *float64 {
 	for _, s := range r.stats {
 		if s.Metric == m.Name {
@@ -163,14 +162,13 @@ func (r report) current(m Metric) *float64 {
 	return m.Value
 }
 
-// aim is what a metric is to reach.
+// aim returns the value that a metric should reach.
 func (m Metric) aim() *float64 { return cmp.Or(m.Target, m.Threshold) }
 
-// reach is how far a metric is beyond its aim; nil where value or aim is
-// missing.
+// reach returns how far a metric is beyond its aim; nil if value or aim is missing.
 func (r report) reach(m Metric) *float64 { return m.ahead(r.current(m), m.aim()) }
 
-// attained are the table of level 30.
+// attained returns the table of level 30.
 func (r report) attained() []templates.OptimizerRow {
 	return r.rows(func(m Metric) templates.OptimizerRow {
 		status := unknown
@@ -181,7 +179,7 @@ func (r report) attained() []templates.OptimizerRow {
 	})
 }
 
-// short are the metrics that do not reach their aim, the furthest first.
+// short returns the metrics that miss their aim, the furthest first.
 func (r report) short() []string {
 	gaps := slices.DeleteFunc(slices.Clone(r.KPI), func(m Metric) bool { beyond := r.reach(m); return beyond == nil || *beyond >= 0 })
 	slices.SortStableFunc(gaps, func(a, b Metric) int { return cmp.Compare(*r.reach(a), *r.reach(b)) })

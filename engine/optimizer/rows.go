@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// Prefixes of the rows' ids, and the purposes in their hash.
+// Prefixes of the row ids, and the purposes that their hash contains.
 const (
 	auditPrefix     = "TASK"
 	feedbackPrefix  = "FB"
@@ -22,20 +22,20 @@ const (
 	purposeLate     = "late"
 )
 
-// domain is the word by which the rows of this family are known.
+// domain is the value that marks rows of this family.
 const domain = "workflow_optimization"
 
-// rowID is the id of a row that the state of a revision owes first, at a time.
-// run is the run's id in its key.
+// rowID returns the id of a row. revision and at are those of the state that first calls for the
+// row; run is the run's id in its key.
 func rowID(prefix, run string, revision int, purpose string, at text) string {
 	return prefix + "-" + at.Time().UTC().Format("20060102") + "-" + strings.ToUpper(id(run, revision, purpose))
 }
 
-// day and clock are a time as the database has it, in UTC.
+// day and clock format a time as the database stores it, in UTC.
 func day(at text) string   { return at.Time().UTC().Format("2006-01-02") }
 func clock(at text) string { return at.Time().UTC().Format("2006-01-02 15:04:05") }
 
-// orNull is a text as a column has it.
+// orNull returns a text as a column stores it: nil for "".
 func orNull(s string) any {
 	if s == "" {
 		return nil
@@ -43,8 +43,8 @@ func orNull(s string) any {
 	return s
 }
 
-// line is a value as JSON on one line. The values here are made of strings that
-// were read strictly, numbers and lists of them: they can always be written.
+// line returns a value as JSON on one line. It cannot fail for the values here: strings that were
+// decoded strictly, numbers, and lists of them.
 func line(v any) string {
 	body, err := schemas.Line(v)
 	if err != nil {
@@ -53,9 +53,8 @@ func line(v any) string {
 	return strings.TrimSuffix(string(body), "\n")
 }
 
-// auditRow is the row of audit_logs that a cycle owes: for its report, else for
-// having failed before it had one. id and at are those of the transition that
-// owes it, dir is the run's folder.
+// auditRow returns the row of audit_logs for a cycle's report, or for its failure before it had
+// one. id and at come from the transition that calls for the row; dir is the run's folder.
 func auditRow(st State, id, dir string, at text) Row {
 	var output, files any
 	if st.Report != nil {
@@ -102,8 +101,8 @@ func (st State) auditAction() string {
 	return fmt.Sprintf("level%02d_report", st.Level.Current)
 }
 
-// contextForNext is what the next cycle may read in the database. What was not
-// decided is null.
+// contextForNext returns what the next cycle may read in the database. Members that were not
+// decided are null.
 func (st State) contextForNext() schemas.Object {
 	var d Decision
 	var decided, applied *int
@@ -125,9 +124,9 @@ func (st State) contextForNext() schemas.Object {
 	}
 }
 
-// feedbackRow is the row of user_feedback for an answer: the one that made the goal, or one
-// that came after the deadline. user is who answered, "" for nobody known; refused says
-// that the row of audit_logs was, so that this one cannot name it.
+// feedbackRow returns the row of user_feedback for an answer: the one that made the goal, or one
+// that came after the deadline. user is who answered, "" if unknown. refused says that the database
+// refused the row of audit_logs, so this row cannot name it.
 func feedbackRow(st State, id, user string, at text, refused bool, given Given) Row {
 	before, after := st.Level.Current, st.levelAfter(given.Response)
 	taken, left := st.sorted(given.Selected)
@@ -160,7 +159,7 @@ func feedbackRow(st State, id, user string, at text, refused bool, given Given) 
 	}}
 }
 
-// feedbackType has one value: what weighs most in an answer.
+// feedbackType returns the most important part of an answer, since the column holds one value.
 func feedbackType(before, after, taken int) string {
 	switch {
 	case before != after:
@@ -171,11 +170,11 @@ func feedbackType(before, after, taken int) string {
 	return "free_text"
 }
 
-// userOf is who answered, as a row names people: the user that the answer
-// claims, else the author of its commit, else "".
+// userOf returns who answered, as a row names people: the user that the answer claims, else the
+// author of its commit, else "".
 func userOf(by *By, known []string) string {
 	claimed, author := "", ""
-	if by != nil && by.Source != gate.SourceForm { // a form claims nobody: its user is the file's owner
+	if by != nil && by.Source != gate.SourceForm { // the user of a form is the file's owner, no claim
 		claimed = by.User
 	}
 	for _, k := range known {
@@ -189,8 +188,8 @@ func userOf(by *By, known []string) string {
 // ReadAudit decodes an audit.json. The error is a *schemas.Error.
 func ReadAudit(body []byte) (Audit, error) { return decodeAudit("audit.json", body) }
 
-// Into is one of the rows for its database, with the row of audit_logs that it names:
-// a database that was put in the place of another lacks that, though it went in once.
+// Into returns the insertion of one row, together with the row of audit_logs that it names: a
+// database that replaced another one lacks that row, although placet inserted it once.
 func (a Audit) Into(row Row) engine.Database {
 	d := row.Into(a.DB)
 	named := columnText(row, "related_audit_id")
@@ -202,11 +201,12 @@ func (a Audit) Into(row Row) engine.Database {
 	return d
 }
 
-// AuditSchema names what an audit database may hold, and the SQL that makes it.
+// AuditSchema is the name of the schema that says what an audit database may hold, and of the SQL
+// that creates it.
 const AuditSchema = "optimizer/audit"
 
-// Into is the row alone for a database, whose path is relative to the workspace: plain
-// values, and what the database must be like.
+// Into returns the insertion of the row alone, with plain values and with the requirements on the
+// database. db is relative to the workspace.
 func (row Row) Into(db string) engine.Database {
 	var values []engine.Field
 	for _, m := range row.Row {

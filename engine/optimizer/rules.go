@@ -13,16 +13,16 @@ import (
 
 // Statuses of a cycle.
 const (
-	Context   engine.Status = "context"        // begun; what is known is being collected, or a person decides whether it goes on
+	Context   engine.Status = "context"        // begun; placet collects what is known, or a person decides whether to go on
 	Deciding  engine.Status = "deciding"       // waits for the assets, then decides the level
 	Running   engine.Status = "running"        // the level is carried out, by a command or by an agent
-	Reporting engine.Status = "reporting"      // the report stands, its audit row is being written
-	Awaiting  engine.Status = "awaiting_human" // the report is being judged by a person
-	Reached   engine.Status = "goal"           // final: goal.json stands
-	Failed    engine.Status = "failed"         // final: level 10 could not be done, or the cycle was stopped
+	Reporting engine.Status = "reporting"      // the report is written, its audit row is on the way
+	Awaiting  engine.Status = "awaiting_human" // a person judges the report
+	Reached   engine.Status = "goal"           // final: goal.json is written
+	Failed    engine.Status = "failed"         // final: level 10 failed, or the cycle was stopped
 )
 
-// ofCycle is what moves in every row.
+// ofCycle names what moves in every row.
 const ofCycle = "cycle"
 
 // Events.
@@ -50,7 +50,7 @@ type (
 	to     = []engine.Status
 )
 
-// rules are the transition table. The first that applies is taken.
+// rules is the transition table. The first rule that applies wins.
 var rules = [][]rule{
 	{{Of: ofCycle, From: to{""}, Event: triggered, To: to{Context}, When: begins, Awaits: awaitsTrigger}},
 	{{Of: ofCycle, From: to{Awaiting}, Event: answered, To: to{Reached}, Asked: typeHITL, When: answers, Awaits: awaitsAnswer}},
@@ -72,7 +72,7 @@ var rules = [][]rule{
 // final reports whether a status has no way out.
 func final(s engine.Status) bool { return s == Reached || s == Failed }
 
-// begins makes the first state.
+// begins creates the first state.
 func begins(r *cycle, _ run.On) *move {
 	if !r.triggerOK || r.run.Held {
 		return nil
@@ -90,7 +90,7 @@ func begins(r *cycle, _ run.On) *move {
 	}
 }
 
-// stops gives the cycle up where a person or an agent says so.
+// stops abandons the cycle if stop.json asks for it.
 func stops(r *cycle, _ run.On) *move {
 	if r.stop == nil {
 		return nil
@@ -102,8 +102,8 @@ func stops(r *cycle, _ run.On) *move {
 // longestError is how much of an error the state keeps, in bytes.
 const longestError = 4 << 10
 
-// fail ends the cycle without a goal: open requests are cancelled, and the audit
-// database hears of it unless a row is owed already.
+// fail ends the cycle without a goal. It cancels the open requests, and calls for an audit row
+// unless the state already has one.
 func fail(r *cycle, c *change, reason string) {
 	c.State.Error = text(templates.Cut(reason, longestError))
 	c.CloseAll(gate.Cancelled, r.words("reason.ended"))
@@ -112,22 +112,23 @@ func fail(r *cycle, c *change, reason string) {
 	}
 }
 
-// newRowID is the id of a row for the audit database that a transition calls for.
+// newRowID returns the id of an audit row that a transition calls for.
 func newRowID(r *cycle, c *change, prefix, purpose string) text {
 	return text(rowID(prefix, r.run.Snap.Key.ID, c.Revision, purpose, c.Now))
 }
 
-// declines ends a cycle that began because nobody answered, again and again.
+// declines ends a cycle that began although nobody answered the previous ones, because a person
+// decided so.
 func declines(r *cycle, on run.On) *move {
 	why := on.Answer.Why()
 	return &move{Reason: why, Then: func(c *change) { fail(r, c, r.words("reason.declined", "why", why)) }}
 }
 
-// continues has such a cycle go on.
+// continues lets such a cycle go on.
 func continues(r *cycle, on run.On) *move {
 	switch {
 	case r.found == nil && on.Answer.HasReceipt():
-		return &move{Blocks: true} // nothing passes an answer that is fact
+		return &move{Blocks: true} // no rule may pass an answer that has a receipt
 	case r.found == nil:
 		return nil
 	}
@@ -140,7 +141,7 @@ func continues(r *cycle, on run.On) *move {
 	}
 }
 
-// collects goes on once what is known has been collected.
+// collects moves on once context.json is complete.
 func collects(r *cycle, _ run.On) *move {
 	capped := r.run.State.TimeoutReentries > r.cfg.MaxTimeoutReentries && slices.ContainsFunc(r.run.State.Requests, func(q *run.Request) bool { return q.Type == typeCap })
 	if r.found == nil || r.run.Open(typeCap) != nil || capped {
@@ -152,7 +153,7 @@ func collects(r *cycle, _ run.On) *move {
 	}
 }
 
-// decides takes the three signals and the goal before.
+// decides chooses the level from the three signals and the previous goal.
 func decides(r *cycle, _ run.On) *move {
 	in := r.inputs()
 	if r.found == nil || !in.ok {
@@ -180,7 +181,7 @@ func decides(r *cycle, _ run.On) *move {
 	return m
 }
 
-// fails ends a cycle whose lowest level cannot be done.
+// fails ends a cycle whose lowest level failed.
 func fails(r *cycle, _ run.On) *move {
 	why, because := r.failure()
 	if why == "" || r.run.State.Level.Current > lowest {
@@ -189,7 +190,7 @@ func fails(r *cycle, _ run.On) *move {
 	return &move{Reason: r.words("reason.failed", "level", lowest, "why", why), Causes: because, Then: func(c *change) { fail(r, c, why) }}
 }
 
-// demotes goes on one level lower where the level in hand cannot be done.
+// demotes goes on one level lower when the current level failed.
 func demotes(r *cycle, _ run.On) *move {
 	why, because := r.failure()
 	if why == "" || r.run.State.Level.Current == lowest {
@@ -198,7 +199,7 @@ func demotes(r *cycle, _ run.On) *move {
 	return lower(r, why, because...)
 }
 
-// demotesAsTold is demotes where a person says so of an attempt whose end nobody knows.
+// demotesAsTold demotes because a person asked for it, after an attempt with an unknown result.
 func demotesAsTold(r *cycle, on run.On) *move {
 	if unsureLevel(r, on.Answer) {
 		return nil
@@ -222,7 +223,7 @@ func lower(r *cycle, why string, because ...engine.Document) *move {
 	}
 }
 
-// retries has the command begun once more, as a person wishes.
+// retries allows one more attempt because a person asked for it.
 func retries(r *cycle, on run.On) *move {
 	if unsureLevel(r, on.Answer) {
 		return nil
@@ -230,7 +231,7 @@ func retries(r *cycle, on run.On) *move {
 	return &move{Reason: r.words("reason.retry"), Then: func(c *change) { c.State.Level.ExtraAttempts++ }}
 }
 
-// retrieves takes the data of the level.
+// retrieves accepts the data of the level.
 func retrieves(r *cycle, _ run.On) *move {
 	if r.run.State.Level.Current < 20 || r.run.State.Level.Retrieved != "" || unsureLevel(r, nil) {
 		return nil
@@ -249,7 +250,7 @@ func retrieves(r *cycle, _ run.On) *move {
 	}
 }
 
-// reports writes the report of the level.
+// reports makes the report of the level.
 func reports(r *cycle, _ run.On) *move {
 	s := r.suggestions()
 	if r.found == nil || !s.ok || unsureLevel(r, nil) {
@@ -278,8 +279,8 @@ func reports(r *cycle, _ run.On) *move {
 	}
 }
 
-// reportInputs is what the report is made from besides the context; ok is false while
-// something of it is awaited.
+// reportInputs returns what the report is made from besides the context; ok is false while it waits
+// for some of it.
 func reportInputs(r *cycle, s proposed) (in inputs, causes []engine.Document, ok bool) {
 	in.Suggestions = s.Suggestions
 	if r.run.State.Level.Current >= 20 {
@@ -296,7 +297,7 @@ func reportInputs(r *cycle, s proposed) (in inputs, causes []engine.Document, ok
 	return in, causes, true
 }
 
-// reportFree reports whether nobody else's file lies where the report belongs.
+// reportFree reports whether the report's path is free of other people's files.
 func reportFree(r *cycle) bool {
 	d := r.run.Snap.In(layout.OptimizerReportName(r.run.State.Level.Current))
 	if d.Absent() || r.ours(d) {
@@ -310,8 +311,7 @@ func reportFree(r *cycle) bool {
 	return false
 }
 
-// records asks the person once the audit row is in the database, or known to wait for
-// it.
+// records asks the person once the audit row is in the database, or is known to wait for it.
 func records(r *cycle, _ run.On) *move {
 	row := r.audit.row(string(r.run.State.AuditID))
 	if row == nil || row.Outcome == rowOwed {
@@ -324,7 +324,7 @@ func records(r *cycle, _ run.On) *move {
 		return nil
 	}
 	if r.found == nil && !r.run.Snap.In("context.json").Absent() {
-		return nil // the person is shown what was found
+		return nil // the request shows context.json, which is unusable now
 	}
 	return &move{
 		Reason: r.words("reason.row", "outcome", row.Outcome), Causes: []engine.Document{r.run.Snap.In("audit.json")},
@@ -338,7 +338,7 @@ func records(r *cycle, _ run.On) *move {
 	}
 }
 
-// answers makes a goal of what the person said.
+// answers makes a goal of the person's answer.
 func answers(r *cycle, on run.On) *move {
 	a := on.Answer
 	g := Given{Response: cmp.Or(a.Response, optAppropriate), Selected: a.Selected, Comment: a.Comment, By: By(a.By)}
@@ -355,8 +355,8 @@ func answers(r *cycle, on run.On) *move {
 	}
 }
 
-// timesOut takes the fallback goal. An answer that waits for somebody's goal.json to be
-// moved away is one.
+// timesOut sets the fallback goal. An answer that waits until somebody moves a foreign goal.json
+// away still wins over the timeout.
 func timesOut(r *cycle, on run.On) *move {
 	a := on.Answer
 	if !a.HasReceipt() && !goalFree(r, goalOf(r.run.State, nil)) {
@@ -371,8 +371,8 @@ func timesOut(r *cycle, on run.On) *move {
 	}
 }
 
-// goalFree reports whether nobody else's goal.json lies where placet's belongs. One
-// that says what placet would write is its own: a power cut may leave it, and take the
+// goalFree reports whether the path of goal.json is free of other people's files. A file with the
+// content that placet would write counts as placet's own: a power cut may keep it and lose the
 // receipt.
 func goalFree(r *cycle, would Goal) bool {
 	d := r.run.Snap.In("goal.json")

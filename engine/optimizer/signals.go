@@ -9,30 +9,29 @@ import (
 	"placet/templates"
 )
 
-// Levels of automation: a report, a script's analysis, an evaluation.
+// Levels of automation: report, script analysis, evaluation.
 const (
 	lowest  = 10
 	highest = 30
 	stride  = 10
 )
 
-// within is a level that was moved, kept from 10 to 30.
+// within returns a level clamped to 10 through 30.
 func within(level int) int { return min(max(level, lowest), highest) }
 
-// reasons are the facts that each signal rests on, in no language; "" where there
-// are none.
+// reasons are the facts behind each signal, independent of language; "" if there are none.
 type reasons struct{ A, B, C string }
 
-// Decide is the table: the level for what assets (a: 10, 20, 30), KPI (b: 10,
-// 20, 30, nil for neutral) and history (c: -10, 0, 10) say. Its rationale names
-// the signals alone.
+// Decide is the decision table. a is the signal of the assets (10, 20, 30), b of the KPI (10, 20,
+// 30, or nil for neutral), and c of the history (-10, 0, 10). The rationale names the signals
+// alone.
 func Decide(a int, b *int, c int) Decision {
 	return decide(Signals{A: a, B: b, C: c}, nil, nil, templates.English)
 }
 
-// decide is the table with its reasons, and over it the level that a person
-// chose for this cycle in the cycle before. A goal that a timeout set is
-// nobody's word. Without reasons the rationale names the signals alone.
+// decide is the table with reasons. The level that a person chose in the previous cycle overrides
+// the table; a goal that a timeout set does not. Without reasons the rationale names the signals
+// alone.
 func decide(s Signals, why *reasons, goal *PreviousGoal, lang string) Decision {
 	d := Decision{Signals: s, Rationale: rationale(s, why, lang)}
 	level, escalate := combined(s)
@@ -59,7 +58,7 @@ func decide(s Signals, why *reasons, goal *PreviousGoal, lang string) Decision {
 // conflict reports whether assets and KPI name different levels.
 func (s Signals) conflict() bool { return s.B != nil && s.A != *s.B }
 
-// combined is the level of the table, and whether a person should look at it.
+// combined returns the level of the table, and whether a person should check it.
 func combined(s Signals) (level int, escalate bool) {
 	if s.conflict() {
 		return min(s.A, *s.B), true
@@ -90,9 +89,8 @@ func rationale(s Signals, why *reasons, lang string) []string {
 	return lines
 }
 
-// signalA is what the assets allow: assets.json, where there is none the
-// workflow's settings, and where these say nothing 10, once the wait for the
-// file is over. ok is false while it is not.
+// signalA returns the level that the assets allow: by assets.json, else by the workflow's settings,
+// else 10 once the wait for the file is over. ok is false until then.
 func signalA(assets *Assets, s settings, waited bool) (level int, why string, ok bool) {
 	if assets != nil {
 		level, why = allowed(string(assets.EvaluationScript), string(assets.AnalysisScript), assets.CriteriaFixed)
@@ -117,7 +115,7 @@ func allowed(evaluation, analysis string, fixed bool) (level int, why string) {
 	return 10, what
 }
 
-// nameOr is a name on one line, a dash where there is none.
+// nameOr returns a name on one line, or a dash.
 func nameOr(name string) string {
 	if templates.Blank(name) {
 		return "–"
@@ -128,8 +126,8 @@ func nameOr(name string) string {
 // shownMetrics is how many metrics a signal's reason names.
 const shownMetrics = 5
 
-// signalB is what the KPI call for: the highest level of a gated metric with a
-// value, nil where there is none.
+// signalB returns the level that the KPI call for, the highest one of any gated metric with a
+// value; nil if no metric has one.
 func signalB(kpi []Metric) (level *int, why string) {
 	var facts []string
 	most := 0
@@ -154,7 +152,7 @@ func signalB(kpi []Metric) (level *int, why string) {
 	return &most, strings.Join(facts, ", ")
 }
 
-// calledFor is the level for a metric that is so far beyond its threshold.
+// calledFor returns the level for a metric that is so far beyond its threshold.
 func calledFor(margin float64) int {
 	switch {
 	case margin >= 5:
@@ -168,8 +166,8 @@ func calledFor(margin float64) int {
 // votes is how many of the newest rows count.
 const votes = 3
 
-// signalC is what people made of the levels before: up or down where more than
-// half of the newest three rows say so. The newest row comes first.
+// signalC returns what people made of the previous levels: up or down if more than half of the
+// newest three rows say so. The newest row comes first.
 func signalC(rows []FeedbackRow) (step int, why string) {
 	rows = rows[:min(len(rows), votes)]
 	toward := map[int]int{} // how many rows raise the level (1) and how many lower it (-1)

@@ -8,11 +8,11 @@ import (
 	"placet/schemas"
 )
 
-// text is a string that a document writes as null while it is empty.
+// text is a string that documents write as null if it is empty.
 type text = schemas.OrNull
 
-// State is state.json: the cycle as placet has it. Nobody else writes it. Fields
-// not reached yet are null, lists empty.
+// State is state.json. Nobody but placet writes it. Fields that the cycle has not reached are null
+// or empty lists.
 type State struct {
 	SchemaVersion    int           `json:"schema_version"`
 	RunID            string        `json:"run_id"`
@@ -22,17 +22,17 @@ type State struct {
 	Last             *run.Last     `json:"last_transition"`
 	BeganAt          text          `json:"began_at"`
 	Lang             string        `json:"lang"`
-	Trigger          schemas.Raw   `json:"trigger"` // as it lay there when the cycle began
+	Trigger          schemas.Raw   `json:"trigger"` // the file as it was when the cycle began
 	TriggerDigest    text          `json:"trigger_digest"`
 	TimeoutReentries int           `json:"timeout_reentries"`
 	InputsUntil      text          `json:"inputs_until"`
 	SuggestionsUntil text          `json:"suggestions_until"`
 	Decision         *Decision     `json:"decision"`
-	KPI              []Metric      `json:"kpi"` // merged, as the decision saw it
+	KPI              []Metric      `json:"kpi"` // merged, as the decision used them
 	Level            *Level        `json:"level"`
 	Demotions        []Demotion    `json:"demotions"`
 	Report           *Report       `json:"report"`
-	Suggestions      []Suggestion  `json:"suggestions"` // numbered, as they are offered
+	Suggestions      []Suggestion  `json:"suggestions"` // numbered as in the request
 	AuditID          text          `json:"audit_id"`
 	RequestID        text          `json:"request_id"` // of the request hitl
 	Deadline         text          `json:"deadline"`
@@ -40,45 +40,46 @@ type State struct {
 	Goal             *Goal         `json:"goal"`
 	FeedbackID       text          `json:"feedback_id"`
 	Error            text          `json:"error"` // why the cycle failed
-	// Requests are all that were asked, in the order in which they were.
+	// Requests holds all requests in the order in which they were opened.
 	Requests []*run.Request `json:"requests"`
-	// Extra are members of a later version, kept as they are.
+	// Extra holds the members of later versions unchanged.
 	Extra schemas.Object `json:"-"`
-	// trig is what Trigger says.
+	// trig is Trigger decoded.
 	trig Trigger
 }
 
-// Decision is what the three signals and the goal before came to.
+// Decision is the result of the three signals and the previous goal.
 type Decision struct {
-	// AutomationLevel is the level to be carried out.
+	// AutomationLevel is the level to carry out.
 	AutomationLevel  int      `json:"automation_level"`
 	Rationale        []string `json:"rationale"`
 	EscalationNeeded bool     `json:"escalation_needed"`
 	RecommendedLevel *int     `json:"recommended_level"`
 	Signals          Signals  `json:"signals"`
-	// SignalLevel is the table's result, GoalLevel a person's word before.
+	// SignalLevel is the result of the table, GoalLevel the level that a person chose in the
+	// previous cycle.
 	SignalLevel int  `json:"signal_level"`
 	GoalLevel   *int `json:"goal_level"`
 }
 
-// Signals are what assets, KPI and history say: 10, 20 or 30; 10, 20, 30 or nil
-// for neutral; -10, 0 or 10.
+// Signals are the values of assets (10, 20 or 30), KPI (10, 20, 30, or nil for neutral) and history
+// (-10, 0 or 10).
 type Signals struct {
 	A int  `json:"a"`
 	B *int `json:"b"`
 	C int  `json:"c"`
 }
 
-// Level is how far the level in hand has come.
+// Level is the progress of the current level.
 type Level struct {
 	Current int `json:"current"`
-	// Retrieved is the digest of retrieved.jsonl once it was taken.
+	// Retrieved is the digest of retrieved.jsonl once placet accepted the file.
 	Retrieved text `json:"retrieved"`
-	// ExtraAttempts is how many attempts a person added.
+	// ExtraAttempts is the number of attempts that a person added.
 	ExtraAttempts int `json:"extra_attempts"`
 }
 
-// Demotion is a level that could not be done.
+// Demotion records a level that failed.
 type Demotion struct {
 	From  int    `json:"from"`
 	To    int    `json:"to"`
@@ -86,12 +87,12 @@ type Demotion struct {
 	At    text   `json:"at"`
 }
 
-// Report is the report that was written.
+// Report describes the report that was written.
 type Report struct {
 	Path   string `json:"path"`   // relative to the workspace
 	SHA256 string `json:"sha256"` // 64 hex digits
 	At     text   `json:"at"`
-	// Inputs are the digests of the files that it was made from.
+	// Inputs are the digests of the files that the report was made from.
 	Inputs map[string]engine.Digest `json:"inputs"`
 }
 
@@ -114,7 +115,7 @@ type Goal struct {
 	ApprovedBy             string   `json:"approved_by"` // human_feedback or timeout_fallback
 }
 
-// Who a goal is approved by.
+// Values of Goal.ApprovedBy.
 const (
 	byHuman   = "human_feedback"
 	byTimeout = "timeout_fallback"
@@ -131,7 +132,7 @@ func decodeState(path string, body []byte) (State, error) {
 	return st, err
 }
 
-// decodeTrigger reads what a trigger says. The error is a *schemas.Error.
+// decodeTrigger decodes a trigger. The error is a *schemas.Error.
 func decodeTrigger(path string, body []byte) (Trigger, error) {
 	var t Trigger
 	if err := schemas.Decode("optimizer/trigger", path, body, &t); err != nil {
@@ -146,8 +147,8 @@ func decodeTrigger(path string, body []byte) (Trigger, error) {
 	return t, nil
 }
 
-// id is an identifier that placet makes: the first 8 hex digits of the kernel's
-// hash over family, run, revision and purpose.
+// id returns an identifier: the first 8 hex digits of the kernel's hash over family, run, revision
+// and purpose.
 func id(run string, revision int, purpose string) string {
 	return engine.Sum(fmt.Appendf(nil, "optimizer\n%s\n%d\n%s", run, revision, purpose)).Hex()[:8]
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Statistics are what the records of one metric come to.
+// Statistics summarizes the records of one metric.
 type Statistics struct {
 	Metric                 string
 	N                      int
@@ -21,11 +21,12 @@ type Statistics struct {
 // Anomalous is a record that is an anomaly of its metric.
 type Anomalous struct {
 	Record
-	// Computed is set where no flag says so, but the distance from the median.
+	// Computed is set if the distance from the median makes the record an anomaly, and no flag
+	// does.
 	Computed bool
 }
 
-// Trends: too few values, and how the second half is against the first.
+// Trends: too few values, or the second half compared with the first.
 const (
 	few     = "few"
 	rising  = "rising"
@@ -33,15 +34,15 @@ const (
 	flat    = "flat"
 )
 
-// The least number of values for a trend, and for an anomaly to be computed.
+// Least numbers of values for a trend, and for computing anomalies.
 const (
 	leastTrend    = 4
 	leastComputed = 8
 )
 
-// Thresholds: the change that makes a trend, as a part of the first half's
-// mean; and how many deviations from the median are too far. A median absolute
-// deviation times deviation is the standard deviation of normal values.
+// Thresholds: the change that makes a trend, as a fraction of the first half's mean; and the number
+// of deviations from the median that is too far. The median absolute deviation times deviation is
+// the standard deviation of normally distributed values.
 const (
 	trendStep  = 0.05
 	tooFar     = 3
@@ -49,7 +50,7 @@ const (
 	largeShare = 20 // percent of a metric's records
 )
 
-// statistics returns those of each metric, in byte order of their names.
+// statistics returns the statistics of each metric, in byte order of their names.
 func statistics(records []Record) []Statistics {
 	groups := map[string][]Record{}
 	for _, r := range records {
@@ -62,7 +63,7 @@ func statistics(records []Record) []Statistics {
 	return all
 }
 
-// statisticsOf returns those of one metric, whose records are in file order.
+// statisticsOf returns the statistics of one metric, whose records are in file order.
 func statisticsOf(name string, records []Record) Statistics {
 	values := make([]float64, len(records))
 	for i, r := range records {
@@ -74,7 +75,7 @@ func statisticsOf(name string, records []Record) Statistics {
 	}
 }
 
-// mean is finite for finite values: a sum that is too large is made of parts.
+// mean returns the mean, finite for finite values: it splits a sum that would overflow.
 func mean(values []float64) float64 {
 	sum, n := 0.0, float64(len(values))
 	for _, v := range values {
@@ -90,7 +91,7 @@ func mean(values []float64) float64 {
 	return finite(sum)
 }
 
-// median is the middle value, of an even number the mean of the middle two.
+// median returns the middle value; for an even number of values, the mean of the middle two.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	half := len(sorted) / 2
@@ -122,8 +123,7 @@ func trend(values []float64) string {
 	return flat
 }
 
-// anomalies are the records that are flagged, and those too far from the
-// median.
+// anomalies returns the records that are flagged or too far from the median.
 func anomalies(records []Record, values []float64) []Anomalous {
 	far := outlying(values)
 	var found []Anomalous
@@ -135,8 +135,8 @@ func anomalies(records []Record, values []float64) []Anomalous {
 	return found
 }
 
-// outlying says which values are too far from the median; none are where the
-// values are few, or half of them alike.
+// outlying returns the test for values too far from the median. No value is, if the values are few
+// or half of them are equal.
 func outlying(values []float64) func(float64) bool {
 	middle := median(values)
 	distance := func(v float64) float64 { return math.Abs(v - middle) }
@@ -149,11 +149,11 @@ func outlying(values []float64) func(float64) bool {
 	return func(v float64) bool { return len(values) >= leastComputed && mad > 0 && distance(v) > limit }
 }
 
-// share reports whether anomalies make up a large share of the records.
+// manyAnomalies reports whether anomalies make up a large share of the records.
 func (s Statistics) manyAnomalies() bool { return len(s.Anomalies)*100 >= largeShare*s.N }
 
-// anomalousInSeveral are the ids of records that are anomalous in at least two
-// metrics, in byte order.
+// anomalousInSeveral returns the ids of records that are anomalous in at least two metrics, in byte
+// order.
 func anomalousInSeveral(all []Statistics) []string {
 	metrics := map[string]int{}
 	for _, s := range all {
@@ -174,10 +174,9 @@ func anomalousInSeveral(all []Statistics) []string {
 	return ids
 }
 
-// decimals writes a finite number with at most n decimals, n > 0, rounded half
-// away from zero, without trailing zeros, exponent and negative zero. What is
-// rounded is the shortest decimal that means the number, so that 1.00005 is
-// 1.0001 for whoever wrote it, although no float64 is quite that.
+// decimals formats a finite number with at most n decimals, n > 0, rounded half away from zero,
+// without trailing zeros, exponent and negative zero. It rounds the shortest decimal that denotes
+// the number, so that 1.00005 becomes 1.0001, although no float64 is exactly 1.00005.
 func decimals(v float64, n int) string {
 	exact, ok := new(big.Rat).SetString(strconv.FormatFloat(v, 'f', -1, 64))
 	if !ok {
@@ -190,7 +189,7 @@ func decimals(v float64, n int) string {
 	return text
 }
 
-// rounded is a number to n decimals, as [decimals] writes it.
+// rounded returns a number rounded to n decimals as [decimals] does.
 func rounded(v float64, n int) float64 {
 	r, err := strconv.ParseFloat(decimals(v, n), 64)
 	if err != nil {
@@ -199,8 +198,8 @@ func rounded(v float64, n int) float64 {
 	return r
 }
 
-// numeral is how numbers are shown.
+// numeral formats a number for people.
 func numeral(v float64) string { return decimals(v, 4) }
 
-// finite keeps a result within what JSON can say.
+// finite limits a result to what JSON can express.
 func finite(v float64) float64 { return min(max(v, -math.MaxFloat64), math.MaxFloat64) }

@@ -15,13 +15,13 @@ import (
 	"placet/templates"
 )
 
-// Tickets is tickets.json: which directive became which ticket. A ticket that
-// upstream closed and deleted is not made again.
+// Tickets is tickets.json: the ticket of each directive. placet does not recreate a ticket that
+// upstream closed and deleted.
 type Tickets struct {
 	Tickets []Ticket `json:"tickets"`
 }
 
-// Ticket is a ticket that was made of a directive.
+// Ticket is a ticket made from a directive.
 type Ticket struct {
 	DirectiveID string `json:"directive_id"` // 8 hex digits, upper case
 	TicketID    string `json:"ticket_id"`    // TKT-<number>
@@ -29,15 +29,15 @@ type Ticket struct {
 	CreatedAt   text   `json:"created_at"`
 }
 
-// ticketFile is a ticket and its file, nil where that is there already.
+// ticketFile is a ticket and its content; Body is nil if the file already exists.
 type ticketFile struct {
 	Ticket
 	Body []byte
 }
 
-// ticketsOf are the tickets of a cycle that reached its goal, one per directive,
-// in their order, beside those that are there. run is the run's id in its key. They
-// follow from the goal's transition, the last one: nothing later changes them.
+// ticketsOf returns the tickets of a cycle that reached its goal, one per directive and in their
+// order. there are the tickets that exist, run is the run's id in its key. The tickets follow from
+// the transition to the goal, which is the last one, so nothing later changes them.
 func ticketsOf(st State, run string, s settings, there []engine.Document) []ticketFile {
 	var ids []string
 	for i := range st.Goal.OptimizationDirectives {
@@ -59,12 +59,12 @@ func ticketsOf(st State, run string, s settings, there []engine.Document) []tick
 	return all
 }
 
-// longestSlug is the greatest length of a slug, in characters.
+// longestSlug is the maximum length of a slug, in characters.
 const longestSlug = 60
 
-// slug is a text as a part of a file's name, as upstream makes it: ASCII letters
-// and digits, Korean syllables, "_" and "-". Blanks become hyphens, and so does
-// each run of these and of underscores.
+// slug turns a text into a part of a file name, as upstream does. It keeps ASCII letters and
+// digits, Korean syllables, "_" and "-". Blanks become hyphens, and so does each run of hyphens and
+// underscores.
 func slug(s string) string {
 	blanks := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -85,11 +85,11 @@ var (
 	joins       = regexp.MustCompile(`[-_]{2,}`)
 )
 
-// shownTitle is how much of a directive is a ticket's title, in bytes.
+// shownTitle is how many bytes of a directive go into the title of its ticket.
 const shownTitle = 200
 
-// ticketMD is a ticket: the front matter that upstream reads, and for people
-// what is to be done and where it comes from.
+// ticketMD returns the content of a ticket: front matter for upstream, and for people the task and
+// its origin.
 func (st State) ticketMD(t Ticket, directive string, s settings) string {
 	created := st.Last.At.Time().UTC()
 	today, due := created.Format("2006-01-02"), created.AddDate(0, 0, s.TicketDueDays).Format("2006-01-02")
@@ -114,7 +114,7 @@ func (st State) ticketMD(t Ticket, directive string, s settings) string {
 	return b.String()
 }
 
-// priority is that of the suggestion which a directive was.
+// priority returns the priority of the suggestion that became a directive.
 func (st State) priority(directive string) string {
 	for _, s := range st.Suggestions {
 		if s.Text == directive && s.Priority == high {
@@ -124,8 +124,8 @@ func (st State) priority(directive string) string {
 	return "medium"
 }
 
-// yamlText is a text in double quotes on one line of YAML. What cannot be
-// printed is escaped.
+// yamlText returns a text as a double-quoted YAML string on one line. It escapes unprintable
+// characters.
 func yamlText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -142,9 +142,9 @@ func yamlText(s string) string {
 	return b.String() + `"`
 }
 
-// ticketNeeds are where the tickets of the goal's directives belong: upstream's
-// folder, and the tickets that it holds. Once tickets.json stands nothing is looked at:
-// a ticket that upstream closed and deleted is not made again.
+// ticketNeeds returns upstream's folder of tickets and the tickets in it, if the goal has
+// directives. It returns nothing once tickets.json exists, because placet does not recreate a
+// ticket that upstream closed and deleted.
 func ticketNeeds(r *cycle) []string {
 	if r.run.State.Status != Reached || r.run.State.Goal == nil || !r.cfg.Tickets || !r.run.Snap.In("tickets.json").Absent() || len(r.run.State.Goal.OptimizationDirectives) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func ticketNeeds(r *cycle) []string {
 	return []string{folder, path.Join(folder, "TKT-*.md")}
 }
 
-// ticketOutputs plans the tickets that are not there, if upstream has a folder for them.
+// ticketOutputs plans the missing tickets if upstream has a folder for them.
 func ticketOutputs(r *cycle, w *run.Outputs) {
 	needs := ticketNeeds(r)
 	if len(needs) == 0 || len(r.run.Snap.Lacks(needs)) > 0 || r.run.Snap.Doc(needs[0]).Absent() {
@@ -162,7 +162,7 @@ func ticketOutputs(r *cycle, w *run.Outputs) {
 	var there []engine.Document
 	for _, d := range r.run.Snap.Docs {
 		if path.Dir(d.Path) == needs[0] && !d.Absent() {
-			if d.Unsettled() { // it may be one that an earlier pass wrote
+			if d.Unsettled() { // an earlier pass may have written it
 				r.run.Held = true
 				return
 			}
@@ -179,18 +179,18 @@ func ticketOutputs(r *cycle, w *run.Outputs) {
 	w.Put("tickets.json", run.Encoded(list))
 }
 
-// numbered is how upstream finds the number of a ticket.
+// numbered matches the number of a ticket as upstream does.
 var numbered = regexp.MustCompile(`^TKT-([0-9]+)`)
 
-// ticketNumbers are the numbers that tickets have.
+// ticketNumbers holds the numbers that tickets have.
 type ticketNumbers struct {
-	highest int // of those that are not the cycle's own
+	highest int // of the tickets of other cycles
 	taken   map[int]bool
-	own     map[string]string // the file names of the cycle's own, by directive
+	own     map[string]string // the file names of this cycle's tickets, by directive
 }
 
-// numbersOf looks at the tickets in a folder. One that carries the id of a directive was
-// written by an earlier pass, which ended before it wrote tickets.json.
+// numbersOf reads the tickets in a folder. A ticket with the id of a directive comes from an
+// earlier pass that ended before it wrote tickets.json.
 func numbersOf(there []engine.Document, directives []string) ticketNumbers {
 	n := ticketNumbers{taken: map[int]bool{}, own: map[string]string{}}
 	for _, d := range there {
@@ -201,7 +201,7 @@ func numbersOf(there []engine.Document, directives []string) ticketNumbers {
 		}
 		number, err := strconv.Atoi(of[1])
 		if err != nil {
-			continue // no number of ours comes near it
+			continue // too large to collide with a number of placet's
 		}
 		n.taken[number] = true
 		foreign := true
@@ -217,8 +217,8 @@ func numbersOf(there []engine.Document, directives []string) ticketNumbers {
 	return n
 }
 
-// next takes the number of the k-th ticket: upstream's own next one, so that the one
-// after ours is free, and none is left out.
+// next returns the number of the k-th ticket: the one that upstream would give, so that upstream's
+// own next number stays free and no number is skipped.
 func (n ticketNumbers) next(k int) int {
 	number := n.highest + k
 	for n.taken[number] {

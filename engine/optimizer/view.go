@@ -12,13 +12,13 @@ import (
 	"placet/templates"
 )
 
-// cycle is a run of the family, with what it reads besides its state.
+// cycle is a run of the family, with everything it reads besides its state.
 type cycle struct {
 	run *run.Run[State, *cycle]
 	cfg settings
 
 	trigger   engine.Document
-	trig      Trigger // of the file before the cycle has begun, of the state after
+	trig      Trigger // from the file until the cycle has begun, then from the state
 	triggerOK bool
 	stop      *Stop
 
@@ -26,7 +26,7 @@ type cycle struct {
 	audit ledger
 }
 
-// family is the optimizer as the kernel has it.
+// family describes the optimizer to the kernel.
 var family = kernel{
 	Name:   "optimizer",
 	File:   func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
@@ -48,8 +48,7 @@ var family = kernel{
 	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell, Fabrications: (*cycle).fabrications,
 }
 
-// readCycle reads what every status asks for. It judges nothing but whether documents are
-// usable.
+// readCycle reads what every status needs. It only judges whether documents are usable.
 func readCycle(k *run.Run[State, *cycle]) *cycle {
 	r := &cycle{run: k}
 	if !r.run.Usable() {
@@ -67,10 +66,10 @@ func readCycle(k *run.Run[State, *cycle]) *cycle {
 	return r
 }
 
-// runID is the run's own id, without its root.
+// runID returns the run's own id, without its root.
 func (r *cycle) runID() string { return layout.OptimizerRunID(r.run.Snap.Dir) }
 
-// workflow is the workflow that the cycle is about, or will be.
+// workflow returns the workflow that the cycle is or will be about.
 func (r *cycle) workflow() string {
 	if r.run.Begun {
 		return r.run.State.WorkflowName
@@ -78,10 +77,10 @@ func (r *cycle) workflow() string {
 	return r.trig.WorkflowName
 }
 
-// later is a moment so much later than now.
+// later returns the time that is d from now.
 func (r *cycle) later(d time.Duration) text { return run.Seconds(r.run.Snap.Now.Add(d)) }
 
-// unfit is why a state that can be read is none of the run's, "" if it is.
+// unfit returns why a readable state does not belong to the run, or nil.
 func unfit(r *run.Input, st State) error {
 	if id := layout.OptimizerRunID(r.Snap.Dir); st.RunID != id {
 		return templates.Errorf("optimizer.problem.runid", "have", run.QuoteID(st.RunID), "folder", strconv.Quote(id))
@@ -89,8 +88,8 @@ func unfit(r *run.Input, st State) error {
 	return run.CheckIDs(st.Requests)
 }
 
-// readTrigger reads what begins the cycle. Once it has begun, the state holds
-// what the trigger said: another one is noted and changes nothing.
+// readTrigger reads the trigger. Once the cycle has begun, the state holds its content; a changed
+// trigger gets a note and has no effect.
 func readTrigger(r *cycle) {
 	r.trigger = r.run.Snap.In("trigger.json")
 	d := r.trigger
@@ -109,8 +108,8 @@ func readTrigger(r *cycle) {
 	})
 }
 
-// readFindings reads context.json, which only placet writes. One that was copied from
-// another run, or was left by a cycle of another workflow, decides nothing here.
+// readFindings reads context.json, which only placet writes. A file from another run or from a
+// cycle of another workflow is ignored with a note.
 func readFindings(r *cycle) {
 	d := r.run.Snap.In("context.json")
 	f, _ := run.Load[Findings](&r.run.Input, d, "optimizer/context")
@@ -122,7 +121,7 @@ func readFindings(r *cycle) {
 	r.found = f
 }
 
-// watch are the folders in which others may write what moves the run.
+// watch returns the folders in which others may write files that move the run.
 func (r *cycle) watch() []string {
 	if !r.run.Begun {
 		return []string{r.run.Snap.Dir}
@@ -138,8 +137,7 @@ func (r *cycle) watch() []string {
 	return nil
 }
 
-// notes looks at whatever the status has others write, so that the notes are about all
-// of it.
+// notes reads every file that others may write in this status, so that all of them get their notes.
 func (r *cycle) notes() {
 	switch r.run.State.Status {
 	case Deciding:
@@ -157,8 +155,8 @@ func (r *cycle) notes() {
 	noteEarlier(r)
 }
 
-// noteLateStop says beside a stop.json that stands at the end of a cycle, which it did not
-// bring about, that it moves nothing.
+// noteLateStop writes a note beside a stop.json that came after the end of the cycle: it has no
+// effect.
 func noteLateStop(r *cycle) {
 	d := r.run.Snap.In("stop.json")
 	if !final(r.run.State.Status) || d.Absent() || d.Unsettled() || r.run.State.Last.Event == stopped {
@@ -171,7 +169,7 @@ func noteLateStop(r *cycle) {
 	r.run.Notes.Beside(d.Path, r.words(key))
 }
 
-// head are the members of a state that the kernel reads and writes.
+// head returns the members of a state that the kernel reads and writes.
 func (st *State) head() run.Head {
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang, Extra: &st.Extra}
 }
@@ -211,8 +209,8 @@ func (Machine) Account(s engine.Snapshot) engine.RunView {
 	return family.Account(s)
 }
 
-// summary is [run.Family.Summary]. A cycle whose request nobody answered in time
-// still hears a late answer.
+// summary implements [run.Family.Summary]. A cycle that nobody answered in time still accepts a
+// late answer.
 func summary(body []byte) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`
@@ -238,8 +236,8 @@ func summary(body []byte) engine.Summary {
 	return p
 }
 
-// SummarizeClass implements [engine.Classed]: nothing moves a run that was put away, and
-// nobody is asked about it, wherever its cycle stood.
+// SummarizeClass implements [engine.Classed]. An archived run never moves and asks nobody, whatever
+// its status was.
 func (m Machine) SummarizeClass(class string, state []byte) (p engine.Summary, ok bool) {
 	if class != layout.OptimizerArchived {
 		return p, false
@@ -253,9 +251,9 @@ func (m Machine) SummarizeClass(class string, state []byte) (p engine.Summary, o
 
 // Statuses that only a view has.
 const (
-	unbegun   engine.Status = "new"                // a trigger stands, or is about to; no state yet
-	wrongName engine.Status = "misnamed"           // the folder's name is no run id
-	cutOff    engine.Status = "cut off in archive" // put away before its cycle had ended
+	unbegun   engine.Status = "new"                // a trigger exists or is about to; no state yet
+	wrongName engine.Status = "misnamed"           // the folder's name is not a run id
+	cutOff    engine.Status = "cut off in archive" // archived before its cycle had ended
 )
 
 // absent reports whether a run has no cycle.
@@ -274,12 +272,12 @@ func (r *cycle) tell(a *engine.RunView) {
 	a.Findings = append(a.Findings, r.findings()...)
 }
 
-// misnamed is why no cycle begins in a folder whose name is no run id.
+// misnamed says why no cycle begins in a folder whose name is not a run id.
 func misnamed(s engine.Snapshot) templates.Message {
 	return templates.NewMessage("optimizer.why.misnamed", "id", strconv.Quote(layout.OptimizerRunID(s.Dir)), "pattern", layout.OptimizerRunIDPattern)
 }
 
-// stepMisnamed says so in a note.
+// stepMisnamed writes the note about such a folder.
 func stepMisnamed(s engine.Snapshot) (p engine.Plan) {
 	r := run.NewInput(s)
 	if d := s.In("trigger.json"); !d.Absent() {
@@ -305,7 +303,7 @@ func accountMisnamed(s engine.Snapshot) engine.RunView {
 	return a
 }
 
-// accountArchived tells a cycle that was put away, which nothing moves any more.
+// accountArchived describes an archived cycle, which never moves again.
 func accountArchived(s engine.Snapshot) engine.RunView {
 	all, r := family.View(s)
 	a := engine.RunView{Key: s.Key, Class: "archived", ShortID: s.Key.ID, Status: engine.StatusAbsent, Final: true, Facts: r.facts(), Log: all.Log}
@@ -332,15 +330,14 @@ func accountArchived(s engine.Snapshot) engine.RunView {
 	return a
 }
 
-// How much of a text is shown, in bytes. The document it comes from has all
-// of it.
+// How many bytes of a text are shown. The source document has all of it.
 const (
 	shownField = 80
 	shownName  = 200
 )
 
-// phrase returns a word or sentence with its {names} filled in, which are
-// given as pairs of name and value. A value is never searched for names.
+// phrase returns a word or sentence with its {names} filled in from pairs of name and value. It
+// does not look for names in the values.
 func phrase(lang, key string, pairs ...any) string {
 	return templates.Phrase(lang, "optimizer."+key, pairs...)
 }
