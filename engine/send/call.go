@@ -20,11 +20,11 @@ import (
 	"placet/templates"
 )
 
-// longestWait bounds what a service may ask to wait.
+// longestWait is the longest wait that a service may ask for.
 const longestWait = 365 * 24 * time.Hour
 
-// call posts a document to a service, on a connection of its own: net/http repeats what it
-// sends on one that was used before.
+// call posts a document to a service over a new connection, because net/http repeats a
+// request that it sent over a reused one.
 func (s *Sender) call(ctx context.Context, what engine.Send, token secret) engine.Sent {
 	var connected atomic.Bool // from here on bytes may have left
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
@@ -40,7 +40,7 @@ func (s *Sender) call(ctx context.Context, what engine.Send, token secret) engin
 		return engine.Sent{Outcome: engine.SendNotStarted, Reason: err.Error()}
 	}
 	service := &http.Transport{DisableKeepAlives: true, MaxResponseHeaderBytes: longestResponse, TLSClientConfig: s.tlsConfig("")}
-	answer, err := service.RoundTrip(req) // never follows a redirect, knows no proxy
+	answer, err := service.RoundTrip(req) // follows no redirect and uses no proxy
 	switch {
 	case err != nil && connected.Load():
 		return engine.Sent{Outcome: engine.SendUnknown, Reason: "the service did not answer: " + secret(address).hideIn(what.Call.URL == "", err.Error())}
@@ -48,8 +48,8 @@ func (s *Sender) call(ctx context.Context, what engine.Send, token secret) engin
 		return engine.Sent{Outcome: engine.SendFailed, Reason: "cannot reach the service: " + secret(address).hideIn(what.Call.URL == "", err.Error())}
 	}
 	defer answer.Body.Close()
-	// A secret that goes beyond what is repeated must be seen whole. What cannot be read
-	// changes nothing: the status says how it ended.
+	// The text is read past longestResponse, so that a secret that begins within it is
+	// seen whole. A read error changes nothing: the status says how the call ended.
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, longestResponse+2*longestSecret))
 	text := secret(address).hideIn(what.Call.URL == "", token.hide(string(body)))
 	if what.Call.Slack {
@@ -58,7 +58,7 @@ func (s *Sender) call(ctx context.Context, what engine.Send, token secret) engin
 	return judge(answer, text, what.Response)
 }
 
-// addressOf is where a service is called.
+// addressOf returns the address at which a service is called.
 func (s *Sender) addressOf(call engine.Call) (string, error) {
 	if call.URL != "" {
 		return call.URL, nil
@@ -89,7 +89,7 @@ func newRequest(ctx context.Context, address string, what engine.Send, token sec
 	return req, nil
 }
 
-// judge says what a service's answer means.
+// judge returns the meaning of a service's answer.
 func judge(answer *http.Response, body string, response []engine.Field) engine.Sent {
 	sent := engine.Sent{Outcome: outcomeOf(answer.StatusCode), Code: &answer.StatusCode}
 	switch sent.Outcome {
@@ -105,8 +105,8 @@ func judge(answer *http.Response, body string, response []engine.Field) engine.S
 	return sent
 }
 
-// judgeSlack says what an answer of Slack means, which says in its body whether it was done:
-// https://api.slack.com/web#evaluating_responses.
+// judgeSlack returns the meaning of an answer of Slack, whose body says whether the call
+// succeeded: https://api.slack.com/web#evaluating_responses.
 func judgeSlack(answer *http.Response, body string) engine.Sent {
 	sent := judge(answer, body, nil)
 	if sent.Outcome != engine.SendDone {
@@ -136,7 +136,7 @@ func judgeSlack(answer *http.Response, body string) engine.Sent {
 	return sent
 }
 
-// outcomeOf says what a status means.
+// outcomeOf returns the meaning of a status.
 func outcomeOf(status int) string {
 	switch {
 	case status/100 == 2:
@@ -150,8 +150,8 @@ func outcomeOf(status int) string {
 	}
 }
 
-// retryAfter reads the header Retry-After: seconds or a date. What is over or cannot be
-// read is zero.
+// retryAfter reads the header Retry-After: seconds or a date. It returns zero for a
+// past time and for a value that it cannot read.
 func retryAfter(value string, now time.Time) time.Duration {
 	var wait time.Duration
 	if n, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
@@ -162,8 +162,8 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return min(max(wait, 0), longestWait)
 }
 
-// responseOf returns a service's answer as JSON. One that is no strict JSON, or longer
-// than a response may be, is given as text.
+// responseOf returns a service's answer as JSON. An answer that is not strict JSON, or
+// is longer than a response may be, is returned as text.
 func responseOf(body string) schemas.Raw {
 	if err := schemas.Decode("", "", []byte(`{"response":`+body+`}`), nil); err == nil {
 		if answer, err := schemas.Encode(schemas.Raw(body)); err == nil && len(answer) <= longestResponse {

@@ -23,10 +23,11 @@ import (
 	"placet/templates"
 )
 
-// quitTime is how long a server that has the mail may take to say goodbye.
+// quitTime is how long a server may take to say goodbye after it has taken the
+// mail.
 const quitTime = time.Second
 
-// sendMail hands a mail to its server, in one conversation.
+// sendMail sends a mail to its server in one conversation.
 func (s *Sender) sendMail(ctx context.Context, what engine.Send, password secret) engine.Sent {
 	msg, err := newMessage(what)
 	if err != nil {
@@ -35,15 +36,15 @@ func (s *Sender) sendMail(ctx context.Context, what engine.Send, password secret
 	if err := s.deliver(ctx, what.Mail, password, msg); err != nil {
 		return mailFailure(err)
 	}
-	code := 250 // no other is a yes to the final dot
+	code := 250 // only 250 confirms the final dot
 	said := schemas.Member{Name: "server_reply", Value: oneLine(password.hide(msg.ServerResponse()))}
 	return engine.Sent{Outcome: engine.SendDone, Code: &code, Response: respond(what.Response, said)}
 }
 
 // deliver returns nil once the server has taken the mail.
 //
-// After an error it must not say QUIT: in the middle of a mail that would write the final
-// dot first, and the server would deliver one half.
+// After an error deliver must not send QUIT: in the middle of a mail that would write the
+// final dot first, and the server would deliver half a mail.
 func (s *Sender) deliver(ctx context.Context, m *engine.Mail, password secret, msg *mail.Msg) error {
 	client, err := s.newClient(ctx, m, password)
 	if err != nil {
@@ -57,17 +58,17 @@ func (s *Sender) deliver(ctx context.Context, m *engine.Mail, password secret, m
 	if offered, _ := server.Extension("SMTPUTF8"); !offered && !ascii {
 		return errOnlyASCII
 	}
-	server.SkipSMTPUTF8(ascii) // a server on the way may know nothing of it
+	server.SkipSMTPUTF8(ascii) // a server on the way may not support it
 	if err := client.SendWithSMTPClient(server, msg); err != nil {
 		return err
 	}
 	_ = server.UpdateDeadline(quitTime)
-	_ = server.Quit() // whatever becomes of it, the server has the mail
+	_ = server.Quit() // the server has the mail, even if this fails
 	return nil
 }
 
-// newClient returns a client whose connection is cut when ctx ends. It never goes on
-// without the TLS that was asked for.
+// newClient returns a client whose connection is cut when ctx ends. It never
+// continues without the TLS that the mail asks for.
 func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret) (*mail.Client, error) {
 	proof, dial := s.tlsConfig(m.Host), new(net.Dialer).DialContext
 	policy := mail.NoTLS
@@ -79,7 +80,7 @@ func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret)
 	}
 	options := []mail.Option{
 		mail.WithTLSPolicy(policy), mail.WithTLSConfig(proof), mail.WithoutNoop(), mail.WithoutRset(),
-		mail.WithTimeout(time.Hour), // ctx ends before
+		mail.WithTimeout(time.Hour), // ctx ends earlier
 		mail.WithDialContextFunc(func(until context.Context, _, _ string) (net.Conn, error) {
 			conn, err := dial(until, "tcp", net.JoinHostPort(m.Host, strconv.Itoa(m.Port)))
 			if err == nil {
@@ -94,8 +95,8 @@ func (s *Sender) newClient(ctx context.Context, m *engine.Mail, password secret)
 	return mail.NewClient(m.Host, options...)
 }
 
-// mailFailure says what an error means for the mail. Until the final dot is sent the
-// server has nothing to deliver.
+// mailFailure returns the meaning of an error for the mail. Until the final dot is
+// sent, the server has nothing to deliver.
 func mailFailure(err error) engine.Sent {
 	sent := engine.Sent{Outcome: engine.SendFailed, Reason: err.Error()}
 	var code int
@@ -120,14 +121,14 @@ func mailFailure(err error) engine.Sent {
 
 var errOnlyASCII = errors.New("the server takes no addresses beyond ASCII (SMTPUTF8)")
 
-// offersTooLittle reports whether a server lacks what it takes. Two of these errors have
-// no name in go-mail.
+// offersTooLittle reports whether a server lacks a feature that the mail needs. go-mail
+// has no error values for two of these cases.
 func offersTooLittle(err error) bool {
 	return errors.Is(err, errOnlyASCII) || errors.Is(err, mail.ErrNoSupportedAuthDiscovered) || strings.Contains(err.Error(), "does not support STARTTLS") ||
 		strings.Contains(err.Error(), "does not support SMTP AUTH")
 }
 
-// checkMail returns nil for a mail that can be sent as it was approved.
+// checkMail returns nil for a mail that can be sent exactly as it was approved.
 func checkMail(m *engine.Mail) error {
 	if len(m.To) == 0 {
 		return errors.New("it has no recipient")
@@ -143,7 +144,7 @@ func checkMail(m *engine.Mail) error {
 	return nil
 }
 
-// newMessage returns a mail as it goes over the wire.
+// newMessage returns a mail in the form that is sent.
 func newMessage(what engine.Send) (*mail.Msg, error) {
 	m, msg := what.Mail, mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := checkMail(m); err != nil {
@@ -163,29 +164,30 @@ func newMessage(what engine.Send) (*mail.Msg, error) {
 }
 
 var (
-	// addressPattern is a bare address that needs no quotes.
+	// addressPattern matches a bare address that needs no quotes.
 	addressPattern = regexp.MustCompile(`^[^\s<>()\[\]\\,;:@"]+@[^\s<>()\[\]\\,;:@"]+$`)
-	// plainHeader is what a header shows as it is written: printable ASCII and single
-	// blanks.
+	// plainHeader matches a text that a header shows unchanged: printable ASCII and
+	// single blanks.
 	plainHeader = regexp.MustCompile(`^[!-~]+( [!-~]+)*$`)
 )
 
-// headerText returns a text as a header may hold it. What a reader would decode although
-// it was written so is encoded itself: people read the text that was approved.
+// headerText returns a text in the form that a header can hold. A text that a reader's
+// program would decode although it was written that way is encoded too, so that people
+// read the text that was approved.
 func headerText(text string) string {
 	if plainHeader.MatchString(text) && !strings.Contains(text, "=?") {
 		return text
 	}
 	var words []string
 	for text != "" {
-		part := templates.CutWith(text, 45, "") // a word has at most 75 characters
+		part := templates.CutWith(text, 45, "") // an encoded word has at most 75 characters
 		words = append(words, "=?UTF-8?B?"+base64.StdEncoding.EncodeToString([]byte(part))+"?=")
 		text = text[len(part):]
 	}
 	return strings.Join(words, " ")
 }
 
-// isHidden reports whether a character cannot be seen.
+// isHidden reports whether a character is invisible.
 func isHidden(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }
 
 func isASCII(text string) bool {

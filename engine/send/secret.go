@@ -19,13 +19,14 @@ import (
 	"placet/templates"
 )
 
-// longestSecret is how many bytes a secret may have.
+// longestSecret is the longest secret in bytes.
 const longestSecret = 4 << 10
 
 // secret is a password or a token, "" for none.
 type secret string
 
-// secretAt reads a secret. It is "" where no file is named and the variable is not set.
+// secretAt reads a secret. It returns "" if no file is named and the variable is not
+// set.
 func (s *Sender) secretAt(where engine.Secret) (secret, error) {
 	text := s.getenv(where.Env)
 	if where.File != "" {
@@ -51,9 +52,9 @@ func (s *Sender) secretAt(where engine.Secret) (secret, error) {
 }
 
 // readSecret reads a file that nobody in the workspace can choose or change, and that
-// nobody but its owner can read. The error never quotes it.
+// nobody but its owner can read. The error never quotes its content.
 func (s *Sender) readSecret(name string) (string, error) {
-	name = filepath.Clean(name) // ".." behind a link leads elsewhere
+	name = filepath.Clean(name) // ".." after a link leads elsewhere
 	if err := s.isOutside(name); err != nil {
 		return "", err
 	}
@@ -77,11 +78,12 @@ func (s *Sender) readSecret(name string) (string, error) {
 	case info.Mode().Perm()&0o177 != 0:
 		return "", templates.Errorf("send.secret.mode", "mode", fmt.Sprintf("%04o", info.Mode().Perm()))
 	}
-	body, err := io.ReadAll(io.LimitReader(f, longestSecret+2)) // a line end, and one too many
+	body, err := io.ReadAll(io.LimitReader(f, longestSecret+2)) // a line end, and one byte too many
 	return string(body), err
 }
 
-// isOutside returns nil if neither a path nor what it leads to is in the workspace.
+// isOutside returns nil if neither a path nor the target of its links is in the
+// workspace.
 func (s *Sender) isOutside(name string) error {
 	if !filepath.IsAbs(name) {
 		return templates.Errorf("send.secret.relative")
@@ -107,16 +109,16 @@ func (s *Sender) isOutside(name string) error {
 	return nil
 }
 
-// unescape turns into characters what the errors of libraries, and JSON, spell otherwise.
+// unescape replaces the escapes in JSON and in the errors of libraries by the characters.
 var unescape = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, `\/`, "/", `\\`, `\`)
 
-// hide returns a text, or the word that it is withheld because it repeats the secret.
+// hide returns a text, or a notice that it is withheld because it repeats the secret.
 func (x secret) hide(text string) string {
 	if x == "" {
 		return text
 	}
 	var value any
-	_ = json.Unmarshal([]byte(text), &value) // strings may be spelled in many ways
+	_ = json.Unmarshal([]byte(text), &value) // JSON can spell a string in many ways
 	for _, spelling := range []string{text, visible(unescape.Replace(text)), fmt.Sprint(value)} {
 		if slices.ContainsFunc(x.forms(), func(form string) bool { return strings.Contains(spelling, form) }) {
 			return "withheld, because it repeats the secret"
@@ -125,7 +127,8 @@ func (x secret) hide(text string) string {
 	return text
 }
 
-// hideIn is hide where the text stands for a secret at all.
+// hideIn does the same as hide if the text belongs to a secret, and otherwise
+// returns the text.
 func (x secret) hideIn(isSecret bool, text string) string {
 	if !isSecret {
 		return text
@@ -133,19 +136,20 @@ func (x secret) hideIn(isSecret bool, text string) string {
 	return x.hide(text)
 }
 
-// Secret reads a secret for who must know it, "" where there is none.
+// Secret reads a secret for a caller that needs it. It returns "" if there is
+// none.
 func (s *Sender) Secret(where engine.Secret) (string, error) {
 	text, err := s.secretAt(where)
 	return string(text), err
 }
 
-// forms returns the secret as it is, as URLs spell it, and as it stands within longer
-// texts in base64, which is how SMTP takes it.
+// forms returns the secret unchanged, in the spelling of URLs, and in base64, which
+// SMTP uses, as part of a longer text.
 func (x secret) forms() []string {
 	forms := []string{string(x), url.QueryEscape(string(x))}
 	for before := range 3 {
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), x...))
-		text = text[(8*before+5)/6 : 8*(before+len(x))/6] // what no neighbour changes
+		text = text[(8*before+5)/6 : 8*(before+len(x))/6] // the part that does not depend on the neighbours
 		if len(text) >= 4 {
 			forms = append(forms, text)
 		}

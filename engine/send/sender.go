@@ -1,15 +1,15 @@
-// Package send carries out an [engine.Send]: it hands a mail to an SMTP server, or calls
-// an HTTP service, and says how that ended.
+// Package send carries out an [engine.Send]: it sends a mail to an SMTP server, or calls an
+// HTTP service, and says how that ended.
 //
 // Rules:
 //
 //   - Nothing is sent twice. A [Sender] tries once; whoever reads the outcome decides
 //     whether to try again.
 //   - An outcome claims no more than is certain: "failed" and "refused" say that nothing was
-//     done. Once all of it may have left, and no answer came, the outcome is "unknown".
+//     done. If the whole request may have left and no answer came, the outcome is "unknown".
 //   - A mail is one conversation. The final dot follows only after the server has accepted
 //     every recipient, and a server delivers nothing before the final dot.
-//   - A secret is read when it is needed, and nothing that repeats it comes back.
+//   - A secret is read when it is needed, and no text that repeats it is returned.
 package send
 
 import (
@@ -29,7 +29,7 @@ import (
 	"placet/templates"
 )
 
-// longestResponse is how many bytes the response of an outcome may have.
+// longestResponse is the longest response of an outcome in bytes.
 const longestResponse = 64 << 10
 
 // Sender carries out the sends of one workspace. Its methods may be called from several
@@ -46,11 +46,11 @@ func New(root string, getenv func(string) string) *Sender {
 	return &Sender{root: root, getenv: getenv}
 }
 
-// keyPattern is what an idempotency key looks like: it stands in headers.
+// keyPattern matches an idempotency key, which is sent in headers.
 var keyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // Send carries out one send and says how it ended. It returns soon after ctx has ended,
-// whose cause becomes the reason.
+// and the cause of ctx becomes the reason.
 func (s *Sender) Send(ctx context.Context, what engine.Send) engine.Sent {
 	secret, err := s.prepare(what)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Sender) Send(ctx context.Context, what engine.Send) engine.Sent {
 	return sent
 }
 
-// prepare returns the secret of a send, or why it cannot be started.
+// prepare returns the secret of a send, or why the send cannot be started.
 func (s *Sender) prepare(what engine.Send) (secret, error) {
 	mail, call := what.Mail, what.Call
 	switch {
@@ -99,12 +99,12 @@ func (s *Sender) prepare(what engine.Send) (secret, error) {
 	return password, err
 }
 
-// tlsConfig is how a server has to prove that it is the host.
+// tlsConfig says how a server has to prove that it is the host.
 func (s *Sender) tlsConfig(host string) *tls.Config {
 	return &tls.Config{ServerName: host, RootCAs: s.authorities, MinVersion: tls.VersionTLS12}
 }
 
-// respond returns fields as an object, nil where there are none.
+// respond returns fields as an object, or nil if there are none.
 func respond(fields []engine.Field, more ...schemas.Member) schemas.Raw {
 	var o schemas.Object
 	for _, f := range fields {
@@ -115,13 +115,14 @@ func respond(fields []engine.Field, more ...schemas.Member) schemas.Raw {
 	}
 	body, err := schemas.Encode(o)
 	if err != nil || len(body) > longestResponse {
-		return nil // what was done is done without it, too
+		return nil // the send has happened, also without a response
 	}
 	return body
 }
 
-// visible returns a text from outside as one line in which everything can be seen.
+// visible returns a text from outside as one line without invisible characters.
 func visible(text string) string { return templates.Clean(strings.Join(strings.Fields(text), " ")) }
 
-// oneLine is the same, cut to what an outcome repeats.
+// oneLine returns the same as visible, cut to the length that an outcome
+// repeats.
 func oneLine(text string) string { return templates.Cut(visible(text), engine.LongestReason) }
