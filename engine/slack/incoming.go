@@ -10,8 +10,9 @@ import (
 	"placet/templates"
 )
 
-// Interaction is a press of a button, or a dialog that was sent. Slack signs it, and what
-// placet does not read may be anything: it is read without the strictness of documents.
+// Interaction is a press of a button, or a dialog that was submitted. It is decoded less
+// strictly than a document, because Slack signs it, and the members that placet does not
+// read may be anything.
 type Interaction struct {
 	Type string `json:"type"` // block_actions or view_submission
 	User struct {
@@ -37,14 +38,14 @@ type Interaction struct {
 	} `json:"view"`
 }
 
-// Action is what was pressed.
+// Action is the button that was pressed.
 type Action struct {
 	ID    string `json:"action_id"`
 	Value string `json:"value"`
 	TS    string `json:"action_ts"`
 }
 
-// Input is what was typed or chosen.
+// Input is the text that was typed, or the choice.
 type Input struct {
 	Value    string `json:"value"`
 	Selected *struct {
@@ -52,8 +53,8 @@ type Input struct {
 	} `json:"selected_option"`
 }
 
-// ReadInteraction reads the body of a call about an interaction; ok is false where it is
-// none.
+// ReadInteraction reads the body of a call about an interaction; ok is false if it is
+// not one.
 func ReadInteraction(body []byte) (x Interaction, ok bool) {
 	form, err := url.ParseQuery(string(body))
 	if err != nil || len(form["payload"]) != 1 {
@@ -62,8 +63,8 @@ func ReadInteraction(body []byte) (x Interaction, ok bool) {
 	return x, json.Unmarshal([]byte(form.Get("payload")), &x) == nil
 }
 
-// Values are the parts of a button's value; ok is false where one of them comes twice, or
-// has no name.
+// Values returns the parts of a button's value; ok is false if one of them has no name or
+// occurs twice.
 func Values(value string) (parts map[string]string, ok bool) {
 	parts = map[string]string{}
 	for _, part := range strings.Split(value, "|") {
@@ -76,14 +77,14 @@ func Values(value string) (parts map[string]string, ok bool) {
 	return parts, true
 }
 
-// Names of a dialog.
+// These are the names in a dialog.
 const (
 	DialogID   = "hitl_dialog"
 	wordsInput = "words"
 	planInput  = "plan"
 )
 
-// Dialog asks for words, and for one of a few choices where there are any.
+// Dialog asks for words, and for one of a few choices if it has any.
 type Dialog struct {
 	// Lang is the language of its buttons.
 	Lang         string
@@ -93,7 +94,7 @@ type Dialog struct {
 	Metadata string
 }
 
-// Open is what views.open takes.
+// Open returns the argument of views.open.
 func (d Dialog) Open(trigger string) []byte {
 	words := slack.NewPlainTextInputBlockElement(nil, wordsInput)
 	words.Multiline, words.MaxLength = true, mostWords
@@ -115,12 +116,12 @@ func (d Dialog) Open(trigger string) []byte {
 	return encode(map[string]any{"trigger_id": trigger, "view": view})
 }
 
-// Words and Choice are what was typed into a dialog, and chosen.
+// Words returns the text that was typed into a dialog.
 func (x Interaction) Words() string {
 	return strings.TrimSpace(x.View.State.Values[wordsInput][wordsInput].Value)
 }
 
-// Choice is what was chosen in a dialog, "" for nothing.
+// Choice returns the choice in a dialog, "" for none.
 func (x Interaction) Choice() string {
 	if s := x.View.State.Values[planInput][planInput].Selected; s != nil {
 		return s.Value
@@ -128,7 +129,7 @@ func (x Interaction) Choice() string {
 	return ""
 }
 
-// DialogErrors is the answer to a dialog whose words are missing.
+// DialogErrors returns the answer to a dialog without words.
 func DialogErrors(text string) map[string]any {
 	return map[string]any{"response_action": "errors", "errors": map[string]string{wordsInput: text}}
 }
@@ -153,15 +154,17 @@ type Event struct {
 // ReadEvent reads the body of a call about an event.
 func ReadEvent(body []byte) (e Event, err error) { return e, json.Unmarshal(body, &e) }
 
-// IsReply reports whether the event is what a person wrote in a thread.
+// IsReply reports whether the event is a message that a person wrote in a
+// thread.
 func (e Event) IsReply() bool {
 	m := e.Event
 	return e.Type == "event_callback" && m.Type == "message" && m.BotID == "" && (m.Subtype == "" || m.Subtype == "thread_broadcast") &&
 		strings.TrimSpace(m.Text) != "" && m.User != "" && m.Channel != "" && m.TS != "" && m.ThreadTS != ""
 }
 
-// unescape undoes how Slack spells what people type.
+// unescape restores the characters that Slack escapes in the texts that people
+// type.
 var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
-// Typed is the text of a reply as it was typed.
+// Typed returns the text of a reply as it was typed.
 func (e Event) Typed() string { return strings.TrimSpace(unescape.Replace(e.Event.Text)) }

@@ -14,50 +14,52 @@ import (
 	"placet/templates"
 )
 
-// Post is a request as a message shows it.
+// Post is a request for a message.
 type Post struct {
-	// Lang is the language of the words around what the request says.
+	// Lang is the language of the words around the request's own texts.
 	Lang    string
 	Request gate.Request
 	Run     engine.Key
 	// Shown is the digest of what is shown.
 	Shown engine.Digest
-	// Text is what its family says, the zero value for the request's own words.
+	// Text is the family's text; its zero value stands for the request's own
+	// words.
 	Text Text
-	// Form is the file in which it can be answered.
+	// Form is the file in which people can answer the request.
 	Form string
 }
 
-// Text is what a family says of a request in a message.
+// Text is a family's text about a request in a message.
 type Text struct {
-	// Parts are paragraphs in place of the summary, each with the file that holds the
-	// rest of it where that is long.
+	// Parts are paragraphs that replace the summary. Each names the file that holds
+	// the rest of a long one.
 	Parts []Part
-	// Draft is a text that is shown as it is, "" for none, and DraftFile where it stands.
+	// Draft is a text that is shown unchanged, "" for none, and DraftFile is its file.
 	Draft, DraftFile string
-	// Buttons take the place of one button for each option.
+	// Buttons replace the buttons for each option.
 	Buttons []Button
-	// Thread has the request asked in the thread of the run's first one.
+	// Thread says that the request is asked in the thread of the run's first
+	// one.
 	Thread bool
 }
 
-// Part is a paragraph. File holds the whole of it; Short says that the text is a beginning
-// alone.
+// Part is a paragraph. File holds all of it; Short says that Text is only its beginning.
 type Part struct {
 	Text, File string
 	Short      bool
 }
 
-// Button is an option that can be pressed.
+// Button is an option that people can press.
 type Button struct {
 	ID, Label, Style string
-	// Option is the id of the request's option that it stands for.
+	// Option is the id of the request's option.
 	Option string
-	// Value comes back with a press. The digest of what is shown is added to it.
+	// Value comes back when the button is pressed. The digest of what is shown
+	// is added to it.
 	Value string
 }
 
-// Styles of buttons.
+// Primary and Danger are the styles of buttons.
 const (
 	Primary = string(slack.StylePrimary)
 	Danger  = string(slack.StyleDanger)
@@ -66,8 +68,8 @@ const (
 // mostButtons is how many options may have a button.
 const mostButtons = 5
 
-// buttons are those of a request, none where its answer needs more than a press and a few
-// words.
+// buttons returns the buttons of a request. It returns none if an answer needs more than
+// a press and a few words.
 func (p Post) buttons() []Button {
 	if p.Text.Buttons != nil {
 		list := slices.Clone(p.Text.Buttons)
@@ -98,12 +100,12 @@ func (p Post) buttons() []Button {
 type page struct {
 	lang   string
 	blocks []slack.Block
-	// cut says that something of it is missing.
+	// cut says that a part of the request is missing.
 	cut bool
 }
 
-// add adds a text, each section of it between two words, and so many sections at most. What
-// is cut says so, and names the file that holds the whole.
+// add adds a text between the texts before and after, in at most so many sections. A text
+// that is cut says so, and names the file that holds all of it.
 func (g *page) add(text, file string, most int, before, after string) (sections int) {
 	size := mostSection - units(before+after)
 	list, whole := chunks(text, size, most)
@@ -121,12 +123,12 @@ func (g *page) add(text, file string, most int, before, after string) (sections 
 	return len(list)
 }
 
-// body is a request without what one can press.
+// body returns the message of a request without its buttons.
 func (p Post) body() page {
 	g := page{lang: p.Lang, blocks: []slack.Block{slack.NewHeaderBlock(plain(templates.Text(p.Lang, "slack.title"), mostHeader))}}
 	bold, prompt := "*", strings.TrimSpace(p.Request.Prompt)
 	if strings.ContainsAny(prompt, "\r\n") {
-		bold = "" // it would not go beyond the line
+		bold = "" // the marks would not span lines
 	}
 	g.add(prompt, p.Form, mostPrompt, bold, bold)
 	parts := p.Text.Parts
@@ -136,7 +138,7 @@ func (p Post) body() page {
 	}
 	left := mostParts
 	for i, part := range parts {
-		others := len(parts) - 1 - i // with a section each at least
+		others := len(parts) - 1 - i // each has at least one section
 		left -= g.add(part.Text, part.File, left-others, "", "")
 		g.cut = g.cut || part.Short
 	}
@@ -145,12 +147,12 @@ func (p Post) body() page {
 	return g
 }
 
-// details are what the request shows besides its question, nil for nothing.
+// details returns what the request shows besides its question, nil for nothing.
 func (p Post) details() []Part {
 	var lines []string
 	for _, d := range p.Request.Details(p.Lang) {
 		switch {
-		case d.Label == "summary": // it needs no name
+		case d.Label == "summary": // it is shown without its label
 			lines = append(lines, d.Value)
 		case strings.Contains(d.Value, "\n"):
 			lines = append(lines, d.Label+":\n"+d.Value)
@@ -164,7 +166,8 @@ func (p Post) details() []Part {
 	return []Part{{Text: strings.Join(lines, "\n\n"), File: p.Form}}
 }
 
-// effects are the files that the request shows, and what each option does, a line each.
+// effects returns the files that the request shows and the effect of each option, one
+// per line.
 func (p Post) effects() string {
 	var lines []string
 	if files := p.Request.Artifacts; len(files) > 0 && p.Text.Parts == nil {
@@ -187,12 +190,12 @@ func (p Post) effects() string {
 	return strings.Join(lines, "\n")
 }
 
-// Message is what chat.postMessage and chat.update take.
+// Message is the argument of chat.postMessage and chat.update.
 type Message struct {
 	Channel  string       `json:"channel,omitempty"`
-	TS       string       `json:"ts,omitempty"`        // of the message that is changed
+	TS       string       `json:"ts,omitempty"`        // of the message to change
 	ThreadTS string       `json:"thread_ts,omitempty"` // of the thread's first message
-	User     string       `json:"user,omitempty"`      // who alone sees it
+	User     string       `json:"user,omitempty"`      // the only user who sees it
 	Text     string       `json:"text"`
 	Blocks   slack.Blocks `json:"blocks,omitzero"`
 }
@@ -203,13 +206,13 @@ func (m Message) Encode() []byte { return encode(m) }
 func encode(v any) []byte {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // texts and lists of them
+		panic(err) // it holds only texts and lists of texts
 	}
 	return body
 }
 
-// Ask is the message that asks, with buttons where presses can be verified and all of it is
-// shown.
+// Ask returns the message that asks. It has buttons if presses can be verified and the
+// message shows the whole request.
 func (p Post) Ask(canPress bool) Message {
 	body := p.body()
 	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: body.blocks}}
@@ -229,14 +232,15 @@ func (p Post) Ask(canPress bool) Message {
 	return m
 }
 
-// Closed is the message that takes the place of one that asked, by the request's receipt.
+// Closed returns the message that replaces the one that asked, given the request's
+// receipt.
 func (p Post) Closed(rc gate.Receipt) Message {
 	m := Message{Text: cut(p.Request.Prompt, mostSection), Blocks: slack.Blocks{BlockSet: p.body().blocks}}
 	m.Blocks.BlockSet = append(m.Blocks.BlockSet, section(cut(closing(p.Lang, rc), mostSection)))
 	return m
 }
 
-// closing says how a request ended, and what is asked in its place.
+// closing says how a request ended, and which request replaces it.
 func closing(lang string, rc gate.Receipt) string {
 	next := ""
 	if rc.SupersededBy != "" {
@@ -257,8 +261,8 @@ func closing(lang string, rc gate.Receipt) string {
 	return words
 }
 
-// Response is what the address of a response takes: words that only who pressed sees,
-// beside the message that was pressed.
+// Response returns the body for a response URL: words beside the message, which only
+// the user who pressed a button sees.
 func Response(text string) []byte {
 	return encode(map[string]any{"response_type": "ephemeral", "replace_original": false, "text": cut(text, mostSection)})
 }

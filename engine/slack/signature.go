@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Sign is the signature of a body that was sent at a time, in seconds since 1970.
+// Sign returns the signature of a body that was sent at a time, in seconds since
+// 1970.
 func Sign(secret, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("v0:" + timestamp + ":"))
@@ -16,8 +17,8 @@ func Sign(secret, timestamp string, body []byte) string {
 	return "v0=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Verify reports whether a body was signed with a secret, no longer ago, and no later than
-// now, than a while.
+// Verify reports whether a body was signed with a secret at a time that differs from now
+// by at most most.
 func Verify(secret, timestamp, signature string, body []byte, now time.Time, most time.Duration) bool {
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || secret == "" || now.Sub(time.Unix(at, 0)).Abs() > most {

@@ -9,26 +9,27 @@ import (
 	"placet/templates"
 )
 
-// Limits of Slack, counted in UTF-16 units.
+// These are the limits of Slack, counted in UTF-16 units.
 const (
 	mostSection  = 2900 // of 3000
 	mostHeader   = 150
 	mostButton   = 75
 	mostValue    = 2000
 	mostMetadata = 3000
-	mostWords    = 3000 // that somebody may type into a dialog
-	mostFile     = 1000 // of the name of a file
+	mostWords    = 3000 // typed into a dialog
+	mostFile     = 1000 // for the name of a file
 )
 
-// How many sections there are of each thing at most: with a header and buttons 50 blocks.
+// These are the largest numbers of sections for each part: with a header and buttons they
+// are 50 blocks.
 const (
 	mostPrompt  = 9
-	mostParts   = 20 // what would be carried out
+	mostParts   = 20 // for the actions to be carried out
 	mostDraft   = 10
 	mostEffects = 9
 )
 
-// units is how long Slack counts a text.
+// units returns the length of a text as Slack counts it.
 func units(s string) (n int) {
 	for _, r := range s {
 		n += utf16.RuneLen(r)
@@ -36,7 +37,8 @@ func units(s string) (n int) {
 	return n
 }
 
-// fences keeps three backticks in a text from ending the block in which it stands.
+// fences changes three backticks in a text, so that they do not end the code block
+// around it.
 func fences(s string) string {
 	for strings.Contains(s, "```") {
 		s = strings.ReplaceAll(s, "```", "`\u200b`\u200b`")
@@ -44,7 +46,7 @@ func fences(s string) string {
 	return s
 }
 
-// escaped is a character as mrkdwn spells it.
+// escaped returns a character in the spelling of mrkdwn.
 func escaped(r rune) string {
 	switch r {
 	case '&':
@@ -57,7 +59,7 @@ func escaped(r rune) string {
 	return string(r)
 }
 
-// Escape is a text of a file as a message shows it.
+// Escape returns a text of a file in the spelling of a message.
 func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range fences(templates.Clean(s)) {
@@ -66,8 +68,8 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// chunks are a text in pieces of so many units, so many of them at most, cut between
-// characters. whole is false where something is left over.
+// chunks splits a text between characters into at most most pieces of at most size
+// units. whole is false if some text is left over.
 func chunks(s string, size, most int) (list []string, whole bool) {
 	var b strings.Builder
 	n := 0
@@ -89,8 +91,7 @@ func chunks(s string, size, most int) (list []string, whole bool) {
 	return list, true
 }
 
-// cut is a text of so many units at most, in one piece, with an ellipsis where something
-// is missing.
+// cut returns a text of at most size units, with an ellipsis if a part is missing.
 func cut(s string, size int) string {
 	list, whole := chunks(s, size-1, 1)
 	switch {
@@ -102,15 +103,15 @@ func cut(s string, size int) string {
 	return list[0] + "…"
 }
 
-// section is a paragraph of mrkdwn that is spelled already.
+// section returns a paragraph of text that is mrkdwn already.
 func section(spelled string) slack.Block {
 	return slack.NewSectionBlock(&slack.TextBlockObject{Type: slack.MarkdownType, Text: spelled, Verbatim: true}, nil, nil)
 }
 
-// oneLine is a text with one blank for all between two words.
+// oneLine returns a text with its white space replaced by single blanks.
 func oneLine(s string) string { return templates.Clean(strings.Join(strings.Fields(s), " ")) }
 
-// plain is a text that Slack shows as it is, of so many units at most.
+// plain returns at most size units of a text that Slack shows unchanged.
 func plain(s string, size int) *slack.TextBlockObject {
 	text := oneLine(s)
 	for units(text) > size {
