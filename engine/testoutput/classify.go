@@ -4,16 +4,17 @@ import (
 	"slices"
 )
 
-// Input is what the classifier looks at.
+// Input is what the classifier reads.
 type Input struct {
-	// Text is the output as it is; see [Text]. [Clean] is applied to it.
+	// Text is the unchanged output; see [Text]. The classifier applies [Clean]
+	// to it.
 	Text string
-	// TimedOut says that the command was ended because it took too long.
+	// TimedOut says that the command was ended because it ran too long.
 	TimedOut bool
-	// Exit is the exit code, nil where it is not known.
+	// Exit is the exit code, nil if it is unknown.
 	Exit *int
-	// Own are texts whose words are the project's own: id, name, description
-	// and criteria of what was checked. The changed files always belong to them.
+	// Own are texts with the project's own words: id, name, description and
+	// criteria of the checked work. The changed files always belong to them.
 	Own []string
 	// Changed are the changed files.
 	Changed []string
@@ -22,12 +23,12 @@ type Input struct {
 // Finding is what the classifier found.
 type Finding struct {
 	Type Type
-	// Rule is the name of the rule that decided: W, T, E0 to E5, D, N1, N2, Y,
+	// Rule is the name of the rule that applied: W, T, E0 to E5, D, N1, N2, Y,
 	// L, N3, Z or U.
 	Rule string
-	// KeyLines are the lines that the rule and the failing tests were found
-	// in, in the order of the text, at most 20; if there are none, the last
-	// ones. A line over 2000 bytes is cut.
+	// KeyLines are the lines in which the rule and the failing tests were
+	// found, in the order of the text, at most 20; if there are none, the last
+	// lines. A line over 2000 bytes is cut.
 	KeyLines []string
 	// FailingTests are the names of tests that failed, at most 10.
 	FailingTests []string
@@ -39,7 +40,8 @@ type Finding struct {
 	Names []string
 }
 
-// decision is what a rule found. Its lines are given by places in them.
+// decision is what a rule found. Each of its lines is given as a byte position
+// in the line.
 type decision struct {
 	typ   Type
 	rule  string
@@ -47,7 +49,7 @@ type decision struct {
 	names []string
 }
 
-// search is one output while its rule is looked for.
+// search is the search for the rule that applies to one output.
 type search struct {
 	*sheet
 	in Input
@@ -61,7 +63,7 @@ var order = []func(search) (decision, bool){
 	search.nothingRan, search.rest,
 }
 
-// Classify says of which type a failure is. Equal inputs give equal findings.
+// Classify returns the type of a failure. Equal inputs give equal findings.
 func Classify(in Input) Finding {
 	return search{newSheet(Clean(in.Text)), in}.finding()
 }
@@ -84,7 +86,7 @@ func (s search) decide() decision {
 	return decision{typ: Unknown, rule: "U"}
 }
 
-// plain is a rule that applies where its expression matches.
+// plain returns a rule that applies if its expression matches.
 func plain(name string, typ Type, r *rule) func(search) (decision, bool) {
 	return func(s search) (decision, bool) {
 		at := s.ends(s.matches(r))
@@ -92,7 +94,7 @@ func plain(name string, typ Type, r *rule) func(search) (decision, bool) {
 	}
 }
 
-// ownWord is W: the last word that names a type.
+// ownWord is rule W: the last word that names a type.
 func (s search) ownWord() (decision, bool) {
 	d := decision{rule: "W", lines: s.ends(s.matches(ruleW))}
 	found := false
@@ -104,13 +106,13 @@ func (s search) ownWord() (decision, bool) {
 	return d, found
 }
 
-// timeout is T.
+// timeout is rule T.
 func (s search) timeout() (decision, bool) {
 	return decision{typ: Timeout, rule: "T"}, s.in.TimedOut
 }
 
-// exitCode is E1: the command cannot be run or was not found, or the system
-// killed it.
+// exitCode is rule E1: the command cannot be run or was not found, or the
+// system killed it.
 func (s search) exitCode() (decision, bool) {
 	d := decision{typ: EnvIssue, rule: "E1"}
 	if s.exit(126, 127, 137) {
@@ -124,20 +126,20 @@ func (s search) exit(codes ...int) bool {
 	return s.in.Exit != nil && slices.Contains(codes, *s.in.Exit)
 }
 
-// contract is D: a contract's file and a wrong signature, at most six lines
-// apart.
+// contract is rule D: a contract's file and a wrong signature, at most six
+// lines apart.
 func (s search) contract() (decision, bool) {
 	d := decision{typ: DesignMismatch, rule: "D", lines: s.near(ruleD1, ruleD2, 6)}
 	return d, len(d.lines) > 0
 }
 
-// nothingRan is N3. Exit code 5 is what pytest ends with then.
+// nothingRan is rule N3. pytest exits with code 5 if it ran no test.
 func (s search) nothingRan() (decision, bool) {
 	d, ok := plain("N3", NotImplemented, ruleN3)(s)
 	return d, ok || s.exit(5)
 }
 
-// rest is Z and U.
+// rest is rules Z and U.
 func (s search) rest() (decision, bool) {
 	if s.exit(0) {
 		return decision{typ: LogicError, rule: "Z"}, true

@@ -2,10 +2,10 @@ package testoutput
 
 import "strings"
 
-// place is a byte in a text and the number of its line.
+// place is a byte position in a text and the number of its line.
 type place struct{ at, line int }
 
-// places returns where the matches of a rule end.
+// places returns the ends of a rule's matches.
 func (s *sheet) places(r *rule) []place {
 	var found []place
 	at, line := 0, 0
@@ -18,8 +18,8 @@ func (s *sheet) places(r *rule) []place {
 	return found
 }
 
-// near returns where matches of two rules end that are at most so many lines
-// apart.
+// near returns the ends of the matches of two rules that are at most so many
+// lines apart.
 func (s *sheet) near(a, b *rule, lines int) []int {
 	as := s.places(a)
 	if len(as) == 0 {
@@ -29,8 +29,8 @@ func (s *sheet) near(a, b *rule, lines int) []int {
 	return append(within(as, bs, lines), within(bs, as, lines)...)
 }
 
-// within returns those of some places that have one of the others at most so
-// many lines away. Both are in the order of the text.
+// within returns those places in some that are at most so many lines away from
+// one in others. Both lists are in the order of the text.
 func within(some, others []place, lines int) []int {
 	var at []int
 	i := 0

@@ -1,16 +1,16 @@
-// Package testoutput says what the output of a check means: whether it passes, and
-// why it does not. It is pure: outputs come in as text, words go out. The rules
-// are those of the format page of afl, sections 4.4 and 4.7; its expressions
-// stand in this package letter for letter, and where a real output slips past
-// one of them the page is changed first.
+// Package testoutput interprets the output of a check: whether the check passes,
+// and why it does not. It is pure: outputs come in as text, words go out. The
+// rules are those of the format page of afl, sections 4.4 and 4.7. Its expressions
+// are copied here letter for letter; if one of them misses a real output, the page
+// is changed first.
 //
 // # Passed
 //
-// [Match] seeks the expected text in each output alone, at token boundaries,
-// and looks for markers of a failure beside it. [Passed] puts that together
-// with the exit code. Letters and digits are those of Unicode: what is expected
-// as "성공" does not stand in "미성공". A script that writes words together
-// without blanks therefore wants a whole word, or a line, as its expectation.
+// [Match] searches each output separately for the expected text, at token
+// boundaries, and looks for markers of a failure near it. [Passed] combines that
+// with the exit code. Letters and digits are those of Unicode: the expected text
+// "성공" does not match "미성공". For a script that writes words together without
+// blanks, the expected text must therefore be a whole word, or a line.
 //
 // # Failure type
 //
@@ -22,10 +22,10 @@
 //	D   contract and implementation         N1  says "not implemented"
 //	N2  an unknown symbol                   Y   compile and type errors
 //	L   an assertion                        N3  nothing ran
-//	Z   exit code 0                         U   nothing of all this
+//	Z   exit code 0                         U   none of these
 //
-// An output may have megabytes, and searching it for each of the expressions
-// takes seconds. So the lines are found first that hold a stem, a piece of text
-// without which an expression cannot match, and only what such lines belong to
-// is searched. That never changes what is found.
+// An output may have megabytes, and searching it for each of the expressions takes
+// seconds. A rule therefore has stems, pieces of text of which every match of its
+// expression contains one. Only the lines with a stem, and the lines that a match
+// there may extend to, are searched. That never changes the result.
 package testoutput

@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// ownScript is E0: a script of the project's own, not there yet.
+// ownScript is rule E0: a script of the project's own does not exist yet.
 func (s search) ownScript() (decision, bool) {
 	return s.naming("E0", NotImplemented, ruleE0, captured)
 }
 
-// runner is E2: what should run the checks is not there.
+// runner is rule E2: the program that runs the checks is missing.
 func (s search) runner() (decision, bool) {
 	return s.naming("E2", EnvIssue, ruleE2, command)
 }
 
-// machine is E3.
+// machine is rule E3.
 func (s search) machine() (decision, bool) {
 	return s.naming("E3", EnvIssue, ruleE3, lack)
 }
 
-// module is E4: a module that is not there. Where all of them are the
-// project's own, they are still to be written; else the others are named.
+// module is rule E4: a module is missing. If all missing modules are the
+// project's own, they are still to be written; otherwise the others are named.
 func (s search) module() (decision, bool) {
 	d, ok := s.naming("E4", EnvIssue, ruleE4, captured)
 	if !ok {
@@ -47,8 +47,8 @@ func (s search) module() (decision, bool) {
 	return d, true
 }
 
-// network is E5. Where tests ran, some passed and some did not, its words are
-// those of a log.
+// network is rule E5. If tests ran, and some passed and some failed, its words
+// are those of a log.
 func (s search) network() (decision, bool) {
 	d, ok := s.naming("E5", EnvIssue, ruleE5, service)
 	if !ok || s.has(ruleP) && s.has(ruleL) {
@@ -57,8 +57,8 @@ func (s search) network() (decision, bool) {
 	return d, true
 }
 
-// naming is a rule that applies where its expression matches, and whose
-// matches name something.
+// naming returns the decision of a rule that applies if its expression matches,
+// with the names in the matches.
 func (s search) naming(name string, typ Type, r *rule, what func(text string, loc []int) string) (decision, bool) {
 	d := decision{typ: typ, rule: name, lines: s.ends(s.matches(r))}
 	d.names = s.named(r, what)
@@ -76,7 +76,7 @@ func (s search) named(r *rule, what func(string, []int) string) []string {
 	return names.list
 }
 
-// commands are the commands that E2 finds, for a decision that E2 did not make.
+// commands returns the commands that E2 finds, for a decision of another rule.
 func (s search) commands() []string { return s.named(ruleE2, command) }
 
 // matched returns the match itself.
@@ -85,7 +85,8 @@ func matched(text string, loc []int) string { return text[loc[0]:loc[1]] }
 // wantedPackage finds the package in a line of a package manager.
 var wantedPackage = regexp.MustCompile(`(?i)(?:module providing package|dependencies for project) ['"]?([\w./:@-]+)|no matching package named .(\w[\w-]*)`)
 
-// lack returns the package that a match of E3 misses, or else the match itself.
+// lack returns the package that is missing according to a match of E3, or
+// otherwise the match itself.
 func lack(text string, loc []int) string {
 	if name := inLine(wantedPackage, text, loc); name != "" {
 		return name
@@ -96,10 +97,11 @@ func lack(text string, loc []int) string {
 // missing finds the command or the module in a line of a runner.
 var missing = regexp.MustCompile(`command not found: (\S+)|No module named '?([^\s']+)|[ ]['‘"]?([^\s:'’"‘]+)['’"]?: (?:command not found|not found|No such file or directory|Permission denied)`)
 
-// command returns the command that a match of E2 misses, "" if it names none.
+// command returns the command that is missing according to a match of E2, "" if
+// the match names none.
 func command(text string, loc []int) string { return inLine(missing, text, loc) }
 
-// addresses find the other side in a line that tells of the network, the surest
+// addresses find the other host in a line about the network, the most reliable
 // first.
 var addresses = []*regexp.Regexp{
 	regexp.MustCompile(`\blookup ([\w.-]+)|(?:ENOTFOUND|EAI_AGAIN|[Rr]esolve host:?) '?([\w.-]+)|\bhost(?: name)?[ =]["']([\w.-]+)`),
@@ -108,7 +110,7 @@ var addresses = []*regexp.Regexp{
 	regexp.MustCompile(`\b(port \d+)|\b(user "?\w+"?)`),
 }
 
-// service returns the other side that a match of E5 tells of, or else the match
+// service returns the other host in a match of E5, or otherwise the match
 // itself.
 func service(text string, loc []int) string {
 	for _, address := range addresses {
@@ -128,7 +130,7 @@ func inLine(re *regexp.Regexp, text string, loc []int) string {
 	return ""
 }
 
-// ownParts are the parts of the project's own words.
+// ownParts returns the parts of the project's own words.
 func (s search) ownParts() map[string]bool {
 	parts := map[string]bool{}
 	for _, text := range slices.Concat(s.in.Own, s.in.Changed) {
@@ -139,8 +141,8 @@ func (s search) ownParts() map[string]bool {
 	return parts
 }
 
-// partsOf splits at all but letters and digits. Parts of fewer than four
-// characters say too little.
+// partsOf splits a text at all characters except letters and digits. It drops
+// parts of fewer than four characters because they say too little.
 func partsOf(text string) []string {
 	parts := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	return slices.DeleteFunc(parts, func(part string) bool { return utf8.RuneCountInString(part) < 4 })

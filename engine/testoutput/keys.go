@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// How much is kept of what an output says.
+// These constants bound how much of an output is kept.
 const (
 	maxKeyLines = 20
 	maxTests    = 10
@@ -15,9 +15,9 @@ const (
 	maxNames    = 10
 )
 
-// keyLines returns the unique lines in which the decisive places or the places
-// of failing tests lie, the first maxKeyLines of them; if there are none, the
-// last lines that are not blank.
+// keyLines returns the first maxKeyLines unique lines at the decisive positions
+// or at those of failing tests. If there are none, it returns the last lines
+// that are not blank.
 func (s *sheet) keyLines(decisive, failing []int) []string {
 	at := slices.Concat(decisive, failing)
 	slices.Sort(at)
@@ -31,8 +31,8 @@ func (s *sheet) keyLines(decisive, failing []int) []string {
 	return lines.list
 }
 
-// ends returns places in the lines in which matches end, one for each line
-// that differs, as many as there may be key lines.
+// ends returns positions in the lines in which matches end: one for each
+// distinct line, at most maxKeyLines.
 func (s *sheet) ends(matches iter.Seq[[]int]) []int {
 	var at []int
 	lines := unique{max: maxKeyLines}
@@ -67,11 +67,12 @@ func (s *sheet) lastLines() []string {
 	return lines
 }
 
-// failing returns the names of failing tests, and places in the lines that
+// failing returns the names of failing tests, and positions in the lines that
 // name them.
 func (s *sheet) failing() (tests []string, at []int) {
 	names := unique{max: maxTests}
-	// Tests of equal names share a line or not; the lines are counted alone.
+	// Tests with equal names may be on different lines, so ends counts lines
+	// and not names.
 	at = s.ends(func(yield func([]int) bool) {
 		for loc := range s.matches(ruleF) {
 			names.add(short(strings.TrimSpace(captured(s.text, loc))))
@@ -83,7 +84,7 @@ func (s *sheet) failing() (tests []string, at []int) {
 	return names.list, at
 }
 
-// captured returns what the group of a match holds that took part in it.
+// captured returns the group that took part in a match.
 func captured(text string, loc []int) string {
 	for i := 2; i < len(loc); i += 2 {
 		if loc[i] >= 0 {
@@ -93,13 +94,13 @@ func captured(text string, loc []int) string {
 	return ""
 }
 
-// sourceFile matches a path that ends in the suffix of a source file; the
-// scheme of a URL before it, if there is one, is the first group.
+// sourceFile matches a path that ends in the suffix of a source file. The first
+// group is the scheme of a URL before it, if there is one.
 var sourceFile = regexp.MustCompile(`(\w+://)?((?:\b[A-Za-z]:)?[\p{L}\p{N}_./\\@+-]*[\p{L}\p{N}_]\.` +
 	`(?:go|pyi?|[cm]?[jt]sx?|vue|svelte|java|kts?|scala|groovy|rs|rb|php|c|cc|cpp|cxx|h|hh|hpp|m|mm|cs|fs|swift|dart|exs?|erl|hs|ml|lua|sql|sh|bash|proto|graphql))\b`)
 
-// related returns the source files that the key lines name, then those that
-// were changed.
+// related returns the source files that the key lines name, then the changed
+// files.
 func related(keyLines, changed []string) []string {
 	files := unique{max: maxRelated}
 	for _, line := range keyLines {
@@ -123,7 +124,8 @@ type unique struct {
 
 func (u *unique) full() bool { return len(u.list) >= u.max }
 
-// add adds s if it belongs into the list, and reports whether it did.
+// add adds s unless it is empty, present or one too many, and reports whether
+// it did.
 func (u *unique) add(s string) bool {
 	if s == "" || u.full() || slices.Contains(u.list, s) {
 		return false

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Passed reports whether a command that finished passes: it was not ended
-// because of the time, its exit code is 0, and what was expected, if anything,
-// was found without a marker of a failure. The last two are [Match]'s.
+// Passed reports whether a command that finished passes: it did not time out,
+// its exit code is 0, and the expected text, if any, was found without a marker
+// of a failure. [Match] returns matched and marker.
 func Passed(exit *int, timedOut bool, expected string, matched *bool, marker *string) bool {
 	if timedOut || exit == nil || *exit != 0 {
 		return false
@@ -17,15 +17,15 @@ func Passed(exit *int, timedOut bool, expected string, matched *bool, marker *st
 	return wanted(expected) == "" || matched != nil && *matched && marker == nil
 }
 
-// Match says whether the expected text stands in one of the outputs, and which
-// marker of a failure stands in them: in the lines of the expected text, in the
-// three after it, or, for some, anywhere. It says nothing, twice nil, where no
-// text is expected; marker is nil where there is none. The outputs are matched
-// as they are given, whatever their length; see [Window].
+// Match reports whether one of the outputs contains the expected text, and
+// which marker of a failure they contain: in the lines of the expected text, in
+// the three lines after it, or, for some markers, anywhere. Both results are
+// nil if no text is expected; marker is nil if no marker was found. The outputs
+// are matched as they are given, whatever their length; see [Window].
 //
-// Where the expected text begins or ends with a letter, a digit or "_", none of
-// these may stand beside it; where with a digit, no "." or "," that a digit
-// follows on its other side. Letters and digits are Unicode's.
+// If the expected text begins or ends with a letter, a digit or "_", none of
+// these may be beside it; if it begins or ends with a digit, nor may "." or ","
+// with a digit on its other side. Letters and digits are Unicode's.
 func Match(expected string, outputs ...string) (matched *bool, marker *string) {
 	want := wanted(expected)
 	if want == "" {
@@ -43,23 +43,23 @@ func Match(expected string, outputs ...string) (matched *bool, marker *string) {
 	return matched, marker
 }
 
-// wanted returns the expected text as it is sought.
+// wanted returns the expected text in the form that is searched for.
 func wanted(expected string) string {
 	return strings.TrimSpace(strings.ReplaceAll(expected, "\r\n", "\n"))
 }
 
-// block is a stretch of whole lines.
+// block is a range of whole lines.
 type block struct{ from, to int }
 
-// blocks returns the lines of every place where the text is found, each with
-// the three after it. They may overlap.
+// blocks returns the lines of every occurrence of the text, each with the three
+// lines after it. They may overlap.
 func (s *sheet) blocks(want string) []block {
 	var found []block
 	lineTo := 0
 	for at := range occurrences(s.text, want) {
 		end := at + len(want)
 		if end <= lineTo || !bounded(s.text, at, end) {
-			continue // the block is there already, or the place is none
+			continue // the block exists already, or the text is part of a longer word
 		}
 		b := block{from: lineStart(s.text, at), to: lineEnd(s.text, end-1)}
 		lineTo = b.to
@@ -71,8 +71,8 @@ func (s *sheet) blocks(want string) []block {
 	return found
 }
 
-// marker returns the first marker of a failure in the blocks, else the first
-// of those that count anywhere, else nil.
+// marker returns the first marker of a failure in the blocks, or otherwise the
+// first that counts anywhere, or nil.
 func (s *sheet) marker(blocks []block) *string {
 	for loc := range s.matches(ruleNear) {
 		for len(blocks) > 0 && blocks[0].to < loc[1] {
@@ -88,8 +88,8 @@ func (s *sheet) marker(blocks []block) *string {
 	return nil
 }
 
-// bounded reports whether what stands from at to end is no part of a longer
-// word or number.
+// bounded reports whether text[at:end] is a whole word or number, not part of a
+// longer one.
 func bounded(text string, at, end int) bool {
 	first, _ := utf8.DecodeRuneInString(text[at:end])
 	last, _ := utf8.DecodeLastRuneInString(text[at:end])
@@ -100,8 +100,8 @@ func bounded(text string, at, end int) bool {
 	return edge(first, before, beforeThat) && edge(last, after, afterThat)
 }
 
-// edge reports whether a token may end with a character, given the one beside
-// it and the one further out.
+// edge reports whether a token may end with the character own, given the
+// characters beside and beyond it.
 func edge(own, beside, beyond rune) bool {
 	switch {
 	case !inWord(own):
@@ -116,9 +116,9 @@ func edge(own, beside, beyond rune) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// occurrences returns every place where want, which is not empty, stands in the
-// text, also those that overlap. It takes time in proportion to both (Knuth,
-// Morris and Pratt's way).
+// occurrences returns every position of want, which is not empty, in the text.
+// Occurrences may overlap. It takes time in proportion to the length of both
+// (the algorithm of Knuth, Morris and Pratt).
 func occurrences(text, want string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		back := borders(want)
@@ -150,8 +150,8 @@ func occurrences(text, want string) iter.Seq[int] {
 	}
 }
 
-// borders returns, for every beginning of s, the length of its longest proper
-// beginning that is also its end.
+// borders returns, for every prefix of s, the length of its longest proper
+// prefix that is also its suffix.
 func borders(s string) []int {
 	back := make([]int, len(s))
 	for i, n := 1, 0; i < len(s); i++ {

@@ -2,15 +2,15 @@ package testoutput
 
 import "regexp"
 
-// rule is an expression that is searched anywhere in a text, and what makes
-// searching it quick.
+// rule is an expression that is searched for anywhere in a text, with hints
+// that make the search fast.
 type rule struct {
 	re *regexp.Regexp
-	// stems are pieces of text of which every match holds one, as [fold] writes
-	// them.
+	// stems are pieces of text, in the form that [fold] writes. Every match
+	// contains at least one of them.
 	stems []string
-	// quoted says that a match may run on to the next ' whatever lies between.
-	// Without it a match goes on to the next line by white space alone.
+	// quoted says that a match may extend to the next ' across any text.
+	// Otherwise a match extends to the next line only across white space.
 	quoted bool
 }
 
@@ -23,14 +23,16 @@ func (r *rule) withQuotes() *rule {
 	return r
 }
 
-// The rules of a failure's type, by their names on the format page.
+// These are the rules for the type of a failure, with their names on the format
+// page.
 var (
 	ruleW = newRule(`(?m)^AFL_FAILURE_TYPE:[ \t]*([A-Z_]+)[ \t]*$`,
 		"\nafl_failure_type:")
 	ruleE0 = newRule(`(?m)^(?:\S*/)?(?:ba|da|z|k)?sh:[^\n]*: ((?:\.{1,2}/|[\w-]+/)[^\s:]*): (?:No such file or directory|not found)$`,
 		"sh:")
-	// The page's last alternative takes Python's traceback in quotes too, so that
-	// E4 never saw a module of the project's own; here the name has no quote.
+	// The page's last alternative also matches Python's traceback with the name
+	// in quotes, so that E4 never saw a module of the project's own; here the
+	// name has no quote.
 	ruleE2 = newRule(`(?m)^(?:\S*/)?(?:(?:ba|da|z|k)?sh|env|make|npm|npx|yarn|pnpm):[^\n]*(?:not found|No such file or directory|Permission denied)|^\S+: No module named [^'\s]\S*$`,
 		"sh:", "env:", "make:", "npm:", "npx:", "yarn:", ": no module named ")
 	ruleE3 = newRule(`(?i)no space left on device|cannot allocate memory|too many open files|cannot connect to the docker daemon|npm (?:err!|error) code E(?:NOTFOUND|CONNREFUSED|ACCES|AI_AGAIN|TIMEDOUT)|could not resolve dependencies for project|no matching package named|linker .\w+. not found|missing go\.sum entry`,
@@ -67,7 +69,8 @@ var (
 		"\nfailed ", "\nerror ", "--- fail: ", "● ", " > ", " stdout ----", "\nnot ok 0", "0) ", "\n[error]")
 )
 
-// The markers of a failure: near the expected text, and anywhere.
+// ruleNear and ruleAny match the markers of a failure: near the expected text,
+// and anywhere.
 var (
 	ruleNear = newRule(`(?i)\b[1-9]\d* (?:failed|failing|failures?|errors?)\b|\b(?:failures|errors|failed): ?[1-9]|(?:failures|errors)=[1-9]`,
 		"0 fail", "0 error", "failures:", "errors:", "failed:", "failures=", "errors=")

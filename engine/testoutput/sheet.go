@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// sheet is a text in which rules are searched.
+// sheet is a text that is searched for rules.
 type sheet struct{ text, folded string }
 
 func newSheet(text string) *sheet { return &sheet{text, fold(text)} }
 
-// matches returns the matches of a rule in their order, as the places that
-// [regexp.Regexp.FindStringSubmatchIndex] gives. They are those of a search of
-// the whole text.
+// matches returns the matches of a rule in their order, as the positions that
+// [regexp.Regexp.FindStringSubmatchIndex] returns. They equal those of a search
+// of the whole text.
 func (s *sheet) matches(r *rule) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for from, to := range s.regions(r) {
@@ -38,8 +38,8 @@ func (s *sheet) has(r *rule) bool {
 	return false
 }
 
-// regions returns the stretches of whole lines that hold every match of a rule
-// and cut none in two. They do not overlap.
+// regions returns ranges of whole lines that together contain every match of a
+// rule and cut none in two. They do not overlap.
 func (s *sheet) regions(r *rule) iter.Seq2[int, int] {
 	return func(yield func(int, int) bool) {
 		from, to := 0, 0
@@ -60,8 +60,8 @@ func (s *sheet) regions(r *rule) iter.Seq2[int, int] {
 	}
 }
 
-// back returns where a match that goes on behind the line break at may begin,
-// but no earlier place than limit, where that is one before at.
+// back returns the earliest position at which a match that extends over the
+// line break at may begin. It stops at limit if limit is before at.
 func (s *sheet) back(at, limit int) int {
 	for at > limit && s.gluedBefore(at) {
 		at = lineStart(s.text, at-1)
@@ -69,8 +69,8 @@ func (s *sheet) back(at, limit int) int {
 	return at
 }
 
-// ahead returns the end of the lines to which a match may go on that begins
-// before the line break at.
+// ahead returns the end of the lines to which a match that begins before the
+// line break at may extend.
 func (s *sheet) ahead(r *rule, at int) int {
 	if r.quoted {
 		if n := strings.IndexByte(s.text[at:], '\''); n >= 0 {
@@ -83,12 +83,12 @@ func (s *sheet) ahead(r *rule, at int) int {
 	return at
 }
 
-// lineAfter returns where the line after that of the byte at i begins.
+// lineAfter returns where the line after the one with byte i begins.
 func (s *sheet) lineAfter(i int) int { return min(len(s.text), lineEnd(s.text, i)+1) }
 
-// gluedBefore reports whether a match may go on over the line break at: whether
-// the line before has nothing but white space, or the words after which some
-// rule wants white space. At the start of the text it may not.
+// gluedBefore reports whether a match may extend over the line break at:
+// whether the line before contains only white space, or one of the words after
+// which a rule matches white space. It returns false at the start of the text.
 func (s *sheet) gluedBefore(at int) bool {
 	if at == 0 {
 		return false

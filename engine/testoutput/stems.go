@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// foreign are the letters outside ASCII that (?i) takes for a k and for an s. A line
-// that holds one is searched for every rule.
+// foreign are the letters outside ASCII that (?i) matches with k and with s. A line
+// with one of them is searched for every rule.
 var foreign = []string{"\u212a", "\u017f"}
 
-// fold returns a text in which stems are sought: letters in lower case, 0 for every
-// digit, a blank for other white space. It confuses what would only matter to an
-// expression, so that it finds too much at times, and never too little. A newline
-// stands before the text, whose first line is like every other.
+// fold returns a text in which stems are searched: with letters in lower case, 0
+// for every digit, and a blank for other white space. It conflates characters that
+// an expression may distinguish, so that the search finds too much at times, but
+// never too little. A newline precedes the text, so that its first line is like
+// every other.
 func fold(text string) string {
 	var folded strings.Builder
 	folded.Grow(len(text) + 1)
@@ -44,10 +45,10 @@ func (s *sheet) hits(r *rule) []hit {
 			if at < 0 {
 				break
 			}
-			end := from + at + len(stem) - 2 // the place in the text of the stem's last byte
+			end := from + at + len(stem) - 2 // the position in the text of the stem's last byte
 			line := hit{lineStart(s.text, end), s.lineAfter(end)}
 			found = append(found, line)
-			from = line.to // in the folded text that is the newline, with which a stem may begin
+			from = line.to // the newline in the folded text, with which a stem may begin
 		}
 	}
 	slices.SortFunc(found, func(a, b hit) int { return a.from - b.from })

@@ -13,15 +13,15 @@ var escape = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:
 // Text returns the text that is classified for a command's two outputs.
 func Text(stdout, stderr string) string { return stdout + "\n" + stderr }
 
-// Clean returns a text as it is matched and classified: valid UTF-8, without
-// escape sequences, its lines ended by \n alone.
+// Clean returns a text in the form that is matched and classified: valid UTF-8,
+// without escape sequences, with lines that end with \n alone.
 func Clean(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	return strings.ReplaceAll(escape.ReplaceAllString(text, ""), "\r\n", "\n")
 }
 
-// maxLine bounds a line that is kept, in bytes: minified sources and JSON
-// reports have lines of megabytes.
+// maxLine is the longest kept line in bytes: minified sources and JSON reports
+// have lines of megabytes.
 const maxLine = 2000
 
 // short returns a line of at most maxLine bytes.
@@ -36,11 +36,10 @@ func short(line string) string {
 	return line[:cut] + "…"
 }
 
-// lineStart returns where the line begins that holds the byte at i.
+// lineStart returns where the line with byte i begins.
 func lineStart(text string, i int) int { return strings.LastIndexByte(text[:i], '\n') + 1 }
 
-// lineEnd returns where the line ends that holds the byte at i, without its
-// newline.
+// lineEnd returns where the line with byte i ends, without its newline.
 func lineEnd(text string, i int) int {
 	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
 		return i + n

@@ -6,23 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// MaxOutput is how much of an output is matched, in bytes. Of a longer one the
-// first and the last half are.
+// MaxOutput is how many bytes of an output are matched: of a longer one the
+// first and the last half of MaxOutput.
 const MaxOutput = 8 << 20
 
 const halfOutput = MaxOutput / 2
 
 // Window is a writer that keeps the head and the tail of an output. The zero Window is
-// ready for use and keeps as much as is matched. It is not safe for concurrent use.
+// ready for use and keeps MaxOutput bytes. It is not safe for concurrent use.
 type Window struct {
 	total            int64
 	headMax, tailMax int
-	head, tail       []byte // tail is a ring once it is full
+	head, tail       []byte // tail is a ring after it is full
 	next             int    // the oldest byte of a full ring
 }
 
-// NewWindow returns a Window that keeps so many bytes of the head and of the tail, which
-// must not be 0.
+// NewWindow returns a Window that keeps head bytes from the beginning and tail bytes
+// from the end. Neither may be 0.
 func NewWindow(head, tail int) *Window { return &Window{headMax: head, tailMax: tail} }
 
 // Write implements [io.Writer]. It never fails: a command must not end because its output
@@ -45,14 +45,14 @@ func (w *Window) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Parts returns the head, the tail and how many bytes there were.
+// Parts returns the head, the tail and the number of bytes written.
 func (w *Window) Parts() (head, tail []byte, total int64) {
 	return w.head, slices.Concat(w.tail[w.next:], w.tail[:w.next]), w.total
 }
 
-// String returns what was kept. Where the middle is missing, a note of how many
-// bytes that are stands in its place. The note begins and ends with a digit: a
-// token that the cut goes through is thereby never taken for a whole one.
+// String returns the kept bytes. If the middle is missing, it is replaced by a
+// note of the number of missing bytes. The note begins and ends with a digit,
+// so that a token that is cut is never taken for a whole one.
 func (w *Window) String() string {
 	head, tail, left := w.Parts()
 	if left -= int64(len(head) + len(tail)); left == 0 {
@@ -65,8 +65,8 @@ func (w *Window) String() string {
 	return fmt.Sprintf("%s0[%d bytes left out]0%s", head[:len(head)-n], left+int64(n), tail)
 }
 
-// TornSuffix returns how many bytes at the end of b begin a character and do not
-// complete it.
+// TornSuffix returns how many bytes at the end of b are the incomplete beginning
+// of a character.
 func TornSuffix(b []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
 		if last := b[len(b)-n:]; utf8.RuneStart(last[0]) {
