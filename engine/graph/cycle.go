@@ -2,10 +2,10 @@ package graph
 
 import "slices"
 
-// Cycle returns the members of a cycle: each depends on the next, the last on
-// the first. It is the first that a depth-first search in the given order
-// meets, turned to begin at the member that was given first. A node that
-// depends on itself is a cycle of one. nil means that there is none.
+// Cycle returns the members of a cycle: each depends on the next, and the last
+// on the first. It is the first cycle that a depth-first search in the given
+// order finds, rotated to begin at the member that was given first. A node that
+// depends on itself is a cycle of one. Cycle returns nil if there is none.
 func Cycle(nodes []Node) []string {
 	w := newWeb(nodes)
 	s := search{web: w, done: make([]bool, len(w.ids)), at: make([]int, len(w.ids))}
@@ -23,10 +23,11 @@ type search struct {
 	web
 	done []bool
 	path []int
-	at   []int // the place of a node in path, from 1; 0 where it is not in it
+	at   []int // the position of a node in path, from 1; 0 if it is not in path
 }
 
-// from searches all that a node depends on, and returns the cycle that it meets.
+// from searches everything that a node depends on, and returns the cycle that it
+// finds.
 func (s *search) from(node int) []int {
 	switch {
 	case s.done[node]:

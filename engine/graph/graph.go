@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// Node is one thing and what it depends on.
+// Node is one node with its dependencies.
 type Node struct {
 	ID string
-	// After are the IDs of what must come before it.
+	// After are the IDs of the nodes that must come before it.
 	After []string
 }
 
-// Missing is a dependency that no node has for its ID.
+// Missing is a dependency whose ID no node has.
 type Missing struct{ Node, Dependency string }
 
-// web is a graph by numbers: those of its nodes, in the given order.
+// web is a graph whose nodes are numbered in the given order.
 type web struct {
 	ids    []string
 	number map[string]int
@@ -46,8 +46,8 @@ func newWeb(nodes []Node) web {
 	return w
 }
 
-// Unknown returns the dependencies that no node has for its ID, each once, in
-// the order in which they stand.
+// Unknown returns the dependencies whose ID no node has, each once, in the
+// order of the nodes.
 func Unknown(nodes []Node) []Missing {
 	w := newWeb(nodes)
 	said := map[Missing]bool{}
@@ -66,14 +66,14 @@ func Unknown(nodes []Node) []Missing {
 }
 
 // Dependents returns the nodes that depend on id, directly or through others,
-// in the given order. The node itself is never among them, not even where it
-// lies on a cycle. An ID that no node has may have dependents.
+// in the given order. The node itself is never among them, even if it lies on a
+// cycle. An ID that no node has may have dependents.
 func Dependents(nodes []Node, id string) []string {
 	w := newWeb(nodes)
 	return w.chosen(w.dependents([]string{id}, func(node, _ string) bool { return node != id }))
 }
 
-// dependents says of each node whether it depends on one of some IDs, directly or
+// dependents says for each node whether it depends on one of the IDs, directly or
 // through others, by dependencies that count.
 func (w web) dependents(ids []string, counts func(node, dependency string) bool) []bool {
 	before := make(map[string][]int, len(w.ids))
@@ -96,7 +96,7 @@ func (w web) dependents(ids []string, counts func(node, dependency string) bool)
 	return found
 }
 
-// chosen returns the IDs of the nodes that were found, in the given order.
+// chosen returns the IDs of the nodes that found marks, in the given order.
 func (w web) chosen(found []bool) []string {
 	var all []string
 	for i, there := range found {
@@ -107,7 +107,8 @@ func (w web) chosen(found []bool) []string {
 	return all
 }
 
-// Words returns a cycle as people read it: "coupon-a → coupon-b → coupon-a".
+// Words returns a cycle in the form for people: "coupon-a → coupon-b →
+// coupon-a".
 func Words(cycle []string) string {
 	if len(cycle) == 0 {
 		return ""

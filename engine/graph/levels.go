@@ -2,10 +2,10 @@ package graph
 
 import "slices"
 
-// Levels returns the level of each node: 1 + the highest level among its
-// dependencies, so 1 where it has none. Unknown dependencies count for
-// nothing. The members of a cycle have level 0, and what depends on them
-// counts on from there.
+// Levels returns the level of each node: 1 more than the highest level among
+// its dependencies, or 1 if it has none. Unknown dependencies are ignored. The
+// members of a cycle have level 0, and the levels of the nodes that depend on
+// them count from 0.
 func Levels(nodes []Node) map[string]int {
 	w := newWeb(nodes)
 	all := make(map[string]int, len(w.ids))
@@ -28,21 +28,22 @@ func (w web) levels() []int {
 }
 
 // levels finds the groups of nodes that depend on each other (Tarjan's strongly
-// connected components). A group is closed when all that it depends on outside itself
-// is closed, so its level is known at that moment.
+// connected components). A group is closed after all groups that it depends on, so
+// its level is known at that moment.
 type levels struct {
 	web
 	level []int
-	// seen is the turn at which a node was entered, from 1; low the earliest turn
-	// among the open nodes that it leads to.
+	// seen is the turn at which a node was entered, from 1; low is the earliest
+	// turn among the open nodes that the node leads to.
 	seen, low []int
 	turn      int
-	// group are the nodes whose group is not closed yet, which open says of each node.
+	// group holds the nodes whose group is not closed yet; open says for each node
+	// whether it is one of them.
 	group []int
 	open  []bool
 }
 
-// visit gives a level to a node and all that it depends on.
+// visit computes the level of a node and of all nodes that it depends on.
 func (l *levels) visit(node int) {
 	l.turn++
 	l.seen[node], l.low[node], l.open[node] = l.turn, l.turn, true

@@ -3,8 +3,8 @@ package graph
 import "slices"
 
 // Order returns the nodes level by level, each level in the given order: first those
-// without dependencies, then those that wait for the levels before alone. It is nil where
-// nodes wait for each other; see [Cycle].
+// without dependencies, then those that depend only on the levels before. It returns nil
+// if nodes depend on each other; see [Cycle].
 func Order(nodes []Node) [][]string {
 	w, level := newOrdered(nodes)
 	if level == nil {
@@ -17,8 +17,8 @@ func Order(nodes []Node) [][]string {
 	return order
 }
 
-// newOrdered returns a graph with the level of each node. The levels are nil where nodes
-// wait for each other, and where there are no nodes.
+// newOrdered returns a graph with the level of each node. The levels are nil if nodes
+// depend on each other, or if there are no nodes.
 func newOrdered(nodes []Node) (w web, level []int) {
 	w = newWeb(nodes)
 	if level = w.levels(); len(level) == 0 || slices.Min(level) == 0 {
@@ -28,8 +28,8 @@ func newOrdered(nodes []Node) (w web, level []int) {
 }
 
 // CriticalPath returns the longest chain of nodes, each of which is a dependency of the
-// next. Of several it is the one whose last node was given first, then whose last but one
-// was, and so on. It is nil where nodes wait for each other.
+// next. If there are several, it returns the one whose last node was given first, then
+// whose last but one was, and so on. It returns nil if nodes depend on each other.
 func CriticalPath(nodes []Node) []string {
 	w, level := newOrdered(nodes)
 	if level == nil {
@@ -43,7 +43,7 @@ func CriticalPath(nodes []Node) []string {
 	return w.names(path)
 }
 
-// longest returns the dependency of a node that has the longest chain, -1 if the node has
+// longest returns the dependency of a node with the longest chain, or -1 if the node has
 // none.
 func (w web) longest(node int, level []int) int {
 	found := -1
@@ -56,8 +56,8 @@ func (w web) longest(node int, level []int) int {
 }
 
 // CutOff returns the nodes that can never have their turn: those with a dependency that
-// is failed or cut off itself and that is not waived. A failed node is not among them. A
-// node for which its dependencies do not matter any more is given without them.
+// is failed or cut off itself and is not waived. Failed nodes are not among them. A
+// caller passes a node without its dependencies if these do not matter any more.
 func CutOff(nodes []Node, failed map[string]bool, waived func(node, dependency string) bool) map[string]bool {
 	w := newWeb(nodes)
 	var from []string
