@@ -14,19 +14,19 @@ import (
 	"placet/templates"
 )
 
-// Op is what an edit does.
+// Op is the kind of an edit.
 type Op int
 
-// The edits.
+// These are the kinds of edits.
 const (
 	// Set replaces the value of a member or element, or adds a member at the
-	// end of its object. The object must be there.
+	// end of its object. The object must exist.
 	Set Op = iota
-	// Remove takes a member or element away. What is not there already is no
-	// error.
+	// Remove removes a member or element. It does nothing if that does not
+	// exist.
 	Remove
-	// Append adds an element at the end of an array. Where there is none, or null,
-	// it makes one, as a new member of its object.
+	// Append adds an element at the end of an array. If the array does not exist,
+	// or is null, Append creates it as a new member of its object.
 	Append
 )
 
@@ -44,19 +44,20 @@ func (o Op) String() string {
 
 // Edit is one change to a document.
 type Edit struct {
-	// Pointer is a JSON pointer (RFC 6901): of the member or element that is
-	// set or removed, of the array that grows.
+	// Pointer is a JSON pointer (RFC 6901) to the member or element that is set
+	// or removed, or to the array that grows.
 	Pointer string
 	Op      Op
 	// Value is the new value: nil, bool, string, int, int64, json.Number,
 	// []any, schemas.Object, or raw JSON as schemas.Raw or []byte. Raw JSON
-	// keeps its spelling, its layout becomes the file's.
+	// keeps its spelling, but takes the file's layout.
 	Value any
 }
 
-// Apply returns body with the edits made, one after the other. It fails, and
-// changes nothing, if body is not strict JSON (see schemas), if an edit has no
-// place, or if the result would not be strict JSON. Body is never modified.
+// Apply returns body with the edits made one after the other. It fails, and
+// changes nothing, if body is not strict JSON (see schemas), if the place of an
+// edit does not exist, or if the result would not be strict JSON. Body is never
+// modified.
 func Apply(body []byte, edits ...Edit) ([]byte, error) {
 	if err := schemas.Decode("", "", body, nil); err != nil {
 		return nil, templates.Errorf("edit.document", "error", err)
@@ -104,13 +105,13 @@ func (e Edit) apply(body []byte) ([]byte, error) {
 	return nil, errors.New("there is no such edit")
 }
 
-// splice puts text in place of the bytes of s. It changes body, which must be
-// Apply's own; text must not be a part of it.
+// splice replaces the bytes of s by text. It changes body, which must be
+// Apply's own; text must not be a part of body.
 func splice(body []byte, s span, text []byte) []byte {
 	return slices.Replace(body, s.from, s.to, text...)
 }
 
-// place is where an edit is made: the containers from the document down to the
+// place is the place of an edit: the containers from the document down to the
 // one that holds the last token of the pointer, and that token.
 type place struct {
 	body  []byte
@@ -148,7 +149,8 @@ func join(tokens []string) string {
 	return string(p)
 }
 
-// index returns which member a token names, -1 if none.
+// index returns the number of the member that a token names, or -1 if there is
+// none.
 func (c container) index(body []byte, token string) int {
 	if !c.isObject(body) {
 		i, err := strconv.Atoi(token)
@@ -160,7 +162,7 @@ func (c container) index(body []byte, token string) int {
 	return slices.IndexFunc(c.members, func(m member) bool { return named(m.name.of(body), token) })
 }
 
-// named reports whether a quoted name is that of token.
+// named reports whether a quoted name equals token.
 func named(quoted []byte, token string) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1:len(quoted)-1]) == token
@@ -171,7 +173,7 @@ func named(quoted []byte, token string) bool {
 
 func (p place) found() bool { return p.index >= 0 }
 
-// holder is the innermost container.
+// holder returns the innermost container.
 func (p place) holder() container { return p.chain[len(p.chain)-1] }
 
 func (p place) member() member { return p.holder().members[p.index] }
@@ -231,14 +233,14 @@ func (p place) grow(name string, text []byte) ([]byte, error) {
 	return splice(p.body, span{last.value.to, last.value.to}, out), nil
 }
 
-// remove takes the member away with one comma and the white space beside it.
+// remove removes the member with one comma and the white space beside it.
 func (p place) remove() []byte {
 	return splice(p.body, p.holder().withComma(p.body, p.index), nil)
 }
 
-// withComma returns the bytes that go when a member goes: the last one takes
-// the comma before it, any other the comma behind it, unless it ends a line
-// that it does not begin.
+// withComma returns the bytes to remove with a member: for the last member the
+// comma before it, for any other the comma after it, unless the member ends a
+// line that it does not begin.
 func (c container) withComma(body []byte, i int) span {
 	m := c.members[i]
 	if len(c.members) == 1 {
@@ -269,8 +271,8 @@ func encode(value any) ([]byte, error) {
 	return compact(text), nil
 }
 
-// The functions of this file read JSON that is known to be valid, so that no reading
-// can fail: they look for the places of things and judge nothing.
+// The functions below read JSON that is known to be valid, so that they cannot fail:
+// they find positions and check nothing.
 
 // newDecoder reads the JSON that begins with body and may go on with anything.
 func newDecoder(body []byte) *jsontext.Decoder {

@@ -9,13 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// layout is how new text is laid out at one place of a document.
+// layout is the layout of new text at one place of a document.
 type layout struct {
 	body []byte
-	// lines is true where each member stands in a line of its own.
+	// lines is true if each member is on a line of its own.
 	lines bool
-	// indent is that of the line which a new value begins in, unit what each
-	// level adds.
+	// indent is the indentation of the line in which a new value begins, and
+	// unit is what each level adds.
 	indent, unit string
 	eol          string
 	separators
@@ -43,8 +43,8 @@ func layoutOf(body []byte, chain []container) layout {
 	return s
 }
 
-// gapOf returns what a new member puts between the last one and itself: the
-// gap before the last member that begins a line, if there is one.
+// gapOf returns the text between the last member and a new one: the gap before
+// the last member that begins a line, if there is one.
 func (s layout) gapOf(c container) string {
 	for i := len(c.members) - 1; i > 0; i-- {
 		gap := s.body[c.members[i-1].value.to:c.members[i].start()]
@@ -58,9 +58,9 @@ func (s layout) gapOf(c container) string {
 	return s.inlineComma()
 }
 
-// inlineComma returns what separates the members of one line: as the container
-// shows it, else as the file does, else what goes with the colon. Looking
-// through the file must wait until it is needed.
+// inlineComma returns the separator of members on one line: the container's,
+// otherwise the file's, otherwise the one that goes with the colon. The file is
+// searched only when the separator is needed.
 func (s layout) inlineComma() string {
 	return cmp.Or(s.comma, firstComma(s.body), commaFor(s.colon))
 }
@@ -75,8 +75,8 @@ func (s layout) oneBreak(gap []byte) string {
 	return string(before) + s.eol + string(after[bytes.LastIndexByte(after, '\n')+1:])
 }
 
-// forValue returns the layout for a value in place of old, or beside it: that
-// of old itself, where it is an object or array with members.
+// forValue returns the layout for a value that replaces old or goes beside it:
+// the layout of old itself if it is an object or array with members.
 func (s layout) forValue(old span) layout {
 	if !isContainer(s.body, old.from) {
 		return s
@@ -93,7 +93,7 @@ func (s layout) forValue(old span) layout {
 	return s
 }
 
-// first appends the first member of an empty container, with all that stands
+// first appends the first member of an empty container, with all white space
 // between the brackets.
 func (s layout) first(dst []byte, name string, object bool, text []byte) []byte {
 	if s.lines {
@@ -106,8 +106,8 @@ func (s layout) first(dst []byte, name string, object bool, text []byte) []byte 
 	return dst
 }
 
-// next appends a member behind the last one. An element is laid out as the
-// last one is: an array's elements are of one kind.
+// next appends a member after the last one. An element takes the layout of the
+// last one, because an array's elements are of one kind.
 func (s layout) next(dst []byte, name string, object bool, text []byte, last span) []byte {
 	dst = s.name(append(dst, s.gap...), name, object)
 	if strings.Contains(s.gap, "\n") {
@@ -123,7 +123,7 @@ func (s layout) name(dst []byte, name string, object bool) []byte {
 	if !object {
 		return dst
 	}
-	// Names come from valid pointers and values: quoting them cannot fail.
+	// Quoting cannot fail, because names come from valid pointers and values.
 	dst, _ = jsontext.AppendQuote(dst, name)
 	return append(dst, s.colon...)
 }
@@ -170,7 +170,7 @@ func lineEnd(body []byte) string {
 	return "\n"
 }
 
-// lineIndent returns the white space that begins the line of a place.
+// lineIndent returns the white space at the beginning of the line of a place.
 func lineIndent(body []byte, at int) string {
 	start := bytes.LastIndexByte(body[:at], '\n') + 1
 	end := start
@@ -180,8 +180,8 @@ func lineIndent(body []byte, at int) string {
 	return string(body[start:end])
 }
 
-// unit returns what one level of indentation is: in the innermost container
-// that shows it, else in the first one of the file, else two spaces.
+// unit returns one level of indentation: that of the innermost container that
+// shows it, otherwise of the first one in the file, otherwise two spaces.
 func unit(body []byte, chain []container) string {
 	for _, c := range slices.Backward(chain) {
 		if added, ok := ownUnit(body, c); ok {
@@ -194,8 +194,8 @@ func unit(body []byte, chain []container) string {
 	return "  "
 }
 
-// ownUnit returns how much further right than itself a container's members
-// stand.
+// ownUnit returns how much further a container's members are indented than the
+// container.
 func ownUnit(body []byte, c container) (added string, ok bool) {
 	if !standsInLines(body, c) {
 		return "", false
@@ -218,11 +218,11 @@ func firstUnit(body []byte, c container) (added string, ok bool) {
 	return "", false
 }
 
-// separators stand between names and values, and between the members of one
-// line, with the white space around them. The comma is "" where none is shown.
+// separators are the texts between names and values, and between members on one
+// line, with the white space around them. comma is "" if the text shows none.
 type separators struct{ colon, comma string }
 
-// commaFor returns the comma that goes with a colon where none is shown.
+// commaFor returns the comma that goes with a colon if the text shows none.
 func commaFor(colon string) string {
 	if strings.HasSuffix(colon, " ") {
 		return ", "
@@ -230,7 +230,7 @@ func commaFor(colon string) string {
 	return ","
 }
 
-// fileColon returns the colon that the file shows first.
+// fileColon returns the first colon in the file.
 func fileColon(body []byte, top container) string {
 	if len(top.members) == 0 {
 		return ": "
@@ -238,8 +238,8 @@ func fileColon(body []byte, top container) string {
 	return colonOf(body, top.members[0], ": ")
 }
 
-// within returns the separators that a container shows, those given for what
-// it does not show.
+// within returns the separators that a container shows, and the given ones for
+// those that it does not show.
 func (s separators) within(body []byte, c container) separators {
 	if len(c.members) > 0 && c.isObject(body) {
 		if colon := colonOf(body, c.last(), s.colon); colon != s.colon {
@@ -255,7 +255,7 @@ func (s separators) within(body []byte, c container) separators {
 	return s
 }
 
-// colonOf returns what stands between a member's name and value.
+// colonOf returns the text between a member's name and value.
 func colonOf(body []byte, m member, otherwise string) string {
 	if colon := body[m.name.to:m.value.from]; !breaks(colon) {
 		return string(colon)
@@ -263,8 +263,8 @@ func colonOf(body []byte, m member, otherwise string) string {
 	return otherwise
 }
 
-// firstComma returns the first comma of the file that does not end a line,
-// with the blanks behind it; "" if there is none.
+// firstComma returns the first comma of the file that does not end a line, with
+// the blanks after it; "" if there is none.
 func firstComma(body []byte) string {
 	dec := newDecoder(body)
 	for _, err := dec.ReadToken(); err == nil; _, err = dec.ReadToken() {
