@@ -11,17 +11,17 @@ import (
 	"placet/templates"
 )
 
-// Limits of addresses and lines, in bytes where they are not a number of addresses.
+// Limits of addresses and lines: a number of addresses, the others in bytes.
 const (
 	mostAddresses  = 20
 	longestAddress = 254
 	longestLine    = 900
 )
 
-// domains reads domains as they are looked up.
+// domains converts domains into the form in which they are looked up.
 var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true))
 
-// splitList returns the elements of a list with commas.
+// splitList returns the elements of a comma-separated list.
 func splitList(s string) []string {
 	list := strings.Split(s, ",")
 	for i := range list {
@@ -30,7 +30,7 @@ func splitList(s string) []string {
 	return list
 }
 
-// checkAddresses refuses what is no list of 1 to 20 bare addresses; at is its place.
+// checkAddresses refuses a list that is not 1 to 20 bare addresses; at is the place of the list.
 func checkAddresses(at string, list []string) error {
 	if len(list) < 1 || len(list) > mostAddresses {
 		return refuse("address.count", "at", at, "n", len(list), "most", mostAddresses)
@@ -43,7 +43,7 @@ func checkAddresses(at string, list []string) error {
 	return nil
 }
 
-// badAddress says what is wrong with an address, nil for nothing.
+// badAddress returns what is wrong with an address, or nil.
 func badAddress(a string) error {
 	local, domain, found := strings.Cut(a, "@")
 	switch {
@@ -67,13 +67,13 @@ func badAddress(a string) error {
 	return nil
 }
 
-// isUnseen reports whether a character has no look of its own, or changes that of another.
+// isUnseen reports whether a character is invisible or changes the appearance of another one.
 func isUnseen(r rune) bool {
 	return templates.Hidden(r) || !unicode.IsGraphic(r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
-// isDotAtom reports whether a text may stand before the @ without quotation marks (RFC 5322,
-// 3.2.3, with the letters of RFC 6532).
+// isDotAtom reports whether a text may precede the @ without quotation marks (RFC 5322, 3.2.3, with
+// the letters of RFC 6532).
 func isDotAtom(local string) bool {
 	for _, atom := range strings.Split(local, ".") {
 		if atom == "" || strings.ContainsFunc(atom, func(r rune) bool { return !isAtomText(r) }) {
@@ -90,7 +90,7 @@ func isAtomText(r rune) bool {
 // placed is an address with its place: to/0 in a payload, mail.default_to in the settings.
 type placed struct{ at, address string }
 
-// checkLooks refuses an address that a person could take for one before it.
+// checkLooks refuses an address that a person could mistake for an earlier one in the list.
 func checkLooks(list []placed) error {
 	looks := map[string]placed{}
 	for _, p := range list {
@@ -107,7 +107,8 @@ func checkLooks(list []placed) error {
 	return nil
 }
 
-// lowerASCII makes A to Z small letters. It keeps apart what only looks like one of them.
+// lowerASCII converts A to Z to lower case. It leaves characters alone that only look like these
+// letters.
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -117,7 +118,7 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// asciiAddress is an address with its domain as it is looked up.
+// asciiAddress returns an address with its domain in the form in which it is looked up.
 func asciiAddress(a string) string {
 	local, domain, _ := strings.Cut(a, "@")
 	if ascii, err := domains.ToASCII(domain); err == nil {
@@ -126,7 +127,7 @@ func asciiAddress(a string) string {
 	return local + "@" + domain
 }
 
-// ShownAddress is an address as people are shown it: an international domain also as it is
+// ShownAddress returns an address for people. It adds the form in which an international domain is
 // looked up.
 func ShownAddress(a string) string {
 	if ascii := asciiAddress(a); lowerASCII(ascii) != lowerASCII(a) {
@@ -135,7 +136,8 @@ func ShownAddress(a string) string {
 	return a
 }
 
-// checkText refuses control characters but tabs and line ends; at is its place, or a message.
+// checkText refuses control characters other than tabs and line ends; at is the place of the text,
+// or a message.
 func checkText(at any, s string) error {
 	for _, r := range s {
 		if unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' {
@@ -145,7 +147,7 @@ func checkText(at any, s string) error {
 	return nil
 }
 
-// checkLine refuses what is no line of 1 to 900 bytes.
+// checkLine refuses a text that is not one line of 1 to 900 bytes.
 func checkLine(at, s string) error {
 	if i := strings.IndexAny(s, "\n\r\v\f\u0085\u2028\u2029"); i >= 0 {
 		return refuse("line.end", "at", at, "char", fmt.Sprintf(`\u{%x}`, []rune(s[i:])[0]))

@@ -5,13 +5,14 @@ import (
 	"net/url"
 	"strings"
 	"time"
-	_ "time/tzdata" // a machine may have no time zones of its own
+	_ "time/tzdata" // the system may have no time zones of its own
 	"unicode/utf8"
 
 	"placet/templates"
 )
 
-// location is a time zone of IANA's list. This machine's own zone has no name there.
+// location returns a time zone of IANA's list. It refuses the machine's own zone, which has no name
+// in that list.
 func location(name string) (*time.Location, error) {
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
@@ -20,8 +21,8 @@ func location(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// Invitation is event.ics of a meeting (RFC 5545). from is the sender, and the organizer where
-// the meeting has no owner; key and its domain are the UID.
+// Invitation returns the event.ics of a meeting (RFC 5545). from is the sender, and the organizer
+// if the meeting has no owner. The UID is made of key and the domain of from.
 func Invitation(p Part, key, from string, stamp time.Time) ([]byte, error) {
 	start, err := time.Parse(time.RFC3339, p.Text("start_at"))
 	if err != nil {
@@ -54,16 +55,17 @@ func Invitation(p Part, key, from string, stamp time.Time) ([]byte, error) {
 
 func utc(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
 
-// mailto is the URI of an address (RFC 6068).
+// mailto returns the URI of an address (RFC 6068).
 func mailto(a string) string {
 	local, domain, _ := strings.Cut(asciiAddress(a), "@")
 	return "mailto:" + strings.NewReplacer("&", "%26", "=", "%3D").Replace(url.PathEscape(local)) + "@" + domain
 }
 
-// escapeText writes a text as a value (RFC 5545, 3.3.11).
+// escapeText escapes a text as a value (RFC 5545, 3.3.11).
 var escapeText = strings.NewReplacer(`\`, `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace
 
-// foldLine writes a line as pieces of at most 75 octets that cut no character (RFC 5545, 3.1).
+// foldLine writes a line in pieces of at most 75 octets, without splitting a character (RFC 5545,
+// 3.1).
 func foldLine(b *strings.Builder, line string) {
 	room := 75
 	for len(line) > room {

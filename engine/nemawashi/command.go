@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// Commands.
+// Names of commands.
 const (
 	cmdRequest = "request-approval"
 	cmdExecute = "execute"
@@ -39,7 +39,7 @@ type Command struct {
 	Reason          text        `json:"reason,omitzero"`
 }
 
-// command is a command with the folder that it came in.
+// command is a command together with the folder that it came in.
 type command struct {
 	id  string
 	doc engine.Document
@@ -60,8 +60,8 @@ type IntakeReceipt struct {
 	At                text          `json:"at"`
 }
 
-// OverrideNeedsApproval is the code of an execute that brings what a person must be asked
-// about first.
+// OverrideNeedsApproval is the code for an execute command whose override a person has to approve
+// first.
 const OverrideNeedsApproval = "override_needs_approval"
 
 // Results of commands.
@@ -70,7 +70,7 @@ const (
 	refused  = "refused"
 )
 
-// readCommands reads the commands that nobody has handled.
+// readCommands reads the commands that have not been handled yet.
 func (r *view) readCommands() {
 	for _, d := range r.run.Snap.Under(intakeDir) {
 		if path.Base(d.Path) != commandFile {
@@ -92,7 +92,7 @@ func (r *view) readCommands() {
 	}
 }
 
-// kind is the type of the action.
+// kind returns the type of the action.
 func kind(r *view) string {
 	if r.run.State.Type == "" && r.action != nil {
 		return r.action.Type
@@ -100,8 +100,8 @@ func kind(r *view) string {
 	return r.run.State.Type
 }
 
-// isDone reports whether a command was handled: the state says so, or its receipt, which
-// is ahead of the state where it is of a later revision, and counts for nothing then.
+// isDone reports whether a command was handled, according to the state or to its receipt. A receipt
+// of a later revision does not count: it is ahead of the state.
 func isDone(r *view, id string) bool {
 	if slices.ContainsFunc(r.run.State.Handled, func(h Handled) bool { return h.IntakeID == id }) {
 		return true
@@ -110,8 +110,8 @@ func isDone(r *view, id string) bool {
 	return known && (rc == nil || rc.Revision <= r.run.State.Revision)
 }
 
-// intakeReceipt is the receipt of a command, nil where it cannot be read. known is false
-// where there is none.
+// intakeReceipt returns the receipt of a command, nil if it is unusable. known is false if no
+// receipt exists.
 func intakeReceipt(r *view, id string) (rc *IntakeReceipt, known bool) {
 	d := r.run.Snap.In(intakeDir + "/" + id + "/receipt.json")
 	if d.Absent() {
@@ -121,7 +121,7 @@ func intakeReceipt(r *view, id string) (rc *IntakeReceipt, known bool) {
 	return rc, true
 }
 
-// check says what is wrong with a command of its schema for an action of a type.
+// check returns what the schema cannot find wrong with a command for an action of a type, or nil.
 func (c Command) check(typ string) error {
 	if c.Command != cmdRevise {
 		return nil
@@ -140,8 +140,8 @@ func (c Command) check(typ string) error {
 	return nil
 }
 
-// CheckCommand says what is wrong with the bytes of a command.json, whatever action it
-// is for.
+// CheckCommand returns what is wrong with the bytes of a command.json, whatever action it is for,
+// or nil.
 func CheckCommand(body []byte) error {
 	var c Command
 	if err := schemas.Decode("nemawashi/command", commandFile, body, &c); err != nil {
@@ -150,7 +150,7 @@ func CheckCommand(body []byte) error {
 	return c.check(mailDraft)
 }
 
-// commandTo is the first open command of a name that moves the action, nil for none.
+// commandTo returns the first unhandled command of a name that moves the action, or nil.
 func (r *view) commandTo(name string) *command {
 	for i := range r.commands {
 		if c := &r.commands[i]; c.Command.Command == name && judge(r, *c).moves {
@@ -160,9 +160,9 @@ func (r *view) commandTo(name string) *command {
 	return nil
 }
 
-// verdict is what becomes of a command in the present status.
+// verdict is the effect of a command in the present status.
 type verdict struct {
-	moves                bool // the transition that it causes says the rest
+	moves                bool // the transition that it causes gives the result
 	result, code, reason string
 }
 
@@ -180,7 +180,7 @@ func wrongStatus(r *view) verdict {
 	return refusal("wrong_status", r.say("refused.status", "status", r.run.State.Status))
 }
 
-// judge says what becomes of a command.
+// judge returns the effect of a command.
 func judge(r *view, c command) verdict {
 	switch status := r.run.State.Status; c.Command.Command {
 	case cmdRequest:
@@ -237,8 +237,8 @@ func judgeExecute(r *view, c command) verdict {
 	return moves
 }
 
-// override are the parts with the calendar payload that a command brings. isSame is true
-// where they are as approved.
+// override returns the parts with the calendar payload of a command in them. isSame is true if they
+// equal the approved ones.
 func override(r *view, c command) (parts []Part, isSame bool, err error) {
 	whole, err := completed(r)
 	if err != nil {
@@ -247,7 +247,7 @@ func override(r *view, c command) (parts []Part, isSame bool, err error) {
 	return Override(whole, c.Calendar, r.body(), r.conf(), r.run.State.RequestedAt.Time())
 }
 
-// asksAnew reports whether a command brings an override that must be approved first.
+// asksAnew reports whether a command brings an override that a person has to approve first.
 func asksAnew(r *view, c command) bool {
 	if c.Command.Command != cmdExecute || c.Calendar.Null() {
 		return false
@@ -256,7 +256,7 @@ func asksAnew(r *view, c command) bool {
 	return err == nil && !isSame && (r.conf().ExecuteOverride != "allow" || !mayDecide(r, c))
 }
 
-// mayDecide reports whether the author of a command is one of those who may approve.
+// mayDecide reports whether the author of a command is an approver.
 func mayDecide(r *view, c command) bool {
 	approvers := approvers(r)
 	if len(approvers) == 0 {
@@ -268,12 +268,12 @@ func mayDecide(r *view, c command) bool {
 	})
 }
 
-// approvers are those who may approve today, by [gates] and by the dialect's lists.
+// approvers returns who may approve now, by [gates] and by the dialect's lists.
 func approvers(r *view) []string {
 	return gate.Narrow(r.run.Snap.Facts.Config.GateFor("nemawashi", typeApproval).Approvers, r.mayAnswer())
 }
 
-// handle records in a transition what became of a command.
+// handle records the result of a command in a transition.
 func handle(r *view, c *change, cmd *command, result, code, reason string) {
 	if cmd == nil {
 		return
@@ -286,8 +286,8 @@ func handle(r *view, c *change, cmd *command, result, code, reason string) {
 	st.keep(string(cmd.IdempotencyKey))
 }
 
-// receipts plans the receipts of handled commands, and of those that move nothing once
-// nothing goes before them.
+// receipts plans the receipts of handled commands. It plans those of commands that move nothing
+// once no other transition is due.
 func receipts(r *view, w *run.Outputs) {
 	for _, h := range r.run.State.Handled {
 		receipt(r, w, h, h.Revision == r.run.State.Revision)
@@ -313,8 +313,8 @@ func receipt(r *view, w *run.Outputs, h Handled, now bool) {
 	})
 }
 
-// isBusy reports whether the next pass moves the action: commands that move nothing
-// are answered after that.
+// isBusy reports whether the next pass moves the action. Commands that move nothing get their
+// answers after that.
 func isBusy(r *view) bool {
 	if isFinal(r.run.State.Status) {
 		return false
@@ -331,10 +331,10 @@ func isBusy(r *view) bool {
 		return false
 	}
 	_, got := firstPayload(r)
-	return got == run.Good || got == run.Pending // which may be good as soon as it stands still
+	return got == run.Good || got == run.Pending // it may turn out good once it is settled
 }
 
-// why says in a few words which command moved the action, for the reason of the transition.
+// why names the command that moved the action, as the reason of the transition.
 func (c command) why(r *view) string {
 	source := cmp.Or(c.doc.Source, gate.SourceFile)
 	pairs := []any{"command", c.Command.Command, "user", c.Actor.User, "source", source}
@@ -344,13 +344,12 @@ func (c command) why(r *view) string {
 	return r.say("command.because", append(pairs, "reason", strings.TrimSpace(string(c.Reason)))...)
 }
 
-// move is the transition that the command causes.
+// move returns the transition that the command causes.
 func (c command) move(r *view, then func(*change)) *move {
 	return run.Wished(c.doc, cmp.Or(c.Actor.User, "unknown"), c.why(r), then)
 }
 
-// broughtHome reports whether a receipt of a command was written by this machine, for the
-// present job or approval.
+// broughtHome reports whether this machine wrote a command's receipt for the current job.
 func broughtHome(r *view) bool {
 	for _, d := range r.run.Snap.Under(intakeDir) {
 		if path.Base(d.Path) != "receipt.json" || !d.IssuedHere() || d.Kind != layout.KindReceipt {

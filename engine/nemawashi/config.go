@@ -10,29 +10,30 @@ import (
 	"placet/templates"
 )
 
-// Config is the block [nemawashi] of the configuration.
+// Config is the [nemawashi] block of the configuration.
 type Config struct {
 	Enabled          bool   `toml:"enabled"`
 	Language         string `toml:"language"`
 	RequestApproval  string `toml:"request_approval"` // auto or explicit
 	ExecuteOnApprove bool   `toml:"execute_on_approve"`
 	ExecuteOverride  string `toml:"execute_override"` // reapprove or allow
-	ApprovalTTL      string `toml:"approval_ttl"`     // "" for never
-	// Approvers tighten [gates].
+	ApprovalTTL      string `toml:"approval_ttl"`     // "" means never
+	// Approvers restricts the approvers of [gates].
 	Approvers []string       `toml:"approvers"`
 	Mail      MailConfig     `toml:"mail"`
 	Calendar  CalendarConfig `toml:"calendar"`
 	HR        HRConfig       `toml:"hr"`
-	// ApproverIDs are those of the variable APPROVER_USER_IDS, which tighten [gates], too.
+	// ApproverIDs holds the ids of the variable APPROVER_USER_IDS. They restrict the approvers of
+	// [gates], too.
 	ApproverIDs []string `toml:"-"`
-	// Untrusted are the settings of real providers in force that the owner of the workspace
-	// has not agreed to, by key: "mail.provider".
+	// Untrusted holds the keys of the settings for real providers that the owner of the workspace
+	// has not agreed to, such as "mail.provider".
 	Untrusted []string `toml:"-"`
-	// Still is set where nothing may be sent.
+	// Still forbids sending anything.
 	Still bool `toml:"-"`
 }
 
-// MailConfig says how mails are sent.
+// MailConfig says how placet sends mails.
 type MailConfig struct {
 	Provider         string `toml:"provider"` // mock or smtp
 	DefaultTo        string `toml:"default_to"`
@@ -44,10 +45,10 @@ type MailConfig struct {
 	SMTPPasswordFile string `toml:"smtp_password_file"`
 }
 
-// CalendarConfig says how people are invited.
+// CalendarConfig says how placet invites people.
 type CalendarConfig struct {
 	Provider              string `toml:"provider"`         // mock, ics or http
-	DefaultAttendee       string `toml:"default_attendee"` // "" for mail.default_to
+	DefaultAttendee       string `toml:"default_attendee"` // "" means mail.default_to
 	DefaultTimezone       string `toml:"default_timezone"`
 	DefaultOwnerEmail     string `toml:"default_owner_email"`
 	APIURL                string `toml:"api_url"`
@@ -56,7 +57,7 @@ type CalendarConfig struct {
 	HonoursIdempotencyKey bool   `toml:"honours_idempotency_key"`
 }
 
-// HRConfig says how HR is asked.
+// HRConfig says how placet sends requests to HR.
 type HRConfig struct {
 	Provider              string `toml:"provider"` // mock or http
 	APIURL                string `toml:"api_url"`
@@ -64,7 +65,7 @@ type HRConfig struct {
 	HonoursIdempotencyKey bool   `toml:"honours_idempotency_key"`
 }
 
-// Providers.
+// Names of providers.
 const (
 	mock = "mock"
 	smtp = "smtp"
@@ -72,10 +73,11 @@ const (
 	http = "http"
 )
 
-// builtInTo is the recipient where nobody is configured. It serves the provider mock alone.
+// builtInTo is the recipient if none is configured. Only the mock provider accepts it.
 const builtInTo = "manager@example.com"
 
-// DefaultConfig are the settings where nothing is configured: nothing leaves the machine.
+// DefaultConfig returns the settings that apply where the configuration says nothing. With them
+// nothing leaves the machine.
 func DefaultConfig() Config {
 	return Config{
 		Enabled: true, RequestApproval: "auto", ExecuteOnApprove: true, ExecuteOverride: "reapprove", Approvers: []string{},
@@ -85,7 +87,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Check says what is wrong with settings that the schema of settings takes.
+// Check returns what is wrong with settings that the schema of settings accepts, or nil.
 func (c Config) Check() error {
 	if _, err := location(c.Calendar.DefaultTimezone); err != nil {
 		return refuse("at", "at", "calendar.default_timezone", "error", err)
@@ -93,7 +95,7 @@ func (c Config) Check() error {
 	return cmp.Or(c.checkTargets(), c.checkAddresses())
 }
 
-// checkTargets says what is wrong with where things are sent.
+// checkTargets returns what is wrong with the hosts and URLs of the settings, or nil.
 func (c Config) checkTargets() error {
 	m := c.Mail
 	switch {
@@ -110,7 +112,7 @@ func (c Config) checkTargets() error {
 	return nil
 }
 
-// checkAddresses says what is wrong with the addresses of the settings.
+// checkAddresses returns what is wrong with the addresses of the settings, or nil.
 func (c Config) checkAddresses() error {
 	own := c.ownAddresses()
 	for i, a := range own {
@@ -124,7 +126,7 @@ func (c Config) checkAddresses() error {
 	return checkLooks(own)
 }
 
-// ownAddresses are the addresses of the settings. No other may look like one of them.
+// ownAddresses returns the addresses of the settings. No other address may look like one of them.
 func (c Config) ownAddresses() (list []placed) {
 	for _, s := range []placed{
 		{"mail.default_to", c.Mail.DefaultTo}, {"mail.default_from", c.Mail.DefaultFrom},
@@ -144,15 +146,15 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// isURL reports whether a text is an address of the web in which everything can be seen and
-// nothing stands before the host.
+// isURL reports whether a text is an http or https URL without invisible characters and without a
+// user before the host.
 func isURL(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil &&
 		templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n")
 }
 
-// Provider is what carries out parts of a type, and where.
+// Provider returns the provider that carries out parts of a type, and its target.
 func (c Config) Provider(typ string) (provider, target string) {
 	switch typ {
 	case mailDraft:
@@ -171,7 +173,7 @@ func (c Config) Provider(typ string) (provider, target string) {
 	return provider, target
 }
 
-// Configured says what the provider of a part lacks.
+// Configured returns an error if the provider of a part lacks a setting.
 func (c Config) Configured(p Part) error {
 	provider, target := c.Provider(p.Type)
 	key := p.Block() + ".api_url"
@@ -184,7 +186,7 @@ func (c Config) Configured(p Part) error {
 	return refuse("config.unset", "part", p.Part, "provider", provider, "key", key)
 }
 
-// Honours reports whether a call that is repeated with the same key is carried out once.
+// Honours reports whether a service carries out a repeated call with the same key only once.
 func (c Config) Honours(p Part) bool {
 	return p.Provider == http && (p.Type == meetingRequest && c.Calendar.HonoursIdempotencyKey || p.Type == hrRequest && c.HR.HonoursIdempotencyKey)
 }

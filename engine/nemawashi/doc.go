@@ -10,10 +10,17 @@
 //	              ▲                 rejected         │           failed ──▶ canceled
 //	              └──────────────revise──────────────┘             give up
 //
-// rules.go has the table, view.go what is read, explain.go what people are told, command.go what creators ask for by files, questions.go and
-// shown.go what persons are asked and shown, job.go how a job begins and ends,
-// progress.go where its parts stand, send.go what is
-// given to a provider, and outputs.go what a state calls for. payload.go makes of a
-// payload what is shown and carried out; address.go, draft.go and calendar.go help it.
-// watchdog.go is a creator like others. Package run does the rest.
+// Where to look:
+//
+//   - rules.go: the transition table
+//   - view.go: what is read; explain.go: what people are told
+//   - command.go: what creators ask for with files
+//   - questions.go and shown.go: what people are asked and shown
+//   - job.go: how a job begins and ends; progress.go: the status of its parts
+//   - send.go: what a provider gets; outputs.go: what a state calls for
+//   - payload.go: how a payload becomes what is shown and carried out, with the help of address.go,
+//     draft.go and calendar.go
+//   - watchdog.go: a creator of actions like any other
+//
+// Package run does the rest.
 package nemawashi

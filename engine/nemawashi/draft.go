@@ -12,16 +12,16 @@ import (
 	"placet/templates"
 )
 
-// longestDraft is how many bytes a creator's draft may have.
+// longestDraft is the maximum size of a creator's draft, in bytes.
 const longestDraft = 256 << 10
 
-// refuse returns the error that says why something cannot be used.
+// refuse returns an error that says why something is unusable.
 func refuse(key templates.Key, pairs ...any) error {
 	return templates.Errorf("nemawashi."+key, pairs...)
 }
 
-// Pointer is the JSON pointer with which what [CheckAction] or [CheckCommand] says of a
-// document begins, "" for none.
+// Pointer returns the JSON pointer at the start of an error of [CheckAction] or [CheckCommand], or
+// "".
 func Pointer(err error) string {
 	place, _, _ := strings.Cut(err.Error(), " ")
 	if !strings.HasPrefix(place, "/") {
@@ -30,7 +30,7 @@ func Pointer(err error) string {
 	return strings.TrimSuffix(place, ":")
 }
 
-// CheckDraft says what is wrong with a creator's draft.
+// CheckDraft returns what is wrong with a creator's draft, or nil.
 func CheckDraft(body []byte) error {
 	switch {
 	case len(body) > longestDraft:
@@ -43,9 +43,9 @@ func CheckDraft(body []byte) error {
 	return checkText(templates.NewMessage("nemawashi.draft.noun"), string(body))
 }
 
-// LiftPayload returns the payload of a first draft, {} where it has none, and the text before
-// it. The payload is the last line that is not blank, if that line begins with a brace: then
-// it must be one JSON object.
+// LiftPayload returns the payload of a first draft and the text before it. The payload is the last
+// line that is not blank, if that line begins with a brace; it must then be one JSON object.
+// Without such a line the payload is {}.
 func LiftPayload(draft string) (payload schemas.Raw, body string, err error) {
 	text := strings.TrimRightFunc(draft, unicode.IsSpace)
 	start := strings.LastIndexByte(text, '\n') + 1
@@ -56,7 +56,7 @@ func LiftPayload(draft string) (payload schemas.Raw, body string, err error) {
 	err = schemas.Decode("", "", []byte(line), nil)
 	if e := (*schemas.Error)(nil); errors.As(err, &e) {
 		e.Line += strings.Count(draft[:start], "\n")
-		// As a message: the file itself is whole.
+		// The error is wrapped as a message, so that the file does not count as incomplete.
 		err = refuse("draft.line", "error", templates.NewMessage("say.text", "text", e))
 	}
 	if err != nil {
@@ -65,10 +65,10 @@ func LiftPayload(draft string) (payload schemas.Raw, body string, err error) {
 	return schemas.Raw(strings.TrimSpace(line)), draft[:start], nil
 }
 
-// Feedback is what a steer says, as drafts and states keep it.
+// Feedback returns the words of a steer in the form in which drafts and states hold them.
 func Feedback(words string) string { return strings.TrimSpace(strings.ReplaceAll(words, "\r\n", "\n")) }
 
-// NextDraft is the draft that a steer makes of another. plan is A, B, C, or "" for none.
+// NextDraft returns the draft that a steer makes of another one. plan is A, B, C, or "" for none.
 func NextDraft(draft, feedback, plan string) string {
 	next := strings.TrimRightFunc(draft, unicode.IsSpace) + "\n\n[Steer] " + Feedback(feedback) + "\n"
 	if plan != "" {
@@ -79,7 +79,7 @@ func NextDraft(draft, feedback, plan string) string {
 
 var planWord = regexp.MustCompile(`(?i)^(?:plan[ _-]?)?([abc])$`)
 
-// Plan is the letter that a word such as plan_b names.
+// Plan returns the letter that a word such as plan_b names.
 func Plan(word string) (letter string, ok bool) {
 	m := planWord.FindStringSubmatch(word)
 	if m == nil {
@@ -88,7 +88,8 @@ func Plan(word string) (letter string, ok bool) {
 	return strings.ToUpper(m[1]), true
 }
 
-// Canonical is a JSON value with sorted names and without blanks. Its numbers are as written.
+// Canonical returns a JSON value with sorted names and without blanks. It keeps numbers as they are
+// written.
 func Canonical(raw schemas.Raw) ([]byte, error) {
 	var value any
 	if err := schemas.DecodeValue(raw, &value); err != nil {

@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// notes looks at whatever stands in the way, whatever a rule came first.
+// notes checks everything that could hold the action up, whichever rule applied first.
 func notes(r *view) {
 	st := r.run.State
 	if isFinal(st.Status) {
@@ -139,7 +139,7 @@ func awaitsParts(r *view, w *run.Waiting) {
 	}
 }
 
-// explain adds what no rule says.
+// explain adds what no rule can say.
 func explain(r *view, w *run.Waiting) {
 	if !r.run.Begun {
 		return
@@ -200,14 +200,14 @@ func tell(r *view, a *engine.RunView) {
 	a.Findings = append(a.Findings, findings(r)...)
 }
 
-// The places of an action's plan.
+// Ids of the nodes in an action's plan.
 const (
 	nodeDraft    = "draft"
 	nodeApproval = "approval"
 	nodePart     = "part"
 )
 
-// nodes are what an action goes through: the draft, the approval, and each of its parts.
+// nodes returns the steps of an action: the draft, the approval, and each of its parts.
 func nodes(r *view) []engine.Node {
 	st := r.run.State
 	draft := engine.Node{ID: nodeDraft, Label: r.say("node.draft"), Status: Drafted}
@@ -223,7 +223,7 @@ func nodes(r *view) []engine.Node {
 		approval.Status = st.Status
 	}
 	if _, ok := st.current(); !ok && isFinal(st.Status) {
-		draft.Status = st.Status // it ended before there was a draft
+		draft.Status = st.Status // the action ended before it had a draft
 	}
 	list := []engine.Node{draft, approval}
 	status := map[int]progress{}
@@ -245,15 +245,15 @@ func nodes(r *view) []engine.Node {
 		case st.earlier(p.Part) != "":
 			n.Status = engine.Status(st.earlier(p.Part))
 		case isFinal(st.Status):
-			n.Status = Canceled // it never happens
+			n.Status = Canceled // the part is never carried out
 		}
 		list = append(list, n)
 	}
 	return list
 }
 
-// earlier is where a part of the present approval stands that the newest job does not try
-// again, "" where no job has tried it.
+// earlier returns the status of a part of the current approval that the newest job does not retry,
+// "" if no job has tried it.
 func (st *State) earlier(part int) string {
 	for _, j := range slices.Backward(st.Jobs) {
 		if p := j.part(part); p != nil && j.Approval == string(st.ApprovalRequestID) {
@@ -263,8 +263,8 @@ func (st *State) earlier(part int) string {
 	return ""
 }
 
-// findings are what check reports besides: rows that say something else than the
-// outcomes, and members of action.json that nobody reads.
+// findings returns what `check` reports besides the notes: rows that contradict the outcomes, and
+// unknown members of action.json.
 func findings(r *view) (list []engine.Finding) {
 	for _, g := range r.progress() {
 		d := r.run.Snap.In(rowFile(g))
@@ -274,7 +274,7 @@ func findings(r *view) (list []engine.Finding) {
 	}
 	members, err := schemas.Members(r.actionDoc.Body)
 	if err != nil {
-		return list // its note says more
+		return list // the note about the file says more
 	}
 	for _, s := range schemas.Strays("", members, &ActionFile{}) {
 		list = append(list, engine.Finding{Severity: "warning", Path: r.actionDoc.Path, Text: r.say("finding.stray", "member", s.Pointer)})
@@ -293,8 +293,8 @@ func jobWords(r *view, j *Job) string {
 	return strings.Join(words, ", ")
 }
 
-// fabrications find an action that somebody let go on in state.json while the approval is
-// asked for.
+// fabrications finds a state.json in which somebody moved the action on while a person was still
+// being asked for the approval.
 func fabrications(r *view) []run.Fabrication {
 	id := string(r.run.State.ApprovalRequestID)
 	q := r.run.Request(id)

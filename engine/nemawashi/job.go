@@ -12,10 +12,10 @@ import (
 	"placet/templates"
 )
 
-const worker = "worker" // the actor of what a job does
+const worker = "worker" // the actor of a job's transitions
 
-// cannotStart says why what was approved cannot be carried out now: a code, and the
-// reason; "" where it can.
+// cannotStart returns why the approved parts cannot be carried out now, as a code and a reason; ""
+// if they can.
 func (r *view) cannotStart() (code, why string) {
 	parts := r.approved()
 	if file := r.changed(); file != "" {
@@ -38,14 +38,14 @@ func (r *view) cannotStart() (code, why string) {
 	return "", ""
 }
 
-// isHome reports whether the answer that began the job, or may begin it, was given on
-// this machine: a clone neither sends nor concludes anything.
+// isHome reports whether the answer that started or may start the job was given on this machine. A
+// clone neither sends nor concludes anything.
 func (r *view) isHome() bool {
 	if broughtHome(r) {
 		return true
 	}
 	if len(r.run.Doc.Issued) == 0 {
-		return false // whoever wrote this state may have written its receipts
+		return false // the author of this state may have written its receipts, too
 	}
 	ids := []string{string(r.run.State.ApprovalRequestID)}
 	if job := r.run.State.job(); job != nil {
@@ -93,8 +93,8 @@ func starts(r *view, _ run.On) *move {
 	return m
 }
 
-// isProven reports whether the approval counts: its receipt stands and says so. Where the
-// gate demands more than a claim, this machine wrote it, or the answer is there.
+// isProven reports whether the approval counts: its receipt exists and says so. If the gate has
+// approvers, this machine must also have written the receipt, or the answer must still be present.
 func isProven(r *view) bool {
 	q := r.run.Request(string(r.run.State.ApprovalRequestID))
 	if q == nil || q.Status != gate.Accepted || q.Response != optApprove {
@@ -127,8 +127,7 @@ func begin(r *view, c *change, job *Job, purpose ...string) {
 	st.event(c, evStarted, worker, job.ID, detail...)
 }
 
-// lowestOpen is the part that is carried out now, nil where none is left, or an unclear
-// one stands before it.
+// lowestOpen returns the part to carry out now, nil if none is left or an unclear part comes first.
 func (r *view) lowestOpen() *progress {
 	list := r.progress()
 	for i := range list {
@@ -142,7 +141,7 @@ func (r *view) lowestOpen() *progress {
 	return nil
 }
 
-// unclear asks a person what became of a part.
+// unclear asks a person what happened to a part.
 func unclear(r *view, _ run.On) *move {
 	if !r.isHome() || r.run.State.OpenRequest != nil {
 		return nil
@@ -162,7 +161,7 @@ func unclear(r *view, _ run.On) *move {
 	return nil
 }
 
-// openAbout asks about a job.
+// openAbout opens a request about a job.
 func openAbout(r *view, c *change, typ, prefix string, job *Job, part int) {
 	st := c.State
 	purpose, subject := []string{typ, job.ID}, text("")
@@ -173,7 +172,7 @@ func openAbout(r *view, c *change, typ, prefix string, job *Job, part int) {
 	st.OpenRequest = &OpenRequest{q.ID, typ, job.ID, part}
 }
 
-// settle takes over into the state how the parts of the job stand.
+// settle copies the status of the job's parts into the state.
 func settle(r *view, c *change) {
 	job := c.State.job()
 	for _, g := range r.progress() {
@@ -181,7 +180,7 @@ func settle(r *view, c *change) {
 	}
 }
 
-// clears takes what a person says of an unclear part.
+// clears applies a person's answer about an unclear part.
 func clears(r *view, on run.On) *move {
 	a := on.Answer
 	return &move{Reason: a.Why(), Then: func(c *change) {
@@ -199,13 +198,13 @@ func clears(r *view, on run.On) *move {
 	}}
 }
 
-// answerEvent is the line about an answer to a question about a job.
+// answerEvent adds the journal's line about an answer to a request about a job.
 func (st *State) answerEvent(c *change, a *run.Answer, job string) {
 	st.event(c, evFeedback, a.By.User, job, schemas.Member{Name: "request_id", Value: a.Request.ID}, schemas.Member{Name: "response", Value: a.Response},
 		schemas.Member{Name: "feedback", Value: text(a.Comment)})
 }
 
-// ended are the parts where all have ended, nil while one has not.
+// ended returns the parts if all of them have ended, and else nil.
 func ended(r *view) []progress {
 	list := r.progress()
 	for _, g := range list {
@@ -219,7 +218,7 @@ func ended(r *view) []progress {
 	return list
 }
 
-// failures are the errors of the failed parts in a language, "" where none failed.
+// failures returns the errors of the failed parts in a language, "" if none failed.
 func failures(r *view, list []progress, lang string) string {
 	var all []string
 	for _, g := range list {
@@ -265,7 +264,7 @@ func fails(r *view, _ run.On) *move {
 	}}
 }
 
-// outcomes are the last outcomes of the parts.
+// outcomes returns the last outcome of each part.
 func outcomes(r *view, list []progress) (docs []engine.Document) {
 	for _, g := range list {
 		if g.Last != nil {
@@ -275,7 +274,7 @@ func outcomes(r *view, list []progress) (docs []engine.Document) {
 	return docs
 }
 
-// retries carries out anew what did not succeed.
+// retries begins a new job for the parts that did not succeed.
 func retries(r *view, on run.On) *move {
 	a := on.Answer
 	return &move{Reason: a.Why(), Then: func(c *change) {
@@ -304,7 +303,7 @@ func givesUp(r *view, on run.On) *move {
 	}}
 }
 
-// overridden is a payload with another for its only meeting.
+// overridden returns a payload with another payload for its only meeting.
 func overridden(payload, calendar schemas.Raw) schemas.Raw {
 	members, err := schemas.Members(payload)
 	if err != nil || members.Raw("actions") == nil {

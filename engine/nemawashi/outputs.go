@@ -10,7 +10,7 @@ import (
 	"placet/schemas"
 )
 
-// outputs are what the state calls for besides requests and the journal.
+// outputs plans what the state calls for besides requests and the journal.
 func outputs(r *view, w *run.Outputs) {
 	if !r.run.Begun {
 		return
@@ -34,7 +34,7 @@ func outputs(r *view, w *run.Outputs) {
 	}
 }
 
-// partFiles plans what is too long for the request that is open.
+// partFiles plans the files for the values that are too long for the open request.
 func partFiles(r *view, w *run.Outputs) {
 	q := r.run.Open(typeApproval)
 	if q == nil {
@@ -92,7 +92,7 @@ func rows(r *view, w *run.Outputs) {
 
 func rowFile(g progress) string { return fmt.Sprintf("runs/%d.json", g.row) }
 
-// row is what the seed's table external_action_runs holds of a part.
+// row returns a part's row in the format of the seed's table external_action_runs.
 func row(r *view, job *Job, g progress) []byte {
 	at, response := job.CreatedAt, schemas.Raw(nil)
 	if g.Last != nil {
@@ -110,8 +110,8 @@ func row(r *view, job *Job, g progress) []byte {
 	return run.Encoded(o)
 }
 
-// attempt plans the next attempt of the part whose turn it is, or has one that has no
-// outcome counted as lost.
+// attempt plans the next attempt of the part whose turn it is. If an attempt has no outcome by its
+// deadline, attempt has the loop record it as lost.
 func attempt(r *view, w *run.Outputs) {
 	g := r.lowestOpen()
 	if g == nil || r.run.State.OpenRequest != nil || r.conf().Still {
@@ -138,7 +138,7 @@ func attempt(r *view, w *run.Outputs) {
 	w.Begin(sending(r, g, fmt.Sprintf("%s%d", id, n), n, send), g.AttemptFile(n), run.Encoded(a))
 }
 
-// sending is an attempt as the loop begins it.
+// sending returns the action that carries out an attempt.
 func sending(r *view, g *progress, id string, n int, send engine.Send) engine.Action {
 	return engine.Action{
 		ID: id, Send: &send, Outcome: r.run.Path(g.OutcomeFile(n)), Kind: layout.NemawashiOutcome,

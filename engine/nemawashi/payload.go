@@ -21,27 +21,26 @@ const (
 	hrRequest      = "hr_request"
 )
 
-// blocks are the blocks of the settings that say how parts of a type are carried out.
+// blocks maps a type of part to the settings' block that says how to carry it out.
 var blocks = map[string]string{mailDraft: "mail", meetingRequest: "calendar", hrRequest: "hr"}
 
-// Part is one outside act with everything filled in: what is shown, and what a job carries
-// out.
+// Part is one outside act with everything filled in. A person sees it, and a job carries it out.
 type Part struct {
 	Part     int    `json:"part"`
 	Type     string `json:"type"`
 	Provider string `json:"provider"`
-	// Target is the host or the URL that it goes to, "" where nothing leaves the machine.
+	// Target is the host or the URL that it goes to, "" if nothing leaves the machine.
 	Target  string         `json:"target"`
 	Payload schemas.Object `json:"payload"`
 }
 
-// by is what carries out the part, and where.
+// by names the provider that carries out the part, and its target.
 func (p Part) by() string { return strings.TrimSpace(p.Provider + " " + p.Target) }
 
-// Block is the block of the settings that says how the part is carried out.
+// Block returns the settings' block that says how to carry out the part.
 func (p Part) Block() string { return blocks[p.Type] }
 
-// Text is a member of the payload that is a text, "" where it is none.
+// Text returns a member of the payload that is a text, "" if it is not.
 func (p Part) Text(name string) string {
 	switch v := p.Payload.Get(name).(type) {
 	case string:
@@ -53,7 +52,7 @@ func (p Part) Text(name string) string {
 	return ""
 }
 
-// List is a member of the payload that is a list of texts, nil where it is none.
+// List returns a member of the payload that is a list of texts, nil if it is not.
 func (p Part) List(name string) (list []string) {
 	switch v := p.Payload.Get(name).(type) {
 	case []string:
@@ -66,7 +65,7 @@ func (p Part) List(name string) (list []string) {
 	return nil
 }
 
-// addresses are those of the part, with their places in the payload.
+// addresses returns the addresses of the part with their places in the payload.
 func (p Part) addresses() (all []placed) {
 	for _, m := range p.Payload {
 		switch m.Name {
@@ -88,11 +87,11 @@ const (
 	mostParts   = 20
 	longestBody = 256 << 10
 	longestHR   = 64 << 10
-	// mostLevels leaves room for the documents of placet that hold a payload.
+	// mostLevels leaves room for placet's documents, which nest a payload.
 	mostLevels = 48
 )
 
-// split returns the parts that a payload gives.
+// split returns a reader for each part in a payload.
 func split(typ string, payload schemas.Raw) ([]reader, error) {
 	members, err := readObject("/payload", payload)
 	if err != nil {
@@ -115,7 +114,7 @@ func split(typ string, payload schemas.Raw) ([]reader, error) {
 	return parts, nil
 }
 
-// element is the part that an element of a batch gives.
+// element returns the reader for an element of a batch.
 func element(at string, raw schemas.Raw) reader {
 	r := reader{at: at}
 	if r.members, r.err = readObject(at, raw); r.err != nil || raw.Null() {
@@ -134,7 +133,7 @@ func element(at string, raw schemas.Raw) reader {
 	return r
 }
 
-// readObject returns the members of an object, none for null, and what is wrong in it.
+// readObject returns the members of an object, none for null, and an error for what is wrong in it.
 func readObject(at string, raw schemas.Raw) (schemas.Object, error) {
 	if raw.Null() {
 		return schemas.Object{}, nil
@@ -167,11 +166,11 @@ func checkValue(at string, value schemas.Raw, level int) error {
 	return nil
 }
 
-// children are the members of an object, or the elements of an array by their numbers.
+// children returns the members of an object, or the elements of an array under their numbers.
 func children(value schemas.Raw) (o schemas.Object) {
 	switch value.Kind() {
 	case '{':
-		o, _ = schemas.Members(value) // it was read before
+		o, _ = schemas.Members(value) // checked before
 	case '[':
 		list, _ := schemas.Elements(value)
 		for i, v := range list {
@@ -188,14 +187,14 @@ func checkType(at, typ string) error {
 	return nil
 }
 
-// CheckPayload says what is wrong with a payload, whatever the settings are.
+// CheckPayload returns what is wrong with a payload, whatever the settings are, or nil.
 func CheckPayload(typ string, payload schemas.Raw) error {
 	_, err := resolve(typ, payload, defaults{})
 	return err
 }
 
-// Resolve returns the parts of an action that is asked about at a moment; body is the text
-// where a part has none of its own. The error names the place in the payload.
+// Resolve returns the parts of an action whose approval is requested at a time. body is the text of
+// a part that has none of its own. The error names the place in the payload.
 func Resolve(typ string, payload schemas.Raw, body string, c Config, at time.Time) ([]Part, error) {
 	parts, err := resolve(typ, payload, defaults{Config: c, body: body, requestedAt: at, areKnown: true})
 	for _, p := range parts {
@@ -224,27 +223,27 @@ func resolve(typ string, payload schemas.Raw, d defaults) (parts []Part, err err
 	return parts, nil
 }
 
-// defaults are what stands where a payload says nothing.
+// defaults are the values of members that a payload does not give.
 type defaults struct {
 	Config
 	body        string
 	requestedAt time.Time
-	// areKnown is false at registration: then only what is given is checked.
+	// areKnown is false at registration, when only the given members are checked.
 	areKnown bool
 }
 
-// reader reads one part of a payload and remembers the first error; at is the place of the
-// part's own payload.
+// reader reads one part of a payload and keeps the first error. at is the place of the part's own
+// payload.
 type reader struct {
 	at, typ string
 	members schemas.Object
 	defaults
-	// isVague is true where the settings decide which of two times is the later one.
+	// isVague is true if the order of two times depends on the settings.
 	isVague bool
 	err     error
 }
 
-// part is a part with everything filled in.
+// part returns the part with everything filled in.
 func (r *reader) part(n int, d defaults) (Part, error) {
 	r.defaults = d
 	p := Part{Part: n, Type: r.typ}
@@ -271,8 +270,8 @@ func (r *reader) fail(key templates.Key, pairs ...any) {
 
 func (r *reader) check(err error) { r.err = cmp.Or(r.err, err) }
 
-// find is the value under one of some spellings, and its place. Both are empty where there is
-// none, or null. Two values that differ are an error.
+// find returns the value under any of several spellings, and its place. Both are empty if the value
+// is missing or null. Two different values are an error.
 func (r *reader) find(names ...string) (value schemas.Raw, at string) {
 	for _, name := range names {
 		v, place := r.members.Raw(name), r.at+"/"+name
@@ -287,7 +286,7 @@ func (r *reader) find(names ...string) (value schemas.Raw, at string) {
 	return value, at
 }
 
-// text is the text under one of some spellings, false where there is none.
+// text returns the text under any of several spellings; ok is false if it is missing.
 func (r *reader) text(names ...string) (s, at string, ok bool) {
 	value, at := r.find(names...)
 	if value == nil {
@@ -299,7 +298,7 @@ func (r *reader) text(names ...string) (s, at string, ok bool) {
 	return s, at, ok
 }
 
-// line is one line, or another text where there is none.
+// line returns a one-line text, or other if it is missing.
 func (r *reader) line(other string, names ...string) string {
 	s, at, _ := r.text(names...)
 	if s = cmp.Or(s, other); s != "" {
@@ -308,7 +307,7 @@ func (r *reader) line(other string, names ...string) string {
 	return s
 }
 
-// long is a text, or the body text where there is none.
+// long returns a text, or the body if it is missing.
 func (r *reader) long(names ...string) string {
 	s, at, ok := r.text(names...)
 	if !ok {
@@ -321,8 +320,8 @@ func (r *reader) long(names ...string) string {
 	return s
 }
 
-// list are the addresses under one of some spellings: a text with commas, or an array. There
-// are none where the text is empty.
+// list returns the addresses under any of several spellings, from a comma-separated text or an
+// array. An empty text has none.
 func (r *reader) list(names ...string) (list []string) {
 	value, at := r.find(names...)
 	s, isText := value.Text()
@@ -339,7 +338,7 @@ func (r *reader) list(names ...string) (list []string) {
 	return list
 }
 
-// recipients are those that are given, or those of a setting.
+// recipients returns the given addresses, or those of a setting.
 func (r *reader) recipients(key, other, name string) []string {
 	if list := r.list(name); list != nil || !r.areKnown {
 		return list
@@ -354,7 +353,7 @@ func (r *reader) recipients(key, other, name string) []string {
 	return list
 }
 
-// person is the one address under one of some spellings, or that of a setting.
+// person returns the only address under any of several spellings, or other.
 func (r *reader) person(other string, names ...string) string {
 	list := r.list(names...)
 	if len(list) > 1 {
@@ -393,10 +392,10 @@ func (r *reader) meeting() schemas.Object {
 	}
 }
 
-// unknownZone is the time zone of a meeting at registration, where the settings would say it.
+// unknownZone is the time zone of a meeting at registration if the settings would supply it.
 var unknownZone = time.FixedZone("", 0)
 
-// times are when a meeting begins and ends, in its time zone.
+// times returns when a meeting begins and ends, in its time zone.
 func (r *reader) times(zone string) (start, end time.Time) {
 	loc := unknownZone
 	if zone != "" || r.areKnown {
@@ -414,14 +413,14 @@ func (r *reader) times(zone string) (start, end time.Time) {
 	return start, end
 }
 
-// The years of meetings: in all of them an offset is of whole minutes, and a day later has
-// four digits.
+// Years of meetings. In all of them offsets are whole minutes, and a day later still has a
+// four-digit year.
 const (
 	firstYear = 2000
 	lastYear  = 9998
 )
 
-// moment is the time under one of some spellings, or another where there is none.
+// moment returns the time under any of several spellings, or other if it is missing.
 func (r *reader) moment(other time.Time, loc *time.Location, names ...string) time.Time {
 	s, at, _ := r.text(names...)
 	if s == "" {
@@ -443,8 +442,7 @@ func (r *reader) moment(other time.Time, loc *time.Location, names ...string) ti
 	return t
 }
 
-// localTime reads a time without an offset. One that a change of the clocks leaves out is an
-// error.
+// localTime parses a time without an offset. It refuses a time that a change of the clocks skips.
 func localTime(s string, loc *time.Location) (time.Time, error) {
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
 		if t, err := time.ParseInLocation(layout, s, loc); err == nil && t.Format(layout) == s {
@@ -454,12 +452,12 @@ func localTime(s string, loc *time.Location) (time.Time, error) {
 	return time.Time{}, errors.New("no time")
 }
 
-// hr is the object of a request to HR, as it is given.
+// hr returns the object of a request to HR as given.
 func (r *reader) hr() schemas.Object {
 	o, at := r.members, r.at
 	if raw := o.Raw("hr_request"); raw.Kind() == '{' {
 		at += "/hr_request"
-		o, _ = schemas.Members(raw) // it was read before
+		o, _ = schemas.Members(raw) // checked before
 	} else if len(o) == 0 {
 		o = schemas.Object{{Name: "request", Value: r.long("request")}}
 	}
@@ -469,8 +467,8 @@ func (r *reader) hr() schemas.Object {
 	return o
 }
 
-// Override returns the parts with another payload of the only meeting. isSame is true where it
-// changes nothing. body is the text where the payload has no description.
+// Override returns the parts with another payload for their only meeting. isSame is true if that
+// changes nothing. body is the text if the payload has no description.
 func Override(parts []Part, calendar schemas.Raw, body string, c Config, at time.Time) (with []Part, isSame bool, err error) {
 	i := slices.IndexFunc(parts, isMeeting)
 	if i < 0 || slices.ContainsFunc(parts[i+1:], isMeeting) {

@@ -11,7 +11,7 @@ import (
 	"placet/schemas"
 )
 
-// shownContext is what a message shows of the context of an approval.
+// shownContext is the part of an approval's context that a message shows.
 type shownContext struct {
 	ThreadID  string `json:"thread_id"`
 	ActionID  int    `json:"action_id"`
@@ -19,8 +19,8 @@ type shownContext struct {
 	Effective []Part `json:"effective"`
 }
 
-// postApproval is what a message about an approval shows: the parts as they would be
-// carried out, and the draft.
+// postApproval returns the message about an approval: the parts as they would be carried out, and
+// the draft.
 func postApproval(r *view, req gate.Request) slack.Text {
 	t := slack.Text{Thread: true, Parts: []slack.Part{}}
 	var c shownContext
@@ -45,10 +45,10 @@ func postApproval(r *view, req gate.Request) slack.Text {
 	return t
 }
 
-// inThread has a question asked in the thread of the action's first one.
+// inThread posts a request in the thread of the action's first one.
 func inThread(*view, gate.Request) slack.Text { return slack.Text{Thread: true} }
 
-// partText is a part with its payload, a line for each member.
+// partText describes a part with one line for each member of its payload.
 func partText(r *view, p Part) string {
 	lines := []string{r.say("post.part", "part", p.Part, "type", p.Type, "provider", p.by())}
 	if f, ok := inFile(p.Payload); ok {
@@ -70,8 +70,7 @@ func fileWords(r *view, f heldInFile) string {
 	return r.say("post.file", "n", f.Bytes, "file", f.File)
 }
 
-// wordsOf is a value as people read it: texts as they are, lists with commas, all else as
-// JSON.
+// wordsOf formats a value for people: a text unchanged, a list with commas, anything else as JSON.
 func wordsOf(value any) string {
 	body := run.Encoded(value)
 	var text string
@@ -85,7 +84,7 @@ func wordsOf(value any) string {
 	return strings.TrimSpace(string(body))
 }
 
-// partRest is where the whole of a part can be read.
+// partRest returns the file that holds the whole of a part.
 func partRest(r *view, request string, p Part) string {
 	if files := p.files(); len(files) > 0 {
 		return requestFile(r, request, files[0].File)
@@ -93,8 +92,7 @@ func partRest(r *view, request string, p Part) string {
 	return path.Join(r.run.Snap.Dir, "requests", request, "form.md")
 }
 
-// successor is the approval that is asked in place of another. An action that has ended asks
-// nothing more.
+// successor returns the approval that replaces another one. An ended action has no further ones.
 func successor(r *view, request string) (id string, known bool) {
 	for _, s := range r.run.State.Superseded {
 		if s.ApprovalRequestID == request {
@@ -104,8 +102,8 @@ func successor(r *view, request string) (id string, known bool) {
 	return "", true
 }
 
-// reports are what is said where an approval was posted: how its jobs ended, in the words of
-// the dialect, which programs read.
+// reports returns the messages about the ends of an approval's jobs. They use the dialect's words,
+// because programs read them.
 func reports(r *view) (list []run.Report) {
 	for _, j := range r.run.State.Jobs {
 		ended, problem := jobEnd(r, j)
@@ -120,7 +118,7 @@ func reports(r *view) (list []run.Report) {
 	return list
 }
 
-// jobEnd is how a job ended: problem says why it failed, "" where it did not.
+// jobEnd returns whether a job has ended, and why it failed, or "".
 func jobEnd(r *view, j *Job) (ended bool, problem string) {
 	var errs []string
 	if j.Simulated {

@@ -8,7 +8,7 @@ import (
 	"placet/templates"
 )
 
-// Attempt is attempt-<n>.json: the commit that writes it begins the attempt.
+// Attempt is attempt-<n>.json. The commit that writes it begins the attempt.
 type Attempt struct {
 	JobID          string `json:"job_id"`
 	Part           int    `json:"part"`
@@ -21,27 +21,27 @@ type Attempt struct {
 	Deadline       text   `json:"deadline"`
 }
 
-// outcomeSchema is that of the documents that say how an attempt ended.
+// outcomeSchema is the schema of the outcomes of attempts.
 const outcomeSchema = "nemawashi/outcome"
 
-// progress is where a part of the newest job stands: what the state says where that is
-// an end, else what its attempts say.
+// progress is the status of a part of the newest job. The state decides if the part has ended,
+// otherwise its attempts do.
 type progress struct {
 	Part
 	key    string // the idempotency key
 	row    int
 	status string
-	// problem is why it failed, or is unclear. Documents have it in English.
+	// problem is why the part failed or is unclear. Documents hold it in English.
 	problem templates.Message
-	// Sending are its attempts. Due is when the next one may begin, too.
+	// Sending holds the part's attempts. Its Due is also the time at which the next one may begin.
 	run.Sending
 	resolvedBy string
 }
 
-// simulated is the error of a job that fails without doing anything.
+// simulated is the error of a job that only simulates a failure.
 var simulated = templates.NewMessage("nemawashi.failed.simulated")
 
-// progress are the parts of the newest job.
+// progress returns the parts of the newest job.
 func (r *view) progress() []progress {
 	job := r.run.State.job()
 	if job == nil {
@@ -61,8 +61,8 @@ func (r *view) progress() []progress {
 	})
 }
 
-// partsOf are all parts of the approval of a job, as they were shown, or with the
-// override that the job carries.
+// partsOf returns all parts of a job's approval as they were shown, or with the override of the
+// job.
 func partsOf(r *view, job *Job) []Part {
 	parts := r.approved()
 	if !job.Override.Null() {
@@ -73,7 +73,7 @@ func partsOf(r *view, job *Job) []Part {
 	return parts
 }
 
-// rowsBefore is how many rows the jobs before one have.
+// rowsBefore returns the number of rows of the jobs before one.
 func rowsBefore(r *view, job *Job) (n int) {
 	for _, j := range r.run.State.Jobs {
 		if j == job {
@@ -111,7 +111,7 @@ func progressOf(r *view, job *Job, at *JobPart, p Part, row int) progress {
 	return g
 }
 
-// answerer is who answered a request: a name, or a message.
+// answerer returns who answered a request: a name, or a message.
 func answerer(r *view, id string) any {
 	if q := r.run.Request(id); q != nil && q.By != nil {
 		return q.By.User
@@ -119,7 +119,7 @@ func answerer(r *view, id string) any {
 	return templates.NewMessage("nemawashi.who.somebody")
 }
 
-// why says why the last attempt did not do it, without a key where it did.
+// why returns why the last attempt did not succeed, and a message without a key if it did.
 func (g *progress) why() (m templates.Message) {
 	if words := g.Why(); words != "" {
 		m = templates.NewMessage("say.text", "text", words)
@@ -127,10 +127,11 @@ func (g *progress) why() (m templates.Message) {
 	return m
 }
 
-// judge says what the outcome of the last attempt comes to: section 5 of the format page.
+// judge derives the status from the outcome of the last attempt, as section 5 of the format page
+// says.
 func (g *progress) judge(c Config) {
 	if g.Last == nil {
-		return // not begun, or under way
+		return // not begun, or in progress
 	}
 	again := g.Again()
 	g.problem = g.why()
@@ -156,7 +157,8 @@ func (g *progress) judge(c Config) {
 	}
 }
 
-// isOtherProvider reports whether a part would not be carried out as it was approved.
+// isOtherProvider reports whether the settings now name another provider or target than the
+// approved one.
 func isOtherProvider(r *view, p Part) bool {
 	provider, target := r.conf().Provider(p.Type)
 	return provider != p.Provider || target != p.Target

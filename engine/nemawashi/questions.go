@@ -30,7 +30,7 @@ const (
 	optDidNotHappen = "did_not_happen"
 )
 
-// longestFeedback is how many characters a steer may have.
+// longestFeedback is the maximum length of a steer, in characters.
 const longestFeedback = 10000
 
 var questions = map[string]run.Question[*view]{
@@ -51,15 +51,15 @@ func (r *view) say(key templates.Key, pairs ...any) string {
 	return r.run.Say("nemawashi."+key, pairs...)
 }
 
-// offer adds options with what each does.
+// offer adds options with their effects.
 func offer(r *view, req *gate.Request, effects ...[2]string) {
 	for _, o := range effects {
 		req.Options = append(req.Options, gate.Option{ID: o[0], Description: r.say(templates.Key("option." + o[0])), Effect: o[1]})
 	}
 }
 
-// whoMayAnswer are those who may answer by the lists of today and, for an approval, of
-// when it was asked.
+// whoMayAnswer returns who may answer, by the current lists and, for an approval, also by the lists
+// when it was requested.
 func whoMayAnswer(r *view, q *run.Request) []string {
 	if q.Type == typeApproval {
 		return gate.Narrow(r.run.State.MayAnswer, r.mayAnswer())
@@ -67,7 +67,7 @@ func whoMayAnswer(r *view, q *run.Request) []string {
 	return r.mayAnswer()
 }
 
-// about is what the context of every request says of the action.
+// context returns the members that describe the action in the context of every request.
 func context(r *view, more ...schemas.Member) schemas.Object {
 	st := r.run.State
 	return append(schemas.Object{
@@ -107,8 +107,8 @@ func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	return context
 }
 
-// heldText is what placet writes into a file beside a request, nil where it wrote the request
-// already.
+// heldText returns the content of a file beside a request that placet is about to write, nil if it
+// has already written the request.
 func (r *view) heldText(q *run.Request, held heldInFile) *string {
 	if r.run.Folder(q.ID).Request != nil {
 		return nil
@@ -123,10 +123,10 @@ func (r *view) heldText(q *run.Request, held heldInFile) *string {
 	return nil
 }
 
-// requestFile is the path of a file beside a request, relative to the workspace.
+// requestFile returns the path of a file beside a request, relative to the workspace.
 func requestFile(r *view, id, name string) string { return r.run.Path("requests/" + id + "/" + name) }
 
-// checkSteer says what the words and the plan of an answer lack.
+// checkSteer returns what is wrong with the words of a steer, or "".
 func checkSteer(r *view, a *run.Answer) string {
 	if n := len([]rune(a.Comment)); a.Response == optSteer && n > longestFeedback {
 		return r.say("steer.long", "n", n, "most", longestFeedback)
@@ -134,7 +134,7 @@ func checkSteer(r *view, a *run.Answer) string {
 	return ""
 }
 
-// approvalStands reports whether what is asked about is as it was shown.
+// approvalStands reports whether what the person is asked about is unchanged.
 func approvalStands(r *view, q *run.Request) (problem string, ok bool) {
 	file := r.changed()
 	if r.run.Held {
@@ -170,7 +170,7 @@ func fillRetry(r *view, _ *run.Request, req *gate.Request) schemas.Object {
 	return context(r, jobMember(r, job)...)
 }
 
-// jobMember is what a context says of a job: how each part ended.
+// jobMember returns the member of a context that lists how each part of a job ended.
 func jobMember(r *view, job *Job) []schemas.Member {
 	parts := []schemas.Object{}
 	for _, p := range r.progress() {
@@ -182,7 +182,7 @@ func jobMember(r *view, job *Job) []schemas.Member {
 	return []schemas.Member{{Name: "job", Value: schemas.Object{{Name: "job_id", Value: job.ID}, {Name: "parts", Value: parts}}}}
 }
 
-// checkRetry says why nothing can be tried again now.
+// checkRetry returns why a retry is impossible now, or "".
 func checkRetry(r *view, a *run.Answer) string {
 	if a.Response != optRetry {
 		return ""

@@ -7,39 +7,39 @@ import (
 	"placet/templates"
 )
 
-// Reply is what a text means that somebody wrote in the thread of an approval.
+// Reply is the meaning of a text that somebody wrote in the thread of an approval.
 type Reply struct {
-	// Steers says that it asks for changes, with Plan where it names one.
+	// Steers is true if the text asks for changes. Plan is the plan that it names, or "".
 	Steers bool
 	Plan   string
-	// Note is the key of what is answered where it does nothing.
+	// Note is the key of placet's reply to a text that does nothing.
 	Note templates.Key
 }
 
-// Notes that answer texts which do nothing. Words never decide.
+// Replies to texts that do nothing. Words never decide.
 const (
 	noteWhichPlan templates.Key = "nemawashi.reply.plan"
 	notePress     templates.Key = "nemawashi.reply.press"
 	noteWhat      templates.Key = "nemawashi.reply.what"
 )
 
-// keywords say what a reply is about.
+// keywords are words that show what a reply is about.
 var keywords = []string{"mail", "email", "メール", "カレンダー", "calendar", "meeting", "会議", "稟議"}
 
-// deciding are words that stand for a decision.
+// deciding are words that express a decision.
 var deciding = []string{"承認", "却下", "approve", "reject"}
 
-// plans find a letter that names a plan.
+// plans match a letter that names a plan.
 var plans = []*regexp.Regexp{
 	regexp.MustCompile(`(?:^|[^0-9a-z])plan[ _:\-]*([abc])(?:$|[^0-9a-z])`),
 	regexp.MustCompile(`プラン[ _:\-]*([abc])(?:$|[^0-9a-z])`),
 	regexp.MustCompile(`(?:^|[^0-9a-z])([abc]) *(?:案|プラン)`),
 }
 
-// article is "plan a" where the letter may be the article of the word that follows.
+// article matches a word after "plan a", in which the letter may be the article of that word.
 var article = regexp.MustCompile(`^ [A-Za-z]`)
 
-// ReadReply says what a text means: section 13 of the format page.
+// ReadReply returns the meaning of a text, as section 13 of the format page says.
 func ReadReply(text string) Reply {
 	letters, unsure := planLetters(text)
 	folded := fold(text)
@@ -56,13 +56,13 @@ func ReadReply(text string) Reply {
 	return Reply{Note: noteWhat}
 }
 
-// planLetters are the plans that a text names, each once. unsure says that it names one
+// planLetters returns the plans that a text names, each once. unsure is true if it may name one
 // more that may be an article.
 func planLetters(text string) (letters []string, unsure bool) {
 	wide := widths(text)
 	folded := strings.ToLower(wide)
 	if len(folded) != len(wide) {
-		wide = folded // a letter whose lower case has another length hides how it was typed
+		wide = folded // lengths differ, so the original case cannot be told
 	}
 	found := map[string]bool{}
 	for i, pattern := range plans {
@@ -88,7 +88,7 @@ func planLetters(text string) (letters []string, unsure bool) {
 	return letters, unsure
 }
 
-// widths turns the wide forms of ASCII into what they stand for.
+// widths replaces the wide forms of ASCII characters by the characters.
 func widths(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -16,7 +16,8 @@ import (
 
 const ofAction = "action"
 
-// Events of transitions. All but those of the journal alone are also events of the audit.
+// Events of transitions. All of them are also events of the audit, except those marked "journal
+// only".
 const (
 	evActionRegistered = "action_registered" // journal only
 	evDraftRegistered  = "draft_registered"  // journal only
@@ -31,8 +32,8 @@ const (
 	evStarted          = "execution_started"
 	evSucceeded        = "execution_succeeded"
 	evFailed           = "execution_failed"
-	evRetried          = "execution_retried"  // of a transition alone
-	evGivenUp          = "execution_given_up" // of a transition alone
+	evRetried          = "execution_retried"  // transition only
+	evGivenUp          = "execution_given_up" // transition only
 )
 
 type (
@@ -43,7 +44,7 @@ type (
 	to     = []engine.Status
 )
 
-// rules are the transition table, in the order of precedence.
+// rules is the transition table, in order of precedence.
 var rules = [][]rule{
 	{{Of: ofAction, From: from{""}, Event: evActionRegistered, To: to{Pending}, When: registers, Awaits: awaitsAction}},
 	{{Of: ofAction, From: from{Pending, Drafted, ApprovalPending, Approved}, Event: evCanceled, To: to{Canceled}, When: cancels}},
@@ -90,7 +91,7 @@ func registers(r *view, _ run.On) *move {
 	return &move{Reason: actionFile, Causes: []engine.Document{r.actionDoc}, Then: func(c *change) {
 		st := c.State
 		st.SchemaVersion, st.Language, st.ActionDigest = 1, cmp.Or(r.run.Lang, templates.English), r.actionDoc.Sum
-		st.ActionID, _ = strconv.Atoi(r.run.Snap.Key.ID) // the layout lets nothing else be one
+		st.ActionID, _ = strconv.Atoi(r.run.Snap.Key.ID) // layout admits only numbers
 		st.ThreadID, st.CreatedAt = ThreadID(st.ActionID), c.Now
 		st.Type, st.Summary, st.ProjectID, st.Severity, st.Mode = a.Type, a.Summary, a.ProjectID, a.Severity, a.Mode
 		if st.Payload = a.Payload; !a.Payload.Null() {
@@ -100,8 +101,8 @@ func registers(r *view, _ run.On) *move {
 	}}
 }
 
-// firstPayload is the payload that the last line of the first draft gives, nil for none.
-// The draft can be registered once it is good.
+// firstPayload returns the payload in the last line of the first draft, or nil. The draft can be
+// registered if got is run.Good.
 func firstPayload(r *view) (payload schemas.Raw, got run.Reading) {
 	d := r.run.Snap.In(draftPath(1))
 	if r.run.Undecidable(r.actionDoc) || r.actionDoc.Sum != r.run.State.ActionDigest {
@@ -142,7 +143,7 @@ func drafts(r *view, _ run.On) *move {
 	}}
 }
 
-// asksByItself reports whether a draft is asked about unasked.
+// asksByItself reports whether placet requests the approval of a draft without a command.
 func asksByItself(r *view) bool {
 	switch {
 	case r.run.State.NextRequest != nil:
@@ -153,7 +154,7 @@ func asksByItself(r *view) bool {
 	return cmp.Or(r.action.RequestApproval, r.conf().RequestApproval) == "auto"
 }
 
-// asks opens an approval.
+// asks requests an approval.
 func asks(r *view, _ run.On) *move {
 	cmd := r.commandTo(cmdRequest)
 	if cmd == nil && !asksByItself(r) {
@@ -199,7 +200,7 @@ func payloadDigest(payload schemas.Raw) engine.Digest {
 	return engine.Sum(body)
 }
 
-// deadline is when an approval that is asked now ends, "" for never.
+// deadline returns when an approval that is requested now expires, "" for never.
 func deadline(r *view) text {
 	at := r.action.ExpiresAt.Time()
 	if ttl, err := time.ParseDuration(r.conf().ApprovalTTL); err == nil && ttl > 0 {
@@ -213,8 +214,7 @@ func deadline(r *view) text {
 	return run.Seconds(at)
 }
 
-// cannotAsk says why nobody can be asked now: a code, and the reason; "" where somebody
-// can.
+// cannotAsk returns why no approval can be requested now, as a code and a reason; "" if one can.
 func cannotAsk(r *view) (code, why string) {
 	if file := r.changed(); file != "" {
 		return "draft_changed", r.say("ask.changed", "file", file)
@@ -243,12 +243,13 @@ func names(r *view, list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// resolveNow are the parts by the present settings.
+// resolveNow returns the parts according to the current settings.
 func resolveNow(r *view) ([]Part, error) {
 	return Resolve(r.run.State.Type, r.run.State.Payload, r.body(), r.conf(), r.run.Snap.Now)
 }
 
-// untrusted says which provider of the parts waits for the owner's agreement, "" for none.
+// untrusted returns the message about a provider of the parts that the owner has not agreed to, or
+// "".
 func untrusted(r *view, parts []Part) string {
 	for _, key := range r.conf().Untrusted {
 		block, _, _ := strings.Cut(key, ".")
@@ -263,7 +264,7 @@ func decide(r *view, c *change, a *run.Answer) {
 	c.State.Decision = &Decision{a.Request.ID, a.Response, a.By.User, a.Known, c.Now}
 }
 
-// answered keeps of an answer what the state has of it besides the request.
+// answered records an answer's idempotency keys; the request holds the rest.
 func answered(r *view, c *change, a *run.Answer) {
 	c.State.keep(a.Keys()...)
 }
@@ -294,7 +295,7 @@ func rejects(r *view, on run.On) *move {
 	}}
 }
 
-// plan is the plan that an answer picks, "" for none.
+// plan returns the plan that an answer selects, or "".
 func plan(a *run.Answer) string {
 	for _, word := range a.Selected {
 		if letter, ok := Plan(word); ok {
@@ -304,7 +305,7 @@ func plan(a *run.Answer) string {
 	return ""
 }
 
-// steers writes the next draft out of a person's words and asks again.
+// steers makes the next draft from a person's words and requests its approval.
 func steers(r *view, on run.On) *move {
 	a := on.Answer
 	current, _ := r.run.State.current()
@@ -322,19 +323,19 @@ func steers(r *view, on run.On) *move {
 	}}
 }
 
-// addDraft makes the next version of the draft.
+// addDraft adds the next version of the draft.
 func addDraft(r *view, c *change, words string, d Draft) {
 	d.Version, d.Digest, d.At = len(c.State.Drafts)+1, engine.Sum([]byte(words)), c.Now
 	c.State.Drafts = append(c.State.Drafts, d)
 }
 
-// Summaries of requests that are asked again, as documents have them.
+// Summaries of repeated requests, as documents hold them.
 const (
 	steerUpdate  = "steer update"
 	revisedDraft = "revised draft"
 )
 
-// why says why a draft is asked about again.
+// why returns why the approval of a draft is requested again.
 func (n NextRequest) why(r *view) string {
 	switch n.Summary {
 	case steerUpdate:
@@ -345,7 +346,7 @@ func (n NextRequest) why(r *view) string {
 	return n.Summary
 }
 
-// askAgain has the draft asked about anew, in place of the approval that is open or given.
+// askAgain makes a new request replace the open or given approval.
 func askAgain(r *view, c *change, next NextRequest, reason string) {
 	st := c.State
 	st.Superseded = append(st.Superseded, Supersession{ApprovalRequestID: string(st.ApprovalRequestID), Reason: reason, At: c.Now})
@@ -354,8 +355,8 @@ func askAgain(r *view, c *change, next NextRequest, reason string) {
 	st.ApprovalRequestID, st.ApprovalDigest, st.RequestedBy, st.RequestedAt, st.ExpiresAt = "", "", "", "", ""
 }
 
-// revises takes a text or a payload of a creator in place of the present one, or the
-// payload of an override that must be approved.
+// revises replaces the draft or payload by a creator's, or by the payload of an override that a
+// person has to approve.
 func revises(r *view, _ run.On) *move {
 	cmd := r.commandTo(cmdRevise)
 	if cmd == nil {
@@ -377,7 +378,7 @@ func revises(r *view, _ run.On) *move {
 	})
 }
 
-// reapproves has an override asked about before it is carried out.
+// reapproves requests the approval of an override before it is carried out.
 func reapproves(r *view, cmd *command) *move {
 	return cmd.move(r, func(c *change) {
 		st := c.State
@@ -387,7 +388,7 @@ func reapproves(r *view, cmd *command) *move {
 	})
 }
 
-// revised closes what is asked about the draft before.
+// revised closes the requests about the previous draft.
 func revised(r *view, c *change, cmd *command, reason string) {
 	st := c.State
 	c.CloseAll(gate.Superseded, cmd.why(r))
@@ -398,7 +399,7 @@ func revised(r *view, c *change, cmd *command, reason string) {
 	st.event(c, evDraftRevised, cmd.Actor.User, st.ThreadID, schemas.Member{Name: "version", Value: draft.Version}, schemas.Member{Name: "origin", Value: reason})
 }
 
-// about names what an event is about: the approval, or the thread where there is none.
+// about returns the correlation id of an event: the approval, or else the thread.
 func (st *State) about() string { return cmp.Or(string(st.ApprovalRequestID), st.ThreadID) }
 
 func cancels(r *view, _ run.On) *move {
@@ -419,7 +420,7 @@ func expires(r *view, on run.On) *move {
 	return &move{Reason: on.Answer.Decision.Why(r.say("reason.silence")), Then: func(c *change) { expire(r, c) }}
 }
 
-// lapses ends an action that was not asked about in time.
+// lapses ends an action that expired before its approval was requested.
 func lapses(r *view, _ run.On) *move {
 	if r.action == nil || r.action.ExpiresAt == "" || !r.run.Due(r.action.ExpiresAt) {
 		return nil
@@ -436,7 +437,7 @@ func expire(r *view, c *change) {
 	st.event(c, evExpired, "placet", st.about(), st.ofAction(), schemas.Member{Name: "expires_at", Value: at})
 }
 
-// entry tells people of a line of the journal.
+// entry converts a line of the journal for people.
 func entry(line []byte) (engine.Entry, bool) {
 	var e Event
 	if schemas.Decode("", "events.jsonl", line, &e) != nil || e.Type == "" {
@@ -456,12 +457,12 @@ type Event struct {
 	Revision      int            `json:"revision"`
 }
 
-// JournalOnly reports whether an event is none of the audit.
+// JournalOnly reports whether an event is not part of the audit.
 func (e Event) JournalOnly() bool {
 	return slices.Contains([]string{evActionRegistered, evDraftRegistered, evDraftRevised, evUnclear}, e.Type)
 }
 
-// Words are the detail on one line.
+// Words returns the detail on one line.
 func (e Event) Words() string {
 	var words []string
 	for _, m := range e.Detail {

@@ -9,14 +9,15 @@ import (
 	"placet/templates"
 )
 
-// How long providers may take.
+// Timeouts of providers.
 const (
 	smtpTimeout    = 60 * time.Second
 	httpTimeout    = 10 * time.Second
 	longestTimeout = smtpTimeout
 )
 
-// send is what an attempt of a part gives to its provider: section 5 of the format page.
+// send returns the order to the provider for an attempt of a part, as section 5 of the format page
+// says.
 func send(r *view, g *progress) engine.Send {
 	c := r.conf()
 	p, err := r.complete(g.Part)
@@ -39,7 +40,7 @@ func send(r *view, g *progress) engine.Send {
 	return s
 }
 
-// mail is a mail to some people by the settings.
+// mail returns a mail to some people with the server of the settings.
 func (c MailConfig) mail(to []string) *engine.Mail {
 	for i := range to {
 		to[i] = asciiAddress(to[i])
@@ -50,14 +51,15 @@ func (c MailConfig) mail(to []string) *engine.Mail {
 	}
 }
 
-// call has a service called with the payload of a part, whose answer is the response.
+// call adds the call of a service with the payload of a part. The service's answer becomes the
+// response.
 func call(s engine.Send, url string, token engine.Secret, p Part) engine.Send {
 	s.Call = &engine.Call{URL: url, Token: token, Body: run.Must(schemas.Line(p.Payload))}
 	s.Timeout, s.Response = httpTimeout, nil
 	return s
 }
 
-// invitation is event.ics of a part.
+// invitation returns the event.ics of a part, nil if the part is unusable.
 func invitation(r *view, g *progress) []byte {
 	p, err := r.complete(g.Part)
 	if err != nil {
@@ -70,8 +72,7 @@ func invitation(r *view, g *progress) []byte {
 	return body
 }
 
-// response is what a provider of placet's own answers, with an id that follows from the
-// key.
+// response returns the answer of one of placet's own providers. Its id follows from the key.
 func response(p Part, key string) []engine.Field {
 	id := engine.Sum([]byte(key)).Hex()[:10]
 	fields := func(names ...string) (list []engine.Field) {

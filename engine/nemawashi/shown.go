@@ -15,15 +15,15 @@ import (
 	"placet/templates"
 )
 
-// How much of a text or an object a request shows, in bytes: more stands in a file
-// beside it, of which the request shows the head.
+// Limits, in bytes, of a text or an object in a request. A longer one goes into a file beside the
+// request, which then shows only its head.
 const (
 	shownText  = 16 << 10
 	shownHead  = 4 << 10
-	shownTexts = 256 << 10 // of all together, as the form shows them; above it each shows its head alone
+	shownTexts = 256 << 10 // of all texts together in the form; above it, each longer than a head goes into a file
 )
 
-// heldInFile is a value that a request shows by file.
+// heldInFile stands in for a value that a request keeps in a file.
 type heldInFile struct {
 	File   string `json:"file"`
 	SHA256 string `json:"sha256"`
@@ -37,8 +37,8 @@ type partFile struct {
 	body []byte
 }
 
-// long are the texts of a part that may be too long to show, by the member of the
-// payload; an object that is the payload as a whole has the name "".
+// long returns the texts of a part that may be too long to show, by member of the payload. The name
+// "" means the payload as a whole.
 func (p Part) long() map[string]string {
 	if p.Type == hrRequest {
 		return map[string]string{"": string(run.Encoded(p.Payload))}
@@ -52,7 +52,7 @@ func (p Part) long() map[string]string {
 	return texts
 }
 
-// byFile are the parts with what is too long in files, and those files.
+// byFile moves what is too long into files and returns the parts and the files.
 func byFile(parts []Part) (shown []Part, files []partFile) {
 	all := 0
 	for _, p := range parts {
@@ -91,7 +91,7 @@ func byFile(parts []Part) (shown []Part, files []partFile) {
 	return shown, files
 }
 
-// head is the beginning of a text, cut between characters.
+// head returns the beginning of a text without splitting a character.
 func head(s string) string {
 	s = s[:min(len(s), shownHead)]
 	for len(s) > 0 && !utf8.ValidString(s) {
@@ -100,7 +100,7 @@ func head(s string) string {
 	return s
 }
 
-// files are the values of a part that stand in files.
+// files returns the values of a part that are in files.
 func (p Part) files() (list []heldInFile) {
 	if f, ok := inFile(p.Payload); ok {
 		return []heldInFile{f}
@@ -115,7 +115,7 @@ func (p Part) files() (list []heldInFile) {
 	return list
 }
 
-// inFile reads a value that a request shows by file.
+// inFile decodes a value that a request keeps in a file.
 func inFile(members schemas.Object) (f heldInFile, ok bool) {
 	if len(members) != 4 || members[0].Name != "file" || members[1].Name != "sha256" || members[2].Name != "bytes" {
 		return f, false
@@ -124,7 +124,7 @@ func inFile(members schemas.Object) (f heldInFile, ok bool) {
 	return f, err == nil && json.Unmarshal(body, &f) == nil && f.File == path.Base(f.File)
 }
 
-// object is a member's value as an object.
+// object returns a member's value as an object.
 func object(value any) (schemas.Object, bool) {
 	switch v := value.(type) {
 	case heldInFile:
@@ -141,8 +141,8 @@ func object(value any) (schemas.Object, bool) {
 	return nil, false
 }
 
-// shown are the parts as an approval shows them: those of its request.json where it is
-// as it was issued, else as they would be shown.
+// shown returns the parts as an approval shows them: from its request.json if that is unchanged,
+// else computed anew.
 func (r *view) shown(q *run.Request) []Part {
 	return run.Once(r.run, "shown "+q.ID+string(q.OpenedAt), func() []Part {
 		if d := r.run.Folder(q.ID).Doc; q.Digest != "" && string(d.Sum) == string(q.Digest) {
@@ -155,7 +155,7 @@ func (r *view) shown(q *run.Request) []Part {
 	})
 }
 
-// issuedParts are the effective parts of a request.json.
+// issuedParts returns the effective parts of a request.json.
 func issuedParts(body []byte) []Part {
 	var req struct {
 		Context struct {
@@ -168,17 +168,17 @@ func issuedParts(body []byte) []Part {
 	return req.Context.Effective
 }
 
-// whole are the parts of an approval with everything in them, by the present settings.
+// whole returns the full parts of an approval, according to the current settings.
 func (r *view) whole(q *run.Request) []Part {
 	parts, err := Resolve(r.run.State.Type, r.run.State.Payload, r.body(), r.conf(), q.OpenedAt.Time())
 	if err != nil {
-		return nil // nobody is asked then; see cannotAsk
+		return nil // then nobody is asked; see cannotAsk
 	}
 	return parts
 }
 
-// approved are the parts of the current approval as they were shown, nil where
-// request.json is not what was issued.
+// approved returns the parts of the current approval as they were shown, nil if request.json has
+// changed.
 func (r *view) approved() []Part {
 	id := string(r.run.State.ApprovalRequestID)
 	d := r.run.Folder(id).Doc
@@ -188,8 +188,8 @@ func (r *view) approved() []Part {
 	return run.Once(r.run, "approved", func() []Part { return issuedParts(d.Body) })
 }
 
-// complete is a part with the content of its files. The error says which is not as it was
-// approved.
+// complete returns a part with the content of its files. The error names a file that differs from
+// the approved one.
 func (r *view) complete(p Part) (Part, error) {
 	payload := append(schemas.Object{}, p.Payload...)
 	for _, f := range p.files() {
@@ -213,7 +213,7 @@ func (r *view) complete(p Part) (Part, error) {
 	return p, nil
 }
 
-// completed are the approved parts with the content of their files.
+// completed returns the approved parts with the content of their files.
 func completed(r *view) (whole []Part, err error) {
 	for _, p := range r.approved() {
 		if p, err = r.complete(p); err != nil {
@@ -224,7 +224,7 @@ func completed(r *view) (whole []Part, err error) {
 	return whole, nil
 }
 
-// approvalForm shows all parts, and of what is too long the head.
+// approvalForm shows all parts, and only the head of values in files.
 func approvalForm(r *view, q *run.Request) gate.Texts {
 	return gate.Texts{Lang: r.run.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.run.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
 }
@@ -247,10 +247,10 @@ func partLines(r *view, q *run.Request, shown []Part) (lines []string) {
 	return lines
 }
 
-// mostShown is how much of a form the parts may take, in bytes.
+// mostShown is the maximum size of the parts in a form, in bytes.
 const mostShown = 400 << 10
 
-// tooLong says that the parts cannot be shown in one form, "" where they can.
+// tooLong returns the message that the parts do not fit in one form, "" if they do.
 func tooLong(r *view, parts []Part) string {
 	return run.Once(r.run, "too long", func() string {
 		shown, _ := byFile(parts)
@@ -262,7 +262,7 @@ func tooLong(r *view, parts []Part) string {
 	})
 }
 
-// memberLines show one member of a mail or a meeting.
+// memberLines returns the lines for one member of a mail or a meeting.
 func memberLines(r *view, q *run.Request, p Part, name string) []string {
 	value := p.Payload.Get(name)
 	members, isObject := object(value)
@@ -282,13 +282,13 @@ func memberLines(r *view, q *run.Request, p Part, name string) []string {
 	return []string{"- **" + name + "**: " + templates.Inline(p.Text(name))}
 }
 
-// heldLines show a value that stands in a file.
+// heldLines returns the lines for a value that is in a file.
 func heldLines(r *view, q *run.Request, name string, f heldInFile) []string {
 	link := fmt.Sprintf("[%s](%s)", templates.Inline(f.File), templates.Target(requestFile(r, q.ID, f.File)))
 	return []string{"- **" + name + "**: " + r.say("held", "file", link, "bytes", strconv.Itoa(f.Bytes), "sha256", f.SHA256), "", templates.Fence(f.Head), ""}
 }
 
-// partName names a part, what does it, and where.
+// partName names a part, its provider and its target.
 func partName(r *view, p Part) string {
 	by := p.Provider
 	if p.Target != "" {
@@ -300,7 +300,7 @@ func partName(r *view, p Part) string {
 // mostRecipients is how many recipients of a part an effect names.
 const mostRecipients = 5
 
-// partWords say in a few words what the parts are and whom they reach.
+// partWords says in a few words what the parts are and whom they reach.
 func partWords(parts []Part) string {
 	var all []string
 	for _, p := range parts {

@@ -11,20 +11,20 @@ import (
 	"placet/templates"
 )
 
-// text is a string that documents write as null while it is empty.
+// text is a string that documents write as null if it is empty.
 type text = schemas.OrNull
 
 // Statuses of an action.
 const (
-	Pending         engine.Status = "pending"          // no draft that can be used yet
-	Drafted         engine.Status = "drafted"          // a draft is in force, nobody is asked
-	ApprovalPending engine.Status = "approval_pending" // a person is asked
+	Pending         engine.Status = "pending"          // no usable draft yet
+	Drafted         engine.Status = "drafted"          // a draft is in force, nobody is being asked
+	ApprovalPending engine.Status = "approval_pending" // a person is being asked
 	Approved        engine.Status = "approved"         // the job has not begun
-	Executing       engine.Status = "executing"        // the job runs, or waits until a person clears an outcome
-	Failed          engine.Status = "failed"           // the job ended with failed parts, a person is asked
+	Executing       engine.Status = "executing"        // the job runs, or waits for a person to clear an outcome
+	Failed          engine.Status = "failed"           // the job ended with failed parts, a person is being asked
 	Executed        engine.Status = "executed"         // final: every part succeeded
 	Rejected        engine.Status = "rejected"         // final
-	Canceled        engine.Status = "canceled"         // final: withdrawn, or given up
+	Canceled        engine.Status = "canceled"         // final: withdrawn or given up
 	Expired         engine.Status = "expired"          // final: nobody answered in time
 )
 
@@ -32,7 +32,7 @@ func isFinal(s engine.Status) bool {
 	return s == Executed || s == Rejected || s == Canceled || s == Expired
 }
 
-// StatusWords are all statuses.
+// StatusWords returns all statuses.
 func StatusWords() (words []string) {
 	for _, s := range []engine.Status{Pending, Drafted, ApprovalPending, Approved, Executing, Failed, Executed, Rejected, Canceled, Expired} {
 		words = append(words, string(s))
@@ -57,12 +57,12 @@ type State struct {
 	Revision      int           `json:"revision"`
 	Last          *run.Last     `json:"last_transition"`
 	EventSeq      int           `json:"event_seq"`
-	// Language is that of the texts for people, fixed when the action begins.
+	// Language is the language of the texts for people, fixed when the action begins.
 	Language     string        `json:"language"`
 	ActionDigest engine.Digest `json:"action_digest"`
 	Drafts       []Draft       `json:"drafts"`
-	// Payload is the one in force, PayloadSource where it is from: action, draft_line,
-	// revise or override; "" where nobody gave one.
+	// Payload is the payload in force. PayloadSource is its origin: action, draft_line, revise or
+	// override; "" if nobody gave one.
 	Payload           schemas.Raw    `json:"payload"`
 	PayloadSource     text           `json:"payload_source"`
 	ApprovalRequestID text           `json:"approval_request_id"`
@@ -82,7 +82,7 @@ type State struct {
 	IdempotencyKeys   []string       `json:"idempotency_keys"`
 	Handled           []Handled      `json:"handled"`
 	Requests          []*run.Request `json:"requests"`
-	// Extra are members of a later version, kept as they are.
+	// Extra holds the members of later versions unchanged.
 	Extra schemas.Object `json:"-"`
 }
 
@@ -104,8 +104,8 @@ type Draft struct {
 	SelectedPlan text          `json:"selected_plan,omitzero"`
 }
 
-// Supersession is an approval that was closed without a decision. SupersededBy is null
-// until the next one is asked.
+// Supersession is an approval that was closed without a decision. SupersededBy is null until the
+// next one is requested.
 type Supersession struct {
 	ApprovalRequestID string `json:"approval_request_id"`
 	SupersededBy      text   `json:"superseded_by"`
@@ -113,7 +113,7 @@ type Supersession struct {
 	At                text   `json:"at"`
 }
 
-// NextRequest says why a draft is asked about again.
+// NextRequest says why the approval of a draft is requested again.
 type NextRequest struct {
 	RequestedBy string `json:"requested_by"`
 	Summary     string `json:"summary"`
@@ -136,27 +136,27 @@ const (
 	partUnclear   = "unclear"
 )
 
-// Job is one carrying out of an approval, as of the last transition.
+// Job carries out an approval. It is as of the last transition.
 type Job struct {
 	ID       string     `json:"job_id"`
 	Approval string     `json:"approval_request_id"`
 	RetryOf  text       `json:"retry_of"`
 	Parts    []*JobPart `json:"parts"`
-	// CreatedAt is when it began, Simulated that it fails without doing anything, and
-	// Override a calendar payload that an execute brought.
+	// CreatedAt is when the job began. Simulated makes it fail without doing anything. Override is
+	// a calendar payload that an execute command brought.
 	CreatedAt text        `json:"created_at"`
 	Simulated bool        `json:"simulate_failure"`
 	Override  schemas.Raw `json:"override"`
 }
 
-// JobPart is where one part of a job stands.
+// JobPart is the status of one part of a job.
 type JobPart struct {
 	Part       int    `json:"part"`
 	Status     string `json:"status"`
 	ResolvedBy string `json:"resolved_by,omitzero"`
 }
 
-// OpenRequest is the open question about a job.
+// OpenRequest is the open request about a job.
 type OpenRequest struct {
 	RequestID string `json:"request_id"`
 	Type      string `json:"type"`
@@ -179,7 +179,7 @@ type Handled struct {
 	IdempotencyKey    text          `json:"idempotency_key"`
 }
 
-// mostKeys is how many idempotency keys the state keeps, the newest.
+// mostKeys is how many idempotency keys the state keeps; it drops the oldest.
 const mostKeys = 256
 
 func (st *State) head() run.Head {
@@ -191,10 +191,10 @@ var format = run.JSONState("nemawashi/state", (*State).head, unfit)
 // ReadState reads state.json.
 func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
 
-// ThreadID is the name of an action's thread.
+// ThreadID returns the name of an action's thread.
 func ThreadID(id int) string { return fmt.Sprintf("action-%d", id) }
 
-// unfit says why a readable state does not belong to the action, "" if it does.
+// unfit returns why a readable state does not belong to the action, or nil.
 func unfit(r *run.Input, st State) error {
 	switch {
 	case strconv.Itoa(st.ActionID) != r.Snap.Key.ID:
@@ -207,7 +207,7 @@ func unfit(r *run.Input, st State) error {
 	return run.CheckIDs(st.Requests)
 }
 
-// current is the draft in force. There is none while the action is pending.
+// current returns the draft in force; a pending action has none.
 func (st *State) current() (Draft, bool) {
 	if len(st.Drafts) == 0 {
 		return Draft{}, false
@@ -215,7 +215,7 @@ func (st *State) current() (Draft, bool) {
 	return st.Drafts[len(st.Drafts)-1], true
 }
 
-// job is the newest job, nil for none.
+// job returns the newest job, or nil.
 func (st *State) job() *Job {
 	if len(st.Jobs) == 0 {
 		return nil
@@ -223,7 +223,7 @@ func (st *State) job() *Job {
 	return st.Jobs[len(st.Jobs)-1]
 }
 
-// part is where a part of the job stands.
+// part returns a part of the job, or nil.
 func (j *Job) part(n int) *JobPart {
 	for _, p := range j.Parts {
 		if p.Part == n {
@@ -236,7 +236,7 @@ func (j *Job) part(n int) *JobPart {
 // Final reports whether the action has ended.
 func (st *State) Final() bool { return isFinal(st.Status) }
 
-// FirstJob is the first job of an approval, "" where it has none yet.
+// FirstJob returns the id of the first job of an approval, or "".
 func (st *State) FirstJob(approval string) string {
 	for _, j := range st.Jobs {
 		if j.Approval == approval {
@@ -246,7 +246,7 @@ func (st *State) FirstJob(approval string) string {
 	return ""
 }
 
-// keep remembers idempotency keys, the newest.
+// keep adds idempotency keys and drops the oldest beyond mostKeys.
 func (st *State) keep(keys ...string) {
 	for _, key := range keys {
 		if key != "" {
@@ -256,7 +256,7 @@ func (st *State) keep(keys ...string) {
 	st.IdempotencyKeys = st.IdempotencyKeys[max(0, len(st.IdempotencyKeys)-mostKeys):]
 }
 
-// newID is an id of something that the revision after the present one makes.
+// newID returns the id of something that the next revision creates.
 func (st *State) newID(prefix string, purpose ...string) string {
 	words := append([]string{"nemawashi", st.ThreadID, string(st.ActionDigest), strconv.Itoa(st.Revision - 1)}, purpose...)
 	return prefix + engine.Sum([]byte(strings.Join(words, "\n"))).Hex()[:12]

@@ -13,14 +13,14 @@ import (
 	"placet/schemas"
 )
 
-// view is an action, with what it reads besides its state.
+// view is an action, with everything it reads besides its state.
 type view struct {
 	run       *run.Run[State, *view]
 	actionDoc engine.Document
-	// action is what action.json says: before the action is registered where it can be,
-	// afterwards where it is as it was.
+	// action is the content of action.json: before registration if it is usable, afterwards if it
+	// is unchanged.
 	action *ActionFile
-	// commands are those that nobody has handled, by their ids.
+	// commands holds the commands that have not been handled, ordered by id.
 	commands []command
 }
 
@@ -40,8 +40,8 @@ var family = run.Family[State, *view]{
 	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
-// Judge returns the state of an action as a pass over a snapshot of it would judge it; ok is
-// false where it has none that can be used.
+// Judge returns the state of an action as a pass over a snapshot would judge it; ok is false if the
+// action has no usable state.
 func Judge(s engine.Snapshot) (st State, ok bool) {
 	v, ok := family.Judge(s)
 	if !ok {
@@ -50,7 +50,7 @@ func Judge(s engine.Snapshot) (st State, ok bool) {
 	return v.run.State, true
 }
 
-// always is what every transition changes.
+// always makes the changes that every transition shares.
 func always(c *change) {
 	c.State.UpdatedAt = c.Now
 	if at := c.Posted(); at != nil {
@@ -68,7 +68,7 @@ func read(k *run.Run[State, *view]) *view {
 	return r
 }
 
-// commandNote is where the note about a command stands: its folder has one.
+// commandNote returns the path of the note about a command, which is in the command's folder.
 func commandNote(p string) string {
 	if path.Base(p) == commandFile {
 		return path.Dir(p) + "/problem.md"
@@ -76,7 +76,7 @@ func commandNote(p string) string {
 	return ""
 }
 
-// conf are the settings.
+// conf returns the settings.
 func (r *view) conf() Config { return run.Config(r.run.Snap, DefaultConfig) }
 
 // ActionFile is action.json.
@@ -96,8 +96,7 @@ type ActionFile struct {
 
 const actionFile = "action.json"
 
-// readAction reads action.json. What has changed since it was registered counts for
-// nothing.
+// readAction reads action.json. It ignores a file that has changed since registration.
 func (r *view) readAction() {
 	r.actionDoc = r.run.Snap.In(actionFile)
 	if r.run.Begun {
@@ -124,7 +123,7 @@ func (r *view) readAction() {
 	r.action = a
 }
 
-// check says what is wrong with an action.json of its schema.
+// check returns what the schema cannot find wrong with an action.json, or nil.
 func (a ActionFile) check() error {
 	if a.ExpiresAt != "" && a.ExpiresAt.Time().IsZero() {
 		return refuse("action.time", "value", strconv.Quote(string(a.ExpiresAt)))
@@ -132,7 +131,7 @@ func (a ActionFile) check() error {
 	return CheckPayload(a.Type, a.Payload)
 }
 
-// CheckAction says what is wrong with the bytes of an action.json.
+// CheckAction returns what is wrong with the bytes of an action.json, or nil.
 func CheckAction(body []byte) error {
 	var a ActionFile
 	if err := schemas.Decode("nemawashi/action", actionFile, body, &a); err != nil {
@@ -141,7 +140,7 @@ func CheckAction(body []byte) error {
 	return a.check()
 }
 
-// notReplaced says why the action that this one renews cannot be renewed, nil if it can.
+// notReplaced returns why this action cannot renew another one, or nil.
 func notReplaced(r *view, other int) error {
 	if other == 0 {
 		return nil
@@ -161,14 +160,14 @@ func notReplaced(r *view, other int) error {
 	return nil
 }
 
-// otherState is the state of another action.
+// otherState returns the path of the state of another action.
 func otherState(r *view, id int) string {
 	return path.Join(path.Dir(r.run.Snap.Dir), strconv.Itoa(id), "state.json")
 }
 
-// needs is the state of the action that this one renews, until it is registered; and
-// the outcome of the attempt that comes next, of which this machine may know though its
-// files were removed.
+// needs returns the state of the action that this one renews, until this one is registered.
+// Afterwards it returns the outcome of the next attempt: this machine may know of that attempt
+// although somebody removed its files.
 func needs(r *view) []string {
 	if r.run.Begun {
 		if g := r.lowestOpen(); g != nil && r.run.State.Status == Executing {
@@ -186,7 +185,7 @@ func needs(r *view) []string {
 	return []string{otherState(r, a.Replaces)}
 }
 
-// watch are the folders in which others write what moves the action.
+// watch returns the folders in which others write files that move the action.
 func watch(r *view) []string {
 	if r.run.Begun && isFinal(r.run.State.Status) {
 		return nil
@@ -203,7 +202,7 @@ func watch(r *view) []string {
 	return dirs
 }
 
-// late says of an answer to a closed approval which one is asked now.
+// late names the approval that is open now, to someone who answered a closed one.
 func late(r *view, q *run.Request) string {
 	if id := string(r.run.State.ApprovalRequestID); id != "" && id != q.ID && r.run.State.Status == ApprovalPending {
 		return r.say("late", "request", id)
@@ -211,12 +210,11 @@ func late(r *view, q *run.Request) string {
 	return ""
 }
 
-// draftPath is the path of a version of the draft in the folder of the action.
+// draftPath returns the path of a version of the draft, relative to the action's folder.
 func draftPath(version int) string { return "drafts/v" + strconv.Itoa(version) + ".md" }
 
-// changed says which of the registered files is not as it was, "" where all are.
-// Nothing is approved or carried out then. What placet wrote and can write again is
-// missing for a moment alone.
+// changed returns the first registered file that has changed, or "". While one has, nothing is
+// approved or carried out. A missing file that placet wrote and can write again does not count.
 func (r *view) changed() string {
 	if d := r.actionDoc; !r.run.Undecidable(d) && d.Sum != r.run.State.ActionDigest {
 		return actionFile
@@ -233,8 +231,8 @@ func (r *view) changed() string {
 	return ""
 }
 
-// draftText is the text of a version of the draft: what the file says, or what the state
-// says of what placet wrote there. ok is false where neither is as it was registered.
+// draftText returns the text of a version of the draft, from its file or computed from the state.
+// ok is false if neither is the registered text.
 func (r *view) draftText(v Draft) (words string, ok bool) {
 	if d := r.run.Snap.In(draftPath(v.Version)); d.Sum == v.Digest {
 		return string(d.Body), true
@@ -249,7 +247,7 @@ func (r *view) draftText(v Draft) (words string, ok bool) {
 	return words, ok && engine.Sum([]byte(words)) == v.Digest
 }
 
-// revision is the draft of a digest that a command brought.
+// revision returns the draft with a digest that a command brought.
 func (r *view) revision(sum engine.Digest) (words string, ok bool) {
 	for _, d := range r.run.Snap.Under(intakeDir) {
 		var c Command
@@ -260,8 +258,8 @@ func (r *view) revision(sum engine.Digest) (words string, ok bool) {
 	return "", false
 }
 
-// body is the newest text of an agent, without the line that became the payload: what
-// takes the place of a body that nobody gave.
+// body returns the newest text of an agent, without the line that became the payload. It serves as
+// the body if nobody gave one.
 func (r *view) body() string {
 	for _, v := range slices.Backward(r.run.State.Drafts) {
 		if v.Origin == originSteer {
@@ -278,7 +276,7 @@ func (r *view) body() string {
 	return ""
 }
 
-// mayAnswer are those whom the two lists of the dialect let answer; empty is everybody.
+// mayAnswer returns whom the two lists of the dialect let answer; an empty result means everybody.
 func (r *view) mayAnswer() []string {
 	var ids []string
 	for _, id := range r.conf().ApproverIDs {

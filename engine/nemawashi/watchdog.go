@@ -13,20 +13,20 @@ import (
 	"placet/schemas"
 )
 
-// Report is what somebody wrote about a project on a day.
+// Report is a text that somebody wrote about a project on a day.
 type Report struct {
 	ProjectID string `json:"project_id"`
 	Text      string `json:"text"`
 	Date      string `json:"date"` // YYYY-MM-DD
-	// File is the name of the file that it stands in.
+	// File is the name of the report's file.
 	File string `json:"-"`
 }
 
-// longestProject is how many bytes the name of a project may have.
+// longestProject is the maximum length of a project's name, in bytes.
 const longestProject = 200
 
-// ReadReports reads a file of reports: a JSON object or an array of them, or Markdown
-// with project_id and date between two lines of three hyphens.
+// ReadReports reads a file of reports: a JSON object, an array of objects, or Markdown with
+// project_id and date between two lines of three hyphens.
 func ReadReports(name string, body []byte) (list []Report, err error) {
 	switch {
 	case strings.HasSuffix(name, ".md"):
@@ -89,8 +89,8 @@ func readMarkdown(text string) (r Report, err error) {
 	return r, nil
 }
 
-// signs are the words that say how people in a project are, and what each occurrence
-// counts.
+// signs are words that show how the people in a project are doing, and what each occurrence adds to
+// the score.
 var signs = []struct {
 	worth int
 	words []string
@@ -107,16 +107,16 @@ const (
 	levelCritical = "Critical"
 )
 
-// Alert is what the watchdog saw of a project.
+// Alert is the watchdog's result for a project.
 type Alert struct {
 	ProjectID   string        `json:"project_id"`
 	RiskLevel   string        `json:"risk_level"`
 	HealthScore int           `json:"health_score"`
 	Message     string        `json:"message"`
-	Source      engine.Digest `json:"-"` // of the evidence
+	Source      engine.Digest `json:"-"` // digest of the evidence
 }
 
-// Score counts the signs in a text.
+// Score returns the score of a text by its signs, and the level of risk.
 func Score(text string) (score int, level string) {
 	score = 80
 	for _, s := range signs {
@@ -134,7 +134,7 @@ func Score(text string) (score int, level string) {
 	return score, levelSafe
 }
 
-// Watch judges the projects of some reports, by their names.
+// Watch returns an alert for each project in the reports, ordered by name.
 func Watch(reports []Report) (alerts []Alert) {
 	slices.SortStableFunc(reports, func(a, b Report) int {
 		return cmp.Or(strings.Compare(a.ProjectID, b.ProjectID), strings.Compare(a.Date, b.Date), strings.Compare(a.File, b.File))
@@ -153,17 +153,17 @@ func Watch(reports []Report) (alerts []Alert) {
 	return alerts
 }
 
-// Seen is what the watchdog must know of an action that is there.
+// Seen is what the watchdog needs to know of an existing action.
 type Seen struct {
 	ID      int
 	Project string
 	Final   bool
-	// Source is the digest of the evidence, "" where the watchdog did not open it.
+	// Source is the digest of the evidence, "" if the watchdog did not open the action.
 	Source engine.Digest
 }
 
-// Opens reports whether an alert opens an action: a project that is not safe, has no
-// action that goes on, and whose newest action of the watchdog had other evidence.
+// Opens reports whether an alert opens an action: the project is not safe, no action of it is
+// running, and the newest one that the watchdog opened had other evidence.
 func (a Alert) Opens(actions []Seen) bool {
 	newest := Seen{}
 	for _, s := range actions {
@@ -180,7 +180,7 @@ func (a Alert) Opens(actions []Seen) bool {
 	return a.RiskLevel != levelSafe && newest.Source != a.Source
 }
 
-// Action is the action.json and the first draft of an alert.
+// Action returns the action.json and the first draft of an alert.
 func (a Alert) Action() (action schemas.Object, draft string) {
 	typ, title, summary := mailDraft, "subject", fmt.Sprintf("%s risk %s", a.ProjectID, a.RiskLevel)
 	if a.RiskLevel == levelCritical {
