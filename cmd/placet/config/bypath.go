@@ -18,40 +18,42 @@ import (
 	"placet/templates"
 )
 
-// Who can write in a workspace can make it another one: a new .git is enough. Of another
-// workspace no command is trusted, but what makes placet stricter holds by the path alone
-// until a person decides anew, and so does that decision.
+// Anybody who can write in a workspace can make it another one: a new .git is enough. No
+// command is trusted in another workspace, but agreements that make placet stricter hold
+// for the path until a person decides again, and so does that decision.
 
-// pathTrust is what was agreed to under the path of a workspace, of the settings that
-// outlive it. Of one setting there may be several agreements: then all of them hold.
+// pathTrust is the agreements for the path of a workspace to settings that outlive the
+// workspace. If there are several agreements to one setting, all of them hold.
 type pathTrust struct {
 	TrustFile
-	// gathered says that it was gathered from the state folders of an earlier version,
-	// whose agreements were of their workspaces alone.
+	// gathered says that the agreements were gathered from the state folders of an earlier
+	// version, which recorded them per workspace.
 	gathered bool
-	// exposed says how others could have written it, nil where they could not.
+	// exposed says how others could have written it, nil if they could not.
 	exposed error
 }
 
-// everySetting stands, in TrustFile.Revoked, for all of them.
+// everySetting stands for all settings in TrustFile.Revoked.
 const everySetting = "*"
 
-// outlives reports whether agreement to the setting of a name holds by the path, as far as it
-// makes placet stricter.
+// outlives reports whether agreement to the setting of a name holds for the path, as far as
+// it makes placet stricter.
 func outlives(name string) bool {
 	_, _, ok := orderOf(name)
 	return ok || HoldsTighter(name)
 }
 
-// above is an agreement that holds in a workspace because it was made for a folder above it.
+// above is an agreement that holds in a workspace because it was made for a folder above the
+// workspace.
 type above struct {
 	Trusted
 	under string // that folder
 }
 
-// agreedUnder is what was agreed to under a path, of what makes placet stricter, whatever
-// stands at the path now. It is nothing where a version before wrote it: that one knew no
-// paths. What cannot be read may have been about it, and is an error.
+// agreedUnder returns the agreements under a path that make placet stricter, whatever is at
+// the path now. It returns none if an earlier version wrote them, because that version knew
+// no paths. It returns an error if it cannot read the file, because an agreement may be in
+// it.
 func agreedUnder(stateHome, path string) (list []Trusted, err error) {
 	dir, err := statedir.OpenSpelled(stateHome, path)
 	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !loop.OfMachine(err) {
@@ -74,9 +76,10 @@ func agreedUnder(stateHome, path string) (list []Trusted, err error) {
 	return slices.DeleteFunc(t.outliving(), func(one Trusted) bool { return !one.tightens() }), nil
 }
 
-// agreedAbove is what was agreed to for the folders above the workspace: whoever makes a
-// folder below one, or takes its marks away, would otherwise choose by that what holds. What
-// the hook does is left out: it asks the folders above by itself.
+// agreedAbove returns the agreements for the folders above the workspace. Without them,
+// anybody who makes a folder below one of these, or removes its marks, could choose which
+// settings hold. It leaves out the settings of the hook, which reads the folders above by
+// itself.
 func (from Sources) agreedAbove() (list []above, err error) {
 	for _, folder := range from.Above {
 		agreed, err := agreedUnder(from.StateHome, folder)
@@ -92,7 +95,8 @@ func (from Sources) agreedAbove() (list []above, err error) {
 	return list, nil
 }
 
-// tellAbove says what holds because it was agreed to for a folder above.
+// tellAbove adds the warnings about settings that hold because of an agreement for a folder
+// above.
 func (s *Settings) tellAbove() {
 	names, folders := map[string][]string{}, []string(nil)
 	for _, one := range s.above {
@@ -113,8 +117,8 @@ func (s *Settings) tellAbove() {
 	}
 }
 
-// ofPath reads what was agreed to under the path of the workspace. What cannot be read may
-// have been about it, and is an error.
+// ofPath reads the agreements for the path of the workspace. It returns an error if it
+// cannot read the file, because an agreement may be in it.
 func (from Sources) ofPath() (p pathTrust, err error) {
 	dir, err := statedir.OpenPath(from.StateHome, from.Workspace)
 	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) && !loop.OfMachine(err) {
@@ -133,14 +137,14 @@ func (from Sources) ofPath() (p pathTrust, err error) {
 	switch p.Workspace {
 	case from.Workspace:
 		return p, p.check(filepath.Join(dir.Location(), trustName))
-	case "": // it is still to be written
+	case "": // the file is not written yet
 		return from.gather()
 	}
 	return p, damaged(filepath.Join(dir.Location(), trustName))
 }
 
-// ofExposed reads what others could have written, as far as it can be read: Sources.Agreed
-// says what is wrong with the folder.
+// ofExposed reads a file that others could have written, as far as possible: Sources.Agreed
+// reports the problem with the folder.
 func (from Sources) ofExposed(path *statedir.Unusable) pathTrust {
 	p := pathTrust{exposed: path}
 	_, err := statedir.Path(from.StateHome, from.Workspace)
@@ -162,8 +166,8 @@ func (from Sources) ofExposed(path *statedir.Unusable) pathTrust {
 	return p
 }
 
-// gather reads the state folders of all workspaces: a version before wrote into them alone.
-// Of what was decided in those of this path, the newest counts.
+// gather reads the state folders of all workspaces, because an earlier version wrote only
+// there. It keeps the newest decision among those for this path.
 func (from Sources) gather() (p pathTrust, err error) {
 	p.gathered = true
 	folders, names, err := statedir.Workspaces(from.StateHome)
@@ -193,11 +197,11 @@ func (from Sources) gather() (p pathTrust, err error) {
 	return p, nil
 }
 
-// workspaceOf is the path that a trust file names, as far as its beginning tells.
+// workspaceOf matches the path of the workspace at the beginning of a trust file.
 var workspaceOf = regexp.MustCompile(`^\s*\{\s*"schema_version":\s*1,\s*"workspace":\s*("(?:[^"\\]|\\.)*")`)
 
-// ofFolder reads the trust file of a state folder, and nothing of one of another path.
-// exposed says how others could have written it.
+// ofFolder reads the trust file of a state folder, and returns an empty one if the file is
+// of another path. exposed says how others could have written the file.
 func (from Sources) ofFolder(folders *statedir.Dir, name string) (t TrustFile, exposed, err error) {
 	file := filepath.Join(name, trustName)
 	body, err := folders.Read(file, LimitSmall)
@@ -225,8 +229,8 @@ func (from Sources) ofFolder(folders *statedir.Dir, name string) (t TrustFile, e
 	return t, exposed, t.check(filepath.Join(folders.Location(), file))
 }
 
-// add adds what was decided in another state folder. newest says, by setting, when the
-// decision was made that p has.
+// add adds the decisions of another state folder. newest holds, by setting, the time of the
+// decision in p.
 func (p *pathTrust) add(t TrustFile, newest map[string]time.Time) {
 	if t.GatesSince().After(p.GatesSince()) {
 		p.GatesDecided = t.GatesDecided
@@ -252,12 +256,12 @@ func (p *pathTrust) add(t TrustFile, newest map[string]time.Time) {
 	}
 }
 
-// drop takes out all agreements to a setting.
+// drop removes all agreements to a setting.
 func (p *pathTrust) drop(name string) {
 	p.Trusted = slices.DeleteFunc(p.Trusted, func(one Trusted) bool { return one.Name == name })
 }
 
-// outliving is what was agreed to of the settings that outlive their workspace.
+// outliving returns the agreements to settings that outlive their workspace.
 func (t TrustFile) outliving() (list []Trusted) {
 	for _, one := range t.Trusted {
 		if outlives(one.Name) {
@@ -267,14 +271,14 @@ func (t TrustFile) outliving() (list []Trusted) {
 	return list
 }
 
-// at is when it was agreed to, the zero time where nobody can tell.
+// at returns when the agreement was made, the zero time if nobody can tell.
 func (t Trusted) at() time.Time {
 	at, _ := time.Parse(time.RFC3339, t.At)
 	return at
 }
 
-// check refuses a file that does not hold what was agreed to any more: what it said of a
-// setting of placet's own would hold no more.
+// check refuses a file in which an agreement to one of placet's own settings is damaged,
+// because that agreement would no longer hold.
 func (t TrustFile) check(file string) error {
 	for _, one := range t.Trusted {
 		_, _, family := orderOf(one.Name)
@@ -292,9 +296,9 @@ func damaged(file string) error {
 	return console.Usage("config.path.damaged", "file", strconv.Quote(file)).Try("config.trust.broken.try")
 }
 
-// hold has what was agreed to under the path hold besides what was agreed to in the
-// workspace. Of the latter, what a later decision under the path has replaced does not
-// count any more. Where others could have written that decision, nothing is trusted.
+// hold adds the agreements for the path to those of the workspace. It drops an agreement of
+// the workspace that a later decision for the path has replaced. If others could have
+// written that decision, nothing is trusted.
 func (s *Settings) hold(p pathTrust) {
 	if p.exposed != nil {
 		s.Untrustable = cmp.Or(s.Untrustable, p.exposed)
@@ -314,8 +318,8 @@ func (s *Settings) hold(p pathTrust) {
 	}
 }
 
-// tightens reports whether what was agreed to asks for anything: it may be that there is
-// nothing, or that a call is allowed.
+// tightens reports whether an agreement makes placet stricter. An agreement that there is
+// no value, or that calls are allowed, does not.
 func (t Trusted) tightens() bool {
 	text := t.value()
 	if t.Name == rulesName {
@@ -324,7 +328,7 @@ func (t Trusted) tightens() bool {
 	return text != "" && text != noGates
 }
 
-// replaces reports whether a later decision under the path has replaced an agreement of the
+// replaces reports whether a later decision for the path has replaced an agreement of the
 // workspace.
 func (p pathTrust) replaces(one Trusted) bool {
 	if p.gathered || p.exposed != nil || !outlives(one.Name) {
@@ -343,8 +347,8 @@ func (p pathTrust) replaces(one Trusted) bool {
 	return later
 }
 
-// revokedAt is when agreement to a setting was taken back under the path, the zero time for
-// never.
+// revokedAt returns when agreement to a setting was last taken back for the path, the zero
+// time for never.
 func (p pathTrust) revokedAt(name string) (at time.Time) {
 	for _, key := range []string{name, everySetting} {
 		if one, err := time.Parse(time.RFC3339, p.Revoked[key]); err == nil && one.After(at) {
@@ -354,14 +358,15 @@ func (p pathTrust) revokedAt(name string) (at time.Time) {
 	return at
 }
 
-// holds notes that what was agreed to under the path makes a setting stricter.
+// holds notes that an agreement for the path makes a setting stricter.
 func (s *Settings) holds(name string) {
 	if !slices.Contains(s.holding, name) {
 		s.holding = append(s.holding, name)
 	}
 }
 
-// tellHeld says what holds by the path, why, and what to do.
+// tellHeld adds the warning about the settings that hold for the path, with the reason and
+// the next step.
 func (s *Settings) tellHeld() {
 	s.held = slices.DeleteFunc(s.held, func(one Trusted) bool { return !slices.Contains(s.holding, one.Name) })
 	if len(s.holding) == 0 {
@@ -374,12 +379,12 @@ func (s *Settings) tellHeld() {
 	})
 }
 
-// Held is what holds because it was agreed to under the path of the workspace, before
-// another folder or repository stood there.
+// Held returns the agreements that hold because they were made for the workspace's path,
+// before another folder or repository was there.
 func (s Settings) Held() []Trusted { return s.held }
 
-// AgreeByPath records, under the path of the workspace, agreement to those of some things
-// that outlive it. own is what was agreed to in the workspace before.
+// AgreeByPath records, for the path of the workspace, agreement to those things that
+// outlive it. own is what was agreed to in the workspace before.
 func (from Sources) AgreeByPath(own TrustFile, now time.Time, things []UntrustedLine) error {
 	things = slices.DeleteFunc(slices.Clone(things), func(u UntrustedLine) bool { return !outlives(u.Name) })
 	if len(things) == 0 {
@@ -398,10 +403,10 @@ func (from Sources) AgreeByPath(own TrustFile, now time.Time, things []Untrusted
 	return p.writeTo(from)
 }
 
-// RevokeByPath takes back what the arguments name of what was agreed to under the path of
-// the workspace, everything where there are none, and returns their names. own is what was
-// agreed to in the workspace. damage says why it is not known what there was: then only
-// everything can be taken back.
+// RevokeByPath takes back the agreements for the path of the workspace that the arguments
+// name, or all without arguments, and returns their names. own is what was agreed to in the
+// workspace. damage says why the agreements cannot be read: then only all of them together
+// can be taken back.
 func (from Sources) RevokeByPath(refs statedir.References, own TrustFile, now time.Time, args []string) (names []string, damage, err error) {
 	p, damage := from.ofPath()
 	everything := len(args) == 0
@@ -410,7 +415,7 @@ func (from Sources) RevokeByPath(refs statedir.References, own TrustFile, now ti
 	}
 	if damage != nil {
 		p = pathTrust{TrustFile: TrustFile{GatesDecided: p.GatesDecided}}
-		p.DecideGates(now) // it may have been about gates
+		p.DecideGates(now) // an agreement to gates may be lost
 	}
 	p.complete(own)
 	for _, one := range p.Trusted {
@@ -434,7 +439,7 @@ func (from Sources) RevokeByPath(refs statedir.References, own TrustFile, now ti
 	return names, damage, p.writeTo(from)
 }
 
-// revoke takes back what the arguments name of the agreements to a setting.
+// revoke takes back the agreements to a setting that the arguments name.
 func (p *pathTrust) revoke(refs statedir.References, name, at string, args []string) {
 	p.Trusted = slices.DeleteFunc(p.Trusted, func(one Trusted) bool {
 		return one.Name == name && slices.ContainsFunc(args, func(arg string) bool { return Named(refs, arg, name, one.Digest) })
@@ -445,8 +450,8 @@ func (p *pathTrust) revoke(refs statedir.References, name, at string, args []str
 	p.Revoked[name] = at
 }
 
-// complete adds what was agreed to in the workspace and is not known of its path: a version
-// before has written it.
+// complete adds the agreements of the workspace that its path does not have, because an
+// earlier version wrote them.
 func (p *pathTrust) complete(own TrustFile) {
 	for _, one := range own.outliving() {
 		known := slices.ContainsFunc(p.Trusted, func(other Trusted) bool { return other.Name == one.Name && other.Of == one.Of })
@@ -456,7 +461,7 @@ func (p *pathTrust) complete(own TrustFile) {
 	}
 }
 
-// writeTo makes it durable.
+// writeTo writes the agreements durably.
 func (p pathTrust) writeTo(from Sources) error {
 	dir, err := statedir.CreatePath(from.StateHome, from.Workspace)
 	if err != nil {

@@ -12,28 +12,28 @@ import (
 	"placet/templates"
 )
 
-// Hook is the table [hook]: what placet hook says to agents before they call a tool.
+// Hook is the table [hook]: how placet hook answers agents before they call a tool.
 type Hook struct {
-	// Wait is how long a person is waited for; then the call is denied.
+	// Wait is how long placet waits for a person; then the call is denied.
 	Wait string `toml:"wait"`
-	// Permission says what becomes of the permission prompts of a client: pass leaves them
-	// to the client, ask has a person asked here.
+	// Permission says how the permission prompts of a client are answered: pass leaves them to
+	// the client, ask asks a person here.
 	Permission string `toml:"permission"`
-	// Stop says what happens when an agent ends its turn: tell tells it the answers that it
-	// does not know, block keeps it while its asks are open, off does nothing.
+	// Stop says what happens when an agent ends its turn: tell gives it the answers that it has
+	// not seen, block keeps it working while its asks are open, off does nothing.
 	Stop string     `toml:"stop"`
 	Rule []HookRule `toml:"rule"`
 }
 
-// HookRule says what becomes of calls of tools. Of the rules that fit the first counts.
+// HookRule says what happens to calls of tools. The first rule that matches a call counts.
 type HookRule struct {
 	Tool   []string `toml:"tool"`  // globs on the client's name of the tool; none: every tool
-	Match  []string `toml:"match"` // regular expressions, one of which must match; none: every call
+	Match  []string `toml:"match"` // regular expressions, at least one of which must match; none: every call
 	Do     string   `toml:"do"`
 	Reason string   `toml:"reason"`
 }
 
-// What a rule does, as HookRule.Do says it.
+// These are the values of HookRule.Do.
 const (
 	HookAsk   = "ask"
 	HookDeny  = "deny"
@@ -44,7 +44,7 @@ const (
 
 var hookRules = []string{"hook", "rule"}
 
-// rulesName is the name of the rules, and noRules their text where there are none.
+// rulesName is the name of the rules, and noRules their text if there are none.
 const (
 	rulesName = "hook.rule"
 	noRules   = "[]"
@@ -52,14 +52,15 @@ const (
 
 func defaultHook() Hook { return Hook{Wait: "23h", Permission: HookPass, Stop: "tell"} }
 
-// Waits is how long a person is waited for. It is shorter than what placet init has clients wait
-// for a hook, 24 h: a client that gives up lets the call run.
+// Waits returns how long placet waits for a person. It is shorter than the 24 h that placet init
+// makes clients wait for a hook: a client that gives up lets the call run.
 func (h Hook) Waits() time.Duration {
-	d, _ := time.ParseDuration(h.Wait) // checked
+	d, _ := time.ParseDuration(h.Wait) // already checked
 	return d
 }
 
-// check reports the first setting that cannot be used although the schema takes it, and its key.
+// check reports the key and the problem of the first setting that the schema accepts but that
+// cannot be used.
 func (h Hook) check() (key string, err error) {
 	for i, r := range h.Rule {
 		if err := r.check(i + 1); err != nil {
@@ -69,7 +70,7 @@ func (h Hook) check() (key string, err error) {
 	return "", nil
 }
 
-// check refuses what the rule of a number cannot say.
+// check reports a mistake in the rule with a number.
 func (r HookRule) check(number int) error {
 	for _, glob := range r.Tool {
 		if _, err := path.Match(glob, ""); err != nil || glob == "" {
@@ -84,14 +85,14 @@ func (r HookRule) check(number int) error {
 	return nil
 }
 
-// rulesIn are the rules that a tree of settings holds.
+// rulesIn returns the rules in a tree of settings.
 func rulesIn(tree map[string]any) []map[string]any {
 	value, _ := lookup(tree, hookRules)
 	return tablesIn(value)
 }
 
-// holdsUntrusted reports whether a rule counts without trust: whatever it says, a person
-// decides, or the call does not run.
+// holdsUntrusted reports whether a rule counts without trust: it only makes a person decide, or
+// stops the call.
 func holdsUntrusted(rule map[string]any) bool { return rule["do"] == HookAsk || rule["do"] == HookDeny }
 
 // needsTrust reports whether a tree has rules that count only after placet trust.
@@ -99,14 +100,14 @@ func needsTrust(tree map[string]any) bool {
 	return slices.ContainsFunc(rulesIn(tree), func(r map[string]any) bool { return !holdsUntrusted(r) })
 }
 
-// dropUntrusted takes the rules out of a tree that count only after placet trust.
+// dropUntrusted removes the rules that count only after placet trust from a tree.
 func dropUntrusted(tree map[string]any) {
 	kept := slices.DeleteFunc(slices.Clone(rulesIn(tree)), func(r map[string]any) bool { return !holdsUntrusted(r) })
 	tree[hookRules[0]].(map[string]any)[hookRules[1]] = kept
 }
 
-// joinRules has the rules of files before follow those of this one: none takes another's
-// away, and of the user's own, which are read last, the first counts.
+// joinRules puts the rules of earlier files after those of this one. No file removes another's
+// rules, and the user's own rules, which are read last, come first.
 func joinRules(tree, before map[string]any) {
 	earlier, own := rulesIn(before), rulesIn(tree)
 	if len(earlier) == 0 || len(own) == 0 {
@@ -117,11 +118,11 @@ func joinRules(tree, before map[string]any) {
 	tree[hookRules[0]] = table
 }
 
-// rulesOfText are the rules of a text that was checked when it was agreed to or read.
+// rulesOfText returns the rules in a text that was checked when it was agreed to or read.
 func rulesOfText(text string) []map[string]any { return valueOf[[]map[string]any](text) }
 
-// heldRules are the rules that hold without being in a file that counts: what was agreed to
-// asks or denies until somebody decides anew.
+// heldRules returns the rules that hold although they are in no file that counts: rules that
+// were agreed to and that ask or deny hold until somebody decides again.
 func (x sides) heldRules() (list []map[string]any) {
 	texts := []string{x.agreed}
 	for _, one := range x.held {
@@ -137,13 +138,13 @@ func (x sides) heldRules() (list []map[string]any) {
 	return list
 }
 
-// holdsNoOther reports whether, beside rules of a file that need no trust, no others hold.
+// holdsNoOther reports whether no other rules hold besides those of a file that need no trust.
 func (s *Settings) holdsNoOther(p Setting) bool {
 	held := s.sides(rulesName).heldRules()
 	return len(held) == 0 || canonical(held) == p.Text
 }
 
-// mergeRules adds the rules that hold although no file that counts says them.
+// mergeRules adds the rules that hold although no file that counts contains them.
 func (s *Settings) mergeRules(file string) error {
 	x := s.sides(rulesName)
 	held := x.heldRules()
@@ -171,8 +172,8 @@ func (s *Settings) mergeRules(file string) error {
 	return s.apply(Layer{Path: file}, map[string]any{hookRules[0]: map[string]any{hookRules[1]: list}})
 }
 
-// strictestFirst joins two lists of rules so that neither lets a call run that the other
-// denies, or has asked about.
+// strictestFirst joins two lists of rules so that neither lets a call run that the other denies
+// or asks a person about.
 func strictestFirst(held, others []map[string]any) []map[string]any {
 	if len(others) == 0 || canonical(held) == canonical(others) {
 		return held

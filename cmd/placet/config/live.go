@@ -20,32 +20,32 @@ import (
 	"placet/templates"
 )
 
-// LookEvery is how often a daemon looks at its settings, at most.
+// LookEvery is the shortest interval between two looks of a daemon at its settings.
 const LookEvery = time.Second
 
-// Live are the settings of a daemon. They are read again when one of their files, or
-// one that a trusted command names, has changed: what is trusted or revoked counts at
-// once. While a file cannot be used, which is said once, the settings of before hold
-// and nothing is trusted.
+// Live holds the settings of a daemon. It reads them again when one of their files, or
+// a file that a trusted command names, has changed, so that trust and revocation count
+// at once. While a file cannot be used, the last settings hold and nothing is trusted;
+// the log says so once.
 type Live struct {
 	mu     sync.Mutex
 	from   Sources
 	log    *slog.Logger
 	now    func() time.Time
-	Away   func() string // why the workspace is not under its name, "" where it is
+	Away   func() string // why the workspace has another name now, "" if it has not
 	have   Settings
-	usable Settings // the last that could be used
-	// basis is that of all settings so far, and stands what the trust file has agreed
-	// to when it could be read last: a command under way goes on though settings change,
-	// and ends when agreement is taken back.
+	usable Settings // the last ones that could be used
+	// basis is that of all settings so far, and stands is the trust file as it was last
+	// read: a running command continues when settings change, and ends when agreement is
+	// taken back.
 	basis  map[engine.Digest][]engine.Digest
 	stands TrustFile
-	stamps [5]string // of the files: "" where there is none
+	stamps [5]string // of the files; "" for a missing one
 	looked time.Time
-	broken bool // the files cannot be used as they are now
-	// said are the errors that were said since the files could be used.
+	broken bool // the files cannot be used now
+	// said are the errors that were logged since the files were last usable.
 	said []string
-	// News receives when other settings hold.
+	// News receives when the settings have changed.
 	News chan struct{}
 }
 
@@ -59,7 +59,7 @@ func NewLive(from Sources, have Settings, log *slog.Logger, now func() time.Time
 	return l
 }
 
-// remember notes on which agreement commands stand.
+// remember notes the agreements that commands depend on.
 func (l *Live) remember(s Settings) {
 	for digest, on := range s.basis {
 		for _, of := range on {
@@ -70,8 +70,8 @@ func (l *Live) remember(s Settings) {
 	}
 }
 
-// Revoked reports whether an action's command stood on an agreement that was taken
-// back. Of a command that nothing is known of nobody can tell.
+// Revoked reports whether the agreement to an action's command was taken back. It
+// returns false for an unknown command.
 func (l *Live) Revoked(a engine.Action) bool {
 	digest, _ := CommandDigest(a)
 	l.mu.Lock()
@@ -80,8 +80,8 @@ func (l *Live) Revoked(a engine.Action) bool {
 	return len(on) > 0 && !slices.ContainsFunc(on, func(of engine.Digest) bool { return of == "" || l.stands.stands(of) })
 }
 
-// Poll looks at the settings until the context ends: what is trusted while every
-// run waits is news all the same. After each look it calls then.
+// Poll looks at the settings until the context ends, and calls then after each look:
+// trust given while every run waits is news too.
 func (l *Live) Poll(ctx context.Context, then func()) {
 	tick := time.NewTicker(LookEvery / 2)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (l *Live) Poll(ctx context.Context, then func()) {
 	}
 }
 
-// Get returns the settings as they are now, or were a moment ago.
+// Get returns the settings of now or of a moment ago.
 func (l *Live) Get() Settings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,15 +106,15 @@ func (l *Live) Get() Settings {
 	return l.read()
 }
 
-// Fresh returns the settings as they are now.
+// Fresh returns the settings of now.
 func (l *Live) Fresh() Settings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.read()
 }
 
-// Unusable reports whether the files cannot be used as they are now, so that
-// earlier settings hold.
+// Unusable reports whether the files cannot be used now, so that earlier settings
+// hold.
 func (l *Live) Unusable() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ func (l *Live) Unusable() bool {
 func (l *Live) read() Settings {
 	l.looked = l.now()
 	if l.Away() != "" {
-		return l.have // what lies there are the settings of another workspace
+		return l.have // the files there belong to another workspace
 	}
 	stamps := l.look()
 	same := stamps == l.stamps
@@ -150,16 +150,16 @@ func (l *Live) read() Settings {
 	}
 	select {
 	case l.News <- struct{}{}:
-	default: // nobody has heard of the last news yet
+	default: // the last news has not been received yet
 	}
 	return l.have
 }
 
-// mostSaid is how many errors are said of settings until they can be used again.
+// mostSaid is how many errors about settings are logged until they can be used again.
 const mostSaid = 8
 
-// sayUnusable says why the settings cannot be used, once for each reason: a file may be written
-// again and again.
+// sayUnusable logs why the settings cannot be used, once for each reason, because a file may be
+// written again and again.
 func (l *Live) sayUnusable(err error) {
 	if text := err.Error(); len(l.said) < mostSaid && !slices.Contains(l.said, text) {
 		l.said = append(l.said, text)
@@ -167,7 +167,7 @@ func (l *Live) sayUnusable(err error) {
 	}
 }
 
-// tell says what has changed: the settings, or only files that commands name.
+// tell logs what has changed: the settings, or only files that commands name.
 func (l *Live) tell(next Settings, same bool) {
 	if same {
 		l.log.Info("files that commands name have changed: see placet trust")
@@ -186,8 +186,8 @@ func (l *Live) tell(next Settings, same bool) {
 	}
 }
 
-// look takes the stamps of the files. The trust file is in a state folder that may
-// appear, vanish and become one in which others can write.
+// look returns the stamps of the files. The trust file is in a state folder that may
+// appear, vanish or become writable for others.
 func (l *Live) look() (stamps [5]string) {
 	for i, path := range []string{filepath.Join(l.from.Workspace, "placet.toml"), l.from.User} {
 		if info, err := os.Stat(path); err == nil {
@@ -202,7 +202,7 @@ func (l *Live) look() (stamps [5]string) {
 	return stamps
 }
 
-// trustStamp is the stamp of the trust file of a folder.
+// trustStamp returns the stamp of the trust file in a folder.
 func trustStamp(dir *statedir.Dir, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -218,14 +218,15 @@ func trustStamp(dir *statedir.Dir, err error) string {
 	return stampOf(info) + info.Mode().String()
 }
 
-// stampOf tells one state of a file from another.
+// stampOf returns a text that distinguishes the states of a file.
 func stampOf(info fs.FileInfo) string {
 	id, _ := info.Sys().(*syscall.Stat_t)
 	return fmt.Sprint(id.Dev, id.Ino, info.Size(), info.ModTime().UnixNano())
 }
 
-// CommandDigest is what trust in an action's command is recorded under. ok is
-// false where the command is not the one that the attempt was recorded with.
+// CommandDigest returns the digest under which trust in an action's command is
+// recorded. ok is false if the command is not the one that the attempt was recorded
+// with.
 func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
 	name, _, _ := strings.Cut(a.ID, "/")
 	f, ok := family.Named(name)

@@ -14,11 +14,12 @@ import (
 	"placet/engine"
 )
 
-// generalPolicy are the settings of no family that decide what may happen without a person.
+// generalPolicy lists the settings outside the families that decide what may happen without
+// a person.
 var generalPolicy = [][]string{{"gates"}, {"commands"}, {"serve"}, {"slack"}, {"hook", "wait"}, {"hook", "permission"}, {"hook", "stop"}, hookRules}
 
-// policyKeys are all settings that decide what may happen without a person. From a file
-// that an agent can write they count only after placet trust.
+// policyKeys returns all settings that decide what may happen without a person. In a
+// file that an agent can write they count only after placet trust.
 func policyKeys() [][]string {
 	keys := slices.Clone(generalPolicy)
 	for _, f := range family.All {
@@ -29,7 +30,7 @@ func policyKeys() [][]string {
 	return keys
 }
 
-// Setting is a policy setting as a file of the workspace has it.
+// Setting is a policy setting in a file of the workspace.
 type Setting struct {
 	key    []string
 	Digest engine.Digest
@@ -37,21 +38,22 @@ type Setting struct {
 	Path   string
 	Line   int
 	own    bool // the user's own configuration says so
-	// argv are the words of the command that the setting is, nil for all that is no
-	// command: the files that they name are part of what is agreed to.
+	// argv are the words of the setting's command, nil if it is no command. The
+	// agreement covers the files that they name.
 	argv  []string
 	Files map[string]string
-	// Sealed is the digest of all that: of what is shown.
+	// Sealed is the digest of everything that was shown.
 	Sealed engine.Digest
-	// command is the digest under which that command may be trusted, too; "" where
-	// other settings are part of it.
+	// command is the digest under which the command may be trusted too; "" if other
+	// settings are part of it.
 	command engine.Digest
-	// stays is true for a command of a workflow: one that waits stays in the
-	// settings, where it does not run: that there is one is worth knowing.
+	// stays is true for a command of a workflow. While it waits for trust it stays in
+	// the settings but does not run, because machines need to know that it exists.
 	stays bool
 }
 
-// basis is what the trust file must agree to for the setting to count; "" for nothing.
+// basis returns the digest that the trust file must agree to for the setting to count;
+// "" for none.
 func (s Setting) basis() engine.Digest {
 	if s.own && len(s.Files) == 0 {
 		return ""
@@ -59,17 +61,17 @@ func (s Setting) basis() engine.Digest {
 	return s.Digest
 }
 
-// digestOf is the digest of the setting alone.
+// digestOf returns the digest of the setting alone.
 func (s Setting) digestOf() engine.Digest { return settingDigest(s.Name(), s.Text) }
 
 func settingDigest(name, text string) engine.Digest { return engine.Sum([]byte(name + "\n" + text)) }
 
 func (s Setting) Name() string { return toml.Key(s.key).String() }
 
-// Table is the table of placet.toml that the setting stands in.
+// Table returns the table of placet.toml that contains the setting.
 func (s Setting) Table() string { return s.key[0] }
 
-// policies returns the policy settings that a configuration tree holds.
+// policies returns the policy settings in a configuration tree.
 func policies(tree map[string]any) []Setting {
 	var found []Setting
 	for _, pattern := range policyKeys() {
@@ -85,7 +87,7 @@ func policies(tree map[string]any) []Setting {
 	return found
 }
 
-// keysOf returns the keys of a tree that fit a pattern, in order.
+// keysOf returns the keys of a tree that match a pattern, in order.
 func keysOf(tree map[string]any, pattern []string) [][]string {
 	i := slices.Index(pattern, family.AnyName)
 	if i < 0 {
@@ -107,7 +109,7 @@ func keysOf(tree map[string]any, pattern []string) [][]string {
 	return keys
 }
 
-// isCommand notes which command a setting is, if it is one.
+// isCommand notes the command of a setting, if it is one.
 func (s *Setting) isCommand(value any) {
 	if f, ok := family.Named(s.key[0]); ok && f.Command != nil && len(s.key) > 1 {
 		c := f.Command(s.key[1:], value)
@@ -115,14 +117,14 @@ func (s *Setting) isCommand(value any) {
 	}
 }
 
-// canonical is a setting's value as JSON in one line, members sorted by name,
+// canonical returns a setting's value as JSON in one line, with members sorted by name,
 // so that a change of layout or order is no change.
 func canonical(value any) string {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(value); err != nil {
-		// TOML's inf and nan, which no setting takes.
+		// The value is TOML's inf or nan, which no setting accepts.
 		return fmt.Sprintf("%#v", value)
 	}
 	return strings.TrimSuffix(buf.String(), "\n")

@@ -15,12 +15,12 @@ import (
 	"placet/templates"
 )
 
-// marks are what makes a folder a workspace, in any order.
+// marks are the files that make a folder a workspace, in any order.
 var marks = []string{"placet.toml", ".placet", ".git"}
 
-// findWorkspace returns the workspace: the named folder, else the nearest
-// parent of from that is one, else from itself. The path is absolute and
-// without links, so that one workspace has one name.
+// findWorkspace returns the workspace: the named folder, otherwise the nearest workspace at or
+// above from, otherwise from itself. The path is absolute and without links, so that one workspace
+// has one name.
 func findWorkspace(stateHome, named, from string) (string, error) {
 	if named != "" {
 		if !filepath.IsAbs(named) {
@@ -40,14 +40,14 @@ func findWorkspace(stateHome, named, from string) (string, error) {
 	return dir, nil
 }
 
-// mostWorkspaces is how many workspaces may have a word about one call of a tool.
+// mostWorkspaces is how many workspaces may judge one call of a tool.
 const mostWorkspaces = 32
 
-// WorkspacesAbove returns the workspaces at and above some folders, those of the first folder first
-// and of each the nearest first. None ends the search: whoever can make a folder could otherwise
-// choose by a mark in it which settings hold there. A folder that is gone is where it was. Both how
-// a folder is spelled and where its links lead count; a workspace for which something was agreed to
-// under a name that is a link now is returned by that name.
+// WorkspacesAbove returns the workspaces at and above some folders: those of the first folder
+// first, and for each the nearest first. The search never stops at a workspace: otherwise anybody
+// who can make a folder could choose by a mark in it which settings hold there. A removed folder
+// counts at its old place. Both the spelling of a folder and the target of its links count; a
+// workspace with an agreement under a name that is a link now is returned by that name.
 func WorkspacesAbove(stateHome string, dirs ...string) (roots []string, err error) {
 	for _, dir := range dirs {
 		for _, from := range []string{dir, existing(dir)} {
@@ -67,7 +67,7 @@ func WorkspacesAbove(stateHome string, dirs ...string) (roots []string, err erro
 	return roots, nil
 }
 
-// atAndAbove are a folder and those above it, the nearest first.
+// atAndAbove returns a folder and those above it, the nearest first.
 func atAndAbove(dir string) (folders []string) {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if folders = append(folders, at); at == filepath.Dir(at) {
@@ -76,7 +76,7 @@ func atAndAbove(dir string) (folders []string) {
 	}
 }
 
-// existing is a folder, or the nearest above it that exists, without links.
+// existing returns a folder without links, or the nearest one above it that exists.
 func existing(dir string) string {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		if real, err := filepath.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
@@ -93,19 +93,19 @@ func IsMarked(dir string) bool {
 	})
 }
 
-// IsWorkspace reports whether a folder has a mark of a workspace, or something that makes placet
-// stricter was agreed to for it: whoever takes its marks away takes no gate and no rule with them.
+// IsWorkspace reports whether a folder has a mark of a workspace, or an agreement that makes placet
+// stricter: removing the marks removes no gate and no rule.
 func IsWorkspace(stateHome, dir string) bool { return IsMarked(dir) || isAgreed(stateHome, dir) }
 
-// isAgreed reports whether something that makes placet stricter was agreed to under a path. Where
-// that cannot be told it may have been.
+// isAgreed reports whether an agreement under a path makes placet stricter. It returns true if that
+// is unknown.
 func isAgreed(stateHome, path string) bool {
 	agreed, err := agreedUnder(stateHome, path)
 	return len(agreed) > 0 || err != nil
 }
 
-// NoWorkspace is the error of a verb in a folder that has no mark and no runs: what it
-// would say is nothing, and wrong where the workspace is another folder.
+// NoWorkspace returns the error of a verb in a folder that has no mark and no runs. The verb would
+// print nothing, which would be wrong if the workspace is another folder.
 func NoWorkspace(named, root string) error {
 	if named != "" {
 		return console.Usage("config.root.none", "folder", strconv.Quote(root)).
@@ -114,7 +114,7 @@ func NoWorkspace(named, root string) error {
 	return console.Usage("config.root.nowhere", "folder", strconv.Quote(root)).Try("config.root.nowhere.try")
 }
 
-// folder resolves links and insists on a folder.
+// folder resolves links and refuses a path that is no folder.
 func folder(p string) (string, error) {
 	resolved, err := filepath.EvalSymlinks(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,8 +133,7 @@ func folder(p string) (string, error) {
 	return resolved, nil
 }
 
-// inside reports whether p is dir or lies below it; both are absolute and
-// without links.
+// inside reports whether p is dir or lies below it; both are absolute and without links.
 func inside(p, dir string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return err == nil && rel != ".." && !filepath.IsAbs(rel) && (len(rel) < 3 || rel[:3] != ".."+string(filepath.Separator))
@@ -145,8 +144,8 @@ func FindRoot(w *console.Env) (string, error) {
 	return findWorkspace(w.StateHome(), w.Flags.Workspace, w.Cwd)
 }
 
-// foldersAbove are the folders above a workspace, and those at and above the folder under whose
-// name it was called: a link may stand where it was agreed to something.
+// foldersAbove returns the folders above a workspace, and those at and above the folder by whose
+// name it was called, because that name may be a link now.
 func foldersAbove(w *console.Env, root string) (folders []string) {
 	called := cmp.Or(w.Flags.Workspace, w.Cwd)
 	if !filepath.IsAbs(called) {
@@ -160,9 +159,8 @@ func foldersAbove(w *console.Env, root string) (folders []string) {
 	return folders
 }
 
-// StateDir opens the state folder of a workspace, and makes it where create says so.
-// Without one it is nil, and the error says why; where none was made yet, that is no
-// error.
+// StateDir opens the state folder of a workspace, and creates it if create is set. It returns nil
+// without a folder, and an error that says why; a folder that was never created is no error.
 func StateDir(w *console.Env, root string, create bool) (*statedir.Dir, error) {
 	open := statedir.Open
 	if create {
@@ -175,8 +173,8 @@ func StateDir(w *console.Env, root string, create bool) (*statedir.Dir, error) {
 	return dir, err
 }
 
-// PathDir opens the folder of a workspace's path to read in it what makes placet stricter, also
-// where others could have written it. It is nil where none can be read.
+// PathDir opens the folder for a workspace's path to read the agreements in it that make placet
+// stricter, even if others could have written it. It returns nil if it cannot read one.
 func PathDir(w *console.Env, root string) *statedir.Dir {
 	dir, err := statedir.OpenPath(w.StateHome(), root)
 	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
@@ -185,7 +183,7 @@ func PathDir(w *console.Env, root string) *statedir.Dir {
 	return dir
 }
 
-// SourcesOf are where the settings of a workspace come from.
+// SourcesOf returns the sources of the settings of a workspace.
 func SourcesOf(w *console.Env, root string) Sources {
 	s := Sources{Workspace: root, Above: foldersAbove(w, root), StateHome: w.StateHome(), Contents: exec.NewContents(root).WithEnv(w.Getenv), Getenv: w.Getenv, Lang: w.Flags.Lang}
 	switch config := w.XDG("XDG_CONFIG_HOME", ".config"); {

@@ -11,17 +11,18 @@ import (
 	"placet/templates"
 )
 
-// Serve is the table [serve]: where people and programs reach the workspace.
+// Serve is the table [serve]: the address at which people and programs reach the workspace.
 type Serve struct {
 	Listen         string   `toml:"listen"` // host:port
 	PublicURL      string   `toml:"public_url"`
 	AllowedHosts   []string `toml:"allowed_hosts"`
 	AllowedOrigins []string `toml:"allowed_origins"`
-	// Wait is how long a call waits for what becomes of its answer: "5s".
+	// Wait is how long a call waits for the result of its answer: "5s".
 	Wait string `toml:"wait"`
 }
 
-// check reports the first setting that cannot be used although the schema takes it, and its key.
+// check reports the key and the problem of the first setting that the schema accepts but that
+// cannot be used.
 func (s Serve) check() (key string, err error) {
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
@@ -41,13 +42,13 @@ func (s Serve) check() (key string, err error) {
 	return "", nil
 }
 
-// Waits is how long a call waits.
+// Waits returns how long a call waits.
 func (s Serve) Waits() time.Duration {
-	d, _ := time.ParseDuration(s.Wait) // checked
+	d, _ := time.ParseDuration(s.Wait) // already checked
 	return d
 }
 
-// IsLoopback reports whether a host is this machine alone.
+// IsLoopback reports whether a host is this machine.
 func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()

@@ -1,5 +1,5 @@
-// Package config reads the settings of a workspace, and keeps what its owner has agreed
-// to: which policy and which commands count.
+// Package config reads the settings of a workspace, and keeps its owner's agreements: which
+// policy and which commands count.
 package config
 
 import (
@@ -29,10 +29,11 @@ import (
 //go:embed init.toml
 var InitialSettings string
 
-// File is all that placet.toml and the user's configuration may hold. A
-// family's block is unknown until the family exists.
+// File is everything that placet.toml and the user's configuration may contain. A family's
+// block is unknown until the family exists.
 type File struct {
-	// Language is that of what people read: en, ko or ja. "" is what the environment says.
+	// Language is the language of what people read: en, ko or ja. "" takes it from the
+	// environment.
 	Language string              `toml:"language"`
 	Gates    map[string]GateRule `toml:"gates"`
 	Commands commands            `toml:"commands"`
@@ -40,72 +41,73 @@ type File struct {
 	Serve    Serve               `toml:"serve"`
 	Slack    Slack               `toml:"slack"`
 	MCP      MCP                 `toml:"mcp"`
-	// Notify counts in the user's own configuration alone.
+	// Notify counts only in the user's own configuration.
 	Notify notify.Settings `toml:"notify"`
 	family.Settings
 }
 
-// GateRule says what an answer must be worth; see engine.Gate.
+// GateRule says what an answer needs; see engine.Gate.
 type GateRule struct {
 	Level     string   `toml:"level"`
 	Approvers []string `toml:"approvers"`
 }
 
-// commands says what placet hands to the commands that it runs.
+// commands says what placet passes to the commands that it runs.
 type commands struct {
-	// Env names variables that commands get besides the few they always get.
+	// Env names variables that commands get in addition to the few that they always get.
 	Env []string `toml:"env"`
 }
 
-// Settings are the merged configuration and what its owner has agreed to.
+// Settings are the merged configuration and the agreements of its owner.
 type Settings struct {
 	File
-	// Agreed is what the trust file says; untrustable says why nothing can be trusted
-	// here, nil where it can.
+	// Agreed is the trust file; Untrustable says why nothing can be trusted here, nil if it
+	// can.
 	Agreed      TrustFile
 	Untrustable error
-	// held is what holds besides, because it was agreed to under the workspace's path, and
-	// holding names those of the settings that it makes stricter.
+	// held are further agreements that hold because they were made for the workspace's
+	// path, and holding names the settings that they make stricter.
 	held    []Trusted
 	holding []string
-	// above is what holds besides, because it was agreed to for a folder above.
+	// above are further agreements that hold because they were made for a folder above.
 	above []above
 	// Trusted holds the digests that Facts.Trusted shows to the machines.
 	Trusted map[engine.Digest]bool
 	// Allowed holds the seals of commands with the files that they may begin with.
 	Allowed map[engine.Digest]bool
-	// basis says, for commands, to which of its digests the trust file must agree; ""
-	// is the user's own configuration, which needs no agreement.
+	// basis holds, for each command, the digests to which the trust file must agree; ""
+	// stands for the user's own configuration, which needs no agreement.
 	basis map[engine.Digest][]engine.Digest
-	// commands are those that may be trusted, as far as their files are.
+	// commands are those that may be trusted if their files are.
 	commands []command
-	// Contents reads the files that commands name, and seen holds what it read.
+	// Contents reads the files that commands name, and seen holds the results.
 	Contents *exec.Contents
 	seen     []commandFiles
 	trees    []string // the work trees of checkpoints
 	// elicits says that the user's own configuration sets mcp.elicit.
 	elicits bool
-	// Waiting are settings that do not count yet, counting are policy settings that do.
+	// Waiting are settings that do not count yet, and counting are policy settings that do.
 	Waiting, counting []Setting
-	// Agreeable are settings that count without anybody's agreement, and hold, once agreed to,
-	// although somebody takes them out of the file.
+	// Agreeable are settings that count without agreement. After an agreement they also hold
+	// if somebody removes them from the file.
 	Agreeable []Setting
-	// Read are the configuration files that were found.
+	// Read are the configuration files that exist.
 	Read []string
-	// Warnings say what is wrong with a file that can be used all the same.
+	// Warnings are the problems of files that can be used all the same.
 	Warnings []Warning
-	// statements are what the files say of settings with an order, by name, in their order.
+	// statements are the values in the files for each setting with an order, by name, in
+	// the order of the files.
 	statements map[string][]statement
 	// gatesWait names the gates that are the tighter of two, one of which waits for trust.
 	gatesWait map[string]bool
-	// tree holds the settings of all files that count, as File is decoded from it.
+	// tree holds the settings of all files that count, before File is decoded from it.
 	tree map[string]any
 }
 
-// Warning says what is wrong with the settings, and what to do.
+// Warning is a problem with the settings and the next step.
 type Warning struct {
 	Text, Try templates.Message
-	Subject   string // the line of doctor that it belongs to
+	Subject   string // the line of doctor that shows it
 }
 
 // command is a command that somebody agreed to.
@@ -114,35 +116,35 @@ type command struct {
 	argv   []string
 }
 
-// commandFiles are the files that a command names in a folder, as they were when they were read.
+// commandFiles are the files that a command names in a folder, as they were read.
 type commandFiles struct {
 	dir   string
 	argv  []string
 	files map[string]string
 }
 
-// Sources are the files that the settings come from; "" means none.
+// Sources are the files of the settings; "" means none.
 type Sources struct {
 	Workspace string // the folder that holds placet.toml
 	User      string // the user's own configuration
 	named     bool   // --config named it, so it must exist
-	// Above are the folders above the workspace, and above the name under which it was called.
-	// What was agreed to for them and makes placet stricter holds in it, too.
+	// Above are the folders above the workspace, and above the name by which it was called.
+	// Agreements for them that make placet stricter hold in the workspace too.
 	Above     []string
-	StateHome string // where state folders are, that of the workspace with the trust file among them
+	StateHome string // the folder of all state folders; the workspace's has the trust file
 	Getenv    func(name string) string
 	Lang      string // the language that --lang names, "" for none
 	Contents  *exec.Contents
 }
 
-// Defaults are the settings where nothing is configured.
+// Defaults returns the settings without any configuration.
 func Defaults() File {
 	return File{Serve: Serve{Listen: "127.0.0.1:8787", Wait: "5s"}, Slack: defaultSlack(), Hook: defaultHook(), MCP: MCP{Elicit: "auto"}, Settings: family.Defaults()}
 }
 
-// Load merges the settings: default < placet.toml < the user's file. A policy
-// setting that an agent could have written counts only once it is trusted, and so
-// does the user's own command that names files of the workspace.
+// Load merges the settings: default < placet.toml < the user's file. A policy setting that
+// an agent could have written counts only after it is trusted, and so does the user's own
+// command that names files of the workspace.
 func Load(from Sources) (Settings, error) {
 	s := newSettings(from.Contents)
 	var err error
@@ -198,8 +200,8 @@ func Load(from Sources) (Settings, error) {
 	return s, nil
 }
 
-// tellFamilies tells the families which of their settings wait for trust, and what the
-// environment says.
+// tellFamilies passes to the families their settings that wait for trust, and the
+// environment.
 func (s *Settings) tellFamilies(getenv func(string) string) {
 	for _, f := range family.All {
 		if f.Waits != nil {
@@ -224,8 +226,8 @@ func newSettings(contents *exec.Contents) Settings {
 	}
 }
 
-// Agreed reads the trust file. problem says why nothing can be trusted here. Where the
-// machine is in trouble, what was agreed to is not known: that is an error.
+// Agreed reads the trust file. problem says why nothing can be trusted here. err says that
+// the file could not be read, so that the agreements are unknown.
 func (from Sources) Agreed() (t TrustFile, problem, err error) {
 	dir, err := statedir.Open(from.StateHome, from.Workspace)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -244,9 +246,9 @@ func (from Sources) Agreed() (t TrustFile, problem, err error) {
 	return t, nil, err
 }
 
-// trustStanding has the commands run that the settings make together: whoever agreed to the
-// setting that names one has agreed to the command. In a work tree its files must be the
-// same.
+// trustStanding allows the commands that several settings make together: agreement to the
+// setting that names a command is agreement to the command. In a work tree its files must
+// be the same.
 func (s *Settings) trustStanding() {
 	for _, f := range family.All {
 		if f.Standing == nil {
@@ -263,7 +265,7 @@ func (s *Settings) trustStanding() {
 	}
 }
 
-// workTrees are the folders in which commands may run besides the workspace's root.
+// workTrees returns the folders besides the workspace's root in which commands may run.
 func (s *Settings) workTrees() (trees []string) {
 	for _, f := range family.All {
 		if f.WorkTrees != "" {
@@ -273,8 +275,8 @@ func (s *Settings) workTrees() (trees []string) {
 	return trees
 }
 
-// trustCommands has the machines trust the commands whose files are those that were
-// agreed to, in the workspace's root and in each work tree.
+// trustCommands makes the machines trust the commands whose files are those of the
+// agreement, in the workspace's root and in each work tree.
 func (s *Settings) trustCommands() {
 	if len(s.commands) > 0 {
 		s.trees = s.workTrees()
@@ -292,7 +294,7 @@ func (s *Settings) trustCommands() {
 	}
 }
 
-// filesOf are the files that a command names, as they are.
+// filesOf returns the files that a command names in a folder, reading them once.
 func (s *Settings) filesOf(dir string, argv []string) map[string]string {
 	if len(argv) == 0 {
 		return nil
@@ -307,7 +309,7 @@ func (s *Settings) filesOf(dir string, argv []string) map[string]string {
 	return files
 }
 
-// moved reports whether the files that commands name are others by now.
+// moved reports whether the files that commands name have changed.
 func (s *Settings) moved() bool {
 	if len(s.commands) > 0 && !slices.Equal(s.trees, s.workTrees()) {
 		return true
@@ -315,7 +317,7 @@ func (s *Settings) moved() bool {
 	return slices.ContainsFunc(s.seen, func(l commandFiles) bool { return !maps.Equal(l.files, s.Contents.Of(l.dir, l.argv)) })
 }
 
-// allow has a command run with the files that it names in the workspace's root.
+// allow lets a command run with the files that it names in the workspace's root.
 func (s *Settings) allow(digest engine.Digest, argv []string) {
 	s.commands = append(s.commands, command{digest, argv})
 	s.Allowed[Seal(digest, s.filesOf(".", argv))] = true
@@ -328,16 +330,15 @@ func (s *Settings) addBasis(digest, on engine.Digest) {
 	}
 }
 
-// broken are the settings that hold while those in the files cannot be used: nothing
-// is trusted.
+// broken returns the settings that hold while the files cannot be used: nothing is trusted.
 func (s Settings) broken() Settings {
 	s = s.ReadOnly()
 	s.Trusted = map[engine.Digest]bool{}
 	return s
 }
 
-// ReadOnly are the settings with which no command begins, and none is recorded as
-// begun: of what was agreed to only the settings are left.
+// ReadOnly returns the settings with which no command starts, and none is recorded as
+// started: agreements count for settings only.
 func (s Settings) ReadOnly() Settings {
 	for _, f := range family.All {
 		if f.ReadOnly != nil {
@@ -357,7 +358,7 @@ func (s Settings) ReadOnly() Settings {
 type Layer struct {
 	Path string
 	body []byte
-	// own is true for a file outside the workspace: its owner wrote it.
+	// own is true for a file outside the workspace, which its owner wrote.
 	own bool
 }
 
@@ -382,8 +383,8 @@ func (from Sources) layers() ([]Layer, error) {
 	return layers, nil
 }
 
-// within reports whether a file lies in the workspace, or would once it
-// exists, wherever links lead.
+// within reports whether a file lies in the workspace, or would if it existed, after
+// following links.
 func within(path, workspace string) bool {
 	for at := path; ; at = filepath.Dir(at) {
 		if resolved, err := filepath.EvalSymlinks(at); err == nil {
@@ -395,7 +396,8 @@ func within(path, workspace string) bool {
 	}
 }
 
-// merge adds the settings of one file to those of the files before. Untrusted policy is set aside.
+// merge adds the settings of one file to those of the files before. It sets untrusted policy
+// aside.
 func (s *Settings) merge(l Layer) error {
 	tree, err := l.parse()
 	if err != nil {
@@ -430,7 +432,7 @@ func (s *Settings) merge(l Layer) error {
 		s.elicits = true
 	}
 	joinRules(tree, s.tree)
-	delete(tree, GatesKey[0]) // mergeGates settles them
+	delete(tree, GatesKey[0]) // mergeGates merges them
 	s.mergeNotify(l, tree)
 	if err := s.apply(l, tree); err != nil {
 		return err
@@ -444,8 +446,8 @@ func (s *Settings) agrees(p Setting) bool {
 	return s.Agreed.Digests()[p.Sealed] || p.command != "" && s.Allowed[Seal(p.command, p.Files)]
 }
 
-// permit has the command that a setting names run, if it names one: whoever
-// agreed to the setting has agreed to the command in it.
+// permit allows the command that a setting names, if it names one: agreement to the setting
+// is agreement to the command in it.
 func (s *Settings) permit(p Setting) {
 	s.counting = append(s.counting, p)
 	if p.command != "" {
@@ -453,11 +455,11 @@ func (s *Settings) permit(p Setting) {
 	}
 }
 
-// notifyKey is the table that holds secrets, and that nobody but the user may fill.
+// notifyKey is the table for secrets, which only the user's own configuration may have.
 const notifyKey = "notify"
 
-// mergeNotify takes [notify] out of a file of the workspace, and warns where others may read
-// what it holds.
+// mergeNotify removes [notify] from a file of the workspace, and warns if others can read a
+// file with it.
 func (s *Settings) mergeNotify(l Layer, tree map[string]any) {
 	if _, has := tree[notifyKey]; !has {
 		return

@@ -10,22 +10,23 @@ import (
 	"placet/templates"
 )
 
-// Slack is the table [slack]: which requests are posted to Slack, and where. Secrets stand
+// Slack is the table [slack]: which requests are posted to Slack, and where. Its secrets are
 // in files outside the workspace, or in the environment.
 type Slack struct {
-	// Families are those whose requests are posted; "*" stands for all.
+	// Families are those whose requests are posted; "*" means all.
 	Families       []string `toml:"families"`
 	DefaultChannel string   `toml:"default_channel"`
-	// RequestTTLSeconds is how old a call of Slack may be, in seconds.
+	// RequestTTLSeconds is how old a call of Slack may be in seconds.
 	RequestTTLSeconds int `toml:"request_ttl_seconds"`
-	// AllowUnsigned takes calls that nobody has signed, on this machine alone.
+	// AllowUnsigned accepts calls without a signature, on this machine alone.
 	AllowUnsigned     bool   `toml:"allow_unsigned"`
 	APIURL            string `toml:"api_url"`
 	SigningSecretFile string `toml:"signing_secret_file"`
 	BotTokenFile      string `toml:"bot_token_file"`
 	WebhookURLFile    string `toml:"webhook_url_file"`
 
-	// What the environment and the files are known to hold.
+	// HasSecret, HasToken and the members below say which secrets the environment and the
+	// files hold.
 	HasSecret  bool `toml:"-"`
 	HasToken   bool `toml:"-"`
 	HasWebhook bool `toml:"-"`
@@ -35,7 +36,8 @@ func defaultSlack() Slack {
 	return Slack{Families: []string{"nemawashi"}, RequestTTLSeconds: 300, APIURL: "https://slack.com/api"}
 }
 
-// check reports the first setting that cannot be used although the schema takes it, and its key.
+// check reports the key and the problem of the first setting that the schema accepts but that
+// cannot be used.
 func (s Slack) check() (key string, err error) {
 	if u, err := url.Parse(s.APIURL); err != nil || u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())) || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "api_url", templates.Errorf("config.slack.api", "value", strconv.Quote(s.APIURL))
@@ -43,15 +45,15 @@ func (s Slack) check() (key string, err error) {
 	return "", nil
 }
 
-// SigningSecret is where the secret stands with which Slack signs what it sends.
+// SigningSecret returns the place of the secret with which Slack signs its calls.
 func (s Slack) SigningSecret() engine.Secret {
 	return engine.Secret{File: s.SigningSecretFile, Env: "SLACK_SIGNING_SECRET"}
 }
 
-// TTL is how old a call of Slack may be.
+// TTL returns how old a call of Slack may be.
 func (s Slack) TTL() time.Duration { return time.Duration(s.RequestTTLSeconds) * time.Second }
 
-// look learns which secrets there are.
+// look finds out which secrets exist.
 func (s *Slack) look(getenv func(string) string) {
 	is := func(file, name string) bool {
 		value := getenv(name)
@@ -62,7 +64,7 @@ func (s *Slack) look(getenv func(string) string) {
 	s.HasWebhook = is(s.WebhookURLFile, "SLACK_WEBHOOK_URL")
 }
 
-// Machine is what the machines learn of it.
+// Machine returns the settings for the machines.
 func (s Slack) Machine() engine.Slack {
 	return engine.Slack{
 		Families: s.Families, API: strings.TrimSuffix(s.APIURL, "/"), Channel: s.DefaultChannel,

@@ -28,9 +28,9 @@ import (
 	"placet/templates"
 )
 
-// Reading a configuration file is strict: an unknown key, a key in other
-// letters, a wrong type and a word that no setting has are refused with file
-// and line. Silence about a mistyped key would be a switch that seems on.
+// Reading a configuration file is strict: an unknown key, a key in other letters, a wrong
+// type and an unknown word are refused with file and line. If a mistyped key were ignored, a
+// setting would seem to be on that is not.
 
 // LimitSmall is the largest configuration or trust file, in bytes.
 const LimitSmall = 1 << 20
@@ -56,15 +56,16 @@ func ReadSmall(path string) ([]byte, error) {
 	return body, err
 }
 
-// Bounds of a configuration file. The decoder's time and memory grow with the
-// square of how deep keys and tables nest, so that is bounded before it reads.
+// These constants bound a configuration file. The decoder's time and memory grow with the
+// square of the depth at which keys and tables nest, so that depth is bounded before it
+// reads.
 const (
 	limitSettings = 64 << 10 // bytes
-	limitLine     = 4 << 10  // bytes; a key stands in one line
+	limitLine     = 4 << 10  // bytes; a key is in one line
 	limitTables   = 500      // inline tables
 )
 
-// bounded refuses what no configuration needs and the decoder would choke on.
+// bounded refuses a file that no configuration needs and that would overload the decoder.
 func bounded(body []byte) error {
 	if len(body) > limitSettings {
 		return templates.Errorf("config.file.large", "size", "64 KiB")
@@ -80,10 +81,10 @@ func bounded(body []byte) error {
 	return nil
 }
 
-// settingsSchema says what a configuration file may hold.
+// settingsSchema names the schema of a configuration file.
 const settingsSchema = "placet/settings"
 
-// parse reads a file as a tree and refuses all that no setting has.
+// parse reads a file as a tree and refuses everything that is no setting.
 func (l Layer) parse() (map[string]any, error) {
 	tree := map[string]any{}
 	if _, err := toml.Decode(string(l.body), &tree); err != nil {
@@ -99,7 +100,7 @@ func (l Layer) parse() (map[string]any, error) {
 	return tree, cmp.Or(l.check(scratch), l.checkGroups(scratch.Gates))
 }
 
-// conforms refuses what the schema of settings does.
+// conforms refuses a tree that does not match the schema of settings.
 func (l Layer) conforms(tree map[string]any) error {
 	if len(tree) == 0 {
 		return nil
@@ -127,8 +128,8 @@ func (l Layer) conforms(tree map[string]any) error {
 	return l.at(key, "config.at", "place", toml.Key(key).String(), "problem", problem)
 }
 
-// plainTable is a table as schemas read it. Of what no setting takes it returns the key and the
-// value: dates, and numbers that are none.
+// plainTable returns a table in the form that schemas read. It returns the key and the value of
+// the first element that no setting accepts: a date, inf or nan.
 func plainTable(table map[string]any) (plain map[string]any, key []string, value string) {
 	plain = map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(table)) {
@@ -172,8 +173,8 @@ func plainList[E any](list []E) (plain []any, key []string, value string) {
 	return plain, nil, ""
 }
 
-// settingAt is the setting that a path leads to, and the number of the last list's element on
-// the way there, 0 for none.
+// settingAt returns the setting at a path, and the number of the element in the last list on
+// the way, 0 for none.
 func settingAt(tree any, path []string) (key []string, number int) {
 	for _, part := range path {
 		switch v := tree.(type) {
@@ -187,7 +188,7 @@ func settingAt(tree any, path []string) (key []string, number int) {
 	return key, number
 }
 
-// inTOML is a message in the words of TOML, in which an object is a table.
+// inTOML returns a message in the terms of TOML, in which an object is a table.
 func inTOML(m templates.Message) templates.Message {
 	if m.Key == "schema.kind.object" {
 		return templates.NewMessage("config.table")
@@ -201,7 +202,7 @@ func inTOML(m templates.Message) templates.Message {
 	return m
 }
 
-// apply adds a tree to the settings, and checks what the whole then says.
+// apply adds a tree to the settings, and checks the result.
 func (s *Settings) apply(l Layer, tree map[string]any) error {
 	mergeTree(s.tree, tree)
 	if err := l.conforms(s.tree); err != nil {
@@ -213,7 +214,7 @@ func (s *Settings) apply(l Layer, tree map[string]any) error {
 	return l.check(s.File)
 }
 
-// decode decodes a tree into f. What the tree does not name stays in f as it is.
+// decode decodes a tree into f, and leaves unchanged what the tree does not name.
 func (l Layer) decode(tree map[string]any, f *File) error {
 	var buf bytes.Buffer
 	if err := toml.NewEncoder(&buf).Encode(tree); err != nil {
@@ -237,7 +238,7 @@ func mergeTree(into, from map[string]any) {
 	}
 }
 
-// check refuses words that a setting does not know.
+// check refuses words that are no value of their setting.
 func (l Layer) check(f File) error {
 	if f.Language != "" && !slices.Contains(templates.Languages(), f.Language) {
 		return l.at([]string{"language"}, "config.language", "setting", "language", "value", strconv.Quote(f.Language), "languages", strings.Join(templates.Languages(), ", "))
@@ -269,7 +270,7 @@ func (l Layer) check(f File) error {
 	return nil
 }
 
-// checkFamily refuses settings that a family cannot use. The error names the setting first.
+// checkFamily refuses settings that a family cannot use. The error begins with the setting.
 func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
 	if _, lang := f.Config(s); lang != "" && !slices.Contains(templates.Languages(), lang) {
 		return l.at([]string{f.Name, "language"}, "config.language", "setting", f.Name+".language", "value", strconv.Quote(lang), "languages", strings.Join(templates.Languages(), ", "))
@@ -288,8 +289,8 @@ func (l Layer) checkFamily(f family.Family, s *family.Settings) error {
 	return l.at(append([]string{f.Name}, key...), "config.family", "family", f.Name, "problem", err)
 }
 
-// checkGate refuses what no gate can mean. Levels other than file are named in
-// the design and not built: to accept the word would promise a proof.
+// checkGate refuses a rule that no gate can have. Levels other than file are named in the
+// design and not built: accepting the word would promise a proof.
 func (l Layer) checkGate(name string, g GateRule) error {
 	key := []string{"gates", name}
 	of, typ, typed := strings.Cut(name, "/")
@@ -309,12 +310,12 @@ func (l Layer) checkGate(name string, g GateRule) error {
 	return l.at(append(key, "level"), "config.gate.level", "gate", strconv.Quote(name), "level", strconv.Quote(g.Level))
 }
 
-// at is a problem with the setting at key.
+// at returns a problem with the setting at key.
 func (l Layer) at(key []string, says templates.Key, pairs ...any) *console.Problem {
 	return l.problem(l.lineOf(key), templates.NewMessage(says, pairs...))
 }
 
-// problem is a problem with a line.
+// problem returns a problem with a line.
 func (l Layer) problem(line int, says any) *console.Problem {
 	return console.Usage("config.at", "place", l.Place(line), "problem", says)
 }
@@ -326,7 +327,7 @@ func (l Layer) Place(number int) string {
 	return fmt.Sprintf("%s:%d", console.OneLine(l.Path), number)
 }
 
-// refuse words a decoding error.
+// refuse returns a decoding error in words for people.
 func (l Layer) refuse(err error) error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
@@ -343,16 +344,16 @@ func (l Layer) refuse(err error) error {
 	return l.problem(line, templates.NewMessage("config.at", "place", m[2], "problem", templates.NewMessage("config.whole")))
 }
 
-// mistyped is the decoder's error for a value that the schema takes and the setting does not: a
-// number with a point in place of a whole one. It has a line and a key.
+// mistyped matches the decoder's error for a value that the schema accepts and the setting does
+// not: a number with a point instead of a whole one. It has a line and a key.
 var mistyped = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
 
-// unknown is the problem with a key that no setting has.
+// unknown returns the problem with a key that is no setting.
 func (l Layer) unknown(key []string) error {
 	name := toml.Key(key).String()
 	p := l.at(key, "config.unknown", "name", strconv.Quote(name))
 	table, last := key[:len(key)-1], key[len(key)-1]
-	names, _ := schemas.Properties(settingsSchema, table...) // it was looked at before
+	names, _ := schemas.Properties(settingsSchema, table...) // already checked
 	if like := schemas.Nearest(last, names); like != "" {
 		return p.Try("config.unknown.like", "name", strconv.Quote(toml.Key(append(slices.Clone(table), like)).String()))
 	}
@@ -362,7 +363,7 @@ func (l Layer) unknown(key []string) error {
 	return p.Try("config.unknown.init")
 }
 
-// oneAmong is a list of names of which one is meant.
+// oneAmong returns a list of names joined by "or".
 func oneAmong(names []string) any {
 	end := len(names) - 1
 	if end == 0 {
@@ -371,7 +372,7 @@ func oneAmong(names []string) any {
 	return templates.NewMessage("list.or", "all", strings.Join(names[:end], ", "), "last", names[end])
 }
 
-// tablesIn are the tables that a value is, or that it lists.
+// tablesIn returns the tables in a value: the value itself, or its elements.
 func tablesIn(value any) (tables []map[string]any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -388,7 +389,7 @@ func tablesIn(value any) (tables []map[string]any) {
 	return tables
 }
 
-// tablesWith are the tables that have a setting of a name, in the order of their names.
+// tablesWith returns the tables that have a setting of a name, in the order of their names.
 func tablesWith(name string) (tables []string) {
 	top, _ := schemas.Properties(settingsSchema)
 	for _, table := range top {
@@ -404,9 +405,9 @@ type stop struct{}
 
 func (*stop) UnmarshalTOML(any) error { return errors.New("found") }
 
-// lineOf returns the line of a key, or of the nearest table around it; 0 if
-// the file does not say. The decoder knows lines only in errors, so a type is
-// made that has a place for this key alone, and refuses it.
+// lineOf returns the line of a key, or of the nearest table around it; 0 if the file does not
+// say. The decoder reports lines only in errors, so lineOf builds a type that has a place for
+// this key alone and refuses it.
 func (l Layer) lineOf(key []string) int {
 	for ; len(key) > 0; key = key[:len(key)-1] {
 		t := reflect.TypeFor[stop]()
@@ -424,7 +425,7 @@ func (l Layer) lineOf(key []string) int {
 	return 0
 }
 
-// checkGroups refuses groups as approvers: they do not exist yet, so nobody could answer.
+// checkGroups refuses groups as approvers: groups do not exist yet, so nobody could answer.
 func (l Layer) checkGroups(gates map[string]GateRule) error {
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		for _, approver := range gates[name].Approvers {

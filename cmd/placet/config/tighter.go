@@ -18,30 +18,30 @@ import (
 	"placet/templates"
 )
 
-// Whoever can write placet.toml can write a policy setting into it, or take one out. So
-// what was agreed to last holds until somebody decides anew, and what stands in the file
-// holds besides, where it is tighter: nothing is loosened by a file, nor by a decision
-// that is still to come. That goes for the gates and for the settings of orders.
+// Anybody who can write placet.toml can add a policy setting to it, or remove one. The
+// last agreement therefore holds until somebody decides again, and the value in the file
+// holds besides, if it is tighter: neither a file nor a decision still to come loosens
+// anything. That applies to the gates and to the settings with an order.
 
-// order is a policy setting of which one value is tighter than another, by its whole key. The
-// other settings have no order, or their built-in value is the tightest and holds while
+// order is a policy setting, by its whole key, of which one value is tighter than another.
+// The other settings have no order, or their built-in value is the tightest and holds while
 // one of them waits.
 type order struct {
 	family.Order
 	key []string
-	// agreed says that what a file says counts after placet trust alone, also where it is
+	// agreed says that the value in a file counts only after placet trust, even if it is
 	// tighter.
 	agreed bool
 }
 
-// hookOrders are those of [hook]. How long a person is waited for is for its owner to say:
-// a file of others could have every call denied at once.
+// hookOrders are those of [hook]. Only its owner may say how long placet waits for a
+// person: a file of others could otherwise make every call be denied at once.
 var hookOrders = []order{
 	{family.Order{Unsaid: func(*family.Settings) any { return defaultHook().Wait }, Tighter: family.Shorter}, []string{"hook", "wait"}, true},
 	{family.Order{Unsaid: func(*family.Settings) any { return HookPass }, Words: []string{HookAsk, HookPass}}, []string{"hook", "permission"}, true},
 }
 
-// orders are those of all families, and of [hook].
+// orders returns those of all families and of [hook].
 func orders() []order {
 	all := slices.Clone(hookOrders)
 	for _, f := range family.All {
@@ -52,7 +52,7 @@ func orders() []order {
 	return all
 }
 
-// tighter returns the text of what asks for all that two texts ask for.
+// tighter returns a text that is at least as strict as both texts.
 func (o order) tighter(a, b string) string {
 	switch o.Tighter {
 	case family.AllOfBoth:
@@ -75,13 +75,13 @@ func choose(first bool, a, b string) string {
 	return b
 }
 
-// valueOf is the value of a text that was checked when it was agreed to or read.
+// valueOf returns the value of a text that was checked when it was agreed to or read.
 func valueOf[T any](text string) (value T) {
 	_ = json.Unmarshal([]byte(text), &value)
 	return value
 }
 
-// allOfBoth has what either of two lists has.
+// allOfBoth returns the elements of both lists.
 func allOfBoth(a, b string) string {
 	list := valueOf[[]string](a)
 	for _, one := range valueOf[[]string](b) {
@@ -92,7 +92,7 @@ func allOfBoth(a, b string) string {
 	return canonical(list)
 }
 
-// lengthOf is the time of a text. What is no length of time never passes.
+// lengthOf returns the duration in a text. A text that is no duration counts as endless.
 func lengthOf(text string) time.Duration {
 	d, err := time.ParseDuration(valueOf[string](text))
 	if err != nil {
@@ -101,17 +101,17 @@ func lengthOf(text string) time.Duration {
 	return d
 }
 
-// statement is what one configuration file says of a setting.
+// statement is the value in one configuration file for a setting.
 type statement struct {
 	text   string // the value as canonical JSON
-	own    bool   // the file is the user's own
-	counts bool   // it is, or was agreed to
+	own    bool   // the file is the user's own configuration
+	counts bool   // it is, or its value was agreed to
 }
 
-// notSet is the text of a setting that was taken out of the file.
+// notSet is the text for a setting that was removed from the file.
 const notSet = "not set"
 
-// orderOf is the order of the setting of a name, and its key.
+// orderOf returns the order of the setting of a name, and its key.
 func orderOf(name string) (o order, key []string, ok bool) {
 	for _, o := range orders() {
 		if key := keyLike(o.key, name); key != nil {
@@ -121,7 +121,7 @@ func orderOf(name string) (o order, key []string, ok bool) {
 	return o, nil, false
 }
 
-// keyLike is the key of a name that fits a pattern, nil where it does not.
+// keyLike returns the key of a name that matches a pattern, nil if it does not match.
 func keyLike(pattern []string, name string) []string {
 	i := slices.Index(pattern, family.AnyName)
 	if i < 0 {
@@ -139,19 +139,19 @@ func keyLike(pattern []string, name string) []string {
 	return slices.Concat(pattern[:i], slices.Sorted(maps.Keys(table)), pattern[i+1:])
 }
 
-// HoldsTighter reports whether of the setting of a name the tighter of two values holds
+// HoldsTighter reports whether, for the setting of a name, the tighter of two values holds
 // while one of them waits for trust.
 func HoldsTighter(name string) bool {
 	o, _, ok := orderOf(name)
 	return ok && !o.agreed || name == GatesKey[0] || name == rulesName
 }
 
-// TighterWaits is what people are told of such a setting.
+// TighterWaits returns the message for people about such a setting.
 func TighterWaits(what string) templates.Message {
 	return templates.NewMessage("config.tighter", "what", what)
 }
 
-// last is the last agreement to the setting of a name, nil for none.
+// last returns the last agreement to the setting of a name, nil for none.
 func (t TrustFile) last(name string) *Trusted {
 	for i, one := range slices.Backward(t.Trusted) {
 		if one.Name == name {
@@ -161,14 +161,15 @@ func (t TrustFile) last(name string) *Trusted {
 	return nil
 }
 
-// sides are the texts of a setting, of which the last wins.
+// sides are the values of a setting from all places; in each list the last counts.
 type sides struct {
-	agreed string     // what was agreed to in the workspace and no file that counts says, "" for nothing
-	now    []string   // those that hold now: agreed, and what the files say that count
-	then   []string   // those that would hold then, of all files
-	held   [][]string // each of what was agreed to under the path, and the user's own
-	above  [][]string // each of what was agreed to for folders above, and the user's own
-	// gone says that no file of the workspace says any more what was agreed to.
+	agreed string     // agreed to in the workspace and in no file that counts, "" for none
+	now    []string   // the values that hold now: agreed, and those in the files that count
+	then   []string   // the values that would hold then, of all files
+	held   [][]string // each value agreed to for the path, with the user's own
+	above  [][]string // each value agreed to for folders above, with the user's own
+	// gone says that the agreement is to a value that no file of the workspace contains
+	// any more.
 	gone bool
 }
 
@@ -206,8 +207,8 @@ func (s *Settings) sides(name string) (x sides) {
 	return x
 }
 
-// value is the text of the setting that was agreed to, "" where that is none: of a word
-// in a file of others the text says the place, too.
+// value returns the text of the setting that was agreed to, or "" if it was removed. The
+// text in the trust file may also name the place of a word in a file of others.
 func (t Trusted) value() string {
 	o, _, _ := orderOf(t.Name)
 	candidates := []string{t.Text}
@@ -222,7 +223,7 @@ func (t Trusted) value() string {
 	return ""
 }
 
-// takeOut has it wait for trust that a file says nothing any more of what was agreed to.
+// takeOut makes the removal of an agreed setting from a file wait for trust.
 func (s *Settings) takeOut(key []string, text, file string) {
 	gone := Setting{key: key, Text: text, Path: file}
 	gone.Digest = gone.digestOf()
@@ -230,8 +231,8 @@ func (s *Settings) takeOut(key []string, text, file string) {
 	s.Waiting = append(s.Waiting, gone)
 }
 
-// mergeOrders settles which values of the settings with an order hold. The names are in
-// order, so that a general setting is settled before those that follow it.
+// mergeOrders decides which values of the settings with an order hold. It sorts the names,
+// so that a general setting comes before those that depend on it.
 func (s *Settings) mergeOrders(file string) error {
 	names := slices.Collect(maps.Keys(s.statements))
 	for _, one := range slices.Concat(s.Agreed.Trusted, s.held) {
@@ -253,7 +254,7 @@ func (s *Settings) mergeOrders(file string) error {
 	return nil
 }
 
-// lastOf is the last of some texts, or another where there are none.
+// lastOf returns the last of some texts, or other if there are none.
 func lastOf(texts []string, other string) string {
 	if len(texts) == 0 {
 		return other
@@ -261,7 +262,7 @@ func lastOf(texts []string, other string) string {
 	return texts[len(texts)-1]
 }
 
-// mergeOrder settles which value of one setting holds.
+// mergeOrder decides which value of one setting holds.
 func (s *Settings) mergeOrder(o order, key []string, file string) error {
 	name := toml.Key(key).String()
 	x := s.sides(name)
@@ -272,7 +273,7 @@ func (s *Settings) mergeOrder(o order, key []string, file string) error {
 	unsaid := canonical(o.Unsaid(&s.File.Settings))
 	held := o.tighter(lastOf(x.now, unsaid), lastOf(then, unsaid))
 	for _, texts := range x.held {
-		if len(texts) == 1 && o.tighter(unsaid, texts[0]) != unsaid { // the user's own configuration says nothing
+		if len(texts) == 1 && o.tighter(unsaid, texts[0]) != unsaid { // the user's own configuration has no value
 			held = o.tighter(held, texts[0])
 			s.holds(name)
 		}
@@ -283,7 +284,7 @@ func (s *Settings) mergeOrder(o order, key []string, file string) error {
 		}
 	}
 	if held == unsaid && !slices.Contains(then, held) {
-		return nil // nothing is said, and a file of others may say it
+		return nil // nothing is set, and a file of others may set it
 	}
 	if x.gone && len(x.then) == 0 {
 		s.takeOut(key, notSet, file)
@@ -298,14 +299,14 @@ func (s *Settings) mergeOrder(o order, key []string, file string) error {
 // GatesKey is the table of gates.
 var GatesKey = []string{"gates"}
 
-// GatesWait is what people are told of gates that wait for trust.
+// GatesWait is the message for people about gates that wait for trust.
 var GatesWait = TighterWaits("[gates]")
 
-// noGates is the value of a table of gates that holds none.
+// noGates is the value of an empty table of gates.
 const noGates = "{}"
 
-// mergeGates settles which gates hold. To take them out of placet.toml is a change like
-// any other, and waits for trust.
+// mergeGates decides which gates hold. Removing them from placet.toml is a change like any
+// other, and waits for trust.
 func (s *Settings) mergeGates(file string) {
 	x := s.sides(GatesKey[0])
 	if x.gone && (len(x.held) > 0 || x.agreed != noGates) {
@@ -324,7 +325,7 @@ func (s *Settings) mergeGates(file string) {
 	s.tellGroups()
 }
 
-// tellGroups names the groups that an earlier version let people agree to.
+// tellGroups warns about the groups to which people could agree in an earlier version.
 func (s *Settings) tellGroups() {
 	for _, name := range slices.Sorted(maps.Keys(s.Gates)) {
 		if groups := slices.DeleteFunc(slices.Clone(s.Gates[name].Approvers), func(who string) bool { return !gate.IsGroup(who) }); len(groups) > 0 {
@@ -337,7 +338,7 @@ func (s *Settings) tellGroups() {
 	}
 }
 
-// rulesOf are the gates of tables in their order.
+// rulesOf returns the gates of several tables, a later table replacing an earlier one.
 func rulesOf(texts []string) map[string]GateRule {
 	rules := map[string]GateRule{}
 	for _, text := range texts {
@@ -346,8 +347,8 @@ func rulesOf(texts []string) map[string]GateRule {
 	return rules
 }
 
-// tighten makes gates of tables that ask for what all of them ask for, and what those above
-// ask for: of the latter nothing waits here.
+// tighten sets the gates to rules that are as strict as all tables, and as those above,
+// which do not make a gate wait.
 func (s *Settings) tighten(tables, above []map[string]GateRule) {
 	s.Gates, s.gatesWait = nil, map[string]bool{}
 	for _, names := range slices.Concat(tables, above) {
@@ -364,8 +365,8 @@ func (s *Settings) tighten(tables, above []map[string]GateRule) {
 	}
 }
 
-// strictest is the rule of tables for a name that asks for what all of them ask for. waits
-// says that they ask for different things.
+// strictest returns a rule for a name that is as strict as the rules of all tables. waits
+// says that the tables differ.
 func strictest(tables []map[string]GateRule, name string) (rule GateRule, waits bool) {
 	rule = ruleFor(tables[0], name)
 	for _, table := range tables[1:] {
@@ -376,8 +377,8 @@ func strictest(tables []map[string]GateRule, name string) (rule GateRule, waits 
 	return rule, waits
 }
 
-// ruleFor is the rule of a table for what a name stands for: its own, or that of its
-// family, or the general one.
+// ruleFor returns the rule of a table for a name: its own, otherwise its family's,
+// otherwise the general one.
 func ruleFor(rules map[string]GateRule, name string) GateRule {
 	family, _, _ := strings.Cut(name, "/")
 	for _, of := range []string{name, family, "*"} {
@@ -388,7 +389,7 @@ func ruleFor(rules map[string]GateRule, name string) GateRule {
 	return GateRule{}
 }
 
-// MachineGates are the gates as the machines read them.
+// MachineGates returns the gates in the form for the machines.
 func (s Settings) MachineGates() map[string]engine.Gate {
 	gates := map[string]engine.Gate{}
 	for name, g := range s.Gates {
@@ -400,13 +401,13 @@ func (s Settings) MachineGates() map[string]engine.Gate {
 	return gates
 }
 
-// DecideGates notes that somebody decided which gates hold. The moment is rounded up:
-// an answer of before must not look like one of after.
+// DecideGates notes that somebody decided which gates hold. It rounds the time up, so that
+// an answer from before never looks like one from after.
 func (t *TrustFile) DecideGates(now time.Time) {
 	t.GatesDecided = now.UTC().Add(time.Millisecond).Format("2006-01-02T15:04:05.000Z")
 }
 
-// GatesSince is when somebody last decided which gates hold, the zero time for never.
+// GatesSince returns when somebody last decided which gates hold, the zero time for never.
 func (t TrustFile) GatesSince() time.Time {
 	at, _ := time.Parse(time.RFC3339, t.GatesDecided)
 	return at

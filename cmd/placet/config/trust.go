@@ -17,43 +17,44 @@ import (
 	"placet/templates"
 )
 
-// What the owner of a workspace has agreed to is kept outside of it, by the digest
-// of what was shown: an agent that works in the workspace can change a command, or a
-// file that it names, and then it is not the trusted one any more.
+// The agreements of a workspace's owner are kept outside the workspace, by the
+// digest of what was shown. An agent that works in the workspace can change a
+// command or a file that it names, and then it is no longer the trusted one.
 
-// Trusted is one thing that was agreed to.
+// Trusted is one agreement.
 type Trusted struct {
 	Name string `json:"name"`
-	// Digest is that of what was shown: the thing, and the files that it names.
+	// Digest is the digest of what was shown: the thing, and the files that it
+	// names.
 	Digest engine.Digest `json:"digest"`
-	// Of is the digest of the thing alone, of a setting or of a command.
+	// Of is the digest of the setting or command alone.
 	Of   engine.Digest `json:"of"`
 	Text string        `json:"text"`
 	At   string        `json:"trusted_at"`
-	// Argv is the command where a document names it, nil for a setting.
+	// Argv is the command if a document names it, nil for a setting.
 	Argv []string `json:"argv,omitempty"`
-	// Files are those that it names, as they were.
+	// Files are the files that it names, as they were.
 	Files map[string]string `json:"files,omitempty"`
 }
 
-// TrustFile is what is agreed to in one workspace.
+// TrustFile holds the agreements of one workspace.
 type TrustFile struct {
 	SchemaVersion int       `json:"schema_version"`
 	Workspace     string    `json:"workspace"`
 	Trusted       []Trusted `json:"trusted"`
-	// GatesDecided is when agreement to gates was given or taken back last.
+	// GatesDecided is when agreement to gates was last given or taken back.
 	GatesDecided string `json:"gates_decided_at,omitempty"`
-	// Revoked says, by setting, when agreement was taken back last. It stands in the file
-	// of a path alone.
+	// Revoked says, by setting, when agreement was last taken back. Only the file of a
+	// path has it.
 	Revoked map[string]string `json:"revoked,omitempty"`
 }
 
-// trustName is the file in the state folder of a workspace.
+// trustName is the name of the trust file in the state folder of a workspace.
 const trustName = "trust.json"
 
-// ReadTrust reads the trust file of a state folder, nil for none; one that does not
-// exist agrees to nothing. A file that others may write agrees to nothing either,
-// and the error says so.
+// ReadTrust reads the trust file of a state folder, which may be nil; a missing file
+// has no agreements. A file that others can write has none either, and the error
+// says so.
 func ReadTrust(dir *statedir.Dir) (TrustFile, error) {
 	t := TrustFile{SchemaVersion: 1}
 	if dir == nil {
@@ -84,7 +85,7 @@ func ReadTrust(dir *statedir.Dir) (TrustFile, error) {
 	return read, nil
 }
 
-// Digests are the digests of all that is agreed to, as it was shown.
+// Digests returns the digests of everything that was agreed to, as it was shown.
 func (t TrustFile) Digests() map[engine.Digest]bool {
 	all := map[engine.Digest]bool{}
 	for _, one := range t.Trusted {
@@ -93,15 +94,15 @@ func (t TrustFile) Digests() map[engine.Digest]bool {
 	return all
 }
 
-// stands reports whether there is agreement to a setting or a command, whatever the
+// stands reports whether somebody agreed to a setting or a command, whatever the
 // files are that it names.
 func (t TrustFile) stands(of engine.Digest) bool {
 	return slices.ContainsFunc(t.Trusted, func(one Trusted) bool { return one.Of == of })
 }
 
-// Agree adds things that are not agreed to yet. Of a command that was agreed to under
-// the same name only the files are others: what they were does not count any more, nor
-// does what was agreed to before of a setting with an order.
+// Agree adds the things that are not agreed to yet. An agreement to the same command
+// with other files is replaced, and so is an earlier agreement to a setting with an
+// order.
 func (t *TrustFile) Agree(now time.Time, things ...UntrustedLine) {
 	known := t.Digests()
 	for _, u := range things {
@@ -118,7 +119,7 @@ func (t *TrustFile) Agree(now time.Time, things ...UntrustedLine) {
 	}
 }
 
-// Revoke takes back the things with these digests.
+// Revoke takes back the agreements with these digests.
 func (t *TrustFile) Revoke(now time.Time, digests map[engine.Digest]bool) {
 	if agreed := t.last(GatesKey[0]); agreed != nil && digests[agreed.Digest] {
 		t.DecideGates(now)
@@ -126,7 +127,7 @@ func (t *TrustFile) Revoke(now time.Time, digests map[engine.Digest]bool) {
 	t.Trusted = slices.DeleteFunc(t.Trusted, func(one Trusted) bool { return digests[one.Digest] })
 }
 
-// Write makes the file durable; nobody but its owner can read it.
+// Write writes the file durably; only its owner can read it.
 func (t TrustFile) Write(dir *statedir.Dir) error {
 	body, err := schemas.Encode(t)
 	if err != nil {
@@ -138,7 +139,7 @@ func (t TrustFile) Write(dir *statedir.Dir) error {
 	return nil
 }
 
-// Untrustable is the problem with a workspace in which nothing can be trusted.
+// Untrustable returns the problem with a workspace in which nothing can be trusted.
 func Untrustable(err error) *console.Problem {
 	p := console.Usage("config.trust.none", "error", console.Plain(err))
 	if unusable := (*statedir.Unusable)(nil); errors.As(err, &unusable) {
@@ -147,8 +148,8 @@ func Untrustable(err error) *console.Problem {
 	return p.Try("config.trust.none.try")
 }
 
-// Seal is the digest of a setting or a command together with the files that it names.
-// It is the digest of the thing itself where it names none.
+// Seal returns the digest of a setting or a command together with the files that it
+// names, or the digest of the thing itself if it names none.
 func Seal(of engine.Digest, files map[string]string) engine.Digest {
 	if len(files) == 0 || of == "" {
 		return of
@@ -166,17 +167,17 @@ func Named(refs statedir.References, arg, name string, d engine.Digest) bool {
 }
 
 // namedExactly reports whether an argument names a thing as it was shown: by its reference
-// or its digest, alone or behind its name and "@".
+// or its digest, alone or after its name and "@".
 func namedExactly(refs statedir.References, arg, name string, d engine.Digest) bool {
 	before, shown, _ := console.CutLast(arg, "@")
 	is := func(word string) bool { return refs.IsOf(word, d, trustUse, name) }
 	return is(arg) || before == name && is(shown)
 }
 
-// trustUse is for what a reference to a thing is.
+// trustUse is the use of a reference to a thing.
 const trustUse = "trust"
 
-// Exactly is the argument by which a thing is named as it was shown.
+// Exactly returns the argument that names a thing as it was shown.
 func Exactly(refs statedir.References, name string, d engine.Digest) string {
 	return name + "@" + refs.Of(d, trustUse, name)
 }
@@ -184,22 +185,22 @@ func Exactly(refs statedir.References, name string, d engine.Digest) string {
 // UntrustedLine is something that waits for trust, as JSON.
 type UntrustedLine struct {
 	Name string `json:"name"`
-	// Digest covers the thing and the files that it names.
+	// Digest is the digest of the thing and the files that it names.
 	Digest engine.Digest `json:"digest"`
 	Text   string        `json:"text"`
 	Place  string        `json:"place"`
-	// Files says, by name, what the files are.
+	// Files describes the files, by name.
 	Files map[string]string `json:"files,omitempty"`
 
 	Family  string        `json:"-"` // of the run whose document names it, or the table of placet.toml
 	Of      engine.Digest `json:"-"` // of the thing alone
 	Argv    []string      `json:"-"` // of a command that a document names
-	Tighter bool          `json:"-"` // of it and of what was agreed to the tighter holds while it waits
+	Tighter bool          `json:"-"` // while it waits, the tighter of it and of the agreed value holds
 }
 
-// ChooseNamed returns what the arguments name, and what of that is named without its
-// digest. What is agreed to already needs no second word; what is named and not there
-// is an error, whose candidates are worded in a language.
+// ChooseNamed returns the things that the arguments name, and those of them that are
+// named without a digest. An argument that names an existing agreement is no error;
+// one that names nothing is, and the error lists candidates in a language.
 func ChooseNamed(refs statedir.References, lang string, args []string, waiting []UntrustedLine, agreed TrustFile) (chosen, byName []UntrustedLine, err error) {
 	for _, arg := range args {
 		var fit []UntrustedLine
@@ -232,8 +233,8 @@ func ChooseNamed(refs statedir.References, lang string, args []string, waiting [
 	return chosen, byName, nil
 }
 
-// noneNamed is the problem with an argument that names nothing: the thing may be
-// another than the one that was listed.
+// noneNamed returns the problem with an argument that names nothing: the thing may
+// have changed since it was listed.
 func noneNamed(refs statedir.References, lang, arg string, waiting []UntrustedLine) error {
 	name, _, _ := console.CutLast(arg, "@")
 	for _, u := range waiting {
