@@ -1,5 +1,5 @@
-// Package console is what placet reads from and writes to: the streams of its process,
-// text that is safe to show, tables, questions, and problems as people read them.
+// Package console reads from and writes to people: the streams of the process, text that
+// is safe to show, tables, questions, and problems in words for people.
 package console
 
 import (
@@ -17,22 +17,22 @@ import (
 	"placet/templates"
 )
 
-// Env is everything that a verb touches outside the workspace.
+// Env is everything outside the workspace that a verb uses.
 type Env struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Colour   bool // of out
 	Getenv   func(string) string
-	// Environ is the environment for programs that are started, as in os/exec: nil is that
-	// of this process.
+	// Environ is the environment for programs that placet starts, as in os/exec: nil is
+	// the environment of this process.
 	Environ []string
 	Cwd     string
 	Now     func() time.Time
 	Flags   Flags
 	// Lang is the language of what people read on the screen; "" is English.
 	Lang string
-	// CollectLater, if not nil, is called by a verb that looks at a workspace and ends: its
-	// process may collect garbage later than one that goes on.
+	// CollectLater, if not nil, is called by a verb that reads a workspace and ends: such a
+	// process may collect garbage later than one that keeps running.
 	CollectLater func()
 }
 
@@ -44,7 +44,7 @@ type Flags struct {
 	Lang      string
 }
 
-// NewEnv is the one of this process.
+// NewEnv returns the Env of this process.
 func NewEnv() (*Env, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -57,8 +57,9 @@ func NewEnv() (*Env, error) {
 	}, nil
 }
 
-// Locale is the language that the environment asks for, as POSIX has it: of LC_ALL,
-// LC_MESSAGES and LANG the first that is set. One that placet does not speak is English.
+// Locale returns the language that the environment asks for, as POSIX defines it: the
+// first that is set of LC_ALL, LC_MESSAGES and LANG. It returns English for a language
+// that placet does not speak.
 func Locale(getenv func(string) string) string {
 	lang := cmp.Or(getenv("LC_ALL"), getenv("LC_MESSAGES"), getenv("LANG"))
 	if i := strings.IndexAny(lang, "_.@"); i >= 0 {
@@ -70,11 +71,11 @@ func Locale(getenv func(string) string) string {
 	return templates.English
 }
 
-// StateHome is the folder below which state folders are, "" where there is none.
+// StateHome returns the folder of all state folders, "" if there is none.
 func (w *Env) StateHome() string { return w.XDG("XDG_STATE_HOME", ".local/state") }
 
-// XDG returns a folder of the XDG base directory specification; relative
-// values are ignored, as it asks. "" where there is no home.
+// XDG returns a folder of the XDG base directory specification, "" if there is no home. It
+// ignores relative values, as the specification requires.
 func (w *Env) XDG(name, below string) string {
 	if dir := w.Getenv(name); filepath.IsAbs(dir) {
 		return dir
@@ -85,24 +86,25 @@ func (w *Env) XDG(name, below string) string {
 	return ""
 }
 
-// InGitHook reports whether git runs this process: the tree is not what is being committed.
+// InGitHook reports whether git runs this process as a hook: the work tree may differ from
+// what is committed.
 func (w *Env) InGitHook() bool { return w.Getenv("GIT_INDEX_FILE") != "" }
 
-// AgentVariables are those by which a process can tell that the client of an agent has
-// started it.
+// AgentVariables are the variables that tell a process that the client of an agent started
+// it.
 var AgentVariables = []string{"AI_AGENT", "CLAUDECODE", "CODEX_SESSION_ID", "GEMINI_CLI", "CURSOR_AGENT"}
 
-// Agent is the variable that says that the client of an agent has started this process, ""
-// for none.
+// Agent returns the variable that says that the client of an agent started this process,
+// "" for none.
 func (w *Env) Agent() string { return w.firstSet(AgentVariables) }
 
-// AgentSession is the session of that agent, as hooks are told it, too; "" where it is not
-// known.
+// AgentSession returns the session of that agent, which hooks get too; "" if it is
+// unknown.
 func (w *Env) AgentSession() string {
 	return w.Getenv(w.firstSet([]string{"CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID"}))
 }
 
-// firstSet is the first variable that is set, "" for none.
+// firstSet returns the first variable that is set, "" for none.
 func (w *Env) firstSet(names []string) string {
 	for _, name := range names {
 		if w.Getenv(name) != "" {
@@ -112,7 +114,7 @@ func (w *Env) firstSet(names []string) string {
 	return ""
 }
 
-// Path is the path of a file that is named on the command line.
+// Path returns the path of a file that the command line names.
 func (w *Env) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
@@ -120,8 +122,8 @@ func (w *Env) Path(name string) string {
 	return filepath.Join(w.Cwd, name)
 }
 
-// Command is a program with the environment's variables, in a folder, "" for that of this
-// process. Where PATH has no such program, starting it says so.
+// Command returns a program with the environment's variables in a folder, "" for the one
+// of this process. If PATH has no such program, starting it returns the error.
 func (w *Env) Command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
 	path, err := w.LookPath(name)
 	cmd := exec.CommandContext(ctx, path, args...)
@@ -129,9 +131,9 @@ func (w *Env) Command(ctx context.Context, dir, name string, args ...string) *ex
 	return cmd
 }
 
-// LookPath returns the path of a program as [exec.LookPath] does, by the environment's PATH.
-// A folder that PATH names relative to the present one is passed over: whoever owns that
-// folder would choose the program.
+// LookPath returns the path of a program as [exec.LookPath] does, using the environment's
+// PATH. It skips folders that PATH names relative to the present one, whose owner could
+// otherwise choose the program.
 func (w *Env) LookPath(name string) (string, error) {
 	if strings.Contains(name, "/") {
 		return exec.LookPath(name)
@@ -147,7 +149,7 @@ func (w *Env) LookPath(name string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// Login is the name of the user that this process belongs to.
+// Login returns the name of the user of this process.
 func Login() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -15,12 +15,12 @@ import (
 	"placet/templates"
 )
 
-// schemaVersion is the version of what --json prints. It grows when a member
-// is renamed or removed, never when one is added.
+// schemaVersion is the version of the output of --json. It grows when a member is renamed
+// or removed, never when one is added.
 const schemaVersion = 1
 
-// Answer prints data as JSON where --json asks for it, else it calls people to
-// print it in words.
+// Answer prints data as JSON if --json asks for it, otherwise it calls people to print it
+// in words.
 func (w *Env) Answer(data any, people func()) error {
 	if !w.Flags.JSON {
 		people()
@@ -34,8 +34,8 @@ func (w *Env) Answer(data any, people func()) error {
 	return err
 }
 
-// Encode is data as JSON, one line, in the envelope that --json prints, or bare. Nothing in
-// it moves a terminal's cursor or hides: such characters of a text are escaped.
+// Encode returns data as one line of JSON, in the envelope of --json, or bare. Nothing in
+// it moves a terminal's cursor or is invisible: such characters are escaped.
 func Encode(data any, bare bool) ([]byte, error) {
 	if !bare {
 		data = struct {
@@ -47,7 +47,8 @@ func Encode(data any, bare bool) ([]byte, error) {
 	return append(templates.EscapeJSON(body), '\n'), err
 }
 
-// asJSON is how answers become JSON: a nil list is [], no moment and no run are "".
+// asJSON says how answers become JSON: a nil list is [], a zero time and an empty run are
+// "".
 var asJSON = json.JoinOptions(
 	json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.EscapeForJS(true),
 	json.WithMarshalers(json.JoinMarshalers(
@@ -56,7 +57,7 @@ var asJSON = json.JoinOptions(
 	)),
 )
 
-// Stamp is a moment in JSON, "" for none.
+// Stamp returns a time for JSON, "" for none.
 func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -69,17 +70,17 @@ func (w *Env) Say(key templates.Key, pairs ...any) {
 	fmt.Fprintln(w.Out, w.Text(key, pairs...))
 }
 
-// Text is a sentence in the language of this process.
+// Text returns a sentence in the language of this process.
 func (w *Env) Text(key templates.Key, pairs ...any) string {
 	return templates.Phrase(w.Lang, string(key), pairs...)
 }
 
-// Note prints a line of progress or advice, which is no part of the answer.
+// Note prints a line of progress or advice, which does not belong to the answer.
 func (w *Env) Note(key templates.Key, pairs ...any) {
 	fmt.Fprintf(w.Err, "placet: %s\n", w.Text(key, pairs...))
 }
 
-// Styles by what they say, never by how they look.
+// These styles are named by their meaning, not by their look.
 const (
 	Strong  = "1"
 	Faint   = "2"
@@ -88,7 +89,7 @@ const (
 	Current = "1;36"
 )
 
-// Paint puts a style around text, where standard output shows colour.
+// Paint puts a style around text if standard output shows colour.
 func (w *Env) Paint(style, text string) string {
 	if !w.Colour || text == "" {
 		return text
@@ -96,14 +97,13 @@ func (w *Env) Paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// Painted is a value of a sentence with styles in it. Whoever makes one has cleaned its text.
+// Painted is a value of a sentence with styles in it. Its maker has cleaned the text.
 type Painted string
 
-// In returns the value as it is, in every language.
+// In returns the value unchanged, in every language.
 func (p Painted) In(string) string { return string(p) }
 
-// showsColour reports whether a stream is a terminal whose owner has not
-// refused colour.
+// showsColour reports whether a stream is a terminal whose owner has not turned colour off.
 func showsColour(stream any, getenv func(string) string) bool {
 	return IsTerminal(stream) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 }
@@ -114,8 +114,8 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Table prints rows in columns of a terminal, of which some characters take two; the last
-// column is not padded. Colour goes on after the widths are known.
+// Table prints rows in columns of a terminal, in which some characters take two; it does
+// not pad the last column. It adds colour after the widths are known.
 type Table struct {
 	rows   [][]string
 	styles [][]string
@@ -123,7 +123,7 @@ type Table struct {
 
 func (t *Table) Add(cells ...string) { t.Style(nil, cells...) }
 
-// Style adds a row, each cell in the style of the same position.
+// Style adds a row, with each cell in the style of the same position.
 func (t *Table) Style(styles []string, cells ...string) {
 	t.rows = append(t.rows, cells)
 	t.styles = append(t.styles, styles)
@@ -132,7 +132,7 @@ func (t *Table) Style(styles []string, cells ...string) {
 // Print prints the table.
 func (t *Table) Print(w *Env, out io.Writer) { io.WriteString(out, t.Text(w)) }
 
-// Text is the table, each row a line.
+// Text returns the table, with each row in a line.
 func (t *Table) Text(w *Env) string {
 	var widths []int
 	for _, row := range t.rows {

@@ -7,69 +7,71 @@ import (
 	"placet/templates"
 )
 
-// Exit codes, the same for every verb.
+// These exit codes are the same for every verb.
 const (
 	ExitFine    = 0 // nothing to report
-	ExitProblem = 1 // a note stands, a run does not settle, an answer was refused
+	ExitProblem = 1 // a note is open, a run does not settle, an answer was refused
 	ExitUsage   = 2 // usage or configuration
 	ExitOpen    = 3 // once, status, inbox: no problem, but a request is open
-	ExitChanged = 7 // what was asked about is not what is there now
-	// A prompt was interrupted, or nobody answered it: what a shell gives for SIGINT.
+	ExitChanged = 7 // the thing that was asked about has changed
+	// A prompt was interrupted, or nobody answered it: the code is the shell's for
+	// SIGINT.
 	ExitInterrupted = 130
 )
 
-// Problem is an error as a person reads it: what cannot be done, and what to
-// do next. Every hint must be a thing that the reader can do now.
+// Problem is an error in words for people: what cannot be done, and what to do next.
+// Every hint must be a step that the reader can do now.
 type Problem struct {
 	Code int
-	// text says what is wrong, hint what to do next, without a key where nothing is known.
+	// text says what is wrong, and hint what to do next; hint has no key if nothing is
+	// known.
 	text, hint templates.Message
-	// Fits are the candidates, where several things fit one name.
+	// Fits are the candidates if several things fit one name.
 	Fits []string
-	// Kind is a word for programs, "" for none: one of the Kinds.
+	// Kind is a word for programs, one of the Kinds, or "" for none.
 	Kind string
 	// cause is the error behind the problem, nil for none.
 	cause error
 }
 
-// Kinds of problems that programs tell apart.
+// These are the kinds of problems that programs distinguish.
 const (
-	KindInPlace     = "answer_in_place" // another answer stands there
-	KindChanged     = "changed"         // what is asked about is not what is there now
+	KindInPlace     = "answer_in_place" // another answer exists already
+	KindChanged     = "changed"         // the thing that was asked about has changed
 	KindNotApprover = "not_an_approver" // the gate does not let this person answer
-	KindBusy        = "being_written"   // somebody else is writing there
-	KindInTheWay    = "in_the_way"      // what stands there is no file that can be replaced
-	KindUnwritable  = "unwritable"      // the machine cannot write there
+	KindBusy        = "being_written"   // somebody else is writing the file
+	KindInTheWay    = "in_the_way"      // the path holds something that is no replaceable file
+	KindUnwritable  = "unwritable"      // the machine cannot write the file
 )
 
-// Error is the problem in English, as logs show it.
+// Error returns the problem in English, as logs show it.
 func (p *Problem) Error() string { return p.text.String() }
 
-// In is the problem in a language.
+// In returns the problem in a language.
 func (p *Problem) In(lang string) string { return p.text.In(lang) }
 
-// Hint is what to do next, in a language; "" where nothing is known.
+// Hint returns what to do next, in a language; "" if nothing is known.
 func (p *Problem) Hint(lang string) string { return p.hint.In(lang) }
 
 func (p *Problem) Unwrap() error { return p.cause }
 
-// Usage is a problem with the command line or the configuration.
+// Usage returns a problem with the command line or the configuration.
 func Usage(key templates.Key, pairs ...any) *Problem {
 	return newProblem(ExitUsage, key, pairs)
 }
 
-// Refused is a problem with what was asked for.
+// Refused returns a problem with what was asked for.
 func Refused(key templates.Key, pairs ...any) *Problem {
 	return newProblem(ExitProblem, key, pairs)
 }
 
-// Changed is a problem with what is not as it was when it was asked about.
+// Changed returns a problem with a thing that has changed since it was asked about.
 func Changed(key templates.Key, pairs ...any) *Problem {
 	return newProblem(ExitChanged, key, pairs)
 }
 
-// ProblemOf is a problem with what was asked for that an error describes: the error
-// itself, where it is one.
+// ProblemOf returns err itself if it is a Problem, otherwise a problem with the text
+// of err.
 func ProblemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -78,8 +80,8 @@ func ProblemOf(err error) *Problem {
 	return newProblem(ExitProblem, "say.text", []any{"text", err})
 }
 
-// newProblem words a problem. Its cause is the last error among the values: whoever
-// may wait must see that the machine is behind it.
+// newProblem returns a problem. Its cause is the last error among the values, so that
+// a caller who may wait can see that the machine caused it.
 func newProblem(code int, key templates.Key, pairs []any) *Problem {
 	p := &Problem{Code: code, text: templates.NewMessage(key, pairs...)}
 	for _, arg := range pairs {
@@ -90,7 +92,7 @@ func newProblem(code int, key templates.Key, pairs []any) *Problem {
 	return p
 }
 
-// Kinded names the problem for programs.
+// Kinded sets the kind of the problem for programs.
 func (p *Problem) Kinded(kind string) *Problem {
 	p.Kind = kind
 	return p
@@ -102,16 +104,16 @@ func (p *Problem) Try(key templates.Key, pairs ...any) *Problem {
 	return p
 }
 
-// exit is an exit code without a message: the verb has said all there is.
+// exit is an exit code without a message, for a verb that has printed everything.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// Exit ends the process with a code, and without a message.
+// Exit returns an error that ends the process with a code, without a message.
 func Exit(code int) error { return exit(code) }
 
-// Outcome is the exit of a verb that looks at runs. A problem outranks an
-// open request.
+// Outcome returns the exit of a verb that reads runs. A problem outranks an open
+// request.
 func Outcome(problem, open bool) error {
 	switch {
 	case problem:
@@ -122,8 +124,8 @@ func Outcome(problem, open bool) error {
 	return nil
 }
 
-// Report says on stderr what went wrong and returns the exit code. An error
-// from before a verb began is a matter of usage.
+// Report prints what went wrong on stderr and returns the exit code. An error from
+// before a verb began is an error of usage.
 func (w *Env) Report(err error, begun bool) int {
 	if err == nil {
 		return ExitFine

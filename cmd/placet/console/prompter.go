@@ -15,24 +15,23 @@ const (
 	// tries is how often a question is asked.
 	tries = 3
 	// pasteGap is how long nothing may follow a line that a person typed. The lines of a
-	// paste arrive together, and a signal that was sent before a line arrives by then: the
-	// time passes in turns, of which each takes longer on a machine that has no time for
-	// this process.
+	// paste arrive together, and a signal sent before a line arrives within it. The wait
+	// is split into pasteTurns pauses, each of which takes longer on a machine that has no
+	// time for this process.
 	pasteGap, pasteTurns = 100 * time.Millisecond, 10
 )
 
-// Prompter asks a person at a terminal. The terminal stays in the mode in which it
-// was found, so that there is nothing to restore. What was typed before the first
-// question or stays unread after the last is dropped: it is neither an answer nor
-// for the shell.
+// Prompter asks a person at a terminal. It leaves the terminal in the mode in which it
+// found it, so that nothing has to be restored. It drops what was typed before the first
+// question or is unread after the last: that is neither an answer nor for the shell.
 type Prompter struct {
 	env    *Env
-	lines  chan string // closed where the input ends
+	lines  chan string // closed when the input ends
 	closed chan struct{}
 }
 
-// NewPrompter reads lines until the input ends. The reads are beside the verb, so
-// that a signal ends the wait for one.
+// NewPrompter reads lines until the input ends. A goroutine reads, so that a signal ends
+// the wait for a line.
 func (w *Env) NewPrompter() *Prompter {
 	dropTyped(w.In)
 	p := &Prompter{env: w, lines: make(chan string), closed: make(chan struct{})}
@@ -58,14 +57,14 @@ func (p *Prompter) Close() {
 	dropTyped(p.env.In)
 }
 
-// PromptLine is what a person is asked for. Nothing is an answer to an optional one
-// alone.
+// PromptLine is what a person is asked for. Only an optional one accepts an empty line.
 type PromptLine struct {
 	Text     string
 	Optional bool
 }
 
-// Ask asks until accept takes what was typed, which else says what is wrong with it.
+// Ask asks until accept returns "". Otherwise accept returns what is wrong with the
+// typed text.
 func (p *Prompter) Ask(ctx context.Context, q PromptLine, accept func(text string) (again string)) error {
 	for range tries {
 		text, err := p.readLine(ctx, q.Text)
@@ -87,7 +86,7 @@ func (p *Prompter) Ask(ctx context.Context, q PromptLine, accept func(text strin
 	return Refused("console.prompt.refused")
 }
 
-// readLine reads one line that is no paste.
+// readLine reads one line that is not part of a paste.
 func (p *Prompter) readLine(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(p.env.Err, question)
 	var text string
@@ -114,8 +113,7 @@ func (p *Prompter) readLine(ctx context.Context, question string) (string, error
 	return text, nil
 }
 
-// unclear says why a line may not be what a person meant to type, "" where it is
-// clear.
+// unclear says why a line may not be what a person meant to type, "" if it is clear.
 func (p *Prompter) unclear(text string) string {
 	switch text = strings.TrimRight(text, "\r\n"); {
 	case len(text) >= longestLine:
@@ -129,7 +127,7 @@ func (p *Prompter) unclear(text string) string {
 // AtTerminal reports whether a person sees a question and can type the answer.
 func (w *Env) AtTerminal() bool { return IsTerminal(w.In) && IsTerminal(w.Err) }
 
-// Agreed asks a question to which "y" and "yes" alone agree.
+// Agreed asks a question to which only "y" and "yes" agree.
 func (p *Prompter) Agreed(ctx context.Context, text string) error {
 	agreed := false
 	if err := p.Ask(ctx, PromptLine{Text: text}, func(text string) (again string) {
@@ -144,7 +142,7 @@ func (p *Prompter) Agreed(ctx context.Context, text string) error {
 	return nil
 }
 
-// unanswered is the end of a prompt at which nobody answered.
+// unanswered returns the problem of a prompt that nobody answered.
 func unanswered(key templates.Key) *Problem {
 	return newProblem(ExitInterrupted, key, nil)
 }

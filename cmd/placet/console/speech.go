@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// logHandler is a slog.Handler for people: one line on stderr for each record.
+// logHandler is a slog.Handler for people: it writes one line to stderr for each record.
 type logHandler struct {
 	out   io.Writer
 	mu    *sync.Mutex
@@ -24,13 +24,13 @@ func NewLogHandler(out io.Writer, level slog.Level) *logHandler {
 	return &logHandler{out: out, mu: &sync.Mutex{}, level: level}
 }
 
-// NewJSONLogHandler returns a slog.Handler for programs: one line of JSON for each record, in
-// which nothing moves the cursor of a terminal that shows it.
+// NewJSONLogHandler returns a slog.Handler for programs: it writes one line of JSON for each
+// record, in which nothing moves the cursor of a terminal.
 func NewJSONLogHandler(out io.Writer) slog.Handler {
 	return slog.NewJSONHandler(escapingWriter{out}, nil)
 }
 
-// escapingWriter writes JSON with what cannot be seen escaped. Each write is a whole record.
+// escapingWriter writes JSON with invisible characters escaped. Each write is a whole record.
 type escapingWriter struct{ out io.Writer }
 
 // Write implements io.Writer.

@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// CutLast is strings.Cut at the last separator.
+// CutLast is like strings.Cut, but cuts at the last separator.
 func CutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true
@@ -22,7 +22,7 @@ func CutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// First is the first argument, "" where there is none.
+// First returns the first argument, "" if there is none.
 func First(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -30,7 +30,7 @@ func First(args []string) string {
 	return args[0]
 }
 
-// Suffix is s after a gap, or nothing.
+// Suffix returns s after a gap, or "" if s is empty.
 func Suffix(gap, s string) string {
 	if s == "" {
 		return ""
@@ -38,7 +38,8 @@ func Suffix(gap, s string) string {
 	return gap + s
 }
 
-// Plain strips what an error of the file system says twice: call and path.
+// Plain removes from an error of the file system the call and the path, which
+// the message around it repeats.
 func Plain(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -47,9 +48,9 @@ func Plain(err error) error {
 	return err
 }
 
-// Text that comes from files must go through line or paragraph before it is
-// shown: without control, bidi and zero-width characters no file can move the
-// cursor, hide a word or reverse a sentence.
+// Text from files must go through OneLine or Lines before it is shown: without
+// control, bidi and zero-width characters no file can move the cursor, hide a
+// word or reverse a sentence.
 
 // OneLine returns s cleaned and in one line.
 func OneLine(s string) string {
@@ -65,7 +66,7 @@ func Lines(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// Typed is a command of placet's for a person to type, about things that
+// Typed returns a command of placet for a person to type, with arguments that
 // documents name.
 func Typed(verb string, args ...string) string {
 	for i, arg := range args {
@@ -87,7 +88,8 @@ func Cut(s string, n int) string {
 	return strings.TrimRight(string([]rune(s)[:n-1]), " ") + "…"
 }
 
-// Age is how long ago a moment was in a language, in its largest unit; "" for no moment.
+// Age returns how long ago a moment was, in a language and in the largest unit; "" for
+// the zero time.
 func Age(lang string, now, then time.Time) string {
 	if then.IsZero() {
 		return ""
@@ -106,7 +108,7 @@ func Age(lang string, now, then time.Time) string {
 	}
 }
 
-// Ago says how long ago a moment was, or, of one to come, when it is.
+// Ago returns how long ago a moment was, or when a future one will be.
 func Ago(lang string, now, t time.Time) string {
 	d := now.Sub(t)
 	switch {
@@ -122,14 +124,14 @@ func Ago(lang string, now, t time.Time) string {
 	return templates.Phrase(lang, "page.days", "n", int(d.Hours()/24))
 }
 
-// Moment is a time as people read it, in their own zone.
+// Moment returns a time for people, in their own zone.
 func Moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
-// uuidLength is the length of the last part of an id that nobody reads whole.
+// uuidLength is the length of an id that nobody reads whole.
 const uuidLength = 36
 
-// Brief is a run's name as lists show it: a uuid is cut to its first eight
-// characters, which name the run as well.
+// Brief returns a run's name for lists: a uuid is cut to its first eight
+// characters, which also name the run.
 func Brief(k engine.Key) string {
 	name := k.String()
 	if last := path.Base(name); len(last) == uuidLength {
@@ -138,7 +140,7 @@ func Brief(k engine.Key) string {
 	return OneLine(name)
 }
 
-// Plural is a count with its noun.
+// Plural returns a count with its noun.
 func Plural(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one
@@ -146,7 +148,7 @@ func Plural(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, several)
 }
 
-// Title is a word of a document as a heading: "error_resolution" becomes
+// Title returns a word of a document as a heading: "error_resolution" becomes
 // "Error Resolution".
 func Title(word string) string {
 	parts := strings.FieldsFunc(OneLine(word), func(r rune) bool { return r == '_' || r == ' ' })
@@ -157,8 +159,8 @@ func Title(word string) string {
 	return strings.Join(parts, " ")
 }
 
-// wide are the characters that take two columns of a terminal: Hangul, Han, kana,
-// full-width forms and pictures.
+// wide lists the characters that take two columns of a terminal: Hangul, Han,
+// kana, full-width forms and pictures.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x2e80, Hi: 0x303e, Stride: 1}, {Lo: 0x3041, Hi: 0xa4cf, Stride: 1},
@@ -171,8 +173,8 @@ var wide = &unicode.RangeTable{
 	},
 }
 
-// ColumnsOfRune is how many columns a character takes: none where it is put on
-// top of the one before.
+// ColumnsOfRune returns how many columns a character takes: none for one that
+// combines with the one before.
 func ColumnsOfRune(r rune) int {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me):
@@ -183,8 +185,8 @@ func ColumnsOfRune(r rune) int {
 	return 1
 }
 
-// Columns is how many columns of a terminal a text without control characters
-// takes.
+// Columns returns how many columns of a terminal a text without control
+// characters takes.
 func Columns(s string) int {
 	n := 0
 	for _, r := range s {
