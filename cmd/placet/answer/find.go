@@ -73,7 +73,7 @@ func nothingOpen(b *workspace.Workspace, found []loop.Found, arg string) error {
 // that id, else all whose id the word shortens, unless it names a run.
 func closedNamed(b *workspace.Workspace, found []loop.Found, word string, shortened bool) (all []view.Closed) {
 	for _, at := range view.RequestsNamed(b, found, word) {
-		c, ok := view.ClosedRequest(b, at.Found, at.ID)
+		c, ok := view.ClosedRequest(b, at)
 		switch {
 		case ok && at.ID == word:
 			return []view.Closed{c}

@@ -381,7 +381,7 @@ func (g *Agent) openRequest(v *workspace.Workspace, id string) (t view.Request, 
 	for _, d := range t.Details {
 		size += len(d.Value)
 	}
-	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(view.OpenDataOf(v, t.Found, t.OpenRequest).Artifacts, func(l view.ArtifactLine) bool { return l.Binding && l.Changed() })
+	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(view.OpenDataOf(v, t).Artifacts, func(l view.ArtifactLine) bool { return l.Binding && l.Changed() })
 }
 
 // longestDetails is how much of a question's context and files, in bytes, a dialogue shows.

@@ -59,9 +59,9 @@ func TestWhatViewsShowIsTranslated(t *testing.T) {
 			showPart(&workspace.Workspace{Env: w}, seen, engine.Part{ID: "δ", Status: "σ", Progress: &engine.Progress{Task: "τ", Used: 1, Of: 2}})
 		},
 		"closed": func(w *console.Env) {
-			showClosed(&workspace.Workspace{Env: w}, view.ClosedLine{
+			showClosed(&workspace.Workspace{Env: w}, view.Closed{
 				Receipt: gate.Receipt{RequestID: "α", Result: "β", Comment: "γ", ReceivedAt: "1", DecidedAt: "2", Late: true, Reason: "δ", SupersededBy: "ε", KnownAs: []string{"ζ"}},
-				Run:     "ω", User: "η", Source: "θ", Answer: "ι", File: "κ",
+				Run:     a.Run, User: "η", Source: "θ", Answer: "ι", File: "κ",
 			})
 		},
 		"explanation": func(w *console.Env) {

@@ -16,7 +16,7 @@ import (
 )
 
 // showClosed shows a request that is closed.
-func showClosed(b *workspace.Workspace, l view.ClosedLine) {
+func showClosed(b *workspace.Workspace, l view.Closed) {
 	by := console.OneLine(l.User) + console.Suffix(" (", console.OneLine(l.Source))
 	if l.Source != "" {
 		by += ")"
@@ -33,7 +33,7 @@ func showClosed(b *workspace.Workspace, l view.ClosedLine) {
 		{Label: say("cli.show.receipt"), Value: l.File + console.Suffix(": ", l.Doubt)},
 	}
 	show(b.Env, "closed", struct {
-		view.ClosedLine
+		view.Closed
 		Facts []engine.Fact
 	}{l, slices.DeleteFunc(facts, func(f engine.Fact) bool { return f.Value == "" })})
 }
@@ -123,10 +123,10 @@ func showSubject(b *workspace.Workspace, arg string) error {
 	case s.Part.ID != "":
 		return b.Env.Answer(view.PartData{Run: s.View.Key, Part: s.Part}, func() { showPart(b, s.View, s.Part) })
 	case s.Open != nil:
-		return b.Env.Answer(view.OpenDataOf(b, s.View.Found, *s.Open), func() { show(b.Env, "request", s.Open) })
+		return b.Env.Answer(view.OpenDataOf(b, view.RequestOf(b, *s.Open, s.View.Found)), func() { show(b.Env, "request", s.Open) })
 	case s.Request != "":
 		d := view.ClosedDataOf(b, view.RequestAt{Found: s.View.Found, ID: s.Request})
-		return b.Env.Answer(d, func() { showClosed(b, d.ClosedLine) })
+		return b.Env.Answer(d, func() { showClosed(b, d.Closed) })
 	}
 	return b.Env.Answer(view.RunDataOf(b, s.View), func() { show(b.Env, "run", s.View) })
 }

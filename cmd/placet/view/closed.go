@@ -86,47 +86,72 @@ func requestFolders(b *workspace.Workspace, f loop.Found) (ids []string) {
 	return ids
 }
 
-// ClosedLine is a request that is closed, as JSON: its receipt, and what else is known.
-type ClosedLine struct {
+// Closed is a request that is closed, as JSON: its receipt, and what else is known. Where the
+// receipt is read, it is an error, too: why nobody can answer the request any more.
+type Closed struct {
 	gate.Receipt
-	Run    string `json:"run"`
-	Type   string `json:"type"`
-	Prompt string `json:"prompt"`
-	User   string `json:"user"`
-	Source string `json:"source"`
-	Answer string `json:"answer"`
-	File   string `json:"receipt_path"`
-	Doubt  string `json:"doubt"`
+	Run    engine.Key `json:"run"`
+	Type   string     `json:"type"`
+	Prompt string     `json:"prompt"`
+	User   string     `json:"user"`
+	Source string     `json:"source"`
+	Answer string     `json:"answer"`
+	File   string     `json:"receipt_path"`
+	// Doubt says why the receipt is not to be believed, "" where it is.
+	Doubt string `json:"doubt"`
 
 	spoken string // the language in which it is spoken of
 }
 
-// ClosedLineOf is all that is known of a request that is not open. What nobody wrote down,
-// or nobody can read, is empty.
-func ClosedLineOf(b *workspace.Workspace, at RequestAt) ClosedLine {
-	l := ClosedLine{
-		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key().String(),
+// ClosedOf is all that is known of a request that is not open. What nobody wrote down, or
+// nobody can read, is empty.
+func ClosedOf(b *workspace.Workspace, at RequestAt) Closed {
+	c, ok := ClosedRequest(b, at)
+	if !ok {
+		c.Doubt = b.Env.Text("workspace.receipt.none")
+	}
+	return c
+}
+
+// ClosedRequest reads the receipt of a request; ok is false where there is none.
+func ClosedRequest(b *workspace.Workspace, at RequestAt) (c Closed, ok bool) {
+	c = Closed{
+		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key(),
 		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), spoken: b.Env.Lang,
 	}
-	d := readRequestFile(b, at.Found, at.ID, "request.json", layout.KindRequest)
-	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
-		l.Type, l.Prompt = q.Type, q.Prompt
+	if !HasRequest(b, at.Found, at.ID) {
+		return c, false
 	}
-	c, ok := ClosedRequest(b, at.Found, at.ID)
-	if !ok {
-		l.Doubt = b.Env.Text("workspace.receipt.none")
-		return l
+	if d := readRequestFile(b, at, "request.json", layout.KindRequest); d.Present() {
+		if q, err := gate.ReadRequest(d.Path, d.Body); err == nil {
+			c.Type, c.Prompt = q.Type, q.Prompt
+		}
 	}
-	l.Receipt, l.Doubt = c.Receipt, c.Doubt
-	l.User, l.Source = l.ProvidedBy.Shown(b.Env.Lang, l.KnownAs), l.ProvidedBy.Source
-	if l.Receipt.Answer != nil {
-		l.Answer = l.Receipt.Answer.Path
+	d := readRequestFile(b, at, "receipt.json", layout.KindReceipt)
+	if !d.Present() {
+		return c, false
 	}
-	return l
+	r, err := gate.ReadReceipt(d.Path, d.Body)
+	if err != nil {
+		return c, false
+	}
+	if seen, err := b.Loop.Look(at.Found); err == nil {
+		c.Doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
+	}
+	c.Receipt, c.User, c.Source = r, r.ProvidedBy.Shown(b.Env.Lang, r.KnownAs), r.ProvidedBy.Source
+	if r.Answer != nil {
+		c.Answer = r.Answer.Path
+	}
+	return c, true
+}
+
+// readRequestFile reads a JSON document in the folder of a request, once it stands still.
+func readRequestFile(b *workspace.Workspace, at RequestAt, name, kind string) engine.Document {
+	return b.Settled(layout.RequestPath(at.Found.Run.Dir, at.ID, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: at.ID})
 }
 
 // How says in one line how the request ended.
-func (l ClosedLine) How() string {
+func (l Closed) How() string {
 	if l.Result == "" {
 		return templates.Phrase(l.spoken, "workspace.closed.unasked")
 	}
@@ -138,7 +163,7 @@ func (l ClosedLine) How() string {
 }
 
 // Why says why an answer to the request moves nothing.
-func (l ClosedLine) Why() []string {
+func (l Closed) Why() []string {
 	key := "workspace.closed.why"
 	if l.User != "" {
 		key = "workspace.closed.why.by"
@@ -147,14 +172,6 @@ func (l ClosedLine) Why() []string {
 		templates.Phrase(l.spoken, key, "request", l.RequestID, "how", l.How(), "who", l.User, "source", l.Source, "at", l.DecidedAt),
 		templates.Phrase(l.spoken, "workspace.receipt", "path", l.File+console.Suffix(": ", l.Doubt)),
 	}
-}
-
-// Closed is a request that has its receipt: the answer that was taken.
-type Closed struct {
-	Run     engine.Key
-	Receipt gate.Receipt
-	// doubt says that the receipt is not to be believed.
-	Doubt string
 }
 
 // Error is what became of the request, in English.
@@ -181,40 +198,18 @@ func (c Closed) In(lang string) string {
 // IsDoubtful reports whether the receipt may be somebody else's than placet's.
 func (c Closed) IsDoubtful() bool { return c.Doubt != "" }
 
-// ClosedRequest reads the receipt of a request, if there is one.
-func ClosedRequest(b *workspace.Workspace, f loop.Found, request string) (Closed, bool) {
-	if !HasRequest(b, f, request) {
-		return Closed{}, false
-	}
-	d := readRequestFile(b, f, request, "receipt.json", layout.KindReceipt)
-	if !d.Present() {
-		return Closed{}, false
-	}
-	r, err := gate.ReadReceipt(d.Path, d.Body)
-	c := Closed{Run: f.Key(), Receipt: r}
-	if seen, lookErr := b.Loop.Look(f); lookErr == nil && err == nil {
-		c.Doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
-	}
-	return c, err == nil
-}
-
-// readRequestFile reads a JSON document in the folder of a request, once it stands still.
-func readRequestFile(b *workspace.Workspace, f loop.Found, request, name, kind string) engine.Document {
-	return b.Settled(layout.RequestPath(f.Run.Dir, request, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: request})
-}
-
 // ClosedRequests are the requests of some runs that have their receipt, the newest first.
-func ClosedRequests(b *workspace.Workspace, found []loop.Found) []ClosedLine {
-	list := []ClosedLine{}
+func ClosedRequests(b *workspace.Workspace, found []loop.Found) []Closed {
+	list := []Closed{}
 	for _, f := range found {
 		for _, id := range requestFolders(b, f) {
-			if d := readRequestFile(b, f, id, "receipt.json", layout.KindReceipt); d.Present() {
-				list = append(list, ClosedLineOf(b, RequestAt{f, id}))
+			if at := (RequestAt{f, id}); readRequestFile(b, at, "receipt.json", layout.KindReceipt).Present() {
+				list = append(list, ClosedOf(b, at))
 			}
 		}
 	}
-	slices.SortFunc(list, func(x, y ClosedLine) int {
-		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run, y.Run), cmp.Compare(x.RequestID, y.RequestID))
+	slices.SortFunc(list, func(x, y Closed) int {
+		return cmp.Or(cmp.Compare(y.DecidedAt, x.DecidedAt), cmp.Compare(x.Run.String(), y.Run.String()), cmp.Compare(x.RequestID, y.RequestID))
 	})
 	return list
 }

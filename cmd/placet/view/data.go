@@ -104,7 +104,7 @@ func Explain(b *workspace.Workspace, s Subject) Explanation {
 		moves = slices.DeleteFunc(slices.Clone(moves), func(m engine.UnblockingFile) bool { return !strings.HasPrefix(m.Path, dir) })
 	case s.Request != "":
 		e.Status = "closed"
-		why, moves = ClosedLineOf(b, RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
+		why, moves = ClosedOf(b, RequestAt{Found: v.Found, ID: s.Request}).Why(), nil
 	}
 	if words := refused(b.Env.Lang, b.StateDir, e.Run, s.Request); words != "" && s.Part.ID == "" {
 		why = append(slices.Clip(why), words)

@@ -4,7 +4,6 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/loop"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -35,32 +34,32 @@ type OpenData struct {
 
 // ClosedData is a closed request as JSON.
 type ClosedData struct {
-	ClosedLine
+	Closed
 	Context   schemas.Raw    `json:"context"`
 	Artifacts []ArtifactLine `json:"artifacts"`
 	Receipt   *gate.Receipt  `json:"receipt"`
 }
 
 // OpenDataOf is all that is known of an open request.
-func OpenDataOf(b *workspace.Workspace, f loop.Found, a engine.OpenRequest) OpenData {
-	d := OpenData{OpenRequest: Describe(b, a)}
-	d.Context, d.Artifacts = shownIn(b, f, a.Request)
+func OpenDataOf(b *workspace.Workspace, t Request) OpenData {
+	d := OpenData{OpenRequest: Describe(b, t.OpenRequest)}
+	d.Context, d.Artifacts = shownIn(b, RequestAt{t.Found, t.Request})
 	return d
 }
 
 // ClosedDataOf is all that is known of a closed request.
 func ClosedDataOf(b *workspace.Workspace, at RequestAt) ClosedData {
-	d := ClosedData{ClosedLine: ClosedLineOf(b, at)}
-	d.Context, d.Artifacts = shownIn(b, at.Found, at.ID)
-	if c, ok := ClosedRequest(b, at.Found, at.ID); ok {
-		d.Receipt = &c.Receipt
+	d := ClosedData{Closed: ClosedOf(b, at)}
+	if d.Result != "" {
+		d.Receipt = &d.Closed.Receipt
 	}
+	d.Context, d.Artifacts = shownIn(b, at)
 	return d
 }
 
 // shownIn is what request.json shows besides its question.
-func shownIn(b *workspace.Workspace, f loop.Found, request string) (context schemas.Raw, files []ArtifactLine) {
-	d := readRequestFile(b, f, request, "request.json", layout.KindRequest)
+func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files []ArtifactLine) {
+	d := readRequestFile(b, at, "request.json", layout.KindRequest)
 	q, err := gate.ReadRequest(d.Path, d.Body)
 	if !d.Present() || err != nil {
 		return schemas.Raw("{}"), nil

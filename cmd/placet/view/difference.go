@@ -46,13 +46,13 @@ func (l *ArtifactLine) carries(a gate.Artifact) {
 
 // ArtifactsOf are the files that a request shows, open or closed.
 func ArtifactsOf(b *workspace.Workspace, at RequestAt) []ArtifactLine {
-	_, files := shownIn(b, at.Found, at.ID)
+	_, files := shownIn(b, at)
 	return files
 }
 
 // ChangedLines are the files of an open request that an answer is bound to and that are not
 // what was asked about.
 func ChangedLines(b *workspace.Workspace, t Request) []ArtifactLine {
-	_, files := shownIn(b, t.Found, t.Request)
+	_, files := shownIn(b, RequestAt{t.Found, t.Request})
 	return slices.DeleteFunc(files, func(l ArtifactLine) bool { return !l.Binding || !l.Changed() })
 }

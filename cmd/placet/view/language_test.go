@@ -41,7 +41,7 @@ func TestHowARunStandsIsTranslated(t *testing.T) {
 	failed.Err = templates.Errorf("workspace.late", "limit", 1, "most", 2)
 	step := engine.Node{ID: "κ", Group: "λ", After: []string{"μ"}, Current: true, Gate: true}
 	part := stepPart(run, step)
-	closed := ClosedLine{Receipt: gate.Receipt{RequestID: "α"}, User: "π", File: "ρ", spoken: templates.Pseudo}
+	closed := Closed{Receipt: gate.Receipt{RequestID: "α"}, User: "π", File: "ρ", spoken: templates.Pseudo}
 	b := &workspace.Workspace{Env: &console.Env{Lang: templates.Pseudo, Now: func() time.Time { return noon }}}
 	all := []string{
 		WaitsAt(open), WaitsAt(awaits), WaitsAt(noted), WaitsAt(failed), LineOf(open).WaitsFor, LineOf(awaits).WaitsFor, LineOf(failed).Problems[0].Text,

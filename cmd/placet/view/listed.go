@@ -79,7 +79,7 @@ type askExtras struct {
 // ReadExtras reads a request, with what an ask says of itself there. Where it does not say
 // when it was asked, its file does.
 func ReadExtras(b *workspace.Workspace, f loop.Found, id string) (x askExtras, r gate.Request, at time.Time, ok bool) {
-	d := readRequestFile(b, f, id, "request.json", layout.KindRequest)
+	d := readRequestFile(b, RequestAt{f, id}, "request.json", layout.KindRequest)
 	if !d.Present() {
 		return x, r, at, false
 	}

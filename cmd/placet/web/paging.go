@@ -39,7 +39,7 @@ func openKey(o engine.OpenRequest) []string {
 }
 
 // closedKey sorts as [workspace.ClosedRequests] does.
-func closedKey(l view.ClosedLine) []string { return []string{l.DecidedAt, l.Run, l.RequestID} }
+func closedKey(l view.Closed) []string { return []string{l.DecidedAt, l.Run.String(), l.RequestID} }
 
 // cursor says after which item of a list its next page begins. The item may be gone by then:
 // its place in the order is enough.

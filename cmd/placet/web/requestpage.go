@@ -134,7 +134,7 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.Reques
 	t, open := view.OpenRequestAt(v, at)
 	if open {
 		page.fillOpen(v, t, c.Who)
-		d := view.OpenDataOf(v, at.Found, t.OpenRequest)
+		d := view.OpenDataOf(v, t)
 		page.fillShown(v, page.Lang, page.Path, d.Context, d.Artifacts)
 		return page
 	}

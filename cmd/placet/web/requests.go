@@ -26,7 +26,7 @@ import (
 type requestList struct {
 	view.Inbox
 	// Closed are requests that have their receipt, where they are asked for.
-	Closed []view.ClosedLine `json:"closed"`
+	Closed []view.Closed `json:"closed"`
 	// Next is what after takes for the next page, "" for none.
 	Next string `json:"next"`
 }
@@ -51,9 +51,9 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	s := lookAt(v, c, found, false)
-	list := requestList{Inbox: view.InboxOf(v, s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []view.ClosedLine{}}
+	list := requestList{Inbox: view.InboxOf(v, s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []view.Closed{}}
 	if p.lists(closedSection) {
-		closed := slices.DeleteFunc(view.ClosedRequests(v, found), func(l view.ClosedLine) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
+		closed := slices.DeleteFunc(view.ClosedRequests(v, found), func(l view.Closed) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
 		list.Closed = append(list.Closed, take(p, closedSection, closed, closedKey)...)
 	}
 	list.Next = p.next
@@ -140,7 +140,7 @@ func (a *App) getRequest(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	if t, ok := view.OpenRequestAt(v, at); ok {
-		return 0, view.OpenDataOf(v, at.Found, t.OpenRequest), nil
+		return 0, view.OpenDataOf(v, t), nil
 	}
 	return 0, view.ClosedDataOf(v, at), nil
 }
@@ -311,7 +311,7 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 // or closes the request, may be faster.
 func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt, done answer.Written, wait *waiter) (int, any, error) {
 	for {
-		if closed, ok := view.ClosedRequest(v, at.Found, at.ID); ok && !closed.IsDoubtful() {
+		if closed, ok := view.ClosedRequest(v, at); ok && !closed.IsDoubtful() {
 			if !answer.Took(closed, done.Reply()) {
 				return 0, nil, closedOtherwise(closed)
 			}
@@ -378,7 +378,7 @@ func moved(v *workspace.Workspace, t view.Request) string {
 	if t.Problem == "" {
 		return ""
 	}
-	for _, f := range view.OpenDataOf(v, t.Found, t.OpenRequest).Artifacts {
+	for _, f := range view.OpenDataOf(v, t).Artifacts {
 		if f.Binding && f.Changed() {
 			return console.OneLine(f.Path)
 		}
@@ -388,7 +388,7 @@ func moved(v *workspace.Workspace, t view.Request) string {
 
 // answerClosed answers who answers what is closed: the same again is fine.
 func (a *App) answerClosed(v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
-	closed, ok := view.ClosedRequest(v, at.Found, at.ID)
+	closed, ok := view.ClosedRequest(v, at)
 	if !ok {
 		return 0, nil, facade.Deny(http.StatusConflict, "closed", "page.no.asked").With("state", "closed")
 	}

@@ -121,7 +121,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 			continue
 		}
 		ask := askOf(page.pageHead, view.Describe(v, o), card, c.Who.May(facade.Decide))
-		d := view.OpenDataOf(v, f, o)
+		d := view.OpenDataOf(v, view.RequestOf(v, o, f))
 		ask.fillShown(v, page.Lang, card.Path, d.Context, d.Artifacts)
 		page.Asks = append(page.Asks, ask)
 	}

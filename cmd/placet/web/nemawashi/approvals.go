@@ -87,7 +87,7 @@ func (a *dialect) closedApproval(ctx context.Context, v *workspace.Workspace, at
 	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
 		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
 	})
-	closed, ok := view.ClosedRequest(v, at.Found, at.ID)
+	closed, ok := view.ClosedRequest(v, at)
 	if ok && r.Option != "steer" && answer.Took(closed, r) {
 		return a.decided(ctx, v, at, r.Option)
 	}
