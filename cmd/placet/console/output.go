@@ -97,12 +97,6 @@ func (w *Env) Paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// Painted is a value of a sentence with styles in it. Its maker has cleaned the text.
-type Painted string
-
-// In returns the value unchanged, in every language.
-func (p Painted) In(string) string { return string(p) }
-
 // showsColour reports whether a stream is a terminal whose owner has not turned colour off.
 func showsColour(stream any, getenv func(string) string) bool {
 	return IsTerminal(stream) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"

@@ -46,8 +46,7 @@ func busyRun(workers int, used func(worker int) int) runView {
 			{ID: "abort_orchestration", Description: "Stop", Effect: "stops the whole orchestration for good"},
 		},
 	}
-	card := inboxCard{Name: "pal/O:esc-0123456789ab", Path: "/requests/x", Question: ask.Prompt, Family: "pal", Type: ask.Type, Where: ask.Where, Since: ask.RequestedAt}
-	page.Asks = []askView{askOf(page.pageHead, ask, card, true)}
+	page.Asks = []askView{askOf(page.pageHead, view.Request{OpenRequest: ask}, true)}
 	return page
 }
 

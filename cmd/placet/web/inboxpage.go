@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -16,16 +15,6 @@ import (
 
 // mostListed is how many requests the inbox shows.
 const mostListed = 2000
-
-// inboxCard is a request in the inbox.
-type inboxCard struct {
-	Name, Path, Question, Family, Type, RunShort, Where string
-	Since                                               time.Time
-	// Deadline says until when it can be answered, Answered what answer stands there.
-	Deadline, Answered string
-	Overdue            bool
-	Problem            bool
-}
 
 // inboxPage shows what waits, oldest first.
 func (a *App) inboxPage(c *facade.Call) (int, any, error) {
@@ -49,7 +38,7 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 		Count, More   int
 		Query, Family string
 		Families      []string
-		Requests      []inboxCard
+		Requests      []engine.OpenRequest
 	}{pageHead: head, stateOf: stateIn(v, s), Count: len(open), More: max(0, len(open)-mostListed), Query: c.Text("q"), Family: c.Text("family")}
 	for _, f := range v.Families {
 		if c.Who.Sees(f.Layout.Name()) {
@@ -57,7 +46,7 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 		}
 	}
 	for _, o := range open[:min(len(open), mostListed)] {
-		data.Requests = append(data.Requests, cardOf(v, head.Lang, o))
+		data.Requests = append(data.Requests, view.Describe(v, o))
 	}
 	return 0, nil, a.show(c, http.StatusOK, head.Lang, "inbox", data)
 }
@@ -67,19 +56,8 @@ func stateIn(v *workspace.Workspace, s view.Summary) stateOf {
 	return stateOf{Held: s.Held, Problems: view.InboxProblems(s.Views), Untrusted: s.Untrusted}
 }
 
-// cardOf is a request as the inbox shows it.
-func cardOf(v *workspace.Workspace, lang string, o engine.OpenRequest) inboxCard {
-	name := o.Run.String() + ":" + o.Request
-	card := inboxCard{
-		Name: name, Path: RequestPath(name), Question: question(o), Family: o.Run.Family, Type: console.OneLine(o.Type),
-		RunShort: console.Brief(o.Run), Where: console.OneLine(o.Where), Since: o.RequestedAt, Overdue: o.Overdue, Problem: o.Problem != "",
-		Deadline: due(lang, o),
-	}
-	if answer := view.Describe(v, o).Answer; answer != nil {
-		card.Answered = answer.Text
-	}
-	return card
-}
+// nameOf is the whole name of a request.
+func nameOf(o engine.OpenRequest) string { return o.Run.String() + ":" + o.Request }
 
 // due says until when a request can be answered, "" where it can for ever.
 func due(lang string, o engine.OpenRequest) string {

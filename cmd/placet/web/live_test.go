@@ -108,11 +108,11 @@ func TestProgressIsAnEventWithoutID(t *testing.T) {
 func TestABarShowsWhatItsPartSays(t *testing.T) {
 	part := engine.Part{ID: "build/A/impl", Status: "running", Progress: &engine.Progress{Value: 0.429, Task: "t", Used: 14000, Of: 15000}}
 	bar := barOf("en", engine.Key{Family: "pal", ID: "O"}, part, "runs")
-	if bar.Session != "O/build/A/impl" || bar.Percent != 42 || bar.Tokens != "14000 of 15000 tokens" || bar.Pattern != "{used} of 15000 tokens" || !bar.Near {
+	if bar.Session != "O/build/A/impl" || bar.Percent() != 42 || bar.Tokens() != "14000 of 15000 tokens" || bar.Pattern != "{used} of 15000 tokens" || !bar.Near() {
 		t.Errorf("%+v", bar)
 	}
 	part.Progress = &engine.Progress{Value: 7, Used: 3}
-	if bar := barOf("en", engine.Key{ID: "O"}, part, "runs"); bar.Percent != 100 || bar.Tokens != "3 tokens" || bar.Near {
+	if bar := barOf("en", engine.Key{ID: "O"}, part, "runs"); bar.Percent() != 100 || bar.Tokens() != "3 tokens" || bar.Near() {
 		t.Errorf("%+v", bar)
 	}
 }

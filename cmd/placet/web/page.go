@@ -71,16 +71,38 @@ func (a *App) head(c *facade.Call, page, title string) pageHead {
 }
 
 // pages are all templates; their functions are those of a language.
-var pages = template.Must(template.New("").Funcs(pageFuncs("en", time.Now)).ParseFS(pageFiles, "pages/*.html"))
+var pages = func() *template.Template {
+	t := template.Must(template.New("").Funcs(pageFuncs("en", time.Now)).ParseFS(pageFiles, "pages/*.html"))
+	for _, page := range t.Templates() {
+		console.CleanTemplate(page.Tree)
+	}
+	return t
+}()
 
-// pageFuncs are what templates call.
+// asTyped is text in a field of a form: what is not changed must come back as it was.
+type asTyped string
+
+// pageFuncs are what templates call. What they print is cleaned, and in one line, but for what
+// goes through lines or clip.
 func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 	return template.FuncMap{
+		console.CleanFunc: func(v any) any {
+			switch v.(type) {
+			case template.HTML, asTyped:
+				return v
+			}
+			return console.Printed(v)
+		},
 		"word":   func(key string) string { return templates.Text(lang, key) },
 		"phrase": func(key string, pairs ...any) string { return phrase(lang, key, pairs...) },
-		"clean":  console.Lines,
-		"stamp":  console.Stamp,
-		"ago":    func(t time.Time) string { return console.Ago(lang, now(), t) },
+		"lines":  func(s string) console.Cleaned { return console.Cleaned(console.Lines(s)) },
+		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
+		"cut":    func(n int, s string) console.Cleaned { return console.Cleaned(console.Cut(console.Lines(s), n)) },
+		"typed":  func(s string) asTyped { return asTyped(s) },
+		"join":   strings.Join, "stamp": console.Stamp, "brief": console.Brief,
+		"ago": func(t time.Time) string { return console.Ago(lang, now(), t) },
+		"due": func(o engine.OpenRequest) string { return due(lang, o) }, "question": question, "name": nameOf, "path": RequestPath,
+		"runPath": runPath, "waits": func(v view.Run) console.Cleaned { return console.Cleaned(view.WaitsAt(v)) }, "statusClass": statusClass,
 	}
 }
 
@@ -266,16 +288,16 @@ func (a *App) postLogout(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
-// statusClass is how a status looks.
-func statusClass(status engine.Status, final, troubled, waiting bool) string {
-	switch look := lookOf(status, false, false); {
-	case troubled:
+// statusClass is how the status of a run looks.
+func statusClass(v view.Run) string {
+	switch look := lookOf(v.Status, false, false); {
+	case v.Troubled():
 		return "alarm"
-	case waiting:
+	case len(v.Open) > 0:
 		return "waits"
-	case final && (look == "alarm" || look == "off"):
+	case v.Final && (look == "alarm" || look == "off"):
 		return look
-	case final:
+	case v.Final:
 		return "done"
 	}
 	return "runs"

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"placet/cmd/placet/answer"
@@ -24,83 +23,92 @@ import (
 	"placet/templates"
 )
 
-// requestView is a request's page.
+// requestView is a request's page: what is asked, or how it ended.
 type requestView struct {
 	pageHead
-	Family, Type, Heading, Where, RunName, RunPath, Reference, Path, Due, Approvers string
-	Overdue, Closed, Open                                                           bool
-	Since                                                                           time.Time
-	shownView
+	Key       engine.Key // of the run
+	Reference string
+	Ask       *asked       // nil where the request is closed
+	Closed    *view.Closed // nil where it is open
+	worded
+	shown
 	Receipt []engine.Fact
-	// Said is what became of an answer, InPlace the answer that stands there, and Problem
-	// why it cannot be used.
-	Said, InPlace, Problem string
-	// Answer is the one that closed the request, with its author.
-	Answer string
-	answerForm
+	// Said is what became of an answer, and Answer the one that closed the request, with its author.
+	Said, Answer string
 }
 
-// shownView is what a person is shown of a request beside its first line.
-type shownView struct {
+// Name is the whole name of the request.
+func (p requestView) Name() string { return p.Run + ":" + p.Request }
+
+// worded is a question as pages show it.
+type worded struct {
+	Heading       string
 	Body, Summary template.HTML
 	// Written is what Body and Summary show, as it was written: of Markdown not every word is
 	// shown. It is "" where nothing is shown as Markdown.
 	Written string
+}
+
+// shown is what a request shows besides its question.
+type shown struct {
 	// Context is what the request says besides, in a line each where that is enough.
 	Context, LongContext []engine.Fact
 	Artifacts            []artifactView
 }
 
-// answerForm is the form in which a request is answered.
-type answerForm struct {
-	// Form is its id in the page, Action where it is sent.
-	Form, Action, Secret string
-	MayAnswer, FreeText  bool
-	// Outdated says why nobody can answer: what is asked about is not what is there now.
-	Outdated       string
-	Digest         engine.Digest
-	Options, Items []optionView
-	ItemsMax       int
-	ItemsWith      string
-	Editable       []engine.EditableFile
+// asked is an open request with the form in which it is answered.
+type asked struct {
+	view.Request
+	// FormID is the form's id in the page, and Secret what it is sent with.
+	FormID, Secret string
+	may            bool
 	// Given is the answer that was sent and refused: nobody types it again.
 	Given answer.Reply
 }
 
-// answerFormOf is the form of an open request.
-func answerFormOf(o engine.OpenRequest, id, action, secret string, may bool) answerForm {
-	f := answerForm{Form: id, Action: action, Secret: secret, MayAnswer: may, FreeText: o.FreeText, Digest: o.Digest}
-	for _, changed := range o.Changed {
-		f.MayAnswer = false
-		f.Outdated = templates.Phrase(o.Lang, "page.outdated", "file", console.OneLine(changed.Path))
+// Outdated is the file that is not what is asked about, "" where a person can answer.
+func (a asked) Outdated() (file string) {
+	for _, changed := range a.Changed {
+		file = changed.Path
 	}
-	kind := "radio"
-	if len(o.Several) > 0 {
-		kind = "checkbox"
-	}
-	for _, one := range o.Options {
-		f.Options = append(f.Options, optionView{
-			ID: console.OneLine(one.ID), Description: console.OneLine(one.Description), Effect: console.OneLine(one.Effect), Kind: kind,
-			NeedsComment: slices.Contains(o.CommentRequired, one.ID),
-		})
-	}
-	for _, one := range o.Items {
-		f.Items = append(f.Items, optionView{ID: console.OneLine(one.ID), Description: console.OneLine(one.Label)})
-	}
-	f.ItemsMax, f.ItemsWith = o.ItemsMax, console.OneLine(strings.Join(o.ItemsWith, ", "))
-	return f
+	return file
 }
 
-// optionView is an option or an item.
-type optionView struct {
-	ID, Description, Effect, Kind string
-	NeedsComment, Chosen          bool
+// MayAnswer reports whether the reader may answer what is shown.
+func (a asked) MayAnswer() bool { return a.may && len(a.Changed) == 0 }
+
+// Kind is how the options are chosen: one of them, or any number.
+func (a asked) Kind() string {
+	if len(a.Several) > 0 {
+		return "checkbox"
+	}
+	return "radio"
+}
+
+// NeedsComment reports whether an option asks for a comment.
+func (a asked) NeedsComment(id string) bool { return slices.Contains(a.CommentRequired, id) }
+
+// Chosen and Selected report whether the answer that was refused had an option or an item.
+func (a asked) Chosen(id string) bool {
+	return id == a.Given.Option || slices.Contains(a.Given.More, id)
+}
+
+func (a asked) Selected(id string) bool { return slices.Contains(a.Given.Selected, id) }
+
+// Typed is the text of a file as its field shows it: as it was sent, else as it is asked about.
+func (a asked) Typed(f engine.EditableFile) asTyped {
+	for _, e := range a.Given.Edits {
+		if e.Path == f.Path {
+			return asTyped(e.Text)
+		}
+	}
+	return asTyped(f.Text)
 }
 
 // artifactView is a file that the request shows.
 type artifactView struct {
-	Path, Class, Word, Link, Content string
-	Binding                          bool
+	view.ArtifactLine
+	Class, Word, Link, Content string
 	// Opened says that the content is shown at once: an answer depends on it, and it is short.
 	Opened bool
 	Diff   []diffLine
@@ -117,7 +125,7 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 	switch sent := c.Text("sent"); {
 	case sent == "taken" && page.Answer != "":
 		page.Said = templates.Text(page.Lang, "page.sent")
-	case sent == "written" && page.Open:
+	case sent == "written" && page.Ask != nil:
 		page.Said = templates.Text(page.Lang, "page.written")
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
@@ -125,71 +133,59 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 
 // requestView is a request as its page shows it.
 func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.RequestAt) requestView {
-	name := at.Found.Key().String() + ":" + at.ID
-	page := requestView{
-		pageHead: a.head(c, "request", at.ID), Path: RequestPath(name),
-		Family: at.Found.Run.Family, RunName: console.Brief(at.Found.Key()), RunPath: runPath(at.Found.Key().String()), Reference: at.ID,
-	}
-	page.Request, page.Run = at.ID, at.Found.Key().String()
+	page := requestView{pageHead: a.head(c, "request", at.ID), Key: at.Found.Key(), Reference: at.ID}
+	page.Request, page.Run = at.ID, page.Key.String()
 	t, open := view.OpenRequestAt(v, at)
 	if open {
-		page.fillOpen(v, t, c.Who)
+		page.Ask = &asked{Request: t, FormID: "answer", Secret: page.CSRF, may: c.Who.May(facade.Decide)}
+		page.Reference = t.Reference
+		page.fillQuestion(t.Prompt, t.Summary)
 		d := view.OpenDataOf(v, t)
-		page.fillShown(v, page.Lang, page.Path, d.Context, d.Artifacts)
+		page.shown = shownOf(v, page.Lang, nameOf(t.OpenRequest), d.Context, d.Artifacts)
 		return page
 	}
-	page.fillClosed(view.ClosedDataOf(v, at))
+	d := view.ClosedDataOf(v, at)
+	page.Closed = &d.Closed
+	page.fillQuestion(d.Prompt, "")
+	page.fillReceipt(d.Closed)
 	return page
-}
-
-// fillOpen fills in what is asked.
-func (p *requestView) fillOpen(v *workspace.Workspace, t view.Request, who facade.Identity) {
-	o := t.OpenRequest
-	p.Open, p.answerForm = true, answerFormOf(o, "answer", p.Path, p.CSRF, who.May(facade.Decide))
-	p.Type, p.Where, p.Since, p.Reference = console.OneLine(o.Type), console.OneLine(o.Where), o.RequestedAt, o.Reference
-	p.fillQuestion(o.Prompt, o.Summary)
-	p.Due, p.Overdue, p.Approvers = due(p.Lang, o), o.Overdue, console.OneLine(strings.Join(o.Approvers, ", "))
-	p.Problem = console.Lines(o.Problem)
-	p.Editable = slices.Clone(o.Editable)
-	if o.Answer != nil {
-		p.InPlace = o.Answer.Text
-	}
 }
 
 // fillQuestion shows a question.
 func (p *requestView) fillQuestion(prompt, summary string) {
-	p.Heading, p.Body, p.Summary, p.Written = questionOf(p.Lang, prompt, summary, p.Reference)
+	p.worded = wordedOf(p.Lang, prompt, summary, p.Reference)
 	p.Title = console.Cut(p.Heading, 80)
 }
 
-// questionOf is a question as pages show it: its first line as a heading, else the
+// wordedOf is a question as pages show it: its first line as a heading, else the
 // reference, the rest as Markdown, and all as it was written where something is shown as
 // Markdown.
-func questionOf(lang, prompt, summary, reference string) (heading string, body, more template.HTML, written string) {
+func wordedOf(lang, prompt, summary, reference string) (w worded) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
-	heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
+	w.Heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
 	if strings.TrimSpace(rest) != "" {
-		body, written = rendered(lang, rest), console.Lines(prompt)
+		w.Body, w.Written = rendered(lang, rest), console.Lines(prompt)
 	}
 	if strings.TrimSpace(summary) != "" && !strings.Contains(prompt, summary) {
-		more, written = rendered(lang, summary), strings.TrimPrefix(written+"\n\n"+console.Lines(summary), "\n\n")
+		w.Summary, w.Written = rendered(lang, summary), strings.TrimPrefix(w.Written+"\n\n"+console.Lines(summary), "\n\n")
 	}
-	return heading, body, more, written
+	return w
 }
 
-// fillShown fills in what the request is about.
-func (p *shownView) fillShown(v *workspace.Workspace, lang, path string, context schemas.Raw, files []view.ArtifactLine) {
+// shownOf is what a request is about.
+func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine) (s shown) {
 	for _, fact := range gate.ContextFacts(context, lang) {
-		fact = engine.Fact{Label: console.OneLine(fact.Label), Value: console.Lines(fact.Value)}
+		fact.Value = console.Lines(fact.Value)
 		if len(fact.Value) <= shortContext && !strings.Contains(fact.Value, "\n") {
-			p.Context = append(p.Context, fact)
+			s.Context = append(s.Context, fact)
 		} else {
-			p.LongContext = append(p.LongContext, fact)
+			s.LongContext = append(s.LongContext, fact)
 		}
 	}
 	for i, f := range files {
-		p.Artifacts = append(p.Artifacts, artifactOf(v, lang, path, i+1, f))
+		s.Artifacts = append(s.Artifacts, artifactOf(v, lang, RequestPath(name), i+1, f))
 	}
+	return s
 }
 
 // shortContext is how long a value may be that stands in a line, in bytes.
@@ -222,7 +218,7 @@ func diffLines(lines []string, more int) (all []diffLine) {
 
 // artifactOf is a file as it was when the request was made, and as it is.
 func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.ArtifactLine) artifactView {
-	artifact := artifactView{Path: console.OneLine(f.Path), Binding: f.Binding, Class: "done", Word: templates.Text(lang, "page.unchanged")}
+	artifact := artifactView{ArtifactLine: f, Class: "done", Word: templates.Text(lang, "page.unchanged")}
 	if f.Now == "" {
 		artifact.Class, artifact.Word = "alarm", templates.Text(lang, "page.gone")
 		if f.SHA256 == "" {
@@ -237,41 +233,37 @@ func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.Artifac
 		artifact.Diff = diffLines(view.Difference(v, f, now))
 	}
 	if now.Present() && len(now.Body) <= shownArtifact && utf8.Valid(now.Body) {
-		artifact.Content = console.Lines(string(now.Body))
+		artifact.Content = string(now.Body)
 		artifact.Opened = f.Binding && len(now.Body) <= openedArtifact
 	}
 	return artifact
 }
 
-// fillClosed fills in what became of a request.
-func (p *requestView) fillClosed(d view.ClosedData) {
-	p.Closed = true
-	p.fillQuestion(d.Prompt, "")
-	p.Type = console.OneLine(d.Type)
+// fillReceipt fills in what became of a request.
+func (p *requestView) fillReceipt(c view.Closed) {
 	add := func(key, value string) {
 		if value != "" {
-			p.Receipt = append(p.Receipt, engine.Fact{Label: templates.Text(p.Lang, key), Value: console.OneLine(value)})
+			p.Receipt = append(p.Receipt, engine.Fact{Label: templates.Text(p.Lang, key), Value: value})
 		}
 	}
-	r := d.Receipt
-	if r == nil {
-		add("page.result", d.Doubt)
+	if c.Result == "" {
+		add("page.result", c.Doubt)
 		return
 	}
-	add("page.result", r.Result)
-	said := r.Response
-	if len(r.Selected) > 0 {
-		said += " (" + strings.Join(r.Selected, ", ") + ")"
+	add("page.result", c.Result)
+	said := c.Response
+	if len(c.Selected) > 0 {
+		said += " (" + strings.Join(c.Selected, ", ") + ")"
 	}
 	if said != "" {
-		p.Answer = phrase(p.Lang, "page.closed.by", "response", said, "user", d.User)
+		p.Answer = phrase(p.Lang, "page.closed.by", "response", said, "user", c.User)
 		add("page.given", p.Answer)
 	}
-	add("page.comment", r.Comment)
-	add("page.decided", r.DecidedAt)
-	add("page.known", strings.Join(r.KnownAs, ", "))
-	add("page.file", d.File)
-	add("page.problems", d.Doubt)
+	add("page.comment", c.Comment)
+	add("page.decided", c.DecidedAt)
+	add("page.known", strings.Join(c.KnownAs, ", "))
+	add("page.file", c.File)
+	add("page.problems", c.Doubt)
 }
 
 // postRequest takes the answer of a form. What became of it is shown on the request's page;
@@ -308,7 +300,9 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 		case "closed":
 			page.Refused = page.instead(p)
 		}
-		page.give(r)
+		if page.Ask != nil {
+			page.Ask.Given = r
+		}
 		return 0, nil, a.show(c, p.Status, page.Lang, "request", page)
 	case err != nil:
 		return 0, nil, err
@@ -344,22 +338,4 @@ func (p *requestView) instead(problem *facade.Problem) string {
 		return problem.In(p.Lang)
 	}
 	return phrase(p.Lang, "page.instead", "answer", cmp.Or(p.Answer, p.Receipt[0].Value))
-}
-
-// give puts an answer that was refused back into the form.
-func (p *requestView) give(r answer.Reply) {
-	p.Given = r
-	for _, e := range r.Edits {
-		for i, f := range p.Editable {
-			if f.Path == e.Path {
-				p.Editable[i].Text = e.Text
-			}
-		}
-	}
-	for i, o := range p.Options {
-		p.Options[i].Chosen = o.ID == r.Option || slices.Contains(r.More, o.ID)
-	}
-	for i, o := range p.Items {
-		p.Items[i].Chosen = slices.Contains(r.Selected, o.ID)
-	}
 }

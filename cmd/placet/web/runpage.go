@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"time"
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -15,12 +14,6 @@ import (
 	"placet/engine/facade"
 	"placet/templates"
 )
-
-// runRow is a run in the list.
-type runRow struct {
-	Name, Path, Class, Status, Waits string
-	Since                            time.Time
-}
 
 // runsPage shows where every run stands.
 func (a *App) runsPage(c *facade.Call) (int, any, error) {
@@ -37,57 +30,67 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 		All  bool
 		Runs []runRow
 	}{pageHead: a.head(c, "runs", templates.Text(a.language(c), "page.runs")), stateOf: stateIn(v, s), All: all}
-	for i, l := range s.Runs {
-		if i == mostListed {
-			break
-		}
-		seen := s.Views[i]
-		data.Runs = append(data.Runs, runRow{
-			Name: console.Brief(seen.Key), Path: runPath(l.Run), Status: console.OneLine(string(l.Status)), Since: seen.Since,
-			Class: statusClass(seen.Status, seen.Final, seen.Troubled(), len(seen.Open) > 0), Waits: view.WaitsAt(seen),
-		})
+	for i, l := range s.Runs[:min(len(s.Runs), mostListed)] {
+		data.Runs = append(data.Runs, runRow{l, s.Views[i]})
 	}
 	return 0, nil, a.show(c, http.StatusOK, data.Lang, "runs", data)
+}
+
+// runRow is a run in the list.
+type runRow struct {
+	Line view.RunLine
+	Seen view.Run
 }
 
 // runView is a run's page.
 type runView struct {
 	pageHead
 	stateOf
-	Family, Status, Class, Heading string
-	Drawing                        *drawing
-	Bars                           []progressBar
-	Parts                          []partView
-	MoreParts                      int
-	Asks                           []askView
-	MoreAsks                       []inboxCard
-	Why                            []string
-	Moves, Facts                   []engine.Fact
-	Log                            []engine.Entry
+	Seen      view.Run
+	Why       []string
+	Moves     []engine.UnblockingFile
+	Drawing   *drawing
+	Bars      []progressBar
+	Parts     []partView
+	MoreParts int
+	Asks      []askView
+	MoreAsks  []engine.OpenRequest
+	Facts     []engine.Fact
+	Log       []engine.Entry // the newest first
 }
 
 // progressBar is how far a part has got. Session is what the stream calls it.
 type progressBar struct {
-	Session, Label, Status, Look, Task, Tokens, Pattern string
-	Percent, Of                                         int
-	Near                                                bool // the tokens are used up, or will be soon
+	*engine.Progress
+	Session, Label, Look, Pattern string
+	Status                        engine.Status
 }
+
+// Percent is the share of the work that is done.
+func (b progressBar) Percent() int { return int(min(max(b.Value, 0), 1) * 100) }
+
+// Tokens says how many tokens are used.
+func (b progressBar) Tokens() string {
+	return strings.ReplaceAll(b.Pattern, "{used}", fmt.Sprint(b.Used))
+}
+
+// Near reports whether the tokens are used up, or will be soon.
+func (b progressBar) Near() bool { return b.Of > 0 && b.Used*100 >= b.Of*nearBudget }
 
 // partView is a part of the run.
 type partView struct {
-	Anchor, Label, Status, Look string
-	// Brief are the facts that stand beside the name, Facts all others.
-	Brief, Facts []engine.Fact
-	Sections     []engine.Section
-	Open         bool
+	engine.Part
+	Anchor, Look string
+	// Brief are the facts that stand beside the name, More all others.
+	Brief, More []engine.Fact
+	Open        bool
 }
 
-// askView is an open request with its form.
+// askView is an open request of the run with its form.
 type askView struct {
-	inboxCard
-	answerForm
-	shownView
-	Anchor, Heading, InPlace, Problem string
+	asked
+	worded
+	shown
 }
 
 const (
@@ -96,8 +99,6 @@ const (
 	// mostParts is how many parts a run's page shows, and mostAsks how many requests with
 	// their forms.
 	mostParts, mostAsks = 300, 20
-	// shownSection is how much of a text about a part its page shows, in characters.
-	shownSection = 8000
 	// nearBudget is the share of its tokens from which a part is near its budget, in percent.
 	nearBudget = 90
 )
@@ -115,14 +116,13 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 	head := a.head(c, "run", console.Brief(seen.Key))
 	page := runViewOf(head, view.Explain(v, view.Subject{View: seen}), seen)
 	for i, o := range seen.Open {
-		card := cardOf(v, page.Lang, o)
 		if i >= mostAsks {
-			page.MoreAsks = append(page.MoreAsks, card)
+			page.MoreAsks = append(page.MoreAsks, o)
 			continue
 		}
-		ask := askOf(page.pageHead, view.Describe(v, o), card, c.Who.May(facade.Decide))
 		d := view.OpenDataOf(v, view.RequestOf(v, o, f))
-		ask.fillShown(v, page.Lang, card.Path, d.Context, d.Artifacts)
+		ask := askOf(page.pageHead, view.RequestOf(v, d.OpenRequest, f), c.Who.May(facade.Decide))
+		ask.shown = shownOf(v, page.Lang, nameOf(o), d.Context, d.Artifacts)
 		page.Asks = append(page.Asks, ask)
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
@@ -130,30 +130,19 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 
 // runViewOf is a run as its page shows it, without what is asked.
 func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
-	page := runView{
-		pageHead: head, stateOf: stateOf{Held: e.Held}, Family: seen.Key.Family, Status: console.OneLine(string(seen.Status)),
-		Class: statusClass(seen.Status, seen.Final, seen.Troubled(), len(seen.Open) > 0), Heading: console.Brief(seen.Key),
-	}
+	page := runView{pageHead: head, stateOf: stateOf{Held: e.Held}, Seen: seen, Why: e.Why, Moves: e.Moves}
 	page.Run = seen.Key.String()
 	for _, n := range e.Problems {
 		page.Problems = append(page.Problems, view.RunProblem{Run: page.Run, Note: n})
 	}
-	for _, why := range e.Why {
-		page.Why = append(page.Why, console.OneLine(why))
-	}
-	for _, m := range e.Moves {
-		page.Moves = append(page.Moves, engine.Fact{Label: console.OneLine(m.Path), Value: console.Lines(m.Content)})
-	}
-	page.Facts = factsOf(slices.DeleteFunc(slices.Clone(seen.Facts), func(fact engine.Fact) bool {
+	page.Facts = slices.DeleteFunc(slices.Clone(seen.Facts), func(fact engine.Fact) bool {
 		// What is said of the parts themselves is not said twice.
 		id, _, ok := strings.Cut(fact.Value, ": ")
 		return ok && slices.ContainsFunc(seen.Parts, func(p engine.Part) bool { return p.ID == id })
-	}))
+	})
 	page.fillParts(seen)
-	for _, l := range seen.Log[max(0, len(seen.Log)-shownLog):] {
-		l.Message, l.Who, l.Where, l.Event = console.Cut(console.OneLine(l.Message), 300), console.OneLine(l.Who), console.OneLine(l.Where), console.OneLine(l.Event)
-		page.Log = append([]engine.Entry{l}, page.Log...)
-	}
+	page.Log = slices.Clone(seen.Log[max(0, len(seen.Log)-shownLog):])
+	slices.Reverse(page.Log)
 	return page
 }
 
@@ -161,7 +150,7 @@ func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
 func (p *runView) fillParts(seen view.Run) {
 	anchors := map[string]string{}
 	for i, part := range seen.Parts {
-		status, look := console.OneLine(string(part.Status)), lookOf(part.Status, false, false)
+		look := lookOf(part.Status, false, false)
 		if part.Progress != nil {
 			p.Bars = append(p.Bars, barOf(p.Lang, seen.Key, part, look))
 		}
@@ -169,20 +158,16 @@ func (p *runView) fillParts(seen view.Run) {
 			p.MoreParts++
 			continue
 		}
-		one := partView{Anchor: fmt.Sprintf("part-%d", i+1), Label: console.OneLine(part.ID), Status: status, Look: look}
+		one := partView{Part: part, Anchor: fmt.Sprintf("part-%d", i+1), Look: look}
 		anchors[part.ID] = "#" + one.Anchor
-		for _, fact := range factsOf(part.Facts) {
-			if slices.Contains(briefFacts, cmp.Or(fact.Name, fact.Label)) && len(fact.Value) <= shownBrief {
+		for _, fact := range part.Facts {
+			if slices.Contains(briefFacts, cmp.Or(fact.Name, fact.Label)) && len(console.OneLine(fact.Value)) <= shownBrief {
 				one.Brief = append(one.Brief, fact)
 			} else {
-				one.Facts = append(one.Facts, fact)
+				one.More = append(one.More, fact)
 			}
 		}
-		for _, s := range part.Sections {
-			if text := strings.TrimSpace(s.Text); text != "" {
-				one.Sections = append(one.Sections, engine.Section{Title: console.OneLine(s.Title), Text: console.Cut(console.Lines(text), shownSection)})
-			}
-		}
+		one.Sections = slices.DeleteFunc(slices.Clone(part.Sections), func(s engine.Section) bool { return strings.TrimSpace(s.Text) == "" })
 		one.Open = look == "alarm" && !seen.Final
 		p.Parts = append(p.Parts, one)
 	}
@@ -226,28 +211,13 @@ func barOf(lang string, run engine.Key, part engine.Part, look string) progressB
 	if g.Of > 0 {
 		pattern = phrase(lang, "page.tokens", "used", "{used}", "of", g.Of)
 	}
-	return progressBar{
-		Session: session, Label: console.OneLine(part.ID), Status: console.OneLine(string(part.Status)), Look: look,
-		Task: console.Cut(console.OneLine(g.Task), shownTask), Percent: int(min(max(g.Value, 0), 1) * 100), Of: g.Of,
-		Pattern: pattern, Tokens: strings.ReplaceAll(pattern, "{used}", fmt.Sprint(g.Used)), Near: g.Of > 0 && g.Used*100 >= g.Of*nearBudget,
-	}
-}
-
-// factsOf are facts as a page shows them.
-func factsOf(facts []engine.Fact) (list []engine.Fact) {
-	for _, fact := range facts {
-		list = append(list, engine.Fact{Name: fact.Name, Label: console.OneLine(fact.Label), Value: console.OneLine(fact.Value)})
-	}
-	return list
+	return progressBar{g, session, console.OneLine(part.ID), look, pattern, part.Status}
 }
 
 // askOf is an open request of the run with its form.
-func askOf(head pageHead, o engine.OpenRequest, card inboxCard, may bool) askView {
-	ask := askView{inboxCard: card, answerForm: answerFormOf(o, "answer-"+o.Request, RequestPath(card.Name), head.CSRF, may), Anchor: "ask-" + o.Request}
-	ask.Heading, ask.Body, ask.Summary, ask.Written = questionOf(head.Lang, o.Prompt, o.Summary, o.Reference)
-	ask.Problem = console.Lines(o.Problem)
-	if o.Answer != nil {
-		ask.InPlace = o.Answer.Text
+func askOf(head pageHead, t view.Request, may bool) askView {
+	return askView{
+		asked:  asked{Request: t, FormID: "answer-" + t.OpenRequest.Request, Secret: head.CSRF, may: may},
+		worded: wordedOf(head.Lang, t.Prompt, t.Summary, t.Reference),
 	}
-	return ask
 }

@@ -1,0 +1,65 @@
+package console
+
+import (
+	"fmt"
+	"reflect"
+	"text/template/parse"
+)
+
+// Cleaned is text that is printed as it is: whoever makes one has cleaned what others wrote in it.
+type Cleaned string
+
+// In returns the text as it is, in every language.
+func (c Cleaned) In(string) string { return string(c) }
+
+// Printed is a value as a template prints it. Text that is not [Cleaned] is cleaned and put in
+// one line, whoever wrote it.
+func Printed(v any) any {
+	switch v := v.(type) {
+	case Cleaned:
+		return string(v)
+	case fmt.Stringer, error:
+		return OneLine(fmt.Sprint(v))
+	}
+	if text := reflect.ValueOf(v); text.Kind() == reflect.String {
+		return OneLine(text.String())
+	}
+	return v
+}
+
+// CleanFunc is the function that [CleanTemplate] calls: [Printed], or one that makes more
+// exceptions.
+const CleanFunc = "printed"
+
+// CleanTemplate has every value that a template prints go through CleanFunc last, so that no
+// template can forget to clean what others wrote.
+func CleanTemplate(t *parse.Tree) {
+	if t != nil && t.Root != nil {
+		cleanNodes(t, t.Root)
+	}
+}
+
+// cleanNodes does so for the nodes of a list, and in theirs.
+func cleanNodes(t *parse.Tree, list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for _, node := range list.Nodes {
+		switch n := node.(type) {
+		case *parse.ActionNode:
+			if len(n.Pipe.Decl) == 0 {
+				call := parse.NewIdentifier(CleanFunc).SetTree(t).SetPos(n.Pos)
+				n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Pos, Args: []parse.Node{call}})
+			}
+		case *parse.IfNode:
+			cleanNodes(t, n.List)
+			cleanNodes(t, n.ElseList)
+		case *parse.RangeNode:
+			cleanNodes(t, n.List)
+			cleanNodes(t, n.ElseList)
+		case *parse.WithNode:
+			cleanNodes(t, n.List)
+			cleanNodes(t, n.ElseList)
+		}
+	}
+}

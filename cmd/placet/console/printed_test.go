@@ -1,0 +1,28 @@
+package console
+
+import (
+	"strings"
+	"testing"
+	"text/template"
+
+	"placet/engine"
+)
+
+// What a template prints cannot hide, whether or not its author thought of it.
+func TestATemplateCleansWhatItPrints(t *testing.T) {
+	const hostile = "a\x1b[2J\n\u202eb"
+	text := template.Must(template.New("").Funcs(template.FuncMap{CleanFunc: Printed, "lines": func(s string) Cleaned { return Cleaned(Lines(s)) }}).Parse(
+		`{{.Text}}|{{.Status}}|{{.Key}}|{{with .Text}}{{.}}{{end}}|{{range .All}}{{.}}{{else}}{{end}}|{{if true}}{{printf "%s" .Text}}{{end}}|{{$x := .Text}}{{$x}}|{{.N}}|{{lines .Text}}`))
+	CleanTemplate(text.Tree)
+	var out strings.Builder
+	if err := text.Execute(&out, map[string]any{
+		"Text": hostile, "Status": engine.Status(hostile), "Key": engine.Key{Family: "f", ID: hostile}, "All": []string{hostile}, "N": 7,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	clean := OneLine(hostile)
+	want := strings.Join([]string{clean, clean, "f/" + clean, clean, clean, clean, clean, "7", Lines(hostile)}, "|")
+	if out.String() != want || strings.Contains(clean, "\n") {
+		t.Errorf("%q instead of %q", out.String(), want)
+	}
+}
