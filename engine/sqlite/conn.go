@@ -28,12 +28,12 @@ var pragmas = []string{
 // connection is one open database.
 type connection struct {
 	*sql.Conn
-	pool    *sql.DB         // of this one connection
-	folder  *openFolder     // nil where it was opened by its name alone
-	file    fs.FileInfo     // what had the name before it was opened, and is open
-	allowed upstream        // what may stand in it
-	sound   map[string]bool // the SQL of what was judged already
-	work    time.Duration   // how long it may work at a stretch
+	pool    *sql.DB       // of this one connection
+	folder  *openFolder   // nil where it was opened by its name alone
+	file    fs.FileInfo   // what had the name before it was opened, and is open
+	allowed *upstream     // what may stand in it
+	sound   string        // the hash of what stood in it when it was judged
+	work    time.Duration // how long it may work at a stretch
 }
 
 // connect opens a database by its absolute name, with some more parameters; it makes
@@ -55,7 +55,7 @@ func connect(ctx context.Context, name string, parameters url.Values, busy time.
 		pool.Close()
 		return nil, err
 	}
-	c := &connection{Conn: conn, pool: pool, sound: map[string]bool{}, work: rowWork * workTime}
+	c := &connection{Conn: conn, pool: pool, allowed: &upstream{}, work: rowWork * workTime}
 	if err := c.limit(); err != nil {
 		c.close()
 		return nil, err
@@ -69,6 +69,10 @@ func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.Fil
 	if err := registerVFS(); err != nil {
 		return nil, err
 	}
+	allowed, err := d.upstreamOf(q.Schema)
+	if err != nil {
+		return nil, err
+	}
 	folder, err := d.openFolder(q.Path)
 	if err != nil {
 		return nil, err
@@ -80,7 +84,7 @@ func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.Fil
 		folder.close()
 		return nil, err
 	}
-	c.folder, c.file, c.allowed, c.work = folder, found, schemaOf(schemas.SQL(q.Schema)), d.workFor(q)
+	c.folder, c.file, c.allowed, c.work = folder, found, allowed, d.workFor(q)
 	return c, nil
 }
 

@@ -68,17 +68,18 @@ var hostileSchemas = []struct{ name, script, want string }{
 	{"a query without a name", again + `INSERT INTO evidence (decision_id, type, ref_path) WITH "" AS (SELECT ` + forever + ` AS i) SELECT i, i, i FROM ""; END`, `a trigger that calls "instr"`},
 	{"a view in a trigger", "DROP VIEW v_open_followups; CREATE VIEW v_open_followups AS SELECT " + forever + " AS id;" + again + "INSERT INTO evidence (decision_id, type, ref_path) SELECT id, id, id FROM v_open_followups; END",
 		`a trigger that uses "v_open_followups", which calls "instr"`},
-	{"a generated column", "ALTER TABLE user_feedback ADD COLUMN mine AS (" + forever + ")", `the table "user_feedback", which computes a column or a rule (AS)`},
-	{"a generated column in full", "ALTER TABLE audit_logs ADD COLUMN mine INTEGER GENERATED ALWAYS AS (1) VIRTUAL", `the table "audit_logs", which computes a column or a rule (GENERATED)`},
-	{"a rule that computes", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK ("+forever+" = 0)"), `the table "user_feedback", which calls "instr"`},
-	{"a quoted call", reworded("user_feedback", "user_id TEXT", `user_id TEXT CHECK ("instr"(1, 2) = 0)`), `the table "user_feedback", which calls "instr"`},
-	{"a call behind a comment", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (instr/**/ -- (\n(1, 2) = 0)"), `the table "user_feedback", which calls "instr"`},
-	{"trim of two", reworded("user_feedback", "trim(feedback_text)", "trim(feedback_text, 'x')"), `the table "user_feedback", which calls "`},
-	{"a rule that joins", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (user_id || user_id IS NULL)"), `the table "user_feedback", which computes a column or a rule (|)`},
-	{"a pattern", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (user_id GLOB '*a*b')"), `which computes a column or a rule (GLOB)`},
-	{"a default that computes", reworded("evidence", "description TEXT", "description TEXT DEFAULT ("+forever+")"), `the table "evidence", which calls "instr"`},
+	{"a generated column", "ALTER TABLE user_feedback ADD COLUMN mine AS (" + forever + ")", `the table "user_feedback", which computes the column "mine"`},
+	{"a generated column in full", "ALTER TABLE audit_logs ADD COLUMN mine INTEGER GENERATED ALWAYS AS (1) VIRTUAL", `the table "audit_logs", which computes the column "mine"`},
+	{"a rule that computes", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK ("+forever+" = 0)"), `the table "user_feedback", which calls "zeroblob(1)"`},
+	{"a quoted call", reworded("user_feedback", "user_id TEXT", `user_id TEXT CHECK ("instr"(1, 2) = 0)`), `the table "user_feedback", which calls "instr(2)"`},
+	{"a call behind a comment", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (instr/**/ -- (\n(1, 2) = 0)"), `the table "user_feedback", which calls "instr(2)"`},
+	{"trim of two", reworded("user_feedback", "trim(feedback_text)", "trim(feedback_text, 'x')"), `the table "user_feedback", which calls "trim(2)"`},
+	{"a rule that joins", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (user_id || user_id IS NULL)"), `the table "user_feedback", which calls "||"`},
+	{"a pattern", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (user_id GLOB '*a*b')"), `which calls "glob(2)"`},
+	{"an operator that calls", reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK (user_id -> '$' IS NULL)"), `the table "user_feedback", which calls "->`},
+	{"a default that computes", reworded("evidence", "description TEXT", "description TEXT DEFAULT ("+forever+")"), `the table "evidence", which calls "zeroblob(1)"`},
 	{"a table by another beginning", reworded("user_feedback", "CREATE TABLE user_feedback", "CREATE TABLE IF NOT EXISTS user_feedback"), `an object that placet cannot read, made by "CREATE TABLE IF NOT`},
-	{"a rule in the tables of an index", reworded("audit_logs_fts_data", "block BLOB", "block BLOB CHECK ("+forever+" = 0)"), `the table "audit_logs_fts_data", which calls "instr"`},
+	{"a rule in the tables of an index", reworded("audit_logs_fts_data", "block BLOB", "block BLOB CHECK ("+forever+" = 0)"), `the table "audit_logs_fts_data", which is not as SQLite makes it`},
 	{"an index that computes", "CREATE INDEX mine ON audit_logs (hex(notes))", `the index "mine", which computes something`},
 	{"an index over some", "CREATE INDEX mine ON audit_logs (date) WHERE " + "notes LIKE 'a%'", `the index "mine", which computes something`},
 	{"a virtual table", "CREATE VIRTUAL TABLE mine USING rtree (id, a, b)", `the virtual table "mine"`},
@@ -255,18 +256,22 @@ func TestADatabaseThatTakesAllMemoryLeavesTheOthers(t *testing.T) {
 	}
 }
 
-func TestTokensAreThoseOfSQLite(t *testing.T) {
-	for sql, want := range map[string]string{
-		"CREATE\tTable [A ]]b": "", "x'": "", "a\x00b": "", "\uFEFFas": "", "?1": "", "a $b": "", "/*": "", "-- x": "", "é\xff": "",
-		`a"b""C"'d''e'`: `w:a n:b"c t:d'e`, "[A b]`c``d`": "n:a b n:c`d", "/*/ */x--y\n1.5e+3": "w:x 0:1.5e +:+ 0:3", "a$b>=É": "w:a$b >:> =:= w:É",
+func TestAnOlderFullTextIndexLacksColumnsAlone(t *testing.T) {
+	const ours = "CREATE VIRTUAL TABLE x_fts USING fts5(\n  id, name, notes, content='x', content_rowid='rowid')"
+	for theirs, want := range map[string]bool{
+		ours: true,
+		"CREATE VIRTUAL TABLE x_fts USING fts5( id,notes , content='x', content_rowid='rowid' )":                     true,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(name, id, notes, content='x', content_rowid='rowid')":                 false,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(id, name, notes, more, content='x', content_rowid='rowid')":           false,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(id, name, notes, content='x')":                                        false,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(id, name, notes, content_rowid='rowid')":                              false,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(id, name, notes, content='y', content_rowid='rowid')":                 false,
+		"CREATE VIRTUAL TABLE x_fts USING fts4(id, name, notes, content='x', content_rowid='rowid')":                 false,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(id, name, notes, content='x', content_rowid='rowid', prefix='1 2')":   false,
+		"CREATE VIRTUAL TABLE x_fts USING fts5(id, /* ) */ name, notes, content='x', content_rowid='rowid') -- more": false,
 	} {
-		all, sound := tokens(sql)
-		var got []string
-		for _, t := range all {
-			got = append(got, string(t.kind)+":"+t.text)
-		}
-		if sound != (want != "") || sound && strings.Join(got, " ") != want {
-			t.Errorf("%q: %q, %v, want %q", sql, got, sound, want)
+		if got := isOlderIndex(ours, theirs); got != want {
+			t.Errorf("%s: %v, want %v", theirs, got, want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func (c *connection) withAuthorizer(table string, insert func() error) error {
 			if by != "" {
 				denied = "a trigger that uses " + quoteForPeople(by) + ", which " + what
 			}
-			if c.allowed.triggers[lower(by)].event != "" {
+			if c.allowed.made[kindTrigger][lower(by)].name != "" {
 				denied = "the trigger " + quoteForPeople(by) + ", which " + what
 			}
 		}
@@ -53,17 +53,17 @@ var called = []string{"coalesce", "ifnull", "current_timestamp"}
 // forbids says what of an action goes beyond what upstream's schema does when a row
 // goes into a table, "" where nothing does. What full-text indexes do in their own
 // tables they do by statements of their own.
-func (s upstream) forbids(action sqlite.AuthorizerActionCode, of, by, table string) string {
+func (s *upstream) forbids(action sqlite.AuthorizerActionCode, of, by, table string) string {
 	switch action {
 	case sqlite.AuthSelect, sqlite.AuthTransaction, sqlite.AuthSavepoint:
 		return ""
 	case sqlite.AuthRead:
-		if s.touches(of) || s.virtual[of] != nil {
+		if s.touches(of) || s.made[kindVirtual][of].name != "" {
 			return ""
 		}
 		return "reads " + quoteForPeople(of)
 	case sqlite.AuthInsert:
-		if by == "" && (of == table || s.keeps(of)) || by != "" && slices.Contains(s.triggers[by].into, of) {
+		if by == "" && (of == table || s.keeps(of)) || by != "" && s.into[[2]string{by, of}] {
 			return ""
 		}
 		return "writes into " + quoteForPeople(of)

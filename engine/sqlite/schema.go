@@ -2,101 +2,116 @@ package sqlite
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
+	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"placet/schemas"
 )
 
-// upstream is what may stand in a database: what the script makes that makes it. What
-// others have made may be worded in another way.
+// upstream is what may stand in a database: what SQLite makes of upstream's script. Others
+// may have made it by a script that is worded in another way.
 type upstream struct {
-	tables, views map[string]bool
-	virtual       map[string][]token
-	triggers      map[string]trigger
+	made  map[kind]map[string]object // by name
+	into  map[[2]string]bool         // a trigger, and a table into which it inserts
+	calls map[string]bool            // what the rules and defaults of its tables call
 }
 
-// trigger is what a trigger follows, and the tables that it writes.
-type trigger struct {
-	event, table string
-	into         []string
+// object is a row of SQLite's own table of what a database has.
+type object struct {
+	kind      kind
+	name, of  string // in lower case; of is the table of an index or a trigger
+	statement string
 }
 
-// schemaOf reads the script that makes a database.
-func schemaOf(script string) upstream {
-	s := upstream{map[string]bool{}, map[string]bool{}, map[string][]token{}, map[string]trigger{}}
-	all, _ := tokens(script)
-	all = slices.DeleteFunc(all, func(t token) bool { return t.is("if") || t.is("exists") }) // "not" tells where
-	for len(all) > 0 {
-		var one []token
-		one, all = splitStatement(all)
-		kind, rest := splitHead(one)
-		if len(rest) > 0 && rest[0].is("not") {
-			rest = rest[1:]
+// kind is what a statement makes, in the words with which SQLite keeps it.
+type kind string
+
+const (
+	kindTable       kind = "table"
+	kindVirtual     kind = "virtual table"
+	kindView        kind = "view"
+	kindTrigger     kind = "trigger"
+	kindIndex       kind = "index"
+	kindUniqueIndex kind = "unique index"
+)
+
+var kinds = []kind{kindTable, kindVirtual, kindView, kindTrigger, kindIndex, kindUniqueIndex}
+
+// is reports whether an object is of a kind. SQLite keeps a statement with these words, and
+// from the name on as it was given: whatever begins otherwise was not written by SQLite.
+func (o object) is(k kind) bool {
+	rest, found := strings.CutPrefix(o.statement, "CREATE "+strings.ToUpper(string(k))+" ")
+	return found && (strings.HasPrefix(lower(rest), o.name) || strings.ContainsAny(rest[:min(1, len(rest))], "\"'`["))
+}
+
+// upstreamOf returns what may stand in a database of a schema.
+func (d *Databases) upstreamOf(schema string) (*upstream, error) {
+	if s := d.upstream[schema]; s != nil {
+		return s, nil
+	}
+	s, err := readUpstream(context.Background(), schemas.SQL(schema))
+	if err != nil {
+		return nil, fmt.Errorf("the schema %s: %w", schema, err)
+	}
+	d.upstream[schema] = s
+	return s, nil
+}
+
+// readUpstream has SQLite carry out a script, in memory, and reads what it made.
+func readUpstream(ctx context.Context, script string) (*upstream, error) {
+	c, err := connect(ctx, "/upstream", url.Values{"mode": {"memory"}}, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	s := &upstream{map[kind]map[string]object{}, map[[2]string]bool{}, map[string]bool{}}
+	for _, k := range kinds {
+		s.made[k] = map[string]object{}
+	}
+	if err := c.exec(ctx, script); err != nil {
+		return nil, err
+	}
+	if err := c.eachObject(ctx, func(o object) error { s.made[o.kind][o.name] = o; return nil }); err != nil {
+		return nil, err
+	}
+	err = c.authorize(func(action sqlite.AuthorizerActionCode, table, _, _, trigger string) sqlite.AuthorizerReturnCode {
+		if action == sqlite.AuthInsert {
+			s.into[[2]string{lower(trigger), lower(table)}] = true
 		}
-		switch kind {
-		case "table":
-			s.tables[rest[0].text] = true
-		case "view":
-			s.views[rest[0].text] = true
-		case "virtual table":
-			s.virtual[rest[0].text] = rest
-		case "trigger":
-			s.triggers[rest[0].text] = parseTrigger(rest)
+		return sqlite.AuthorizerOK
+	})
+	for _, table := range s.tables() {
+		if err == nil {
+			err = c.eachCall(ctx, table, func(call string) error { s.calls[call] = true; return nil })
 		}
 	}
-	return s
+	return s, err
 }
 
-// splitStatement splits the first statement off; that of a trigger holds others.
-func splitStatement(all []token) (one, rest []token) {
-	body := len(all) > 1 && all[1].is("trigger")
-	for i, t := range all {
-		if t.kind == ';' && (!body || all[i-1].is("end")) {
-			return all[:i], all[i+1:]
-		}
-	}
-	return all, nil
-}
-
-// made are the kinds of what a statement makes, by its first words.
-var made = []string{"table", "view", "trigger", "index", "unique index", "virtual table"}
-
-// splitHead returns what a statement makes, and what follows from its name on.
-func splitHead(all []token) (kind string, rest []token) {
-	for _, kind := range made {
-		words := strings.Fields("create " + kind)
-		if len(all) > len(words) && slices.EqualFunc(all[:len(words)], words, token.is) {
-			return kind, all[len(words):]
-		}
-	}
-	return "", nil
-}
-
-// parseTrigger returns what a trigger follows, and the tables into which it inserts.
-func parseTrigger(rest []token) trigger {
-	var t trigger
-	for i, at := range rest[:len(rest)-1] {
-		switch {
-		case t.event == "" && i > 0 && (at.is("insert") || at.is("update") || at.is("delete")):
-			t.event = at.text
-		case t.event != "" && t.table == "" && at.is("on"):
-			t.table = rest[i+1].text
-		case t.table != "" && at.is("into"):
-			t.into = append(t.into, rest[i+1].text)
-		}
-	}
-	return t
+// tables are upstream's own, without those in which SQLite keeps its indexes and counters.
+func (s *upstream) tables() []string {
+	names := slices.Sorted(maps.Keys(s.made[kindTable]))
+	return slices.DeleteFunc(names, s.keeps)
 }
 
 // touches reports whether a row that goes in may touch a table: upstream's own, those
 // in which its full-text indexes keep themselves, and that of SQLite's counters.
-func (s upstream) touches(table string) bool { return s.tables[table] || s.keeps(table) }
+func (s *upstream) touches(table string) bool {
+	_, is := s.made[kindTable][table]
+	return is || s.keeps(table)
+}
 
-func (s upstream) keeps(table string) bool {
-	for name := range s.virtual {
+func (s *upstream) keeps(table string) bool {
+	for name := range s.made[kindVirtual] {
 		if strings.HasPrefix(table, name+"_") {
 			return true
 		}
@@ -104,156 +119,182 @@ func (s upstream) keeps(table string) bool {
 	return table == "sqlite_sequence"
 }
 
-// checkSchema looks at everything that stands in the database, by its own words, as SQLite
-// has read them: nothing of it has been used yet. It returns how many objects there
-// are.
+// checkSchema looks at everything that stands in the database, before anything of it is
+// used. It returns how many objects there are.
 func (c *connection) checkSchema(ctx context.Context) (objects int, err error) {
 	ctx, cancel := c.schemaLimit(ctx)
 	defer cancel()
 	if err := c.load(ctx); err != nil {
 		return 0, err
 	}
-	err = c.each(ctx, "SELECT +sql FROM sqlite_schema LIMIT "+strconv.Itoa(mostObjects+1), nil, func(rows *sql.Rows) error {
+	all, tables := sha256.New(), []string(nil)
+	err = c.eachObject(ctx, func(o object) error {
 		objects++
-		return c.checkRow(rows)
+		fmt.Fprintf(all, "%d %s", len(o.statement), o.statement)
+		if o.kind == kindTable && c.allowed.touches(o.name) {
+			tables = append(tables, o.name)
+		}
+		return c.allowed.check(o)
 	})
 	if err == nil && objects > mostObjects {
 		err = unsound(fmt.Sprintf("more than %d tables, indexes, views and triggers", mostObjects))
 	}
+	if sum := string(all.Sum(nil)); err == nil && sum != c.sound {
+		if err = c.checkTables(ctx, tables); err == nil {
+			c.sound = sum
+		}
+	}
 	return objects, err
 }
 
-// checkRow judges the object of a row of the schema, once.
-func (c *connection) checkRow(rows *sql.Rows) error {
-	var made any
-	if err := rows.Scan(&made); err != nil || made == nil { // SQLite's own index of a key
-		return err
-	}
-	text, is := made.(string)
-	if !is {
-		return unsound("an object whose SQL is no text")
-	}
-	if !c.sound[text] {
-		if err := c.allowed.checkObject(text); err != nil {
+// eachObject calls a function for what the database has, [mostObjects] and one more at most,
+// without SQLite's own indexes of keys. SQLite has made sure that kind, name and table are
+// those of the statement.
+func (c *connection) eachObject(ctx context.Context, do func(object) error) error {
+	const query = "SELECT +name, +tbl_name, +sql FROM sqlite_schema WHERE sql IS NOT NULL LIMIT "
+	return c.each(ctx, query+strconv.Itoa(mostObjects+1), nil, func(rows *sql.Rows) error {
+		var o object
+		if err := rows.Scan(&o.name, &o.of, &o.statement); err != nil {
 			return err
 		}
-		c.sound[text] = true
+		o.name, o.of = lower(o.name), lower(o.of)
+		if i := slices.IndexFunc(kinds, o.is); i >= 0 {
+			o.kind = kinds[i]
+		}
+		return do(o)
+	})
+}
+
+// check judges one object by what it is called and of which kind it is; by its statement only
+// where SQLite words that itself.
+func (s *upstream) check(o object) error {
+	ours, is := s.made[o.kind][o.name]
+	named := "the " + string(o.kind) + " " + quoteForPeople(o.name)
+	switch o.kind {
+	case kindView:
+		if !is {
+			return unsound(named + ", which upstream's schema does not have")
+		}
+	case kindVirtual:
+		if !is || !isOlderIndex(ours.statement, o.statement) {
+			return unsound(named + ", which upstream's schema does not have in that way")
+		}
+	case kindTrigger:
+		if !is || o.of != ours.of {
+			return unsound(named + ", which upstream's schema does not have")
+		}
+	case kindTable:
+		if s.made[kindView][o.name].name != "" || s.made[kindVirtual][o.name].name != "" {
+			return unsound(named + ", which is none in upstream's schema")
+		}
+		if s.keeps(o.name) && o.statement != ours.statement {
+			return unsound(named + ", which is not as SQLite makes it")
+		}
+	case "":
+		return unsound("an object that placet cannot read, made by " + quoteForPeople(o.statement))
 	}
 	return nil
 }
 
-// checkObject judges one object by the SQL that made it.
-func (s upstream) checkObject(text string) error {
-	all, sound := tokens(text)
-	kind, rest := splitHead(all)
-	if !sound || kind == "" || rest[0].is("if") || slices.ContainsFunc(all, func(t token) bool { return t.kind == ';' }) && kind != "trigger" {
-		return unsound("an object that placet cannot read, made by " + quoteForPeople(text))
-	}
-	name := rest[0].text
-	switch kind {
-	case "view":
-		if !s.views[name] {
-			return unsound("the view " + quoteForPeople(name) + ", which upstream's schema does not have")
-		}
-	case "virtual table":
-		if !isOlderColumns(s.virtual[name], rest) {
-			return unsound("the virtual table " + quoteForPeople(name) + ", which upstream's schema does not have in that way")
-		}
-	case "trigger":
-		ours, is := s.triggers[name]
-		if theirs := parseTrigger(rest); !is || theirs.event != ours.event || theirs.table != ours.table {
-			return unsound("the trigger " + quoteForPeople(name) + ", which upstream's schema does not have")
-		}
-	case "index", "unique index":
-		if len(rest) < 4 || !rest[1].is("on") || s.touches(rest[2].text) && !plainColumns(rest[3:]) {
-			return unsound("the index " + quoteForPeople(name) + ", which computes something: an index over columns is allowed")
-		}
-	case "table":
-		if why := s.checkTable(name, rest[1:]); why != "" {
-			return unsound("the table " + quoteForPeople(name) + ", which " + why)
-		}
-	}
-	return nil
-}
-
-// isOlderColumns reports whether a virtual table is upstream's, or an older one of it, which
+// isOlderIndex reports whether a full-text index is upstream's, or an older one of it, which
 // lacks some of its columns and nothing else.
-func isOlderColumns(ours, theirs []token) bool {
-	for _, t := range theirs {
-		for len(ours) > 2 && ours[0] != t && ours[0].kind == tokenWord && ours[1].kind == ',' {
-			ours = ours[2:]
-		}
-		if len(ours) == 0 || ours[0] != t {
+func isOlderIndex(ours, theirs string) bool {
+	left := indexParts(ours)
+	for _, part := range indexParts(theirs) {
+		at := slices.Index(left, part)
+		if at < 0 || slices.ContainsFunc(left[:at], isOption) {
 			return false
 		}
-		ours = ours[1:]
+		left = left[at+1:]
 	}
-	return len(ours) == 0
+	return !slices.ContainsFunc(left, isOption)
 }
 
-// plainColumns reports whether an index is over columns alone.
-func plainColumns(rest []token) bool {
-	last := len(rest) - 1
-	if rest[0].kind != '(' || rest[last].kind != ')' {
-		return false
+// indexParts splits the statement of a full-text index into its beginning, columns and options.
+func indexParts(statement string) []string {
+	head, list, _ := strings.Cut(lower(statement), "(")
+	parts := []string{head}
+	if list, closed := strings.CutSuffix(strings.TrimSpace(list), ")"); closed {
+		parts = append(parts, strings.Split(list, ",")...)
 	}
-	return !slices.ContainsFunc(rest[1:last], func(t token) bool { return t.kind != tokenWord && t.kind != tokenName && t.kind != ',' })
+	for i := range parts {
+		parts[i] = strings.Join(strings.Fields(parts[i]), " ")
+	}
+	return parts
 }
 
-// before are the words after which a parenthesis calls nothing, computing those that
-// upstream's tables have no use for: each of them computes.
-var (
-	before    = []string{"check", "default", "in", "and", "or", "not", "key", "unique"}
-	computing = []string{"generated", "as", "select", "glob", "regexp", "match", "cast", "case", "exists"}
-)
+func isOption(part string) bool { return strings.Contains(part, "=") }
 
-// checkTable says what is wrong with a table that a row touches, "" where nothing is: SQLite
-// computes its rules and defaults when the row goes in, each function in one step that
-// cannot be interrupted.
-func (s upstream) checkTable(table string, rest []token) string {
-	if rest[0].kind != '(' {
-		return "has no columns of its own"
-	}
-	if s.views[table] || s.virtual[table] != nil {
-		return "is none in upstream's schema"
-	}
-	if !s.touches(table) {
-		return ""
-	}
-	for i, t := range rest[1:] {
-		last := rest[i]
-		next := token{}
-		if i+2 < len(rest) {
-			next = rest[i+2]
+// checkTables judges what a row has SQLite compute when it goes into tables: SQLite calls each
+// function in one step that nothing interrupts.
+func (c *connection) checkTables(ctx context.Context, tables []string) error {
+	for _, table := range tables {
+		named := "the table " + quoteForPeople(table)
+		err := c.eachName(ctx, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", table, func(column string) error {
+			return unsound(named + ", which computes the column " + quoteForPeople(column))
+		})
+		if err == nil {
+			err = c.eachName(ctx, computingIndexes, table, func(index string) error {
+				return unsound("the index " + quoteForPeople(index) + ", which computes something: an index over columns is allowed")
+			})
 		}
-		switch t.kind {
-		case tokenWord, tokenName, tokenText:
-			if t.kind == tokenWord && slices.Contains(computing, t.text) {
-				return "computes a column or a rule (" + strings.ToUpper(t.text) + ")"
-			}
-			if next.kind == '(' && !last.is("references") && !(t.kind == tokenWord && slices.Contains(before, t.text)) && !isMeasure(rest[i+1:]) {
-				return "calls " + quoteForPeople(t.text) + ": upstream's calls length and trim alone"
-			}
-		case tokenNumber, '(', ')', ',', '.', '=', '<', '!', '>':
-		case '+', '-':
-			if next.kind != tokenNumber {
-				return "computes a column or a rule (" + t.text + ")"
-			}
-		default:
-			return "computes a column or a rule (" + t.text + ")"
+		if err == nil && !c.allowed.keeps(table) {
+			err = c.eachCall(ctx, table, func(call string) error {
+				if c.allowed.calls[call] {
+					return nil
+				}
+				return unsound(named + ", which calls " + quoteForPeople(call) + ": upstream's calls " +
+					strings.Join(slices.Sorted(maps.Keys(c.allowed.calls)), ", ") + " alone")
+			})
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return ""
+	return nil
 }
 
-// isMeasure reports whether a call is one of upstream's: the length of a column, or what
-// is left of it without blanks.
-func isMeasure(all []token) bool {
-	if all[0].is("length") && len(all) > 2 && all[2].is("trim") {
-		all = all[2:]
+// computingIndexes finds the indexes of a table that are over an expression or over some rows.
+const computingIndexes = "SELECT l.name FROM pragma_index_list(?) AS l WHERE l.partial OR EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -2)"
+
+func (c *connection) eachName(ctx context.Context, query, table string, do func(string) error) error {
+	return c.each(ctx, query, []any{table}, func(rows *sql.Rows) error {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return err
+		}
+		return do(name)
+	})
+}
+
+// eachCall calls a function for what SQLite would compute in one step of its machine to insert a row
+// into a table, its triggers apart: "length(1)" is the function length with one argument, "||" joins texts.
+// A trigger's statements are asked about when the row goes in. See https://www.sqlite.org/opcode.html.
+func (c *connection) eachCall(ctx context.Context, table string, do func(string) error) error {
+	ended, at := false, -1
+	err := c.each(ctx, "EXPLAIN INSERT INTO "+quoted(table)+" DEFAULT VALUES", nil, func(rows *sql.Rows) error {
+		var address int
+		var opcode string
+		var text sql.NullString
+		var other any
+		if err := rows.Scan(&address, &opcode, &other, &other, &other, &text, &other, &other); err != nil {
+			return err
+		}
+		ended, at = ended || address <= at, address // programs of triggers follow, each from 0 on
+		switch {
+		case ended:
+			return nil
+		case opcode == "Concat":
+			return do("||")
+		case strings.HasSuffix(opcode, "Func"), opcode == "Function":
+			return do(lower(text.String))
+		}
+		return nil
+	})
+	if sqliteCode(err) == sqlite3.SQLITE_ERROR { // a trigger does not fit: no row goes in
+		return nil
 	}
-	return (all[0].is("length") || all[0].is("trim")) && len(all) > 3 && all[1].kind == '(' &&
-		(all[2].kind == tokenWord || all[2].kind == tokenName) && all[3].kind == ')'
+	return err
 }
 
 // longestShown is how much is shown of a name that others gave, in bytes.
@@ -265,107 +306,6 @@ func quoteForPeople(s string) string {
 		s = strings.ToValidUTF8(s[:longestShown], "") + "…"
 	}
 	return strconv.Quote(s)
-}
-
-// The kinds of tokens that are no single character.
-const (
-	tokenWord   = 'w' // in lower case
-	tokenName   = 'n' // a quoted name, without its quotes, in lower case
-	tokenText   = 't' // likewise
-	tokenNumber = '0'
-)
-
-type token struct {
-	kind rune
-	text string
-}
-
-// is reports whether a token is a word without quotes.
-func (t token) is(s string) bool { return t.kind == tokenWord && t.text == s }
-
-// tokens cuts SQL as SQLite does. It is not sound where that cannot be told.
-func tokens(sql string) (all []token, sound bool) {
-	if strings.ContainsAny(sql, "\x00\uFEFF") || !utf8.ValidString(sql) {
-		return nil, false
-	}
-	for sql != "" {
-		t, size := token{}, 0
-		switch c := sql[0]; {
-		case strings.IndexByte(" \t\n\f\r", c) >= 0:
-			size = 1
-		case strings.HasPrefix(sql, "--"):
-			size = endAfter(sql, 2, "\n")
-		case strings.HasPrefix(sql, "/*"):
-			size = endAfter(sql, 2, "*/")
-		case c == '"' || c == '`' || c == '\'':
-			size = endOfQuoted(sql)
-			t = token{quoting(c), lower(strings.ReplaceAll(sql[1:max(size-1, 1)], string([]byte{c, c}), string(c)))}
-		case c == '[':
-			size = endAfter(sql, 1, "]")
-			t = token{tokenName, lower(sql[1:max(size-1, 1)])}
-		case c >= '0' && c <= '9':
-			size = span(sql, func(c byte) bool { return inWord(c) || c == '.' })
-			t = token{tokenNumber, sql[:size]}
-		case c != '$' && inWord(c):
-			size = span(sql, inWord)
-			t = token{tokenWord, lower(sql[:size])}
-		case strings.IndexByte("(),.;=<>!+-*/%|&~", c) >= 0:
-			size = 1
-			t = token{rune(c), string(c)}
-		}
-		if size == 0 {
-			return nil, false
-		}
-		if t.kind != 0 {
-			all = append(all, t)
-		}
-		sql = sql[size:]
-	}
-	return all, true
-}
-
-// quoting is the kind of a token by its quotes.
-func quoting(c byte) rune {
-	if c == '\'' {
-		return tokenText
-	}
-	return tokenName
-}
-
-// endAfter returns where what begins ends, 0 where it does not.
-func endAfter(sql string, from int, end string) int {
-	i := strings.Index(sql[from:], end)
-	if i < 0 {
-		return 0
-	}
-	return from + i + len(end)
-}
-
-// endOfQuoted returns where a quoted token ends, 0 where it does not: its quote stands in
-// it twice.
-func endOfQuoted(sql string) int {
-	for i := 1; i < len(sql); i++ {
-		if sql[i] != sql[0] {
-			continue
-		}
-		if i+1 == len(sql) || sql[i+1] != sql[0] {
-			return i + 1
-		}
-		i++
-	}
-	return 0
-}
-
-func span(sql string, in func(byte) bool) int {
-	n := 0
-	for n < len(sql) && in(sql[n]) {
-		n++
-	}
-	return n
-}
-
-func inWord(c byte) bool {
-	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
 // lower is a name as SQLite compares it: it knows the case of ASCII alone.

@@ -39,8 +39,9 @@ type Databases struct {
 	root                 string // absolute
 	busy, patience, work time.Duration
 
-	home *os.Root               // the workspace, once it was opened
-	open map[string]*connection // those to which rows went, by path
+	home     *os.Root               // the workspace, once it was opened
+	open     map[string]*connection // those to which rows went, by path
+	upstream map[string]*upstream   // what may stand in a database, by its schema
 }
 
 // working is held by whoever works on a database. SQLite counts its memory for the whole
@@ -50,7 +51,7 @@ var working sync.Mutex
 // New returns what opens the databases of the workspace at root, which
 // is absolute.
 func New(root string) *Databases {
-	return &Databases{root: root, busy: busyTimeout, patience: patience, work: workTime, open: map[string]*connection{}}
+	return &Databases{root: root, busy: busyTimeout, patience: patience, work: workTime, open: map[string]*connection{}, upstream: map[string]*upstream{}}
 }
 
 // Do carries out one look or one row and says how it ended; the times are its
