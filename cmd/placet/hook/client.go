@@ -4,10 +4,10 @@ import (
 	"placet/cmd/placet/config"
 )
 
-// Moment is what an event of a client means.
+// Moment is the meaning of a client's event.
 type Moment int
 
-// The moments. What cannot be read may be a call, so Unknown is treated as one.
+// These are the moments. An event that cannot be read may be a call, so Unknown is treated as one.
 const (
 	Unknown    Moment = iota
 	BeforeTool        // a tool is about to be called
@@ -15,31 +15,30 @@ const (
 	TurnBegins        // somebody has given the agent something to do
 	TurnEnds          // the agent has nothing more to do
 	Waits             // the client waits for its user
-	Other             // nothing that placet has a word about
+	Other             // an event that placet ignores
 )
 
 // Client is a program in which agents run.
 type Client struct {
 	Name   string
 	events map[string]Moment
-	// projectVar is the variable that names the folder in which the client was started, ""
-	// for none.
+	// projectVar is the variable with the folder in which the client was started, "" for none.
 	projectVar string
 	dialect    dialect
 	files      func(h config.Hook) []File
 }
 
-// dialect is how a client takes an answer before a tool is called.
+// dialect is the form of a client's answer before a tool is called.
 type dialect int
 
 const (
 	likeClaude dialect = iota // hookSpecificOutput with a decision: Claude Code
-	likeCodex                 // the same, and an allow or ask of ours is no answer: Codex
+	likeCodex                 // the same, but it ignores an allow or ask of ours: Codex
 	likeGemini                // decision and reason: Gemini
 	likeCursor                // permission and two messages: Cursor
 )
 
-// Clients are those that placet knows, in the order in which they are listed.
+// Clients are those that placet knows, in the order of lists.
 var Clients = []Client{claudeCode, codex, gemini, cursor, vscode}
 
 var (
@@ -59,10 +58,10 @@ var (
 		Name: "cursor", projectVar: "CURSOR_PROJECT_DIR", dialect: likeCursor, files: cursorFiles,
 		events: map[string]Moment{"beforeShellExecution": BeforeTool, "beforeMCPExecution": BeforeTool},
 	}
-	vscode = Client{Name: "vscode", files: vscodeFiles} // no hooks: it has placet's tools alone
+	vscode = Client{Name: "vscode", files: vscodeFiles} // it has no hooks, only placet's tools
 )
 
-// Named is the client of a name.
+// Named returns the client of a name.
 func Named(name string) (c Client, ok bool) {
 	for _, c := range Clients {
 		if c.Name == name {
@@ -72,7 +71,7 @@ func Named(name string) (c Client, ok bool) {
 	return Client{}, false
 }
 
-// Names are the clients' names; with hooks alone where hooked says so.
+// Names returns the clients' names, or only of those with hooks if hooked is set.
 func Names(hooked bool) (names []string) {
 	for _, c := range Clients {
 		if !hooked || c.HasHooks() {
@@ -85,6 +84,6 @@ func Names(hooked bool) (names []string) {
 // HasHooks reports whether the client asks placet before it calls a tool.
 func (c Client) HasHooks() bool { return c.events != nil }
 
-// Shows reports whether the client can be told to ask its own user. Codex lets a call run
-// that a hook has it ask about, and Gemini knows no such answer.
+// Shows reports whether a hook can make the client ask its own user. Codex lets a call run
+// if a hook asks for that, and Gemini has no such answer.
 func (c Client) Shows() bool { return c.dialect == likeClaude || c.dialect == likeCursor }

@@ -1,9 +1,9 @@
-// Package hook knows the clients in which agents run: what each tells placet before a tool
-// is called, what it takes for an answer, and which files set it up.
+// Package hook knows the clients in which agents run: what each of them says before a tool is
+// called, which answers it accepts, and which files set it up.
 //
-// Of all clients only the exit code 2 stops a call by itself. So whoever reads this package's
-// errors before a tool is called must end with it.
+// For all clients, only exit code 2 by itself stops a call. A program that gets an error of
+// this package before a tool is called must therefore exit with 2.
 //
-// The guard and the rules compare text. They are a fence for the honest: what an answer is
-// worth is the gate's to say.
+// The guard and the rules compare text. They are a fence for the honest: the gate decides
+// what an answer counts for.
 package hook

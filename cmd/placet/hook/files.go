@@ -19,7 +19,7 @@ import (
 	"placet/templates"
 )
 
-// File is a file of a client, and what placet adds to it.
+// File is a file of a client, with what placet adds to it.
 type File struct {
 	Path    string   // relative to the workspace
 	Members []Member // of a JSON file
@@ -28,20 +28,20 @@ type File struct {
 
 // Member is one thing that placet adds to a JSON file.
 type Member struct {
-	At    []string // the names that lead to it
+	At    []string // the path of names to the value
 	Value schemas.Raw
-	// Element says that it is one element of the array there, among those of others.
+	// Element says that the value is one element of an array, besides those of others.
 	Element bool
 }
 
 // String names the member.
 func (m Member) String() string { return strings.Join(m.At, ".") }
 
-// Files are those of a client, as its settings have them.
+// Files returns the files of a client for some settings.
 func (c Client) Files(h config.Hook) []File { return c.files(h) }
 
-// hookTimeout is how long clients wait for a hook, in seconds: longer than a person is waited
-// for. Where nobody is asked, the shorter one is enough.
+// hookTimeout is how long clients wait for a hook, in seconds; it is longer than placet waits
+// for a person. shortTimeout is enough if no person is asked.
 const (
 	hookTimeout  = 86400
 	shortTimeout = 10
@@ -119,8 +119,8 @@ func vscodeFiles(config.Hook) []File {
 	return []File{{Path: ".vscode/mcp.json", Members: []Member{member(`{"type":"stdio",`+mcpServer+"}", "servers", "placet")}}}
 }
 
-// matcher fits the tools that rules and guard are about, every one where a rule says so. It
-// is a JSON string.
+// matcher returns, as a JSON string, an expression for the tools that rules and guard
+// concern; it matches every tool if a rule does.
 func matcher(h config.Hook, every string, guard ...string) string {
 	names := []string{}
 	for _, r := range h.Rule {
@@ -141,38 +141,38 @@ func matcher(h config.Hook, every string, guard ...string) string {
 	return string(encode(strings.Join(once, "|")))
 }
 
-// Change is what becomes of a file: its new body, nil where it stays, and what was added.
+// Change is the change to a file: its new body, nil for no change, and the names of what was added.
 type Change struct {
 	Body  []byte
 	Added []string
 }
 
-// Differs is the error where something of ours stands in a file and is another.
+// Differs is the error for a file in which an entry of placet's differs from the wanted one.
 type Differs struct{ What, Has, Wants string }
 
 // Error implements error.
 func (e *Differs) Error() string { return e.In(templates.English) }
 
-// In is the error in a language.
+// In returns the error in a language.
 func (e *Differs) In(lang string) string {
 	return templates.Phrase(lang, "hook.differs", "what", e.What)
 }
 
-// Snippet is the file as it would be with nothing else in it.
+// Snippet returns the file with placet's parts alone.
 func (f File) Snippet() string {
 	if f.Table != "" {
 		return f.Table
 	}
-	change, _ := f.Plan(nil) // of ours alone
+	change, _ := f.Plan(nil) // contains placet's parts alone
 	return string(change.Body)
 }
 
-// Parts is how many things placet adds to the file.
+// Parts returns how many things placet adds to the file.
 func (f File) Parts() int { return max(1, len(f.Members)) }
 
-// Plan says how a file becomes one with what is ours. A body of nil is that of no file. What
-// is there of ours already stays; what is there and differs is an error, as all is that
-// cannot be read strictly.
+// Plan returns the change that adds placet's parts to a file. body is nil if there is no
+// file. Plan leaves an equal part unchanged; it returns an error for a part that differs,
+// and for a file that cannot be read strictly.
 func (f File) Plan(body []byte) (Change, error) {
 	if f.Table != "" {
 		return f.planTable(body)
@@ -208,7 +208,7 @@ func (f File) Plan(body []byte) (Change, error) {
 	return c, nil
 }
 
-// edit is what adds the member to a file, none where it is there.
+// edit returns the edit that adds the member to a file, or an empty one if the file has it.
 func (m Member) edit(file string, body []byte) (e jsonedit.Edit, err error) {
 	rest := schemas.Raw(body)
 	for i, name := range m.At {
@@ -241,7 +241,7 @@ func (m Member) edit(file string, body []byte) (e jsonedit.Edit, err error) {
 	return e, nil
 }
 
-// below is the value of the name at which the rest of the way begins.
+// below returns the value for the name before m.At[from], with the rest of the path inside.
 func (m Member) below(from int) schemas.Raw {
 	value := m.Value
 	if m.Element {
@@ -253,10 +253,11 @@ func (m Member) below(from int) schemas.Raw {
 	return value
 }
 
-// pointer is the JSON pointer to a member: no name of ours has anything to escape.
+// pointer returns the JSON pointer to a member. The names of placet's members contain
+// nothing to escape.
 func pointer(names []string) string { return "/" + strings.Join(names, "/") }
 
-// runsPlacet reports whether an entry of a client's hooks has placet hook run.
+// runsPlacet reports whether an entry of a client's hooks runs placet hook.
 func runsPlacet(entry schemas.Raw) bool {
 	var one struct {
 		Command string        `json:"command"`
@@ -270,7 +271,7 @@ func runsPlacet(entry schemas.Raw) bool {
 	return len(words) > 1 && path.Base(words[0]) == "placet" && words[1] == "hook" || slices.ContainsFunc(one.Hooks, runsPlacet)
 }
 
-// planTable adds a table at the end of a TOML file that has none of its name.
+// planTable adds a table at the end of a TOML file that has no table of its name.
 func (f File) planTable(body []byte) (c Change, err error) {
 	var before, ours map[string]any
 	if _, err := toml.Decode(string(body), &before); err != nil {
@@ -290,7 +291,7 @@ func (f File) planTable(body []byte) (c Change, err error) {
 		return c, &Differs{"[" + name.String() + "]", string(text), f.Table}
 	}
 	c.Body, c.Added = f.append(body), []string{"[" + name.String() + "]"}
-	if inline := regexp.MustCompile(`(?m)^\s*["']?` + name[0] + `["']?\s*=`); inline.Match(body) { // our reader lets it be extended, others do not
+	if inline := regexp.MustCompile(`(?m)^\s*["']?` + name[0] + `["']?\s*=`); inline.Match(body) { // placet's reader accepts such an extension, others do not
 		return Change{}, templates.Errorf("hook.append.inline", "what", c.Added[0], "name", name[0])
 	}
 	var after map[string]any
@@ -303,7 +304,7 @@ func (f File) planTable(body []byte) (c Change, err error) {
 	return c, nil
 }
 
-// append is the body with the table at its end, after an empty line.
+// append returns the body with the table at its end, after an empty line.
 func (f File) append(body []byte) []byte {
 	added := f.Table
 	switch {
@@ -318,7 +319,7 @@ func (f File) append(body []byte) []byte {
 	return append(slices.Clone(body), added...)
 }
 
-// valueAt is the value of a key, nil for none.
+// valueAt returns the value of a key, nil for none.
 func valueAt(tree map[string]any, key []string) any {
 	var value any = tree
 	for _, name := range key {

@@ -13,12 +13,12 @@ import (
 	"placet/layout"
 )
 
-// The guard denies what would answer in a person's place, whatever the rules say.
+// The guard denies calls that would answer in a person's place, whatever the rules say.
 
-// longestCommand is the largest command that is looked at, in bytes.
+// longestCommand is the largest command that the guard reads, in bytes.
 const longestCommand = 1 << 20
 
-// guarded says why a call is denied, "" where it is not.
+// guarded says why a call is denied, or "" if it is not.
 func guarded(in Input, p Places) string {
 	if command, ok := in.ShellCommand(); ok && len(command) > longestCommand {
 		return "the command is larger than 1 MiB: write it into a file, and run that."
@@ -41,16 +41,16 @@ func guarded(in Input, p Places) string {
 	return ""
 }
 
-// reads fits the names of tools that look at files, unless writes fits them, too.
+// reads matches the names of tools that read files, unless writes matches them too.
 var (
 	reads  = regexp.MustCompile(`(?i)(^|_)(read|get|list|view|search|grep|glob|find|ls|stat|tree|info)`)
 	writes = regexp.MustCompile(`(?i)write|edit|replace|create|move|rename|delete|update|patch|append|insert|save`)
 )
 
-// keysOfFiles fits the names of members that hold a path.
+// keysOfFiles matches the names of members that hold a path.
 var keysOfFiles = regexp.MustCompile(`(?i)path|file|dest|target|source|uri`)
 
-// otherFiles are the files that the members of an input name, at any depth.
+// otherFiles returns the files that the members of an input name, at any depth.
 func (in Input) otherFiles(value any) (files []string) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -64,7 +64,7 @@ func (in Input) otherFiles(value any) (files []string) {
 	case []any:
 		for _, below := range v {
 			if text, ok := below.(string); ok {
-				files = append(files, text) // of a list of paths
+				files = append(files, text) // an element of a list of paths
 			} else {
 				files = append(files, in.otherFiles(below)...)
 			}
@@ -74,7 +74,7 @@ func (in Input) otherFiles(value any) (files []string) {
 	return files
 }
 
-// answers are the names in the folder of a request that answer it, or say what became of it.
+// answers are the names of the files in a request's folder that answer it or record its result.
 var answers = []string{"response.json", "receipt.json", "form*.md", "answer.*"}
 
 // clientFiles are the files in which clients look for hooks and tools, relative to a workspace or
@@ -89,7 +89,7 @@ var clientFiles = func() []string {
 	return files
 }()
 
-// mustNotWrite says why a call must not write a file, "" where it may.
+// mustNotWrite says why a call must not write a file, or "" if it may.
 func (p Places) mustNotWrite(from, name string) string {
 	if why := p.protected(from, name); why != "" {
 		return why
@@ -97,15 +97,15 @@ func (p Places) mustNotWrite(from, name string) string {
 	return p.record(from, name)
 }
 
-// protected says why a file must not be written, "" where it may. A command that names such a file
-// is denied unless it is known to read only.
+// protected says why a file must not be written, or "" if it may. A command that names such a file
+// is denied unless it is known to only read.
 func (p Places) protected(from, name string) string {
 	spelled := filepath.Clean(name)
 	if !filepath.IsAbs(spelled) {
 		spelled = filepath.Join(from, spelled)
 	}
 	for _, file := range []string{spelled, p.resolve(from, name)} {
-		file = strings.ToLower(filepath.ToSlash(file)) // some disks do not tell letters apart
+		file = strings.ToLower(filepath.ToSlash(file)) // some disks ignore case
 		parts := strings.Split(file, "/")
 		base, above := parts[len(parts)-1], at(parts, 3)
 		switch {
@@ -120,9 +120,9 @@ func (p Places) protected(from, name string) string {
 	return ""
 }
 
-// record says why a document of a run must not be written, "" where it may: placet alone writes it,
-// as the layout of its family has it. Agents read such documents in many ways, so that a command
-// that names one is denied only where it writes.
+// record says why a document of a run must not be written, or "" if it may: according to the layout
+// of its family, only placet writes it. Agents read such documents in many ways, so that a command
+// that names one is denied only if it writes.
 func (p Places) record(from, name string) string {
 	for _, file := range p.expand(p.resolve(from, name)) {
 		rel := p.relative(file)
@@ -135,7 +135,7 @@ func (p Places) record(from, name string) string {
 	return ""
 }
 
-// isRecord reports whether a path relative to the workspace is a document that placet alone writes.
+// isRecord reports whether a path relative to the workspace is a document that only placet writes.
 func (p Places) isRecord(rel string) bool {
 	return slices.ContainsFunc(p.Layouts, func(family layout.Family) bool {
 		run, ok := family.At(rel)
@@ -148,8 +148,8 @@ func (p Places) isRecord(rel string) bool {
 	})
 }
 
-// expand returns the files that a path stands for in a shell. Only patterns below the folders of
-// runs are looked up: no other folder holds a record.
+// expand returns the files that a path in a shell stands for. It expands only patterns below the
+// folders of runs, because no other folder has a record.
 func (p Places) expand(file string) []string {
 	rel := p.relative(file)
 	below := func(root string) bool { return strings.HasPrefix(rel, root+"/") }
@@ -166,7 +166,7 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// at is the n-th last of some parts.
+// at returns the n-th part from the end, or "" if there are fewer.
 func at(parts []string, n int) string {
 	if len(parts) < n {
 		return ""
@@ -178,7 +178,7 @@ func isAnyOf(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool { ok, _ := path.Match(glob, name); return ok })
 }
 
-// couldBeAnswer reports whether a glob of a shell may stand for an answer.
+// couldBeAnswer reports whether a glob of a shell may match an answer.
 func couldBeAnswer(glob string) bool {
 	return slices.ContainsFunc([]string{"response.json", "receipt.json", "form.md", "answer.json"}, func(name string) bool { ok, _ := path.Match(glob, name); return ok })
 }

@@ -18,7 +18,7 @@ import (
 // limitInput is the largest input that is read, in bytes.
 const limitInput = 16 << 20
 
-// Input is what a client tells on standard input.
+// Input is what a client writes to standard input.
 type Input struct {
 	Session    string      `json:"session_id"`
 	Cwd        string      `json:"cwd"`
@@ -29,20 +29,20 @@ type Input struct {
 	ToolUse    string      `json:"tool_use_id"`
 	StopActive bool        `json:"stop_hook_active"`
 
-	// Cursor's own: who talks, where, and the command of a shell or of a server.
+	// Conversation, Roots and the members below are Cursor's own: the conversation, the folders,
+	// and the command of a shell or of a server.
 	Conversation string   `json:"conversation_id"`
 	Roots        []string `json:"workspace_roots"`
 	Command      string   `json:"command"`
 
-	Message string `json:"message"` // of a client that waits
+	Message string `json:"message"` // from a client that waits
 	Notice  string `json:"notification_type"`
 
 	Moment Moment         `json:"-"`
-	fields map[string]any // of ToolInput, where that is an object
+	fields map[string]any // of ToolInput, if that is an object
 }
 
-// Read reads the one object of standard input. Where it is an error, the moment may be
-// known all the same.
+// Read reads the one object on standard input. Even with an error the moment may be known.
 func (c Client) Read(from io.Reader) (in Input, err error) {
 	body, err := io.ReadAll(io.LimitReader(from, limitInput+1))
 	switch {
@@ -68,7 +68,7 @@ func (c Client) Read(from io.Reader) (in Input, err error) {
 	return in, in.readTool(c)
 }
 
-// turnComplete is the one event of Codex's own setting notify.
+// turnComplete is the only event of Codex's own setting notify.
 const turnComplete = "agent-turn-complete"
 
 // ReadNotify reads the argument with which Codex calls the program of its setting notify.
@@ -86,13 +86,13 @@ func (c Client) ReadNotify(text string) (in Input, err error) {
 	return Input{Event: one.Type, Notice: one.Type, Session: one.Thread, Cwd: one.Cwd, Message: one.Message, Moment: Waits}, nil
 }
 
-// notices are the kinds of notices by which a client says that it waits.
+// notices are the kinds of notices with which a client says that it waits.
 var notices = []string{"permission_prompt", "idle_prompt", "elicitation_dialog", "agent_needs_input", "ToolPermission", turnComplete}
 
 // IsWaiting reports whether a notice says that the client waits for its user.
 func (in Input) IsWaiting() bool { return slices.Contains(notices, in.Notice) }
 
-// readTool reads what tool is called, and with which input.
+// readTool reads which tool is called, and with which input.
 func (in *Input) readTool(c Client) error {
 	if c.dialect == likeCursor {
 		in.cursorTool()
@@ -113,28 +113,28 @@ func (in *Input) readTool(c Client) error {
 	return nil
 }
 
-// shell is the name of the tool where Cursor gives a command alone.
+// shell is the name of the tool if Cursor passes only a command.
 const shell = "Shell"
 
-// cursorTool makes a call of a tool of what Cursor says of commands and servers.
+// cursorTool sets the tool and its input from what Cursor says about commands and servers.
 func (in *Input) cursorTool() {
 	if in.Event == "beforeShellExecution" {
 		in.Tool = shell
 		in.ToolInput, _ = json.Marshal(map[string]string{"command": in.Command})
 		return
 	}
-	var text string // Cursor has the input of a server's tool as text
+	var text string // Cursor passes the input of a server's tool as text
 	if json.Unmarshal(in.ToolInput, &text) == nil && json.Valid([]byte(text)) {
 		in.ToolInput = schemas.Raw(text)
 	}
 }
 
-// shells are the tools that take a command of a shell.
+// shells are the tools that run a shell's command.
 var shells = []string{"Bash", "PowerShell", "run_shell_command", shell, "shell", "local_shell", "shell_command", "exec_command"}
 
 func (in Input) isShell() bool { return slices.Contains(shells, in.Tool) }
 
-// ShellCommand is the command of a shell that a call has.
+// ShellCommand returns the shell's command in a call.
 func (in Input) ShellCommand() (string, bool) {
 	switch command := in.fields["command"].(type) {
 	case string:
@@ -153,11 +153,11 @@ func (in Input) ShellCommand() (string, bool) {
 	return "", false
 }
 
-// patchTool is the tool of Codex that changes several files at once.
+// patchTool is Codex's tool that changes several files at once.
 const patchTool = "apply_patch"
 
-// IsPlacet reports whether a tool is one of placet's own, by its full name. Whoever names a server
-// or a program placet has no other tool pass by it.
+// IsPlacet reports whether a tool is one of placet's own, by its full name. Another tool does not
+// pass because its server or program is named placet.
 func (in Input) IsPlacet() bool {
 	if in.Event == "beforeMCPExecution" {
 		return in.Command == "placet mcp" && mcp.IsTool(in.Tool)
@@ -170,8 +170,8 @@ func (in Input) IsPlacet() bool {
 	return false
 }
 
-// Folders are where the client works, the one from which it was started first, to look for the
-// workspaces of a call from there. There are none where it does not say.
+// Folders returns the folders in which the client works, first the one in which it was started.
+// The workspaces of a call are searched from there. It returns none if the client does not say.
 func (c Client) Folders(in Input, getenv func(string) string) []string {
 	named := append(slices.Clone(in.Roots), in.Cwd)
 	if c.projectVar != "" {
@@ -180,8 +180,8 @@ func (c Client) Folders(in Input, getenv func(string) string) []string {
 	return slices.DeleteFunc(named, func(dir string) bool { return !filepath.IsAbs(dir) })
 }
 
-// CallID names a call: calls of one name are one call, asked about once. Where the client has
-// no name for it, time tells it from the same call of before.
+// CallID returns the name of a call. Calls with the same name are one call and asked about once.
+// If the client has no name for the call, now distinguishes it from an earlier equal call.
 func (in Input) CallID(now string) string {
 	if in.ToolUse != "" {
 		return in.ToolUse
@@ -189,13 +189,13 @@ func (in Input) CallID(now string) string {
 	return engine.Sum([]byte(in.Tool + "\n" + string(in.ToolInput) + "\n" + now)).Hex()[:16]
 }
 
-// FirstLine is what a call is about, in a line.
+// FirstLine returns the subject of a call in one line.
 func (in Input) FirstLine(p Places) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(in.SubjectIn(p).All[0]), "\n")
 	return line
 }
 
-// Fields is the input of the tool, indented.
+// Fields returns the input of the tool, indented.
 func (in Input) Fields() string {
 	var b bytes.Buffer
 	if json.Indent(&b, in.ToolInput, "", "  ") != nil {

@@ -7,7 +7,8 @@ import (
 	"placet/cmd/placet/config"
 )
 
-// The JSON that clients take. Members are written in the order of their documentation.
+// These types are the JSON that clients accept. Their members are in the order of the
+// clients' documentation.
 type (
 	inOutputJSON struct {
 		Output toolOutput `json:"hookSpecificOutput"`
@@ -46,7 +47,7 @@ type (
 	}
 )
 
-// Answer is what is printed for an outcome of a call, nil for nothing.
+// Answer returns the text to print for the outcome of a call, nil for nothing.
 func (c Client) Answer(in Input, o Outcome) []byte {
 	if in.Moment == Permission {
 		return permissionAnswer(in, o)
@@ -69,10 +70,10 @@ func (c Client) Answer(in Input, o Outcome) []byte {
 	case c.dialect == likeClaude || o.Do == config.HookDeny:
 		return encode(inOutputJSON{toolOutput{in.Event, word, o.Reason}})
 	}
-	return nil // nothing lets the call run
+	return nil // without an answer the call does not run
 }
 
-// permissionAnswer is what is printed in place of a client's own prompt.
+// permissionAnswer returns the text to print instead of a client's own prompt.
 func permissionAnswer(in Input, o Outcome) []byte {
 	switch o.Do {
 	case config.HookAllow:
@@ -83,16 +84,16 @@ func permissionAnswer(in Input, o Outcome) []byte {
 	return nil
 }
 
-// Tells reports whether the client takes a text for the agent at a moment. At the end of a turn
-// Claude Code alone does.
+// Tells reports whether the client accepts a text for the agent at a moment. At the end of a
+// turn only Claude Code does.
 func (c Client) Tells(in Input) bool { return in.Moment != TurnEnds || c.dialect == likeClaude }
 
-// Tell is what is printed to tell an agent a text.
+// Tell returns the text to print to give an agent a text.
 func (c Client) Tell(in Input, text string) []byte {
 	return encode(contextJSON{contextOutput{in.Event, text}})
 }
 
-// Keep is what is printed to have an agent go on with its turn.
+// Keep returns the text to print to make an agent continue its turn.
 func (c Client) Keep(reason string) []byte {
 	if c.dialect == likeGemini {
 		return encode(decisionJSON{"deny", reason})
@@ -104,6 +105,6 @@ func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // of texts alone
+	_ = enc.Encode(v) // cannot fail: v holds only texts
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

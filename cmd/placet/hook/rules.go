@@ -15,32 +15,31 @@ import (
 	"placet/layout"
 )
 
-// Outcome is what becomes of a call. Reason is for the agent, and for the person who is
-// asked.
+// Outcome is the decision about a call. Reason is for the agent, and for the person who is asked.
 type Outcome struct{ Do, Reason string }
 
-// deferred is the outcome of a call that the client keeps until it is called again.
+// deferred is the outcome of a call that the client holds back until it is called again.
 const deferred = "defer"
 
-// Deferred is the outcome of a call about which a person is still asked.
+// Deferred returns the outcome of a call about which a person is still being asked.
 func Deferred(reason string) Outcome { return Outcome{deferred, reason} }
 
-// Subject is what the expressions of rules are matched with: one or more texts.
+// Subject is the one or more texts that the expressions of rules match.
 type Subject struct {
 	All []string
-	// Paths are the files that the call names, absolute, links resolved.
+	// Paths are the files that the call names, absolute and with links resolved.
 	Paths []string
 }
 
-// Workspace is what one workspace has to say about calls.
+// Workspace is what one workspace has to judge calls.
 type Workspace struct {
 	Rules  []config.HookRule
 	Places Places
 }
 
-// Judge says what becomes of a call, by the workspaces that have a word about it, of which the first
-// is the one that it belongs to. The others may be tighter than that one, never looser. asks are the
-// indexes of those that have a person asked, where the outcome is that.
+// Judge returns the outcome of a call according to all workspaces that judge it. The first is the
+// one that the call belongs to; the others may be stricter than it, never looser. asks are the
+// indexes of the workspaces that ask a person.
 func (c Client) Judge(all []Workspace, in Input) (o Outcome, asks []int) {
 	for i, w := range all {
 		one, ruled := c.judge(w, in)
@@ -54,16 +53,16 @@ func (c Client) Judge(all []Workspace, in Input) (o Outcome, asks []int) {
 	return o, asks
 }
 
-// strictness has what rules do, the loosest first.
+// strictness lists the actions of rules, the loosest first.
 var strictness = []string{config.HookAllow, config.HookPass, config.HookShow, config.HookAsk, config.HookDeny}
 
-// isTighter reports whether one thing that rules do is tighter than another.
+// isTighter reports whether one action of a rule is stricter than another.
 func isTighter(do, than string) bool {
 	return slices.Index(strictness, do) > slices.Index(strictness, than)
 }
 
-// judge says what becomes of a call in one workspace: placet's own tools pass, the guard denies, and
-// of the rules the first that fits counts. ruled is false where none fits.
+// judge returns the outcome of a call in one workspace: placet's own tools pass, the guard denies,
+// and otherwise the first rule that matches counts. ruled is false if none matches.
 func (c Client) judge(w Workspace, in Input) (o Outcome, ruled bool) {
 	if in.IsPlacet() {
 		return Outcome{Do: config.HookPass}, true
@@ -90,29 +89,29 @@ var defaultReason = map[string]string{
 	config.HookShow:  "A rule of placet has you asked.",
 }
 
-// fits reports whether a rule is about a call.
+// fits reports whether a rule matches a call.
 func fits(r config.HookRule, tool string, s Subject) bool {
 	named := func(glob string) bool { ok, _ := path.Match(glob, tool); return ok }
 	matches := func(expression string) bool {
-		return slices.ContainsFunc(s.All, regexp.MustCompile(expression).MatchString) // checked
+		return slices.ContainsFunc(s.All, regexp.MustCompile(expression).MatchString) // already checked
 	}
 	return (len(r.Tool) == 0 || slices.ContainsFunc(r.Tool, named)) && (len(r.Match) == 0 || slices.ContainsFunc(r.Match, matches))
 }
 
-// Places are the folders that paths of a call are relative to, and what the guard knows of them and
-// of placet's command line.
+// Places are the folders to which paths of a call are relative, and what the guard knows about
+// documents and about placet's command line.
 type Places struct {
 	Root string // the workspace
 	Cwd  string // where the agent works
 	Home string
-	// Layouts say which documents of the workspace placet alone writes.
+	// Layouts say which documents of the workspace only placet writes.
 	Layouts []layout.Family
-	// PersonVerb returns the verb that the arguments of placet call, if a person alone may use it so,
-	// else "".
+	// PersonVerb returns the verb that the arguments call if only a person may use it in this
+	// way, otherwise "".
 	PersonVerb func(args []string) string
 }
 
-// SubjectIn is what a call is about.
+// SubjectIn returns the subject of a call.
 func (in Input) SubjectIn(p Places) (s Subject) {
 	for _, name := range in.named() {
 		s.Paths = append(s.Paths, p.resolve(p.Cwd, name))
@@ -134,7 +133,8 @@ func (in Input) SubjectIn(p Places) (s Subject) {
 	return s
 }
 
-// relative is a path as rules match it: below the workspace, or else the whole of it.
+// relative returns a path in the form that rules match: relative to the workspace, or absolute
+// if it is outside.
 func (p Places) relative(file string) string {
 	rel, err := filepath.Rel(p.resolve("/", p.Root), file)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -143,7 +143,7 @@ func (p Places) relative(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// resolve is the absolute path of a file, links resolved as far as it exists.
+// resolve returns the absolute path of a file, with links resolved as far as it exists.
 func (p Places) resolve(from, name string) string {
 	for _, home := range []string{"~/", "$HOME/", "${HOME}/"} {
 		if rest, ok := strings.CutPrefix(name, home); ok {
@@ -156,11 +156,11 @@ func (p Places) resolve(from, name string) string {
 	return realPath(filepath.Clean(name), 0)
 }
 
-// mostLinks is how many links that lead nowhere yet are followed.
+// mostLinks is how many links to missing files are followed.
 const mostLinks = 20
 
-// realPath is a path with its links resolved as far as it exists, and those that lead to
-// nothing, too: what is written there makes what they name.
+// realPath returns a path with its links resolved as far as it exists. It also follows links to
+// missing files, because writing to such a link creates its target.
 func realPath(name string, links int) string {
 	for at, rest := name, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
@@ -178,7 +178,7 @@ func realPath(name string, links int) string {
 	}
 }
 
-// canonical is the input as JSON in one line, members sorted by name.
+// canonical returns the input as JSON in one line, with members sorted by name.
 func (in Input) canonical() string {
 	dec := json.NewDecoder(bytes.NewReader(in.ToolInput))
 	dec.UseNumber()
@@ -192,10 +192,10 @@ func (in Input) canonical() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// patched is a line of a patch that names a file.
+// patched matches a line of a patch that names a file.
 var patched = regexp.MustCompile(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$`)
 
-// named are the files that a call of a file tool names, as they stand in it.
+// named returns the files that a call of a file tool names, as the call spells them.
 func (in Input) named() (files []string) {
 	if in.Tool == patchTool {
 		for _, value := range in.fields {

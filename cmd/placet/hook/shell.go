@@ -9,39 +9,39 @@ import (
 	"strings"
 )
 
-// harmless are the commands that write no file that they name, but for those with one of the
-// words of writingFlags. Of git those subcommands count as such that change none.
+// harmless are the commands that write no file that they name, except with one of the words in
+// writingFlags. gitReads are the subcommands of git that change nothing.
 var (
 	harmless = []string{"cat", "head", "tail", "less", "more", "grep", "rg", "ag", "ls", "wc", "diff", "cmp", "stat", "file", "jq", "yq", "tree", "test", "[", "echo", "printf",
 		"sha256sum", "sha1sum", "md5sum", "which", "type", "man", "cut", "sort", "uniq", "realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk", "sed", "find"}
 	writingFlags = map[string][]string{"sed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "sort": {"-o", "--output"}, "find": {"-delete", "-exec", "-ok", "-fprint", "-fls"}}
 	gitReads     = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "cat-file", "tag"}
-	// writers are the commands that write files that they name, also behind sudo, xargs and the like.
+	// writers are the commands that write files that they name, also after sudo, xargs and the like.
 	writers = []string{"cp", "mv", "rm", "ln", "tee", "dd", "install", "rsync", "truncate", "touch", "chmod", "chown", "shred", "unlink", "patch", "ed", "ex", "vi", "vim", "nano"}
-	// codeWrites fits code that writes files, or the flag by which an interpreter does.
+	// codeWrites matches code that writes files, or the flag with which an interpreter does.
 	codeWrites = regexp.MustCompile(`(?i)['"](w|a|x|r\+)[bt+]*['"]|write|dump\(|unlink|remove|rename|os\.replace|copy|move|truncate|\s-[a-z]*i\b`)
-	// interpreters run what they are handed, or read.
+	// interpreters run the text that they are given or that they read.
 	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|pwsh|powershell|(python|node|perl|ruby|php|deno|bun)[0-9.]*)$`)
 )
 
-// deepestShell is how many texts of a shell may be nested, and roomOfShell how many bytes they
+// deepestShell is how many texts of a shell may be nested, and roomOfShell is how many bytes they
 // may have together.
 const deepestShell, roomOfShell = 16, 16 * longestCommand
 
-// shellGuard reads the command of a shell, and the texts in it that other shells may read.
+// shellGuard checks the command of a shell, and the texts in it that other shells may read.
 type shellGuard struct {
 	Places
 	depth int
 	room  *int
 }
 
-// guardShell says why a command of a shell is denied, "" where it is not.
+// guardShell says why a command of a shell is denied, or "" if it is not.
 func (p Places) guardShell(command string) string {
 	room := roomOfShell
 	return shellGuard{Places: p, room: &room}.guard(command)
 }
 
-// guard says why a text is denied, "" where it is not.
+// guard says why a text is denied, or "" if it is not.
 func (g shellGuard) guard(text string) string {
 	r := readShell(text, g.room)
 	if *g.room -= len(text); *g.room < 0 || g.depth == deepestShell {
@@ -65,7 +65,7 @@ func (g shellGuard) guard(text string) string {
 	return g.guardTexts(r.bodies)
 }
 
-// guardTexts says why one of some texts is denied that another shell may read, "" where none is.
+// guardTexts says why one of some texts that another shell may read is denied, or "" if none is.
 func (g shellGuard) guardTexts(texts []string) string {
 	g.depth++
 	for _, text := range texts {
@@ -76,7 +76,7 @@ func (g shellGuard) guardTexts(texts []string) string {
 	return ""
 }
 
-// guardCommand says why a simple command is denied, "" where it is not.
+// guardCommand says why a simple command is denied, or "" if it is not.
 func (g shellGuard) guardCommand(s simpleCommand) string {
 	for _, file := range s.into {
 		if why := g.mustNotWrite(g.Cwd, file); why != "" {
@@ -91,10 +91,10 @@ func (g shellGuard) guardCommand(s simpleCommand) string {
 		return "placet " + verb + ": a person alone answers placet's requests, and lets others answer, in a terminal of their own. Go on with other work, or wait."
 	}
 	if name, _ := s.command(); name == "placet" {
-		return "" // it asks, or looks
+		return "" // it only asks or reads
 	}
 	for _, word := range s.words {
-		if strings.ContainsAny(word, " \t\n;") { // code, or a text that is read as such
+		if strings.ContainsAny(word, " \t\n;") { // code, or a text that another shell reads
 			if why := g.guardTexts([]string{word}); why != "" {
 				return why
 			}
@@ -114,8 +114,7 @@ func (g shellGuard) guardCommand(s simpleCommand) string {
 	return g.guardRecords(s)
 }
 
-// guardRecords says why a simple command is denied that writes what placet alone writes, "" where it
-// does not.
+// guardRecords says why a simple command that writes a record is denied, or "" if it writes none.
 func (p Places) guardRecords(s simpleCommand) string {
 	for _, file := range p.written(s) {
 		if why := p.record(p.Cwd, file); why != "" {
@@ -125,7 +124,7 @@ func (p Places) guardRecords(s simpleCommand) string {
 	return ""
 }
 
-// written returns the paths that a simple command may write, of those that it names.
+// written returns those paths named in a simple command that it may write.
 func (p Places) written(s simpleCommand) (files []string) {
 	name, args := s.command()
 	writes := s.codeWrites || name == "git" || writingFlags[name] != nil || slices.ContainsFunc(s.words, isWriter)
@@ -155,13 +154,13 @@ func namesTarget(arg string) bool {
 // isWriter reports whether a word is the name of one of writers.
 func isWriter(word string) bool { return slices.Contains(writers, path.Base(word)) }
 
-// pieces are the parts of a word that may be paths: an argument may be code, or hold a path behind
-// a name.
+// pieces returns the parts of a word that may be paths, because an argument may be code, or hold a
+// path after a name.
 func pieces(word string) []string {
 	return strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(" \t\n=,:()[]{}'\"<>;", r) })
 }
 
-// isRequest reports whether a path is the folder of a request: what is put there answers it.
+// isRequest reports whether a path is the folder of a request, in which a new file can answer the request.
 func (p Places) isRequest(name string) bool {
 	full := p.resolve(p.Cwd, name)
 	if path.Base(filepath.ToSlash(filepath.Dir(full))) != "requests" {
@@ -171,7 +170,7 @@ func (p Places) isRequest(name string) bool {
 	return err == nil
 }
 
-// command is the program that a command runs, without its folder, and its arguments.
+// command returns the program that a command runs, without its folder, and the program's arguments.
 func (s simpleCommand) command() (name string, args []string) {
 	for i, word := range s.words {
 		if !assignment.MatchString(word) {
@@ -193,8 +192,8 @@ func (s simpleCommand) isHarmless() bool {
 	return name == "" || slices.Contains(harmless, name) && !writes
 }
 
-// verbOf is the verb of placet in a command that a person alone may use, "" for none. What another
-// command hands to placet besides, as xargs does, is not known.
+// verbOf returns the verb of placet in a command if only a person may use it, "" for none. Further
+// arguments that another command passes to placet, as xargs does, are unknown.
 func (p Places) verbOf(s simpleCommand) string {
 	name, _ := s.command()
 	for i, word := range s.words {

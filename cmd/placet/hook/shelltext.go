@@ -7,35 +7,34 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// deepestText is how many brackets of a text may be open at once for it to be parsed: the parser
-// calls itself for each.
+// deepestText is how many brackets of a text may be open at once for the text to be parsed,
+// because the parser recurses for each.
 const deepestText = 1024
 
-// untold stands in a word for what only a shell that runs the command can tell.
+// untold replaces a part of a word that only the shell that runs the command knows.
 const untold = "…"
 
-// simpleCommand is the words of a command without their quotes, and the files that its output goes
-// into.
+// simpleCommand is the words of a command without their quotes, and the files that receive its output.
 type simpleCommand struct {
 	words, into []string
-	// interprets says that something in the whole text runs what it reads, and codeWrites that
-	// there is code in it that writes files.
+	// interprets says that some command in the whole text runs what it reads, and codeWrites
+	// that the text contains code that writes files.
 	interprets, codeWrites bool
 }
 
-// shellReader reads the simple commands of a text as a shell does, also those that are nested in
-// others, and the texts that commands get as their input.
+// shellReader reads the simple commands of a text as a shell does, also nested ones, and the
+// texts that commands get as input.
 type shellReader struct {
 	commands []simpleCommand
 	bodies   []string
-	// vars are the values that the commands so far have given to variables.
+	// vars are the values that the commands so far have assigned to variables.
 	vars map[string]string
-	// room is how many bytes values may still add.
+	// room is how many bytes the values of variables may still add.
 	room *int
 }
 
-// readShell reads a text. What is no text of a shell, such as code of another language, is cut up
-// as if all of it were words.
+// readShell reads a text. A text that no shell can parse, such as code of another language, is
+// split as if all of it were words.
 func readShell(text string, room *int) *shellReader {
 	r := &shellReader{vars: map[string]string{}, room: room}
 	if isFlat(text) {
@@ -49,7 +48,7 @@ func readShell(text string, room *int) *shellReader {
 	return r
 }
 
-// isFlat reports whether the brackets in a text are not nested deeper than the parser may call itself.
+// isFlat reports whether the brackets in a text are nested at most as deep as deepestText.
 func isFlat(text string) bool {
 	depth := 0
 	for i := range len(text) {
@@ -66,7 +65,7 @@ func isFlat(text string) bool {
 	return true
 }
 
-// visit reads a part of a text, before the parts of it.
+// visit reads a part of a text, before the nested parts.
 func (r *shellReader) visit(node syntax.Node) bool {
 	stmt, ok := node.(*syntax.Stmt)
 	if !ok {
@@ -90,10 +89,10 @@ func (r *shellReader) visit(node syntax.Node) bool {
 	return true
 }
 
-// assignment is a word that sets a variable.
+// assignment matches a word that sets a variable.
 var assignment = regexp.MustCompile(`^(\w+)=((?s).*)$`)
 
-// add adds a command, and what it sets.
+// add adds a command, and the variables that it sets.
 func (r *shellReader) add(s simpleCommand) {
 	for _, word := range s.words {
 		if m := assignment.FindStringSubmatch(word); m != nil {
@@ -105,8 +104,8 @@ func (r *shellReader) add(s simpleCommand) {
 	}
 }
 
-// redirect adds where the output of a command goes to, or where its input comes from: what it
-// makes of that is not known.
+// redirect adds the target of a command's output, or the source of its input, because it is
+// unknown what the command makes of that input.
 func (r *shellReader) redirect(s *simpleCommand, redirect *syntax.Redirect) {
 	switch redirect.Op {
 	case syntax.DplIn:
@@ -124,7 +123,7 @@ func (r *shellReader) redirect(s *simpleCommand, redirect *syntax.Redirect) {
 	}
 }
 
-// assignments are the words of assignments. Each element of a list is a word of its own.
+// assignments returns the words of assignments. Each element of a list is a word of its own.
 func (r *shellReader) assignments(all []*syntax.Assign) (words []string) {
 	for _, a := range all {
 		name := ""
@@ -153,16 +152,16 @@ func (r *shellReader) words(all []*syntax.Word) (words []string) {
 }
 
 var (
-	// escaped is a character behind a backslash.
+	// escaped matches a backslash with the character after it.
 	escaped = regexp.MustCompile(`\\((?s).)`)
-	// unquoted takes away what quotes.
+	// unquoted removes quotes.
 	unquoted = strings.NewReplacer("\\\n", " ", "$(", "(", ">&", ">", "&>", ">", `\`, "", `'`, "", `"`, "")
-	// variable is where the value of a variable belongs.
+	// variable matches a reference to a variable.
 	variable = regexp.MustCompile(`\$(\w+|\{\w+\})`)
 )
 
-// text is what the parts of a word are together. Values stand in single quotes, too: where another
-// shell reads the word, it knows them.
+// text returns the text of a word's parts. It also expands variables in single quotes, because
+// another shell that reads the word knows them.
 func (r *shellReader) text(parts []syntax.WordPart) string {
 	var b strings.Builder
 	for _, part := range parts {
@@ -173,7 +172,7 @@ func (r *shellReader) text(parts []syntax.WordPart) string {
 			b.WriteString(r.expand(part.Value))
 		case *syntax.DblQuoted:
 			b.WriteString(r.text(part.Parts))
-		case *syntax.CmdSubst, *syntax.ProcSubst: // visited by themselves
+		case *syntax.CmdSubst, *syntax.ProcSubst: // visit reads them
 			b.WriteString(untold)
 		default:
 			b.WriteString(r.expand(source(part)))
@@ -182,14 +181,14 @@ func (r *shellReader) text(parts []syntax.WordPart) string {
 	return b.String()
 }
 
-// source is a part of a word as it is written.
+// source returns a part of a word as it is written.
 func source(part syntax.WordPart) string {
 	var b strings.Builder
 	_ = syntax.NewPrinter().Print(&b, part) // into memory
 	return b.String()
 }
 
-// expand puts in the values of variables. One that has none stays as it is written.
+// expand replaces variables by their values. A variable without a value stays as it is written.
 func (r *shellReader) expand(text string) string {
 	return variable.ReplaceAllStringFunc(text, func(ref string) string {
 		value, known := r.vars[strings.Trim(ref, "${}")]
@@ -200,7 +199,7 @@ func (r *shellReader) expand(text string) string {
 	})
 }
 
-// cut reads words where nothing tells which of them are quoted.
+// cut splits a text into words if it is unknown which of them are quoted.
 func (r *shellReader) cut(text string) {
 	text = unquoted.Replace(text)
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\n;&|()`", c) }) {
@@ -212,7 +211,7 @@ func (r *shellReader) cut(text string) {
 			}
 			s.words = append(s.words, words...)
 		}
-		if name, _ := s.command(); name == "" && len(s.words) > 0 { // in code, what is assigned is used
+		if name, _ := s.command(); name == "" && len(s.words) > 0 { // code uses what it assigns
 			s.words = append([]string{untold}, s.words...)
 		}
 		r.add(s)
