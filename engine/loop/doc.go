@@ -16,8 +16,8 @@
 // everywhere), so lost, doubled and reordered events change nothing.
 //
 // Watch has one of each: a registry of all runs, in which a run that can move has an
-// active part (registry.go); a queue of the marked ones (workqueue.go); the moments at
-// which runs are marked (timers.go); what keeps a marked run waiting (retry); the errors
+// active part (registry.go); a queue of the marked ones, and the moments at which runs
+// are marked (workqueue.go); what keeps a marked run waiting (wait.go); the errors
 // that hold runs up (errorlog.go); and a scan that compares every run within a minute
 // (scan.go). At the start every run is admitted and marked like one that appears later;
 // a pass ends before its first load where the stored record of the run still holds

@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine"
 	"placet/layout"
@@ -86,4 +87,59 @@ func openRequests(docs []engine.Document) []string {
 		}
 	}
 	return dirs
+}
+
+// longAgo is by how much a file system's clock may differ from ours.
+const longAgo = 10 * time.Second
+
+// follow has a run woken by what happens in the folders, and returns those that
+// were not followed before. That a folder is blind is the watcher's to say, and
+// the scan's to answer.
+func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
+	if slices.Equal(lv.dirs, dirs) {
+		return nil
+	}
+	_ = s.w.Follow(lv.state, dirs)
+	for _, d := range dirs {
+		if !slices.Contains(lv.dirs, d) {
+			more = append(more, d)
+		}
+	}
+	s.registry.do(func() { lv.dirs = dirs })
+	return more
+}
+
+// tooEarly follows what a look has found, and reports whether the look came too
+// early: something may have happened in a folder between the look and the
+// watch. In a folder that nobody has touched for long, nothing has.
+func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial bool) bool {
+	more := s.follow(lv, follows(lk, run, lv.dirs))
+	if len(more) == 0 {
+		return false
+	}
+	if s.registry.hear(lv.state, more) && isPartial {
+		return true // in a folder that nobody followed anything may have happened
+	}
+	paths := more
+	for _, d := range lk.loaded.Docs {
+		if slices.Contains(more, path.Dir(d.Path)) && !d.Absent() {
+			paths = append(paths, d.Path)
+		}
+	}
+	return !s.w.Untouched(lk.began.Add(-longAgo), paths...)
+}
+
+// rank has the watcher put others before a run that has not begun, as far as its
+// state document tells: folders that hold nothing must not take the watches away.
+func (s *session) rank(lv *activeRun) {
+	var begun bool
+	s.registry.do(func() { begun = lv.status != engine.Summary{} })
+	s.w.Secondary(lv.state, !begun)
+}
+
+// unfollow ends the watches of a run that vanished during its pass.
+func (s *session) unfollow(lv *activeRun) {
+	if r, _ := s.registry.get(lv.state); r == nil {
+		s.w.Forget(lv.state)
+	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +14,6 @@ import (
 	"placet/engine/store"
 	"placet/engine/store/statcache"
 	"placet/layout"
-	"placet/templates"
 )
 
 // Family is a dialect: where its runs are, and what moves them.
@@ -186,68 +185,6 @@ func (l *Loop) Live() []Found {
 	return s.registry.live()
 }
 
-// walk lists the folders in which runs may lie.
-type walk struct {
-	// before is called for each folder before it is listed; may be nil.
-	before func(dir string)
-	list   layout.Lister
-	// listed are the folders so far, failed those that cannot be listed.
-	listed, failed []string
-	errs           []error
-}
-
-// folders are the listed folders as a set.
-func (w *walk) folders() map[string]bool {
-	set := map[string]bool{}
-	for _, dir := range w.listed {
-		set[dir] = true
-	}
-	return set
-}
-
-// ls is the layout's lister. A folder that cannot be listed is empty to the
-// layout: one that is closed to us must not hide the rest.
-func (w *walk) ls(dir string) ([]layout.Entry, error) {
-	if w.before != nil {
-		w.before(dir)
-	}
-	w.listed = append(w.listed, dir)
-	entries, err := w.list(dir)
-	if err != nil {
-		w.failed = append(w.failed, dir)
-		w.errs = append(w.errs, templates.Errorf("loop.list", "file", strconv.Quote(dir), "error", err))
-		return nil, nil
-	}
-	return entries, nil
-}
-
-func (w *walk) err() error { return errors.Join(w.errs...) }
-
-// hides reports whether a path may be there although the walk did not find it.
-func (w *walk) hides(p string) bool {
-	for _, dir := range w.failed {
-		if layout.Under(p, dir) {
-			return true
-		}
-	}
-	return false
-}
-
-func (l *Loop) walk(w *walk) []Found {
-	var found []Found
-	for _, f := range l.o.Families {
-		runs, err := f.Layout.Runs(w.ls)
-		if err != nil {
-			w.failed = append(w.failed, f.Layout.Roots()...)
-			w.errs = append(w.errs, templates.Errorf("loop.find", "family", f.Layout.Name(), "error", err))
-		}
-		for _, r := range runs {
-			found = append(found, Found{r, f})
-		}
-	}
-	return found
-}
-
 // Summarize reads a run's state document alone and says how it stands. A document
 // that is absent, unsettled or unusable gives the zero Summary: a closer look is
 // needed.
@@ -286,4 +223,125 @@ func summarize(f Found, state engine.Document) (p engine.Summary) {
 		return engine.Summary{}
 	}
 	return f.Family.Machine.Summarize(state.Body)
+}
+
+// Observer is told what a loop does. A function that is nil is not called, and none of them may
+// wait for anything.
+type Observer struct {
+	// Moved is called for every transition after its commit.
+	Moved func(run layout.Run, t engine.Transition)
+	// Committed is called for every plan that was made durable, with how long that took.
+	Committed func(run layout.Run, plan engine.Plan, took time.Duration)
+	// Progressed is called in Watch with what a volatile document holds, after it changed: a
+	// few times a second at most, with the last content in any case. path is relative to the
+	// workspace.
+	Progressed func(run layout.Run, path string, p engine.Progress)
+	// Passed is called in Watch after every pass over a run, with how long it took, the waits
+	// for locks included.
+	Passed func(run layout.Run, took time.Duration)
+}
+
+// Observers are told in their order.
+type Observers []Observer
+
+func (all Observers) moved(run layout.Run, t engine.Transition) {
+	for _, o := range all {
+		if o.Moved != nil {
+			o.Moved(run, t)
+		}
+	}
+}
+
+func (all Observers) committed(run layout.Run, plan engine.Plan, took time.Duration) {
+	for _, o := range all {
+		if o.Committed != nil {
+			o.Committed(run, plan, took)
+		}
+	}
+}
+
+func (all Observers) progressed(run layout.Run, path string, p engine.Progress) {
+	for _, o := range all {
+		if o.Progressed != nil {
+			o.Progressed(run, path, p)
+		}
+	}
+}
+
+func (all Observers) passed(run layout.Run, took time.Duration) {
+	for _, o := range all {
+		if o.Passed != nil {
+			o.Passed(run, took)
+		}
+	}
+}
+
+// Standing is how the runs that Watch serves stand at one moment.
+type Standing struct {
+	// Families are those of the loop, by name.
+	Families map[string]Count
+	// Holding are the errors that hold runs up, one for each cause, and Unlisted
+	// says that there are folders in which runs may lie and that cannot be listed.
+	Holding  []error
+	Unlisted bool
+}
+
+// Count counts the runs of a family. Each is counted in one of Waiting, HeldUp,
+// Live and Final.
+type Count struct {
+	// HeldUp cannot go on because of an error; of the others Waiting wait for a
+	// person, and Live for anything else.
+	Waiting, HeldUp, Live, Final int
+	// Requests is the number of open requests, Oldest when the oldest of them
+	// was made; zero where there is none.
+	Requests int
+	Oldest   time.Time
+}
+
+// Standing counts the runs. It reads no file and keeps no pass waiting: what the
+// passes share is held for a few runs at a time. Without a Watch under way there
+// are none.
+func (l *Loop) Standing() Standing {
+	st := Standing{Families: map[string]Count{}}
+	counts := make([]Count, len(l.o.Families))
+	s := l.serving.Load()
+	if s != nil {
+		var held map[string]string
+		held, st.Holding = l.errors.standing(math.MaxInt)
+		_, st.Unlisted = held[walking]
+		s.registry.tally(counts, held)
+	}
+	for i, f := range l.o.Families {
+		st.Families[f.Layout.Name()] = counts[i]
+	}
+	return st
+}
+
+// HeldUp returns why runs cannot go on, by the path of their state document. Of many
+// it names so many at most.
+func (l *Loop) HeldUp(most int) map[string]string {
+	held, _ := l.errors.standing(most)
+	delete(held, walking)
+	return held
+}
+
+// add counts one run; lv is nil where it is final.
+func (c *Count) add(lv *activeRun, held bool) {
+	if lv == nil {
+		c.Final++
+		return
+	}
+	status := lv.status
+	switch {
+	case held:
+		c.HeldUp++
+	case status.Waiting:
+		c.Waiting++
+	default:
+		c.Live++
+	}
+	c.Requests += status.Open
+	if at := status.Asked; !at.IsZero() && (c.Oldest.IsZero() || at.Before(c.Oldest)) {
+		c.Oldest = at
+	}
 }

@@ -49,7 +49,7 @@ type pass struct {
 	// distrust is called where what was seen of the run does not count any more, however
 	// little was heard of it.
 	distrust func()
-	// early says until when a plan is not to be carried out yet; see debounce.go.
+	// early says until when a plan is not to be carried out yet; see wait.go.
 	early func(engine.Plan) (until time.Time, early bool)
 
 	began       time.Time   // when it began
@@ -355,4 +355,44 @@ func (p *pass) again(until time.Time) time.Time {
 		wake = earlier(wake, now.Add(sweepAgain))
 	}
 	return wake
+}
+
+// outcome is how a pass ends.
+type outcome uint8
+
+const (
+	// idle: there is nothing to do, until a moment or a change.
+	idle outcome = iota
+	// later: there is something to do, after a moment.
+	later
+	// more: there is more to do now; other runs go first.
+	more
+	// failed: an error keeps the run from going on.
+	failed
+)
+
+// result is what came of a pass.
+type result struct {
+	outcome outcome
+	// at is when to look at the run again if nothing happens before; zero: never.
+	at  time.Time
+	err error // of failed
+}
+
+// timed is run, and tells the observers how long it took.
+func (p *pass) timed(ctx context.Context) result {
+	began := time.Now()
+	r := p.run(ctx)
+	p.l.o.Observers.passed(p.f.Run, time.Since(began))
+	return r
+}
+
+// durable has a plan made durable, and tells the observers how long it took.
+func (p *pass) durable(plan engine.Plan) error {
+	began := time.Now()
+	err := p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan)
+	if err == nil {
+		p.l.o.Observers.committed(p.f.Run, plan, time.Since(began))
+	}
+	return err
 }

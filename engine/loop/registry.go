@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"placet/engine"
 	"placet/layout"
@@ -343,20 +342,4 @@ func (b *registry) tally(counts []Count, held map[string]string) {
 			}
 		})
 	}
-}
-
-// retry says from when on a run may be looked at again, although it is marked.
-type retry struct {
-	notBefore time.Time // the end of the last pass at least
-	fruitless int       // passes in quick succession that moved nothing
-	backoff   backoff   // of its errors
-	// cause is what the run looked like when an error held it up: it may go on before
-	// its time when it looks different. It is nil where no error does.
-	cause *retryCause
-}
-
-type retryCause struct {
-	print uint64
-	until time.Time
-	epoch uint64 // of the session
 }

@@ -2,11 +2,16 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
+
+	"placet/layout"
+	"placet/templates"
 )
 
 const (
@@ -321,4 +326,66 @@ func (sc *scanner) lookBlind() (asked bool) {
 		}
 	}
 	return false
+}
+
+// walk lists the folders in which runs may lie.
+type walk struct {
+	// before is called for each folder before it is listed; may be nil.
+	before func(dir string)
+	list   layout.Lister
+	// listed are the folders so far, failed those that cannot be listed.
+	listed, failed []string
+	errs           []error
+}
+
+// folders are the listed folders as a set.
+func (w *walk) folders() map[string]bool {
+	set := map[string]bool{}
+	for _, dir := range w.listed {
+		set[dir] = true
+	}
+	return set
+}
+
+// ls is the layout's lister. A folder that cannot be listed is empty to the
+// layout: one that is closed to us must not hide the rest.
+func (w *walk) ls(dir string) ([]layout.Entry, error) {
+	if w.before != nil {
+		w.before(dir)
+	}
+	w.listed = append(w.listed, dir)
+	entries, err := w.list(dir)
+	if err != nil {
+		w.failed = append(w.failed, dir)
+		w.errs = append(w.errs, templates.Errorf("loop.list", "file", strconv.Quote(dir), "error", err))
+		return nil, nil
+	}
+	return entries, nil
+}
+
+func (w *walk) err() error { return errors.Join(w.errs...) }
+
+// hides reports whether a path may be there although the walk did not find it.
+func (w *walk) hides(p string) bool {
+	for _, dir := range w.failed {
+		if layout.Under(p, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *Loop) walk(w *walk) []Found {
+	var found []Found
+	for _, f := range l.o.Families {
+		runs, err := f.Layout.Runs(w.ls)
+		if err != nil {
+			w.failed = append(w.failed, f.Layout.Roots()...)
+			w.errs = append(w.errs, templates.Errorf("loop.find", "family", f.Layout.Name(), "error", err))
+		}
+		for _, r := range runs {
+			found = append(found, Found{r, f})
+		}
+	}
+	return found
 }

@@ -13,26 +13,6 @@ import (
 	"placet/layout"
 )
 
-const (
-	// cooldownPasses is how many passes in quick succession may move nothing
-	// before the run has to wait a little: somebody writes in its folder all
-	// the time, or takes away what placet writes there. The wait doubles with
-	// every such pass, up to longestCooldown: an answer is taken soon all the same.
-	cooldownPasses    = 8
-	cooldownWithin    = 100 * time.Millisecond
-	cooldownWait      = 25 * time.Millisecond
-	cooldownDoublings = 3
-	longestCooldown   = cooldownWait << cooldownDoublings
-	// A run whose passes are long waits restFactor times as long as the last one
-	// took, up to longestRest: large documents must not keep a processor busy.
-	longestRest = 2 * time.Second
-	// probeWait is how often one run tries whether an error is over that
-	// holds for all of them.
-	probeWait = time.Second
-	// longAgo is by how much a file system's clock may differ from ours.
-	longAgo = 10 * time.Second
-)
-
 // work gives every marked run a pass, in their order, several side by side.
 func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 	for s.queue.wait() {
@@ -91,26 +71,6 @@ func (s *session) serve(ctx context.Context, state string) {
 		s.remember(p)
 	}
 	s.end(lv, p, result)
-}
-
-// mustWait reports whether a marked run is not to be looked at yet, and has it looked at
-// when it may be. A run that an error holds up waits for as long as it looks the same:
-// without this rule what the failed pass itself has written would wake it.
-func (s *session) mustWait(lv *activeRun) bool {
-	left := time.Until(lv.retry.notBefore)
-	if c := lv.retry.cause; c != nil {
-		over := time.Until(c.until)
-		if over > 0 && c.epoch == s.epoch.Load() && c.print == s.printOf(lv) {
-			left = max(left, over)
-		} else {
-			lv.retry.cause = nil
-		}
-	}
-	if left <= 0 {
-		return false
-	}
-	s.timers.set(lv.state, s.l.o.Now().Add(left))
-	return true
 }
 
 // newPass returns a run's pass. Its folder is followed before it is read.
@@ -185,51 +145,6 @@ func (s *session) heardOf(lv *activeRun, p *pass) []string {
 	return nil
 }
 
-// rank has the watcher put others before a run that has not begun, as far as its
-// state document tells: folders that hold nothing must not take the watches away.
-func (s *session) rank(lv *activeRun) {
-	var begun bool
-	s.registry.do(func() { begun = lv.status != engine.Summary{} })
-	s.w.Secondary(lv.state, !begun)
-}
-
-// follow has a run woken by what happens in the folders, and returns those that
-// were not followed before. That a folder is blind is the watcher's to say, and
-// the scan's to answer.
-func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
-	if slices.Equal(lv.dirs, dirs) {
-		return nil
-	}
-	_ = s.w.Follow(lv.state, dirs)
-	for _, d := range dirs {
-		if !slices.Contains(lv.dirs, d) {
-			more = append(more, d)
-		}
-	}
-	s.registry.do(func() { lv.dirs = dirs })
-	return more
-}
-
-// tooEarly follows what a look has found, and reports whether the look came too
-// early: something may have happened in a folder between the look and the
-// watch. In a folder that nobody has touched for long, nothing has.
-func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial bool) bool {
-	more := s.follow(lv, follows(lk, run, lv.dirs))
-	if len(more) == 0 {
-		return false
-	}
-	if s.registry.hear(lv.state, more) && isPartial {
-		return true // in a folder that nobody followed anything may have happened
-	}
-	paths := more
-	for _, d := range lk.loaded.Docs {
-		if slices.Contains(more, path.Dir(d.Path)) && !d.Absent() {
-			paths = append(paths, d.Path)
-		}
-	}
-	return !s.w.Untouched(lk.began.Add(-longAgo), paths...)
-}
-
 // end draws the conclusions from a pass.
 func (s *session) end(lv *activeRun, p *pass, r result) {
 	s.coolDown(lv, p)
@@ -259,54 +174,9 @@ func (s *session) end(lv *activeRun, p *pass, r result) {
 	s.unfollow(lv)
 }
 
-// goesOn notes that no error holds a run up. One that was stuck has to show it first.
-func (s *session) goesOn(lv *activeRun) {
-	lv.retry.backoff.reset()
-	if !lv.taken.circling() {
-		s.clear(lv.knownRun)
-	}
-}
-
-// failed has a run wait after an error.
-func (s *session) failed(lv *activeRun, f Found, err error) {
-	wait := stuckWait
-	probe := s.fail(lv, f, err)
-	if stuck := (*stuckError)(nil); !errors.As(err, &stuck) {
-		if wait = lv.retry.backoff.next(err); probe && common(err) {
-			wait = min(wait, probeWait)
-		}
-	}
-	lv.retry.cause = &retryCause{print: s.printOf(lv), until: time.Now().Add(wait), epoch: s.epoch.Load()}
-	s.timers.set(lv.state, s.l.o.Now().Add(wait))
-}
-
-// unfollow ends the watches of a run that vanished during its pass.
-func (s *session) unfollow(lv *activeRun) {
-	if r, _ := s.registry.get(lv.state); r == nil {
-		s.w.Forget(lv.state)
-	}
-}
-
 // firstLooks is how many passes a run's files may take to stand still before
 // the daemon counts as ready all the same.
 const firstLooks = 8
-
-// coolDown counts passes in quick succession that moved nothing, and says how long the
-// run waits for the next one.
-func (s *session) coolDown(lv *activeRun, p *pass) {
-	if p.transitions > 0 {
-		s.moved.Add(1)
-	}
-	r, now := &lv.retry, time.Now()
-	calm := r.notBefore.Add(cooldownWithin)
-	if r.notBefore = now; p.transitions > 0 || p.began.After(calm) {
-		r.fruitless = 0
-		return
-	}
-	if r.fruitless = min(r.fruitless+1, cooldownPasses+cooldownDoublings); r.fruitless >= cooldownPasses {
-		r.notBefore = now.Add(max(cooldownWait<<(r.fruitless-cooldownPasses), min(restFactor*now.Sub(p.began), longestRest)))
-	}
-}
 
 // note remembers the last look at a run, and how it stands.
 func (s *session) note(lv *activeRun, p *pass) {
