@@ -113,6 +113,9 @@ func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
 // early: something may have happened in a folder between the look and the
 // watch. In a folder that nobody has touched for long, nothing has.
 func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial bool) bool {
+	if s.w == nil {
+		return false
+	}
 	more := s.follow(lv, follows(lk, run, lv.dirs))
 	if len(more) == 0 {
 		return false

@@ -35,6 +35,9 @@ type look struct {
 type looker struct {
 	l *Loop
 	f Found
+	// s and lv are those of a pass; nil where a run is only looked at.
+	s  *session
+	lv *activeRun
 	// needs are those that the last plan was made over, without git's that are
 	// not answered yet: they are loaded at once.
 	needs []string
@@ -43,9 +46,6 @@ type looker struct {
 	// volatile holds the volatile documents, read once per pass and after the run was
 	// marked.
 	volatile map[string]volatileRead
-	// unchanged is a volatile document as the pass before has read it, where it is the
-	// same still; see [progress.unchanged]. It is called where heard is not nil.
-	unchanged func(need string) (volatileRead, bool)
 	// sure asks for entries of the other runs that were compared a moment ago.
 	sure bool
 	// heard are the folders in which something has happened since the look before; nil for

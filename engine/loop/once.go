@@ -29,7 +29,7 @@ const (
 // names the runs that it could not go on with, and folders that cannot be
 // listed; the report holds for the others.
 func (l *Loop) Once(ctx context.Context) (Report, error) {
-	o := &settling{l: l, runs: map[string]*onceRun{}}
+	o := &settling{session: newSession(l, nil, nil), runs: map[string]*onceRun{}}
 	var walkErr error
 	l.actions.takeNews() // all are looked at
 	var told map[string]bool
@@ -64,7 +64,7 @@ func (l *Loop) saveOnce(o *settling) {
 
 // settling is one Once.
 type settling struct {
-	l     *Loop
+	*session
 	mu    sync.Mutex
 	held  string
 	runs  map[string]*onceRun // state → what came of it
@@ -130,7 +130,9 @@ func (o *settling) settle(ctx context.Context, out *onceRun) {
 	if out.p == nil && o.isAsLeft(out) {
 		return
 	}
-	p := o.l.newPass(out.f)
+	o.working.acquire()
+	defer o.working.release()
+	p := o.newPass(o.registry.newActive(out.f))
 	out.p, out.idle = p, nil
 	var since patience
 	for {

@@ -32,25 +32,9 @@ const (
 // errPaused says that git is rewriting the tree: nothing is decided.
 var errPaused = templates.Errorf("loop.git")
 
-// pass is one run's way to an empty plan.
+// pass is one run's way to an empty plan, in a session that is Watch or Once.
 type pass struct {
 	looker
-	// looking is called before the run is read.
-	looking func()
-	// follow is told the folders to follow after every look, and reports
-	// whether there are new ones among them: then the look came too early.
-	follow func(look) bool
-	// waiting is called around the wait for a lock and for the disk.
-	waiting func(wait func())
-	// yields is asked after every step whether other runs wait to be looked at:
-	// then the pass ends, and the run's next one begins after them. So of many
-	// answers at once all are taken before anything that is owed for one of them.
-	yields func() bool
-	// distrust is called where what was seen of the run does not count any more, however
-	// little was heard of it.
-	distrust func()
-	// early says until when a plan is not to be carried out yet; see wait.go.
-	early func(engine.Plan) (until time.Time, early bool)
 
 	began       time.Time   // when it began
 	transitions int         // how many it has committed
@@ -61,17 +45,22 @@ type pass struct {
 	last        look        // the last look
 }
 
-// newPass returns a pass that follows nothing.
-func (l *Loop) newPass(f Found) *pass {
-	return &pass{
-		looker:   looker{l: l, f: f},
-		looking:  func() {},
-		follow:   func(look) bool { return false },
-		waiting:  func(wait func()) { wait() },
-		yields:   func() bool { return false },
-		distrust: func() {},
-		early:    func(engine.Plan) (time.Time, bool) { return time.Time{}, false },
+// newPass returns a run's pass. Its folder is followed before it is read.
+func (s *session) newPass(lv *activeRun) *pass {
+	p := &pass{looker: looker{l: s.l, s: s, lv: lv, f: s.registry.found(lv.knownRun), needs: lv.needs}, began: time.Now(), steps: lv.taken}
+	var anew bool
+	s.registry.do(func() {
+		if anew = lv.anew || lv.dirs == nil; anew {
+			lv.anew, lv.dirs = false, nil
+		}
+	})
+	if anew && s.w != nil {
+		s.queue.distrust(lv.state)
+		s.w.Forget(lv.state)
+		s.rank(lv)
+		s.follow(lv, []string{p.f.Run.Dir})
 	}
+	return p
 }
 
 // run looks and carries out until the plan is empty, or there is more to do than
@@ -95,18 +84,18 @@ func (p *pass) run(ctx context.Context) result {
 		case steps == maxSteps || p.undone(before):
 			return result{outcome: more}
 		}
-		if until, early := p.early(p.last.plan); early {
+		if until, early := p.tooSoon(p.last.plan); early {
 			return result{outcome: later, at: p.again(until)}
 		}
 		err := p.carry(ctx)
 		switch {
-		case err == nil && p.yields():
+		case err == nil && p.s.yields(p.lv):
 			return result{outcome: more}
 		case err == nil:
 			before, steps, conflicts = now, steps+1, 0
 		case errors.Is(err, store.ErrConflict) && conflicts < maxConflicts:
 			conflicts++
-			p.distrust()
+			p.s.queue.distrust(p.lv.state)
 		default:
 			return result{outcome: failed, err: err}
 		}
@@ -133,16 +122,46 @@ func (p *pass) settled(ctx context.Context) error {
 			return err
 		}
 		p.last = lk
-		early := p.follow(lk) && (p.idle(lk.plan) || p.heard != nil)
+		early := p.s.tooEarly(p.lv, lk, p.f.Run, p.heard != nil) && (p.idle(lk.plan) || p.heard != nil)
 		swept := p.sweep(lk.loaded.Temps)
 		if !early && !swept {
 			return nil
 		}
 		if swept {
-			p.distrust()
+			p.s.queue.distrust(p.lv.state)
 		}
 	}
 	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)
+}
+
+// looking notes that the run is about to be read: what has marked it until now, its own
+// commits included, is seen, and what happens from now on marks it again. Of a run of a
+// sparse family it finds the folders in which something has happened since the last look,
+// unless all of it is to be looked at. Watches that are not to be trusted are made anew by
+// another pass.
+func (p *pass) looking() {
+	marked, whole := p.s.queue.beginLook(p.lv.state)
+	if marked {
+		p.volatile = nil
+	}
+	p.heard = nil
+	anew, heard := p.s.registry.takeHeard(p.lv)
+	if anew {
+		p.s.queue.markHeard(p.lv.state)
+	}
+	looked := p.lv.looks > 0 || p.last.loaded.Look > 0
+	if looked && !whole && !anew && p.s.w != nil && layout.IsSparse(p.f.Family.Layout) {
+		p.heard = heard
+	}
+}
+
+// tooSoon says until when a plan is not to be carried out yet. Once waits for nothing that
+// has vanished.
+func (p *pass) tooSoon(plan engine.Plan) (until time.Time, is bool) {
+	if p.s.w == nil {
+		return time.Time{}, false
+	}
+	return p.lv.absence.debounce(p.l.o.Now(), p.last.loaded, plan)
 }
 
 // sweep removes what a crash left in the run's folder, once per pass, and reports
@@ -223,7 +242,7 @@ func writes(plan engine.Plan) bool {
 // carry carries out the plan of the last look: commit, tell, end, begin.
 func (p *pass) carry(ctx context.Context) error {
 	if writes(p.last.plan) {
-		if err := p.inTurn(ctx, func(ctx context.Context) error { return p.locked(ctx, p.commit) }); err != nil {
+		if err := p.inTurn(ctx); err != nil {
 			return err
 		}
 	}
@@ -258,23 +277,23 @@ const lookHolds = 200 * time.Millisecond
 // locked commits under the locks that other writers of the run take, where it
 // has any. What was seen before the lock was held counts for nothing then, unless
 // nothing of it has changed that is written under the locks.
-func (p *pass) locked(ctx context.Context, commit func(context.Context) error) (err error) {
+func (p *pass) locked(ctx context.Context) (err error) {
 	if len(p.f.Run.Locks) == 0 {
-		return commit(ctx)
+		return p.commit(ctx)
 	}
 	var unlock func()
-	p.waiting(func() { unlock, err = p.l.o.Store.Lock(ctx, p.f.Run) })
+	p.s.waiting(func() { unlock, err = p.l.o.Store.Lock(ctx, p.f.Run) })
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	if p.writesOwn(p.last.plan) || time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
-		return commit(ctx)
+		return p.commit(ctx)
 	}
 	if p.last, err = p.look(); err != nil {
 		return err
 	}
-	return commit(ctx)
+	return p.commit(ctx)
 }
 
 // writesOwn reports whether a plan writes what placet alone writes: that may come before
@@ -301,12 +320,17 @@ func (p *pass) commit(ctx context.Context) error {
 	if err := p.may(ctx); err != nil {
 		return err
 	}
-	_, early := p.early(plan)
+	_, early := p.tooSoon(plan)
 	if early || p.outOfTurn() {
 		return store.ErrConflict // a look under the run's locks made another plan
 	}
 	var err error
-	p.waiting(func() { err = p.durable(plan) })
+	p.s.waiting(func() {
+		began := time.Now()
+		if err = p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan); err == nil {
+			p.l.o.Observers.committed(p.f.Run, plan, time.Since(began))
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -377,22 +401,4 @@ type result struct {
 	// at is when to look at the run again if nothing happens before; zero: never.
 	at  time.Time
 	err error // of failed
-}
-
-// timed is run, and tells the observers how long it took.
-func (p *pass) timed(ctx context.Context) result {
-	began := time.Now()
-	r := p.run(ctx)
-	p.l.o.Observers.passed(p.f.Run, time.Since(began))
-	return r
-}
-
-// durable has a plan made durable, and tells the observers how long it took.
-func (p *pass) durable(plan engine.Plan) error {
-	began := time.Now()
-	err := p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan)
-	if err == nil {
-		p.l.o.Observers.committed(p.f.Run, plan, time.Since(began))
-	}
-	return err
 }

@@ -122,12 +122,12 @@ func needsPeers(needs []string) bool { return slices.Contains(needs, engine.Need
 // runs of the family know of one another, and that changes what they know, waits for
 // the family's turn, is made once more over a fresh answer, and is known before the
 // turn is given up: so what one run takes up is taken for all others.
-func (p *pass) inTurn(ctx context.Context, carry func(context.Context) error) (err error) {
+func (p *pass) inTurn(ctx context.Context) (err error) {
 	if !p.outOfTurn() {
-		return carry(ctx)
+		return p.locked(ctx)
 	}
 	x := p.l.peers[p.f.Run.Family]
-	p.waiting(func() {
+	p.s.waiting(func() {
 		select {
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -144,7 +144,7 @@ func (p *pass) inTurn(ctx context.Context, carry func(context.Context) error) (e
 		return err
 	}
 	defer x.passed(p)
-	return carry(ctx)
+	return p.locked(ctx)
 }
 
 // outOfTurn reports whether the plan of the last look needs the family's turn, and

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -66,9 +67,9 @@ type threshold struct {
 }
 
 // newProgress returns a reader for the volatile documents of a session, nil where no
-// family has any.
+// family has any, and in Once.
 func newProgress(s *session) *progress {
-	if len(s.l.volatile) == 0 {
+	if s.w == nil || len(s.l.volatile) == 0 {
 		return nil
 	}
 	s.w.Volatile(func(p string) bool { _, ok := s.l.volatileAt(p); return ok })
@@ -226,20 +227,21 @@ func (f Found) progressOf(name string, doc engine.Document) (now engine.Progress
 
 // unchanged is a volatile document as the last pass of its run has read it, where nothing
 // has happened to it since. It is false where that is not known.
-func (p *progress) unchanged(state, need string) (read volatileRead, ok bool) {
-	if p == nil {
-		return read, false
+func (p *progress) unchanged(lv *activeRun, need string) (read volatileRead, ok bool) {
+	name := strings.TrimPrefix(need, engine.VolatileNeed)
+	if p == nil || !slices.Contains(lv.dirs, path.Dir(name)) {
+		return read, false // nobody says what happens there
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := p.runs[state]
+	r := p.runs[lv.state]
 	if r == nil {
 		return read, false
 	}
 	if read, ok = r.reads[need]; !ok || !read.again.IsZero() {
 		return read, false
 	}
-	v := p.files[strings.TrimPrefix(need, engine.VolatileNeed)]
+	v := p.files[name]
 	return read, v == nil && len(p.files) < mostVolatile || v != nil && v.heard.Before(read.at)
 }
 
@@ -397,7 +399,7 @@ func (k *looker) readVolatile(need string) volatileRead {
 		return read
 	}
 	if k.heard != nil {
-		read, ok = k.unchanged(need)
+		read, ok = k.s.progress.unchanged(k.lv, need)
 	}
 	if !ok {
 		name := strings.TrimPrefix(need, engine.VolatileNeed)

@@ -194,13 +194,14 @@ func (b *registry) hear(state string, dirs []string) bool {
 // mostHeard is from how many folders on all of a run is looked at.
 const mostHeard = 1024
 
-// takeHeard returns the folders in which something has happened to a run since the last look.
-func (b *registry) takeHeard(lv *activeRun) []string {
+// takeHeard reports whether a run's watches are not to be trusted, and returns the folders
+// in which something has happened to it since the last look; they are never nil.
+func (b *registry) takeHeard(lv *activeRun) (anew bool, dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	dirs := slices.Collect(maps.Keys(lv.heard))
+	dirs = slices.AppendSeq([]string{}, maps.Keys(lv.heard))
 	lv.heard = nil
-	return dirs
+	return lv.anew, dirs
 }
 
 // remove takes a run out, if it is the one in the registry, and returns its active part.

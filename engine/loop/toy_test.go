@@ -334,6 +334,13 @@ type world struct {
 	moved []string
 }
 
+// newPass returns a pass as Once makes them, and takes its place among those that work.
+func (w *world) newPass(f Found) *pass {
+	s := newSession(w.Loop, nil, nil)
+	s.working.acquire()
+	return s.newPass(s.registry.newActive(f))
+}
+
 type syncBuffer struct {
 	mu sync.Mutex
 	b  strings.Builder

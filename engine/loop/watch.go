@@ -15,10 +15,10 @@ import (
 // given back at once.
 const manyRuns = 2000
 
-// session is one Watch.
+// session is one life of the loop: a Watch, or a Once, to which no events tell what happens.
 type session struct {
 	l        *Loop
-	w        *watch.Watcher
+	w        *watch.Watcher // nil in Once
 	registry *registry
 	queue    *workqueue
 	timers   *timers

@@ -3,9 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"path"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -38,10 +35,10 @@ func (s *session) serve(ctx context.Context, state string) {
 	r, lv := s.registry.get(state)
 	switch {
 	case r == nil:
-		s.queue.takeWhole(state)
+		s.queue.trust(state)
 		return
 	case lv == nil:
-		s.queue.takeWhole(state)
+		s.queue.trust(state)
 		s.heard(r)
 		return
 	case s.mustWait(lv):
@@ -52,15 +49,7 @@ func (s *session) serve(ctx context.Context, state string) {
 		return
 	}
 	p := s.newPass(lv)
-	result := p.timed(ctx)
-	for errors.Is(result.err, errPaused) {
-		// The caller need not wait for git to hear that we are here.
-		s.tell()
-		s.queue.distrust(state)
-		if result.err = s.l.awaitTree(ctx); result.err == nil {
-			result = p.timed(ctx)
-		}
-	}
+	result := s.runPass(ctx, p)
 	if x := s.l.peers[p.f.Run.Family]; x != nil {
 		x.passed(p)
 	}
@@ -73,76 +62,38 @@ func (s *session) serve(ctx context.Context, state string) {
 	s.end(lv, p, result)
 }
 
-// newPass returns a run's pass. Its folder is followed before it is read.
-func (s *session) newPass(lv *activeRun) *pass {
-	p := s.l.newPass(s.registry.found(lv.knownRun))
-	p.began = time.Now()
-	p.needs, p.steps = lv.needs, lv.taken
-	p.looking = func() {
-		if s.looking(lv) {
-			p.volatile = nil
+// runPass runs a pass, again and again while git is rewriting the tree.
+func (s *session) runPass(ctx context.Context, p *pass) result {
+	for {
+		began := time.Now()
+		r := p.run(ctx)
+		s.l.o.Observers.passed(p.f.Run, time.Since(began))
+		if !errors.Is(r.err, errPaused) {
+			return r
 		}
-		p.heard = s.heardOf(lv, p)
-	}
-	p.unchanged = func(need string) (volatileRead, bool) {
-		if !slices.Contains(lv.dirs, path.Dir(strings.TrimPrefix(need, engine.VolatileNeed))) {
-			return volatileRead{}, false // nobody says what happens there
+		// The caller need not wait for git to hear that we are here.
+		s.tell()
+		s.queue.distrust(p.lv.state)
+		if r.err = s.l.awaitTree(ctx); r.err != nil {
+			return r
 		}
-		return s.progress.unchanged(lv.state, need)
 	}
-	p.distrust = func() { s.queue.distrust(lv.state) }
-	p.follow = func(lk look) bool { return s.tooEarly(lv, lk, p.f.Run, p.heard != nil) }
-	p.waiting = func(wait func()) {
-		s.working.release()
-		wait()
-		s.working.acquire()
-	}
-	var anew, first bool
-	s.registry.do(func() {
-		if anew = lv.anew || lv.dirs == nil; anew {
-			lv.anew, lv.dirs = false, nil
-		}
-		first = lv.first
-	})
-	p.yields = func() bool { return !first && s.queue.waiting() }
-	p.early = func(plan engine.Plan) (time.Time, bool) {
-		return lv.absence.debounce(s.l.o.Now(), p.last.loaded, plan)
-	}
-	if anew {
-		s.queue.distrust(lv.state)
-		s.w.Forget(lv.state)
-		s.rank(lv)
-		s.follow(lv, []string{p.f.Run.Dir})
-	}
-	return p
 }
 
-// looking notes that a run is about to be read: what has marked it until now, its own
-// commits included, is seen. It reports whether anything has. Watches that are not to be
-// trusted are made anew by another pass.
-func (s *session) looking(lv *activeRun) (marked bool) {
-	var anew bool
-	if s.registry.do(func() { anew = lv.anew }); anew {
-		return false
-	}
-	return s.queue.unmark(lv.state)
+// yields reports whether other runs wait to be looked at, while a run that had its first
+// pass takes one step after the other: then the pass ends, and the next one begins after
+// them. So of many answers at once all are taken before anything that is owed for one of them.
+func (s *session) yields(lv *activeRun) bool {
+	var first bool
+	s.registry.do(func() { first = lv.first })
+	return !first && s.queue.waiting()
 }
 
-// heardOf are the folders in which something has happened since the last look, nil where
-// all of the run is to be looked at. It is called after the run was unmarked: what happens
-// now marks it again.
-func (s *session) heardOf(lv *activeRun, p *pass) []string {
-	whole := s.queue.takeWhole(lv.state)
-	if !layout.IsSparse(p.f.Family.Layout) {
-		return nil
-	}
-	looked := lv.looks > 0 || p.last.loaded.Look > 0
-	var anew bool
-	s.registry.do(func() { anew = lv.anew })
-	if dirs := s.registry.takeHeard(lv); !whole && !anew && looked {
-		return append([]string{}, dirs...)
-	}
-	return nil
+// waiting lets another pass look and decide while this one waits for a lock or the disk.
+func (s *session) waiting(wait func()) {
+	s.working.release()
+	wait()
+	s.working.acquire()
 }
 
 // end draws the conclusions from a pass.

@@ -53,14 +53,11 @@ func (d *workqueue) distrust(run string) {
 	d.whole[run] = true
 }
 
-// takeWhole reports whether the look at a run that is about to begin is to be one at all of
-// it.
-func (d *workqueue) takeWhole(run string) bool {
+// trust forgets that the next look at a run is to be one at all of it: there is none.
+func (d *workqueue) trust(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	whole := d.whole[run]
 	delete(d.whole, run)
-	return whole
 }
 
 // markHeard has a run looked at, but no further than where something was heard.
@@ -142,15 +139,17 @@ func (d *workqueue) waiting() bool {
 	return len(d.queue) > 0
 }
 
-// unmark forgets that a run that is taken was marked since, because it is about to be read,
-// and reports whether it was.
-func (d *workqueue) unmark(run string) (marked bool) {
+// beginLook forgets that a run that is taken was marked since, because it is about to be
+// read, and reports whether it was, and whether the look is to be one at all of it.
+func (d *workqueue) beginLook(run string) (marked, whole bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if marked = d.in[run] == again; marked {
 		d.in[run] = taken
 	}
-	return marked
+	whole = d.whole[run]
+	delete(d.whole, run)
+	return marked, whole
 }
 
 // marked reports whether a run that is taken was marked since.
