@@ -10,21 +10,21 @@ import (
 	"placet/layout"
 )
 
-// workerTail is how much of a worker's output is kept, in bytes.
+// workerTail is how much of a worker's output placet keeps, in bytes.
 const workerTail = 16 << 10
 
 func numbered(stem string, k int) string { return layout.AFLNumbered(stem, k, ".json") }
 
-// Worktrees holds a folder for each checkpoint that has a work tree of its own:
-// its commands run there.
+// Worktrees holds a folder for each checkpoint that has a work tree of its own. The checkpoint's
+// commands run there.
 const Worktrees = ".afl/worktrees"
 
 func worktree(id string) string { return Worktrees + "/" + id }
 
-// actions are the commands that the state names, whether they have ended or not: none
-// once the session is over, though its checkpoints may still name some. due are those
-// without an outcome; of workers, only those that the session waits for. Without settings
-// nobody knows how to run them.
+// actions returns the commands that the state names, ended or not, and those that are due: they
+// have no outcome, and the session waits for them. A final session has none, although its
+// checkpoints may still name some. Unusable settings yield none, because they say how to run a
+// command.
 func actions(r *session) (named, due []engine.Action) {
 	if isFinal(r.run.State.Status) || r.cfgBad {
 		return nil, nil
@@ -46,13 +46,13 @@ func actions(r *session) (named, due []engine.Action) {
 	return named, due
 }
 
-// actionID names a command of the current attempt: its k-th validation or its w-th
+// actionID returns the id of a command of the current attempt: its k-th validation or its w-th
 // worker.
 func (cp *checkpoint) actionID(number int, kind string) string {
 	return run.ActionID(cp.r.run, cp.r.id(), cp.r.run.State.CreatedAt, cp.id, cp.Iteration, number, kind)
 }
 
-// command is a command of the checkpoint in the shell.
+// command returns a command of the checkpoint that runs in the shell.
 func (cp *checkpoint) command(words string) engine.Command {
 	return engine.Command{
 		Argv: append(slices.Clone(cp.r.cfg.Shell), words), Dir: ".", Prefer: worktree(cp.id),
@@ -91,9 +91,8 @@ func (cp *checkpoint) workerAction() engine.Action {
 	}
 }
 
-// CommandDigest is the digest that trust in an action's command is recorded
-// under: of the command as it would begin now. ok is false where it is not the
-// one that the attempt was recorded with.
+// CommandDigest returns the digest under which trust in an action's command is recorded, for the
+// command as it would begin now. ok is false if the attempt was recorded with another digest.
 func CommandDigest(a engine.Action) (digest engine.Digest, ok bool) {
 	kind := "validation"
 	if a.Command.Agent {

@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// attempt holds what was handed in for the current attempt, and how its commands ended.
+// attempt holds what others submitted for the current attempt, and how its commands ended.
 type attempt struct {
 	worker     run.HandIn[WorkerReport]
 	result     run.HandIn[Result]
@@ -23,12 +23,12 @@ type attempt struct {
 	analysis   run.HandIn[Analysis]
 }
 
-// isPending reports whether something that was handed in may still be being written.
+// isPending reports whether somebody may still be writing one of these documents.
 func (t *attempt) isPending() bool {
 	return t.worker.Pending || t.result.Pending || t.question.Pending || t.workerRun.Pending || t.validation.Pending || t.analysis.Pending
 }
 
-// attempt is the current attempt of a checkpoint, read once a step.
+// attempt returns the current attempt of a checkpoint. It reads it once a step.
 func (cp *checkpoint) attempt() *attempt {
 	if cp.try != nil {
 		return cp.try
@@ -42,11 +42,11 @@ func (cp *checkpoint) attempt() *attempt {
 			t.workerRun = readNews(cp, cp.file(numbered("worker-run", cp.Worker.Number)), "afl/worker-run", nil, checkWorkerRun)
 		}
 	}
-	// A result has no say where a command decides.
+	// A result does not count if a command decides.
 	if cp.Status != Validating || !cp.isByCommand() && (cp.Run == nil || cp.Run.Mode != modeCommand) {
 		t.result = readNews(cp, cp.file("result.json"), "afl/result", cp.Seen.Result, checkResult)
 		if o := t.result.Said; o != nil && isHookEvent(o.Output) {
-			t.result.Said = nil // the trusted command says what a hook cannot
+			t.result.Said = nil // a trusted command decides better than a hook
 		}
 	}
 	if cp.Run != nil && cp.Run.Mode == modeCommand {
@@ -64,8 +64,8 @@ func (cp *checkpoint) isCommandWorker() bool {
 	return cp.Worker != nil && cp.Worker.Mode == modeCommand
 }
 
-// readNews reads a document of an attempt, unless it was seen before: it existed when the
-// attempt began, or was used already.
+// readNews reads a document of an attempt. It ignores one that existed when the attempt began, or
+// that was used already.
 func readNews[T any](cp *checkpoint, rel, schema string, seen []text, fits func(*checkpoint, *T) error) run.HandIn[T] {
 	d := cp.r.run.Snap.In(rel)
 	if d.Present() && slices.Contains(seen, text(d.Sum)) {
@@ -120,7 +120,7 @@ func checkValidation(cp *checkpoint, v *Validation) error {
 		"is_attempt", v.Iteration, "is_run", v.Run, "attempt", cp.Iteration, "run", cp.Run.Number)
 }
 
-// checkIssued takes an outcome that somebody else wrote for lost.
+// checkIssued replaces an outcome that somebody else wrote by a lost one.
 func checkIssued(cp *checkpoint, h *run.HandIn[Validation]) {
 	if d, v := h.Doc, h.Said; v != nil && len(d.Issued) > 0 && !slices.Contains(d.Issued, d.Sum) {
 		cp.r.run.Bad(d, cp.r.say("bad.foreign_validation", "file", path.Base(d.Path)))
@@ -128,8 +128,8 @@ func checkIssued(cp *checkpoint, h *run.HandIn[Validation]) {
 	}
 }
 
-// readAnalysis reads an analysis of the document of a digest, which is judged now; "" while
-// nothing is judged yet.
+// readAnalysis reads an analysis of the judged document, which has the digest of; "" means that no
+// document is judged yet.
 func readAnalysis(cp *checkpoint, of text) run.HandIn[Analysis] {
 	h := readNews(cp, cp.file("analysis.json"), "afl/analysis", nil, func(cp *checkpoint, a *Analysis) error {
 		if of == "" || a.isOf(of, cp.Run.Number) {
@@ -143,7 +143,7 @@ func readAnalysis(cp *checkpoint, of text) run.HandIn[Analysis] {
 	return h
 }
 
-// judged is the digest of the document that is judged.
+// judged returns the digest of the judged document.
 func (t *attempt) judged(mode string) text {
 	if mode == modeResult {
 		return t.result.Sum()
@@ -151,13 +151,13 @@ func (t *attempt) judged(mode string) text {
 	return t.validation.Sum()
 }
 
-// isOf reports whether an analysis is about a judged document of a run.
+// isOf reports whether an analysis is about the judged document of a run.
 func (a *Analysis) isOf(sum text, run int) bool {
 	return a.Of == "" && run == 1 || a.Of != "" && a.Of == sum
 }
 
-// isHookEvent reports whether a result's output is what upstream's hook stores there: the
-// event instead of the output. Its exit code is that of cat.
+// isHookEvent reports whether a result's output comes from upstream's hook. The hook stores the
+// event in place of the output, and the exit code of cat.
 func isHookEvent(output string) bool {
 	trimmed := strings.TrimSpace(output)
 	if !strings.HasPrefix(trimmed, "{") {
@@ -176,10 +176,10 @@ func isHookEvent(output string) bool {
 	return event.Hook != nil || event.Tool != nil && event.Input != nil || event.Session != nil && event.Transcript != nil
 }
 
-// longestQuestion is how much of a question is kept, in bytes.
+// longestQuestion is how much of a question placet keeps, in bytes.
 const longestQuestion = 8 << 10
 
-// words are the text of a hook's question: those of the event, if it is one.
+// words returns the text of a hook's question. It takes it from the event if the question is one.
 func (q *PendingQuestion) words() string {
 	var event struct {
 		Input struct {
@@ -207,7 +207,7 @@ func (q *PendingQuestion) words() string {
 	return templates.Cut(s, longestQuestion)
 }
 
-// changedFiles are the files that the worker of an attempt says it changed.
+// changedFiles returns the files that the worker of an attempt reports as changed.
 func (cp *checkpoint) changedFiles(n int) []string {
 	if w := run.Peek[WorkerReport](cp.r.run.Snap.In(cp.fileOf(n, "worker.json")), "afl/worker"); w != nil {
 		return w.ChangedFiles
@@ -215,7 +215,7 @@ func (cp *checkpoint) changedFiles(n int) []string {
 	return nil
 }
 
-// lastIteration is the highest number among the attempts that exist.
+// lastIteration returns the highest number of an existing attempt.
 func (cp *checkpoint) lastIteration() int {
 	last := 0
 	for _, d := range cp.r.run.Snap.Under(cp.rel("iterations")) {
@@ -226,8 +226,7 @@ func (cp *checkpoint) lastIteration() int {
 	return last
 }
 
-// outcomes is the highest number among an attempt's outcomes of a kind, 0
-// for none.
+// outcomes returns the highest number of an attempt's outcomes of a kind, 0 for none.
 func (cp *checkpoint) outcomes(n int, stem string) int {
 	highest := 0
 	for _, d := range cp.r.run.Snap.Under(cp.fileOf(n, "")) {
@@ -238,8 +237,8 @@ func (cp *checkpoint) outcomes(n int, stem string) int {
 	return highest
 }
 
-// wasFinished reports whether the checkpoint's status.json says, in one of upstream's
-// words, that it has passed already.
+// wasFinished reports whether the checkpoint's status.json says, in one of upstream's words, that
+// the checkpoint has passed.
 func wasFinished(cp *checkpoint) (bool, []engine.Document) {
 	d := cp.r.run.Snap.In(cp.rel("status.json"))
 	st := run.Peek[struct {

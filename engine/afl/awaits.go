@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// explain adds what no rule says: how a session ended, settings that cannot be used, and
-// how it is aborted.
+// explain adds what no rule can say: how a session ended, which settings are unusable, and how to
+// abort the session.
 func explain(r *session, w *run.Waiting) {
 	switch id := firstUnfinished(r); {
 	case r.cfgBad:
@@ -27,7 +27,7 @@ func explain(r *session, w *run.Waiting) {
 	}
 }
 
-// explainSettings says why no session moves.
+// explainSettings says which settings keep every session from moving.
 func explainSettings(r *session, w *run.Waiting) {
 	said := false
 	for _, p := range []string{upstreamYAML, upstreamJSON} {
@@ -45,8 +45,7 @@ func explainSettings(r *session, w *run.Waiting) {
 	}
 }
 
-// awaitRevalidation says what a completed checkpoint waits for before it is validated
-// again.
+// awaitRevalidation says what a completed checkpoint waits for before its next validation.
 func awaitRevalidation(cp *checkpoint, w *run.Waiting) {
 	deps, again := cp.r.bases().awaited(cp)
 	switch held := cp.r.whyNothingStarts(); {
@@ -60,7 +59,7 @@ func awaitRevalidation(cp *checkpoint, w *run.Waiting) {
 	}
 }
 
-// awaitResume says how a session goes on that a person paused.
+// awaitResume says how to continue a session that a person paused.
 func awaitResume(r *session, w *run.Waiting) {
 	p := r.run.State.Pause
 	if p == nil || p.Reason != pausePerson {
@@ -75,10 +74,10 @@ func awaitResume(r *session, w *run.Waiting) {
 	w.Unblock("control.json", r.say("unblock.resume", "json", fmt.Sprintf(`{"want": "run", "by": "%s"}`, r.run.Say("run.unblock.you"))))
 }
 
-// givenBy names who gives a file.
+// givenBy names who has to supply a file.
 func givenBy(r *session, who templates.Key) string { return "(" + r.run.Say(who) + ")" }
 
-// awaitDesign says why the checkpoints are not approved.
+// awaitDesign says why the checkpoints are not approved yet.
 func awaitDesign(r *session, w *run.Waiting) {
 	if !r.mayBeApproved() {
 		return
@@ -105,7 +104,7 @@ func awaitDesign(r *session, w *run.Waiting) {
 	}
 }
 
-// specsPath is where the checkpoints stand, or would.
+// specsPath returns the path at which the checkpoints are or would be defined.
 func specsPath(r *session) string {
 	if r.specs.layout == layoutV2 {
 		return r.run.Path("checkpoints/")
@@ -113,7 +112,7 @@ func specsPath(r *session) string {
 	return r.run.Path(specsYAML)
 }
 
-// specsNotes are the notes beside the checkpoints.
+// specsNotes returns the notes beside the definitions.
 func specsNotes(r *session) string {
 	words := r.run.Notes.Text(r.run.Note(r.run.Path(specsYAML)))
 	for _, d := range v2Files(r) {
@@ -124,7 +123,7 @@ func specsNotes(r *session) string {
 	return strings.TrimSpace(words)
 }
 
-// awaitApproval says what an approval of checkpoints that can be read waits for.
+// awaitApproval says what the approval of readable checkpoints waits for.
 func awaitApproval(r *session, w *run.Waiting, file, where string) {
 	rel, blocked := r.run.Snap.Rel(file), false
 	for _, f := range r.specs.findings {
@@ -148,13 +147,13 @@ func awaitApproval(r *session, w *run.Waiting, file, where string) {
 		w.Why("afl.why.quiet", "where", where, "time", r.cfg.ApprovalQuiet, "at", r.run.Wake.UTC().Format(stamp))
 		w.For("afl.wait.quiet", "file", rel, "time", r.cfg.ApprovalQuiet)
 	}
-	// Where the gate demands more than a claim no stamp counts.
+	// A stamp does not count if the gate demands more than a claim.
 	if !blocked && !gate.Demands(r.run.Snap.Facts.Config.GateFor("afl", typeApproval)) {
 		awaitStamp(r, w, file)
 	}
 }
 
-// awaitStamp names the approvals besides an answer.
+// awaitStamp names the ways to approve without an answer.
 func awaitStamp(r *session, w *run.Waiting, file string) {
 	p := r.run.State.Pause
 	if p == nil && r.run.State.Specs.ChangesRequested == nil {
@@ -169,7 +168,7 @@ func awaitStamp(r *session, w *run.Waiting, file string) {
 	}
 }
 
-// awaitReview says what the look at the whole waits for.
+// awaitReview says what the review of the whole waits for.
 func awaitReview(r *session, w *run.Waiting) {
 	v := r.run.State.Review
 	if all, _ := r.finished(); !all || v == nil || v.Status != run.Open {
@@ -183,7 +182,7 @@ func awaitReview(r *session, w *run.Waiting) {
 	w.Lacks(name, r.say("wanted.reviewer"), r.say("unblock.review", "json", `{"findings": []}`), "afl.why.review.file", "round", v.Round, "file", name)
 }
 
-// whyNothingStarts says why nothing starts at all, "" where something may.
+// whyNothingStarts returns why no attempt may start, or "".
 func (r *session) whyNothingStarts() string {
 	switch st := r.run.State; {
 	case st.Pause != nil:
@@ -231,7 +230,7 @@ func awaitRetry(cp *checkpoint, w *run.Waiting) {
 	}
 }
 
-// awaitSlot says that a checkpoint waits until others have ended.
+// awaitSlot says that a checkpoint waits for others to end.
 func awaitSlot(cp *checkpoint, w *run.Waiting, status engine.Status, taken []string) {
 	workers := cp.r.cfg.Workers
 	if workers > 1 {
@@ -243,7 +242,8 @@ func awaitSlot(cp *checkpoint, w *run.Waiting, status engine.Status, taken []str
 // mostNamed is how many checkpoints one line names.
 const mostNamed = 20
 
-// few are checkpoints in one line, which is repeated for each that waits for them.
+// few lists checkpoints on one line. It is short because the line repeats for every checkpoint that
+// waits for them.
 func few(lang string, ids []string) string {
 	if more := len(ids) - mostNamed; more > 0 {
 		return templates.Phrase(lang, "list.more", "all", strings.Join(ids[:mostNamed], ", "), "n", more)
@@ -262,7 +262,7 @@ func awaitAnswer(cp *checkpoint, w *run.Waiting) {
 	}
 }
 
-// awaitWorker says what an attempt waits for while a worker is at it.
+// awaitWorker says what an attempt waits for while a worker works on it.
 func awaitWorker(cp *checkpoint, w *run.Waiting) {
 	if cp.Status != InProgress {
 		return
@@ -282,9 +282,8 @@ func awaitWorker(cp *checkpoint, w *run.Waiting) {
 		"failed", `"failed"`, "message", `"message"`, "question", `"question"`))
 }
 
-// whyOutside is the key of what an attempt waits for that is worked on outside: it says
-// why the worker command does not work on one that it could work on now. Who works on an
-// attempt is settled when it begins.
+// whyOutside returns the key of the reason why the worker command does not work on the attempt,
+// although it might be able to now. The worker of an attempt is fixed when the attempt begins.
 func whyOutside(cp *checkpoint) templates.Key {
 	switch digest := cp.r.cfg.workerDigest(); {
 	case digest == "":
@@ -295,7 +294,7 @@ func whyOutside(cp *checkpoint) templates.Key {
 	return "afl.why.outside.next"
 }
 
-// awaitCommand says whether a command that is waited for is under way.
+// awaitCommand says whether the awaited command is running.
 func awaitCommand(cp *checkpoint, w *run.Waiting, waits string, a engine.Action, command string, started text) {
 	key := templates.Key("afl.why.command")
 	if cp.r.run.Snap.Facts.Alive[a.ID] {
@@ -304,7 +303,7 @@ func awaitCommand(cp *checkpoint, w *run.Waiting, waits string, a engine.Action,
 	w.Why(key, "waits", waits, "command", command, "at", started)
 }
 
-// spoken is a path of an attempt as people say it: iterations/2/result.json.
+// spoken shortens the path of an attempt's file for people: iterations/2/result.json.
 func spoken(rel string) string {
 	if at := strings.Index(rel, "/iterations/"); at >= 0 {
 		return rel[at+1:]
@@ -315,7 +314,7 @@ func spoken(rel string) string {
 // shownCommand is how much of a command explain shows, in characters.
 const shownCommand = 80
 
-// awaitVerdict says what an attempt waits for that is validated.
+// awaitVerdict says what an attempt waits for during its validation.
 func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 	r, result := cp.r, cp.file("result.json")
 	switch q := cp.open(typeInterrupted); {

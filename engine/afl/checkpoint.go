@@ -14,13 +14,13 @@ type checkpoint struct {
 	*Checkpoint
 	r  *session
 	id string
-	// def is what it is to be, nil if it is no longer defined.
+	// def is its definition, nil if it is no longer defined.
 	def *Definition
 	// try is the current attempt, nil until it is read.
 	try *attempt
 }
 
-// checkpoint is the one of an id.
+// checkpoint returns the checkpoint with an id.
 func (r *session) checkpoint(id string) *checkpoint {
 	if cp := r.checkpoints[id]; cp != nil {
 		return cp
@@ -28,7 +28,7 @@ func (r *session) checkpoint(id string) *checkpoint {
 	return &checkpoint{Checkpoint: &Checkpoint{}, r: r, id: id}
 }
 
-// inStatus are the ids of the checkpoints of some statuses.
+// inStatus returns the ids of the checkpoints with one of the statuses.
 func (r *session) inStatus(statuses ...engine.Status) []string {
 	var list []string
 	for _, id := range r.order {
@@ -42,7 +42,8 @@ func (r *session) inStatus(statuses ...engine.Status) []string {
 	return list
 }
 
-// status is where the checkpoint stands; one that is not known yet will be pending.
+// status returns the checkpoint's status. A checkpoint that the session does not know yet counts as
+// pending.
 func (cp *checkpoint) status() engine.Status {
 	if cp.Status == "" {
 		return Pending
@@ -50,8 +51,8 @@ func (cp *checkpoint) status() engine.Status {
 	return cp.Status
 }
 
-// definition is what the checkpoint is to be. Of one that is no longer defined only the
-// id is known.
+// definition returns the checkpoint's definition. It has only the id if the checkpoint is no longer
+// defined.
 func (cp *checkpoint) definition() Definition {
 	if cp.def != nil {
 		return *cp.def
@@ -59,16 +60,16 @@ func (cp *checkpoint) definition() Definition {
 	return Definition{ID: cp.id, Name: cp.id, Type: types[0]}
 }
 
-// file is the path of a file of the current attempt, relative to the session's folder.
+// file returns the path of a file of the current attempt, relative to the session's folder.
 func (cp *checkpoint) file(name string) string { return cp.fileOf(cp.Iteration, name) }
 
-// fileOf is the path of a file of an attempt.
+// fileOf returns the path of a file of an attempt.
 func (cp *checkpoint) fileOf(n int, name string) string { return layout.AFLIteration(cp.id, n, name) }
 
-// rel is the path of a file of the checkpoint besides its attempts.
+// rel returns the path of a file of the checkpoint that belongs to no attempt.
 func (cp *checkpoint) rel(name string) string { return "delegations/" + cp.id + "/" + name }
 
-// timeout is how long a validation may take.
+// timeout returns how long a validation may take.
 func (cp *checkpoint) timeout() time.Duration {
 	if cp.def != nil && cp.def.TimeoutMS != nil {
 		return time.Duration(*cp.def.TimeoutMS) * time.Millisecond
@@ -76,10 +77,10 @@ func (cp *checkpoint) timeout() time.Duration {
 	return cp.r.cfg.ValidationTimeout
 }
 
-// open is the open request of a type about the checkpoint, nil for none.
+// open returns the open request of a type about the checkpoint, or nil.
 func (cp *checkpoint) open(typ string) *run.Request { return cp.r.run.OpenAbout(typ, cp.id) }
 
-// validationDigest is that of the validation command, "" where there is none.
+// validationDigest returns the digest of the validation command, or "".
 func (cp *checkpoint) validationDigest() engine.Digest {
 	if cp.def == nil || cp.def.Command == "" {
 		return ""
@@ -87,8 +88,8 @@ func (cp *checkpoint) validationDigest() engine.Digest {
 	return commandDigest("validation", cp.r.cfg.Shell, string(cp.def.Command))
 }
 
-// isByCommand reports whether only the validation command decides if an attempt passes.
-// What an agent wrote never takes its place, even while nobody has agreed to the command.
+// isByCommand reports whether only the validation command decides if an attempt passes. Nothing
+// that an agent writes replaces it, even while nobody has agreed to the command.
 func (cp *checkpoint) isByCommand() bool {
 	return cp.r.cfg.Validation == validateCommand && cp.def != nil && cp.def.Command != ""
 }
@@ -98,24 +99,24 @@ func (cp *checkpoint) isRunnable() bool {
 	return cp.isByCommand() && cp.r.run.Snap.Facts.Trusts(cp.validationDigest(), worktree(cp.id))
 }
 
-// isMet reports whether what depends on the checkpoint may start.
+// isMet reports whether the checkpoints that depend on this one may start.
 func (cp *checkpoint) isMet() bool {
 	return cp.Status == Completed || cp.Status == Aborted && cp.Skip == skipForced
 }
 
-// step is a transition of a checkpoint being made.
+// step is a transition of a checkpoint in the making.
 type step struct {
 	*change
-	cp *checkpoint // before it
-	c  *Checkpoint // after it
+	cp *checkpoint // before the transition
+	c  *Checkpoint // after the transition
 }
 
-// move is a move of the checkpoint: then changes it.
+// move returns a move of the checkpoint; then makes the changes.
 func (cp *checkpoint) move(why string, then func(*step), causes ...engine.Document) *move {
 	return &move{Reason: why, Causes: causes, Then: func(c *change) { then(&step{c, cp, c.State.Checkpoints[cp.id]}) }}
 }
 
-// closeRequests closes the open requests of the checkpoint of the given types, or all.
+// closeRequests closes the checkpoint's open requests of the given types, or all of them.
 func (s *step) closeRequests(result, reason string, types ...string) {
 	closeOf(s.change, s.cp.id, result, reason, types...)
 }
@@ -132,22 +133,22 @@ func (s *step) abort(because text) {
 	s.c.AbortedBecause, s.c.FinishedAt = because, s.Now
 }
 
-// another begins another epoch with that many more attempts.
+// another begins another epoch with so many more attempts.
 func (s *step) another(attempts int) {
 	s.c.MaxIterations, s.c.Epoch = s.c.Iteration+attempts, s.c.Epoch+1
 }
 
-// retryNow gives the checkpoint more attempts, with a note for the next.
+// retryNow gives the checkpoint more attempts, and a note for the next one.
 func (s *step) retryNow(attempts int, note string) {
 	s.another(attempts)
 	s.c.RetryAt = s.Now
 	s.note(note)
-	if s.c.Iteration > 0 { // else upstream completed it: the prompt has the note itself
+	if s.c.Iteration > 0 { // without an attempt the prompt itself shows the note
 		s.c.Feedback = append(s.c.Feedback, Feedback{Iteration: s.c.Iteration, Note: text(note)})
 	}
 }
 
-// note keeps what a person said for the next attempt, until somebody says something else.
+// note keeps a person's words for the next attempt, until somebody says something else.
 func (s *step) note(words string) {
 	if words != "" {
 		s.c.ExtraFeedback = text(words)

@@ -12,8 +12,8 @@ import (
 	"placet/templates"
 )
 
-// Config is the [afl] block of the configuration. A nil member says nothing:
-// then upstream's files count, and after them what is built in.
+// Config is the [afl] block of the configuration. A nil member leaves the setting to upstream's
+// files, and then to the built-in value.
 type Config struct {
 	Enabled                    bool     `toml:"enabled"`
 	MaxIterations              *int     `toml:"max_iterations"`
@@ -37,22 +37,21 @@ type Config struct {
 	ApprovalQuiet              *string  `toml:"approval_quiet"`
 	// Language overrides the workspace's language for this family.
 	Language string `toml:"language"`
-	// Still is set where no command may begin and so no attempt either whose
-	// worker is a command.
+	// Still forbids starting commands, and so every attempt whose worker is a command.
 	Still bool `toml:"-"`
 }
 
-// DefaultConfig is what holds where nothing is configured.
+// DefaultConfig returns the settings that apply where the configuration says nothing.
 func DefaultConfig() Config { return Config{Enabled: true} }
 
-// Reviews and Validations are the words of these settings, the tightest first, which is
-// built in.
+// Reviews and Validations are the values of these settings, the strictest first; it is the built-in
+// one.
 var (
 	Reviews     = []string{reviewPerson, reviewExternal, reviewOff}
 	Validations = []string{validateCommand, validateResult}
 )
 
-// Words of settings.
+// Values of settings.
 const (
 	validateCommand = "command"
 	validateResult  = "result"
@@ -63,15 +62,15 @@ const (
 	interruptedAuto = "rerun"
 )
 
-// WorkerDigest is what trust in the worker command is recorded under; "" where
-// none is configured.
+// WorkerDigest returns the digest under which trust in the worker command is recorded, "" if none
+// is configured.
 func (c Config) WorkerDigest() engine.Digest {
 	digest, _ := c.Worker()
 	return digest
 }
 
-// Worker returns the digest of the worker command and its argument vector; both are
-// empty where none is configured.
+// Worker returns the digest and the argument vector of the worker command; both are empty if none
+// is configured.
 func (c Config) Worker() (digest engine.Digest, argv []string) {
 	s, _ := c.settle(nil)
 	if digest = s.workerDigest(); digest != "" {
@@ -80,7 +79,7 @@ func (c Config) Worker() (digest engine.Digest, argv []string) {
 	return digest, argv
 }
 
-// commandDigest is the digest of a command as it runs.
+// commandDigest returns the digest of a command as it runs.
 func commandDigest(kind string, shell []string, command string) engine.Digest {
 	return engine.CommandDigest(kind, append(slices.Clone(shell), command)...)
 }
@@ -104,17 +103,17 @@ type settings struct {
 	WorkerTimeout     time.Duration
 	OracleWait        time.Duration
 	ApprovalQuiet     time.Duration
-	Announce          bool // people are notified of escalations
+	Announce          bool // whether people get notifications of escalations
 	Still             bool
-	// waiting are settings of upstream's files that loosen policy and that nobody has agreed
-	// to: they do not count.
+	// waiting holds settings of upstream's files that loosen the policy and that nobody has agreed
+	// to. They do not count.
 	waiting []engine.Untrusted
 }
 
-// isWithheld reports whether an attempt would begin with a command while none may.
+// isWithheld reports whether attempts need a command while commands may not start.
 func (s settings) isWithheld() bool { return s.Still && s.WorkerCommand != "" }
 
-// workerDigest is that of the worker command, "" where there is none.
+// workerDigest returns the digest of the worker command, or "".
 func (s settings) workerDigest() engine.Digest {
 	if s.WorkerCommand == "" {
 		return ""
@@ -122,24 +121,24 @@ func (s settings) workerDigest() engine.Digest {
 	return commandDigest("worker", s.Shell, s.WorkerCommand)
 }
 
-// badSetting is a setting that cannot be used.
+// badSetting is an unusable setting.
 type badSetting struct {
 	file, key string
 	text      templates.Message
 }
 
-// value is a setting as a file has it.
+// value is a setting in a file.
 type value struct {
 	file, key string      // file is "" for placet's own configuration
-	raw       schemas.Raw // in placet's words
-	shown     string      // in the file's
+	raw       schemas.Raw // in placet's spelling
+	shown     string      // in the file's spelling
 }
 
-// layer is a configuration, or a part of one, by placet's keys.
+// layer holds a configuration, or a part of one, by placet's keys.
 type layer map[string]value
 
-// settle merges the layers: this block, then upstream's files in their order, then what is
-// built in. The problem is that of the first effective value which is out of range.
+// settle merges the layers: this block, upstream's files in their order, and the built-in values.
+// It returns the first effective value that is out of range as the problem.
 func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings, *badSetting) {
 	const day = 24 * time.Hour
 	p := &picker{layers: append([]layer{c.layer()}, below...), agreed: agreed}
@@ -174,7 +173,7 @@ func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings,
 	return s, p.problem
 }
 
-// layer is the block as a layer: what is set in it.
+// layer returns the block's settings as a layer.
 func (c Config) layer() layer {
 	l, v := layer{}, reflect.ValueOf(c)
 	for i := range v.NumField() {
@@ -187,10 +186,10 @@ func (c Config) layer() layer {
 	return l
 }
 
-// picker finds the value of one setting after the other.
+// picker finds the values of settings, one after the other.
 type picker struct {
 	layers  []layer
-	agreed  map[engine.Digest]bool // what the owner has agreed to
+	agreed  map[engine.Digest]bool // the digests that the owner agreed to
 	problem *badSetting
 	waiting []engine.Untrusted
 }
@@ -201,7 +200,7 @@ func (p *picker) bad(v value, key string, pairs ...any) {
 	}
 }
 
-// find finds a setting in the first layer that has it.
+// find returns a setting from the first layer that has it.
 func (p *picker) find(key string) (v value, ok bool) {
 	for _, l := range p.layers {
 		if v, ok = l[key]; ok {
@@ -211,7 +210,7 @@ func (p *picker) find(key string) (v value, ok bool) {
 	return v, false
 }
 
-// number is a whole number.
+// number returns a whole number.
 func (p *picker) number(key string, builtIn, least, most int) int {
 	v, ok := p.find(key)
 	if !ok {
@@ -229,8 +228,7 @@ func (p *picker) number(key string, builtIn, least, most int) int {
 	return builtIn
 }
 
-// length is a length of time: of placet's own configuration like 5s, of upstream's files
-// in ms.
+// length returns a duration. placet's own configuration writes it like 5s, upstream's files in ms.
 func (p *picker) length(key string, builtIn, least, most time.Duration) time.Duration {
 	v, ok := p.find(key)
 	if !ok {
@@ -242,7 +240,7 @@ func (p *picker) length(key string, builtIn, least, most time.Duration) time.Dur
 	if v.file != "" {
 		var n int
 		n, err = strconv.Atoi(string(v.raw))
-		n = min(max(n, -1), int(most.Milliseconds())+1) // further out of range is no other answer
+		n = min(max(n, -1), int(most.Milliseconds())+1) // out of range stays out of range, without an overflow
 		d, shown, fault = time.Duration(n)*time.Millisecond, string(v.raw)+" ms", "ms"
 	}
 	switch {
@@ -256,7 +254,7 @@ func (p *picker) length(key string, builtIn, least, most time.Duration) time.Dur
 	return builtIn
 }
 
-// flag is true or false.
+// flag returns true or false.
 func (p *picker) flag(key string, builtIn bool) bool {
 	v, ok := p.find(key)
 	if !ok {
@@ -268,9 +266,9 @@ func (p *picker) flag(key string, builtIn bool) bool {
 	return string(v.raw) == "true"
 }
 
-// word is one of some words, of which the first is built in. A document of the workspace
-// may not loosen what may happen without a person: another word counts there only once the
-// owner has agreed to it.
+// word returns one of several words; the first is the built-in one. A document of the workspace may
+// not loosen what may happen without a person, so another word in it counts only once the owner has
+// agreed to it.
 func (p *picker) word(key string, offered ...string) string {
 	v, ok := p.find(key)
 	if !ok {
@@ -289,7 +287,7 @@ func (p *picker) word(key string, offered ...string) string {
 	return word
 }
 
-// mode is auto; the others wait for a later version.
+// mode accepts only auto; the other modes may come in a later version.
 func (p *picker) mode() {
 	v, ok := p.find("mode")
 	if ok && string(v.raw) != `"auto"` {
@@ -297,14 +295,14 @@ func (p *picker) mode() {
 	}
 }
 
-// Upstream's configuration files, relative to the workspace.
+// Paths of upstream's configuration files, relative to the workspace.
 const (
 	upstreamYAML = ".claude/afl.yaml"
 	upstreamJSON = ".afl/config.json"
 )
 
-// readUpstream reads upstream's files, in the order in which they count. A file that cannot be
-// read is a problem: no limit is replaced by a guess.
+// readUpstream reads upstream's files in order of precedence. An unreadable file is a problem,
+// because no guess may replace a limit.
 func readUpstream(r *session) (layers []layer, ok bool) {
 	var y, j schemas.Raw
 	isYAML, isJSON := readUpstreamFile(r, upstreamYAML, &y), readUpstreamFile(r, upstreamJSON, &j)
@@ -322,8 +320,7 @@ func readUpstream(r *session) (layers []layer, ok bool) {
 	}, true
 }
 
-// readUpstreamFile reads one of upstream's files into raw. It is true where the file is absent,
-// too.
+// readUpstreamFile reads one of upstream's files into raw. It returns true for an absent file, too.
 func readUpstreamFile(r *session, p string, raw *schemas.Raw) bool {
 	d := r.run.Snap.Doc(p)
 	return d.Absent() || r.run.Read(d, func() error {
@@ -334,11 +331,11 @@ func readUpstreamFile(r *session, p string, raw *schemas.Raw) bool {
 	})
 }
 
-// origin says where upstream's files have a setting, "" for nowhere: the two files, and the
-// block feedbackRouting in either.
+// origin says where upstream's files hold a setting, "" for nowhere: in the two files, and in the
+// block feedbackRouting of either.
 type origin struct{ key, yaml, json, routing string }
 
-// origins are all settings that upstream's files have; the first of two places counts.
+// origins lists all settings in upstream's files. The first of two places counts.
 var origins = []origin{
 	{"max_iterations", "/feedback_loop/max_iterations", "/feedbackLoop/maxIterations", "/feedbackRouting/maxIterations"},
 	{"auto_retry_delay", "/feedback_loop/auto_retry_delay", "/feedbackLoop/autoRetryDelay", "/feedbackRouting/autoRetryDelay"},
@@ -353,7 +350,7 @@ var origins = []origin{
 	{"validation_timeout", "/validation/timeout", "/validation/timeout", ""},
 }
 
-// pick takes the settings that a file has at their places.
+// pick returns the settings that a file holds.
 func pick(root schemas.Raw, file string, pointer func(origin) string) layer {
 	l := layer{}
 	for _, p := range origins {
@@ -365,7 +362,7 @@ func pick(root schemas.Raw, file string, pointer func(origin) string) layer {
 	return l
 }
 
-// at is the value at a pointer, nil where there is none.
+// at returns the value at a pointer, or nil.
 func at(root schemas.Raw, pointer string) schemas.Raw {
 	if pointer == "" {
 		return nil
@@ -380,13 +377,13 @@ func at(root schemas.Raw, pointer string) schemas.Raw {
 	return root
 }
 
-// translations are upstream's words for placet's.
+// translations maps upstream's words to placet's.
 var translations = map[string]map[string]string{
 	"review":     {"true": `"person"`, "false": `"off"`},
 	"validation": {`"test"`: `"command"`, `"script"`: `"command"`, `"test_command"`: `"command"`, `"manual"`: `"result"`},
 }
 
-// translate puts upstream's words into placet's.
+// translate converts upstream's words into placet's.
 func translate(name string, raw schemas.Raw) schemas.Raw {
 	if word, ok := translations[name][string(raw)]; ok {
 		return schemas.Raw(word)

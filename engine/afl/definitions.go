@@ -15,16 +15,16 @@ import (
 	"placet/schemas"
 )
 
-// Layouts of checkpoints.
+// Layouts of the definitions.
 const (
 	layoutV1 = "v1" // specs/checkpoints.yaml
 	layoutV2 = "v2" // checkpoints/{cp}.json
 )
 
-// specsYAML is V1's file, relative to the session's folder.
+// specsYAML is the path of V1's file, relative to the session's folder.
 const specsYAML = "specs/checkpoints.yaml"
 
-// sourceText is a YAML or JSON scalar as its source text: 200 is "200", null "".
+// sourceText returns a YAML or JSON scalar as its source text: 200 is "200", null is "".
 func sourceText(raw schemas.Raw) string {
 	if t, ok := raw.Text(); ok || raw.Null() {
 		return t
@@ -32,7 +32,7 @@ func sourceText(raw schemas.Raw) string {
 	return string(raw)
 }
 
-// asTexts is a value with each scalar as its source text, and without what is null.
+// asTexts returns a value with each scalar as its source text, and without nulls.
 func asTexts(raw schemas.Raw) any {
 	if o, err := schemas.Members(raw); err == nil {
 		kept := o[:0]
@@ -54,7 +54,7 @@ func asTexts(raw schemas.Raw) any {
 	return texts
 }
 
-// textList is one text or a list of them, without those that are empty.
+// textList returns one text or a list of texts, without the empty ones.
 func textList(raw schemas.Raw) (texts []string) {
 	list, err := schemas.Elements(raw)
 	if err != nil {
@@ -68,7 +68,8 @@ func textList(raw schemas.Raw) (texts []string) {
 	return texts
 }
 
-// specsFile is specs/checkpoints.yaml. Here and below each scalar is read as its text.
+// specsFile is specs/checkpoints.yaml. Its scalars, and those of the types below, are decoded as
+// text.
 type specsFile struct {
 	Session       string           `json:"session"`
 	ApprovedAt    string           `json:"approved_at"`
@@ -77,7 +78,7 @@ type specsFile struct {
 	Checkpoints   []checkpointFile `json:"checkpoints"`
 }
 
-// checkpointFile are the members of a checkpoint in both layouts.
+// checkpointFile holds the members of a checkpoint in both layouts.
 type checkpointFile struct {
 	ID           string         `json:"id"`
 	Name         string         `json:"name"`
@@ -110,12 +111,12 @@ type prerequisitesV2 struct {
 	Tasks       []string `json:"tasks"`
 }
 
-// entry is one checkpoint as it was read, with what the findings look at.
+// entry is one checkpoint of the files, with everything that the findings check.
 type entry struct {
 	def Definition
-	// file and place name it in findings: place is the pointer in V1's file.
+	// file and place locate it in findings; place is the pointer in V1's file.
 	file, place string
-	badID       bool // the id is missing or does not fit
+	badID       bool // the id is missing or malformed
 	badTimeout  bool
 	idInFile    string // V2: the id that the file claims
 	unknownType string
@@ -124,25 +125,25 @@ type entry struct {
 	strays      []stray
 }
 
-// specs are the checkpoints as the files have them, in either layout.
+// specs holds the checkpoints of the files, in either layout.
 type specs struct {
-	// readable is true where the files stand still, can be read and hold a design at all.
+	// readable is true if the files are settled and readable and contain a design.
 	readable bool
 	layout   string
-	both     bool // V1 and V2 stand side by side
+	both     bool // both V1 and V2 exist
 	session  string
 	entries  []entry
 	pre      []Prerequisite
 	digest   text
-	// approvedAt and approvedBy are V1's stamp.
+	// approvedAt and approvedBy are the stamp in V1's file.
 	approvedAt, approvedBy string
-	// causes are the files that the specs come from.
+	// causes holds the files that the specs come from.
 	causes   []engine.Document
 	strays   []stray // of V1's file as a whole
 	findings []finding
 }
 
-// definitions are the checkpoints in file order.
+// definitions returns the definitions in file order.
 func (s specs) definitions() []Definition {
 	defs := make([]Definition, len(s.entries))
 	for i, e := range s.entries {
@@ -151,7 +152,7 @@ func (s specs) definitions() []Definition {
 	return defs
 }
 
-// readSpecs reads the checkpoints: V1, or V2 where V1 is absent.
+// readSpecs reads the definitions from V1, or from V2 if V1 is absent.
 func readSpecs(r *session) (s specs) {
 	d, v2 := r.run.Snap.In(specsYAML), v2Files(r)
 	switch {
@@ -170,10 +171,10 @@ func readSpecs(r *session) (s specs) {
 	return s
 }
 
-// mostCheckpoints is how many a session may have.
+// mostCheckpoints is how many checkpoints a session may have.
 const mostCheckpoints = 500
 
-// v2Files are the files of V2's layout.
+// v2Files returns the files of V2's layout.
 func v2Files(r *session) []engine.Document {
 	return slices.DeleteFunc(slices.Clone(r.run.Snap.Under("checkpoints")), func(d engine.Document) bool {
 		return d.Kind != layout.AFLCheckpoint || d.Absent()
@@ -263,10 +264,10 @@ func decodeV2(p string, body []byte) (e entry, err error) {
 	return e, err
 }
 
-// types are those of a checkpoint; another is read as the first.
+// types are the types of a checkpoint. Any other type counts as the first.
 var types = []string{"implementation", "api", "integration", "performance"}
 
-// entry makes a definition of what both layouts have.
+// entry converts the members that both layouts share into a definition.
 func (c checkpointFile) entry() (e entry) {
 	d, v := &e.def, c.Validation
 	d.ID, d.Name, d.Type, d.Description = c.ID, cmp.Or(c.Name, c.ID), c.Type, c.Description
@@ -284,7 +285,7 @@ func (c checkpointFile) entry() (e entry) {
 	return e
 }
 
-// distinct are texts in their order, each once.
+// distinct returns texts in their order, each once.
 func distinct(list []string) []string {
 	once := make([]string, 0, len(list))
 	seen := make(map[string]bool, len(list))
@@ -297,9 +298,9 @@ func distinct(list []string) []string {
 	return once
 }
 
-// canonical is a value as JSON with sorted keys and without blanks.
+// canonical returns a value as JSON with sorted keys and without blanks.
 func canonical(v any) []byte {
-	var sorted any // a map is written by its keys
+	var sorted any // a map is encoded with sorted keys
 	if err := json.Unmarshal(run.Encoded(v), &sorted); err != nil {
 		panic(err) // it was encoded just now
 	}
@@ -307,15 +308,15 @@ func canonical(v any) []byte {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(sorted); err != nil {
-		panic(err) // texts, numbers and lists of them
+		panic(err) // it holds texts, numbers and lists of them
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
-// digest is the definition digest.
+// digest returns the digest of the definition.
 func (d Definition) digest() text { return text(engine.Sum(canonical(d))) }
 
-// specsDigest is the digest of a whole design: comments, layout and stamps do not count.
+// specsDigest returns the digest of a whole design. Comments, layout and stamps do not affect it.
 func specsDigest(s specs) text {
 	return text(engine.Sum(canonical(schemas.Object{{Name: "definitions", Value: s.definitions()}, {Name: "prerequisites", Value: s.pre}})))
 }

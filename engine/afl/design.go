@@ -10,7 +10,7 @@ import (
 	"placet/templates"
 )
 
-// mayBeApproved reports whether checkpoints may await approval.
+// mayBeApproved reports whether the checkpoints may await approval in this status.
 func (r *session) mayBeApproved() bool {
 	switch p := r.run.State.Pause; r.run.State.Status {
 	case Designing:
@@ -21,18 +21,18 @@ func (r *session) mayBeApproved() bool {
 	return false
 }
 
-// isChanged reports whether the files hold another design than the approved one.
+// isChanged reports whether the files hold a design other than the approved one.
 func isChanged(r *session) bool {
 	return r.specs.readable && r.run.State.Approved != nil && r.specs.digest != r.run.State.Approved.Digest
 }
 
-// isUndone reports whether a change that paused the session was taken back.
+// isUndone reports whether somebody took back the change that paused the session.
 func isUndone(r *session) bool {
 	p := r.run.State.Pause
 	return p != nil && p.Reason == pauseChanged && r.specs.readable && !isChanged(r)
 }
 
-// readNewSpecs records the checkpoints that the files have now.
+// readNewSpecs records the definitions that the files contain now.
 func readNewSpecs(r *session, _ run.On) *move {
 	was := r.run.State.Specs
 	same := r.specs.digest == was.Digest && slices.Equal(r.specs.ids(true), was.Errors) && slices.Equal(r.specs.ids(false), was.Warnings)
@@ -45,7 +45,7 @@ func readNewSpecs(r *session, _ run.On) *move {
 	}}
 }
 
-// noteSpecs records the checkpoints as the files have them.
+// noteSpecs records the definitions of the files in the state.
 func noteSpecs(r *session, c *change) {
 	s, now := &c.State.Specs, r.specs
 	if now.digest != s.Digest || s.SeenAt == "" {
@@ -54,7 +54,7 @@ func noteSpecs(r *session, c *change) {
 	s.Layout, s.Digest, s.Errors, s.Warnings = text(now.layout), now.digest, now.ids(true), now.ids(false)
 }
 
-// pauseForSpecs stops a session whose design changes under way.
+// pauseForSpecs pauses a running session whose design changes.
 func pauseForSpecs(r *session, _ run.On) *move {
 	if r.run.State.Pause != nil || !isChanged(r) {
 		return nil
@@ -64,7 +64,7 @@ func pauseForSpecs(r *session, _ run.On) *move {
 	}}
 }
 
-// pauseAsWished stops a session as control.json asks.
+// pauseAsWished pauses a session because control.json asks for it.
 func pauseAsWished(r *session, _ run.On) *move {
 	if r.run.State.Pause != nil || r.control.Want != run.WantPause {
 		return nil
@@ -93,15 +93,14 @@ func resume(r *session, _ run.On) *move {
 	}}
 }
 
-// approval says where a valid approval of the present design comes from.
+// approval is the origin of a valid approval of the current design.
 type approval struct {
 	source, by string
-	// file is the one that carries a stamp.
+	// file is the file that carries a stamp.
 	file string
 }
 
-// stamped finds a valid approval other than an answer (section 4.6 of the page), nil for
-// none.
+// stamped returns a valid approval other than an answer (section 4.6 of the page), or nil.
 func stamped(r *session) *approval {
 	at, known := stampedAt(r)
 	isAfter := func(since text) bool { return known && at.After(since.Time()) }
@@ -123,8 +122,8 @@ func stamped(r *session) *approval {
 	return nil
 }
 
-// checkStamp is the approval that a file carries in itself. Whoever can write the file can
-// write that as well: nil, with a note, where the gate asks for more.
+// checkStamp returns the approval that a file carries itself. If the gate asks for more, it writes
+// a note and returns nil: anybody who can write the file can write a stamp.
 func checkStamp(r *session, a approval) *approval {
 	d := r.run.Snap.In(a.file)
 	c := gate.Claim{Source: gate.FromStamp, Place: d.Path, Saved: d.Changed}
@@ -140,9 +139,9 @@ func checkStamp(r *session, a approval) *approval {
 	return &a
 }
 
-// stampedAt is when the file says that it was approved, for a stamp that must be later
-// than something: one without a zone, from the future, or that stood there at the last
-// approval, tells nothing of that.
+// stampedAt returns when the checkpoints were approved according to the file, to be compared with a
+// later event. known is false for a stamp without a time zone, from the future, or from before the
+// last approval.
 func stampedAt(r *session) (time.Time, bool) {
 	if a := r.run.State.Approved; a != nil && string(a.Stamp) == r.specs.approvedAt {
 		return time.Time{}, false
@@ -150,7 +149,7 @@ func stampedAt(r *session) (time.Time, bool) {
 	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05Z07:00"} {
 		t, err := time.Parse(form, r.specs.approvedAt)
 		if err == nil && t.After(r.run.Snap.Now) {
-			r.run.WakeAt(t) // until then
+			r.run.WakeAt(t) // a stamp of the future counts from then on
 		} else if err == nil {
 			return t, true
 		}
@@ -158,7 +157,7 @@ func stampedAt(r *session) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// approve takes an approval: the answer of a person, or a stamp in a file.
+// approve accepts an approval: a person's answer, or a stamp in a file.
 func approve(r *session, on run.On) *move {
 	if !r.mayBeApproved() || !r.specs.readable || len(r.specs.ids(true)) > 0 || r.specs.digest != r.run.State.Specs.Digest {
 		return nil
@@ -188,7 +187,7 @@ func approve(r *session, on run.On) *move {
 	return m
 }
 
-// noteChanges records that a person wants other checkpoints.
+// noteChanges records that a person requests changes to the checkpoints.
 func noteChanges(r *session, on run.On) *move {
 	if !r.mayBeApproved() {
 		return nil
@@ -199,8 +198,8 @@ func noteChanges(r *session, on run.On) *move {
 	}}
 }
 
-// askApproval asks once nobody has touched the checkpoints for a while, so that nobody is
-// asked about half-saved ones.
+// askApproval requests the approval once the checkpoints have been unchanged for a while, so that
+// nobody is asked about half-saved ones.
 func askApproval(r *session, _ run.On) *move {
 	s := r.run.State.Specs
 	if !r.mayBeApproved() || r.run.Held || s.Digest == "" || !r.specs.readable || r.run.Open(typeApproval) != nil || s.wished() != nil {
@@ -217,7 +216,7 @@ func askApproval(r *session, _ run.On) *move {
 	return &move{Reason: r.say("move.approval_asked"), Then: func(c *change) { r.ask(c, typeApproval, "") }}
 }
 
-// wished is what a person wants changed in the present checkpoints, nil for nothing.
+// wished returns the changes that a person requested in the current checkpoints, or nil.
 func (s Specs) wished() *ChangesRequested {
 	if w := s.ChangesRequested; w != nil && w.Digest == s.Digest {
 		return w
@@ -225,7 +224,7 @@ func (s Specs) wished() *ChangesRequested {
 	return nil
 }
 
-// delegate lets the session begin once the approved definitions are applied.
+// delegate starts the session's work once the approved definitions are applied.
 func delegate(r *session, _ run.On) *move {
 	return &move{Reason: r.say("move.delegate"), Then: func(c *change) {
 		if c.State.StartedAt == "" {

@@ -38,20 +38,20 @@
 //
 //	state.go         state.json; documents.go has the documents of others
 //	rules.go         the table: a row for each rule, whose guards are functions elsewhere
-//	session.go       the session as one step sees it: settings, wishes, its beginning and end
-//	checkpoint.go    a checkpoint as one step sees it, and a transition of one being made
-//	definitions.go   what a design says; findings.go says what is wrong with it
-//	design.go        when a design is approved, and when it is looked at again
-//	lifecycle.go     how a checkpoint is made, starts, is tried again and ends
-//	attempt.go       what was handed in for an attempt; work.go says what follows from it
+//	session.go       the session as one step sees it: settings, control, its beginning and end
+//	checkpoint.go    a checkpoint as one step sees it, and a transition in the making
+//	definitions.go   the design; findings.go finds what is wrong with it
+//	design.go        when a design is approved, and when it needs another approval
+//	lifecycle.go     how a checkpoint is created, starts, retries and ends
+//	attempt.go       the documents submitted for an attempt; work.go has their consequences
 //	validation.go    the runs of an attempt; verdict.go judges them and routes the attempt
-//	review.go        the look at the whole
-//	questions.go     what persons are asked; awaits.go says what is waited for besides
-//	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go,
-//	                 and renderings.go of what sources.go finds
-//	view.go          what is shown of a session
+//	review.go        the review of the whole
+//	questions.go     the questions to people; awaits.go has what else a session waits for
+//	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go
+//	                 and renderings.go from what sources.go finds
+//	view.go          what people see of a session
 //
-// placet alone writes state.json. No document counts because it is there: an attempt
-// counts by what is news since it started, a command runs only once its digest is trusted,
-// and the machine works from the definitions that were approved, never from the files.
+// Only placet writes state.json. A document does not count because it exists: only news
+// since the start of an attempt counts for it, a command runs only once its digest is
+// trusted, and the machine works from the approved definitions, never from the files.
 package afl

@@ -13,7 +13,7 @@ type Meta struct {
 	Approved  bool   `json:"checkpointsApproved"`
 }
 
-// Delegation is what placet believes of current-delegation.json.
+// Delegation is the part of current-delegation.json that placet reads.
 type Delegation struct {
 	SessionID  string `json:"sessionId"`
 	Checkpoint string `json:"currentCheckpoint"`
@@ -21,13 +21,13 @@ type Delegation struct {
 	Status     string `json:"status"`
 }
 
-// PendingQuestion is pending-question.json: what a worker asked upstream's hook.
+// PendingQuestion is pending-question.json: a worker's question to upstream's hook.
 type PendingQuestion struct {
 	Checkpoint string `json:"checkpoint"`
 	Question   string `json:"question"`
 }
 
-// WorkerReport is worker.json: what a worker says of its attempt.
+// WorkerReport is worker.json: a worker's report on its attempt.
 type WorkerReport struct {
 	Status       string   `json:"status"` // completed, failed or question
 	Question     string   `json:"question"`
@@ -38,7 +38,7 @@ type WorkerReport struct {
 	Iteration    *int     `json:"iteration"`
 }
 
-// Result is result.json: what an outside validator says of an attempt.
+// Result is result.json: an outside validator's report on an attempt.
 type Result struct {
 	Iteration      int      `json:"iteration"`
 	Timestamp      text     `json:"timestamp"`
@@ -49,7 +49,7 @@ type Result struct {
 	TimedOut       bool     `json:"timed_out"`
 }
 
-// Analysis is analysis.json: what a Test Oracle found.
+// Analysis is analysis.json: the findings of a Test Oracle.
 type Analysis struct {
 	FailureType    testoutput.Type `json:"failure_type"`
 	Causes         []string        `json:"causes"`
@@ -81,7 +81,7 @@ type Validation struct {
 	Marker        *string           `json:"failing_marker"`
 }
 
-// WorkerRun is worker-run.json: how one start of the worker command ended.
+// WorkerRun is worker-run.json: the outcome of one start of the worker command.
 type WorkerRun struct {
 	run.CommandEnd
 	Number        int    `json:"number"`
@@ -91,8 +91,8 @@ type WorkerRun struct {
 	Tail          string `json:"tail"`
 }
 
-// ended reports whether the command ended well, as far as anybody saw: of one that ended
-// while placet was away, the code is not known. One that a signal ended did not.
+// ended reports whether the command ended well, as far as is known. The exit code is unknown if the
+// command ended while placet was away. A command that a signal ended did not end well.
 func (o WorkerRun) ended() bool {
 	if o.ExitCode == nil {
 		return o.Reason == ""
@@ -100,7 +100,7 @@ func (o WorkerRun) ended() bool {
 	return *o.ExitCode == 0
 }
 
-// ReviewReport is review.json: what an outside reviewer found.
+// ReviewReport is review.json: the findings of an outside reviewer.
 type ReviewReport struct {
 	Reviewer string         `json:"reviewer"`
 	Scores   map[string]int `json:"scores"`

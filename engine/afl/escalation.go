@@ -13,38 +13,39 @@ import (
 	"placet/templates"
 )
 
-// escalationData is what a person is told of a checkpoint that was handed to them: the
-// template afl/escalation shows it.
+// escalationData is the data of the template afl/escalation, which explains an escalated checkpoint
+// to a person.
 type escalationData struct {
 	Lang, Session string
 	Def           Definition
-	// C is the checkpoint, Escalation set. What happened after it is left out.
+	// C is the checkpoint, with Escalation set. The report leaves out what happened after the
+	// escalation.
 	C Checkpoint
-	// Max is the number of attempts that were allowed then; 0: what the route
-	// tells of it, else those that are allowed now.
+	// Max is the number of attempts that were allowed then. If it is 0, the route decides, or else
+	// the number that is allowed now.
 	Max int
-	// Verdict is that which escalated, empty where a question could not be answered.
+	// Verdict is the verdict that escalated, empty if an unanswered question did.
 	Verdict Verdict
 	// PatternAfter is how many equal failures make a pattern.
 	PatternAfter int
-	// Timeout is the validation's that held.
+	// Timeout is the timeout of the validation.
 	Timeout    time.Duration
 	Dependents []string
-	// Question is what could not be answered.
+	// Question is the question that nobody could answer.
 	Question string
-	// Files are those of the attempt, relative to the workspace.
+	// Files are the files of the attempt, relative to the workspace.
 	Files   []string
 	Options []string
 }
 
-// Ways on that an escalation recommends.
+// Ways that an escalation recommends.
 const (
 	wayDesign      = "design"
 	wayEnvironment = "environment"
 	wayManual      = "manual"
 )
 
-// recommended is the way on that fits a route.
+// recommended returns the way that fits a route.
 func recommended(route Route) string {
 	switch route {
 	case routeDesign:
@@ -55,10 +56,9 @@ func recommended(route Route) string {
 	return wayManual
 }
 
-// escalationReason says on one line, as plain text, why a checkpoint goes to a
-// person after n of max attempts. v is empty where nothing was judged, same is
-// how often the last failure happened in a row, question what nobody could
-// answer.
+// escalationReason returns one line of plain text that says why a checkpoint goes to a person after
+// n of max attempts. v is empty if nothing was judged, same counts how often the last failure
+// occurred in a row, and question is the one that nobody could answer.
 func escalationReason(lang string, route Route, v Verdict, n, max, same int, question string) string {
 	key := "reason." + string(route)
 	why := ""
@@ -77,7 +77,7 @@ func escalationReason(lang string, route Route, v Verdict, n, max, same int, que
 	return string(route) + ": " + why
 }
 
-// before is the history up to the escalation.
+// before returns the history up to the escalation.
 func (d escalationData) before() []Judged {
 	e := d.C.Escalation
 	var history []Judged
@@ -99,18 +99,18 @@ func (d escalationData) max() int {
 	return d.C.MaxIterations
 }
 
-// isJudged reports whether a verdict escalated, and not a question.
+// isJudged reports whether a verdict escalated, not a question.
 func (d escalationData) isJudged() bool { return d.Verdict.FailureType != "" }
 
 // escalationMD returns escalation.md.
 func escalationMD(d escalationData) []byte { return rendered(d.Lang, "escalation", d) }
 
-// First is the line that names the document.
+// First returns the line that identifies the document.
 func (d escalationData) First() string {
 	return docLine(d.Session, d.Def.ID, "escalation", d.C.Escalation.Iteration)
 }
 
-// Facts are the rows of the basic information.
+// Facts returns the rows of the basic information.
 func (d escalationData) Facts() []templates.FormFact {
 	e := d.C.Escalation
 	return labelled(d.Lang, "escalation.session", d.Session, "escalation.checkpoint", d.Def.ID,
@@ -121,7 +121,7 @@ func (d escalationData) Facts() []templates.FormFact {
 // failure is a row of the history.
 type failure struct{ Attempt, Criteria, Cause string }
 
-// Failures are the rows of the history. Where nothing was judged the question is the last.
+// Failures returns the rows of the history. The question is the last row if nothing was judged.
 func (d escalationData) Failures() (rows []failure) {
 	for _, j := range d.before() {
 		if j.Result != passed {
@@ -163,8 +163,8 @@ func (d escalationData) Pattern() string {
 	return phrase(d.Lang, "escalation.pattern.types", "types", templates.Inline(strings.Join(types, " → ")))
 }
 
-// causeList are the probable causes as plain text: the analysis', else that of
-// the type or the question.
+// causeList returns the probable causes as plain text: from the analysis, else from the failure
+// type or the question.
 func (d escalationData) causeList() []string {
 	if !d.isJudged() {
 		return []string{phrase(d.Lang, "escalation.cause.question", "question", templates.OrDash(templates.Line(d.Question, shownSentence)))}
@@ -173,7 +173,7 @@ func (d escalationData) causeList() []string {
 	return orElse(d.Verdict.Causes, cause)
 }
 
-// Causes are the probable causes as Markdown.
+// Causes returns the probable causes as Markdown.
 func (d escalationData) Causes() string {
 	var lines []string
 	for _, c := range d.causeList() {
@@ -182,7 +182,7 @@ func (d escalationData) Causes() string {
 	return numberedList(lines)
 }
 
-// advised adds to a way on that it is the recommended one.
+// advised adds a remark to the recommended way.
 func (d escalationData) advised(way string, blocks []string) string {
 	if way == recommended(d.C.Escalation.Route) {
 		blocks = append(blocks, phrase(d.Lang, "escalation.recommended"))
@@ -190,12 +190,12 @@ func (d escalationData) advised(way string, blocks []string) string {
 	return paragraphs(blocks)
 }
 
-// Design is the way on by another design.
+// Design describes the way of changing the design.
 func (d escalationData) Design() string {
 	return d.advised(wayDesign, []string{"```bash\n/afl:architect --resume " + d.Session + "\n```"})
 }
 
-// Environment says what the environment lacks, as far as the output told.
+// Environment describes what the environment lacks, as far as the output shows it.
 func (d escalationData) Environment() string {
 	var blocks []string
 	_, fix := causes(d.Lang, d.Verdict.failure(), d.Timeout)
@@ -212,7 +212,7 @@ func (d escalationData) Environment() string {
 	return d.advised(wayEnvironment, append(blocks, phrase(d.Lang, "escalation.env_fixed")))
 }
 
-// Manual lists the attempt's files and what a person can decide.
+// Manual lists the attempt's files and a person's options.
 func (d escalationData) Manual() string {
 	files := []string{"- " + templates.Dash}
 	if len(d.Files) > 0 {
@@ -232,7 +232,7 @@ func (d escalationData) Manual() string {
 	})
 }
 
-// escalationJSON returns escalation.json. Its reason is the state's.
+// escalationJSON returns escalation.json. Its reason is the one in the state.
 func escalationJSON(d escalationData) []byte {
 	e := d.C.Escalation
 	history := d.before()
@@ -254,7 +254,7 @@ func escalationJSON(d escalationData) []byte {
 	})
 }
 
-// EscalationReport is what is shown of an escalation.json.
+// EscalationReport is the part of an escalation.json that people see.
 type EscalationReport struct {
 	FailureType text     `json:"failure_type"`
 	History     []Judged `json:"history"`
@@ -263,12 +263,12 @@ type EscalationReport struct {
 	Dependents  []string `json:"dependents"`
 }
 
-// fixed are the members of escalation.json that the state alone decides: no later
-// transition and no setting changes them.
+// fixed lists the members of escalation.json that depend only on the state. No later transition and
+// no setting changes them.
 var fixed = []string{"session_id", "checkpoint_id", "iteration", "route", "failure_type", "reason", "at", "request_id", "history", "recommended"}
 
-// readEscalationReport reads the report of the last escalation, nil where it cannot be used.
-// One that is not what placet wrote gets a note.
+// readEscalationReport reads the report of the last escalation and returns nil if it is unusable.
+// It writes a note if the report differs from what placet wrote.
 func readEscalationReport(cp *checkpoint) *EscalationReport {
 	d := cp.r.run.Snap.In(cp.rel("escalation.json"))
 	return run.ReadHandIn(&cp.r.run.Input, d, "afl/escalation", func(*EscalationReport) error {
@@ -284,7 +284,7 @@ func readEscalationReport(cp *checkpoint) *EscalationReport {
 	}).Said
 }
 
-// lines are the report as show prints it.
+// lines formats the report for `show`.
 func (rep EscalationReport) lines(lang string) string {
 	var lines []string
 	for _, h := range rep.History {

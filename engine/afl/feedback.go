@@ -12,34 +12,33 @@ import (
 	"placet/templates"
 )
 
-// feedbackData is what the next worker is told of an attempt: the template afl/feedback
-// shows it.
+// feedbackData is the data of the template afl/feedback, which tells the next worker about an
+// attempt.
 type feedbackData struct {
 	Lang, Session string
 	Def           Definition
 	Max           int
-	// Verdict is that on the attempt; it may have passed and been reopened.
+	// Verdict is the verdict on the attempt. The attempt may have passed and been reopened.
 	Verdict Verdict
-	// Timeout is the validation's that held.
+	// Timeout is the timeout of the validation.
 	Timeout time.Duration
-	// Stdout and Stderr are all that is kept of the outputs. Where the verdict
-	// comes from a result or a worker, Stdout is what that says.
+	// Stdout and Stderr are the outputs as far as placet keeps them. If the verdict comes from a
+	// result or a worker, Stdout is the text of that document.
 	Stdout, Stderr string
-	// File names the document that a worker's words are from; "" is
-	// worker.json.
+	// File names the document with a worker's words; "" means worker.json.
 	File string
-	// Note is what a person or reviewer added.
+	// Note is the remark of a person or reviewer.
 	Note string
 }
 
-// How much a feedback shows of an output: its end.
+// Limits of the end of an output that a feedback shows.
 const (
 	shownLines  = 50
 	shownOutput = 8 << 10
 )
 
-// shownSuggestions is how many changes a feedback proposes, shownCode how much
-// of each one's code it shows, in bytes.
+// shownSuggestions is how many changes a feedback proposes, and shownCode how many bytes of each
+// one's code it shows.
 const (
 	shownSuggestions = 20
 	shownCode        = 8 << 10
@@ -48,12 +47,12 @@ const (
 // feedbackMD returns feedback.md.
 func feedbackMD(d feedbackData) []byte { return rendered(d.Lang, "feedback", d) }
 
-// First is the line that names the document.
+// First returns the line that identifies the document.
 func (d feedbackData) First() string {
 	return docLine(d.Session, d.Def.ID, "feedback", d.Verdict.Iteration)
 }
 
-// Facts are the rows of the summary.
+// Facts returns the rows of the summary.
 func (d feedbackData) Facts() []templates.FormFact {
 	v, exit := d.Verdict, ""
 	if v.ExitCode != nil {
@@ -64,8 +63,8 @@ func (d feedbackData) Facts() []templates.FormFact {
 		"feedback.exit_code", exit, "feedback.expected", string(d.Def.Expected))
 }
 
-// Fixes say why the attempt failed and what to do about it: what an analysis
-// says, else what is true of the type.
+// Fixes returns why the attempt failed and what to do about it, from an analysis or else from the
+// failure type.
 func (d feedbackData) Fixes() string {
 	v := d.Verdict
 	if v.Passed {
@@ -86,7 +85,7 @@ func (d feedbackData) Fixes() string {
 	return paragraphs(blocks)
 }
 
-// orElse returns the texts of a list, or a single one where it has none.
+// orElse returns the texts of a list, at most shownSuggestions, or else a single one.
 func orElse(list []string, one string) []string {
 	if len(list) > shownSuggestions {
 		list = list[:shownSuggestions]
@@ -97,7 +96,7 @@ func orElse(list []string, one string) []string {
 	return list
 }
 
-// steps are what an analysis suggests, else the fix of the type.
+// steps returns the suggestions of an analysis, or else the fix for the failure type.
 func (d feedbackData) steps(fix string) []string {
 	if len(d.Verdict.Suggestions) == 0 {
 		return []string{fix}
@@ -117,7 +116,7 @@ func (d feedbackData) suggested() []Suggestion {
 	return list[:min(len(list), shownSuggestions)]
 }
 
-// where is the place that a suggestion means, as a code span.
+// where returns the place of a suggestion as a code span.
 func (s Suggestion) where() string {
 	place := atMost(s.File, shownName)
 	if s.Line != nil {
@@ -126,7 +125,7 @@ func (s Suggestion) where() string {
 	return templates.Code(place)
 }
 
-// Examples are the code that an analysis would change.
+// Examples returns the code that an analysis would change.
 func (d feedbackData) Examples() string {
 	var blocks []string
 	for _, s := range d.suggested() {
@@ -146,14 +145,14 @@ func (d feedbackData) Examples() string {
 	return paragraphs(blocks)
 }
 
-// section is a part of a document below a heading of its own.
+// section is a part of a document with a heading of its own.
 type section struct {
 	Title string
-	// Body is Markdown; what it takes from files is quoted already.
+	// Body is Markdown in which text from files is already quoted.
 	Body string
 }
 
-// Output are the ends of stdout and stderr, or of what a result or a worker said.
+// Output returns the ends of stdout and stderr, or of the words of a result or a worker.
 func (d feedbackData) Output() []section {
 	switch d.Verdict.Source {
 	case fromResult:
@@ -177,8 +176,8 @@ func (d feedbackData) part(name, file, output string) section {
 	return shown
 }
 
-// endOf returns the last lines of an output as people read it, without empty
-// lines around them, and whether that is all of it.
+// endOf returns the last lines of an output in readable form, without empty lines around them.
+// whole is true if that is all of it.
 func endOf(output string) (end string, whole bool) {
 	end, whole = strings.Trim(templates.Clean(testoutput.Clean(output)), "\n"), true
 	at := len(end)
@@ -200,7 +199,7 @@ func endOf(output string) (end string, whole bool) {
 	return "…" + end[from:], false
 }
 
-// Remark is what a person or a reviewer added.
+// Remark returns the remark of a person or reviewer.
 func (d feedbackData) Remark() string {
 	if templates.Blank(d.Note) {
 		return templates.Dash

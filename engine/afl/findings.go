@@ -19,8 +19,8 @@ import (
 	"placet/templates"
 )
 
-// finding is something about the checkpoints that a person should know. Those whose id
-// begins with E block every approval.
+// finding is a remark about the checkpoints for a person. A finding whose id begins with E blocks
+// every approval.
 type finding struct {
 	id, name   string
 	file       string
@@ -31,12 +31,12 @@ type finding struct {
 
 func (f finding) blocks() bool { return strings.HasPrefix(f.id, "E") }
 
-// line is the finding as notes and forms show it.
+// line returns the finding for notes and forms.
 func (f finding) line() string {
 	return fmt.Sprintf("%s %s: %s: %s; %s", f.id, f.name, f.file+f.place, f.text, f.suggestion)
 }
 
-// words are the finding without its file, which stands before it.
+// words returns the finding without its file, which the caller shows before it.
 func (f finding) words() string {
 	at := ""
 	if f.place != "" {
@@ -45,7 +45,7 @@ func (f finding) words() string {
 	return f.id + " " + f.name + ": " + at + f.text + "; " + f.suggestion
 }
 
-// ids are the findings' ids, of one kind, without doubles.
+// ids returns the ids of the findings that block, or of those that do not, each once.
 func (s specs) ids(blocks bool) []string {
 	found := []string{}
 	for _, f := range s.findings {
@@ -56,8 +56,8 @@ func (s specs) ids(blocks bool) []string {
 	return found
 }
 
-// kinds are the names of the findings of section 3.4 of the page. What is wrong and what
-// helps have words under the name.
+// kinds maps the ids of findings (section 3.4 of the page) to names. The sentences about the
+// problem and its remedy have keys with that name.
 var kinds = map[string]string{
 	"E1": "cycle", "E2": "unknown_dependency", "E3": "duplicate_id", "E4": "bad_id", "E5": "missing_command",
 	"E6": "reused_id", "E7": "bad_timeout", "E8": "no_checkpoints", "E9": "mismatch", "E10": "unread_dependencies",
@@ -65,21 +65,21 @@ var kinds = map[string]string{
 	"W6": "two_layouts", "W7": "unknown_key",
 }
 
-// judged are the findings about a design so far.
+// judged collects the findings about a design.
 type judged struct {
 	r *session
 	specs
 	list []finding
 }
 
-// add adds a finding about a checkpoint, whose text has the key of its kind.
+// add adds a finding about a checkpoint, worded by the key of its kind.
 func (j *judged) add(id string, e entry, pairs ...any) *finding {
 	name := kinds[id]
 	j.list = append(j.list, finding{id, name, e.file, e.place, j.r.say("finding."+name, pairs...), j.r.say("mend."+name, pairs...)})
 	return &j.list[len(j.list)-1]
 }
 
-// judgeSpecs judges a design; E findings first, each in file order.
+// judgeSpecs returns the findings about a design, E findings first, each kind in file order.
 func judgeSpecs(r *session, s specs) []finding {
 	j := &judged{r: r, specs: s}
 	whole := entry{file: specsYAML, strays: s.strays}
@@ -116,11 +116,11 @@ func judgeSpecs(r *session, s specs) []finding {
 	return j.list
 }
 
-// judgeGraph finds circles, and dependencies that are not defined.
+// judgeGraph finds cycles, and dependencies that are not defined.
 func (j *judged) judgeGraph(whole entry) {
 	nodes := nodesOf(j.definitions())
 	if cycle := graph.Cycle(nodes); cycle != nil {
-		if j.layout == layoutV2 { // a folder has no note
+		if j.layout == layoutV2 { // a folder cannot have a note
 			whole = j.entry(cycle[0])
 		}
 		j.add("E1", whole, "checkpoints", graph.Words(cycle))
@@ -130,7 +130,7 @@ func (j *judged) judgeGraph(whole entry) {
 	}
 }
 
-// entry is the first checkpoint with an id.
+// entry returns the first checkpoint with an id.
 func (s specs) entry(id string) entry {
 	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.def.ID == id })
 	if i < 0 {
@@ -139,7 +139,7 @@ func (s specs) entry(id string) entry {
 	return s.entries[i]
 }
 
-// nodesOf are the definitions as nodes of a graph.
+// nodesOf returns the definitions as nodes of a graph.
 func nodesOf(defs []Definition) []graph.Node {
 	nodes := make([]graph.Node, len(defs))
 	for i, d := range defs {
@@ -148,8 +148,8 @@ func nodesOf(defs []Definition) []graph.Node {
 	return nodes
 }
 
-// judgeIDs finds ids that cannot be told apart, as the options of a review are, and those
-// that another checkpoint of the session had.
+// judgeIDs finds ids that look alike, since they become options of a review, and ids that another
+// checkpoint of the session had.
 func (j *judged) judgeIDs() {
 	seen, others := map[string]string{}, map[string]int{}
 	for id := range j.r.run.State.Checkpoints {
@@ -175,7 +175,7 @@ func (j *judged) judgeIDs() {
 	}
 }
 
-// vague are texts that show up in an output whatever happened.
+// vague are texts that appear in an output whatever happened.
 var vague = []string{"pass", "passed", "passing", "ok", "success", "successful", "done", "true", "works"}
 
 // judgeEntry judges a checkpoint by itself.
@@ -208,7 +208,7 @@ func (j *judged) judgeEntry(e entry) {
 	}
 }
 
-// mostStrays is how many keys of one checkpoint, or of a file as a whole, are named.
+// mostStrays is how many unknown keys of one checkpoint, or of a file as a whole, get findings.
 const mostStrays = 20
 
 // judgeStrays finds the keys that nobody reads.
@@ -222,8 +222,8 @@ func (j *judged) judgeStrays(e entry, defined map[string]bool) {
 	}
 }
 
-// synonyms are words that people write for the members of a checkpoint and of its
-// validation, in lower case and without dashes, by the member that they mean.
+// synonyms maps words that people write for the members of a checkpoint and of its validation to
+// the members that they mean. The words are in lower case and without dashes and underscores.
 var synonyms = map[string]map[string]string{
 	"checkpoint": {
 		"dependson": "dependencies", "depends": "dependencies", "dependency": "dependencies", "deps": "dependencies",
@@ -239,16 +239,16 @@ var synonyms = map[string]map[string]string{
 	"prerequisites": {"task": "tasks", "dependencies": "tasks", "dependson": "tasks", "env": "environment"},
 }
 
-// stray is a member that nobody reads although it looks like one that counts.
+// stray is a member that nobody reads although it resembles one that counts.
 type stray struct {
 	schemas.Stray
-	// value is what stands there.
+	// value is the value of the member.
 	value schemas.Raw
 }
 
-// findStrays are the strays of an object at a place in its document. into is a pointer to
-// the struct that it is read into, kind names its synonyms. An unknown member that
-// looks like nothing is allowed, and none.
+// findStrays returns the stray members of an object at a place in its document. into is a pointer
+// to the struct for the object, and kind selects the synonyms. An unknown member that resembles no
+// known one is allowed.
 func findStrays(at string, o schemas.Object, into any, kind string) (list []stray) {
 	for _, s := range schemas.Strays(at, o, into) {
 		if word := synonyms[kind][strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s.Name))]; word != "" {
@@ -261,8 +261,8 @@ func findStrays(at string, o schemas.Object, into any, kind string) (list []stra
 	return list
 }
 
-// checkpointStrays are those of one checkpoint. The members of the second layout are
-// read there alone: in the first, tasks among them say nothing.
+// checkpointStrays returns the stray members of one checkpoint. Only V2 reads prerequisites, so
+// tasks among them are strays in V1.
 func checkpointStrays(at, layout string, o schemas.Object) []stray {
 	list := findStrays(at, o.Without("contract", "prerequisites"), &checkpointFile{}, "checkpoint")
 	if v, err := schemas.Members(o.Raw("validation")); err == nil {
@@ -279,29 +279,28 @@ func checkpointStrays(at, layout string, o schemas.Object) []stray {
 	return list
 }
 
-// orders reports whether a stray says in which order checkpoints are to be worked on: it
-// means the dependencies, and names checkpoints of the design. Where nobody reads it the
-// order is lost, which nothing else would show.
+// orders reports whether a stray states an order of checkpoints: it means the dependencies and
+// names checkpoints of the design. The order would be lost without any other sign.
 func (s stray) orders(defined map[string]bool) bool {
 	means := s.Meant == "dependencies" || s.Meant == "tasks"
 	return means && slices.ContainsFunc(textList(s.value), func(id string) bool { return defined[id] })
 }
 
-// pairs are the values of the sentences about a stray: its key, and what that was probably
-// meant to be.
+// pairs returns the values for the sentences about a stray: its key, and the key that it probably
+// means.
 func (s stray) pairs() []any {
 	return []any{"key", strconv.Quote(templates.Line(s.Name, shownName)), "meant", s.Meant}
 }
 
-// handInFiles are the documents that others hand in, by name, with what they are read into.
-// Those of an attempt lie with it.
+// handInFiles maps the documents that others submit to their types. ofAttempt has those in the
+// folder of an attempt.
 var (
 	handInFiles = map[string]any{"meta.json": &Meta{}, "control.json": &run.Control{}}
 	ofAttempt   = map[string]any{"worker.json": &WorkerReport{}, "result.json": &Result{}, "analysis.json": &Analysis{}}
 )
 
-// misread are warnings about keys of documents that others handed in: of the last
-// attempt of every checkpoint, of the review, and of the session as a whole.
+// misread returns warnings about the unknown keys of submitted documents: of the session as a
+// whole, of the review, and of the last attempt of every checkpoint.
 func misread(r *session) (list []engine.Finding) {
 	look := func(rel string, into any) {
 		d := r.run.Snap.In(rel)
@@ -310,7 +309,7 @@ func misread(r *session) (list []engine.Finding) {
 		}
 		o, err := schemas.Members(d.Body)
 		if err != nil {
-			return // its note says what is wrong
+			return // the note about the file says what is wrong
 		}
 		for _, s := range findStrays("", o, into, "") {
 			list = append(list, engine.Finding{Severity: "warning", Path: d.Path, Text: s.Pointer + ": " + r.say("finding.unknown_key", s.pairs()...) + "; " + r.say("mend.unknown_key", s.pairs()...)})

@@ -18,7 +18,7 @@ func endWithSession(cp *checkpoint) *move {
 	})
 }
 
-// adopt takes over a checkpoint that upstream has completed.
+// adopt creates a checkpoint that upstream has completed.
 func adopt(cp *checkpoint) *move {
 	finished, cause := wasFinished(cp)
 	if !finished {
@@ -27,11 +27,11 @@ func adopt(cp *checkpoint) *move {
 	return beginCheckpoint(cp, "move.adopted", func(s *step) { s.c.FinishedAt = s.Now }, cause...)
 }
 
-// define makes a checkpoint of an approved definition.
+// define creates a checkpoint from an approved definition.
 func define(cp *checkpoint) *move { return beginCheckpoint(cp, "move.defined", func(*step) {}) }
 
-// beginCheckpoint makes a checkpoint. It never overwrites an attempt that exists: the
-// next one takes the number after the last.
+// beginCheckpoint creates a checkpoint. It never overwrites an existing attempt, because the next
+// attempt takes the number after the last one.
 func beginCheckpoint(cp *checkpoint, why string, then func(*step), causes ...engine.Document) *move {
 	switch {
 	case cp.def == nil || cp.r.run.State.Status != Approving:
@@ -47,7 +47,7 @@ func beginCheckpoint(cp *checkpoint, why string, then func(*step), causes ...eng
 	}, causes...)
 }
 
-// redefine begins a checkpoint anew after its definition changed.
+// redefine restarts a checkpoint after its definition changed.
 func redefine(cp *checkpoint) *move {
 	if cp.def == nil || cp.r.run.State.Status != Approving || cp.DefinitionDigest == cp.def.digest() {
 		return nil
@@ -81,7 +81,7 @@ func retryMore(s *step, a *run.Answer) {
 	s.retryNow(n, note)
 }
 
-// redesign has the design looked at again.
+// redesign sends the design back for another approval.
 func redesign(s *step, a *run.Answer) {
 	s.another(s.cp.r.cfg.MaxIterations)
 	s.note(a.Comment)
@@ -89,13 +89,13 @@ func redesign(s *step, a *run.Answer) {
 	closeOf(s.change, "", gate.Superseded, s.cp.r.say("move.redesign"), typeApproval)
 }
 
-// skip leaves a checkpoint out.
+// skip aborts a checkpoint that a person decided to skip.
 func skip(s *step, a *run.Answer) {
 	s.abort(becauseSkipped)
 	s.c.Skip = map[string]text{optSkip: skipPlain, optSkipForced: skipForced}[a.Response]
 }
 
-// endWithDependency aborts what waits for an aborted checkpoint.
+// endWithDependency aborts a checkpoint that depends on an aborted one.
 func endWithDependency(cp *checkpoint) *move {
 	for _, dep := range cp.definition().Dependencies {
 		if other := cp.r.checkpoint(dep); other.Status == Aborted && !other.isMet() {
@@ -109,11 +109,10 @@ func endWithDependency(cp *checkpoint) *move {
 	return nil
 }
 
-// slots say which checkpoints take up workers.
+// slots lists the checkpoints that occupy workers.
 type slots struct {
-	// running have a worker or a validation at work, taken have a slot: one that waits
-	// for its next attempt keeps its own. escalated are those that keep all from
-	// starting.
+	// running have an active worker or validation. taken have a slot, which a checkpoint keeps
+	// while it waits for its next attempt. escalated keep every other checkpoint from starting.
 	running, taken, escalated []string
 }
 
@@ -123,14 +122,14 @@ func (r *session) slots() slots {
 	})
 }
 
-// mayStart reports whether anything may start at all.
+// mayStart reports whether the session lets any attempt start.
 func (r *session) mayStart() bool {
 	return r.run.State.Status == Delegating && r.run.State.Pause == nil && len(r.slots().escalated) == 0
 }
 
-// mayBegin reports whether the next attempt may begin. It may not while an existing
-// hand-in is still being written or cannot be read: nobody could tell later whether that
-// is news.
+// mayBegin reports whether the next attempt may begin. It may not while a document for it is
+// unreadable or may still be being written: placet could not tell later whether that document is
+// news.
 func (cp *checkpoint) mayBegin() bool {
 	n := cp.Iteration + 1
 	return !cp.r.cfg.isWithheld() && !slices.ContainsFunc([]string{
@@ -161,7 +160,7 @@ func start(cp *checkpoint) *move {
 	})
 }
 
-// unmet are the dependencies that keep a checkpoint from starting.
+// unmet returns the dependencies that keep a checkpoint from starting.
 func (cp *checkpoint) unmet() []string {
 	var list []string
 	for _, dep := range cp.definition().Dependencies {
@@ -172,7 +171,7 @@ func (cp *checkpoint) unmet() []string {
 	return list
 }
 
-// reopen sets a completed checkpoint to work again because a review blocks it.
+// reopen gives a completed checkpoint more attempts because a review blocks it.
 func reopen(cp *checkpoint) *move {
 	v := cp.r.run.State.Review
 	if v == nil || v.Status != reopened || len(v.Reopen) == 0 || v.Reopen[0] != cp.id {
@@ -191,8 +190,8 @@ func reopen(cp *checkpoint) *move {
 	})
 }
 
-// revalidate validates the same attempt of a completed checkpoint again once all its
-// dependencies have ended anew, as the answer env_fixed does.
+// revalidate validates the last attempt of a completed checkpoint again, once all its dependencies
+// have ended again. The answer env_fixed does the same.
 func revalidate(cp *checkpoint) *move {
 	r := cp.r
 	if !r.mayStart() || len(r.slots().running) >= r.cfg.Workers {
@@ -208,23 +207,23 @@ func revalidate(cp *checkpoint) *move {
 	})
 }
 
-// bases says of the checkpoints that depend on a reopened one whether they stand on what
-// passed last. A checkpoint that a review reopens changes the base of what was built on
-// it: that is validated again, in the order of the dependencies, before the next round.
+// bases tracks which checkpoints depend on a reopened one and whether their validation is out of
+// date. Reopening a checkpoint changes the base of those that were built on it, so they are
+// validated again, in the order of the dependencies, before the next round.
 type bases struct {
-	reopened map[string]bool // by the round in hand
+	reopened map[string]bool // by the current round
 	known    map[string]*base
 }
 
-// base is what is known of one checkpoint.
+// base is what is known about the base of one checkpoint.
 type base struct {
-	below bool // it depends on a reopened one, directly or not
+	below bool // it depends on a reopened checkpoint, directly or not
 	stale bool // a dependency ended after it did
-	sound bool // it is over and not stale, and so is all that it depends on
+	sound bool // it is final and not stale, and so is everything that it depends on
 }
 
-// bases are those of the current round; nil while no round has reopened anything. One
-// that became void since the design changed has reopened what it named all the same.
+// bases returns the bases in the current round, nil if no round has reopened anything. A round that
+// a change of the design made void still counts for what it reopened.
 func (r *session) bases() *bases {
 	return run.Once(r.run, "bases", func() *bases {
 		v := r.run.State.Review
@@ -241,13 +240,13 @@ func (r *session) bases() *bases {
 	})
 }
 
-// of returns what is known of a checkpoint, and works it out once.
+// of returns the base of a checkpoint and computes it once.
 func (b *bases) of(cp *checkpoint) *base {
 	if known := b.known[cp.id]; known != nil {
 		return known
 	}
 	this := &base{}
-	b.known[cp.id] = this // a circle ends here
+	b.known[cp.id] = this // ends the recursion on a cycle
 	this.sound = isFinal(cp.Status)
 	for _, dep := range cp.definition().Dependencies {
 		other := cp.r.checkpoint(dep)
@@ -256,14 +255,14 @@ func (b *bases) of(cp *checkpoint) *base {
 		this.sound = this.sound && under.sound
 		this.stale = this.stale || other.Since.Revision > cp.Since.Revision
 	}
-	// What upstream completed before placet saw it has no attempt to validate.
+	// A checkpoint that upstream completed before placet saw it has no attempt to validate.
 	this.stale = this.stale && this.below && cp.Status == Completed && cp.Iteration > 0
 	this.sound = this.sound && !this.stale
 	return this
 }
 
-// awaited are the dependencies that a completed checkpoint waits for before it is
-// validated again; again is false where it is not.
+// awaited returns the dependencies that a completed checkpoint waits for before its next
+// validation; again is false if it needs none.
 func (b *bases) awaited(cp *checkpoint) (deps []string, again bool) {
 	if b == nil || cp.def == nil || cp.Status != Completed || cp.Iteration == 0 {
 		return nil, false

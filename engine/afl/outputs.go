@@ -8,7 +8,7 @@ import (
 	"placet/layout"
 )
 
-// outputs are what a state calls for besides requests.
+// outputs plans what a state calls for besides requests.
 func outputs(r *session, w *run.Outputs) {
 	st := r.run.State
 	if !r.run.Begun || st.Adopted {
@@ -28,7 +28,7 @@ func outputs(r *session, w *run.Outputs) {
 	}
 }
 
-// firstUnfinished is the id of the first checkpoint that is not over, "" for none.
+// firstUnfinished returns the id of the first checkpoint that is not final, or "".
 func firstUnfinished(r *session) string {
 	for _, id := range r.order {
 		if s := r.checkpoint(id).Status; s != "" && !isFinal(s) {
@@ -38,12 +38,12 @@ func firstUnfinished(r *session) string {
 	return ""
 }
 
-// mark is how placet's own Markdown begins.
+// mark is the beginning of every Markdown file of placet's.
 const mark = "<!-- placet afl "
 
-// isForeign reports whether somebody else wrote a document in the place of placet's:
-// Markdown without our first line, a rendering without our name. Others are told by their
-// schema.
+// isForeign reports whether somebody else wrote a document in the place of one of placet's:
+// Markdown without placet's first line, or a rendering without placet's name. A schema checks the
+// other documents.
 func isForeign(d engine.Document) bool {
 	switch d.Kind {
 	case layout.AFLStatus, layout.AFLRouting:
@@ -57,7 +57,7 @@ func isForeign(d engine.Document) bool {
 	return !bytes.HasPrefix(d.Body, []byte(mark))
 }
 
-// changesOutput plans changes.md while a person wants the checkpoints changed.
+// changesOutput plans changes.md while a person's request for changes is open.
 func changesOutput(r *session, w *run.Outputs) {
 	d, wished := r.run.Snap.In("changes.md"), r.run.State.Specs.wished()
 	switch {
@@ -100,7 +100,7 @@ func checkpointOutputs(cp *checkpoint, w *run.Outputs) {
 	w.Always(cp.rel("routing.json"), routingJSON(cp.r.run.State, cp.id))
 }
 
-// startNumber is the number of the worker's present start, 0 for none.
+// startNumber returns the number of the worker's current start, 0 for none.
 func (c *Checkpoint) startNumber() int {
 	if c.Worker == nil {
 		return 0
@@ -108,7 +108,7 @@ func (c *Checkpoint) startNumber() int {
 	return c.Worker.Number
 }
 
-// runNumber is the number of the present run, 0 for none.
+// runNumber returns the number of the current run, 0 for none.
 func (c *Checkpoint) runNumber() int {
 	if c.Run == nil {
 		return 0
@@ -116,9 +116,9 @@ func (c *Checkpoint) runNumber() int {
 	return c.Run.Number
 }
 
-// escalationOutputs plans the report of a checkpoint's last escalation. While a person is
-// asked it is the one that the request shows, whatever a power cut left of either file;
-// later it is written only where it is gone, and one that was changed is noted.
+// escalationOutputs plans the report of a checkpoint's last escalation. While a person is being
+// asked, it keeps the report equal to the one in the request, even if a power cut damaged the
+// files. Afterwards it only replaces a missing report, and notes a changed one.
 func escalationOutputs(cp *checkpoint, w *run.Outputs) {
 	md, report := cp.r.run.Snap.In(cp.rel("escalation.md")), cp.r.run.Snap.In(cp.rel("escalation.json"))
 	q := cp.r.run.Request(cp.Escalation.RequestID)
@@ -133,7 +133,7 @@ func escalationOutputs(cp *checkpoint, w *run.Outputs) {
 	w.Always(cp.rel("escalation.json"), escalationJSON(data))
 }
 
-// isOfAnother reports whether an escalation.json is that of an earlier escalation.
+// isOfAnother reports whether an escalation.json belongs to an earlier escalation.
 func isOfAnother(cp *checkpoint, report engine.Document) bool {
 	of := run.Peek[struct {
 		RequestID string `json:"request_id"`

@@ -10,47 +10,46 @@ import (
 	"placet/templates"
 )
 
-// promptData is what a worker is told of an attempt: the template afl/prompt shows it.
+// promptData is the data of the template afl/prompt, which tells a worker about its attempt.
 type promptData struct {
 	Lang, Session string
 	Def           Definition
 	Attempt, Max  int
-	// Timeout is the validation's that holds; 0: it is not known.
+	// Timeout is the timeout of the validation, 0 if unknown.
 	Timeout       time.Duration
 	Dependencies  []string // with their statuses
 	Prerequisites []Prerequisite
 	Contracts     []contract
-	// ContractNames are the names that a V2 checkpoint lists.
+	// ContractNames holds the names that a V2 checkpoint lists.
 	ContractNames []string
-	// Architecture is a path in the workspace, "" for none.
+	// Architecture is a path in the workspace, or "".
 	Architecture string
-	// Feedback is feedback.md of attempt FeedbackOf, "" for none.
+	// Feedback is the feedback.md of attempt FeedbackOf, or "".
 	Feedback   string
 	FeedbackOf int
-	// Redesigned says that the design changed since the last attempt, whose
-	// feedback is therefore left out.
+	// Redesigned is true if the design changed after the last attempt, whose feedback is then left
+	// out.
 	Redesigned bool
-	// Note is what a person said for this attempt and no feedback holds.
+	// Note is a person's remark for this attempt if no feedback contains it.
 	Note string
-	// Worker, Answer and Question are the files by which worker and people talk about the
-	// attempt, relative to the workspace.
+	// Worker, Answer and Question are the files in which the worker and people discuss the attempt,
+	// relative to the workspace.
 	Worker, Answer, Question string
 }
 
 // contract is a part of the contract that a checkpoint must keep.
 type contract struct{ Title, Path, Text string }
 
-// shownContracts is how much of a checkpoint's contracts a prompt shows, in
-// bytes and altogether.
+// shownContracts is how many bytes of a checkpoint's contracts a prompt shows altogether.
 const shownContracts = 32 << 10
 
 // promptMD returns prompt.md.
 func promptMD(d promptData) []byte { return rendered(d.Lang, "prompt", d) }
 
-// First is the line that names the document.
+// First returns the line that identifies the document.
 func (d promptData) First() string { return docLine(d.Session, d.Def.ID, "prompt", d.Attempt) }
 
-// TimeLimit is how long the validation may take.
+// TimeLimit returns how long the validation may take.
 func (d promptData) TimeLimit() string {
 	if d.Timeout > 0 {
 		return lengthWords(d.Timeout)
@@ -58,7 +57,7 @@ func (d promptData) TimeLimit() string {
 	return templates.Dash
 }
 
-// Design is a link to the architecture.
+// Design returns a link to the architecture.
 func (d promptData) Design() string {
 	if d.Architecture != "" {
 		return fileLink(d.Architecture)
@@ -66,7 +65,7 @@ func (d promptData) Design() string {
 	return templates.Dash
 }
 
-// Line is the prerequisite on one line.
+// Line returns the prerequisite on one line.
 func (p Prerequisite) Line() string {
 	line := p.ID
 	if p.Type != "" {
@@ -80,7 +79,7 @@ func (p Prerequisite) Line() string {
 	return line
 }
 
-// Parts are the contracts as far as there is room. Of what is left out a link remains.
+// Parts returns the contracts up to the limit, and links to the rest.
 func (d promptData) Parts() (sections []section) {
 	room := shownContracts
 	for _, c := range d.Contracts {
@@ -102,8 +101,8 @@ func (d promptData) Parts() (sections []section) {
 	return sections
 }
 
-// headOf returns the beginning of a text that fits, in whole lines where there
-// is one, and whether that is all of it.
+// headOf returns the beginning of a text up to a limit, in whole lines if possible. whole is true
+// if that is all of it.
 func headOf(s string, limit int) (head string, whole bool) {
 	if len(s) <= limit {
 		return s, true
@@ -115,7 +114,7 @@ func headOf(s string, limit int) (head string, whole bool) {
 	return templates.CutWith(s, limit, ""), false
 }
 
-// Earlier is what is known of the attempts before.
+// Earlier returns what is known of the previous attempts.
 func (d promptData) Earlier() string {
 	var blocks []string
 	switch {
@@ -130,12 +129,12 @@ func (d promptData) Earlier() string {
 	return paragraphs(blocks)
 }
 
-// HandIn says where the worker hands in.
+// HandIn says which file the worker should write.
 func (d promptData) HandIn() string {
 	return phrase(d.Lang, "prompt.handin.write", "worker", templates.Code(d.Worker))
 }
 
-// Example is a hand-in as the worker may write it.
+// Example returns an example of a worker's report.
 func (d promptData) Example() string {
 	return strings.TrimSpace(string(run.Encoded(schemas.Object{
 		{Name: "checkpoint", Value: d.Def.ID}, {Name: "iteration", Value: d.Attempt},
@@ -143,10 +142,10 @@ func (d promptData) Example() string {
 	})))
 }
 
-// handInTypes are the failure types that a worker can know.
+// handInTypes are the failure types that a worker can determine.
 const handInTypes = "NOT_IMPLEMENTED, LOGIC_ERROR, TYPE_ERROR, DESIGN_MISMATCH, ENV_ISSUE, TIMEOUT"
 
-// Ways are what a hand-in may say.
+// Ways returns what a worker's report may say.
 func (d promptData) Ways() []string {
 	return []string{
 		phrase(d.Lang, "prompt.handin.completed"),

@@ -43,22 +43,23 @@ const (
 	optFailed     = "failed"
 )
 
-// prefixes are how the ids of requests begin.
+// prefixes are the prefixes of the ids of requests.
 var prefixes = map[string]string{
 	typeApproval: "approve", typeClarification: "question", typeEscalation: "escalation",
 	typeReview: "review", typeInterrupted: "interrupted",
 }
 
-// questions are what persons are asked. Nothing that a request shows can change under it,
-// but who may answer, and the checkpoints to approve while they cannot be read.
+// questions are the questions to people. What a request shows cannot change under it, except who
+// may answer, and the checkpoints to approve while they are unreadable.
 var questions = map[string]run.Question[*session]{
 	typeApproval: newQuestion("specs", fillApproval, designLines), typeClarification: newQuestion("", fillClarification, nil),
 	typeEscalation: newQuestion("", fillEscalation, dependentLines), typeReview: newQuestion("review", fillReview, nil),
 	typeInterrupted: newQuestion("", fillInterrupted, nil),
 }
 
-// newQuestion is one of the session: where people find what it is about if that is no
-// checkpoint, what it asks, and the lines of its form besides prompt and context.
+// newQuestion returns a question of the session. where is the place that people see if the question
+// is about no checkpoint, fill completes the request, and lines returns the lines of its form
+// besides prompt and context.
 func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) schemas.Object, lines func(*session, *run.Request) []string) run.Question[*session] {
 	return run.Question[*session]{
 		Members: []string{"attempts"},
@@ -89,7 +90,7 @@ func newQuestion(where string, fill func(*session, *run.Request, *gate.Request) 
 	}
 }
 
-// dependentLines show in the form of an escalation what waits for the checkpoint.
+// dependentLines returns the line that lists the dependents of an escalated checkpoint in the form.
 func dependentLines(r *session, q *run.Request) []string {
 	if list := dependentsOf(r, string(q.Subject)); len(list) > 0 {
 		return []string{phrase(r.run.Lang, "ask.dependents") + " " + templates.Inline(strings.Join(list, ", "))}
@@ -97,7 +98,7 @@ func dependentLines(r *session, q *run.Request) []string {
 	return nil
 }
 
-// requestID is the id of a request that a revision opens.
+// requestID returns the id of a request that a revision opens.
 func (r *session) requestID(typ, cp string, revision int) string {
 	if cp == "" {
 		cp = "-"
@@ -106,20 +107,20 @@ func (r *session) requestID(typ, cp string, revision int) string {
 	return prefixes[typ] + "-" + sum.Hex()[:12]
 }
 
-// ask opens a request. What it shows must be in the new state already.
+// ask opens a request. The new state must already contain what the request shows.
 func (r *session) ask(c *change, typ, cp string) *run.Request {
 	return c.Ask(run.Request{ID: r.requestID(typ, cp, c.Revision), Type: typ, Subject: text(cp)})
 }
 
-// offer adds options with their words: what each is, and what it does.
+// offer adds options with their descriptions and effects.
 func offer(r *session, req *gate.Request, ids ...string) {
 	for _, id := range ids {
 		req.Options = append(req.Options, gate.Option{ID: id, Description: phrase(r.run.Lang, "option."+id), Effect: phrase(r.run.Lang, "effect."+id)})
 	}
 }
 
-// How much of a definition a request shows: bytes of a text, and criteria; and
-// of a whole design, in bytes. The rest stands in the files that it names.
+// Limits of what a request shows: bytes of a text, criteria of a definition, and bytes of a whole
+// design. The files that it names contain the rest.
 const (
 	shownField    = 200
 	shownCriteria = 3
@@ -156,7 +157,7 @@ func fillApproval(r *session, _ *run.Request, req *gate.Request) schemas.Object 
 	}
 }
 
-// designLines show the checkpoints in the form for their approval.
+// designLines returns the checkpoints as lines of the form for their approval.
 func designLines(r *session, _ *run.Request) []string {
 	var lines []string
 	room := shownDesign
@@ -174,7 +175,7 @@ func designLines(r *session, _ *run.Request) []string {
 	return lines
 }
 
-// lines are a checkpoint in the form for its approval.
+// lines returns a checkpoint as lines of the form for its approval.
 func (e entry) lines() []string {
 	line := "- **" + templates.Inline(templates.Cut(e.def.ID, shownField)) + "** " + templates.Inline(templates.Cut(e.def.Name, shownField))
 	if len(e.def.Dependencies) > 0 {
@@ -218,7 +219,7 @@ func fillEscalation(r *session, q *run.Request, req *gate.Request) schemas.Objec
 	}
 }
 
-// dependentsOf are the checkpoints that wait for one, directly or not.
+// dependentsOf returns the checkpoints that depend on one, directly or not.
 func dependentsOf(r *session, cp string) []string {
 	return graph.Dependents(nodesOf(r.run.State.definitions()), cp)
 }
@@ -266,11 +267,11 @@ func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Obje
 // mostAttempts is how many attempts one answer can add.
 const mostAttempts = 20
 
-// firstLine is how a comment says the number of attempts.
+// firstLine matches the number of attempts at the start of a comment.
 var firstLine = regexp.MustCompile(`(?i)^\s*attempts:[ \t]*(\S+)[ \t]*(?:\n|$)`)
 
-// attemptsOf is how many attempts retry_more asks for, builtIn where it does not say, and
-// the rest of the comment; or why the number cannot be used.
+// attemptsOf returns how many attempts an answer retry_more asks for, builtIn if it does not say,
+// and the rest of the comment. problem says why the number is unusable.
 func attemptsOf(lang string, a *run.Answer, builtIn int) (n int, note, problem string) {
 	number, note := "", a.Comment
 	comment := strings.ReplaceAll(a.Comment, "\r\n", "\n")
@@ -293,7 +294,7 @@ func attemptsOf(lang string, a *run.Answer, builtIn int) (n int, note, problem s
 	return n, note, ""
 }
 
-// noteAttempts keeps with a request how many attempts its answer gave.
+// noteAttempts records with a request how many attempts its answer added.
 func noteAttempts(s *step, id string, n int) {
 	for _, q := range s.Requests() {
 		if q.ID == id {

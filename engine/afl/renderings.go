@@ -18,12 +18,12 @@ import (
 	"placet/templates"
 )
 
-// levels are the checkpoints' levels by dependency: 1 + the highest level among
-// the dependencies.
+// levels returns the checkpoints' levels by dependency: 1 + the highest level among the
+// dependencies.
 func levels(defs []Definition) map[string]int { return graph.Levels(nodesOf(defs)) }
 
-// rounds are the number of levels and the lowest, from 1, with a checkpoint
-// that is not over; the last level where all are.
+// rounds returns the number of levels, and the lowest one, from 1, with an unfinished checkpoint;
+// if none is unfinished, the last level.
 func rounds(st State) (current, total int) {
 	if st.Approved == nil {
 		return 0, 0
@@ -41,7 +41,8 @@ func rounds(st State) (current, total int) {
 	return current, total
 }
 
-// order are all checkpoints: as they were approved, then those no longer defined, by id.
+// order returns the ids of all checkpoints: the approved ones in file order, then those that are no
+// longer defined, by id.
 func (st State) order() (ids []string) {
 	gone := maps.Clone(st.Checkpoints)
 	for _, def := range st.definitions() {
@@ -51,12 +52,12 @@ func (st State) order() (ids []string) {
 	return append(ids, slices.Sorted(maps.Keys(gone))...)
 }
 
-// displayOrder are the checkpoints that have begun, in their order.
+// displayOrder returns the ids of the checkpoints that exist in the state, in order.
 func displayOrder(st State) []string {
 	return slices.DeleteFunc(st.order(), func(id string) bool { return st.Checkpoints[id] == nil })
 }
 
-// upstreamStatus is a session's status in upstream's words.
+// upstreamStatus translates a session's status into upstream's words.
 func upstreamStatus(s engine.Status) engine.Status {
 	switch s {
 	case Designing, Approving:
@@ -67,9 +68,8 @@ func upstreamStatus(s engine.Status) engine.Status {
 	return s
 }
 
-// signedBy are the members that mark a rendering as placet's. The revision is
-// that of the last transition which changed what is rendered: the others leave
-// the file as it is.
+// signedBy returns the members that mark a rendering as placet's. revision is the last one that
+// changed the rendered content; other transitions leave the file unchanged.
 func signedBy(revision int) schemas.Object {
 	return schemas.Object{{Name: "written_by", Value: "placet"}, {Name: "revision", Value: revision}}
 }
@@ -131,8 +131,8 @@ func routingJSON(st State, id string) []byte {
 	return run.Encoded(append(doc, signedBy(c.Revision)...))
 }
 
-// totalTime is the time from a checkpoint's start to its last verdict, floored:
-// "45s", "15m", "1h05m". ok is false before the first verdict.
+// totalTime returns the time from a checkpoint's start to its last verdict, rounded down: "45s",
+// "15m", "1h05m". ok is false before the first verdict.
 func totalTime(c Checkpoint) (words string, ms int64, ok bool) {
 	if len(c.History) == 0 {
 		return "", 0, false
@@ -141,7 +141,7 @@ func totalTime(c Checkpoint) (words string, ms int64, ok bool) {
 	if from.IsZero() || to.IsZero() {
 		return "", 0, false
 	}
-	// A clock that was set back makes no time negative.
+	// A clock that was set back must not make the time negative.
 	d := max(to.Sub(from), 0)
 	switch {
 	case d < time.Minute:
@@ -154,11 +154,11 @@ func totalTime(c Checkpoint) (words string, ms int64, ok bool) {
 	return words, d.Milliseconds(), true
 }
 
-// feedbackQuality says what a checkpoint's feedback was good for. A pass that a
-// review reopened before any feedback counts as feedback not judged yet.
+// feedbackQuality rates a checkpoint's feedback. If a review reopened a pass, the feedback of that
+// review is pending until the next verdict.
 func feedbackQuality(c Checkpoint) string {
 	judged, changed := 0, 0
-	// latest are the highest attempts up to each verdict: they only grow.
+	// latest holds the highest attempt up to each verdict, in ascending order for the search below.
 	latest := make([]int, len(c.History))
 	for i, h := range c.History {
 		latest[i] = h.Iteration
@@ -190,16 +190,16 @@ func feedbackQuality(c Checkpoint) string {
 	return "ineffective"
 }
 
-// reportMD returns report.md: what became of a session.
+// reportMD returns report.md: the results of a session.
 func reportMD(st State) []byte { return rendered(st.Language, "report", report{st}) }
 
-// report is what the template afl/report shows of a session.
+// report is the data of the template afl/report.
 type report struct{ State }
 
-// First is the line that names the document.
+// First returns the line that identifies the document.
 func (r report) First() string { return docLine(r.SessionID, "", "report", 0) }
 
-// Dates are the rows of the first table.
+// Dates returns the rows of the first table.
 func (r report) Dates() []templates.FormFact {
 	approval := ""
 	if a := r.Approved; a != nil {
@@ -210,22 +210,22 @@ func (r report) Dates() []templates.FormFact {
 		"report.started", string(r.StartedAt), "report.finished", string(r.FinishedAt))
 }
 
-// checkpointRow is what a report says of a checkpoint.
+// checkpointRow is a checkpoint's row in a report.
 type checkpointRow struct {
 	*Checkpoint
 	ID string
 }
 
-// Time is how long the checkpoint took.
+// Time returns how long the checkpoint took.
 func (c checkpointRow) Time() string {
 	took, _, _ := totalTime(*c.Checkpoint)
 	return templates.OrDash(took)
 }
 
-// Quality is what the feedback was good for.
+// Quality rates the checkpoint's feedback.
 func (c checkpointRow) Quality() string { return feedbackQuality(*c.Checkpoint) }
 
-// Rows are the checkpoints.
+// Rows returns a row for each checkpoint.
 func (r report) Rows() (rows []checkpointRow) {
 	for _, id := range displayOrder(r.State) {
 		rows = append(rows, checkpointRow{r.Checkpoints[id], id})
@@ -233,13 +233,13 @@ func (r report) Rows() (rows []checkpointRow) {
 	return rows
 }
 
-// requestRow is what a report says of a request: why it was asked, and who answered what.
+// requestRow is a request's row in a report: why it was opened, and who answered what.
 type requestRow struct {
 	*run.Request
 	Why, Words, Remark, Who string
 }
 
-// Asked are the requests in the order in which they were opened.
+// Asked returns the requests in the order in which they were opened.
 func (r report) Asked() (rows []requestRow) {
 	for _, q := range slices.SortedFunc(slices.Values(r.Requests), func(a, b *run.Request) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.ID, b.ID))
@@ -253,8 +253,8 @@ func (r report) Asked() (rows []requestRow) {
 	return rows
 }
 
-// asked is why a checkpoint was escalated or what its worker asked, as far as
-// the state still says.
+// asked returns why a checkpoint was escalated or what its worker asked, as far as the state still
+// says.
 func (r report) asked(q *run.Request) string {
 	c := r.Checkpoints[string(q.Subject)]
 	if c == nil {
@@ -269,7 +269,7 @@ func (r report) asked(q *run.Request) string {
 		}
 	}
 	for _, j := range c.History {
-		// A request that a crash left behind is older than the verdict.
+		// The request may be older than the verdict: a crash may have left it behind.
 		if q.Type == typeEscalation && j.Route.escalates() && j.Timestamp >= q.OpenedAt && (q.ClosedAt == "" || j.Timestamp <= q.ClosedAt) {
 			return strings.TrimSuffix(string(j.Route)+": "+string(j.FailureType), ": ")
 		}
@@ -277,7 +277,7 @@ func (r report) asked(q *run.Request) string {
 	return templates.Dash
 }
 
-// answerWords is what was answered, else what became of the request.
+// answerWords returns the answer, or else the status of the request.
 func answerWords(q *run.Request) string {
 	if q.Status != gate.Accepted {
 		return q.Status
@@ -289,7 +289,7 @@ func answerWords(q *run.Request) string {
 	return joined(answers, ", ")
 }
 
-// Skipped are the checkpoints that were aborted, and why.
+// Skipped returns the aborted checkpoints with the reasons.
 func (r report) Skipped() (lines []string) {
 	for _, id := range displayOrder(r.State) {
 		c := r.Checkpoints[id]
@@ -301,7 +301,7 @@ func (r report) Skipped() (lines []string) {
 	return lines
 }
 
-// LastReview says how the last review stands.
+// LastReview returns the status of the last review.
 func (r report) LastReview() string {
 	v := r.Review
 	if v == nil {
@@ -310,7 +310,7 @@ func (r report) LastReview() string {
 	return phrase(r.Language, "report.round", "round", strconv.Itoa(v.Round), "mode", v.Mode, "status", v.Status)
 }
 
-// Notes are those of the last review, as Markdown.
+// Notes returns the notes of the last review as Markdown.
 func (r report) Notes() (lines []string) {
 	if r.Review == nil {
 		return nil
@@ -325,8 +325,8 @@ func (r report) Notes() (lines []string) {
 	return lines
 }
 
-// changesMD returns changes.md: what a person asked to change in the checkpoints, and what
-// is wrong with them, one finding a line.
+// changesMD returns changes.md: the changes that a person requested in the checkpoints, and the
+// findings about them, one per line.
 func changesMD(lang, session string, wished ChangesRequested, findings []string) []byte {
 	return rendered(lang, "changes", struct {
 		ChangesRequested

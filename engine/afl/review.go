@@ -13,7 +13,7 @@ import (
 
 const blockingSeverity = "blocking"
 
-// finished reports whether every checkpoint is over, and how many passed.
+// finished reports whether every checkpoint is final, and how many passed.
 func (r *session) finished() (all bool, done int) {
 	for _, id := range r.order {
 		switch r.checkpoint(id).Status {
@@ -27,7 +27,7 @@ func (r *session) finished() (all bool, done int) {
 	return len(r.order) > 0, done
 }
 
-// endEmpty ends a session that has nothing left to do.
+// endEmpty ends a session without a completed checkpoint.
 func endEmpty(r *session, _ run.On) *move {
 	if all, done := r.finished(); all && done == 0 {
 		return &move{Reason: r.say("move.nothing_left")}
@@ -35,7 +35,7 @@ func endEmpty(r *session, _ run.On) *move {
 	return nil
 }
 
-// completeUnreviewed ends a session that nobody reviews.
+// completeUnreviewed completes a session if reviews are off.
 func completeUnreviewed(r *session, _ run.On) *move {
 	all, done := r.finished()
 	if !all || r.cfg.Review != reviewOff {
@@ -46,7 +46,7 @@ func completeUnreviewed(r *session, _ run.On) *move {
 	}}
 }
 
-// openReview begins a round. A report that exists already does not belong to it.
+// openReview begins a round. An existing report does not belong to it.
 func openReview(r *session, _ run.On) *move {
 	v, round := r.run.State.Review, 1
 	if v != nil {
@@ -55,7 +55,7 @@ func openReview(r *session, _ run.On) *move {
 	due := v == nil || v.Status == void || v.Status == reopened && len(v.Reopen) == 0
 	present := r.run.Snap.In(numbered("review", round))
 	if all, _ := r.finished(); !all || !due || r.run.Undecidable(present) {
-		return nil // whether it is news later could not be told
+		return nil // placet could not tell later whether it is news
 	}
 	return &move{Reason: r.say("move.review"), Then: func(c *change) {
 		review := &Review{Round: round, Mode: r.cfg.Review, Status: run.Open, Seen: text(present.Sum)}
@@ -66,7 +66,7 @@ func openReview(r *session, _ run.On) *move {
 	}}
 }
 
-// voidReview ends a review of checkpoints that change.
+// voidReview makes a review void because the checkpoints change.
 func voidReview(c *change) {
 	if v := c.State.Review; v != nil {
 		v.Status, v.Reopen = void, nil
@@ -74,8 +74,8 @@ func voidReview(c *change) {
 	}
 }
 
-// openRound is the current round where an answer or a report may end it, nil elsewhere.
-// An answer that is fact counts whatever the checkpoints are.
+// openRound returns the current round if an answer or a report may end it, and else nil. An answer
+// with a receipt counts whatever the checkpoints' statuses are.
 func openRound(r *session, a *run.Answer) *Review {
 	v := r.run.State.Review
 	if all, _ := r.finished(); v == nil || v.Status != run.Open || !all && !a.HasReceipt() {
@@ -84,7 +84,7 @@ func openRound(r *session, a *run.Answer) *Review {
 	return v
 }
 
-// reopenedBy are the checkpoints that an answer has worked on again.
+// reopenedBy returns the checkpoints that an answer reopens.
 func reopenedBy(a *run.Answer) (list []string) {
 	for _, option := range a.Selected {
 		if id, ok := strings.CutPrefix(option, optReopen); ok {
@@ -94,8 +94,8 @@ func reopenedBy(a *run.Answer) (list []string) {
 	return list
 }
 
-// acceptByPerson completes the session as a person says. What an outside reviewer found
-// moves nothing then, yet the report quotes it.
+// acceptByPerson completes the session because a person accepts it. The findings of an outside
+// reviewer then have no effect, but the report quotes them.
 func acceptByPerson(r *session, on run.On) *move {
 	a := on.Answer
 	if openRound(r, a) == nil || len(reopenedBy(a)) > 0 {
@@ -114,7 +114,7 @@ func acceptByPerson(r *session, on run.On) *move {
 	}}
 }
 
-// blockByPerson has checkpoints worked on again as a person says.
+// blockByPerson reopens the checkpoints that a person names.
 func blockByPerson(r *session, on run.On) *move {
 	a := on.Answer
 	reopen := reopenedBy(a)
@@ -130,7 +130,7 @@ func blockByPerson(r *session, on run.On) *move {
 	}}
 }
 
-// reviewReport is the report of a round, nil while there is none that counts.
+// reviewReport returns the report of a round, or nil if there is no valid one.
 func reviewReport(r *session, round int) *ReviewReport {
 	name := numbered("review", round)
 	d := r.run.Snap.In(name)
@@ -147,15 +147,14 @@ func reviewReport(r *session, round int) *ReviewReport {
 	}).Said
 }
 
-// acceptByReport completes the session where the report of an outside reviewer blocks
-// nothing.
+// acceptByReport completes the session if the report of an outside reviewer blocks nothing.
 func acceptByReport(r *session, _ run.On) *move { return byReport(r, gate.Accepted) }
 
-// blockByReport has the checkpoints worked on again that the report blocks.
+// blockByReport reopens the checkpoints that the report blocks.
 func blockByReport(r *session, _ run.On) *move { return byReport(r, reopened) }
 
-// byReport is a move by the report of the current round, where an outside reviewer ends
-// it with a status.
+// byReport returns the move by the outside reviewer's report if that ends the current round with
+// the status.
 func byReport(r *session, status string) *move {
 	v := openRound(r, nil)
 	if v == nil || v.Mode != reviewExternal {
@@ -179,8 +178,7 @@ func byReport(r *session, status string) *move {
 	}}
 }
 
-// notes are a report's findings as the state keeps them, and the checkpoints that they
-// block.
+// notes returns a report's findings in the form of the state, and the checkpoints that they block.
 func (rep *ReviewReport) notes() (notes []Note, blocked []string) {
 	blocks := map[string]bool{}
 	for _, f := range rep.Findings {

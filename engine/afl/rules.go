@@ -9,25 +9,25 @@ import (
 
 // Statuses of a session.
 const (
-	Designing  engine.Status = "designing"  // checkpoints not approved
-	Approving  engine.Status = "approved"   // definitions being applied
-	Delegating engine.Status = "delegating" // attempts may start, also during a review
+	Designing  engine.Status = "designing"  // the checkpoints are not approved
+	Approving  engine.Status = "approved"   // the approved definitions are being applied
+	Delegating engine.Status = "delegating" // attempts may start, even during a review
 	Paused     engine.Status = "paused"     // nothing starts
-	Escalated  engine.Status = "escalated"  // of a session or a checkpoint: a person must decide
-	Completed  engine.Status = "completed"  // of a session: final; of a checkpoint: passed, a review may reopen it
+	Escalated  engine.Status = "escalated"  // of a session or a checkpoint: a person has to decide
+	Completed  engine.Status = "completed"  // of a session: final; of a checkpoint: passed, but a review may reopen it
 	Aborted    engine.Status = "aborted"    // final
 )
 
 // Statuses of a checkpoint, besides escalated, completed and aborted.
 const (
 	Pending    engine.Status = "pending"           // waits for dependencies, a slot or the session
-	InProgress engine.Status = "in_progress"       // a worker has the attempt
+	InProgress engine.Status = "in_progress"       // a worker works on the attempt
 	Validating engine.Status = "validating"        // the attempt awaits its verdict
 	Retrying   engine.Status = "retrying"          // the next attempt starts at retry_at
-	Waiting    engine.Status = "waiting_for_human" // the worker asked
+	Waiting    engine.Status = "waiting_for_human" // the worker has asked a question
 )
 
-// What moves.
+// The two kinds of things that move.
 const (
 	ofSession    = "session"
 	ofCheckpoint = "checkpoint"
@@ -43,20 +43,20 @@ type (
 var (
 	unbegun = status{""}
 	active  = status{Designing, Approving, Delegating, Paused, Escalated}
-	// asking are the statuses of a session in which checkpoints may await approval.
+	// asking are the statuses in which a session's checkpoints may await approval.
 	asking = status{Designing, Paused, Escalated}
-	// working are those of a checkpoint while a worker is at it.
+	// working are the statuses of a checkpoint while a worker works on it.
 	working    = status{InProgress, Waiting}
 	unfinished = status{Pending, InProgress, Validating, Retrying, Waiting, Escalated}
 	afterFail  = status{Retrying, Escalated}
 )
 
-// rules are the transition table. The first group of which a rule applies moves; within
-// it the first request, and then the first checkpoint.
+// rules is the transition table. The first group with an applicable rule moves; within a group the
+// first request decides, and then the first checkpoint.
 var rules = [][]rule{
 	{ofS(unbegun, "adopted", status{Completed}, adoptCompleted)},
 	{ofS(unbegun, "seen", status{Designing}, begin)},
-	// An aborted session has no way out, yet its checkpoints end one by one.
+	// An aborted session is final, but its checkpoints still end one by one.
 	{{Of: ofCheckpoint, From: unfinished, Event: "session_aborted", To: status{Aborted}, When: each(endWithSession), Ended: true}},
 
 	{ofS(active, "abort", status{Aborted}, abortAsWished)},
@@ -65,7 +65,7 @@ var rules = [][]rule{
 		answered(typeApproval, optReject, ofS(active, "abort", status{Aborted}, abortAsTold)),
 	},
 
-	// The design.
+	// Rules about the design.
 	{ofS(asking, "specs_read", nil, readNewSpecs)},
 	{ofS(status{Delegating}, "specs_changed", status{Paused}, pauseForSpecs), ofS(status{Escalated}, "specs_changed", nil, pauseForSpecs)},
 	{
@@ -83,7 +83,7 @@ var rules = [][]rule{
 	},
 	{ofS(status{Approving}, "delegate", status{Delegating}, delegate)},
 
-	// What people answer about checkpoints.
+	// Rules about people's answers on checkpoints.
 	{
 		awaiting(cpAwaits(awaitAnswer), byAnswer(status{Waiting}, "answered", status{InProgress}, typeClarification, optAnswer, keepAnswer)),
 		byAnswer(status{Waiting}, "worker_done", status{Validating}, typeClarification, optValidate, validateAsTold),
@@ -100,7 +100,7 @@ var rules = [][]rule{
 		answered(typeInterrupted, optFailed, rule{Of: ofCheckpoint, From: status{InProgress}, Event: "worker_failed", To: afterFail, When: failLostWorker}),
 	},
 
-	// What happens in an attempt: what is handed in first, then what became of commands.
+	// Rules about an attempt: submitted documents first, then the outcomes of commands.
 	{
 		ofC(working, "worker_done", status{Validating}, workerCompletes),
 		ofC(working, "worker_failed", afterFail, workerFails),
@@ -120,7 +120,7 @@ var rules = [][]rule{
 		ofC(status{Validating}, "fail", afterFail, fail),
 	},
 
-	// What follows for the session, and from it.
+	// Rules that follow for the session, and from it.
 	{ofS(status{Delegating, Paused}, "escalate", status{Escalated}, escalateSession)},
 	{ofS(status{Escalated}, "resolve", status{Delegating, Paused}, resolve)},
 	{ofS(status{Delegating}, "pause", status{Paused}, pauseAsWished), ofS(status{Escalated}, "pause", nil, pauseAsWished)},
@@ -130,7 +130,7 @@ var rules = [][]rule{
 	{awaiting(cpAwaits(awaitRevalidation), ofC(status{Completed}, "revalidate", status{Validating}, revalidate))},
 	{awaiting(cpAwaits(awaitStart), ofC(status{Pending}, "start", status{InProgress}, start))},
 
-	// The end, and the look at the whole before it.
+	// Rules about the end, and the review of the whole before it.
 	{ofS(status{Delegating}, "nothing_left", status{Aborted}, endEmpty)},
 	{ofS(status{Delegating}, "complete", status{Completed}, completeUnreviewed)},
 	{ofS(status{Delegating}, "review_opened", nil, openReview)},
@@ -142,30 +142,30 @@ var rules = [][]rule{
 	{ofS(status{Delegating}, "review_blocking", nil, blockByReport)},
 }
 
-// ofS is a rule of the session.
+// ofS returns a rule of the session.
 func ofS(from status, event string, to status, when func(*session, run.On) *move) rule {
 	return rule{Of: ofSession, From: from, Event: event, To: to, When: when}
 }
 
-// ofC is a rule of its checkpoints.
+// ofC returns a rule of its checkpoints.
 func ofC(from status, event string, to status, when func(*checkpoint) *move) rule {
 	return rule{Of: ofCheckpoint, From: from, Event: event, To: to, When: each(when)}
 }
 
-// each has a rule look at the checkpoint that it is asked about.
+// each applies when to the checkpoint that the rule is about.
 func each(when func(*checkpoint) *move) func(*session, run.On) *move {
 	return func(r *session, on run.On) *move { return when(r.checkpoint(on.Subject)) }
 }
 
-// answered has a rule be taken by an answer.
+// answered makes an answer trigger the rule.
 func answered(typ, option string, r rule) rule {
 	r.Asked, r.Option = typ, option
 	return r
 }
 
-// byAnswer is a rule of the checkpoints that an answer takes, whatever else holds; then says
-// what it changes. The session escalates before an escalation is decided: an answer may
-// come between the two.
+// byAnswer returns a rule of the checkpoints that an answer triggers, whatever else is true; then
+// makes its changes. An escalation is only decided after the session has escalated, because an
+// answer may come between the two.
 func byAnswer(from status, event string, to status, typ, option string, then func(*step, *run.Answer)) rule {
 	when := func(r *session, on run.On) *move {
 		if typ == typeEscalation && r.run.State.Status != Escalated {
@@ -176,23 +176,23 @@ func byAnswer(from status, event string, to status, typ, option string, then fun
 	return answered(typ, option, rule{Of: ofCheckpoint, From: from, Event: event, To: to, When: when})
 }
 
-// awaiting adds to a rule what it awaits.
+// awaiting adds to a rule what it waits for.
 func awaiting(awaits func(*session, *run.Waiting), r rule) rule {
 	r.Awaits = awaits
 	return r
 }
 
-// cpAwaits has a rule say what the checkpoint awaits that it is asked about.
+// cpAwaits calls awaits with the checkpoint that the rule is about.
 func cpAwaits(awaits func(*checkpoint, *run.Waiting)) func(*session, *run.Waiting) {
 	return func(r *session, w *run.Waiting) { awaits(r.checkpoint(w.Subject), w) }
 }
 
-// isFinal reports whether a session's status has no way out, and whether a checkpoint of
-// that status needs nothing more.
+// isFinal reports whether a session with this status has ended, and whether a checkpoint with it
+// needs nothing more.
 func isFinal(s engine.Status) bool { return s == Completed || s == Aborted }
 
-// closeOf closes the open requests of a checkpoint, or the session's own for "", of the
-// given types or all.
+// closeOf closes the open requests of a checkpoint, or the session's own if cp is "", of the given
+// types or all.
 func closeOf(c *change, cp, result, reason string, types ...string) {
 	for _, q := range c.Requests() {
 		if q.Status == run.Open && string(q.Subject) == cp && (len(types) == 0 || slices.Contains(types, q.Type)) {

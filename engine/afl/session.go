@@ -16,10 +16,10 @@ import (
 	"placet/templates"
 )
 
-// currentDelegation is where upstream's hooks say what they are at.
+// currentDelegation is the file in which upstream's hooks report their progress.
 const currentDelegation = ".afl/state/current-delegation.json"
 
-// session is a run of the family, with what it reads besides its state.
+// session is a run of the family, with everything it reads besides its state.
 type session struct {
 	run    *run.Run[State, *session]
 	cfg    settings
@@ -28,14 +28,14 @@ type session struct {
 	meta    Meta
 	control run.Control
 	specs   specs
-	// signal is what upstream's hooks say, nil where it names no attempt here.
+	// signal is the report of upstream's hooks, nil if it names no attempt of this session.
 	signal *Delegation
 
 	checkpoints map[string]*checkpoint
 	order       []string // all checkpoints, in definition order
 }
 
-// family is AFL as the kernel has it.
+// family describes AFL to the kernel.
 var family = kernel{
 	Name:  "afl",
 	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
@@ -58,7 +58,7 @@ var family = kernel{
 	Absent: absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,
 }
 
-// enter has a checkpoint go to a status.
+// enter moves a checkpoint to a status.
 func enter(c *change, id string, to engine.Status) {
 	cp := c.State.Checkpoints[id]
 	if cp == nil {
@@ -71,7 +71,7 @@ func enter(c *change, id string, to engine.Status) {
 	cp.Revision = c.Revision
 }
 
-// stampAll notes when a session changed, and when it ended.
+// stampAll sets when a session changed, and when it ended.
 func stampAll(c *change) {
 	st := c.State
 	st.UpdatedAt = c.Now
@@ -80,11 +80,10 @@ func stampAll(c *change) {
 	}
 }
 
-// readSession reads what every status asks for. It judges nothing but whether documents
-// are usable.
+// readSession reads what every status needs. It only judges whether documents are usable.
 func readSession(k *run.Run[State, *session]) *session {
 	r := &session{run: k, checkpoints: map[string]*checkpoint{}}
-	r.cfg, _ = run.Config(r.run.Snap, DefaultConfig).settle(nil) // a final session reads upstream's files no more
+	r.cfg, _ = run.Config(r.run.Snap, DefaultConfig).settle(nil) // a final session no longer reads upstream's files
 	if !r.run.Usable() || r.isVacant() {
 		return r
 	}
@@ -102,10 +101,10 @@ func readSession(k *run.Run[State, *session]) *session {
 
 func (r *session) id() string { return r.run.Snap.Key.ID }
 
-// say is [phrase] in the language of the session.
+// say returns a [phrase] in the language of the session.
 func (r *session) say(key string, pairs ...any) string { return phrase(r.run.Lang, key, pairs...) }
 
-// indexCheckpoints puts the checkpoints in their order.
+// indexCheckpoints fills in the checkpoints and their order.
 func indexCheckpoints(r *session) {
 	r.order = r.run.State.order()
 	for _, id := range r.order {
@@ -116,8 +115,8 @@ func indexCheckpoints(r *session) {
 	}
 }
 
-// readConfig merges the settings. Where one cannot be used no session moves: a limit is
-// never replaced by a guess.
+// readConfig merges the settings. An unusable setting stops every session, because no guess may
+// replace a limit.
 func readConfig(r *session) {
 	below, ok := readUpstream(r)
 	if r.cfgBad = !ok; r.cfgBad {
@@ -132,7 +131,7 @@ func readConfig(r *session) {
 	}
 }
 
-// badSettings reports whether the settings cannot be used.
+// badSettings reports whether the settings are unusable, with the paths of their notes.
 func badSettings(r *session) (notes []string, bad bool) {
 	return []string{r.run.Note(upstreamYAML), r.run.Note(upstreamJSON)}, r.cfgBad
 }
@@ -149,7 +148,7 @@ func readMeta(r *session) {
 	}
 }
 
-// readSignal believes of upstream's file that a worker has stopped, no more.
+// readSignal reads upstream's file. placet believes only that a worker has stopped.
 func readSignal(r *session) {
 	d := r.run.Snap.Doc(currentDelegation)
 	c, _ := run.Load[Delegation](&r.run.Input, d, "afl/current-delegation")
@@ -165,7 +164,7 @@ func readSignal(r *session) {
 	}
 }
 
-// needs are the files outside the session's folder that it reads.
+// needs returns the files outside the session's folder that it reads.
 func needs(r *session) []string {
 	if isFinal(r.run.State.Status) || r.isVacant() {
 		return nil
@@ -173,13 +172,13 @@ func needs(r *session) []string {
 	return []string{currentDelegation, upstreamJSON, upstreamYAML}
 }
 
-// watch are the folders in which others may write what moves the session.
+// watch returns the folders in which others may write files that move the session.
 func watch(r *session) []string {
 	if isFinal(r.run.State.Status) {
 		return nil
 	}
 	if r.isVacant() {
-		return []string{r.run.Path("specs")} // the definitions may come at any time
+		return []string{r.run.Path("specs")} // definitions may appear at any time
 	}
 	dirs := []string{r.run.Path("specs"), r.run.Path("checkpoints")}
 	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
@@ -188,8 +187,7 @@ func watch(r *session) []string {
 	return dirs
 }
 
-// notes looks at every attempt, so that the notes are about all of them, whatever came
-// first.
+// notes reads every attempt, so that all of them get their notes, whichever rule applied first.
 func notes(r *session) {
 	if isFinal(r.run.State.Status) {
 		return
@@ -207,10 +205,10 @@ func notes(r *session) {
 	}
 }
 
-// later is a moment so much later than now.
+// later returns the time that is d from now.
 func (r *session) later(d time.Duration) text { return run.Millis(r.run.Snap.Now.Add(d)) }
 
-// adoptCompleted makes the first state of a session that upstream has completed.
+// adoptCompleted creates the state of a session that upstream has completed.
 func adoptCompleted(r *session, _ run.On) *move {
 	if r.meta.Status != string(Completed) {
 		return nil
@@ -218,7 +216,7 @@ func adoptCompleted(r *session, _ run.On) *move {
 	return firstState(r, "move.upstream_completed", true)
 }
 
-// begin makes the first state of a session whose checkpoints wait for approval.
+// begin creates the first state of a session, whose checkpoints wait for approval.
 func begin(r *session, _ run.On) *move { return firstState(r, "move.seen", false) }
 
 func firstState(r *session, why string, adopted bool) *move {
@@ -231,13 +229,13 @@ func firstState(r *session, why string, adopted bool) *move {
 	}}
 }
 
-// wished is a move that control.json asks for. otherwise is the key of its reason where the
+// wished returns the move that control.json asks for. otherwise is the key of the reason if the
 // person gives none.
 func wished(r *session, otherwise string, then func(*change)) *move {
 	return run.Wished(r.run.Snap.In("control.json"), cmp.Or(r.control.By, "unknown"), orWord(r.control.Reason, r.say(otherwise)), then)
 }
 
-// abortAsWished is the end that control.json asks for.
+// abortAsWished aborts the session because control.json asks for it.
 func abortAsWished(r *session, _ run.On) *move {
 	if r.control.Want != run.WantAbort {
 		return nil
@@ -245,7 +243,7 @@ func abortAsWished(r *session, _ run.On) *move {
 	return wished(r, "move.abort", cancelOwn)
 }
 
-// abortAsTold is the end that an answer asks for.
+// abortAsTold aborts the session because an answer asks for it.
 func abortAsTold(_ *session, on run.On) *move {
 	return &move{Reason: on.Answer.Why(), Then: cancelOwn}
 }
@@ -253,8 +251,7 @@ func abortAsTold(_ *session, on run.On) *move {
 // cancelOwn closes the requests of the session itself.
 func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, phrase(c.State.Language, "move.aborted")) }
 
-// escalateSession stops a session while a person must decide about one of its
-// checkpoints.
+// escalateSession escalates a session while a person has to decide about one of its checkpoints.
 func escalateSession(r *session, _ run.On) *move {
 	if list := r.inStatus(Escalated); len(list) > 0 {
 		return &move{Reason: r.say("move.escalate", "checkpoints", strings.Join(list, ", "))}
@@ -262,7 +259,7 @@ func escalateSession(r *session, _ run.On) *move {
 	return nil
 }
 
-// resolve continues a session once everything is decided.
+// resolve continues a session once people have decided about all escalated checkpoints.
 func resolve(r *session, _ run.On) *move {
 	if len(r.inStatus(Escalated)) > 0 {
 		return nil
@@ -279,13 +276,13 @@ type kernel = run.Family[State, *session]
 // New returns the machine.
 func New() engine.Machine { return &family }
 
-// isVacant reports whether a folder is no session, nor was one.
+// isVacant reports whether the folder neither is nor was a session.
 func (r *session) isVacant() bool {
 	s := r.run.Snap
 	return len(s.Under("requests")) == 0 && !slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json", "events.jsonl"}, func(name string) bool { return !s.In(name).Absent() })
 }
 
-// absent says of a folder in which nothing has begun that it is no session.
+// absent reports whether the folder is no session, and says so in the view.
 func absent(r *session, a *engine.RunView) bool {
 	if r.isVacant() {
 		a.Why = []string{r.say("why.absent", "file", specsYAML)}
@@ -293,8 +290,8 @@ func absent(r *session, a *engine.RunView) bool {
 	return r.isVacant()
 }
 
-// summarize is [run.Family.Summary]: an aborted session ends its checkpoints one by one, and is
-// final once all have ended.
+// summarize implements [run.Family.Summary]. An aborted session ends its checkpoints one by one,
+// and is final once all have ended.
 func summarize(body []byte) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`

@@ -24,14 +24,14 @@ func (cp *checkpoint) promptMD() []byte {
 	for _, f := range cp.Feedback {
 		if f.Iteration == cp.Iteration-1 {
 			p.FeedbackOf, p.Feedback = f.Iteration, feedbackText(cp, f)
-			p.Note = "" // it stands in the feedback
+			p.Note = "" // the feedback contains it
 		}
 	}
 	p.Redesigned = p.FeedbackOf == 0 && len(cp.History) > 0
 	return promptMD(p)
 }
 
-// feedbackText is feedback.md as it stands, or as it is about to.
+// feedbackText returns the content of feedback.md, or what placet is about to write there.
 func feedbackText(cp *checkpoint, f Feedback) string {
 	if d := cp.r.run.Snap.In(cp.fileOf(f.Iteration, "feedback.md")); d.Present() {
 		return string(d.Body)
@@ -39,7 +39,7 @@ func feedbackText(cp *checkpoint, f Feedback) string {
 	return string(cp.feedbackMD(f))
 }
 
-// findArchitecture is the path of the session's architecture, "" for none.
+// findArchitecture returns the path of the session's architecture, or "".
 func findArchitecture(r *session) string {
 	for _, rel := range []string{"specs/architecture.md", "architecture.md"} {
 		if r.run.Snap.In(rel).Present() {
@@ -49,8 +49,8 @@ func findArchitecture(r *session) string {
 	return ""
 }
 
-// findContracts are the contracts that bear on a checkpoint. V1 has them all in one file: the
-// sections whose heading names the checkpoint, else the whole.
+// findContracts returns the contracts of a checkpoint. V1 has all contracts in one file: the result
+// is the sections whose heading names the checkpoint, or else the whole file.
 func findContracts(r *session, d Definition) (list []contract, names []string) {
 	if r.run.State.Specs.Layout == layoutV1 {
 		doc := r.run.Snap.In("specs/contracts.md")
@@ -70,11 +70,11 @@ func findContracts(r *session, d Definition) (list []contract, names []string) {
 	return list, names
 }
 
-// sections are the parts of a Markdown text whose heading contains one of the words, with
-// what lies below them; the whole text where there is none.
+// sections returns the parts of a Markdown text whose heading contains one of the words, including
+// their subsections, or the whole text if no heading does.
 func sections(body string, words ...string) string {
 	var kept []string
-	depth := 0 // of the heading whose section is being kept
+	depth := 0 // of the heading of the section being kept
 	for _, line := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n") {
 		marks := len(line) - len(strings.TrimLeft(line, "#"))
 		if isHeading := marks > 0 && marks <= 6 && strings.HasPrefix(line[marks:], " "); isHeading && (depth == 0 || marks <= depth) {
@@ -95,7 +95,7 @@ func sections(body string, words ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// feedbackMD renders what the attempt after a feedback is told.
+// feedbackMD renders the feedback for the next attempt.
 func (cp *checkpoint) feedbackMD(f Feedback) []byte {
 	d := feedbackData{
 		Lang: cp.r.run.Lang, Session: cp.r.id(), Def: cp.definition(), Max: cp.MaxIterations, Timeout: cp.timeout(), Note: string(f.Note),
@@ -103,15 +103,15 @@ func (cp *checkpoint) feedbackMD(f Feedback) []byte {
 	}
 	for _, h := range cp.History {
 		if h.Iteration == f.Iteration {
-			d.Verdict = cp.verdictOf(h) // the last counts
+			d.Verdict = cp.verdictOf(h) // the last verdict counts
 		}
 	}
 	addOutput(cp, &d)
 	return feedbackMD(d)
 }
 
-// addOutput adds to a feedback what is kept of the two outputs of the judged run, or of a
-// worker's words, and the file that holds them.
+// addOutput adds to a feedback the kept outputs of the judged run, or a worker's words and the file
+// that contains them.
 func addOutput(cp *checkpoint, f *feedbackData) {
 	v, snap := f.Verdict, cp.r.run.Snap
 	switch v.Source {
@@ -141,7 +141,7 @@ func addOutput(cp *checkpoint, f *feedbackData) {
 	}
 }
 
-// escalationOf is what the report of the last escalation shows.
+// escalationOf returns the data for the report of the last escalation.
 func escalationOf(cp *checkpoint) escalationData {
 	r, e := cp.r, cp.Escalation
 	d := escalationData{

@@ -16,13 +16,13 @@ import (
 	"placet/templates"
 )
 
-// text is a string that state.json writes as null while it is empty.
+// text is a string that state.json writes as null if it is empty.
 type text = schemas.OrNull
 
-// stamp is how times are written: RFC 3339 in UTC with milliseconds.
+// stamp is the format of times: RFC 3339 in UTC with milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// State is state.json: the session as placet has it. Nobody else writes it.
+// State is state.json. Nobody but placet writes it.
 type State struct {
 	SchemaVersion int           `json:"schema_version"`
 	Family        string        `json:"family"`
@@ -30,7 +30,7 @@ type State struct {
 	Revision      int           `json:"revision"`
 	Status        engine.Status `json:"status"`
 	Adopted       bool          `json:"adopted"`
-	// Language is that of the session's texts, fixed when it begins.
+	// Language is the language of the session's texts, fixed when it begins.
 	Language   string    `json:"language"`
 	CreatedAt  text      `json:"created_at"`
 	UpdatedAt  text      `json:"updated_at"`
@@ -39,14 +39,14 @@ type State struct {
 	Pause      *Pause    `json:"pause"`
 	Specs      Specs     `json:"specs"`
 	Approved   *Approved `json:"approved"`
-	// Checkpoints are those ever defined, by id.
+	// Checkpoints holds all checkpoints that were ever defined, by id.
 	Checkpoints map[string]*Checkpoint `json:"checkpoints"`
-	// Requests are all that were asked, Stored what the document has of them, by id.
+	// Requests holds all requests. Stored holds their form in the document, by id.
 	Requests []*run.Request         `json:"-"`
 	Stored   map[string]requestJSON `json:"requests"`
 	Review   *Review                `json:"review"`
 	Last     *run.Last              `json:"last_transition"`
-	// Extra are members of a later version, kept as they are.
+	// Extra holds the members of later versions unchanged.
 	Extra schemas.Object `json:"-"`
 }
 
@@ -64,37 +64,37 @@ type Pause struct {
 	By     text   `json:"by"`
 }
 
-// Specs are the checkpoints as they were last read from the files.
+// Specs describes the definitions as last read from the files.
 type Specs struct {
 	Layout           text              `json:"layout"` // v1 or v2
 	Digest           text              `json:"digest"`
 	SeenAt           text              `json:"seen_at"`
 	Errors           []string          `json:"errors"`   // ids of findings that block an approval
-	Warnings         []string          `json:"warnings"` // and of those that do not
+	Warnings         []string          `json:"warnings"` // ids of findings that do not
 	ChangesRequested *ChangesRequested `json:"changes_requested"`
 }
 
-// ChangesRequested is a person's wish for other checkpoints.
+// ChangesRequested is a person's request to change the checkpoints.
 type ChangesRequested struct {
-	Digest  text `json:"digest"` // of the specs that shall change
+	Digest  text `json:"digest"` // of the specs to be changed
 	At      text `json:"at"`
 	By      text `json:"by"`
 	Comment text `json:"comment"`
 }
 
-// Approved are the definitions that a person approved: the machine works from
-// these, never from the files.
+// Approved holds the definitions that a person approved. The machine works from these, never from
+// the files.
 type Approved struct {
 	Digest        text           `json:"digest"`
 	At            text           `json:"at"`
 	By            text           `json:"by"`
 	Source        string         `json:"source"` // meta, stamp or request
-	Stamp         text           `json:"stamp"`  // approved_at as it stood in the file
+	Stamp         text           `json:"stamp"`  // approved_at as in the file
 	Definitions   []Definition   `json:"definitions"`
 	Prerequisites []Prerequisite `json:"prerequisites"`
 }
 
-// Definition is what a checkpoint is to be.
+// Definition describes a checkpoint.
 type Definition struct {
 	ID           string   `json:"id"`
 	Name         string   `json:"name"`
@@ -107,8 +107,8 @@ type Definition struct {
 	TimeoutMS    *int64   `json:"timeout_ms"`
 }
 
-// Prerequisite is something that the session needs besides the code: shown,
-// never run.
+// Prerequisite is something that the session needs besides the code. placet shows it and never runs
+// it.
 type Prerequisite struct {
 	ID     string `json:"id"`
 	Name   text   `json:"name"`
@@ -116,13 +116,13 @@ type Prerequisite struct {
 	Script text   `json:"script"`
 }
 
-// Since says when a checkpoint came to its status.
+// Since says when a checkpoint entered its status.
 type Since struct {
 	Revision int  `json:"revision"`
 	At       text `json:"at"`
 }
 
-// Why a checkpoint was aborted.
+// Reasons why a checkpoint was aborted.
 const (
 	becauseSkipped    = "skipped"
 	becauseDependency = "dependency"
@@ -130,22 +130,22 @@ const (
 	becauseSession    = "session"
 )
 
-// How a checkpoint was skipped.
+// Ways in which a checkpoint was skipped.
 const (
 	skipPlain  = "plain"
 	skipForced = "forced"
 )
 
-// Checkpoint is how far one checkpoint has come.
+// Checkpoint is the progress of one checkpoint.
 type Checkpoint struct {
 	Status engine.Status `json:"status"`
 	Since  Since         `json:"since"`
-	// Revision is that of the last transition that changed the checkpoint.
+	// Revision is the revision of the last transition that changed the checkpoint.
 	Revision         int         `json:"revision"`
 	DefinitionDigest text        `json:"definition_digest"`
-	Iteration        int         `json:"iteration"`      // last attempt started, 0 = none
-	MaxIterations    int         `json:"max_iterations"` // number of the last attempt allowed
-	Epoch            int         `json:"epoch"`          // a person gave it another chance so often
+	Iteration        int         `json:"iteration"`      // the last attempt started, 0 for none
+	MaxIterations    int         `json:"max_iterations"` // the number of the last attempt allowed
+	Epoch            int         `json:"epoch"`          // how often a person gave it another chance
 	StartedAt        text        `json:"started_at"`
 	LastAttemptAt    text        `json:"last_attempt_at"`
 	FinishedAt       text        `json:"finished_at"`
@@ -160,7 +160,7 @@ type Checkpoint struct {
 	Questions        []Question  `json:"questions"`
 	Escalation       *Escalation `json:"escalation"`
 	History          []Judged    `json:"history"`
-	// Feedback are the attempts that have a feedback.md.
+	// Feedback lists the attempts that have a feedback.md.
 	Feedback []Feedback `json:"feedback"`
 }
 
@@ -171,15 +171,15 @@ const (
 	modeResult  = "result"
 )
 
-// Worker is who makes the current attempt.
+// Worker describes who makes the current attempt.
 type Worker struct {
 	Mode      string `json:"mode"` // command or outside
 	Number    int    `json:"number"`
 	StartedAt text   `json:"started_at"`
 	Deadline  text   `json:"deadline"`
-	// CommandDigest is that of the worker command, as it was trusted.
+	// CommandDigest is the digest of the worker command as it was trusted.
 	CommandDigest text `json:"command_digest"`
-	// Answers is how many questions had been answered when it was started.
+	// Answers is how many questions had answers when the worker started.
 	Answers int `json:"answers"`
 }
 
@@ -192,15 +192,15 @@ type Run struct {
 	CommandDigest text   `json:"command_digest"`
 }
 
-// Seen are the digests of documents that are no news: found at the start of
-// the attempt, or used already.
+// Seen holds the digests of documents that are not news: they existed at the start of the attempt,
+// or were used already.
 type Seen struct {
 	Result   []text `json:"result"`
 	Worker   []text `json:"worker"`
 	Question []text `json:"question"`
 }
 
-// Question is what a worker asked in the current attempt.
+// Question is a worker's question in the current attempt.
 type Question struct {
 	Number     int    `json:"number"`
 	Text       string `json:"text"`
@@ -221,7 +221,7 @@ type Escalation struct {
 	FailureType   testoutput.Type `json:"failure_type"`
 	Reason        string          `json:"reason"`
 	RequestID     string          `json:"request_id"`
-	// Question is what nobody could answer, "" where a verdict escalated.
+	// Question is the question that nobody could answer, "" if a verdict escalated.
 	Question text `json:"question"`
 }
 
@@ -231,7 +231,7 @@ const (
 	failed = "failed"
 )
 
-// Judged is one verdict, as the history keeps it.
+// Judged is one verdict in the history.
 type Judged struct {
 	Iteration      int      `json:"iteration"`
 	Run            int      `json:"run"`
@@ -247,18 +247,18 @@ type Judged struct {
 	Source         string   `json:"source"` // validation, result or worker
 }
 
-// Feedback names an attempt that owes feedback to the next one.
+// Feedback names an attempt whose feedback goes to the next one.
 type Feedback struct {
 	Iteration int `json:"iteration"`
-	// Note is what a person or a reviewer added.
+	// Note is the remark of a person or reviewer.
 	Note text `json:"note"`
 }
 
-// requestJSON is a request as state.json has it.
+// requestJSON is a request in the form of state.json.
 type requestJSON struct {
 	Type       string   `json:"type"`
 	Checkpoint text     `json:"checkpoint"`
-	Revision   int      `json:"revision"` // of the transition that opened it
+	Revision   int      `json:"revision"` // of the transition that opened the request
 	OpenedAt   text     `json:"opened_at"`
 	Digest     text     `json:"digest"` // of request.json as issued
 	Status     string   `json:"status"`
@@ -266,7 +266,7 @@ type requestJSON struct {
 	Selected   []string `json:"selected"`
 	Comment    text     `json:"comment"`
 	AnsweredBy text     `json:"answered_by"`
-	// Source, KnownAs, Answer and View are the rest of what the receipt says.
+	// Source, KnownAs, Answer and View are the rest of the receipt.
 	Source         text     `json:"source"`
 	KnownAs        []string `json:"known_as"`
 	Answer         text     `json:"answer"`
@@ -276,11 +276,11 @@ type requestJSON struct {
 	Reason         text     `json:"reason"`
 	ClosedAt       text     `json:"closed_at"`
 	ClosedRevision int      `json:"closed_revision"`
-	// Attempts is how many retry_more gave.
+	// Attempts is how many attempts retry_more added.
 	Attempts int `json:"attempts"`
 }
 
-// requestOf is a request as state.json has it.
+// requestOf converts a request into the form of state.json.
 func requestOf(q *run.Request) requestJSON {
 	j := requestJSON{
 		Type: q.Type, Checkpoint: q.Subject, Revision: q.Revision, OpenedAt: q.OpenedAt, Digest: q.Digest, Status: q.Status,
@@ -296,7 +296,7 @@ func requestOf(q *run.Request) requestJSON {
 	return j
 }
 
-// request is a request of state.json.
+// request converts a request from the form of state.json.
 func (j requestJSON) request(id string) *run.Request {
 	q := &run.Request{
 		ID: id, Type: j.Type, Subject: j.Checkpoint, Revision: j.Revision, OpenedAt: j.OpenedAt, Digest: j.Digest, Status: j.Status,
@@ -312,15 +312,15 @@ func (j requestJSON) request(id string) *run.Request {
 	return q
 }
 
-// States of a review besides open.
+// Statuses of a review besides open.
 const (
 	reopened = "reopened"
 	void     = "void"
 )
 
-// Review is the look at the whole once every checkpoint has passed.
+// Review is the review of the whole once every checkpoint is final.
 type Review struct {
-	Round     int      `json:"round"` // grows for ever
+	Round     int      `json:"round"` // only grows
 	Mode      string   `json:"mode"`
 	Status    string   `json:"status"` // open, accepted, reopened or void
 	RequestID text     `json:"request_id"`
@@ -337,12 +337,12 @@ type Note struct {
 	Text       string `json:"text"`
 }
 
-// head are the members of a state that the kernel reads and writes.
+// head returns the members of a state that the kernel reads and writes.
 func (st *State) head() run.Head {
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language}
 }
 
-// definitions are those that were approved.
+// definitions returns the approved definitions.
 func (st State) definitions() []Definition {
 	if st.Approved == nil {
 		return nil
@@ -364,8 +364,8 @@ func DecodeState(path string, body []byte) (st State, err error) {
 	return st, err
 }
 
-// unfit is why a state that can be read is none of the session's, nil if it is. Ids of a
-// state become names of folders: one that no folder can have is another's doing.
+// unfit returns why a readable state does not belong to the session, or nil. The ids in a state
+// become names of folders, so somebody else must have written an id that no folder can have.
 func (st State) unfit(session string) error {
 	if st.SessionID != session {
 		return templates.Errorf("afl.state.session", "id", run.QuoteID(st.SessionID), "folder", strconv.Quote(session))
@@ -388,7 +388,7 @@ func (st State) unfit(session string) error {
 	return nil
 }
 
-// encode returns the state as state.json.
+// encode returns the content of state.json.
 func (st State) encode() ([]byte, error) {
 	st.Stored = make(map[string]requestJSON, len(st.Requests))
 	for _, q := range st.Requests {

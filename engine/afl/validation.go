@@ -6,16 +6,16 @@ import (
 	"placet/engine/run"
 )
 
-// validate has an attempt validated.
+// validate begins the validation of an attempt.
 func (s *step) validate() {
 	s.closeRequests(gate.Superseded, s.cp.r.say("move.validated"))
 	s.run()
 }
 
-// validateAsTold has an attempt validated as it is.
+// validateAsTold validates an attempt because a person asked for it.
 func validateAsTold(s *step, _ *run.Answer) { s.validate() }
 
-// validateFixed validates the same attempt again after the environment was mended.
+// validateFixed validates the same attempt again after somebody fixed the environment.
 func validateFixed(s *step, _ *run.Answer) {
 	s.c.Epoch++
 	s.run()
@@ -40,9 +40,9 @@ func (s *step) run() {
 	}
 }
 
-// nextRun is the number of an attempt's next run: validations and verdicts on workers
-// count together. found is the highest number among the outcomes that exist: none of them
-// belongs to a run to come.
+// nextRun returns the number of an attempt's next run. Validations and verdicts on workers share
+// one count. found is the highest number among the existing outcomes, none of which belongs to a
+// future run.
 func (c *Checkpoint) nextRun(found int) int {
 	n := max(found, c.runNumber())
 	for _, h := range c.History {
@@ -53,8 +53,8 @@ func (c *Checkpoint) nextRun(found int) int {
 	return n + 1
 }
 
-// outcome is how the validation of the current attempt ended, nil without an outcome, or
-// where a result is judged instead.
+// outcome returns how the validation of the current attempt ended, or nil if it has no outcome or a
+// result is judged instead.
 func (cp *checkpoint) outcome() *Validation {
 	if t := cp.attempt(); cp.def != nil {
 		return t.validation.Said
@@ -62,12 +62,12 @@ func (cp *checkpoint) outcome() *Validation {
 	return nil
 }
 
-// usesResult reports whether the current attempt is judged by a result of others.
+// usesResult reports whether somebody else's result decides about the current attempt.
 func (cp *checkpoint) usesResult() bool {
 	return cp.Run != nil && cp.Run.Mode == modeResult && cp.attempt().result.Said != nil && !cp.isByCommand()
 }
 
-// trustCommand has a command run once it is trusted.
+// trustCommand makes the validation command run once it is trusted.
 func trustCommand(cp *checkpoint) *move {
 	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || cp.attempt().isPending() {
 		return nil
@@ -76,12 +76,12 @@ func trustCommand(cp *checkpoint) *move {
 		run := s.c.Run
 		run.Mode, run.CommandDigest, run.StartedAt = modeCommand, text(cp.validationDigest()), s.Now
 		if cp.outcomes(s.c.Iteration, "validation") >= run.Number {
-			s.run() // an outcome that is there already is not this run's
+			s.run() // the existing outcome does not belong to this run
 		}
 	})
 }
 
-// rerun begins a validation again if it ended without a verdict.
+// rerun restarts a validation that ended without a verdict.
 func rerun(cp *checkpoint) *move {
 	o := cp.outcome()
 	if o == nil {
@@ -101,7 +101,7 @@ func rerun(cp *checkpoint) *move {
 	return cp.move(cp.r.say(why), (*step).runAgain, cp.try.validation.Doc)
 }
 
-// loseRun asks a person what became of a validation.
+// loseRun asks a person what happened to a validation.
 func loseRun(cp *checkpoint) *move {
 	if o := cp.outcome(); o == nil || o.Outcome != engine.CommandLost || cp.open(typeInterrupted) != nil {
 		return nil
@@ -115,7 +115,7 @@ func failLostRun(r *session, on run.On) *move {
 	return cp.fails(judgeLost(cp, cp.attempt().validation.Sum()), on.Answer.Why(), "")
 }
 
-// judgement is a verdict on the current attempt, with the document that was judged.
+// judgement is a verdict on the current attempt together with the judged document.
 type judgement struct {
 	Verdict
 	doc engine.Document
@@ -141,7 +141,7 @@ func (cp *checkpoint) judgement() *judgement {
 	})
 }
 
-// waitForAnalysis has a failed attempt wait for an analysis, if one may come.
+// waitForAnalysis makes a failed attempt wait for an analysis if one may come.
 func waitForAnalysis(cp *checkpoint) *move {
 	j := cp.judgement()
 	if j == nil || !cp.awaitsAnalysis(j) || cp.AnalysisUntil != "" {
@@ -171,7 +171,7 @@ func pass(cp *checkpoint) *move {
 	return nil
 }
 
-// fail has an attempt tried again, or escalated, if it did not pass.
+// fail retries or escalates an attempt that did not pass.
 func fail(cp *checkpoint) *move {
 	j := cp.judgement()
 	if j == nil || j.Passed || cp.awaitsAnalysis(j) {
@@ -180,7 +180,7 @@ func fail(cp *checkpoint) *move {
 	return cp.decide(j)
 }
 
-// decide is the move that a judgement leads to. A result that was judged is used.
+// decide returns the move that a judgement leads to. A judged result counts as used.
 func (cp *checkpoint) decide(j *judgement) *move {
 	m := cp.move(j.reason(cp.r.run.Lang), func(s *step) {
 		s.record(j.Verdict)
@@ -192,8 +192,8 @@ func (cp *checkpoint) decide(j *judgement) *move {
 	return m
 }
 
-// fails is a move by a verdict on what did not pass. closing is why the checkpoint's
-// requests are closed, "" where they stay.
+// fails returns the move by a verdict on a failed attempt. closing is the reason for closing the
+// checkpoint's requests, "" to leave them open.
 func (cp *checkpoint) fails(v Verdict, why, closing string, causes ...engine.Document) *move {
 	m := cp.move(why, func(s *step) {
 		if closing != "" {
@@ -205,7 +205,7 @@ func (cp *checkpoint) fails(v Verdict, why, closing string, causes ...engine.Doc
 	return m
 }
 
-// record records a verdict, and what becomes of the attempt by it.
+// record adds a verdict to the history and applies its consequences to the attempt.
 func (s *step) record(v Verdict) {
 	c, r := s.c, s.cp.r
 	s.Keep(s.cp.verdictFile(v.Iteration, v.Run), v)

@@ -13,10 +13,10 @@ import (
 	"placet/templates"
 )
 
-// Route is what becomes of an attempt.
+// Route is the consequence of a verdict for its attempt.
 type Route string
 
-// The routes.
+// Routes.
 const (
 	routePass     Route = "PASS"
 	routeRetry    Route = "RETRY"
@@ -29,7 +29,7 @@ const (
 
 func (r Route) escalates() bool { return r != routePass && r != routeRetry }
 
-// status is where an attempt goes that did not pass.
+// status returns the status of an attempt that did not pass.
 func (r Route) status() engine.Status {
 	if r == routeRetry {
 		return Retrying
@@ -37,7 +37,7 @@ func (r Route) status() engine.Status {
 	return Escalated
 }
 
-// Where a verdict comes from.
+// Sources of verdicts and failure types.
 const (
 	fromValidation = "validation"
 	fromResult     = "result"
@@ -46,21 +46,21 @@ const (
 	fromClassifier = "classifier"
 )
 
-// Verdict is verdict.json: the judgement on one run of an attempt. Feedback and escalation
+// Verdict is verdict.json: the verdict on one run of an attempt. Feedback and escalation reports
 // are rendered from it.
 type Verdict struct {
 	Iteration      int          `json:"iteration"`
 	Run            int          `json:"run"`
 	Source         string       `json:"source"`        // validation, result or worker
-	SourceDigest   text         `json:"source_digest"` // of the document judged
+	SourceDigest   text         `json:"source_digest"` // of the judged document
 	Passed         bool         `json:"passed"`
 	TimedOut       bool         `json:"timed_out"`
 	ExitCode       *int         `json:"exit_code"`
 	MatchedText    *bool        `json:"matched_expected"`
 	Marker         *string      `json:"failing_marker"`
-	FailureType    text         `json:"failure_type"` // "" where it passed
+	FailureType    text         `json:"failure_type"` // "" if it passed
 	TypeFrom       text         `json:"type_from"`    // analysis, result, worker or classifier
-	Rule           text         `json:"rule"`         // the classifier's, even where another source decides
+	Rule           text         `json:"rule"`         // the classifier's rule, even if another source decides
 	FailedCriteria []string     `json:"failed_criteria"`
 	FailingTests   []string     `json:"failing_tests"`
 	KeyLines       []string     `json:"key_lines"`
@@ -74,7 +74,7 @@ type Verdict struct {
 
 func (v Verdict) failure() testoutput.Type { return testoutput.Type(v.FailureType) }
 
-// reason says in the state why an attempt goes where it goes.
+// reason returns the reason of the transition that a verdict leads to.
 func (v Verdict) reason(lang string) string {
 	if v.Passed {
 		return phrase(lang, "move.pass")
@@ -82,7 +82,7 @@ func (v Verdict) reason(lang string) string {
 	return string(v.Route) + ": " + string(v.FailureType)
 }
 
-// judgeValidation judges the run of a command.
+// judgeValidation judges a run of the validation command.
 func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
@@ -104,7 +104,7 @@ func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdi
 	return route(cp, v)
 }
 
-// judgeLost judges a run that a person says has failed.
+// judgeLost judges a lost run that a person counts as failed.
 func judgeLost(cp *checkpoint, sum text) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromValidation, SourceDigest: sum,
@@ -114,7 +114,7 @@ func judgeLost(cp *checkpoint, sum text) Verdict {
 	return route(cp, v)
 }
 
-// judgeResult judges what an outside validator says.
+// judgeResult judges the report of an outside validator.
 func judgeResult(cp *checkpoint, o *Result, sum text, a *Analysis) Verdict {
 	v := Verdict{
 		Iteration: cp.Iteration, Run: cp.Run.Number, Source: fromResult, SourceDigest: sum, TimedOut: o.TimedOut, ExitCode: &o.ExitCode,
@@ -130,7 +130,7 @@ func judgeResult(cp *checkpoint, o *Result, sum text, a *Analysis) Verdict {
 	return route(cp, v)
 }
 
-// judgeReport judges an attempt that its worker gave up.
+// judgeReport judges an attempt that its worker reported as failed.
 func judgeReport(cp *checkpoint, w *WorkerReport, sum text) Verdict {
 	one := 1
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, SourceDigest: sum}
@@ -140,8 +140,8 @@ func judgeReport(cp *checkpoint, w *WorkerReport, sum text) Verdict {
 	return route(cp, v)
 }
 
-// judgeWorkerRun judges an attempt whose worker command failed. Where a person says so
-// there may be no outcome.
+// judgeWorkerRun judges an attempt whose worker command failed. o may be nil if a person counts the
+// attempt as failed.
 func judgeWorkerRun(cp *checkpoint, o *WorkerRun, sum text, typ testoutput.Type) Verdict {
 	v := Verdict{Iteration: cp.Iteration, Run: cp.nextRun(0), Source: fromWorker, TimedOut: typ == testoutput.Timeout}
 	criterion := worded("worker_lost", "")
@@ -160,7 +160,7 @@ func judgeWorkerRun(cp *checkpoint, o *WorkerRun, sum text, typ testoutput.Type)
 	return route(cp, v)
 }
 
-// classify adds to a verdict that did not pass what the classifier finds in the output.
+// classify adds the classifier's findings in the output to a verdict that did not pass.
 func classify(cp *checkpoint, v *Verdict, words string, exit *int) {
 	changed := cp.changedFiles(v.Iteration)
 	own := append([]string{cp.id}, changed...)
@@ -172,14 +172,14 @@ func classify(cp *checkpoint, v *Verdict, words string, exit *int) {
 	v.FailingTests, v.KeyLines, v.RelatedFiles, v.Names = f.FailingTests, f.KeyLines, f.RelatedFiles, f.Names
 }
 
-// named takes the type of the failure from who handed in, where that says one.
+// named sets the failure type to the one that a submitted document names, if it names one.
 func (v *Verdict) named(said text, from text) {
 	if typ, known := testoutput.Known(string(said)); known {
 		v.FailureType, v.TypeFrom = text(typ), from
 	}
 }
 
-// analysed lets an analysis decide where there is one.
+// analysed makes an analysis decide if there is one.
 func (v *Verdict) analysed(a *Analysis) {
 	if a == nil {
 		return
@@ -193,14 +193,14 @@ func (v *Verdict) analysed(a *Analysis) {
 	}
 }
 
-// mostCriteria is how many failing tests stand for the failed criteria.
+// mostCriteria is how many failing tests can serve as the failed criteria.
 const mostCriteria = 10
 
-// failedBy completes a failed verdict: which criteria failed, and by which signature the
-// failure is known again.
+// failedBy completes a failed verdict with the failed criteria and the signature that identifies
+// the same failure later.
 func (v *Verdict) failedBy(said []string) {
 	switch {
-	case len(v.FailedCriteria) > 0: // the analysis says
+	case len(v.FailedCriteria) > 0: // from the analysis
 	case len(said) > 0:
 		v.FailedCriteria = said
 	case len(v.FailingTests) > 0:
@@ -220,18 +220,17 @@ func (v *Verdict) failedBy(said []string) {
 	v.Signature = text(testoutput.Signature(v.failure(), v.KeyLines))
 }
 
-// worded is a criterion that placet itself names, as documents have it: in English.
+// worded returns a criterion of placet's own in English, the language of documents.
 func worded(key, value string) string {
 	return phrase(templates.English, "failed."+key, "value", value)
 }
 
-// ownCriteria are the keys of the criteria that placet itself names.
+// ownCriteria are the keys of placet's own criteria.
 var ownCriteria = []string{
 	"exit", "expected", "gave_up", "marker", "no_exit", "not_started", "timeout", "validation_lost", "worker_exit", "worker_lost", "worker_timeout",
 }
 
-// criterion is a failed criterion as people read it: in their language where it is one
-// that placet itself names.
+// criterion returns a failed criterion for people. It translates placet's own criteria.
 func criterion(lang, said string) string {
 	for _, key := range ownCriteria {
 		if value, ok := strings.CutPrefix(said, worded(key, "")); ok && said == worded(key, value) {
@@ -241,7 +240,7 @@ func criterion(lang, said string) string {
 	return said
 }
 
-// criteria lists failed criteria on one line, or is the dash.
+// criteria lists failed criteria on one line, or returns a dash.
 func criteria(lang string, said []string) string {
 	list := make([]string, len(said))
 	for i, c := range said {
@@ -250,13 +249,13 @@ func criteria(lang string, said []string) string {
 	return joined(list, "; ")
 }
 
-// How much of what others say a verdict keeps: entries, and bytes of each.
+// Limits of other people's words in a verdict: entries, and bytes of each.
 const (
 	mostWords    = 100
 	longestWords = 2000
 )
 
-// bounded cuts what others say: the state keeps it.
+// bounded limits other people's words, because the state keeps them.
 func bounded(words []string) []string {
 	kept := make([]string, 0, min(len(words), mostWords))
 	for _, w := range words[:min(len(words), mostWords)] {
@@ -265,8 +264,7 @@ func bounded(words []string) []string {
 	return kept
 }
 
-// route says what becomes of an attempt: the first row that applies in section 4.3 of the
-// page.
+// route sets the route of a verdict: the first applicable row in section 4.3 of the page.
 func route(cp *checkpoint, v Verdict) Verdict {
 	cfg := cp.r.cfg
 	switch {
@@ -288,7 +286,7 @@ func route(cp *checkpoint, v Verdict) Verdict {
 	return v
 }
 
-// timedOutBefore reports whether the last verdict of the same epoch was a timeout.
+// timedOutBefore reports whether the last verdict is of the same epoch and was a timeout.
 func timedOutBefore(cp *checkpoint) bool {
 	if len(cp.History) == 0 {
 		return false
@@ -297,13 +295,13 @@ func timedOutBefore(cp *checkpoint) bool {
 	return last.Epoch == cp.Epoch && testoutput.Type(last.FailureType) == testoutput.Timeout
 }
 
-// sameWith is how many of the last verdicts are the same failure, with one that is to come.
+// sameWith returns how many of the last verdicts are the same failure, including a new one.
 func (c *Checkpoint) sameWith(v Verdict) int {
 	return sameInARow(append(slices.Clip(c.History), Judged{Epoch: c.Epoch, Result: failed, Signature: v.Signature}))
 }
 
-// sameInARow is how many of the last verdicts, of one epoch, are the same failure by
-// signature: 0 where the last one passed or there is none.
+// sameInARow returns how many of the last verdicts, in one epoch, are the same failure by
+// signature. It returns 0 if the last one passed or the history is empty.
 func sameInARow(history []Judged) int {
 	last := len(history) - 1
 	if last < 0 || history[last].Result == passed {
@@ -321,13 +319,13 @@ func alike(a, b Judged) bool {
 	return a.Result != passed && b.Result != passed && a.Epoch == b.Epoch && a.Signature != "" && a.Signature == b.Signature
 }
 
-// verdictFile is the path of the verdict on a run.
+// verdictFile returns the path of the verdict on a run.
 func (cp *checkpoint) verdictFile(n, run int) string {
 	return cp.fileOf(n, numbered("verdict", run))
 }
 
-// verdictOf finds a verdict again: in the current commit, on disk, or by judging the same
-// documents once more.
+// verdictOf returns a verdict of the history: from the current commit, from disk, or by judging the
+// same documents again.
 func (cp *checkpoint) verdictOf(h Judged) Verdict {
 	return run.Once(cp.r.run, cp.verdictFile(h.Iteration, h.Run), func() Verdict {
 		if v := run.Peek[Verdict](cp.r.run.Snap.In(cp.verdictFile(h.Iteration, h.Run)), "afl/verdict"); v != nil {
@@ -337,15 +335,16 @@ func (cp *checkpoint) verdictOf(h Judged) Verdict {
 	})
 }
 
-// checkpointThen is the checkpoint as it was when a verdict was made, as far as a verdict shows it.
+// checkpointThen returns the checkpoint as it was when a verdict was made, as far as the verdict
+// shows it.
 func checkpointThen(cp *checkpoint, h Judged) *checkpoint {
 	past := *cp
 	past.Checkpoint = &Checkpoint{Iteration: h.Iteration, Epoch: h.Epoch, Run: &Run{Number: h.Run}, MaxIterations: h.Iteration + 1}
 	return &past
 }
 
-// judgeAgain makes a verdict again from the documents that were judged, as far as they
-// still exist. What the history says stands.
+// judgeAgain makes a verdict again from the judged documents that still exist. The history
+// overrides the result.
 func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	v := Verdict{Iteration: h.Iteration, Run: h.Run, Source: h.Source}
 	for _, d := range slices.Backward(cp.r.run.Snap.Under(cp.file(""))) {
@@ -359,8 +358,8 @@ func judgeAgain(cp *checkpoint, h Judged) Verdict {
 	return v
 }
 
-// judgeDocument judges a file of an attempt again. ok is false where the file is not the
-// one that was judged. A worker's file is, if it leads to the same verdict.
+// judgeDocument judges a file of an attempt again. ok is false if the file is not the judged one. A
+// worker's file counts as the judged one if it leads to the same verdict.
 func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok bool) {
 	sum := text(d.Sum)
 	switch h.Source {
@@ -390,7 +389,7 @@ func judgeDocument(cp *checkpoint, d engine.Document, h Judged) (v Verdict, ok b
 	return v, ok
 }
 
-// findAnalysis is the analysis that an earlier verdict was made with, nil if it is gone.
+// findAnalysis returns the analysis that an earlier verdict used, nil if it is gone.
 func findAnalysis(cp *checkpoint, sum text) *Analysis {
 	if a := run.Peek[Analysis](cp.r.run.Snap.In(cp.file("analysis.json")), "afl/analysis"); a != nil && a.isOf(sum, cp.Run.Number) {
 		return a

@@ -14,10 +14,10 @@ import (
 	"placet/templates"
 )
 
-// tellSession adds to the view of a session what is its own.
+// tellSession adds the family's own facts to the view of a session.
 func tellSession(r *session, a *engine.RunView) {
 	if isFinal(r.run.State.Status) {
-		readMeta(r) // its title
+		readMeta(r) // for its title
 	}
 	a.Final = a.Final && firstUnfinished(r) == ""
 	a.Blocked = a.Blocked || r.cfgBad
@@ -26,20 +26,20 @@ func tellSession(r *session, a *engine.RunView) {
 	a.Findings = append(addFindings(r, a.Findings), misread...)
 }
 
-// factList are labelled lines in a language; what says nothing is left out.
+// factList collects labelled lines in a language. It leaves out empty values.
 type factList struct {
 	lang string
 	list []engine.Fact
 }
 
-// add adds a line, whose label has its key.
+// add adds a line under the label that a key has.
 func (f *factList) add(name, value string) {
 	if value != "" {
 		f.list = append(f.list, engine.Fact{Name: phrase(templates.English, "fact."+name), Label: phrase(f.lang, "fact."+name), Value: value})
 	}
 }
 
-// sessionFacts are what show says of a session.
+// sessionFacts returns the facts that `show` prints for a session.
 func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
 	st, list := r.run.State, factList{lang: r.run.Lang}
 	list.add("title", r.meta.Title)
@@ -83,7 +83,7 @@ func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
 	return list.list
 }
 
-// since adds a moment to a text.
+// since appends a time to a text.
 func since(words string, at text) string {
 	if at == "" {
 		return words
@@ -91,7 +91,7 @@ func since(words string, at text) string {
 	return words + ", " + string(at)
 }
 
-// checkpointLine is how far the checkpoint has come, in one line.
+// checkpointLine describes the checkpoint's progress in one line.
 func checkpointLine(cp *checkpoint) string {
 	words := []string{cp.id + ": " + string(cp.Status)}
 	if cp.AbortedBecause != "" {
@@ -110,15 +110,15 @@ func checkpointLine(cp *checkpoint) string {
 	return strings.Join(words, ", ")
 }
 
-// TrustName begins the name under which trust in a validation command is asked for and
-// remembered.
+// TrustName is the prefix of the name under which placet asks for and remembers trust in a
+// validation command.
 const TrustName = "afl.validation "
 
-// WorkerTrustName does for the worker command in the work tree of a checkpoint.
+// WorkerTrustName is that prefix for the worker command in the work tree of a checkpoint.
 const WorkerTrustName = "afl.worker_command "
 
-// untrustedCommands are the approved commands and the settings of upstream's files that nobody has
-// agreed to.
+// untrustedCommands returns the approved commands and the settings of upstream's files that nobody
+// has agreed to.
 func untrustedCommands(r *session) []engine.Untrusted {
 	if isFinal(r.run.State.Status) || !r.run.Usable() || r.cfgBad {
 		return nil
@@ -138,7 +138,7 @@ func untrustedCommands(r *session) []engine.Untrusted {
 		if cp.isByCommand() && !cp.isRunnable() {
 			wait(TrustName, cp.validationDigest(), string(d.Command))
 		}
-		// Elsewhere the setting itself waits.
+		// A worker command that is trusted nowhere is listed with the settings instead.
 		if worker != "" && r.run.Snap.Facts.Trusted[worker] && !r.run.Snap.Facts.Trusts(worker, in) {
 			wait(WorkerTrustName, worker, r.cfg.WorkerCommand)
 		}
@@ -146,11 +146,11 @@ func untrustedCommands(r *session) []engine.Untrusted {
 	return list
 }
 
-// onCycle is the group of checkpoints that have no level.
+// onCycle is the group of the checkpoints that have no level.
 const onCycle = "cycle"
 
-// nodes are the checkpoints by level, in the order in which they are shown: the approved
-// ones, or those of the files while none is approved.
+// nodes returns the checkpoints ordered by level: the approved ones, or those of the files if none
+// is approved.
 func nodes(r *session) []engine.Node {
 	defs := r.specs.definitions()
 	if r.run.State.Approved != nil {
@@ -171,8 +171,7 @@ func nodes(r *session) []engine.Node {
 	return nodes
 }
 
-// addFindings adds the findings about the design. Notes that say what these findings say
-// are left out.
+// addFindings adds the findings about the design. It leaves out notes that repeat them.
 func addFindings(r *session, list []engine.Finding) []engine.Finding {
 	said := map[string]bool{}
 	for _, f := range r.specs.findings {
@@ -185,7 +184,7 @@ func addFindings(r *session, list []engine.Finding) []engine.Finding {
 	return slices.DeleteFunc(list, func(f engine.Finding) bool { return said[f.Path] })
 }
 
-// parts are the checkpoints as show prints one of them.
+// parts returns the checkpoints for `show`.
 func parts(r *session) []engine.Part {
 	var list []engine.Part
 	for _, id := range displayOrder(r.run.State) {
@@ -200,7 +199,7 @@ func parts(r *session) []engine.Part {
 	return list
 }
 
-// checkpointPart is the checkpoint as show prints it.
+// checkpointPart returns a checkpoint for `show`.
 func checkpointPart(cp *checkpoint) engine.Part {
 	list := factList{lang: cp.r.run.Lang}
 	if cp.def != nil {
@@ -225,7 +224,7 @@ func checkpointPart(cp *checkpoint) engine.Part {
 	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list.list, Sections: checkpointSections(cp)}
 }
 
-// checkpointSections are the texts about the checkpoint that are longer than a line.
+// checkpointSections returns the longer texts about the checkpoint.
 func checkpointSections(cp *checkpoint) []engine.Section {
 	all := []engine.Section{{Title: cp.r.say("section.history"), Text: historyLines(cp.r.run.Lang, cp.History)}}
 	if cp.Escalation != nil {
@@ -245,7 +244,7 @@ func checkpointSections(cp *checkpoint) []engine.Section {
 	return slices.DeleteFunc(all, func(s engine.Section) bool { return strings.TrimSpace(s.Text) == "" })
 }
 
-// facts are what a checkpoint is to be.
+// facts returns the facts of a definition.
 func (d Definition) facts(lang string) factList {
 	list := factList{lang: lang}
 	list.add("name", d.Name)
@@ -263,7 +262,7 @@ func (d Definition) facts(lang string) factList {
 	return list
 }
 
-// historyLines are the verdicts, one a line.
+// historyLines returns the verdicts, one per line.
 func historyLines(lang string, history []Judged) string {
 	var lines []string
 	for _, h := range history {
@@ -283,8 +282,7 @@ func historyLines(lang string, history []Judged) string {
 	return strings.Join(lines, "\n")
 }
 
-// checkpointFiles are the existing files of the checkpoint as a whole and of the current
-// attempt.
+// checkpointFiles returns the existing files of the checkpoint itself and of its current attempt.
 func checkpointFiles(cp *checkpoint) []string {
 	var list []string
 	latest := cp.r.run.Path(cp.file("")) + "/"
@@ -297,8 +295,8 @@ func checkpointFiles(cp *checkpoint) []string {
 	return list
 }
 
-// fabrications are what others say to be completed in documents of their own. A rendering
-// in the place of placet's is none: it may be from a time before placet.
+// fabrications returns the documents of others that claim a completion too early. A rendering in
+// the place of placet's does not count, because it may come from a time before placet.
 func fabrications(r *session) (list []run.Fabrication) {
 	if !r.run.Usable() || !r.run.Begun || isFinal(r.run.State.Status) {
 		return nil
@@ -314,8 +312,8 @@ func fabrications(r *session) (list []run.Fabrication) {
 	return list
 }
 
-// unansweredOf is the first open request of a checkpoint that nobody has begun to answer,
-// of any where it is "".
+// unansweredOf returns the first open request about a checkpoint, or about any if id is "", that
+// nobody has begun to answer.
 func unansweredOf(r *session, id string) string {
 	for _, q := range r.run.State.Requests {
 		if q.Status == run.Open && (id == "" || string(q.Subject) == id) && r.run.IsUnanswered(q.ID) {
@@ -325,9 +323,9 @@ func unansweredOf(r *session, id string) string {
 	return ""
 }
 
-// unbegunReports find attempts that a worker completed before they began. One with a
-// prompt may have begun before a crash, and a report that is older than the present state
-// may be from a session that was begun anew.
+// unbegunReports finds attempts that a worker completed before they began. An attempt with a prompt
+// may have begun before a crash, and a report older than the current state may come from an earlier
+// session in the same folder; neither counts.
 func (cp *checkpoint) unbegunReports() (list []run.Fabrication) {
 	r := cp.r
 	if r.run.State.Last == nil {

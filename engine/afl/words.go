@@ -10,23 +10,22 @@ import (
 	"placet/templates"
 )
 
-// How much of a text is shown, in bytes. The document it comes from has all
-// of it.
+// How many bytes of a text are shown. The source document has all of it.
 const (
 	shownName     = 200
 	shownSentence = 500
 	shownNote     = 64 << 10
 )
 
-// phrase returns a word or sentence with its {names} filled in, which are
-// given as pairs of name and value. A value is never searched for names.
+// phrase returns a word or sentence with its {names} filled in from pairs of name and value. It
+// does not look for names in the values.
 func phrase(lang, key string, pairs ...any) string {
 	return templates.Phrase(lang, "afl."+key, pairs...)
 }
 
-// docLine is the first line of placet's Markdown, by which a document is
-// known as placet's: session and checkpoint ("" for a document of the whole
-// session), the kind and the attempt (0 where none is meant).
+// docLine returns the first line of placet's Markdown, which identifies a document as placet's. It
+// names the session, the checkpoint ("" for a document of the whole session), the kind, and the
+// attempt (0 for none).
 func docLine(session, cp, kind string, attempt int) string {
 	line := "<!-- placet afl " + session
 	if cp != "" {
@@ -39,8 +38,8 @@ func docLine(session, cp, kind string, attempt int) string {
 	return line + " -->"
 }
 
-// rendered renders a template of the family. Its data is complete: the tests
-// render every template.
+// rendered renders a template of the family. Its data are complete: the tests render every
+// template.
 func rendered(lang, name string, data any) []byte {
 	body, err := templates.Render(lang, "afl/"+name, data)
 	if err != nil {
@@ -49,8 +48,8 @@ func rendered(lang, name string, data any) []byte {
 	return []byte(body)
 }
 
-// causes are why an attempt fails in a certain way and what to do about it,
-// where no analysis knows better. timeout is that of the validation.
+// causes returns why an attempt fails with a type and what to do about it, for use if no analysis
+// knows better. timeout is the timeout of the validation.
 func causes(lang string, t testoutput.Type, timeout time.Duration) (cause, fix string) {
 	if _, known := testoutput.Known(string(t)); !known {
 		t = testoutput.Unknown
@@ -58,7 +57,7 @@ func causes(lang string, t testoutput.Type, timeout time.Duration) (cause, fix s
 	return phrase(lang, "cause."+string(t), "timeout", lengthWords(timeout)), phrase(lang, "fix."+string(t))
 }
 
-// lengthWords writes a length of time without its empty parts: "2m", "1m30s".
+// lengthWords formats a duration without its empty parts: "2m", "1m30s".
 func lengthWords(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -70,12 +69,12 @@ func lengthWords(d time.Duration) string {
 	return s
 }
 
-// atMost returns a text in which all can be seen, cut to a limit in bytes.
+// atMost returns a text without invisible characters, cut to a limit in bytes.
 func atMost(s string, limit int) string {
 	return templates.Cut(templates.Clean(s), limit)
 }
 
-// labelled are rows of a table, of pairs of a word's key and its value.
+// labelled returns rows of a table, made from pairs of a label's key and a value.
 func labelled(lang string, pairs ...string) []templates.FormFact {
 	var rows []templates.FormFact
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -84,7 +83,7 @@ func labelled(lang string, pairs ...string) []templates.FormFact {
 	return rows
 }
 
-// joined lists names on one line, or is the dash.
+// joined lists names on one line, or returns a dash.
 func joined(names []string, separator string) string {
 	var list []string
 	for _, name := range names {
@@ -104,7 +103,7 @@ func codes(names []string) string {
 	return templates.OrDash(strings.Join(list, ", "))
 }
 
-// numberedList is an ordered list of Markdown lines.
+// numberedList returns an ordered list of Markdown lines.
 func numberedList(lines []string) string {
 	numbered := make([]string, len(lines))
 	for i, line := range lines {
@@ -113,8 +112,8 @@ func numberedList(lines []string) string {
 	return strings.Join(numbered, "\n")
 }
 
-// paragraphs puts blocks of Markdown below each other, or is the dash.
+// paragraphs joins blocks of Markdown as paragraphs, or returns a dash.
 func paragraphs(blocks []string) string { return templates.OrDash(strings.Join(blocks, "\n\n")) }
 
-// fileLink is a link to a file of the workspace.
+// fileLink returns a link to a file of the workspace.
 func fileLink(p string) string { return "[" + templates.Inline(p) + "](" + templates.Target(p) + ")" }

@@ -11,24 +11,24 @@ import (
 	"placet/templates"
 )
 
-// What makes the transitions of an attempt besides placet.
+// Actors of an attempt's transitions besides placet.
 const (
 	byWorker   = "worker"
 	byUpstream = "upstream"
 )
 
-// handedIn is a move that a document makes which somebody handed in.
+// handedIn returns a move that a submitted document causes.
 func (cp *checkpoint) handedIn(d engine.Document, by, why string, then func(*step)) *move {
 	m := cp.move(why, then, d)
 	m.Actor = by
 	return m
 }
 
-// used notes that a document is no longer news.
+// used records that a document is no longer news.
 func used(seen *[]text, d engine.Document) { *seen = append(*seen, text(d.Sum)) }
 
-// byReport is a move by worker.json where it is news of a status, nil else. why is the key
-// of its reason.
+// byReport returns a move by worker.json if that is news and reports the status, and else nil. why
+// is the key of its reason.
 func (cp *checkpoint) byReport(status, why string, then func(*step, *WorkerReport)) *move {
 	h := cp.attempt().worker
 	if h.Said == nil || h.Said.Status != status {
@@ -40,12 +40,12 @@ func (cp *checkpoint) byReport(status, why string, then func(*step, *WorkerRepor
 	})
 }
 
-// workerCompletes has an attempt validated that its worker has completed.
+// workerCompletes validates an attempt that its worker reports as completed.
 func workerCompletes(cp *checkpoint) *move {
 	return cp.byReport("completed", "move.completed", func(s *step, _ *WorkerReport) { s.validate() })
 }
 
-// workerFails judges an attempt that its worker gave up.
+// workerFails judges an attempt that its worker reports as failed.
 func workerFails(cp *checkpoint) *move {
 	var v Verdict
 	m := cp.byReport("failed", "move.gave_up", func(s *step, _ *WorkerReport) {
@@ -60,14 +60,14 @@ func workerFails(cp *checkpoint) *move {
 	return m
 }
 
-// workerAsks puts a worker's question to a person.
+// workerAsks asks a person a worker's question.
 func workerAsks(cp *checkpoint) *move {
 	return cp.byReport("question", "move.asks", func(s *step, w *WorkerReport) {
 		s.question(templates.Cut(w.Question, longestQuestion), "worker")
 	})
 }
 
-// resultComes has an attempt validated once it has a result.
+// resultComes begins the validation of an attempt that has a result.
 func resultComes(cp *checkpoint) *move {
 	t := cp.attempt()
 	if t.result.Said == nil || t.worker.Pending {
@@ -76,7 +76,7 @@ func resultComes(cp *checkpoint) *move {
 	return cp.handedIn(t.result.Doc, byUpstream, cp.r.say("move.result"), (*step).validate)
 }
 
-// hookReportsQuestion asks a person what a worker asked upstream's hook.
+// hookReportsQuestion asks a person the question that a worker asked upstream's hook.
 func hookReportsQuestion(cp *checkpoint) *move {
 	t := cp.attempt()
 	if t.question.Said == nil || t.worker.Pending || t.result.Pending {
@@ -88,7 +88,7 @@ func hookReportsQuestion(cp *checkpoint) *move {
 	})
 }
 
-// hookSignals has an attempt validated once upstream's hooks say that its worker has
+// hookSignals begins the validation of an attempt once upstream's hooks say that its worker has
 // stopped.
 func hookSignals(cp *checkpoint) *move {
 	signal := cp.r.signal
@@ -99,7 +99,7 @@ func hookSignals(cp *checkpoint) *move {
 	return cp.handedIn(cp.r.run.Snap.Doc(currentDelegation), byUpstream, cp.r.say("move.stopped"), (*step).validate)
 }
 
-// question puts a question to a person.
+// question asks a person a question.
 func (s *step) question(words, source string) {
 	id := s.cp.r.requestID(typeClarification, s.cp.id, s.Revision)
 	s.c.Questions = append(s.c.Questions, Question{Number: len(s.c.Questions) + 1, Text: words, Source: source, RequestID: id})
@@ -112,7 +112,7 @@ func (s *step) question(words, source string) {
 	s.ask(typeClarification)
 }
 
-// asked is the question that a request puts.
+// asked returns the question behind a request.
 func (c *Checkpoint) asked(id string) *Question {
 	for i := range c.Questions {
 		if c.Questions[i].RequestID == id {
@@ -122,7 +122,7 @@ func (c *Checkpoint) asked(id string) *Question {
 	return &Question{}
 }
 
-// answers is how many questions of the current attempt are answered.
+// answers returns how many questions of the current attempt have answers.
 func (c *Checkpoint) answers() int {
 	n := 0
 	for _, q := range c.Questions {
@@ -133,13 +133,13 @@ func (c *Checkpoint) answers() int {
 	return n
 }
 
-// keepAnswer hands an answer to the worker that asked.
+// keepAnswer records an answer for the worker that asked.
 func keepAnswer(s *step, a *run.Answer) {
 	q := s.c.asked(a.Request.ID)
 	q.Answer, q.AnsweredBy, q.AnsweredAt = text(a.Comment), text(a.By.User), s.Now
 }
 
-// escalateQuestion hands a person a question that nobody could answer.
+// escalateQuestion escalates a question that nobody could answer.
 func escalateQuestion(s *step, a *run.Answer) {
 	words := s.c.asked(a.Request.ID).Text
 	s.c.Worker = nil
@@ -149,8 +149,8 @@ func escalateQuestion(s *step, a *run.Answer) {
 	})
 }
 
-// ended is how the worker command of the current attempt ended, nil where nothing follows
-// from that. Nothing follows while a hand-in may still be being written.
+// ended returns how the worker command of the current attempt ended, or nil if that has no
+// consequence. It has none while a submitted document may still be being written.
 func (cp *checkpoint) ended() *WorkerRun {
 	t := cp.attempt()
 	if cp.Status != InProgress || t.isPending() || !cp.isCommandWorker() {
@@ -159,8 +159,8 @@ func (cp *checkpoint) ended() *WorkerRun {
 	return t.workerRun.Said
 }
 
-// restartAnswered begins a worker command again once its question is answered. It counts
-// answers, since both can happen at the same moment.
+// restartAnswered restarts a worker command once its question is answered. It compares the numbers
+// of answers, because both events can happen at the same moment.
 func restartAnswered(cp *checkpoint) *move {
 	if cp.ended() == nil || cp.answers() <= cp.Worker.Answers {
 		return nil
@@ -168,7 +168,7 @@ func restartAnswered(cp *checkpoint) *move {
 	return cp.move(cp.r.say("move.answered"), (*step).restart, cp.try.workerRun.Doc)
 }
 
-// loseWorker asks a person what became of a worker command.
+// loseWorker asks a person what happened to a worker command.
 func loseWorker(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || !o.IsLost() || cp.open(typeInterrupted) != nil {
 		return nil
@@ -176,7 +176,7 @@ func loseWorker(cp *checkpoint) *move {
 	return cp.move(cp.r.say("move.worker_lost"), func(s *step) { s.ask(typeInterrupted) }, cp.try.workerRun.Doc)
 }
 
-// commandEnds has an attempt validated once its worker command has ended.
+// commandEnds begins the validation of an attempt once its worker command has ended.
 func commandEnds(cp *checkpoint) *move {
 	if o := cp.ended(); o == nil || o.Outcome != engine.CommandFinished || !o.ended() {
 		return nil
@@ -214,8 +214,8 @@ func (s *step) restart() {
 	s.closeRequests(gate.Superseded, s.cp.r.say("move.worker_restarted"), typeInterrupted)
 }
 
-// beginAttempt begins the next attempt: a fresh worker, nothing asked, and nothing that is
-// there already is news.
+// beginAttempt begins the next attempt with a fresh worker and without questions. Documents that
+// already exist are not news.
 func (s *step) beginAttempt() {
 	c, r := s.c, s.cp.r
 	c.Iteration++
@@ -241,8 +241,8 @@ func (s *step) beginAttempt() {
 	}
 }
 
-// isPrompted reports whether a crash left the right prompt of an attempt that never
-// became fact. A worker may have handed in since, and that is news.
+// isPrompted reports whether a crash left the right prompt of an attempt that was never committed.
+// A worker may have submitted documents since, and those are news.
 func (s *step) isPrompted() bool {
 	snap, n := s.cp.r.run.Snap, s.c.Iteration
 	prompt := snap.In(s.cp.fileOf(n, "prompt.md"))
@@ -254,7 +254,7 @@ func (s *step) isPrompted() bool {
 		case layout.AFLPrompt, layout.AFLWorker, layout.AFLResult, layout.KindProblem:
 		default:
 			if !d.Absent() {
-				return false // the attempt was fact once: the state is an older one
+				return false // the attempt was committed once: the state is an older one
 			}
 		}
 	}
