@@ -2,8 +2,8 @@ package enginetest
 
 import "placet/engine"
 
-// Account is how a run stands, as verbs that look tell it; id is the run's, as in
-// its key.
+// Account returns the state of a run as the reading verbs show it; id is the
+// run's, as in its key.
 func (d *Desk) Account(id string) engine.RunView {
 	d.T.Helper()
 	runs, err := d.w.loop.Runs()

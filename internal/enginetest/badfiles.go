@@ -12,25 +12,25 @@ import (
 	"placet/internal/badinput"
 )
 
-// Input is a kind of document that others write, and how a run treats it.
+// Input is a kind of document that others write, with how a run treats it.
 type Input struct {
-	// Name is the document's, for the reader; Path is where it lies.
+	// Name is the document's name for the reader; Path is its path.
 	Name, Path string
 	badinput.Good
-	// Begin is the workspace in which the document counts, without it or with an
+	// Begin is the workspace in which the document counts, without the document or with an
 	// earlier one. Run is the folder of the run that reads it.
 	Begin Tree
 	Run   string
-	// Note is where a note on it stands: beside it where it is "".
+	// Note is the path of a note on the document; "" means beside it.
 	Note string
-	// Late are files that come together with the good document.
+	// Late are files that arrive together with the good document.
 	Late Tree
-	// Calm says that the good document moves nothing by itself.
+	// Calm says that the good document alone moves nothing.
 	Calm bool
-	// Alone says that every run reads the document: none beside it moves either.
+	// Alone says that every run reads the document, so that no run beside moves either.
 	Alone bool
-	// Deviates are the kinds that are treated otherwise than to move nothing and
-	// to earn a note, by their names.
+	// Deviates names the kinds that are treated otherwise than by moving nothing and
+	// writing a note.
 	Deviates map[string]Deviation
 	// All, if not nil, holds for every kind that Deviates does not name.
 	All *Deviation
@@ -42,26 +42,26 @@ type Deviation struct {
 	Reason  string
 }
 
-// Outcome is what becomes of a document.
+// Outcome is the result of a document.
 type Outcome int
 
-// The outcomes.
+// These are the outcomes.
 const (
-	// Noted: nothing moves, and a note says why.
+	// Noted means that nothing moves, and a note says why.
 	Noted Outcome = iota
-	// Silent: nothing moves, and nothing is due.
+	// Silent means that nothing moves, and no note is due.
 	Silent
-	// Taken: it is as good as the good one.
+	// Taken means that the document counts like the good one.
 	Taken
-	// Passed: it decides nothing, and the run may go on without it.
+	// Passed means that the document decides nothing, and the run may continue without it.
 	Passed
-	// Mended: it is placet's to write, and is written again.
+	// Mended means that placet writes the document again, because it is placet's.
 	Mended
-	// Found: a note says why, and the state says what was found; nothing begins.
+	// Found means that a note says why, and the state says what was found; nothing begins.
 	Found
 )
 
-// everywhere is what holds of every document, unless it says otherwise.
+// everywhere holds the deviations of every document, unless it has its own.
 var everywhere = map[string]Deviation{
 	"missing":              {Silent, "what is not there says nothing"},
 	"CRLF":                 {Taken, "line ends are as the editor writes them"},
@@ -69,19 +69,19 @@ var everywhere = map[string]Deviation{
 	"sync-conflict copy":   {Taken, "only exact names are documents; of answers alone a second one counts"},
 }
 
-// Beside is another run in the workspace, which must go on whatever lies beside
-// it: what lies there first, what then comes, and whether that was taken.
+// Beside is another run in the workspace, which must continue whatever is beside it: its
+// first files, the files that then arrive, and whether these were taken.
 type Beside struct {
 	Begin, Comes Tree
 	Taken        func(Tree) bool
 }
 
-// shownNote is how long a note on any file may be, in bytes.
+// shownNote is the longest note on any file in bytes.
 const shownNote = 18 << 10
 
-// BadFiles puts bad files into the place of every input, and shows by the real store and the
-// real loop what becomes of them. An input gets the kinds from which it deviates and each fifth
-// of the others, others than its neighbours: all documents are read by the same code. Where
+// BadFiles replaces every input by bad files, and shows the result with the real store and the
+// real loop. An input gets the kinds from which it deviates and a fifth of the others,
+// different from its neighbours', because all documents are read by the same code. If
 // PLACET_LAWS asks for more, it gets every kind.
 func BadFiles(t *testing.T, s Suite, beside Beside, inputs []Input) {
 	all := os.Getenv("PLACET_LAWS") != ""
@@ -103,7 +103,7 @@ func BadFiles(t *testing.T, s Suite, beside Beside, inputs []Input) {
 	}
 }
 
-// badFile tells one story: a bad file comes, the cause goes, the run goes on.
+// badFile runs one scenario: a bad file arrives, its cause is removed, the run continues.
 func badFile(t *testing.T, s Suite, beside Beside, in Input, k badinput.Kind) {
 	bad, applies := "", true
 	if k.Spoil != nil {
@@ -140,7 +140,7 @@ func badFile(t *testing.T, s Suite, beside Beside, in Input, k badinput.Kind) {
 	}
 }
 
-// expected is how the input treats the kind.
+// expected returns how the input treats the kind.
 func (in Input) expected(k badinput.Kind) Deviation {
 	if d, ok := in.Deviates[k.Name]; ok {
 		return d
@@ -161,7 +161,7 @@ func (in Input) note() string {
 	return in.Path + ".problem.md"
 }
 
-// look has good input come for another run, and placet settle.
+// look delivers good input for another run, and lets placet settle.
 func (s *Scramble) look(in Input, beside Beside, want Deviation) {
 	s.T.Helper()
 	for p, body := range beside.Comes {
@@ -173,7 +173,7 @@ func (s *Scramble) look(in Input, beside Beside, want Deviation) {
 	}
 }
 
-// spoil puts a kind of bad file into the input's place.
+// spoil replaces the input by a kind of bad file.
 func (s *Scramble) spoil(in Input, k badinput.Kind, bad string) {
 	if _, there := s.Disk.Get(in.Path); there && !k.Copy {
 		s.Disk.Delete(in.Path)
@@ -195,7 +195,7 @@ func (s *Scramble) spoil(in Input, k badinput.Kind, bad string) {
 	}
 }
 
-// mend takes the cause away and puts the good document into place.
+// mend removes the cause and puts the good document in place.
 func (s *Scramble) mend(in Input, k badinput.Kind) {
 	s.Pass(time.Minute)
 	switch {
@@ -215,7 +215,7 @@ func (s *Scramble) late(in Input) {
 	}
 }
 
-// runTree is the run's folder without notes and what the test puts there.
+// runTree returns the run's folder without notes and without the files that the test writes.
 func (s *Scramble) runTree(in Input) Tree {
 	tree := Tree{}
 	for p, body := range s.Disk.Tree() {
@@ -229,7 +229,7 @@ func (s *Scramble) runTree(in Input) Tree {
 	return tree
 }
 
-// moved reports whether the run is another than it was.
+// moved reports whether the run has changed.
 func (s *Scramble) moved(in Input, before Tree) bool { return compare(before, s.runTree(in)) != "" }
 
 func (s *Scramble) notesOf(in Input) (notes []string) {
@@ -241,7 +241,7 @@ func (s *Scramble) notesOf(in Input) (notes []string) {
 	return notes
 }
 
-// judgeBad asserts what becomes of a bad file.
+// judgeBad checks the result of a bad file.
 func (s *Scramble) judgeBad(in Input, k badinput.Kind, bad string, want Deviation, before Tree) {
 	t := s.T
 	t.Helper()
@@ -269,7 +269,7 @@ func (s *Scramble) judgeBad(in Input, k badinput.Kind, bad string, want Deviatio
 	}
 }
 
-// says reports whether a note tells what would be right.
+// says reports whether a note says what would be right.
 func says(note string) bool {
 	for _, word := range []string{"expected", "not JSON", "restore", "options are", "answer is text", "Remove", "needs ", "the folder is", "has no ", "is no ", "set mode", "make them equal", "cannot name", "Write it"} {
 		if strings.Contains(note, word) {

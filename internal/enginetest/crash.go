@@ -10,16 +10,15 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// Crash takes every step of every story again and again, with a crash at the first file call
-// by which placet changes something, at the second, and so on, until the step is over without
-// a crash. After each crash placet starts anew. When it has come to rest the tree must be that
-// of the story without a crash, times aside; every few crashes the rest of the story is told
-// as well.
+// Crash runs every step of every scenario again and again, with a crash at the first file call
+// that changes something, at the second, and so on, until the step ends without a crash. After
+// each crash placet starts again. When it is idle, the tree must be that of the scenario without
+// a crash, times aside; after every few crashes the rest of the scenario is run as well.
 //
-// There are three kinds of crash, of which one is tried at each call, in turn: placet is killed
-// after the call (what was visible stays); the power fails before it (of what was not durable,
-// something stays, by a seed); the power fails in the middle of it (nothing stays that was not
-// durable). A thorough suite tries them at calls that change nothing, too.
+// There are three kinds of crash, one of which is tried at each call, in turn: placet is killed
+// after the call (what was visible stays); the power fails before it (a seed chooses what stays
+// of what was not durable); the power fails in the middle of it (nothing stays that was not
+// durable). A thorough suite also tries them at calls that change nothing.
 func Crash(t T, s Suite) {
 	t.Helper()
 	everyCall(t, s, 1, func(Case, []rest, int) int { return 1 }, func(t T, c Case, rests []rest, i, k int) (more bool) {
@@ -41,13 +40,13 @@ func Crash(t T, s Suite) {
 }
 
 // thorough reports whether trouble is tried at every file call of placet: for the toy family,
-// whose calls are those of the kernel, and for all families where PLACET_LAWS is "calls", or
-// "all", with which families tell more stories besides. Otherwise what the kernel does before
-// a family writes something is not tried again for each family.
+// whose calls are those of the kernel, and for all families if PLACET_LAWS is "calls", or
+// "all", with which families also run more scenarios. Otherwise the calls of the kernel before
+// a family writes something are not tried again for each family.
 func (s Suite) thorough() bool { return s.everyCall || os.Getenv("PLACET_LAWS") != "" }
 
-// everyCall calls try for every step of every story, the beginning included, for its first file
-// call and each stride-th after that, for as long as try says that there are more.
+// everyCall calls try for every step of every scenario, including the beginning: for its first
+// file call and each stride-th call after it, as long as try returns true.
 func everyCall(t T, s Suite, stride int, first func(c Case, rests []rest, i int) int, try func(t T, c Case, rests []rest, i, k int) (more bool)) {
 	t.Helper()
 	for _, c := range s.Cases {
@@ -63,7 +62,7 @@ func everyCall(t T, s Suite, stride int, first func(c Case, rests []rest, i int)
 	}
 }
 
-// some are the kinds of trouble to try at the k-th call: one after the other, or all where
+// some returns the kinds of trouble to try at the k-th call: one of them, in turn, or all if
 // PLACET_LAWS asks for more.
 func some[K any](s Suite, kinds []K, k int) []K {
 	if s.everyKind || os.Getenv("PLACET_LAWS") != "" {
@@ -72,8 +71,8 @@ func some[K any](s Suite, kinds []K, k int) []K {
 	return kinds[k%len(kinds):][:1]
 }
 
-// firstChange is the number of the file call, from 1, by which placet first changes something
-// in a step.
+// firstChange returns the number of the file call, from 1, with which placet first changes
+// something in a step.
 func firstChange(s Suite, c Case, rests []rest, i int) int {
 	w := worldAt(s, c, telling{twice: true}, rests, i)
 	n, first := 0, 0
@@ -83,7 +82,7 @@ func firstChange(s Suite, c Case, rests []rest, i int) int {
 		}
 		return nil
 	})
-	_ = w.take(i) // what is wrong with it is found by those who try
+	_ = w.take(i) // the trials find what is wrong with it
 	return max(first, 1)
 }
 
@@ -100,15 +99,14 @@ var outages = []outage{
 	{"power cut within", memfs.Torn, func(disk *memfs.FS, _ int) *memfs.FS { return disk.CrashClone(0) }},
 }
 
-// otherLuck is a power cut of which something else stays: what a call's number decides is luck, and
-// a mutant is not to be found by luck alone.
+// otherLuck is a power cut after which other content stays: the number of a call decides that by
+// luck, and luck alone must not decide whether a mutant is found.
 var otherLuck = outage{"power cut before, with other luck", memfs.Before, func(disk *memfs.FS, k int) *memfs.FS { return disk.CrashClone(^uint64(k)) }}
 
-// onward is after every how many crashes the rest of the story is told as well.
+// onward is the number of crashes after which the rest of the scenario is run as well.
 const onward = 8
 
-// crashed takes the i-th step with one crash. The error says what came out
-// wrong.
+// crashed takes the i-th step with one crash. The error says what is wrong with the result.
 func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool, err error) {
 	w := worldAt(s, c, telling{}, rests, i)
 	if s.thorough() {
@@ -140,8 +138,8 @@ func crashed(s Suite, c Case, kind outage, rests []rest, i, k int) (crashed bool
 	return crashed, err
 }
 
-// contradiction is what a machine finds wrong between a run's documents, as a person may
-// ask between a crash and the next pass. What a crash left is never that.
+// contradiction returns the contradictions that a machine finds between a run's documents, when
+// a person asks between a crash and the next pass. A crash must never leave one.
 func (w *world) contradiction() error {
 	found, err := w.loop.Runs()
 	if err != nil {
@@ -161,16 +159,16 @@ func (w *world) contradiction() error {
 	return nil
 }
 
-// faults are the errors that a call may meet.
+// faults are the errors that calls return.
 var faults = []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES}
 
-// Errors takes every step of every story again and again, with an error (ENOSPC, EIO and
-// EACCES in turn) at the first file call by which placet changes something, at the fourth after
-// it, and so on. placet goes on by itself, and when it has come to rest the tree must be that
-// of the story without an error, times aside. A thorough suite tries every call.
+// Errors runs every step of every scenario again and again, with an error (ENOSPC, EIO and
+// EACCES in turn) at the first file call that changes something, at the fourth after it, and so
+// on. placet continues by itself, and when it is idle the tree must be that of the scenario
+// without an error, times aside. A thorough suite tries every call.
 func Errors(t T, s Suite) {
 	t.Helper()
-	stride := 4 // no divisor in common with the number of errors
+	stride := 4 // coprime with the number of errors
 	first := func(c Case, rests []rest, i int) int { return firstChange(s, c, rests, i) }
 	if s.thorough() {
 		stride, first = 1, func(Case, []rest, int) int { return 1 }

@@ -17,33 +17,32 @@ import (
 	"placet/templates"
 )
 
-// Desk is a workspace on a disk in memory in which a test tells a story by hand:
-// the real store and the real loop serve it, time passes only where the story
-// says so, and every step and every rest is held against the laws.
+// Desk is a workspace on a disk in memory in which a test runs a scenario step by
+// step. The real store and the real loop serve it, time passes only when the
+// scenario says so, and every step and every idle state is checked against the laws.
 type Desk struct {
 	T testing.TB
-	// Case may be changed while the story is told: its settings, and what is
-	// trusted.
+	// Case may be changed during the scenario: its settings, and what is trusted.
 	Case  *Case
 	w     *world
 	story *transcript
 
-	// Lax leaves the laws of rests out: a story about answers that contradict one
-	// another breaks what they take for granted.
+	// Lax skips the laws for idle states: a scenario about contradictory answers
+	// breaks their assumptions.
 	Lax bool
 
 	mu    sync.Mutex
-	taken []engine.Transition // since the story last asked
+	taken []engine.Transition // since the scenario last asked
 }
 
-// AtDesk begins a case's story, with its files in place, and has it told. The
-// case's steps are not taken. What a story leaves in the pseudo-language is not recorded:
-// it changes with every sentence.
+// AtDesk starts a case's scenario with the case's files in place, and calls story. It
+// does not take the case's steps. Nothing is recorded of a scenario in the
+// pseudo-language, because the result changes with every sentence.
 func AtDesk(t *testing.T, s Suite, c Case, story func(*Desk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &Desk{T: t}
-		if s.Config.Language != templates.Pseudo { // no run of a workspace speaks it
+		if s.Config.Language != templates.Pseudo { // no run of a workspace has this language
 			d.story = newTranscript(t)
 		}
 		d.w = newWorld(s, c, newJudge(t, s).machine(), telling{byHand: true, moved: func(tr engine.Transition) {
@@ -60,10 +59,10 @@ func AtDesk(t *testing.T, s Suite, c Case, story func(*Desk)) {
 	})
 }
 
-// Tree is the workspace as it is.
+// Tree returns the present workspace.
 func (d *Desk) Tree() Tree { return d.w.tree() }
 
-// Has reports whether a file is there.
+// Has reports whether a file exists.
 func (d *Desk) Has(path string) bool { _, ok := d.w.disk.Get(path); return ok }
 
 // Read returns a file, and fails the test without it.
@@ -79,8 +78,8 @@ func (d *Desk) Read(path string) string {
 // Put puts a file into place.
 func (d *Desk) Put(path, body string) { d.w.disk.Put(path, body) }
 
-// PutBack writes a state document of a run as it was before a commit that a crash ended: what
-// came after it has never had its name.
+// PutBack restores a state document of a run from before a commit that a crash ended: the new
+// content never got its name.
 func (d *Desk) PutBack(run, path, body string) {
 	d.Put(path, body)
 	if err := d.w.record.Issue(run, []engine.Document{{Path: path, Body: []byte(body)}}); err != nil {
@@ -100,8 +99,8 @@ func (d *Desk) Move(from, to string) {
 	}
 }
 
-// BeforeChange has something happen before the k-th call from now, from 1, by which
-// placet changes something. It returns whether that call has come by now.
+// BeforeChange calls do before the k-th call from now, from 1, with which placet
+// changes something. It returns a function that reports whether that call has come.
 func (d *Desk) BeforeChange(k int, do func()) (come func() bool) {
 	first, done := 0, false
 	d.w.disk.Hook(func(c memfs.Call) error {
@@ -118,20 +117,20 @@ func (d *Desk) BeforeChange(k int, do func()) (come func() bool) {
 	return func() bool { return done }
 }
 
-// Now is the time of the story.
+// Now returns the time of the scenario.
 func (d *Desk) Now() time.Time { return time.Now() }
 
-// Pass lets time pass while nobody looks.
+// Pass lets time pass without a pass of placet.
 func (d *Desk) Pass(by time.Duration) { pass(by) }
 
-// Restart ends placet and starts it anew: what it had not carried out is not done,
-// and how actions ended is forgotten.
+// Restart ends placet and starts it again: actions not yet carried out are lost,
+// and the ends of actions are forgotten.
 func (d *Desk) Restart() { d.w.boot() }
 
-// Rows are the rows that were put into a database, in their order.
+// Rows returns the rows that were put into a database, in their order.
 func (d *Desk) Rows(path string) []engine.Row { return d.w.out.clone().rows[path] }
 
-// Alive are the ids of the actions under way, sorted.
+// Alive returns the ids of the actions under way, sorted.
 func (d *Desk) Alive() []string {
 	var ids []string
 	for id := range d.w.facts().Alive {
@@ -141,7 +140,7 @@ func (d *Desk) Alive() []string {
 	return ids
 }
 
-// EndCommand ends the command whose id ends so; see [EndCommand].
+// EndCommand ends the command whose id ends in suffix; see [EndCommand].
 func (d *Desk) EndCommand(suffix string, e engine.Ended) {
 	d.T.Helper()
 	id, err := EndCommand(suffix, e).take(d.w.out, time.Now())
@@ -151,10 +150,10 @@ func (d *Desk) EndCommand(suffix string, e engine.Ended) {
 	d.w.loop.ActionEnded(id)
 }
 
-// Lock has a database locked by another program, or not any more.
+// Lock lets another program lock a database, or unlock it.
 func (d *Desk) Lock(path string, locked bool) { d.w.out.lock(path, locked) }
 
-// Settle has placet look until it has nothing left to do, and returns the
+// Settle lets placet make passes until it has nothing left to do, and returns the
 // transitions that it made.
 func (d *Desk) Settle() []engine.Transition {
 	d.T.Helper()
@@ -178,7 +177,7 @@ func (d *Desk) take() []engine.Transition {
 	return taken
 }
 
-// Look has placet look once, at once, and returns what it found.
+// Look lets placet make one pass at once, and returns its report.
 func (d *Desk) Look() loop.Report {
 	d.T.Helper()
 	r, err := d.w.loop.Once(context.Background())
@@ -188,7 +187,7 @@ func (d *Desk) Look() loop.Report {
 	return r
 }
 
-// Notes are the problem notes, in full.
+// Notes returns the problem notes, in full.
 func (d *Desk) Notes() string {
 	all, tree := "", d.Tree()
 	for _, p := range tree.Paths() {

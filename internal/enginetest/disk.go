@@ -20,13 +20,12 @@ import (
 	"placet/internal/await"
 )
 
-// sideBySide is how many stories are told on real disks at the same time: they
-// mostly wait for files to stand still.
+// sideBySide is how many scenarios run on real disks at the same time: they mostly wait for
+// files to stop changing.
 const sideBySide = 24
 
-// onDisk tells every story on a real disk in three ways: by one look after the other, and
-// where that comes to rest, by a loop that file events wake, and by one that loses half of
-// them.
+// onDisk runs every scenario on a real disk in three ways: by one pass after the other, and if
+// that ends idle, by a loop that file events wake, and by a loop that loses half of the events.
 func onDisk(t T, s Suite) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -50,7 +49,7 @@ func onDisk(t T, s Suite) {
 	wg.Wait()
 }
 
-// diskKind is a way to be told that files changed.
+// diskKind is a way to learn that files changed.
 type diskKind struct {
 	name  string
 	serve func(*diskWorld) server
@@ -60,7 +59,7 @@ type diskKind struct {
 type server interface {
 	// settle returns when nothing is left to do.
 	settle() error
-	// told says that an action has ended.
+	// told notes that an action has ended.
 	told(id string)
 	stop()
 }
@@ -71,24 +70,24 @@ var (
 	byHalfTheEvents = diskKind{"by half of the events", func(w *diskWorld) server { return w.watching(2) }}
 )
 
-// diskWorld is one telling of a story on a real disk. Time passes by itself;
-// what the story lets pass is added.
+// diskWorld is one run of a scenario on a real disk. Time passes by itself; the time that
+// the scenario lets pass is added.
 type diskWorld struct {
 	ctx   context.Context // ends before the test binary's limit
 	suite Suite
 	c     Case
 	root  string
 	ahead atomic.Int64 // of the real time
-	// begun is by how much the story's time differed from the real one when it began.
+	// begun is the difference between the scenario's time and the real one at its beginning.
 	begun time.Duration
-	// record is in the place of the state folder.
+	// record replaces the state folder.
 	record memfs.Record
 
 	out *outside
 }
 
-// tellOnDisk tells a story and returns the tree of every rest, nil if it
-// cannot be told.
+// tellOnDisk runs a scenario and returns the tree of every idle state, or nil if the
+// scenario fails.
 func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	t.Helper()
 	w := &diskWorld{ctx: await.Context(real(t)), suite: s, c: c, root: t.TempDir(), out: newOutside(s)}
@@ -102,7 +101,7 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 	defer func() { placet.stop() }()
 	for i := range len(c.Steps) + 1 {
 		if i > 0 && c.Steps[i-1].After > 0 {
-			// As if the machine had slept.
+			// The clock jumps as if the machine had slept.
 			placet.stop()
 			w.out.restart()
 			w.ahead.Add(int64(c.Steps[i-1].After))
@@ -132,7 +131,7 @@ func tellOnDisk(t T, s Suite, c Case, kind diskKind) (rests []rest) {
 
 func (w *diskWorld) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
-// act does what the i-th step says; the 0th is the beginning.
+// act takes the i-th step; the 0th is the beginning.
 func (w *diskWorld) act(i int, placet server) (err error) {
 	if i == 0 {
 		return nil
@@ -158,7 +157,7 @@ func (w *diskWorld) act(i int, placet server) (err error) {
 	return w.change(before, after)
 }
 
-// change makes the disk what a tree says, the way most programs save.
+// change makes the disk equal to a tree, in the way that most programs save.
 func (w *diskWorld) change(before, after Tree) error {
 	for _, p := range after.Paths() {
 		if content, there := before[p]; there && content == after[p] {
@@ -203,7 +202,7 @@ func (w *diskWorld) tree() (Tree, error) {
 	return tree, err
 }
 
-// ignoreGone drops the error for what vanished during a walk.
+// ignoreGone drops the error for a file that vanished during a walk.
 func ignoreGone(err error) error {
 	if errors.Is(err, iofs.ErrNotExist) {
 		return nil
@@ -211,7 +210,8 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// loop makes a store and a loop. What it begins for a database ends beside it.
+// loop makes a store and a loop. The actions that it begins for a database end
+// in a goroutine.
 func (w *diskWorld) loop() *loop.Loop {
 	var l *loop.Loop
 	l = loop.New(loop.Options{
@@ -242,7 +242,7 @@ func (w *diskWorld) facts() engine.Environment {
 	return f
 }
 
-// onlooker looks once after every step.
+// onlooker makes one pass after every step.
 type onlooker struct {
 	w *diskWorld
 	l *loop.Loop
@@ -258,7 +258,7 @@ func (o onlooker) settle() error {
 	for range 8 {
 		r, err := o.l.Once(context.Background())
 		for range mostDeliveries {
-			for _, id := range o.w.out.deliver(o.w.now()) { // a busy machine may not have come to it
+			for _, id := range o.w.out.deliver(o.w.now()) { // a busy machine may not have started it yet
 				o.l.ActionEnded(id)
 			}
 			if f := o.w.facts(); err != nil || !o.w.out.busy(f) && len(f.Ended) == 0 {
@@ -282,10 +282,10 @@ func (o onlooker) settle() error {
 // watchman is a loop that file events wake.
 type watchman struct {
 	w      *diskWorld
-	every  int // of so many events one is heard
+	every  int // one of so many events is heard
 	cancel context.CancelFunc
 	over   chan error
-	// outside looks at the same disk and sees whether something is left to do.
+	// outside reads the same disk and sees whether something is left to do.
 	outside *loop.Loop
 	inside  *loop.Loop
 
@@ -293,7 +293,7 @@ type watchman struct {
 	sink watch.Sink
 }
 
-// watching starts a loop that hears one of so many events.
+// watching starts a loop that hears one of every so many events.
 func (w *diskWorld) watching(every int) server {
 	ctx, cancel := context.WithCancel(context.Background())
 	m := &watchman{w: w, every: every, cancel: cancel, over: make(chan error, 1), outside: w.loop(), inside: w.loop()}
@@ -307,7 +307,7 @@ func (w *diskWorld) watching(every int) server {
 	return m
 }
 
-// open is the system's source of events with some of them missing.
+// open returns the system's source of events with some of them missing.
 func (m *watchman) open(sink watch.Sink) (watch.Source, error) {
 	m.mu.Lock()
 	m.sink = sink
@@ -327,13 +327,13 @@ func (m *watchman) stop() {
 	<-m.over
 }
 
-// quiet is after how long it is told that events were lost. Not every folder of
-// a run is watched: what happens in the others is found by the scan of each
-// minute, which is too long to wait for here.
+// quiet is how long after the last event the loop is told that events were lost. Not
+// every folder of a run is watched: the scan of each minute finds changes in the
+// others, but that is too long to wait for here.
 const quiet = 3 * time.Second
 
-// settle waits until an onlooker finds nothing left to do. Where events are
-// missing, the loop is told once that some are.
+// settle waits until an onlooker finds nothing left to do. If events are missing, it
+// tells the loop once that some are.
 func (m *watchman) settle() error {
 	if m.every > 1 {
 		m.rescan()
@@ -370,7 +370,7 @@ func (m *watchman) rescan() {
 	}
 }
 
-// left says what is left to do, "" for nothing.
+// left returns what is left to do, "" for nothing.
 func (m *watchman) left() string {
 	found, err := m.outside.Runs()
 	if err != nil {
@@ -397,7 +397,7 @@ func (m *watchman) left() string {
 	return ""
 }
 
-// storyTime is a file system whose files change by the clock of a story.
+// storyTime is a file system whose files change by the clock of a scenario.
 type storyTime struct {
 	fs.FS
 	ahead time.Duration
@@ -423,7 +423,7 @@ func (s storyTime) shift(info fs.Info) fs.Info {
 	return info
 }
 
-// storyFile is a file of one.
+// storyFile is a file of a storyTime.
 type storyFile struct {
 	fs.File
 	of storyTime

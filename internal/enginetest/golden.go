@@ -16,33 +16,32 @@ import (
 	"placet/layout"
 )
 
-// What the stories of a package leave on the disk, byte for byte at every rest, and the
-// transitions that they take, must be what was recorded in goldenTrees: a line for each
-// test, with a digest for each story that it tells. Remove the file to have it recorded
-// anew by
+// goldenTrees holds a line for each test, with a digest for each scenario that it runs: of
+// the tree on the disk, byte for byte in every idle state, and of the transitions. The
+// scenarios of a package must give what was recorded. To record anew, remove the file and run
 //
 //	PLACET_TREES=write go test ./engine/...
 //
-// Any other value names a folder into which every rest is written as files, to be
-// compared with those of an earlier version of the program.
+// Any other value names a folder into which every idle state is written as files, to
+// compare them with those of an earlier version of the program.
 const goldenTrees = "testdata/trees.txt"
 
 var treesMode = os.Getenv("PLACET_TREES")
 
-// tests holds the stories of the tests that run, and what was recorded of all.
+// tests holds the scenarios of the tests that run, and what was recorded of all of them.
 var tests struct {
 	sync.Mutex
 	stories  map[string][]*transcript
 	recorded map[string][]string
 }
 
-// transcript is what one story has left at its rests.
+// transcript is what one scenario has left in its idle states.
 type transcript struct {
 	test  string
 	rests []string // a digest of each
 }
 
-// clone is the transcript of a story that goes on in another way.
+// clone returns the transcript of a scenario that continues in another way.
 func (s *transcript) clone() *transcript {
 	if s == nil {
 		return nil
@@ -54,8 +53,8 @@ func (s *transcript) clone() *transcript {
 	return c
 }
 
-// newTranscript begins the transcript of a story, nil where none is compared: the inputs
-// of a fuzzer differ each time.
+// newTranscript begins the transcript of a scenario. It returns nil if none is compared,
+// because a fuzzer's inputs differ each time.
 func newTranscript(t testing.TB) *transcript {
 	if strings.HasPrefix(t.Name(), "Fuzz") {
 		return nil
@@ -73,7 +72,7 @@ func newTranscript(t testing.TB) *transcript {
 	return s
 }
 
-// rest adds a rest to a story.
+// rest adds an idle state to a scenario.
 func (s *transcript) rest(t testing.TB, tree Tree, taken []engine.Transition) {
 	if s == nil {
 		return
@@ -93,7 +92,7 @@ func (s *transcript) rest(t testing.TB, tree Tree, taken []engine.Transition) {
 	}
 }
 
-// dump writes a rest as files.
+// dump writes an idle state as files.
 func (s *transcript) dump(t testing.TB, tree Tree, listing string) {
 	dir := filepath.Join(treesMode, strings.ReplaceAll(s.test, "/", "_"), strings.Join(s.rests, "-"))
 	if len(s.rests) > 4 {
@@ -117,8 +116,8 @@ func shortSum(s string) string {
 	return fmt.Sprintf("%x", sum[:8])
 }
 
-// compareStories looks for each story of a test among what was recorded of it. A test may
-// tell several, and fewer of them when it is to be quick.
+// compareStories looks up each scenario of a test in the record of that test. A test may
+// run several scenarios, and fewer of them if it has to be quick.
 func compareStories(t testing.TB) {
 	tests.Lock()
 	defer tests.Unlock()

@@ -18,13 +18,13 @@ import (
 	"placet/layout"
 )
 
-// judge is a machine that stands before another and holds every step against
-// the laws. It does not change what the machine answers.
+// judge is a machine that wraps another and checks every step against the laws. It does
+// not change the machine's results.
 type judge struct {
 	engine.Machine
 	t     T
 	suite Suite
-	// honest says that nobody puts the documents of two histories side by side.
+	// honest says that the documents of two histories are never mixed.
 	honest bool
 
 	mu    sync.Mutex
@@ -35,8 +35,8 @@ func newJudge(t T, s Suite) *judge {
 	return &judge{Machine: s.Machine, t: t, suite: s, taken: map[engine.Edge]bool{}}
 }
 
-// machine is the judge as the loop knows machines: one whose runs must know of one
-// another stays one.
+// machine returns the judge as the loop needs it: if the wrapped machine is an
+// [engine.PeerMachine], the result is one too.
 func (j *judge) machine() engine.Machine {
 	if r, ok := j.Machine.(engine.PeerMachine); ok {
 		return relatedJudge{j, r}
@@ -44,8 +44,8 @@ func (j *judge) machine() engine.Machine {
 	return j
 }
 
-// relatedJudge is a judge before a machine whose runs must know of one another. What
-// is told of them is judged too: it is a function of what it is told of.
+// relatedJudge is a judge around a machine whose runs must know of one another. It also checks
+// that the document about the other runs is a function of what the machine gets about them.
 type relatedJudge struct {
 	*judge
 	r engine.PeerMachine
@@ -76,7 +76,7 @@ func (j *judge) Step(s engine.Snapshot) (engine.Plan, error) {
 	before := copySnapshot(s)
 	plan, err := j.Machine.Step(s)
 	again, errAgain := j.Machine.Step(copySnapshot(before))
-	// One at a time: runs are looked at side by side.
+	// Steps are judged one at a time, although runs are evaluated in parallel.
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.t.Helper()
@@ -99,7 +99,7 @@ func (j *judge) Step(s engine.Snapshot) (engine.Plan, error) {
 	return plan, nil
 }
 
-// judge holds a plan that will be carried out against the laws.
+// judge checks a plan that will be carried out against the laws.
 func (j *judge) judge(s engine.Snapshot, p engine.Plan) {
 	j.t.Helper()
 	for _, law := range []func(engine.Snapshot, engine.Plan) []string{
@@ -112,7 +112,7 @@ func (j *judge) judge(s engine.Snapshot, p engine.Plan) {
 	j.account(s)
 }
 
-// rows: every transition is a row of the table.
+// rows checks that every transition is a row of the table.
 func (j *judge) rows(_ engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, tr := range p.Transitions {
 		if !slices.Contains(j.Machine.Edges(), tr.Edge) {
@@ -123,7 +123,7 @@ func (j *judge) rows(_ engine.Snapshot, p engine.Plan) (problems []string) {
 	return problems
 }
 
-// finality: a run whose state document is final does not move.
+// finality checks that a run whose state document is final does not move.
 func (j *judge) finality(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, d := range s.Docs {
 		if d.Kind != engine.KindState || !d.Present() || !layout.Under(d.Path, s.Dir) || !j.Machine.Summarize(d.Body).Final {
@@ -138,7 +138,7 @@ func (j *judge) finality(s engine.Snapshot, p engine.Plan) (problems []string) {
 	return problems
 }
 
-// commitPoint: a transition becomes fact by a write of the state document.
+// commitPoint checks that a transition comes with a write of the state document.
 func commitPoint(_ engine.Snapshot, p engine.Plan) []string {
 	state := slices.ContainsFunc(p.Writes, func(d engine.Document) bool { return d.Kind == engine.KindState })
 	if len(p.Transitions) > 0 && !state {
@@ -147,8 +147,8 @@ func commitPoint(_ engine.Snapshot, p engine.Plan) []string {
 	return nil
 }
 
-// replays: a receipt that this machine wrote for another request under the same id decides
-// nothing where a gate asks for more than a claim.
+// replays checks that a receipt that this machine wrote for another request under the same
+// id decides nothing if a gate requires more than a claim.
 func (j *judge) replays(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, w := range p.Writes {
 		r, err := gate.ReadReceipt(w.Path, w.Body)
@@ -170,7 +170,7 @@ func (j *judge) replays(s engine.Snapshot, p engine.Plan) (problems []string) {
 	return problems
 }
 
-// moves are the rows that the next step takes.
+// moves returns the rows that the next step takes.
 func (j *judge) moves(s engine.Snapshot) (rows []string) {
 	p, err := j.Machine.Step(s)
 	if err != nil {
@@ -182,8 +182,8 @@ func (j *judge) moves(s engine.Snapshot) (rows []string) {
 	return rows
 }
 
-// writers: nobody else's file is written or removed. A file of another writer
-// may be made where none is (a form, once), never replaced.
+// writers checks that no file of another writer is written or removed. A file of another
+// writer may be created if it does not exist (a form, once), but never replaced.
 func (j *judge) writers(s engine.Snapshot, p engine.Plan) (problems []string) {
 	run, ok := j.find(s)
 	if !ok {
@@ -232,11 +232,11 @@ func (j *judge) find(s engine.Snapshot) (layout.Run, bool) {
 	if run, ok := j.suite.Layout.At(state); ok {
 		return run, true
 	}
-	// A run that its folder's name says nothing of: the listing gave its class.
+	// The name of the run's folder does not identify the run: the listing gave its class.
 	return layout.Run{Family: s.Key.Family, ID: s.Key.ID, Dir: s.Dir, Class: s.Class, State: state}, s.Class != ""
 }
 
-// fileOf says what a path of the workspace is in a run.
+// fileOf returns the file of a run that a path of the workspace names.
 func fileOf(l layout.Family, run layout.Run, p string) (layout.File, bool) {
 	rel, inside := strings.CutPrefix(p, run.Dir+"/")
 	if !inside || path.Clean(rel) != rel {
@@ -245,8 +245,8 @@ func fileOf(l layout.Family, run layout.Run, p string) (layout.File, bool) {
 	return l.File(run, rel)
 }
 
-// compareAndSwap: a write names the content that it replaces, so that what
-// somebody wrote in between is never lost.
+// compareAndSwap checks that a write names the content that it replaces, so that a
+// write of somebody else in between is never lost.
 func compareAndSwap(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, w := range p.Writes {
 		have := s.Doc(w.Path)
@@ -262,7 +262,7 @@ func compareAndSwap(s engine.Snapshot, p engine.Plan) (problems []string) {
 	return problems
 }
 
-// distinct: one plan does one thing to one path.
+// distinct checks that one plan does one thing to one path.
 func distinct(_ engine.Snapshot, p engine.Plan) (problems []string) {
 	seen := map[string]bool{}
 	paths := slices.Clone(p.Removes)
@@ -278,7 +278,7 @@ func distinct(_ engine.Snapshot, p engine.Plan) (problems []string) {
 	return problems
 }
 
-// wakes: a plan that wants nothing does not ask to be looked at again at once.
+// wakes checks that a plan that wants nothing does not ask for another pass at once.
 func wakes(s engine.Snapshot, p engine.Plan) []string {
 	if undone(s, p).Empty() && !p.Wake.IsZero() && !p.Wake.After(s.Now) {
 		return []string{fmt.Sprintf("wants nothing, and yet to be woken at %s, which has passed", p.Wake.Format("15:04:05.000"))}
@@ -286,9 +286,9 @@ func wakes(s engine.Snapshot, p engine.Plan) []string {
 	return nil
 }
 
-// actions: what is begun has a name, a program and a place for its outcome, or a name
-// and a row for a database or questions to one; and it is not begun again while its
-// end is not written down.
+// actions checks that an action has a name, a program and a path for its outcome, or
+// a name and a row for a database or questions to one, and that it is not begun again
+// before its end is written down.
 func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, a := range p.Actions {
 		if _, ended := s.Facts.Ended[a.ID]; ended {
@@ -310,9 +310,9 @@ func actions(s engine.Snapshot, p engine.Plan) (problems []string) {
 	return problems
 }
 
-// account: what a person is told is a function of the snapshot too, and tells what a
-// run that can move waits for. Nothing that a case does makes its documents contradict
-// each other, and nothing in it is said to be fabricated.
+// account checks that what a person sees is a function of the snapshot too, and names
+// what a run that can move waits for. In no case do documents contradict each other,
+// and nothing is reported as fabricated.
 func (j *judge) account(s engine.Snapshot) {
 	j.t.Helper()
 	first, second := j.Machine.Account(copySnapshot(s)), j.Machine.Account(copySnapshot(s))
@@ -334,8 +334,7 @@ func (j *judge) account(s engine.Snapshot) {
 	}
 }
 
-// copySnapshot returns an equal snapshot that shares nothing that could be
-// written to.
+// copySnapshot returns an equal snapshot that shares nothing that can be modified.
 func copySnapshot(s engine.Snapshot) engine.Snapshot {
 	s.Docs = slices.Clone(s.Docs)
 	for i := range s.Docs {
@@ -351,7 +350,7 @@ func copySnapshot(s engine.Snapshot) engine.Snapshot {
 	return s
 }
 
-// compare says how two values differ; errors are equal when they read alike.
+// compare returns how two values differ; errors are equal if their texts are.
 func compare[V any](a, b V) string {
 	if reflect.DeepEqual(a, b) {
 		return ""

@@ -7,17 +7,17 @@ import (
 	"placet/engine"
 )
 
-// tornTime is longer than content that does not parse may be half of a write.
+// tornTime is longer than the time for which content that does not parse may be
+// half of a write.
 const tornTime = 11 * time.Second
 
-// Judged returns the suite's machine with a judge before it: every step that it
-// takes is held against the laws of every step. It does not change what the
-// machine answers.
+// Judged returns the suite's machine wrapped in a judge, which checks every step
+// against the laws of every step. It does not change the machine's results.
 func Judged(t T, s Suite) engine.Machine { return newJudge(t, s).machine() }
 
-// Calm lets so much time pass on a stage that nothing counts as half of a write
-// any more, and settles; then it looks once more, which must change nothing. It
-// returns the transitions that were made.
+// Calm lets enough time pass on a stage for nothing to count as half of a write
+// any more, and settles; then it makes one more pass, which must change
+// nothing. It returns the transitions that were made.
 func (s *Stage) Calm() []engine.Transition {
 	s.T.Helper()
 	taken := s.Settle()
@@ -33,8 +33,8 @@ func (s *Stage) Calm() []engine.Transition {
 	return taken
 }
 
-// Fuzzed is a stage whose machine is judged, for a fuzz target: nobody else's
-// files may change, and what the machine wants must be legal.
+// Fuzzed returns a stage whose machine is judged, for a fuzz target: files of
+// other writers must not change, and every plan must obey the laws.
 func Fuzzed(t *testing.T, s *Stage, suite Suite) *Stage {
 	suite.Machine = s.Machine
 	s.T, s.Machine = t, Judged(t, suite)

@@ -13,9 +13,9 @@ import (
 	"placet/templates"
 )
 
-// Languages tells every story in the pseudo-language, in which what is said to people must be
-// translated, and in languages that change at every rest: a form that was written in one is
-// read under another, so the run moves as it does in English.
+// Languages runs every scenario in the pseudo-language, in which every text for people must
+// be translated, and in languages that change in every idle state: a form that was written in
+// one language is read under another, and the run moves as it does in English.
 func Languages(t T, s Suite) {
 	t.Helper()
 	for _, c := range s.Cases {
@@ -37,8 +37,8 @@ func Languages(t T, s Suite) {
 	}
 }
 
-// spoken tells a story in a language for each rest, and returns what moved, and with names
-// what was said without a translation.
+// spoken runs a scenario in a language for each idle state. It returns what moved, and, with
+// names, the texts without a translation.
 func spoken(t T, s Suite, c Case, lang func(rest int) string, names *pseudo.Words) (moved, said []string) {
 	t.Helper()
 	bubble(t, func(t T) {
@@ -71,12 +71,12 @@ func spoken(t T, s Suite, c Case, lang func(rest int) string, names *pseudo.Word
 			t.Errorf("%v", err)
 		}
 	})
-	slices.Sort(moved) // runs beside one another move in any order
+	slices.Sort(moved) // parallel runs move in any order
 	slices.Sort(said)
 	return moved, slices.Compact(said)
 }
 
-// speaksAlready reports whether a story begins with a state that says its language.
+// speaksAlready reports whether a scenario begins with a state that names its language.
 func speaksAlready(c Case) bool {
 	for _, body := range c.Files {
 		if state.MatchString(body) {
@@ -88,15 +88,15 @@ func speaksAlready(c Case) bool {
 
 var state = regexp.MustCompile(`"lang(uage)?": ?"en"`)
 
-// names are those that a family's texts may hold in every language.
+// names returns the words that a family's texts may contain in every language.
 func names(s Suite) *pseudo.Words {
 	known := pseudo.New("person agent placet git served driven foreign true false null")
 	for _, e := range s.Machine.Edges() {
 		known.Name(e.Of, string(e.From), e.Event, string(e.To))
 	}
-	// What the readers of JSON and YAML say.
+	// These words come from the readers of JSON and YAML.
 	known.Name("invalid character in literal null expecting", "did not find expected node content")
-	for _, name := range schemas.Names() { // what they say is for programs, too
+	for _, name := range schemas.Names() { // their words are for programs too
 		if body, err := schemas.Source(name); err == nil {
 			known.Say(string(body))
 		}
@@ -104,8 +104,8 @@ func names(s Suite) *pseudo.Words {
 	return known
 }
 
-// untranslated are the words of what people are told of the runs, of the notes, and of the
-// reasons of transitions.
+// untranslated returns the untranslated words of the runs' texts for people, of the notes,
+// and of the reasons of transitions.
 func (w *world) untranslated(t T, known *pseudo.Words, reasons []string) (rows []string) {
 	t.Helper()
 	tree := w.tree()

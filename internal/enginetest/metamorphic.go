@@ -7,15 +7,15 @@ import (
 	"placet/engine/loop"
 )
 
-// Metamorphic tells every story in two ways that must end in the same trees,
-// times aside, at every rest:
+// Metamorphic runs every scenario in two ways that must give the same trees,
+// times aside, in every idle state:
 //
-//   - one worker, eight workers
-//   - the files of the beginning all at once, one by one
-//   - placet running all the time, started anew before every look
-//   - the same, started anew after every transition
-//   - one look, two looks
-//   - one look after the other ([placet/engine/loop.Loop.Once]), woken by
+//   - with one worker, with eight workers
+//   - with the files of the beginning all at once, one by one
+//   - with placet running all the time, started again before every pass
+//   - the same, started again after every transition
+//   - with one pass, with two passes
+//   - with one pass after the other ([placet/engine/loop.Loop.Once]), woken by
 //     file events on a real disk ([placet/engine/loop.Loop.Watch])
 //   - the same, with half of the events dropped and one rescan
 func Metamorphic(t T, s Suite) {
@@ -43,7 +43,7 @@ func Metamorphic(t T, s Suite) {
 	onDisk(t, s)
 }
 
-// compareTrees compares the trees at every rest of two tellings.
+// compareTrees compares the trees of all idle states of two executions.
 func compareTrees(t T, s Suite, c Case, name string, want, got []rest) {
 	t.Helper()
 	for i := range got {
@@ -54,8 +54,8 @@ func compareTrees(t T, s Suite, c Case, name string, want, got []rest) {
 	}
 }
 
-// restarted tells a story in which placet ends, in good order, with every
-// transition and starts anew.
+// restarted runs a scenario in which placet stops orderly with every transition
+// and starts again.
 func restarted(t T, s Suite, c Case) (rests []rest) {
 	t.Helper()
 	bubble(t, func(t T) {

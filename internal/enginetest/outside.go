@@ -13,21 +13,21 @@ import (
 	"placet/engine"
 )
 
-// outside is what a story's actions do beside the documents: commands run until the
-// story puts their outcome into place or ends them, and rows go into databases. It
-// outlives placet; how an action without Outcome ended does not, until that is
-// written down.
+// outside carries out a scenario's actions besides the documents: commands run until the
+// scenario puts their outcome in place or ends them, and rows go into databases. It outlives
+// placet; how an action without Outcome ended does not, until that is written down.
 type outside struct {
 	answers func(path string, q engine.Query) []map[string]any // nil: none
-	first   func(engine.Database, []engine.Row) *engine.Ended  // nil: says nothing
+	first   func(engine.Database, []engine.Row) *engine.Ended  // nil: it decides nothing
 
 	mu    sync.Mutex
-	alive map[string]string // outcome by id of what was begun
-	// ended is how actions without Outcome ended in this process, lost how commands
-	// ended of which an earlier one knew: begun again, they end so again.
+	alive map[string]string // the outcomes of begun actions, by id
+	// ended is how actions without Outcome ended in this process, and lost is how
+	// commands ended of which only an earlier process knew: if they begin again, they
+	// end the same way.
 	ended, lost map[string]engine.Ended
-	databases   map[string]bool // the ids of actions for one
-	waiting     []engine.Action // begun, and not carried out yet
+	databases   map[string]bool // the ids of actions for a database
+	waiting     []engine.Action // begun, but not carried out yet
 	rows        map[string][]engine.Row
 	locked      map[string]bool
 }
@@ -53,8 +53,8 @@ func (o *outside) clone() *outside {
 	return c
 }
 
-// restart is placet's: what it had not carried out is not done, and how actions
-// ended is forgotten.
+// restart is a restart of placet: actions not yet carried out are lost, and the ends
+// of actions are forgotten.
 func (o *outside) restart() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -70,9 +70,9 @@ func (o *outside) restart() {
 	o.ended = map[string]engine.Ended{}
 }
 
-// begin takes an action. A command is alive, also over a restart, until the story
-// puts its outcome into place or ends it; so is one whose attempt was recorded
-// before a crash.
+// begin begins an action. A command is alive, also across a restart, until the
+// scenario puts its outcome in place or ends it; so is a command whose attempt was
+// recorded before a crash.
 func (o *outside) begin(a engine.Action) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,8 +83,8 @@ func (o *outside) begin(a engine.Action) {
 	}
 }
 
-// end ends a command: it is no longer alive. What its outcome says is the story's to
-// tell. An end that is a fact is forgotten.
+// end ends a command, which is then no longer alive; the scenario writes its outcome.
+// end forgets an end that is a fact.
 func (o *outside) end(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -92,7 +92,7 @@ func (o *outside) end(id string) {
 	delete(o.ended, id)
 	delete(o.lost, id)
 	if !alive || o.databases[id] {
-		return // a row is written to its end
+		return // writing a row is never interrupted
 	}
 	delete(o.alive, id)
 	if outcome == "" {
@@ -100,7 +100,7 @@ func (o *outside) end(id string) {
 	}
 }
 
-// deliver carries out what waits and returns the ids of what has ended.
+// deliver carries out the waiting actions and returns the ids of those that have ended.
 func (o *outside) deliver(now time.Time) (told []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -119,7 +119,7 @@ func (o *outside) deliver(now time.Time) (told []string) {
 	return told
 }
 
-// database does what an action asks of a database.
+// database carries out an action for a database.
 func (o *outside) database(d engine.Database) engine.Ended {
 	if o.locked[d.Path] {
 		return engine.Ended{Result: "failed", Reason: "the database is locked: end the program that holds it"}
@@ -161,8 +161,8 @@ func (o *outside) insert(p string, row engine.Row) engine.Ended {
 	return engine.Ended{Result: "done"}
 }
 
-// command ends the command whose id ends so, as the story says. Without exactly one
-// such command the story is not told as it was meant.
+// command ends the command whose id ends in suffix. It returns an error unless exactly
+// one command matches, because the scenario then differs from its description.
 func (o *outside) command(suffix string, e engine.Ended, now time.Time) (id string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -183,15 +183,15 @@ func (o *outside) command(suffix string, e engine.Ended, now time.Time) (id stri
 	return ids[0], nil
 }
 
-// lock has a database locked by another program, or not any more.
+// lock lets another program lock a database, or unlock it.
 func (o *outside) lock(p string, locked bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.locked[p] = locked
 }
 
-// facts puts into facts what runs and what has ended. there reports whether an
-// outcome is in place.
+// facts puts into f which actions run and which have ended. there reports whether
+// an outcome is in place.
 func (o *outside) facts(f *engine.Environment, there func(outcome string) bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -203,7 +203,7 @@ func (o *outside) facts(f *engine.Environment, there func(outcome string) bool) 
 	f.Ended = maps.Clone(o.ended)
 }
 
-// busy reports whether something for a database is under way by these facts.
+// busy reports whether, by these facts, an action for a database is under way.
 func (o *outside) busy(f engine.Environment) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -215,7 +215,7 @@ func (o *outside) busy(f engine.Environment) bool {
 	return false
 }
 
-// after asks the suite whether a rest is as it ought to be.
+// after calls the suite's After for an idle state.
 func (o *outside) after(s Suite, tree Tree) error {
 	if s.After == nil {
 		return nil
@@ -223,7 +223,7 @@ func (o *outside) after(s Suite, tree Tree) error {
 	return s.After(tree, o.clone().rows)
 }
 
-// take does what a step does outside the documents, and returns the id of the
+// take takes the part of a step besides the documents, and returns the id of the
 // command that it ended, "" for none.
 func (s Step) take(o *outside, now time.Time) (id string, err error) {
 	if s.outside == nil {
@@ -232,15 +232,15 @@ func (s Step) take(o *outside, now time.Time) (id string, err error) {
 	return s.outside(o, now)
 }
 
-// EndCommand is the step in which the command ends that has no outcome document and
-// whose ID ends in suffix. A crash may lose that end: where its machine has the same
-// action begin again, it ends so again. Without times the end is of this moment.
+// EndCommand is the step in which a command without an outcome document ends, whose
+// ID ends in suffix. A crash may lose that end: if its machine begins the same action
+// again, the action ends in the same way. An end without times is of this moment.
 func EndCommand(suffix string, e engine.Ended) Step {
 	return Step{Name: "end " + suffix, outside: func(o *outside, now time.Time) (string, error) { return o.command(suffix, e, now) }}
 }
 
-// Lock is the step in which another program locks a database: whatever is asked of
-// it has failed. Unlock ends that.
+// Lock is the step in which another program locks a database, so that every action
+// for it fails. Unlock ends that.
 func Lock(path string) Step {
 	return Step{Name: "lock " + path, outside: func(o *outside, _ time.Time) (string, error) { o.lock(path, true); return "", nil }}
 }

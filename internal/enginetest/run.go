@@ -11,7 +11,7 @@ import (
 	"placet/engine"
 )
 
-// Run holds a family's table and machine against the laws; see the package's
+// Run checks a family's table and machine against the laws; see the package's
 // documentation for them.
 func Run(t T, s Suite) {
 	t.Helper()
@@ -30,8 +30,8 @@ func Run(t T, s Suite) {
 	}
 }
 
-// runCase tells one story and judges every step of it, and every rest. It adds the
-// types of the requests that are open at a rest.
+// runCase runs one scenario and judges its every step and every idle state. It adds
+// to asked the types of the open requests.
 func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge]bool) {
 	t.Helper()
 	bubble(t, func(t T) {
@@ -55,7 +55,7 @@ func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge
 	return taken
 }
 
-// restLaws looks at every run that has settled.
+// restLaws checks every run that has settled.
 func (w *world) restLaws(t T) {
 	t.Helper()
 	found, err := w.loop.Runs()
@@ -86,8 +86,8 @@ func effectLaw(t T, a engine.OpenRequest) {
 	}
 }
 
-// noteLaw checks that a story ends with problem notes exactly if it is one
-// about bad input: a note that nobody meant says that the story was mistold.
+// noteLaw checks that a scenario ends with problem notes exactly if it is about bad
+// input: an unexpected note means that the scenario is wrong.
 func (w *world) noteLaw(t T) {
 	t.Helper()
 	r, err := w.loop.Once(context.Background())
@@ -104,9 +104,9 @@ func (w *world) noteLaw(t T) {
 	}
 }
 
-// endLaw checks that a story leaves no end that its machine has not had forgotten,
-// unless it is one about bad input, which may hold that up: a run with such an end is
-// kept for ever.
+// endLaw checks that at the end of a scenario its machine has forgotten every end of
+// an action, because a run with such an end is kept for ever. A scenario about bad
+// input is excepted, because that may delay it.
 func (w *world) endLaw(t T) {
 	t.Helper()
 	if w.c.Notes {
@@ -118,7 +118,7 @@ func (w *world) endLaw(t T) {
 	}
 }
 
-// everyRow checks that each row of the table was taken by some case.
+// everyRow checks that some case took each row of the table.
 func everyRow(t T, s Suite, taken map[engine.Edge]bool) {
 	t.Helper()
 	for _, row := range s.Machine.Edges() {
@@ -128,8 +128,8 @@ func everyRow(t T, s Suite, taken map[engine.Edge]bool) {
 	}
 }
 
-// plain tells a story without any trouble and returns its rests, nil if it
-// cannot be told.
+// plain runs a scenario without any trouble and returns its idle states, or nil if
+// the scenario fails.
 func plain(t T, s Suite, c Case, how telling) (rests []rest) {
 	t.Helper()
 	bubble(t, func(t T) {
@@ -142,7 +142,7 @@ func plain(t T, s Suite, c Case, how telling) (rests []rest) {
 	return rests
 }
 
-// keep adds every rest.
+// keep adds every idle state to rests.
 func (w *world) keep(rests *[]rest) func(int) {
 	return func(int) {
 		*rests = append(*rests, rest{tree: w.tree(), disk: w.disk.KillClone(), record: w.record.Clone(), out: w.out.clone(), at: time.Now()})

@@ -15,9 +15,9 @@ import (
 	"placet/layout"
 )
 
-// Scramble is a workspace of several families on a disk in memory, in which a
-// fuzz target does what it likes. Whatever lies there, every look must come to
-// rest, write nothing of others', and leave nothing for a second look.
+// Scramble is a workspace of several families on a disk in memory, which a fuzz
+// target changes at will. Whatever it contains, every pass must end idle, write
+// no file of others, and leave nothing for a second pass.
 type Scramble struct {
 	T    *testing.T
 	Disk *memfs.FS
@@ -26,11 +26,11 @@ type Scramble struct {
 	families []loop.Family
 	now      time.Time
 	out      *outside
-	odd      bool // something lies there that is no file
+	odd      bool // some path has something that is no file
 }
 
-// NewScramble returns an empty workspace of the suites' families, each of whose
-// steps is judged.
+// NewScramble returns an empty workspace of the suites' families. Every step of
+// a family is judged.
 func NewScramble(t *testing.T, suites ...Suite) *Scramble {
 	s := plainScramble(t, suites...)
 	for i, suite := range suites {
@@ -39,7 +39,8 @@ func NewScramble(t *testing.T, suites ...Suite) *Scramble {
 	return s
 }
 
-// plainScramble is one whose steps nobody judges: a step costs a third then.
+// plainScramble returns a Scramble whose steps are not judged, which makes a
+// step cost a third.
 func plainScramble(t *testing.T, suites ...Suite) *Scramble {
 	s := &Scramble{T: t, suites: suites, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), out: newOutside(Suite{})}
 	s.Disk = memfs.New(func() time.Time { return s.now })
@@ -49,14 +50,14 @@ func plainScramble(t *testing.T, suites ...Suite) *Scramble {
 	return s
 }
 
-// Put puts a file into place, unless a file stands where its folder would be.
+// Put puts a file in place, unless a file exists where its folder would be.
 func (s *Scramble) Put(p, body string) {
 	if s.free(p) {
 		s.Disk.Put(p, body)
 	}
 }
 
-// Odd puts something into place that is no file, or a folder for fs.ModeDir.
+// Odd puts something in place that is no file, or a folder for fs.ModeDir.
 func (s *Scramble) Odd(p string, mode fs.FileMode) {
 	if !s.free(p) {
 		return
@@ -88,8 +89,8 @@ func (s *Scramble) free(p string) bool {
 // Pass lets time pass.
 func (s *Scramble) Pass(d time.Duration) { s.now = s.now.Add(d) }
 
-// Look starts placet anew, long after the last change, and has it settle what is
-// there. Then it looks again, which must change nothing.
+// Look starts placet again, long after the last change, and lets it settle the
+// workspace. Then it makes a second pass, which must change nothing.
 func (s *Scramble) Look() {
 	s.T.Helper()
 	s.Pass(tornTime)
@@ -104,8 +105,7 @@ func (s *Scramble) Look() {
 	}
 }
 
-// once has the loop settle. An error is right where something stands in the
-// place of a file.
+// once lets the loop settle. An error is right if something is in the place of a file.
 func (s *Scramble) once(l *loop.Loop) {
 	s.T.Helper()
 	var r loop.Report
@@ -146,7 +146,7 @@ func (s *Scramble) loop() *loop.Loop {
 	})
 }
 
-// mine asserts that what a look has changed is placet's to change.
+// mine checks that placet may change the files that a pass has changed.
 func (s *Scramble) mine(before, after Tree) {
 	s.T.Helper()
 	for p, body := range before {
@@ -161,9 +161,9 @@ func (s *Scramble) mine(before, after Tree) {
 	}
 }
 
-// may reports whether placet may write, or replace and remove, what is under a
-// name. A form is made once and then the reviewer's; what either of two may write is
-// made where there is none.
+// may reports whether placet may write, or replace and remove, the file under a
+// name. A form is created once and then belongs to the reviewer; a file that two
+// writers may write is only created.
 func (s *Scramble) may(p string, new bool) bool {
 	if layout.Under(p, ".placet") || new && strings.HasSuffix(p, ".lock") {
 		return true
@@ -179,7 +179,7 @@ func (s *Scramble) may(p string, new bool) bool {
 	return false
 }
 
-// runsOf are the runs of a family that a path may belong to.
+// runsOf returns the runs of a family that a path may belong to.
 func (s *Scramble) runsOf(suite Suite, p string) []layout.Run {
 	if run, ok := suite.Layout.At(p); ok {
 		return []layout.Run{run}

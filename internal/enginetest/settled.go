@@ -13,14 +13,14 @@ import (
 	"placet/schemas"
 )
 
-// restLaws hold a run that has settled against the laws: it wants nothing,
+// restLaws checks a run that has settled against the laws: it wants nothing,
 // time alone moves nothing before the moment that it named, and an answer to
 // another request moves nothing at all.
 func restLaws(t T, l layout.Family, m engine.Machine, run layout.Run, s engine.Snapshot) {
 	t.Helper()
 	plan, err := m.Step(copySnapshot(s))
 	if err != nil {
-		return // the judge has said so
+		return // the judge has reported it
 	}
 	if left := undone(s, plan); !left.Empty() || len(left.Ends) > 0 {
 		t.Errorf("%s has settled and yet wants %s", s.Key, planText(left))
@@ -34,9 +34,9 @@ func restLaws(t T, l layout.Family, m engine.Machine, run layout.Run, s engine.S
 	}
 }
 
-// undone is a plan without the commands that it wants and that run already, and
-// without the ends that came by themselves and were forgotten: an action stays in
-// the plan for as long as it runs.
+// undone returns a plan without the wanted commands that run already, and without
+// the ends of actions that ended by themselves and were forgotten: an action
+// stays in the plan for as long as it runs.
 func undone(s engine.Snapshot, p engine.Plan) engine.Plan {
 	p.Actions = slices.DeleteFunc(slices.Clone(p.Actions), func(a engine.Action) bool { return s.Facts.Alive[a.ID] })
 	p.Ends = slices.DeleteFunc(slices.Clone(p.Ends), func(id string) bool {
@@ -46,7 +46,7 @@ func undone(s engine.Snapshot, p engine.Plan) engine.Plan {
 	return p
 }
 
-// timeAlone looks at the same documents at other moments: earlier ones, as if
+// timeAlone evaluates the same documents at other moments: earlier ones, as if
 // the clock had been set back, and later ones before the machine's own.
 func timeAlone(m engine.Machine, s engine.Snapshot, wake time.Time) (problems []string) {
 	moments := []time.Duration{-24 * time.Hour, -time.Hour, time.Second, time.Minute, time.Hour, 25 * time.Hour, 400 * 24 * time.Hour}
@@ -76,7 +76,7 @@ func wakeText(wake time.Time) string {
 }
 
 // otherAnswers puts answers where they must not count: to a request that does
-// not exist, to one that is closed, and with another id into an open one.
+// not exist, to a closed one, and to an open one with another id.
 func otherAnswers(l layout.Family, m engine.Machine, run layout.Run, s engine.Snapshot) (problems []string) {
 	const nobody = "fr-of-nobody"
 	account := m.Account(copySnapshot(s))
@@ -113,7 +113,7 @@ func otherAnswers(l layout.Family, m engine.Machine, run layout.Run, s engine.Sn
 	return problems
 }
 
-// closed are the ids of the requests that have a receipt, sorted.
+// closed returns the ids of the requests that have a receipt, sorted.
 func closed(s engine.Snapshot) []string {
 	var ids []string
 	for _, d := range s.Under(layout.RequestsDir) {
@@ -124,8 +124,8 @@ func closed(s engine.Snapshot) []string {
 	return ids
 }
 
-// response makes the document of an answer; it is false where the layout knows
-// no such place.
+// response returns the document of an answer; ok is false if the layout
+// knows no such place.
 func response(l layout.Family, run layout.Run, where, id, word string) (engine.Document, bool) {
 	p := layout.RequestPath(run.Dir, where, "response.json")
 	f, ok := fileOf(l, run, p)
@@ -144,7 +144,7 @@ func response(l layout.Family, run layout.Run, where, id, word string) (engine.D
 	return engine.Document{Path: p, Kind: f.Kind, Body: body, Sum: engine.Sum(body), Known: []string{"owner:stranger"}}, true
 }
 
-// with returns a snapshot with one document put in, or in another's place.
+// with returns a snapshot with one document added or replaced.
 func with(s engine.Snapshot, doc engine.Document) engine.Snapshot {
 	s = copySnapshot(s)
 	doc.Changed = s.Now
@@ -157,7 +157,7 @@ func with(s engine.Snapshot, doc engine.Document) engine.Snapshot {
 	return s
 }
 
-// planText says in a few words what a plan wants.
+// planText returns in a few words what a plan wants.
 func planText(p engine.Plan) string {
 	var parts []string
 	for _, tr := range p.Transitions {

@@ -16,9 +16,9 @@ import (
 	"placet/templates"
 )
 
-// Stage is one run in a workspace in memory. It carries out plans one by one,
-// as the acting half does, and lets a test look at each: no disk, no loop, and
-// the time is what the test says.
+// Stage is one run in a workspace in memory. It carries out plans one by one, as
+// the acting half does, and lets a test check each: without a disk or a loop, at
+// the time that the test sets.
 type Stage struct {
 	T       testing.TB
 	Machine engine.Machine
@@ -26,21 +26,21 @@ type Stage struct {
 	Run     layout.Run
 	Files   map[string]string
 	Changed map[string]time.Time
-	// Owner names the owner of a file; else it is jmcwilliam's.
+	// Owner names the owner of a file; without an entry it is jmcwilliam.
 	Owner map[string]string
 	// Unsettled are files that are still being written.
 	Unsettled map[string]bool
 	Now       time.Time
 	Facts     engine.Environment
-	// Runs is what the run is told of the others; nil: there are none.
+	// Runs is the document about the other runs; nil: there are none.
 	Runs []byte
 	// Begun are the actions that were begun, in order; each begins once.
 	Begun []engine.Action
-	// Ended are the actions that the machine wanted ended.
+	// Ended are the actions that the machine wanted to end.
 	Ended []string
 	// Forgotten are the actions whose end the machine has written down.
 	Forgotten []string
-	// Unrecorded has the machine know of no document that this machine wrote it.
+	// Unrecorded says that the machine finds no record that this machine wrote a document.
 	Unrecorded bool
 	issued     engine.Issued
 	story      *transcript
@@ -54,14 +54,14 @@ func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, c
 		Owner:  map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Environment{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
-	if config.Language != templates.Pseudo { // no run of a workspace speaks it
+	if config.Language != templates.Pseudo { // no run of a workspace has this language
 		s.story = newTranscript(t)
 	}
 	return s
 }
 
-// End ends the action whose ID ends in suffix, as an action without Outcome does; the
-// test fails where none or several run.
+// End ends the action whose ID ends in suffix, as an action without Outcome does. It
+// fails the test unless exactly one such action runs.
 func (s *Stage) End(suffix string, e engine.Ended) {
 	s.T.Helper()
 	var ids []string
@@ -83,7 +83,7 @@ func (s *Stage) End(suffix string, e engine.Ended) {
 	s.Facts.Ended[ids[0]] = e
 }
 
-// Clone is a copy of the stage, for another way that things may go.
+// Clone returns a copy of the stage, to continue it in another way.
 func (s *Stage) Clone() *Stage {
 	c := *s
 	c.Files, c.Changed, c.Owner, c.Unsettled = maps.Clone(s.Files), maps.Clone(s.Changed), maps.Clone(s.Owner), maps.Clone(s.Unsettled)
@@ -102,7 +102,7 @@ func (s *Stage) Put(p, body string) {
 	s.Changed[p] = s.Now
 }
 
-// Issue writes a document as placet does, and remembers that.
+// Issue writes a document as placet does, and records that.
 func (s *Stage) Issue(d engine.Document) {
 	s.Put(d.Path, string(d.Body))
 	switch d.Kind {
@@ -112,7 +112,7 @@ func (s *Stage) Issue(d engine.Document) {
 	}
 }
 
-// In is the path of a file in the run's folder.
+// In returns the path of a file in the run's folder.
 func (s *Stage) In(rel string) string { return path.Join(s.Run.Dir, rel) }
 
 // Write writes a file of the run's folder.
@@ -128,10 +128,10 @@ func (s *Stage) Read(rel string) string {
 	return body
 }
 
-// Has reports whether a file of the run's folder is there.
+// Has reports whether a file exists in the run's folder.
 func (s *Stage) Has(rel string) bool { _, ok := s.Files[s.In(rel)]; return ok }
 
-// Snapshot is the run with what it needs from elsewhere.
+// Snapshot returns the run with the documents that it needs from elsewhere.
 func (s *Stage) Snapshot(needs []string) engine.Snapshot {
 	snap := engine.Snapshot{
 		Key: engine.Key{Family: s.Layout.Name(), ID: s.Run.ID}, Dir: s.Run.Dir, Class: s.Run.Class, Now: s.Now, Facts: s.Facts,
@@ -175,7 +175,7 @@ func (s *Stage) Snapshot(needs []string) engine.Snapshot {
 	return snap
 }
 
-// volatile is a volatile document as the loop would give it.
+// volatile returns a volatile document in the form of the loop.
 func (s *Stage) volatile(p string) engine.Document {
 	d := engine.Document{Path: engine.VolatileNeed + p, Err: engine.ErrAbsent}
 	if body, ok := s.Files[p]; ok {
@@ -185,8 +185,8 @@ func (s *Stage) volatile(p string) engine.Document {
 	return d
 }
 
-// document is a file as the store would give it. One whose content begins with
-// "unusable:" cannot be read, for the reason that follows.
+// document returns a file in the form of the store. A file whose content begins
+// with "unusable:" cannot be read, for the reason that follows.
 func (s *Stage) document(p, kind, body string) engine.Document {
 	d := engine.Document{Path: p, Kind: kind, Body: []byte(body), Sum: engine.Sum([]byte(body)), Changed: s.Changed[p]}
 	owner := s.Owner[p]
@@ -206,7 +206,7 @@ func (s *Stage) document(p, kind, body string) engine.Document {
 	return d
 }
 
-// Full is a snapshot with all needs looked up, and the plan for it.
+// Full returns a snapshot with all needs looked up, and the plan for it.
 func (s *Stage) Full() (engine.Snapshot, engine.Plan) {
 	s.T.Helper()
 	var needs []string
@@ -226,8 +226,8 @@ func (s *Stage) Full() (engine.Snapshot, engine.Plan) {
 	return engine.Snapshot{}, engine.Plan{}
 }
 
-// Step carries out one plan and returns it. A write over content that the plan
-// did not expect, and a transition that is no row of the table, fail the test.
+// Step carries out one plan and returns it. It fails the test if a write replaces
+// content that the plan did not expect, or if a transition is no row of the table.
 func (s *Stage) Step() engine.Plan {
 	s.T.Helper()
 	_, p := s.Full()
@@ -277,7 +277,7 @@ func (s *Stage) legal(p engine.Plan) {
 	}
 }
 
-// mostSteps is within how many plans a run must come to rest.
+// mostSteps is the number of plans within which a run must become idle.
 const mostSteps = 300
 
 // Settle steps until nothing is left to do, and returns the edges taken.
@@ -310,7 +310,7 @@ func (s *Stage) Respond(id string, fields map[string]any) {
 	s.Write("requests/"+id+"/response.json", string(body))
 }
 
-// Tick ticks items of a form, by its path in the workspace, as a reviewer does.
+// Tick ticks items of a form, given its path in the workspace, as a reviewer does.
 func (s *Stage) Tick(p string, items ...string) {
 	s.T.Helper()
 	body, ok := s.Files[p]

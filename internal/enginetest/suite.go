@@ -7,94 +7,93 @@ import (
 	"placet/layout"
 )
 
-// Suite is a family's machine with what the laws must know about it.
+// Suite is a family's machine with what the laws need to know about it.
 type Suite struct {
 	Machine engine.Machine
 	Layout  layout.Family
 	// Config holds the settings; a case may change them.
 	Config engine.Config
-	// Final lists the statuses that are final, by what they are of ("run",
-	// "step", …).
+	// Final lists the statuses that are final, by kind ("run", "step", …).
 	Final map[string][]engine.Status
-	// Start lists the statuses in which others put something into the
-	// world, by what they are of. Rows of the table without From count too.
+	// Start lists the statuses in which others create something, by kind. Rows of the
+	// table without From count too.
 	Start map[string][]engine.Status
-	// Foreign are the transitions that others make. They count when the
-	// table is walked, and a machine must never make one.
+	// Foreign are the transitions that others make. They count when the table is
+	// walked, and a machine must never make one.
 	Foreign []engine.Edge
-	// WaysOut are rows out of a final status that the family's page grants.
+	// WaysOut are rows that leave a final status with the permission of the family's page.
 	WaysOut []engine.Edge
-	// Persons are the events of the table that a person can cause: with an
-	// answer, a signal, a verb. Empty means that the page names none.
+	// Persons are the events of the table that a person can cause with an answer, a
+	// signal or a verb. Empty means that the page names none.
 	Persons []string
-	// EveryRow asks that the cases take every row of the table between them.
+	// EveryRow requires that the cases together take every row of the table.
 	EveryRow bool
-	// Asks are the types of request that the family asks. The cases ask all of them
-	// between them; empty means that nobody counts.
+	// Asks are the types of request that the family asks. The cases together must ask
+	// all of them; empty means that they are not counted.
 	Asks []string
-	// Lengths takes out of a tree how long something took, where the family
-	// writes that down: a telling that waits longer writes longer times. nil:
-	// it writes none. It may change the tree that it is given.
+	// Lengths removes durations from a tree if the family writes them: an execution
+	// that waits longer writes longer ones. nil: it writes none. It may change the
+	// tree that it gets.
 	Lengths func(Tree) Tree
-	// PowerCut makes equal in a tree what the family's page lets a power cut
-	// change; nil: nothing. It may change the tree that it is given.
+	// PowerCut removes from a tree the differences that a power cut may make according
+	// to the family's page; nil: none. It may change the tree that it gets.
 	PowerCut func(Tree) Tree
-	// Fault makes equal in a tree what the family's page lets a file change
-	// that could not be read or written for a moment; nil: nothing.
+	// Fault removes from a tree the differences that a file that could not be read or
+	// written for a moment may make according to the family's page; nil: none.
 	Fault func(Tree) Tree
-	// everyCall has Crash and Errors try every file call of placet, those of the kernel
-	// included: see [Suite.thorough].
+	// everyCall lets Crash and Errors try every file call of placet, including those of
+	// the kernel: see [Suite.thorough].
 	everyCall bool
-	// everyKind has them try every kind of trouble at a call, not one after the other.
+	// everyKind lets them try every kind of trouble at a call, instead of one in turn.
 	everyKind bool
-	// Speak sets the language in settings of the family's own; nil: it has none there.
+	// Speak sets the language in the family's own settings; nil: it has no such setting.
 	Speak func(conf *engine.Config, lang string)
-	// Lookup answers needs that begin with "git:"; nil: nobody can.
+	// Lookup answers needs that begin with "git:"; nil: there is no answer.
 	Lookup func(need string) engine.Document
-	// Rows answers what a look into a database asks; nil: there are no rows.
+	// Rows answers questions to a database; nil: there are no rows.
 	Rows func(path string, q engine.Query) []map[string]any
-	// Database, if not nil, has the first word on what is asked of a database, whose
-	// rows so far it is shown; nil: the question takes its usual way.
+	// Database, if not nil, is called first for an action for a database, with the
+	// rows so far. If it returns nil, the action takes its usual way.
 	Database func(q engine.Database, rows []engine.Row) *engine.Ended
-	// After says what is wrong with a rest of a telling: its tree, and the rows that
-	// were put into databases, by path, in their order; nil: nothing ever is. It is
-	// asked after every crash too, so that it can count rows.
+	// After says what is wrong with an idle state of an execution, given its tree and
+	// the rows that were put into databases, by path, in their order; nil: nothing
+	// ever is. It is called after every crash too, so that it can count rows.
 	After func(tree Tree, rows map[string][]engine.Row) error
 	Cases []Case
 }
 
-// Case is one story: a workspace, and what others do to it.
+// Case is one scenario: a workspace, and what others do to it.
 type Case struct {
 	Name string
-	// Files is the workspace at first, by path.
+	// Files is the initial workspace, by path.
 	Files Tree
-	// Now is when the story begins.
+	// Now is when the scenario begins.
 	Now time.Time
 	// Config, if not nil, changes the suite's settings for this case.
 	Config func(*engine.Config)
 	// Trusted are the digests that the owner has agreed to.
 	Trusted []engine.Digest
 	Steps   []Step
-	// TroubleFrom is the first step at whose calls there is trouble, 0 for the beginning:
-	// another case of the suite shows what comes before it.
+	// TroubleFrom is the first step in which calls have trouble, 0 for the beginning:
+	// another case of the suite covers the steps before it.
 	TroubleFrom int
-	// Notes says that the story ends with problem notes standing.
+	// Notes says that the scenario ends with open problem notes.
 	Notes bool
 }
 
-// Step is what happens once the workspace has settled.
+// Step is what happens after the workspace has settled.
 type Step struct {
 	Name string
-	// After is how much time passes before it.
+	// After is how much time passes before the step.
 	After time.Duration
-	// Do changes the workspace as somebody else would. It must be a function
-	// of the tree alone. nil: only time passes.
+	// Do changes the workspace as somebody else would. It must be a function of the
+	// tree alone. nil: only time passes.
 	Do func(Tree)
-	// outside, if not nil, is what happens beside the documents; see [EndCommand].
+	// outside, if not nil, is the part of the step besides the documents; see [EndCommand].
 	outside func(*outside, time.Time) (string, error)
 }
 
-// Write is the step in which somebody puts a file into place.
+// Write is the step in which somebody puts a file in place.
 func Write(path, content string) Step {
 	return Step{Name: "write " + path, Do: func(t Tree) { t[path] = content }}
 }
@@ -104,5 +103,5 @@ func Remove(path string) Step {
 	return Step{Name: "remove " + path, Do: func(t Tree) { delete(t, path) }}
 }
 
-// Pass is the step in which nothing happens but time.
+// Pass is the step in which only time passes.
 func Pass(d time.Duration) Step { return Step{Name: "pass " + d.String(), After: d} }

@@ -10,8 +10,8 @@ import (
 	"placet/engine"
 )
 
-// surfaceOf is the surface of placet through which an answer of a story came, "" for none:
-// in a story a response.json says the truth about that, and its record is there.
+// surfaceOf returns the surface of placet through which an answer of a scenario came, ""
+// for none: in a scenario a response.json is honest about that, and its record exists.
 func surfaceOf(name, body string) string {
 	var answer struct {
 		By struct {
@@ -25,7 +25,7 @@ func surfaceOf(name, body string) string {
 	return answer.By.Source
 }
 
-// surface says of a file on the world's disk what the record of surfaces would say.
+// surface returns what the record of surfaces would contain for a file on the world's disk.
 func (w *world) surface(name string, digest engine.Digest) (who, source string) {
 	body, ok := w.disk.Get(name)
 	if !ok || engine.Sum([]byte(body)) != digest {

@@ -6,7 +6,7 @@ import (
 	"placet/engine"
 )
 
-// tableLaws walks the table: what is possible, whatever a step does.
+// tableLaws walks the table to check what is possible, whatever a step does.
 func tableLaws(t T, s Suite) {
 	t.Helper()
 	rows := s.Machine.Edges()
@@ -41,7 +41,7 @@ func tableLaws(t T, s Suite) {
 	personLaws(t, s, rows)
 }
 
-// walkLaws checks what the table and the transitions of others allow together,
+// walkLaws checks what the table and the transitions of others together allow,
 // for one kind of thing that has a status.
 func walkLaws(t T, s Suite, of string, rows, foreign []engine.Edge) {
 	t.Helper()
@@ -69,7 +69,7 @@ func walkLaws(t T, s Suite, of string, rows, foreign []engine.Edge) {
 	}
 }
 
-// personLaws checks that from everywhere a person can move things on: what
+// personLaws checks that a person can move things on from every status: what
 // only others could move is stuck when they are gone.
 func personLaws(t T, s Suite, rows []engine.Edge) {
 	t.Helper()
@@ -90,7 +90,7 @@ func personLaws(t T, s Suite, rows []engine.Edge) {
 			}
 		}
 		if len(held) == 0 {
-			continue // moved only together with something else
+			continue // it moves only together with something else
 		}
 		can := closure(append(held, s.Final[of]...), own, func(e engine.Edge) (engine.Status, engine.Status) { return e.To, e.From })
 		for _, status := range statuses(append(slices.Clone(own), of2rows(s.Foreign, of)...)) {
@@ -101,8 +101,8 @@ func personLaws(t T, s Suite, rows []engine.Edge) {
 	}
 }
 
-// closure is what can be reached from some statuses along the rows, in the
-// direction that way gives.
+// closure returns the statuses that can be reached from some statuses along the
+// rows, in the direction of way.
 func closure(from []engine.Status, rows []engine.Edge, way func(engine.Edge) (a, b engine.Status)) map[engine.Status]bool {
 	seen := map[engine.Status]bool{}
 	for _, s := range from {
@@ -119,7 +119,7 @@ func closure(from []engine.Status, rows []engine.Edge, way func(engine.Edge) (a,
 	return seen
 }
 
-// statuses are those that the rows name, in their order.
+// statuses returns the statuses that the rows name, in their order.
 func statuses(rows []engine.Edge) []engine.Status {
 	var all []engine.Status
 	for _, row := range rows {
@@ -132,7 +132,7 @@ func statuses(rows []engine.Edge) []engine.Status {
 	return all
 }
 
-// kinds are what the rows are of, in their order.
+// kinds returns the kinds of the rows, in their order.
 func kinds(rows []engine.Edge) []string {
 	var all []string
 	for _, row := range rows {

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// The laws look at thousands of small workspaces, of which nothing is kept: garbage is
-// collected less often in the tests that use them.
+// The laws evaluate thousands of small workspaces and keep none of them, so the tests
+// that use them collect garbage less often.
 func init() { debug.SetGCPercent(400) }
 
 // T is the part of *testing.T that the laws use.
@@ -31,7 +31,7 @@ func real(t T) *testing.T {
 	panic(fmt.Sprintf("enginetest: a %T stands for no *testing.T", t))
 }
 
-// under runs f as a subtest where t is a real one; elsewhere the name goes
+// under runs f as a subtest if t is a real one; otherwise it puts the name
 // before every message.
 func under(t T, name string, f func(T)) {
 	if real, ok := t.(*testing.T); ok {
@@ -41,7 +41,7 @@ func under(t T, name string, f func(T)) {
 	f(named{t, name})
 }
 
-// abreast is under for several subtests at a time. It returns before they end.
+// abreast does the same as under for parallel subtests. It returns before they end.
 func abreast(t T, name string, f func(T)) {
 	if real, ok := t.(*testing.T); ok {
 		real.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func (n named) Errorf(format string, args ...any) {
 	n.T.Errorf("%s: %s", n.name, fmt.Sprintf(format, args...))
 }
 
-// bubble runs f in time that passes only where everybody waits for it.
+// bubble runs f in time that passes only while every goroutine waits for it.
 func bubble(t T, f func(T)) {
 	t.Helper()
 	if outer, ok := t.(*testing.T); ok {

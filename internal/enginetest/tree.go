@@ -23,8 +23,7 @@ func (t Tree) Clone() Tree { return maps.Clone(t) }
 // Paths returns the paths, sorted.
 func (t Tree) Paths() []string { return slices.Sorted(maps.Keys(t)) }
 
-// Find returns the first path that a pattern of path.Match matches, "" if none
-// does.
+// Find returns the first path that a pattern of path.Match matches, "" if none does.
 func (t Tree) Find(pattern string) string {
 	for _, p := range t.Paths() {
 		if ok, _ := path.Match(pattern, p); ok {
@@ -34,8 +33,8 @@ func (t Tree) Find(pattern string) string {
 	return ""
 }
 
-// Replace replaces text in the file that a pattern finds. It panics where
-// there is nothing to replace: then the story is not told as it was meant.
+// Replace replaces text in the file that a pattern finds. It panics if there is
+// nothing to replace, because the scenario then differs from its description.
 func (t Tree) Replace(pattern string, oldnew ...string) {
 	p := t.Find(pattern)
 	for i := 0; i < len(oldnew); i += 2 {
@@ -54,14 +53,14 @@ var (
 	lockName   = regexp.MustCompile(`(^|/)[^/]*\.lock$`)
 )
 
-// Normal returns the tree without what may differ between two tellings of one
-// story:
+// Normal returns the tree without what may differ between two executions
+// of one scenario:
 //
-//   - Times. Every RFC 3339 time becomes <time>: a telling that waits longer
+//   - Times. Every RFC 3339 time becomes <time>: an execution that waits longer
 //     writes later times.
-//   - Digests, as far as they are of content that holds times. A digest of a
-//     file that is in the tree becomes the name of that file; any other, and
-//     the 8 digits in the name and in the marks of a form, become <digest>.
+//   - Digests of content that contains times. A digest of a file in the tree
+//     becomes the name of that file; any other, and the 8 digits in the name
+//     and in the marks of a form, become <digest>.
 //   - placet's scratch below .placet/ and its temporary files. What a crash
 //     left of them is no document.
 //   - Lock files, which are empty.
@@ -69,7 +68,8 @@ var (
 // Everything else is compared byte for byte.
 func (t Tree) Normal() Tree { return t.normal(nil) }
 
-// normal is Normal without the files that another tree holds byte for byte.
+// normal does the same as Normal, without the files that another tree
+// contains byte for byte.
 func (t Tree) normal(other Tree) Tree {
 	files := map[string]string{}
 	for _, p := range t.Paths() {
@@ -100,8 +100,8 @@ func (t Tree) normal(other Tree) Tree {
 	return normal
 }
 
-// difference says how two trees differ, times and lengths of time aside; "" if
-// they do not.
+// difference returns how two trees differ, apart from times and durations; ""
+// if they do not.
 func (s Suite) difference(want, got Tree) string {
 	if s.Lengths != nil {
 		want, got = s.Lengths(want.Clone()), s.Lengths(got.Clone())

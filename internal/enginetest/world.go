@@ -15,50 +15,49 @@ import (
 	"placet/layout"
 )
 
-// world is one telling of a story on a disk in memory, by the real store and
-// the real loop. It lives in a bubble: time passes where the story says so, and
+// world is one execution of a scenario on a disk in memory, by the real store and
+// the real loop. It lives in a bubble: time passes when the scenario says so, and
 // while the loop waits.
 type world struct {
 	suite   Suite
 	c       Case
 	machine engine.Machine
 	disk    *memfs.FS
-	asked   map[string]bool // the types of the requests that were open at a rest
+	asked   map[string]bool // the types of the requests that were open in an idle state
 	// record outlives placet and the disk, as the state folder does.
 	record *memfs.Record
 	how    telling
 
-	// like, if not nil, are the rests that must come out, and mend has a say
-	// in an error that settling ends with. equal is the suite's PowerCut where
-	// it holds.
+	// like, if not nil, are the expected idle states, and mend may replace an error
+	// with which settling ends. equal is the suite's PowerCut if that applies.
 	like  []rest
 	mend  func(error) error
 	equal func(Tree) Tree
 
 	store *store.Store
 	loop  *loop.Loop
-	// look has the loop settle what is there.
+	// look lets the loop settle the workspace.
 	look func() (loop.Report, error)
 
 	out *outside
 }
 
-// telling is how a story is told; the zero telling is the plain one.
+// telling is how a scenario is run; the zero telling is the plain way.
 type telling struct {
-	// byHand leaves it to the teller how long half a write is waited for.
+	// byHand leaves it to the test how long half a write is waited for.
 	byHand            bool
 	workers, parallel int
 	// moved is called for every transition.
 	moved func(engine.Transition)
-	// piecemeal puts the files of the beginning into place one by one.
+	// piecemeal puts the files of the beginning in place one by one.
 	piecemeal bool
-	// restarts has placet start anew before every look.
+	// restarts starts placet again before every pass.
 	restarts bool
-	// twice has it look twice.
+	// twice makes every pass twice.
 	twice bool
 }
 
-// newWorld returns a world before its story begins.
+// newWorld returns a world before its scenario begins.
 func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
 	w := &world{suite: s, c: c, machine: m, how: how, out: newOutside(s), asked: map[string]bool{}}
 	w.look = func() (loop.Report, error) { return w.loop.Once(context.Background()) }
@@ -67,7 +66,7 @@ func newWorld(s Suite, c Case, m engine.Machine, how telling) *world {
 	return w
 }
 
-// rest is a world that has come to rest after a step of its story.
+// rest is a world that is idle after a step of its scenario.
 type rest struct {
 	tree   Tree
 	disk   *memfs.FS
@@ -76,8 +75,8 @@ type rest struct {
 	at     time.Time
 }
 
-// worldAt returns the world in which the i-th step of a story is about to be
-// taken, as an earlier telling left it. placet has just started there.
+// worldAt returns the world before the i-th step of a scenario, as an earlier
+// execution left it. placet has just started there.
 func worldAt(s Suite, c Case, how telling, rests []rest, i int) *world {
 	w := newWorld(s, c, s.Machine, how)
 	if i > 0 {
@@ -117,7 +116,7 @@ func (w *world) boot() {
 	})
 }
 
-// facts are the case's settings, and what runs.
+// facts returns the case's settings, and which actions run.
 func (w *world) facts() engine.Environment {
 	f := factsOf(w.suite, w.c)
 	w.out.facts(&f, func(outcome string) bool {
@@ -139,8 +138,8 @@ func factsOf(s Suite, c Case) engine.Environment {
 	return f
 }
 
-// deliver carries out what was begun for databases and tells the loop. It reports
-// whether something has ended.
+// deliver carries out the actions that were begun for databases and tells the
+// loop. It reports whether one has ended.
 func (w *world) deliver() bool {
 	told := w.out.deliver(time.Now())
 	for _, id := range told {
@@ -149,10 +148,10 @@ func (w *world) deliver() bool {
 	return len(told) > 0
 }
 
-// mostDeliveries is how often in a row something may end and call for another look.
+// mostDeliveries is how often in a row an action may end and cause another pass.
 const mostDeliveries = 64
 
-// looks looks until nothing ends any more.
+// looks makes passes until no action ends any more.
 func (w *world) looks() (loop.Report, error) {
 	for range mostDeliveries {
 		r, err := w.look()
@@ -163,18 +162,19 @@ func (w *world) looks() (loop.Report, error) {
 	return loop.Report{}, errors.New("it does not settle: it wants something of a database again and again")
 }
 
-// errDown says that the machine has crashed in the middle of it.
+// errDown says that the machine crashed during the scenario.
 var errDown = errors.New("the machine has crashed")
 
-// calm is how long files stand still before placet looks, so that it can use
-// them at once.
+// calm is how long files stand unchanged before a pass, so that placet can
+// use them at once.
 const calm = 3 * time.Second
 
-// halfWrite is longer than content that ends too early may be half of a write.
+// halfWrite is longer than the time for which content that ends too early may be
+// half of a write.
 const halfWrite = 11 * time.Second
 
-// settle has placet look until it has nothing left to do. It returns errDown if
-// the machine crashed meanwhile, else what kept it from settling.
+// settle lets placet make passes until it has nothing left to do. It returns errDown
+// if the machine crashed meanwhile, otherwise the error that kept it from settling.
 func (w *world) settle() error {
 	pass(calm)
 	var err error
@@ -192,7 +192,7 @@ func (w *world) settle() error {
 		case err == nil && (len(r.Unsettled) > 0 || r.Held != ""):
 			err = fmt.Errorf("it does not settle: still being written %q, held %q", r.Unsettled, r.Held)
 		case err == nil && len(r.Torn) > 0 && !w.how.byHand:
-			// What becomes of it hangs on the time alone, and a crash takes some.
+			// The result depends on the time alone, and a crash takes some.
 			pass(halfWrite)
 			continue
 		case err == nil:
@@ -203,7 +203,7 @@ func (w *world) settle() error {
 	return err
 }
 
-// begins puts the case's files into place; nothing is settled yet.
+// begins puts the case's files in place; nothing is settled yet.
 func (w *world) begins() error {
 	for _, p := range w.first() {
 		w.disk.Put(p, w.c.Files[p])
@@ -216,8 +216,8 @@ func (w *world) begins() error {
 	return nil
 }
 
-// first are the paths of the case's files, the state documents last: without
-// one there is no run, so it never sees half of what was there.
+// first returns the paths of the case's files, the state documents last: without
+// one there is no run, so that a run never sees a part of its files.
 func (w *world) first() []string {
 	paths := w.c.Files.Paths()
 	state := func(p string) int {
@@ -230,8 +230,7 @@ func (w *world) first() []string {
 	return paths
 }
 
-// act does what a step says. A step that cannot be taken, because the tree is
-// not what it takes, is an error.
+// act takes a step. It returns an error if the tree is not what the step expects.
 func (w *world) act(step Step) (err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -262,12 +261,12 @@ func (w *world) act(step Step) (err error) {
 	return nil
 }
 
-// tree is the workspace as it is.
+// tree returns the present workspace.
 func (w *world) tree() Tree { return Tree(w.disk.Tree()) }
 
-// tell tells the whole story, until an error ends it. After the beginning and
-// after every step, once all has settled, it calls then with the number of
-// steps so far.
+// tell runs the whole scenario, until an error ends it. After the beginning and
+// after every step, when everything has settled, it calls then with the number
+// of steps so far.
 func (w *world) tell(then func(steps int)) error {
 	w.boot()
 	for i := range len(w.c.Steps) + 1 {
@@ -305,7 +304,7 @@ func (w *world) take(i int) error {
 	return err
 }
 
-// compare returns an error where the tree is not the one that it ought to be.
+// compare returns an error if the tree is not the expected one.
 func (w *world) compare(want Tree) error {
 	got := w.tree()
 	diff := w.suite.difference(want, got)
@@ -318,7 +317,7 @@ func (w *world) compare(want Tree) error {
 	return nil
 }
 
-// where says how far the story has come.
+// where says how far the scenario has come.
 func (c Case) where(steps int) string {
 	if steps == 0 {
 		return "at the beginning"
