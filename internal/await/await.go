@@ -1,7 +1,6 @@
-// Package await waits in tests for what other processes and goroutines do. A wait has no
-// limit of its own: a busy machine takes as long as it takes, and what never comes fails the
-// test shortly before the test binary's own limit (go test -timeout), with the name of what
-// was waited for.
+// Package await waits in tests for other processes and goroutines. A wait has no limit of
+// its own, because a busy machine may be slow. If the awaited event never comes, the test
+// fails with its name, shortly before the test binary's own limit (go test -timeout).
 package await
 
 import (
@@ -10,11 +9,11 @@ import (
 	"time"
 )
 
-// grace is how long before the test binary's limit a wait gives up. It leaves the test the
-// time to say what it waited for and to end what it started.
+// grace is how long before the test binary's limit a wait gives up. It gives the test the
+// time to report what it waited for and to end what it started.
 const grace = 15 * time.Second
 
-// pause is the time between two looks at what another process does.
+// pause is the time between two looks at another process.
 const pause = 5 * time.Millisecond
 
 // Context returns a context that ends shortly before the test binary's limit, or with the
@@ -25,7 +24,7 @@ func Context(t testing.TB) context.Context {
 	return ctx
 }
 
-// limit returns a context that ends shortly before the test binary's limit.
+// limit returns a context that ends with ctx, or shortly before the test binary's limit.
 func limit(t testing.TB, ctx context.Context) (context.Context, context.CancelFunc) {
 	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if at, ok := limited.Deadline(); ok {
@@ -35,12 +34,12 @@ func limit(t testing.TB, ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// Until returns once ok does. It fails the test if that does not happen. It waits while a
-// test cleans up, too, when the test's own context has ended.
+// Until returns as soon as ok returns true. It fails the test if that does not happen. It
+// also waits during a test's cleanup, when the test's own context has ended.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	if ok() {
-		return // a test in a bubble of synctest may ask this much: it has no limit
+		return // a test in a bubble of synctest may call Deadline: it returns no limit
 	}
 	ctx, cancel := limit(t, context.Background())
 	defer cancel()
@@ -49,7 +48,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Is asks until the answer is yes or the context ends, and returns the last answer.
+// Is calls ok until it returns true or the context ends, and returns the last result.
 func Is(ctx context.Context, ok func() bool) bool {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -63,8 +62,8 @@ func Is(ctx context.Context, ok func() bool) bool {
 	return true
 }
 
-// Receive returns the next value of a channel, or the zero value of one that is closed. It
-// fails the test if neither comes.
+// Receive returns the next value of a channel, or the zero value if the channel is closed.
+// It fails the test if neither happens.
 func Receive[V any](t testing.TB, what string, from <-chan V) V {
 	t.Helper()
 	ctx, cancel := limit(t, context.Background())

@@ -1,4 +1,4 @@
-// Package badinput is what the tests of every floor throw at placet: the kinds
-// of bad file, as data in one place, and what it takes to hold a reader to its
-// memory. No part of the program imports it.
+// Package badinput holds the bad files that the tests of every floor give to
+// placet: all kinds of them as data in one place, and a measure of the memory
+// that a reader takes. No part of the program imports it.
 package badinput

@@ -8,48 +8,48 @@ import (
 	"unicode/utf16"
 )
 
-// Format is how a document is written.
+// Format is the format of a document.
 type Format int
 
-// The formats.
+// These are the formats.
 const (
 	JSON Format = iota
 	YAML
 	Markdown
 )
 
-// Good is a good document, with what it takes to spoil it.
+// Good is a good document, with the names that are needed to spoil it.
 type Good struct {
 	Format Format
 	Body   string
-	// Names of members of a JSON document, "" where it has none such: one that
-	// is required; one that holds text; one that holds one of certain words; a
-	// number; an id. A member of a member has a dot in its name.
+	// Required, Text, Word, Number and ID are names of members of a JSON
+	// document, "" if it has none: a required one; one that holds text; one
+	// that holds one of certain words; a number; an id. The name of a member of
+	// a member has a dot.
 	Required, Text, Word, Number, ID string
 }
 
 // Kind is one kind of bad file.
 type Kind struct {
 	Name string
-	// Spoil makes bad content of good; ok is false where the kind cannot apply.
-	// nil for what is no content.
+	// Spoil makes a bad document of a good one; ok is false if the kind does
+	// not apply. It is nil for a kind without content.
 	Spoil func(g Good) (bad string, ok bool)
-	// Odd, if not 0, says what stands in the file's place: a folder, a FIFO, a
-	// link.
+	// Odd, if not 0, is the mode of what replaces the file: a folder, a FIFO, a link.
 	Odd fs.FileMode
-	// Missing, Closed and Copy: there is no file; nobody may read it; a
-	// synchroniser has put a second one beside it.
+	// Missing says that there is no file, Closed that nobody may read it, and
+	// Copy that a synchroniser put a second one beside it.
 	Missing, Closed, Copy bool
 }
 
-// Sizes of what is too much.
+// These are sizes above the limits.
 const (
 	tooLarge = 10 << 20
 	tooDeep  = 10_000
 	tooLong  = 300
 )
 
-// Kinds are the kinds of bad file, and two that only look bad.
+// Kinds are the kinds of bad file, and two that only seem bad.
 var Kinds = []Kind{
 	{Name: "missing", Missing: true},
 	text("empty", func(string) string { return "" }),
@@ -120,12 +120,12 @@ var Kinds = []Kind{
 	member("id of half a megabyte", func(g Good) (string, any) { return g.ID, strings.Repeat("i", 1<<19) }),
 }
 
-// text is a kind of content that every format can have.
+// text returns a kind of content for every format.
 func text(name string, spoil func(string) string) Kind {
 	return Kind{Name: name, Spoil: func(g Good) (string, bool) { return spoil(g.Body), true }}
 }
 
-// only is a kind of content that one format can have.
+// only returns a kind of content for one format.
 func only(f Format, name string, spoil func(Good) string) Kind {
 	return Kind{Name: name, Spoil: func(g Good) (string, bool) {
 		if g.Format != f {
@@ -135,8 +135,8 @@ func only(f Format, name string, spoil func(Good) string) Kind {
 	}}
 }
 
-// member is a JSON document with another value in one of its members, or
-// without it for nil.
+// member returns a kind of JSON document with another value in one of its
+// members, or without the member for nil.
 func member(name string, change func(Good) (string, any)) Kind {
 	return Kind{Name: name, Spoil: func(g Good) (string, bool) {
 		which, value := change(g)
@@ -147,8 +147,8 @@ func member(name string, change func(Good) (string, any)) Kind {
 	}}
 }
 
-// with is a JSON document with another value in a member, or without it for nil.
-// A member of a member is named with a dot between them.
+// with returns a JSON document with another value in a member, or without the
+// member for nil. The name of a member of a member has a dot.
 func with(body, name string, value any) string {
 	members := map[string]any{}
 	if err := json.Unmarshal([]byte(body), &members); err != nil {
@@ -174,7 +174,7 @@ func with(body, name string, value any) string {
 }
 
 // inside puts text into a document: as the first member, the first line, or
-// behind the first line.
+// after the first line.
 func inside(g Good, asJSON, asYAML, asText string) string {
 	switch g.Format {
 	case JSON:
@@ -194,7 +194,7 @@ func utf16LE(s string) string {
 	return string(b)
 }
 
-// bomb is YAML of a few hundred bytes that stands for a billion values.
+// bomb returns YAML of a few hundred bytes that expands to a billion values.
 func bomb() string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")

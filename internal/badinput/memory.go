@@ -2,12 +2,12 @@ package badinput
 
 import "runtime/metrics"
 
-// MostMemory is how many bytes the reading of one input may take, all that was
-// allocated for it together: what lives at one moment is no more than that.
+// MostMemory is how many bytes the reading of one input may allocate in total.
+// The memory in use at one moment is never more.
 const MostMemory = 20 << 20
 
-// Allocated returns how many bytes were allocated while f ran, by everybody. It
-// is exact to a few pages, which the runtime counts at once.
+// Allocated returns how many bytes all goroutines allocated while f ran. It is
+// exact to a few pages, which the runtime counts at once.
 func Allocated(f func()) uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

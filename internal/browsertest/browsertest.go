@@ -1,4 +1,4 @@
-// Package browsertest lets tests look at the pages of placet in a real Chromium.
+// Package browsertest opens the pages of placet in a real Chromium for tests.
 package browsertest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"placet/internal/await"
 )
 
-// axeCore is the program that finds what breaks the guidelines for accessibility.
+// axeCore is the program that finds violations of the guidelines for accessibility.
 //
 //go:embed axe-core/axe.min.js
 var axeCore string
@@ -36,7 +36,7 @@ type Tab struct {
 	t    *testing.T
 	ctx  context.Context
 	mu   sync.Mutex
-	said []string // by its console, and by its security policy
+	said []string // the messages of its console and of its security policy
 }
 
 // Open starts a browser for one test. Under -short it skips the test.
@@ -65,7 +65,7 @@ func Open(t *testing.T) context.Context {
 	return ctx
 }
 
-// NewTab opens a page with cookies of its own in a browser that Open started.
+// NewTab opens a page with its own cookies in a browser that Open started.
 func NewTab(t *testing.T, browser context.Context) *Tab {
 	t.Helper()
 	b := &Tab{t: t}
@@ -79,7 +79,7 @@ func NewTab(t *testing.T, browser context.Context) *Tab {
 	return b
 }
 
-// hear keeps what the page's policy and its scripts have to say.
+// hear keeps the messages of the page's policy and of its scripts.
 func (b *Tab) hear(ev any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func (b *Tab) hear(ev any) {
 	}
 }
 
-// Quiet checks that neither the page's policy nor a script had anything to say.
+// Quiet checks that neither the page's policy nor a script reported anything.
 func (b *Tab) Quiet() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -123,7 +123,7 @@ func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Eval returns what an expression is in the page.
+// Eval returns the value of an expression in the page.
 func Eval[T any](b *Tab, expression string, options ...chromedp.EvaluateOption) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
@@ -133,7 +133,7 @@ func Eval[T any](b *Tab, expression string, options ...chromedp.EvaluateOption) 
 	return value
 }
 
-// Until waits until an expression is true in the page, which may be another one meanwhile.
+// Until waits until an expression is true in the page, which may navigate meanwhile.
 func (b *Tab) Until(what, expression string) {
 	b.t.Helper()
 	defer func() {
@@ -161,8 +161,8 @@ type look struct {
 	scheme string
 }
 
-// looks are what pages are looked at in: a small dark one and a wide light one, and under
-// PLACET_TORTURE=full three sizes in both schemes.
+// looks are the looks in which pages are tested: a small dark one and a wide light one,
+// and under PLACET_TORTURE=full three sizes in both schemes.
 func looks() []look {
 	if os.Getenv("PLACET_TORTURE") != "full" {
 		return []look{{360, "dark"}, {1440, "light"}}
@@ -170,8 +170,8 @@ func looks() []look {
 	return []look{{360, "light"}, {820, "light"}, {1440, "light"}, {360, "dark"}, {820, "dark"}, {1440, "dark"}}
 }
 
-// States keeps pictures of the page in several looks, name-size-scheme.png, and has axe-core
-// look at each. They come into the folder that PLACET_SCREENSHOTS names, or to the other
+// States saves pictures of the page in several looks, name-size-scheme.png, and runs
+// axe-core on each. They go to the folder that PLACET_SCREENSHOTS names, or to the other
 // artefacts of the test.
 func (b *Tab) States(name string) {
 	b.t.Helper()
@@ -185,7 +185,7 @@ func (b *Tab) States(name string) {
 	}
 }
 
-// shot keeps a picture of the whole page.
+// shot saves a picture of the whole page.
 func (b *Tab) shot(name string) {
 	b.t.Helper()
 	Eval[int](b, `window.scrollTo(0, 0), document.activeElement.blur(), 0`)
@@ -205,7 +205,7 @@ func (b *Tab) shot(name string) {
 	}
 }
 
-// axe runs axe-core in the page and reports what breaks WCAG 2.2 AA.
+// axe runs axe-core in the page and reports violations of WCAG 2.2 AA.
 func (b *Tab) axe(what string) {
 	b.t.Helper()
 	if !Eval[bool](b, `!!window.axe`) {

@@ -1,10 +1,10 @@
-// Command crossing counts what one answer crosses: how many functions, in how many files, from the
-// event of the renamed response.json until the loop is idle again, and how often request.json is
-// encoded. It has to be built with the coverage of the product:
+// Command crossing counts what one answer crosses: how many functions, in how many files, from the event of the renamed
+// response.json until the loop is idle again, and how often request.json is encoded. It must be built with the coverage
+// of the product:
 //
 //	go run -cover -covermode=atomic -coverpkg=placet/cmd/...,placet/engine/...,placet/layout,placet/schemas,placet/templates,placet/internal/crossing ./internal/crossing
 //
-// A test compares the counts with what we want them to be.
+// A test compares the counts with their limits.
 package main
 
 import (
@@ -71,7 +71,7 @@ func report(verbose bool) error {
 	return nil
 }
 
-// firstBlocks is how often the first block ran that begins on a line, by file:line.
+// firstBlocks returns how often the first block that begins on a line ran, by file:line.
 func firstBlocks(blocks string) map[string]int {
 	times := map[string]int{}
 	for line := range strings.Lines(blocks) {
@@ -100,8 +100,8 @@ func covdata(what, dir string, more ...string) (string, error) {
 	return string(out), nil
 }
 
-// oneAnswer has this process watch a workspace in which two questions are open. The first
-// answer warms it up; what the second one crosses is counted.
+// oneAnswer watches a workspace with two open questions in this process. The first answer warms the
+// process up; the functions that the second one crosses are counted.
 func oneAnswer(dir, counts string) error {
 	root := filepath.Join(dir, "workspace")
 	for name, value := range map[string]string{"XDG_STATE_HOME": dir + "/state", "XDG_CONFIG_HOME": dir + "/config", "LC_ALL": "C"} {
@@ -142,7 +142,7 @@ func placet(root string, args ...string) int {
 	return cli.Main("")
 }
 
-// watching begins to watch, and waits until the watch says that it does.
+// watching starts to watch, and waits until the watch reports that it does.
 func watching(root string) error {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -163,15 +163,15 @@ func watching(root string) error {
 	return nil
 }
 
-// How long to wait once an answer is taken: after the first until the loop has done all that it
-// does once it has begun, after the second until it is idle again. What it does from time to time is
-// not of the answer.
+// settled and idle are how long to wait after an answer is taken: after the first until the loop has
+// done everything that it does after its start, after the second until it is idle again. Periodic
+// work does not belong to the answer.
 const (
 	settled = 2 * time.Second
 	idle    = 200 * time.Millisecond
 )
 
-// answer answers a question as an editor does, and waits for a time once it is taken.
+// answer answers a question as an editor does, and waits for a time after the answer is taken.
 func answer(folder string, afterwards time.Duration) error {
 	body := fmt.Sprintf(`{"request_id": %q, "response": "yes", "provided_by": {"user": "kim", "source": "file"}}`, filepath.Base(folder))
 	draft := filepath.Join(folder, ".response.json.tmp")

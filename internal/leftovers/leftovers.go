@@ -1,5 +1,5 @@
-// Package leftovers runs the tests of a package that starts programs, and fails it for what
-// they leave behind: processes, and files in the folder for temporary ones.
+// Package leftovers runs the tests of a package that starts programs, and fails the package if
+// they leave something behind: processes, or files in the folder for temporary files.
 package leftovers
 
 import (
@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// Dir is the folder in which the tests may leave what all of them use; it is removed in the
-// end. "" outside of [Run].
+// Dir is the folder for files that all tests of a package share; it is removed at the end. It
+// is "" outside of [Run].
 var Dir string
 
-// Run runs the tests with a folder for temporary files of their own, and returns their exit
-// code, or 1 where they leave something behind. Every program that they start has the folder in
-// its environment, also where placet passes on a part of it alone: that is how it is found, on
-// Linux. A process that is left is killed.
+// Run runs the tests with their own folder for temporary files, and returns their exit code, or
+// 1 if they leave something behind. Every program that they start has the folder in its
+// environment, even if placet passes on only a part of it: on Linux, Run finds processes by it.
+// It kills a process that is left.
 func Run(m interface{ Run() int }) (code int) {
 	dir, err := os.MkdirTemp("", "placet-tests-")
 	if err != nil {
@@ -45,10 +45,10 @@ func Run(m interface{ Run() int }) (code int) {
 	return code
 }
 
-// ending is how long a process may need that was told to end.
+// ending is how long a process may take to end after it was asked to.
 const ending = time.Minute
 
-// processesLeft are the processes that do not end, which it kills.
+// processesLeft returns the processes that did not end, and kills them.
 func processesLeft(dir string) (left []string) {
 	started := startedIn(dir)
 	for until := time.Now().Add(ending); len(started) > 0 && time.Now().Before(until); started = startedIn(dir) {
@@ -61,7 +61,7 @@ func processesLeft(dir string) (left []string) {
 	return left
 }
 
-// filesLeft are the names in a folder.
+// filesLeft returns the names in a folder.
 func filesLeft(dir string) (left []string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -73,15 +73,15 @@ func filesLeft(dir string) (left []string) {
 	return left
 }
 
-// startedIn are the command lines of the other processes that have a folder, or one below it,
-// for temporary files, by process.
+// startedIn returns the command lines of the other processes whose folder for temporary files
+// is dir or below it, by process.
 func startedIn(dir string) map[int]string {
 	started := map[int]string{}
 	files, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range files {
 		environment, err := os.ReadFile(file)
 		if err != nil || !slices.ContainsFunc(strings.Split(string(environment), "\x00"), func(v string) bool { return strings.HasPrefix(v, "TMPDIR="+dir) }) {
-			continue // another user's, or a process that has ended
+			continue // another user's process, or one that has ended
 		}
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if line, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline")); err == nil && pid != os.Getpid() {

@@ -1,9 +1,9 @@
-// Command licences writes the licences of what the program is built from: NOTICE,
-// which lists the modules, and cmd/placet/cli/licences.txt, which holds the texts. It
-// must run in the module's folder:
+// Command licences writes the licences of everything that the program is built from:
+// NOTICE, which lists the modules, and cmd/placet/cli/licences.txt, which holds the
+// texts. It must run in the module's folder:
 //
 //	go run ./internal/licences          write both
-//	go run ./internal/licences -check   say whether they are what it would write
+//	go run ./internal/licences -check   report whether they are up to date
 //
 // The same modules give the same bytes: no dates, no paths of this machine.
 package main
@@ -22,13 +22,14 @@ import (
 	"strings"
 )
 
-// platforms are those whose packages count: some modules are needed on one alone.
+// platforms are those whose packages count, because some modules are needed on
+// one of them only.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64", "freebsd/amd64"}
 
 // program is the package that is built.
 const program = "./cmd/placet"
 
-// The files that it writes.
+// These are the files that the command writes.
 const (
 	noticeFile = "NOTICE"
 	textsFile  = "cmd/placet/cli/licences.txt"
@@ -37,8 +38,7 @@ const (
 // legal matches the names of files that must go with the program.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|authors|copyright)([.-].*)?$`)
 
-// module is one that the program is built from, with the texts that go with it by
-// their names, relative to its root.
+// module is one that the program is built from. Its texts have names relative to its root.
 type module struct {
 	path, version, dir string
 	texts              map[string]string
@@ -77,8 +77,8 @@ func run(check bool) error {
 	return nil
 }
 
-// collect returns the modules that the program is built from on any platform, Go's
-// own library first, then by their paths.
+// collect returns the modules that the program is built from on any platform: Go's
+// own library first, then the others by path.
 func collect() ([]*module, error) {
 	goroot, err := output(nil, "env", "GOROOT")
 	if err != nil {
@@ -137,8 +137,8 @@ func output(env []string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// readUp reads the legal texts of a package's folder and of those above it, up to the
-// module's root.
+// readUp reads the legal texts of a package's folder and of those above it, up to
+// the module's root.
 func (m *module) readUp(dir string) error {
 	for {
 		if err := m.read(dir); err != nil || dir == m.dir {
@@ -171,16 +171,17 @@ func (m *module) read(dir string) error {
 	return nil
 }
 
-// tidy is a text with plain line ends and one at its end.
+// tidy returns a text with plain line ends and one at its end.
 func tidy(s string) string {
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "\ufeff"), "\r\n", "\n")
 	return strings.Trim(s, "\n") + "\n"
 }
 
-// name is a module as it is listed. The version of Go is that of whoever builds.
+// name returns the listed name of a module. Go has no version in it, because that
+// depends on who builds.
 func (m *module) name() string { return strings.TrimSpace(m.path + " " + m.version) }
 
-// files are the names of a module's texts, in order.
+// files returns the names of a module's texts, in order.
 func (m *module) files() []string {
 	var names []string
 	for name := range m.texts {
@@ -190,8 +191,8 @@ func (m *module) files() []string {
 	return names
 }
 
-// notice lists the modules, with the NOTICE files that the Apache licence asks to
-// pass on.
+// notice lists the modules, with the NOTICE files that the Apache licence requires
+// to be passed on.
 func notice(modules []*module) []byte {
 	var b bytes.Buffer
 	b.WriteString("placet\n\nplacet is licensed under the Apache License, Version 2.0: see LICENSE. The program is built\n" +
@@ -210,7 +211,7 @@ func notice(modules []*module) []byte {
 	return b.Bytes()
 }
 
-// texts is every text once, after the names of all files that hold it.
+// texts returns every text once, after the names of all files that contain it.
 func texts(modules []*module) []byte {
 	var order []string
 	of := map[string][]string{}

@@ -1,7 +1,6 @@
-// Command mutants shows that the tests would notice a mistake. Its list holds one changed
-// line of the program for each mutant; for each, the tests that guard that line are run with
-// the change in place, and one of them must fail. The work tree is not touched: the changed
-// file reaches the compiler by -overlay.
+// Command mutants shows that the tests would notice a mistake. Each mutant in its list changes
+// one line of the program; with the change in place, one of the tests that guard the line must
+// fail. The work tree is not touched: the changed file reaches the compiler by -overlay.
 //
 //	go run ./internal/mutants [-sets N] [-list FILE] [-from N] [-stop N]
 package main
@@ -26,8 +25,8 @@ import (
 // mutant is one changed line of one file.
 type mutant struct{ file, old, new string }
 
-// readMutants reads a list: for each mutant the file, then the line as it is after "-" and
-// the line as it becomes after "+". Lines that begin with "#" are comments.
+// readMutants reads a list. For each mutant it has the file, then the present line after "-"
+// and the changed line after "+". Lines that begin with "#" are comments.
 func readMutants(name string) ([]mutant, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -66,8 +65,8 @@ func (m mutant) apply(root string) ([]byte, error) {
 	return bytes.Replace(body, old, []byte("\n"+m.new+"\n"), 1), nil
 }
 
-// guards are the packages whose tests are run for a mutant, one set after the other until a
-// test fails: those of its own package, then of what is built on it.
+// guards returns the packages whose tests are run for a mutant, one set after the other
+// until a test fails: first its own package, then the packages that are built on it.
 func guards(file string) [][]string {
 	own := "./" + path.Dir(file)
 	switch own {
@@ -84,7 +83,7 @@ var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\S+)|^panic: test timed out
 // tests runs the tests of packages of the program in a folder.
 type tests struct {
 	root   string
-	limits map[string]time.Duration // for packages that were run unchanged: how long they may take with a mutant
+	limits map[string]time.Duration // for packages that were run unchanged: their limit with a mutant
 }
 
 // run runs the tests of packages and returns the first one that failed, "" for none.
@@ -105,7 +104,7 @@ func (t tests) run(packages []string, flags ...string) (failed string, err error
 }
 
 // limit returns how long the tests of packages may take with a mutant: five times as long as
-// without. It runs them unchanged for that once, which must pass.
+// without. It runs them unchanged once to measure that; they must pass.
 func (t tests) limit(packages []string) (time.Duration, error) {
 	key := strings.Join(packages, " ")
 	if limit, ok := t.limits[key]; ok {
@@ -123,7 +122,7 @@ func (t tests) limit(packages []string) (time.Duration, error) {
 	return t.limits[key], nil
 }
 
-// caught runs the first sets of a mutant's guards, at most so many, and returns the first test
+// caught runs at most the first most sets of a mutant's guards, and returns the first test
 // that failed, "" for none.
 func (t tests) caught(m mutant, most int) (by string, err error) {
 	body, err := m.apply(t.root)

@@ -1,5 +1,5 @@
-// Package pseudo finds, in what was said in the pseudo-language (see package templates), the
-// words that stand outside of ⟦ ⟧ and are no names: nobody translated them.
+// Package pseudo finds untranslated words in texts of the pseudo-language (see package
+// templates): those that are outside of ⟦ ⟧ and are no names.
 package pseudo
 
 import (
@@ -8,24 +8,24 @@ import (
 )
 
 var (
-	// translated is what the pseudo-language marks.
+	// translated matches a text that the pseudo-language marks.
 	translated = regexp.MustCompile(`⟦[^⟦⟧]*(?:⟧|…)`)
-	// row are letters with single blanks between them. Those of other scripts were
-	// translated, by a story about their language.
+	// row matches letters with single blanks between them. Letters of other scripts are
+	// translated already, by a scenario about their language.
 	row  = regexp.MustCompile(`\p{Latin}{2,}(?: \p{Latin}{2,})*`)
 	word = regexp.MustCompile(`\p{Latin}{2,}`)
 	hex  = regexp.MustCompile(`^[a-f]+$`) // a part of a digest
-	// code are names within a text: paths, members, numbers, what is between quotation marks,
-	// and the beginning of a word that is cut.
+	// code matches names within a text: paths, members, numbers, quoted words, and the
+	// beginning of a word that is cut.
 	code = regexp.MustCompile(`"[^"\s]*"|[^\s"]*[_/\\{}<>=@.0-9…][^\s"]*`)
 )
 
-// Words are those that may stand outside of ⟦ ⟧: names, and what files say.
+// Words are those that may be outside of ⟦ ⟧: names, and words from files.
 type Words struct {
 	names, said map[string]bool
 }
 
-// New returns words of which the names may stand beside any others.
+// New returns words whose names may be beside any other words.
 func New(names ...string) *Words {
 	w := &Words{map[string]bool{}, map[string]bool{}}
 	w.Name(names...)
@@ -41,10 +41,10 @@ func (w *Words) Name(names ...string) {
 	}
 }
 
-// Say adds the words of a text, and which of them stand beside one another.
+// Say adds the words of a text, and notes which of them are beside one another.
 func (w *Words) Say(text string) {
 	text = translated.ReplaceAllString(text, " ⟦⟧ ")
-	for _, text := range []string{text, strings.Join(strings.Fields(text), " ")} { // on one line, too
+	for _, text := range []string{text, strings.Join(strings.Fields(text), " ")} { // also on one line
 		for _, found := range row.FindAllString(text, -1) {
 			words := strings.Fields(found)
 			for i, one := range words {
@@ -57,8 +57,8 @@ func (w *Words) Say(text string) {
 	}
 }
 
-// Outside returns the rows of words of a text that nobody translated. more, if not nil, is
-// called before the first is returned, and may add words.
+// Outside returns the untranslated rows of words in a text. more, if not nil, is called
+// before the first row is returned, and may add words.
 func (w *Words) Outside(text string, more func()) (rows []string) {
 	text = code.ReplaceAllString(translated.ReplaceAllString(text, " ⟦⟧ "), " ⟦⟧ ")
 	for _, found := range row.FindAllString(text, -1) {

@@ -15,25 +15,25 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Limits of the house. What is above one stands in the list of exceptions, whose numbers may
-// only shrink.
+// mostMethods and mostFiles are the limits. A count above its limit needs an entry in the
+// list of exceptions, whose numbers may only shrink.
 const (
-	mostMethods = 60 // of a type, with those of what it embeds
+	mostMethods = 60 // of a type, including those of embedded types
 	mostFiles   = 30 // of a folder, without tests
 )
 
-// shortFunction is how many lines a function with one caller may have that its reader would
-// rather see where it is called.
+// shortFunction is how many lines a function with one caller may have to count as one that
+// readers would rather have inlined.
 const shortFunction = 4
 
-// house is what is counted of the program as the compiler sees it.
+// house holds the counts of the program as the compiler sees it.
 type house struct {
-	methods map[string]int // type → methods, with those of what it embeds
+	methods map[string]int // type → methods, including those of embedded types
 	files   map[string]int // folder → Go files
 	calls   []string       // short functions with one caller, sorted
 }
 
-// loaded are the packages of the product below a folder.
+// loaded returns the packages of the product below a folder.
 func loaded(root string) ([]*packages.Package, error) {
 	all, err := packages.Load(&packages.Config{
 		Dir:  root,
@@ -53,12 +53,12 @@ func loaded(root string) ([]*packages.Package, error) {
 	return all, nil
 }
 
-// within is the folder of a package, relative to the module.
+// within returns the folder of a package, relative to the module.
 func within(p *packages.Package) string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.PkgPath, p.Module.Path), "/")
 }
 
-// count counts what the packages hold.
+// count counts the types, files and functions of the packages.
 func count(all []*packages.Package) house {
 	h := house{methods: map[string]int{}, files: map[string]int{}}
 	uses := map[types.Object]int{}
@@ -91,7 +91,7 @@ func count(all []*packages.Package) house {
 	return h
 }
 
-// origin is the function that an instance of a generic one was made of.
+// origin returns the generic function of an instance.
 func origin(o types.Object) types.Object {
 	if f, ok := o.(*types.Func); ok {
 		return f.Origin()
@@ -99,12 +99,12 @@ func origin(o types.Object) types.Object {
 	return o
 }
 
-// lineCount is how many lines stand between the braces of a body.
+// lineCount returns how many lines are between the braces of a body.
 func lineCount(fset *token.FileSet, body *ast.BlockStmt) int {
 	return max(1, fset.Position(body.Rbrace).Line-fset.Position(body.Lbrace).Line-1)
 }
 
-// above are the counts above the limits, each with its kind before its name.
+// above returns the counts above the limits, each with its kind before its name.
 func (h house) above() map[string]int {
 	list := map[string]int{}
 	for name, n := range h.methods {
@@ -143,7 +143,7 @@ func readExceptions(name string) (map[string]int, error) {
 	return list, lines.Err()
 }
 
-// compare says what of the counts is not as the list of exceptions has it.
+// compare returns how the counts differ from the list of exceptions.
 func compare(above, listed map[string]int) (problems []string) {
 	for what, n := range above {
 		switch most, ok := listed[what]; {

@@ -1,7 +1,7 @@
-// Command size prints how many lines of code the product has, by package, how long its
-// functions are, how many methods its types have with those of what they embed, how many files
-// a folder has, and how many short functions have one caller. A line counts where it holds a token of Go that is no comment; tests,
-// and the packages that no program is built from, are left out.
+// Command size prints how many lines of code the product has, by package, how long its functions are, how many methods
+// its types have including those of embedded types, how many files a folder has, and how many short functions have one
+// caller. A line counts if it holds a token of Go that is no comment. Tests, and packages that no program is built
+// from, are left out.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 	"strings"
 )
 
-// apart are the folders whose code is in no program that people get.
+// apart are the folders whose code is in no program for people.
 var apart = []string{"testdata", "internal", "engine/store/memfs"}
 
-// counted is what is known of a package, or of all of them.
+// counted holds the counts of a package, or of all packages.
 type counted struct {
 	lines   int
 	lengths []int          // of its functions, in lines
@@ -54,7 +54,7 @@ func main() {
 	count(all).print(*functions)
 }
 
-// function is one of the functions, for the list of the longest.
+// function is a function in the list of the longest.
 type function struct {
 	name  string
 	lines int
@@ -108,7 +108,7 @@ func (c *counter) function(p *counted, rel string, f *ast.FuncDecl) {
 	}
 }
 
-// receiver is the name of the type of a method.
+// receiver returns the name of a method's type.
 func receiver(t ast.Expr) string {
 	switch t := t.(type) {
 	case *ast.StarExpr:
@@ -123,8 +123,7 @@ func receiver(t ast.Expr) string {
 	return "?"
 }
 
-// codeLines counts the lines on which a token stands. One that takes several lines counts
-// for each that is not blank.
+// codeLines counts the lines with a token. A token of several lines counts for each line that is not blank.
 func codeLines(body []byte) int {
 	fset := token.NewFileSet()
 	file := fset.AddFile("", fset.Base(), len(body))
@@ -137,7 +136,7 @@ func codeLines(body []byte) int {
 			return len(lines)
 		}
 		if tok == token.SEMICOLON && text == "\n" {
-			continue // the scanner's own
+			continue // the scanner inserted it
 		}
 		first := file.Line(pos)
 		for i, line := range strings.Split(text, "\n") {
@@ -178,7 +177,7 @@ func (p *counted) print(name string) {
 	fmt.Printf("%-24s %7d %6d %6d %5d  %d %s\n", name, p.lines, len(p.lengths), p.part(50), p.part(90), p.methods[most], most)
 }
 
-// part is the length that so many of a hundred functions do not exceed.
+// part returns the length that percent of a hundred functions do not exceed.
 func (p *counted) part(percent int) int {
 	if len(p.lengths) == 0 {
 		return 0

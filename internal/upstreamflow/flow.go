@@ -1,9 +1,10 @@
-// Package upstreamflow plays what FABER's own programs do when somebody answers: who
-// writes what, in which order. The flows are data, testdata/upstream-flows, taken
-// from upstream's scripts and from the protocols that its agents follow.
+// Package upstreamflow does what FABER's own programs do when somebody answers: it
+// knows who writes which file in which order. The flows are data,
+// testdata/upstream-flows, taken from upstream's scripts and from the protocols that
+// its agents follow.
 //
-// It is in no program: tests of the machine play the flows in memory, at every
-// interleaving, and tests of the real program on disk.
+// No program contains it: tests of the machine run the flows in memory, at every
+// interleaving, and tests of the real program run them on disk.
 package upstreamflow
 
 import (
@@ -19,7 +20,7 @@ import (
 	"placet/engine/jsonedit"
 )
 
-// Flow is what one of upstream's programs writes when a request is answered.
+// Flow is the writes of one of upstream's programs when a request is answered.
 type Flow struct {
 	Name   string  `json:"-"`
 	About  string  `json:"about"`
@@ -28,8 +29,8 @@ type Flow struct {
 
 // Write is one command of a flow: an event that is emitted, or a new state.json.
 type Write struct {
-	// Emit is the type of an event and Event what it says besides number, type, time
-	// and run.
+	// Emit is the type of an event, and Event is its content besides number,
+	// type, time and run.
 	Emit  string          `json:"emit"`
 	Event json.RawMessage `json:"event"`
 	// State are the edits of state.json, made by one write.
@@ -53,11 +54,11 @@ type Answer struct{ RequestID, Type, Response, Phase, Step, RunID string }
 type Files interface {
 	Read(name string) string
 	Write(name, body string)
-	// Events are the names of the files of events/, without .json.
+	// Events returns the names of the files of events/, without .json.
 	Events() []string
 }
 
-// Step is one write that others can see. It reports whether the flow goes on.
+// Step is one write that others can see. It reports whether the flow continues.
 type Step struct {
 	Name string
 	Do   func(f Files, now time.Time) (more bool)
@@ -84,8 +85,8 @@ func Load(root string) ([]Flow, error) {
 	return flows, nil
 }
 
-// Steps are the writes of a flow for an answer. The first looks whether the request is
-// still asked, as upstream does before it begins, and ends the flow where it is not.
+// Steps returns the writes of a flow for an answer. The first checks that the request
+// is still asked, as upstream does before it begins, and ends the flow if it is not.
 func (f Flow) Steps(a Answer) []Step {
 	var steps []Step
 	for _, w := range f.Writes {
@@ -155,8 +156,8 @@ func (w Write) edit(a Answer) func(Files, time.Time) bool {
 	}
 }
 
-// edit is one edit of the state as it stands. What is not there needs no removal, and
-// an array that is not there is made.
+// edit returns one edit of the present state. A missing value needs no removal, and a
+// missing array is created.
 func edit(f Files, e Edit, value json.RawMessage) []jsonedit.Edit {
 	var state map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(f.Read("state.json")), &state); err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Wrong says what of the end of a request is there twice, is missing, or contradicts:
-// one entry of the history, one event of a kind, one receipt, one end.
+// Wrong returns what is duplicated, missing or contradictory at the end of a request: it
+// must have one entry in the history, one event of each kind, one receipt and one end.
 func Wrong(f Files, id string) (wrong []string) {
 	add := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	var st struct {

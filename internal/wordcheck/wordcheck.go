@@ -1,5 +1,5 @@
-// Package wordcheck finds sentences that people read and that stand in the code: they belong
-// to templates/<language>/words.json, where they are in every language.
+// Package wordcheck finds sentences for people in the code: they belong to
+// templates/<language>/words.json, which has them in every language.
 package wordcheck
 
 import (
@@ -17,8 +17,8 @@ import (
 	"placet/templates"
 )
 
-// Analyzer reports literals with words in calls and structures that people read, keys that
-// words.json lacks, and sentences that do not get the values that they name.
+// Analyzer reports literals with words in calls and structures whose texts people read, keys
+// that words.json lacks, and sentences that do not get the values that they name.
 var Analyzer = &analysis.Analyzer{
 	Name: "wordcheck",
 	Doc:  "find sentences for people that are not in words.json",
@@ -41,13 +41,13 @@ var shown = map[string]bool{
 	"placet/engine/run.Unreadable.Why": true,
 }
 
-// prefixing are functions of families that put the name of their package before a key.
+// prefixing are functions of families that prepend the name of their package to a key.
 var prefixing = map[string]bool{"say": true, "phrase": true, "words": true}
 
 // sentence matches words of a language: letters with a blank beside them.
 var sentence = regexp.MustCompile(`\pL{2,}[,:;.]* | \pL{2,}`)
 
-// command matches the name of the program with its verb, for people to type.
+// command matches the name of the program with a verb, which people type.
 var command = regexp.MustCompile(`placet(:| \pL+)`)
 
 func run(pass *analysis.Pass) (any, error) {
@@ -93,7 +93,7 @@ func checkCall(pass *analysis.Pass, call *ast.CallExpr) {
 	}
 }
 
-// called is the function or method that a call names.
+// called returns the function or method that a call names.
 func called(pass *analysis.Pass, call *ast.CallExpr) (*types.Func, bool) {
 	name, ok := ast.Unparen(call.Fun).(*ast.Ident)
 	if selector, selects := ast.Unparen(call.Fun).(*ast.SelectorExpr); selects {
@@ -108,7 +108,7 @@ func called(pass *analysis.Pass, call *ast.CallExpr) (*types.Func, bool) {
 
 func isKey(t types.Type) bool { return types.TypeString(t, nil) == "placet/templates.Key" }
 
-// text is the value of a constant string.
+// text returns the value of a constant string.
 func text(pass *analysis.Pass, e ast.Expr) (string, bool) {
 	v := pass.TypesInfo.Types[e].Value
 	if v == nil || v.Kind() != constant.String {
@@ -117,14 +117,14 @@ func text(pass *analysis.Pass, e ast.Expr) (string, bool) {
 	return constant.StringVal(v), true
 }
 
-// placeholder is where a sentence has a value.
+// placeholder matches the place of a value in a sentence.
 var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// checkKey checks that words.json has a key, and that the pairs of a call give all its values.
-// whole is false where they are not all there is.
+// checkKey checks that words.json has a key, and that the pairs of a call have all its values.
+// whole is false if the call has further pairs that are unknown.
 func checkKey(pass *analysis.Pass, at ast.Expr, key string, pairs []ast.Expr, whole bool) {
 	english := templates.Text(templates.English, key)
-	if english == key { // a function of a family puts its name before
+	if english == key { // a function of a family prepends its name
 		key = path.Base(pass.Pkg.Path()) + "." + key
 		if english = templates.Text(templates.English, key); english == key {
 			pass.Reportf(at.Pos(), "words.json has no %q", key)
@@ -149,7 +149,7 @@ func checkKey(pass *analysis.Pass, at ast.Expr, key string, pairs []ast.Expr, wh
 	}
 }
 
-// checkMembers checks the members of a structure that people read.
+// checkMembers checks those members of a structure that people read.
 func checkMembers(pass *analysis.Pass, lit *ast.CompositeLit) {
 	of := types.TypeString(pass.TypesInfo.TypeOf(lit), nil)
 	for _, e := range lit.Elts {
@@ -161,8 +161,8 @@ func checkMembers(pass *analysis.Pass, lit *ast.CompositeLit) {
 	}
 }
 
-// checkText reports the literals with words within an expression. A call that takes a key
-// words its own.
+// checkText reports the literals with words in an expression. It skips a call that takes a
+// key, because that call has its own words.
 func checkText(pass *analysis.Pass, of string, e ast.Expr) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
