@@ -42,8 +42,8 @@ var floors = []floor{
 	{name: "kernel", packages: []string{"engine"}},
 	{
 		name:     "patterns",
-		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/slack", "engine/testoutput", "engine/graph"},
-		beside:   []string{"engine/run engine/gate", "engine/run engine/slack", "engine/slack engine/gate"},
+		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/run/post", "engine/slack", "engine/testoutput", "engine/graph"},
+		beside:   []string{"engine/run engine/gate", "engine/run/post engine/run", "engine/run/post engine/gate", "engine/run/post engine/slack", "engine/slack engine/gate"},
 	},
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{

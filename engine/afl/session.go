@@ -11,6 +11,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -53,6 +54,7 @@ var family = kernel{
 	Read: readSession, Rules: rules, Final: isFinal, New: "new", Summary: summarize, Always: stampAll,
 	Questions: questions, BadSettings: badSettings,
 	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: outputs, Actions: actions,
+	Posts: func(r *session, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: notes, Needs: needs, Watch: watch,
 	Keeps:  func(r *session, id string) bool { return !r.run.Snap.Facts.Alive[id] },
 	Absent: absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,

@@ -7,6 +7,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -54,6 +55,7 @@ var family = run.Family[State, *view]{
 	Format: format,
 	Stamp:  run.Seconds, Cause: func(rel string) string { return rel }, Anew: "ask.anew",
 	Read: read, Rules: rules, Final: isFinal, Summary: summary, New: "new", Questions: questions(), Outputs: (*view).outputs,
+	Posts: func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,
 }

@@ -14,6 +14,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -36,7 +37,8 @@ var family = machine{
 	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: contradictions},
 	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
 	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,
-	Outputs: outputs, Notes: notes,
+	Outputs: outputs, Posts: func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
+	Notes: notes,
 	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
 	Needs: needs, Watch: watch,
 	Absent:  func(*view, *engine.RunView) bool { return false },

@@ -324,6 +324,15 @@ func decode(schema, path string, body []byte, into any) (schemas.Object, error) 
 	return schemas.Rest(body, into)
 }
 
+// View is the digest of what a request shows whose request.json has these bytes.
+func (r Request) View(body []byte, voids *Voids) engine.Digest {
+	var binding []string
+	for _, a := range r.Binding() {
+		binding = append(binding, a.SHA256)
+	}
+	return Digest(body, binding, voids.Count())
+}
+
 // missing takes the place of the digest of an absent file.
 const missing = "missing"
 

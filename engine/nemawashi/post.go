@@ -7,6 +7,7 @@ import (
 
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/engine/slack"
 	"placet/schemas"
 )
@@ -17,6 +18,20 @@ type shownContext struct {
 	ActionID  int    `json:"action_id"`
 	Draft     int    `json:"draft_version"`
 	Effective []Part `json:"effective"`
+}
+
+// posts are the messages about an action's requests, all in the thread of its first one.
+func posts(r *view, w *run.Outputs) {
+	post.Plan(r.run, w, post.Said{
+		Text: func(req gate.Request) slack.Text {
+			if req.Type == typeApproval {
+				return postApproval(r, req)
+			}
+			return slack.Text{Thread: true}
+		},
+		Reports:   func() []post.Report { return reports(r) },
+		Successor: func(request string) (string, bool) { return successor(r, request) },
+	})
 }
 
 // postApproval returns the message about an approval: the parts as they would be carried out, and
@@ -44,9 +59,6 @@ func postApproval(r *view, req gate.Request) slack.Text {
 	}
 	return t
 }
-
-// inThread posts a request in the thread of the action's first one.
-func inThread(*view, gate.Request) slack.Text { return slack.Text{Thread: true} }
 
 // partText describes a part with one line for each member of its payload.
 func partText(r *view, p Part) string {
@@ -104,7 +116,7 @@ func successor(r *view, request string) (id string, known bool) {
 
 // reports returns the messages about the ends of an approval's jobs. They use the dialect's words,
 // because programs read them.
-func reports(r *view) (list []run.Report) {
+func reports(r *view) (list []post.Report) {
 	for _, j := range r.run.State.Jobs {
 		ended, problem := jobEnd(r, j)
 		words := fmt.Sprintf("Execution completed. job_id=%s action_id=%d", j.ID, r.run.State.ActionID)
@@ -112,7 +124,7 @@ func reports(r *view) (list []run.Report) {
 			words = fmt.Sprintf("Execution failed. job_id=%s action_id=%d error=%s", j.ID, r.run.State.ActionID, problem)
 		}
 		if ended {
-			list = append(list, run.Report{Request: j.Approval, Name: j.ID, Text: words})
+			list = append(list, post.Report{Request: j.Approval, Name: j.ID, Text: words})
 		}
 	}
 	return list

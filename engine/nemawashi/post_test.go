@@ -28,8 +28,8 @@ func slackStage(t *testing.T) *enginetest.Stage {
 	return s
 }
 
-// posts ends the attempt of a number to post the approval of a stage.
-func posts(s *enginetest.Stage, n int, outcome, more string) {
+// posted ends the attempt of a number to post the approval of a stage.
+func posted(s *enginetest.Stage, n int, outcome, more string) {
 	id := strings.TrimPrefix(open(s.Files, "apr-"), dir+"/requests/")
 	at := s.Now.UTC().Format(time.RFC3339)
 	s.Write(fmt.Sprintf("requests/%s/slack/ask/outcome-%d.json", id, n), fmt.Sprintf(
@@ -52,7 +52,7 @@ func TestAMessageThatFailedIsTriedThreeTimes(t *testing.T) {
 		if len(s.Begun) != n || s.Begun[n-1].Recorded {
 			t.Fatalf("before attempt %d has ended it begins %+v", n, s.Begun)
 		}
-		posts(s, n, engine.SendFailed, "")
+		posted(s, n, engine.SendFailed, "")
 		if passes(s, 55*time.Second); len(s.Begun) != n {
 			t.Fatalf("%d attempts within a minute", len(s.Begun))
 		}
@@ -66,7 +66,7 @@ func TestAMessageThatFailedIsTriedThreeTimes(t *testing.T) {
 // Slack says when it may be asked again.
 func TestAMessageWaitsAsLongAsSlackSays(t *testing.T) {
 	s := slackStage(t)
-	posts(s, 1, engine.SendFailed, `, "retry_after_seconds": 300`)
+	posted(s, 1, engine.SendFailed, `, "retry_after_seconds": 300`)
 	if passes(s, 295*time.Second); len(s.Begun) != 1 {
 		t.Fatal("it was tried again before Slack wants it")
 	}
@@ -79,7 +79,7 @@ func TestAMessageWaitsAsLongAsSlackSays(t *testing.T) {
 func TestAMessageThatMayHaveArrivedIsNotSentAgain(t *testing.T) {
 	for _, outcome := range []string{engine.SendUnknown, engine.SendLost, engine.SendRefused, engine.SendNotStarted} {
 		s := slackStage(t)
-		posts(s, 1, outcome, "")
+		posted(s, 1, outcome, "")
 		for _, by := range []time.Duration{time.Second, 62 * time.Second, 48 * time.Hour} {
 			if passes(s, by); len(s.Begun) != 1 {
 				t.Errorf("%s: it begins %+v", outcome, s.Begun[1:])
@@ -98,7 +98,7 @@ func TestAMessageThatAKillHasCutIsLost(t *testing.T) {
 	if passes(s, 3*time.Second); len(s.Begun) != 2 || !s.Begun[1].Recorded || s.Begun[1].ID != s.Begun[0].ID {
 		t.Fatalf("at the deadline it begins %+v", s.Begun[1:])
 	}
-	posts(s, 1, engine.SendLost, "")
+	posted(s, 1, engine.SendLost, "")
 	if passes(s, 48*time.Hour); len(s.Begun) != 2 {
 		t.Errorf("it begins %+v", s.Begun[2:])
 	}

@@ -36,13 +36,13 @@ const longestFeedback = 10000
 var questions = map[string]run.Question[*view]{
 	typeApproval: {
 		Fill: fillApproval, Title: approvalForm, Stands: approvalStands, Lapses: true, MayAnswer: whoMayAnswer,
-		Members: []string{run.KeysMember}, Check: checkSteer, Post: postApproval,
+		Members: []string{run.KeysMember}, Check: checkSteer,
 	},
 	typeRetry: {
-		Fill: fillRetry, Title: jobForm, Check: checkRetry, MayAnswer: whoMayAnswer, Members: []string{run.KeysMember}, Post: inThread,
+		Fill: fillRetry, Title: jobForm, Check: checkRetry, MayAnswer: whoMayAnswer, Members: []string{run.KeysMember},
 	},
 	typeOutcome: {
-		Fill: fillOutcome, Title: jobForm, MayAnswer: whoMayAnswer, Members: []string{run.KeysMember}, Post: inThread,
+		Fill: fillOutcome, Title: jobForm, MayAnswer: whoMayAnswer, Members: []string{run.KeysMember},
 	},
 }
 

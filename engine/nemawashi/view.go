@@ -9,6 +9,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -34,7 +35,7 @@ var family = run.Family[State, *view]{
 	Stamp:  run.Seconds, Cause: func(rel string) string { return rel },
 	Anew: "nemawashi.anew",
 	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
-	Always: always, Reports: reports, Successor: successor,
+	Always: always, Posts: posts,
 	Notes: notes, Needs: needs, Watch: watch,
 	Keeps: func(r *view, _ string) bool { return r.run.State.job() != nil }, Late: late,
 	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
@@ -53,7 +54,7 @@ func Judge(s engine.Snapshot) (st State, ok bool) {
 // always makes the changes that every transition shares.
 func always(c *change) {
 	c.State.UpdatedAt = c.Now
-	if at := c.Posted(); at != nil {
+	if at := post.Where(c.Before); at != nil {
 		c.State.Slack = run.Encoded(at)
 	}
 }

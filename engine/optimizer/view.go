@@ -7,6 +7,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -44,6 +45,7 @@ var family = kernel{
 		typeUnknown: {Fill: askAttempt, Title: (*cycle).title, Brief: true, Tell: tellAttempt},
 	},
 	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs,
+	Posts: func(r *cycle, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: heardLate,
 	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell, Fabrications: (*cycle).fabrications,
 }

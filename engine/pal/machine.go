@@ -8,6 +8,7 @@ import (
 	"placet/engine"
 	"placet/engine/graph"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
 )
 
@@ -41,6 +42,7 @@ var family = kernel{
 	Anew:  "pal.anew",
 	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
+	Posts:  func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Keeps:  func(*view, string) bool { return false },
 	Absent: absent, Explain: explain, Tell: tell, Fabrications: fabrications,
 }

@@ -18,8 +18,9 @@ type Change[S, V any] struct {
 	Revision int
 	// Now is the moment of the transition, as documents write it.
 	Now Text
+	// Before is the run before the transition.
+	Before *Run[S, V]
 
-	before *Run[S, V]
 	head   Head
 	actor  string
 	cause  map[string]engine.Digest
@@ -29,10 +30,6 @@ type Change[S, V any] struct {
 	also   []engine.Transition
 	events []schemas.Object
 }
-
-// Posted is where the newest question stood in Slack before the transition, nil for
-// nowhere.
-func (c *Change[S, V]) Posted() *Posted { return c.before.Posted() }
 
 // Write adds documents that stand before the state says what they belong to.
 func (c *Change[S, V]) Write(docs ...engine.Document) { c.writes = append(c.writes, docs...) }
@@ -86,7 +83,7 @@ func (f *Family[S, V]) transition(r *Run[S, V], t dueRule[S, V]) engine.Plan {
 func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
 	st := deepCopy(r.State)
 	c := &Change[S, V]{
-		State: &st, Now: f.Stamp(r.Snap.Now), before: r, head: f.Format.Head(&st), actor: cmp.Or(t.move.Actor, "placet"),
+		State: &st, Now: f.Stamp(r.Snap.Now), Before: r, head: f.Format.Head(&st), actor: cmp.Or(t.move.Actor, "placet"),
 		cause: map[string]engine.Digest{}, found: map[string]any{}, bodies: map[string][]byte{},
 	}
 	*c.head.Revision++
@@ -102,7 +99,7 @@ func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
 
 // make changes the state as a rule says.
 func (c *Change[S, V]) make(edge engine.Edge, t dueRule[S, V]) {
-	f := c.before.f
+	f := c.Before.f
 	switch parts := f.parts(edge.Of); {
 	case parts == nil:
 		*c.head.Status = edge.To
@@ -117,8 +114,8 @@ func (c *Change[S, V]) make(edge engine.Edge, t dueRule[S, V]) {
 		t.move.Then(c)
 	}
 	last := c.last(edge, t)
-	if c.head.History != nil && c.before.Begun {
-		*c.head.History = append(*c.head.History, (*c.before.head.Last).past())
+	if c.head.History != nil && c.Before.Begun {
+		*c.head.History = append(*c.head.History, (*c.Before.head.Last).past())
 	}
 	*c.head.Last = last
 }
@@ -126,7 +123,7 @@ func (c *Change[S, V]) make(edge engine.Edge, t dueRule[S, V]) {
 // made is the run after a transition. What a state of others says follows from the
 // documents around it, so it is read anew with those of the transition.
 func (c *Change[S, V]) made(state engine.Document) *Run[S, V] {
-	r := c.before
+	r := c.Before
 	if r.f.Shared == nil {
 		after := c.After()
 		for _, q := range after.Requests() {
@@ -175,7 +172,7 @@ func (t dueRule[S, V]) subject(f *Family[S, V]) string {
 
 // last is the record of a transition in the state.
 func (c *Change[S, V]) last(edge engine.Edge, t dueRule[S, V]) *Last {
-	f := c.before.f
+	f := c.Before.f
 	l := &Last{
 		Event: edge.Event, From: edge.From, To: edge.To, At: c.Now, Actor: c.actor,
 		Reason: templates.Cut(t.move.Reason, engine.LongestReason), Cause: c.cause,
@@ -186,7 +183,7 @@ func (c *Change[S, V]) last(edge engine.Edge, t dueRule[S, V]) *Last {
 	case !f.hasJournal():
 		l.Of, l.Subject, l.Also = edge.Of, &subject, []Moved{}
 	case f.Parts != nil:
-		subject = cmp.Or(subject, c.before.Snap.Key.ID)
+		subject = cmp.Or(subject, c.Before.Snap.Key.ID)
 		l.Of, l.Subject, l.Row, l.Also = edge.Of, &subject, t.rule.Row, f.moved(c.also)
 	}
 	return l
@@ -247,7 +244,7 @@ func (c *Change[S, V]) Ask(q Request) *Request {
 	after := c.After()
 	body := after.newIssue(asked).body()
 	earlier := *asked
-	if again, ok := c.before.Folder(asked.ID).Reissued(func(at, deadline string) []byte {
+	if again, ok := c.Before.Folder(asked.ID).Reissued(func(at, deadline string) []byte {
 		earlier.OpenedAt, earlier.Deadline = Text(at), Text(deadline)
 		return after.newIssue(&earlier).body()
 	}); ok {
@@ -306,7 +303,7 @@ func (c *Change[S, V]) asRecorded(q *Request, a *Answer) {
 // expire closes the request whose deadline passed.
 func (c *Change[S, V]) expire(a *Answer) {
 	q := findRequest(*c.head.Requests, a.Request.ID)
-	c.Close(q, gate.Expired, a.Decision.Why(c.before.Say("run.reason.expired")))
+	c.Close(q, gate.Expired, a.Decision.Why(c.Before.Say("run.reason.expired")))
 	q.Response = Text(a.Response)
 	c.asRecorded(q, a)
 }

@@ -5,7 +5,6 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/slack"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -52,6 +51,8 @@ type Family[S, V any] struct {
 	// Outputs adds what the state calls for besides requests. It is called for the
 	// state after a transition, too, and for a run that has not begun.
 	Outputs func(V, *Outputs)
+	// Posts adds the messages about requests, once everything else is there.
+	Posts func(V, *Outputs)
 	// BadSettings reports whether settings of others that the run reads cannot be used,
 	// and which notes are about them. Then nothing moves, and other notes stay as they
 	// are. nil: there are none.
@@ -82,11 +83,6 @@ type Family[S, V any] struct {
 	// Entry tells people of a line of the family's own in the journal; see
 	// [Change.Event]. It is false for other lines. nil: there are none.
 	Entry func(line []byte) (engine.Entry, bool)
-	// Reports are what is said where a request was posted. nil: nothing.
-	Reports func(V) []Report
-	// Successor is the request that is asked in place of one that is closed, "" for none.
-	// It is not known while the run may still ask it. nil: what receipts say.
-	Successor func(v V, request string) (id string, known bool)
 	// Summary is [engine.Machine]'s Summarize. nil: that of a state that keeps the requests as
 	// the kernel has them.
 	Summary func(body []byte) engine.Summary
@@ -214,9 +210,6 @@ type Question[V any] struct {
 	Lapses bool
 	// MayAnswer lists who may answer, of those whom the gate admits; nil: all of them.
 	MayAnswer func(v V, q *Request) []string
-	// Post is what a message about the request shows, of a request.json; nil: its prompt
-	// and summary.
-	Post func(v V, req gate.Request) slack.Text
 	// Tell adds to an open request what is the family's own.
 	Tell func(v V, q *Request, asked *engine.OpenRequest)
 }

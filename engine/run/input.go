@@ -85,6 +85,16 @@ func (r *Input) WakeAt(t time.Time) {
 	}
 }
 
+// Due reports whether a moment has come. If not, the run is looked at when it does.
+func (r *Input) Due(at Text) bool {
+	t := at.Time()
+	if t.IsZero() || !r.Snap.Now.Before(t) {
+		return true
+	}
+	r.WakeAt(t)
+	return false
+}
+
 // MaybePartial reports whether content that does not parse may still be being
 // written, and has the run looked at when it cannot be any more.
 func (r *Input) MaybePartial(d engine.Document, err error) bool {

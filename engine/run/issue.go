@@ -162,9 +162,9 @@ func (i *issue[S, V]) unissued() string {
 // evaluationOf is the request with all that bears on its answer, by a request.json.
 func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
 	r, f, req := i.r, i.dir, i.request()
-	shown := view(req, body, f.Voids)
+	shown := req.View(body, f.Voids)
 	a := gate.Evaluation{
-		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: view(req, body, nil), Present: f.Dir + "/" + f.FormName(shown),
+		Lang: r.Lang, Request: req, Dir: f.Dir, Docs: f.Docs, View: shown, Issued: req.View(body, nil), Present: f.Dir + "/" + f.FormName(shown),
 		Stale:     f.Voids.Notice(r.Lang),
 		Rendered:  gate.Rendered(func() ([]byte, error) { return i.form(body, shown) }),
 		Rewritten: Rewritten(r.Snap, req, i.shownSince(shown)),
@@ -178,27 +178,15 @@ func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
 	return a
 }
 
-// view is the digest of what a request shows: its own bytes, and the artifacts that
-// bind.
-func view(req gate.Request, body []byte, voids *gate.Voids) engine.Digest {
-	var binding []string
-	for _, a := range req.Artifacts {
-		if a.Binding {
-			binding = append(binding, a.SHA256)
-		}
-	}
-	return gate.Digest(body, binding, voids.Count())
-}
-
 // receipt is what became of the request. A state that does not keep what the person was
 // shown says it by the request as it was issued.
 func (i *issue[S, V]) receipt() gate.Receipt {
 	rc := i.Request.Receipt()
 	if rc.Result == gate.Accepted && rc.Digest == "" {
 		if there := i.dir.Request; there != nil && string(i.dir.Doc.Sum) == string(i.Digest) {
-			rc.Digest = view(*there, i.dir.Doc.Body, i.dir.Voids)
+			rc.Digest = there.View(i.dir.Doc.Body, i.dir.Voids)
 		} else {
-			rc.Digest = view(i.request(), i.body(), i.dir.Voids)
+			rc.Digest = i.request().View(i.body(), i.dir.Voids)
 		}
 	}
 	return rc

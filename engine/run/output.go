@@ -45,9 +45,7 @@ func (r *Run[S, V]) outputs(fresh bool) engine.Plan {
 		}
 	}
 	r.f.Outputs(r.v, w)
-	if r.Begun {
-		posts(r, w)
-	}
+	r.f.Posts(r.v, w)
 	return w.Plan
 }
 
@@ -110,7 +108,7 @@ func (i *issue[S, V]) issue(w *Outputs, rel string) {
 	if !i.wasIssued(body) {
 		return
 	}
-	text, err := i.form(body, view(i.request(), body, i.dir.Voids))
+	text, err := i.form(body, i.request().View(body, i.dir.Voids))
 	if err != nil {
 		w.notes.Beside(w.snap.In(stateFile).Path, templates.Phrase(w.notes.Lang, "run.output.ask", "request", i.ID, "error", err))
 		return

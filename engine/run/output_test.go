@@ -102,7 +102,7 @@ type toyState struct {
 }
 
 var toyFamily = &Family[toyState, struct{}]{
-	Name: "toy",
+	Name: "toy", Posts: func(struct{}, *Outputs) {},
 	Questions: map[string]Question[struct{}]{"approval": {
 		Fill: func(_ struct{}, q *Request, req *gate.Request) schemas.Object {
 			req.Prompt, req.Options = "Go on?", []gate.Option{{ID: "approve", Effect: "goes on"}, {ID: "reject", Effect: "stops"}}

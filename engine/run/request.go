@@ -127,6 +127,18 @@ func (r *Run[S, V]) open() []*Request {
 	return list
 }
 
+// Asks reports whether the request of a folder is open.
+func (r *Run[S, V]) Asks(f *gate.Folder) bool {
+	if f.Receipt != nil || f.ReceiptDoc.Path != "" {
+		return false
+	}
+	if r.f.Shared != nil {
+		return r.f.Shared.Asks(r.v, f.ID)
+	}
+	q := r.Request(f.ID)
+	return q != nil && q.Status == Open && engine.Digest(q.Digest) == f.Doc.Sum
+}
+
 // Folder is the folder of a request.
 func (r *Run[S, V]) Folder(id string) *gate.Folder { return gate.Find(r.Folders, r.Snap.Dir, id) }
 

@@ -49,7 +49,7 @@ func (f *Family[S, V]) open(s engine.Snapshot) *Run[S, V] {
 
 // After is the run as it stands with the changes so far, in the same snapshot.
 func (c *Change[S, V]) After() *Run[S, V] {
-	before := c.before
+	before := c.Before
 	r := before.f.newRun(before.Snap, before.Folders)
 	maps.Copy(r.memo, c.found)
 	r.facts = before.facts
@@ -190,16 +190,6 @@ func (r *Run[S, V]) revision() int { return *r.head.Revision }
 func (r *Run[S, V]) CannotWrite(err error) {
 	r.Unwritable = err
 	r.Notes.Beside(r.Doc.Path, templates.In(r.Lang, err))
-}
-
-// Due reports whether a moment has come. If not, the run is looked at when it does.
-func (r *Run[S, V]) Due(at Text) bool {
-	t := at.Time()
-	if t.IsZero() || !r.Snap.Now.Before(t) {
-		return true
-	}
-	r.WakeAt(t)
-	return false
 }
 
 // Once computes a value once for a run, so that a note says a thing once.

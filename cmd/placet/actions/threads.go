@@ -12,6 +12,7 @@ import (
 	"placet/engine/loop"
 	"placet/engine/nemawashi"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
@@ -23,8 +24,8 @@ const mostNotes = 20
 // InThread reports whether a thread of Slack is one in which this machine has asked about
 // an action.
 func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel, ts string) bool {
-	fits := func(at run.Posted) bool { return at.Channel == channel && (at.ThreadTS == ts || at.MessageTS == ts) }
-	var known run.Posted
+	fits := func(at post.Place) bool { return at.Channel == channel && (at.ThreadTS == ts || at.MessageTS == ts) }
+	var known post.Place
 	if schemas.DecodeValue(st.Slack, &known) == nil && fits(known) {
 		return true
 	}
@@ -41,7 +42,7 @@ func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel,
 }
 
 // postedAsk is where this machine has posted the question of a request, nil for nowhere.
-func postedAsk(b *workspace.Workspace, f loop.Found, id string) *run.Posted {
+func postedAsk(b *workspace.Workspace, f loop.Found, id string) *post.Place {
 	if id == "" || b.StateDir == nil {
 		return nil
 	}
@@ -53,7 +54,7 @@ func postedAsk(b *workspace.Workspace, f loop.Found, id string) *run.Posted {
 		if !d.Present() || !slices.Contains(issued[d.Path], d.Sum) || schemas.Decode("kernel/slack-outcome", d.Path, d.Body, &said) != nil {
 			continue
 		}
-		if at := run.ReadPosted(said, b.ReadDocument(f, path.Join(dir, "attempt-"+strconv.Itoa(n)+".json"))); at != nil {
+		if at := post.ReadPlace(said, b.ReadDocument(f, path.Join(dir, "attempt-"+strconv.Itoa(n)+".json"))); at != nil {
 			return at
 		}
 	}

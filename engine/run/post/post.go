@@ -1,4 +1,6 @@
-package run
+// Package post makes the messages for Slack that belong to a run. They are outputs of its
+// requests like any other: the attempt is recorded before it begins.
+package post
 
 import (
 	"cmp"
@@ -11,6 +13,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/engine/run"
 	"placet/engine/slack"
 	"placet/layout"
 	"placet/schemas"
@@ -21,6 +24,18 @@ const slackTimeout = 10 * time.Second
 
 const slackOutcome = "kernel/slack-outcome"
 
+// Said is what a family says besides the prompts and summaries of its requests. The zero
+// Said says nothing.
+type Said struct {
+	// Text is what a message shows of a request; nil: its prompt and summary.
+	Text func(gate.Request) slack.Text
+	// Reports are what is said where a request was posted. nil: nothing.
+	Reports func() []Report
+	// Successor is the request that is asked in place of one that is closed, "" for none.
+	// It is not known while the run may still ask it. nil: what receipts say.
+	Successor func(request string) (id string, known bool)
+}
+
 // Report is what is said in the thread of a request, once.
 type Report struct {
 	// Request is the id of the request, Name what tells the report from others about it.
@@ -28,22 +43,22 @@ type Report struct {
 	Text          string
 }
 
-// posts plans what Slack is sent about a run: each question that this machine has asked,
+// Plan plans what Slack is sent about a run: each question that this machine has asked,
 // how it ended, and what is said in its thread. A clone sends nothing: it has asked
 // nothing.
-func posts[S, V any](r *Run[S, V], w *Outputs) {
+func Plan[S, V any](r *run.Run[S, V], w *run.Outputs, said Said) {
 	conf := r.Snap.Facts.Config.Slack
-	if w.Fresh || !conf.Posts(r.f.Name) {
+	if !r.Begun || w.Fresh || !conf.Posts(r.Snap.Key.Family) {
 		return
 	}
 	for _, f := range r.Folders {
 		if f.Request == nil || !f.Doc.IssuedHere() {
 			continue
 		}
-		p := posting[S, V]{r, w, conf, f}
+		p := posting[S, V]{r, w, conf, f, said}
 		asked := p.posted()
 		switch {
-		case asks(r, f):
+		case r.Asks(f):
 			p.ask()
 		case asked != nil && f.ReceiptDoc.IssuedHere() && f.Receipt != nil:
 			p.close(*asked, *f.Receipt)
@@ -54,32 +69,21 @@ func posts[S, V any](r *Run[S, V], w *Outputs) {
 	}
 }
 
-// asks reports whether the request of a folder is open.
-func asks[S, V any](r *Run[S, V], f *gate.Folder) bool {
-	if f.Receipt != nil || f.ReceiptDoc.Path != "" {
-		return false
-	}
-	if r.f.Shared != nil {
-		return r.f.Shared.Asks(r.v, f.ID)
-	}
-	q := r.Request(f.ID)
-	return q != nil && q.Status == Open && engine.Digest(q.Digest) == f.Doc.Sum
-}
-
 // posting is a request of whose folder Slack is told.
 type posting[S, V any] struct {
-	r    *Run[S, V]
-	w    *Outputs
+	r    *run.Run[S, V]
+	w    *run.Outputs
 	conf engine.Slack
 	f    *gate.Folder
+	said Said
 }
 
 // post is the request as messages show it.
 func (p posting[S, V]) post() slack.Post {
-	shown := view(*p.f.Request, p.f.Doc.Body, p.f.Voids)
+	shown := p.f.Request.View(p.f.Doc.Body, p.f.Voids)
 	x := slack.Post{Lang: p.r.Lang, Request: *p.f.Request, Run: p.r.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown)}
-	if text := p.r.f.Questions[p.f.Request.Type].Post; text != nil {
-		x.Text = text(p.r.v, *p.f.Request)
+	if p.said.Text != nil {
+		x.Text = p.said.Text(*p.f.Request)
 	}
 	return x
 }
@@ -90,7 +94,7 @@ func (p posting[S, V]) ask() {
 		post := p.post()
 		m := post.Ask(p.conf.Buttons)
 		if m.Channel = p.conf.Channel; post.Text.Thread {
-			if first := p.r.Posted(); first != nil {
+			if first := Where(p.r); first != nil {
 				m.Channel, m.ThreadTS = first.Channel, first.ThreadTS
 			}
 		}
@@ -100,9 +104,9 @@ func (p posting[S, V]) ask() {
 
 // close plans what takes the place of the question once it is closed, and what is asked
 // instead is known.
-func (p posting[S, V]) close(at Posted, rc gate.Receipt) {
-	if successor := p.r.f.Successor; successor != nil {
-		next, known := successor(p.r.v, p.f.ID)
+func (p posting[S, V]) close(at Place, rc gate.Receipt) {
+	if p.said.Successor != nil {
+		next, known := p.said.Successor(p.f.ID)
 		if !known {
 			return
 		}
@@ -116,7 +120,7 @@ func (p posting[S, V]) close(at Posted, rc gate.Receipt) {
 }
 
 // inThread plans what is said below the question.
-func (p posting[S, V]) inThread(at Posted) {
+func (p posting[S, V]) inThread(at Place) {
 	say := func(kind, text string) {
 		p.send(kind, "chat.postMessage", func() slack.Message {
 			m := slack.Plain(text)
@@ -124,8 +128,8 @@ func (p posting[S, V]) inThread(at Posted) {
 			return m
 		})
 	}
-	if p.r.f.Reports != nil {
-		for _, report := range p.r.f.Reports(p.r.v) {
+	if p.said.Reports != nil {
+		for _, report := range p.said.Reports() {
 			if report.Request == p.f.ID {
 				say("result-"+report.Name, report.Text)
 			}
@@ -146,7 +150,7 @@ func (p posting[S, V]) inThread(at Posted) {
 // counted as lost. What may have arrived is not sent again.
 func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	r, rel := p.r, layout.RequestsDir+"/"+p.f.ID+"/"+layout.SlackDir+"/"+kind
-	s := Sends(&r.Input, rel, slackOutcome, slackTimeout)
+	s := run.Sends(&r.Input, rel, slackOutcome, slackTimeout)
 	id := "slack:" + r.Actions() + p.f.ID + "/" + kind + "/"
 	switch {
 	case s.UnderWay:
@@ -171,22 +175,22 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	}
 	call.Body = m.Encode()
 	attempt := schemas.Object{
-		{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: kind}, {Name: "attempt", Value: n}, {Name: "channel", Value: Text(m.Channel)},
-		{Name: "thread_ts", Value: Text(m.ThreadTS)}, {Name: "started_at", Value: Seconds(r.Snap.Now)}, {Name: "deadline", Value: Deadline(r.Snap.Now, slackTimeout)},
+		{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: kind}, {Name: "attempt", Value: n}, {Name: "channel", Value: run.Text(m.Channel)},
+		{Name: "thread_ts", Value: run.Text(m.ThreadTS)}, {Name: "started_at", Value: run.Seconds(r.Snap.Now)}, {Name: "deadline", Value: run.Deadline(r.Snap.Now, slackTimeout)},
 	}
 	key := "slack-" + engine.Sum([]byte(r.Actions() + p.f.ID + "/" + kind)).Hex()[:12] + "-" + strconv.Itoa(n)
-	p.w.Begin(p.action(s, id+strconv.Itoa(n), n, engine.Send{Call: call, Key: key, Timeout: slackTimeout}), s.AttemptFile(n), Must(schemas.Encode(attempt)))
+	p.w.Begin(p.action(s, id+strconv.Itoa(n), n, engine.Send{Call: call, Key: key, Timeout: slackTimeout}), s.AttemptFile(n), run.Encoded(attempt))
 }
 
-func (p posting[S, V]) action(s Sending, id string, n int, send engine.Send) engine.Action {
+func (p posting[S, V]) action(s run.Sending, id string, n int, send engine.Send) engine.Action {
 	return engine.Action{
 		ID: id, Send: &send, Outcome: p.r.Path(s.OutcomeFile(n)), Kind: layout.SlackOutcome,
 		Fields: []engine.Field{{Name: "request_id", Value: p.f.ID}, {Name: "kind", Value: path.Base(s.Dir)}, {Name: "attempt", Value: n}},
 	}
 }
 
-// Posted says where a question stands in Slack.
-type Posted struct {
+// Place says where a question stands in Slack.
+type Place struct {
 	Channel   string `json:"channel"`
 	MessageTS string `json:"message_ts"`
 	ThreadTS  string `json:"thread_ts"`
@@ -199,39 +203,39 @@ var (
 
 // posted is where the question of the folder stands, nil where it was not posted by this
 // machine.
-func (p posting[S, V]) posted() *Posted { return postedIn(&p.r.Input, p.f.ID) }
+func (p posting[S, V]) posted() *Place { return postedIn(&p.r.Input, p.f.ID) }
 
-func postedIn(r *Input, request string) *Posted {
-	s := Sends(r, layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
+func postedIn(r *run.Input, request string) *Place {
+	s := run.Sends(r, layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
 	if s.Last == nil || !s.Here {
 		return nil
 	}
-	return ReadPosted(*s.Last, r.Snap.In(s.AttemptFile(s.Attempts)))
+	return ReadPlace(*s.Last, r.Snap.In(s.AttemptFile(s.Attempts)))
 }
 
-// ReadPosted is where a question stands in Slack by the outcome of posting it and by the
+// ReadPlace is where a question stands in Slack by the outcome of posting it and by the
 // attempt that was recorded before; nil where it was not posted.
-func ReadPosted(o Outcome, attempt engine.Document) *Posted {
+func ReadPlace(o run.Outcome, attempt engine.Document) *Place {
 	var answer struct {
 		Channel string `json:"channel"`
 		TS      string `json:"ts"`
 	}
 	var sent struct {
-		ThreadTS Text `json:"thread_ts"`
+		ThreadTS run.Text `json:"thread_ts"`
 	}
 	if o.Outcome != engine.SendDone || schemas.DecodeValue(o.Response, &answer) != nil || !slackChannel.MatchString(answer.Channel) || !slackTS.MatchString(answer.TS) {
 		return nil
 	}
-	at := &Posted{answer.Channel, answer.TS, answer.TS}
+	at := &Place{answer.Channel, answer.TS, answer.TS}
 	if attempt.Present() && schemas.Decode("", attempt.Path, attempt.Body, &sent) == nil && slackTS.MatchString(string(sent.ThreadTS)) {
 		at.ThreadTS = string(sent.ThreadTS)
 	}
 	return at
 }
 
-// Posted is where the newest question of the run stands in Slack, nil for nowhere. All
+// Where is where the newest question of the run stands in Slack, nil for nowhere. All
 // questions of a run that are asked in one thread have the same ThreadTS.
-func (r *Run[S, V]) Posted() *Posted {
+func Where[S, V any](r *run.Run[S, V]) *Place {
 	for _, q := range slices.Backward(r.Requests()) {
 		if at := postedIn(&r.Input, q.ID); at != nil {
 			return at
