@@ -38,11 +38,9 @@ type session struct {
 
 // family describes AFL to the kernel.
 var family = kernel{
-	Name:  "afl",
-	File:  func(rel string) (layout.File, bool) { return layout.AFL{}.File(layout.Run{}, rel) },
-	Stamp: run.Millis,
-	Cause: func(rel string) string { return rel },
-	Anew:  "afl.anew",
+	Layout: layout.AFL{},
+	Stamp:  run.Millis,
+	Anew:   "afl.anew",
 	Format: run.Format[State]{
 		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
 		Unfit: func(r *run.Input, st State) error { return st.unfit(r.Snap.Key.ID) },

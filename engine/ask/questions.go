@@ -12,15 +12,11 @@ import (
 )
 
 // questions are the same for each type.
-func questions() map[string]run.Question[*view] {
-	all := map[string]run.Question[*view]{}
-	for _, typ := range types {
-		all[typ] = run.Question[*view]{
-			Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.run.State.Ask.MayAnswer },
-			Tell: func(r *view, _ *run.Request, a *engine.OpenRequest) { a.Where = r.where() },
-		}
-	}
-	return all
+var questions = map[string]run.Question[*view]{approval: question, review: question, choice: question, multi: question, freeText: question}
+
+var question = run.Question[*view]{
+	Fill: (*view).fillRequest, Title: (*view).title, Stands: (*view).stands, Lapses: true, MayAnswer: func(r *view, _ *run.Request) []string { return r.run.State.Ask.MayAnswer },
+	Tell: func(r *view, _ *run.Request, a *engine.OpenRequest) { a.Where = r.where() },
 }
 
 func (r *view) fillRequest(_ *run.Request, req *gate.Request) schemas.Object {

@@ -50,11 +50,10 @@ type view struct {
 func New() engine.Machine { return &family }
 
 var family = run.Family[State, *view]{
-	Name:   "ask",
-	File:   func(rel string) (layout.File, bool) { return layout.Ask{}.File(layout.Run{}, rel) },
+	Layout: layout.Ask{},
 	Format: format,
-	Stamp:  run.Seconds, Cause: func(rel string) string { return rel }, Anew: "ask.anew",
-	Read: read, Rules: rules, Final: isFinal, Summary: summary, New: "new", Questions: questions(), Outputs: (*view).outputs,
+	Stamp:  run.Seconds, Anew: "ask.anew",
+	Read: read, Rules: rules, Final: isFinal, Summary: summary, New: "new", Questions: questions, Outputs: (*view).outputs,
 	Posts: func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: (*view).notes, Needs: (*view).needs,
 	Absent: (*view).absent, Explain: (*view).explain, Tell: (*view).tell,

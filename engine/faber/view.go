@@ -29,14 +29,11 @@ type machine = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = machine{
-	Name: "faber",
-	File: func(rel string) (layout.File, bool) {
-		return layout.Faber{}.File(layout.Run{Class: layout.FaberRun}, rel)
-	},
+	Layout: layout.Faber{},
 	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Head: (*State).head, Unfit: isFit},
 	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: contradictions},
-	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) }, Cause: func(rel string) string { return rel },
-	Read: read, Rules: rules, Final: final, New: engine.StatusAbsent,
+	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) },
+	Read:   read, Rules: rules, Final: final, New: engine.StatusAbsent,
 	Outputs: outputs, Posts: func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: notes,
 	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends

@@ -29,12 +29,11 @@ type view struct {
 func New() engine.Machine { return &family }
 
 var family = run.Family[State, *view]{
-	Name:   "nemawashi",
-	File:   func(rel string) (layout.File, bool) { return layout.Nemawashi{}.File(layout.Run{}, rel) },
+	Layout: layout.Nemawashi{},
 	Format: format,
-	Stamp:  run.Seconds, Cause: func(rel string) string { return rel },
-	Anew: "nemawashi.anew",
-	Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
+	Stamp:  run.Seconds,
+	Anew:   "nemawashi.anew",
+	Read:   read, Rules: rules, Final: isFinal, New: "new", Questions: questions, Outputs: outputs, Entry: entry,
 	Always: always, Posts: posts,
 	Notes: notes, Needs: needs, Watch: watch,
 	Keeps: func(r *view, _ string) bool { return r.run.State.job() != nil }, Late: late,

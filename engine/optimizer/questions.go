@@ -31,6 +31,15 @@ const (
 	optDemote      = "demote"
 )
 
+var questions = map[string]run.Question[*cycle]{
+	typeHITL: {
+		Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint",
+		Stands: func(r *cycle, _ *run.Request) (string, bool) { return reportStands(r) }, Tell: tellHITL,
+	},
+	typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},
+	typeUnknown: {Fill: askAttempt, Title: (*cycle).title, Brief: true, Tell: tellAttempt},
+}
+
 // byDeadline is the default option, the one that an expired deadline chooses.
 const byDeadline = "timeout_fallback"
 

@@ -29,22 +29,14 @@ type cycle struct {
 
 // family describes the optimizer to the kernel.
 var family = kernel{
-	Name:   "optimizer",
-	File:   func(rel string) (layout.File, bool) { return layout.Optimizer{}.File(layout.Run{}, rel) },
+	Layout: layout.Optimizer{},
 	Stamp:  run.Seconds,
-	Cause:  func(rel string) string { return "optimizer/" + rel },
+	Folder: "optimizer/",
 	Anew:   "optimizer.anew",
 	Format: run.Format[State]{Decode: decodeState, Encode: jsonState.Encode, Head: (*State).head, Unfit: unfit},
 	Read:   readCycle, Rules: rules, Final: final, Summary: summary, New: unbegun,
-	Questions: map[string]run.Question[*cycle]{
-		typeHITL: {
-			Fill: askHITL, Title: (*cycle).title, Brief: true, Default: optAppropriate, Hint: "optimizer.hint",
-			Stands: func(r *cycle, _ *run.Request) (string, bool) { return reportStands(r) }, Tell: tellHITL,
-		},
-		typeCap:     {Fill: askCap, Title: (*cycle).title, Brief: true},
-		typeUnknown: {Fill: askAttempt, Title: (*cycle).title, Brief: true, Tell: tellAttempt},
-	},
-	Raised: askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs,
+	Questions: questions,
+	Raised:    askUnknown, Foreign: (*cycle).foreign, Outputs: (*cycle).outputs,
 	Posts: func(r *cycle, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: (*cycle).notes, Needs: (*cycle).needs, Watch: (*cycle).watch, Keeps: (*cycle).keeps, Late: heardLate,
 	Absent: (*cycle).absent, Explain: (*cycle).explain, Tell: (*cycle).tell, Fabrications: (*cycle).fabrications,

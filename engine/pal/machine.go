@@ -35,12 +35,11 @@ type kernel = run.Family[State, *view]
 func New() Machine { return Machine{&family} }
 
 var family = kernel{
-	Name:   "pal",
-	File:   func(rel string) (layout.File, bool) { return layout.Pal{}.File(layout.Run{}, rel) },
+	Layout: layout.Pal{},
 	Format: format,
-	Stamp:  run.Seconds, Cause: func(rel string) string { return rel },
-	Anew:  "pal.anew",
-	Parts: parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
+	Stamp:  run.Seconds,
+	Anew:   "pal.anew",
+	Parts:  parts, Read: read, Rules: rules, Final: isFinal, New: "new", Questions: questions,
 	Outputs: outputs, Entry: entry, Notes: notes, Needs: needs, Watch: watch, Thresholds: thresholds, Progress: progressOf,
 	Posts:  func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Keeps:  func(*view, string) bool { return false },

@@ -95,7 +95,7 @@ func (i *issue[S, V]) findAnswer() *Answer {
 		return nil
 	}
 	a := &Answer{
-		Decision: *d, Request: i.Request, path: r.f.Cause(r.Snap.Rel(d.Path)),
+		Decision: *d, Request: i.Request, path: r.f.Folder + r.Snap.Rel(d.Path),
 		Late: i.Deadline != "" && !r.Snap.Now.Before(i.Deadline.Time()),
 	}
 	if i.question.Check != nil {

@@ -92,7 +92,7 @@ func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
 		c.Now = Text(a.receipt.DecidedAt) // such a state says of the receipt when it was made
 	}
 	for _, d := range t.move.Causes {
-		c.cause[f.Cause(r.Snap.Rel(d.Path))] = d.Sum
+		c.cause[f.Folder+r.Snap.Rel(d.Path)] = d.Sum
 	}
 	return c
 }

@@ -13,17 +13,16 @@ import (
 // Family describes a family of runs. S is what its state document says, V the family's
 // view of a run: its own type around the *[Run] that Read gets.
 type Family[S, V any] struct {
-	// Name is the first part of the keys of its runs. What people call one of them are the
-	// words Name + ".noun".
-	Name string
-	// File is layout's word for a path in a run's folder.
-	File func(rel string) (layout.File, bool)
+	// Layout says where its runs lie and what their files are. Its name begins the keys of
+	// the runs; what people call one of them is the sentence of that name + ".noun".
+	Layout layout.Family
 	// Format says how the state document is read and written.
 	Format Format[S]
 	// Stamp writes a moment as the family's documents do.
 	Stamp func(time.Time) Text
-	// Cause writes the path of a file in the run's folder as the family's documents do.
-	Cause func(rel string) string
+	// Folder begins the paths of the run's files as the family's documents write them, "" for
+	// none.
+	Folder string
 	// Parts are what a run consists of that moves on its own, by kind; none: nothing. With
 	// parts transitions name what moved, and the journal names it in place of the
 	// statuses.

@@ -60,7 +60,7 @@ func (i *issue[S, V]) wasMade(body []byte) {
 func (i *issue[S, V]) make() gate.Request {
 	q, r := i.Request, i.r
 	req := gate.Request{
-		SchemaVersion: 1, RequestID: q.ID, Family: r.f.Name, Run: r.Snap.Key.ID, Type: q.Type, RequestedAt: string(q.OpenedAt),
+		SchemaVersion: 1, RequestID: q.ID, Family: r.f.Family(), Run: r.Snap.Key.ID, Type: q.Type, RequestedAt: string(q.OpenedAt),
 		Deadline: string(q.Deadline), Revision: q.Revision, MayAnswer: i.gate().Approvers,
 	}
 	req.Context = Must(schemas.Encode(i.question.Fill(r.v, q, &req)))
@@ -84,7 +84,7 @@ func (i *issue[S, V]) body() []byte {
 
 // gate is what an answer must be worth.
 func (i *issue[S, V]) gate() engine.Gate {
-	g := i.r.Snap.Facts.Config.GateFor(i.r.f.Name, i.Type)
+	g := i.r.Snap.Facts.Config.GateFor(i.r.f.Family(), i.Type)
 	if narrow := i.question.MayAnswer; narrow != nil {
 		g.Approvers = gate.Narrow(g.Approvers, narrow(i.r.v, i.Request))
 	}

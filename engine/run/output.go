@@ -33,7 +33,7 @@ func (r *Run[S, V]) outputs(fresh bool) engine.Plan {
 	w := &Outputs{
 		Fresh: fresh, snap: r.Snap, notes: &r.Notes,
 		document: func(rel string, body []byte) engine.Document {
-			file, _ := r.f.File(rel)
+			file, _ := r.f.Layout.File(layout.Run{}, rel)
 			return engine.Document{Path: r.Path(rel), Kind: file.Kind, Body: body}
 		},
 		foreign: func(d engine.Document) bool { return r.f.Foreign != nil && r.f.Foreign(r.v, d) },

@@ -101,8 +101,12 @@ type toyState struct {
 	Requests []*Request
 }
 
+type toyLayout struct{ layout.Ask }
+
+func (toyLayout) Name() string { return "toy" }
+
 var toyFamily = &Family[toyState, struct{}]{
-	Name: "toy", Posts: func(struct{}, *Outputs) {},
+	Layout: toyLayout{}, Posts: func(struct{}, *Outputs) {},
 	Questions: map[string]Question[struct{}]{"approval": {
 		Fill: func(_ struct{}, q *Request, req *gate.Request) schemas.Object {
 			req.Prompt, req.Options = "Go on?", []gate.Option{{ID: "approve", Effect: "goes on"}, {ID: "reject", Effect: "stops"}}

@@ -11,7 +11,7 @@ import (
 )
 
 // Family implements [engine.Machine].
-func (f *Family[S, V]) Family() string { return f.Name }
+func (f *Family[S, V]) Family() string { return f.Layout.Name() }
 
 // Edges implements [engine.Machine].
 func (f *Family[S, V]) Edges() []engine.Edge { return f.edges() }
@@ -19,7 +19,7 @@ func (f *Family[S, V]) Edges() []engine.Edge { return f.edges() }
 // ReadProgress implements [engine.Progressing].
 func (f *Family[S, V]) ReadProgress(path string, body []byte) (engine.Progress, error) {
 	if f.Progress == nil {
-		return engine.Progress{}, templates.Errorf("run.volatile.none", "family", f.Name)
+		return engine.Progress{}, templates.Errorf("run.volatile.none", "family", f.Family())
 	}
 	return f.Progress(path, body)
 }

@@ -235,7 +235,7 @@ func moves(r *Input, noun string, t engine.Transition) string {
 }
 
 // noun is what people call one of the family's runs.
-func (f *Family[S, V]) noun(lang string) string { return templates.Phrase(lang, f.Name+".noun") }
+func (f *Family[S, V]) noun(lang string) string { return templates.Phrase(lang, f.Family()+".noun") }
 
 // awaits has the rules that leave the present statuses say what they wait for.
 func awaits[S, V any](r *Run[S, V], w *Waiting) {
