@@ -183,14 +183,14 @@ func chosenOption(t view.Request, r Reply, resp *gate.Response) error {
 				Try("workspace.respond.option", "request", view.Reference(t.OpenRequest))
 		}
 		if resp.Comment == "" && slices.Contains(t.CommentRequired, id) {
-			return console.Refused("workspace.comment.needed", "option", console.OneLine(id), "request", t.Label()).Try("workspace.comment.needed.try")
+			return console.Refused("workspace.comment.needed", "option", id, "request", t.Label()).Try("workspace.comment.needed.try")
 		}
 		if !slices.Contains(chosen, id) {
 			chosen = append(chosen, id)
 		}
 	}
 	if alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(t.Several, id) }); len(chosen) > 1 && len(alone) > 0 {
-		return console.Refused("workspace.option.alone", "option", console.OneLine(alone[0]), "request", t.Label())
+		return console.Refused("workspace.option.alone", "option", alone[0], "request", t.Label())
 	}
 	resp.Response, resp.Selected = chosen[0], append(chosen[1:], resp.Selected...)
 	return nil

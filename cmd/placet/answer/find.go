@@ -40,7 +40,7 @@ func nothingOpen(b *workspace.Workspace, found []loop.Found, arg string) error {
 	run, request, both := strings.Cut(arg, ":")
 	switch {
 	case arg == "":
-		return console.Refused("workspace.open.none", "workspace", console.OneLine(b.Root)).Try("workspace.open.none.try")
+		return console.Refused("workspace.open.none", "workspace", b.Root).Try("workspace.open.none.try")
 	case !both:
 		run, request = "", arg
 	}
@@ -63,10 +63,10 @@ func nothingOpen(b *workspace.Workspace, found []loop.Found, arg string) error {
 		if both {
 			why = "workspace.unasked.request"
 		}
-		return console.Refused(why, "run", console.Brief(fit[0].Key()), "request", console.OneLine(request)).
+		return console.Refused(why, "run", console.Brief(fit[0].Key()), "request", request).
 			Try("workspace.unasked.try", "command", console.Typed("explain", console.Brief(fit[0].Key())))
 	}
-	return console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.inbox.try")
+	return console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.inbox.try")
 }
 
 // closedNamed returns the closed requests that a word names in some runs: the first with

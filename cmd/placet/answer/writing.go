@@ -106,6 +106,6 @@ func compare(t view.Request, there engine.Document, resp *gate.Response, g engin
 		with += templates.Phrase(t.Spoken, "workspace.with.comment", "comment", strconv.Quote(console.Cut(console.OneLine(old.Comment), view.ShownAnswer)))
 	}
 	return false, console.Refused("workspace.answer.inplace", "request", t.Label(), "answer", said+with,
-		"who", console.OneLine(view.ShownAuthor(t.Spoken, old, known)), "source", console.OneLine(old.ProvidedBy.Source)).
+		"who", view.ShownAuthor(t.Spoken, old, known), "source", old.ProvidedBy.Source).
 		Try("workspace.answer.inplace.try", "path", t.Response).Kinded(console.KindInPlace)
 }

@@ -84,7 +84,7 @@ func (a *Asks) unlike(f loop.Found, there ask.Ask, d ask.Difference) error {
 	name := console.Brief(f.Key())
 	switch {
 	case d.File != "":
-		return console.Changed("workspace.wait.changed", "ask", name, "file", console.OneLine(d.File)).Try("workspace.asked.file.try")
+		return console.Changed("workspace.wait.changed", "ask", name, "file", d.File).Try("workspace.asked.file.try")
 	case d.Member == ask.MemberKey:
 		return console.Changed("workspace.asked.several", "ask", name).Try("workspace.asked.several.try")
 	case !d.IsQuestion():

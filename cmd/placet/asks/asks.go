@@ -325,7 +325,7 @@ func (a *Asks) Refused(f loop.Found) error {
 	}
 	for _, n := range view.Of(a.Workspace, f).Notes {
 		if path.Base(n.Path) == "ask.json.problem.md" {
-			return console.Refused("workspace.ask.refused", "ask", console.Brief(f.Key()), "why", console.OneLine(n.Text))
+			return console.Refused("workspace.ask.refused", "ask", console.Brief(f.Key()), "why", n.Text)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func CheckEdited(a *Asks, st ask.State) error {
 	for _, f := range st.Edited() {
 		file := path.Join(a.Workspace.Ask.Root, st.AskID, f.File)
 		if d := a.Workspace.Artifact(file); !d.Absent() && !d.Matches(f.SHA256()) {
-			return console.Changed("workspace.edited.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.edited.try", "file", console.OneLine(file))
+			return console.Changed("workspace.edited.changed", "file", file, "ask", "ask/"+st.AskID).Try("workspace.edited.try", "file", file)
 		}
 	}
 	return nil
@@ -42,7 +42,7 @@ func Apply(a *Asks, st ask.State) error {
 		case errors.Is(err, store.ErrConflict):
 			return notApplied(a, st, f.Path)
 		case err != nil:
-			return console.Refused("workspace.apply", "file", console.OneLine(f.Path), "error", console.Plain(err))
+			return console.Refused("workspace.apply", "file", f.Path, "error", console.Plain(err))
 		}
 	}
 	return nil
@@ -50,5 +50,5 @@ func Apply(a *Asks, st ask.State) error {
 
 // notApplied says which file is not what was asked about.
 func notApplied(a *Asks, st ask.State, file string) error {
-	return console.Changed("workspace.apply.changed", "file", console.OneLine(file), "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Workspace.Ask.Root, st.AskID))
+	return console.Changed("workspace.apply.changed", "file", file, "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Workspace.Ask.Root, st.AskID))
 }

@@ -73,7 +73,7 @@ func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
 	case err != nil:
 		return st, console.Changed("workspace.use.refused", "ask", name, "error", err).Try("say.text", "text", console.Typed("doctor"))
 	case before != nil:
-		return st, console.Changed("workspace.use.spent", "ask", name, "at", clockTime(now, before.TakenAt), "tool", console.OneLine(before.By.Tool), "pid", strconv.Itoa(before.By.PID)).
+		return st, console.Changed("workspace.use.spent", "ask", name, "at", clockTime(now, before.TakenAt), "tool", before.By.Tool, "pid", strconv.Itoa(before.By.PID)).
 			Try("workspace.use.try")
 	}
 	return st, nil

@@ -79,7 +79,7 @@ const changedFor = 10 * time.Second
 func (a *Asks) outdated(v view.Run) error {
 	for _, r := range v.Open {
 		if r.Void != "" {
-			return console.Changed("workspace.wait.void", "ask", console.Brief(v.Key), "why", console.OneLine(r.Void)).Try("workspace.ask.again")
+			return console.Changed("workspace.wait.void", "ask", console.Brief(v.Key), "why", r.Void).Try("workspace.ask.again")
 		}
 		for _, f := range r.Changed {
 			if f.Now == "" || a.Workspace.Env.Now().Sub(f.Since) >= changedFor {

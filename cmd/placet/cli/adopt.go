@@ -68,7 +68,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 	case state.Sum != v.Unaccounted:
 		return console.Refused("cli.adopt.changed", "run", name).Try("say.text", "text", look)
 	case digest != "" && !b.References.IsOf(digest, v.Unaccounted, use...):
-		return console.Refused("cli.adopt.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
+		return console.Refused("cli.adopt.other", "run", name, "digest", short, "named", digest).Try("cli.adopt.look", "command", again)
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Refused("cli.adopt.unnamed", "run", name).Try("cli.adopt.look", "command", again)
 	case digest == "":
@@ -89,7 +89,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 		if reason != "" {
 			key = "cli.adopt.done.why"
 		}
-		b.Env.Say(key, "run", name, "status", console.OneLine(string(v.Status)), "digest", short, "by", console.OneLine(by), "reason", console.Cut(console.OneLine(reason), 160))
+		b.Env.Say(key, "run", name, "status", string(v.Status), "digest", short, "by", by, "reason", console.Cut(console.OneLine(reason), 160))
 	})
 }
 

@@ -23,7 +23,7 @@ func adoptClaims(ctx context.Context, b *workspace.Workspace, v view.Run, claims
 	again := templates.CommandLine("placet adopt", []string{name + "@" + short})
 	switch {
 	case digest != "" && !b.References.IsOf(digest, of, use...):
-		return console.Refused("cli.adopt.claims.other", "run", name, "digest", short, "named", console.OneLine(digest)).Try("cli.adopt.look", "command", again)
+		return console.Refused("cli.adopt.claims.other", "run", name, "digest", short, "named", digest).Try("cli.adopt.look", "command", again)
 	case digest == "" && !b.Env.AtTerminal():
 		return console.Refused("cli.adopt.claims.unnamed", "run", name, "claims", claimLines(claims)).Try("cli.adopt.look", "command", again)
 	case digest == "":
@@ -44,7 +44,7 @@ func adoptClaims(ctx context.Context, b *workspace.Workspace, v view.Run, claims
 	}
 	data := map[string]any{"run": v.Key.String(), "digest": of, "claims": len(claims), "by": by, "reason": reason}
 	return b.Env.Answer(data, func() {
-		b.Env.Say("cli.adopt.claims.done", "run", name, "n", len(claims), "by", console.OneLine(by), "reason", console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))
+		b.Env.Say("cli.adopt.claims.done", "run", name, "n", len(claims), "by", by, "reason", console.Suffix(": ", console.Cut(console.OneLine(reason), 160)))
 	})
 }
 

@@ -43,7 +43,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t view.Request, res
 		said, with := view.Said(t, resp)
 		fmt.Fprintln(b.Env.Out, requestHead(b.Env, t.OpenRequest, ""), question(t.OpenRequest))
 		b.Env.Say(key, "request", t.Label(), "answer", console.Cleaned(b.Env.Paint(console.Strong, said)+with+console.Suffix(" → ", console.OneLine(done.Effect))),
-			"by", console.OneLine(view.ShownAuthor(b.Env.Lang, resp, []string{"owner:" + console.Login()})))
+			"by", view.ShownAuthor(b.Env.Lang, resp, []string{"owner:" + console.Login()}))
 	})
 }
 

@@ -97,7 +97,7 @@ func editText(ctx context.Context, w *console.Env, name, text string) (string, e
 	cmd := w.Command(ctx, w.Cwd, "sh", "-c", editor+` "$1"`, "sh", name) // as git does: it may have arguments
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.In, w.Err, w.Err
 	if err := cmd.Run(); err != nil {
-		return "", console.Refused("cli.edit.editor", "editor", console.OneLine(editor), "error", console.Plain(err))
+		return "", console.Refused("cli.edit.editor", "editor", editor, "error", console.Plain(err))
 	}
 	body, err := os.ReadFile(name)
 	return string(body), err

@@ -146,7 +146,7 @@ func planTable(w *console.Env, nodes []engine.Node, parts []engine.Part) *consol
 		cells := []string{"    " + mark + " " + console.OneLine(label(n)), console.OneLine(string(n.Status)), here}
 		var remarks []string
 		if len(n.After) > 0 && !straight {
-			remarks = append(remarks, w.Text("page.after", "names", console.OneLine(strings.Join(n.After, ", "))))
+			remarks = append(remarks, w.Text("page.after", "names", strings.Join(n.After, ", ")))
 		}
 		if n.Critical && some {
 			remarks = append(remarks, w.Text("page.critical"))

@@ -62,7 +62,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 			if len(args) > 0 {
 				key = "cli.inbox.none.of"
 			}
-			b.Env.Say(key, "run", console.OneLine(console.First(args)))
+			b.Env.Say(key, "run", console.First(args))
 		}
 		printInbox(b, data, s)
 	}); err != nil {
@@ -103,7 +103,7 @@ func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	items := a.Items[:min(len(a.Items), view.ShownItems)]
 	commands, listed := answer.ToAnswer(b.Env.Lang, a, full)
 	show(b.Env, "asked", map[string]any{
-		"A": a, "Head": requestHead(b.Env, a, ""), "Items": items, "More": len(a.Items) - len(items),
+		"A": a, "Head": console.Cleaned(requestHead(b.Env, a, "")), "Items": items, "More": len(a.Items) - len(items),
 		"Gate": view.GateOf(b, a), "How": commands, "Listed": listed, "Answer": view.Describe(b, a).Answer,
 	})
 }

@@ -122,13 +122,13 @@ func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 	}
 	shown := data.Unsettled[:min(len(data.Unsettled), mostUnsettled)]
 	for _, path := range shown {
-		w.Note("cli.once.unsettled", "path", console.OneLine(path))
+		w.Note("cli.once.unsettled", "path", path)
 	}
 	if more := len(data.Unsettled) - len(shown); more > 0 {
 		w.Note("cli.once.more", "n", more)
 	}
 	for _, run := range data.Stuck {
-		w.Note("cli.once.stuck", "run", console.OneLine(run))
+		w.Note("cli.once.stuck", "run", run)
 	}
 	text := w.Text("cli.once.done", "runs", templates.NewMessage("count.runs", "n", data.Runs), "transitions", templates.NewMessage("count.transitions", "n", data.Moved))
 	if data.Waiting > 0 {

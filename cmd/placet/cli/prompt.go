@@ -95,7 +95,7 @@ func place(w *console.Env, a engine.OpenRequest) string {
 	of, _ := family.Named(a.Run.Family)
 	switch phase, step, both := strings.Cut(console.OneLine(a.Where), ":"); {
 	case !of.Phases:
-		return w.Text("cli.prompt.at", "place", console.OneLine(a.Where))
+		return w.Text("cli.prompt.at", "place", a.Where)
 	case both:
 		return w.Text("cli.prompt.phase", "phase", console.Title(phase)+" → "+step)
 	default:

@@ -66,7 +66,7 @@ func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 	}
 	files := view.ArtifactsOf(b, at)
 	if n < 0 || n > len(files) || n == 0 && !diff {
-		return console.Usage("cli.show.artifact", "request", console.OneLine(at.ID), "n", len(files))
+		return console.Usage("cli.show.artifact", "request", at.ID, "n", len(files))
 	}
 	if n > 0 {
 		files = files[n-1 : n]
@@ -76,7 +76,7 @@ func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 	}
 	text, ok := view.ShownVersion(b, files[0])
 	if !ok {
-		return console.Refused("cli.show.artifact.gone", "file", console.OneLine(files[0].Path))
+		return console.Refused("cli.show.artifact.gone", "file", files[0].Path)
 	}
 	if b.Env.AtTerminal() {
 		text = console.Lines(text)

@@ -70,7 +70,7 @@ func printStatus(b *workspace.Workspace, s view.Summary) {
 		printProblems(b, s.Views)
 	}
 	for _, m := range s.Misplaced {
-		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Waiting, "!"), w.Text("cli.status.misplaced", "path", console.OneLine(m.Path), "why", console.OneLine(m.Why)))
+		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Waiting, "!"), w.Text("cli.status.misplaced", "path", m.Path, "why", m.Why))
 	}
 	for _, a := range s.Agents {
 		fmt.Fprintf(w.Out, "%s: %s\n", console.OneLine(a.Agent), agentLine(w, a))
@@ -124,7 +124,7 @@ func printProblems(b *workspace.Workspace, views []view.Run) {
 // tally counts the runs in one line.
 func tally(w *console.Env, s view.Summary) string {
 	if len(s.Runs) == 0 && len(s.Final) == 0 {
-		return w.Text("cli.status.none", "workspace", console.OneLine(s.Workspace))
+		return w.Text("cli.status.none", "workspace", s.Workspace)
 	}
 	var parts []string
 	for _, status := range sortedStatuses(s.Final) {
@@ -183,7 +183,7 @@ func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
 		if d.Outcome == "refused" {
 			what = "cli.status.untold"
 		}
-		b.Env.Note(what, "target", d.Target, "request", console.OneLine(d.Request), "rung", console.OneLine(d.Rung), "reason", console.Suffix(": ", console.OneLine(d.Reason)))
+		b.Env.Note(what, "target", d.Target, "request", d.Request, "rung", d.Rung, "reason", console.Suffix(": ", console.OneLine(d.Reason)))
 	}
 }
 

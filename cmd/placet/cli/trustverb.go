@@ -84,7 +84,7 @@ func listTrust(b *workspace.Workspace) error {
 		}
 		for _, u := range agreeable {
 			showTrust(b, "agreeable", u)
-			b.Env.Say("cli.trust.agreeable", "name", console.OneLine(u.Name), "command", typedTrust(b, u))
+			b.Env.Say("cli.trust.agreeable", "name", u.Name, "command", typedTrust(b, u))
 		}
 		daemon.NoteWarnings(b, "trust")
 		switch {
@@ -278,7 +278,7 @@ func confirmTrust(ctx context.Context, b *workspace.Workspace, things []config.U
 	defer p.Close()
 	for _, u := range things {
 		showOnErr(b, func() { showTrust(b, "untrusted", u) })
-		if err := p.Agreed(ctx, b.Env.Text("cli.trust.agree", "name", console.OneLine(u.Name))); err != nil {
+		if err := p.Agreed(ctx, b.Env.Text("cli.trust.agree", "name", u.Name)); err != nil {
 			return err
 		}
 	}

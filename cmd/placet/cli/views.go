@@ -2,6 +2,7 @@ package cli
 
 import (
 	"embed"
+	"fmt"
 	"strings"
 	"text/template"
 
@@ -37,14 +38,15 @@ func firstLines(texts []string) (lines []string) {
 func viewFuncs(w *console.Env) template.FuncMap {
 	return template.FuncMap{
 		"word":  func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
-		"flags": func(f *pflag.FlagSet) string { return flagLines(w, f) }, "statusStyle": statusStyle,
-		"ref": view.Reference, "question": question, "place": func(a engine.OpenRequest) string { return place(w, a) },
+		"flags": func(f *pflag.FlagSet) console.Cleaned { return console.Cleaned(flagLines(w, f)) },
+		"pad":   func(n int, s string) console.Cleaned { return console.Cleaned(fmt.Sprintf("%-*s", n, s)) }, "statusStyle": statusStyle,
+		"ref": view.Reference, "question": question, "place": func(a engine.OpenRequest) console.Cleaned { return console.Cleaned(place(w, a)) },
 		"typeName": func(name string) string { return typeName(w, name) }, "gatesWait": func() string { return w.Text("say.text", "text", config.GatesWait) },
 		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(answer.HowToAnswer(w.Lang, a, false)) },
 		"details":       view.Details,
 		"listedSummary": func() int { return view.ListedSummary }, "listedItem": func() int { return view.ListedItem },
-		"facts": func(list []engine.Fact) string { return labelled(w, console.Faint, list) },
-		"options": func(a engine.OpenRequest) string {
+		"facts": func(list []engine.Fact) console.Cleaned { return labelled(w, console.Faint, list) },
+		"options": func(a engine.OpenRequest) console.Cleaned {
 			var list []engine.Fact
 			for _, o := range a.Options {
 				list = append(list, engine.Fact{Label: o.ID, Value: o.Says()})
@@ -54,18 +56,18 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			}
 			return labelled(w, console.Strong, list)
 		},
-		"plan": func(nodes []engine.Node) string { return planTable(w, nodes, nil).Text(w) },
-		"lastEvents": func(log []engine.Entry) string {
-			return eventTable(log[max(0, len(log)-view.LastEvents):]).Text(w)
+		"plan": func(nodes []engine.Node) console.Cleaned { return console.Cleaned(planTable(w, nodes, nil).Text(w)) },
+		"lastEvents": func(log []engine.Entry) console.Cleaned {
+			return console.Cleaned(eventTable(log[max(0, len(log)-view.LastEvents):]).Text(w))
 		},
 	}
 }
 
 // labelled are lines with a label, in columns; a label may stand on several of them.
-func labelled(w *console.Env, style string, list []engine.Fact) string {
+func labelled(w *console.Env, style string, list []engine.Fact) console.Cleaned {
 	t := &console.Table{}
 	for _, f := range list {
 		t.Style([]string{style}, "  "+console.OneLine(f.Label), console.OneLine(f.Value))
 	}
-	return t.Text(w)
+	return console.Cleaned(t.Text(w))
 }

@@ -72,7 +72,7 @@ func (w *Env) Say(key templates.Key, pairs ...any) {
 
 // Text returns a sentence in the language of this process.
 func (w *Env) Text(key templates.Key, pairs ...any) string {
-	return templates.Phrase(w.Lang, string(key), pairs...)
+	return templates.Phrase(w.Lang, string(key), oneLined(key, pairs)...)
 }
 
 // Note prints a line of progress or advice, which does not belong to the answer.

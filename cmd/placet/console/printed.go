@@ -3,7 +3,11 @@ package console
 import (
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"text/template/parse"
+
+	"placet/templates"
 )
 
 // Cleaned is text that is printed as it is: whoever makes one has cleaned what others wrote in it.
@@ -25,6 +29,26 @@ func Printed(v any) any {
 		return OneLine(text.String())
 	}
 	return v
+}
+
+// oneLined are the values of a sentence, each text among them in one line, whoever wrote it: no
+// text makes a line of its own. What is said whole, as say.text, keeps its lines.
+func oneLined(key templates.Key, pairs []any) []any {
+	if key == "say.text" {
+		return pairs
+	}
+	pairs = slices.Clone(pairs)
+	for i := 1; i < len(pairs); i += 2 {
+		switch v := pairs[i].(type) {
+		case interface{ In(lang string) string }, error:
+			continue
+		default:
+			if text := reflect.ValueOf(v); text.Kind() == reflect.String && strings.ContainsAny(templates.Clean(text.String()), "\n\t") {
+				pairs[i] = OneLine(text.String())
+			}
+		}
+	}
+	return pairs
 }
 
 // CleanFunc is the function that [CleanTemplate] calls: [Printed], or one that makes more

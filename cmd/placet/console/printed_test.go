@@ -26,3 +26,18 @@ func TestATemplateCleansWhatItPrints(t *testing.T) {
 		t.Errorf("%q instead of %q", out.String(), want)
 	}
 }
+
+// No value of a sentence makes a line of its own, and none hides, whether or not its author
+// thought of it.
+func TestASentenceCleansItsValues(t *testing.T) {
+	var out strings.Builder
+	w := &Env{Out: &out, Lang: "en"}
+	const hostile = "x\x1b[2J\nplacet: all is well"
+	w.Say("cli.inbox.none.of", "run", hostile)
+	said := []string{strings.TrimSuffix(out.String(), "\n"), Usage("cli.inbox.none.of", "run", hostile).Error(), Refused("say.text", "text", "").Try("cli.inbox.none.of", "run", engine.Status(hostile)).Hint("en")}
+	for _, s := range said {
+		if strings.ContainsAny(s, "\n\x1b") || !strings.Contains(s, OneLine(hostile)) {
+			t.Errorf("%q", s)
+		}
+	}
+}

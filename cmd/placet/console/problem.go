@@ -83,7 +83,7 @@ func ProblemOf(err error) *Problem {
 // newProblem returns a problem. Its cause is the last error among the values, so that
 // a caller who may wait can see that the machine caused it.
 func newProblem(code int, key templates.Key, pairs []any) *Problem {
-	p := &Problem{Code: code, text: templates.NewMessage(key, pairs...)}
+	p := &Problem{Code: code, text: templates.NewMessage(key, oneLined(key, pairs)...)}
 	for _, arg := range pairs {
 		if err, ok := arg.(error); ok {
 			p.cause = err
@@ -100,7 +100,7 @@ func (p *Problem) Kinded(kind string) *Problem {
 
 // Try adds the next thing to do.
 func (p *Problem) Try(key templates.Key, pairs ...any) *Problem {
-	p.hint = templates.NewMessage(key, pairs...)
+	p.hint = templates.NewMessage(key, oneLined(key, pairs)...)
 	return p
 }
 

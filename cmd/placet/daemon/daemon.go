@@ -110,7 +110,7 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 	var announcing sync.WaitGroup
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
 		o.Serves(b)
-		w.Note("cli.watch.at", "workspace", console.OneLine(b.Root), "runs", templates.NewMessage("count.runs", "n", runs), "waiting", waiting)
+		w.Note("cli.watch.at", "workspace", b.Root, "runs", templates.NewMessage("count.runs", "n", runs), "waiting", waiting)
 		go keepSmall(ctx)
 		announcing.Go(func() { announcer.Run(ctx) })
 	})

@@ -111,9 +111,9 @@ func listenAt(address string, refused templates.Key) (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, console.Usage(refused, "address", console.OneLine(address), "error", templates.NewMessage("cli.listen.used")).Try("cli.listen.other")
+		return nil, console.Usage(refused, "address", address, "error", templates.NewMessage("cli.listen.used")).Try("cli.listen.other")
 	case err != nil:
-		return nil, console.Usage(refused, "address", console.OneLine(address), "error", err)
+		return nil, console.Usage(refused, "address", address, "error", err)
 	}
 	return l, nil
 }

@@ -37,7 +37,7 @@ func NoteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
 			b.Env.Note("say.text", "text", config.TighterWaits(console.OneLine(u.Name)))
 			continue
 		}
-		b.Env.Note("cli.status.untrusted", "name", console.OneLine(u.Name))
+		b.Env.Note("cli.status.untrusted", "name", u.Name)
 	}
 }
 
@@ -45,6 +45,6 @@ func NoteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
 func NoteUntrustable(b *workspace.Workspace) {
 	if err := cmp.Or(b.Settings.Untrustable, b.Stateless); err != nil {
 		p := config.Untrustable(err)
-		b.Env.Note("cli.trust.cannot", "problem", console.OneLine(p.In(b.Env.Lang)), "try", console.OneLine(p.Hint(b.Env.Lang)))
+		b.Env.Note("cli.trust.cannot", "problem", p.In(b.Env.Lang), "try", p.Hint(b.Env.Lang))
 	}
 }

@@ -73,7 +73,7 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 func mayServe(b *workspace.Workspace) error {
 	for _, w := range b.Settings.Waiting {
 		if name := w.Name(); name == "serve" || strings.HasPrefix(name, "serve.") {
-			return console.Usage("cli.serve.untrusted", "path", console.OneLine(w.Path), "line", w.Line).Try("cli.serve.trust")
+			return console.Usage("cli.serve.untrusted", "path", w.Path, "line", w.Line).Try("cli.serve.trust")
 		}
 	}
 	if b.StateDir == nil {

@@ -54,7 +54,7 @@ var faberFamily = Family{
 }
 
 func isFinal(verb string, t Target) error {
-	return console.Refused("family.final", "verb", verb, "run", t.Name, "status", console.OneLine(string(t.Status)))
+	return console.Refused("family.final", "verb", verb, "run", t.Name, "status", string(t.Status))
 }
 
 func isNotServed(verb string, t Target) error {

@@ -107,7 +107,7 @@ func refuseDemotion(verb string, t Target) error {
 	}
 	level := levelInHand(t)
 	if level == 0 {
-		return console.Refused("family.levelless", "run", t.Name, "status", console.OneLine(string(t.Status))).
+		return console.Refused("family.levelless", "run", t.Name, "status", string(t.Status)).
 			Try("say.text", "text", console.Typed("explain", t.Name))
 	}
 	if there := t.Read("inputs/level-error.json"); there.Present() && optimizer.NamesLevel(there.Body, level) {

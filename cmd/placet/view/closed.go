@@ -41,7 +41,7 @@ func findRequest(b *workspace.Workspace, arg string) (RequestAt, error) {
 	case 1:
 		return fit[0], nil
 	case 0:
-		return RequestAt{}, console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.lists.try")
+		return RequestAt{}, console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.lists.try")
 	}
 	p := FitsSeveral(arg, templates.NewMessage("count.requests", "n", len(fit))).Try("workspace.fits.request")
 	for _, at := range fit {

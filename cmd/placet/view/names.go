@@ -127,7 +127,7 @@ func oneRunOf(b *workspace.Workspace, found []loop.Found, arg string) (loop.Foun
 
 // noRun is the problem that an argument names no run.
 func noRun(b *workspace.Workspace, arg string) *console.Problem {
-	return console.Usage("workspace.run.none", "name", strconv.Quote(console.OneLine(arg)), "workspace", console.OneLine(b.Root)).Try("workspace.status.try")
+	return console.Usage("workspace.run.none", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.status.try")
 }
 
 // ambiguous lists the runs that an argument fits.

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"
@@ -39,6 +38,6 @@ func pendingAnswer(b *workspace.Workspace, a engine.OpenRequest) *engine.Pending
 	author := ShownAuthor(t.Spoken, r, known)
 	return &engine.PendingAnswer{
 		Response: r.Response, User: by.User, Source: by.Source, Claimed: author != by.User,
-		Text: b.Env.Text("workspace.answer.pending", "answer", said+with, "who", console.OneLine(author), "source", console.OneLine(by.Source)),
+		Text: b.Env.Text("workspace.answer.pending", "answer", said+with, "who", author, "source", by.Source),
 	}
 }

@@ -28,7 +28,7 @@ func (b *Workspace) Put(doc engine.Document, request string) error {
 	case b.StateDir == nil && b.who == "":
 		return b.Store.Write(doc)
 	case b.StateDir == nil:
-		return console.Refused("workspace.answer.stateless", "who", console.OneLine(b.who), "error", b.Stateless).Kinded(console.KindUnwritable)
+		return console.Refused("workspace.answer.stateless", "who", b.who, "error", b.Stateless).Kinded(console.KindUnwritable)
 	}
 	defer b.StateDir.HoldPath(doc.Path)()
 	// A line for what does not get there would take the place of the line of what is there.

@@ -223,7 +223,7 @@ func (x *newAsk) read(a *asks.Asks, question string) error {
 		}
 		text, err := verb.ReadInput(a.Workspace.Env, name)
 		if err = cmp.Or(err, take(text)); err != nil {
-			return console.Usage("cli.ask.input", "file", console.OneLine(name), "error", console.Plain(err))
+			return console.Usage("cli.ask.input", "file", name, "error", console.Plain(err))
 		}
 	}
 	x.FromFile = x.file != ""
@@ -255,7 +255,7 @@ func (x *newAsk) setArtifacts(a *asks.Asks) error {
 	for i, f := range x.Artifacts {
 		rel, err := a.Below(f.Path)
 		if err != nil {
-			return console.Usage("cli.ask.artifact", "file", console.OneLine(f.Path), "error", console.Plain(err))
+			return console.Usage("cli.ask.artifact", "file", f.Path, "error", console.Plain(err))
 		}
 		x.Artifacts[i].Path = rel
 	}

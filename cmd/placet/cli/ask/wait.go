@@ -100,7 +100,7 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 		return err
 	}
 	return a.Workspace.Env.Answer(map[string]any{"ask_id": f.Run.ID, "reason": w.Reason, "by": w.By}, func() {
-		a.Workspace.Env.Say("cli.withdraw.done", "run", console.Brief(f.Key()), "by", console.OneLine(w.By), "reason", console.Cut(console.OneLine(w.Reason), 160))
+		a.Workspace.Env.Say("cli.withdraw.done", "run", console.Brief(f.Key()), "by", w.By, "reason", console.Cut(console.OneLine(w.Reason), 160))
 	})
 }
 
@@ -275,9 +275,9 @@ func noteAnswer(w *console.Env, st ask.State) {
 	if comment != "" {
 		key = "cli.wait.answered.comment"
 	}
-	w.Note(key, "by", ShownBy(w, st), "source", console.OneLine(st.Answer.By.Source), "comment", comment)
+	w.Note(key, "by", ShownBy(w, st), "source", st.Answer.By.Source, "comment", comment)
 	for _, f := range st.Edited() {
-		w.Note("cli.wait.edited", "file", console.OneLine(f.Path), "text", console.OneLine(path.Join(st.AskID, f.File)))
+		w.Note("cli.wait.edited", "file", f.Path, "text", path.Join(st.AskID, f.File))
 	}
 }
 

@@ -225,9 +225,9 @@ func showRows(w *console.Env, database string) error {
 		Rows []struct{ T, What, How string } `json:"rows"`
 	}
 	if err := json.Unmarshal(end.Output, &found); err != nil {
-		return console.Refused("cli.demo.database", "file", console.OneLine(database), "error", end.Reason)
+		return console.Refused("cli.demo.database", "file", database, "error", end.Reason)
 	}
-	fmt.Fprintf(w.Out, "\n%s\n", w.Paint(console.Faint, "# "+w.Text("cli.demo.rows", "file", console.OneLine(database))))
+	fmt.Fprintf(w.Out, "\n%s\n", w.Paint(console.Faint, "# "+w.Text("cli.demo.rows", "file", database)))
 	t := &console.Table{}
 	for _, row := range found.Rows {
 		t.Add("    "+row.T, console.OneLine(row.What), console.OneLine(row.How))

@@ -69,7 +69,7 @@ func environVerb() verb.Verb {
 			if len(c.Args) > 0 {
 				text, err := verb.ReadInput(c.Env, c.Args[0])
 				if err != nil {
-					return console.Usage("cli.nemawashi.read", "file", console.OneLine(c.Args[0]), "error", console.Plain(err))
+					return console.Usage("cli.nemawashi.read", "file", c.Args[0], "error", console.Plain(err))
 				}
 				getenv = func(name string) string { return envOf(text)[name] }
 			}

@@ -218,7 +218,7 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word
 	case rc == nil:
 		b.Env.Note("cli.nemawashi.waits", "command", console.Typed("explain", console.Brief(f.Key())))
 	case rc.Result != "accepted":
-		return console.Refused("cli.nemawashi.refused", "command", word, "run", console.Brief(f.Key()), "reason", console.OneLine(string(rc.Reason)), "code", console.OneLine(string(rc.Code))).
+		return console.Refused("cli.nemawashi.refused", "command", word, "run", console.Brief(f.Key()), "reason", string(rc.Reason), "code", string(rc.Code)).
 			Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 	}
 	data["receipt"] = rc

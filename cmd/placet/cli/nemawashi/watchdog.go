@@ -85,11 +85,11 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 		}
 	}
 	for _, s := range bad {
-		b.Env.Note("cli.nemawashi.watchdog.skipped", "path", s.Path, "error", console.OneLine(templates.In(b.Env.Lang, s.err)))
+		b.Env.Note("cli.nemawashi.watchdog.skipped", "path", s.Path, "error", templates.In(b.Env.Lang, s.err))
 	}
 	err := b.Env.Answer(last, func() {
 		for _, a := range alerts {
-			b.Env.Say("cli.nemawashi.watchdog.alert", "project", console.OneLine(a.ProjectID), "level", a.RiskLevel, "score", a.HealthScore)
+			b.Env.Say("cli.nemawashi.watchdog.alert", "project", a.ProjectID, "level", a.RiskLevel, "score", a.HealthScore)
 		}
 		made := templates.Key("cli.nemawashi.watchdog.made")
 		if dry {

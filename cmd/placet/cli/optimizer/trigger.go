@@ -106,7 +106,7 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 		if last != "" {
 			begins = "cli.trigger.begins.after"
 		}
-		b.Env.Say(begins, "workflow", console.OneLine(a.workflow), "run", "optimizer/"+idOf(b, dir), "last", last)
+		b.Env.Say(begins, "workflow", a.workflow, "run", "optimizer/"+idOf(b, dir), "last", last)
 	})
 }
 
@@ -124,7 +124,7 @@ func noteUnknown(b *workspace.Workspace, workflow string, all []optimizer.Entry)
 		return
 	}
 	if names := optimizer.Workflows(all); len(names) > 0 {
-		b.Env.Note("cli.trigger.first", "workflow", console.OneLine(workflow), "names", console.OneLine(strings.Join(names[:min(len(names), shown)], ", ")))
+		b.Env.Note("cli.trigger.first", "workflow", workflow, "names", strings.Join(names[:min(len(names), shown)], ", "))
 	}
 }
 
@@ -232,7 +232,7 @@ func metricsOf(list []string) (schemas.Object, error) {
 		}
 		for _, have := range o {
 			if have.Name == name {
-				return nil, console.Usage("cli.trigger.metric.twice", "metric", strconv.Quote(console.OneLine(m)), "name", console.OneLine(name))
+				return nil, console.Usage("cli.trigger.metric.twice", "metric", strconv.Quote(console.OneLine(m)), "name", name)
 			}
 		}
 		o = append(o, schemas.Member{Name: name, Value: v})

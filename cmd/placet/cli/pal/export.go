@@ -49,13 +49,13 @@ func exportRuns(b *workspace.Workspace, args []string, file string) error {
 	}
 	if err := createWhole(b.Env.Path(file), body); err != nil {
 		if errors.Is(err, iofs.ErrExist) {
-			return console.Refused("cli.pal.export.exists", "file", console.OneLine(file)).Try("cli.pal.export.exists.try")
+			return console.Refused("cli.pal.export.exists", "file", file).Try("cli.pal.export.exists.try")
 		}
-		return console.Refused("cli.pal.write", "file", console.OneLine(file), "error", console.Plain(err))
+		return console.Refused("cli.pal.write", "file", file, "error", console.Plain(err))
 	}
 	data := map[string]any{"runs": runs, "path": file, "rows": countRows(rows)}
 	return b.Env.Answer(data, func() {
-		b.Env.Say("cli.pal.export.done", "file", console.OneLine(file), "rows", templates.NewMessage("count.rows", "n", len(rows)),
+		b.Env.Say("cli.pal.export.done", "file", file, "rows", templates.NewMessage("count.rows", "n", len(rows)),
 			"orchestrations", templates.NewMessage("cli.pal.orchestrations", "n", len(runs)))
 	})
 }
@@ -86,11 +86,11 @@ func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs 
 			return nil, nil, console.Refused("cli.pal.export.failed", "error", err).Try("say.text", "text", console.Typed("explain", console.Brief(f.Key())))
 		}
 		for _, file := range left {
-			b.Env.Note("cli.pal.export.left", "file", console.OneLine(file))
+			b.Env.Note("cli.pal.export.left", "file", file)
 		}
 		for _, row := range own {
 			if other, taken := channels[row.ID]; row.Table == "direct_channels" && taken {
-				return nil, nil, console.Refused("cli.pal.export.both", "a", console.Brief(other), "b", console.Brief(f.Key()), "port", console.OneLine(row.ID)).
+				return nil, nil, console.Refused("cli.pal.export.both", "a", console.Brief(other), "b", console.Brief(f.Key()), "port", row.ID).
 					Try("cli.pal.export.both.try")
 			}
 			if row.Table == "direct_channels" {

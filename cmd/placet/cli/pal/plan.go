@@ -51,7 +51,7 @@ func pathInside(b *workspace.Workspace, name string) (string, error) {
 	if err == nil {
 		err = templates.Errorf("cli.pal.plan.outside")
 	}
-	return "", console.Usage("cli.pal.read", "file", console.OneLine(name), "error", console.Plain(err))
+	return "", console.Usage("cli.pal.read", "file", name, "error", console.Plain(err))
 }
 
 // printPlan prints the plan of what stands at a path. One that cannot be carried out ends
@@ -60,20 +60,20 @@ func printPlan(b *workspace.Workspace, at string) error {
 	disk := fs.OS(b.Root)
 	info, err := disk.Stat(at)
 	if err != nil {
-		return console.Usage("cli.pal.plan.failed", "file", console.OneLine(at), "error", console.Plain(err)).Try("cli.pal.plan.try")
+		return console.Usage("cli.pal.plan.failed", "file", at, "error", console.Plain(err)).Try("cli.pal.plan.try")
 	}
 	read := func(name string) engine.Document { return readDocument(disk, name) }
 	var plan pal.PlanDocument
 	if info.Mode.IsDir() {
 		specs, err := readSpecs(disk, at)
 		if err != nil {
-			return console.Refused("cli.pal.plan.list", "folder", console.OneLine(at), "error", console.Plain(err))
+			return console.Refused("cli.pal.plan.list", "folder", at, "error", console.Plain(err))
 		}
 		plan = pal.PlanSpecs(b.Env.Lang, specs)
 	} else {
 		d := read(at)
 		if d.Err != nil {
-			return console.Refused("cli.pal.read", "file", console.OneLine(at), "error", console.Plain(d.Err))
+			return console.Refused("cli.pal.read", "file", at, "error", console.Plain(d.Err))
 		}
 		plan = pal.PlanOrchestration(b.Env.Lang, d, b.Pal, read)
 	}

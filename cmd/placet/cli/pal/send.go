@@ -55,7 +55,7 @@ func palRun(b *workspace.Workspace, session string) (loop.Found, error) {
 			return f, nil
 		}
 	}
-	return loop.Found{}, console.Usage("cli.pal.absent", "id", strconv.Quote(console.OneLine(id)), "folder", console.OneLine(b.Root)).Try("cli.pal.absent.try")
+	return loop.Found{}, console.Usage("cli.pal.absent", "id", strconv.Quote(console.OneLine(id)), "folder", b.Root).Try("cli.pal.absent.try")
 }
 
 // workerAt is the worker of a session, and the run that it works in.

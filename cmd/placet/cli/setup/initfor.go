@@ -98,10 +98,10 @@ func planFile(disk fs.FS, f hook.File) (clientFile, error) {
 
 // sayUnwritten says why a file cannot be changed, and what belongs into it.
 func sayUnwritten(w *console.Env, f hook.File, problem error) {
-	w.Note("cli.init.change", "file", f.Path, "error", console.OneLine(templates.In(w.Lang, problem)))
+	w.Note("cli.init.change", "file", f.Path, "error", templates.In(w.Lang, problem))
 	if differs := (*hook.Differs)(nil); errors.As(problem, &differs) {
 		w.Note("cli.init.has", "text", console.Cut(console.OneLine(differs.Has), 2000))
-		w.Note("cli.init.wants", "text", console.OneLine(differs.Wants))
+		w.Note("cli.init.wants", "text", differs.Wants)
 	}
 	w.Note("cli.init.snippet", "text", strings.TrimSuffix(f.Snippet(), "\n"))
 }

@@ -1,6 +1,7 @@
 package verb
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"placet/cmd/placet/console"
-	"placet/engine"
 	"placet/templates"
 )
 
@@ -30,7 +30,11 @@ func NewViews(files fs.FS, more func(*console.Env) template.FuncMap) *Views {
 		return all
 	}
 	return &Views{funcs: funcs, parsed: sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(funcs(&console.Env{})).ParseFS(files, "views/*.tmpl"))
+		t := template.Must(template.New("").Funcs(funcs(&console.Env{})).ParseFS(files, "views/*.tmpl"))
+		for _, view := range t.Templates() {
+			console.CleanTemplate(view.Tree)
+		}
+		return t
 	})}
 }
 
@@ -42,30 +46,39 @@ func (v *Views) Show(w *console.Env, view string, data any) {
 	}
 }
 
-// viewFuncs are what all views call. Whatever comes from files goes through line, lines or clip.
+// viewFuncs are the functions of all views. What a view prints is cleaned, and in one line, but
+// for what lines, indent and below make of a text.
 func viewFuncs(w *console.Env) template.FuncMap {
-	paint := func(style string) func(string) string {
-		return func(text string) string { return w.Paint(style, text) }
+	line := func(v any) string { return fmt.Sprint(console.Printed(v)) }
+	paint := func(style string) func(any) console.Cleaned {
+		return func(v any) console.Cleaned { return console.Cleaned(w.Paint(style, line(v))) }
 	}
-	say := func(key templates.Key, pairs ...any) string { return w.Text("cli."+key, pairs...) }
+	say := func(key templates.Key, pairs ...any) console.Cleaned {
+		return console.Cleaned(w.Text("cli."+key, pairs...))
+	}
+	lines := func(s string) console.Cleaned { return console.Cleaned(console.Lines(s)) }
 	return template.FuncMap{
-		"say": say, "worded": func(err error) string { return templates.In(w.Lang, err) },
+		console.CleanFunc: console.Printed,
+		"say":             say, "worded": func(err error) string { return templates.In(w.Lang, err) },
 		// label is a label in a column that is so wide.
-		"label": func(width int, key templates.Key) string {
+		"label": func(width int, key templates.Key) console.Cleaned {
 			text := say(key)
-			return text + strings.Repeat(" ", max(0, width-console.Columns(text)))
+			return text + console.Cleaned(strings.Repeat(" ", max(0, width-console.Columns(string(text)))))
 		},
-		"line":   func(s any) string { return console.OneLine(text(s)) },
-		"lines":  console.Lines,
+		"line": line, "lines": lines,
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
-		"suffix": console.Suffix, "typed": console.Typed, "brief": console.Brief,
-		"indent": func(prefix, s string) string { return strings.TrimSpace(console.Indent(s, prefix)) },
+		"suffix": func(gap string, v any) console.Cleaned { return console.Cleaned(console.Suffix(gap, line(v))) },
+		"typed":  console.Typed, "brief": console.Brief,
+		// indent is a text whose lines stand below its first one.
+		"indent": func(prefix, s string) console.Cleaned {
+			return console.Cleaned(strings.TrimSpace(console.Indent(console.Lines(s), prefix)))
+		},
 		// below is a text beside its label, or in lines of its own below it.
-		"below": func(prefix, s string) string {
+		"below": func(prefix, s string) console.Cleaned {
 			if s = console.Lines(s); strings.Contains(s, "\n") {
-				return "\n" + console.Indent(s, prefix)
+				return console.Cleaned("\n" + console.Indent(s, prefix))
 			}
-			return " " + s
+			return console.Cleaned(" " + s)
 		},
 		"join": strings.Join, "upper": strings.ToUpper, "percent": func(part float64) float64 { return 100 * part }, "inc": func(n int) int { return n + 1 },
 		"moment": func(t time.Time) string {
@@ -75,17 +88,6 @@ func viewFuncs(w *console.Env) template.FuncMap {
 			return console.Moment(t)
 		},
 		"now":    func() string { return w.Now().UTC().Format(time.RFC3339) },
-		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": w.Paint,
+		"strong": paint(console.Strong), "alarm": paint(console.Alarm), "waiting": paint(console.Waiting), "style": func(style string, v any) console.Cleaned { return paint(style)(v) },
 	}
-}
-
-// text is a string, or a word of the engine's.
-func text(s any) string {
-	switch s := s.(type) {
-	case engine.Status:
-		return string(s)
-	case engine.Digest:
-		return string(s)
-	}
-	return s.(string)
 }
