@@ -38,7 +38,7 @@
 //
 //	state.go         state.json; documents.go has the documents of others
 //	rules.go         the table: a row for each rule, whose guards are functions elsewhere
-//	session.go       the session as one step sees it: settings, control, its beginning and end
+//	view.go          the session as one step sees it: settings, control, its beginning and end
 //	checkpoint.go    a checkpoint as one step sees it, and a transition in the making
 //	definitions.go   the design; findings.go finds what is wrong with it
 //	design.go        when a design is approved, and when it needs another approval
@@ -46,10 +46,10 @@
 //	attempt.go       the documents submitted for an attempt; work.go has their consequences
 //	validation.go    the runs of an attempt; verdict.go judges them and routes the attempt
 //	review.go        the review of the whole
-//	questions.go     the questions to people; awaits.go has what else a session waits for
+//	questions.go     the questions to people; explain.go has what else a session waits for
 //	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go
 //	                 and renderings.go from what sources.go finds
-//	view.go          what people see of a session
+//	tell.go          what people see of a session
 //
 // Only placet writes state.json. A document does not count because it exists: only news
 // since the start of an attempt counts for it, a command runs only once its digest is

@@ -2,346 +2,326 @@ package afl
 
 import (
 	"cmp"
-	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"placet/engine"
-	"placet/engine/graph"
+	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
 
-// tellSession adds the family's own facts to the view of a session.
-func tellSession(r *session, a *engine.RunView) {
+// currentDelegation is the file in which upstream's hooks report their progress.
+const currentDelegation = ".afl/state/current-delegation.json"
+
+// session is a run of the family, with everything it reads besides its state.
+type session struct {
+	run    *run.Run[State, *session]
+	cfg    settings
+	cfgBad bool
+
+	meta    Meta
+	control run.Control
+	specs   specs
+	// signal is the report of upstream's hooks, nil if it names no attempt of this session.
+	signal *Delegation
+
+	checkpoints map[string]*checkpoint
+	order       []string // all checkpoints, in definition order
+}
+
+// family describes AFL to the kernel.
+var family = kernel{
+	Layout: layout.AFL{},
+	Stamp:  run.Millis,
+	Anew:   "afl.anew",
+	Format: run.Format[State]{
+		Decode: DecodeState, Encode: State.encode, Head: (*State).head,
+		Unfit: func(r *run.Input, st State) error { return st.unfit(r.Snap.Key.ID) },
+	},
+	Parts: []run.Parts[State, *session]{{
+		Of: ofCheckpoint, All: func(r *session) []string { return r.order }, Enter: enter,
+		Status: func(r *session, on run.On) engine.Status { return r.checkpoint(on.Subject).Status },
+	}},
+	Read: readSession, Rules: rules, Final: isFinal, New: "new", Summary: summarize, Always: stampAll,
+	Questions: questions, BadSettings: badSettings,
+	Foreign: func(_ *session, d engine.Document) bool { return isForeign(d) }, Outputs: outputs, Actions: actions,
+	Posts: func(r *session, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
+	Notes: notes, Needs: needs, Watch: watch,
+	Keeps:  func(r *session, id string) bool { return !r.run.Snap.Facts.Alive[id] },
+	Absent: absent, Explain: explain, Tell: tellSession, Fabrications: fabrications,
+}
+
+// enter moves a checkpoint to a status.
+func enter(c *change, id string, to engine.Status) {
+	cp := c.State.Checkpoints[id]
+	if cp == nil {
+		cp = &Checkpoint{}
+		c.State.Checkpoints[id] = cp
+	}
+	if cp.Status != to {
+		cp.Status, cp.Since = to, Since{Revision: c.Revision, At: c.Now}
+	}
+	cp.Revision = c.Revision
+}
+
+// stampAll sets when a session changed, and when it ended.
+func stampAll(c *change) {
+	st := c.State
+	st.UpdatedAt = c.Now
+	if isFinal(st.Status) && st.FinishedAt == "" {
+		st.FinishedAt = c.Now
+	}
+}
+
+// readSession reads what every status needs. It only judges whether documents are usable.
+func readSession(k *run.Run[State, *session]) *session {
+	r := &session{run: k, checkpoints: map[string]*checkpoint{}}
+	r.cfg, _ = run.Config(r.run.Snap, DefaultConfig).settle(nil) // a final session no longer reads upstream's files
+	if !r.run.Usable() || r.isVacant() {
+		return r
+	}
+	indexCheckpoints(r)
 	if isFinal(r.run.State.Status) {
-		readMeta(r) // for its title
+		return r
 	}
-	a.Final = a.Final && firstUnfinished(r) == ""
-	a.Blocked = a.Blocked || r.cfgBad
-	misread := misread(r)
-	a.Facts, a.Parts, a.Graph, a.Untrusted = sessionFacts(r, misread), parts(r), nodes(r), untrustedCommands(r)
-	a.Findings = append(addFindings(r, a.Findings), misread...)
+	readConfig(r)
+	readMeta(r)
+	r.control = *cmp.Or(run.ReadWish[run.Control](&r.run.Input, r.run.Snap.In("control.json"), "afl/control"), &run.Control{})
+	r.specs = readSpecs(r)
+	readSignal(r)
+	return r
 }
 
-// factList collects labelled lines in a language. It leaves out empty values.
-type factList struct {
-	lang string
-	list []engine.Fact
-}
+func (r *session) id() string { return r.run.Snap.Key.ID }
 
-// add adds a line under the label that a key has.
-func (f *factList) add(name, value string) {
-	if value != "" {
-		f.list = append(f.list, engine.Fact{Name: phrase(templates.English, "fact."+name), Label: phrase(f.lang, "fact."+name), Value: value})
+// say returns a [phrase] in the language of the session.
+func (r *session) say(key string, pairs ...any) string { return phrase(r.run.Lang, key, pairs...) }
+
+// indexCheckpoints fills in the checkpoints and their order.
+func indexCheckpoints(r *session) {
+	r.order = r.run.State.order()
+	for _, id := range r.order {
+		r.checkpoints[id] = &checkpoint{Checkpoint: cmp.Or(r.run.State.Checkpoints[id], &Checkpoint{}), r: r, id: id}
+	}
+	for i, def := range r.run.State.definitions() {
+		r.checkpoints[def.ID].def = &r.run.State.Approved.Definitions[i]
 	}
 }
 
-// sessionFacts returns the facts that `show` prints for a session.
-func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
-	st, list := r.run.State, factList{lang: r.run.Lang}
-	list.add("title", r.meta.Title)
-	if st.Adopted {
-		list.add("adopted", r.say("show.adopted"))
+// readConfig merges the settings. An unusable setting stops every session, because no guess may
+// replace a limit.
+func readConfig(r *session) {
+	below, ok := readUpstream(r)
+	if r.cfgBad = !ok; r.cfgBad {
+		return
 	}
-	if p := st.Pause; p != nil {
-		words := p.Reason
-		if p.By != "" {
-			words = r.say("show.paused", "reason", p.Reason, "by", p.By)
+	var bad *badSetting
+	if r.cfg, bad = run.Config(r.run.Snap, DefaultConfig).settle(r.run.Snap.Facts.Trusted, below...); bad != nil {
+		r.cfgBad = true
+		if bad.file != "" {
+			r.run.Notes.Add(r.run.Note(bad.file), r.say("bad.settings", "file", bad.file, "key", bad.key, "problem", bad.text))
 		}
-		list.add("paused", since(words, p.At))
 	}
-	if st.Approved != nil {
-		list.add("approved", since(r.say("show.approved", "by", orWord(string(st.Approved.By), st.Approved.Source)), st.Approved.At))
-	} else if r.specs.readable {
-		list.add("checkpoints", r.say("show.defined", "count", len(r.specs.entries)))
+}
+
+// badSettings reports whether the settings are unusable, with the paths of their notes.
+func badSettings(r *session) (notes []string, bad bool) {
+	return []string{r.run.Note(upstreamYAML), r.run.Note(upstreamJSON)}, r.cfgBad
+}
+
+func readMeta(r *session) {
+	d := r.run.Snap.In("meta.json")
+	m, _ := run.Load[Meta](&r.run.Input, d, "afl/meta")
+	switch {
+	case m == nil:
+	case m.SessionID != "" && m.SessionID != r.id():
+		r.run.Bad(d, r.say("bad.meta", "id", strconv.Quote(m.SessionID), "folder", strconv.Quote(r.id())))
+	default:
+		r.meta = *m
 	}
-	if current, total := rounds(st); total > 0 {
-		list.add("round", r.say("show.round", "current", current, "total", total))
+}
+
+// readSignal reads upstream's file. placet believes only that a worker has stopped.
+func readSignal(r *session) {
+	d := r.run.Snap.Doc(currentDelegation)
+	c, _ := run.Load[Delegation](&r.run.Input, d, "afl/current-delegation")
+	switch {
+	case c == nil:
+	case !layout.IsAFLSession(c.SessionID):
+		r.run.Bad(d, r.say("bad.signal.session", "file", path.Base(d.Path), "id", strconv.Quote(c.SessionID)))
+	case c.SessionID != r.id() || c.Checkpoint == "" || r.run.State.Approved == nil:
+	case r.run.State.Checkpoints[c.Checkpoint] == nil:
+		r.run.Bad(d, r.say("bad.signal.checkpoint", "file", path.Base(d.Path), "checkpoint", strconv.Quote(c.Checkpoint)))
+	default:
+		r.signal = c
 	}
-	for _, id := range displayOrder(st) {
-		list.add("checkpoint", checkpointLine(r.checkpoint(id)))
+}
+
+// needs returns the files outside the session's folder that it reads.
+func needs(r *session) []string {
+	if isFinal(r.run.State.Status) || r.isVacant() {
+		return nil
 	}
-	if v := st.Review; v != nil {
-		list.add("review", r.say("show.review", "round", v.Round, "status", v.Status, "mode", v.Mode))
+	return []string{currentDelegation, upstreamJSON, upstreamYAML}
+}
+
+// watch returns the folders in which others may write files that move the session.
+func watch(r *session) []string {
+	if isFinal(r.run.State.Status) {
+		return nil
+	}
+	if r.isVacant() {
+		return []string{r.run.Path("specs")} // definitions may appear at any time
+	}
+	dirs := []string{r.run.Path("specs"), r.run.Path("checkpoints")}
+	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
+		dirs = append(dirs, r.run.Path("delegations/"+id), r.run.Path(r.checkpoint(id).file("")))
+	}
+	return dirs
+}
+
+// notes reads every attempt, so that all of them get their notes, whichever rule applied first.
+func notes(r *session) {
+	if isFinal(r.run.State.Status) {
+		return
+	}
+	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
+		r.checkpoint(id).attempt()
+	}
+	if v := r.run.State.Review; v != nil && v.Status == run.Open && v.Mode == reviewExternal && r.run.State.Status != Delegating {
+		reviewReport(r, v.Round)
+	}
+	for _, f := range r.specs.findings {
+		if f.blocks() {
+			r.run.Notes.Beside(r.run.Path(f.file), r.say("bad.design", "text", f.text, "finding", f.id+" "+f.name+" "+f.file+f.place, "mend", f.suggestion))
+		}
+	}
+}
+
+// later returns the time that is d from now.
+func (r *session) later(d time.Duration) text { return run.Millis(r.run.Snap.Now.Add(d)) }
+
+// adoptCompleted creates the state of a session that upstream has completed.
+func adoptCompleted(r *session, _ run.On) *move {
+	if r.meta.Status != string(Completed) {
+		return nil
+	}
+	return firstState(r, "move.upstream_completed", true)
+}
+
+// begin creates the first state of a session, whose checkpoints wait for approval.
+func begin(r *session, _ run.On) *move { return firstState(r, "move.seen", false) }
+
+func firstState(r *session, why string, adopted bool) *move {
+	if r.run.Held || r.isVacant() {
+		return nil
+	}
+	return &move{Reason: r.say(why), Then: func(c *change) {
+		st := c.State
+		st.SchemaVersion, st.Family, st.SessionID, st.Language, st.CreatedAt, st.Adopted = 1, "afl", r.id(), cmp.Or(r.run.Lang, templates.English), c.Now, adopted
+	}}
+}
+
+// wished returns the move that control.json asks for. otherwise is the key of the reason if the
+// person gives none.
+func wished(r *session, otherwise string, then func(*change)) *move {
+	return run.Wished(r.run.Snap.In("control.json"), cmp.Or(r.control.By, "unknown"), orWord(r.control.Reason, r.say(otherwise)), then)
+}
+
+// abortAsWished aborts the session because control.json asks for it.
+func abortAsWished(r *session, _ run.On) *move {
+	if r.control.Want != run.WantAbort {
+		return nil
+	}
+	return wished(r, "move.abort", cancelOwn)
+}
+
+// abortAsTold aborts the session because an answer asks for it.
+func abortAsTold(_ *session, on run.On) *move {
+	return &move{Reason: on.Answer.Why(), Then: cancelOwn}
+}
+
+// cancelOwn closes the requests of the session itself.
+func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, phrase(c.State.Language, "move.aborted")) }
+
+// escalateSession escalates a session while a person has to decide about one of its checkpoints.
+func escalateSession(r *session, _ run.On) *move {
+	if list := r.inStatus(Escalated); len(list) > 0 {
+		return &move{Reason: r.say("move.escalate", "checkpoints", strings.Join(list, ", "))}
+	}
+	return nil
+}
+
+// resolve continues a session once people have decided about all escalated checkpoints.
+func resolve(r *session, _ run.On) *move {
+	if len(r.inStatus(Escalated)) > 0 {
+		return nil
+	}
+	m := &move{To: Delegating, Reason: r.say("move.resolve")}
+	if r.run.State.Pause != nil {
+		m.To = Paused
+	}
+	return m
+}
+
+type kernel = run.Family[State, *session]
+
+// New returns the machine.
+func New() engine.Machine { return &family }
+
+// isVacant reports whether the folder neither is nor was a session.
+func (r *session) isVacant() bool {
+	s := r.run.Snap
+	return len(s.Under("requests")) == 0 && !slices.ContainsFunc([]string{"meta.json", specsYAML, "state.json", "events.jsonl"}, func(name string) bool { return !s.In(name).Absent() })
+}
+
+// absent reports whether the folder is no session, and says so in the view.
+func absent(r *session, a *engine.RunView) bool {
+	if r.isVacant() {
+		a.Why = []string{r.say("why.absent", "file", specsYAML)}
+	}
+	return r.isVacant()
+}
+
+// summarize implements [run.Family.Summary]. An aborted session ends its checkpoints one by one,
+// and is final once all have ended.
+func summarize(body []byte) engine.Summary {
+	var st struct {
+		Status   engine.Status `json:"status"`
+		Requests map[string]struct {
+			Status   string `json:"status"`
+			OpenedAt text   `json:"opened_at"`
+		} `json:"requests"`
+		Checkpoints map[string]struct {
+			Status engine.Status `json:"status"`
+		} `json:"checkpoints"`
+	}
+	if schemas.Decode("", "state.json", body, &st) != nil {
+		return engine.Summary{}
+	}
+	p := engine.Summary{Status: st.Status, Final: isFinal(st.Status), Touched: true}
+	for _, c := range st.Checkpoints {
+		p.Final = p.Final && isFinal(c.Status)
 	}
 	for _, q := range st.Requests {
-		if q.Status == run.Open {
-			list.add("request", q.ID+" ("+q.Type+")")
+		if q.Status == run.Open && !p.Final {
+			p.Ask(q.OpenedAt.Time())
 		}
 	}
-	if r.mayBeApproved() {
-		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostNamed)] {
-			list.add("finding", f.line())
-		}
-	}
-	for _, f := range misread {
-		list.add("finding", r.run.Snap.Rel(f.Path)+f.Text)
-	}
-	return list.list
+	return p
 }
 
-// since appends a time to a text.
-func since(words string, at text) string {
-	if at == "" {
-		return words
+// orWord returns s, or other if s is blank.
+func orWord(s, other string) string {
+	if strings.TrimSpace(s) == "" {
+		return other
 	}
-	return words + ", " + string(at)
-}
-
-// checkpointLine describes the checkpoint's progress in one line.
-func checkpointLine(cp *checkpoint) string {
-	words := []string{cp.id + ": " + string(cp.Status)}
-	if cp.AbortedBecause != "" {
-		words[0] += " (" + string(cp.AbortedBecause) + ")"
-	}
-	if cp.Iteration > 0 {
-		words = append(words, cp.r.say("show.attempt", "attempt", cp.Iteration, "max", cp.MaxIterations))
-	}
-	if n := len(cp.History); n > 0 && cp.Status != Completed {
-		if h := cp.History[n-1]; h.Result != passed && len(h.FailedCriteria) > 0 {
-			if said := templates.Line(criterion(cp.r.run.Lang, h.FailedCriteria[0]), shownName); said != "" {
-				words = append(words, cp.r.say("show.failed", "criterion", said))
-			}
-		}
-	}
-	return strings.Join(words, ", ")
-}
-
-// TrustName is the prefix of the name under which placet asks for and remembers trust in a
-// validation command.
-const TrustName = "afl.validation "
-
-// WorkerTrustName is that prefix for the worker command in the work tree of a checkpoint.
-const WorkerTrustName = "afl.worker_command "
-
-// untrustedCommands returns the approved commands and the settings of upstream's files that nobody
-// has agreed to.
-func untrustedCommands(r *session) []engine.Untrusted {
-	if isFinal(r.run.State.Status) || !r.run.Usable() || r.cfgBad {
-		return nil
-	}
-	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
-	worker := r.cfg.workerDigest()
-	for _, d := range r.run.State.definitions() {
-		cp, in := r.checkpoint(d.ID), worktree(d.ID)
-		if isFinal(cp.Status) {
-			continue
-		}
-		wait := func(name string, digest engine.Digest, command string) {
-			list = append(list, engine.Untrusted{
-				Name: name + r.id() + "/" + d.ID, Digest: digest, Text: command, Argv: append(slices.Clone(r.cfg.Shell), command), Prefer: in,
-			})
-		}
-		if cp.isByCommand() && !cp.isRunnable() {
-			wait(TrustName, cp.validationDigest(), string(d.Command))
-		}
-		// A worker command that is trusted nowhere is listed with the settings instead.
-		if worker != "" && r.run.Snap.Facts.Trusted[worker] && !r.run.Snap.Facts.Trusts(worker, in) {
-			wait(WorkerTrustName, worker, r.cfg.WorkerCommand)
-		}
-	}
-	return list
-}
-
-// onCycle is the group of the checkpoints that have no level.
-const onCycle = "cycle"
-
-// nodes returns the checkpoints ordered by level: the approved ones, or those of the files if none
-// is approved.
-func nodes(r *session) []engine.Node {
-	defs := r.specs.definitions()
-	if r.run.State.Approved != nil {
-		defs = slices.Clone(r.run.State.Approved.Definitions)
-	}
-	level, critical := graph.Levels(nodesOf(defs)), graph.CriticalPath(nodesOf(defs))
-	slices.SortStableFunc(defs, func(a, b Definition) int { return cmp.Compare(level[a.ID], level[b.ID]) })
-	var nodes []engine.Node
-	for _, d := range defs {
-		n := engine.Node{ID: d.ID, Group: fmt.Sprint(level[d.ID]), Label: d.ID, Status: r.checkpoint(d.ID).status(), After: d.Dependencies, Critical: slices.Contains(critical, d.ID)}
-		if level[d.ID] == 0 {
-			n.Group = onCycle
-		}
-		n.Gate = n.Status == Waiting || n.Status == Escalated
-		n.Current = n.Gate || n.Status == InProgress || n.Status == Validating || n.Status == Retrying
-		nodes = append(nodes, n)
-	}
-	return nodes
-}
-
-// addFindings adds the findings about the design. It leaves out notes that repeat them.
-func addFindings(r *session, list []engine.Finding) []engine.Finding {
-	said := map[string]bool{}
-	for _, f := range r.specs.findings {
-		severity := "warning"
-		if f.blocks() {
-			severity, said[r.run.Path(f.file)+layout.ProblemSuffix] = "error", true
-		}
-		list = append(list, engine.Finding{Severity: severity, Path: r.run.Path(f.file), Text: f.words()})
-	}
-	return slices.DeleteFunc(list, func(f engine.Finding) bool { return said[f.Path] })
-}
-
-// parts returns the checkpoints for `show`.
-func parts(r *session) []engine.Part {
-	var list []engine.Part
-	for _, id := range displayOrder(r.run.State) {
-		list = append(list, checkpointPart(r.checkpoint(id)))
-	}
-	if len(list) > 0 || r.run.State.Approved != nil {
-		return list
-	}
-	for _, d := range r.specs.definitions() {
-		list = append(list, engine.Part{ID: d.ID, Status: engine.Status(r.say("show.not_approved")), Facts: d.facts(r.run.Lang).list})
-	}
-	return list
-}
-
-// checkpointPart returns a checkpoint for `show`.
-func checkpointPart(cp *checkpoint) engine.Part {
-	list := factList{lang: cp.r.run.Lang}
-	if cp.def != nil {
-		list = cp.def.facts(list.lang)
-	}
-	if cp.Iteration > 0 {
-		list.add("attempt", fmt.Sprintf("%d/%d", cp.Iteration, cp.MaxIterations))
-	}
-	list.add("aborted_because", string(cp.AbortedBecause))
-	if cp.Status == Retrying {
-		list.add("next_attempt", string(cp.RetryAt))
-	}
-	if words, _, ok := totalTime(*cp.Checkpoint); ok {
-		list.add("time", words)
-	}
-	if len(cp.History) > 0 {
-		list.add("feedback_quality", feedbackQuality(*cp.Checkpoint))
-	}
-	if e := cp.Escalation; e != nil {
-		list.add("last_escalation", since(e.Reason, e.At))
-	}
-	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list.list, Sections: checkpointSections(cp)}
-}
-
-// checkpointSections returns the longer texts about the checkpoint.
-func checkpointSections(cp *checkpoint) []engine.Section {
-	all := []engine.Section{{Title: cp.r.say("section.history"), Text: historyLines(cp.r.run.Lang, cp.History)}}
-	if cp.Escalation != nil {
-		if rep := readEscalationReport(cp); rep != nil {
-			all = append(all, engine.Section{Title: cp.r.say("section.escalation"), Text: rep.lines(cp.r.run.Lang)})
-		}
-	}
-	if n := len(cp.Feedback); n > 0 {
-		last := cp.Feedback[n-1].Iteration
-		words := string(cp.r.run.Snap.In(cp.fileOf(last, "feedback.md")).Body)
-		if strings.HasPrefix(words, mark) {
-			_, words, _ = strings.Cut(words, "\n")
-		}
-		all = append(all, engine.Section{Title: cp.r.say("section.feedback", "attempt", last), Text: words})
-	}
-	all = append(all, engine.Section{Title: cp.r.say("section.files"), Text: strings.Join(checkpointFiles(cp), "\n")})
-	return slices.DeleteFunc(all, func(s engine.Section) bool { return strings.TrimSpace(s.Text) == "" })
-}
-
-// facts returns the facts of a definition.
-func (d Definition) facts(lang string) factList {
-	list := factList{lang: lang}
-	list.add("name", d.Name)
-	list.add("type", d.Type)
-	list.add("description", string(d.Description))
-	list.add("depends_on", strings.Join(d.Dependencies, ", "))
-	for _, c := range d.Criteria {
-		list.add("criterion", c)
-	}
-	list.add("command", string(d.Command))
-	list.add("expected", string(d.Expected))
-	if d.TimeoutMS != nil {
-		list.add("timeout", (time.Duration(*d.TimeoutMS) * time.Millisecond).String())
-	}
-	return list
-}
-
-// historyLines returns the verdicts, one per line.
-func historyLines(lang string, history []Judged) string {
-	var lines []string
-	for _, h := range history {
-		which := "show.history"
-		if h.Run > 1 {
-			which = "show.history.run"
-		}
-		line := fmt.Sprintf("%s  %s  %s  %s", h.Timestamp, phrase(lang, which, "attempt", h.Iteration, "run", h.Run), h.Result, h.Route)
-		if h.FailureType != "" {
-			line += "  " + string(h.FailureType)
-		}
-		if h.Result == failed && len(h.FailedCriteria) > 0 {
-			line += "  " + templates.Line(criteria(lang, h.FailedCriteria), shownName)
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// checkpointFiles returns the existing files of the checkpoint itself and of its current attempt.
-func checkpointFiles(cp *checkpoint) []string {
-	var list []string
-	latest := cp.r.run.Path(cp.file("")) + "/"
-	for _, d := range cp.r.run.Snap.Under("delegations/" + cp.id) {
-		isOwn := !strings.Contains(strings.TrimPrefix(d.Path, cp.r.run.Path(cp.rel(""))+"/"), "/")
-		if !d.Absent() && (isOwn || cp.Iteration > 0 && strings.HasPrefix(d.Path, latest)) {
-			list = append(list, d.Path)
-		}
-	}
-	return list
-}
-
-// fabrications returns the documents of others that claim a completion too early. A rendering in
-// the place of placet's does not count, because it may come from a time before placet.
-func fabrications(r *session) (list []run.Fabrication) {
-	if !r.run.Usable() || !r.run.Begun || isFinal(r.run.State.Status) {
-		return nil
-	}
-	if asked := unansweredOf(r, ""); asked != "" && r.meta.Status == string(Completed) {
-		list = append(list, run.Fabrication{
-			Path: r.run.Path("meta.json"), Pointer: "/status", Says: r.meta.Status, Request: asked, Fact: run.Unanswered(asked),
-		})
-	}
-	for _, id := range r.order {
-		list = append(list, r.checkpoint(id).unbegunReports()...)
-	}
-	return list
-}
-
-// unansweredOf returns the first open request about a checkpoint, or about any if id is "", that
-// nobody has begun to answer.
-func unansweredOf(r *session, id string) string {
-	for _, q := range r.run.State.Requests {
-		if q.Status == run.Open && (id == "" || string(q.Subject) == id) && r.run.IsUnanswered(q.ID) {
-			return q.ID
-		}
-	}
-	return ""
-}
-
-// unbegunReports finds attempts that a worker completed before they began. An attempt with a prompt
-// may have begun before a crash, and a report older than the current state may come from an earlier
-// session in the same folder; neither counts.
-func (cp *checkpoint) unbegunReports() (list []run.Fabrication) {
-	r := cp.r
-	if r.run.State.Last == nil {
-		return nil
-	}
-	for _, d := range r.run.Snap.Under("delegations/" + cp.id + "/iterations") {
-		_, n, _, ok := layout.AFLPlace(r.run.Snap.Rel(d.Path))
-		if d.Kind != layout.AFLWorker || !ok || n <= cp.Iteration || !d.Changed.After(r.run.State.Last.At.Time()) || !r.run.Snap.In(cp.fileOf(n, "prompt.md")).Absent() {
-			continue
-		}
-		if w := run.Peek[WorkerReport](d, "afl/worker"); w != nil && w.Status == string(Completed) {
-			list = append(list, run.Fabrication{
-				Path: d.Path, Pointer: "/status", Says: w.Status, Request: unansweredOf(r, cp.id),
-				Fact: templates.NewMessage("afl.fabrication.attempt", "attempt", n, "checkpoint", cp.id),
-			})
-		}
-	}
-	return list
+	return s
 }
