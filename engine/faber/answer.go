@@ -9,21 +9,20 @@ import (
 	"placet/engine/run"
 )
 
-// answer is the answer to the asked request that counts. Author and times come from the
-// disk, so that history, event and receipt agree and a repeated pass repeats them.
+// answer is the answer that counts for the asked request. Author and times come from the disk, so
+// that history, event and receipt agree and a repeated pass produces the same ones.
 type answer struct {
 	gate.Decision
 	receivedAt string
 	decidedAt  time.Time
 	late       bool
-	cause      engine.Document // what it was read from
-	recorded   bool            // feedback_history has it already
+	cause      engine.Document // the file that it was read from
+	recorded   bool            // whether feedback_history already has it
 }
 
-// evidence finds the answer to the asked request: the first valid one of a receipt ahead of
-// the state, the history, a feedback_received event, and the files. A note says why an
-// invalid one is passed over. No other answer counts while upstream may still be writing
-// its own down.
+// evidence returns the answer to the asked request: the first valid one of a receipt ahead of the
+// state, the history, a feedback_received event, and the files. A note explains why an invalid one
+// is ignored. No other answer counts while upstream may still be recording its own.
 func (o *request) evidence() *answer {
 	if o.folder.Receipt != nil {
 		return o.fromReceipt()
@@ -38,15 +37,14 @@ func (o *request) evidence() *answer {
 		return a
 	}
 	if !o.q.isOpen() || !o.stands {
-		// Nobody was shown anything yet.
+		// Nobody has seen the request yet.
 		return nil
 	}
 	return o.fromFiles()
 }
 
-// claimGrows reports whether upstream may still be writing down an answer to the asked
-// request. A gate that asks for more than a claim waits for nothing: a claim never passes
-// it.
+// claimGrows reports whether upstream may still be recording an answer to the asked request. It is
+// false for a gate that asks for more than a claim, because no claim passes such a gate.
 func (o *request) claimGrows() bool {
 	c := claimsOn(o.view, o.folder.ID)
 	if c == (claims{}) || gate.Demands(o.view.Snap.Facts.Config.GateFor("faber", o.req.Type)) {
@@ -55,8 +53,8 @@ func (o *request) claimGrows() bool {
 	return !stoodStill(o.view, c, brokenStill)
 }
 
-// fromReceipt carries out a receipt whose revision the state has not reached:
-// the answer is fact, and no form is read again.
+// fromReceipt returns the answer of a receipt whose revision the state has not reached. That answer
+// is final, so placet reads no form again.
 func (o *request) fromReceipt() *answer {
 	rc := o.folder.Receipt
 	if rc.Revision <= o.view.state.rev {
@@ -84,8 +82,8 @@ func (o *request) fromReceipt() *answer {
 	return a
 }
 
-// fromHistory takes an answer that an upstream writer put into
-// feedback_history without clearing the request.
+// fromHistory returns an answer that an upstream writer put into feedback_history without removing
+// the request.
 func (o *request) fromHistory() *answer {
 	h := o.view.state.answerTo(o.folder.ID)
 	if h == nil {
@@ -98,7 +96,7 @@ func (o *request) fromHistory() *answer {
 	return a
 }
 
-// fromEvent takes an answer that stands in a feedback_received event.
+// fromEvent returns an answer in a feedback_received event.
 func (o *request) fromEvent() *answer {
 	e := o.view.events.about("feedback_received", o.folder.ID)
 	if e == nil {
@@ -121,8 +119,8 @@ func (o *request) fromEvent() *answer {
 	return o.remember(a)
 }
 
-// remember completes an answer that placet took before a crash lost all but
-// its event: from the file that it was read from, or the passed deadline.
+// remember completes an answer of which a crash lost everything but the event. It uses the file
+// that contained the answer, or the expired deadline.
 func (o *request) remember(a *answer) *answer {
 	if a.Expired() {
 		a.cause = o.folder.Doc
@@ -139,15 +137,15 @@ func (o *request) remember(a *answer) *answer {
 	return a
 }
 
-// claim is what an entry of the history says was the answer.
+// claim returns the answer that an entry of the history claims.
 func (h HistoryEntry) claim(source gate.Source, place string) gate.Claim {
 	c := gate.Claim{Source: source, RequestID: h.RequestID, Place: place, At: moment(h.ReceivedAt)}
 	c.Response, c.Comment, c.By = h.Response, h.Comment, h.ProvidedBy
 	return c
 }
 
-// claim verifies an answer that somebody wrote into the run's own records, or the default
-// that a deadline took according to them.
+// claim verifies an answer that somebody wrote into the run's own records, or the default that a
+// deadline chose according to them.
 func (o *request) claim(c gate.Claim) *answer {
 	if c.By.Source == gate.SourceDeadline {
 		c.Source, c.Digest = gate.FromDeadline, o.digest
@@ -160,7 +158,7 @@ func (o *request) claim(c gate.Claim) *answer {
 	return &answer{Decision: d, decidedAt: o.view.Snap.Now, receivedAt: seconds(o.view.Snap.Now)}
 }
 
-// fromFiles judges response.json and the present form.
+// fromFiles judges response.json and the current form.
 func (o *request) fromFiles() *answer {
 	if o.altered != "" {
 		o.noteAltered()
@@ -180,9 +178,9 @@ func (o *request) fromFiles() *answer {
 	}
 }
 
-// timedOut returns the answer that a passed deadline takes. It is nil without a deadline
-// and before it, where it escalates, and while a file that could be an answer is still
-// being written.
+// timedOut returns the answer that an expired deadline gives. It is nil without a deadline, before
+// the deadline, if the deadline escalates, and while a file that could be an answer is still being
+// written.
 func (o *request) timedOut() *answer {
 	if moment(o.req.Deadline).IsZero() || o.altered != "" || !o.view.run.Due(run.Text(o.req.Deadline)) {
 		return nil
@@ -200,26 +198,26 @@ func (o *request) timedOut() *answer {
 }
 
 // Upstream records an answer in three writes: the feedback_received event, the entry of
-// feedback_history, and the state without the request. Acting between two of them would end
-// the run a second time, so an answer of upstream counts only once the run has stood still.
+// feedback_history, and the state without the request. A move between two of them would end the run
+// twice, so an answer of upstream counts only once the run has been quiet for a while.
 const (
-	// agreedStill is how long a run must stand still when event and history agree and the
-	// state no longer asks.
+	// agreedStill is how long a run must be quiet when event and history agree and the state no
+	// longer asks.
 	agreedStill = 2 * time.Second
-	// brokenStill is how long when upstream has not written all three: its session ended
-	// halfway, or it leaves out a part.
+	// brokenStill is how long it must be quiet otherwise: upstream's session ended halfway, or it
+	// leaves out a part.
 	brokenStill = 10 * time.Second
 )
 
-// claims are the answers to a request that a writer other than placet recorded. The zero
-// claims say nothing.
+// claims are the answers to a request that a writer other than placet recorded. The zero value
+// means none.
 type claims struct {
 	event *event        // a feedback_received event
 	entry *HistoryEntry // an entry of feedback_history
 }
 
-// claimsOn finds the claims about a request. Where placet's own event records the answer
-// there are none: placet took it, and a crash lost the rest.
+// claimsOn returns the claims about a request. It returns none if placet's own event records the
+// answer: placet carried it out, and a crash lost the rest.
 func claimsOn(r *view, id string) claims {
 	var c claims
 	for _, e := range r.events.marked {
@@ -231,14 +229,14 @@ func claimsOn(r *view, id string) claims {
 		}
 		c.event = cmp.Or(c.event, e)
 	}
-	// Only placet says in its entries what an answer led to.
+	// Only placet's entries name the action that an answer led to.
 	if h := r.state.answerTo(id); h != nil && h.Action == "" {
 		c.entry = h
 	}
 	return c
 }
 
-// still is how long the run must stand still before the claims count.
+// still returns how long the run must be quiet before the claims count.
 func (c claims) still() time.Duration {
 	if c.event != nil && c.entry != nil && gate.Fold(c.event.Metadata.Response) == gate.Fold(c.entry.Response) {
 		return agreedStill
@@ -246,8 +244,8 @@ func (c claims) still() time.Duration {
 	return brokenStill
 }
 
-// answer is the claimed answer as an entry of the history, which goes before the event; nil
-// where nothing is claimed.
+// answer returns the claimed answer as an entry of the history, which takes precedence over the
+// event; nil without a claim.
 func (c claims) answer() *HistoryEntry {
 	if c.entry != nil || c.event == nil {
 		return c.entry
@@ -255,9 +253,9 @@ func (c claims) answer() *HistoryEntry {
 	return &c.event.Metadata.HistoryEntry
 }
 
-// stoodStill reports whether upstream has written nothing into the run for that long. Until
-// then nothing is decided, and the run is looked at again at that moment. The times of the
-// files decide it, so a restart changes nothing.
+// stoodStill reports whether upstream has written nothing into the run for that long. Until then
+// nothing is decided, and the loop loads the run again at that time. Only the times of the files
+// matter, so a restart changes nothing.
 func stoodStill(r *view, c claims, length time.Duration) bool {
 	h := engine.PendingFile{Path: r.doc.Path, Until: lastWrite(r).Add(length), Counts: true}
 	if !r.Snap.Now.Before(h.Until) {
@@ -270,8 +268,8 @@ func stoodStill(r *view, c claims, length time.Duration) bool {
 	return false
 }
 
-// lastWrite is when state.json or an event changed last. A file dated further ahead than
-// any wait lasts says nothing: the clock was set back.
+// lastWrite returns when state.json or an event changed last. It ignores a file dated further ahead
+// than any wait lasts: the clock was set back.
 func lastWrite(r *view) time.Time {
 	var last time.Time
 	for _, d := range append([]engine.Document{r.doc}, r.Snap.Under("events")...) {

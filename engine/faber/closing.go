@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// closeRequests gives every request that is no longer pending its receipt.
+// closeRequests writes the receipt of every request that is no longer pending.
 func closeRequests(r *view, p *engine.Plan) {
 	for _, a := range r.run.Folders {
 		if a.Receipt != nil || a.BadReceipt || a.Request == nil || r.asks(a.ID) {
@@ -26,12 +26,13 @@ func closeRequests(r *view, p *engine.Plan) {
 	}
 }
 
-// close says how a request ended that the state no longer asks. ok is false while that
-// cannot be told, and where an older state.json was put back, so that it is still open.
+// close returns a request that the state no longer asks, with its result. ok is false while the
+// result is unknown, and if somebody restored an older state.json, so that the request is still
+// open.
 func (o *request) close() (closed run.Request, ok bool) {
 	r, a := o.view, o.folder
 	if a.Unsettled() {
-		// What the answer was read from is seen again first.
+		// The file with the answer must be readable again first.
 		return closed, false
 	}
 	c := claimsOn(r, a.ID)
@@ -57,19 +58,19 @@ func (o *request) close() (closed run.Request, ok bool) {
 	if r.state.status == Completed {
 		reason = passedOver
 	}
-	// The history may be the last that upstream writes.
+	// Upstream may write the history last, so the run must be quiet first.
 	return o.closed(gate.Cancelled, reason.In(r.Lang), r.state.rev), stoodStill(r, claims{}, brokenStill)
 }
 
-// passedOver is the reason in the receipt of a request that was asked when another
-// program completed the run.
+// passedOver is the reason in the receipt of a request that was open when another program completed
+// the run.
 var passedOver = templates.NewMessage("faber.reason.passed")
 
 // elsewhere is the reason in the receipt of an answer that another writer carried out.
 var elsewhere = templates.NewMessage("faber.reason.elsewhere")
 
-// closedAs is the request as the answer in the history closed it: an answer that placet
-// took, where a crash lost its receipt, or one that another writer carried out.
+// closedAs returns the request as closed by the answer in the history. Either placet carried that
+// answer out and a crash lost the receipt, or another writer did.
 func (o *request) closedAs(h HistoryEntry) run.Request {
 	if took := o.tookLast(h); took != nil {
 		return o.closedBy(took, o.view.state.rev)
@@ -80,8 +81,8 @@ func (o *request) closedAs(h HistoryEntry) run.Request {
 	return q
 }
 
-// tookLast is the answer in the history if it made the last transition: as its file has it,
-// else as the history has it. It is nil where another writer carried the answer out.
+// tookLast returns the answer in the history if it made the last transition, with the details from
+// its file or else from the history. It is nil if another writer carried the answer out.
 func (o *request) tookLast(h HistoryEntry) *answer {
 	if !o.madeLast(h) {
 		return nil
@@ -99,15 +100,15 @@ func (o *request) tookLast(h HistoryEntry) *answer {
 	return took
 }
 
-// madeLast reports whether an answer in the history made the last transition: placet
-// carried it out, whoever gave it.
+// madeLast reports whether an answer in the history made the last transition. If so, placet carried
+// it out, whoever gave it.
 func (o *request) madeLast(h HistoryEntry) bool {
 	last := o.view.state.Last
 	return last != nil && reasonFor(*o.folder.Request, h.Response, h.ProvidedBy).Says(last.Reason)
 }
 
-// expiredThen is the default that the deadline of a past request took when the last
-// transition was made. Only a request.json that this machine wrote proves it.
+// expiredThen returns the default that the deadline of a past request chose at the last transition.
+// Only a request.json that this machine wrote proves it.
 func (o *request) expiredThen(option string) (d gate.Decision) {
 	if o.folder.Doc.IssuedHere() {
 		c := gate.Claim{Source: gate.FromDeadline, RequestID: o.folder.ID, At: o.view.lastAt()}
@@ -117,8 +118,8 @@ func (o *request) expiredThen(option string) (d gate.Decision) {
 	return d
 }
 
-// judgedAgain finds the answer that was carried out, whichever view of the artifacts it was
-// given to. It is nil where its file is gone or request.json was altered.
+// judgedAgain returns the answer that was carried out, whichever view of the artifacts its author
+// saw. It is nil if the answer's file is gone or request.json was altered.
 func (o *request) judgedAgain(response string) *gate.Decision {
 	if o.folder.Request == nil {
 		return nil
@@ -137,7 +138,7 @@ func (o *request) judgedAgain(response string) *gate.Decision {
 	return nil
 }
 
-// closed is the request as it ends without an answer of its own.
+// closed returns the request as closed without an answer of its own.
 func (o *request) closed(result, reason string, revision int) run.Request {
 	now := o.view.Snap.Now
 	return run.Request{

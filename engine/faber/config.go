@@ -21,12 +21,12 @@ type Config struct {
 	AskFailed string `toml:"ask_failed"`
 	// WorkflowPaths are further folders with <id>.json definitions.
 	WorkflowPaths []string `toml:"workflow_paths"`
-	// DestructiveSteps are path.Match patterns on step ids: an approval of
-	// such a step permits it and does not complete it.
+	// DestructiveSteps are path.Match patterns on step ids. Approving such a step permits it and
+	// does not complete it.
 	DestructiveSteps []string `toml:"destructive_steps"`
-	// OnDeadline is "escalate" or the option that a passed deadline takes.
+	// OnDeadline is "escalate" or the option that an expired deadline chooses.
 	OnDeadline string `toml:"on_deadline"`
-	// Deadline maps a request type to how long an answer is awaited.
+	// Deadline maps a request type to how long placet waits for an answer.
 	Deadline map[string]Duration `toml:"deadline"`
 	Resume   Resume              `toml:"resume"`
 	Context  Context             `toml:"context"`
@@ -34,7 +34,7 @@ type Config struct {
 	Language string `toml:"language"`
 }
 
-// Resume is the command that sets an agent to work again after an answer.
+// Resume configures the command that makes an agent continue after an answer.
 type Resume struct {
 	// Command is an argument vector; it runs only after placet trust.
 	Command []string `toml:"command"`
@@ -46,7 +46,7 @@ type Context struct {
 	Commits int `toml:"commits"`
 }
 
-// Duration is a time.Duration that is written like "72h" in TOML.
+// Duration is a time.Duration that TOML writes like "72h".
 type Duration time.Duration
 
 // UnmarshalText reads a duration in Go's syntax.
@@ -62,7 +62,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes the duration in Go's syntax.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// DefaultConfig is what holds where nothing is configured.
+// DefaultConfig returns the settings that apply where the configuration says nothing.
 func DefaultConfig() Config {
 	return Config{
 		Enabled:   true,
@@ -76,12 +76,11 @@ func DefaultConfig() Config {
 	}
 }
 
-// escalate is the on_deadline that moves nothing: the inbox marks the request
-// as overdue.
+// escalate is the value of on_deadline that moves nothing: the inbox marks the request as overdue.
 const escalate = "escalate"
 
-// Check reports the first setting that cannot be used although the schema of settings takes it, naming
-// its key.
+// Check returns an error that names the first unusable setting which the schema of settings
+// accepts.
 func (c Config) Check() error {
 	for _, pattern := range c.DestructiveSteps {
 		if _, err := path.Match(pattern, ""); err != nil {
@@ -97,8 +96,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// isDestructive reports whether the settings name a step as one that cannot be
-// taken back.
+// isDestructive reports whether the settings name a step as irreversible.
 func (c Config) isDestructive(step string) bool {
 	return slices.ContainsFunc(c.DestructiveSteps, func(pattern string) bool {
 		ok, err := path.Match(pattern, step)
@@ -106,10 +104,10 @@ func (c Config) isDestructive(step string) bool {
 	})
 }
 
-// gitLog asks git for the commits that context.md quotes.
+// gitLog returns the need for the commits that context.md quotes.
 func (c Config) gitLog() string { return fmt.Sprintf("git:log/%d", c.Context.Commits) }
 
-// CommandDigest is what placet trust records for a resume command.
+// CommandDigest returns the digest that `placet trust` records for a resume command.
 func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("faber.resume", argv...) }
 
 // config returns the settings of a snapshot.

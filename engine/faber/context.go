@@ -20,8 +20,8 @@ func isContextDue(r *view) bool {
 	return !r.foreign() && r.goesOn() && !d.Unsettled() && !strings.HasPrefix(string(d.Body), first)
 }
 
-// contextNeeds are the files and facts that context.md quotes, and, while an answer
-// waits to be taken up, those that decide whether the agent must stop and ask.
+// contextNeeds returns the files and facts that context.md quotes. While an agent has not acted on
+// an answer yet, it adds those that decide whether the agent must stop and ask.
 func contextNeeds(r *view) []string {
 	var needs []string
 	owes := isContextDue(r)
@@ -34,17 +34,17 @@ func contextNeeds(r *view) []string {
 	return needs
 }
 
-// contextBusy reports whether a source of context.md cannot be read at this moment:
-// context.md is written once, so it must not call that source missing.
+// contextBusy reports whether a source of context.md is unreadable at the moment. context.md is
+// written once, so it must not call such a source missing.
 func contextBusy(r *view) bool {
 	sources := append([]engine.Document{r.Snap.In("metadata.json")}, r.Snap.Under("session-summaries")...)
 	return r.anyBusy(sources, "faber.locked.context") || r.resumeBusy()
 }
 
-// specLimit is how much of a specification is quoted, in bytes.
+// specLimit is how much of a specification context.md quotes, in bytes.
 const specLimit = 64 << 10
 
-// Severities of a part that is missing or bad.
+// Severities of a missing or bad part.
 const (
 	info    = "info"
 	warning = "warning"
@@ -53,12 +53,12 @@ const (
 
 type section = templates.ContextSection
 
-// part is a section of context.md. Its severity is "" where nothing is missing or bad.
+// part returns a section of context.md. Its severity is "" if nothing is missing or bad.
 func part(title, severity string, body ...string) section {
 	return section{Title: title, Severity: severity, Body: strings.Join(body, "\n\n")}
 }
 
-// contextFile gathers context.md.
+// contextFile returns the content of context.md.
 func contextFile(r *view) []byte {
 	return render(r, "faber/context", templates.ContextData{RunID: r.Snap.Key.ID, Revision: r.state.rev, Sections: []section{
 		stateSection(r), specSection(r), issueSection(r), branchSection(r),
@@ -66,8 +66,8 @@ func contextFile(r *view) []byte {
 	}})
 }
 
-// stop is the line that tells the agent to stop where a part of context.md cannot be
-// had that it must not do without, else "". Documents alone decide it.
+// stop returns the line that tells the agent to stop if context.md lacks a part that the agent
+// needs, and else "". It depends on documents alone.
 func stop(r *view) string {
 	for _, s := range []section{specSection(r), issueSection(r), feedbackSection(r)} {
 		if s.Severity == severe {
@@ -133,8 +133,8 @@ func issueSection(r *view) section {
 	return part(title, severity, "**"+templates.Inline("#"+text(issue.Number)+" "+issue.Title)+"**", templates.Quote(issue.Body)+commentText(issue.Comments))
 }
 
-// commentLimit is how much of an issue's comments is quoted, in bytes: the newest that
-// fit.
+// commentLimit is how much of an issue's comments context.md quotes, in bytes. The newest ones have
+// precedence.
 const commentLimit = 64 << 10
 
 // commentText quotes the comments of an issue, in their order.

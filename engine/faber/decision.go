@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// acceptedAnswer is an answer with what it does; can says that it can be carried out now.
+// acceptedAnswer is an answer with its effect. can is true if it can be carried out now.
 type acceptedAnswer struct {
 	request *request
 	answer  *answer
@@ -22,7 +22,7 @@ type acceptedAnswer struct {
 	can     bool
 }
 
-// event is that of the edge which the answer takes.
+// event returns the event of the edge that the answer takes.
 func (t *acceptedAnswer) event() string {
 	if t.answer.Expired() {
 		return expired
@@ -30,7 +30,7 @@ func (t *acceptedAnswer) event() string {
 	return t.effect.event
 }
 
-// answered is the answer that counts, nil for none.
+// answered returns the answer that counts, or nil.
 func (r *view) answered() *acceptedAnswer {
 	return run.Once(r.run, "answered", func() *acceptedAnswer {
 		o := r.asked()
@@ -45,9 +45,9 @@ func (r *view) answered() *acceptedAnswer {
 	})
 }
 
-// take says what an answer does. The answer waits where the run has no place to go on from,
-// where it would do something else than was shown, and until the sources of resume.md can
-// be read: resume.md is written before the state says that the run goes on.
+// take determines the effect of an answer. The answer cannot be carried out if the run has no place
+// to continue from, if the effect differs from the one that was shown, or until the sources of
+// resume.md are readable: resume.md is written before the state says that the run continues.
 func (o *request) take(a *answer) *acceptedAnswer {
 	t := &acceptedAnswer{request: o, answer: a}
 	if !a.Counts() || o.nowhere() {
@@ -64,7 +64,8 @@ func (o *request) take(a *answer) *acceptedAnswer {
 	return t
 }
 
-// decide is the move that an accepted answer causes: receipt, events, state.json last.
+// decide returns the move that an accepted answer causes. It writes receipt, events, and state.json
+// last.
 func (t *acceptedAnswer) decide() *move {
 	o, a := t.request, t.answer
 	made := transition{
@@ -88,8 +89,8 @@ func (t *acceptedAnswer) decide() *move {
 	return made.move(o.view)
 }
 
-// stepEdits note what becomes of the step. What is completed or skipped stays so, unless
-// it runs on.
+// stepEdits returns the edits for the status of the step. A completed or skipped step keeps its
+// status unless the step continues with the answer.
 func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
 	q, s, d := t.request.q, t.request.view.state.shape, t.effect.outcome
 	have := s.status(q.phase, q.step)
@@ -106,7 +107,7 @@ func (t *acceptedAnswer) stepEdits() []jsonedit.Edit {
 	return nil
 }
 
-// stepMove is the move of the step that goes with the answer.
+// stepMove returns the transition of the step that belongs to the answer.
 func (t *acceptedAnswer) stepMove(reason string) (engine.Transition, bool) {
 	q := t.request.q
 	from := cmp.Or(t.request.view.state.shape.status(q.phase, q.step), Pending)
@@ -119,7 +120,7 @@ func (t *acceptedAnswer) stepMove(reason string) (engine.Transition, bool) {
 	}, true
 }
 
-// answerEdits are the edits of state.json that the answer is about.
+// answerEdits returns the other edits of state.json for the answer.
 func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
 	o, a := t.request, t.answer
 	at := seconds(a.decidedAt)
@@ -135,8 +136,8 @@ func (t *acceptedAnswer) answerEdits() (edits []jsonedit.Edit) {
 	return append(edits, closeEdits(t.resumePoint())...)
 }
 
-// resumePoint is where the run goes on: at the answered step, or at the next planned one.
-// Where the plan is unknown or has nothing later, it is after the answered step.
+// resumePoint returns where the run continues: at the answered step, or at the next planned one. If
+// the plan is unknown or has no later step, the run continues after the answered step.
 func (t *acceptedAnswer) resumePoint() *ResumePoint {
 	r, q := t.request.view, t.request.q
 	rp := &ResumePoint{Phase: q.phase, Step: q.step, Position: "at", Action: t.effect.action, RequestID: t.request.folder.ID}
@@ -151,8 +152,8 @@ func (t *acceptedAnswer) resumePoint() *ResumePoint {
 	return rp
 }
 
-// stepIndex is a step's number in its phase: by the plan, else as upstream gave it for
-// the step at which the run stands; nil where nobody tells.
+// stepIndex returns a step's number in its phase: from the plan, else from upstream's state for the
+// current step; nil if unknown.
 func (r *view) stepIndex(phase, step string) *int {
 	if i := r.plan().index(phase, step); i != nil {
 		return i
@@ -165,7 +166,7 @@ func (r *view) stepIndex(phase, step string) *int {
 	return nil
 }
 
-// closedBy is the request as an answer closes it.
+// closedBy returns the request as closed by an answer.
 func (o *request) closedBy(a *answer, revision int) run.Request {
 	q := run.Request{
 		ID: o.folder.ID, Status: gate.Accepted, Reason: run.Text(a.Reason()), Late: a.late,
@@ -178,7 +179,7 @@ func (o *request) closedBy(a *answer, revision int) run.Request {
 	return q
 }
 
-// events are the events that an answer calls for, in order.
+// events returns the events of an answer, in order.
 func (o *request) events(a *answer, action string) []newEvent {
 	step, id := o.q.step, schemas.Object{{Name: "request_id", Value: o.folder.ID}}
 	feedback := append(slices.Clip(id), schemas.Object{{Name: "request_type", Value: o.req.Type}, {Name: "response", Value: a.Response}}...)
@@ -212,8 +213,8 @@ func (o *request) events(a *answer, action string) []newEvent {
 	return list
 }
 
-// historyEdit notes the answer in the history: one entry for one request. One that
-// says something else does not count, and this answer takes its place.
+// historyEdit records the answer in the history, which has one entry for each request. The answer
+// replaces an entry that says something else.
 func (o *request) historyEdit(a *answer, action string) jsonedit.Edit {
 	h := HistoryEntry{
 		RequestID: o.folder.ID, RequestType: o.req.Type, Response: a.Response, ProvidedBy: a.By,
@@ -228,7 +229,7 @@ func (o *request) historyEdit(a *answer, action string) jsonedit.Edit {
 	return push("/feedback_history", h)
 }
 
-// reasonFor is the reason of a transition that an answer makes.
+// reasonFor returns the reason of a transition that an answer makes.
 func reasonFor(req gate.Request, response string, by gate.By) templates.Message {
 	if req.FreeText() {
 		return templates.NewMessage("faber.reason.words", "user", by.User, "source", by.Source)
@@ -236,7 +237,7 @@ func reasonFor(req gate.Request, response string, by gate.By) templates.Message 
 	return templates.NewMessage("faber.reason.answer", "response", response, "user", by.User, "source", by.Source)
 }
 
-// receiptDoc is the receipt of a closed request, in place of an unreadable one.
+// receiptDoc returns the receipt of a closed request. It replaces an unreadable one.
 func (o *request) receiptDoc(closed run.Request) engine.Document {
 	p := o.path("receipt.json")
 	return engine.Document{Path: p, Kind: layout.KindReceipt, Body: run.Must(closed.Receipt().Encode()), Over: o.view.Snap.Doc(p).Sum}

@@ -20,20 +20,20 @@ func remove(pointer string) jsonedit.Edit {
 	return jsonedit.Edit{Pointer: pointer, Op: jsonedit.Remove}
 }
 
-// patch is what a transition changes in state.json besides its status, its revision and
-// what made it. New members come to the end of the document in this order.
+// patch holds a transition's changes to state.json besides status, revision and origin of the
+// transition. It appends new members to the document in this order.
 type patch struct {
-	body []byte // of state.json as it was read
-	// lastEvent is the number of the last event; nil where the run keeps no events.
+	body []byte // state.json as it was read
+	// lastEvent is the number of the last event; nil if the run keeps no events.
 	lastEvent *int
 	moves     []jsonedit.Edit
-	// reason is that of the transition, uncut.
+	// reason is the full reason of the transition.
 	reason  string
 	history []jsonedit.Edit
 }
 
-// encode is state.json after a transition, every byte that it does not change as it was
-// read. A state whose members do not have the shape that an edit needs is bad input.
+// encode returns state.json after a transition. Every byte that the transition does not change
+// stays as it was. A state whose members lack the shape that an edit needs is bad input.
 func (st State) encode() ([]byte, error) {
 	edits := []jsonedit.Edit{set("/status", string(st.status))}
 	if st.patch.lastEvent != nil {
@@ -52,7 +52,7 @@ func (st State) encode() ([]byte, error) {
 	return body, nil
 }
 
-// closeEdits take the request out and put the resume point in; nil removes it.
+// closeEdits remove the request and set the resume point; nil removes the resume point, too.
 func closeEdits(point *ResumePoint) []jsonedit.Edit {
 	if point == nil {
 		return []jsonedit.Edit{remove("/feedback_request"), remove("/resume_point")}
@@ -60,12 +60,12 @@ func closeEdits(point *ResumePoint) []jsonedit.Edit {
 	return []jsonedit.Edit{remove("/feedback_request"), set("/resume_point", *point)}
 }
 
-// cancelEdits note when and why the run was given up.
+// cancelEdits record when and why the run was cancelled.
 func cancelEdits(at, reason string) []jsonedit.Edit {
 	return append([]jsonedit.Edit{set("/completed_at", at), set("/cancellation_reason", reason)}, closeEdits(nil)...)
 }
 
-// resolveError marks the newest errors entry of a step as resolved by retry.
+// resolveError marks a step's newest entry of errors as resolved by a retry.
 func (st State) resolveError(phase, step string) []jsonedit.Edit {
 	type failure struct {
 		Phase string `json:"phase"`

@@ -10,7 +10,7 @@ import (
 	"placet/templates"
 )
 
-// oneLine is a text on one line, cut at n characters.
+// oneLine returns a text on one line, cut at n characters.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if runes := []rune(s); len(runes) > n {
@@ -19,16 +19,16 @@ func oneLine(s string, n int) string {
 	return s
 }
 
-// effect is what choosing an option of a request does. [acceptedAnswer.decide] carries it
-// out, and its words are what a person was shown.
+// effect is the effect of choosing an option of a request. [acceptedAnswer.decide] carries it out,
+// and a person saw its words.
 type effect struct {
 	*outcome
-	words string // "" for those of the outcome
-	name  string // what stands in them
+	words string // "" for the words of the outcome
+	name  string // the step that the words name
 }
 
-// outcome is what an effect does to the run: the edge that it takes, the status that its step
-// gets, "" for none, and whether the run goes on at the next step or at this one.
+// outcome is what an effect does to the run: the edge that it takes, the status that its step gets
+// ("" for none), and whether the run continues at the next step or at this one.
 type outcome struct {
 	action, event string
 	to, step      engine.Status
@@ -36,8 +36,8 @@ type outcome struct {
 	words         string
 }
 
-// What an answer can do. The first three go on: with the next step, with the step that
-// the answer permits and does not complete, or with the step that goes on with the answer.
+// Outcomes of an answer. The first three let the run continue: with the next step, with the step
+// that the answer permits and does not complete, or with the step that continues with the answer.
 var (
 	completes = &outcome{"continue", answeredContinue, InProgress, Completed, true, "continue"}
 	licenses  = &outcome{"continue", answeredContinue, InProgress, "", false, "license"}
@@ -48,12 +48,13 @@ var (
 	aborts    = &outcome{"abort", answeredAbort, Cancelled, "", false, "abort"}
 )
 
-// effect is what an option does, or an answer in free words.
+// effect returns the effect of an option, or of an answer in free words.
 func (q *question) effect(req gate.Request, response string) effect {
 	return q.effectOf(req, response, q.permits())
 }
 
-// effectOf is the effect of an option where an answer that goes on does goesOn.
+// effectOf returns the effect of an option. goesOn is the outcome of an answer that lets the run
+// continue.
 func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) effect {
 	e := effect{outcome: outcomeOf(req, response), name: unnamed}
 	if q.phase != "" && q.step != "" {
@@ -76,10 +77,10 @@ func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) 
 	return e
 }
 
-// permits says what a continuing answer does to the step. With a gate, its
-// kind says it. A request of upstream's own stands either behind a step (which
-// is then completed) or in front of it: in front where the step is destructive,
-// or where its entry says pending and no step_start event exists.
+// permits returns what a continuing answer does to the step. The kind of the gate decides if the
+// request names a gate. Otherwise a request of upstream's comes either after a step, which is then
+// completed, or before it. It comes before a destructive step, and before a step whose entry says
+// pending and that has no step_start event.
 func (q *question) permits() *outcome {
 	if q.ownGate {
 		switch q.gate.Kind {
@@ -97,21 +98,21 @@ func (q *question) permits() *outcome {
 	return completes
 }
 
-// unnamed stands for a step that the state does not name yet.
+// unnamed replaces the name of a step that the state does not name yet.
 const unnamed = "…"
 
-// shownName is how much of a step or an option an effect names, in bytes.
+// shownName is how much of the name of a step or an option an effect shows, in bytes.
 const shownName = 60
 
-// message says what the effect does.
+// message describes the effect.
 func (e effect) message() templates.Message {
 	name := templates.Cut(oneLine(templates.Clean(e.name), shownName), shownName)
 	return templates.NewMessage(templates.Key("faber.effect."+cmp.Or(e.words, e.outcome.words)), "name", name)
 }
 
-// shownEffect is the effect of the response that a person was shown: the present one, or
-// else one of other settings or another step. ok is false where it can no longer be carried
-// out. The effect of a request that showed none, by an older version, is the present one.
+// shownEffect returns the effect of the response that a person was shown: the current one, or one
+// that other settings or another step gave. ok is false if that effect is no longer possible. A
+// request of an older version showed no effects; its effect is the current one.
 func (o *request) shownEffect(response string) (e effect, ok bool) {
 	shown := ""
 	for _, option := range o.req.Options {
@@ -129,18 +130,18 @@ func (o *request) shownEffect(response string) (e effect, ok bool) {
 		}
 	}
 	if later := (effect{now.outcome, now.words, unnamed}); later.message().Says(shown) {
-		return now, true // nobody knew yet which step it would be
+		return now, true // the step was still unknown
 	}
 	if o.view.Held || o.view.Snap.In("metadata.json").Unsettled() {
-		o.view.Held = true // what is being written may name the plan that was shown
+		o.view.Held = true // the file being written may name the plan that was shown
 		return e, false
 	}
 	o.refuse(o.view.Say("faber.note.effect", "response", quote(response), "shown", quote(shown), "effect", quote(now.message().In(o.view.Lang))))
 	return e, false
 }
 
-// outcomeOf is what an answer does. The word decides, and then the type of request: one that
-// placet does not know is a choice among its options.
+// outcomeOf returns the outcome of an answer. The word decides, and then the type of request: a
+// type that placet does not know is a choice among its options.
 func outcomeOf(req gate.Request, response string) *outcome {
 	_, asksForDecision := defaultOptions[req.Type]
 	switch {
@@ -157,21 +158,21 @@ func outcomeOf(req gate.Request, response string) *outcome {
 	case isWord(response, ownRefusals) || gate.Decides(req.Type) && gate.Refuses(response) && !offers(req, ownRefusals):
 		return aborts
 	case gate.Refuses(response):
-		return revises // never goes on, not even as one choice of many
+		return revises // never continues, not even as one choice of many
 	case asksForDecision:
 		return revises
 	}
 	return completes
 }
 
-// The table's own words that agree and refuse. In a request about a decision the
-// other words of the gate stand for them where it offers none of them.
+// The table's own words for agreeing and refusing. In a request about a decision that offers none
+// of them, the gate's other words replace them.
 var (
 	ownApprovals = []string{"approve", "confirm"}
 	ownRefusals  = []string{"reject", "cancel", "abort"}
 )
 
-// agrees reports whether an option is the one that lets what is asked about happen.
+// agrees reports whether an option approves what the request asks about.
 func agrees(req gate.Request, response string) bool {
 	return isWord(response, ownApprovals) || gate.Decides(req.Type) && gate.Approves(response) && !offers(req, ownApprovals)
 }
@@ -180,13 +181,13 @@ func isWord(word string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return gate.Fold(w) == gate.Fold(word) })
 }
 
-// offers reports whether a request offers one of some words.
+// offers reports whether a request offers one of the words.
 func offers(req gate.Request, words []string) bool {
 	return slices.ContainsFunc(req.Options, func(o gate.Option) bool { return isWord(o.ID, words) })
 }
 
-// disagrees reports whether the reviewer was offered more and did not agree: the
-// words of a refusal, or of an option that placet does not know.
+// disagrees reports whether a reviewer who had further options did not agree: the response is a
+// refusal or an option that placet does not know.
 func disagrees(h *HistoryEntry) bool {
 	return h.Action == revises.action && !isWord(h.Response, []string{"request_changes"}) && strings.TrimSpace(h.Response) != ""
 }

@@ -18,7 +18,7 @@ import (
 
 // event is one file of events/, as far as placet reads it.
 type event struct {
-	Number    int    `json:"event_id"` // that of the file's name
+	Number    int    `json:"event_id"` // the number in the file's name
 	Name      string `json:"-"`
 	Type      string `json:"type"`
 	Timestamp string `json:"timestamp"`
@@ -29,13 +29,13 @@ type event struct {
 	User      string `json:"user,omitzero"`
 	Source    string `json:"source,omitzero"`
 	Message   string `json:"message,omitzero"`
-	// Raw is free form: what placet does not know in it is upstream's.
+	// Raw is free-form metadata. Members that placet does not know belong to upstream.
 	Raw      schemas.Raw   `json:"metadata"`
 	Metadata eventMetadata `json:"-"`
 }
 
-// eventMetadata are the members of an event's metadata that placet reads. Those of a
-// feedback_received event are an answer, as the history has it.
+// eventMetadata holds the members of an event's metadata that placet reads. In a feedback_received
+// event they are an answer in the form of the history.
 type eventMetadata struct {
 	HistoryEntry
 	Placet mark
@@ -50,7 +50,7 @@ func readEvent(file string, body []byte) (e event, err error) {
 	return e.completed(), nil
 }
 
-// readOwnEvent is [readEvent] of one that this machine wrote.
+// readOwnEvent is [readEvent] for an event that this machine wrote.
 func readOwnEvent(file string, body []byte) (e event, err error) {
 	e.Name = path.Base(file)
 	if err = schemas.DecodeOwn(e.Name, body, &e); err != nil {
@@ -59,7 +59,7 @@ func readOwnEvent(file string, body []byte) (e event, err error) {
 	return e.completed(), nil
 }
 
-// completed is the event with what follows from its name and its metadata.
+// completed returns the event with the fields that follow from its name and its metadata.
 func (e event) completed() event {
 	e.Number, _, _ = layout.FaberEventName(e.Name)
 	e.Metadata, e.Raw = readEventMetadata(e.Raw), nil
@@ -67,10 +67,10 @@ func (e event) completed() event {
 	return e
 }
 
-// readEventMetadata reads the metadata of an event. What a member of another type says is
-// upstream's own business, and hides no other. Upstream's writers name who answered
-// in three ways: provided_by is an object, it is a name beside source, or user and
-// source stand alone.
+// readEventMetadata reads the metadata of an event. A member of an unexpected type is upstream's
+// own business and does not hide the others. Upstream's writers name the author of an answer in
+// three ways: provided_by is an object, provided_by is a name beside source, or user and source are
+// members themselves.
 func readEventMetadata(value schemas.Raw) (known eventMetadata) {
 	var m, by map[string]schemas.Raw
 	if len(value) == 0 || schemas.DecodeValue(value, &m) != nil {
@@ -88,13 +88,13 @@ func readEventMetadata(value schemas.Raw) (known eventMetadata) {
 	return known
 }
 
-// word is what a member says that is text, "" for all others.
+// word returns the text of a member, "" if it is not text.
 func word(value schemas.Raw) string {
 	text, _ := value.Text()
 	return text
 }
 
-// place is where the event happened, as people read it.
+// place returns where the event happened, for people.
 func (e event) place() string {
 	if e.Step == "" {
 		return e.Phase
@@ -107,7 +107,7 @@ func (e event) of(step plannedStep) bool {
 	return e.Step == step.ID && (e.Phase == "" || e.Phase == step.Phase)
 }
 
-// mark is how placet knows its own events again.
+// mark identifies placet's own events.
 type mark struct {
 	Revision int    `json:"revision"`
 	Key      string `json:"key"`
@@ -116,44 +116,44 @@ type mark struct {
 // ours reports whether placet wrote the event.
 func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 
-// moment reads a time of a document, the zero time where it is none.
+// moment parses a time of a document; it returns the zero time if the text is none.
 func moment(text string) time.Time { return run.Text(text).Time() }
 
 // millis and seconds are the two precisions that FABER's files use.
 func millis(t time.Time) string  { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 func seconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// newEvent is an event that a state calls for. One about a request is known by its type
-// and the id of the request, whoever wrote it and whatever step it names.
+// newEvent is an event that a state calls for. An event about a request is identified by its type
+// and the request's id, whoever wrote it and whatever step it names.
 type newEvent struct {
 	event
 	metadata schemas.Object
 }
 
-// event is a new event about a request, at its phase.
+// event returns a new event about a request, in the request's phase.
 func (o *request) event(typ, step, status, user string, metadata schemas.Object) newEvent {
 	e := newEvent{metadata: metadata}
 	e.Type, e.Phase, e.Step, e.Status, e.User, e.Metadata.RequestID = typ, o.q.phase, step, status, user, o.folder.ID
 	return e
 }
 
-// key is the identity of placet's events: the same work has the same name, so
-// a pass that is repeated finds what it wrote.
+// key returns the identity of an event of placet's. The same work gives the same key, so a repeated
+// pass finds what it wrote.
 func (e newEvent) key(run string, revision, ordinal int) string {
 	parts := fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", run, revision, e.Type, e.Phase, e.Step, ordinal)
 	return engine.Sum([]byte(parts)).Hex()[:12]
 }
 
-// there reports whether an event stands already: one of a request by the request's
-// id, whoever wrote it, all others by key.
+// there reports whether an event exists already. It compares an event about a request by the
+// request's id, whoever wrote it, and any other event by key.
 func (l *eventLog) there(e newEvent, key string) bool {
 	return slices.ContainsFunc(l.marked, func(have *event) bool {
 		return e.Metadata.RequestID != "" && have.Type == e.Type && have.Metadata.RequestID == e.Metadata.RequestID || have.Metadata.Placet.Key == key
 	})
 }
 
-// emit plans the events of a revision that are not there yet, and .next-id. It
-// returns the highest event number after them.
+// emit plans the missing events of a revision, and .next-id. It returns the highest event number
+// afterwards.
 func (r *view) emit(p *engine.Plan, revision int, at time.Time, list []newEvent) int {
 	highest := r.events.highest
 	if !r.events.kept {
@@ -181,7 +181,7 @@ func (r *view) emit(p *engine.Plan, revision int, at time.Time, list []newEvent)
 	return highest
 }
 
-// document is the file of a new event.
+// document returns the file of a new event.
 func (e newEvent) document(r *view, own mark) engine.Document {
 	e.RunID, e.Source, e.User = r.Snap.Key.ID, "placet", cmp.Or(e.User, "placet")
 	e.Raw = run.Must(schemas.Encode(append(slices.Clip(e.metadata), schemas.Member{Name: "placet", Value: own})))

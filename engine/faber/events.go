@@ -14,32 +14,30 @@ import (
 	"placet/templates"
 )
 
-// eventLog is what events/ says.
+// eventLog is the content of events/.
 type eventLog struct {
-	// all are the events that can be used, in numeric order.
+	// all holds the usable events in numeric order.
 	all []*event
-	// marked are those of them that placet wrote or that name a request.
+	// marked holds those that placet wrote or that name a request.
 	marked []*event
-	// highest is the highest number that a file has, readable or not.
+	// highest is the highest number of a file, readable or not.
 	highest int
-	// next is what .next-id says, 0 where it says nothing usable.
+	// next is the number in .next-id, 0 if it is unusable.
 	next int
-	// unreadable are the names of files that cannot be read as events.
+	// unreadable holds the names of files that are not readable as events.
 	unreadable []string
-	// open is true while an event may still be being written. It may be one of placet's
-	// own, from before a crash: nothing is decided, or the same event would be written
-	// twice.
+	// open is true while an event may still be being written. It may be an event of placet's from
+	// before a crash, so nothing is decided: placet would write the same event twice.
 	open bool
-	// gone is true while there is no events/ although the state says that there were
-	// events.
+	// gone is true if events/ is missing although the state says that it had events.
 	gone bool
-	// kept is true where the run keeps events at all: a plan layout may not, and none are
-	// kept while those before are gone.
+	// kept is true if the run keeps events. A plan layout may not keep any, and none are kept while
+	// the earlier ones are gone.
 	kept bool
 }
 
-// readEvents reads events/ in numeric order. A file that is not an event is left alone: it
-// is not used, and check warns of it.
+// readEvents reads events/ in numeric order. It ignores a file that is not an event; `check` warns
+// of it.
 func readEvents(r *view) (l eventLog) {
 	docs := r.Snap.Under("events")
 	for i := range docs {
@@ -80,9 +78,9 @@ func (l *eventLog) add(r *view, d *engine.Document) {
 	}
 }
 
-// miss decides nothing while events/ is away although the state says that placet has
-// written there: what has happened stands there, and would happen again. A final run has
-// nothing to wait for; it only gets no events.
+// miss blocks decisions while events/ is missing although the state says that placet wrote there:
+// the missing events would happen again. A final run has nothing to block; it only gets no more
+// events.
 func (l *eventLog) miss(r *view, docs []engine.Document) {
 	last, err := strconv.ParseFloat(string(r.state.LastEventID), 64)
 	there := slices.ContainsFunc(docs, func(d engine.Document) bool { return !d.Absent() })
@@ -92,7 +90,7 @@ func (l *eventLog) miss(r *view, docs []engine.Document) {
 	}
 }
 
-// readNextID reads events/.next-id, 0 where it says nothing usable.
+// readNextID reads events/.next-id; it returns 0 if the content is unusable.
 func readNextID(d engine.Document) int {
 	n, err := strconv.Atoi(strings.TrimSpace(string(d.Body)))
 	if d.Err != nil || err != nil || n < 0 || n > layout.MostFaberEvents {
@@ -101,13 +99,13 @@ func readNextID(d engine.Document) int {
 	return n
 }
 
-// badEvent is a file that cannot be used as an event, and why.
+// badEvent is a file that is unusable as an event, with the reason.
 type badEvent struct {
 	name string
 	why  templates.Message
 }
 
-// badEvents are the files that cannot be used as events, sorted by name.
+// badEvents returns the files that are unusable as events, sorted by name.
 func (l *eventLog) badEvents() []badEvent {
 	var bad []badEvent
 	for i, e := range l.all {
@@ -122,19 +120,19 @@ func (l *eventLog) badEvents() []badEvent {
 	return bad
 }
 
-// started reports whether an event says that somebody began a step.
+// started reports whether an event records the start of a step.
 func (l *eventLog) started(step plannedStep) bool {
 	return slices.ContainsFunc(l.all, func(e *event) bool { return e.Type == "step_start" && e.of(step) })
 }
 
-// lacksNumber reports whether .next-id lags behind an event that placet wrote: a crash
-// came between the two.
+// lacksNumber reports whether .next-id lags behind an event of placet's because a crash came
+// between the two writes.
 func (l *eventLog) lacksNumber() bool {
 	last := l.newest()
 	return last.ours() && last.Number == l.highest && l.next <= last.Number
 }
 
-// notBefore is the time of a new event: never before that of the newest.
+// notBefore returns the time for a new event, which is never before that of the newest event.
 func (l *eventLog) notBefore(at time.Time) time.Time {
 	if newest := moment(l.newest().Timestamp); newest.After(at) {
 		return newest
@@ -142,7 +140,7 @@ func (l *eventLog) notBefore(at time.Time) time.Time {
 	return at
 }
 
-// newest is the last event, empty where there is none.
+// newest returns the last event, or an empty one.
 func (l *eventLog) newest() event {
 	if len(l.all) == 0 {
 		return event{}
@@ -150,7 +148,7 @@ func (l *eventLog) newest() event {
 	return *l.all[len(l.all)-1]
 }
 
-// about is the first event of a type that names a request, nil for none.
+// about returns the first event of a type that names a request, or nil.
 func (l *eventLog) about(typ, request string) *event {
 	for _, e := range l.marked {
 		if e.Type == typ && e.Metadata.RequestID == request {
@@ -160,8 +158,8 @@ func (l *eventLog) about(typ, request string) *event {
 	return nil
 }
 
-// takenUp reports whether an event by others, numbered after the answer's
-// events, shows that an agent went on.
+// takenUp reports whether an event of another writer, numbered after the answer's events, shows
+// that an agent continued.
 func (l *eventLog) takenUp(requestID string, revision int) bool {
 	after := 0
 	for _, e := range l.marked {
@@ -183,7 +181,7 @@ func (l *eventLog) takenUp(requestID string, revision int) bool {
 	return false
 }
 
-// takingUp are the events, besides those of the workflow, by which an agent goes on.
+// takingUp are the events, besides those of the workflow, that show an agent continuing.
 var takingUp = []string{"step_start", "step_complete", "step_error", "phase_start", "phase_complete"}
 
 // records reports whether another program wrote an event of a type.
@@ -191,8 +189,8 @@ func (l *eventLog) records(typ string) bool {
 	return slices.ContainsFunc(l.all, func(e *event) bool { return e.Type == typ && !e.ours() })
 }
 
-// isRecordedHalf reports whether events/ records the start of a step and nothing more of
-// it, but the end of another step of the same phase.
+// isRecordedHalf reports whether events/ records only the start of a step, and also the end of
+// another step of the same phase.
 func (l *eventLog) isRecordedHalf(step plannedStep) bool {
 	began, others := false, false
 	for _, e := range l.all {
@@ -208,7 +206,7 @@ func (l *eventLog) isRecordedHalf(step plannedStep) bool {
 	return began && others
 }
 
-// retries is how often steps were taken up again.
+// retries returns how often steps were retried.
 func (l *eventLog) retries() int {
 	n := 0
 	for _, e := range l.all {
@@ -219,7 +217,7 @@ func (l *eventLog) retries() int {
 	return n
 }
 
-// gaps are numbers that no event has.
+// gaps returns messages about the numbers that no event has.
 func (l *eventLog) gaps() []templates.Message {
 	var gaps []templates.Message
 	before := 0
@@ -235,7 +233,7 @@ func (l *eventLog) gaps() []templates.Message {
 	return gaps
 }
 
-// entries are the events as people read them.
+// entries returns the events for people.
 func (l *eventLog) entries() []engine.Entry {
 	var list []engine.Entry
 	for _, e := range l.all {

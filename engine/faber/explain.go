@@ -8,7 +8,7 @@ import (
 	"placet/templates"
 )
 
-// explain says what no rule says of why the run stands, and which file would move it.
+// explain adds what no rule can say about why the run waits, and which file would move it.
 func explain(r *view, w *run.Waiting) {
 	o, rp := r.asked(), r.state.ResumePoint
 	switch {
@@ -80,7 +80,7 @@ func explainUnopened(w *run.Waiting, o *request) {
 	}
 }
 
-// explainRequest says what a waiting run waits for, and what was looked for in vain.
+// explainRequest says what a waiting run waits for, and which files placet searched for an answer.
 func explainRequest(w *run.Waiting, o *request) {
 	r := o.view
 	form := o.path(o.form)
@@ -113,7 +113,7 @@ func explainRequest(w *run.Waiting, o *request) {
 	}
 }
 
-// whenTaken says when an answer that is there is taken.
+// whenTaken says when an existing answer will be carried out.
 func (o *request) whenTaken(next string) string {
 	switch {
 	case next == cancelAsked:
@@ -124,7 +124,7 @@ func (o *request) whenTaken(next string) string {
 	return o.view.Say("faber.when.waits", "why", o.hindrance())
 }
 
-// hindrance is why no edge is taken though one is due.
+// hindrance returns why no edge is taken although one is due.
 func (o *request) hindrance() string {
 	switch {
 	case o.view.run.Unwritable != nil:

@@ -10,12 +10,12 @@ import (
 	"placet/templates"
 )
 
-// fabrications are claims in upstream's records that the rest of the run contradicts.
-// Upstream writes state.json and events/ as it likes. So a run that merely goes on without
-// its answer has withdrawn its question, and an omission proves nothing unless the same
-// writer keeps such records elsewhere in the run.
+// fabrications finds claims in upstream's records that the rest of the run contradicts. Upstream
+// may write anything into state.json and events/. So a run that merely continues without its answer
+// has withdrawn its question, and a missing record proves nothing unless the same writer keeps such
+// records elsewhere in the run.
 func fabrications(r *view) (list []run.Fabrication) {
-	// A state that calls the run completed and asks a person cannot be used, and yet it says so.
+	// A state that says completed and asks a person is unusable, but it still makes the claim.
 	completedInQuestion := r.state.status == Completed && r.state.Feedback != nil
 	if r.foreign() || r.state.unfit != nil && !completedInQuestion || r.run.Torn || r.state.status == "" || r.events.open || r.events.gone {
 		return nil
@@ -35,8 +35,8 @@ func fabrications(r *view) (list []run.Fabrication) {
 	return slices.Concat(list, unrecordedEnd(r), unrecordedSteps(r))
 }
 
-// isPassedOver reports whether the state asks a request no longer, and nobody answered
-// it, withdrew it or asked another one instead.
+// isPassedOver reports whether the state no longer asks a request although nobody answered it,
+// withdrew it or replaced it.
 func isPassedOver(r *view, a *gate.Folder) bool {
 	switch {
 	case r.asks(a.ID) || forStatus(a) == Failed || r.state.rev < a.Request.Revision:
@@ -47,12 +47,12 @@ func isPassedOver(r *view, a *gate.Folder) bool {
 	return r.state.answerTo(a.ID) == nil && r.events.about("feedback_received", a.ID) == nil
 }
 
-// isUnasked reports whether a receipt says that another program took a request back.
+// isUnasked reports whether a receipt says that another program withdrew a request.
 func isUnasked(rc gate.Receipt) bool {
 	return passedOver.Says(rc.Reason) || templates.NewMessage("faber.reason.withdrawn").Says(rc.Reason)
 }
 
-// completedWithout finds a run that was completed while it asked.
+// completedWithout finds a run that was completed while a request was open.
 func completedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	if r.state.status != Completed || !isPassedOver(r, a) || a.Receipt != nil && !passedOver.Says(a.Receipt.Reason) {
 		return f, false
@@ -60,8 +60,8 @@ func completedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	return run.Fabrication{Path: r.doc.Path, Pointer: "/status", Says: r.state.Status, Fact: run.Unanswered(a.ID)}, true
 }
 
-// ranWithout finds a step that cannot be taken back and was completed after the request
-// about it, which nobody answered.
+// ranWithout finds an irreversible step that was completed after the request about it, which nobody
+// answered.
 func ranWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	o, asked := r.past(a), r.events.about("feedback_request", a.ID)
 	step := plannedStep{Phase: o.q.phase, ID: o.q.step}
@@ -74,8 +74,8 @@ func ranWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	return run.Fabrication{Path: r.doc.Path, Pointer: r.state.shape.pointer(step), Says: string(Completed), Fact: run.Unanswered(a.ID)}, done
 }
 
-// answeredWithout finds an answer in the history to a request that only some might answer,
-// where no receipt shows that one of them did.
+// answeredWithout finds an answer in the history to a request with a list of approvers, if no
+// receipt shows that one of them gave it.
 func answeredWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	i := slices.IndexFunc(r.state.History, func(h HistoryEntry) bool { return h.RequestID == a.ID })
 	if i < 0 || len(a.Request.MayAnswer) == 0 || r.asks(a.ID) || r.proven(a.ID) {
@@ -94,8 +94,8 @@ func approvedWithout(r *view, a *gate.Folder) (f run.Fabrication, ok bool) {
 	return run.Fabrication{Path: r.Path("events/" + e.Name), Pointer: "/type", Says: e.Type, Fact: run.Unanswered(a.ID)}, true
 }
 
-// isAtRest reports whether upstream has written nothing into the run for a while. If not,
-// the run is looked at again when that may be so.
+// isAtRest reports whether upstream has written nothing into the run for a while. If not, the loop
+// loads the run again when that may be the case.
 func isAtRest(r *view) bool {
 	at := lastWrite(r).Add(brokenStill)
 	if r.Snap.Now.Before(at) {
@@ -105,8 +105,8 @@ func isAtRest(r *view) bool {
 	return true
 }
 
-// unrecordedEnd finds a run that only its state calls completed, although its writer
-// recorded its start in events/.
+// unrecordedEnd finds a run that only its state calls completed, although its writer recorded the
+// start in events/.
 func unrecordedEnd(r *view) []run.Fabrication {
 	if r.state.status != Completed || !r.events.records("workflow_start") || r.events.records("workflow_complete") || len(r.events.unreadable) > 0 || !isAtRest(r) {
 		return nil
@@ -115,8 +115,8 @@ func unrecordedEnd(r *view) []run.Fabrication {
 	return []run.Fabrication{{Path: r.doc.Path, Pointer: "/status", Says: r.state.Status, Fact: fact}}
 }
 
-// unrecordedSteps finds steps that only the state calls completed, although events/ holds
-// their start and the end of other steps of the phase.
+// unrecordedSteps finds steps that only the state calls completed, although events/ records their
+// start and the end of other steps of the phase.
 func unrecordedSteps(r *view) (list []run.Fabrication) {
 	if len(r.events.unreadable) > 0 {
 		return nil
@@ -131,7 +131,7 @@ func unrecordedSteps(r *view) (list []run.Fabrication) {
 	return list
 }
 
-// isAnswered reports whether a person was asked at a step and any answer was taken.
+// isAnswered reports whether a person was asked at a step and an answer was carried out.
 func isAnswered(r *view, step plannedStep) bool {
 	return slices.ContainsFunc(r.run.Folders, func(a *gate.Folder) bool {
 		if a.Request == nil {

@@ -15,9 +15,8 @@ import (
 	"placet/schemas"
 )
 
-// presentForm is the name of the form for the present view. form.md belongs to the view
-// that was issued; it is never rewritten, so where form.md belongs to another view, a form
-// with the view in its name stands beside it.
+// presentForm returns the name of the form for the current view. form.md belongs to the view that
+// was issued and is never rewritten, so the form for another view has that view in its name.
 func (o *request) presentForm() string {
 	if shown := cmp.Or(o.formDigest("form.md"), o.digest); o.digest == o.issued && shown == o.digest {
 		return "form.md"
@@ -25,7 +24,7 @@ func (o *request) presentForm() string {
 	return layout.FormView(o.digest.Hex())
 }
 
-// formDigest is the digest in the first line of a form, "" where it has none.
+// formDigest returns the digest in the first line of a form, or "".
 func (o *request) formDigest(name string) engine.Digest {
 	line, _, _ := strings.Cut(string(o.view.Snap.Doc(o.path(name)).Body), "\n")
 	if f := strings.Fields(line); len(f) == 6 && f[1] == "placet" && f[2] == "request" && f[3] == o.folder.ID {
@@ -34,15 +33,15 @@ func (o *request) formDigest(name string) engine.Digest {
 	return ""
 }
 
-// has reports whether a file stands in the folder of a request, usable or not.
+// has reports whether a file exists in the folder of a request, usable or not.
 func has(a *gate.Folder, name string) bool {
 	return slices.ContainsFunc(a.Docs, func(d engine.Document) bool { return d.Path == a.Dir+"/"+name && !d.Absent() })
 }
 
-// formEvery is how often a new form is issued at most while artifacts change.
+// formEvery is the minimum time between two new forms while artifacts change.
 const formEvery = time.Minute
 
-// formDue reports whether the present form is to be written now.
+// formDue reports whether to write the current form now.
 func (o *request) formDue() bool {
 	if has(o.folder, o.form) || o.form == "form.md" {
 		return !has(o.folder, o.form)
@@ -60,8 +59,8 @@ func (o *request) formDue() bool {
 	return !o.view.Snap.Now.Before(due)
 }
 
-// files are request.json and the present form, as far as they are missing. Where no form
-// can be made nothing is asked, and a note beside state.json says why.
+// files returns request.json and the current form, as far as they are missing. If no form can be
+// made, nothing is asked, and a note beside state.json explains why.
 func (o *request) files() []engine.Document {
 	var docs []engine.Document
 	if !o.stands {
@@ -78,7 +77,8 @@ func (o *request) files() []engine.Document {
 	return append(docs, engine.Document{Path: o.path(o.form), Kind: layout.KindForm, Body: body})
 }
 
-// asNow is the request with its artifacts as they are now, which is what its view shows.
+// asNow returns the request with the current content of its artifacts, which is what its view
+// shows.
 func (o *request) asNow() gate.Request {
 	req := o.req
 	if o.past {
@@ -94,7 +94,7 @@ func (o *request) asNow() gate.Request {
 	req.Carry(func(a gate.Artifact) (string, bool) {
 		i := slices.IndexFunc(issued, func(was gate.Artifact) bool { return was.Path == a.Path })
 		switch was := issued[i]; {
-		case was.Text == nil: // nor may it be shown later
+		case was.Text == nil: // it may not be shown later either
 			return "", false
 		case was.SHA256 == a.SHA256:
 			return was.Carried()
@@ -104,8 +104,8 @@ func (o *request) asNow() gate.Request {
 	return req
 }
 
-// shown is the request as the form of its view shows it. Forms of a version that carried no
-// texts show the artifacts as they were when the request was issued.
+// shown returns the request as the form of its view shows it. Forms of a version without texts show
+// the artifacts as they were when the request was issued.
 func (o *request) shown() gate.Request {
 	var req gate.Request
 	if q := o.folder.Request; q != nil && string(o.body) == string(o.folder.Doc.Body) {
@@ -119,8 +119,8 @@ func (o *request) shown() gate.Request {
 	return req
 }
 
-// rewritten is an artifact that was written again after what the view shows: after the
-// request, or after the form of a later view. It is nil for none.
+// rewritten returns an artifact that was rewritten after its view was shown: after the request, or
+// after the form of a later view. It returns nil if none was.
 func (o *request) rewritten() *gate.Rewritten {
 	if o.past || !o.stands {
 		return nil
@@ -132,8 +132,8 @@ func (o *request) rewritten() *gate.Rewritten {
 	return run.Rewritten(o.view.Snap, o.req, since)
 }
 
-// voids is void.json where an artifact has changed and answers to its old content stand
-// beside it: their authors may have seen the new one. ok is false where there are none.
+// voids returns void.json if an artifact has changed and answers to its old content exist: their
+// authors may have seen the new one. ok is false if there is nothing to void.
 func (o *request) voids() (d engine.Document, ok bool) {
 	f := o.folder
 	if len(o.moved) == 0 || f.BadVoids || f.Voids.Count() >= gate.MostVoids || o.isDecided() {
@@ -166,8 +166,8 @@ func (o *request) voids() (d engine.Document, ok bool) {
 	return engine.Document{Path: f.Dir + "/" + layout.VoidFile, Kind: layout.KindVoid, Body: run.Must(f.Voids.Add(f.ID, v).Encode()), Over: f.VoidsDoc.Sum}, true
 }
 
-// isDecided reports whether a receipt of the request stands that counts, or that this
-// machine wrote: the answers beside it moved the run.
+// isDecided reports whether the request has a receipt that counts or that this machine wrote. Then
+// the answers in its folder have already moved the run.
 func (o *request) isDecided() bool {
 	return o.folder.Receipt != nil && (o.fact.Counts() || o.folder.ReceiptDoc.IssuedHere())
 }
@@ -183,7 +183,7 @@ func (o *request) stale() string {
 	return o.view.Say("faber.stale", "files", strings.Join(o.moved, ", "))
 }
 
-// announce are the edits of notification_sent that are due, and why.
+// announce returns the due edits of notification_sent, and the reason.
 func (o *request) announce() (edits []jsonedit.Edit, reason string) {
 	const base = "/feedback_request/notification_sent"
 	n := o.q.Notification

@@ -12,8 +12,8 @@ import (
 	"placet/templates"
 )
 
-// outputs are what the state calls for and is not there: a function of the state, used
-// alike after a transition, after a crash and after somebody deleted a file.
+// outputs plans what the state calls for and is missing. It is a function of the state, the same
+// after a transition, after a crash, and after somebody deleted a file.
 func outputs(r *view, w *run.Outputs) {
 	p := &w.Plan
 	if w.Fresh && !r.foreign() && r.resumes() {
@@ -27,17 +27,17 @@ func outputs(r *view, w *run.Outputs) {
 	closeRequests(r, p)
 	eventOutputs(r, p)
 	if len(p.Writes) == 0 {
-		// The views quote receipts and events, so these stand first.
+		// The views quote receipts and events, so those must be written first.
 		viewOutputs(r, p)
 	}
 }
 
-// isClosed reports whether nothing can be written into the run now, or ever.
+// isClosed reports whether placet cannot write into the run, now or ever.
 func (r *view) isClosed() bool {
 	return !r.run.Begun || r.events.open || r.foreign() && r.question() == nil && len(r.run.Folders) == 0
 }
 
-// notes says what stands in the way of the run.
+// notes writes notes about what blocks the run.
 func notes(r *view) {
 	if r.isClosed() {
 		return
@@ -48,12 +48,12 @@ func notes(r *view) {
 	standNotes(r)
 }
 
-// mayNote keeps notes on a foreign run to the folders of its requests.
+// mayNote restricts notes on a foreign run to the folders of its requests.
 func (r *view) mayNote(note string) bool {
 	return !r.foreign() || strings.HasPrefix(r.Snap.Rel(note), layout.RequestsDir+"/")
 }
 
-// requestOutputs are the files of the request that the state asks.
+// requestOutputs plans the files of the request that the state asks.
 func requestOutputs(r *view, p *engine.Plan) {
 	o := r.asked()
 	if o == nil {
@@ -78,13 +78,13 @@ func requestOutputs(r *view, p *engine.Plan) {
 	}
 }
 
-// noPlace is what is wrong with a state that asks and does not say where the run goes on.
+// noPlace is the key of the problem that a state asks and does not say where the run continues.
 const noPlace templates.Key = "faber.note.place"
 
-// nowhere reports whether nobody knows where the run goes on after the answer.
+// nowhere reports whether it is unknown where the run continues after the answer.
 func (o *request) nowhere() bool { return o.q.phase == "" || o.q.step == "" }
 
-// lastAt is the time of the transition that made the present revision.
+// lastAt returns the time of the transition that made the current revision.
 func (r *view) lastAt() time.Time {
 	if r.state.Last == nil || r.state.Last.At.Time().IsZero() {
 		return r.Snap.Now
@@ -92,8 +92,8 @@ func (r *view) lastAt() time.Time {
 	return r.state.Last.At.Time()
 }
 
-// eventOutputs are the events of the transition that made the present revision,
-// where a crash lost them, and .next-id.
+// eventOutputs plans the events of the transition that made the current revision, if a crash lost
+// them, and .next-id.
 func eventOutputs(r *view, p *engine.Plan) {
 	if r.foreign() || r.state.Last == nil {
 		return
@@ -113,7 +113,8 @@ func eventOutputs(r *view, p *engine.Plan) {
 	r.emit(p, r.state.rev, r.lastAt(), list)
 }
 
-// lastAnswerEvents are those of the answer that made the present revision, by its receipt.
+// lastAnswerEvents returns the events of the answer that made the current revision according to its
+// receipt.
 func lastAnswerEvents(r *view) []newEvent {
 	for _, a := range r.run.Folders {
 		if a.Receipt == nil || a.Receipt.Revision != r.state.rev || a.Request == nil || a.Receipt.Response == "" || elsewhere.Says(a.Receipt.Reason) {
@@ -123,15 +124,14 @@ func lastAnswerEvents(r *view) []newEvent {
 		ans.Response, ans.Comment, ans.By = a.Receipt.Response, a.Receipt.Comment, a.Receipt.ProvidedBy
 		action := outcomeOf(o.req, ans.Response).action
 		if h := r.state.answerTo(a.ID); h != nil {
-			action = cmp.Or(h.Action, action) // as it was carried out
+			action = cmp.Or(h.Action, action) // the action that was carried out
 		}
 		return o.events(ans, action)
 	}
 	return nil
 }
 
-// standNotes says, in the folder of a closed request, why an answer that
-// stands there moves nothing.
+// standNotes explains, in the folder of a closed request, why a later answer there moves nothing.
 func standNotes(r *view) {
 	for _, a := range r.run.Folders {
 		if a.Receipt == nil || a.Request == nil || r.asks(a.ID) || !gate.Others(*a.Receipt, a.Docs) {
@@ -143,9 +143,9 @@ func standNotes(r *view) {
 	}
 }
 
-// viewOutputs are resume.md and the resume command, while an answer waits to be taken
-// up, and context.md for as long as the run goes on from it: an agent whose session
-// ends has nothing else to go by.
+// viewOutputs plans resume.md and the resume command until an agent acts on the answer, and
+// context.md as long as the run continues from that answer: an agent whose session ends has no
+// other source.
 func viewOutputs(r *view, p *engine.Plan) {
 	if r.foreign() {
 		return
@@ -175,7 +175,7 @@ func viewOutputs(r *view, p *engine.Plan) {
 	}
 }
 
-// removeView plans the end of a view that is placet's: its first line says so.
+// removeView plans the removal of a view whose first line shows that placet wrote it.
 func removeView(r *view, p *engine.Plan, name string) {
 	if d := r.Snap.In(name); d.Present() && strings.HasPrefix(string(d.Body), "<!-- placet faber ") {
 		p.Removes = append(p.Removes, d.Path)

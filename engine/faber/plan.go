@@ -13,13 +13,13 @@ import (
 	"placet/templates"
 )
 
-// Phases in their order; a run walks no others.
+// phaseOrder lists the phases in order; a run has no others.
 var phaseOrder = []string{"frame", "architect", "build", "evaluate", "release"}
 
-// workflow is what a run's plan is known to be: without steps, it is not known.
+// workflow is the known plan of a run. Without steps the plan is unknown.
 type workflow struct {
 	steps []plannedStep
-	// problem says why the definition that the run names is not used.
+	// problem is why the definition that the run names is not used.
 	problem string
 }
 
@@ -29,11 +29,11 @@ type plannedStep struct {
 	Destructive bool
 }
 
-// workflowID is the definition that the run names.
+// workflowID returns the id of the definition that the run names.
 func (r *view) workflowID() string { return cmp.Or(r.state.WorkflowID, r.meta.WorkflowID) }
 
-// plan is the run's plan: the definition named by workflow_id if its whole
-// chain resolves, else the order of the entries in state.json, else unknown.
+// plan returns the run's plan: the definition named by workflow_id if its whole chain resolves,
+// else the order of the entries in state.json, else an unknown plan.
 func (r *view) plan() workflow {
 	return run.Once(r.run, "plan", func() workflow {
 		w := workflow{steps: r.state.shape.steps}
@@ -51,9 +51,9 @@ func (r *view) plan() workflow {
 	})
 }
 
-// merge joins a chain into the steps in order: pre_steps of the ancestors
-// first, steps of the nearest definition that has the key, post_steps of the
-// child first; enabled of the nearest that says so; skip_steps of all.
+// merge joins a chain of definitions into steps in order: pre_steps of the ancestors first, steps
+// of the nearest definition that has the key, post_steps of the child first. enabled comes from the
+// nearest definition that has it, skip_steps from all.
 func merge(chain []definition) (steps []plannedStep, err error) {
 	skip, seen := map[string]bool{"": true}, map[string]string{}
 	for _, d := range chain {
@@ -80,7 +80,7 @@ func merge(chain []definition) (steps []plannedStep, err error) {
 	return steps, nil
 }
 
-// phaseSteps are the steps of a phase, none where it is not enabled.
+// phaseSteps returns the steps of a phase, none if it is not enabled.
 func phaseSteps(chain []definition, phase string) []definitionStep {
 	if i := slices.IndexFunc(chain, func(d definition) bool { return d.Phases[phase].Enabled != nil }); i >= 0 && !*chain[i].Phases[phase].Enabled {
 		return nil
@@ -99,12 +99,12 @@ func phaseSteps(chain []definition, phase string) []definitionStep {
 	return slices.Concat(pre, steps, post)
 }
 
-// position finds a step in the plan; -1 where it is not planned.
+// position returns the index of a step in the plan, -1 if it is not planned.
 func (w workflow) position(phase, step string) int {
 	return slices.IndexFunc(w.steps, func(s plannedStep) bool { return s.Phase == phase && s.ID == step })
 }
 
-// index is a step's number in its phase, from 0; nil where it is not planned.
+// index returns a step's number in its phase, from 0; nil if it is not planned.
 func (w workflow) index(phase, step string) *int {
 	i := w.position(phase, step)
 	if i < 0 {
@@ -119,7 +119,7 @@ func (w workflow) index(phase, step string) *int {
 	return &n
 }
 
-// next is the first later planned step that is neither completed nor skipped.
+// next returns the first later planned step that is neither completed nor skipped.
 func (w workflow) next(phase, step string, sh shape) (plannedStep, bool) {
 	if i := w.position(phase, step); i >= 0 {
 		for _, s := range w.steps[i+1:] {
@@ -131,7 +131,7 @@ func (w workflow) next(phase, step string, sh shape) (plannedStep, bool) {
 	return plannedStep{}, false
 }
 
-// nextPhase is the phase after a step that is the last of its own; "" else.
+// nextPhase returns the next phase if a step is the last of its own phase, and else "".
 func (w workflow) nextPhase(phase, step string) string {
 	i := w.position(phase, step)
 	if i < 0 || i+1 >= len(w.steps) || w.steps[i+1].Phase == phase {
@@ -140,8 +140,7 @@ func (w workflow) nextPhase(phase, step string) string {
 	return w.steps[i+1].Phase
 }
 
-// isDestructive reports whether a step is marked, or named, as one that cannot
-// be taken back.
+// isDestructive reports whether a step is irreversible by its definition or by the settings.
 func (r *view) isDestructive(phase, step string) bool {
 	i := r.plan().position(phase, step)
 	return i >= 0 && r.plan().steps[i].Destructive || r.cfg.isDestructive(step)
@@ -149,14 +148,14 @@ func (r *view) isDestructive(phase, step string) bool {
 
 func quote(s string) string { return "\"" + s + "\"" }
 
-// Where definitions lie, nearest first.
+// Paths of definitions, the nearest first.
 const (
 	projectWorkflows = ".fractary/faber/workflows"
 	pluginWorkflows  = ".fractary/plugins/faber/workflows"
 	faberConfig      = ".fractary/faber/config.json"
 )
 
-// definition is what placet reads of a workflow definition.
+// definition is the part of a workflow definition that placet reads.
 type definition struct {
 	ID        string                     `json:"id"`
 	Extends   string                     `json:"extends"`
@@ -183,16 +182,16 @@ type registration struct {
 	File string `json:"file"`
 }
 
-// definitions are the files that may define a run's workflow.
+// definitions holds the files that may define a run's workflow.
 type definitions struct {
 	in *run.Input
-	// folders are the further ones that the settings name.
+	// folders are the further folders in the settings.
 	folders []string
-	// registered is what upstream's config.json names.
+	// registered holds the definitions in upstream's config.json.
 	registered []registration
 }
 
-// definitions are read once: a chain of definitions asks for them at every link.
+// definitions reads the definitions once, because a chain asks for them at every link.
 func (r *view) definitions() *definitions {
 	return run.Once(r.run, "definitions", func() *definitions {
 		unsafe := func(dir string) bool { return !layout.Safe(dir) }
@@ -207,7 +206,7 @@ func (r *view) definitions() *definitions {
 	})
 }
 
-// needs are those files, as the run asks for them.
+// needs returns these files as the run's needs.
 func (d *definitions) needs() []string {
 	needs := []string{faberConfig, projectWorkflows + "/*.json", pluginWorkflows + "/*.json"}
 	for _, dir := range d.folders {
@@ -219,8 +218,8 @@ func (d *definitions) needs() []string {
 	return needs
 }
 
-// chain resolves a definition and its ancestors, nearest first. A file already
-// in the chain is passed over for the next place that has the name.
+// chain resolves a definition and its ancestors, nearest first. It skips a file that is already in
+// the chain and uses the next place with the name.
 func (d *definitions) chain(id string) (chain []definition, err error) {
 	used := map[string]bool{}
 	for id != "" {
@@ -243,7 +242,7 @@ func readDefinition(file string, body []byte) (d definition, err error) {
 	return d, err
 }
 
-// find reads the first definition of a name that is not used yet.
+// find reads the first unused definition of a name.
 func (d *definitions) find(name string, used map[string]bool) (*definition, error) {
 	files := d.candidates(name)
 	for _, file := range files {
@@ -274,7 +273,7 @@ func usableDefinition(r *run.Input, d engine.Document) (*definition, error) {
 	return def, nil
 }
 
-// candidates are the files that may hold a definition, nearest first.
+// candidates returns the files that may hold a definition, nearest first.
 func (d *definitions) candidates(name string) []string {
 	if name == "" || strings.ContainsAny(name, "/\\\x00") {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-// Request types that have options of their own.
+// defaultOptions maps the request types that have options of their own to these options.
 var defaultOptions = map[string][]string{
 	"approval":         {"approve", "reject"},
 	"confirmation":     {"confirm", "cancel"},
@@ -23,8 +23,7 @@ var defaultOptions = map[string][]string{
 	"error_resolution": {"retry", "skip", "abort"},
 }
 
-// forStatus is the status in which a request of the past was asked, "" where its file
-// does not say.
+// forStatus returns the status in which a past request was asked, "" if its file does not say.
 func forStatus(a *gate.Folder) engine.Status {
 	if a.Request == nil {
 		return ""
@@ -32,24 +31,24 @@ func forStatus(a *gate.Folder) engine.Status {
 	return engine.Status(word(a.Request.Extra.Raw("for_status")))
 }
 
-// question is what a person is asked, wherever it comes from: state.json's
-// feedback_request, or a failed run.
+// question is a question to a person. It comes from the feedback_request in state.json, or from a
+// failed run.
 type question struct {
 	Feedback
 	view        *view
 	phase, step string
 	gate        Gate
-	// ownGate is true where the request itself names its gate.
+	// ownGate is true if the request itself names its gate.
 	ownGate bool
-	// undated is true where the state does not say when it was asked: then its own
-	// time stands in, which moves on.
+	// undated is true if the state does not say when it was asked. The time of the state, which
+	// moves on, replaces it.
 	undated   bool
-	forStatus engine.Status // in which it is asked
+	forStatus engine.Status // the status in which it is asked
 	openedBy  string
 }
 
-// question returns what the state asks now, nil while it asks nothing, or nothing that can
-// be opened.
+// question returns the question that the state asks now, nil if it asks none or none that can be
+// opened.
 func (r *view) question() *question {
 	return run.Once(r.run, "question", func() *question {
 		switch {
@@ -64,7 +63,7 @@ func (r *view) question() *question {
 	})
 }
 
-// asks reports whether the state asks a request: then its answer is carried out.
+// asks reports whether the state asks a request, so that its answer is carried out.
 func (r *view) asks(id string) bool {
 	q := r.question()
 	return q != nil && q.RequestID == id
@@ -83,8 +82,8 @@ func (r *view) stateQuestion() *question {
 	return q
 }
 
-// failedQuestion asks what is to become of a failed run. Its id is a function
-// of the state, so that a repeated pass repeats it.
+// failedQuestion returns the question about a failed run. Its id is a function of the state, so a
+// repeated pass gives the same id.
 func (r *view) failedQuestion() *question {
 	q := &question{view: r, forStatus: Failed, openedBy: "placet", undated: true}
 	q.phase, q.step = r.state.failedStep()
@@ -98,14 +97,14 @@ func (r *view) failedQuestion() *question {
 	prompt := templates.NewMessage("faber.ask.failed", "step", where(q.phase, q.step))
 	q.Prompt = prompt.In(r.Lang)
 	if asked := r.run.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
-		q.Prompt = asked.Prompt // in the language of who asked
+		q.Prompt = asked.Prompt // in the language in which it was asked
 	}
 	return q
 }
 
-// requestID makes fr-YYYYMMDD-xxxxxx: the UTC date of updated_at as read, and
-// hex digits of SHA-256 over run id, revision, gate kind, phase, step and
-// attempt; where another request of the run has it, the next six digits.
+// requestID returns fr-YYYYMMDD-xxxxxx. The date is the UTC date of updated_at as read. The rest
+// are six hex digits of SHA-256 over run id, revision, gate kind, phase, step and attempt, the next
+// six if another request of the run has them.
 func (r *view) requestID(g Gate) string {
 	day := "00000000"
 	if at := moment(r.state.UpdatedAt); !at.IsZero() {
@@ -121,7 +120,7 @@ func (r *view) requestID(g Gate) string {
 	return "fr-" + day + "-" + hex[:6]
 }
 
-// options are what the request offers: its own, else those of its type.
+// options returns the options of the request: its own, else those of its type.
 func (q *question) options() []string {
 	if len(q.Options) > 0 || q.Type == "clarification" {
 		return q.Options
@@ -129,8 +128,8 @@ func (q *question) options() []string {
 	return defaultOptions[q.Type]
 }
 
-// build makes request.json for a question, with the artifacts as they stand. Its
-// revision is the caller's to set.
+// build returns request.json for a question, with the current artifacts. The caller sets the
+// revision.
 func (q *question) build() gate.Request {
 	req := gate.Request{
 		SchemaVersion: 1, RequestID: q.RequestID, Family: "faber", Run: q.view.Snap.Key.ID, Type: q.Type, Prompt: q.Prompt,
@@ -161,8 +160,7 @@ func (q *question) build() gate.Request {
 	return req
 }
 
-// describe gives each option the description of its own word, whatever the type of the
-// request.
+// describe gives each option the description of its word, whatever the type of the request.
 func (q *question) describe() []gate.Option {
 	next := q.view.plan().nextPhase(q.phase, q.step)
 	options := []gate.Option{}
@@ -183,8 +181,8 @@ func (q *question) describe() []gate.Option {
 // optionWords are the words that have descriptions of their own.
 var optionWords = []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"}
 
-// deadline is when the default of the request is taken, and which option that is. Without a
-// deadline none ever is: silence is not consent.
+// deadline returns when the default of the request applies, and which option that is. Without a
+// deadline no default ever applies: silence is not consent.
 func (q *question) deadline(offered []gate.Option) (at, option string) {
 	at = q.shown.Deadline
 	if moment(at).IsZero() {
@@ -201,7 +199,7 @@ func (q *question) deadline(offered []gate.Option) (at, option string) {
 	return at, option
 }
 
-// artifactDocs are the artifacts of a question that can be looked up.
+// artifactDocs returns the artifacts of a question that are inside the workspace.
 func (q *question) artifactDocs() (docs []engine.Document) {
 	for _, p := range q.shown.artifacts() {
 		if layout.Safe(p) {
@@ -211,8 +209,8 @@ func (q *question) artifactDocs() (docs []engine.Document) {
 	return docs
 }
 
-// artifacts are the question's artifacts with their digests now; one outside
-// the workspace, or missing, is listed without.
+// artifacts returns the question's artifacts with their current digests. A missing artifact, or one
+// outside the workspace, has none.
 func (q *question) artifacts() []gate.Artifact {
 	list := []gate.Artifact{}
 	for _, p := range q.shown.artifacts() {
@@ -221,8 +219,8 @@ func (q *question) artifacts() []gate.Artifact {
 	return list
 }
 
-// digestNow is the digest of an artifact of a request now: the one that the request lists
-// where only its line ends are others.
+// digestNow returns the current digest of an artifact of a request, or the listed one if only the
+// line ends differ.
 func (r *view) digestNow(a gate.Artifact) string {
 	if layout.Safe(a.Path) && r.Snap.Doc(path.Clean(a.Path)).Matches(a.SHA256) {
 		return a.SHA256
@@ -230,7 +228,7 @@ func (r *view) digestNow(a gate.Artifact) string {
 	return r.digestOf(a.Path)
 }
 
-// digestOf is the hex digest of an artifact now, "" where it is missing.
+// digestOf returns the current hex digest of an artifact, "" if it is missing.
 func (r *view) digestOf(p string) string {
 	if d := r.Snap.Doc(path.Clean(p)); layout.Safe(p) && d.Present() {
 		return d.Sum.Hex()
@@ -238,14 +236,13 @@ func (r *view) digestOf(p string) string {
 	return ""
 }
 
-// artifactsBusy reports whether the content of an artifact cannot be told now: it has not
-// stood still yet, or the disk refuses to read it.
+// artifactsBusy reports whether the content of an artifact is unknown at the moment: the file is
+// not settled yet, or the system refuses to read it.
 func (q *question) artifactsBusy() bool {
 	return q.view.anyBusy(q.artifactDocs(), "faber.locked.artifact")
 }
 
-// sums are the digests of a request's binding artifacts: as they are listed in
-// it, and as they are now.
+// sums returns the digests of a request's binding artifacts, as listed in it and as they are now.
 func (r *view) sums(req gate.Request) (issued, now []string) {
 	for _, a := range req.Artifacts {
 		if a.Binding {
@@ -266,8 +263,8 @@ func (q *question) renderForm(lang string, req gate.Request, view engine.Digest)
 	return gate.Form(req, view, run.Noticed(texts, q.view.run.Folder(req.RequestID).Voids))
 }
 
-// rendered are the forms of a request as its request.json shows it, one for each
-// language: in which one it was written is another machine's setting.
+// rendered returns the forms of a request as its request.json shows it, one for each language:
+// another machine's settings may have chosen the language.
 func (q *question) rendered(req gate.Request, view engine.Digest) func() [][]byte {
 	return func() [][]byte {
 		var all [][]byte

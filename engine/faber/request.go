@@ -11,28 +11,27 @@ import (
 	"placet/schemas"
 )
 
-// request is a request as its folder shows it: the one that the state asks, or one of the
-// past.
+// request is a request in its folder: the one that the state asks, or a past one.
 type request struct {
 	view    *view
 	q       *question
 	folder  *gate.Folder
 	req     gate.Request
-	body    []byte        // request.json as it stands, or as it is to be written
-	stands  bool          // request.json stands and is this request's
-	altered string        // why request.json cannot be trusted any more
-	claimed bool          // nobody but request.json itself says what its artifacts held
-	issued  engine.Digest // of what was shown when it was issued
-	digest  engine.Digest // of what is shown now
-	form    string        // name of the form that belongs to the view
-	moved   []string      // artifacts that changed since
-	// fact is what a receipt ahead of the state decided; it may not count.
+	body    []byte        // request.json as it is, or as it should be written
+	stands  bool          // request.json exists and belongs to this request
+	altered string        // why request.json is no longer trusted
+	claimed bool          // only request.json itself says what its artifacts held
+	issued  engine.Digest // of the view when the request was issued
+	digest  engine.Digest // of the current view
+	form    string        // the name of the form that belongs to the view
+	moved   []string      // the artifacts that have changed since
+	// fact is the decision of a receipt ahead of the state; it may not count.
 	fact gate.Decision
-	// past is true of a request that was decided before.
+	// past is true for a request that was decided earlier.
 	past bool
 }
 
-// asked is the request that the state asks, nil where it asks none.
+// asked returns the request that the state asks, or nil.
 func (r *view) asked() *request {
 	return run.Once(r.run, "asked", func() *request {
 		if q := r.question(); q != nil {
@@ -58,8 +57,8 @@ func (q *question) open() *request {
 	return o
 }
 
-// past is a request of the past, to be judged by what stands in its folder. It shows what
-// it showed when it was issued.
+// past returns a past request, judged by the content of its folder. It shows what it showed when it
+// was issued.
 func (r *view) past(a *gate.Folder) *request {
 	q := &question{view: r}
 	o := &request{view: r, q: q, folder: a, req: *a.Request, body: a.Doc.Body, stands: true, form: "form.md", past: true}
@@ -74,9 +73,8 @@ func (r *view) past(a *gate.Folder) *request {
 	return o
 }
 
-// readReceipt takes the receipt of the asked request for fact where it is one ahead
-// of the state. One that does not count is passed over with a note, and an answer
-// that counts replaces it.
+// readReceipt reads the receipt of the asked request if it is ahead of the state. A receipt that
+// does not count gets a note and is ignored; an answer that counts replaces it.
 func (o *request) readReceipt() {
 	d, problem, ok := o.folder.Ahead(o.evaluation())
 	if ok {
@@ -87,8 +85,8 @@ func (o *request) readReceipt() {
 	}
 }
 
-// adopt decides whether request.json as it stands is this request's, must be
-// made, or was altered after it was issued.
+// adopt decides whether the existing request.json belongs to this request, must be written, or was
+// altered after it was issued.
 func (o *request) adopt() {
 	fresh := o.q.build()
 	same := o.folder.Request != nil && sameQuestion(*o.folder.Request, fresh)
@@ -102,17 +100,17 @@ func (o *request) adopt() {
 		o.stands, o.altered = true, o.view.Say("faber.altered.unreadable")
 	case same:
 		o.stands, o.req, o.body = true, *o.folder.Request, d.Body
-		// What the answer must hold is the state's to say, not the file's.
+		// The state decides what the answer must contain, not the file.
 		o.req.CommentRequired, o.req.MayAnswer = fresh.CommentRequired, fresh.MayAnswer
 		if !d.IssuedHere() {
-			// Nor is what silence does, where nobody knows who wrote the file.
+			// The state also decides what silence does if the file's author is unknown.
 			o.req.Deadline, o.req.Default = fresh.Deadline, fresh.Default
 		}
 		if !o.vouched() {
 			o.altered = o.view.Say("faber.altered.changed")
 		}
 	case o.folder.Request.Revision > o.view.state.rev && o.folder.Receipt == nil && !o.q.isOpen():
-		// Left over by a commit that never became fact: replaced by the new one.
+		// A commit that was never completed left this file, and the new one replaces it.
 	default:
 		o.stands, o.altered = true, o.view.Say("faber.altered.differs")
 	}
@@ -121,9 +119,8 @@ func (o *request) adopt() {
 	}
 }
 
-// openingRevision is the revision that the request belongs to: that of the
-// transition that opens it, now or before. fresh is what would be asked now, and
-// same says that request.json asks the same.
+// openingRevision returns the revision of the transition that opens or opened the request. fresh is
+// the request as it would be issued now, and same says whether request.json asks the same.
 func (o *request) openingRevision(fresh gate.Request, same bool) int {
 	if o.q.forStatus == Failed {
 		return o.view.state.rev
@@ -137,8 +134,8 @@ func (o *request) openingRevision(fresh gate.Request, same bool) int {
 	return o.formRevision(fresh)
 }
 
-// formRevision finds the revision that a lost request.json had: the one with
-// which form.md's first line fits.
+// formRevision returns the revision of a lost request.json: the one that matches the first line of
+// form.md.
 func (o *request) formRevision(req gate.Request) int {
 	shown := o.formDigest("form.md")
 	for rev := o.view.state.rev; rev > 0 && rev > o.view.state.rev-8; rev-- {
@@ -150,18 +147,18 @@ func (o *request) formRevision(req gate.Request) int {
 	return max(o.view.state.rev, 1)
 }
 
-// sameQuestion reports whether two requests ask the same. Digests of
-// artifacts, descriptions and deadlines are not the question.
+// sameQuestion reports whether two requests ask the same. Digests of artifacts, descriptions and
+// deadlines do not matter.
 func sameQuestion(a, b gate.Request) bool {
 	return a.RequestID == b.RequestID && a.Run == b.Run && a.Type == b.Type && a.Prompt == b.Prompt && schemas.Equal(a.Context, b.Context) &&
 		slices.EqualFunc(a.Options, b.Options, func(a, b gate.Option) bool { return a.ID == b.ID }) &&
 		slices.EqualFunc(a.Artifacts, b.Artifacts, func(a, b gate.Artifact) bool { return a.Path == b.Path && a.Binding == b.Binding })
 }
 
-// vouched reports whether request.json is as it was issued. Where this machine issued it,
-// the record decides. Elsewhere it must be what HEAD has, where git was asked
-// ([view.committedNeed]), or what would be issued now; then nobody knows what the artifacts
-// held when it was issued.
+// vouched reports whether request.json is unchanged since it was issued. The record decides if this
+// machine issued it. Otherwise it must equal the version in HEAD, if git was asked
+// ([view.committedNeed]), or the request as it would be issued now; in the latter case the original
+// content of the artifacts is unknown.
 func (o *request) vouched() bool {
 	d := o.folder.Doc
 	if !unrecorded(d) {
@@ -175,8 +172,8 @@ func (o *request) vouched() bool {
 	return o.q.wouldIssue(o.folder)
 }
 
-// wouldIssue reports whether request.json is what would be issued now, with the
-// revision, the approvers and the digests of artifacts of the one that stands.
+// wouldIssue reports whether request.json equals the request as it would be issued now, with the
+// revision, approvers and artifact digests of the existing file.
 func (q *question) wouldIssue(a *gate.Folder) bool {
 	if a.Request == nil {
 		return false
@@ -191,15 +188,15 @@ func (q *question) wouldIssue(a *gate.Folder) bool {
 	return string(body) == string(a.Doc.Body)
 }
 
-// unrecorded reports whether a request.json stands and this machine remembers none.
+// unrecorded reports whether a request.json exists of which this machine has no record.
 func unrecorded(d engine.Document) bool { return d.Present() && d.Issued == nil }
 
-// committed asks git for what HEAD has in the place of a document.
+// committed returns the need for the version of a document in HEAD.
 func committed(d engine.Document) string { return "git:blob/" + d.Path }
 
-// committedNeed is what git is asked where only HEAD can vouch for request.json: it
-// is not what would be issued now, or an answer may mean the artifacts as they were
-// when it was issued. Else it is "".
+// committedNeed returns the need for HEAD's request.json if only that can vouch for the file: the
+// file differs from the request as it would be issued now, or an answer may refer to the artifacts
+// at the time of issue. Otherwise it returns "".
 func (r *view) committedNeed() string {
 	q := r.question()
 	if q == nil {
@@ -215,16 +212,16 @@ func (r *view) committedNeed() string {
 	return ""
 }
 
-// isOpen reports whether the state says that the request's form was written.
+// isOpen reports whether, according to the state, the request's form was written.
 func (q *question) isOpen() bool {
 	return q.forStatus == Failed || q.Notification != nil && q.Notification.Form == formPath(q.RequestID)
 }
 
-// formPath is where state.json says that a request's form lies, in the run's
+// formPath returns the path of a request's form that state.json holds, relative to the run's
 // folder.
 func formPath(id string) string { return layout.RequestsDir + "/" + id + "/form.md" }
 
-// evaluation is a request with all that bears on its answer.
+// evaluation returns a request with everything that affects its answer.
 func (o *request) evaluation() gate.Evaluation {
 	issued, altered := o.issued, o.altered
 	if o.claimed && len(o.req.Artifacts) > 0 {
@@ -245,24 +242,24 @@ func (o *request) evaluation() gate.Evaluation {
 	}
 }
 
-// path is that of a file in the folder of the request.
+// path returns the path of a file in the folder of the request.
 func (o *request) path(name string) string { return o.folder.Dir + "/" + name }
 
-// isLate reports whether an answer of a moment came after the deadline.
+// isLate reports whether an answer given at a time came after the deadline.
 func (o *request) isLate(at time.Time) bool {
 	deadline := moment(o.req.Deadline)
 	return !deadline.IsZero() && !at.Before(deadline)
 }
 
-// refuse says in the request's folder why an answer does not count.
+// refuse writes a note in the request's folder that explains why an answer does not count.
 func (o *request) refuse(text string) { o.view.Notes.Add(o.path("problem.md"), text) }
 
-// cannotUse says why request.json does not count, and what to do.
+// cannotUse says why request.json does not count, and what to do about it.
 func (o *request) cannotUse() string {
 	return o.view.Say("faber.note.request", "why", o.altered)
 }
 
-// noteAltered says beside request.json that it does not count.
+// noteAltered writes a note beside request.json that it does not count.
 func (o *request) noteAltered() {
 	o.view.Notes.Beside(o.path("request.json"), o.cannotUse())
 }

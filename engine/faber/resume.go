@@ -13,19 +13,19 @@ import (
 	"placet/templates"
 )
 
-// resumes reports whether an answer waits to be taken up: the run goes on from
-// a resume point that placet set, and no event of upstream says that it did.
+// resumes reports whether no agent has acted on an answer yet: the run continues from a resume
+// point of placet's, and no event of upstream's shows that it did.
 func (r *view) resumes() bool {
 	return r.goesOn() && !r.events.takenUp(r.state.ResumePoint.RequestID, r.state.rev)
 }
 
-// goesOn reports whether the run is on its way from an answer to the next request or its
-// end. An agent may have to pick it up again at any moment.
+// goesOn reports whether the run is between an answer and the next request or its end. An agent may
+// have to continue it at any time.
 func (r *view) goesOn() bool { return r.state.pointed() && r.proven(r.state.ResumePoint.RequestID) }
 
-// proven reports whether placet may act on the answer to a request of the past: whoever
-// writes the state can write an answer into it, so a gate that asks for more than that
-// asks for placet's own receipt.
+// proven reports whether placet may act on the answer to a past request. Whoever writes the state
+// can write an answer into it, so a gate that asks for more than a claim requires placet's own
+// receipt.
 func (r *view) proven(id string) bool {
 	c, a := r.Snap.Facts.Config, r.run.Folder(id)
 	if !gate.Demands(gate.GateOf(c, "faber", a.Doc)) {
@@ -56,8 +56,8 @@ func resumeFile(r *view) []byte {
 // resumeLimit is how long a resume command may run.
 const resumeLimit = 24 * time.Hour
 
-// resumeCommand begins the configured command once per revision, behind trust.
-// The attempt is recorded first; an attempt without outcome is never repeated.
+// resumeCommand begins the configured command once per revision, if it is trusted. It records the
+// attempt first, and never repeats an attempt without an outcome.
 func resumeCommand(r *view, p *engine.Plan) {
 	argv := r.cfg.Resume.Command
 	if len(argv) == 0 || stop(r) != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
@@ -89,11 +89,11 @@ func resumeCommand(r *view, p *engine.Plan) {
 	})
 }
 
-// actionID is that of the command whose attempt is recorded in a folder.
+// actionID returns the id of the command whose attempt is recorded in a folder.
 func actionID(r *view, dir string) string { return r.run.Actions() + path.Base(dir) }
 
-// lostAttempts are attempts of the resume command that have no outcome and do
-// not run: a person has to look.
+// lostAttempts returns attempts of the resume command that have no outcome and do not run. A person
+// has to check them.
 func lostAttempts(r *view) (lost []string) {
 	for _, d := range r.Snap.Under("actions") {
 		dir := path.Dir(d.Path)
@@ -104,9 +104,8 @@ func lostAttempts(r *view) (lost []string) {
 	return lost
 }
 
-// resumeBusy reports whether a file that decides whether resume.md says to stop cannot be
-// read at this moment. The answer waits for it: whoever sees the run in progress must find
-// the final resume.md.
+// resumeBusy reports whether a file that decides if resume.md says stop is unreadable at the moment.
+// The answer waits for it: whoever sees the run in progress must find the final resume.md.
 func (r *view) resumeBusy() bool {
 	sources := []engine.Document{r.Snap.In("issue.json")}
 	if spec := r.state.spec(); layout.Safe(spec) {

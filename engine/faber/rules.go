@@ -10,15 +10,15 @@ import (
 	"placet/engine/run"
 )
 
-// Statuses of a run. Upstream's other spellings are read as these.
+// Statuses of a run. placet reads upstream's other spellings as these.
 const (
 	Pending    engine.Status = "pending"           // created, not started
 	InProgress engine.Status = "in_progress"       // an agent works
 	Awaiting   engine.Status = "awaiting_feedback" // waits for a person
-	Paused     engine.Status = "paused"            // held by upstream until it sets another status
+	Paused     engine.Status = "paused"            // paused by upstream until it sets another status
 	Failed     engine.Status = "failed"            // stopped by an error; retry or abort may follow
 	Completed  engine.Status = "completed"         // finished; final
-	Cancelled  engine.Status = "cancelled"         // given up by a person; final
+	Cancelled  engine.Status = "cancelled"         // cancelled by a person; final
 )
 
 // Events of the run's table.
@@ -36,12 +36,12 @@ const (
 // final reports whether a status has no way out.
 func final(s engine.Status) bool { return s == Completed || s == Cancelled }
 
-// aliases are upstream's other spellings of a status.
+// aliases maps upstream's other spellings to statuses.
 var aliases = map[string]engine.Status{
 	"aborted": Cancelled, "error": Failed, "running": InProgress, "stopped": Paused,
 }
 
-// status reads upstream's word for a run's status.
+// status parses upstream's word for a run's status.
 func status(word string) (engine.Status, bool) {
 	if s, ok := aliases[word]; ok {
 		return s, true
@@ -63,9 +63,8 @@ type (
 
 const ofRun = "run"
 
-// rules are placet's rows of the transition table, in the order of precedence. Transitions
-// that upstream makes itself (starting, pausing, failing and completing a run) are not
-// among them.
+// rules are placet's rows of the transition table, in order of precedence. They do not include
+// transitions that upstream makes itself (starting, pausing, failing and completing a run).
 var rules = [][]rule{
 	{{Of: ofRun, From: from{Pending, InProgress, Awaiting, Failed, Paused}, Event: cancelAsked, To: to{Cancelled}, When: cancels}},
 	{
@@ -80,12 +79,12 @@ var rules = [][]rule{
 	{{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: expires}},
 }
 
-// transition is what placet writes when a run moves.
+// transition is what placet writes to move a run.
 type transition struct {
 	to     engine.Status
 	at     time.Time
 	reason string
-	// cause is the file that it was caused by; without a path there is none.
+	// cause is the file that caused it, if it has a path.
 	cause engine.Document
 	// docs are written first, then the events.
 	docs   func(revision int) []engine.Document
@@ -95,7 +94,7 @@ type transition struct {
 	also           []engine.Transition
 }
 
-// move is the transition as the kernel makes it.
+// move returns the transition in the kernel's form.
 func (t transition) move(r *view) *move {
 	m := &move{To: t.to, Reason: t.reason}
 	if t.cause.Path != "" {
@@ -117,8 +116,8 @@ func (t transition) move(r *view) *move {
 	return m
 }
 
-// onAnswer is the guard of an event that an answer causes. An answer that cannot be carried
-// out now holds up everything else.
+// onAnswer returns the guard of an event that an answer causes. An answer that cannot be carried
+// out now blocks everything else.
 func onAnswer(event string) func(*view, run.On) *move {
 	return func(r *view, _ run.On) *move {
 		a := r.answered()
@@ -134,7 +133,7 @@ func onAnswer(event string) func(*view, run.On) *move {
 	}
 }
 
-// expires takes the default of a request whose deadline passed.
+// expires applies the default of a request whose deadline has expired.
 func expires(r *view, _ run.On) *move {
 	o := r.asked()
 	if o == nil || !o.q.isOpen() || !o.stands {
@@ -148,7 +147,7 @@ func expires(r *view, _ run.On) *move {
 	return nil
 }
 
-// cancels gives the run up because a person wrote cancel.json.
+// cancels cancels the run because a person wrote cancel.json.
 func cancels(r *view, _ run.On) *move {
 	var c Cancel
 	d := r.Snap.In("cancel.json")
@@ -174,8 +173,8 @@ func cancels(r *view, _ run.On) *move {
 	}.move(r)
 }
 
-// stepEdges are the moves of a step that go with an answer. A step that has
-// no entry counts as pending.
+// stepEdges returns the moves of a step that belong to answers. A step without an entry counts as
+// pending.
 func stepEdges() (rows []engine.Edge) {
 	for _, from := range []engine.Status{Pending, InProgress, Failed} {
 		for _, d := range []*outcome{completes, runsOn, skips, revises, retries} {
@@ -188,22 +187,22 @@ func stepEdges() (rows []engine.Edge) {
 	return rows
 }
 
-// Skipped is the status of a step that a person chose to leave out.
+// Skipped is the status of a step that a person chose to skip.
 const Skipped engine.Status = "skipped"
 
 func cancelEvents(by, reason string) []newEvent {
 	return []newEvent{{event: event{Type: "workflow_cancelled", Status: "cancelled", User: by, Message: reason}}}
 }
 
-// opens writes the request's files and says in state.json where the form is; once a
-// comment was posted, where that is.
+// opens writes the request's files and records in state.json where the form is and, once a comment
+// was posted, where that is.
 func opens(r *view, _ run.On) *move {
 	o := r.asked()
 	if o == nil {
 		return nil
 	}
 	if o.altered != "" && o.folder.Receipt == nil && !o.q.isOpen() {
-		o.noteAltered() // an answer to it says so itself
+		o.noteAltered() // an answer to it gets its own note
 	}
 	if o.q.forStatus == Failed || o.altered != "" || o.folder.Receipt != nil {
 		return nil

@@ -14,34 +14,34 @@ import (
 	"placet/schemas"
 )
 
-// Upstream's writers note a run's steps in five shapes. All are read; the shape
-// found is the shape written.
+// shape is how a state notes its steps. Upstream's writers use five shapes; placet reads all of
+// them and writes the one that it finds.
 //
 //	a  phases.P.steps is an array of objects
 //	b  phases.P.steps is an array of strings, or executor is "deterministic"
 //	c  phases.P.completed_steps[], completed_step_ids[], steps_completed[]
-//	d  phases is an array, the steps stand at the root
+//	d  phases is an array, the steps are at the root
 //	e  phases.P.steps is an object
 type shape struct {
 	letter byte
 	phases map[string]phaseLists
-	// steps are those that the state names, in its order.
+	// steps are the steps that the state names, in its order.
 	steps []plannedStep
 	// entries are the objects that note a step, the first of each name.
 	entries map[plannedStep]stepEntry
-	// noted are the steps that only a list names.
+	// noted holds the steps that only a list names.
 	noted map[plannedStep]engine.Status
-	// idKeys are the members by which entries are identified, in the order of
-	// identityKeys; none if there are no entries.
+	// idKeys are the members that identify entries, in the order of identityKeys; none without
+	// entries.
 	idKeys []string
-	// done is a root steps_completed[]: where it exists, it is kept up too.
+	// done is a root steps_completed[]; placet keeps it up to date if it exists.
 	done schemas.Raw
 }
 
-// phaseLists are the lists of strings that a phase has, by their names.
+// phaseLists holds the string lists of a phase by name.
 type phaseLists struct {
 	lists  map[string][]string
-	failed bool // phases.P.error says something
+	failed bool // phases.P.error is not empty
 }
 
 // stepEntry is the object that notes a step.
@@ -51,12 +51,12 @@ type stepEntry struct {
 	pointer string
 }
 
-// stepLists are the lists of shape c; completed_step_ids has its steps as <phase>:<step>.
+// stepLists are the lists of shape c; completed_step_ids holds its steps as <phase>:<step>.
 var stepLists = []string{"completed_steps", "completed_step_ids", "steps_completed"}
 
 const skippedSteps = "skipped_steps"
 
-// identityKeys are the members that may identify an entry, the first that is there.
+// identityKeys are the members that may identify an entry; the first one present does.
 var identityKeys = []string{"id", "name", "step_id"}
 
 // shapeOf reads the shape of a state. A state without any evidence is shape a.
@@ -86,8 +86,8 @@ func shapeOf(st State) shape {
 	return s
 }
 
-// readPhases reads phases where it is an object. The first phase whose content says
-// something about the shape decides it.
+// readPhases reads phases if it is an object. The first phase whose content determines a shape
+// decides.
 func (s *shape) readPhases(phases schemas.Raw) {
 	for phase, value := range members(phases) {
 		p := phaseLists{lists: map[string][]string{}}
@@ -106,15 +106,14 @@ func (s *shape) readPhases(phases schemas.Raw) {
 	}
 }
 
-// note takes in a step that a list of a phase names. A list may write a step as
-// <phase>:<step>.
+// note records a step that a list of a phase names. A list may write a step as <phase>:<step>.
 func (s *shape) note(phase, id string, status engine.Status) {
 	s.noted[plannedStep{Phase: phase, ID: id}] = status
 	s.noted[plannedStep{Phase: phase, ID: strings.TrimPrefix(id, phase+":")}] = status
 }
 
-// readPhase reads one phase, and returns what its content says about the shape: 0 where
-// it says nothing.
+// readPhase reads one phase and returns the shape that its content determines, 0 if it determines
+// none.
 func (s *shape) readPhase(phase string, body schemas.Raw, p *phaseLists) (letter byte) {
 	for name, value := range members(body) {
 		switch {
@@ -154,8 +153,8 @@ func (s *shape) readSteps(phase string, value schemas.Raw, p *phaseLists) (lette
 	return letter
 }
 
-// readEntry reads the object of one step. Where nothing else names the step, its
-// identity is id, else name, else step_id; where nothing else names its phase, it may.
+// readEntry reads the object of one step. If nothing else names the step, its identity is id, else
+// name, else step_id; the object may also name its phase.
 func (s *shape) readEntry(value schemas.Raw, step plannedStep, pointer string) {
 	has := maps.Collect(members(value))
 	id := ""
@@ -176,7 +175,7 @@ func (s *shape) readEntry(value schemas.Raw, step plannedStep, pointer string) {
 	}
 }
 
-// rootStatus reads the words that shape d uses for a step's status.
+// rootStatus translates the words that shape d uses for a step's status.
 func rootStatus(word string) string {
 	switch word {
 	case "success":
@@ -187,8 +186,7 @@ func rootStatus(word string) string {
 	return word
 }
 
-// find returns the entry of a step. In shape d an entry without a phase is one of any
-// phase.
+// find returns the entry of a step. In shape d an entry without a phase matches any phase.
 func (s shape) find(phase, step string) (e stepEntry, ok bool) {
 	e, ok = s.entries[plannedStep{Phase: phase, ID: step}]
 	if s.letter != 'd' {
@@ -200,7 +198,7 @@ func (s shape) find(phase, step string) (e stepEntry, ok bool) {
 	return e, ok
 }
 
-// pointer is the place in state.json that says where a step stands.
+// pointer returns the place of a step's status in state.json.
 func (s shape) pointer(step plannedStep) string {
 	if e, ok := s.find(step.Phase, step.ID); ok {
 		return e.pointer + "/status"
@@ -208,7 +206,7 @@ func (s shape) pointer(step plannedStep) string {
 	return "/phases/" + escape(step.Phase)
 }
 
-// status is where a step stands; "" where nothing is noted of it.
+// status returns a step's status, "" if the state has none.
 func (s shape) status(phase, step string) engine.Status {
 	if e, ok := s.find(phase, step); ok {
 		return engine.Status(e.status)
@@ -216,8 +214,8 @@ func (s shape) status(phase, step string) engine.Status {
 	return s.noted[plannedStep{Phase: phase, ID: step}]
 }
 
-// reopen notes a step that has an entry as in progress again, without the
-// marks of a failure. A step without an entry gets none.
+// reopen marks a step that has an entry as in progress again, and removes the marks of a failure. A
+// step without an entry gets none.
 func (s shape) reopen(phase, step string) []jsonedit.Edit {
 	if s.letter == 'c' && s.phases[phase].failed {
 		return []jsonedit.Edit{remove("/phases/" + escape(phase) + "/error")}
@@ -232,7 +230,7 @@ func (s shape) reopen(phase, step string) []jsonedit.Edit {
 	}
 }
 
-// complete notes a step as completed at a time.
+// complete marks a step as completed at a time.
 func (s shape) complete(phase, step, at string) []jsonedit.Edit {
 	var edits []jsonedit.Edit
 	if isArray(s.done) && !slices.Contains(stringList(s.done), step) {
@@ -241,8 +239,8 @@ func (s shape) complete(phase, step, at string) []jsonedit.Edit {
 	return append(edits, s.mark(phase, step, Completed, at)...)
 }
 
-// mark notes a step as completed or skipped in the state's own shape. A phase that
-// state.json does not have marks nothing.
+// mark marks a step as completed or skipped in the state's own shape. It marks nothing in a phase
+// that state.json does not have.
 func (s shape) mark(phase, step string, status engine.Status, at string) []jsonedit.Edit {
 	p, known := s.phases[phase]
 	word := string(status)
@@ -267,7 +265,8 @@ func (s shape) mark(phase, step string, status engine.Status, at string) []jsone
 	return []jsonedit.Edit{set(e.pointer+"/status", word), set(e.pointer+"/completed_at", at)}
 }
 
-// add notes a step that has no entry. A new entry is identified as the others are.
+// add adds an entry for a step that has none. It identifies the new entry as the others are
+// identified.
 func (s shape) add(phase, step, word, at string) jsonedit.Edit {
 	keys := s.idKeys
 	if len(keys) == 0 {
@@ -293,7 +292,7 @@ func (s shape) add(phase, step, word, at string) jsonedit.Edit {
 	return push(stepsPointer(phase), o)
 }
 
-// noteIn notes a step in the lists of its phase: of shape c, in those that exist.
+// noteIn adds a step to the lists of its phase. In shape c it uses the lists that exist.
 func (p phaseLists) noteIn(letter byte, phase, step string, status engine.Status) (edits []jsonedit.Edit) {
 	names := slices.DeleteFunc(slices.Clone(stepLists), func(name string) bool { return p.lists[name] == nil })
 	if letter == 'b' {
@@ -316,12 +315,12 @@ func (p phaseLists) noteIn(letter byte, phase, step string, status engine.Status
 
 func stepsPointer(phase string) string { return "/phases/" + escape(phase) + "/steps" }
 
-// escape writes a member name as a part of a JSON pointer (RFC 6901).
+// escape escapes a member name for a JSON pointer (RFC 6901).
 func escape(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// members yields the members of an object in their order, none where it is none.
+// members yields the members of an object in order, none if r is no object.
 func members(r schemas.Raw) iter.Seq2[string, schemas.Raw] {
 	return func(yield func(string, schemas.Raw) bool) {
 		all, err := schemas.Members(r)
@@ -335,7 +334,7 @@ func members(r schemas.Raw) iter.Seq2[string, schemas.Raw] {
 
 func isArray(r schemas.Raw) bool { return r.Kind() == '[' }
 
-// elements returns the elements of an array, none where it is none.
+// elements returns the elements of an array, nil if r is no array.
 func elements(r schemas.Raw) []schemas.Raw {
 	list, err := schemas.Elements(r)
 	if err != nil {
@@ -344,7 +343,7 @@ func elements(r schemas.Raw) []schemas.Raw {
 	return list
 }
 
-// stringList returns the strings of an array; other elements are passed over.
+// stringList returns the strings of an array and ignores other elements.
 func stringList(r schemas.Raw) []string {
 	list := []string{}
 	for _, e := range elements(r) {
@@ -355,5 +354,5 @@ func stringList(r schemas.Raw) []string {
 	return list
 }
 
-// where names a step as people read it.
+// where returns the name of a step for people.
 func where(phase, step string) string { return fmt.Sprintf("%s:%s", phase, step) }

@@ -15,8 +15,8 @@ import (
 	"placet/templates"
 )
 
-// State is what placet reads of state.json. The file belongs to upstream too:
-// it is never decoded and encoded as a whole, only patched (engine/jsonedit).
+// State is the part of state.json that placet reads. The file belongs to upstream, too, so placet
+// only patches it (engine/jsonedit) and never decodes and encodes it as a whole.
 type State struct {
 	Status        string         `json:"status"`
 	RunID         string         `json:"run_id"`
@@ -40,19 +40,19 @@ type State struct {
 	Revision      *int           `json:"revision"`
 	Last          *run.Last      `json:"last_transition"`
 
-	// status is what Status means, "" for nothing.
+	// status is the meaning of Status, "" if it has none.
 	status engine.Status
-	// unfit is why the state cannot be used, except to give the run up.
+	// unfit is why the state is unusable, except for cancelling the run.
 	unfit error
 	shape shape
-	// rev is the revision, also of a copy that does not carry it.
+	// rev is the revision, even if the document is a copy without one.
 	rev int
-	// last is the transition that is being made, patch what it changes.
+	// last is the transition in the making, and patch holds its changes.
 	last  *run.Last
 	patch patch
 }
 
-// decodeState reads a state document. Only one that may be half of a write is an error.
+// decodeState reads a state document. It returns an error only if the document may be incomplete.
 func decodeState(name string, body []byte) (st State, err error) {
 	var bad *schemas.Error
 	if err = schemas.Decode("faber/state", name, body, &st); errors.As(err, &bad) && bad.Torn {
@@ -70,12 +70,12 @@ func decodeState(name string, body []byte) (st State, err error) {
 	if p := st.problem(); p != nil {
 		st.unfit = templates.Errorf("faber.unfit", "problem", p)
 	}
-	// The status stands even where the request is bad: cancel.json still works.
+	// The status is kept even if the request is bad, so that cancel.json still works.
 	st.status, _ = status(st.Status)
 	return st, nil
 }
 
-// readLeast reads from a state that cannot be used as a whole what giving the run up needs.
+// readLeast reads from an unusable state what cancelling the run needs.
 func (st *State) readLeast(body []byte) {
 	var least struct {
 		Status   string `json:"status"`
@@ -94,7 +94,7 @@ func (st *State) head() run.Head {
 	return run.Head{Status: &st.status, Revision: &st.rev, Last: &st.last}
 }
 
-// StateArtifacts are the artifacts that state.json names, in both spellings.
+// StateArtifacts holds the artifacts that state.json names, in both spellings.
 type StateArtifacts struct {
 	SpecPath      string `json:"spec_path"`
 	Specification string `json:"specification"`
@@ -105,7 +105,7 @@ func (a StateArtifacts) Spec() string {
 	return cmp.Or(a.SpecPath, a.Specification)
 }
 
-// Feedback is state.json's feedback_request: what a person is asked.
+// Feedback is the feedback_request in state.json: the question to a person.
 type Feedback struct {
 	RequestID    string        `json:"request_id"`
 	Type         string        `json:"type"`
@@ -116,10 +116,10 @@ type Feedback struct {
 	Notification *Notification `json:"notification_sent"`
 	ResumePoint  *ResumePoint  `json:"resume_point"`
 
-	shown FeedbackContext // what placet reads of Context
+	shown FeedbackContext // the part of Context that placet reads
 }
 
-// FeedbackContext are the members of a request's context that placet reads.
+// FeedbackContext holds the members of a request's context that placet reads.
 type FeedbackContext struct {
 	Summary       string   `json:"summary"`
 	ArtifactPath  string   `json:"artifact_path"`
@@ -128,7 +128,7 @@ type FeedbackContext struct {
 	Gate          *Gate    `json:"gate"`
 }
 
-// Gate names what a request stands in front of.
+// Gate names what a request guards.
 type Gate struct {
 	Kind    string `json:"kind"`
 	Phase   string `json:"phase"`
@@ -143,7 +143,7 @@ type Notification struct {
 	Form         string `json:"form"`
 }
 
-// ResumePoint is where the run goes on. Position and later are placet's.
+// ResumePoint is where the run continues. Position and the later members are placet's.
 type ResumePoint struct {
 	Phase     string `json:"phase"`
 	Step      string `json:"step"`
@@ -153,7 +153,7 @@ type ResumePoint struct {
 	RequestID string `json:"request_id"`
 }
 
-// HistoryEntry is an answer as state.json remembers it.
+// HistoryEntry is an answer in the history of state.json.
 type HistoryEntry struct {
 	RequestID   string  `json:"request_id"`
 	RequestType string  `json:"request_type"`
@@ -165,14 +165,14 @@ type HistoryEntry struct {
 	Gate        *Gate   `json:"gate,omitzero"`
 }
 
-// Metadata is what placet reads of metadata.json.
+// Metadata is the part of metadata.json that placet reads.
 type Metadata struct {
 	RunID      string      `json:"run_id"`
 	WorkID     schemas.Raw `json:"work_id"`
 	WorkflowID string      `json:"workflow_id"`
 }
 
-// Cancel is cancel.json: a person gives the run up.
+// Cancel is cancel.json: a person cancels the run.
 type Cancel struct {
 	By     string `json:"by"`
 	Reason string `json:"reason"`
@@ -183,13 +183,13 @@ type Posted struct {
 	CommentURL string `json:"comment_url"`
 }
 
-// Issue is what placet reads of issue.json.
+// Issue is the part of issue.json that placet reads.
 type Issue struct {
 	Number schemas.Raw `json:"number"`
 	Title  string      `json:"title"`
 	Body   string      `json:"body"`
 	Error  string      `json:"error"`
-	// Comments stand in the order in which they were made.
+	// Comments are in the order in which they were made.
 	Comments []IssueComment `json:"comments"`
 }
 
@@ -210,7 +210,7 @@ func text(raw schemas.Raw) string {
 	return strings.TrimPrefix(s, "#")
 }
 
-// numbered is a work id as people write it, "" for none.
+// numbered returns a work id for people, or "".
 func numbered(raw schemas.Raw) string {
 	if id := text(raw); id != "" {
 		return "#" + id
@@ -218,7 +218,7 @@ func numbered(raw schemas.Raw) string {
 	return ""
 }
 
-// problem is why a state that was read cannot be worked with, nil if it can.
+// problem returns why a state that was read is unusable, or nil.
 func (st State) problem() error {
 	s, ok := status(st.Status)
 	switch f := st.Feedback; {
@@ -235,11 +235,11 @@ func (st State) problem() error {
 	}
 }
 
-// longestRequest is how much text a request may hold, in bytes: request.json
-// holds it, each byte as six at most, and must stay a file that can be read.
+// longestRequest is the maximum size of the text of a request, in bytes. request.json encodes each
+// byte as at most six, and must stay small enough to be read.
 const longestRequest = 128 << 10
 
-// problem is why a request cannot be opened, nil if it can.
+// problem returns why a request cannot be opened, or nil.
 func (f Feedback) problem() error {
 	for _, m := range [][2]string{{"request_id", f.RequestID}, {"type", f.Type}, {"prompt", f.Prompt}} {
 		if m[1] == "" {
@@ -260,8 +260,8 @@ func (f Feedback) problem() error {
 	return nil
 }
 
-// readContext reads the members of a request's context that placet knows. A context of
-// other types is upstream's own: it is shown as it is, and no note is written.
+// readContext reads the members of a request's context that placet knows. A context of other types
+// is upstream's own: placet shows it unchanged and writes no note.
 func readContext(context schemas.Raw) (c FeedbackContext) {
 	if len(context) > 0 {
 		_ = schemas.DecodeValue(context, &c)
@@ -269,8 +269,8 @@ func readContext(context schemas.Raw) (c FeedbackContext) {
 	return c
 }
 
-// artifacts are the paths of what the request shows, cleaned: a leading slash
-// is dropped, paths that leave the workspace stay as they are.
+// artifacts returns the paths of what the request shows, without a leading slash. Paths that leave
+// the workspace stay unchanged.
 func (c FeedbackContext) artifacts() []string {
 	var paths []string
 	for _, p := range append([]string{c.ArtifactPath}, c.ArtifactPaths...) {
@@ -281,8 +281,8 @@ func (c FeedbackContext) artifacts() []string {
 	return paths
 }
 
-// at is where the run stands: the resume point of state.json, else that of the
-// request, else current_phase and current_step.
+// at returns where the run is: the resume point of state.json, else that of the request, else
+// current_phase and current_step.
 func (st State) at() (phase, step string) {
 	for _, rp := range []*ResumePoint{st.ResumePoint, st.requestPoint()} {
 		if rp != nil && rp.Phase != "" && rp.Step != "" {
@@ -299,7 +299,7 @@ func (st State) requestPoint() *ResumePoint {
 	return st.Feedback.ResumePoint
 }
 
-// failedStep is the entry that failed, else where the run stands.
+// failedStep returns the step that failed, else the current one.
 func (st State) failedStep() (phase, step string) {
 	for _, s := range st.shape.steps {
 		if st.shape.status(s.Phase, s.ID) == Failed {
@@ -309,16 +309,16 @@ func (st State) failedStep() (phase, step string) {
 	return st.CurrentPhase, st.CurrentStep
 }
 
-// pointed reports whether the state says that the run goes on from an answer.
+// pointed reports whether the state says that the run continues from an answer.
 func (st State) pointed() bool {
 	rp := st.ResumePoint
 	return st.unfit == nil && st.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
 }
 
-// spec is the path of the specification, "" if none is named.
+// spec returns the path of the specification, "" if none is named.
 func (st State) spec() string { return strings.TrimPrefix(st.Artifacts.Spec(), "/") }
 
-// twiceAnswered are the requests that have several entries in the history, sorted.
+// twiceAnswered returns the requests that have several entries in the history, sorted.
 func (st State) twiceAnswered() []string {
 	var ids []string
 	seen := map[string]bool{"": true}

@@ -12,10 +12,10 @@ import (
 	"placet/templates"
 )
 
-// quiet is how long an agent may be silent before show says so.
+// quiet is how long an agent may be silent before `show` mentions it.
 const quiet = time.Hour
 
-// tell adds to the view for people what is the family's own.
+// tell adds the family's own facts to the view for people.
 func tell(r *view, a *engine.RunView) {
 	a.ShortID = r.short()
 	if r.foreign() {
@@ -66,13 +66,13 @@ func facts(r *view, o *request) []engine.Fact {
 	return list
 }
 
-// isQuiet reports whether an agent that should be at work shows no sign of it.
+// isQuiet reports whether an agent that should be working has been silent for longer than quiet.
 func isQuiet(r *view) bool {
 	changed := moment(r.state.UpdatedAt)
 	return r.state.status == InProgress && !changed.IsZero() && r.Snap.Now.Sub(r.events.notBefore(changed)) > quiet
 }
 
-// graph is the plan as phases and steps, the current one marked.
+// graph returns the plan as phases and steps, with the current step marked.
 func graph(r *view) []engine.Node {
 	var nodes []engine.Node
 	phase, step := r.state.at()
@@ -89,7 +89,7 @@ func graph(r *view) []engine.Node {
 	return nodes
 }
 
-// untrusted is the resume command while nobody has agreed to it.
+// untrusted returns the resume command while nobody has agreed to it.
 func untrusted(r *view) []engine.Untrusted {
 	argv := r.cfg.Resume.Command
 	if len(argv) == 0 || r.Snap.Facts.Trusted[CommandDigest(argv)] {
@@ -98,7 +98,7 @@ func untrusted(r *view) []engine.Untrusted {
 	return []engine.Untrusted{{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")}}
 }
 
-// openRequest is a request for the inbox.
+// openRequest returns the request for the inbox.
 func (o *request) openRequest() engine.OpenRequest {
 	q := o.evaluation().OpenRequest()
 	q.Run, q.Where, q.Summary = o.view.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
@@ -107,8 +107,8 @@ func (o *request) openRequest() engine.OpenRequest {
 	return q
 }
 
-// findings are what check reports: problems first, then deviations. o is the request that
-// the state asks, nil where it asks none.
+// findings returns what `check` reports: problems first, then deviations. o is the request that the
+// state asks, or nil.
 func findings(r *view, o *request) []engine.Finding {
 	var list []engine.Finding
 	add := func(holds bool, severity, p string, key templates.Key, pairs ...any) {
@@ -140,9 +140,9 @@ func findings(r *view, o *request) []engine.Finding {
 	return list
 }
 
-// contradictions say where state.json and what placet wrote beside it tell different
-// histories: a merge took one from each side, or somebody revived a run that was given up.
-// Each says what to restore. What the next pass will carry out is no contradiction.
+// contradictions finds places where state.json and placet's documents beside it tell different
+// histories: a merge took one from each side, or somebody revived a cancelled run. Each finding
+// says what to restore. What the next pass will carry out is no contradiction.
 func contradictions(r *view) []engine.Finding {
 	if r.state.unfit != nil || r.run.Torn || r.state.status == "" || r.foreign() {
 		return nil
@@ -155,8 +155,9 @@ func contradictions(r *view) []engine.Finding {
 	return list
 }
 
-// stated is the receipt of a request as the state has it. The state says nothing more of a
-// request that was closed without an answer: upstream may write what it likes.
+// stated returns the receipt of a request according to the state, nil if the state lacks its answer.
+// A request that was closed without an answer keeps its receipt: upstream may write what it likes,
+// so the state need not mention it.
 func stated(r *view, f *gate.Folder) *gate.Receipt {
 	said := *f.Receipt
 	h := r.state.answerTo(f.ID)
@@ -172,8 +173,8 @@ func stated(r *view, f *gate.Folder) *gate.Receipt {
 	return &said
 }
 
-// revived is placet's event that the run was cancelled, nil where the state says so too,
-// or will.
+// revived returns placet's event that the run was cancelled, nil if the state says so, too, or
+// will.
 func revived(r *view) *event {
 	if r.state.status == Cancelled || r.Snap.In("cancel.json").Present() {
 		return nil
@@ -183,7 +184,7 @@ func revived(r *view) *event {
 			continue
 		}
 		if id := e.Metadata.RequestID; id != "" && r.asks(id) {
-			return nil // the answer is carried out again
+			return nil // the answer will be carried out again
 		}
 		return e
 	}

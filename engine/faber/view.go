@@ -36,13 +36,13 @@ var family = machine{
 	Read:   read, Rules: rules, Final: final, New: engine.StatusAbsent,
 	Outputs: outputs, Posts: func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: notes,
-	Keeps: func(*view, string) bool { return true }, // an agent goes on until it ends
+	Keeps: func(*view, string) bool { return true }, // an agent continues until it ends
 	Needs: needs, Watch: watch,
 	Absent:  func(*view, *engine.RunView) bool { return false },
 	Explain: explain, Tell: tell, Fabrications: fabrications,
 }
 
-// document is the state document of a run: state.json, or a file beside others' in one of
+// document returns the state document of a run: state.json, or a file among others in one of
 // upstream's later layouts.
 func document(s engine.Snapshot) engine.Document {
 	if s.Class == layout.FaberSuffix {
@@ -81,8 +81,8 @@ func (Machine) Summarize(body []byte) engine.Summary {
 	return p
 }
 
-// askedAt is when a feedback_request was made, the zero time where it does not
-// tell. What is wrong with it is for Step to say.
+// askedAt returns when a feedback_request was made, or the zero time. Step reports what is wrong
+// with the request.
 func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 	var q struct {
 		RequestedAt schemas.Raw `json:"requested_at"`
@@ -91,27 +91,26 @@ func askedAt(feedback, updatedAt schemas.Raw) time.Time {
 	return moment(cmp.Or(word(q.RequestedAt), word(updatedAt))).UTC()
 }
 
-// view is one run as a snapshot shows it: what stands beside the state, decoded.
+// view is one run in a snapshot: the decoded documents beside the state.
 type view struct {
 	*run.Input
-	// run is the run as the kernel reads it, state and doc are its state document.
+	// run is the run as the kernel reads it; state and doc are its state document.
 	run   *run.Run[State, *view]
 	state *State
 	doc   engine.Document
 	cfg   Config
 	meta  Metadata
-	// badMetadata is why metadata.json says nothing of the run, "" where it does: a warning
-	// of check, never a stop.
+	// badMetadata is why metadata.json says nothing about the run, or "". It is a warning of
+	// `check` and never stops the run.
 	badMetadata string
 	events      eventLog
 }
 
-// read reads what stands beside the state. It judges nothing but whether documents are
-// usable.
+// read reads the documents beside the state. It only judges whether documents are usable.
 func read(k *run.Run[State, *view]) *view {
 	r := &view{Input: &k.Input, run: k, state: &k.State, doc: k.Doc, cfg: config(k.Snap)}
 	if k.Problem != "" && !k.Torn {
-		// The run can still be given up, and its requests told of.
+		// A person can still cancel the run, and the inbox still shows its requests.
 		r.state.unfit, k.Problem, k.Begun = templates.Errorf("say.text", "text", k.Problem), "", true
 	}
 	r.Held = r.Held || r.doc.Absent()
@@ -123,7 +122,7 @@ func read(k *run.Run[State, *view]) *view {
 	return r
 }
 
-// foreign reports whether the run lies where placet answers at most.
+// foreign reports whether the run is in a place where placet only answers.
 func (r *view) foreign() bool { return r.Snap.Class != layout.FaberRun }
 
 func (r *view) readMetadata() {
@@ -143,9 +142,9 @@ func decodeMetadata(_ string, body []byte) (m Metadata, err error) {
 	return m, err
 }
 
-// refuseFoldedID refuses a request whose id differs only in case from that of an earlier
-// one: a disk that folds case would have both in one folder, and the new question in
-// the place of the answered one. It holds on every disk, since workspaces travel.
+// refuseFoldedID refuses a request whose id differs only in case from an earlier one. A file system
+// that folds case would put both into one folder, and the new question in the place of the answered
+// one. The rule applies on every disk, because workspaces travel.
 func (r *view) refuseFoldedID() {
 	f := r.state.Feedback
 	if r.state.unfit != nil || f == nil || len(r.run.Folder(f.RequestID).Docs) > 0 {
@@ -157,10 +156,9 @@ func (r *view) refuseFoldedID() {
 	}
 }
 
-// revision is the revision of state.json. Upstream's copies do not carry it:
-// where the asked request has a receipt of revision r, the state is an older
-// copy and counts as r-1; else as the highest revision of placet's events, less
-// one while the transition that they belong to is not in the state.
+// revision returns the revision of state.json. Upstream's copies do not contain it. If the asked
+// request has a receipt of revision r, the state is an older copy and counts as r-1. Otherwise it
+// counts as the highest revision of placet's events, less one if the state lacks their transition.
 func revision(r *view) int {
 	if r.state.Revision != nil {
 		return *r.state.Revision
@@ -182,8 +180,8 @@ func revision(r *view) int {
 	return highest
 }
 
-// ahead reports whether an event tells of a transition that the state does not
-// show: a crash came between the two, or an older state was put back.
+// ahead reports whether an event records a transition that the state lacks: a crash came between
+// the two, or somebody restored an older state.
 func ahead(r *view, e *event, asked string) bool {
 	id := e.Metadata.RequestID
 	switch {
@@ -199,7 +197,7 @@ func ahead(r *view, e *event, asked string) bool {
 	return r.state.status == Failed && forStatus(r.run.Folder(id)) == Failed
 }
 
-// short is the name that people type: the first 8 characters of the uuid.
+// short returns the name that people type: the first 8 characters of the uuid.
 func (r *view) short() string {
 	base := path.Base(r.Snap.Key.ID)
 	if r.Snap.Class == layout.FaberRun && len(base) > 8 {
@@ -208,10 +206,10 @@ func (r *view) short() string {
 	return r.Snap.Key.ID
 }
 
-// isBusy reports whether a file cannot be read at this moment, though what it says may
-// decide: it is still being written, or the disk refuses for now. A folder or a loop of
-// links never becomes a file that can be read. Where placet may not read it, somebody must
-// allow that, or nothing ever goes on: a note beside state.json says what waits.
+// isBusy reports whether a file that may decide is unreadable at the moment: it is still being
+// written, or the system refuses for now. A folder or a loop of links does not count, because it
+// never becomes readable. If placet lacks the permission, a note beside state.json says what waits,
+// because nothing moves until somebody grants it.
 func (r *view) isBusy(d engine.Document, waits templates.Key) bool {
 	var errno syscall.Errno
 	refused := !d.Absent() && errors.As(d.Err, &errno) && errno != syscall.ELOOP && errno != syscall.EISDIR
@@ -224,7 +222,7 @@ func (r *view) isBusy(d engine.Document, waits templates.Key) bool {
 	return refused || d.Unsettled()
 }
 
-// retry is when a file that the disk refused is looked at again.
+// retry is the delay before placet reads a refused file again.
 const retry = time.Second
 
 // anyBusy reports whether one of several files is busy; see [view.isBusy].
@@ -236,15 +234,15 @@ func (r *view) anyBusy(files []engine.Document, waits templates.Key) bool {
 	return busy
 }
 
-// put plans a document that placet replaces. One that cannot be read is left alone: nobody
-// could say what would be replaced.
+// put plans a document that placet replaces. It leaves an unreadable one alone, because its content
+// is unknown.
 func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
 	if d := r.Snap.In(name); (d.Err == nil || d.Absent()) && d.Sum != engine.Sum(body) {
 		p.Writes = append(p.Writes, engine.Document{Path: d.Path, Kind: kind, Body: body, Over: d.Sum})
 	}
 }
 
-// watch is where the agent shows that it goes on.
+// watch returns the folder in which the agent shows that it continues.
 func watch(r *view) []string {
 	if r.run.Begun && !r.isClosed() && !r.foreign() && r.resumes() {
 		return []string{r.Path("events")}
@@ -252,7 +250,7 @@ func watch(r *view) []string {
 	return nil
 }
 
-// needs are the files outside the run's folder that the state calls for.
+// needs returns the files outside the run's folder that the state calls for.
 func needs(r *view) []string {
 	if r.state.status == "" || final(r.state.status) {
 		return nil
@@ -260,7 +258,7 @@ func needs(r *view) []string {
 	needs := r.definitions().needs()
 	if q := r.question(); q != nil {
 		for _, d := range q.artifactDocs() {
-			needs = append(needs, "still:"+d.Path) // what is shown must have stood still
+			needs = append(needs, "still:"+d.Path) // what is shown must be settled
 		}
 	}
 	if r.goesOn() && !r.foreign() {
@@ -277,7 +275,7 @@ func needs(r *view) []string {
 	return append(needs, resumeNeeds(r)...)
 }
 
-// resumeNeeds are the files that resume.md hangs on where an answer is taken now.
+// resumeNeeds returns the files that resume.md depends on if an answer is carried out now.
 func resumeNeeds(r *view) []string {
 	spec := r.state.spec()
 	if a := r.answered(); !layout.Safe(spec) || r.foreign() || a == nil || a.effect.outcome == nil || a.effect.to != InProgress {
