@@ -329,7 +329,7 @@ func (j *judge) account(s engine.Snapshot) {
 		}
 	}
 	if a := first; !a.Absent && !(a.Final && a.Blocked) && a.Final == (len(a.WaitsFor)+len(a.Open) > 0) {
-		j.t.Errorf("%s at %s: status %s, final %t, waits for %q, %d requests open: expected a run to wait for something until it has ended\n%s",
+		j.t.Errorf("%s at %s: status %s, final %t, waits for %q, %d requests open: expected a run to wait for something until it has ended (final is what the machine's Account says)\n%s",
 			s.Key, s.Now.Format("15:04:05.000"), a.Status, a.Final, a.WaitsFor, len(a.Open), strings.Join(a.Why, "\n"))
 	}
 }

@@ -18,7 +18,7 @@ func Run(t T, s Suite) {
 	under(t, "table", func(t T) { tableLaws(t, s) })
 	taken, asked := map[engine.Edge]bool{}, map[string]bool{}
 	for _, c := range s.Cases {
-		under(t, c.Name, func(t T) { maps.Copy(taken, runCase(t, s, c, asked)) })
+		under(t, c.Name, func(t T) { runCase(t, s, c, taken, asked) })
 	}
 	for _, typ := range s.Asks {
 		if !asked[typ] {
@@ -30,13 +30,14 @@ func Run(t T, s Suite) {
 	}
 }
 
-// runCase runs one scenario and judges its every step and every idle state. It adds
-// to asked the types of the open requests.
-func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge]bool) {
+// runCase runs one scenario and judges its every step and every idle state. It adds the rows that
+// were taken, even if the case fails, and the types of the open requests.
+func runCase(t T, s Suite, c Case, taken map[engine.Edge]bool, asked map[string]bool) {
 	t.Helper()
 	bubble(t, func(t T) {
 		j := newJudge(t, s)
 		j.honest = true
+		defer func() { maps.Copy(taken, j.taken) }()
 		w := newWorld(s, c, j.machine(), telling{})
 		story := newTranscript(real(t))
 		err := w.tell(func(steps int) {
@@ -49,10 +50,8 @@ func runCase(t T, s Suite, c Case, asked map[string]bool) (taken map[engine.Edge
 			w.noteLaw(t)
 			w.endLaw(t)
 		}
-		taken = j.taken
 		maps.Copy(asked, w.asked)
 	})
-	return taken
 }
 
 // restLaws checks every run that has settled.

@@ -125,9 +125,10 @@ var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
 func checkKey(pass *analysis.Pass, at ast.Expr, key string, pairs []ast.Expr, whole bool) {
 	english := templates.Text(templates.English, key)
 	if english == key { // a function of a family prepends its name
+		given := key
 		key = path.Base(pass.Pkg.Path()) + "." + key
 		if english = templates.Text(templates.English, key); english == key {
-			pass.Reportf(at.Pos(), "words.json has no %q", key)
+			pass.Reportf(at.Pos(), "words.json has neither %q nor %q", given, key)
 			return
 		}
 	}

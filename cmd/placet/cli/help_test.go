@@ -16,6 +16,9 @@ import (
 	"placet/templates"
 )
 
+// unexplained are verbs without a page of the manual: their one line says all.
+var unexplained = []string{"help", "version"}
+
 // What help says of every command and every flag is translated. The pages of the manual are
 // left out.
 func TestHelpIsTranslated(t *testing.T) {
@@ -32,8 +35,14 @@ func TestHelpIsTranslated(t *testing.T) {
 		out.Reset()
 		_ = cmd.Help()
 		shown := strings.TrimPrefix(out.String(), cmd.Long)
-		if cmd.HasParent() && !strings.HasPrefix(cmd.Short, "⟦") || cmd.HasParent() && cmd.Parent() == root && cmd.GroupID == "" {
-			t.Errorf("%s has no words, or no group: %q, %q", cmd.CommandPath(), cmd.Short, cmd.GroupID)
+		if cmd.HasParent() && !strings.HasPrefix(cmd.Short, "⟦") {
+			t.Errorf("%s has no words: add help.%s to templates/*/words.json", cmd.CommandPath(), cmd.Name())
+		}
+		if cmd.Parent() == root && cmd.GroupID == "" {
+			t.Errorf("%s has no group: set Group in its verb.Verb", cmd.CommandPath())
+		}
+		if cmd.Parent() == root && len(cmd.Commands()) == 0 && !slices.Contains(unexplained, cmd.Name()) && page("", cmd.Name()) == "" {
+			t.Errorf("%s has no page: write cmd/placet/cli/manual/%s.txt, and its translations", cmd.CommandPath(), cmd.Name())
 		}
 		names := []string{cmd.UseLine(), "command", strings.Join(hook.Names(false), " ")}
 		for _, below := range cmd.Commands() {

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"placet/engine/optimizer"
 	"placet/engine/pal"
 	"placet/engine/statedir"
+	"placet/templates"
 )
 
 // put writes a file below a folder and returns its path.
@@ -569,4 +572,84 @@ func FuzzSettings(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestASettingStandsInEachOfItsPlaces: the schema and the Go types have the same settings,
+// init.toml shows each of them, and what x-says names is a key of words.json.
+func TestASettingStandsInEachOfItsPlaces(t *testing.T) {
+	body, err := os.ReadFile("../../../schemas/placet/settings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema settingSchema
+	if err := json.Unmarshal(body, &schema); err != nil {
+		t.Fatal(err)
+	}
+	inSchema, inGo := schema.names(""), settingNames(reflect.TypeFor[File](), "")
+	slices.Sort(inSchema)
+	slices.Sort(inGo)
+	if diff := cmp.Diff(inGo, inSchema); diff != "" {
+		t.Errorf("settings (-fields of File with a toml tag +schemas/placet/settings.json):\n%s", diff)
+	}
+	for _, name := range inGo {
+		key := strings.TrimSuffix(name, ".*")
+		key = key[strings.LastIndexByte(key, '.')+1:]
+		if strings.HasPrefix(name, "notify.") { // it counts only in the user's own file
+			continue
+		}
+		if !regexp.MustCompile(`(?m)^#? ?` + key + `\b|\b` + key + ` = |\.` + key + `\]`).MatchString(InitialSettings) {
+			t.Errorf("cmd/placet/config/init.toml does not show %s", name)
+		}
+	}
+	for _, says := range regexp.MustCompile(`"x-says": *"([^"]+)"`).FindAllSubmatch(body, -1) {
+		if key := string(says[1]); templates.Text(templates.English, key) == key {
+			t.Errorf("templates/*/words.json has no %q, which schemas/placet/settings.json names", key)
+		}
+	}
+}
+
+// settingSchema is the part of a schema that a test looks at.
+type settingSchema struct {
+	Properties           map[string]settingSchema
+	Items                json.RawMessage
+	AdditionalProperties json.RawMessage
+}
+
+// names returns the settings of a schema, * for any name.
+func (s settingSchema) names(at string) (names []string) {
+	for key, below := range s.Properties {
+		names = append(names, below.names(at+"."+key)...)
+	}
+	var below, item settingSchema
+	if json.Unmarshal(s.AdditionalProperties, &below) == nil {
+		names = append(names, below.names(at+".*")...)
+	}
+	if json.Unmarshal(s.Items, &item) == nil && item.Properties != nil {
+		names = append(names, item.names(at)...)
+	}
+	if names == nil {
+		names = []string{strings.TrimPrefix(at, ".")}
+	}
+	return names
+}
+
+// settingNames returns the settings of a type, in the same way.
+func settingNames(of reflect.Type, at string) (names []string) {
+	switch {
+	case of.Kind() == reflect.Map:
+		return settingNames(of.Elem(), at+".*")
+	case of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
+		return settingNames(of.Elem(), at)
+	}
+	if of.Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(of) {
+			if key, tagged := f.Tag.Lookup("toml"); tagged && key != "-" {
+				names = append(names, settingNames(f.Type, at+"."+key)...)
+			}
+		}
+	}
+	if names == nil {
+		names = []string{strings.TrimPrefix(at, ".")}
+	}
+	return names
 }

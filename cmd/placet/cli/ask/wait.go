@@ -224,12 +224,14 @@ func (x *waitFlags) report(a *asks.Asks, ended []ask.State, code int) error {
 	return console.Exit(code)
 }
 
-// code is the exit code of an ask that has ended.
+// code returns the exit code of an ask that has ended. Only an answer can end a wait with 0, and
+// what stands for one when the time is over is told apart.
 func (x *waitFlags) code(st ask.State) int {
 	switch st.Status {
+	case ask.Answered:
 	case ask.Expired:
 		return exitExpired
-	case ask.Withdrawn, ask.Superseded:
+	default:
 		return exitWithdrawn
 	}
 	ok := x.ok
