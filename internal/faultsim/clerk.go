@@ -10,18 +10,18 @@ import (
 	"placet/layout"
 )
 
-// The desk's machine. Somebody asks, a person approves or rejects, an agent works
-// and says that it is finished:
+// clerk is the machine of the toy family. Somebody asks, a person approves or
+// rejects, an agent works and says that it is finished:
 //
 //	new --opened→ waiting --approved→ working --finished→ done (final)
 //	              waiting --rejected→ refused (final)
 //
 // Every transition makes an event, a new state document and a line in each
-// journal. "opened" makes the request and its form, an answer its receipt. The
-// summary is written anew with every revision and removed at the end.
+// journal. "opened" makes the request and its form, an answer makes its receipt.
+// The summary is written again with every revision and removed at the end.
 type clerk struct {
-	// forgetful: a mutant that does not take over the time of what is left of a
-	// revision.
+	// forgetful makes the machine a mutant that does not take over the time in
+	// the remains of a revision.
 	forgetful bool
 }
 
@@ -32,7 +32,7 @@ var clerkEdges = []engine.Edge{
 	{Of: "run", From: "working", Event: "finished", To: "done"},
 }
 
-// state is the state document. Words are what others write in it.
+// state is the state document. Words is what others write in it.
 type state struct {
 	Status   string `json:"status"`
 	Revision int    `json:"revision"`
@@ -51,7 +51,7 @@ func (st state) body() []byte {
 
 func (st state) final() bool { return st.Status == "done" || st.Status == "refused" }
 
-// note is what events, receipts, requests and answers have in common.
+// note has the members that events, receipts, requests and answers share.
 type note struct {
 	RequestID string `json:"request_id"`
 	Response  string `json:"response"`
@@ -92,7 +92,7 @@ func (m clerk) Step(s engine.Snapshot) (engine.Plan, error) {
 		return p.plan, nil
 	case p.unlogged():
 		p.log()
-		return p.plan, nil // the line of a revision comes before the next revision
+		return p.plan, nil // a revision's line precedes the next revision
 	default:
 		p.move()
 		p.owe()
@@ -101,7 +101,7 @@ func (m clerk) Step(s engine.Snapshot) (engine.Plan, error) {
 	return p.plan, nil
 }
 
-// pace is one step.
+// pace is one step of the machine.
 type pace struct {
 	m     clerk
 	s     engine.Snapshot
@@ -110,8 +110,8 @@ type pace struct {
 	notes engine.Notes
 }
 
-// blind reports whether something that is there cannot be read now: it is not
-// missing, so nothing may be decided without it.
+// blind reports whether an existing document cannot be read now: it is not
+// missing, so that nothing may be decided without it.
 func (p *pace) blind() bool {
 	for _, d := range p.s.Docs {
 		if !d.Present() && !d.Absent() && (d.Kind == "log" || d.Kind == "trail" || d.Kind == "event" || d.Kind == layout.KindReceipt || d.Kind == layout.KindRequest) {
@@ -133,13 +133,14 @@ func (p *pace) unlogged() bool {
 	return false
 }
 
-// logged looks for the present revision's line. A torn line is none.
+// logged reports whether a journal has the present revision's line. A torn line
+// does not count.
 func (p *pace) logged(name string) bool {
 	log := string(p.s.In(name).Body)
 	return strings.Contains(log[:strings.LastIndex(log, "\n")+1], fmt.Sprintf(`{"revision":%d,`, p.st.Revision))
 }
 
-// lineAt is the time that a journal gives the present revision, "" for none.
+// lineAt returns the time in a journal for the present revision, "" for none.
 func (p *pace) lineAt(name string) string {
 	_, rest, _ := strings.Cut(string(p.s.In(name).Body), fmt.Sprintf(`{"revision":%d,"event":%q,"at":"`, p.st.Revision, p.st.Event))
 	at, _, whole := strings.Cut(rest, `"}`+"\n")
@@ -161,7 +162,7 @@ func (p *pace) log() {
 	}
 }
 
-// move is the routing, first match.
+// move takes the first edge that applies.
 func (p *pace) move() {
 	switch p.st.Status {
 	case "new":
@@ -184,8 +185,8 @@ func (p *pace) move() {
 
 const request = "requests/q-1/"
 
-// answer is the word that was answered, "" for none. A receipt ahead of the state
-// is fact: no answer is read again.
+// answer returns the word of the answer, "" for none. A receipt ahead of the
+// state is fact: no answer is read again.
 func (p *pace) answer() string {
 	if n := p.read(request + "receipt.json"); n.Revision == p.st.Revision+1 {
 		return n.Response
@@ -205,7 +206,7 @@ func (p *pace) answer() string {
 	return n.Response
 }
 
-// read returns what a document of the run says, nothing where it cannot be read.
+// read returns the content of a document of the run, empty if it cannot be read.
 func (p *pace) read(rel string) (n note) {
 	if d := p.s.In(rel); d.Present() {
 		_ = json.Unmarshal(d.Body, &n)
@@ -213,12 +214,13 @@ func (p *pace) read(rel string) (n note) {
 	return n
 }
 
-// timeForm is how the desk writes times: always as long, always in this year.
+// timeForm is the layout of times in the toy family: always of the same length,
+// always in this year.
 const timeForm = "2006-01-02T15:04:05.000000Z"
 
-// take moves the run along an edge. The time is that of what the next revision
-// has left already (before a crash, or before others put an old state document
-// back), else now.
+// take moves the run along an edge. Its time is the one that the remains of the
+// next revision have (from before a crash, or before others restored an old
+// state document), otherwise now.
 func (p *pace) take(event, to, kept string) {
 	from := p.st.Status
 	p.st.Status, p.st.Event, p.st.Revision = to, event, p.st.Revision+1
@@ -248,11 +250,11 @@ func (p *pace) take(event, to, kept string) {
 	}
 }
 
-// event is the path of the present revision's event.
+// event returns the path of the present revision's event.
 func (p *pace) event() string { return fmt.Sprintf("events/%03d-%s.json", p.st.Revision, p.st.Event) }
 
-// owe is what the state calls for. Events of earlier revisions are not made again:
-// the state does not know them any more.
+// owe writes what the state calls for. It does not write events of earlier
+// revisions again, because the state does not know them any more.
 func (p *pace) owe() {
 	if p.st.Revision == 0 {
 		return
@@ -277,7 +279,7 @@ func (p *pace) owe() {
 	}
 }
 
-// have writes a document that is missing or reads otherwise.
+// have writes a document that is missing or differs.
 func (p *pace) have(rel string, body []byte) {
 	d := p.s.In(rel)
 	if !d.Present() && !d.Absent() || d.Present() && string(d.Body) == string(body) {

@@ -8,8 +8,8 @@ import (
 	"placet/layout"
 )
 
-// desk is the laboratory's own family: .desk/<id>/. It has one of everything that
-// the commit protocol knows, and costs little.
+// desk is the toy family of the fault laboratory: .desk/<id>/. It has one of
+// everything that the commit protocol knows, and costs little.
 type desk struct{}
 
 const deskRoot = ".desk"
@@ -43,7 +43,7 @@ func (desk) At(p string) (layout.Run, bool) {
 	return layout.Run{Family: "desk", ID: name, Dir: dir, State: dir + "/state.json"}, true
 }
 
-// deskFiles are the files of a run, by path; those of requests by name.
+// deskFiles are the files of a run by path; files of requests by name.
 var deskFiles = map[string]layout.File{
 	"state.json":            {Kind: engine.KindState, Writer: layout.Shared, Limit: layout.LimitState},
 	"result.json":           {Kind: "result", Writer: layout.Agent, Limit: layout.LimitJSON},
@@ -83,7 +83,7 @@ func (desk) Descend(_ layout.Run, rel string) bool {
 	return rel == "." || rel == "events" || rel == "audit" || rel == "requests" || strings.HasPrefix(rel, "requests/")
 }
 
-// immutable reports whether a file is made once and never changed.
+// immutable reports whether a file is created once and never changed.
 func immutable(p string) bool {
 	switch path.Base(p) {
 	case "request.json", "receipt.json":

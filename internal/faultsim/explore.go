@@ -4,31 +4,30 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// dig is one way to look for trouble: how deep, and how densely.
+// dig is one way to search for trouble: how deep, and how densely.
 type dig struct {
 	l *lab
 	// depth is how many crashes may follow one another.
 	depth int
 	// seeds is how many different power cuts are tried at one call, by depth.
 	seeds []int
-	// only, if not nil, says at which calls of the first telling it digs.
+	// only, if not nil, says at which calls of the first execution it crashes.
 	only func(c memfs.Call) bool
-	// from is the first call at which it digs.
+	// from is the first call at which it crashes.
 	from int
-	// onward has every so many-th schedule tell the rest of the story too.
+	// onward is the number of schedules after which the rest of the scenario is run too.
 	onward int64
 }
 
-// into tells a schedule in which nothing has crashed so far, crashing it at every
-// call.
+// into runs a schedule in which nothing has crashed so far, and crashes it at every call.
 func (d *dig) into(s schedule) {
 	w := d.l.newWorld(s.sc, s.step)
 	w.troubles = s.troubles
 	d.tell(w, s, 0, w.take)
 }
 
-// tell lets a world come to rest and judges it. On the way, where the depth
-// allows, it crashes it.
+// tell lets a world become idle and judges it. On the way it crashes the world, if
+// the depth allows.
 func (d *dig) tell(w *world, s schedule, deep int, rest func() error) {
 	d.l.told.Add(1)
 	if deep < d.depth {
@@ -52,8 +51,8 @@ func (d *dig) tell(w *world, s schedule, deep int, rest func() error) {
 	}
 }
 
-// watch returns what crashes a world at the calls that it sees. A crash at a call
-// that follows one which changed nothing is the crash before that.
+// watch returns a function that crashes a world at the calls that it sees. It skips a
+// call after one that changed nothing, because a crash there equals the crash before.
 func (d *dig) watch(w *world, s schedule, deep int) func(memfs.Call) {
 	changed := true
 	return func(c memfs.Call) {
@@ -73,7 +72,7 @@ func (d *dig) watch(w *world, s schedule, deep int) func(memfs.Call) {
 	}
 }
 
-// cuts tries power cuts that keep different things.
+// cuts tries power cuts that keep different content.
 func (d *dig) cuts(w *world, s schedule, deep int, c memfs.Call, kind string) {
 	seen := map[uint64]bool{}
 	most := d.seeds[min(deep, len(d.seeds)-1)]
@@ -94,14 +93,14 @@ func (d *dig) cuts(w *world, s schedule, deep int, c memfs.Call, kind string) {
 	}
 }
 
-// crash tries one crash that is not left to chance.
+// crash tries one crash without chance.
 func (d *dig) crash(w *world, s schedule, deep int, t trouble, c memfs.Call) {
 	if left := fork(w.disk, t, c); left != nil {
 		d.recover(w, s, deep, t, left)
 	}
 }
 
-// recover tells what comes after a crash.
+// recover runs the recovery from a crash.
 func (d *dig) recover(w *world, s schedule, deep int, t trouble, left *memfs.FS) {
 	next := w.after(left, t.power())
 	s = s.with(t)

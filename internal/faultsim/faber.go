@@ -36,8 +36,8 @@ const (
 	faberAnswer = `{"request_id": "fr-1", "response": "approve", "comment": "Good", "provided_by": {"user": "kim", "source": "file"}}`
 )
 
-// faberStory is a real family's run: asked, answered badly, approved. A schedule of
-// it costs ten of the desk's.
+// faberStory returns a scenario of a real family's run: asked, answered badly,
+// approved. A schedule of it costs ten of the toy family's.
 func faberStory() *story {
 	response := faberRun + "requests/fr-1/response.json"
 	return &story{
@@ -55,8 +55,8 @@ func faberStory() *story {
 	}
 }
 
-// sameFaber compares as the laws of the families do: times, digests and what the
-// family's page lets a power cut change aside.
+// sameFaber compares as the laws of the families do: apart from times, digests and
+// what the family's page lets a power cut change.
 func sameFaber(want, got map[string]string) string {
 	for name := range got {
 		if layout.IsTemp(path.Base(name)) && !strings.HasPrefix(name, ".placet/") {
@@ -76,8 +76,8 @@ var (
 	listed    = regexp.MustCompile(`(?m)^- \d{3,} .*$`)
 )
 
-// unnumbered takes the numbers of events out of a tree: a power cut may leave gaps
-// in them.
+// unnumbered removes the numbers of events from a tree, because a power cut may
+// leave gaps in them.
 func unnumbered(from map[string]string) enginetest.Tree {
 	t := enginetest.Tree(maps.Clone(from))
 	for _, p := range t.Paths() {

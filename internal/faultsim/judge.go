@@ -12,7 +12,7 @@ import (
 	"placet/layout"
 )
 
-// revisionOf is the revision of a desk's state document; 0 where it has none.
+// revisionOf returns the revision in a toy run's state document; 0 if it has none.
 func revisionOf(body string) int {
 	var st state
 	if json.Unmarshal([]byte(body), &st) != nil {
@@ -21,7 +21,7 @@ func revisionOf(body string) int {
 	return st.Revision
 }
 
-// kept says what a power cut has lost of what was promised, "" for nothing.
+// kept returns which promise a power cut has broken, "" for none.
 func (w *world) kept() string {
 	if w.excused {
 		return ""
@@ -41,7 +41,7 @@ func (w *world) kept() string {
 	return ""
 }
 
-// judge says what is wrong with a workspace that has come to rest, "" for nothing.
+// judge returns what is wrong with an idle workspace, "" for nothing.
 func (w *world) judge(step int) string {
 	if w.excused {
 		return ""
@@ -68,9 +68,9 @@ func (w *world) judge(step int) string {
 	return ""
 }
 
-// aside is the temporary file that holds what others wrote, where an error, their
-// writing and a crash came together in the middle of putting it back: nobody can say
-// then which version is right, and the log names the file. "" where there is none.
+// aside returns the temporary file with what others wrote, if an error, their write
+// and a crash came together while it was put back: nobody can say then which version
+// is right, and the log names the file. It returns "" if there is none.
 func (w *world) aside() (aside string) {
 	if !w.spoke || w.erred == 0 || w.level == 0 {
 		return ""
@@ -83,7 +83,7 @@ func (w *world) aside() (aside string) {
 	return aside
 }
 
-// compare says how the tree differs from what it ought to be.
+// compare returns how the tree differs from the expected one.
 func (w *world) compare(want map[string]string) string {
 	if w.sc.same != nil {
 		return w.sc.same(want, w.disk.Tree())
@@ -115,7 +115,8 @@ func (w *world) compare(want map[string]string) string {
 	return problem
 }
 
-// A time, and a digest of what holds a time, are as long as any other.
+// timeLike and sumLike begin a time and a digest. All times have the same length, and so have
+// all digests.
 const (
 	timeLike   = `"2026-`
 	timeLength = len(`"2026-03-01T12:00:00.000000Z"`)
@@ -123,7 +124,7 @@ const (
 	sumLength  = len(sumLike) + 64 + 1
 )
 
-// sameText compares two texts, times and digests aside.
+// sameText compares two texts, apart from times and digests.
 func sameText(want, got string) bool {
 	if len(want) != len(got) {
 		return false
@@ -151,8 +152,8 @@ func sameText(want, got string) bool {
 	return true
 }
 
-// agree says where the time of a revision is not the same in all documents of it.
-// times holds those that were seen so far.
+// agree returns where the documents of a revision have different times. times holds
+// the times seen so far.
 func agree(times map[string]string, name, body string) string {
 	dir := name[:strings.IndexByte(name[len(deskRoot)+1:], '/')+len(deskRoot)+1]
 	for line := range strings.Lines(body) {
@@ -178,7 +179,7 @@ func between(text, from, to string) (string, string, bool) {
 	return strings.Cut(rest, to)
 }
 
-// tree is what is compared of a disk.
+// tree returns the part of a disk that is compared.
 func tree(disk *memfs.FS) map[string]string {
 	t := disk.Tree()
 	maps.DeleteFunc(t, func(name, _ string) bool { return strings.HasPrefix(name, ".placet/") })

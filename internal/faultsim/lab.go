@@ -13,17 +13,17 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// lab is the laboratory.
+// lab is the fault laboratory.
 type lab struct {
 	scenes []*scene
-	// steps are those of the scenes that are told; nil: all.
+	// steps are the steps of the scenes that are run; nil: all.
 	steps []int
-	// wrap, if not nil, stands between the store and the disk: a mutant.
+	// wrap, if not nil, wraps the disk for the store: a mutant.
 	wrap func(fs.FS) fs.FS
-	// seed chooses what is left to chance, and the order of the work.
+	// seed decides everything that is random, and the order of the work.
 	seed uint64
-	// until is when the laboratory closes, zero for never, most after how many schedules,
-	// zero for any number, and enough after how many failures.
+	// until is when the laboratory stops, zero for never; most is after how many
+	// schedules, zero for any number; enough is after how many failures.
 	until  time.Time
 	most   int64
 	enough int
@@ -34,13 +34,13 @@ type lab struct {
 	failures []failure
 }
 
-// failure is a schedule that came out wrong, and how.
+// failure is a schedule with a wrong result, and what was wrong.
 type failure struct {
 	seed              uint64
 	schedule, problem string
 }
 
-// newLab returns a laboratory that knows how every story goes without trouble.
+// newLab returns a laboratory that has run every scenario without trouble.
 func newLab(all []*story, vs []variant, wrap func(fs.FS) fs.FS) (*lab, error) {
 	l := &lab{wrap: wrap, enough: 20, seed: 1}
 	for _, st := range all {
@@ -55,7 +55,7 @@ func newLab(all []*story, vs []variant, wrap func(fs.FS) fs.FS) (*lab, error) {
 	return l, nil
 }
 
-// plain tells a story without trouble, and with words of others in between.
+// plain runs a scenario without trouble, and with the words of others in between.
 func (l *lab) plain(sc *scene) error {
 	disk, record, at := memfs.New(nil), &memfs.Record{}, epoch
 	disk.PutDir(".placet")
@@ -80,12 +80,12 @@ func (l *lab) plain(sc *scene) error {
 	return nil
 }
 
-// over reports whether the laboratory closes.
+// over reports whether the laboratory stops.
 func (l *lab) over() bool {
 	return l.failed.Load() >= int64(l.enough) || l.most > 0 && l.told.Load() >= l.most || !l.until.IsZero() && time.Now().After(l.until)
 }
 
-// fail notes a schedule that came out wrong.
+// fail notes a schedule with a wrong result.
 func (l *lab) fail(s schedule, problem string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +95,8 @@ func (l *lab) fail(s schedule, problem string) {
 	}
 }
 
-// tell tells a schedule from its beginning and says what is wrong with what comes
-// out, "" for nothing.
+// tell runs a schedule from its beginning and returns what is wrong with the
+// result, "" for nothing.
 func (l *lab) tell(s schedule, trace io.Writer) string {
 	l.told.Add(1)
 	if len(s.troubles) > 0 && s.troubles[0].kind == byOrder {
@@ -133,14 +133,14 @@ func (l *lab) tell(s schedule, trace io.Writer) string {
 	}
 }
 
-// listing is what is on a disk, for people.
+// listing returns the content of a disk for people.
 func listing(disk *memfs.FS) string {
 	text := ""
 	disk.Each(func(name string, body []byte) { text += fmt.Sprintf("    %s: %.200q\n", name, body) })
 	return text
 }
 
-// verdict says what is wrong with a world that was to come to rest.
+// verdict returns what is wrong with a world that had to become idle.
 func (w *world) verdict(err error, step int) string {
 	if err != nil {
 		return err.Error()
@@ -148,7 +148,7 @@ func (w *world) verdict(err error, step int) string {
 	return w.judge(step)
 }
 
-// later tells the rest of the story and says what is wrong with it.
+// later runs the rest of the scenario and returns what is wrong with it.
 func (w *world) later() string {
 	if w.spoke {
 		return ""

@@ -19,7 +19,7 @@ func main() {
 	replay := flag.String("replay", "", "a schedule to tell call by call, as a failure prints it")
 	profile := flag.String("cpuprofile", "", "where to write a profile of the processor's time")
 	flag.Parse()
-	debug.SetGCPercent(800) // what is told is soon forgotten
+	debug.SetGCPercent(800) // executions are soon garbage
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		if err == nil {
@@ -46,7 +46,7 @@ func main() {
 	}
 }
 
-// replay tells one schedule call by call.
+// replay runs one schedule and prints it call by call.
 func (l *lab) replay(text string) int {
 	s, err := l.parse(text)
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *lab) replay(text string) int {
 	return 1
 }
 
-// all goes through the phases, and reports whether nothing was wrong.
+// all runs the phases, and reports whether nothing was wrong.
 func (l *lab) all(only string, length time.Duration) bool {
 	words := strings.FieldsFunc(only, func(r rune) bool { return r == ',' })
 	isPhase := func(w string) bool { return slices.Contains(phases, w) }
@@ -82,7 +82,7 @@ func (l *lab) all(only string, length time.Duration) bool {
 	return len(l.failures) == 0
 }
 
-// String says what went wrong, and how to see it again.
+// String returns what went wrong, and how to reproduce it.
 func (f failure) String() string {
 	return fmt.Sprintf("\nWRONG %s\n  go run ./internal/faultsim -seed %d -replay '%s'", f.problem, f.seed, f.schedule)
 }

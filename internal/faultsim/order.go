@@ -12,18 +12,18 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// The order of things: the same files are there in the end, and so is the same
-// tree, whatever came first, however many looked, and however often placet was
-// started anew.
+// These functions check the order of things: the same files give the same tree
+// in the end, whatever came first, however many workers there were, and however
+// often placet was started again.
 
-// orderRuns is how many runs the workspace has, orderSeeds how many orders are
-// tried in one task.
+// orderRuns is how many runs the workspace has, and orderSeeds is how many
+// orders one task tries.
 const (
 	orderRuns  = 5
 	orderSeeds = 1000
 )
 
-// orders tells one workspace in many orders. It is done once for each variant.
+// orders runs one workspace in many orders. It does so once for each variant.
 func (l *lab) orders(sc *scene) {
 	want := l.ordered(sc, nil)
 	for seed := range orderSeeds {
@@ -37,20 +37,20 @@ func (l *lab) orders(sc *scene) {
 	}
 }
 
-// byOrder is the kind of a schedule in which the order of things is all that is
-// left to chance; its call is the number of the order.
+// byOrder is the kind of a schedule in which only the order is random; its call
+// is the number of the order.
 const byOrder = "order"
 
-// chance is what decides in one order.
+// chance returns the random numbers of one order.
 func (l *lab) chance(order int) *rand.Rand { return rand.New(rand.NewPCG(l.seed, uint64(order))) }
 
-// orderly is what came of one order.
+// orderly is the result of one order.
 type orderly struct {
 	tree map[string]string
 	err  error
 }
 
-// differs says how two orders ended differently.
+// differs returns how two orders ended differently.
 func (o orderly) differs(want orderly) string {
 	if o.err != nil || want.err != nil {
 		return fmt.Sprintf("it does not settle: %v; without chance: %v", o.err, want.err)
@@ -66,10 +66,10 @@ func (o orderly) differs(want orderly) string {
 	return ""
 }
 
-// act is what somebody does to a run; it needs the ones before it.
+// act is something that somebody does to a run; it needs the acts before it.
 type act struct{ path, body string }
 
-// recorded are the acts of one run, in their order.
+// recorded returns the acts of one run in their order.
 func recorded(run int) []act {
 	dir := fmt.Sprintf("%s/r%d/", deskRoot, run)
 	acts := []act{{dir + "state.json", fresh}, {dir + request + "response.json", approval}, {dir + "result.json", finished}}
@@ -85,7 +85,7 @@ func recorded(run int) []act {
 	return acts
 }
 
-// ordered tells the workspace in one order; nil is the plain one.
+// ordered runs the workspace in one order; nil is the plain one.
 func (l *lab) ordered(sc *scene, r *rand.Rand) orderly {
 	clock := &clock{at: epoch}
 	disk := memfs.New(clock.now)
@@ -107,7 +107,7 @@ func (l *lab) ordered(sc *scene, r *rand.Rand) orderly {
 	}
 	for _, a := range shuffled(chance) {
 		disk.Put(a.path, a.body)
-		if chance(3) == 1 { // else the event is lost, or comes together with the next
+		if chance(3) == 1 { // otherwise the event is lost, or comes together with the next
 			if err := look(); err != nil {
 				return orderly{err: err}
 			}
@@ -124,7 +124,7 @@ func (l *lab) ordered(sc *scene, r *rand.Rand) orderly {
 	return orderly{tree: tree(disk)}
 }
 
-// shuffled are all acts, those of one run in their order.
+// shuffled returns all acts in random order, but those of one run in their own order.
 func shuffled(chance func(int) int) (acts []act) {
 	var left [][]act
 	for run := range orderRuns {

@@ -11,9 +11,9 @@ import (
 // theirs is what somebody else writes in the state document.
 const theirs = "theirs"
 
-// others are what somebody else does at a call: words in the state document (in a
-// new file, or in place), the state document as it was before the step, a view of
-// placet's that is removed.
+// others are the things that somebody else does at a call: writing words in the
+// state document (in a new file, or in place), restoring the state document from
+// before the step, removing a view of placet's.
 var others = map[string]func(w *world){
 	"words":   func(w *world) { w.words((*memfs.FS).Put) },
 	"inplace": func(w *world) { w.words((*memfs.FS).Rewrite) },
@@ -32,14 +32,15 @@ var others = map[string]func(w *world){
 	},
 }
 
-// speak lets somebody else act.
+// speak makes somebody else act.
 func (w *world) speak(kind string) {
 	w.disturbed = true
 	others[kind](w)
 }
 
-// other are the kinds that a scene must stand. Without an exchange of names there
-// is a moment between the last look at the state document and its replacement.
+// other returns the kinds that a scene must withstand. On a system that cannot
+// exchange names, there is a moment between the last look at the state document
+// and its replacement.
 func (sc *scene) other() []string {
 	switch {
 	case sc.state == "":
@@ -50,8 +51,8 @@ func (sc *scene) other() []string {
 	return slices.Sorted(maps.Keys(others))
 }
 
-// words adds words to what stands now, as a program does that reads, edits and
-// writes.
+// words adds words to the present state document, as a program does that reads,
+// edits and writes.
 func (w *world) words(write func(d *memfs.FS, name, body string)) {
 	if body, there := w.disk.Get(w.sc.state); there {
 		w.say(body, write)

@@ -10,18 +10,18 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// trouble is one thing that goes wrong at a call of a telling. A crash ends the
-// telling; the calls of the next are counted from 1 again.
+// trouble is one thing that goes wrong at a call of an execution. A crash ends
+// the execution; the calls of the next are counted from 1 again.
 type trouble struct {
-	// kind is a crash (kill, half, cut, halfcut), an errno, or what somebody else
-	// does (words, inplace, stale, unview).
+	// kind is a crash (kill, half, cut, halfcut), an errno, or an act of somebody
+	// else (words, inplace, stale, unview).
 	kind string
 	at   int
 	seed uint64 // of a power cut
 	long int    // how many calls in a row an error lasts
 }
 
-// errnos are the errors that calls meet.
+// errnos are the errors that calls return.
 var errnos = map[string]syscall.Errno{
 	"ENOSPC": syscall.ENOSPC, "EIO": syscall.EIO, "EACCES": syscall.EACCES, "EROFS": syscall.EROFS, "EMFILE": syscall.EMFILE,
 	"EDQUOT": syscall.EDQUOT, "ENOMEM": syscall.ENOMEM, "EINTR": syscall.EINTR, "ESTALE": syscall.ESTALE,
@@ -63,8 +63,8 @@ func parseTrouble(text string) (t trouble, err error) {
 	return t, err
 }
 
-// schedule is a step of a scene and all that goes wrong in it. onward says that the
-// rest of the story is told as well.
+// schedule is a step of a scene and everything that goes wrong in it. onward says
+// that the rest of the scenario is run as well.
 type schedule struct {
 	sc       *scene
 	step     int
@@ -90,7 +90,7 @@ func (s schedule) with(t ...trouble) schedule {
 	return s
 }
 
-// parse reads what String writes.
+// parse reads the text that String writes.
 func (l *lab) parse(text string) (s schedule, err error) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
@@ -122,7 +122,8 @@ func (l *lab) parse(text string) (s schedule, err error) {
 	return s, nil
 }
 
-// strike lets the troubles of a call happen. Its error takes the call's place.
+// strike makes the troubles of a call happen. It returns the error that the call
+// returns instead.
 func (w *world) strike(c memfs.Call) error {
 	for _, t := range w.troubles {
 		switch {
@@ -142,8 +143,8 @@ func (w *world) strike(c memfs.Call) error {
 	return nil
 }
 
-// strikeAtRest lets happen, now that all is at rest, what was to happen at a call
-// that did not come.
+// strikeAtRest makes the remaining troubles happen in the idle state, because
+// their call did not come.
 func (w *world) strikeAtRest() error {
 	calls := w.disk.Calls()
 	for i, t := range w.troubles {
@@ -160,15 +161,15 @@ func (w *world) strikeAtRest() error {
 	return nil
 }
 
-// fall crashes. Where half of a call cannot be made, none of it is.
+// fall crashes the world. If half of a call is impossible, none of it is done.
 func (w *world) fall(t trouble, c memfs.Call) {
 	if w.crashed = fork(w.disk, t, c); w.crashed == nil {
 		w.crashed = w.disk.KillClone()
 	}
 }
 
-// fork returns what a crash at a call leaves of a disk; nil where there is no such
-// crash at it.
+// fork returns what a crash at a call leaves of a disk; nil if there is no such
+// crash at the call.
 func fork(disk *memfs.FS, t trouble, c memfs.Call) *memfs.FS {
 	if t.kind == "cut" {
 		return disk.CrashClone(t.seed)

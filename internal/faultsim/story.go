@@ -9,34 +9,35 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// story is a workspace and what others do to it, step by step. After each step
-// placet settles what is there.
+// story is a scenario: a workspace and what others do to it, step by step. After each
+// step placet settles the workspace.
 type story struct {
 	name  string
 	steps []step
-	// family is whose runs they are.
+	// family is the family of the runs.
 	family loop.Family
 	facts  engine.Environment
-	// together: plans of several runs share their rounds.
+	// together says that plans of several runs share their rounds.
 	together bool
-	// dear: a schedule costs much, so of pairs and errors only every so many-th
-	// call is tried, which one the seed says; 0: all.
+	// dear says that a schedule costs much, so that of pairs and errors only every
+	// dear-th call is tried, chosen by the seed; 0: all.
 	dear int
-	// same is how trees are compared; nil: byte by byte, but for the desk's times.
+	// same compares trees; nil compares byte by byte, apart from the toy family's times.
 	same func(want, got map[string]string) string
-	// others: somebody else may write in between. It is the path of the state
-	// document that they write in, and of a document of placet's that they remove.
+	// state is the path of the state document in which somebody else may write,
+	// and view is that of a document of placet's that they may remove. They are ""
+	// if nobody else acts.
 	state, view string
 }
 
-// step is what others do before placet looks.
+// step is what others do before a pass of placet.
 type step struct {
 	name  string
 	after time.Duration
 	do    func(d *memfs.FS)
 }
 
-// put is the step in which somebody puts files into place.
+// put is the step in which somebody puts files in place.
 func put(pairs ...string) step {
 	return step{name: "put " + pairs[0], do: func(d *memfs.FS) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -45,7 +46,7 @@ func put(pairs ...string) step {
 	}}
 }
 
-// epoch is when every story begins.
+// epoch is when every scenario begins.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 const (
@@ -56,11 +57,11 @@ const (
 	finished = `{"ok":true}`
 )
 
-// stories are all that the laboratory tells.
+// stories returns all scenarios of the laboratory.
 func stories() []*story { return []*story{deskStory(), groupStory(), faberStory()} }
 
-// deskStory has one of everything: a request, a bad answer and a note, a good one
-// and a receipt, the end.
+// deskStory returns a scenario with one of everything: a request, a bad answer and
+// a note, a good answer and a receipt, the end.
 func deskStory() *story {
 	return &story{
 		name: "desk", family: loop.Family{Layout: desk{}, Machine: clerk{}}, state: runA + "state.json", view: runA + "summary.md",
@@ -73,7 +74,7 @@ func deskStory() *story {
 	}
 }
 
-// groupStory is two runs whose plans share their rounds.
+// groupStory returns a scenario of two runs whose plans share their rounds.
 func groupStory() *story {
 	return &story{
 		name: "group", family: loop.Family{Layout: desk{}, Machine: clerk{}}, together: true,
@@ -98,16 +99,16 @@ var variants = []variant{
 	{name: "nosyncall", many: 1, on: (*memfs.FS).NoSyncAll},
 }
 
-// scene is a story in a variant, with the rests that it comes to without trouble.
+// scene is a scenario in a variant, with the idle states that it reaches without trouble.
 type scene struct {
 	*story
 	variant variant
-	// before[i] is the disk before the i-th step, rests[i] the tree after it, with
-	// what others say in between where they do.
+	// before[i] is the disk before the i-th step, rests[i] is the tree after it,
+	// and spoken[i] is the tree if others write in between.
 	before []*memfs.FS
 	rests  []map[string]string
 	spoken []map[string]string
 	starts []time.Time
-	// records[i] is what placet remembers of its writes by then.
+	// records[i] is placet's record of its writes before the i-th step.
 	records []*memfs.Record
 }

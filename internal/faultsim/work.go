@@ -15,15 +15,14 @@ import (
 // task is a part of the work that one worker does.
 type task struct {
 	do func()
-	// rank: troubles that come alone are told first, dear stories last.
+	// rank orders tasks: troubles that come alone run first, costly scenarios last.
 	rank int
 }
 
-// phases are the kinds of trouble, in the order in which they are gone through.
+// phases are the kinds of trouble, in their order.
 var phases = []string{"crash", "lie", "error", "other", "order", "pair", "mixed"}
 
-// tasks are all that there is to do in a phase. brief leaves out of the larger
-// ones what chance leaves out.
+// tasks returns all tasks of a phase. brief reduces the larger ones at random.
 func (l *lab) tasks(phase string, brief bool) []task {
 	var all []task
 	for _, sc := range l.scenes {
@@ -47,7 +46,7 @@ func (l *lab) tasks(phase string, brief bool) []task {
 	return all
 }
 
-// parts are the tasks of one step of a scene.
+// parts returns the tasks of one step of a scene.
 func (l *lab) parts(phase string, s schedule, brief bool) []func() {
 	switch phase {
 	case "crash":
@@ -70,10 +69,10 @@ func (l *lab) parts(phase string, s schedule, brief bool) []func() {
 	return nil
 }
 
-// pairStripes is into how many tasks the pairs of one step are divided.
+// pairStripes is the number of tasks into which the pairs of one step are divided.
 const pairStripes = 8
 
-// chosen leaves out most calls of a story whose schedules cost much.
+// chosen leaves out most calls of a scenario whose schedules cost much.
 func (l *lab) chosen(s schedule, n int) bool {
 	return s.sc.dear == 0 || (n+int(l.seed))%s.sc.dear == 0
 }
@@ -88,7 +87,7 @@ func (l *lab) pairs(s schedule) (parts []func()) {
 	return parts
 }
 
-// calls are those of a step without trouble.
+// calls returns the calls of a step without trouble.
 func (l *lab) calls(s schedule) (calls []memfs.Call) {
 	w := l.newWorld(s.sc, s.step)
 	w.watch = func(c memfs.Call) { calls = append(calls, c) }
@@ -98,8 +97,8 @@ func (l *lab) calls(s schedule) (calls []memfs.Call) {
 	return calls
 }
 
-// errors lets every call of a step return every error, for one call and for a few,
-// and crashes after that at some calls.
+// errors makes every call of a step return every error, for one call and for a few,
+// and then crashes at some calls.
 func (l *lab) errors(s schedule, brief bool) (parts []func()) {
 	for _, name := range slices.Sorted(maps.Keys(errnos)) {
 		parts = append(parts, func() {
@@ -128,8 +127,8 @@ func (l *lab) oneError(s schedule, c memfs.Call, brief bool) {
 	d.into(s)
 }
 
-// lies lets every fsync fail once, or twice in a row, and then say that all is well:
-// what it was to write is lost. After that it crashes at every call.
+// lies makes every fsync fail once, or several times in a row, and then report
+// success: what it was to write is lost. After that it crashes at every call.
 func (l *lab) lies(s schedule) (parts []func()) {
 	for _, long := range []int{1, 2, 5} {
 		parts = append(parts, func() {
@@ -147,8 +146,8 @@ func (l *lab) lies(s schedule) (parts []func()) {
 	return parts
 }
 
-// interludes lets somebody else write at every call; then the same with a crash
-// after that.
+// interludes makes somebody else write at every call; then it does the same with a
+// crash afterwards.
 func (l *lab) interludes(s schedule) (parts []func()) {
 	for depth := range 2 {
 		for _, kind := range s.sc.other() {
@@ -166,10 +165,10 @@ func (l *lab) interludes(s schedule) (parts []func()) {
 	return parts
 }
 
-// mixes is how many schedules of a step are left to chance in one task.
+// mixes is how many random schedules of a step one task runs.
 const mixes = 4000
 
-// mixed tells schedules of three troubles by chance.
+// mixed runs random schedules of three troubles.
 func (l *lab) mixed(s schedule) {
 	r := rand.New(rand.NewPCG(l.seed, uint64(s.step)+uint64(len(s.sc.name))<<8+uint64(len(s.sc.variant.name))<<16))
 	kinds := []string{"kill", "cut", "cut", "half", "halfcut", "EIO", "ENOSPC", "EACCES", "EMFILE"}
@@ -195,7 +194,7 @@ func (l *lab) mixed(s schedule) {
 	}
 }
 
-// work does tasks, each core one at a time, and says how many were done to the end.
+// work does tasks, one at a time on each core, and returns how many were completed.
 func (l *lab) work(tasks []task, cores int) (done int) {
 	next := make(chan task)
 	var all sync.WaitGroup
@@ -222,18 +221,18 @@ func (l *lab) work(tasks []task, cores int) (done int) {
 	return done
 }
 
-// shares is how much of the time each phase gets, in hundredths. What one leaves
-// over is for those after it.
+// shares is the share of the time for each phase, in hundredths. The phases after it
+// get what one leaves over.
 var shares = map[string]int{"crash": 10, "lie": 10, "error": 18, "other": 15, "order": 7, "pair": 25, "mixed": 15}
 
 // budget is how much work the laboratory does at most: for how long, and how many schedules;
-// zero is without a limit.
+// zero means without a limit.
 type budget struct {
 	length    time.Duration
 	schedules int64
 }
 
-// run goes through phases within a budget, and says what was done.
+// run runs phases within a budget, and reports what was done.
 func (l *lab) run(named []string, open budget, cores int, brief bool, say func(string)) {
 	start, share, whole := time.Now(), 0, 0
 	for _, phase := range named {
@@ -254,8 +253,8 @@ func (l *lab) run(named []string, open budget, cores int, brief bool, say func(s
 	say(l.rate(took, cores))
 }
 
-// rate says how quick it was: by the clock, and by the processor's time, which is
-// what counts where others use the machine too.
+// rate returns the speed: by the clock, and by the processor's time, which counts if
+// others use the machine too.
 func (l *lab) rate(took time.Duration, cores int) string {
 	told := float64(l.told.Load())
 	text := fmt.Sprintf("%.0f schedules in %s: %.0f a minute on %d cores", told, took.Round(time.Millisecond), told/took.Minutes(), cores)

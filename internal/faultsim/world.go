@@ -18,13 +18,13 @@ import (
 	"placet/layout"
 )
 
-// clock is time that passes with every look at it, and where the story says so.
+// clock is a time that advances with every reading, and when the scenario says so.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
 }
 
-// tick is how long anything takes.
+// tick is how much a reading advances the clock.
 const tick = 100 * time.Microsecond
 
 func (c *clock) now() time.Time {
@@ -40,55 +40,56 @@ func (c *clock) add(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// promise is a document that was told as decided: it must never be lost or changed.
+// promise is a document that was reported as decided: it must never be lost or changed.
 type promise struct{ path, body string }
 
-// world is one telling: a disk, and placet running on it, until a crash.
+// world is one execution: a disk, and placet running on it, until a crash.
 type world struct {
 	sc    *scene
 	lab   *lab
 	disk  *memfs.FS
 	clock *clock
 	step  int
-	level uint64 // how many crashes lie behind
+	level uint64 // how many crashes came before
 
-	// record is what placet remembers of its writes, whatever becomes of the disk.
+	// record is placet's record of its writes, which outlives the disk.
 	record *memfs.Record
 
 	store *store.Store
 	loop  *loop.Loop
-	// unlock gives up the workspace, as the death of a process does.
+	// unlock releases the workspace, as the death of a process does.
 	unlock func()
 	boots  uint64
 
 	promised []promise
-	// published is the highest revision that was told, by state document.
+	// published is the highest revision that was reported, by state document.
 	published map[string]int
 	begun     map[string]int
 
-	// troubles are what happens at the calls of this telling, in order.
+	// troubles are what happens at the calls of this execution, in order.
 	troubles []trouble
 	crashed  *memfs.FS // what is left after the crash
-	moved    bool      // something was told as decided in this telling
-	// disturbed: something went wrong, or somebody else acted, since placet began
-	// to look.
+	moved    bool      // something was reported as decided in this execution
+	// disturbed says that something went wrong, or somebody else acted, since the
+	// pass of placet began.
 	disturbed bool
 	spoke     bool // somebody else wrote
 	erred     int  // calls that returned an error
-	// lied: an fsync has lost what it was to write. excused: and placet has been
-	// killed since, or has stopped and was started again. What was lost can be
-	// seen, and nobody can tell: the one thing that the commit does not promise.
+	// lied says that an fsync has lost what it was to write. excused says that
+	// since then placet has been killed, or has stopped and was started again:
+	// what was lost is missing, and nobody can know it. That is the one thing that
+	// the commit does not promise.
 	lied, excused bool
-	stale         bool // and put back what was before
+	stale         bool // and restored what was before
 	// watch sees every call before it is made.
 	watch func(memfs.Call)
 	trace io.Writer
 }
 
-// errDown says that the telling has ended with a crash.
+// errDown says that the execution has ended with a crash.
 var errDown = errors.New("the machine has crashed")
 
-// newWorld returns the world in which the i-th step of a scene is to be taken.
+// newWorld returns the world before the i-th step of a scene.
 func (l *lab) newWorld(sc *scene, i int) *world {
 	w := l.worldOn(sc, sc.before[i].KillClone(), sc.starts[i])
 	w.step, w.record = i, sc.records[i].Clone()
@@ -109,7 +110,7 @@ func (l *lab) worldOn(sc *scene, disk *memfs.FS, at time.Time) *world {
 // enough to be swept.
 const wait = time.Minute
 
-// after returns the world that comes up after a crash, of power or of placet alone.
+// after returns the world after a crash, of power or of placet alone.
 func (w *world) after(disk *memfs.FS, power bool) *world {
 	next := w.lab.worldOn(w.sc, disk, w.clock.at.Add(wait))
 	next.step, next.level, next.record = w.step, w.level+1, w.record.Clone()
@@ -185,7 +186,7 @@ func (w *world) boot() error {
 	return nil
 }
 
-// publish notes what a transition that is told promises.
+// publish notes the promises of a transition that was reported.
 func (w *world) publish(run layout.Run) {
 	if w.crashed != nil {
 		return
@@ -206,15 +207,15 @@ func (w *world) vow(dir string) {
 	})
 }
 
-// calm is how long files stand still before placet looks.
+// calm is how long files stand unchanged before a pass.
 const calm = 3 * time.Second
 
-// looks is how often placet looks before it ought to be at rest: once more than
-// an error lasts calls.
+// looks is how many passes placet may need to become idle: more than the number of
+// calls for which an error lasts.
 const looks = 64
 
-// settle has placet look until it has nothing left to do. One that stopped, or
-// could not start, is started again.
+// settle lets placet make passes until it has nothing left to do. It starts placet
+// again if it stopped or could not start.
 func (w *world) settle() error {
 	var err error
 	for range looks {
@@ -260,8 +261,8 @@ func (w *world) look() error {
 	return nil
 }
 
-// together looks at all runs and commits their plans in shared rounds, until no
-// run has any.
+// together evaluates all runs and commits their plans in shared rounds, until no
+// run has a plan.
 func (w *world) together() error {
 	for range looks {
 		found, err := w.loop.Runs()
@@ -306,8 +307,8 @@ func (w *world) take() error {
 	return w.rest()
 }
 
-// rest settles. Where something went wrong on the way, or others wrote, placet
-// looks once more: it is told of what happens.
+// rest settles the world. If something went wrong on the way, or others wrote,
+// placet makes one more pass, as it would after the event.
 func (w *world) rest() error {
 	err := w.settle()
 	for err == nil && w.disturbed {
