@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// An attempt of an AFL session costs what lies between its result and the next
-// attempt's prompt: three transitions, from the result found to the failure
-// recorded to the next attempt begun.
+// An attempt of an AFL session costs the time between its result and the next
+// attempt's prompt: three transitions, from the result found to the failure recorded
+// to the next attempt begun.
 
 // sessionDir is the folder of the session that is measured.
 const sessionDir = ".afl/sessions/bench"
 
-// sessionSettings let an attempt follow at once on the one before.
+// sessionSettings make an attempt follow at once on the one before.
 const sessionSettings = `[afl]
 max_iterations = 50
 auto_retry_delay = "0s"
@@ -24,12 +24,12 @@ parallel_workers = 8
 escalate_on_pattern = false
 `
 
-// sessionPolicy has an outside validator's results taken. It is policy, and stands in
+// sessionPolicy lets an outside validator's results count. It is policy, so it is in
 // the user's own configuration.
 const sessionPolicy = "[afl]\nvalidation = \"result\"\n"
 
-// tried is how many checkpoints are being worked on while attempts are measured,
-// and mostTried how many attempts each of them has for that.
+// tried is how many checkpoints are being worked on while attempts are measured, and
+// mostTried is how many attempts each of them has for that.
 const (
 	tried     = 4
 	mostTried = 45
@@ -41,11 +41,11 @@ type session struct {
 	workspace
 	daemon *program
 	cps    []string
-	at     map[string]int // the attempt in hand, by checkpoint
+	at     map[string]int // the current attempt, by checkpoint
 }
 
-// openSession makes a session of n checkpoints, has placet begin it, and brings
-// it to where attempts are measured.
+// openSession makes a session of n checkpoints, lets placet begin it, and brings it
+// to the point where attempts are measured.
 func (b *bench) openSession(name string, n int) (*session, error) {
 	w, err := b.fresh(name)
 	if err != nil {
@@ -70,11 +70,11 @@ func (b *bench) openSession(name string, n int) (*session, error) {
 	return s, s.history()
 }
 
-// checkpointID is the id of a session's i-th checkpoint.
+// checkpointID returns the id of a session's i-th checkpoint.
 func checkpointID(i int) string { return fmt.Sprintf("cp-%03d", i) }
 
-// specsText is what an architect leaves: so many checkpoints, which a person has
-// approved or not.
+// specsText returns the specification that an architect leaves: so many checkpoints,
+// which a person has approved or not.
 func specsText(checkpoints int, approved bool) string {
 	var specs strings.Builder
 	if approved {
@@ -89,8 +89,7 @@ func specsText(checkpoints int, approved bool) string {
 	return specs.String()
 }
 
-// attempted are the transitions that count here: an attempt begun, a checkpoint
-// passed.
+// attempted selects the transitions that count here: an attempt begun, a checkpoint passed.
 func attempted(t transition) (string, bool) {
 	switch t.Event {
 	case "start", "retry_due", "pass":
@@ -99,7 +98,7 @@ func attempted(t transition) (string, bool) {
 	return "", false
 }
 
-// history has every checkpoint but the last few fail once and then pass.
+// history makes every checkpoint but the last few fail once and then pass.
 func (s *session) history() error {
 	passing := len(s.cps) - tried
 	for begun, passed := 0, 0; begun < len(s.cps) || passed < passing; {
@@ -125,10 +124,10 @@ func (s *session) history() error {
 	return nil
 }
 
-// iteration is the folder of an attempt, relative to the session's.
+// iteration returns the folder of an attempt, relative to the session's.
 func iteration(id string, n int) string { return fmt.Sprintf("delegations/%s/iterations/%d", id, n) }
 
-// report hands in the result of the attempt in hand.
+// report submits the result of the current attempt.
 func (s *session) report(id string, passed bool) error {
 	from, to, err := s.stage(id, passed)
 	if err != nil {
@@ -137,8 +136,7 @@ func (s *session) report(id string, passed bool) error {
 	return os.Rename(from, to)
 }
 
-// stage writes the result of the attempt in hand under a name that nobody looks
-// at.
+// stage writes the result of the current attempt under a name that nobody reads.
 func (s *session) stage(id string, passed bool) (from, to string, err error) {
 	n := s.at[id]
 	dir := filepath.Join(s.root, sessionDir, iteration(id, n))
@@ -146,8 +144,8 @@ func (s *session) stage(id string, passed bool) (from, to string, err error) {
 	return from, to, os.WriteFile(from, []byte(resultText(id, n, passed)), 0o644)
 }
 
-// resultText is what an outside validator reports: twelve tests, of which one
-// fails or none.
+// resultText returns the report of an outside validator: twelve tests, of which
+// one or none fails.
 func resultText(id string, n int, passed bool) string {
 	var out strings.Builder
 	for i := range 11 {
@@ -163,7 +161,7 @@ func resultText(id string, n int, passed bool) string {
 	return fmt.Sprintf("{\"iteration\": %d, \"exitCode\": %d, \"output\": \"%s\"}\n", n, exit, out.String())
 }
 
-// attempt has the k-th measured attempt fail, and returns how long it took until
+// attempt makes the k-th measured attempt fail, and returns how long it took until
 // the next one's prompt was durable.
 func (s *session) attempt(k int, p *program) (time.Duration, error) {
 	id := s.cps[len(s.cps)-tried+k%tried]
@@ -180,8 +178,8 @@ func (s *session) attempt(k int, p *program) (time.Duration, error) {
 	return m.at.Sub(began), err
 }
 
-// learn has an attempt fail and returns what its transitions put on disk, one
-// shape each. What all of them write is known by its last size alone.
+// learn makes an attempt fail and returns what its transitions put on disk, one
+// shape each. For a file that all of them write it knows only the last size.
 func (s *session) learn() ([]shape, error) {
 	dir := filepath.Join(s.root, sessionDir)
 	before, err := stamps(dir)
@@ -204,7 +202,7 @@ func (s *session) learn() ([]shape, error) {
 	return rounds, nil
 }
 
-// measured is an attempt as the floor is told of it.
+// measured returns an attempt in the form for the floor.
 func measured(id string, n int) floorRun {
 	return floorRun{
 		Dir: sessionDir, Watch: sessionDir + "/" + iteration(id, n),
@@ -212,7 +210,7 @@ func measured(id string, n int) floorRun {
 	}
 }
 
-// rounds sorts what an attempt writes by the transition that writes it.
+// rounds sorts the files that an attempt writes by the transition that writes them.
 func rounds(all shape) []shape {
 	list := make([]shape, 3)
 	for _, p := range all {
@@ -221,7 +219,7 @@ func rounds(all shape) []shape {
 			list[1] = append(list[1], p)
 		case strings.HasPrefix(p.Path, "{next}"):
 			list[2] = append(list[2], p)
-		case p.Path != "events.jsonl": // a journal is appended to
+		case p.Path != "events.jsonl": // a journal is only appended to
 			for i := range list {
 				list[i] = append(list[i], p)
 			}
@@ -235,7 +233,7 @@ func (s *session) close() error {
 	return os.RemoveAll(s.root)
 }
 
-// besideSession starts a floor that does the same to the disk.
+// besideSession starts a floor that makes the same changes to the disk.
 func (b *bench) besideSession(name string, s *session, attempts int, rounds []shape, whole bool) (*session, error) {
 	w, err := b.fresh(name)
 	if err != nil {
@@ -257,7 +255,7 @@ func (b *bench) besideSession(name string, s *session, attempts int, rounds []sh
 	return r, err
 }
 
-// oneAttempt is A1, with few and many checkpoints.
+// oneAttempt is A1, with few and with many checkpoints.
 func (b *bench) oneAttempt() error {
 	if b.attempts > tried*mostTried {
 		return errors.New("more attempts than a checkpoint may have")
@@ -270,8 +268,7 @@ func (b *bench) oneAttempt() error {
 	return nil
 }
 
-// attemptsOf measures attempts in a session of n checkpoints, each side in its
-// turn.
+// attemptsOf measures attempts in a session of n checkpoints, for each side in turn.
 func (b *bench) attemptsOf(n int) error {
 	s, err := b.openSession("placet", n)
 	if err != nil {

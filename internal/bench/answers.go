@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// responseText is an answer as placet's own surfaces write it.
+// responseText is an answer in the form of placet's own surfaces.
 const responseText = `{
   "request_id": "{request}",
   "response": "approve",
@@ -17,15 +17,15 @@ const responseText = `{
 }
 `
 
-// site is a workspace with waiting runs whose requests are open, and the
-// daemon that serves it.
+// site is a workspace with waiting runs whose requests are open, and the daemon
+// that serves it.
 type site struct {
 	workspace
 	daemon  *program
 	waiting int
 }
 
-// open makes a workspace with so many waiting and completed runs, has placet
+// open makes a workspace with so many waiting and completed runs, lets placet
 // open every request, and starts the daemon.
 func (b *bench) open(name string, waiting, completed, events int) (*site, error) {
 	w, err := b.fresh(name)
@@ -57,10 +57,10 @@ func (s *site) close() error {
 	return os.RemoveAll(s.root)
 }
 
-// request is the request folder of the n-th waiting run.
+// request returns the request folder of the n-th waiting run.
 func (s *site) request(n int) string { return s.run("waiting", n) + "/requests/" + requestID(n) }
 
-// stage writes the answer to the n-th run under a name that nobody looks at.
+// stage writes the answer to the n-th run under a name that nobody reads.
 func (s *site) stage(n int) (from, to string, err error) {
 	dir := filepath.Join(s.root, s.request(n))
 	from, to = filepath.Join(dir, ".response.json.tmp"), filepath.Join(dir, "response.json")
@@ -68,8 +68,8 @@ func (s *site) stage(n int) (from, to string, err error) {
 	return from, to, os.WriteFile(from, []byte(text), 0o644)
 }
 
-// answer answers the n-th run and returns how long the program took until it
-// said that the transition is durable.
+// answer answers the n-th run and returns how long it took until the program
+// reported that the transition is durable.
 func (s *site) answer(n int, p *program) (time.Duration, error) {
 	from, to, err := s.stage(n)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *site) learn(n int) (shape, error) {
 	return s.floorRun(n).general(written(before, after, "requests/"+requestID(n)+"/response.json")), nil
 }
 
-// floorRun is the n-th waiting run as the floor is told of it.
+// floorRun returns the n-th waiting run in the form for the floor.
 func (s *site) floorRun(n int) floorRun {
 	return floorRun{Dir: s.run("waiting", n), Watch: s.request(n), Own: []string{requestID(n), "{request}"}}
 }
@@ -114,8 +114,8 @@ type rival struct {
 	floor *program
 }
 
-// beside starts a floor that does the same to the disk for the same number of
-// runs.
+// beside starts a floor that makes the same changes to the disk for the same
+// number of runs.
 func (b *bench) beside(name string, waiting int, s shape, whole bool) (*rival, error) {
 	w, err := b.fresh(name)
 	if err != nil {

@@ -15,27 +15,27 @@ import (
 	"placet/engine/sqlite"
 )
 
-// Optimisation cycles of a population: those that have ended lie in the archive,
-// as upstream leaves them after a week, but for one in four; their rows are in the
-// audit database.
+// These functions make the optimisation cycles of a population. Of four ended
+// cycles, three are in the archive, as upstream leaves them after a week; the rows
+// of all are in the audit database.
 
-// mouldCycle is the run that a mould of a cycle is made of.
+// mouldCycle is the run of which the mould of a cycle is made.
 const mouldCycle = "20261120-msowd-mould-of-a-cycle"
 
-// cycleRoot holds the cycles of a population, cycleDatabase their rows.
+// cycleRoot contains the cycles of a population, and cycleDatabase their rows.
 const (
 	cycleRoot     = ".mso-context"
 	cycleDatabase = cycleRoot + "/audit_global.db"
 )
 
-// cycleFiles are the files of a cycle whose digests others hold, each after those
-// whose digests it holds itself; * stands for the request.
+// cycleFiles are the files of a cycle whose digests other files contain, each
+// after those whose digests it contains itself; * stands for the request.
 var cycleFiles = []string{"context.json", "level10_report.md", "requests/*/request.json", "requests/*/response.json"}
 
 // shownDigest is the name of the digest of what was shown.
 const shownDigest = "shown"
 
-// mouldOfCycle is a cycle whose report a person has judged.
+// mouldOfCycle returns a cycle whose report a person has judged.
 func (w workspace) mouldOfCycle() (mould, error) {
 	dir := cycleRoot + "/active/" + mouldCycle + "/optimizer"
 	for name, text := range map[string]string{"inputs/assets.json": "{}\n", "trigger.json": "{\"workflow_name\": \"nightly\"}\n"} {
@@ -66,7 +66,7 @@ func (w workspace) mouldOfCycle() (mould, error) {
 	return m, errors.Join(err, os.RemoveAll(filepath.Join(w.root, cycleRoot)))
 }
 
-// cycleParticulars are what tells a cycle that has ended from another one.
+// cycleParticulars returns what distinguishes an ended cycle from another one.
 func (w workspace) cycleParticulars(dir, request string) (particulars, error) {
 	var st struct {
 		Status     string `json:"status"`
@@ -97,13 +97,13 @@ func (w workspace) cycleParticulars(dir, request string) (particulars, error) {
 	return known, nil
 }
 
-// hexOf are the last eight digits of an id.
+// hexOf returns the last eight digits of an id.
 func hexOf(id string) string { return id[max(0, len(id)-8):] }
 
-// endedCycleRun is the run id of the n-th run where it is a cycle that has ended.
+// endedCycleRun returns the run id of the n-th run if it is an ended cycle.
 func endedCycleRun(n int) string { return fmt.Sprintf("20261120-msowd-nightly-%08d", n) }
 
-// cycleParticularsOf are those of the n-th run, made from a mould's files.
+// cycleParticularsOf returns those of the n-th run, computed from a mould's files.
 func cycleParticularsOf(m mould, n int) particulars {
 	run := endedCycleRun(n)
 	hash := func(revision int, purpose string) string {
@@ -128,7 +128,7 @@ func cycleParticularsOf(m mould, n int) particulars {
 	return who
 }
 
-// endedCycle makes the n-th run an optimisation cycle that has ended.
+// endedCycle makes the n-th run an ended optimisation cycle.
 func (c casting) endedCycle(n int) error {
 	place := "active"
 	if n%4 != 0 {
@@ -152,7 +152,7 @@ func (c casting) endedCycle(n int) error {
 
 // ledger is the audit database of a population.
 type ledger struct {
-	mu        sync.Mutex // it takes one row after the other
+	mu        sync.Mutex // rows are added one after the other
 	databases *sqlite.Databases
 }
 

@@ -11,11 +11,11 @@ import (
 )
 
 // The answer about a cycle's report becomes the goal of the next cycle: one
-// transition with receipt, goal and result, and a row that is owed to the audit
-// database. What is measured is how many of them a second become durable where all
-// answers arrive at once; the rows go in beside that.
+// transition with receipt, goal and result, and a row that is still to be added to
+// the audit database. The measurement is how many of them become durable per
+// second if all answers arrive at once; the rows are added in parallel.
 
-// cycleSettings have a cycle ask at once.
+// cycleSettings make a cycle ask at once.
 const cycleSettings = "[optimizer]\nlanguage = \"en\"\ninputs_wait = \"0s\"\n"
 
 // cycleAnswer says that the level was right, and leaves something to do.
@@ -28,10 +28,10 @@ const cycleAnswer = `{
 }
 `
 
-// cycleRun is the run id of the n-th cycle, each of a workflow of its own.
+// cycleRun returns the run id of the n-th cycle, each of its own workflow.
 func cycleRun(n int) string { return fmt.Sprintf("20261120-msowd-workflow-%05d", n) }
 
-// cycleDir is the folder of the n-th cycle.
+// cycleDir returns the folder of the n-th cycle.
 func cycleDir(n int) string { return ".mso-context/active/" + cycleRun(n) + "/optimizer" }
 
 // asksForCycle writes what an agent leaves for the n-th cycle.
@@ -55,7 +55,7 @@ type reports struct {
 	ids     []string // of the requests
 }
 
-// openReports makes cycles and has placet bring each to its question.
+// openReports makes cycles and lets placet bring each to its question.
 func (b *bench) openReports(name string, n int) (*reports, error) {
 	w, err := b.fresh(name)
 	if err != nil {
@@ -82,13 +82,13 @@ func (b *bench) openReports(name string, n int) (*reports, error) {
 	return r, err
 }
 
-// judged are the transitions that an answer about a report causes.
+// judged selects the transitions that an answer about a report causes.
 func judged(t transition) (string, bool) { return t.Run, t.Of == "cycle" && t.Event == "answered" }
 
-// answerDir is the folder of the n-th cycle's request, relative to the workspace.
+// answerDir returns the folder of the n-th cycle's request, relative to the workspace.
 func (r *reports) answerDir(n int) string { return cycleDir(n) + "/requests/" + r.ids[n] }
 
-// stage writes the n-th answer under a name that nobody looks at.
+// stage writes the n-th answer under a name that nobody reads.
 func (r *reports) stage(n int) (from, to string, err error) {
 	dir := filepath.Join(r.root, r.answerDir(n))
 	from, to = filepath.Join(dir, ".response.json.tmp"), filepath.Join(dir, "response.json")
@@ -96,14 +96,14 @@ func (r *reports) stage(n int) (from, to string, err error) {
 	return from, to, os.WriteFile(from, []byte(text), 0o644)
 }
 
-// floorRun is the n-th cycle as the floor is told of it.
+// floorRun returns the n-th cycle in the form for the floor.
 func (r *reports) floorRun(n int) floorRun {
 	return floorRun{Dir: cycleDir(n), Watch: r.answerDir(n), Own: []string{r.ids[n], "{request}"}}
 }
 
 // learn answers the n-th report and returns what its transition put on disk. The
-// list of owed rows is one of its files, although it is written once more when the
-// row is in; goal and result come with the commit after it.
+// list of pending rows is one of its files, although it is written once more when
+// the row is added; goal and result come with the commit after it.
 func (r *reports) learn(n int) (shape, error) {
 	const owed = "audit.json"
 	dir := filepath.Join(r.root, cycleDir(n))
@@ -140,7 +140,8 @@ func (r *reports) learn(n int) (shape, error) {
 	return r.floorRun(n).general(s), nil
 }
 
-// besideReports starts a floor that does the same to the disk for the first n.
+// besideReports starts a floor that makes the same changes to the disk for the
+// first n reports.
 func (b *bench) besideReports(name string, like *reports, n int, s shape, whole bool) (*reports, error) {
 	w, err := b.fresh(name)
 	if err != nil {
@@ -158,8 +159,8 @@ func (b *bench) besideReports(name string, like *reports, n int, s shape, whole 
 	return r, err
 }
 
-// burst answers the first n reports as fast as files can be renamed and waits until
-// all have moved.
+// burst answers the first n reports as fast as files can be renamed, and waits
+// until all runs have moved.
 func (r *reports) burst(n int) (time.Duration, error) {
 	froms, tos := make([]string, n), make([]string, n)
 	for i := range n {

@@ -14,30 +14,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The floor is the cheapest program that does the same on disk: it is woken by
-// a file event, makes files of the same number and sizes durable in two rounds
-// of fsync, and says so. It reads nothing, checks nothing and decides nothing.
-// It runs as a program of its own, as placet does.
+// The floor is the cheapest program that makes the same changes to the disk: a
+// file event wakes it, it makes files of the same number and sizes durable in
+// two rounds of fsync, and reports that. It reads nothing, checks nothing and
+// decides nothing. It runs as its own program, as placet does.
 
-// floorJob is what the floor is told on its standard input.
+// floorJob is the job that the floor reads from its standard input.
 type floorJob struct {
 	Root string     `json:"root"`
 	Runs []floorRun `json:"runs"`
-	// Answer is the file that sets a run going.
+	// Answer is the file that starts a run.
 	Answer string `json:"answer"`
-	// Rounds are the commits that follow it, one after the other.
+	// Rounds are the commits after it, one after the other.
 	Rounds []shape `json:"rounds"`
-	// Syncfs syncs the whole file system twice, where that is cheaper than
+	// Syncfs syncs the whole file system twice, if that is cheaper than syncing
 	// every file and folder.
 	Syncfs bool `json:"syncfs"`
 }
 
-// floorRun is something that moves when its answer comes.
+// floorRun is something that moves when its answer arrives.
 type floorRun struct {
 	Dir   string `json:"dir"`   // the run's folder, relative to the root
-	Watch string `json:"watch"` // where the answer comes, relative to the root
+	Watch string `json:"watch"` // where the answer arrives, relative to the root
 	// Own are the parts of the shape's paths that are the run's own, each
-	// followed by what stands for it in a shape.
+	// followed by its placeholder in a shape.
 	Own []string `json:"own"`
 }
 
@@ -76,7 +76,7 @@ func runFloor() error {
 	}
 }
 
-// woken waits for an answer and returns the runs of all that have come.
+// woken waits for an answer and returns the runs whose answers have arrived.
 func (j floorJob) woken(w *fsnotify.Watcher, runs map[string]floorRun) ([]floorRun, error) {
 	var woken []floorRun
 	answered := func(e fsnotify.Event) {
@@ -106,10 +106,10 @@ func (j floorJob) woken(w *fsnotify.Watcher, runs map[string]floorRun) ([]floorR
 	}
 }
 
-// floorWidth is how many files are synced side by side.
+// floorWidth is how many files are synced in parallel.
 const floorWidth = 32
 
-// move does what the commits of each run do to the disk.
+// move makes the changes of each run's commits to the disk.
 func (j floorJob) move(runs []floorRun) error {
 	for _, s := range j.Rounds {
 		if err := j.commit(runs, s); err != nil {
@@ -119,9 +119,9 @@ func (j floorJob) move(runs []floorRun) error {
 	return nil
 }
 
-// commit does what a transition of each run does to the disk: every file under
-// another name, one round of fsync; every rename, the state document last; one
-// round of fsync of the folders.
+// commit makes the changes of a transition of each run to the disk: it writes
+// every file under another name, in one round of fsync; renames them all, the
+// state document last; and syncs the folders, in one round.
 func (j floorJob) commit(runs []floorRun, s shape) error {
 	var files, folders []string
 	seen := map[string]bool{}
@@ -154,7 +154,7 @@ func (j floorJob) commit(runs []floorRun, s shape) error {
 	return abreast(len(folders), func(i int) error { return syncFolder(folders[i]) })
 }
 
-// place is where a piece of a shape goes in a run.
+// place returns the path of a piece of a shape in a run.
 func (r floorRun) place(rel string) string {
 	for i := 0; i < len(r.Own); i += 2 {
 		rel = strings.ReplaceAll(rel, r.Own[i+1], r.Own[i])
@@ -162,8 +162,8 @@ func (r floorRun) place(rel string) string {
 	return rel
 }
 
-// general puts what stands for them in place of the parts of a shape's paths
-// that are a run's own.
+// general replaces the parts of a shape's paths that are a run's own by
+// their placeholders.
 func (r floorRun) general(s shape) shape {
 	own := slices.Clone(s)
 	for i := range own {
@@ -179,7 +179,7 @@ func (s shape) largest() (n int) {
 	return n
 }
 
-// abreast does n things, floorWidth of them at a time.
+// abreast calls do n times, at most floorWidth of them in parallel.
 func abreast(n int, do func(int) error) error {
 	errs := make([]error, n)
 	var wg sync.WaitGroup
@@ -195,8 +195,8 @@ func abreast(n int, do func(int) error) error {
 	return errors.Join(errs...)
 }
 
-// put writes a file under its temporary name and, unless the whole file system
-// is synced afterwards, syncs it.
+// put writes a file under its temporary name and syncs it, unless the whole
+// file system is synced afterwards.
 func (j floorJob) put(name string, body []byte) error {
 	f, err := os.OpenFile(name+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

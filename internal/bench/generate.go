@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// generate makes a workspace for somebody to look at.
+// generate makes a workspace to look at by hand.
 func generate(dir string, p population) error {
 	if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
 		return fmt.Errorf("cannot make a workspace in %s: it is not empty", dir)
@@ -35,7 +35,7 @@ func generate(dir string, p population) error {
 	return err
 }
 
-// asPopulation is the population that the flags ask for.
+// asPopulation returns the population that the flags ask for.
 func asPopulation(runs, waiting int, events string, shares [2]int, seed uint64) (population, error) {
 	low, high, ok := strings.Cut(events, ":")
 	if !ok {

@@ -16,21 +16,21 @@ import (
 // clients is how many people answer at once in F1.
 const clients = 200
 
-// answering is placet serve, called as programs call it.
+// answering is placet serve with calls as programs make them.
 type answering struct {
 	*site
 	client *http.Client
 	token  string
 }
 
-// request is a request as the list shows it: what an answer is given for.
+// request is a request in the list, with what an answer to it needs.
 type request struct {
 	ID     string `json:"request_id"`
 	Run    string `json:"run"`
 	Digest string `json:"digest"`
 }
 
-// calls is F1: clients answer requests over HTTP, beside the same answers as files.
+// calls is F1: clients answer requests over HTTP, compared with the same answers as files.
 func (b *bench) calls() error {
 	files, err := b.open("files", b.calling, 0, 5)
 	if err != nil {
@@ -57,13 +57,13 @@ func (b *bench) calls() error {
 	return s.close()
 }
 
-// listing is S12: a view of all that is open.
+// listing is S12: a view of all open requests.
 func (b *bench) listing() error {
 	s, err := b.serve("listing", b.listed)
 	if err != nil {
 		return err
 	}
-	time.Sleep(2100 * time.Millisecond) // what is younger is not kept
+	time.Sleep(2100 * time.Millisecond) // younger files are not cached
 	began := time.Now()
 	if _, _, err := s.page(""); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (b *bench) serveIt(w workspace) (*answering, error) {
 	return s, err
 }
 
-// verb runs a verb of placet in the workspace and reads what it answers into data.
+// verb runs a verb of placet in the workspace and decodes its answer into data.
 func (w workspace) verb(placet string, data any, args ...string) error {
 	cmd := exec.Command(placet, append(args, "--json")...)
 	cmd.Dir, cmd.Env = w.root, quietEnv(w.root)
@@ -129,7 +129,7 @@ func (w workspace) verb(placet string, data any, args ...string) error {
 	}{data})
 }
 
-// call calls the server and reads what it answers into data.
+// call calls the server and decodes its answer into data.
 func (s *answering) call(method, path string, body []byte, data any) error {
 	req, err := http.NewRequest(method, s.daemon.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *answering) call(method, path string, body []byte, data any) error {
 // pageSize is how many requests a call lists at most.
 const pageSize = 1000
 
-// page is what is open after a request, the next of the page before.
+// page returns the open requests after a request, and where the next page begins.
 func (s *answering) page(after string) (open []request, next string, err error) {
 	var data struct {
 		Requests []request `json:"requests"`
@@ -169,7 +169,7 @@ func (s *answering) page(after string) (open []request, next string, err error) 
 	return data.Requests, data.Next, err
 }
 
-// list is all that is open.
+// list returns all open requests.
 func (s *answering) list() (all []request, err error) {
 	for after := ""; ; {
 		var open []request
@@ -187,8 +187,8 @@ func (s *answering) list() (all []request, err error) {
 	return all, nil
 }
 
-// answerAll has the clients answer every request, and returns how long each answer took
-// until it was taken, and all of them together. Each is taken once.
+// answerAll lets the clients answer every request, each once. It returns how long each
+// answer took until it was accepted, and how long all of them took together.
 func (s *answering) answerAll() (all times, whole time.Duration, err error) {
 	open, err := s.list()
 	if err != nil {
@@ -232,7 +232,7 @@ func (s *answering) answerAll() (all times, whole time.Duration, err error) {
 	return all, whole, nil
 }
 
-// answerOne answers a request and wants its receipt.
+// answerOne answers a request and requires its receipt.
 func (s *answering) answerOne(r request) error {
 	body, err := json.Marshal(map[string]any{"response": "approve", "comment": "Looks good", "digest": r.Digest})
 	if err != nil {

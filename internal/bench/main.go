@@ -9,11 +9,10 @@
 //
 // makes a workspace of all families to look at by hand (population.go).
 //
-// An absolute time says as much about the disk as about the program, so speeds
-// are ratios to a floor measured in the same run, turn by turn: a bare program
-// that is woken by fsnotify and makes files of the same number and sizes
-// durable in the cheapest safe way, with no reading, parsing, validating or
-// deciding (floor.go). Real files, the real daemon.
+// An absolute time says as much about the disk as about the program, so speeds are ratios to a
+// floor that is measured in the same run, in turn: a bare program that fsnotify wakes and that
+// makes files of the same number and sizes durable in the cheapest safe way, without reading,
+// parsing, validating or deciding (floor.go). It uses real files and the real daemon.
 package main
 
 import (
@@ -30,23 +29,23 @@ import (
 // bench is one run of the measurements.
 type bench struct {
 	placet string // the binary
-	dir    string // where workspaces are made; on the disk that is measured
+	dir    string // the folder of the workspaces, on the disk that is measured
 	scale
 	table *table
 	moulds
 }
 
-// scale is how large the measurements are.
+// scale is the size of the measurements.
 type scale struct {
 	smoke   bool
 	answers int // one after the other, S1
 	forms   int // S2
 	burst   int // S3
-	runs    int // the many of S4 and S6
+	runs    int // the large number of S4 and S6
 	events  int // the long history of S4
 	waiting int // S5, S6, S9
 	starts  int // S5, S9, S10
-	// attempts is how many A1 takes, checkpoints the sizes of its sessions.
+	// attempts is how many A1 measures, and checkpoints are the sizes of its sessions.
 	attempts    int
 	checkpoints [2]int
 	cycles      int // O1
@@ -129,7 +128,7 @@ func run() error {
 	return b.measure(*only)
 }
 
-// override takes the sizes that were asked for.
+// override takes over the sizes that were set.
 func (s *scale) override(asked scale) {
 	for _, size := range []struct{ have, want *int }{
 		{&s.answers, &asked.answers}, {&s.burst, &asked.burst}, {&s.runs, &asked.runs}, {&s.waiting, &asked.waiting},
@@ -169,7 +168,7 @@ func (b *bench) measure(only string) error {
 	return b.table.end()
 }
 
-// choose returns the measurements that a list of ids names, all for "".
+// choose returns the measurements that a list of ids names; "" means all.
 func choose(only string) ([]measurement, error) {
 	if only == "" {
 		return measurements, nil

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// hello is what a host of agents says first.
+// hello is the first message of a host of agents.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}` + "\n"
 
-// agents is M1: how long a host waits for placet mcp, which it starts anew for each session.
+// agents is M1: how long a host waits for placet mcp, which it starts for each session.
 func (b *bench) agents() error {
 	w, err := b.fresh("agents")
 	if err != nil {

@@ -30,29 +30,29 @@ import (
 	"placet/layout"
 )
 
-// A mould is a run that placet itself has brought to where it stands. Others are
-// cast from it: the same files with another run's particulars.
+// mould is a template: a run that placet itself has brought to its state. Other
+// runs are cast from it: the same files with another run's particulars.
 type mould struct {
 	files  []castFile
-	events int      // that it has
-	keys   []string // the particulars that are keys of placet's own events
+	events int      // how many it has
+	keys   []string // those particulars that are keys of placet's own events
 }
 
-// moulds are what the runs of a population are cast from.
+// moulds are the templates of the runs of a population.
 type moulds struct {
 	approved, rejected mould   // FABER
 	endedSessions      []mould // AFL, the shortest first
 	endedCycles        mould   // of the optimizer
 }
 
-// makeMoulds makes runs in a folder that is gone afterwards.
+// makeMoulds makes the moulds in a temporary folder.
 func makeMoulds() (m moulds, err error) {
 	dir, err := os.MkdirTemp("", "placet-mould-")
 	if err != nil {
 		return m, err
 	}
 	defer os.RemoveAll(dir)
-	w, err := newWorkspace(filepath.Join(dir, "workspace")) // its state folder lies beside it
+	w, err := newWorkspace(filepath.Join(dir, "workspace")) // its state folder is beside it
 	if err != nil {
 		return m, err
 	}
@@ -77,13 +77,14 @@ func makeMoulds() (m moulds, err error) {
 // which names one of a run's particulars.
 type castFile struct{ name, body []string }
 
-// Particulars of the run that a mould is made of. They occur nowhere else in it.
+// mouldRun is the number of the run of which a mould is made. It occurs nowhere
+// else in the mould.
 const mouldRun = 987654321
 
-// particulars are what tells the runs of one mould apart.
+// particulars are what distinguishes the runs of one mould.
 type particulars map[string]string
 
-// press makes a mould of what lies below a folder.
+// press makes a mould of the files below a folder.
 func press(dir string, known particulars, leave func(rel string) bool) (mould, error) {
 	var m mould
 	err := filepath.WalkDir(dir, func(p string, d iofs.DirEntry, err error) error {
@@ -95,8 +96,8 @@ func press(dir string, known particulars, leave func(rel string) bool) (mould, e
 			return err
 		}
 		body, err := os.ReadFile(p)
-		// The states that are cast have other digests: the journal is one of the time
-		// before it held any.
+		// The cast states have other digests, so the journal is made one from before
+		// it had digests.
 		text := stateDigest.ReplaceAllString(string(body), "")
 		m.files = append(m.files, castFile{pieces(rel, known), pieces(text, known)})
 		return err
@@ -104,13 +105,13 @@ func press(dir string, known particulars, leave func(rel string) bool) (mould, e
 	return m, err
 }
 
-// pieces cuts a text where one of the particulars stands.
+// pieces cuts a text at the particulars in it.
 func pieces(text string, known particulars) []string {
 	var names []string
 	for name := range known {
 		names = append(names, name)
 	}
-	// One may be a part of another.
+	// One value may be part of another, so the longer ones come first.
 	slices.SortFunc(names, func(a, b string) int { return len(known[b]) - len(known[a]) })
 	var pairs []string
 	for _, name := range names {
@@ -119,7 +120,7 @@ func pieces(text string, known particulars) []string {
 	return strings.Split(strings.NewReplacer(pairs...).Replace(text), "\x00")
 }
 
-// fillPieces puts a run's particulars in.
+// fillPieces inserts a run's particulars.
 func fillPieces(pieces []string, p particulars) string {
 	if len(pieces) == 1 {
 		return pieces[0]
@@ -144,7 +145,7 @@ func (w workspace) cast(m mould, dir string, p particulars) error {
 	return nil
 }
 
-// settle has placet's own loop settle a workspace in this process.
+// settle lets placet's own loop settle a workspace in this process.
 func (w workspace) settle() error {
 	var l *loop.Loop
 	var begun atomic.Int64
@@ -208,8 +209,8 @@ var (
 	anyEventID   = regexp.MustCompile(`"last_event_id": (\d+)`)
 )
 
-// mouldOfFABER is a run that asked for an approval, got an answer, and was brought
-// to its end: by upstream where it was approved, by the answer itself where not.
+// mouldOfFABER returns a run that asked for an approval, got an answer, and ended:
+// upstream ended an approved run, the answer itself ended the other.
 func (w workspace) mouldOfFABER(answer string) (mould, error) {
 	dir := w.run("waiting", mouldRun)
 	if err := w.waiting(mouldRun, 2); err != nil {
@@ -236,7 +237,7 @@ func (w workspace) mouldOfFABER(answer string) (mould, error) {
 	return w.pressFABER(dir)
 }
 
-// pressFABER leaves the number of events open.
+// pressFABER makes a mould with any number of events.
 func (w workspace) pressFABER(dir string) (mould, error) {
 	state, err := os.ReadFile(filepath.Join(w.root, dir, "state.json"))
 	if err != nil {
@@ -265,8 +266,8 @@ func (w workspace) pressFABER(dir string) (mould, error) {
 	return m, errors.Join(err, os.RemoveAll(filepath.Join(w.root, dir)))
 }
 
-// eventKeys are the keys by which placet knows its own events of a run again, each
-// by what it is a hash of besides the run.
+// eventKeys returns the keys by which placet recognizes its own events of a run.
+// The name of each is what it hashes besides the run.
 func (w workspace) eventKeys(dir string) (particulars, error) {
 	keys := particulars{}
 	names, err := filepath.Glob(filepath.Join(w.root, dir, "events/*.json"))
@@ -298,7 +299,7 @@ func (w workspace) eventKeys(dir string) (particulars, error) {
 	return keys, err
 }
 
-// eventKey is the key of an event as placet makes it.
+// eventKey returns the key of an event as placet computes it.
 func eventKey(run, of string) string {
 	sum := sha256.Sum256([]byte(run + "\n" + of + "\n"))
 	return hex.EncodeToString(sum[:])[:12]
@@ -320,11 +321,11 @@ func (w workspace) edit(name string, change func(string) string) error {
 	return w.write(name, change(string(body)))
 }
 
-// mouldSession is the session that a mould is made of.
+// mouldSession is the session of which a mould is made.
 const mouldSession = "mould-of-a-session"
 
-// mouldOfAFL is a session whose checkpoints all passed, each after another number
-// of attempts.
+// mouldOfAFL returns a session whose checkpoints all passed, after different
+// numbers of attempts.
 func (w workspace) mouldOfAFL(checkpoints int) (mould, error) {
 	dir := ".afl/sessions/" + mouldSession
 	if err := w.write(dir+"/specs/checkpoints.yaml", specsText(checkpoints, true)); err != nil {
@@ -350,8 +351,8 @@ func (w workspace) mouldOfAFL(checkpoints int) (mould, error) {
 	return mould{}, errors.New("cannot make a mould: the session does not end")
 }
 
-// handInAll reports on every attempt that has none: the n-th checkpoint passes at
-// attempt n%3 + 1.
+// handInAll reports on every attempt that has no report: the n-th checkpoint
+// passes at attempt n%3 + 1.
 func (s *session) handInAll(dir string, checkpoints int) error {
 	for i := range checkpoints {
 		id := checkpointID(i)

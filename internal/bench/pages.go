@@ -11,21 +11,20 @@ import (
 	"time"
 )
 
-// openPages is how many pages are open in D2, and pageDelay how long the page's script waits
+// openPages is how many pages are open in D2, and pageDelay is how long the page's script waits
 // after an event for others that come with it.
 const (
 	openPages = 2
 	pageDelay = 25 * time.Millisecond
 )
 
-// visitor is a browser without its rendering: it is logged in, and fetches pages.
+// visitor is a browser without rendering: it is logged in, and fetches pages.
 type visitor struct {
 	client *http.Client
 	url    string
 }
 
-// pages is D1 and D2: the page with all that is open, and how soon an answer shows in every
-// page that is open.
+// pages is D1 and D2: the page with all open requests, and how soon every open page shows an answer.
 func (b *bench) pages() error {
 	s, err := b.serve("pages", b.listed)
 	if err != nil {
@@ -37,7 +36,7 @@ func (b *bench) pages() error {
 			return err
 		}
 	}
-	time.Sleep(2100 * time.Millisecond) // what is younger is not kept
+	time.Sleep(2100 * time.Millisecond) // younger files are not cached
 	open, err := s.list()
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (b *bench) pages() error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// visitor logs in by a link.
+// visitor logs in with a link.
 func (s *answering) visitor(placet string) (v visitor, err error) {
 	var made struct {
 		Link string `json:"link"`
@@ -86,7 +85,7 @@ func (s *answering) visitor(placet string) (v visitor, err error) {
 	return v, nil
 }
 
-// inbox fetches the page of all that is open.
+// inbox fetches the page of all open requests.
 func (v visitor) inbox() (page string, err error) {
 	resp, err := v.client.Get(v.url + "/")
 	if err != nil {
@@ -119,7 +118,7 @@ func (v visitor) listen() (closed func(request string) error, end func(), err er
 }
 
 // answerSeen answers a request, and returns how long it took until every open page had
-// fetched what there is without it.
+// fetched the list without it.
 func (s *answering) answerSeen(visitors []visitor, r request) (time.Duration, error) {
 	shown := make(chan error, len(visitors))
 	for _, v := range visitors {

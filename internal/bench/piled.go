@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// piled is S5 and S6 where runs have piled up: how soon those that can move are
-// served, how soon all is verified, against git's look at the same files, and what
-// stays resident. The page cache is dropped before each start where that may be.
+// piled is S5 and S6 with very many runs: how soon those that can move are served, how
+// soon all are verified, compared with git status on the same files, and how much memory
+// stays resident. The page cache is dropped before each start if that is possible.
 func (b *bench) piled() error {
 	p := grown(b.runs, 10000)
 	p.waiting = min(max(b.runs/100, 2*b.starts), 100)
@@ -50,9 +50,9 @@ func (b *bench) piled() error {
 	return os.RemoveAll(w.root)
 }
 
-// firstOf starts the daemon where an answer to the n-th run that waits lies since a
-// while, and returns the times until it is taken and until all is verified, and what
-// is resident a while later, in KiB.
+// firstOf starts the daemon when an answer to the n-th waiting run has existed for a
+// while, and returns the times until it is accepted and until all runs are verified,
+// and the resident memory a while later, in KiB.
 func (b *bench) firstOf(w workspace, n int) (served, ready time.Duration, kib int, err error) {
 	for isSession := (population{sessions: sessionShare}).isSession; isSession(n); {
 		n += b.starts
@@ -81,7 +81,8 @@ func (b *bench) firstOf(w workspace, n int) (served, ready time.Duration, kib in
 	return m.at.Sub(p.began), p.after, kib, err
 }
 
-// gitStatus is how long git takes to see whether any file of the workspace changed.
+// gitStatus returns how long git takes to find out whether any file of the
+// workspace changed.
 func (w workspace) gitStatus() (time.Duration, error) {
 	dropCaches()
 	cmd := exec.Command("git", "status", "-uno", "--porcelain")
@@ -94,8 +95,8 @@ func (w workspace) gitStatus() (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// commit puts all files of a workspace into git, as one commit, without a file for
-// each object.
+// commit puts all files of a workspace into git, as one commit, without a file
+// for each object.
 func (w workspace) commit() error {
 	if err := w.git(nil, "init", "-q"); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (w workspace) commit() error {
 	ended := make(chan error, 1)
 	go func() { ended <- errors.Join(w.stream(write), write.Close()) }()
 	err = w.git(read, "fast-import", "--quiet", "--force")
-	read.Close() // the stream ends, too, where git did
+	read.Close() // so that the stream also ends if git has ended
 	if err := errors.Join(err, <-ended); err != nil {
 		return err
 	}

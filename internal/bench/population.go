@@ -6,44 +6,43 @@ import (
 	"strconv"
 )
 
-// population is what a workspace holds after months: nearly all runs have ended,
-// a few wait, and few have a long history. The same population has the same runs
-// with the same histories; times and digests in their documents differ.
+// population is the content of a workspace after months: nearly all runs have
+// ended, a few wait, and few have a long history. Equal populations have the same
+// runs with the same histories; times and digests in their documents differ.
 type population struct {
 	ended, waiting int
-	// Of a hundred runs so many are AFL sessions, and about so many optimisation
-	// cycles; the others are FABER runs.
+	// sessions is how many of a hundred runs are AFL sessions, and cycles is
+	// about how many are optimisation cycles; the others are FABER runs.
 	sessions, cycles int
-	// shortest and longest are the numbers of events of FABER runs; one run has
-	// the longest history for every ten thousand that have ended.
+	// shortest and longest are the numbers of events of FABER runs; for every ten
+	// thousand ended runs, one has the longest history.
 	shortest, longest int
 	seed              uint64
 }
 
-// sessionShare is how many of a hundred runs are AFL sessions where nobody says.
+// sessionShare is the default of how many of a hundred runs are AFL sessions.
 const sessionShare = 10
 
-// cycleShare is about how many of a hundred runs of a generated workspace are
-// optimisation cycles where nobody says. Those that figures are measured in have
-// none.
+// cycleShare is the default of about how many of a hundred runs of a generated
+// workspace are optimisation cycles. The workspaces that are measured have none.
 const cycleShare = 5
 
-// grown is a population of so many runs of which one in a hundred waits.
+// grown returns a population of so many runs, of which one in a hundred waits.
 func grown(runs, longest int) population {
 	waiting := (runs + 99) / 100
 	return population{ended: runs - waiting, waiting: waiting, sessions: sessionShare, shortest: 1, longest: longest}
 }
 
-// crowd is a population of runs that all wait.
+// crowd returns a population of runs that all wait.
 func crowd(waiting int) population {
 	return population{waiting: waiting, sessions: sessionShare, shortest: 3, longest: 10}
 }
 
-// dice are the n-th run's own.
+// dice returns the random numbers of the n-th run.
 func (p population) dice(n int) *rand.Rand { return rand.New(rand.NewPCG(p.seed, uint64(n))) }
 
-// history is how many events the n-th run has: ten at most, but one in a hundred
-// has ten times as many, and one in ten thousand the longest history.
+// history returns how many events the n-th run has: at most ten, but one run in a
+// hundred has ten times as many, and one in ten thousand has the longest history.
 func (p population) history(n int) int {
 	low, high := max(p.shortest, 1), min(max(p.longest, 1), 10)
 	events := low + p.dice(n).IntN(max(high-low, 0)+1)
@@ -64,12 +63,13 @@ func (p population) isCycle(n int) bool {
 	return p.cycles > 0 && !p.isSession(n) && (n%100+50)*p.cycles%100 < p.cycles
 }
 
-// String says how large the population is.
+// String returns the size of the population.
 func (p population) String() string {
 	return fmt.Sprintf("%d runs, %d of them waiting", p.ended+p.waiting, p.waiting)
 }
 
-// Where the parts of a population are told apart by their numbers.
+// waitingFrom begins the numbers of waiting runs, which distinguish them
+// from ended ones.
 const waitingFrom = 1 << 30
 
 // populate makes the runs of a population, in any order.
@@ -116,8 +116,8 @@ func (c casting) ended(n int) error {
 	return c.eventsFrom(dir, m.events+1, events, "workflow_complete")
 }
 
-// endedSession makes the n-th run an AFL session that has ended; one in ten has
-// more than a checkpoint or two.
+// endedSession makes the n-th run an ended AFL session; one in ten has more than
+// a checkpoint or two.
 func (c casting) endedSession(n int) error {
 	m := c.endedSessions[0]
 	if k := c.dice(n).IntN(30); k < 3 {
@@ -129,8 +129,8 @@ func (c casting) endedSession(n int) error {
 	return c.cast(m, ".afl/sessions/"+id, particulars{"session": id})
 }
 
-// waiting makes the n-th run that waits: a session for its approval, a cycle for
-// the judgement of its report, a FABER run for an answer.
+// waiting makes the n-th waiting run: a session that waits for its approval, a cycle
+// that waits for the judgement of its report, or a FABER run that waits for an answer.
 func (c casting) waiting(n int) error {
 	if c.isSession(n) {
 		return c.write(".afl/sessions/"+sessionID(waitingFrom+n)+"/specs/checkpoints.yaml", specsText(2, false))
@@ -141,7 +141,7 @@ func (c casting) waiting(n int) error {
 	return c.workspace.waiting(n, c.history(waitingFrom+n))
 }
 
-// sessionID is the id of the n-th run where it is an AFL session.
+// sessionID returns the id of the n-th run if it is an AFL session.
 func sessionID(n int) string { return fmt.Sprintf("s-%08x-%x", uint32(n)*2654435761, n) }
 
 // grow makes a workspace with a population whose requests are open.

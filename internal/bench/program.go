@@ -21,33 +21,32 @@ const patience = 2 * time.Minute
 // program is a program under measurement: placet's daemon, or the floor.
 type program struct {
 	cmd *exec.Cmd
-	// moved gets the run folder or id of every run that moved, at the moment
+	// moved receives the run folder or id of every run that moved, at the moment
 	// its line was read.
 	moved chan move
 	ready chan struct{}
 	began time.Time
 	after time.Duration // from the start to ready
 	said  []string      // the last lines on stderr
-	url   string        // where it answers, once it is ready; "" for nowhere
+	url   string        // its address, after it is ready; "" for none
 }
 
-// move is a run, or a part of one, that moved, and when its line was read.
+// move is a run, or a part of one, that moved, with the time at which its line was read.
 type move struct {
 	run, event string
 	at         time.Time
 }
 
-// startPlacet starts the daemon and waits until it is ready. Answers count as
-// moves.
+// startPlacet starts the daemon and waits until it is ready. Answers count as moves.
 func startPlacet(binary, root string) (*program, error) { return startServing(binary, root, answered) }
 
 // startServing starts the daemon and waits until it is ready. counts says which
-// transitions are moves, and of what.
+// transitions are moves, and whose.
 func startServing(binary, root string, counts func(transition) (string, bool)) (*program, error) {
 	return startVerb(binary, root, counts, "watch")
 }
 
-// startVerb is startServing with the daemon's verb.
+// startVerb does the same as startServing with the daemon's verb.
 func startVerb(binary, root string, counts func(transition) (string, bool), verb ...string) (*program, error) {
 	p := newProgram(exec.Command(binary, append(verb, "--log", "json")...))
 	p.cmd.Dir = root
@@ -68,15 +67,16 @@ func startVerb(binary, root string, counts func(transition) (string, bool), verb
 	return p, p.await()
 }
 
-// quietEnv keeps the settings of whoever runs the bench out of it.
+// quietEnv returns an environment without the settings of the user who runs the bench.
 func quietEnv(root string) []string {
 	return append(os.Environ(), "XDG_CONFIG_HOME="+configHome(root), "XDG_STATE_HOME="+stateHome(root), "NO_COLOR=1")
 }
 
-// stateHome is where placet remembers what it did in a workspace: beside it.
+// stateHome returns the folder for placet's state of a workspace, which is beside it.
 func stateHome(root string) string { return filepath.Clean(root) + ".state" }
 
-// configHome is where the user's own configuration of a workspace is, if it has one.
+// configHome returns the folder of the user's own configuration for a
+// workspace, if it has one.
 func configHome(root string) string { return filepath.Join(stateHome(root), "config") }
 
 // configure writes the user's own configuration for a workspace.
@@ -88,7 +88,7 @@ func (w workspace) configure(text string) error {
 	return os.WriteFile(filepath.Join(dir, "placet.toml"), []byte(text), 0o600)
 }
 
-// remembered are files of the workspace's state folder, by their names.
+// remembered returns the files with a name in the workspace's state folder.
 func remembered(root, name string) []string {
 	found, _ := filepath.Glob(filepath.Join(stateHome(root), "placet", "workspaces", "*", name))
 	return found
@@ -160,13 +160,13 @@ func (p *program) read(r io.Reader, line func(string)) {
 // transition is a line of placet's transition log.
 type transition struct{ Run, Of, Subject, Event string }
 
-// answered are the transitions that an answer causes: the opening of a request
-// is one too.
+// answered selects the transitions that an answer causes. The opening of a
+// request is another transition.
 func answered(t transition) (string, bool) {
 	return strings.TrimPrefix(t.Run, "faber/"), t.Of == "run" && strings.HasPrefix(t.Event, "answered_")
 }
 
-// told takes a line of placet's transition log.
+// told reads a line of placet's transition log.
 func (p *program) told(line string, counts func(transition) (string, bool)) {
 	at := time.Now()
 	var t transition
@@ -178,7 +178,7 @@ func (p *program) told(line string, counts func(transition) (string, bool)) {
 	}
 }
 
-// hear waits for the line that says the daemon is ready.
+// hear waits for the line that reports that the daemon is ready.
 func (p *program) hear(line string) {
 	if strings.Contains(line, "placet: watching ") {
 		p.isReady()
@@ -208,7 +208,7 @@ func (p *program) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	ended := make(chan struct{})
 	go func() {
-		_ = p.cmd.Wait() // how it ended is not what is measured
+		_ = p.cmd.Wait() // its exit status is not measured
 		close(ended)
 	}()
 	select {
@@ -219,7 +219,7 @@ func (p *program) stop() {
 	}
 }
 
-// resident is how much memory the program holds, in KiB.
+// resident returns how much memory the program uses, in KiB.
 func (p *program) resident() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -233,7 +233,7 @@ func (p *program) resident() (int, error) {
 	return 0, errors.New("cannot find VmRSS in /proc/<pid>/status")
 }
 
-// processor is how much processor time the program has used.
+// processor returns how much processor time the program has used.
 func (p *program) processor() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {

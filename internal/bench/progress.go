@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// reporting is how many workers say at once how far they are, and reportHz how often
-	// each of them does.
+	// reporting is how many workers report progress at once, and reportHz is how often each
+	// of them does per second.
 	reporting = 50
 	reportHz  = 20
 
 	reportedRun = ".pal/orchestrations/busy"
 )
 
-// progress is W1: workers who say at a high rate how far they are. The stream tells it at the
-// rate that is configured, and nothing else follows from it.
+// progress is W1: workers report their progress at a high rate. The stream reports it at the
+// configured rate, and nothing else follows from it.
 func (b *bench) progress() error {
 	s, err := b.orchestrate("progress")
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *bench) progress() error {
 	return s.close()
 }
 
-// standing is what progress must not change, and what it costs.
+// standing holds the counts that progress must not change, and its cost.
 type standing struct {
 	lines, passes int
 	used          time.Duration
@@ -142,7 +142,7 @@ func (s *answering) counts(ctx context.Context, path string, events *atomic.Int6
 	return ended, nil
 }
 
-// report replaces what a worker says until the context ends.
+// report replaces a worker's progress until the context ends.
 func (s *answering) report(ctx context.Context, i int) {
 	name := filepath.Join(s.root, reportedRun, layout.PalMember(fmt.Sprintf("p%02d", i), layout.PalImpl), "progress.json")
 	tick := time.NewTicker(time.Second / reportHz)
@@ -150,7 +150,7 @@ func (s *answering) report(ctx context.Context, i int) {
 	for n := 0; ; n++ {
 		body := fmt.Sprintf(`{"progress": %.3f, "current_task": "task %d", "tokens_used": %d}`, float64(n%1000)/1000, n, n)
 		if os.WriteFile(name+".tmp", []byte(body), 0o600) != nil || os.Rename(name+".tmp", name) != nil {
-			return // the standing shows that nothing came
+			return // the standing shows that nothing arrived
 		}
 		select {
 		case <-ctx.Done():
@@ -160,7 +160,7 @@ func (s *answering) report(ctx context.Context, i int) {
 	}
 }
 
-// orchestrate serves an orchestration of which all ports run.
+// orchestrate serves an orchestration whose ports all run.
 func (b *bench) orchestrate(name string) (*answering, error) {
 	w, err := b.fresh(name)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// once has placet settle a workspace. A request that is open is what the bench
-// wants: exit code 3.
+// once lets placet settle a workspace. The bench wants open requests, so exit
+// code 3 is right.
 func (b *bench) once(w workspace) error {
 	out, err := b.verb(w, "once")
 	var exit *exec.ExitError
@@ -28,8 +28,8 @@ func (b *bench) verb(w workspace, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// coldStart is S5: from the start of the daemon until it is ready, among runs that
-// all wait, and among runs that have piled up.
+// coldStart is S5: from the start of the daemon until it is ready, with runs that
+// all wait, and with very many runs.
 func (b *bench) coldStart() error {
 	if err := b.startsAmong(crowd(b.waiting)); err != nil {
 		return err
@@ -37,8 +37,7 @@ func (b *bench) coldStart() error {
 	return b.piled()
 }
 
-// startsAmong measures starts with nothing kept of an earlier one, and with what
-// the one before has kept.
+// startsAmong measures starts without a cache, and with the cache of the start before.
 func (b *bench) startsAmong(p population) error {
 	w, err := b.grow("crowd", p)
 	if err != nil {
@@ -73,7 +72,7 @@ func (b *bench) startsAmong(p population) error {
 	return os.RemoveAll(w.root)
 }
 
-// forget removes what placet has kept of earlier looks.
+// forget removes placet's caches.
 func (w workspace) forget() error {
 	for _, name := range remembered(w.root, "statcache") {
 		if err := os.Remove(name); err != nil {
@@ -83,7 +82,7 @@ func (w workspace) forget() error {
 	return nil
 }
 
-// keepWait is how long a daemon that is ready takes at most to keep what it saw.
+// keepWait is the longest time that a ready daemon takes to write its cache.
 const keepWait = 3 * time.Second
 
 // start returns how long the daemon takes to be ready.
@@ -101,13 +100,13 @@ func (b *bench) start(w workspace) (time.Duration, error) {
 	return p.after, nil
 }
 
-// dropCaches empties the page cache; only root may, and only where the system
-// has one to empty.
+// dropCaches empties the page cache; it needs root, and a system with a page
+// cache to empty.
 func dropCaches() bool {
 	return exec.Command("sync").Run() == nil && os.WriteFile("/proc/sys/vm/drop_caches", []byte("3\n"), 0) == nil
 }
 
-// memory is S6: what stays resident when nothing is to be done.
+// memory is S6: how much memory stays resident when nothing is to be done.
 func (b *bench) memory() error {
 	for _, kind := range []struct {
 		what string
@@ -134,19 +133,19 @@ func (b *bench) memory() error {
 	return nil
 }
 
-// resident is what a daemon that was started a while ago holds, in KiB.
+// resident returns how much memory a daemon that started a while ago uses, in KiB.
 func (b *bench) resident(w workspace) (int, error) {
 	p, err := startPlacet(b.placet, w.root)
 	if err != nil {
 		return 0, err
 	}
 	defer p.stop()
-	time.Sleep(b.idle / 2) // what the start needed is given back
+	time.Sleep(b.idle / 2) // so that the memory of the start is released
 	return p.resident()
 }
 
-// idleness is S8: processor time when nothing is to be done, among runs that all
-// wait and among runs of which few do.
+// idleness is S8: processor time when nothing is to be done, with runs that all
+// wait and with runs of which few wait.
 func (b *bench) idleness() error {
 	for _, p := range []population{crowd(b.waiting), grown(b.runs, 100)} {
 		w, err := b.grow("idle", p)
@@ -165,7 +164,7 @@ func (b *bench) idleness() error {
 	return nil
 }
 
-// idles is how much processor time a daemon uses that has nothing to do.
+// idles returns how much processor time a daemon without work uses.
 func (b *bench) idles(w workspace) (time.Duration, error) {
 	p, err := startPlacet(b.placet, w.root)
 	if err != nil {
@@ -182,8 +181,8 @@ func (b *bench) idles(w workspace) (time.Duration, error) {
 	return after - before, err
 }
 
-// views is S9: the verbs that look at everything, among runs of which few wait
-// and among runs that all do.
+// views is S9: the verbs that read everything, with runs of which few wait and
+// with runs that all wait.
 func (b *bench) views() error {
 	if err := b.viewsAmong(grown(b.waiting, 100)); err != nil {
 		return err
@@ -203,7 +202,7 @@ func (b *bench) viewsAmong(p population) error {
 		if err := w.forget(); err != nil {
 			return err
 		}
-		time.Sleep(2100 * time.Millisecond) // younger files are not kept
+		time.Sleep(2100 * time.Millisecond) // younger files are not cached
 		bare, err := b.view(w, v.verb)
 		if err != nil {
 			return err
@@ -222,7 +221,7 @@ func (b *bench) viewsAmong(p population) error {
 	return os.RemoveAll(w.root)
 }
 
-// view returns how long a verb takes that only looks.
+// view returns how long a verb that only reads takes.
 func (b *bench) view(w workspace, verb string) (time.Duration, error) {
 	began := time.Now()
 	out, err := b.verb(w, verb)
@@ -234,8 +233,8 @@ func (b *bench) view(w workspace, verb string) (time.Duration, error) {
 	return took, nil
 }
 
-// binary is S10: how large the program is, and how long from its start to the
-// first answer taken.
+// binary is S10: the size of the program, and the time from its start to the
+// first accepted answer.
 func (b *bench) binary() error {
 	info, err := os.Stat(b.placet)
 	if err != nil {
@@ -264,8 +263,8 @@ func (b *bench) binary() error {
 	return os.RemoveAll(w.root)
 }
 
-// firstAnswer starts the daemon where an answer already lies, long enough not
-// to be still being written, and returns the time until it is taken.
+// firstAnswer starts the daemon when an answer has existed long enough not to be
+// half written, and returns the time until it is accepted.
 func (b *bench) firstAnswer(w workspace, n int) (time.Duration, error) {
 	s := &site{workspace: w}
 	from, to, err := s.stage(n)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// shape is what one transition puts on disk: the floor makes the same number
-// of files of the same sizes durable, in the same folders.
+// shape is what one transition puts on disk: the floor makes files of the same
+// number and sizes durable, in the same folders.
 type shape []piece
 
 // piece is one file of a shape.
@@ -25,14 +25,14 @@ func (s shape) bytes() (n int) {
 	return n
 }
 
-// stamp is one state of a file.
+// stamp is the state of a file.
 type stamp struct {
 	ino   uint64
 	size  int64
 	ctime syscall.Timespec
 }
 
-// stamps are the states of all files of a folder.
+// stamps returns the states of all files of a folder.
 func stamps(dir string) (map[string]stamp, error) {
 	all := map[string]stamp{}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -53,10 +53,10 @@ func stamps(dir string) (map[string]stamp, error) {
 	return all, err
 }
 
-// written is the shape of what changed between two looks at a run's folder,
-// as far as it belongs to the transition: the state document is renamed into
-// place last, and what came later is owed by the state, not part of the move.
-// The answer itself, which the bench wrote, does not count.
+// written returns the shape of the changes between two looks at a run's folder,
+// as far as they belong to the transition: the state document is renamed into
+// place last, and later files follow from the state and are not part of the
+// move. The answer itself, which the bench wrote, does not count.
 func written(before, after map[string]stamp, answer string) shape {
 	const state = "state.json"
 	var s shape

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// settling is how long a form must stand still before it counts.
+// settling is how long a form must be unchanged before it counts.
 const settling = 120 * time.Millisecond
 
 // duel is placet and the two kinds of floor in one measurement.
@@ -44,8 +44,7 @@ func (d *duel) end() error {
 	return nil
 }
 
-// turns answers run by run, each side in its turn, so that all three meet the
-// same disk.
+// turns answers run by run, each side in turn, so that all three meet the same disk.
 func (d *duel) turns(n int) (placet, files, whole times, err error) {
 	for i := range n {
 		for _, side := range []struct {
@@ -63,7 +62,7 @@ func (d *duel) turns(n int) (placet, files, whole times, err error) {
 	return placet, files, whole, nil
 }
 
-// cheaper is the floor with the smaller median.
+// cheaper returns the floor with the smaller median.
 func cheaper(a, b times) (times, string) {
 	if a.median() <= b.median() {
 		return a, "fsync"
@@ -88,7 +87,7 @@ func (b *bench) oneAnswer() error {
 	return d.end()
 }
 
-// oneForm is S2: a form saved by an editor, counted from the settling time.
+// oneForm is S2: a form saved by an editor, measured from the end of the settling time.
 func (b *bench) oneForm() error {
 	d, err := b.duel(b.forms, 10, 5)
 	if err != nil {
@@ -111,7 +110,7 @@ func (b *bench) oneForm() error {
 	return d.end()
 }
 
-// floors has only the floors answer.
+// floors lets only the floors answer.
 func (d *duel) floors(n int) (files, whole times, err error) {
 	for i := range n {
 		took, err := d.files.answer(i, d.files.floor)
@@ -127,7 +126,7 @@ func (d *duel) floors(n int) (files, whole times, err error) {
 	return files, whole, nil
 }
 
-// tick answers the n-th run in its form, the way editors save: the new content
+// tick answers the n-th run in its form as editors save: the new content is
 // renamed over the old.
 func (s *site) tick(n int) (time.Duration, error) {
 	name := filepath.Join(s.root, s.request(n), "form.md")
@@ -175,8 +174,7 @@ func (b *bench) burstOfAnswers() error {
 	return d.end()
 }
 
-// burst answers n runs as fast as files can be renamed and waits until all
-// have moved.
+// burst answers n runs as fast as files can be renamed, and waits until all have moved.
 func (s *site) burst(n int, p *program) (time.Duration, error) {
 	type staged struct{ from, to string }
 	var all []staged
@@ -205,9 +203,9 @@ func (s *site) burst(n int, p *program) (time.Duration, error) {
 	return last.Sub(began), nil
 }
 
-// growth is S4: one answer beside few and many runs, and with a short and a
-// long history. Each pair is measured one after the other, the small one again
-// at the end.
+// growth is S4: one answer among few and among many runs, and with a short and
+// with a long history. Each pair is measured one after the other, the small one
+// again at the end.
 func (b *bench) growth() error {
 	n := b.answers / 3
 	few, err := b.medianAnswer(n, 10, 10)

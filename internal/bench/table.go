@@ -28,21 +28,20 @@ func (t *table) printf(format string, args ...any) {
 	}
 }
 
-// ratio adds a figure that is measured against another; goal is the largest
-// ratio that meets it, or the smallest where more is better.
+// ratio adds a figure that is compared with another; goal is the largest ratio that meets it.
 func (t *table) ratio(id, what string, placet, floor time.Duration, goal float64) {
 	r := float64(placet) / float64(floor)
 	t.printf(rowFormat, id, what, short(placet), short(floor), fmt.Sprintf("%.2f", r), fmt.Sprintf("≤ %.1f", goal), t.met(r <= goal))
 }
 
-// rate adds a figure in which more is better.
+// rate adds a figure of which more is better; goal is the smallest ratio that meets it.
 func (t *table) rate(id, what string, placet, floor, goal float64) {
 	r := placet / floor
 	t.printf(rowFormat, id, what, fmt.Sprintf("%.0f/s", placet), fmt.Sprintf("%.0f/s", floor),
 		fmt.Sprintf("%.2f", r), fmt.Sprintf("≥ %.1f", goal), t.met(r >= goal))
 }
 
-// most adds a figure with a largest value that meets it.
+// most adds a figure with the largest value that meets it.
 func (t *table) most(id, what string, have, goal float64, unit string) {
 	t.printf(rowFormat, id, what, fmt.Sprintf("%.1f %s", have, unit), "", "", fmt.Sprintf("≤ %g", goal), t.met(have <= goal))
 }
@@ -58,8 +57,8 @@ func (t *table) met(ok bool) string {
 	return "MISSED"
 }
 
-// end says how many figures are missed. That is no error: on a machine under
-// load figures are missed, and whoever reads the table judges.
+// end reports how many figures miss their goal. That is no error: a loaded
+// machine misses some, and the reader of the table judges.
 func (t *table) end() error {
 	if t.miss > 0 {
 		t.printf("%d figures missed\n", t.miss)
@@ -67,7 +66,7 @@ func (t *table) end() error {
 	return t.err
 }
 
-// short writes a time with three digits.
+// short returns a time with three digits.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:

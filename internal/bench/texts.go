@@ -1,6 +1,6 @@
 package main
 
-// The documents of a run as upstream's scripts leave them.
+// These are the documents of a run as upstream's scripts leave them.
 const (
 	waitingText = `{
   "run_id": "{run}",

@@ -9,35 +9,35 @@ import (
 	"sync"
 )
 
-// perProject is how many runs lie side by side in one folder.
+// perProject is how many runs one folder contains.
 const perProject = 500
 
-// workspace makes FABER workspaces as they are found: most runs completed, a
-// few waiting for a person, each with its events.
+// workspace makes typical FABER workspaces: most runs completed, a few waiting
+// for a person, each with its events.
 type workspace struct{ root string }
 
 // newWorkspace makes an empty workspace at a path.
 func newWorkspace(root string) (workspace, error) {
 	w := workspace{root: root}
-	// What a workspace is known by: without it placet would serve one above.
+	// placet.toml marks the workspace: without it placet would serve one above.
 	if err := w.write("placet.toml", ""); err != nil {
 		return w, err
 	}
 	return w, w.write("specs/design.md", "# Design\n\nThree layers.\n")
 }
 
-// run is the folder of the n-th run of a kind, relative to the workspace.
+// run returns the folder of the n-th run of a kind, relative to the workspace.
 func (workspace) run(kind string, n int) string {
 	id := fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(n)*2654435761, n)
 	return fmt.Sprintf(".fractary/faber/runs/acme-corp/%s-%03d/%s", kind, n/perProject, id)
 }
 
-// runID is the id that a run's documents hold.
+// runID returns the id in a run's documents.
 func runID(dir string) string {
 	return strings.TrimPrefix(dir, ".fractary/faber/runs/")
 }
 
-// requestID is the id of the request that the n-th waiting run asks.
+// requestID returns the id of the request of the n-th waiting run.
 func requestID(n int) string { return fmt.Sprintf("fr-20261120-%06x", n) }
 
 // waiting makes the n-th run that asks for an approval, with so many events.
@@ -55,7 +55,7 @@ func (w workspace) waiting(n, events int) error {
 // completed makes the n-th finished run, with the request it once asked.
 func (w workspace) completed(n int) error { return w.completedAfter(n, 4) }
 
-// completedAfter is completed, with so many events.
+// completedAfter does the same as completed, with so many events.
 func (w workspace) completedAfter(n, events int) error {
 	dir := w.run("completed", n)
 	if err := w.events(dir, events, "workflow_complete"); err != nil {
@@ -78,7 +78,7 @@ func (w workspace) events(dir string, n int, last string) error {
 	return w.eventsFrom(dir, 1, n, last)
 }
 
-// eventsFrom is events, from the first number on.
+// eventsFrom does the same as events, from the number first on.
 func (w workspace) eventsFrom(dir string, first, n int, last string) error {
 	for i := first; i <= n; i++ {
 		typ := "checkpoint"
@@ -107,7 +107,7 @@ func (w workspace) write(name, text string) error {
 	return err
 }
 
-// many calls one for 0 to n-1, side by side.
+// many calls one for 0 to n-1, several in parallel.
 func many(n int, one func(int) error) error {
 	const side = 4
 	var wg sync.WaitGroup
@@ -123,7 +123,7 @@ func many(n int, one func(int) error) error {
 	return errors.Join(errs...)
 }
 
-// fill puts a run's particulars into a text.
+// fill inserts a run's particulars into a text.
 func fill(text, dir string, n, events int) string {
 	return strings.NewReplacer(
 		"{run}", runID(dir), "{n}", fmt.Sprint(n), "{request}", requestID(n), "{events}", fmt.Sprint(events),
