@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-// Types of messages, in the order in which they are delivered.
+// messageTypes are the types of messages in the order in which they are delivered.
 var messageTypes = []string{"result", "feedback", "query", "ack"}
 
 // Message is a message of a channel.
@@ -29,15 +29,16 @@ type Message struct {
 	Payload     schemas.Raw `json:"payload"`
 }
 
-// message is a message that can be delivered.
+// message is a deliverable message.
 type message struct {
 	*Message
 	name     string
 	seq      int
 	from, to string // roles
 	digest   engine.Digest
-	// own says that placet writes it, of the try n, and isNew that the present transition
-	// calls for it: what stands in its place is of a commit that never became fact.
+	// own is true if placet writes the message, for the try with that number. isNew is true if the
+	// current transition calls for it; a file in its place comes from a commit that was never
+	// completed.
 	own, isNew bool
 	try        int
 }
@@ -49,8 +50,8 @@ func otherRole(role string) string {
 	return roleImpl
 }
 
-// channelMessages are those of a port's channel, in the order of delivery. fresh is true for the
-// transition that makes the state.
+// channelMessages returns the messages of a port's channel in the order of delivery. fresh is true
+// for the transition that makes the state.
 func channelMessages(p *port, fresh bool) []message {
 	list := ownMessages(p, fresh)
 	for _, d := range p.r.run.Snap.Under("channels/" + p.id + "/messages") {
@@ -71,8 +72,8 @@ func channelMessages(p *port, fresh bool) []message {
 	return list
 }
 
-// ownMessages are those that placet writes: each result that was taken in, and each
-// feedback that failed.
+// ownMessages returns the messages that placet writes: one for each accepted result, and one for
+// each feedback that reports a failure.
 func ownMessages(p *port, fresh bool) (list []message) {
 	for round := 1; round <= p.Round; round++ {
 		l := p.r.run.State.Loops[loopID(p.id, round)]
@@ -93,16 +94,16 @@ func ownMessages(p *port, fresh bool) (list []message) {
 	return list
 }
 
-// messageName names a message of a worker's.
+// messageName returns the name of a worker's message.
 func messageName(n int, role, typ string) string { return fmt.Sprintf("%04d-%s-%s", n, role, typ) }
 
-// isLastEvent reports whether the transition that made the state is an event of a part.
+// isLastEvent reports whether the transition that made the state is that event of that part.
 func isLastEvent(r *view, event, subject string) bool {
 	return r.run.State.Last.Event == event && *r.run.State.Last.Subject == subject
 }
 
-// addOwn adds a message of placet's. It cannot be made again if its file is gone and the
-// hand-in was changed since it was taken in.
+// addOwn adds a message of placet's. It cannot make the message again if its file is gone and the
+// submitted document has changed since.
 func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string, sum, at text) []message {
 	name := messageName(t.Try, from, typ)
 	m := message{name: name, seq: t.Try, from: from, to: otherRole(from), own: true, isNew: isNew, try: t.Try}
@@ -124,7 +125,7 @@ func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string
 	return append(list, m)
 }
 
-// readMessage reads a message, nil where it cannot be delivered.
+// readMessage reads a message and returns nil if it cannot be delivered.
 func readMessage(p *port, d engine.Document, name string) *message {
 	seq, role, typ, ok := layout.PalMessageName(name)
 	if !ok || !slices.Contains(messageTypes, typ) {
@@ -139,18 +140,18 @@ func readMessage(p *port, d engine.Document, name string) *message {
 		p.r.run.Bad(d, p.r.say("note.message", "file", path.Base(d.Path), "problem", err))
 		return nil
 	}
-	whole := *m // others read the same content
+	whole := *m // the original content is shared
 	whole.ID, whole.ChannelID = p.id+"/"+name, p.id
 	return &message{Message: &whole, name: name, seq: seq, from: role, to: otherRole(role), digest: d.Sum, try: seq}
 }
 
-// checkMessage says why a message cannot be delivered, nil where it can.
+// checkMessage returns why a message cannot be delivered, or nil.
 func checkMessage(p *port, m *Message, name, role, typ string) error {
 	from, to := p.r.run.State.session(memberPath(p.id, role)), p.r.run.State.session(memberPath(p.id, otherRole(role)))
 	for _, c := range []struct{ name, is, want string }{
 		{"id", cmp.Or(m.ID, p.id+"/"+name), p.id + "/" + name}, {"channel_id", cmp.Or(m.ChannelID, p.id), p.id}, {"from_session", m.FromSession, from}, {"to_session", m.ToSession, to}, {"type", m.Type, typ},
 	} {
-		if c.is != c.want && (c.is != "" || c.name != "id" && c.name != "channel_id") { // those follow from the name
+		if c.is != c.want && (c.is != "" || c.name != "id" && c.name != "channel_id") { // the name determines these two
 			return unfitMember(c.name, c.is, c.want)
 		}
 	}
@@ -169,12 +170,12 @@ func checkMessage(p *port, m *Message, name, role, typ string) error {
 	return nil
 }
 
-// unfitMember says of a member that it is not what follows from where the file stands.
+// unfitMember returns the error for a member that contradicts the place of its file.
 func unfitMember(name, is, want string) error {
 	return templates.Errorf("pal.member", "member", name, "is", run.QuoteID(is), "want", strconv.Quote(want))
 }
 
-// isOwnMessage reports whether placet writes a message of a name.
+// isOwnMessage reports whether placet writes the message with a name.
 func (p *port) isOwnMessage(name string) bool {
 	_, role, _, _ := layout.PalMessageName(name)
 	for round := 1; round <= p.Round; round++ {
@@ -190,16 +191,16 @@ func (p *port) isOwnMessage(name string) bool {
 	return false
 }
 
-// acked is the name of the message that an ack names.
+// acked returns the name of the message that an ack acknowledges.
 func (m *Message) acked() string {
 	var payload struct {
 		Of string `json:"of"`
 	}
-	_ = schemas.DecodeValue(m.Payload, &payload) // what names nothing acknowledges nothing
+	_ = schemas.DecodeValue(m.Payload, &payload) // a payload that names nothing acknowledges nothing
 	return strings.TrimSuffix(path.Base(payload.Of), ".json")
 }
 
-// checkAck says what is wrong with the message that an ack names.
+// checkAck returns what is wrong with the message that an ack names, or nil.
 func checkAck(p *port, m *Message, role string) error {
 	of := m.acked()
 	_, from, _, ok := layout.PalMessageName(of)
@@ -217,7 +218,7 @@ func channelFiles(p *port, w *run.Outputs) {
 		if m.own {
 			w.Once(layout.PalMessageFile(p.id, m.name), m.isNew, func() []byte { return run.Encoded(m.Message) })
 		}
-		// A power cut may keep the receipt and lose the copy.
+		// A power cut may keep the receipt and lose the copy, so each is checked by itself.
 		w.Once(layout.PalInboxFile(p.id, m.to, "message-"+m.name+".md"), m.isNew, func() []byte { return messageText(p, m) })
 		w.Once(layout.PalReceiptFile(p.id, m.name, "delivered"), m.isNew, func() []byte {
 			return run.Encoded(schemas.Object{
@@ -234,8 +235,8 @@ func channelFiles(p *port, w *run.Outputs) {
 	}
 }
 
-// processedBy names what shows that a message was worked off, "" where nothing does: an
-// ack of it or, of placet's own, the recipient's next hand-in.
+// processedBy names the evidence that the recipient processed a message: an ack, or for a message
+// of placet's the recipient's next submission. It returns "" without evidence.
 func processedBy(p *port, m message, all []message) string {
 	for _, ack := range all {
 		if ack.Type == "ack" && ack.from == m.to && ack.acked() == m.name {

@@ -13,10 +13,10 @@ import (
 	"placet/templates"
 )
 
-// longestWork is how long a worker's command may run where its port has no deadline.
+// longestWork is how long a worker's command may run if its port has no deadline.
 const longestWork = 24 * time.Hour
 
-// of are the words of the command of a role, nil for none.
+// of returns the argument vector of a role's command, or nil.
 func (w Workers) of(role string) []string {
 	if role == roleTest {
 		return w.Test
@@ -26,10 +26,10 @@ func (w Workers) of(role string) []string {
 
 func (p *port) hasCommands() bool { return len(p.Workers.Impl)+len(p.Workers.Test) > 0 }
 
-// CommandDigest is what trust in a worker's command is recorded under.
+// CommandDigest returns the digest under which trust in a worker's command is recorded.
 func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("pal worker", argv...) }
 
-// untrusted are the roles of a port whose commands nobody has agreed to.
+// untrusted returns the roles of a port whose commands nobody has agreed to.
 func (p *port) untrusted() (roles []string) {
 	for _, role := range []string{roleImpl, roleTest} {
 		if argv := p.Workers.of(role); len(argv) > 0 && !p.r.run.Snap.Facts.Trusts(CommandDigest(argv), "") {
@@ -39,7 +39,7 @@ func (p *port) untrusted() (roles []string) {
 	return roles
 }
 
-// Attempt is attempt-<try>-<start>.json: a command that began.
+// Attempt is attempt-<try>-<start>.json: the record of a command that began.
 type Attempt struct {
 	Role          string        `json:"role"`
 	Try           int           `json:"try"`
@@ -49,17 +49,17 @@ type Attempt struct {
 	StartedAt     text          `json:"started_at"`
 }
 
-// Outcome is outcome-<try>-<start>.json: how a command ended.
+// Outcome is outcome-<try>-<start>.json: the record of how a command ended.
 type Outcome struct {
 	run.CommandEnd
 	Stdout run.CommandOutput `json:"stdout"`
 	Stderr run.CommandOutput `json:"stderr"`
 }
 
-// shownOutput is how much of a command's output a person is shown, in bytes.
+// shownOutput is how much of a command's output a person sees, in bytes.
 const shownOutput = 4 << 10
 
-// tail is the end of what a command printed.
+// tail returns the end of a command's output.
 func (o *Outcome) tail() string {
 	out := strings.TrimSpace(o.Stdout.Head + o.Stdout.Tail + "\n" + o.Stderr.Head + o.Stderr.Tail)
 	if len(out) > shownOutput {
@@ -68,13 +68,13 @@ func (o *Outcome) tail() string {
 	return templates.Clean(out)
 }
 
-// outcome is how the command of a role ended that was started for the current try.
+// outcome returns how a role's command for the current try ended.
 func (p *port) outcome(role string) run.HandIn[Outcome] {
 	return run.ReadHandIn[Outcome](&p.r.run.Input, p.r.run.Snap.In(layout.PalOutcomeFile(p.id, role, p.LastTry, p.Starts)), "pal/outcome", nil)
 }
 
-// commands begins the command of the worker that a port waits for, and resumes one that
-// was recorded and has no outcome. None begins before its worker can be told what to do.
+// commands begins the command of the worker that a port waits for, and resumes a recorded one
+// without an outcome. A command begins only once its worker's instructions can be written.
 func commands(p *port, w *run.Outputs, isTold bool) {
 	snap := p.r.run.Snap
 	for _, role := range []string{roleImpl, roleTest} {
@@ -91,7 +91,7 @@ func commands(p *port, w *run.Outputs, isTold bool) {
 				Role: role, Try: p.LastTry, Start: p.Starts, Argv: argv, CommandDigest: CommandDigest(argv), StartedAt: run.Seconds(snap.Now),
 			})
 			if hasEnded {
-				w.Put(record, body) // somebody removed it
+				w.Put(record, body) // somebody removed the record
 			} else {
 				w.Begin(actionOf(p, role, argv), record, body)
 			}
@@ -99,14 +99,14 @@ func commands(p *port, w *run.Outputs, isTold bool) {
 	}
 }
 
-// mayBegin reports whether a role's command that has not begun for the current try may
+// mayBegin reports whether a role's command for the current try, which has not begun yet, may
 // begin.
 func mayBegin(p *port, role string) bool {
 	return role == p.loop.role() && p.r.run.Snap.In(p.awaitedFile()).Absent() && p.r.run.State.Status == Running &&
 		!p.r.conf().Still && len(p.untrusted()) == 0 && !p.isAtWork(role)
 }
 
-// actionOf is the command of a role for the current try.
+// actionOf returns the command of a role for the current try.
 func actionOf(p *port, role string, argv []string) engine.Action {
 	r := p.r
 	dir := layout.PalMember(p.id, role)
@@ -134,14 +134,14 @@ func actionOf(p *port, role string, argv []string) engine.Action {
 	}
 }
 
-// actionID names the command of a role for a try and a start.
+// actionID returns the id of a role's command for a try and a start.
 func (p *port) actionID(role string, try, start int) string {
 	st := &p.r.run.State
 	return run.ActionID(p.r.run, st.ID, st.CreatedAt, p.id, role, try, start)
 }
 
-// isAtWork reports whether an earlier command of a worker still runs though it was asked
-// to end: two must not work on one thing.
+// isAtWork reports whether an earlier command of a worker is still running although placet asked it
+// to end. Two commands must not work on the same thing.
 func (p *port) isAtWork(role string) bool {
 	for _, of := range []string{roleImpl, roleTest} {
 		dir := layout.PalMember(p.id, of)
@@ -161,7 +161,7 @@ func (p *port) isAtWork(role string) bool {
 	return false
 }
 
-// progressFile is where a worker says how far it is.
+// progressFile returns the path of a worker's progress.json.
 func (p *port) progressFile(role string) string {
 	return path.Join(layout.PalMember(p.id, role), "progress.json")
 }
@@ -173,8 +173,7 @@ type ProgressFile struct {
 	TokensUsed  int     `json:"tokens_used"`
 }
 
-// readProgress is what a worker says of how far it is, nil where it says nothing that can
-// be used.
+// readProgress returns a worker's progress, nil if the file is absent or unusable.
 func (r *view) readProgress(rel string) *ProgressFile {
 	d := r.run.Snap.Doc(engine.VolatileNeed + r.run.Path(rel))
 	if d.Absent() {
@@ -192,8 +191,8 @@ func (r *view) readProgress(rel string) *ProgressFile {
 	return f
 }
 
-// progressFiles are where the sessions say how far they are that are at work, or whose
-// port may be tried again.
+// progressFiles returns the progress files of the running ports' sessions, and of ports that may
+// run again.
 func progressFiles(r *view) []string {
 	files := []string{layout.PalSessionFile("build", "progress.json")}
 	for _, id := range r.order {
@@ -212,7 +211,7 @@ func progressFiles(r *view) []string {
 	return files
 }
 
-// progressOf reads progress.json for those who show it.
+// progressOf decodes progress.json for display.
 func progressOf(name string, body []byte) (engine.Progress, error) {
 	f, err := decodeProgress(name, body)
 	return engine.Progress{Value: f.Progress, Task: f.CurrentTask, Used: f.TokensUsed}, err
@@ -223,7 +222,7 @@ func decodeProgress(name string, body []byte) (f ProgressFile, err error) {
 	return f, err
 }
 
-// tokens is how many tokens a worker has used, over all rounds.
+// tokens returns how many tokens a worker has used in all rounds.
 func (p *port) tokens(role string) int {
 	used := 0
 	if f := p.r.readProgress(p.progressFile(role)); f != nil {
@@ -235,7 +234,7 @@ func (p *port) tokens(role string) int {
 	return used
 }
 
-// tokenThreshold is the number of tokens at which a person is told.
+// tokenThreshold returns the number of tokens at which placet tells a person.
 func (p *port) tokenThreshold(role string) int {
 	return p.TokenBase.of(role) + (p.Limits.TokenBudget*p.r.conf().tokenPercent()+99)/100
 }

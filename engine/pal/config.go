@@ -11,8 +11,8 @@ import (
 	"placet/templates"
 )
 
-// Config is the [pal] block of the configuration. A nil member says nothing: then
-// .pal/config.yaml counts, and after it what is built in.
+// Config is the [pal] block of the configuration. A nil member leaves the setting to
+// .pal/config.yaml, and then to the built-in value.
 type Config struct {
 	Enabled         bool     `toml:"enabled"`
 	MaxConcurrency  *int     `toml:"max_concurrency"`
@@ -25,11 +25,11 @@ type Config struct {
 	AutoResolve     []string `toml:"auto_resolve"`
 	// Language overrides the workspace's language for this family.
 	Language string `toml:"language"`
-	// Still is set where no command may begin.
+	// Still forbids starting commands.
 	Still bool `toml:"-"`
 }
 
-// What holds where nothing is configured.
+// Built-in values of settings.
 const (
 	builtInConcurrency = 3
 	builtInTimeout     = "30m"
@@ -39,16 +39,16 @@ const (
 	builtInHz          = 2
 )
 
-// DefaultConfig is what holds where nothing is configured.
+// DefaultConfig returns the settings that apply where the configuration says nothing.
 func DefaultConfig() Config { return Config{Enabled: true} }
 
-// tokenPercent is the part of its budget at which a worker is reported.
+// tokenPercent returns the percentage of its token budget at which a worker is reported.
 func (c Config) tokenPercent() int { return first(builtInPercent, c.TokenPercent) }
 
-// Hz is how many events a second report the progress of a worker.
+// Hz returns how many events per second report the progress of a worker.
 func (c Config) Hz() int { return first(builtInHz, c.ProgressHz) }
 
-// first returns what the first of some layers says, or what is built in.
+// first returns the value of the first layer that has one, or the built-in value.
 func first[T any](builtIn T, layers ...*T) T {
 	for _, l := range layers {
 		if l != nil {
@@ -58,8 +58,8 @@ func first[T any](builtIn T, layers ...*T) T {
 	return builtIn
 }
 
-// Check refuses types whose escalations somebody must answer. What else cannot be used the schema of
-// settings refuses.
+// Check refuses automatic answers for types of escalations that need a person. The schema of
+// settings refuses everything else that is unusable.
 func (c Config) Check() error {
 	for _, typ := range c.AutoResolve {
 		switch kind, known := kinds[typ]; {
@@ -74,7 +74,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// readTimeout reads how long a port may run, 0 for any time.
+// readTimeout parses how long a port may run; 0 means any time.
 func readTimeout(s *string) (time.Duration, error) {
 	if s == nil {
 		return 0, nil
@@ -86,10 +86,10 @@ func readTimeout(s *string) (time.Duration, error) {
 	return d, nil
 }
 
-// configYAML is upstream's configuration.
+// configYAML is the path of upstream's configuration.
 const configYAML = ".pal/config.yaml"
 
-// projectConfig is what upstream's configuration says of orchestrations.
+// projectConfig is the part of upstream's configuration about orchestrations.
 type projectConfig struct {
 	MaxConcurrency  *int    `json:"max_concurrency"`
 	ParallelEnabled *bool   `json:"parallel_enabled"`
@@ -110,11 +110,11 @@ func decodeConfig(p string, body []byte) (c projectConfig, err error) {
 	return whole.Orchestration, nil
 }
 
-// settingSources are the files that say what holds, in the order of precedence.
+// settingSources are the files that contain settings, in order of precedence.
 var settingSources = []string{orchestrationFile, "placet.toml", configYAML}
 
-// settingWords are the settings of the whole run, each with the file that says so. What
-// the run took in when it started stays, whatever the files say since.
+// settingWords returns the settings of the whole run, each with the file that it comes from. A
+// started run keeps the settings that it admitted, whatever the files say since.
 func settingWords(r *view) string {
 	o, err := engine.Parse(r.sources.doc, decodeOrchestration)
 	if err != nil {
@@ -146,8 +146,8 @@ func settingWords(r *view) string {
 	}, ", ")
 }
 
-// setting is a setting with its value and its source. The layers are those of
-// settingSources; taken is what the run took in, nil where that does not matter.
+// setting returns a setting with its value and its source. The layers are those of settingSources.
+// taken is the value that the run admitted, nil if that does not matter.
 func setting[T comparable](r *view, key string, builtIn T, taken *T, layers ...*T) string {
 	value, source := builtIn, r.say("setting.built_in")
 	for i := len(layers) - 1; i >= 0; i-- {

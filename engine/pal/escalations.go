@@ -28,17 +28,16 @@ const (
 	typeGeneral     = "general"
 )
 
-// weight is what an escalation does to its port.
+// weight is the effect of an escalation on its port.
 type weight int
 
 const (
-	informs weight = iota // the port runs on
-	holds                 // the port runs on, and cannot complete
-	stops                 // the port is taken off its slot
+	informs weight = iota // the port keeps running
+	holds                 // the port keeps running, but cannot complete
+	stops                 // the port loses its slot
 )
 
-// kinds are the types of escalations, each with what it does and how severe it is unless
-// somebody says otherwise.
+// kinds maps each type of escalation to its weight and its default severity.
 var kinds = map[string]struct {
 	weight   weight
 	severity string
@@ -47,7 +46,7 @@ var kinds = map[string]struct {
 	typeConflict: {holds, "high"}, typeQuality: {holds, "medium"}, typeTokens: {informs, "medium"}, typeGeneral: {informs, "low"},
 }
 
-// aliases are the words that upstream has for types.
+// aliases maps upstream's words to types of escalations.
 var aliases = map[string]string{
 	"test_fail": typeTestFailure, "token_exceeded": typeTokens, "question": typeDecision, "manual_review": typeDecision,
 	"build_fail": typeBlocked, "dependency_loop": typeDependency, "compact_warning": typeGeneral,
@@ -61,8 +60,7 @@ func (e *Escalation) id(run string) string {
 	return "esc-" + sum.Hex()[:12]
 }
 
-// open are the open escalations of a state about a port, of those that a function
-// accepts, by id.
+// open returns the ids of the open escalations about a port that a function accepts, sorted.
 func (st *State) open(port string, accepts func(*Escalation) bool) (ids []string) {
 	for id, e := range st.Escalations {
 		if e.Status == Open && string(e.PortID) == port && accepts(e) {
@@ -77,18 +75,18 @@ func (p *port) openEscalations(accepts func(*Escalation) bool) []string {
 	return p.r.run.State.open(p.id, accepts)
 }
 
-// others are the open escalations of a port besides the one that an answer is about.
+// others returns the open escalations of a port except the one that an answer is about.
 func (p *port) others(on run.On, accepts func(*Escalation) bool) []string {
 	return slices.DeleteFunc(p.openEscalations(accepts), func(id string) bool { return id == on.Answer.Request.ID })
 }
 
-// isHeld reports whether a port may not complete by itself.
+// isHeld reports whether a port must not complete by itself.
 func (p *port) isHeld() bool {
 	return len(p.openEscalations(func(e *Escalation) bool { return kinds[e.Type].weight == holds })) > 0 || conflictOf(p) != nil
 }
 
-// mayOpen reports whether an escalation may be opened now: its cause is a new one, and
-// nothing of its type is open about its subject.
+// mayOpen reports whether an escalation may be opened now: its cause is new, and no escalation of
+// its type about its subject is open.
 func (r *view) mayOpen(e Escalation) bool {
 	if r.run.State.Escalations[e.id(r.run.State.ID)] != nil {
 		return false
@@ -101,7 +99,7 @@ func (r *view) mayOpen(e Escalation) bool {
 	return true
 }
 
-// open opens an escalation in a transition that moves something else.
+// open opens an escalation in a transition of something else.
 func (s *step) open(e Escalation) {
 	event, to := "opened", Open
 	if e.AutoResolve {
@@ -111,7 +109,7 @@ func (s *step) open(e Escalation) {
 	s.add(e)
 }
 
-// add keeps an escalation, and asks a person about it unless nobody is to be asked.
+// add records an escalation and asks a person about it, unless it resolves automatically.
 func (s *step) add(e Escalation) {
 	id := e.id(s.State.ID)
 	e.Status, e.OpenedAt = Open, s.Now
@@ -133,7 +131,7 @@ func (s *step) add(e Escalation) {
 	e.OpenedAt = q.OpenedAt
 }
 
-// dependents are the ports that depend on one, by level, as they stand.
+// dependents returns the ports that depend on one, by level, with their current statuses.
 func (s *step) dependents(port string) []Dependent {
 	list := []Dependent{}
 	if port == "" {
@@ -151,7 +149,8 @@ func (s *step) dependents(port string) []Dependent {
 	return list
 }
 
-// shownFiles are the last hand-ins of a port and its text, with what they are now.
+// shownFiles returns the last submitted documents of a port and its spec, with their current
+// digests.
 func (s *step) shownFiles(port string) []gate.Artifact {
 	list := []gate.Artifact{}
 	p := s.State.Ports[port]
@@ -175,14 +174,13 @@ func (s *step) shownFiles(port string) []gate.Artifact {
 	return list
 }
 
-// resolve closes the escalation that an answer is about, in a transition that moves
-// something else.
+// resolve closes the escalation that an answer is about, in a transition of something else.
 func (s *step) resolve(a *run.Answer, event string, to engine.Status) {
 	s.along(ofEscalation, a.Request.ID, Open, event, to)
 	s.setResolved(a, to)
 }
 
-// lift takes the deadline off a port whose timeout was dismissed.
+// lift removes the deadline of a port whose timeout was dismissed.
 func (s *step) lift(a *run.Answer) {
 	if e := s.State.Escalations[a.Request.ID]; e.Type == typeTimeout {
 		if p := s.State.Ports[string(e.PortID)]; p != nil {
@@ -196,12 +194,12 @@ func (s *step) setResolved(a *run.Answer, to engine.Status) {
 	e.Status, e.ResolvedAt, e.ResolvedBy, e.Resolution, e.Comment = to, s.Now, text(engine.Person(a.By.User)), text(a.Response), a.Comment
 }
 
-// supersede closes the open escalations of a port but one, since the port has moved on.
+// supersede closes the open escalations of a port except one, because the port has moved on.
 func (s *step) supersede(port, but, why string) {
 	s.supersedeAll(func(e *Escalation) bool { return string(e.PortID) == port && e.id(s.State.ID) != but }, gate.Superseded, why)
 }
 
-// supersedeAll closes open escalations with a result for their requests.
+// supersedeAll closes open escalations and gives their requests a result.
 func (s *step) supersedeAll(accepts func(*Escalation) bool, result, why string) {
 	for _, id := range slices.Sorted(maps.Keys(s.State.Escalations)) {
 		e := s.State.Escalations[id]
@@ -218,8 +216,8 @@ func (s *step) supersedeAll(accepts func(*Escalation) bool, result, why string) 
 	}
 }
 
-// opens is a turn that opens an escalation and moves nothing else. Which of the two rows
-// it is depends on whether anybody is asked.
+// opens returns a turn that opens an escalation and moves nothing else. unasked selects one of two
+// rows of the table: with or without asking a person.
 func opens(r *view, e *Escalation, unasked bool, causes ...engine.Document) *turn {
 	if e == nil || !r.mayOpen(*e) {
 		return nil
@@ -230,8 +228,8 @@ func opens(r *view, e *Escalation, unasked bool, causes ...engine.Document) *tur
 	return &turn{reason: e.Title, causes: causes, subject: e.id(r.run.State.ID), then: func(s *step) { s.add(*e) }}
 }
 
-// dueFiled is the first escalation about a port, or about the run where that is "", that a
-// session has filed, that may be opened and that a function accepts; nil for none.
+// dueFiled returns the first escalation that a session filed, that may be opened, and that a
+// function accepts. It is about a port, or about the run if port is ""; nil for none.
 func dueFiled(r *view, port string, accepts func(*Escalation) bool) *filed {
 	for i := range r.filed {
 		f := &r.filed[i]
@@ -242,7 +240,7 @@ func dueFiled(r *view, port string, accepts func(*Escalation) bool) *filed {
 	return nil
 }
 
-// stopsAsFiled takes a port's slot away for what a session has filed.
+// stopsAsFiled stops a port because a session filed an escalation that stops it.
 func stopsAsFiled(p *port, _ run.On) *turn {
 	f := dueFiled(p.r, p.id, isStopping)
 	if f == nil || !p.r.isMoving() {
@@ -257,7 +255,7 @@ func stopsAsFiled(p *port, _ run.On) *turn {
 func opensFiled(r *view, on run.On) *turn   { return filedAlone(r, on, false) }
 func notesUnasked(r *view, on run.On) *turn { return filedAlone(r, on, true) }
 
-// filedAlone opens what was filed without moving a port.
+// filedAlone opens a filed escalation without moving a port.
 func filedAlone(r *view, on run.On, unasked bool) *turn {
 	if !r.isMoving() {
 		return nil
@@ -273,7 +271,7 @@ func filedAlone(r *view, on run.On, unasked bool) *turn {
 	return t
 }
 
-// opensObserved opens what placet itself has observed of a running port.
+// opensObserved opens an escalation about something that placet observed in a running port.
 func opensObserved(r *view, on run.On) *turn {
 	p := r.ports[on.Subject]
 	if p == nil || !r.isMoving() || p.Status != Running {
@@ -293,7 +291,7 @@ func notesTokens(r *view, on run.On) *turn {
 	return opens(r, exhaustedTokens(p), true)
 }
 
-// opensDependency asks about a blocked port if one that it depends on has failed since.
+// opensDependency asks about a blocked port if one of its dependencies has failed since.
 func opensDependency(r *view, on run.On) *turn {
 	p := r.ports[on.Subject]
 	if p == nil || !r.isMoving() || p.Status != Blocked {
@@ -307,7 +305,7 @@ func opensDependency(r *view, on run.On) *turn {
 	return opens(r, &e, false)
 }
 
-// escalationAbout is an escalation of a type about a port.
+// escalationAbout returns an escalation of a type about a port.
 func escalationAbout(p *port, typ, cause, title string) Escalation {
 	e := Escalation{Type: typ, Subject: "port:" + p.id, PortID: text(p.id), Cause: cause, Title: title}
 	if by := p.blockers(); len(by) > 0 && typ != typeDependency {
@@ -318,7 +316,7 @@ func escalationAbout(p *port, typ, cause, title string) Escalation {
 
 func member(name string, value any) schemas.Member { return schemas.Member{Name: name, Value: value} }
 
-// testFailure is the escalation of a port that has used up its tries.
+// testFailure returns the escalation of a port that has used up its tries.
 func testFailure(p *port, s *step, role string) Escalation {
 	l := s.State.loop(p.id)
 	e := escalationAbout(p, typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", fmt.Sprint(l.CurrentTry), "max", fmt.Sprint(l.MaxRetries)))
@@ -353,8 +351,8 @@ func unresolved(p *port, role string, out run.HandIn[Outcome]) Escalation {
 	return e
 }
 
-// conflictOf is that of a port whose last result changed files that an earlier running
-// port's changed, too; nil for none. A conflict that was decided is none.
+// conflictOf returns the escalation of a port whose last result changed the same files as an
+// earlier running port's, nil for none. A conflict that a person has decided does not count.
 func conflictOf(p *port) *Escalation {
 	mine := p.changedFiles()
 	if len(mine) == 0 {
@@ -362,7 +360,7 @@ func conflictOf(p *port) *Escalation {
 	}
 	for _, other := range p.r.running() {
 		if other.id == p.id {
-			return nil // the later one of two is asked about
+			return nil // the escalation is about the later port of the two
 		}
 		theirs := other.changedFiles()
 		files := slices.DeleteFunc(slices.Clone(mine), func(f string) bool { return !slices.Contains(theirs, f) })
@@ -381,8 +379,8 @@ func conflictOf(p *port) *Escalation {
 	return nil
 }
 
-// exhaustedTokens is that of the awaited worker of a port where it has used up what it
-// may; nil for none.
+// exhaustedTokens returns the escalation about the awaited worker of a port if the worker has used
+// up its tokens, or nil.
 func exhaustedTokens(p *port) *Escalation {
 	role := p.loop.role()
 	if role == "" || p.Limits.TokenBudget <= 0 {
@@ -399,7 +397,7 @@ func exhaustedTokens(p *port) *Escalation {
 	return &e
 }
 
-// aboutTokens is an escalation about the tokens of a worker in the present round.
+// aboutTokens returns an escalation about the tokens of a worker in the current round.
 func aboutTokens(p *port, role string) Escalation {
 	session := memberPath(p.id, role)
 	return Escalation{Type: typeTokens, Subject: "session:" + session, PortID: text(p.id), SessionID: text(p.r.run.State.session(session)), Cause: loopID(p.id, p.Round)}
@@ -407,11 +405,11 @@ func aboutTokens(p *port, role string) Escalation {
 
 func joinIDs(ids []string) string { return strings.Join(ids, ",") }
 
-// isOfDependency reports whether placet asks what becomes of a port after one that it
-// depends on failed.
+// isOfDependency reports whether placet opened the escalation because a dependency of the port
+// failed.
 func (e *Escalation) isOfDependency() bool { return e.Type == typeDependency && e.Digest == "" }
 
-// waive adds the dependencies that a cause names to those without which a port may run.
+// waive adds the dependencies in a cause to the waived ones, without which a port may run.
 func waive(waived []string, cause string) []string {
 	for _, id := range strings.Split(cause, ",") {
 		if !slices.Contains(waived, id) {
@@ -422,7 +420,7 @@ func waive(waived []string, cause string) []string {
 	return waived
 }
 
-// cutOffIn are the ports of a state that are cut off.
+// cutOffIn returns the ports of a state that are cut off.
 func cutOffIn(st *State) map[string]bool {
 	failed := map[string]bool{}
 	for id, p := range st.Ports {
@@ -431,13 +429,13 @@ func cutOffIn(st *State) map[string]bool {
 	nodes := nodesOf(st)
 	for i := range nodes {
 		if isFinal(st.Ports[nodes[i].ID].Status) {
-			nodes[i].After = nil // nothing holds up what has ended
+			nodes[i].After = nil // nothing blocks an ended port
 		}
 	}
 	return graph.CutOff(nodes, failed, func(id, dependency string) bool { return slices.Contains(st.Ports[id].Waived, dependency) })
 }
 
-// openByPort are the open escalations of a state that stop or hold ports, by port and id.
+// openByPort returns the ids of the open escalations that stop or hold ports, by port and sorted.
 func (st *State) openByPort() map[string][]string {
 	open := map[string][]string{}
 	for _, id := range slices.Sorted(maps.Keys(st.Escalations)) {
@@ -448,7 +446,7 @@ func (st *State) openByPort() map[string][]string {
 	return open
 }
 
-// blockedBy says what holds a port of a state up.
+// blockedBy returns what blocks a port.
 func blockedBy(st *State, id string, open map[string][]string, cutOff map[string]bool) BlockedBy {
 	b := BlockedBy{Escalations: append([]string{}, open[id]...), Ports: []string{}}
 	p := st.Ports[id]
@@ -459,7 +457,7 @@ func blockedBy(st *State, id string, open map[string][]string, cutOff map[string
 	return b
 }
 
-// blockers are the dependencies of a port that failed or are cut off, and are not waived.
+// blockers returns the dependencies of a port that failed or are cut off, and are not waived.
 func (st *State) blockers(id string, cutOff map[string]bool) (ids []string) {
 	p := st.Ports[id]
 	for _, dep := range p.DependsOn {

@@ -9,7 +9,7 @@ import (
 	"placet/templates"
 )
 
-// awaitSources says what an orchestration waits for before it is taken in.
+// awaitSources says what an orchestration waits for before placet admits it.
 func awaitSources(r *view, w *run.Waiting) {
 	if w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.orchestration")) || notedOutside(r, w) {
 		return
@@ -18,8 +18,8 @@ func awaitSources(r *view, w *run.Waiting) {
 	w.Written(orchestrationFile)
 }
 
-// notedOutside says what is wrong with files outside the run's folder. It reports false
-// where nothing is.
+// notedOutside says what is wrong with files outside the run's folder. It returns false if nothing
+// is.
 func notedOutside(r *view, w *run.Waiting) (any bool) {
 	for _, need := range r.sources.needs {
 		if words := r.run.Notes.Text(r.run.Note(need)); words != "" {
@@ -32,7 +32,7 @@ func notedOutside(r *view, w *run.Waiting) (any bool) {
 	return any
 }
 
-// awaitStarting says what a run waits for that has been taken in.
+// awaitStarting says what an admitted run waits for before it starts.
 func awaitStarting(r *view, w *run.Waiting) {
 	switch {
 	case w.Bad(orchestrationFile, r.say("why.nothing"), r.say("who.starter"), r.say("unblock.mended")), notedOutside(r, w):
@@ -46,7 +46,7 @@ func awaitStarting(r *view, w *run.Waiting) {
 	}
 }
 
-// awaitControl says how a run is paused, goes on or is given up.
+// awaitControl says how to pause, resume or abort a run.
 func awaitControl(r *view, w *run.Waiting) {
 	if r.run.State.Status == Paused {
 		w.Why("pal.why.paused", "at", r.run.State.PausedAt)
@@ -56,7 +56,7 @@ func awaitControl(r *view, w *run.Waiting) {
 	w.Noted(controlFile, r.say("why.control"))
 }
 
-// awaitDependencies says for which ports a port waits.
+// awaitDependencies names the ports that a port waits for.
 func awaitDependencies(r *view, w *run.Waiting) {
 	p := r.ports[w.Subject]
 	if r.run.State.Status == Pending {
@@ -67,7 +67,7 @@ func awaitDependencies(r *view, w *run.Waiting) {
 	}
 }
 
-// words say in a few words where a port stands.
+// words describes the status of a port in a few words.
 func (p *port) words() string {
 	if ids := p.BlockedBy.Escalations; len(ids) > 0 {
 		return fmt.Sprintf("%s: %s %s", p.Status, ids[0], p.r.run.State.Escalations[ids[0]].Type)
@@ -93,7 +93,7 @@ func awaitSlot(r *view, w *run.Waiting) {
 	}
 }
 
-// awaitTrust says that commands of a port wait for a person to trust them.
+// awaitTrust says that a port waits for a person to trust its commands.
 func awaitTrust(p *port, roles []string, w *run.Waiting) {
 	w.Why("pal.why.untrusted", "role", joined(roles), "port", p.id)
 	w.For("pal.wait.trust", "port", p.id)
@@ -135,7 +135,7 @@ func awaitDecision(r *view, w *run.Waiting) {
 	}
 }
 
-// explain adds what no rule says.
+// explain adds what no rule can say.
 func explain(r *view, w *run.Waiting) {
 	if !r.run.Begun {
 		return
@@ -156,7 +156,7 @@ func explain(r *view, w *run.Waiting) {
 	w.Unblock(controlFile, r.say("unblock.abort"))
 }
 
-// heading is what an escalation is about, in one line that does not end as a sentence.
+// heading returns the title of an escalation on one line, without a full stop.
 func (e *Escalation) heading() string {
 	return strings.TrimSuffix(strings.TrimSuffix(run.OneLine(e.Title), "."), "。")
 }

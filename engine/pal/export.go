@@ -11,18 +11,18 @@ import (
 	"placet/templates"
 )
 
-// ExportSchema names the script that makes the database of an export.
+// ExportSchema names the script that creates the database of an export.
 const ExportSchema = "pal/export"
 
-// Export is what a database gets of an orchestration: its sessions, channels, messages
-// and escalations, as they stand in its files. left names the files that are left out.
+// Export returns the rows of an orchestration for a database: sessions, channels, messages and
+// escalations, according to their files. left names the files that are left out.
 func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, err error) {
 	_, r := m.View(s)
 	if !r.run.Begun || !r.run.Usable() {
 		return nil, nil, templates.Errorf("pal.worker.state", "run", s.Key)
 	}
 	if isFinal(r.run.State.Status) {
-		readAgents(r) // of a run that has ended nothing else reads them
+		readAgents(r) // nothing else reads them in an ended run
 	}
 	x := exporter{r: r}
 	for _, d := range s.Under("sessions") {
@@ -48,13 +48,13 @@ func (m Machine) Export(s engine.Snapshot) (rows []engine.Row, left []string, er
 	return x.rows, x.left, nil
 }
 
-// isShown reports whether a session's document is that of a session of the run.
+// isShown reports whether a session's document belongs to a session of the run.
 func isShown(r *view, d engine.Document) bool {
 	session := strings.TrimPrefix(path.Dir(r.run.Snap.Rel(d.Path)), "sessions/")
 	return isOwnSession(r, session) || slices.ContainsFunc(r.agents, func(a agentSession) bool { return a.path == session })
 }
 
-// Columns of an export, by table; each is the member of that name.
+// Columns of an export by table. Each column holds the member of the same name.
 var (
 	sessionColumns    = []string{"type", "title", "port_id", "parent_id", "root_id", "depth", "path", "agent_id", "token_budget", "status", "substatus", "started_at", "ended_at"}
 	channelColumns    = []string{"session_a", "session_b", "status", "created_at"}
@@ -71,7 +71,7 @@ type exporter struct {
 	left []string
 }
 
-// add adds a document as a row. What cannot be read is left out.
+// add adds a document as a row. It leaves out an unreadable one.
 func (x *exporter) add(table string, d engine.Document, schema, key string, columns []string) {
 	var o schemas.Object
 	if !d.Present() || schemas.Decode(schema, path.Base(d.Path), d.Body, &o) != nil {
@@ -80,7 +80,7 @@ func (x *exporter) add(table string, d engine.Document, schema, key string, colu
 	}
 	id, _ := o.Raw(key).Text()
 	if session, ok := strings.CutPrefix(path.Dir(x.r.run.Snap.Rel(d.Path)), "sessions/"); ok {
-		id = x.r.run.State.session(session) // an agent may leave out what follows from the folder
+		id = x.r.run.State.session(session) // an agent may omit what the folder determines
 	}
 	row := engine.Row{Table: table, ID: id, Values: []engine.Field{{Name: key, Value: id}}}
 	for _, name := range columns {
@@ -89,8 +89,8 @@ func (x *exporter) add(table string, d engine.Document, schema, key string, colu
 	x.rows = append(x.rows, row)
 }
 
-// columnValue is a member as a column holds it: text and whole numbers as they are, true
-// and false as 1 and 0, lists and objects as JSON.
+// columnValue converts a member for a column: text and whole numbers stay as they are, true and
+// false become 1 and 0, lists and objects become JSON.
 func columnValue(v schemas.Raw) any {
 	if v.Null() {
 		return nil
@@ -112,7 +112,7 @@ func columnValue(v schemas.Raw) any {
 	return jsonLine(v)
 }
 
-// jsonLine is a value as JSON in one line.
+// jsonLine returns a value as JSON on one line.
 func jsonLine(v schemas.Raw) string {
 	line, err := schemas.Line(v)
 	if err != nil {
@@ -121,8 +121,7 @@ func jsonLine(v schemas.Raw) string {
 	return strings.TrimSuffix(string(line), "\n")
 }
 
-// addMessages adds the messages of a port that have their file, with when they were
-// delivered.
+// addMessages adds the messages of a port whose files exist, with their times of delivery.
 func (x *exporter) addMessages(p *port) {
 	for _, d := range x.r.run.Snap.Under("channels/" + p.id + "/messages") {
 		if d.Kind == layout.PalMessage && !d.Present() {

@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// Filed is escalation-<n>.json: what a session files.
+// Filed is escalation-<n>.json: an escalation as a session files it.
 type Filed struct {
 	Type        string         `json:"type"`
 	Title       string         `json:"title"`
@@ -27,14 +27,14 @@ type Filed struct {
 	PortID      string         `json:"port_id"`
 }
 
-// filed is an escalation that a session has filed and nobody has taken.
+// filed is an escalation that a session filed and that no transition has recorded yet.
 type filed struct {
 	esc Escalation
 	doc engine.Document
-	by  string // the session, as an actor
+	by  string // the session, in the form of an actor
 }
 
-// How much of what was filed is kept.
+// Limits of the texts in a filed escalation, in bytes.
 const (
 	longestTitle       = 500
 	longestDescription = 8 << 10
@@ -47,7 +47,7 @@ type agentSession struct {
 	doc              engine.Document
 }
 
-// readFiled reads what the sessions have filed and nobody has taken.
+// readFiled reads the escalations that sessions filed and that no transition has recorded yet.
 func readFiled(r *view) {
 	taken := map[string]*Escalation{}
 	for _, e := range r.run.State.Escalations {
@@ -81,7 +81,7 @@ func readFiled(r *view) {
 	}
 }
 
-// isSession reports whether a path below sessions/ is that of a session of the run.
+// isSession reports whether a path below sessions/ belongs to a session of the run.
 func isSession(r *view, session string) bool {
 	parts := strings.Split(session, "/")
 	switch {
@@ -95,7 +95,7 @@ func isSession(r *view, session string) bool {
 	return slices.ContainsFunc(r.agents, func(a agentSession) bool { return a.path == session })
 }
 
-// escalationOf is what was filed as an escalation.
+// escalationOf converts a filed document into an escalation.
 func escalationOf(r *view, f *Filed, session, rel string, d engine.Document) (e Escalation, err error) {
 	typ := f.Type
 	if alias, ok := aliases[typ]; ok {
@@ -139,7 +139,7 @@ func escalationOf(r *view, f *Filed, session, rel string, d engine.Document) (e 
 	return e, nil
 }
 
-// nearest names the word that somebody may have meant, or all that there are.
+// nearest names the word that somebody may have meant, or all existing words.
 func nearest(word string, words []string) templates.Message {
 	if near := schemas.Nearest(word, words); near != "" {
 		return templates.NewMessage("pal.near", "near", strconv.Quote(near))
@@ -147,7 +147,7 @@ func nearest(word string, words []string) templates.Message {
 	return templates.NewMessage("pal.all", "ports", joined(words[:min(len(words), 20)]))
 }
 
-// AgentSession is session.json of a further session of an agent.
+// AgentSession is the session.json of a further session of an agent.
 type AgentSession struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -181,14 +181,15 @@ func readAgents(r *view) {
 	}
 }
 
-// isOwnSession reports whether a session is placet's: the build, an operator, a worker of a pair.
+// isOwnSession reports whether a session is placet's: the build, an operator, or a worker of a
+// pair.
 func isOwnSession(r *view, session string) bool {
 	parts := strings.Split(session, "/")
 	return len(parts) < 3 && r.ports[parts[len(parts)-1]] != nil || session == "build" ||
 		len(parts) == 3 && (parts[2] == roleImpl || parts[2] == roleTest) && r.ports[parts[1]] != nil
 }
 
-// misfitSession says what is wrong with an agent's session, nil for nothing.
+// misfitSession returns what is wrong with an agent's session, or nil.
 func misfitSession(r *view, s *AgentSession, session string) error {
 	parts := strings.Split(session, "/")
 	depth := len(parts) - 1

@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// Words of a result.
+// Values of Result.Status.
 const (
 	resultReady   = "ready"
 	resultPartial = "partial"
@@ -30,7 +30,8 @@ type Result struct {
 	TokensUsed   int      `json:"tokens_used"`
 }
 
-// Feedback is feedback-<try>.json. Upstream's programs write the numbers flat.
+// Feedback is feedback-<try>.json. Upstream's programs write the numbers as members of the object
+// itself.
 type Feedback struct {
 	Try          int          `json:"try"`
 	SessionID    string       `json:"session_id"`
@@ -44,7 +45,7 @@ type Feedback struct {
 	Coverage     *float64     `json:"coverage"`
 }
 
-// FailedTest is a test that failed.
+// FailedTest is a failed test.
 type FailedTest struct {
 	Name         string `json:"name"`
 	Expected     string `json:"expected,omitzero"`
@@ -55,14 +56,14 @@ type FailedTest struct {
 	Line         int    `json:"line,omitzero"`
 }
 
-// Metrics are the numbers of a feedback, for people alone.
+// Metrics are the numbers of a feedback. Only people use them.
 type Metrics struct {
 	Total    *int     `json:"total,omitzero"`
 	Passed   *int     `json:"passed,omitzero"`
 	Coverage *float64 `json:"coverage,omitzero"`
 }
 
-// readFeedback reads a feedback of either dialect. The error says why it cannot be used.
+// readFeedback decodes a feedback of either dialect. The error says why it is unusable.
 func readFeedback(p string, body []byte) (fb Feedback, err error) {
 	name := path.Base(p)
 	if err = schemas.Decode("pal/feedback", name, body, &fb); err != nil {
@@ -83,7 +84,7 @@ func readFeedback(p string, body []byte) (fb Feedback, err error) {
 	return fb, nil
 }
 
-// Failed is how many tests failed.
+// Failed returns how many tests failed.
 func (fb Feedback) Failed() int {
 	if m := fb.Metrics; m.Total != nil && m.Passed != nil {
 		return *m.Total - *m.Passed
@@ -91,14 +92,14 @@ func (fb Feedback) Failed() int {
 	return len(fb.FailedTests)
 }
 
-// handIns are what was handed in for the current try of a port.
+// handIns holds the submitted documents for the current try of a port.
 type handIns struct {
 	result   run.HandIn[Result]
 	feedback run.HandIn[Feedback]
 }
 
-// awaitedFile is the path of what a port waits for, relative to the run's folder; "" for
-// nothing.
+// awaitedFile returns the path of the document that a port waits for, relative to the run's folder,
+// or "".
 func (p *port) awaitedFile() string {
 	switch p.loop.role() {
 	case roleImpl:
@@ -109,7 +110,8 @@ func (p *port) awaitedFile() string {
 	return ""
 }
 
-// handIns reads what the port waits for, once a step. One that does not run waits for nothing.
+// handIns reads the document that the port waits for, once a step. A port that does not run waits
+// for none.
 func (p *port) handIns() *handIns {
 	if p.try != nil {
 		return p.try
@@ -136,13 +138,13 @@ func (p *port) handIns() *handIns {
 	return p.try
 }
 
-// isMessagePending reports whether the message that the awaited hand-in calls for exists
-// and cannot be read now. A commit that failed may have left it.
+// isMessagePending reports whether the message that belongs to the awaited document exists and is
+// unreadable now. A failed commit may have left it.
 func (p *port) isMessagePending(role, typ string) bool {
 	return p.r.run.Undecidable(p.r.run.Snap.In(layout.PalMessageFile(p.id, messageName(p.LastTry, role, typ))))
 }
 
-// misfitResult says what is wrong with a result where it stands, nil for nothing.
+// misfitResult returns what contradicts the place of a result, or nil.
 func (p *port) misfitResult(res *Result) error {
 	name := path.Base(p.awaitedFile())
 	if err := p.misfit(name, res.Try, res.SessionID, roleImpl); err != nil {
@@ -156,8 +158,8 @@ func (p *port) misfitResult(res *Result) error {
 	return nil
 }
 
-// misfitFeedback says what is wrong with a feedback where it stands, nil for nothing: it
-// is about the result that was taken in.
+// misfitFeedback returns what contradicts the place of a feedback, or nil. The feedback must be
+// about the accepted result.
 func (p *port) misfitFeedback(fb *Feedback) error {
 	name := path.Base(p.awaitedFile())
 	if err := p.misfit(name, fb.Try, fb.SessionID, roleTest); err != nil {
@@ -169,8 +171,7 @@ func (p *port) misfitFeedback(fb *Feedback) error {
 	return nil
 }
 
-// misfit says what a hand-in says of itself that does not fit where it stands, nil for
-// nothing.
+// misfit returns the member of a submitted document that contradicts its place, or nil.
 func (p *port) misfit(name string, try int, session, role string) error {
 	own := p.r.run.State.session(memberPath(p.id, role))
 	switch {
@@ -182,7 +183,7 @@ func (p *port) misfit(name string, try int, session, role string) error {
 	return nil
 }
 
-// resultThat is the awaited result where it has a status, and a move may follow from it.
+// resultThat returns the awaited result if it has a status and may cause a move.
 func (p *port) resultThat(status string) (h run.HandIn[Result]) {
 	if res := p.handIns().result; res.Said != nil && res.Said.Status == status && p.r.isMoving() && p.Status == Running {
 		return res
@@ -190,8 +191,8 @@ func (p *port) resultThat(status string) (h run.HandIn[Result]) {
 	return h
 }
 
-// feedbackThat is the awaited feedback where the tests passed, or failed, and a move may
-// follow from it.
+// feedbackThat returns the awaited feedback if the tests passed or failed as given and it may cause
+// a move.
 func (p *port) feedbackThat(passed bool) (h run.HandIn[Feedback]) {
 	if fb := p.handIns().feedback; fb.Said != nil && fb.Said.Success == passed && p.r.isMoving() && p.Status == Running {
 		return fb
@@ -199,25 +200,25 @@ func (p *port) feedbackThat(passed bool) (h run.HandIn[Feedback]) {
 	return h
 }
 
-// isBeingWritten reports whether what is awaited may still be being written.
+// isBeingWritten reports whether somebody may still be writing the awaited document.
 func (p *port) isBeingWritten() bool {
 	try := p.handIns()
 	return try.result.Pending || try.feedback.Pending
 }
 
-// tryOf is the entry of the history that a result opens.
+// tryOf returns the entry of the history that a result begins.
 func tryOf(res run.HandIn[Result], n int, now text) Try {
 	return Try{Try: n, ResultDigest: res.Sum(), ResultAt: now, Tokens: res.Said.TokensUsed}
 }
 
-// fill adds to the entry of a try what its feedback says.
+// fill adds the feedback of a try to its entry.
 func (t *Try) fill(fb run.HandIn[Feedback], now text) {
 	t.Success, t.FeedbackDigest, t.At = fb.Said.Success, fb.Sum(), now
 	t.Total, t.Passed, t.Coverage = fb.Said.Metrics.Total, fb.Said.Metrics.Passed, fb.Said.Metrics.Coverage
 }
 
-// changedFiles are those of the last result of the newest loop, none if the file was
-// changed since it was taken in.
+// changedFiles returns the files that the last result of the newest loop names, none if that
+// document has changed since.
 func (p *port) changedFiles() []string {
 	t := p.loop.last()
 	if t == nil || t.ResultDigest == "" {
@@ -233,7 +234,7 @@ func (p *port) changedFiles() []string {
 	return nil
 }
 
-// failedTests are the names of the tests that failed in the awaited feedback.
+// failedTests returns the names of the failed tests in the awaited feedback.
 func (p *port) failedTests() []string {
 	names := []string{}
 	if fb := p.handIns().feedback.Said; fb != nil {
@@ -244,7 +245,7 @@ func (p *port) failedTests() []string {
 	return names
 }
 
-// notesOnHandIns says of hand-ins other than the awaited one that they do not count.
+// notesOnHandIns writes notes beside submitted documents that do not count.
 func notesOnHandIns(r *view) {
 	for _, d := range r.run.Snap.Under("sessions") {
 		switch d.Kind {
@@ -258,7 +259,7 @@ func notesOnHandIns(r *view) {
 	}
 }
 
-// noteMisnamed says which name is expected.
+// noteMisnamed notes the expected name.
 func noteMisnamed(r *view, d engine.Document) {
 	dir := path.Dir(r.run.Snap.Rel(d.Path))
 	p, role := r.ports[path.Base(path.Dir(dir))], path.Base(dir)
@@ -272,7 +273,7 @@ func noteMisnamed(r *view, d engine.Document) {
 	r.run.Bad(d, r.say("note.misnamed", "name", expected, "n", max(p.LastTry, 1)))
 }
 
-// noteHandIn says why a hand-in does not count.
+// noteHandIn notes why a submitted document does not count.
 func noteHandIn(p *port, d engine.Document, role string, try int) {
 	taken, was := p.takenDigest(role, try)
 	switch {
@@ -286,7 +287,7 @@ func noteHandIn(p *port, d engine.Document, role string, try int) {
 	}
 }
 
-// takenDigest is that of a hand-in that was taken in.
+// takenDigest returns the digest of a document that was accepted; taken is false if none was.
 func (p *port) takenDigest(role string, try int) (taken bool, sum text) {
 	for round := p.Round; round > 0; round-- {
 		l := p.r.run.State.Loops[loopID(p.id, round)]
@@ -305,7 +306,7 @@ func (p *port) takenDigest(role string, try int) (taken bool, sum text) {
 	return false, ""
 }
 
-// untouched are the hand-ins that nothing waits for yet.
+// untouched returns the submitted documents that no loop waits for yet.
 func (p *port) untouched() (files []string) {
 	for _, d := range p.r.run.Snap.Under(layout.PalPortDir(p.id)) {
 		rel := p.r.run.Snap.Rel(d.Path)

@@ -8,8 +8,7 @@ import (
 	"placet/schemas"
 )
 
-// upstreams are the names that upstream has for events, where they differ from ours by
-// more than the colon.
+// upstreams maps events to upstream's names if these differ by more than the colon.
 var upstreams = map[string]string{"escalation.new": "escalation:created"}
 
 func upstreamOf(typ string) string {
@@ -19,7 +18,7 @@ func upstreamOf(typ string) string {
 	return strings.ReplaceAll(typ, ".", ":")
 }
 
-// event adds a line to the journal: the envelope of section 3.9 of the format page.
+// event adds a line to the journal, with the envelope of section 3.9 of the format page.
 func (s *step) event(typ, session, port string, data ...schemas.Member) {
 	s.State.EventSeq++
 	line := schemas.Object{
@@ -34,7 +33,8 @@ func (s *step) event(typ, session, port string, data ...schemas.Member) {
 	s.Event(append(line, member("data", schemas.Object(data))))
 }
 
-// journal writes the events of the commit: of the rule first, then of what moved along.
+// journal writes the events of the commit: the event of the rule first, then those of everything
+// that moved along.
 func (s *step) journal() {
 	for _, m := range s.moved {
 		switch m.of {
@@ -55,7 +55,7 @@ func (s *step) journal() {
 
 func (s *step) before() int { return s.r.run.State.EventSeq }
 
-// progress is what an update of the run says.
+// progress returns the members of an update of the run.
 func (s *step) progress() []schemas.Member {
 	var current text
 	for _, id := range s.State.order() {
@@ -111,7 +111,7 @@ func (s *step) portEvents(m happened) {
 	}
 }
 
-// endEvents are the events of a port that has ended.
+// endEvents writes the events of a port that has ended.
 func (s *step) endEvents(id string, p *Port) {
 	operator, length := s.State.session(portPath(id)), 0
 	if p.FirstStartedAt != "" {
@@ -131,7 +131,7 @@ func (s *step) endEvents(id string, p *Port) {
 	}
 }
 
-// loopEvents are those of a feedback that was taken in.
+// loopEvents writes the events of an accepted feedback.
 func (s *step) loopEvents(m happened) {
 	l := s.State.Loops[m.subject]
 	t := l.last()
@@ -168,7 +168,7 @@ func (s *step) escalationEvents(m happened) {
 	}
 }
 
-// entry shows people a line of the journal.
+// entry converts a line of the journal for people.
 func entry(line []byte) (e engine.Entry, ok bool) {
 	var l struct {
 		Seq       int            `json:"seq"`

@@ -11,18 +11,18 @@ import (
 	"placet/templates"
 )
 
-// step is a transition being made.
+// step is a transition in the making.
 type step struct {
 	*change
 	r *view
-	// moved are the events of the commit, that of the rule first.
+	// moved lists the events of the commit, beginning with that of the rule.
 	moved []happened
 }
 
-// happened is one thing that a commit moved.
+// happened is one thing that moved in a commit.
 type happened struct{ of, subject, event string }
 
-// note remembers that something moved.
+// note records that something moved.
 func (s *step) note(of, subject, event string) {
 	s.moved = append(s.moved, happened{of, subject, event})
 }
@@ -33,13 +33,13 @@ func (s *step) along(of, subject string, from engine.Status, event string, to en
 	s.note(of, subject, event)
 }
 
-// port is a port of the state after the transition.
+// port returns a port of the state after the transition.
 func (s *step) port(id string) *Port { return s.State.Ports[id] }
 
 // isMoving reports whether the run has started and has not ended.
 func (r *view) isMoving() bool { return slices.Contains(moving, r.run.State.Status) }
 
-// admits takes an orchestration in.
+// admits creates the state of an orchestration.
 func admits(r *view, _ run.On) *turn {
 	if r.sources.design == nil || r.run.Held {
 		return nil
@@ -52,7 +52,7 @@ func admits(r *view, _ run.On) *turn {
 	}}
 }
 
-// takeIn copies what is to be done into the state.
+// takeIn copies the design into the state.
 func (s *step) takeIn(d *Design) {
 	st := s.State
 	st.Title, st.Digest, st.Specs, st.AdmittedRevision = d.Title, d.Digest, maps.Clone(d.Specs), s.Revision
@@ -72,7 +72,7 @@ func (s *step) takeIn(d *Design) {
 	}
 }
 
-// replans takes the sources in again if they changed before the start.
+// replans copies the sources into the state again if they changed before the start.
 func replans(r *view, _ run.On) *turn {
 	d := r.sources.design
 	if d == nil || r.run.Held || d.Digest == r.run.State.Digest && maps.Equal(d.Specs, r.run.State.Specs) && d.isAsIn(&r.run.State) {
@@ -81,7 +81,7 @@ func replans(r *view, _ run.On) *turn {
 	return &turn{reason: r.say("reason.replanned"), causes: []engine.Document{r.sources.doc}, then: func(s *step) { s.takeIn(d) }}
 }
 
-// isAsIn reports whether the settings of a design are those that a state took in.
+// isAsIn reports whether the settings of a design equal those in a state.
 func (d *Design) isAsIn(st *State) bool {
 	if d.MaxConcurrency != st.Settings.MaxConcurrency || d.Parallel != st.Settings.Parallel || len(d.Ports) != len(st.Ports) {
 		return false
@@ -94,7 +94,7 @@ func (d *Design) isAsIn(st *State) bool {
 	return true
 }
 
-// starts begins the work.
+// starts starts the run.
 func starts(r *view, _ run.On) *turn {
 	if r.sources.design == nil || r.run.Held || r.control.Want != run.WantRun && (r.control.Want != "" || !r.sources.design.Autostart) {
 		return nil
@@ -106,7 +106,7 @@ func starts(r *view, _ run.On) *turn {
 	return t
 }
 
-// asWished has a turn be what control.json asks for.
+// asWished completes a turn that control.json asks for.
 func asWished(r *view, t *turn) *turn {
 	t.reason, t.causes, t.actor = r.say("reason.wants", "want", r.control.Want), []engine.Document{r.run.Snap.In(controlFile)}, engine.Person(r.control.By)
 	if !templates.Blank(r.control.Reason) {
@@ -122,7 +122,7 @@ func pauses(r *view, _ run.On) *turn {
 	return asWished(r, &turn{then: func(s *step) { s.State.PausedAt = s.Now }})
 }
 
-// resumes continues a paused run. The pause does not count against the ports' time.
+// resumes continues a paused run. The pause does not count against the deadlines of the ports.
 func resumes(r *view, _ run.On) *turn {
 	if r.control.Want != run.WantRun {
 		return nil
@@ -149,7 +149,7 @@ func cancelsAsTold(_ *view, on run.On) *turn {
 	return &turn{reason: on.Answer.Why(), then: func(s *step) { s.cancel(on.Answer) }}
 }
 
-// cancel ends the run with everything in it.
+// cancel ends the run and everything in it.
 func (s *step) cancel(a *run.Answer) {
 	st, why := s.State, s.r.say("reason.cancelled")
 	st.CompletedAt, st.PausedAt = s.Now, ""
@@ -195,8 +195,8 @@ func finishes(withFailures bool) func(*view, run.On) *turn {
 	}
 }
 
-// finish changes what every transition changes: what blocks the ports, how far the run
-// has come, its sessions, and the journal's lines.
+// finish makes the changes of every transition: what blocks the ports, the progress of the run, its
+// sessions, and the lines of the journal.
 func (s *step) finish() {
 	st := s.State
 	cutOff, open := cutOffIn(st), st.openByPort()

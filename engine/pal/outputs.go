@@ -14,7 +14,7 @@ import (
 	"placet/schemas"
 )
 
-// outputs are what the state calls for besides requests and the journal.
+// outputs plans what the state calls for besides requests and the journal.
 func outputs(r *view, w *run.Outputs) {
 	if body := planFile(r); body != nil {
 		w.Always("plan.json", body)
@@ -49,7 +49,8 @@ func outputs(r *view, w *run.Outputs) {
 	}
 }
 
-// planFile is plan.json: of the sources before the start, and then of what was taken in.
+// planFile returns plan.json: the plan of the sources before the start, and of the admitted ports
+// afterwards.
 func planFile(r *view) []byte {
 	if !r.run.Begun || r.run.State.Status == Pending {
 		return r.sources.plan
@@ -63,7 +64,7 @@ func planFile(r *view) []byte {
 	return run.Encoded(plan)
 }
 
-// designs are the ports as they were taken in.
+// designs returns the admitted ports.
 func designs(r *view) (ports []PortDesign) {
 	for _, id := range r.order {
 		p := r.run.State.Ports[id]
@@ -72,8 +73,7 @@ func designs(r *view) (ports []PortDesign) {
 	return ports
 }
 
-// isPlan reports whether a plan.json is that of the ports as they were taken in, without
-// planning them anew.
+// isPlan reports whether a plan.json matches the admitted ports, without planning them again.
 func isPlan(r *view, d engine.Document) bool {
 	plan, err := engine.Parse(d, func(name string, body []byte) (p PlanDocument, err error) {
 		if err = schemas.Decode("", name, body, &p); err != nil {
@@ -101,7 +101,7 @@ func isPlan(r *view, d engine.Document) bool {
 	return true
 }
 
-// escalationFile is escalations/<id>.json.
+// escalationFile returns escalations/<id>.json.
 func escalationFile(r *view, id string) []byte {
 	e := r.run.State.Escalations[id]
 	request := text(id)
@@ -128,9 +128,9 @@ func (p *port) hasMoved() bool {
 	return is(*last.Subject) || slices.ContainsFunc(last.Also, func(m run.Moved) bool { return is(m.Subject) })
 }
 
-// inboxFiles plans what the workers of a port should read now. isTold is false while the
-// awaited worker cannot be told what to do, because what the text quotes cannot be read.
-// answered are the port's escalations that a person answered.
+// inboxFiles plans the files that the workers of a port should read now. isTold is false while the
+// instructions for the awaited worker cannot be written, because the document that they quote is
+// unreadable. answered are the port's escalations with a person's answer.
 func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 	isTold = true
 	if role := p.loop.role(); role != "" && !isFinal(p.Status) {
@@ -151,7 +151,7 @@ func inboxFiles(p *port, w *run.Outputs, answered []string) (isTold bool) {
 	return isTold
 }
 
-// notes looks at all that notes are about, whichever rule came first.
+// notes reads everything that notes are about, whichever rule applied first.
 func notes(r *view) {
 	notesOnControl(r)
 	if isFinal(r.run.State.Status) {
@@ -168,15 +168,15 @@ func notes(r *view) {
 	}
 }
 
-// notesOnControl says why a wish cannot be fulfilled.
+// notesOnControl notes why control.json has no effect.
 func notesOnControl(r *view) {
 	if !isFinal(r.run.State.Status) {
 		return
 	}
 	d := r.run.Snap.In(controlFile)
 	c, _ := run.Load[run.Control](&r.run.Input, d, "pal/control")
-	// The state knows its end to the second: what was written in that second may have been
-	// obeyed before it, unless another wish ended the run.
+	// The state records its end to the second. A wish from within that second may have been obeyed
+	// before the end, unless another wish ended the run.
 	ended, byWish := r.run.State.Last.Cause[controlFile]
 	isLater := byWish && ended != d.Sum || d.Changed.Truncate(time.Second).After(r.run.State.CompletedAt.Time())
 	if c != nil && c.Want != run.WantAbort && isLater {
@@ -184,7 +184,7 @@ func notesOnControl(r *view) {
 	}
 }
 
-// notesOnSources says what was changed after it was taken in.
+// notesOnSources notes the sources that changed after they were admitted.
 func notesOnSources(r *view) {
 	st := r.run.State
 	if st.Status == Pending {

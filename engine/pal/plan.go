@@ -16,7 +16,7 @@ import (
 	"placet/templates"
 )
 
-// PlanDocument is plan.json: in which order the ports can run, or why they cannot.
+// PlanDocument is plan.json: the order in which the ports can run, or why they cannot.
 type PlanDocument struct {
 	SchemaVersion       int           `json:"schema_version"`
 	OrchestrationDigest engine.Digest `json:"orchestration_digest"`
@@ -25,12 +25,11 @@ type PlanDocument struct {
 	Levels              [][]string    `json:"levels"`
 	CriticalPath        []string      `json:"critical_path"`
 	MaxParallelism      int           `json:"max_parallelism"`
-	// Cycle is a list of ports in which each needs the next. The first stands at the end
-	// again.
+	// Cycle is a list of ports in which each needs the next. The first one is repeated at the end.
 	Cycle []string `json:"cycle"`
-	// UnknownDeps are dependencies that are no ports.
+	// UnknownDeps lists dependencies that are not ports.
 	UnknownDeps []UnknownDep `json:"unknown_deps"`
-	// Duplicates are pairs of ids that cannot be told apart.
+	// Duplicates lists pairs of ids that look alike.
 	Duplicates [][]string  `json:"duplicates"`
 	Errors     []PlanError `json:"errors"`
 }
@@ -40,11 +39,11 @@ type PlanPort struct {
 	ID        string   `json:"port_id"`
 	Order     int      `json:"order"`
 	DependsOn []string `json:"depends_on"`
-	// Spec is the path of its text, null where it has none.
+	// Spec is the path of the port's text, null if it has none.
 	Spec *string `json:"spec"`
 }
 
-// spec is the path of the port's text, "" where it has none.
+// spec returns the path of the port's text, or "".
 func (p PlanPort) spec() string {
 	if p.Spec == nil {
 		return ""
@@ -52,7 +51,7 @@ func (p PlanPort) spec() string {
 	return *p.Spec
 }
 
-// UnknownDep is a dependency that is no port.
+// UnknownDep is a dependency that is not a port.
 type UnknownDep struct {
 	Port       string `json:"port"`
 	Dependency string `json:"dependency"`
@@ -61,7 +60,7 @@ type UnknownDep struct {
 // PlanError is one reason why a plan cannot be carried out.
 type PlanError struct {
 	Code string `json:"code"`
-	// Port is the port that it is about, null where it is about all.
+	// Port is the port with the error, null if the error is about all ports.
 	Port    *string `json:"port"`
 	Message string  `json:"message"`
 }
@@ -78,11 +77,11 @@ const (
 	codeCycle         = "cycle"
 )
 
-// CheckPorts plans ports, which may stand in any order, and names in a language all that
-// is wrong with their ids and dependencies.
+// CheckPorts plans ports, which may be in any order. It names all errors in their ids and
+// dependencies, in a language.
 func CheckPorts(lang string, ports []PortDesign) PlanDocument { return newPlan(lang, ports) }
 
-// newPlan is CheckPorts of ports with which something else may be wrong, too.
+// newPlan is CheckPorts for ports with further errors.
 func newPlan(lang string, ports []PortDesign, others ...PlanError) PlanDocument {
 	ports = slices.SortedStableFunc(slices.Values(ports), byPlace)
 	p := planner{lang: lang, PlanDocument: PlanDocument{SchemaVersion: 1}}
@@ -103,7 +102,7 @@ func newPlan(lang string, ports []PortDesign, others ...PlanError) PlanDocument 
 	return p.PlanDocument
 }
 
-// planner makes a plan, whose errors are in a language.
+// planner makes a plan with errors in a language.
 type planner struct {
 	PlanDocument
 	lang string
@@ -125,14 +124,14 @@ func orNil(s string) *string {
 // mostErrors is how many errors of one kind a plan lists.
 const mostErrors = 500
 
-// addError adds what is wrong with a port, or with all of them, which are "".
+// addError adds an error about a port, or about all ports if port is "".
 func (p *planner) addError(code, port, key string, pairs ...any) {
 	p.Errors = append(p.Errors, PlanError{code, orNil(port), templates.Phrase(p.lang, "pal.plan."+key, pairs...)})
 }
 
-// checkIDs finds ids that cannot be used, and those that cannot be told apart.
+// checkIDs finds unusable ids, and ids that look alike.
 func (p *planner) checkIDs(ports []PortDesign) {
-	earlier := map[string]string{} // the first id that looks so
+	earlier := map[string]string{} // the first id with that look
 	for _, port := range ports {
 		id, taken := port.ID, ""
 		if !layout.IsPalID(id) {
@@ -151,7 +150,7 @@ func (p *planner) checkIDs(ports []PortDesign) {
 	}
 }
 
-// addPair adds an error about two ids that cannot be told apart.
+// addPair adds an error about two ids that look alike.
 func (p *planner) addPair(a, b string) {
 	p.Duplicates = append(p.Duplicates, []string{a, b})
 	switch {
@@ -164,7 +163,7 @@ func (p *planner) addPair(a, b string) {
 	}
 }
 
-// shownID is an id as messages show it: one that cannot be used is quoted.
+// shownID returns an id for messages. It quotes an unusable one.
 func shownID(id string) string {
 	if layout.IsPalID(id) {
 		return id
@@ -172,7 +171,7 @@ func shownID(id string) string {
 	return run.QuoteID(id)
 }
 
-// checkGraph finds dependencies that are no ports, and ports that wait for each other.
+// checkGraph finds dependencies that are not ports, and ports that wait for each other.
 func (p *planner) checkGraph(nodes []graph.Node) {
 	unknown := graph.Unknown(nodes)
 	for _, m := range unknown[:min(len(unknown), mostErrors)] {
@@ -191,9 +190,8 @@ func (p *planner) checkGraph(nodes []graph.Node) {
 	}
 }
 
-// PlanSpecs plans the specs of a folder without an orchestration: each is a port, by the
-// id that it declares or else by its name, in the order of the documents. Its errors are in
-// a language.
+// PlanSpecs plans the specs of a folder without an orchestration. Each spec is a port, with the id
+// that it declares or else its name, in the order of the documents. The errors are in a language.
 func PlanSpecs(lang string, docs []engine.Document) PlanDocument {
 	var ports []PortDesign
 	var errors []PlanError
@@ -220,11 +218,11 @@ func PlanSpecs(lang string, docs []engine.Document) PlanDocument {
 	return newPlan(lang, ports, errors...)
 }
 
-// PlanOrchestration plans an orchestration.json that need not stand in the folder of an
-// orchestration. read reads a file of the workspace. The errors are in a language.
+// PlanOrchestration plans an orchestration.json, even outside the folder of an orchestration. read
+// reads a file of the workspace. The errors are in a language.
 func PlanOrchestration(lang string, file engine.Document, conf Config, read func(path string) engine.Document) PlanDocument {
 	file.Path = placeOf(file)
-	// The documents have no times. At this one, none of them counts as half of a write.
+	// The documents have no times. With this time, none of them counts as incomplete.
 	snap := engine.Snapshot{Dir: path.Dir(file.Path), Docs: []engine.Document{file}, Now: time.Time{}.Add(2 * run.PartialWriteGrace)}
 	for {
 		in := &run.Input{Snap: snap, Lang: lang}
@@ -243,8 +241,8 @@ func PlanOrchestration(lang string, file engine.Document, conf Config, read func
 	}
 }
 
-// placeOf is where an orchestration.json stands, or, of one that stands elsewhere, where
-// it would stand by its id.
+// placeOf returns the path of an orchestration.json, or the path that its id determines if it is
+// outside such a folder.
 func placeOf(file engine.Document) string {
 	if r, ok := (layout.Pal{}).At(file.Path); ok && path.Join(r.Dir, orchestrationFile) == file.Path {
 		return file.Path
@@ -256,14 +254,13 @@ func placeOf(file engine.Document) string {
 	return path.Join(layout.PalRoot, id, orchestrationFile)
 }
 
-// planOf is the plan that sources come to. What cannot be used at all has none: then the
-// notes say why.
+// planOf returns the plan of the sources. Unusable sources have none; the notes say why.
 func planOf(in *run.Input, s sources) PlanDocument {
 	var plan PlanDocument
 	if s.plan != nil && schemas.Decode("pal/plan", "plan.json", s.plan, &plan) == nil {
 		for i, e := range plan.Errors {
 			for _, p := range s.needs {
-				if e.Message == unusable(in, p) { // nobody writes that note
+				if e.Message == unusable(in, p) { // this note is never written
 					plan.Errors[i].Message = p + ": " + in.Notes.Text(in.Note(p))
 				}
 			}

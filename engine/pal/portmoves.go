@@ -8,14 +8,14 @@ import (
 	"placet/engine/run"
 )
 
-// end stops a port for good: its loop ends, and it waits for nothing.
+// end ends a port for good: its loop ends, and it waits for nothing.
 func (s *step) end(id, reason string) {
 	p := s.port(id)
 	s.closeLoop(id, "port_ended", Failed)
 	p.CompletedAt, p.Reason, p.StartedAt, p.Deadline = s.Now, text(reason), "", ""
 }
 
-// closeLoop ends the loop of a port where it runs.
+// closeLoop ends the loop of a port if it is running.
 func (s *step) closeLoop(id, event string, to engine.Status) {
 	if l := s.State.loop(id); l != nil && l.Status == Running {
 		s.along(ofLoop, loopID(id, l.Round), Running, event, to)
@@ -23,7 +23,7 @@ func (s *step) closeLoop(id, event string, to engine.Status) {
 	}
 }
 
-// stop takes a port's slot away.
+// stop removes a port from its slot.
 func (s *step) stop(id, reason string) {
 	p := s.port(id)
 	p.Reason, p.StartedAt, p.Deadline = text(reason), "", ""
@@ -41,7 +41,7 @@ func isMet(p *port, _ run.On) *turn {
 	return &turn{reason: reason}
 }
 
-// unmet are the dependencies for which a port waits.
+// unmet returns the dependencies that a port waits for.
 func (p *port) unmet() (ids []string) {
 	for _, id := range p.DependsOn {
 		d := p.r.run.State.Ports[id]
@@ -99,17 +99,17 @@ func takesResult(p *port, _ run.On) *turn {
 	})
 }
 
-// handedIn is a turn that a hand-in makes.
+// handedIn returns a turn that a submitted document causes.
 func (p *port) handedIn(role string, d engine.Document, reason string, then func(*step)) *turn {
 	return &turn{
 		reason: reason, causes: []engine.Document{d}, actor: "session:" + p.r.run.State.session(memberPath(p.id, role)), then: then,
 	}
 }
 
-// isLastTry reports whether another failure uses the tries up.
+// isLastTry reports whether another failure would use up the tries.
 func (p *port) isLastTry() bool { return p.loop.CurrentTry+1 >= p.loop.MaxRetries }
 
-// countsImpl counts a try that the impl worker has given up.
+// countsImpl counts a try that the impl worker reported as failed.
 func countsImpl(p *port, _ run.On) *turn {
 	res := p.resultThat(resultFailed)
 	if res.Said == nil || p.isLastTry() {
@@ -129,7 +129,7 @@ func (s *step) countImpl(p *port, res run.HandIn[Result]) {
 	l.CurrentTry++
 }
 
-// nextTry has a loop wait for the next result.
+// nextTry makes a loop wait for the next result.
 func (s *step) nextTry(id string) {
 	s.port(id).LastTry++
 	s.State.loop(id).Awaiting = awaitResult
@@ -143,7 +143,7 @@ func exhaustedByImpl(p *port, _ run.On) *turn {
 	return exhausted(p, roleImpl, res.Doc, func(s *step) { s.countImpl(p, res) })
 }
 
-// exhausted hands a port to a person once its tries are used up.
+// exhausted asks a person about a port that has used up its tries.
 func exhausted(p *port, role string, d engine.Document, count func(*step)) *turn {
 	reason := p.r.say("reason.exhausted", "n", p.loop.CurrentTry+1, "max", p.loop.MaxRetries)
 	return p.handedIn(role, d, reason, func(s *step) {
@@ -195,7 +195,7 @@ func passes(p *port, _ run.On) *turn {
 	})
 }
 
-// passesButHeld has a person decide about a port whose tests passed.
+// passesButHeld asks a person about a held port whose tests passed.
 func passesButHeld(p *port, _ run.On) *turn {
 	fb := p.feedbackThat(true)
 	if fb.Said == nil || !p.isHeld() {
@@ -211,8 +211,8 @@ func passesButHeld(p *port, _ run.On) *turn {
 	})
 }
 
-// attemptEnds hands a port to a person if its worker's command ended without the awaited
-// hand-in.
+// attemptEnds asks a person about a port if its worker's command ended without the awaited
+// document.
 func attemptEnds(p *port, _ run.On) *turn {
 	role := p.loop.role()
 	if !p.r.isMoving() || role == "" || p.isBeingWritten() {
@@ -228,7 +228,7 @@ func attemptEnds(p *port, _ run.On) *turn {
 	}}
 }
 
-// timesOut hands a port to a person once its time is over.
+// timesOut asks a person about a port whose deadline has passed.
 func timesOut(p *port, _ run.On) *turn {
 	if p.r.run.State.Status != Running || p.Deadline == "" || p.isBeingWritten() || !p.r.run.Due(p.Deadline) {
 		return nil
@@ -239,7 +239,7 @@ func timesOut(p *port, _ run.On) *turn {
 	}}
 }
 
-// blocksBehind stops a port after one that it depends on failed.
+// blocksBehind stops a port because a dependency failed.
 func blocksBehind(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || !p.r.cutOff[p.id] {
 		return nil
@@ -253,15 +253,15 @@ func blocksBehind(p *port, _ run.On) *turn {
 	}}
 }
 
-// blockers are the dependencies of a port that failed or are cut off, and are not waived.
+// blockers returns the dependencies of a port that failed or are cut off, and are not waived.
 func (p *port) blockers() []string { return p.r.run.State.blockers(p.id, p.r.cutOff) }
 
-// failedBefore are the dependencies of a port that failed and are not waived.
+// failedBefore returns the dependencies of a port that failed and are not waived.
 func (p *port) failedBefore() []string {
 	return slices.Sorted(slices.Values(p.r.run.State.blockers(p.id, nil)))
 }
 
-// unblocks has a port wait again once nothing holds it up.
+// unblocks makes a blocked port pending again once nothing blocks it.
 func unblocks(p *port, _ run.On) *turn {
 	if !p.r.isMoving() || p.r.cutOff[p.id] || len(p.openEscalations(stopsOrHolds)) > 0 || p.isPassed() {
 		return nil
@@ -272,7 +272,7 @@ func unblocks(p *port, _ run.On) *turn {
 // isPassed reports whether the tests of the newest loop passed.
 func (p *port) isPassed() bool { return p.loop != nil && p.loop.Status == Success }
 
-// retries has a port begin a new round, with as many tries as at first.
+// retries begins a new round of a port with the full number of tries.
 func retries(p *port, on run.On) *turn {
 	e := p.r.run.State.Escalations[on.Answer.Request.ID]
 	if e == nil || !e.isOfDependency() && p.r.cutOff[p.id] {
@@ -291,7 +291,7 @@ func retries(p *port, on run.On) *turn {
 	}}
 }
 
-// leaves is a turn by which an answer ends a port for good.
+// leaves returns a turn in which an answer ends a port for good.
 func leaves(p *port, on run.On, reason string, then func(*Port)) *turn {
 	return &turn{reason: on.Answer.Why(), then: func(s *step) {
 		s.end(p.id, reason)
@@ -313,7 +313,7 @@ func takesOver(p *port, on run.On) *turn {
 
 func givesUp(p *port, on run.On) *turn { return leaves(p, on, "aborted", nil) }
 
-// accepts completes a port whose tests passed before a person was asked.
+// accepts completes a port whose tests had passed before a person was asked.
 func accepts(p *port, on run.On) *turn {
 	if !p.isPassed() || len(p.others(on, stopsOrHolds)) > 0 {
 		return nil
@@ -325,7 +325,7 @@ func accepts(p *port, on run.On) *turn {
 	}}
 }
 
-// goesOn continues a port where it stood.
+// goesOn continues a port where it stopped.
 func goesOn(p *port, on run.On) *turn {
 	if p.loop != nil && p.loop.Status != Running || p.r.cutOff[p.id] || len(p.others(on, isStopping)) > 0 {
 		return nil
@@ -337,7 +337,7 @@ func goesOn(p *port, on run.On) *turn {
 	}}
 }
 
-// dismisses closes an escalation, and nothing else changes.
+// dismisses closes an escalation and changes nothing else.
 func dismisses(r *view, on run.On) *turn {
 	return &turn{reason: on.Answer.Why(), subject: on.Answer.Request.ID, then: func(s *step) { s.setResolved(on.Answer, Dismissed); s.lift(on.Answer) }}
 }

@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// typeEscalation is the one type of request.
+// typeEscalation is the only type of request.
 const typeEscalation = "escalation"
 
 // Options of requests.
@@ -28,7 +28,7 @@ var questions = map[string]run.Question[*view]{
 	typeEscalation: {Fill: fill, Title: form, Tell: tellRequest},
 }
 
-// fill asks about an escalation as it was when it opened.
+// fill completes a request about an escalation as it was when it opened.
 func fill(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	e := r.run.State.Escalations[q.ID]
 	if e == nil {
@@ -59,13 +59,13 @@ func tellRequest(r *view, q *run.Request, a *engine.OpenRequest) {
 	}
 }
 
-// canDismiss reports whether the port can go on as it is: it cannot where its tries are
-// used up, or a dependency has failed.
+// canDismiss reports whether the port can continue as it is. It cannot if its tries are used up or
+// a dependency has failed.
 func canDismiss(e *Escalation) bool {
 	return e.Digest != "" || e.Type != typeTestFailure && e.Type != typeDependency
 }
 
-// effectOf says what an option does.
+// effectOf describes the effect of an option.
 func effectOf(r *view, id string, e *Escalation) string {
 	switch id {
 	case optRetry:
@@ -93,8 +93,8 @@ func retryEffect(r *view, e *Escalation) string {
 	return r.say("effect.retry", "port", port, "max", strconv.Itoa(max))
 }
 
-// dismissEffect says what dismissing does, in words that stay true whatever happens to the
-// port until then.
+// dismissEffect describes the effect of dismissing. Its words stay true whatever happens to the
+// port meanwhile.
 func dismissEffect(r *view, e *Escalation) string {
 	port := string(e.PortID)
 	switch {
@@ -108,8 +108,8 @@ func dismissEffect(r *view, e *Escalation) string {
 	return r.say("effect.dismiss.stops", "port", port)
 }
 
-// dependentEffect is an effect that names the ports that depend on that of an escalation,
-// where there are any.
+// dependentEffect describes an effect and names the ports that depend on the escalation's port, if
+// there are any.
 func dependentEffect(r *view, key string, e *Escalation) string {
 	var ids []string
 	for _, d := range e.Dependents {
@@ -128,7 +128,7 @@ func dependentEffect(r *view, key string, e *Escalation) string {
 // mostNamed is how many ports an effect names.
 const mostNamed = 10
 
-// offered are the options that a person has.
+// offered returns the options for a person.
 func offered(e *Escalation) (ids []string) {
 	if e.PortID != "" {
 		ids = append(ids, optRetry, optSkip, optTakeOver, optAbortPort)
@@ -155,7 +155,7 @@ func form(r *view, q *run.Request) gate.Texts {
 	}
 	for _, a := range e.Actions {
 		if e.Digest == "" {
-			break // they are the options
+			break // these are the options already
 		}
 		t.Lines = append(t.Lines, "- "+r.say("form.suggested", "action", templates.Inline(templates.Cut(run.OneLine(a), 300))))
 	}

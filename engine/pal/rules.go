@@ -16,14 +16,14 @@ type (
 
 var (
 	unbegun  = status{""}
-	live     = status{Pending, Running, Paused}         // of a run
-	moving   = status{Running, Paused}                  // of a run that has started
-	nonFinal = status{Pending, Ready, Running, Blocked} // of a port
-	waiting  = status{Pending, Ready, Running}          // of a port that nothing holds up
+	live     = status{Pending, Running, Paused}         // of a run that has not ended
+	moving   = status{Running, Paused}                  // of a run between start and end
+	nonFinal = status{Pending, Ready, Running, Blocked} // of a port that has not ended
+	waiting  = status{Pending, Ready, Running}          // of a port that is not blocked
 )
 
-// rules are the transition table, with the rows of the format page. The first group of
-// which a rule applies moves; within it the first request, and then the first port.
+// rules is the transition table, with the rows of the format page. The first group with an
+// applicable rule moves; within a group the first request decides, and then the first port.
 var rules = [][]rule{
 	{ofR("R7", live, "cancelled", Cancelled, cancelsAsWished)},
 	{
@@ -72,7 +72,7 @@ var rules = [][]rule{
 	alongside,
 }
 
-// alongside are rows that only other rows take along.
+// alongside are rows that only move together with another row.
 var alongside = []rule{
 	newRule("P1", ofPort, unbegun, "admitted", Pending, never), newRule("P1", ofPort, unbegun, "declared", Complete, never),
 	newRule("P18", ofPort, nonFinal, "run_cancelled", Cancelled, never),
@@ -87,14 +87,14 @@ func never(*view, run.On) *turn { return nil }
 type turn struct {
 	reason string
 	causes []engine.Document
-	// actor is "placet" where it is empty.
+	// actor is who makes it; "" means "placet".
 	actor string
-	// subject names what moves where that is not the port that the rule was asked about.
+	// subject names what moves, if that is not the port that the rule applies to.
 	subject string
 	then    func(*step)
 }
 
-// ofR, ofP, ofL and ofE are rules of the run, its ports, their loops and escalations.
+// ofR, ofP, ofL and ofE return rules of the run, its ports, their loops and escalations.
 func ofR(row string, from status, event string, to engine.Status, when func(*view, run.On) *turn) rule {
 	return newRule(row, ofRun, from, event, to, when)
 }
@@ -118,8 +118,7 @@ func ofE(row string, from status, event string, to engine.Status, when func(*vie
 	return newRule(row, ofEscalation, from, event, to, when)
 }
 
-// newRule is a row of the table. What follows from a transition in every case is changed
-// with it.
+// newRule returns a row of the table. Its move includes the changes that every transition makes.
 func newRule(row, of string, from status, event string, to engine.Status, when func(*view, run.On) *turn) rule {
 	return rule{Row: row, Of: of, From: from, Event: event, To: status{to}, When: func(r *view, on run.On) *move {
 		t := when(r, on)
@@ -137,13 +136,13 @@ func newRule(row, of string, from status, event string, to engine.Status, when f
 	}}
 }
 
-// answered has a rule be taken by an answer with an option, "" for any.
+// answered makes an answer with an option trigger the rule; "" means any option.
 func answered(option string, r rule) rule {
 	r.Asked, r.Option = typeEscalation, option
 	return r
 }
 
-// awaiting adds to a rule what it awaits.
+// awaiting adds to a rule what it waits for.
 func awaiting(awaits func(*view, *run.Waiting), r rule) rule {
 	r.Awaits = awaits
 	return r

@@ -11,7 +11,7 @@ import (
 	"placet/schemas"
 )
 
-// session types.
+// Types of sessions.
 const (
 	typeBuild    = "build"
 	typeOperator = "operator"
@@ -19,10 +19,10 @@ const (
 	typeTest     = "test"
 )
 
-// ownSession is one of the sessions that placet keeps.
+// ownSession is one of placet's sessions.
 type ownSession struct{ path, id, typ, role string }
 
-// sessionsOf are the sessions of a port: its operator and its pair.
+// sessionsOf returns the sessions of a port: its operator and its pair.
 func (st *State) sessionsOf(port string) []ownSession {
 	list := []ownSession{{path: portPath(port), typ: typeOperator}, {path: memberPath(port, roleImpl), typ: typeWorker, role: roleImpl}, {path: memberPath(port, roleTest), typ: typeTest, role: roleTest}}
 	for i := range list {
@@ -31,7 +31,7 @@ func (st *State) sessionsOf(port string) []ownSession {
 	return list
 }
 
-// markSessions keeps where the sessions stand: a function of the run and its ports.
+// markSessions updates the sessions in the state. They are a function of the run and its ports.
 func (s *step) markSessions() {
 	st := s.State
 	if st.StartedAt == "" {
@@ -89,26 +89,26 @@ func sessionFiles(r *view, w *run.Outputs) {
 	}
 }
 
-// kept is a document of placet's that follows the state and is compared by what it says: to
-// write it anew at each look would cost most of a look.
+// kept is a document of placet's that follows the state. Its content is compared before it is
+// encoded, because encoding it in each pass would take most of the pass.
 type kept interface {
 	file() string
 	encode() []byte
-	// isIn reports whether a document says this, and is written as placet writes it.
+	// isIn reports whether a document has this content in placet's format.
 	isIn(engine.Document) bool
 }
 
-// keepFile plans a document unless the file says the same already.
+// keepFile plans a document unless the file already has its content.
 func keepFile(r *view, w *run.Outputs, k kept) {
 	if d := r.run.Snap.In(k.file()); !d.Present() || !k.isIn(d) {
 		w.Always(k.file(), k.encode())
 	}
 }
 
-// errChanged is why a document of placet's is not as placet writes it. Nobody is shown it.
+// errChanged says that a document is not in placet's format. Nobody sees it.
 var errChanged = errors.New("changed")
 
-// says reports whether a document holds a value as placet writes it.
+// says reports whether a document holds a value in placet's format.
 func says[T interface {
 	comparable
 	kept
@@ -123,7 +123,7 @@ func says[T interface {
 	return err == nil && *have == want
 }
 
-// sessionDocument is session.json of a session of placet's.
+// sessionDocument is the session.json of one of placet's sessions.
 type sessionDocument struct {
 	ID        string        `json:"id"`
 	Type      string        `json:"type"`
@@ -134,7 +134,7 @@ type sessionDocument struct {
 	Depth     int           `json:"depth"`
 	Path      string        `json:"path"`
 	Agent     text          `json:"agent_id"`
-	Role      string        `json:"-"` // of a worker
+	Role      string        `json:"-"` // of a worker's session
 	Budget    int           `json:"token_budget"`
 	Substatus text          `json:"substatus"`
 	Status    engine.Status `json:"status"`
@@ -168,7 +168,7 @@ func (s sessionDocument) encode() []byte {
 	return run.Encoded(append(o, member("status", s.Status), member("started_at", s.StartedAt), member("ended_at", s.EndedAt)))
 }
 
-// channelDocument is channel.json of a port's pair.
+// channelDocument is the channel.json of a port's pair.
 type channelDocument struct {
 	ID            string `json:"id"`
 	SessionA      string `json:"session_a"`
@@ -191,7 +191,7 @@ func (c channelDocument) isIn(d engine.Document) bool {
 
 func (c channelDocument) encode() []byte { return run.Encoded(schemas.Struct(c)) }
 
-// substatus says what a worker of a port is at, "" for nothing.
+// substatus returns what a worker of a port is doing, or "".
 func substatus(st *State, port, role string) text {
 	p, l := st.Ports[port], st.loop(port)
 	switch {

@@ -14,17 +14,16 @@ import (
 	"placet/templates"
 )
 
-// Design is what is to be done: the sources of an orchestration, once nothing is wrong
-// with them.
+// Design holds the contents of an orchestration's sources once they have no errors.
 type Design struct {
 	Title     string
 	Autostart bool
-	// Digest is that of orchestration.json, Specs are those of the specs, by port.
+	// Digest is the digest of orchestration.json. Specs holds those of the specs, by port.
 	Digest         engine.Digest
 	Specs          map[string]engine.Digest
 	MaxConcurrency int
 	Parallel       bool
-	Ports          []PortDesign // by order and id
+	Ports          []PortDesign // sorted by order and id
 }
 
 // PortDesign is a port of a design.
@@ -32,23 +31,23 @@ type PortDesign struct {
 	ID, Title      string
 	Order          int
 	DependsOn      []string
-	SpecPath, Body string // the file that says what is to be done, and what orchestration.json says
-	// Agent and Priority are shown, and mean nothing.
+	SpecPath, Body string // the spec, and the text in orchestration.json
+	// Agent and Priority are shown and have no effect.
 	Agent, Priority string
-	// Complete is true for a port that is done already.
+	// Complete is true for a port that is already done.
 	Complete bool
 	Limits   Limits
 	Workers  Workers
 }
 
-// Limits are what holds for a port. A budget of 0 tokens is none, and so is a timeout of 0.
+// Limits are the limits of a port. A budget of 0 tokens means no limit, and so does a timeout of 0.
 type Limits struct {
 	MaxRetries  int    `json:"max_retries"`
 	Timeout     string `json:"timeout"`
 	TokenBudget int    `json:"token_budget"`
 }
 
-// Workers are the commands that start the workers of a port.
+// Workers holds the commands that start the workers of a port.
 type Workers struct {
 	Impl []string `json:"impl,omitzero"`
 	Test []string `json:"test,omitzero"`
@@ -67,7 +66,7 @@ type orchestration struct {
 	MaxRetries      *int          `json:"max_retries"`
 	TokenBudget     *int          `json:"token_budget"`
 	Workers         *Workers      `json:"workers"`
-	// entries are the ports as they were read.
+	// entries are the decoded ports.
 	entries []portEntry
 }
 
@@ -87,11 +86,11 @@ type portEntry struct {
 	TokenBudget *int      `json:"token_budget"`
 	Workers     *Workers  `json:"workers"`
 	Status      string    `json:"status"`
-	// isNamed is true for a port of which the file gives only the id.
+	// isNamed is true if the file gives nothing but the port's id.
 	isNamed bool
 }
 
-// specPath is the file that may say what is to be done, "" where no file can be named so.
+// specPath returns the path of the port's spec, "" if it cannot have one.
 func (e portEntry) specPath() string {
 	switch {
 	case e.Spec != nil:
@@ -102,17 +101,17 @@ func (e portEntry) specPath() string {
 	return ""
 }
 
-// unfit is an error about a member of a document that its schema takes.
+// unfit returns an error about a member that the document's schema accepts.
 func unfit(p, pointer string, problem, expected templates.Message) error {
 	return &schemas.Error{Path: p, Pointer: pointer, Problem: problem, Expected: expected}
 }
 
-// unfitAlias says of a member that it stands beside another name of it.
+// unfitAlias returns the error for a member that appears together with its alias.
 func unfitAlias(p, pointer, name string) error {
 	return unfit(p, pointer, templates.NewMessage("pal.unfit.alias", "name", name), templates.NewMessage("pal.unfit.single"))
 }
 
-// checkTimeout says what is wrong with a member that says how long a port may run.
+// checkTimeout returns what is wrong with the timeout in a member, or nil.
 func checkTimeout(p, pointer string, s *string) error {
 	_, err := readTimeout(s)
 	if err != nil {
@@ -121,7 +120,7 @@ func checkTimeout(p, pointer string, s *string) error {
 	return err
 }
 
-// decodeOrchestration reads orchestration.json.
+// decodeOrchestration decodes orchestration.json.
 func decodeOrchestration(p string, body []byte) (o orchestration, err error) {
 	p = path.Base(p)
 	if err = schemas.Decode("pal/orchestration", p, body, &o); err != nil {
@@ -150,7 +149,7 @@ func decodeOrchestration(p string, body []byte) (o orchestration, err error) {
 	return o, nil
 }
 
-// decodeEntry reads a port that conforms to the schema.
+// decodeEntry decodes a port that conforms to the schema.
 func decodeEntry(raw schemas.Raw, place int) (e portEntry, err error) {
 	e.Order = &place
 	if id, isText := raw.Text(); isText {
@@ -163,7 +162,7 @@ func decodeEntry(raw schemas.Raw, place int) (e portEntry, err error) {
 	return e, err
 }
 
-// check says what is wrong with a port besides its id and its dependencies.
+// check returns what is wrong with a port besides its id and its dependencies, or nil.
 func (e portEntry) check(p, at string) error {
 	if e.Alias != "" && e.Alias != e.ID {
 		return unfitAlias(p, at+"/id", "port_id")
@@ -177,7 +176,7 @@ func (e portEntry) check(p, at string) error {
 	return nil
 }
 
-// decodeSpec reads the text of a port.
+// decodeSpec decodes the spec of a port.
 func decodeSpec(p string, body []byte) (Spec, error) {
 	s, err := ReadSpec(body)
 	if e, ok := err.(*schemas.Error); ok {
@@ -186,22 +185,21 @@ func decodeSpec(p string, body []byte) (Spec, error) {
 	return s, err
 }
 
-// sources are the files that say what is to be done, as far as they can be read.
+// sources holds the source files of an orchestration, as far as they are readable.
 type sources struct {
-	// doc is orchestration.json, and got what reading the sources gave.
+	// doc is orchestration.json, and got is the result of reading the sources.
 	doc engine.Document
 	got run.Reading
-	// design is nil where something is wrong, or cannot be told yet.
+	// design is nil if the sources have errors or are not all readable yet.
 	design *Design
-	// plan is what plan.json should hold, nil while orchestration.json cannot be used at
-	// all.
+	// plan is the content for plan.json, nil while orchestration.json is unusable.
 	plan []byte
-	// needs are the files outside the run's folder that are to be read.
+	// needs are the source files outside the run's folder.
 	needs []string
 }
 
-// readSources reads what is to be done, and notes what is wrong with it. Once the run has
-// started nothing is planned: a difference in the sources is only noted.
+// readSources reads the sources and notes their errors. It plans nothing once the run has started,
+// and only notes changes in the sources.
 func readSources(in *run.Input, conf Config, isStarted bool) sources {
 	s := sources{doc: in.Snap.In("orchestration.json"), needs: []string{configYAML}}
 	var o *orchestration
@@ -233,7 +231,7 @@ func readSources(in *run.Input, conf Config, isStarted bool) sources {
 	return s
 }
 
-// isAnyUnsettled reports whether one of some files may still be being written.
+// isAnyUnsettled reports whether one of the files may still be being written.
 func isAnyUnsettled(in *run.Input, paths []string) bool {
 	for _, p := range paths {
 		if in.Snap.Doc(p).Unsettled() {
@@ -244,7 +242,7 @@ func isAnyUnsettled(in *run.Input, paths []string) bool {
 	return false
 }
 
-// designer makes a design of the sources.
+// designer makes a design from the sources.
 type designer struct {
 	in    *run.Input
 	o     *orchestration
@@ -253,12 +251,12 @@ type designer struct {
 	sum   engine.Digest
 	ports []PortDesign
 	specs map[string]engine.Digest
-	// errors are what is wrong besides ids and dependencies.
+	// errors are the errors other than those in ids and dependencies.
 	errors    []PlanError
 	isPending bool
 }
 
-// readSource reads a source, and returns nil if it cannot be used.
+// readSource reads a source and returns nil if it is unusable.
 func readSource[T any](r *designer, d engine.Document, code, port string, decode func(p string, body []byte) (T, error)) *T {
 	v, got := run.Parse(r.in, d, decode)
 	r.isPending = r.isPending || got == run.Pending
@@ -268,8 +266,8 @@ func readSource[T any](r *designer, d engine.Document, code, port string, decode
 	return v
 }
 
-// unusable says that a source cannot be used. It says no more, since plan.json must not
-// change with each further mistake: the note does.
+// unusable returns the message that a source is unusable. The note has the details, so that
+// plan.json does not change with each further mistake.
 func unusable(in *run.Input, p string) string {
 	return in.Say("pal.plan.unusable", "file", p, "folder", run.ProblemsDir)
 }
@@ -278,7 +276,7 @@ func (r *designer) fail(code, port, message string) {
 	r.errors = append(r.errors, PlanError{code, orNil(port), message})
 }
 
-// readAll reads the files that orchestration.json builds on.
+// readAll reads the files that orchestration.json refers to.
 func (r *designer) readAll() {
 	if c := readSource(r, r.in.Snap.Doc(configYAML), codeConfig, "", decodeConfig); c != nil {
 		r.below = *c
@@ -291,7 +289,7 @@ func (r *designer) readAll() {
 	}
 }
 
-// spec reads what the spec of a port says, nothing where there is none.
+// spec reads the spec of a port and returns nil if it has none.
 func (r *designer) spec(e portEntry) *Spec {
 	p := e.specPath()
 	if p == "" {
@@ -318,7 +316,7 @@ func (r *designer) spec(e portEntry) *Spec {
 	return s
 }
 
-// port puts together what is said of a port, s being nil where it has no spec.
+// port merges everything about a port; s is nil if it has no spec.
 func (r *designer) port(e portEntry, s *Spec) PortDesign {
 	p := PortDesign{ID: e.ID, Order: *e.Order, Body: e.Body, Complete: e.Status == "complete"}
 	if s != nil {
@@ -333,18 +331,18 @@ func (r *designer) port(e portEntry, s *Spec) PortDesign {
 	return p
 }
 
-// limits are what holds for a port.
+// limits returns the limits of a port.
 func (r *designer) limits(e portEntry) Limits {
 	timeout := first(builtInTimeout, e.Timeout, r.o.TimeoutPerPort, r.conf.TimeoutPerPort, r.below.TimeoutPerPort)
-	d, _ := readTimeout(&timeout) // each of them was checked where it stands
+	d, _ := readTimeout(&timeout) // each was checked in its file
 	return Limits{
 		MaxRetries: first(builtInRetries, e.MaxRetries, r.o.MaxRetries, r.conf.MaxRetries), Timeout: d.String(),
 		TokenBudget: first(builtInBudget, e.TokenBudget, r.o.TokenBudget, r.conf.TokenBudget),
 	}
 }
 
-// result is plan.json, and the design where nothing is wrong. What is wrong with
-// orchestration.json itself is noted beside it.
+// result returns plan.json, and the design if it has no errors. It notes errors in
+// orchestration.json beside that file.
 func (r *designer) result(doc engine.Document) ([]byte, *Design) {
 	plan := newPlan(r.in.Lang, r.ports, r.errors...)
 	plan.OrchestrationDigest = r.sum
@@ -364,7 +362,7 @@ func (r *designer) result(doc engine.Document) ([]byte, *Design) {
 	return body, r.design()
 }
 
-// design is what is to be done, where nothing is wrong with it.
+// design returns the design of sources without errors.
 func (r *designer) design() *Design {
 	slices.SortFunc(r.ports, byPlace)
 	return &Design{

@@ -14,17 +14,17 @@ import (
 	"placet/templates"
 )
 
-// Spec is what the text of a port says of itself. ID is "" where it declares none.
+// Spec is the metadata in the spec of a port. ID is "" if it declares none.
 type Spec struct {
 	ID        string
 	DependsOn []string
 	Title     string
-	// Type, Priority, Agent and Status are shown, and mean nothing.
+	// Type, Priority, Agent and Status are shown and have no effect.
 	Type, Priority, Agent, Status string
 }
 
-// specKeys are the keys that a spec may have, in small letters, with what they mean.
-// What is known and unused means "".
+// specKeys maps the keys that a spec may have, in lower case, to their meanings. A known key that
+// placet does not use has the meaning "".
 var specKeys = map[string]string{
 	"id": "id", "port id": "id",
 	"의존성": "depends", "선행": "depends", "depends": "depends", "depends on": "depends", "dependencies": "depends",
@@ -32,12 +32,11 @@ var specKeys = map[string]string{
 	"레이어": "", "layer": "", "예상 토큰": "", "예상 복잡도": "", "예상 기간": "", "완료일": "", "생성일": "", "created": "",
 }
 
-// mostPorts is how many ports an orchestration may have, and so a port may depend on.
+// mostPorts is how many ports an orchestration may have, and on how many a port may depend.
 const mostPorts = 500
 
-// ReadSpec reads the text of a port, which is Markdown. Its metadata is a table, or else a
-// block of quoted lines at its beginning. The error, a *[schemas.Error], says why the
-// metadata cannot be used.
+// ReadSpec reads the spec of a port, which is Markdown. Its metadata is a table, or else a block of
+// quoted lines at its beginning. The error, a *[schemas.Error], says why the metadata is unusable.
 func ReadSpec(body []byte) (Spec, error) {
 	if len(body) > layout.LimitText {
 		return Spec{}, &schemas.Error{Problem: templates.NewMessage("pal.spec.large"), Expected: templates.NewMessage("schema.large.wanted")}
@@ -57,13 +56,13 @@ func ReadSpec(body []byte) (Spec, error) {
 	return s, s.fill(pairs)
 }
 
-// specLine is a line of a spec, without the blanks around it.
+// specLine is a line of a spec without surrounding blanks.
 type specLine struct {
 	number int
 	text   string
 }
 
-// specLines returns the lines of a spec. Those of fenced code are empty.
+// specLines returns the lines of a spec. Lines of fenced code are empty.
 func specLines(body string) []specLine {
 	var lines []specLine
 	fence := ""
@@ -86,23 +85,22 @@ func specLines(body string) []specLine {
 
 var fenceMarks = regexp.MustCompile("^(`{3,}|~{3,})")
 
-// fenceOf returns the marks with which a line begins or ends fenced code, "" if it does
-// neither.
+// fenceOf returns the marks that begin or end fenced code in a line, or "".
 func fenceOf(line string) string {
 	marks := fenceMarks.FindString(line)
 	if strings.HasPrefix(marks, "`") && strings.Contains(line[len(marks):], "`") {
-		return "" // code within a line
+		return "" // inline code
 	}
 	return marks
 }
 
-// pair is a key and its value, as they stand in a line.
+// pair is a key and its value in a line.
 type pair struct {
 	line       int
 	key, value string
 }
 
-// means returns what the key of a pair means, and whether it is known.
+// means returns the meaning of a pair's key, and whether the key is known.
 func (p pair) means() (meaning string, known bool) {
 	meaning, known = specKeys[strings.ToLower(p.key)]
 	return meaning, known
@@ -131,7 +129,7 @@ func tablePairs(lines []specLine) []pair {
 	return nil
 }
 
-// columns returns where the keys and the values of a table stand, -1 if it has none.
+// columns returns the columns of the keys and the values of a table, -1 if it has none.
 func columns(header []string) (key, value int) {
 	for _, words := range [][2]string{{"항목", "값"}, {"Item", "Value"}} {
 		key, value = slices.Index(header, words[0]), slices.Index(header, words[1])
@@ -142,7 +140,7 @@ func columns(header []string) (key, value int) {
 	return -1, -1
 }
 
-// cells returns the cells of a row of a table, nil if the line is no row.
+// cells returns the cells of a table row, nil if the line is not one.
 func cells(line string) []string {
 	if !strings.Contains(line, "|") {
 		return nil
@@ -157,7 +155,7 @@ func cells(line string) []string {
 
 var delimiterCell = regexp.MustCompile(`^:?-+:?$`)
 
-// isDelimiter reports whether a line stands between the header of a table and its rows.
+// isDelimiter reports whether a line separates the header of a table from its rows.
 func isDelimiter(line string, width int) bool {
 	row := cells(line)
 	return len(row) == width && !slices.ContainsFunc(row, func(cell string) bool { return !delimiterCell.MatchString(cell) })
@@ -165,8 +163,8 @@ func isDelimiter(line string, width int) bool {
 
 var quotedPair = regexp.MustCompile(`^>\s*([^:]+?)\s*:(?:\s+(.*))?$`)
 
-// quotedPairs returns the first block of quoted lines before the first section that are
-// all keys and values, one of them known; nil if there is none.
+// quotedPairs returns the first block of quoted lines before the first section in which all lines
+// are keys and values and one key is known, or nil.
 func quotedPairs(lines []specLine) []pair {
 	var block []pair
 	isKnown := false
@@ -207,7 +205,8 @@ func specTitle(lines []specLine) string {
 	return ""
 }
 
-// fill takes what the metadata says. Of what is only shown the first value counts.
+// fill sets the fields from the metadata. If a key without effect has several values, the first one
+// counts.
 func (s *Spec) fill(pairs []pair) error {
 	values := map[string]pair{}
 	for _, p := range pairs {
@@ -231,7 +230,7 @@ func (s *Spec) fill(pairs []pair) error {
 	return nil
 }
 
-// dependencies reads a list of ids, in which each counts once.
+// dependencies returns the ids in a list, each once.
 func dependencies(list string) []string {
 	words := strings.Split(list, ",")
 	for i, word := range words {

@@ -16,27 +16,27 @@ import (
 	"placet/templates"
 )
 
-// text is a string that documents write as null while it is empty.
+// text is a string that documents write as null if it is empty.
 type text = schemas.OrNull
 
-// Statuses of runs, ports, loops and escalations. Not each of them has all.
+// Statuses of runs, ports, loops and escalations. None of these has all of them.
 const (
 	Pending   engine.Status = "pending"   // of a run: not started; of a port: waits for dependencies
 	Ready     engine.Status = "ready"     // a port waits for a slot, a resume or trust
 	Running   engine.Status = "running"   //
-	Paused    engine.Status = "paused"    // nothing starts; hand-ins and answers count
-	Blocked   engine.Status = "blocked"   // a person must answer, at this port or one before it
+	Paused    engine.Status = "paused"    // nothing starts; submitted documents and answers still count
+	Blocked   engine.Status = "blocked"   // a person has to answer, about this port or one before it
 	Complete  engine.Status = "complete"  // final
 	Failed    engine.Status = "failed"    // final
 	Cancelled engine.Status = "cancelled" // final
 	Success   engine.Status = "success"   // of a loop, final: the tests passed
-	Escalated engine.Status = "escalated" // of a loop, final: the tries are used up
+	Escalated engine.Status = "escalated" // of a loop, final: the tries were used up
 	Open      engine.Status = "open"      // of an escalation
 	Resolved  engine.Status = "resolved"  // of an escalation, final
 	Dismissed engine.Status = "dismissed" // of an escalation, final
 )
 
-// isFinal reports whether nothing leads out of the status of a run or a port.
+// isFinal reports whether the status of a run or a port is final.
 func isFinal(s engine.Status) bool { return s == Complete || s == Failed || s == Cancelled }
 
 // State is state.json.
@@ -54,7 +54,7 @@ type State struct {
 	CompletedAt   text                     `json:"completed_at"`
 	Digest        engine.Digest            `json:"orchestration_digest"`
 	Specs         map[string]engine.Digest `json:"specs"`
-	// AdmittedRevision is the revision at which the sources were taken in last.
+	// AdmittedRevision is the revision that last copied the sources into the state.
 	AdmittedRevision int                    `json:"admitted_revision"`
 	Settings         Settings               `json:"settings"`
 	Ports            map[string]*Port       `json:"ports"`
@@ -64,11 +64,11 @@ type State struct {
 	Requests         []*run.Request         `json:"requests"`
 	EventSeq         int                    `json:"event_seq"`
 	Last             *run.Last              `json:"last_transition"`
-	// Extra are members of a later version, kept as they are.
+	// Extra holds the members of later versions unchanged.
 	Extra schemas.Object `json:"-"`
 }
 
-// Settings are those of the whole run, fixed when it starts.
+// Settings are the settings of the whole run, fixed when it starts.
 type Settings struct {
 	MaxConcurrency int  `json:"max_concurrency"`
 	Parallel       bool `json:"parallel_enabled"`
@@ -80,14 +80,14 @@ type Port struct {
 	Title     string        `json:"title"`
 	Order     int           `json:"order"`
 	DependsOn []string      `json:"depends_on"`
-	// Waived are dependencies without which the port may run.
+	// Waived are dependencies that the port may run without.
 	Waived []string `json:"waived"`
-	// Spec is the path of the port's text, Body the text itself where there is no file.
+	// Spec is the path of the port's text. Body is the text itself if it has no file.
 	Spec  string `json:"spec,omitzero"`
 	Body  string `json:"body,omitzero"`
 	Agent string `json:"agent,omitzero"`
-	// Round counts the loops, Starts how often the port began to run, and LastTry is the
-	// number of the newest try; tries are counted over all rounds.
+	// Round counts the loops, and Starts how often the port began to run. LastTry is the number of
+	// the newest try; tries are counted over all rounds.
 	Round          int       `json:"round"`
 	Starts         int       `json:"starts"`
 	LastTry        int       `json:"last_try"`
@@ -105,7 +105,7 @@ type Port struct {
 	Reason         text      `json:"reason"`
 }
 
-// Tokens are what the workers of a port had used when a round began.
+// Tokens are the numbers of tokens that the workers of a port had used when a round began.
 type Tokens struct {
 	Impl int `json:"impl"`
 	Test int `json:"test"`
@@ -118,14 +118,14 @@ func (t Tokens) of(role string) int {
 	return t.Impl
 }
 
-// BlockedBy says what holds a port up: open escalations of its own that stop or hold it,
-// and dependencies that failed or are cut off.
+// BlockedBy is what blocks a port: its own open escalations that stop or hold it, and dependencies
+// that failed or are cut off.
 type BlockedBy struct {
 	Escalations []string `json:"escalations"`
 	Ports       []string `json:"ports"`
 }
 
-// What a loop awaits, and the roles of the workers that hand it in.
+// Values of Loop.Awaiting, and the roles of the workers that submit these documents.
 const (
 	awaitResult   = "result"
 	awaitFeedback = "feedback"
@@ -148,13 +148,13 @@ type Loop struct {
 	History     []Try         `json:"history"`
 }
 
-// Why a try failed.
+// Causes of failed tries.
 const (
 	causeTests = "tests"
 	causeImpl  = "impl_failed"
 )
 
-// Try is one try: what was handed in, and what the tests said.
+// Try is one try: the submitted documents and the result of the tests.
 type Try struct {
 	Try            int      `json:"try"`
 	Success        bool     `json:"success"`
@@ -166,11 +166,11 @@ type Try struct {
 	Coverage       *float64 `json:"coverage"`
 	ResultAt       text     `json:"result_at"`
 	At             text     `json:"at"`
-	// Tokens is what the result says was used, 0 where it says nothing.
+	// Tokens is the number of used tokens in the result, 0 if it names none.
 	Tokens int `json:"tokens_used"`
 }
 
-// Session is where a session stands.
+// Session is the status of a session.
 type Session struct {
 	Type      string        `json:"type"`
 	Status    engine.Status `json:"status"`
@@ -178,7 +178,7 @@ type Session struct {
 	EndedAt   text          `json:"ended_at"`
 }
 
-// Escalation is what was handed to a person, or noted.
+// Escalation is a problem that a person has to decide or that is only recorded.
 type Escalation struct {
 	Type         string        `json:"type"`
 	ReportedType text          `json:"reported_type"`
@@ -187,7 +187,7 @@ type Escalation struct {
 	PortID       text          `json:"port_id"`
 	SessionID    text          `json:"session_id"`
 	Cause        string        `json:"cause"`
-	Digest       text          `json:"digest"` // of the document that was filed
+	Digest       text          `json:"digest"` // of the filed document
 	AutoResolve  bool          `json:"auto_resolve"`
 	Status       engine.Status `json:"status"`
 	OpenedAt     text          `json:"opened_at"`
@@ -195,25 +195,25 @@ type Escalation struct {
 	ResolvedBy   text          `json:"resolved_by"`
 	Resolution   text          `json:"resolution"`
 	Comment      string        `json:"comment,omitzero"`
-	// What the person is shown, as it was when the escalation opened.
+	// The members below are what the person sees, as of the opening of the escalation.
 	Title       string          `json:"title"`
 	Description string          `json:"description,omitzero"`
 	Context     schemas.Object  `json:"context"`
 	Actions     []string        `json:"suggested_actions"`
 	Dependents  []Dependent     `json:"dependents"`
 	Artifacts   []gate.Artifact `json:"artifacts"`
-	// Cut names the port by which the port is cut off, "" where it was not.
+	// Cut names the port that cuts the port off, or "".
 	Cut string `json:"cut_off_by,omitzero"`
 }
 
-// Dependent is a port that depends on another one, as it stood.
+// Dependent is a port that depends on another one, with its status at that time.
 type Dependent struct {
 	Port   string        `json:"port"`
 	Status engine.Status `json:"status"`
 }
 
-// format reads a state that this machine wrote without the schema: to check that of 500 ports
-// takes ten times as long as to read it.
+// format decodes a state that this machine wrote without the schema: checking the state of 500
+// ports takes ten times as long as decoding it.
 var format = func() run.Format[State] {
 	f := run.JSONState("pal/state", (*State).head, unfitState)
 	f.DecodeOwn = run.DecodeOwn((*State).head)
@@ -227,7 +227,7 @@ func (st *State) head() run.Head {
 	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language, Extra: &st.Extra}
 }
 
-// unfitState says why a readable state does not belong to the orchestration, "" if it does.
+// unfitState returns why a readable state does not belong to the orchestration, or nil.
 func unfitState(r *run.Input, st State) error {
 	if st.ID != r.Snap.Key.ID {
 		return templates.Errorf("pal.state.id", "is", run.QuoteID(st.ID), "folder", strconv.Quote(r.Snap.Key.ID))
@@ -243,10 +243,10 @@ func unfitState(r *run.Input, st State) error {
 	return run.CheckIDs(st.Requests)
 }
 
-// loopID names a round of a port.
+// loopID returns the id of a round of a port.
 func loopID(port string, round int) string { return fmt.Sprintf("%s.r%d", port, round) }
 
-// loop is the newest loop of a port, nil for none.
+// loop returns the newest loop of a port, or nil.
 func (st *State) loop(port string) *Loop {
 	if p := st.Ports[port]; p != nil {
 		return st.Loops[loopID(port, p.Round)]
@@ -254,7 +254,7 @@ func (st *State) loop(port string) *Loop {
 	return nil
 }
 
-// last is the newest try of a loop, nil for none.
+// last returns the newest try of a loop, or nil.
 func (l *Loop) last() *Try {
 	if l == nil || len(l.History) == 0 {
 		return nil
@@ -262,7 +262,7 @@ func (l *Loop) last() *Try {
 	return &l.History[len(l.History)-1]
 }
 
-// role is that of the worker whom a loop waits for, "" for none.
+// role returns the role of the worker that a loop waits for, or "".
 func (l *Loop) role() string {
 	switch {
 	case l == nil || l.Status != Running:
@@ -273,14 +273,14 @@ func (l *Loop) role() string {
 	return roleImpl
 }
 
-// order are the ports by order and id.
+// order returns the ids of the ports sorted by order and id.
 func (st *State) order() []string {
 	return slices.SortedFunc(maps.Keys(st.Ports), func(a, b string) int {
 		return cmp.Or(cmp.Compare(st.Ports[a].Order, st.Ports[b].Order), strings.Compare(a, b))
 	})
 }
 
-// session is the id of a session by its path below sessions/.
+// session returns the id of a session by its path below sessions/.
 func (st *State) session(path string) string { return st.ID + "/" + path }
 
 func portPath(port string) string         { return "build/" + port }

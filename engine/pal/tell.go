@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// tell adds to the view for people what is the family's own.
+// tell adds the family's own facts to the view for people.
 func tell(r *view, a *engine.RunView) {
 	if !r.run.Begun {
 		return
@@ -56,7 +56,7 @@ func tell(r *view, a *engine.RunView) {
 	a.Findings = append(a.Findings, findingsOf(r)...)
 }
 
-// addFact adds a fact by the key of its label, where there is anything to say.
+// addFact adds a fact under the label that a key has, unless its value is empty.
 func addFact(r *view, facts []engine.Fact, label, value string) []engine.Fact {
 	if value == "" {
 		return facts
@@ -65,11 +65,11 @@ func addFact(r *view, facts []engine.Fact, label, value string) []engine.Fact {
 	return append(facts, engine.Fact{Name: name.String(), Label: name.In(r.run.Lang), Value: value})
 }
 
-// TrustName begins the name under which trust in a worker's command is asked for and
-// remembered.
+// TrustName is the prefix of the name under which placet asks for and remembers trust in a worker's
+// command.
 const TrustName = "pal.worker "
 
-// line is where a port stands, in one line.
+// line describes a port in one line.
 func (p *port) line() string {
 	words := []string{p.id + ": " + p.words()}
 	if p.loop != nil {
@@ -84,8 +84,8 @@ func (p *port) line() string {
 	return strings.Join(words, ", ")
 }
 
-// sessionLines are the sessions of the ports that have not ended, in the order of the
-// tree, each in one line with its progress.
+// sessionLines lists the sessions of the ports that have not ended, in tree order, each on one line
+// with its progress.
 func sessionLines(r *view) (list []string) {
 	st := &r.run.State
 	if isFinal(st.Status) || st.Sessions["build"] == nil {
@@ -113,7 +113,7 @@ func sessionLines(r *view) (list []string) {
 	return list
 }
 
-// workerLine is a worker's session in one line.
+// workerLine describes a worker's session in one line.
 func workerLine(r *view, one engine.Part) string {
 	words := []string{one.ID + ": " + string(one.Status)}
 	for _, f := range one.Facts {
@@ -133,7 +133,7 @@ func workerLine(r *view, one engine.Part) string {
 	return strings.Join(words, ", ")
 }
 
-// graphOf are the ports by level.
+// graphOf returns the ports by level.
 func graphOf(r *view) (list []engine.Node) {
 	nodes := nodesOf(&r.run.State)
 	critical := graph.CriticalPath(nodes)
@@ -149,7 +149,7 @@ func graphOf(r *view) (list []engine.Node) {
 	return list
 }
 
-// partsOf are the ports, each with its workers, and the further sessions of agents.
+// partsOf returns the ports, each with its workers, and the further sessions of agents.
 func partsOf(r *view) (list []engine.Part) {
 	for _, id := range r.order {
 		p := r.ports[id]
@@ -190,7 +190,7 @@ func partOf(p *port) engine.Part {
 	return one
 }
 
-// workerPart is a worker's session as a part.
+// workerPart returns a worker's session as a part.
 func workerPart(p *port, s ownSession) engine.Part {
 	one := engine.Part{ID: s.path, Status: p.r.run.State.Sessions[s.path].Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
 	one.Facts = addFact(p.r, one.Facts, "substatus", string(substatus(&p.r.run.State, p.id, s.role)))
@@ -200,8 +200,8 @@ func workerPart(p *port, s ownSession) engine.Part {
 	return one
 }
 
-// findingsOf are what check reports besides: escalations and requests that the state does
-// not know.
+// findingsOf returns what `check` reports besides the notes: escalations and requests that the
+// state does not know.
 func findingsOf(r *view) (list []engine.Finding) {
 	for _, d := range r.run.Snap.Under("escalations") {
 		id := strings.TrimSuffix(path.Base(d.Path), ".json")
@@ -215,7 +215,7 @@ func findingsOf(r *view) (list []engine.Finding) {
 	return list
 }
 
-// fabrications find escalations that somebody closed in state.json while a person is
+// fabrications finds escalations that somebody closed in state.json while a person was still being
 // asked.
 func fabrications(r *view) (list []run.Fabrication) {
 	if !r.run.IsForged() {

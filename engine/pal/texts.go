@@ -14,16 +14,16 @@ import (
 	"placet/templates"
 )
 
-// say is a sentence of the family in the language of the run.
+// say returns a sentence of the family in the language of the run.
 func (r *view) say(key string, pairs ...any) string {
 	return r.run.Say(templates.Key("pal."+key), pairs...)
 }
 
-// longestQuoted is how much of a text a worker is shown, in bytes; what is longer is cut,
-// with the path of the whole.
+// longestQuoted is how many bytes of a text a worker sees. A longer one is cut and followed by the
+// path of the whole text.
 const longestQuoted = 4 << 10
 
-// quotedText is a text as a worker is shown it, quoted.
+// quotedText returns a text quoted for a worker.
 func quotedText(r *view, body, file string) string {
 	if len(body) <= longestQuoted {
 		return templates.Quote(body)
@@ -31,13 +31,13 @@ func quotedText(r *view, body, file string) string {
 	return templates.Quote(templates.Cut(body, longestQuoted)) + "\n\n" + r.say("cut", "file", templates.Code(file))
 }
 
-// render is a text of the family for people and agents.
+// render renders a text of the family for people and agents.
 func render(r *view, name string, data any) []byte {
 	text, err := templates.Render(r.run.Lang, "pal/"+name, data)
 	return run.Must([]byte(text), err)
 }
 
-// tryText is inbox/try-<n>.md: what a worker is to do.
+// tryText returns inbox/try-<n>.md: a worker's instructions for a try.
 func tryText(p *port, role string) []byte {
 	r, l := p.r, p.loop
 	dir := layout.PalMember(p.id, role)
@@ -64,7 +64,7 @@ func tryText(p *port, role string) []byte {
 	return render(r, "page", data)
 }
 
-// portText is what a port is about.
+// portText describes the task of a port.
 func portText(p *port) string {
 	if p.Spec != "" {
 		return p.r.say("try.spec", "file", templates.Code(p.Spec), "digest", string(p.r.run.State.Specs[p.id]))
@@ -75,8 +75,8 @@ func portText(p *port) string {
 	return quotedText(p.r, p.Body, p.r.run.Path(orchestrationFile))
 }
 
-// handedInBefore is the hand-in that a worker builds on: for impl the feedback that failed,
-// for test the result; sum is "" for none.
+// handedInBefore returns the document that a worker builds on: for impl the feedback that reported
+// a failure, for test the result. sum is "" if there is none.
 func (p *port) handedInBefore(role string) (file, title string, n int, sum text) {
 	t := p.loop.last()
 	if role == roleImpl && t == nil && p.Round > 1 {
@@ -91,7 +91,7 @@ func (p *port) handedInBefore(role string) (file, title string, n int, sum text)
 	return layout.PalResultFile(p.id, t.Try), "try.result", t.Try, t.ResultDigest
 }
 
-// earlierHandIn is what the other worker handed in last.
+// earlierHandIn returns the section with the other worker's last document.
 func earlierHandIn(p *port, role string) []templates.PalSection {
 	file, title, n, sum := p.handedInBefore(role)
 	if sum == "" {
@@ -105,14 +105,14 @@ func earlierHandIn(p *port, role string) []templates.PalSection {
 	return []templates.PalSection{{Title: p.r.say(title, "n", strconv.Itoa(n)), Body: body}}
 }
 
-// mark is the first line of a text of placet's.
+// mark returns the first line of a text of placet's.
 func mark(r *view, port, what string) string {
 	return fmt.Sprintf("<!-- placet pal %s %s %s -->", r.run.State.ID, port, what)
 }
 
-// messageText is inbox/message-<name>.md.
+// messageText returns inbox/message-<name>.md.
 func messageText(p *port, m message) []byte {
-	// The same whether it comes from the hand-in or from the message that holds it.
+	// The body is the same whether it comes from the submitted document or from its message.
 	body := strings.TrimSpace(string(run.Encoded(m.Payload)))
 	if said, ok := m.Payload.Text(); ok {
 		body = said
@@ -126,7 +126,7 @@ func messageText(p *port, m message) []byte {
 	})
 }
 
-// answerText is inbox/answer-<id>.md: what a person decided.
+// answerText returns inbox/answer-<id>.md: a person's decision.
 func answerText(p *port, id string, e *Escalation) []byte {
 	data := templates.PalPageData{
 		First: mark(p.r, p.id, id), Title: p.r.say("answer.title", "type", e.Type),
@@ -141,7 +141,7 @@ func answerText(p *port, id string, e *Escalation) []byte {
 	return render(p.r, "page", data)
 }
 
-// portReport is report.md of a port's operator.
+// portReport returns report.md of a port's operator.
 func portReport(p *port) []byte {
 	r := p.r
 	data := templates.PalPageData{
@@ -164,7 +164,7 @@ func portReport(p *port) []byte {
 	return render(r, "page", data)
 }
 
-// outcomeWords say how a port ended.
+// outcomeWords says how a port ended.
 func outcomeWords(p *port) string {
 	words := string(p.Status)
 	if p.Reason != "" {
@@ -199,7 +199,7 @@ func testWords(t Try) string {
 	return words
 }
 
-// escalationWords are the escalations that a function accepts, with their answers.
+// escalationWords lists the escalations that a function accepts, with their answers.
 func escalationWords(r *view, accepts func(*Escalation) bool) string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(r.run.State.Escalations)) {
@@ -219,7 +219,7 @@ func escalationWords(r *view, accepts func(*Escalation) bool) string {
 	return templates.OrDash(strings.Join(lines, "\n"))
 }
 
-// runReport is report.md of the orchestration.
+// runReport returns report.md of the orchestration.
 func runReport(r *view) []byte {
 	st := r.run.State
 	data := templates.PalPageData{
@@ -240,7 +240,7 @@ func runReport(r *view) []byte {
 	return render(r, "page", data)
 }
 
-// tries is how many tries of a port were made.
+// tries returns how many tries a port has had.
 func (p *port) tries() (n int) {
 	for round := 1; round <= p.Round; round++ {
 		n += len(p.r.run.State.Loops[loopID(p.id, round)].History)
@@ -248,7 +248,7 @@ func (p *port) tries() (n int) {
 	return n
 }
 
-// contextOf is an escalation's context as it stands in a request.
+// contextOf returns an escalation's context for a request.
 func contextOf(e *Escalation, id string, st *State) schemas.Object {
 	port := text(e.PortID)
 	o := schemas.Object{

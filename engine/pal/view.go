@@ -12,15 +12,15 @@ import (
 	"placet/layout"
 )
 
-// view is an orchestration, with what it reads besides its state.
+// view is an orchestration, with everything it reads besides its state.
 type view struct {
 	run     *run.Run[State, *view]
 	sources sources
 	control run.Control
 
-	order  []string // the ports by order and id
+	order  []string // the ports ordered by order and id
 	ports  map[string]*port
-	slot   []*port // those that run
+	slot   []*port // the running ports
 	filed  []filed
 	cutOff map[string]bool
 	agents []agentSession
@@ -54,8 +54,8 @@ const (
 	ofEscalation = "escalation"
 )
 
-// parts are what moves besides the run. Rules of ports and loops are asked about ports,
-// those of escalations about the ports and, for "", the run.
+// parts are what moves besides the run. Rules of ports and loops apply to each port; those of
+// escalations apply to each port and, with the subject "", to the run.
 var parts = []run.Parts[State, *view]{
 	{
 		Of: ofPort, All: func(r *view) []string { return r.order }, Enter: enterPort,
@@ -79,7 +79,7 @@ var parts = []run.Parts[State, *view]{
 		Of: ofEscalation, All: func(r *view) []string { return append([]string{""}, r.order...) },
 		Status: func(r *view, on run.On) engine.Status {
 			if on.Answer == nil {
-				return "" // one that opens
+				return "" // an escalation that is being opened
 			}
 			if e := r.run.State.Escalations[on.Answer.Request.ID]; e != nil {
 				return e.Status
@@ -95,7 +95,7 @@ func enterPort(c *change, id string, to engine.Status) {
 	}
 }
 
-// port is a port, with what was handed in for it.
+// port is a port, with the documents submitted for it.
 type port struct {
 	*Port
 	r    *view
@@ -112,7 +112,7 @@ const (
 func read(k *run.Run[State, *view]) *view {
 	r := &view{run: k, ports: map[string]*port{}}
 	if r.run.Begun || r.run.Usable() {
-		indexPorts(r) // also of a state that nobody accounts for: people are shown it
+		indexPorts(r) // people see the ports even if the journal does not account for the state
 	}
 	if !r.run.Usable() {
 		return r
@@ -129,7 +129,7 @@ func read(k *run.Run[State, *view]) *view {
 	return r
 }
 
-// indexPorts puts the ports in their order.
+// indexPorts fills in the ports and their order.
 func indexPorts(r *view) {
 	r.order = r.run.State.order()
 	for _, id := range r.order {
@@ -141,7 +141,7 @@ func indexPorts(r *view) {
 	r.cutOff = cutOffIn(&r.run.State)
 }
 
-// nodesOf are the ports of a state as a graph.
+// nodesOf returns the ports of a state as a graph.
 func nodesOf(st *State) (list []graph.Node) {
 	for _, id := range st.order() {
 		list = append(list, graph.Node{ID: id, After: st.Ports[id].DependsOn})
@@ -149,13 +149,13 @@ func nodesOf(st *State) (list []graph.Node) {
 	return list
 }
 
-// conf are the settings.
+// conf returns the settings.
 func (r *view) conf() Config { return run.Config(r.run.Snap, DefaultConfig) }
 
-// running are the ports that hold a slot.
+// running returns the ports that have a slot.
 func (r *view) running() []*port { return r.slot }
 
-// slots is how many ports may run at once.
+// slots returns how many ports may run at once.
 func (r *view) slots() int {
 	if !r.run.State.Settings.Parallel {
 		return 1
@@ -163,8 +163,8 @@ func (r *view) slots() int {
 	return r.run.State.Settings.MaxConcurrency
 }
 
-// needs are the files outside the run's folder that it reads: its sources, and the
-// progress of those who are at work, or whose port may be tried again.
+// needs returns the files outside the run's folder that it reads: its sources, and the progress of
+// sessions whose port runs or may run again.
 func needs(r *view) []string {
 	if r.run.Begun && isFinal(r.run.State.Status) {
 		return nil
@@ -179,7 +179,7 @@ func needs(r *view) []string {
 	return list
 }
 
-// thresholds are the numbers of tokens at which a person is told about the workers that
+// thresholds returns the numbers of tokens at which placet tells a person about the workers that
 // the run waits for.
 func thresholds(r *view) (list []engine.Threshold) {
 	if !r.run.Begun || !r.isMoving() {
@@ -193,7 +193,7 @@ func thresholds(r *view) (list []engine.Threshold) {
 	return list
 }
 
-// watch are the folders in which others write what moves the run.
+// watch returns the folders in which others write files that move the run.
 func watch(r *view) []string {
 	if r.run.Begun && isFinal(r.run.State.Status) {
 		return nil
@@ -210,7 +210,7 @@ func watch(r *view) []string {
 	return dirs
 }
 
-// absent says of a folder in which nothing has begun that it is no orchestration.
+// absent reports whether the folder is no orchestration, and says so in the view.
 func absent(r *view, a *engine.RunView) bool {
 	if !r.run.Snap.In(orchestrationFile).Absent() {
 		return false
@@ -220,5 +220,5 @@ func absent(r *view, a *engine.RunView) bool {
 	return true
 }
 
-// joined are ids in one line.
+// joined lists ids on one line.
 func joined(ids []string) string { return strings.Join(ids, ", ") }

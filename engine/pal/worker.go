@@ -13,8 +13,8 @@ import (
 	"placet/templates"
 )
 
-// Worker is the place of one worker of a pair in an orchestration, for the tools that
-// write in its name: what they check is what the machine checks.
+// Worker is one worker of a pair in an orchestration, for tools that write in its name. Their
+// checks are the machine's own.
 type Worker struct {
 	p    *port
 	role string
@@ -29,8 +29,8 @@ func SplitSession(id string) (orchestration, port, role string, ok bool) {
 	return parts[0], parts[2], parts[3], true
 }
 
-// Worker returns the worker whose session an id names, in a snapshot of its run. The
-// error says why there is no such worker.
+// Worker returns the worker with a session id, in a snapshot of its run. The error says why no such
+// worker exists.
 func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 	_, id, role, _ := SplitSession(session)
 	_, r := m.View(s)
@@ -46,10 +46,10 @@ func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 	}
 }
 
-// Session is the id of the worker's session.
+// Session returns the id of the worker's session.
 func (w *Worker) Session() string { return w.p.r.run.State.session(memberPath(w.p.id, w.role)) }
 
-// NextNumber is the first number above those of the worker's messages of a type.
+// NextNumber returns the first number above those of the worker's messages of a type.
 func (w *Worker) NextNumber(typ string) int {
 	n := 0
 	for _, d := range w.p.r.run.Snap.Under("channels/" + w.p.id + "/messages") {
@@ -61,12 +61,11 @@ func (w *Worker) NextNumber(typ string) int {
 	return n + 1
 }
 
-// mostMessages is the last number that the name of a message can hold.
+// mostMessages is the highest number that the name of a message can hold.
 const mostMessages = 9999
 
-// Message makes the worker's message of a number and a type, a query or an ack. It returns
-// the message's id, the path of its file in the run's folder, and the content. The error
-// says why it would not be delivered.
+// Message makes the worker's query or ack with a number. It returns the message's id, the path of
+// its file in the run's folder, and the content. The error says why it would not be delivered.
 func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) (id, file string, body []byte, err error) {
 	name := fmt.Sprintf("%04d-%s-%s", n, w.role, typ)
 	m := &Message{
@@ -89,27 +88,27 @@ func (w *Worker) Message(typ string, n int, payload schemas.Raw, now time.Time) 
 	return m.ID, layout.PalMessageFile(w.p.id, name), body, err
 }
 
-// TestReport is what a test worker hands in, checked, with what its try comes to.
+// TestReport is a checked report of a test worker, with its consequences for the try.
 type TestReport struct {
 	Feedback
-	// File is the path of the hand-in in the run's folder, Body what it is to hold.
+	// File is the path of the document in the run's folder, and Body its content.
 	File string
 	Body []byte
-	// Loop is the loop that it is for, and Iteration the number of its try there.
+	// Loop is its loop, and Iteration the number of its try in the loop.
 	Loop      string
 	Iteration int
 	// Passed and Failed count the tests.
 	Passed, Failed int
-	// Escalates reports whether a person decides next, after the last failure.
+	// Escalates reports whether a person decides next because this was the last failure.
 	Escalates bool
-	// Message says in the language of the run how the tests went, Next what comes next
-	// where that is not another try.
+	// Message says in the language of the run how the tests went. Next says what comes next if that
+	// is not another try.
 	Message string
 	Next    []string
 }
 
-// TestReport reads what a test worker reports of the awaited try, in either dialect. The
-// error says why it does not count.
+// TestReport reads a test worker's report on the awaited try, in either dialect. The error says why
+// it does not count.
 func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	p := w.p
 	if w.role != roleTest {
@@ -136,7 +135,7 @@ func (w *Worker) TestReport(body []byte) (t TestReport, err error) {
 	return t, err
 }
 
-// awaitsNoFeedback says what a port waits for in place of feedback.
+// awaitsNoFeedback returns an error that says what a port waits for instead of feedback.
 func awaitsNoFeedback(p *port) error {
 	if p.loop.role() == roleImpl {
 		return templates.Errorf("pal.worker.awaits", "port", p.id, "file", path.Base(p.awaitedFile()))
@@ -144,7 +143,7 @@ func awaitsNoFeedback(p *port) error {
 	return templates.Errorf("pal.worker.status", "port", p.id, "status", p.Status)
 }
 
-// word puts how the tests went into words.
+// word describes how the tests went.
 func (t *TestReport) word(p *port) {
 	if t.Success {
 		t.Message = p.r.say("hook.passed")
@@ -164,7 +163,7 @@ func (t *TestReport) word(p *port) {
 	}
 }
 
-// normalised is the feedback as feedback-<try>.json holds it, in our dialect.
+// normalised returns the feedback in placet's dialect, as in feedback-<try>.json.
 func (fb Feedback) normalised(try int, session string) schemas.Object {
 	o := schemas.Object{member("try", try), member("session_id", session), member("success", fb.Success)}
 	if len(fb.FailedTests) > 0 {
