@@ -16,7 +16,7 @@ var (
 	namedPath = regexp.MustCompile("`((?:cmd|engine|internal|layout|schemas|templates|docs)[a-z_/.-]*)`")
 )
 
-// What ARCHITECTURE.md names is there: each hop is a function, each path exists.
+// Everything that ARCHITECTURE.md names exists: each hop is a function, each path a file.
 func TestArchitectureNamesWhatIsThere(t *testing.T) {
 	page, err := os.ReadFile("ARCHITECTURE.md")
 	if err != nil {
@@ -59,7 +59,7 @@ func declares(t *testing.T, dir, receiver, name string) bool {
 	return false
 }
 
-// receiverOf names the type whose method a function is, "" for none.
+// receiverOf returns the name of the type whose method a function is, "" for none.
 func receiverOf(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// clockExceptions are the functions of tests that may look at the real clock, as
-// "file function": why. A test that measures time fails on a busy machine: count calls,
-// steps, stats or allocations, let time pass in a bubble of testing/synctest, or wait with
-// internal/await, whose limit is the test binary's.
+// clockExceptions are the functions of tests that may read the real clock, as "file
+// function", with the reason. A test that measures time fails on a busy machine: count
+// calls, steps, stats or allocations, let time pass in a bubble of testing/synctest, or
+// wait with internal/await, whose limit is the test binary's.
 var clockExceptions = map[string]string{
 	"cmd/placet/cli/e2e_torture_test.go jitter":                                "It sleeps under PLACET_TORTURE=full alone, to vary the moment of a kill; nothing depends on how long.",
 	"cmd/placet/cli/e2e_torture_test.go doesNotSpin":                           "It compares processor time with the time that passes; a busy machine gives a daemon that spins less.",
@@ -27,8 +27,8 @@ var clockExceptions = map[string]string{
 	"cmd/placet/cli/answered_bench_test.go settled":                            "It is part of a benchmark: what was written a moment ago would cost a second look.",
 }
 
-// inBubble are functions of tests, as "folder function": those that run what they are given
-// in a bubble of testing/synctest, and those that are called in one alone.
+// inBubble are functions of tests, as "folder function": those that run their argument in a
+// bubble of testing/synctest, and those that are only called in one.
 var inBubble = []string{
 	"engine/facade onOwnClock", "engine/facade onPipes", "engine/facade sends",
 	"engine/facade/notify inBubble",
@@ -51,7 +51,7 @@ func TestNoTestLooksAtTheClock(t *testing.T) {
 	}
 }
 
-// judgeClocks returns where tests look at the clock, and which exceptions fit nothing. The
+// judgeClocks returns where tests read the clock, and which exceptions match nothing. The
 // sources are keyed by the names of their files.
 func judgeClocks(t *testing.T, sources, exceptions map[string]string, bubbles []string) []string {
 	t.Helper()
@@ -89,8 +89,8 @@ func judgeClocks(t *testing.T, sources, exceptions map[string]string, bubbles []
 	return problems
 }
 
-// clockUses returns the calls below a node that look at the real clock. It leaves out
-// benchmarks and what is written within a bubble.
+// clockUses returns the calls below a node that read the real clock. It leaves out
+// benchmarks and code in a bubble.
 func clockUses(n ast.Node, bubble func(function string) bool) []*ast.CallExpr {
 	var uses []*ast.CallExpr
 	ast.Inspect(n, func(n ast.Node) bool {

@@ -12,7 +12,7 @@ import (
 	"placet/layout"
 )
 
-// pages are the documents that people read.
+// pages returns the documents for people.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	names, all := []string{}, map[string]string{}
@@ -60,7 +60,7 @@ func TestPagesLinkToWhatIsThere(t *testing.T) {
 	}
 }
 
-// anchors are those of the headings of a page, as forges make them.
+// anchors returns the anchors of a page's headings, as forges make them.
 func anchors(t *testing.T, page string) (all []string) {
 	t.Helper()
 	body, err := os.ReadFile(page)

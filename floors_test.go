@@ -1,7 +1,7 @@
-// Package placet_test keeps the floors of the house: which package may import
-// which, and which module only where. It is a policy, not a description: where
-// this test fails, the import is wrong. Do not change the tables to make a
-// build pass; change them when the design changes.
+// Package placet_test keeps the floors of the house: which package may import which, and which
+// module may be imported only where. The tables are a policy, not a description: if this test
+// fails, the import is wrong. Do not change the tables to make a build pass; change them when
+// the design changes.
 package placet_test
 
 import (
@@ -21,18 +21,18 @@ import (
 
 const module = "placet"
 
-// floor is one storey: its packages may import those of lower floors, and
-// those of its own where beside says so.
+// floor is one storey: its packages may import those of lower floors, and those of its own if
+// beside says so.
 type floor struct {
 	name     string
 	packages []string
 	// beside are the arrows allowed within the floor, "from to".
 	beside []string
-	// never are lower floors that must not be imported all the same.
+	// never are lower floors that must not be imported.
 	never []string
 }
 
-// floors, from the ground up.
+// floors lists the floors from the ground up.
 var floors = []floor{
 	{
 		name:     "ground",
@@ -109,8 +109,8 @@ var floors = []floor{
 	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/mutants", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
 }
 
-// familyFiles are what every folder of a family holds, so that whoever knows one knows
-// all.
+// familyFiles are the files that every family's folder has, so that a reader who knows one
+// family knows all.
 var familyFiles = []string{"doc.go", "state.go", "rules.go", "outputs.go", "questions.go", "view.go"}
 
 // modules says where a module of others may be imported.
@@ -125,41 +125,40 @@ var modules = map[string][]string{
 	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup"},
 	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},
 	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
-	// What looks like an option, or like a word that refuses, is known in one room.
+	// Only gate decides what looks like an option, or like a word that refuses.
 	"go.mau.fi/util":    {"engine/gate"},
 	"golang.org/x/text": {"engine/gate"},
-	// Domains of other scripts are shown as they are looked up, and a server has so many
-	// connections at once.
+	// Domains of other scripts are shown in the form in which they are looked up, and a server
+	// bounds its connections.
 	"golang.org/x/net": {"engine/nemawashi", "engine/facade"},
-	// The loop tells its observers what it does: whoever counts knows how runs are
-	// served, and no run knows that somebody counts.
+	// Only observers of the loop count: metrics know how runs are served, and no run knows
+	// that it is counted.
 	"github.com/prometheus": {"cmd/placet/daemon"},
-	// A database is a copy for others to read: nothing but what carries it out may
-	// know that there is one.
+	// A database is a copy for others to read: only the package that writes it may know about it.
 	"modernc.org/sqlite": {"engine/sqlite"},
-	"modernc.org/libc":   {"engine/sqlite"}, // to set what SQLite must know first
-	// What Slack takes and sends is known in one room.
+	"modernc.org/libc":   {"engine/sqlite"}, // to configure SQLite before it starts
+	// Only one package knows what Slack accepts and sends.
 	"github.com/slack-go/slack": {"engine/slack"},
-	// What agents are answered with is known in one room.
+	// Only one package knows the protocol of agents.
 	"github.com/modelcontextprotocol/go-sdk": {"engine/facade/mcp"},
-	// So are the services by which people are told that something waits.
+	// Only one package knows the services of notifications.
 	"github.com/nicholas-fedor/shoutrrr": {"engine/facade/notify"},
-	// What a shell makes of a command is known where commands run, and where those of agents are judged.
+	// A shell's reading of a command is known where commands run, and where agents' commands are judged.
 	"mvdan.cc/sh/v3": {"engine/exec", "cmd/placet/hook"},
-	// What leaves this machine leaves it in one place.
+	// Everything that leaves this machine leaves it from one package.
 	"github.com/wneessen/go-mail": {"engine/send"},
-	"github.com/emersion/go-smtp": {}, // see inTests: a server is for tests alone
+	"github.com/emersion/go-smtp": {}, // see inTests: only tests need a server
 	"github.com/emersion/go-sasl": {},
 	"golang.org/x/tools":          {"internal/wordcheck", "internal/size"},
-	"github.com/chromedp":         {"internal/browsertest"}, // a browser is for tests alone
+	"github.com/chromedp":         {"internal/browsertest"}, // only tests need a browser
 	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }
 
 // testModules may be imported by every package's tests and by the laws.
 var testModules = []string{"github.com/google/go-cmp", "github.com/rogpeppe/go-internal", "pgregory.net/rapid"}
 
-// inTests says where else a module of the program may be imported by tests: to
-// read what placet wrote as others read it.
+// inTests says where else tests may import a module of the program: to read what placet
+// wrote as others read it.
 var inTests = map[string][]string{
 	"github.com/yuin/goldmark":               {"engine/optimizer"},
 	"modernc.org/sqlite":                     {"cmd/placet/cli"},
@@ -169,12 +168,11 @@ var inTests = map[string][]string{
 	"github.com/modelcontextprotocol/go-sdk": {"cmd/placet/cli"}, // a client of it
 }
 
-// testPackages may be imported by tests of every floor, by one another, and by
-// nothing that is part of the program.
+// testPackages may be imported by tests of every floor and by one another, but by no part
+// of the program.
 var testPackages = []string{"internal/await", "internal/leftovers", "internal/enginetest", "internal/browsertest", "engine/store/memfs", "internal/badinput", "internal/faultsim", "internal/upstreamflow", "internal/wordcheck"}
 
-// badNames are what a package must not be called: such a name says where
-// things were left, not what they are.
+// badNames are names that a package must not have: they say where code was left, not what it is.
 var badNames = []string{"util", "utils", "helper", "helpers", "common", "misc", "shared", "base"}
 
 // file is one Go file: the folder of its package, and what it imports.
@@ -207,9 +205,8 @@ func TestEveryFamilyFolderHoldsTheSameFiles(t *testing.T) {
 	}
 }
 
-// sources reads the imports of every Go file of the module. The files
-// themselves are read, for every system: the answer of a program that was run
-// would be taken from the test cache when they change.
+// sources reads the imports of every Go file of the module, for every system. It reads the
+// files itself, because the test cache would not notice a change if a program read them.
 func sources(t *testing.T) []file {
 	t.Helper()
 	var files []file
@@ -248,7 +245,7 @@ func sources(t *testing.T) []file {
 	return files
 }
 
-// judge returns what breaks the policy.
+// judge returns the violations of the policy.
 func judge(files []file) []string {
 	var problems []string
 	unknown := map[string]bool{}
@@ -272,7 +269,7 @@ func judge(files []file) []string {
 	return problems
 }
 
-// judgeImport says what is wrong with one import, "" if nothing is.
+// judgeImport returns what is wrong with one import, "" for nothing.
 func judgeImport(f file, imp string) string {
 	switch to, own := strings.CutPrefix(imp, module+"/"); {
 	case own:
@@ -294,7 +291,7 @@ func judgeArrow(f file, to string) string {
 	}
 	a, b := floorOf(from), floorOf(to)
 	if a < 0 || b < 0 {
-		return "" // said once, for the folder
+		return "" // reported once, for the folder
 	}
 	switch {
 	case b > a:

@@ -13,10 +13,10 @@ import (
 	"placet/internal/await"
 )
 
-// aliveIDs are the IDs that somebody sees who only looks.
+// aliveIDs returns the IDs that a program that only reads sees.
 func aliveIDs(root string) []string { return slices.Sorted(maps.Keys(aliveIn(root))) }
 
-// aliveIn is Alive for a workspace that is its own state folder.
+// aliveIn returns Alive for a workspace that is its own state folder.
 func aliveIn(root string) map[string]bool {
 	state, err := os.OpenRoot(root)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestWhoOnlyLooksSeesWhatRuns(t *testing.T) {
 	if !slices.Equal(b.folders(), []string{filepath.Base(folder("agent"))}) || b.has("run/agent.json") {
 		t.Error("looking has changed something")
 	}
-	if err := b.Recover(); err != nil { // so that nothing is left behind
+	if err := b.Recover(); err != nil { // ends the command at the end of the test
 		t.Fatal(err)
 	}
 }

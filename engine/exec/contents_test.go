@@ -92,7 +92,7 @@ func TestAFileThatChangesIsAnother(t *testing.T) {
 	seen := map[string]bool{}
 	for _, body := range []string{"check", "chick", "longer"} {
 		putAt(t, root, "check.sh", body)
-		// The times are set back, as whoever hides a change would.
+		// The times are set back, as somebody who hides a change would do.
 		if err := os.Chtimes(filepath.Join(root, "check.sh"), old, old); err != nil {
 			t.Fatal(err)
 		}

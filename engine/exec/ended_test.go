@@ -100,7 +100,7 @@ func TestAnEndIsKeptUntilItIsForgotten(t *testing.T) {
 	}
 }
 
-// Both outputs have tails of their own, of whole characters.
+// Each output has its own tail, of whole characters.
 func TestOfAnEndTheTailsAreKept(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []int{0, 100} {
@@ -144,7 +144,8 @@ func TestWhatDoesNotBeginEndsAsAFactToo(t *testing.T) {
 	}
 }
 
-// An agent without an outcome does not outlive placet: nobody would know of its end.
+// An agent without an outcome does not outlive placet, because nobody would
+// learn of its end.
 func TestStopEndsACommandWithoutAnOutcome(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, RunnerOptions{})
@@ -166,8 +167,8 @@ func TestStopEndsACommandWithoutAnOutcome(t *testing.T) {
 	}
 }
 
-// What an orderly stop ended is known to the next placet, once: it may begin it again
-// unasked. One that crashes before that leaves nothing that is known.
+// The next placet knows once what an orderly stop ended, and may begin it again
+// unasked. If it crashes before that, nothing is known any more.
 func TestWhatAnOrderlyStopEndedMayBeginAgain(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -207,8 +208,8 @@ func TestWhatAnOrderlyStopEndedMayBeginAgain(t *testing.T) {
 	}
 }
 
-// What a killed placet left is ended, so that the action may be asked for again; it
-// is written nowhere.
+// What a killed placet left running is ended, so that the action may be asked for
+// again; the end is written nowhere.
 func TestAfterAKillACommandWithoutAnOutcomeIsEnded(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -235,14 +236,14 @@ func TestAfterAKillACommandWithoutAnOutcomeIsEnded(t *testing.T) {
 	}
 }
 
-// desk is a database that is asked one thing at a time.
+// desk is a database that carries out one action at a time.
 type desk struct {
 	t     *testing.T
 	mu    sync.Mutex
 	atOne map[string]bool
 	order []string
-	gate  chan struct{} // nil: nobody waits
-	fails string        // what keeps rows out, "" for nothing
+	gate  chan struct{} // nil: no action waits
+	fails string        // why rows fail, "" for no failure
 }
 
 func (l *desk) do(d engine.Database) engine.Ended {
@@ -278,7 +279,7 @@ func row(at, id string) engine.Action {
 	return engine.Action{ID: id, Database: &engine.Database{Path: at, Insert: &engine.Row{Table: "t", ID: id}}}
 }
 
-// Nobody is asked whether the workspace's owner trusts placet's own rows.
+// placet's own rows need no trust of the workspace's owner.
 func TestRowsForADatabaseGoOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	l := &desk{t: t}
@@ -324,8 +325,8 @@ func TestTwoDatabasesDoNotWaitForOneAnother(t *testing.T) {
 	}
 }
 
-// A stop waits for the row at hand; those behind it have no end, and may be asked for
-// again by the next placet.
+// A stop waits for the row under way; those behind it have no end, and the next
+// placet may be asked for them again.
 func TestStopWaitsForTheRowAtHand(t *testing.T) {
 	t.Parallel()
 	l := &desk{t: t, gate: make(chan struct{})}
@@ -334,7 +335,7 @@ func TestStopWaitsForTheRowAtHand(t *testing.T) {
 		b.Begin(row("a.db", id))
 	}
 	await.Until(t, "the first is at hand", func() bool { return len(l.asked()) == 1 })
-	b.End("row-1") // it is done all the same
+	b.End("row-1") // the row is written all the same
 	stopped := make(chan error)
 	go func() { stopped <- b.Stop(await.Context(t)) }()
 	await.Until(t, "it is stopping", func() bool {
@@ -366,8 +367,8 @@ func TestWithoutADatabaseEveryRowHasFailed(t *testing.T) {
 	}
 }
 
-// What keeps one row out of a database keeps out all that waited meanwhile: they do
-// not wait for the same lock one after the other, and it is said once.
+// If one row fails, all that waited meanwhile fail: they do not wait for the same
+// lock one after the other, and the failure is logged once.
 func TestWhatKeepsOneRowOutKeepsOutAllThatWait(t *testing.T) {
 	t.Parallel()
 	var said strings.Builder

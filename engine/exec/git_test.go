@@ -175,7 +175,7 @@ func TestEnvironmentDoesNotLeadGitElsewhere(t *testing.T) {
 }
 
 // A cloned or agent-written repository may name programs all over its
-// configuration: none may run because somebody looked.
+// configuration: none may run because placet reads it.
 func TestNothingThatARepositoryNamesIsRun(t *testing.T) {
 	dir := newRepo(t)
 	mark := filepath.Join(t.TempDir(), "ran")
@@ -259,7 +259,7 @@ func TestAnswerOfGitIsBoundedByWholeLines(t *testing.T) {
 	}
 }
 
-// counted puts a git before the real one that counts how often it is started.
+// counted puts a git before the real one that counts its starts.
 func counted(t *testing.T) (times func() int) {
 	t.Helper()
 	real, err := exec.LookPath("git")

@@ -20,8 +20,8 @@ const (
 	answerText = "approve\nyes\n"
 )
 
-// committerOf is what is said of who committed an answer with a content. Without time for
-// git nothing is said of what git has to tell.
+// committerOf returns what is known of the committer of an answer with a content. Without
+// time for git, nothing is known that only git knows.
 func committerOf(root, body string, time time.Duration) string {
 	c := &gitCache{repo: repo{root: root, timeout: time}, answers: map[string]gitAnswer{}}
 	blob := fmt.Appendf(nil, "blob %d\x00%s", len(body), body)
@@ -102,8 +102,7 @@ func reindexed(t *testing.T, dir, version string) string {
 	return dir
 }
 
-// Nobody asks git about an answer that is not committed: git would not have the time to say
-// anything.
+// placet does not run git for an answer that is not committed: git gets no time here.
 func TestGitIsNotAskedAboutAnAnswerOfThisMachine(t *testing.T) {
 	for name, make := range map[string]func(dir string){
 		"no repository": func(string) {},
@@ -128,8 +127,8 @@ func TestGitIsNotAskedAboutAnAnswerOfThisMachine(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	// What is staged and not committed has come from somebody who is not known: a merge that is
-	// not committed stages what others wrote.
+	// A staged change that is not committed comes from an unknown author: a merge that is not
+	// committed stages what others wrote.
 	for name, commit := range map[string]bool{"the first commit is to come": false, "it is to be committed": true} {
 		dir := t.TempDir()
 		gitDo(t, dir, "init", "-q")
@@ -144,7 +143,7 @@ func TestGitIsNotAskedAboutAnAnswerOfThisMachine(t *testing.T) {
 	}
 }
 
-// A mail that is none is not told.
+// A mail that is no mail is not shown.
 func TestTheMailOfACommitIsOneWord(t *testing.T) {
 	for mail, want := range map[string]string{
 		"ceo": "ceo", "owner:root": "owner:root", "claimed:kim@example.com": "claimed:kim@example.com", strings.Repeat("a", 320): strings.Repeat("a", 320),
@@ -173,7 +172,7 @@ func TestTheMailOfACommitIsOneWord(t *testing.T) {
 	}
 }
 
-// Whatever an index holds, it is read to an end.
+// Whatever an index contains, reading it ends.
 func TestAnIndexThatIsNone(t *testing.T) {
 	dir := t.TempDir()
 	gitDo(t, dir, "init", "-q")

@@ -78,7 +78,7 @@ func TestAGroupIsKnownWithoutItsLeader(t *testing.T) {
 	}
 }
 
-// The session's leader lies outside, and its number is 0 for all.
+// The session's leader is outside, so that its number is 0 for all.
 func TestAGroupIsKnownInAContainer(t *testing.T) {
 	t.Parallel()
 	inside := func(args ...string) *exec.Cmd {
@@ -92,7 +92,7 @@ func TestAGroupIsKnownInAContainer(t *testing.T) {
 	}
 }
 
-// Nobody has to find it first.
+// No later placet has to find the check first.
 func TestACheckEndsWithPlacet(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

@@ -76,7 +76,7 @@ func TestTheJudgeHearsBothOutputs(t *testing.T) {
 			a := make(t, test.script)
 			a.Judge, a.Expected = true, test.expected
 			if a.Command.Agent && strings.Contains(test.script, "sleep") {
-				continue // an agent may leave what it likes behind
+				continue // an agent may leave processes behind
 			}
 			t.Run(fmt.Sprintf("%s, agent %t", test.name, a.Command.Agent), func(t *testing.T) {
 				t.Parallel()
@@ -90,8 +90,8 @@ func TestTheJudgeHearsBothOutputs(t *testing.T) {
 	}
 }
 
-// A shell becomes its last command: what ends that by a signal has the code that
-// the shell would have reported, where rules look at codes.
+// A shell replaces itself by its last command: if a signal ends that, the outcome
+// has the code that the shell would have reported, because rules look at codes.
 func TestAJudgedCommandThatASignalEndsHasTheCodeOfAShell(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -185,7 +185,7 @@ func TestACommandThatClosesItsOutputIsWaitedFor(t *testing.T) {
 	}
 }
 
-// It is not run beside others: what they allocate would be counted.
+// The test does not run in parallel, because allocations of others would be counted.
 func TestOfFiftyMebibytesAWindowIsKept(t *testing.T) {
 	const script = `echo first words; yes passing | head -c 26214400; echo; echo middle words; yes passing | head -c 26214400
 		echo; echo last words; echo > up; read line < gate`
@@ -295,7 +295,7 @@ func TestAnOutcomeIsNeverTooLargeToBeRead(t *testing.T) {
 		t.Errorf("head %.10q, tail %d, standard error %d", got.Stdout.Head, len(got.Stdout.Tail), len(got.Stderr.Tail))
 	}
 
-	// What the action itself says is not cut.
+	// The action's own fields are not cut.
 	a := shell(t, "echo out")
 	a.ID, a.Outcome = "large", "run/large.json"
 	a.Fields = []engine.Field{{Name: "action", Value: strings.Repeat("x", layout.LimitJSON)}}

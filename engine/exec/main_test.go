@@ -14,8 +14,7 @@ import (
 	"placet/layout"
 )
 
-// TestMain lets the test program stand in for programs that no shell script
-// can play.
+// TestMain lets the test program stand in for programs that no shell script can replace.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLACET_TEST_PROGRAM") {
 	case "leave-the-group":
@@ -49,8 +48,8 @@ func stay() {
 	<-never
 }
 
-// playPlacet begins one agent and one check, and waits to be killed. Their ends are
-// facts where OUTCOMES says "none".
+// playPlacet begins one agent and one check, and waits to be killed. If OUTCOMES is
+// "none", their ends are facts.
 func playPlacet() {
 	wd, err := os.Getwd()
 	if err != nil {

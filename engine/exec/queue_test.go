@@ -12,7 +12,7 @@ import (
 	"placet/engine/sqlite"
 )
 
-// The Runner has rows and looks carried out in their order, and lets the file rest
+// The Runner carries out rows and queries in their order, and releases the file
 // before the last of them has ended.
 func TestTheRunnerMirrorsRowsAndLetsTheFileRest(t *testing.T) {
 	root := t.TempDir()
@@ -28,7 +28,7 @@ func TestTheRunnerMirrorsRowsAndLetsTheFileRest(t *testing.T) {
 	}})
 	wait := make(chan struct{})
 	b.o.Database = func(q engine.Database) engine.Ended {
-		<-wait // until all are asked for
+		<-wait // until all have begun
 		return databases.Do(q)
 	}
 	const many = 30

@@ -90,7 +90,7 @@ func TestAfterAKillTheAgentIsKnownAgainAndTheCheckIsLost(t *testing.T) {
 	}
 	gone(t, b.read("check.pid"))
 
-	// The same action, asked for again by the plan, does not begin again.
+	// The same action does not begin again when the plan asks for it again.
 	b.Begin(engine.Action{ID: "agent", Outcome: "run/agent.json", Command: engine.Command{Argv: []string{"touch", "twice"}, Agent: true}})
 
 	open(t, filepath.Join(root, "agent"))
@@ -105,8 +105,8 @@ func TestAfterAKillTheAgentIsKnownAgainAndTheCheckIsLost(t *testing.T) {
 	}
 }
 
-// An agent whose placet was killed before it noted the agent's process is found by where its
-// output goes: as "lost" it would begin again beside itself.
+// An agent whose placet was killed before it noted the agent's process is found by the files
+// of its output: if it counted as "lost", a second one would begin beside it.
 func TestAnAgentWhoseProcessWasNotNotedIsFound(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

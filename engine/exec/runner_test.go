@@ -19,7 +19,7 @@ import (
 	"placet/internal/await"
 )
 
-// clock returns a clock that goes on by step with every look.
+// clock returns a clock that advances by step with every reading.
 func clock(step time.Duration) func() time.Time {
 	var mu sync.Mutex
 	now := time.Date(2026, 11, 20, 10, 0, 0, 120e6, time.UTC)
@@ -339,7 +339,7 @@ func TestStopEndsChecksAndLeavesAgents(t *testing.T) {
 		t.Error("the agent has an outcome although it runs")
 	}
 
-	// What still comes is not begun, and says so.
+	// An action that comes later does not begin, and its outcome says so.
 	check.ID, check.Outcome = "late check", "run/late-check.json"
 	agent.ID, agent.Outcome = "late agent", "run/late-agent.json"
 	if got := b.do(check); got.Outcome != "stopped" {
@@ -369,7 +369,7 @@ func TestStopNamesWhatDoesNotEndInTime(t *testing.T) {
 	a := shell(t, "trap '' TERM; echo > up; while :; do sleep 0.05; done")
 	b.Begin(a)
 	await.Until(t, "it runs", func() bool { return b.has("up") })
-	ctx, cancel := context.WithTimeout(t.Context(), -1) // it is over before the command is
+	ctx, cancel := context.WithTimeout(t.Context(), -1) // the time ends before the command does
 	defer cancel()
 	err := b.Stop(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), a.ID) {
@@ -417,7 +417,7 @@ func TestAnAgentNobodyWantsIsNotLeftBehind(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
 	close(closed)
-	for range 50 { // a select with several ways takes any of them
+	for range 50 { // a select takes any of several ready cases
 		g := loneProcess{ended: make(chan struct{})}
 		terms := terms{quit: closed, leave: closed, grace: time.Minute}
 		if word := terms.follow(g, g.ended); word != "stopped" {
@@ -509,7 +509,7 @@ func TestARevokedCommandIsEndedAndSaysWhy(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// So is an agent that an earlier placet began.
+	// An agent that an earlier placet began is handled in the same way.
 	left := agent(t, "exec sleep 600")
 	left.ID, left.Outcome = "left", "run/left.json"
 	first.Begin(left)
@@ -547,8 +547,8 @@ func (r recordOf) Issue(_ string, docs []engine.Document) error {
 	return nil
 }
 
-// The last question is asked when all is made ready, and of the folder in which the
-// command will run; what is about to be found out is recorded before.
+// Permit is called after everything is prepared, with the folder in which the command will
+// run. Before that, the outcome is recorded as issued with unknown content.
 func TestPermissionIsOfTheFolderWhereTheCommandRuns(t *testing.T) {
 	t.Parallel()
 	var in string

@@ -40,7 +40,7 @@ func (b *bench) sent(a engine.Action) (s sent) {
 	return s
 }
 
-// always has every send end in one way.
+// always makes every send end in one way.
 func always(s engine.Sent) RunnerOptions {
 	return RunnerOptions{Send: func(context.Context, engine.Send) engine.Sent { return s }}
 }
@@ -99,7 +99,8 @@ func TestTheOutcomeOfASendHoldsWhatWasAnswered(t *testing.T) {
 	}
 }
 
-// under is a runner whose sends wait until the test lets them end, or until they are cut.
+// under returns a runner whose sends wait until the test lets them end, or until they
+// are interrupted.
 func under(t *testing.T) (b *bench, calls <-chan engine.Send, let chan<- engine.Sent) {
 	t.Helper()
 	begun, end := make(chan engine.Send, 9), make(chan engine.Sent)
@@ -245,7 +246,7 @@ func TestWhilePlacetStopsNothingIsSent(t *testing.T) {
 	}
 }
 
-// A send must not leave where it cannot be remembered that its outcome is placet's own.
+// A send must not leave if placet cannot record that its outcome is placet's own.
 func TestWithoutARecordNothingIsSent(t *testing.T) {
 	t.Parallel()
 	o := always(engine.Sent{Outcome: engine.SendDone})

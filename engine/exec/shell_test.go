@@ -62,18 +62,18 @@ func TestAWordThatCannotBeToldIsBoundToTheFilesThatItMayName(t *testing.T) {
 	putAt(t, root, "tests/b.sh", "b")
 	putAt(t, root, "tests/more/c.sh", "c")
 	for text, want := range map[string]map[string]string{
-		// What it may be is known.
+		// The files that the word may name are known.
 		"sh tests/*.sh": {"tests/*.sh": "files=2"}, "for f in tests/*.sh; do sh $f; done": {"$f": "files=2"}, "sh tests/[ab].sh": {"tests/[ab].sh": "files=2"},
 		"sh tests/*/?.sh": {"tests/*/?.sh": "files=1"}, "cd tests && sh ?.sh": {"?.sh": "files=2"}, "sh $(git rev-parse --show-toplevel)/check.sh": {"$(git rev-parse --show-toplevel)/check.sh": "files=1"},
 		"sh $(cat which).sh": {"$(cat which).sh": "files=6"}, "d=$(mktemp -d); sh $d/run.sh": {"$d/run.sh": "files=1"}, `cd "$(dirname "$0")" && ./check.sh`: {"./check.sh": "files=1"},
 		"timeout -s KILL 5 sh tests/*.sh": {"tests/*.sh": "files=2"}, "cat tests/*.sh | sh": {"tests/*.sh": "files=2"}, "sh to-sub/*.sh": {"to-sub/*.sh": "files=1"},
-		// What it may be is any file.
+		// The word may name any file.
 		"sh $(cat which)": {"$(cat which)": AnyFile}, "read x; $x": {"$x": AnyFile}, `eval "$(cat which)"`: {`"$(cat which)"`: AnyFile},
 		"cat $(cat which) | sh": {"$(cat which)": AnyFile}, "sh < $(cat which)": {"$(cat which)": AnyFile}, ". $(cat which)": {"$(cat which)": AnyFile},
 		". ./env.sh; sh $X": {"$X": AnyFile}, "sh -c 'sh $AFL_X'": {"$AFL_X": AnyFile}, "bash -euo pipefail -c 'sh $(cat which)'": {"$(cat which)": AnyFile},
 		"find . -exec sh -c 'sh $1' sh {} +": {"$1": AnyFile}, "sh <(cat $(cat which))": {"$(cat which)": AnyFile}, "while read -r l; do bash $l; done < list": {"$l": AnyFile},
 		"sh -c 'if'": {"'if'": AnyFile}, "if": {"if": AnyFile}, "x=a; x=$x.b; sh $x": {"$x": AnyFile}, "sh {1..9}$(cat which)": {"{1..9}$(cat which)": AnyFile},
-		// It is data, or nothing of the workspace.
+		// The word is data, or names nothing in the workspace.
 		"grep -c foo $(cat which)": {}, "npm test -- $X $(nproc)": {}, "python3 -m pytest $(cat which)": {}, "test $? = 0": {}, "sh gone.sh $(date)": {}, "make -j$(nproc)": {},
 		"bash -c \"make -j$(nproc)\"": {}, "eslint src/*.js": {}, "timeout 60 npm test $(date)": {}, "[ $(wc -l < list) -gt 3 ]": {}, "$X": {}, "exit $?": {}, "echo $((1+2))": {}, "sh $X": {},
 		"cd $(git rev-parse --show-toplevel) && npm test": {}, "sh tests/gone/*.sh": {"tests": "folder"},
@@ -151,8 +151,8 @@ func FuzzReadShell(f *testing.F) {
 	})
 }
 
-// What a trusted command was found to name before a shell's reading of it was added is what it
-// names now, or every agreement of the version before would be asked for again.
+// A trusted command still names the files that it named before placet read commands as a shell
+// does: otherwise every agreement of the version before would have to be given again.
 func TestAnAgreementHoldsWhereACommandNamesTheSameFiles(t *testing.T) {
 	c, root := contentsOf(t)
 	c.WithEnv(func(name string) string { return map[string]string{"HOME": filepath.Dir(root)}[name] })

@@ -42,8 +42,8 @@ func benchAt(t *testing.T, root string, o RunnerOptions) *bench {
 	return b
 }
 
-// stateIn has the workspace itself be its state folder, so that a test sees what
-// lies in both.
+// stateIn makes the workspace its own state folder, so that a test sees the
+// content of both.
 func stateIn(t *testing.T, root string) *os.Root {
 	t.Helper()
 	state, err := os.OpenRoot(root)
@@ -173,7 +173,7 @@ func agent(t *testing.T, script string, args ...string) engine.Action {
 	return a
 }
 
-// judged is a check of whose output more is asked.
+// judged returns a check whose output is judged.
 func judged(t *testing.T, script, expected string) engine.Action {
 	a := shell(t, script)
 	a.Judge, a.Expected = true, expected

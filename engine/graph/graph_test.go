@@ -43,7 +43,7 @@ func TestACycleIsNamed(t *testing.T) {
 
 func TestUnknownDependenciesAreNamedOnce(t *testing.T) {
 	got := Unknown(nodes([]string{"b", "z", "a", "z"}, []string{"a", "y"}, []string{"b", "z", "x"}))
-	want := []Missing{{"b", "z"}, {"a", "y"}} // the second b is passed over
+	want := []Missing{{"b", "z"}, {"a", "y"}} // the second b is ignored
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -92,8 +92,8 @@ func TestDependents(t *testing.T) {
 	}
 }
 
-// A hundred thousand nodes in one chain, in one cycle, and all upon all that
-// is near.
+// The graphs have a hundred thousand nodes: in one chain, in one cycle, and
+// each depending on all nodes near it.
 func TestSizeIsNoObstacle(t *testing.T) {
 	const n = 100_000
 	chain := make([]Node, n)
@@ -131,8 +131,8 @@ func TestSizeIsNoObstacle(t *testing.T) {
 	}
 }
 
-// graphs draws up to eight nodes that depend on each other and on what is not
-// there, now and then with an ID twice.
+// graphs draws up to eight nodes that depend on each other and on missing
+// nodes, sometimes with an ID twice.
 func graphs() *rapid.Generator[[]Node] {
 	id := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f", "g", "h", "z"})
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Node {
@@ -151,8 +151,8 @@ func firsts(nodes []Node) []Node {
 	return kept
 }
 
-// reaches is the naive closure: whether a path of one step or more leads from
-// one ID to another along the dependencies.
+// reaches returns the naive closure: whether a path of one step or more leads
+// from one ID to another along the dependencies.
 func reaches(nodes []Node) map[[2]string]bool {
 	r := map[[2]string]bool{}
 	for _, n := range nodes {

@@ -90,8 +90,8 @@ func randomNodes(r *rand.Rand, most int) []Node {
 	return all
 }
 
-// removed is the order as the page defines it: a level is all of the remaining nodes
-// that wait for no remaining one. It is nil where nodes remain.
+// removed returns the order as the page defines it: a level is all of the remaining
+// nodes that depend on no remaining one. It returns nil if nodes remain.
 func removed(nodes []Node) (order [][]string) {
 	remaining := map[string]bool{}
 	for _, n := range nodes {
@@ -115,7 +115,7 @@ func removed(nodes []Node) (order [][]string) {
 	return order
 }
 
-// chains finds the longest chains of a graph without cycle, by memory.
+// chains finds the longest chains of a graph without cycle by memoization.
 type chains struct {
 	place  map[string]int
 	nodes  []Node
@@ -134,7 +134,7 @@ func (c chains) of(id string) int {
 	return longest + 1
 }
 
-// best is the node with the longest chain, of several the one given first.
+// best returns the node with the longest chain, or the first given one of several.
 func (c chains) best(ids []string) string {
 	return slices.MinFunc(ids, func(a, b string) int {
 		if d := c.of(b) - c.of(a); d != 0 {
@@ -159,7 +159,7 @@ func longestChain(nodes []Node) (path []string) {
 	return path
 }
 
-// cutOff is what the page says, repeated until nothing changes.
+// cutOff applies the page's rule until nothing changes.
 func cutOff(nodes []Node, failed map[string]bool, waived func(node, dependency string) bool) map[string]bool {
 	cut := map[string]bool{}
 	for grown := true; grown; {

@@ -30,7 +30,7 @@ func TestEdits(t *testing.T) {
 		name, before, after string
 		edits               []jsonedit.Edit
 	}{
-		// Values, replaced where they stand.
+		// These edits replace values in place.
 		{"text", `{"a": "x", "b":2}`, `{"a": "y", "b":2}`, []jsonedit.Edit{set("/a", "y")}},
 		{"every kind", `{"a":0}`, `{"a":null,"b":true,"c":-7,"d":9007199254740993,"e":"é<\"\n","f":[],"g":{}}`, []jsonedit.Edit{
 			set("/a", nil), set("/b", true), set("/c", -7), set("/d", int64(9007199254740993)), set("/e", "é<\"\n"), set("/f", []any{}), set("/g", schemas.Object{})}},
@@ -44,7 +44,7 @@ func TestEdits(t *testing.T) {
 		{"escaped names", `{"a/b":{"c~d":1},"":{"":2}}`, `{"a/b":{"c~d":3},"":{"":4}}`, []jsonedit.Edit{set("/a~1b/c~0d", 3), set("//", 4)}},
 		{"names that look like numbers", `{"0":1,"01":2}`, `{"0":3,"01":4}`, []jsonedit.Edit{set("/0", 3), set("/01", 4)}},
 
-		// New members.
+		// These edits add members.
 		{"new array", "{\n  \"a\": 1,\n  \"n\": null\n}", "{\n  \"a\": 1,\n  \"n\": [\n    2\n  ],\n  \"b\": [\n    3\n  ]\n}", []jsonedit.Edit{grow("/n", 2), grow("/b", 3)}},
 		{"new member in a line", `{"a":1}`, `{"a":1,"b":{"k":"v","n":1,"l":[true,null],"e":{}}}`, []jsonedit.Edit{set("/b", entry)}},
 		{"new member, spaced line", `{"a": 1}`, `{"a": 1, "b": {"k": "v", "n": 1, "l": [true, null], "e": {}}}`, []jsonedit.Edit{set("/b", entry)}},
@@ -65,7 +65,7 @@ func TestEdits(t *testing.T) {
 		{"new member in an empty object in an inline one", "{\n  \"a\": {\"b\": {}}\n}", "{\n  \"a\": {\"b\": {\"c\": [1]}}\n}", []jsonedit.Edit{set("/a/b/c", []any{1})}},
 		{"a name with escapes", `{"a":1}`, `{"a":1,"q\"\\\n漢":2}`, []jsonedit.Edit{set("/q\"\\\n漢", 2)}},
 
-		// Values that change their kind.
+		// These edits change a value's kind.
 		{"object for a scalar in lines", "{\n  \"a\": 1\n}", "{\n  \"a\": {\n    \"b\": 2\n  }\n}", []jsonedit.Edit{set("/a", schemas.Object{{Name: "b", Value: 2}})}},
 		{"object for an inline object in lines", "{\n  \"a\": {\"b\":1},\n  \"c\": 1\n}", "{\n  \"a\": {\"b\":2,\"d\":3},\n  \"c\": 1\n}",
 			[]jsonedit.Edit{set("/a", schemas.Object{{Name: "b", Value: 2}, {Name: "d", Value: 3}})}},
@@ -73,7 +73,7 @@ func TestEdits(t *testing.T) {
 		{"scalar for an object in lines", "{\n  \"a\": {\n    \"b\": 1\n  }\n}", "{\n  \"a\": 1\n}", []jsonedit.Edit{set("/a", 1)}},
 		{"empty for full", "{\n  \"a\": [\n    1\n  ]\n}", "{\n  \"a\": []\n}", []jsonedit.Edit{set("/a", []any{})}},
 
-		// Arrays that grow.
+		// These edits append to arrays.
 		{"append in a line", `{"a":[1]}`, `{"a":[1,2,3]}`, []jsonedit.Edit{grow("/a", 2), grow("/a", 3)}},
 		{"append in lines", "{\n  \"a\": [\n    1\n  ]\n}", "{\n  \"a\": [\n    1,\n    2\n  ]\n}", []jsonedit.Edit{grow("/a", 2)}},
 		{"append to an empty array in lines", "{\n  \"a\": [],\n  \"b\": 1\n}", "{\n  \"a\": [\n    {\n      \"x\": 1\n    }\n  ],\n  \"b\": 1\n}", []jsonedit.Edit{grow("/a", schemas.Raw(`{"x":1}`))}},
@@ -83,7 +83,7 @@ func TestEdits(t *testing.T) {
 		{"append to an inline array in lines", "{\n  \"a\": [\"x\",\"y\"]\n}", "{\n  \"a\": [\"x\",\"y\",\"z\"]\n}", []jsonedit.Edit{grow("/a", "z")}},
 		{"append to an array of arrays", `{"a":[[1],[]]}`, `{"a":[[1],[2]]}`, []jsonedit.Edit{grow("/a/1", 2)}},
 
-		// What goes, with its comma.
+		// These edits remove a value with its comma.
 		{"remove the only member", `{ "a": 1 }`, `{}`, []jsonedit.Edit{remove("/a")}},
 		{"remove the only member in lines", "{\n  \"a\": {\n    \"b\": 1\n  }\n}", "{\n  \"a\": {}\n}", []jsonedit.Edit{remove("/a/b")}},
 		{"remove the first", `{"a":1, "b":2, "c":3}`, `{"b":2, "c":3}`, []jsonedit.Edit{remove("/a")}},
@@ -99,7 +99,7 @@ func TestEdits(t *testing.T) {
 		{"remove what is not there", `{"a":{"b":1},"c":[1]}`, `{"a":{"b":1},"c":[1]}`, []jsonedit.Edit{
 			remove("/x"), remove("/a/x"), remove("/x/y"), remove("/a/b/c"), remove("/c/1"), remove("/c/-"), remove("/c/00"), remove("/c/x")}},
 
-		// Several at once.
+		// These calls make several edits at once.
 		{"one after the other", "{\n  \"a\": 1\n}", "{\n  \"b\": [\n    {\n      \"c\": 1\n    }\n  ]\n}", []jsonedit.Edit{
 			set("/b", []any{}), grow("/b", schemas.Object{}), set("/b/0/c", 1), remove("/a")}},
 		{"gone and back", "{\n  \"a\": {\"x\": 1}\n}", "{\"b\": 2}", []jsonedit.Edit{remove("/a"), set("/b", 2)}},

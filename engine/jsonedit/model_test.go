@@ -14,8 +14,7 @@ import (
 	"placet/schemas"
 )
 
-// node is the model of a JSON value: what edits must come to, whatever the
-// bytes look like.
+// node is the model of a JSON value: the result of edits, whatever the bytes look like.
 type node struct {
 	kind     byte   // '{', '[' or 0 for a scalar
 	text     string // of a scalar
@@ -103,7 +102,7 @@ func (n *node) apply(e jsonedit.Edit, value *node) {
 	}
 }
 
-// value is what an edit writes for a model.
+// value returns the edit's value for a model.
 func (n *node) value() any { return schemas.Raw(n.compact()) }
 
 var scalars = []string{`null`, `true`, `false`, `0`, `1.0`, `-1e2`, `12345678901234567890`, `""`, `"x"`, `"\u00e9"`, `"\"\\"`, `"{,:}"`, `"é漢"`, `"\/\n"`}
@@ -131,8 +130,7 @@ func objects(depth int) *rapid.Generator[*node] {
 	})
 }
 
-// edits draws an edit that has a place in the model, with the model of its
-// value.
+// edits draws an edit whose place exists in the model, with the model of its value.
 func edits(t *rapid.T, root *node) (jsonedit.Edit, *node) {
 	var e jsonedit.Edit
 	var p jsontext.Pointer

@@ -47,8 +47,8 @@ func TestAnyEditGivesWhatTheModelGives(t *testing.T) {
 	})
 }
 
-// checkOneSpan asserts that the edit changed one stretch of bytes alone, and
-// no other member than its own: with it, only white space and one comma went.
+// checkOneSpan checks that the edit changed only one range of bytes, and no other
+// member than its own; besides, only white space and one comma were removed.
 func checkOneSpan(t *rapid.T, before, after []byte, e jsonedit.Edit) {
 	from := 0
 	for from < len(before) && from < len(after) && before[from] == after[from] {
@@ -71,8 +71,8 @@ func checkOneSpan(t *rapid.T, before, after []byte, e jsonedit.Edit) {
 	}
 }
 
-// checkAgain asserts that what is set already, or gone already, keeps its
-// bytes.
+// checkAgain checks that a value that is set already, or removed already,
+// keeps its bytes.
 func checkAgain(t *rapid.T, body []byte, e jsonedit.Edit) {
 	if e.Op == jsonedit.Append || e.Op == jsonedit.Remove && strings.ContainsAny(e.Pointer, "0123456789") {
 		return // another element moves up to the same place
@@ -83,8 +83,8 @@ func checkAgain(t *rapid.T, body []byte, e jsonedit.Edit) {
 	}
 }
 
-// TestEditingAndLayingOutCommute is the law of layout: where a program writes
-// all of a document in one manner, so is what the edits add.
+// TestEditingAndLayingOutCommute checks the law of layout: if a program writes
+// a whole document in one layout, the edits add text in the same layout.
 func TestEditingAndLayingOutCommute(t *testing.T) {
 	for name, layout := range layouts {
 		if name == "as the page has it" {

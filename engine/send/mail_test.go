@@ -22,7 +22,7 @@ import (
 	"placet/engine"
 )
 
-// short is what a test looks at of how a send ended.
+// short returns the part of a send's end that a test compares.
 func short(sent engine.Sent) string {
 	code := "-"
 	if sent.Code != nil {
@@ -360,7 +360,7 @@ func TestTheConversationWithAnOddServer(t *testing.T) {
 	}
 }
 
-// What could be another mail than the one that was approved is not even begun.
+// A mail that could differ from the approved one is not even begun.
 func TestWhatCannotBeSentAsItWasApprovedIsRefused(t *testing.T) {
 	t.Parallel()
 	s := new(server).serve(t, nil)

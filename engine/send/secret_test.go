@@ -114,8 +114,8 @@ func TestASecretIsReadAtEachSend(t *testing.T) {
 	}
 }
 
-// A server that is wicked, or that only shows what it got, must not bring the secret into
-// an outcome.
+// A hostile server, or one that only shows what it got, must not bring the secret
+// into an outcome.
 func TestNoOutcomeRepeatsASecret(t *testing.T) {
 	t.Parallel()
 	encoded := base64.StdEncoding.EncodeToString([]byte("\x00placet\x00" + password))
@@ -125,7 +125,7 @@ func TestNoOutcomeRepeatsASecret(t *testing.T) {
 	} {
 		for _, verb := range []string{"AUTH", "MAIL", "RCPT", "."} {
 			for _, code := range []string{"250 taken ", "535 no: ", "451 later: ", "299 odd: "} {
-				for _, before := range []int{0, 380, 410, 425, 440, 480} { // what is repeated is cut
+				for _, before := range []int{0, 380, 410, 425, 440, 480} { // a repeated text is cut
 					said := code + strings.Repeat("x", before) + text
 					if got := echo(t, verb, said); strings.Contains(got, "corr") || strings.Contains(got, encoded[12:20]) {
 						t.Fatalf("%s, %s to %s: %s", name, code, verb, got)
@@ -136,7 +136,7 @@ func TestNoOutcomeRepeatsASecret(t *testing.T) {
 	}
 }
 
-// echo is all that an outcome tells where a server answers a command in such a way.
+// echo returns the outcome of a send whose server answers a command with a text.
 func echo(t *testing.T, verb, said string) string {
 	t.Helper()
 	usual := accepting()

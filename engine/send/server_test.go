@@ -31,11 +31,11 @@ type received struct {
 // server is an SMTP server that does what a test wants.
 type server struct {
 	addr *net.TCPAddr
-	// What it does besides: nil means that it accepts. The mail is complete when data is
-	// called.
+	// rcpt and data are further handlers; nil means that the server accepts. data is
+	// called when the mail is complete.
 	rcpt func(*smtp.Conn, string) error
 	data func(*smtp.Conn) error
-	// login answers to AUTH; nil: there is no AUTH.
+	// login answers AUTH; nil: the server offers no AUTH.
 	login sasl.PlainAuthenticator
 
 	mu    sync.Mutex
@@ -144,7 +144,7 @@ func checkPassword(_, user, word string) error {
 	return nil
 }
 
-// script is a server that says line by line what answer returns; "" cuts the connection.
+// script is a server that answers each line with what answer returns; "" cuts the connection.
 func script(t *testing.T, greeting string, answer func(line string) string) (addr *net.TCPAddr, said func() []string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -210,7 +210,7 @@ func accepting() func(line string) string {
 	}
 }
 
-// authority returns a certificate for 127.0.0.1, and who judges it to be good.
+// authority returns a certificate for 127.0.0.1, and the pool that accepts it.
 func authority(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)

@@ -44,8 +44,8 @@ func TestSignatureOfTheExample(t *testing.T) {
 	}
 }
 
-// Pieces of a text make the text again, none is longer than Slack takes, and none holds what
-// Slack reads as markup.
+// The pieces of a text together give the text, none is longer than Slack accepts, and none
+// contains anything that Slack reads as markup.
 func TestChunksKeepTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("ab`<>&\n@!😀長\u202e\u200b"))).Draw(t, "text")
@@ -78,7 +78,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// shownIn is what a message shows, as Slack's users read it, and how many buttons it has.
+// shownIn returns the text of a message as Slack's users read it, and its number of buttons.
 func shownIn(t rapid.TB, m Message) (text string, buttons int) {
 	t.Helper()
 	if n := len(m.Blocks.BlockSet); n > 50 {
@@ -98,7 +98,8 @@ func shownIn(t rapid.TB, m Message) (text string, buttons int) {
 	return html.UnescapeString(text), buttons
 }
 
-// What is cut has no buttons, and says which file holds it; what has buttons shows all.
+// A message that is cut has no buttons and names the file that holds the rest; a message
+// with buttons shows everything.
 func TestWhatIsCutHasNoButtons(t *testing.T) {
 	long := rapid.StringOfN(rapid.RuneFrom([]rune("ab 長😀<&`\n")), 0, 9000, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -150,7 +151,7 @@ func TestManyLongPartsFit(t *testing.T) {
 	}
 }
 
-// What stands in a file is no reason to press a button: nobody has seen it.
+// A button must not decide about the content of a file that nobody has seen.
 func TestAPartThatIsABeginningHasNoButtons(t *testing.T) {
 	p := Post{Form: "form.md", Request: gate.Request{RequestID: "apr-1", Prompt: "Tell them", Options: []gate.Option{{ID: "approve"}}}}
 	for _, short := range []bool{false, true} {

@@ -8,8 +8,8 @@ import (
 	"placet/engine/testoutput"
 )
 
-// alternatives has a line, as tools print it, for every alternative of the
-// expression of each rule. Alone between lines of a log it decides.
+// alternatives has a line, as tools print it, for every alternative of each
+// rule's expression. Alone between lines of a log it decides.
 var alternatives = map[string][]string{
 	"W": {
 		"AFL_FAILURE_TYPE: LOGIC_ERROR",
@@ -209,7 +209,7 @@ func TestEveryAlternativeDecides(t *testing.T) {
 	}
 }
 
-// TestRulesDoNotTakeWhatIsNear has lines that look like those of a rule.
+// TestRulesDoNotTakeWhatIsNear has lines that resemble those of a rule.
 func TestRulesDoNotTakeWhatIsNear(t *testing.T) {
 	for _, line := range []string{
 		"# AFL_FAILURE_TYPE: ENV_ISSUE", "AFL_FAILURE_TYPE: env_issue", "AFL_FAILURE_TYPE: SOMETHING", "AFL_FAILURE_TYPE: ENV_ISSUE now",

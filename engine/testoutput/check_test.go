@@ -23,7 +23,7 @@ var (
 	hex16     = regexp.MustCompile(`^[0-9a-f]{16}$`)
 )
 
-// checkFinding asserts what holds of every finding.
+// checkFinding checks what is true of every finding.
 func checkFinding(t interface {
 	Helper()
 	Errorf(string, ...any)

@@ -11,7 +11,7 @@ import (
 	"placet/engine/testoutput"
 )
 
-// decider is a text, or a fact, that makes a rule decide.
+// decider is a text, or a fact, that makes a rule apply.
 type decider struct {
 	rule, text string
 	exit       int
@@ -164,8 +164,8 @@ func TestModulesOfTheProjectsOwn(t *testing.T) {
 	}
 }
 
-// TestNetworkWordsInALog has the exception of E5: where some tests passed and
-// some did not, network words are log text.
+// TestNetworkWordsInALog checks the exception of E5: if some tests passed and
+// some failed, network words are log text.
 func TestNetworkWordsInALog(t *testing.T) {
 	const refused = "level=warn msg=\"connection refused\"\n"
 	for _, passed := range []string{"3 passed", "  4 passing (10ms)", "--- PASS: TestA (0.00s)", "    --- PASS: TestA/b", "ok  \tshop/order\t0.1s", "ok", "# pass 3", "12 PASSED"} {

@@ -2,8 +2,8 @@ package testoutput
 
 import "testing"
 
-// A traceback of plain Python names a module in quotes: whether it is the
-// project's own decides, as it does in pytest's report.
+// A traceback of plain Python names a module in quotes. As in pytest's report,
+// it matters whether the module is the project's own.
 func TestMissingModuleInAPlainTraceback(t *testing.T) {
 	one := 1
 	for name, want := range map[string]Type{"coupon_service": NotImplemented, "stripe": EnvIssue} {

@@ -17,8 +17,8 @@ var byName = map[string]*rule{
 	"Y": ruleY, "L": ruleL, "N3": ruleN3, "P": ruleP, "F": ruleF, "near": ruleNear, "any": ruleAny,
 }
 
-// naive returns what a search of the whole text finds: the line in which each
-// match ends, and what it captures.
+// naive returns the result of a search of the whole text: the line in which
+// each match ends, and what it captures.
 func naive(text string, r *rule) []string {
 	var found []string
 	for _, loc := range r.re.FindAllStringSubmatchIndex(text, -1) {
@@ -39,7 +39,7 @@ func quick(text string, r *rule) []string {
 	return found
 }
 
-// matching draws what one alternative or another of the rules matches.
+// matching draws texts that the alternatives of the rules match.
 func matching() *rapid.Generator[string] {
 	var gens []*rapid.Generator[string]
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
@@ -48,7 +48,7 @@ func matching() *rapid.Generator[string] {
 	return rapid.OneOf(gens...)
 }
 
-// pieces are what lies between matches, and what some of them may run over.
+// pieces are texts between matches, some of which a match may extend over.
 var pieces = rapid.SampledFrom([]string{
 	"\n", "\n", "\n", "\n\n", " ", "\t", "\n \t\n", "\r", "\f", "FAIL", "FAIL\n", "  FAIL  ", "E", "E ", "\nE\n", "[ERROR]", "\n[ERROR]\n", "assert x", " > ", "a > b",
 	"'", "\"", "Cannot find module 'x", "No module named '", "FAILED", "ERROR ", "a::b", "12) x", "1", "7", ".", ",", "ok", "ok\n", "\nok\t", "x.go:1:2: ", "sh: ", "K", "ſ",

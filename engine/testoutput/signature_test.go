@@ -43,8 +43,8 @@ func TestSignaturesOfLikeFailures(t *testing.T) {
 	}
 }
 
-// TestPathsInSignatures has paths in the places where tools print them, with
-// another in which the folder differs.
+// TestPathsInSignatures has paths in the places where tools print them, each
+// with another path in a different folder.
 func TestPathsInSignatures(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"/a/b/x.go:3", "/c/x.go:4"}, {"(/a/b/x.py)", "(/c/x.py)"}, {`"/a/b/x.py"`, `"/c/d/e/x.py"`}, {"file:///a/x.mjs:3:1", "file:///b/c/x.mjs:3:1"},
@@ -64,7 +64,7 @@ func TestPathsInSignatures(t *testing.T) {
 	}
 }
 
-// TestSignaturesIgnoreNumbersFoldersAndBlanks changes them in any lines.
+// TestSignaturesIgnoreNumbersFoldersAndBlanks changes these in any lines.
 func TestSignaturesIgnoreNumbersFoldersAndBlanks(t *testing.T) {
 	word := rapid.StringMatching(`[a-z]{1,4}|[0-9]{1,6}|0x[0-9a-f]{1,6}|/([a-z]{1,3}/){0,3}x\.go:[0-9]{1,3}`)
 	number, blank := regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`), regexp.MustCompile(` `)

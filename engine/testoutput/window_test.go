@@ -50,8 +50,8 @@ func TestWindowKeepsHeadAndTail(t *testing.T) {
 	}
 }
 
-// TestWindowCutsNoTokenOut cuts a longer token so that what is kept of it looks
-// like the expected one.
+// TestWindowCutsNoTokenOut cuts a long token so that the kept part looks like
+// the expected one.
 func TestWindowCutsNoTokenOut(t *testing.T) {
 	const half = testoutput.MaxOutput / 2
 	fill := strings.Repeat(".\n", half)

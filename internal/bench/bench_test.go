@@ -85,7 +85,7 @@ func TestShapeIsWhatTheTransitionWrote(t *testing.T) {
 	after := map[string]stamp{
 		"state.json": at(4, 100, 50), "metadata.json": at(2, 20, 1), "events/.next-id": at(5, 3, 40),
 		"requests/a/response.json": at(6, 60, 30), "requests/a/receipt.json": at(7, 70, 40),
-		"resume.md": at(8, 80, 60), // owed by the state, written afterwards
+		"resume.md": at(8, 80, 60), // follows from the state, written afterwards
 	}
 	want := shape{{"events/.next-id", 3}, {"requests/a/receipt.json", 70}, {"state.json", 100}}
 	got := written(before, after, "requests/a/response.json")

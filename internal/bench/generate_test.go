@@ -51,8 +51,8 @@ func TestThePopulationIsTheSeeds(t *testing.T) {
 	}
 }
 
-// What is generated is what placet would have left: it has nothing to do for runs
-// that ended, and asks for those that wait.
+// A generated workspace equals one that placet left: placet has nothing to do for
+// ended runs, and asks for those that wait.
 func TestAGeneratedWorkspaceIsAsPlacetLeavesIt(t *testing.T) {
 	w, err := newWorkspace(t.TempDir())
 	if err != nil {

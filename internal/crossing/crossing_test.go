@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// One answer crosses no more of the program than it did: the limits may only shrink. They leave
-// room for what the loop does on a busy machine, such as looking again.
+// The limits on what one answer crosses may only shrink. They leave room for what the loop does
+// on a busy machine, such as another look.
 func TestOneAnswerIsNarrow(t *testing.T) {
 	cmd := exec.Command("go", "run", "-cover", "-covermode=atomic",
 		"-coverpkg=placet/cmd/...,placet/engine/...,placet/layout,placet/schemas,placet/templates,placet/internal/crossing", ".")

@@ -14,7 +14,7 @@ func rowAction(id, value string) engine.Action {
 	}}}
 }
 
-// ends is how actions ended, by what is begun of them and delivered.
+// ends begins actions, delivers, and returns how they ended.
 func (o *outside) ends(actions ...engine.Action) map[string]string {
 	for _, a := range actions {
 		o.begin(a)
@@ -54,7 +54,7 @@ func TestARestartForgetsEndsAndKeepsRows(t *testing.T) {
 	o.begin(engine.Action{ID: "tool"})
 	o.ends(rowAction("1", "x"))
 	before := o.clone()
-	o.begin(rowAction("2", "x")) // not carried out
+	o.begin(rowAction("2", "x")) // not carried out yet
 	if _, err := o.command("tool", engine.Ended{Result: "finished"}, begin); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAnEndIsForgottenAndACommandStopped(t *testing.T) {
 	}
 	o.end("tool")
 	o.begin(rowAction("1", "x"))
-	o.end("1") // it is written all the same
+	o.end("1") // the row is written all the same
 	if diff := cmp.Diff(map[string]string{"1": "done"}, o.ends()); diff != "" {
 		t.Error(diff)
 	}

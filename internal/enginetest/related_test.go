@@ -6,8 +6,8 @@ import (
 	"placet/engine"
 )
 
-// kin is a toy whose runs know of one another; it forgets what it said where n
-// counts.
+// kin is a toy machine whose runs must know of one another; it forgets its last
+// result if n counts.
 type kin struct {
 	engine.Machine
 	n *int

@@ -24,7 +24,7 @@ func tick(word string) Step {
 	return Step{Name: "tick " + word, Do: func(t Tree) { t.Replace(request+"form.md", "[ ] "+word, "[x] "+word) }}
 }
 
-// toySuite is the toy's suite with one machine.
+// toySuite returns the toy family's suite with one machine.
 func toySuite(m engine.Machine) Suite {
 	foreign := []engine.Edge{}
 	return Suite{
@@ -63,7 +63,8 @@ func toySuite(m engine.Machine) Suite {
 	}
 }
 
-// oneRowEach: a run that says that its row is in has one, and no run has two.
+// oneRowEach checks that a run that says that its row is added has one, and
+// that no run has two.
 func oneRowEach(tree Tree, rows map[string][]engine.Row) error {
 	var ids []string
 	for _, row := range rows[ledger] {
@@ -114,7 +115,7 @@ func TestToySurvivesCrashes(t *testing.T)  { Crash(t, toySuite(newToy(""))) }
 func TestToySurvivesErrors(t *testing.T)   { Errors(t, toySuite(newToy(""))) }
 func TestToyIsToldInManyWays(t *testing.T) { Metamorphic(t, toySuite(newToy(""))) }
 
-// another is what the tellings say of a tree that is not as it ought to be.
+// another is the message about an unexpected tree.
 const another = "the tree is another one"
 
 // mutants break one law each; the suite must find it.
@@ -160,7 +161,7 @@ var mutants = []struct {
 	{"an end that is never forgotten", Run, `the action "row/a/1" has ended, which is neither written down nor forgotten at the end`},
 	{"a row that forgets that it was written", Crash, "the run a says that its row is in: "},
 	{"a counter beside the state", Crash, another},
-	{"a view that is remembered, not owed", Crash, another}, // where a power cut keeps the state and loses the view
+	{"a view that is remembered, not owed", Crash, another}, // if a power cut keeps the state and loses the view
 	{"asleep after an error", Errors, another},
 	{"a view that tells the time", Metamorphic, another},
 	{"a view that tells the time", onDisk, "by events: after tick approve " + another},
@@ -175,7 +176,7 @@ func TestEveryMutantIsFound(t *testing.T) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
 			r := &recorder{t: t}
-			for _, c := range toySuite(newToy(m.name)).Cases { // one story is often enough, and much quicker
+			for _, c := range toySuite(newToy(m.name)).Cases { // one scenario is often enough, and much quicker
 				s := toySuite(newToy(m.name))
 				s.everyKind, s.Cases = true, []Case{c}
 				if m.law(r, s); r.heard(m.want) {
@@ -231,7 +232,7 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 }
 
 func TestWhatAPageGrantsIsNoDifference(t *testing.T) {
-	// The counter counts a crash; a page may say that it does.
+	// The counter counts crashes; a page may permit that.
 	s := toySuite(newToy("a counter beside the state"))
 	s.everyKind = true
 	s.Cases = s.Cases[3:4]

@@ -105,8 +105,7 @@ func newToy(mutant string) toy {
 	return toy{mutant: mutant, mu: &sync.Mutex{}, memory: map[string]int{}}
 }
 
-// recall counts how often something was asked of this very machine: what no
-// machine may do.
+// recall counts its calls with a key in a memory of the machine, which no machine may have.
 func (m toy) recall(key string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -223,9 +222,9 @@ func (p *pace) step(notes *engine.Notes) {
 		return
 	}
 	if d := p.s.In("log.jsonl"); !d.Present() && !d.Absent() {
-		return // what cannot be read is not missing
+		return // an unreadable document is not missing
 	}
-	if p.unlogged() { // the line of a revision comes before the next revision
+	if p.unlogged() { // a revision's line precedes the next revision
 		p.log()
 		return
 	}
@@ -237,7 +236,7 @@ func (p *pace) step(notes *engine.Notes) {
 }
 
 // unlogged reports whether the line of the present revision is missing. A torn
-// line is none.
+// line does not count.
 func (p *pace) unlogged() bool {
 	log := string(p.s.In("log.jsonl").Body)
 	whole := log[:strings.LastIndex(log, "\n")+1]
@@ -249,7 +248,7 @@ func (p *pace) log() {
 	p.plan.Lines = append(p.plan.Lines, engine.Line{Path: path.Join(p.s.Dir, "log.jsonl"), Revision: p.st.Revision, Body: []byte(line)})
 }
 
-// move is the routing, first match.
+// move takes the first edge that applies.
 func (p *pace) move(notes *engine.Notes) {
 	switch {
 	case p.st.final() && p.m.mutant != "a final run that moves":
@@ -283,8 +282,8 @@ func (p *pace) ask(notes *engine.Notes) {
 	}
 }
 
-// answer is the word that was answered, "" for none, "?" for one that cannot
-// be used or may still be being written.
+// answer returns the word of the answer, "" for none, "?" for one that cannot
+// be used or may still be half written.
 func (p *pace) answer(notes *engine.Notes) (word, name string) {
 	form := p.s.In(p.folder() + "/form.md")
 	response := p.s.In(p.folder() + "/response.json")
@@ -321,13 +320,13 @@ func (p *pace) answer(notes *engine.Notes) (word, name string) {
 	return "", ""
 }
 
-// asked are the files of the request that was opened.
+// asked writes the files of the request that was opened.
 func (p *pace) asked() {
 	p.lack("request.json", `{"request_id":"`+p.st.Request+`"}`)
 	p.lack("form.md", "- [ ] approve\n- [ ] reject\n")
 }
 
-// lack writes a file of the request's folder that is not there.
+// lack writes a missing file of the request's folder.
 func (p *pace) lack(name, body string) {
 	if p.s.In(p.folder() + "/" + name).Absent() {
 		p.write(p.folder()+"/"+name, body)
@@ -375,7 +374,7 @@ func (p *pace) take(event string, to engine.Status, cause string) {
 	}
 }
 
-// owe is what the state calls for.
+// owe writes what the state calls for.
 func (p *pace) owe() {
 	if p.st.Revision > 0 && p.st.Edge != "" {
 		p.asked()
@@ -444,8 +443,8 @@ func (p *pace) begin() {
 // ledger is the database of all toys.
 const ledger = ".toy/ledger.db"
 
-// row is owed to the database once the run was approved. Its end is written down,
-// whether the row is new or was there, and then forgotten.
+// row puts a row into the database once the run was approved. It writes the end
+// down, whether the row was new or existed, and then forgets it.
 func (p *pace) row() {
 	id := "row/" + p.s.Key.ID + "/1"
 	row := engine.Row{Table: "runs", ID: "RUN-" + p.s.Key.ID}
@@ -469,7 +468,7 @@ func (p *pace) tool() {
 	})
 }
 
-// noted begins an action, writes its end into a file, and has it forgotten then.
+// noted begins an action, writes its end into a file, and then forgets the end.
 func (p *pace) noted(file string, a engine.Action, text func(engine.Ended) string) {
 	end, ended := p.s.Facts.Ended[a.ID]
 	switch absent := p.s.In(file).Absent(); {
@@ -509,7 +508,7 @@ func (p *pace) write(rel, body string) {
 	}
 }
 
-// spoil breaks what is not part of a rule of its own.
+// spoil applies the mutants that have no rule of their own.
 func (p *pace) spoil() {
 	if !p.s.Has("specs/*.md") {
 		return

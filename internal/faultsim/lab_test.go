@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// part is how many schedules are told in the tests: of what "make torture" goes through, the
-// part that the seed says.
+// part is how many schedules the tests run: of those of "make torture", the part that
+// the seed chooses.
 const part = 12_000
 
 func TestNothingIsLostDoubledOrDamaged(t *testing.T) {

@@ -13,9 +13,8 @@ import (
 	"placet/layout"
 )
 
-// A laboratory that finds nothing must be able to find something. Each mutant breaks
-// one rule of the commit, as a file system that lies between the store and the disk,
-// or as a machine.
+// These tests show that a laboratory that finds nothing could find something. Each mutant breaks
+// one rule of the commit, as a file system between the store and the disk, or as a machine.
 
 // liar is a file system that changes some calls.
 type liar struct {
@@ -110,10 +109,10 @@ func syncing(sync func(fs.File) error) func(fs.FS) fs.FS {
 var mutants = []struct {
 	name  string
 	phase string
-	step  int // in which it can be found
+	step  int // the step in which it can be found
 	wrap  func(fs.FS) fs.FS
 	clerk clerk
-	want  string // in what the laboratory says
+	want  string // in the laboratory's report
 }{
 	{name: "no fsync of folders", phase: "crash", want: "", wrap: func(d fs.FS) fs.FS {
 		return &liar{FS: d, syncDir: func(string) error { return nil }}
@@ -187,7 +186,7 @@ func lateSync(d fs.FS) fs.FS {
 		}}
 }
 
-// lateReceipt puts the receipt in place only behind the state document.
+// lateReceipt puts the receipt in place only after the state document.
 func lateReceipt(d fs.FS) fs.FS {
 	var late func() error
 	return &liar{FS: d, rename: func(from, to string, how fs.Move) error {
@@ -205,7 +204,7 @@ func lateReceipt(d fs.FS) fs.FS {
 	}}
 }
 
-// blindSwap replaces where it ought to exchange: what others wrote in between is gone.
+// blindSwap replaces a file instead of exchanging it: what others wrote in between is lost.
 func blindSwap(d fs.FS) fs.FS {
 	return &liar{FS: d, rename: func(from, to string, how fs.Move) error {
 		if how == fs.Exchange {
@@ -228,7 +227,7 @@ func mutantLab(t *testing.T, wrap func(fs.FS) fs.FS, m clerk, step int) *lab {
 	return l
 }
 
-// lives is after how many schedules a mutant must be found.
+// lives is the number of schedules after which a mutant must be found.
 const lives = 100_000
 
 func TestEveryMutantIsFound(t *testing.T) {

@@ -5,13 +5,14 @@ import (
 	"testing"
 )
 
-// guarded are the packages in which mistakes are made.
+// guarded are the packages in which mutants are made.
 var guarded = []string{
 	"engine/gate", "engine/run", "engine/store", "engine/loop",
 	"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal",
 }
 
-// The list is one of the program as it is: a line that changes takes its mutant along.
+// Every mutant names a line of the present program: whoever changes the line
+// changes its mutant.
 func TestEveryMutantCanBeMade(t *testing.T) {
 	all, err := readMutants("mutants.txt")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The house does not grow: what is above a limit stands in exceptions.txt, and whatever shrinks
-// shrinks there, too.
+// The counts do not grow: those above a limit are in exceptions.txt, and if one shrinks, its
+// entry shrinks too.
 func TestTheHouseDoesNotGrow(t *testing.T) {
 	all, err := loaded("../..")
 	if err != nil {

@@ -34,7 +34,7 @@ var untranslated = map[string]string{
 	"engine/nemawashi/payload.go":  "compared, never shown",
 }
 
-// Check 3 of languages.
+// This is check 3 of languages.
 func TestLanguageCheck3NoSentenceStandsInTheCode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short is for the race detector, and nothing here runs beside anything else")
@@ -77,7 +77,7 @@ func TestLanguageCheck3NoSentenceStandsInTheCode(t *testing.T) {
 	}
 }
 
-// excused is why the texts of a file, or of its folder, are not translated.
+// excused returns why the texts of a file, or of its folder, are not translated.
 func excused(name string, used map[string]bool) string {
 	for at, why := range untranslated {
 		if name == at || strings.HasPrefix(name, at+"/") {

@@ -11,7 +11,7 @@ import (
 	"placet/engine/statedir"
 )
 
-// agreeByPath agrees to all that waits, as placet trust does.
+// agreeByPath agrees to everything that waits, as placet trust does.
 func agreeByPath(t *testing.T, from Sources, at time.Time) {
 	t.Helper()
 	dir, err := statedir.Create(from.StateHome, from.Workspace)
@@ -51,8 +51,8 @@ func replaceWorkspace(t *testing.T, from Sources) (first string) {
 	return first
 }
 
-// Of what was agreed to in another folder at the path, what is tighter holds, whatever the
-// folder says, and nothing of it opens.
+// Stricter agreements for another folder at the path hold, whatever the present folder
+// says, and they loosen nothing.
 func TestWhatIsTighterHoldsByThePath(t *testing.T) {
 	for name, c := range map[string]struct {
 		agreed, written string
@@ -71,7 +71,7 @@ func TestWhatIsTighterHoldsByThePath(t *testing.T) {
 		from := places(t)
 		put(t, from.Workspace, "placet.toml", c.agreed)
 		agreeByPath(t, from, noon)
-		for range 2 { // the second time from the folder that an earlier version would have written
+		for range 2 { // the second time from the folder as an earlier version would have written it
 			replaceWorkspace(t, from)
 			put(t, from.Workspace, "placet.toml", c.written)
 			s := mustLoad(t, from)
@@ -95,8 +95,8 @@ func TestWhatIsTighterHoldsByThePath(t *testing.T) {
 	}
 }
 
-// Of what several folders of an earlier version agreed to under one path, the newest counts;
-// what was decided in the same second holds together.
+// If several folders of an earlier version have agreements for one path, the newest counts;
+// decisions of the same second hold together.
 func TestTheNewestOfEarlierFoldersCounts(t *testing.T) {
 	gates := func(who string, at time.Time) TrustFile {
 		file := TrustFile{}
@@ -135,7 +135,7 @@ func TestTheNewestOfEarlierFoldersCounts(t *testing.T) {
 	}
 }
 
-// A digest takes one agreement of several back, and those of other settings stay.
+// A digest takes back one of several agreements; those to other settings stay.
 func TestRevokingByThePath(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", gatesBy("kim")+"[hook]\nwait = \"1h\"\n")
@@ -166,8 +166,9 @@ func TestRevokingByThePath(t *testing.T) {
 
 func gatesBy(who string) string { return "[gates]\n\"*\" = { approvers = [\"" + who + "\"] }\n" }
 
-// What was agreed to for a folder holds below it, beside what is agreed to there, where it is
-// tighter; what the hook does is left to the hook. It is a workspace as long as it holds.
+// Stricter agreements for a folder also hold below it, besides the agreements there, except
+// for the settings of the hook, which reads the folders above by itself. The folder is a
+// workspace as long as they hold.
 func TestWhatWasAgreedToHoldsBelow(t *testing.T) {
 	for name, c := range map[string]struct {
 		agreed, own string

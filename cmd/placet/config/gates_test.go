@@ -9,8 +9,8 @@ import (
 	"placet/engine/gate"
 )
 
-// Of two tables each type of request has the approvers whom both let answer, whatever
-// names they give them by.
+// With two tables, the approvers of a type of request are those whom both let answer,
+// under whatever names they list them.
 func TestTheTighterGatesHold(t *testing.T) {
 	rule := func(who ...string) GateRule { return GateRule{Approvers: who} }
 	for name, c := range map[string]struct {
@@ -43,7 +43,7 @@ func TestTheTighterGatesHold(t *testing.T) {
 	}
 }
 
-// Only the last agreement to gates holds, and each decision has its moment.
+// Only the last agreement to gates holds, and each decision has its time.
 func TestOneAgreementToGates(t *testing.T) {
 	var file TrustFile
 	line := func(text string) UntrustedLine {

@@ -32,9 +32,8 @@ func dos(rules []HookRule) string {
 	return strings.Join(words, " ")
 }
 
-// From a file of the workspace the rules count without trust by which a call is asked about
-// or denied, and nothing else of [hook]; what was agreed to counts as it is, and where it is
-// tighter it holds until somebody decides anew.
+// Rules in a file of the workspace that ask or deny count without trust, and nothing else of [hook]
+// does. An agreement counts unchanged, and if it is stricter it holds until somebody decides again.
 func TestRulesOfTheWorkspaceAskAndDenyWithoutTrust(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", looseRules)

@@ -21,7 +21,7 @@ var (
 	foreign = regexp.MustCompile("error parsing regexp: .*|placet trust a@")
 )
 
-// inEnglish is what a text of the pseudo-language says in English, "" for nothing.
+// inEnglish returns the English words in a text of the pseudo-language, "" for none.
 func inEnglish(text string) string {
 	return english.FindString(foreign.ReplaceAllString(translated.ReplaceAllString(text, "|"), ""))
 }

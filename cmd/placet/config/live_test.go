@@ -60,7 +60,7 @@ func TestADaemonTakesChangedSettingsUp(t *testing.T) {
 	}
 }
 
-// What holds a waiting run may be trust alone: news of it comes unasked.
+// A waiting run may lack only trust, so a daemon learns of trust although nobody asks for the settings.
 func TestADaemonHearsOfTrustThoughNobodyLooks(t *testing.T) {
 	from := places(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -127,8 +127,8 @@ func TestOnlyWhatWasRevokedIsEnded(t *testing.T) {
 	check("taken back", false, true)
 }
 
-// The user's own command needs no agreement, but for the files of the workspace that
-// it names.
+// The user's own command needs no agreement, except for the files of the
+// workspace that it names.
 func TestAnOwnCommandThatNamesFilesOfTheWorkspaceWaits(t *testing.T) {
 	from := places(t)
 	put(t, filepath.Dir(from.User), "placet.toml", "[faber.resume]\ncommand = [\"sh\", \"work.sh\"]\n[afl]\nworker_command = \"sh work.sh\"\n[optimizer.workflows]\nw = { analysis = [\"sh\", \"work.sh\"] }\n")
@@ -151,7 +151,7 @@ func TestAnOwnCommandThatNamesFilesOfTheWorkspaceWaits(t *testing.T) {
 	}
 }
 
-// A file that somebody writes again and again fills no log.
+// A file that somebody writes again and again does not fill the log.
 func TestUnusableSettingsAreSaidOnceForEachReason(t *testing.T) {
 	from, now := places(t), noon
 	var said bytes.Buffer
@@ -181,7 +181,7 @@ func TestUnusableSettingsAreSaidOnceForEachReason(t *testing.T) {
 	times(mostSaid + 1)
 }
 
-// A daemon's settings that cannot be used any more are told, until they can.
+// A daemon reports settings that cannot be used any more until they can.
 func TestUnusableSettingsAreTold(t *testing.T) {
 	from := places(t)
 	now := noon

@@ -47,7 +47,7 @@ func TestTheWorkspaceIsTheNearestParentWithAMark(t *testing.T) {
 	}
 }
 
-// For hooks no mark ends the search, and none that a person did not make hides another.
+// For hooks no mark ends the search, and a mark that no person made hides no other.
 func TestWorkspacesAboveAreAllThatHaveAMark(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"placet/engine/optimizer"
 )
 
-// A level command is trusted by its own digest as well as by its setting's, and
-// while it waits it is known, and does not run.
+// A level command is trusted by its own digest as well as by its setting's. While it
+// waits it is known, but does not run.
 func TestALevelCommandIsTrustedByItsOwnDigest(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "[optimizer.workflows]\n\"sop engine\" = { analysis = [\"python3\", \"a.py\"] }\n")
@@ -30,8 +30,8 @@ func TestALevelCommandIsTrustedByItsOwnDigest(t *testing.T) {
 	}
 }
 
-// Two files that speak of one workflow are one table: the later file changes
-// what it names, and its owner has agreed to no command of the earlier one.
+// Two files with settings for one workflow make one table: the later file changes the
+// settings that it names, and its owner has not agreed to a command of the earlier one.
 func TestTablesOfAWorkflowAreMergedSettingBySetting(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "[optimizer.workflows]\nw = { analysis = [\"theirs\"], level_attempts = 3, inputs_wait = \"1m\" }\nother = { gate_threshold = 70 }\n")
@@ -49,8 +49,8 @@ func TestTablesOfAWorkflowAreMergedSettingBySetting(t *testing.T) {
 	}
 }
 
-// Whoever uncomments a setting of placet init's file alone is told of its table; with
-// the table, the examples stand below theirs.
+// An error names the table if only a setting of placet init's file is uncommented;
+// with the table, users' examples go below it.
 func TestASettingOutsideItsTableIsToldWhereItBelongs(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "inputs_wait = \"1m\"\n")

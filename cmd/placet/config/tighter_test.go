@@ -22,8 +22,8 @@ func held(s Settings) map[string]string {
 	}
 }
 
-// While a setting waits for trust, the tighter of what was agreed to and what is written
-// holds; what is agreed to or the user's own holds as it is.
+// While a setting waits for trust, the stricter of the agreed and the written value
+// holds; an agreed value, and the user's own, holds unchanged.
 func TestTheTighterSettingHolds(t *testing.T) {
 	const steps, review, validation = "[faber]\ndestructive_steps = ", "[afl]\nreview = ", "[afl]\nvalidation = "
 	const reentries, timeout, workflow = "[optimizer]\nmax_timeout_reentries = ", "[optimizer]\nhitl_timeout = ", "[optimizer.workflows.\"a b\"]\nhitl_timeout = "
@@ -77,7 +77,7 @@ func TestTheTighterSettingHolds(t *testing.T) {
 	}
 }
 
-// A word of a file of AFL's own that was agreed to is an agreement to the setting, too.
+// An agreement to a word in a file of AFL's own is an agreement to the setting too.
 func TestAWordOfAnotherFileIsAgreedTo(t *testing.T) {
 	from := places(t)
 	d := settingDigest("afl.review", `"off"`)
@@ -94,8 +94,8 @@ func TestAWordOfAnotherFileIsAgreedTo(t *testing.T) {
 	}
 }
 
-// The last agreement to a setting with an order replaces the one before; others stand
-// side by side.
+// The last agreement to a setting with an order replaces the one before; agreements to
+// other settings hold side by side.
 func TestTheLastAgreementHolds(t *testing.T) {
 	var file TrustFile
 	for _, one := range []struct{ name, text string }{

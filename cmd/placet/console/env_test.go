@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program of the present folder, which may be a stranger's workspace, is never started for
-// one of PATH.
+// A program in the present folder, which may be a stranger's workspace, is never started
+// instead of one on PATH.
 func TestAProgramIsFoundInAbsoluteFoldersOfPATHAlone(t *testing.T) {
 	here, bin := t.TempDir(), t.TempDir()
 	t.Chdir(here)

@@ -8,7 +8,7 @@ import (
 	"placet/engine"
 )
 
-// What a template prints cannot hide, whether or not its author thought of it.
+// A template's output cannot hide text, even if its author did not think of it.
 func TestATemplateCleansWhatItPrints(t *testing.T) {
 	const hostile = "a\x1b[2J\n\u202eb"
 	text := template.Must(template.New("").Funcs(template.FuncMap{CleanFunc: Printed, "lines": func(s string) Cleaned { return Cleaned(Lines(s)) }}).Parse(
@@ -27,8 +27,8 @@ func TestATemplateCleansWhatItPrints(t *testing.T) {
 	}
 }
 
-// No value of a sentence makes a line of its own, and none hides, whether or not its author
-// thought of it.
+// No value of a sentence starts a line of its own, and none hides text, even if its author
+// did not think of it.
 func TestASentenceCleansItsValues(t *testing.T) {
 	var out strings.Builder
 	w := &Env{Out: &out, Lang: "en"}

@@ -54,13 +54,13 @@ func firstVerb(args []string) string {
 	return ""
 }
 
-// judged is what one workspace says of a call.
+// judged returns the outcome of a call in one workspace.
 func judged(c Client, rules []config.HookRule, in Input, p Places) Outcome {
 	o, _ := c.Judge([]Workspace{{rules, p}}, in)
 	return o
 }
 
-// called is the call of a tool as a client tells it.
+// called returns the call of a tool as a client passes it.
 func called(t *testing.T, c Client, tool string, input any) Input {
 	t.Helper()
 	event := "PreToolUse"
@@ -80,8 +80,8 @@ func called(t *testing.T, c Client, tool string, input any) Input {
 
 type members map[string]any
 
-// Check 5 of the hooks: ways of writing an answer, or of deciding what needs one, by a
-// file tool or in plain words of a shell.
+// Check 5 of the hooks covers ways of writing an answer, or of deciding what needs one, by a file tool
+// or in plain words of a shell.
 func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 	p := guardedPlaces(t)
 	const answer = ".asks/a/requests/ask-1/response.json"
@@ -194,7 +194,7 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 		"{ echo x; } &>> placet.toml",
 		"cp /tmp/x .asks/a/requests/$(ls .asks/a/requests)/response.json",
 		"python3 - <<'E'\np = 'placet.toml'\nopen(p, 'w')\nE",
-		"echo it's ) | tee placet.toml", // no text of bash, as one of another shell may be
+		"echo it's ) | tee placet.toml", // no text of bash, but perhaps of another shell
 		"if ($x) { placet 'approve' ask-1 }",
 		"$(" + strings.Repeat("(", 1<<19) + " > placet.toml",
 		"x='f \"$x \"'; y='eval \"$y $x\"'; f \"$y \"; placet approve ask-1",
@@ -211,7 +211,7 @@ func TestHookCheck5TheGuardDeniesWhatAPersonDoes(t *testing.T) {
 	}
 }
 
-// What an honest agent does beside that passes.
+// An honest agent's other calls pass.
 func TestTheGuardLetsReadAndAsk(t *testing.T) {
 	p := guardedPlaces(t)
 	for _, command := range []string{
@@ -242,7 +242,7 @@ func TestTheGuardLetsReadAndAsk(t *testing.T) {
 	}
 }
 
-// A command cannot have its reader go on for long, whatever its variables hold.
+// A command cannot keep its reader busy for long, whatever its variables hold.
 func TestTheGuardReadsSoMuchAndNoMore(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a0='x y'\n")
@@ -256,7 +256,7 @@ func TestTheGuardReadsSoMuchAndNoMore(t *testing.T) {
 	}
 }
 
-// What a rule is matched with depends on the tool.
+// The text that a rule matches depends on the tool.
 func TestWhatARuleIsMatchedWith(t *testing.T) {
 	p := guardedPlaces(t)
 	if err := os.Symlink(".asks", filepath.Join(p.Root, "questions")); err != nil {
@@ -309,12 +309,11 @@ func TestTheFirstRuleThatFitsCounts(t *testing.T) {
 	}
 }
 
-// Of the workspaces that have a word about a call the first is its own. The others tighten what that
-// one says, and never loosen it.
+// The first workspace that judges a call is its own. The others make the outcome stricter, never looser.
 func TestWorkspacesAboveOnlyTighten(t *testing.T) {
 	p := guardedPlaces(t)
 	for _, test := range []struct {
-		own, above []string // what the rules do, "" where none fits
+		own, above []string // the actions of the matching rules, "" if none matches
 		want       string
 		asks       int
 	}{
