@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -97,14 +96,12 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 func askAdopt(ctx context.Context, b *workspace.Workspace, v view.Run, f loop.Found, short string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
-	fmt.Fprintf(b.Env.Err, "%s  %s  %s\n", console.Brief(v.Key), console.OneLine(string(v.Status)), short)
-	for _, why := range v.Why {
-		fmt.Fprintf(b.Env.Err, "%s\n", console.Lines(why))
-	}
-	for _, fact := range v.Facts {
-		fmt.Fprintf(b.Env.Err, "  %s: %s\n", console.OneLine(fact.Label), console.OneLine(fact.Value))
-	}
-	fmt.Fprintln(b.Env.Err, b.Env.Text("cli.adopt.also", "command", "git diff -- "+templates.ShellWord(f.Run.State)))
+	showOnErr(b, func() {
+		show(b.Env, "adopted", struct {
+			view.Run
+			Short, Command string
+		}{v, short, "git diff -- " + templates.ShellWord(f.Run.State)})
+	})
 	return p.Agreed(ctx, b.Env.Text("cli.adopt.ask"))
 }
 

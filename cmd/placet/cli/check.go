@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"placet/cmd/placet/cli/optimizer"
@@ -53,17 +52,19 @@ func showFindings(b *workspace.Workspace, views []view.Run, all bool) error {
 			errors++
 		}
 	}
-	err := b.Env.Answer(map[string]any{"runs": len(views), "findings": lines}, func() { printFindings(b, views, lines, errors) })
+	err := b.Env.Answer(map[string]any{"runs": len(views), "findings": lines}, func() { printFindings(b.Env, len(views), lines, errors) })
 	return cmp.Or(err, console.Outcome(b.Unlisted || errors > 0, false))
 }
 
-func printFindings(b *workspace.Workspace, views []view.Run, lines []view.FindingLine, errors int) {
-	styles := map[string]string{"error": console.Alarm, "warning": console.Waiting, "info": console.Faint}
-	for _, l := range lines {
-		fmt.Fprintf(b.Env.Out, "%s  %s: %s\n", b.Env.Paint(styles[l.Severity], b.Env.Text(templates.Key("cli.check."+l.Severity))), console.OneLine(l.Path), console.OneLine(l.Text))
-	}
+func printFindings(w *console.Env, runs int, lines []view.FindingLine, errors int) {
 	count := func(key templates.Key, n int) templates.Message { return templates.NewMessage(key, "n", n) }
-	b.Env.Say("cli.check.done", "runs", count("count.runs", len(views)), "errors", count("count.errors", errors), "remarks", count("count.remarks", len(lines)-errors))
+	show(w, "findings", map[string]any{"Findings": lines, "Runs": count("count.runs", runs), "Errors": count("count.errors", errors), "Remarks": count("count.remarks", len(lines)-errors)})
+}
+
+// severity is the word for a severity, in its style.
+func severity(w *console.Env, of string) console.Cleaned {
+	styles := map[string]string{"error": console.Alarm, "warning": console.Waiting, "info": console.Faint}
+	return console.Cleaned(w.Paint(styles[of], w.Text(templates.Key("cli.check."+of))))
 }
 
 // finding is what check says of the folder. What looks like a run is a warning: whoever

@@ -101,7 +101,7 @@ func showPlan(b *workspace.Workspace, v view.Run, mermaid bool) error {
 		return b.Env.Answer(data, func() { fmt.Fprint(b.Env.Out, drawing) })
 	}
 	return b.Env.Answer(data, func() {
-		fmt.Fprintf(b.Env.Out, "%s  %s\n", b.Env.Paint(console.Strong, console.OneLine(v.Key.String())), b.Env.Paint(statusStyle(v), console.OneLine(string(v.Status))))
+		show(b.Env, "plan.head", v)
 		noteNoPlan(b, v)
 		planTable(b.Env, v.Graph, v.Parts).Print(b.Env, b.Env.Out)
 	})

@@ -51,7 +51,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	slices.SortFunc(open, view.OldestFirst)
 	data := view.InboxOf(b, s, open)
 	if err := b.Env.Answer(data, func() {
-		printFabricated(b.Env, s.Views)
+		show(b.Env, "fabricated", s.Views)
 		if short {
 			printShort(b, open)
 		} else {
@@ -64,7 +64,9 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 			}
 			b.Env.Say(key, "run", console.First(args))
 		}
-		printInbox(b, data, s)
+		show(b.Env, "troubles", data)
+		s.Untrusted = nil // said above
+		printState(b, s)
 	}); err != nil {
 		return err
 	}
@@ -82,19 +84,6 @@ func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.F
 		}
 		showAsked(b, a, uses[a.Request] > 1)
 	}
-}
-
-// printInbox shows what needs a person besides requests.
-func printInbox(b *workspace.Workspace, data view.Inbox, s view.Summary) {
-	w := b.Env
-	for _, p := range data.Problems {
-		fmt.Fprintf(w.Out, "%s %s  %s\n", w.Paint(console.Alarm, w.Text("cli.inbox.problem")), console.OneLine(p.Path), console.Cut(console.OneLine(p.Text), 200))
-	}
-	for _, u := range data.Untrusted {
-		fmt.Fprintf(w.Out, "%s %s  %s: placet trust\n", w.Paint(console.Alarm, w.Text("cli.inbox.untrusted")), console.OneLine(u.Name), console.Cut(console.OneLine(u.Text), 120))
-	}
-	s.Untrusted = nil // said above
-	printState(b, s)
 }
 
 // showAsked shows one request: run, step and question in its first line, then where the

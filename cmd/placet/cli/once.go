@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -117,9 +116,6 @@ const mostUnsettled = 5
 
 func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 	w := b.Env
-	for _, path := range data.Notes {
-		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Alarm, w.Text("cli.label.problem")), console.OneLine(path))
-	}
 	shown := data.Unsettled[:min(len(data.Unsettled), mostUnsettled)]
 	for _, path := range shown {
 		w.Note("cli.once.unsettled", "path", path)
@@ -130,13 +126,10 @@ func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {
 	for _, run := range data.Stuck {
 		w.Note("cli.once.stuck", "run", run)
 	}
-	text := w.Text("cli.once.done", "runs", templates.NewMessage("count.runs", "n", data.Runs), "transitions", templates.NewMessage("count.transitions", "n", data.Moved))
-	if data.Waiting > 0 {
-		text += w.Text("cli.once.waiting", "n", data.Waiting)
-	}
-	if !wake.IsZero() {
-		text += w.Text("cli.once.next", "at", console.Moment(wake))
-	}
-	fmt.Fprintln(w.Out, text)
+	show(w, "once", struct {
+		onceData
+		Counted, Made templates.Message
+		Next          time.Time
+	}{data, templates.NewMessage("count.runs", "n", data.Runs), templates.NewMessage("count.transitions", "n", data.Moved), wake})
 	daemon.NoteUntrusted(b, data.Untrusted)
 }

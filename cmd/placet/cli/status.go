@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/view"
 	"placet/cmd/placet/workspace"
-	"placet/engine"
 	"placet/engine/facade/notify"
 	"placet/templates"
 )
@@ -57,47 +57,19 @@ func outcome(b *workspace.Workspace, s view.Summary) error {
 }
 
 func printStatus(b *workspace.Workspace, s view.Summary) {
-	w := b.Env
-	printFabricated(w, s.Views)
-	if len(s.Runs) > 0 {
-		t := &console.Table{}
-		t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
-		for i, l := range s.Runs {
-			t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
-				console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), view.WaitsAt(s.Views[i]))
-		}
-		t.Print(w, w.Out)
-		printProblems(b, s.Views)
-	}
-	for _, m := range s.Misplaced {
-		fmt.Fprintf(w.Out, "%s %s\n", w.Paint(console.Waiting, "!"), w.Text("cli.status.misplaced", "path", m.Path, "why", m.Why))
-	}
-	for _, a := range s.Agents {
-		fmt.Fprintf(w.Out, "%s: %s\n", console.OneLine(a.Agent), agentLine(w, a))
-	}
-	fmt.Fprintln(w.Out, tally(w, s))
+	show(b.Env, "status", s)
 	printState(b, s)
 }
 
-// printFabricated says, before anything else, how many runs went on without an answer, or
-// further than their record.
-func printFabricated(w *console.Env, views []view.Run) {
-	unanswered, others := view.Fabricated(views)
-	if unanswered > 0 {
-		fmt.Fprintln(w.Out, w.Paint(console.Alarm, w.Text("cli.fabricated", "n", unanswered)))
+// runTable is where the runs stand, a row for each.
+func runTable(w *console.Env, s view.Summary) console.Cleaned {
+	t := &console.Table{}
+	t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
+	for i, l := range s.Runs {
+		t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
+			console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), view.WaitsAt(s.Views[i]))
 	}
-	if others > 0 {
-		fmt.Fprintln(w.Out, w.Paint(console.Alarm, w.Text("cli.fabricated.record", "n", others)))
-	}
-}
-
-// agentLine is what an agent said last, and when.
-func agentLine(w *console.Env, a view.AgentProgress) string {
-	about := console.Age(w.Lang, w.Now(), a.At)
-	if a.Percent != nil {
-		about += fmt.Sprintf(", %.0f %%", *a.Percent)
-	}
-	return fmt.Sprintf("%s (%s)", console.Cut(console.OneLine(a.Message), 160), about+console.Suffix(", ", console.OneLine(a.Run)))
+	return console.Cleaned(t.Text(w))
 }
 
 func statusStyle(v view.Run) string {
@@ -112,22 +84,13 @@ func statusStyle(v view.Run) string {
 	return ""
 }
 
-// printProblems shows what is wrong, one line for each note, after the table.
-func printProblems(b *workspace.Workspace, views []view.Run) {
-	for _, v := range views {
-		for _, n := range slices.Concat(v.Notes, v.Urgent()) {
-			fmt.Fprintf(b.Env.Out, "%s %s: %s\n", b.Env.Paint(console.Alarm, "!"), console.OneLine(n.Path), console.Cut(console.OneLine(n.Text), 200))
-		}
-	}
-}
-
 // tally counts the runs in one line.
 func tally(w *console.Env, s view.Summary) string {
 	if len(s.Runs) == 0 && len(s.Final) == 0 {
 		return w.Text("cli.status.none", "workspace", s.Workspace)
 	}
 	var parts []string
-	for _, status := range sortedStatuses(s.Final) {
+	for _, status := range slices.Sorted(maps.Keys(s.Final)) {
 		parts = append(parts, fmt.Sprintf("%d %s", s.Final[status], console.OneLine(string(status))))
 	}
 	text := w.Text("count.runs", "n", len(s.Runs))
@@ -138,15 +101,6 @@ func tally(w *console.Env, s view.Summary) string {
 		text += w.Text("cli.status.open", "n", s.Waiting)
 	}
 	return text
-}
-
-func sortedStatuses(m map[engine.Status]int) []engine.Status {
-	var all []engine.Status
-	for s := range m {
-		all = append(all, s)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // printState says on stderr what concerns the workspace as a whole.

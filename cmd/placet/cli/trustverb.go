@@ -77,10 +77,10 @@ func listTrust(b *workspace.Workspace) error {
 			if slices.ContainsFunc(waiting, func(u config.UntrustedLine) bool { return u.Name == t.Name && u.Of == t.Of }) {
 				word = "cli.trust.changed"
 			}
-			printTrusted(b.Env, word, t)
+			showTrusted(b.Env, word, t)
 		}
 		for _, t := range data.Held {
-			printTrusted(b.Env, "cli.trust.held", t)
+			showTrusted(b.Env, "cli.trust.held", t)
 		}
 		for _, u := range agreeable {
 			showTrust(b, "agreeable", u)
@@ -121,9 +121,12 @@ func anyFileOf(u config.UntrustedLine) string {
 	return ""
 }
 
-// printTrusted shows one thing that was agreed to.
-func printTrusted(w *console.Env, word templates.Key, t config.Trusted) {
-	fmt.Fprintf(w.Out, "%s  %s  %s\n%s\n", w.Text(word), console.OneLine(t.Name), t.Digest, console.Indent(console.Lines(t.Text), "    "))
+// showTrusted shows one thing that was agreed to.
+func showTrusted(w *console.Env, word templates.Key, t config.Trusted) {
+	show(w, "trusted", struct {
+		Word string
+		config.Trusted
+	}{w.Text(word), t})
 }
 
 // namesOfTighter names what has an effect while it waits, "" for nothing.

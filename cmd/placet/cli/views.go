@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"text/template"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -45,7 +46,11 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"howToAnswer":   func(a engine.OpenRequest) []string { return firstLines(answer.HowToAnswer(w.Lang, a, false)) },
 		"details":       view.Details,
 		"listedSummary": func() int { return view.ListedSummary }, "listedItem": func() int { return view.ListedItem },
-		"facts": func(list []engine.Fact) console.Cleaned { return labelled(w, console.Faint, list) },
+		"runTable": func(s view.Summary) console.Cleaned { return runTable(w, s) }, "tally": func(s view.Summary) string { return tally(w, s) },
+		"fabricated": view.Fabricated,
+		"severity":   func(of string) console.Cleaned { return severity(w, of) }, "age": func(t time.Time) string { return console.Age(w.Lang, w.Now(), t) },
+		"rounded": func(f float64) string { return fmt.Sprintf("%.0f", f) },
+		"facts":   func(list []engine.Fact) console.Cleaned { return labelled(w, console.Faint, list) },
 		"options": func(a engine.OpenRequest) console.Cleaned {
 			var list []engine.Fact
 			for _, o := range a.Options {

@@ -18,7 +18,6 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/cmd/placet/view"
-	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/ask"
 	"placet/templates"
@@ -43,7 +42,6 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		Getenv: func(name string) string { return map[string]string{"HOME": home}[name] },
 		Flags:  console.Flags{Workspace: root, Lang: templates.Pseudo},
 	}
-	b := &workspace.Workspace{Env: w}
 	open := engine.OpenRequest{Run: engine.Key{Family: "ask", ID: "7"}, Request: "r-7", Type: "approval", Where: "here", RequestedAt: noon, Deadline: noon}
 	late := open
 	late.Overdue = true
@@ -72,7 +70,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 		"an answer": {func() error { asks.Say(w, answered); return nil }, []string{"placet:", "go", "kim", "fine"}},
 		"findings": {func() error {
 			line := finding(w, view.MisplacedLine{Family: "ask", Path: "x", Why: "7"})
-			printFindings(b, nil, []view.FindingLine{line}, 0)
+			printFindings(w, 0, []view.FindingLine{line}, 0)
 			return nil
 		}, []string{"x"}},
 		"a prompt": {func() error {

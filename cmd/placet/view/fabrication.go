@@ -19,19 +19,24 @@ func (v Run) Fabrications() (all []engine.Finding) {
 	return all
 }
 
-// Fabricated counts the runs that went on without the answer to a request, and those of
-// the others in which another program claims what the record does not hold.
-func Fabricated(views []Run) (unanswered, others int) {
+// FabricatedRuns counts runs that went further than their record.
+type FabricatedRuns struct {
+	Unanswered int // went on without the answer to a request
+	Others     int // claim another thing that the record does not hold
+}
+
+// Fabricated counts the runs in which another program claims what the record does not hold.
+func Fabricated(views []Run) (n FabricatedRuns) {
 	for _, v := range views {
 		all := v.Fabrications()
 		switch {
 		case slices.ContainsFunc(all, func(f engine.Finding) bool { return f.Request != "" }):
-			unanswered++
+			n.Unanswered++
 		case len(all) > 0:
-			others++
+			n.Others++
 		}
 	}
-	return unanswered, others
+	return n
 }
 
 // stateNote is the problem note beside the run's state document, "" where none stands.

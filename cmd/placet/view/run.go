@@ -58,6 +58,9 @@ func (v Run) Troubled() bool {
 	return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Problem != "" })
 }
 
+// Troubles are what is wrong, one line each: the notes that stand, and what no note says.
+func (v Run) Troubles() []Note { return slices.Concat(v.Notes, v.Urgent()) }
+
 // Urgent are the findings that every list of runs tells, where no note does.
 func (v Run) Urgent() (all []Note) {
 	noted := v.stateNote() != ""

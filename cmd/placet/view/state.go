@@ -152,7 +152,7 @@ func LineOf(v Run) RunLine {
 	if v.Err != nil {
 		l.Status, l.Problems = cmp.Or(l.Status, "unknown"), append(l.Problems, Note{v.Found.Run.State, templates.In(v.lang, v.Err)})
 	}
-	l.Problems = slices.Concat(l.Problems, v.Notes, v.Urgent())
+	l.Problems = append(l.Problems, v.Troubles()...)
 	return l
 }
 
