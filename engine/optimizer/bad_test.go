@@ -17,9 +17,9 @@ import (
 	"placet/schemas"
 )
 
-// What the schemas say of the inputs is shown with every kind of bad file; here is what
-// they do not say. Whatever the decision is made from blocks it while it is bad, also when
-// the wait for the inputs is over.
+// TestLanguages and the bad files of the shared suite show what the schemas say about the inputs;
+// this test shows what they cannot say. A bad input blocks the decision that it belongs to, even
+// after the wait for the inputs is over.
 func TestBadInputsBlockTheDecision(t *testing.T) {
 	const usage = "../../../../docs/usage/" + flow + ".md"
 	for name, test := range map[string]struct{ rel, body, note, says string }{
@@ -62,7 +62,7 @@ func TestBadDataKeepTheLevelRunning(t *testing.T) {
 	})
 }
 
-// A bad level-error.json or stop.json is noted and counts as absent.
+// A bad level-error.json or stop.json gets a note and counts as absent.
 func TestBadSignalsCountAsAbsent(t *testing.T) {
 	for rel, body := range map[string]string{"inputs/level-error.json": `{"level": 20, "error": " "}`, "stop.json": `{"reason": " "}`} {
 		t.Run(rel+" "+body, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestBadSignalsCountAsAbsent(t *testing.T) {
 	}
 }
 
-// A state that is not ours is never written over, and nothing of the run moves. One that
-// cannot be read is among the kinds of bad files.
+// A foreign state is never overwritten, and the run does not move. The kinds of bad files include
+// an unreadable one.
 func TestBadStatesStandStill(t *testing.T) {
 	for name, change := range map[string]func(d *desk){
 		"of another run": func(d *desk) { d.write("state.json", strings.Replace(d.read("state.json"), runA, runB, 1)) },
@@ -130,14 +130,14 @@ const (
 	goodSuggestions = `{"suggestions": [{"text": "one"}, {"text": "two", "priority": "high"}], "summary": "s"}`
 )
 
-// badSuite is the family without a wait for inputs: what is not there is replaced by
-// its default at once, and what is there and bad holds that up.
+// badSuite is the family without a wait for inputs: a missing input gets its default at once, and a
+// bad one blocks that.
 func badSuite() enginetest.Suite {
 	config := configOf(func(c *Config) { c.InputsWait = "0s" })
 	return enginetest.Suite{Machine: New(), Layout: layout.Optimizer{}, Config: engine.Config{Language: "en", Family: config}}
 }
 
-// came are the files of a cycle as far as they have come, by their names in it.
+// came holds the files of a cycle so far, by their names in it.
 func came(names ...string) enginetest.Tree {
 	bodies := map[string]string{
 		"trigger.json": goodTrigger, "inputs/assets.json": goodAssets, "inputs/kpi.json": goodKPI,
@@ -150,8 +150,7 @@ func came(names ...string) enginetest.Tree {
 	return tree
 }
 
-// settled is a workspace after placet has looked at it, each tree being put into
-// place after the one before was settled.
+// settled returns a workspace after placet has settled each tree in turn.
 func settled(t *testing.T, trees ...enginetest.Tree) enginetest.Tree {
 	t.Helper()
 	s := enginetest.NewScramble(t, badSuite())
@@ -164,7 +163,7 @@ func settled(t *testing.T, trees ...enginetest.Tree) enginetest.Tree {
 	return s.Disk.Tree()
 }
 
-// openCycle is a cycle whose request is open, and the request's folder.
+// openCycle returns a cycle whose request is open, and the request's folder.
 func openCycle(t *testing.T) (tree enginetest.Tree, dir string) {
 	t.Helper()
 	tree = settled(t, came("trigger.json", "inputs/assets.json", "inputs/kpi.json", "retrieved.jsonl", "suggestions.json"))
@@ -175,7 +174,7 @@ func openCycle(t *testing.T) (tree enginetest.Tree, dir string) {
 	return tree, dir
 }
 
-// goodAnswer is a good answer to a request.
+// goodAnswer returns a valid answer to a request.
 func goodAnswer(dir string) string {
 	return `{"request_id": "` + path.Base(dir) + `", "response": "raise", "selected": ["s1"], "comment": "look again", "provided_by": {"user": "kim", "source": "cli"}}`
 }
@@ -185,8 +184,7 @@ func badInput(begin enginetest.Tree, rel, body string) enginetest.Input {
 	return enginetest.Input{Name: rel, Path: path.Join(badRun, rel), Good: badinput.Good{Body: body}, Begin: begin, Run: badRun}
 }
 
-// holding is a document that holds its own default up: where it counts, a bad one
-// lies there already.
+// holding is a document that blocks its own default: a bad file exists when it starts to count.
 func holding(rel, body string, before ...string) enginetest.Input {
 	in := badInput(came(before...), rel, body)
 	in.Begin[in.Path] = "[]\n"
@@ -194,7 +192,7 @@ func holding(rel, body string, before ...string) enginetest.Input {
 	return in
 }
 
-// deviate has an input treat kinds otherwise, for one reason.
+// deviate makes an input treat some kinds differently, for one reason.
 func deviate(in *enginetest.Input, o enginetest.Outcome, reason string, kinds ...string) {
 	if in.Deviates == nil {
 		in.Deviates = map[string]enginetest.Deviation{}
@@ -204,7 +202,7 @@ func deviate(in *enginetest.Input, o enginetest.Outcome, reason string, kinds ..
 	}
 }
 
-// badInputs are the documents of a cycle that others write before it is asked about.
+// badInputs are the documents that others write before a cycle asks.
 func badInputs() []enginetest.Input {
 	trigger := badInput(nil, "trigger.json", goodTrigger)
 	trigger.Required, trigger.Text, trigger.Word, trigger.Number, trigger.ID = "workflow_name", "optimization_goal", "trigger_type", "timeout_reentries", "workflow_name"
@@ -231,8 +229,7 @@ func badInputs() []enginetest.Input {
 	return []enginetest.Input{trigger, assets, kpi, retrieved, suggestions, levelError, stop, badUsage()}
 }
 
-// badUsage is the usage document of the workflow: of it the front matter alone is
-// read.
+// badUsage is the usage document of the workflow. placet reads only its front matter.
 func badUsage() enginetest.Input {
 	in := badInput(came("trigger.json"), "", "---\nowner: kim\nkpi:\n  gate_threshold: 80\n---\n# SOP\n")
 	in.Name, in.Path, in.Note, in.Format = "usage document", "docs/usage/sop.md", path.Join(badRun, "usage.problem.md"), badinput.Markdown
@@ -274,8 +271,7 @@ func badAnswers(t *testing.T) []enginetest.Input {
 	return []enginetest.Input{answer, form, request, state, badManifest(t, tree, request.Late)}
 }
 
-// badManifest is the manifest of a run that takes up the goal of the cycle that was
-// asked about and answered.
+// badManifest is the manifest of a run that takes up the goal of the answered cycle.
 func badManifest(t *testing.T, tree, answer enginetest.Tree) enginetest.Input {
 	const dir = activeRuns + "20260303-msowd-sop-masking"
 	in := badInput(settled(t, tree, answer), "", `{"status": "completed", "completed_at": "2026-03-05T00:00:00Z", "run_id": "x"}`)
@@ -303,13 +299,13 @@ func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
 	enginetest.BadFiles(t, badSuite(), beside, append(badInputs(), badAnswers(t)...))
 }
 
-// spoil puts a kind of bad file into a place, and reports whether the kind applies.
+// spoil puts a kind of bad file into a place and reports whether the kind applies there.
 func spoil(s *enginetest.Scramble, k badinput.Kind, p string, good badinput.Good) bool {
 	switch {
 	case k.Copy || k.Missing:
 		return false
 	case k.Closed:
-		s.Odd(p, fs.ModeIrregular) // so that an error is right
+		s.Odd(p, fs.ModeIrregular) // so that an error is expected
 		s.Disk.Delete(p)
 		s.Put(p, good.Body)
 		s.Disk.Chmod(p, 0, 0, 0)
@@ -325,8 +321,8 @@ func spoil(s *enginetest.Scramble, k badinput.Kind, p string, good badinput.Good
 	return true
 }
 
-// What upstream's observer and earlier cycles have left is another's business: bad
-// files among it are a warning at most, and the cycle goes on.
+// Bad files of upstream's observer and of earlier cycles cause at most a warning, and the cycle
+// continues.
 func TestNoBadFileOfOthersHoldsACycleUp(t *testing.T) {
 	const earlier = ".mso-context/archive/2026-02/20260202-msowd-sop-masking/optimizer"
 	trigger := `{"workflow_name": "sop", "last_run_id": "20260202-msowd-sop-masking"}`
@@ -356,7 +352,7 @@ func TestNoBadFileOfOthersHoldsACycleUp(t *testing.T) {
 				s.Put(path.Join(badRun, "trigger.json"), trigger)
 				s.Look()
 				if k.Closed && p != callback && path.Base(p) != "audit.json" {
-					// What the cycle behind says may decide, once it can be read.
+					// The cycle behind this one may decide once it is readable.
 					if state := s.Disk.Tree()[badRun+"/state.json"]; !strings.Contains(state, `"status": "context"`) {
 						t.Errorf("%s: the cycle does not wait:\n%s", k.Name, state)
 					}
@@ -392,16 +388,15 @@ func TestNoBadFileOfOthersHoldsACycleUp(t *testing.T) {
 	}
 }
 
-// Whatever lies in the place of a document that placet wrote itself: the cycle
-// comes to rest, its state does not fall back, nothing ends in a bug, and once the
-// document is back as it was, nothing has been lost.
+// Whatever replaces a document that placet wrote: the cycle settles, its state does not fall back,
+// nothing ends in a bug, and nothing is lost once the document is restored.
 func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 	open, dir := openCycle(t)
 	request, err := gate.ReadRequest("request.json", []byte(open[dir+"/request.json"]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen, err := json.Marshal(request.Binding()) // once a file was written again, an answer says what it was given to
+	seen, err := json.Marshal(request.Binding()) // once a file was rewritten, an answer has to name what it was given to
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +424,7 @@ func TestNoBadFileInThePlaceOfPlacetsOwnEndsInABug(t *testing.T) {
 	}
 }
 
-// putBack tells one story: a bad file in a document's place, and the document again.
+// putBack plays one case: a bad file replaces a document, and then the document is restored.
 func putBack(t *testing.T, tree, answer enginetest.Tree, p string, k badinput.Kind) {
 	s := enginetest.NewScramble(t, badSuite())
 	for q, body := range tree {
@@ -474,27 +469,25 @@ func putBack(t *testing.T, tree, answer enginetest.Tree, p string, k badinput.Ki
 	}
 }
 
-// rewritten reports whether placet may write a document again although it is there:
-// one that only looks bad says the same, and the end of a journal is cut and written
-// again.
+// rewritten reports whether placet may rewrite an existing document: a file that only looks bad has
+// the same content, and the end of a journal is cut and written again.
 func rewritten(p string, k badinput.Kind) bool {
 	return k.Name == "CRLF" || k.Name == "doubly encoded UTF-8" || path.Base(p) == "events.jsonl"
 }
 
-// unread reports whether nobody looks at a document any more: what was shown to the
-// person who has answered.
+// unread reports whether nobody reads a document any more: what the person saw who has answered.
 func unread(tree enginetest.Tree, p string) bool {
 	over := strings.Contains(tree[badRun+"/state.json"], `"status": "goal"`)
 	return over && slices.Contains([]string{"request.json", "form.md", "level20_report.md"}, path.Base(p))
 }
 
-// noted reports whether a problem note stands in the cycle.
+// noted reports whether the cycle has a problem note.
 func noted(tree enginetest.Tree) bool {
 	return slices.ContainsFunc(tree.Paths(), func(p string) bool { return strings.HasPrefix(p, badRun+"/") && strings.HasSuffix(p, "problem.md") })
 }
 
-// Suggestions that the schema allows block the report all the same: doubles, blanks, and
-// more than a request can show.
+// Suggestions that the schema allows still block the report if they are duplicate, blank, or more
+// than a request can show.
 func TestBadSuggestionsBlockTheReport(t *testing.T) {
 	for name, test := range map[string]struct{ body, says string }{
 		"doubles":   {`{"suggestions": [{"text": "a"}, {"text": "b"}, {"text": "a"}]}`, "/suggestions/2/text"},

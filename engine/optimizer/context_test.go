@@ -9,7 +9,7 @@ import (
 	"placet/engine/run"
 )
 
-// What an earlier cycle left that cannot be used is a warning, not a note.
+// Unusable files of an earlier cycle cause a warning, not a note.
 func TestBadEarlierCyclesAreAWarning(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(d *desk)
@@ -45,8 +45,8 @@ func TestBadEarlierCyclesAreAWarning(t *testing.T) {
 	}
 }
 
-// Callbacks: those that fit are shown, others are a warning. Upstream's observer puts
-// severity and message into the payload; a callback that has them beside it is read too.
+// Valid callbacks are shown, others cause a warning. Upstream's observer puts severity and message
+// into the payload; placet also reads them beside it.
 func TestCallbacksAreRead(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.assets(10)
@@ -72,8 +72,8 @@ func TestCallbacksAreRead(t *testing.T) {
 	})
 }
 
-// TestADatabaseThatIsNotThereYetIsNoBrokenOne: before the first row there is no
-// database, and nothing is wrong with that.
+// TestADatabaseThatIsNotThereYetIsNoBrokenOne checks that a missing database is no error: it does
+// not exist before the first row.
 func TestADatabaseThatIsNotThereYetIsNoBrokenOne(t *testing.T) {
 	for _, c := range []struct {
 		ended     engine.Ended
@@ -94,8 +94,7 @@ func TestADatabaseThatIsNotThereYetIsNoBrokenOne(t *testing.T) {
 	}
 }
 
-// context.json is made again, however often somebody deletes it and in whatever
-// process that is.
+// placet rewrites context.json however often somebody deletes it, in whatever process.
 func TestContextIsCollectedAgainAndAgain(t *testing.T) {
 	each(t, map[string]time.Duration{"at once": 0, "later": 4 * time.Minute}, func(d *desk, wait time.Duration) {
 		d.trigger()
@@ -113,8 +112,8 @@ func TestContextIsCollectedAgainAndAgain(t *testing.T) {
 	})
 }
 
-// Others keep in the columns of the database what they like: one row with a number for
-// a date takes nothing from the others.
+// Others may keep anything in the columns of the database: one row with a number for a date does
+// not affect the other rows.
 func TestRowsOfOthersMayHoldAnything(t *testing.T) {
 	tell(t, func(d *desk) {
 		odd := feedbackOn("FB-2", "2026-03-01", 20, 10)
@@ -134,8 +133,8 @@ func TestRowsOfOthersMayHoldAnything(t *testing.T) {
 	})
 }
 
-// Whoever begins a cycle in a copy of another run's folder has its context.json there,
-// too: the goal and the answers in it are not those behind this cycle.
+// A cycle in a copy of another run's folder finds that run's context.json: its goal and answers do
+// not belong to the cycle.
 func TestTheContextOfAnotherCycleDecidesNothing(t *testing.T) {
 	each(t, map[string][2]string{"run": {runA, runB}, "workflow": {`"workflow_name": "` + flow, `"workflow_name": "other`}}, func(d *desk, other [2]string) {
 		d.trigger()

@@ -12,7 +12,7 @@ import (
 	"placet/schemas"
 )
 
-// stages are cycles at several points of their way.
+// stages are cycles at several points of their progress.
 func stages(f testing.TB) map[string]*stage {
 	all := map[string]*stage{}
 	at := func(name string, prepare func(s *stage)) {
@@ -48,9 +48,8 @@ func stages(f testing.TB) map[string]*stage {
 	return all
 }
 
-// FuzzState puts any content into the places of the documents that placet wrote
-// itself: each step is legal, the cycle comes to rest, a state that cannot be read
-// stays as it is, and a revision never falls back.
+// FuzzState puts any content in the place of placet's own documents: each step is legal, the cycle
+// settles, an unreadable state stays unchanged, and a revision never falls back.
 func FuzzState(f *testing.F) {
 	for _, s := range stages(f) {
 		f.Add(s.Files[s.In("state.json")], s.Files[s.In("events.jsonl")], s.Files[s.find("request.json")], s.Files[s.find("receipt.json")], s.Files[s.In("goal.json")])
@@ -80,7 +79,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// checkCycle asserts what must hold of a cycle that has come to rest.
+// checkCycle asserts what must be true of a settled cycle.
 func checkCycle(t *testing.T, s *stage, state, events string) {
 	t.Helper()
 	after := s.Files[s.In("state.json")]
@@ -103,8 +102,8 @@ func checkCycle(t *testing.T, s *stage, state, events string) {
 	}
 }
 
-// FuzzTrigger begins cycles with any trigger: where it cannot be read nothing
-// begins and a note stands; where it can, what it says is kept as it is.
+// FuzzTrigger begins cycles with any trigger. An unreadable one begins nothing and gets a note; the
+// state keeps the content of a readable one unchanged.
 func FuzzTrigger(f *testing.F) {
 	f.Add(triggerOf(flow))
 	f.Add(triggerOf(flow, `"last_run_id": "`+runB+`"`, `"current_level": 20.0`, `"timeout_reentries": 4`, `"current_metrics": {"a": 1, "b": {"value": 2, "unit": "ratio"}}`))
@@ -135,8 +134,7 @@ func FuzzTrigger(f *testing.F) {
 	})
 }
 
-// handIns are the documents that others write, and where a cycle stands when they
-// count.
+// handIns are the documents that others write, with the status of a cycle in which they count.
 var handIns = []struct{ at, rel, body string }{
 	{"deciding", "inputs/assets.json", assetsOf(30)},
 	{"deciding", "inputs/kpi.json", `{"gate_threshold": 80, "metrics": [{"name": "m", "value": 1, "unit": "ratio", "direction": "down", "gate": true}]}`},
@@ -150,8 +148,8 @@ var handIns = []struct{ at, rel, body string }{
 	{"asked", "trigger.json", triggerOf(flow)},
 }
 
-// FuzzHandIns puts any content into the place of a document that others write. What
-// cannot be read moves nothing, and stays as it is whatever it says.
+// FuzzHandIns puts any content in the place of a document that others write. An unreadable one
+// moves nothing, and the file never changes.
 func FuzzHandIns(f *testing.F) {
 	for i, h := range handIns {
 		f.Add(uint8(i), h.body)
@@ -179,8 +177,8 @@ func FuzzHandIns(f *testing.F) {
 	})
 }
 
-// FuzzForm puts any content into the form and the response of the open request:
-// nothing moves but by a valid answer, whose goal is one that the page knows.
+// FuzzForm puts any content into the form and the response of the open request. Only a valid answer
+// moves the cycle, and its goal is one that the page allows.
 func FuzzForm(f *testing.F) {
 	all := stages(f)
 	asked := all["asked"]
@@ -225,8 +223,8 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-// FuzzContext puts any content into the places of context.json and audit.json while
-// they count: the cycle comes to rest, and what cannot be read stays as it is.
+// FuzzContext puts any content in the place of context.json and audit.json while they count: the
+// cycle settles, and an unreadable file stays unchanged.
 func FuzzContext(f *testing.F) {
 	all := stages(f)
 	for _, name := range []string{"asked", "running", "answered", "silence"} {
@@ -261,8 +259,8 @@ func FuzzContext(f *testing.F) {
 	})
 }
 
-// FuzzRelated makes entries of any shared files of three runs: what the runs are
-// told is a function of the entries, and no goal is taken up twice.
+// FuzzRelated makes entries of any shared files of three runs. The result for each run is a
+// function of the entries, and no goal is taken up twice.
 func FuzzRelated(f *testing.F) {
 	done := stages(f)["silence"]
 	in := func(rel string) string { return done.Files[done.In(rel)] }

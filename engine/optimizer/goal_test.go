@@ -58,7 +58,7 @@ func TestGoalOf(t *testing.T) {
 		for lang, want := range map[string]Goal{"ko": c.ko, "en": c.en} {
 			st := asked(lang)
 			st.Level.Current, st.Demotions = c.level, c.failed
-			// What was decided has no say.
+			// The decided level does not matter.
 			st.Decision.AutomationLevel = 30
 			if diff := cmp.Diff(want, goalOf(st, c.given)); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", c.name, lang, diff)

@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	// english are two words, one after the other.
+	// english matches two consecutive words.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
-	// foreign are commands to type, values of several words, and what other packages say.
+	// foreign matches commands to type, values of several words, and sentences of other packages.
 	foreign = regexp.MustCompile("placet (optimizer( [a-z]+)?|trust)|front matter|database is locked.*|: (line \\d+, column \\d+|\\d+번째 줄, \\d+번째 칸): .*|[a-z]+(, s\\d)* by kim|nobody answered until the deadline|The request `hitl-[0-9a-f]+` passed [^\\n]*")
 )
 
-// inKorean expects that nothing that people read of the run in hand is English but values.
+// inKorean checks that everything that people read of the run is Korean, except values.
 func (d *desk) inKorean(where string) {
 	d.T.Helper()
 	a := d.account()
@@ -58,8 +58,8 @@ func (d *desk) inKorean(where string) {
 	}
 }
 
-// Languages of stories are the law's (TestLanguages). Here are the bad files that none of
-// them has, with the default settings: all that people read of a cycle is Korean but values.
+// TestLanguages covers the cases of the laws. This test covers bad files that none of them has,
+// with the default settings: everything that people read is Korean, except values.
 func TestWhatPeopleReadIsInTheLanguageOfTheCycle(t *testing.T) {
 	tellWith(t, korean, func(d *desk) {
 		settle := func(where string) { d.T.Helper(); d.Settle(); d.inKorean(where) }

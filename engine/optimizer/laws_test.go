@@ -21,10 +21,10 @@ func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws())) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws())) }
 func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
-// some keeps the stories that differ in what they write: told with trouble at
-// every call, all of them take too long. PLACET_LAWS=all tells all but those of
-// commands, whose end a crash may lose, and of a locked database, which a telling that
-// waits longer tries more often: they are told by hand.
+// some keeps the cases that differ in what they write, because all of them with faults at every
+// call take too long. PLACET_LAWS=all runs all cases except two kinds that have tests of their own:
+// those of commands, whose end a crash may lose, and that of a locked database, which a slower run
+// tries more often.
 func some(s enginetest.Suite) enginetest.Suite {
 	all := os.Getenv("PLACET_LAWS") == "all"
 	s.Cases = slices.DeleteFunc(slices.Clone(s.Cases), func(c enginetest.Case) bool {
@@ -33,10 +33,10 @@ func some(s enginetest.Suite) enginetest.Suite {
 	return s
 }
 
-// inShort are the stories that are always told with trouble.
+// inShort are the cases that always run with faults.
 var inShort = []string{"answered", "silence, then a late answer"}
 
-// laws are the stories of cycles that the shared suite tells.
+// laws are the cases of cycles for the shared suite.
 func laws() enginetest.Suite {
 	s := suiteOf(func(c *Config) {
 		w := Workflow{Evaluation: evaluate, Analysis: analyse, CriteriaFixed: true}
@@ -56,9 +56,9 @@ func laws() enginetest.Suite {
 	return s
 }
 
-// clocksAside takes out of a tree how long a cycle took, times as a database has
-// them, and whether a row was found in the database or put there: a crash between
-// the two may make the one of the other, and another digest of the state.
+// clocksAside removes from a tree how long a cycle took, times in the database's format, and
+// whether a row was found in the database or inserted: a crash between the two may turn one into
+// the other, and change the digest of the state.
 func clocksAside(t enginetest.Tree) enginetest.Tree {
 	for p, body := range t {
 		switch path.Base(p) {
@@ -78,8 +78,8 @@ var (
 	tookSeconds   = regexp.MustCompile(`(\\?"duration_sec\\?": ?)\d+`)
 )
 
-// eachRowOnce checks that a row that the files call inserted or present is in the
-// database, each once, and that none is there of which they know nothing.
+// eachRowOnce checks that the database has exactly the rows that the files call inserted or
+// present, each once.
 func eachRowOnce(t enginetest.Tree, rows map[string][]engine.Row) error {
 	in, owed := map[string]int{}, map[string]bool{}
 	for _, list := range rows {
@@ -111,8 +111,7 @@ func eachRowOnce(t enginetest.Tree, rows map[string][]engine.Row) error {
 	return nil
 }
 
-// story is a case about the run in hand, whose inputs allow a level and are all
-// there.
+// story returns a case about runA, whose inputs allow a level and are complete.
 func story(name string, level int, steps ...enginetest.Step) enginetest.Case {
 	return enginetest.Case{Name: name, Now: storyNow, Steps: steps, Files: enginetest.Tree{
 		dirOf(runA) + "/inputs/assets.json": assetsOf(level),
@@ -122,7 +121,7 @@ func story(name string, level int, steps ...enginetest.Step) enginetest.Case {
 	}}
 }
 
-// without leaves files out of a case's beginning.
+// without leaves files out of the beginning of a case.
 func without(c enginetest.Case, rels ...string) enginetest.Case {
 	for _, rel := range rels {
 		delete(c.Files, dirOf(runA)+"/"+rel)
@@ -130,16 +129,16 @@ func without(c enginetest.Case, rels ...string) enginetest.Case {
 	return c
 }
 
-// beginning changes a case's trigger.
+// beginning changes the trigger of a case.
 func beginning(c enginetest.Case, fields ...string) enginetest.Case {
 	c.Files[dirOf(runA)+"/trigger.json"] = triggerOf(flow, fields...)
 	return c
 }
 
-// put is the step in which somebody writes a file of the run in hand.
+// put returns the step in which somebody writes a file of the run.
 func put(rel, body string) enginetest.Step { return enginetest.Write(dirOf(runA)+"/"+rel, body) }
 
-// ticks is the step in which a reviewer ticks items of the form of hitl.
+// ticks returns the step in which a reviewer ticks items of the form of hitl.
 func ticks(items ...string) enginetest.Step {
 	return enginetest.Step{Name: "tick " + strings.Join(items, ", "), Do: func(t enginetest.Tree) {
 		for _, item := range items {
@@ -148,7 +147,7 @@ func ticks(items ...string) enginetest.Step {
 	}}
 }
 
-// responds is the step in which a request of a type is answered.
+// responds returns the step in which somebody answers a request of a type.
 func responds(typ, word string) enginetest.Step {
 	return enginetest.Step{Name: "answer " + word, Do: func(t enginetest.Tree) {
 		dir := strings.TrimSuffix(t.Find(dirOf(runA)+"/requests/"+typ+"-*/request.json"), "request.json")
@@ -160,19 +159,19 @@ func responds(typ, word string) enginetest.Step {
 	}}
 }
 
-// also puts another file into a case's beginning.
+// also adds another file to the beginning of a case.
 func also(c enginetest.Case, rel, body string) enginetest.Case {
 	c.Files[dirOf(runA)+"/"+rel] = body
 	return c
 }
 
-// troubledFrom says that trouble before a step of a case is what another one shows.
+// troubledFrom says that another case shows faults before a step of this one.
 func troubledFrom(step int, c enginetest.Case) enginetest.Case {
 	c.TroubleFrom = step
 	return c
 }
 
-// withNotes says that a case ends with problem notes standing.
+// withNotes says that a case ends with problem notes.
 func withNotes(c enginetest.Case) enginetest.Case {
 	c.Notes = true
 	return c
@@ -200,7 +199,7 @@ func cycleCases() []enginetest.Case {
 	}
 }
 
-// stopsIt is the step in which a cycle is given up.
+// stopsIt returns the step in which somebody abandons a cycle.
 var stopsIt = put("stop.json", `{"reason": "nobody needs it", "by": "kim"}`)
 
 func stopCases() []enginetest.Case {
@@ -213,7 +212,7 @@ func stopCases() []enginetest.Case {
 	}
 }
 
-// manifestAt is a manifest of a run that completed.
+// manifestAt returns the manifest of a completed run.
 func manifestAt(at string) string {
 	return fmt.Sprintf(`{"status": "completed", "completed_at": %q, "tags": ["workflow:%s"]}`, at, flow)
 }
@@ -228,7 +227,7 @@ func reentryCases() []enginetest.Case {
 	}
 }
 
-// byCommand is a case whose level a command does.
+// byCommand returns a case in which a command carries out the level.
 func byCommand(name string, steps ...enginetest.Step) enginetest.Case {
 	return enginetest.Case{
 		Name: "command: " + name, Now: storyNow, Steps: steps, Trusted: []engine.Digest{CommandDigest(evaluate), CommandDigest(analyse)},

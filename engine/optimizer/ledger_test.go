@@ -11,7 +11,7 @@ import (
 	"placet/schemas"
 )
 
-// audit.json tells where the rows are, and leads no row into another file.
+// audit.json says where the rows are, and cannot redirect a row into another file.
 func TestRowsGoWhereTheSettingSays(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.Lock(theDB, true)
@@ -22,15 +22,15 @@ func TestRowsGoWhereTheSettingSays(t *testing.T) {
 	})
 }
 
-// audit is audit.json of the run in hand.
+// audit returns audit.json of the run.
 func (d *desk) audit() (a Audit) {
 	d.T.Helper()
 	d.decode("audit.json", &a)
 	return a
 }
 
-// What others make of audit.json, a row is tried again in the same process: the
-// database knows what is there.
+// A row is tried again in the same process whatever others write into audit.json: the database
+// knows what it has.
 func TestRowsAreTriedAgainWhateverBecomesOfAuditJSON(t *testing.T) {
 	for name, spoil := range map[string]func(d *desk, first string){
 		"deleted":        func(d *desk, _ string) { d.unlink("audit.json") },
@@ -55,8 +55,7 @@ func TestRowsAreTriedAgainWhateverBecomesOfAuditJSON(t *testing.T) {
 	}
 }
 
-// level10WhileLocked has the run in hand stand before its reviewer although nothing
-// gets into the database.
+// level10WhileLocked brings the run to its reviewer while nothing gets into the database.
 func (d *desk) level10WhileLocked() {
 	d.T.Helper()
 	d.assets(10)
@@ -87,7 +86,7 @@ func TestARowBehindAPendingOneIsListedToo(t *testing.T) {
 	})
 }
 
-// Whoever asks for a try now gets one, not as many as fit into the second.
+// A request for a try now gives one try, not as many as fit into the second.
 func TestAskedForNowARowIsTriedOnce(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.Lock(theDB, true)
@@ -104,7 +103,7 @@ func TestAskedForNowARowIsTriedOnce(t *testing.T) {
 	})
 }
 
-// A try that is under way goes on while the clock is set back: nothing forgets it.
+// A running try continues while the clock is set back: it is not forgotten.
 func TestATryUnderWayIsNotGivenUpWhenTheClockIsSetBack(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.assets(10)
@@ -127,8 +126,8 @@ func TestATryUnderWayIsNotGivenUpWhenTheClockIsSetBack(t *testing.T) {
 	})
 }
 
-// A row that follows others goes where the setting says from its first try on, and
-// those that it names go before it.
+// A row that follows others goes where the setting says from its first try on, after the rows that
+// it names.
 func TestALaterRowGoesWhereTheSettingSays(t *testing.T) {
 	const moved = ".mso-context/moved.db"
 	for name, c := range map[string]struct {
@@ -175,13 +174,13 @@ func TestRowIDs(t *testing.T) {
 		}
 		seen[other] = true
 	}
-	// The day is that of the time in UTC.
+	// The day is the day in UTC.
 	if got := rowID(feedbackPrefix, run, 1, purposeLate, "2026-03-02T08:00:00+09:00"); !strings.HasPrefix(got, "FB-20260301-") {
 		t.Error(got)
 	}
 }
 
-// column is a column of a row; missing is one that the row does not have.
+// column returns a column of a row; missing stands for one that the row does not have.
 func column(r Row, name string) any {
 	for _, m := range r.Row {
 		if m.Name == name {
@@ -222,15 +221,15 @@ func TestTheAuditRowOfAReport(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// A cycle that is stopped later keeps the row that it owes.
+	// A cycle that is stopped later keeps its row.
 	st.Status = Failed
 	if diff := cmp.Diff(want, auditRow(st, "TASK-20260302-9F3A61C2", askedDir, "2026-03-02T09:14:05Z")); diff != "" {
 		t.Errorf("stopped (-want +got):\n%s", diff)
 	}
 }
 
-// What a cycle owes that failed is in the trees; this one failed before it began: the
-// clock was set back.
+// The trees show the rows of failed cycles. This one failed before it began, because the clock was
+// set back.
 func TestTheAuditRowOfAFailedCycle(t *testing.T) {
 	st := asked("en")
 	st.Status, st.Report, st.Level.Current, st.trig.TriggerType = Failed, nil, 10, milestone
@@ -378,7 +377,7 @@ func TestTheDatabaseLiesWhereTheSettingSays(t *testing.T) {
 	})
 }
 
-// While audit.json is bad nothing is inserted; restored, it goes on.
+// Nothing is inserted while audit.json is bad; inserting continues once it is restored.
 func TestABadAuditHoldsTheRows(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20()

@@ -13,8 +13,8 @@ import (
 	"placet/templates"
 )
 
-// Whoever judges an attempt whose end nobody knows reads which command it was and when
-// it began, in request.json and in the form: whatever the arguments hold, on one line.
+// The request about an attempt with an unknown result shows the command and when it began, in
+// request.json and in the form, always on one line.
 func TestTheQuestionAboutAnAttemptNamesItsCommand(t *testing.T) {
 	for lang, argv := range map[string][]string{
 		"en": {"python3", "scripts/evaluation.py", "a\n\n# b"}, "ko": {"tool", strings.Repeat("긴 ", 4000)},
@@ -27,7 +27,7 @@ func TestTheQuestionAboutAnAttemptNamesItsCommand(t *testing.T) {
 				})
 				d.trigger()
 				d.goes(triggered, collected, decided)
-				// Of one that was revoked half-way nobody knows what it has done, either.
+				// The result of a command that was revoked halfway is unknown, too.
 				d.EndCommand("level/30-1", engine.Ended{Result: map[string]string{"en": "lost", "ko": "revoked"}[lang]})
 				d.goes()
 				for _, name := range []string{"request.json", "form.md"} {
@@ -40,11 +40,11 @@ func TestTheQuestionAboutAnAttemptNamesItsCommand(t *testing.T) {
 	}
 }
 
-// earlierAttempt is one that began before the cycles of the stories.
+// earlierAttempt is an attempt from before the cycles of the tests.
 const earlierAttempt = `{"level": 20, "n": 1, "argv": ["tool"], "started_at": "2026-03-02T09:11:59Z", "deadline": "2026-03-02T09:41:59Z"}`
 
-// The attempts in a folder that was copied from another run are not this cycle's: they
-// demote nothing, ask nobody, are not written over and are told of.
+// The attempts in a folder copied from another run do not belong to this cycle: they demote
+// nothing, ask nobody, are not overwritten, and get a note.
 func TestAttemptsOfAnotherCycleCountForNothing(t *testing.T) {
 	of := func(result string) string {
 		return string(run.Encoded(Outcome{Result: result, Error: map[bool]text{true: "exit 2"}[result == resultFailed], EndedAt: "2026-03-02T09:11:59Z"}))
@@ -83,8 +83,8 @@ func TestAttemptsOfAnotherCycleCountForNothing(t *testing.T) {
 	})
 }
 
-// While the clock is set back an attempt is the cycle's all the same: its command does
-// not begin twice.
+// An attempt belongs to the cycle even while the clock is set back: its command does not begin
+// twice.
 func TestAnAttemptWhileTheClockIsSetBackCounts(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.config(withCommands(func(w *Workflow) { w.Evaluation = nil }))
@@ -109,8 +109,8 @@ func TestAnAttemptWhileTheClockIsSetBackCounts(t *testing.T) {
 	})
 }
 
-// Nobody is asked about an attempt whose data are there: placet was killed between the
-// data that a command left and the word on how it ended.
+// Nobody is asked about an attempt whose data exist: placet was killed between the command's data
+// and the outcome.
 func TestNobodyIsAskedAboutAnAttemptWhoseDataAreThere(t *testing.T) {
 	for name, there := range map[string]bool{"with its data": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
@@ -131,8 +131,8 @@ func TestNobodyIsAskedAboutAnAttemptWhoseDataAreThere(t *testing.T) {
 	}
 }
 
-// A command whose level was given up is ended, and its attempt says so: an attempt
-// without outcome is one of which nobody knows whether it runs.
+// The command of an abandoned level is ended, and its attempt gets an outcome: an attempt without
+// one may still be running.
 func TestAnAbandonedAttemptHasAnOutcome(t *testing.T) {
 	byOthers := func(d *desk) {
 		d.write("retrieved.jsonl", retrievedLines)
@@ -169,8 +169,8 @@ func TestAnAbandonedAttemptHasAnOutcome(t *testing.T) {
 	}
 }
 
-// The request about an attempt stands in no state: that the settings say otherwise by
-// now who may answer, or that the outcome was written anew, makes it no other one.
+// The request about an attempt is in no state. It stays the same request if the settings change who
+// may answer, or if the outcome is rewritten.
 func TestAQuestionAboutAnAttemptStaysAsItWasAsked(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.unknownAttempt()
@@ -191,9 +191,8 @@ func TestAQuestionAboutAnAttemptStaysAsItWasAsked(t *testing.T) {
 	})
 }
 
-// A level's command that writes retrieved.jsonl itself, and no PLACET_OUT, has done its
-// work: at which level the report is made must not hang on whether placet saw the file
-// or the end of the command first.
+// A level's command that writes retrieved.jsonl itself, and no PLACET_OUT, has succeeded. The level
+// of the report must not depend on whether placet sees the file or the end of the command first.
 func TestDataThatACommandPutIntoPlaceItselfCount(t *testing.T) {
 	for name, c := range map[string]struct{ records, want string }{"whole": {retrievedLines, resultOK}, "bad": {"{}\n", resultInvalid}} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +209,7 @@ func TestDataThatACommandPutIntoPlaceItselfCount(t *testing.T) {
 	}
 }
 
-// While they are half of a write, the command has neither failed nor succeeded.
+// While the data are incomplete, the command has neither failed nor succeeded.
 func TestDataThatAreBeingWrittenAreWaitedForAfterTheCommand(t *testing.T) {
 	tellWith(t, withCommands(nil), func(d *desk) {
 		d.trust(evaluate)
@@ -228,8 +227,7 @@ func TestDataThatAreBeingWrittenAreWaitedForAfterTheCommand(t *testing.T) {
 	})
 }
 
-// unknownAttempt has the run in hand ask about an attempt at level 30 whose end
-// nobody knows.
+// unknownAttempt makes the run ask about an attempt at level 30 with an unknown result.
 func (d *desk) unknownAttempt() {
 	d.T.Helper()
 	argv := []string{"tool"}
@@ -241,8 +239,8 @@ func (d *desk) unknownAttempt() {
 	d.goes()
 }
 
-// A void.json that is still being written holds every answer, without a word; one that is not
-// placet's is named.
+// A void.json that is still being written blocks every answer without a note; a foreign one gets a
+// note.
 func TestAVoidFileThatIsBeingWrittenHoldsSilently(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20()
@@ -258,8 +256,8 @@ func TestAVoidFileThatIsBeingWrittenHoldsSilently(t *testing.T) {
 	})
 }
 
-// A level-error.json or stop.json that is still being written may say that the level
-// is not to be done: no edge of the level passes over it, and no command begins.
+// A level-error.json or stop.json that is still being written may abandon the level: no edge of the
+// level ignores it, and no command begins.
 func TestNothingPassesOverALevelErrorThatIsBeingWritten(t *testing.T) {
 	argv := []string{"tool"}
 	for _, rel := range []string{"inputs/level-error.json", "stop.json"} {
@@ -291,7 +289,7 @@ func TestNothingPassesOverALevelErrorThatIsBeingWritten(t *testing.T) {
 	}
 }
 
-// commands are the level commands of the stories.
+// commands are the level commands of the tests.
 var (
 	evaluate = []string{"python3", "scripts/evaluation.py"}
 	analyse  = []string{"python3", "scripts/analyse.py"}
@@ -308,7 +306,7 @@ func withCommands(change func(*Workflow)) func(*Config) {
 	}
 }
 
-// exited is the end of a command that ended by itself.
+// exited returns the end of a command that ended by itself.
 func exited(code int, output string) engine.Ended {
 	e := engine.Ended{Result: "finished", Exit: &code, Stdout: "to stdout", Stderr: "to stderr"}
 	if output != "" {
@@ -353,8 +351,8 @@ func TestScenario08LevelsThatCannotBeDone(t *testing.T) {
 	})
 }
 
-// What a command wrote that is no valid retrieved.jsonl is never put into place,
-// and what lies there is never written over.
+// The output of a command that is no valid retrieved.jsonl is never put into place, and an existing
+// file is never overwritten.
 func TestScenario08WhatACommandWrites(t *testing.T) {
 	for name, end := range map[string]engine.Ended{
 		"a bad line":         exited(0, `{"record_id": "r1", "metric": "m", "value": "7"}`+"\n"),
@@ -410,7 +408,7 @@ func TestScenario17AttemptsWhoseEndNobodyKnows(t *testing.T) {
 				d.EndCommand("level/30-"+n, engine.Ended{Result: "lost"})
 				d.goes()
 			}
-			d.respond(typeUnknown, `"response": "retry"`) // the fourth loss is a person's to judge
+			d.respond(typeUnknown, `"response": "retry"`) // a person has to judge the fourth loss
 			d.goes(retried)
 		})
 	})
@@ -440,12 +438,12 @@ func TestScenario17AnAttemptIsLostAgain(t *testing.T) {
 		d.goes(retried)
 		d.EndCommand("level/30-2", engine.Ended{Result: "lost"})
 		d.goes()
-		d.respond(typeUnknown, `"response": "demote"`) // asked about the second loss, too
+		d.respond(typeUnknown, `"response": "demote"`) // the second loss is asked about, too
 		d.goes(demoted)
 	})
 }
 
-// underWay is a stage on which the command of level 30 runs, and its id.
+// underWay returns a stage on which the command of level 30 runs, and the command's id.
 func underWay(t *testing.T) (s *stage, id string) {
 	t.Helper()
 	s = newStage(t)
@@ -468,7 +466,7 @@ func underWay(t *testing.T) (s *stage, id string) {
 	return s, id
 }
 
-// What an orderly stop of placet ended begins again with the next one, unasked and
+// A command that an orderly stop of placet ended begins again with the next start, by itself and
 // uncounted.
 func TestACommandThatWasStoppedWithPlacetBeginsAgain(t *testing.T) {
 	s, id := underWay(t)
@@ -480,7 +478,7 @@ func TestACommandThatWasStoppedWithPlacetBeginsAgain(t *testing.T) {
 	}
 }
 
-// While placet is down a command is not under way: its attempt is unknown to the next.
+// No command runs while placet is down: the next process does not know how the attempt ended.
 func TestScenario17AnAttemptOfAnEarlierProcess(t *testing.T) {
 	s, _ := underWay(t)
 	clear(s.Facts.Alive) // another process
@@ -511,8 +509,8 @@ func TestATamperedAttemptEndsNoCommand(t *testing.T) {
 	})
 }
 
-// lostAttempt has the end of an attempt of a process that ended be lost: the command of
-// that process is not that of this one.
+// lostAttempt loses the end of an attempt of an ended process. The command of that process is not
+// this one's.
 func lostAttempt(d *desk) {
 	d.trust(evaluate, analyse)
 	d.trigger()

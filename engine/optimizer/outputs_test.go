@@ -13,8 +13,8 @@ import (
 	"placet/schemas"
 )
 
-// What a crash left of a decision that never became fact makes room for the one that
-// does. What somebody else wrote there stays, and is noted.
+// A decision that a crash left without a commit makes room for the committed one. A file of
+// somebody else stays and gets a note.
 func TestALeftOverDecisionIsReplaced(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.trigger()
@@ -44,7 +44,7 @@ func TestALeftOverDecisionIsReplaced(t *testing.T) {
 	})
 }
 
-// restsAt are cycles at rest at several points, by name.
+// restsAt returns settled cycles at several points, by name.
 var restsAt = map[string]func(d *desk){
 	"asked": func(d *desk) { d.level20() },
 	"goal": func(d *desk) {
@@ -71,7 +71,7 @@ var restsAt = map[string]func(d *desk){
 	},
 }
 
-// owned are placet's documents that a state owes.
+// owned returns placet's documents that a state calls for.
 func owned(d *desk) []string {
 	var all []string
 	for _, p := range d.Tree().Paths() {
@@ -80,7 +80,7 @@ func owned(d *desk) []string {
 		switch {
 		case !in, strings.HasPrefix(rel, "inputs/"), strings.HasSuffix(name, "problem.md"):
 		case name == "trigger.json" || name == "state.json" || name == "retrieved.jsonl" || name == "suggestions.json" || name == "stop.json":
-		case name == "form.md" || name == "late.json" || name == "events.jsonl" || name == "context.json": // a reviewer's; made of a moment; see elsewhere
+		case name == "form.md" || name == "late.json" || name == "events.jsonl" || name == "context.json": // a reviewer's; a document of one moment; see elsewhere
 		default:
 			all = append(all, rel)
 		}
@@ -88,15 +88,15 @@ func owned(d *desk) []string {
 	return all
 }
 
-// A document of placet's that somebody removes is made again as it was, each for
-// itself, and nothing else becomes of it.
+// A document of placet's that somebody removes is written again unchanged, each one by itself, and
+// nothing else happens.
 func TestWhatIsRemovedIsMadeAgain(t *testing.T) {
 	each(t, restsAt, func(d *desk, reach func(d *desk)) {
 		reach(d)
 		rows := len(d.Rows(theDB))
 		for _, rel := range owned(d) {
 			if strings.HasSuffix(rel, "/request.json") && d.T.Name() != "TestWhatIsRemovedIsMadeAgain/asked" {
-				continue // of a closed request nobody needs it
+				continue // nobody needs it once its request is closed
 			}
 			before := d.Tree()
 			d.unlink(rel)
@@ -106,7 +106,7 @@ func TestWhatIsRemovedIsMadeAgain(t *testing.T) {
 			got, want := clocksAside(d.Tree()), clocksAside(before)
 			delete(got, ".placet/now")
 			delete(want, ".placet/now")
-			if rel == "audit.json" { // it is found out anew
+			if rel == "audit.json" { // it is collected anew
 				got, want = got.Normal(), want.Normal()
 				for _, tree := range []enginetest.Tree{got, want} {
 					tree[d.in(rel)] = strings.ReplaceAll(tree[d.in(rel)], `"outcome": "present"`, `"outcome": "inserted"`)
@@ -122,7 +122,7 @@ func TestWhatIsRemovedIsMadeAgain(t *testing.T) {
 	})
 }
 
-// A document of placet's that somebody changes is left as it is, and moves nothing.
+// A document of placet's that somebody changes stays changed and moves nothing.
 func TestWhatIsChangedIsLeft(t *testing.T) {
 	each(t, restsAt, func(d *desk, reach func(d *desk)) {
 		reach(d)
@@ -144,8 +144,8 @@ func TestWhatIsChangedIsLeft(t *testing.T) {
 	})
 }
 
-// The receipt and the state are durable before the goal, which is of a commit after
-// them: a power cut between them would leave a goal that says nothing of whose it is.
+// The receipt and the state are durable before the goal, which a later commit writes: a power cut
+// between them would otherwise leave a goal that does not name its run.
 func TestTheReceiptComesBeforeTheGoal(t *testing.T) {
 	for name, late := range map[string]bool{"answered": false, "silence": true} {
 		s := newStage(t)
@@ -173,7 +173,8 @@ func TestTheReceiptComesBeforeTheGoal(t *testing.T) {
 	}
 }
 
-// schemaOf are the schemas of what placet writes, by layout's word for it.
+// schemaOf maps the kinds of documents that placet writes, in the words of layout, to their
+// schemas.
 var schemaOf = map[string]string{
 	layout.KindStateFile: "optimizer/state", "context": "optimizer/context", layout.OptimizerKindDecision: "optimizer/decision",
 	"attempt": "optimizer/attempt", "outcome": "optimizer/outcome", "audit": "optimizer/audit",
@@ -181,10 +182,9 @@ var schemaOf = map[string]string{
 	layout.KindRequest: "kernel/request", layout.KindReceipt: "kernel/receipt",
 }
 
-// writtenWell asserts that what placet wrote fits the schemas, with the members in
-// the order of the format page, two spaces deep and with a last newline. It returns
-// how many documents of each kind there are. What lies beside a note of its own may
-// be somebody else's.
+// writtenWell asserts that placet's documents fit their schemas, have their members in the order of
+// the format page, are indented by two spaces and end with a newline. It returns how many documents
+// of each kind exist. A file with a note beside it may be somebody else's.
 func writtenWell(t testing.TB, tree enginetest.Tree) map[string]int {
 	t.Helper()
 	seen := map[string]int{}
@@ -219,19 +219,18 @@ func writtenWell(t testing.TB, tree enginetest.Tree) map[string]int {
 	return seen
 }
 
-// inOrder asserts that the members of a value stand in the order in which a schema
-// names them, within it too.
+// inOrder asserts that the members of a value have the order of its schema, recursively.
 func inOrder(t testing.TB, where string, schema, value []byte) {
 	t.Helper()
 	about, err := schemas.Members(schema)
 	if err != nil {
-		return // true: anything
+		return // the schema true allows anything
 	}
 	switch schemas.Raw(value).Kind() {
 	case '{':
 		properties, err := schemas.Members(about.Raw("properties"))
 		if err != nil {
-			return // whatever names there are
+			return // any names are allowed
 		}
 		members, err := schemas.Members(value)
 		if err != nil {
@@ -263,8 +262,8 @@ func inOrder(t testing.TB, where string, schema, value []byte) {
 	}
 }
 
-// Every story is held against the schemas when it has been told; here the documents
-// are there that a cycle can have.
+// The suite checks every case against the schemas at its end. This test has all documents that a
+// cycle can have.
 func TestWhatPlacetWritesIsAsThePageHasIt(t *testing.T) {
 	open, dir := openCycle(t)
 	over := settled(t, open, enginetest.Tree{dir + "/response.json": goodAnswer(dir)}, enginetest.Tree{

@@ -10,8 +10,7 @@ import (
 	"placet/engine/gate"
 )
 
-// asked is a cycle whose report is being judged, of level 20, with two
-// suggestions.
+// asked returns a cycle at level 20 whose report, with two suggestions, a person is judging.
 func asked(lang string) State {
 	return State{
 		SchemaVersion: 1, RunID: "20260302-msowd-sop-masking", WorkflowName: "sop-masking-engine", Status: Awaiting, Revision: 7, Lang: lang,
@@ -55,7 +54,7 @@ func TestTheBlockIsThePages(t *testing.T) {
 	}
 }
 
-// A late answer whose comment is too long says so, as one in time does.
+// A late answer with a comment that is too long gets the same note as one in time.
 func TestALateCommentThatIsTooLongIsNoted(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level10()
@@ -82,8 +81,8 @@ func TestARequestThatWasChangedHoldsAnswers(t *testing.T) {
 	})
 }
 
-// A request that is gone and cannot be made again holds an answer over its deadline,
-// and nothing where nobody answers.
+// A request that is gone and cannot be made again keeps an answer beyond its deadline, and keeps
+// nothing if nobody answers.
 func TestARequestThatCannotBeMadeAgain(t *testing.T) {
 	for _, answer := range []bool{true, false} {
 		tell(t, func(d *desk) {
@@ -122,7 +121,7 @@ func TestAnAnswerToWhatNobodyAsks(t *testing.T) {
 	})
 }
 
-// The words of the seed answer, in both languages, whatever the form's language.
+// The words of the seed answer in both languages, whatever the form's language.
 func TestTheWordsForTheLevel(t *testing.T) {
 	for _, lang := range []string{"ko", "en"} {
 		for word, id := range map[string]string{

@@ -64,7 +64,7 @@ func TestChainIsToldBothWays(t *testing.T) {
 	}
 }
 
-// A chain is not bounded as the look for open issues is.
+// A chain has no bound, unlike the search for open issues.
 func TestALongChainIsTold(t *testing.T) {
 	var all []Entry
 	for i := range 65 {
@@ -85,7 +85,7 @@ const (
 	unansweredEn = "No HITL response — review again in the next cycle"
 )
 
-// behind is a link of the chain.
+// behind returns a link of the chain.
 func behind(by string, issues ...string) link {
 	return link{Goal: &Goal{NextAutomationLevel: 20, CarryOverIssues: issues, ApprovedBy: by}, State: &State{WorkflowName: "w"}}
 }
@@ -154,8 +154,8 @@ func TestTheRunBefore(t *testing.T) {
 	}
 }
 
-// TestWhereARunCannotBeReadNoneTakesUpAGoal: it may have taken up any. The others of
-// the root are told so, and those of another root are not held.
+// TestWhereARunCannotBeReadNoneTakesUpAGoal checks that an unreadable run, which may have taken up
+// any goal, keeps the others of its root from taking one up, but not those of another root.
 func TestWhereARunCannotBeReadNoneTakesUpAGoal(t *testing.T) {
 	goal := func(root, workflow string) Entry {
 		return Entry{
@@ -191,8 +191,7 @@ func TestWhereARunCannotBeReadNoneTakesUpAGoal(t *testing.T) {
 	}
 }
 
-// A cycle whose workflow nobody has heard of is offered the newest names of its own
-// root, its own not among them.
+// A cycle with an unknown workflow gets the newest names of its own root, without its own.
 func TestTheNewestOtherWorkflowsAreOffered(t *testing.T) {
 	cycle := func(root, run, workflow string, status string) Entry {
 		return Entry{Root: root, RunID: run, Workflow: workflow, Status: engine.Status(status), BeganAt: text("2026-03-0" + run)}
@@ -211,8 +210,8 @@ func TestTheNewestOtherWorkflowsAreOffered(t *testing.T) {
 	}
 }
 
-// What runs must know of one another is worked out anew whenever one of them moves:
-// it takes time in their number.
+// What runs need to know of one another is computed anew whenever one of them moves, in time linear
+// in their number.
 func BenchmarkRelate(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		entries := map[string][]byte{}
@@ -230,8 +229,8 @@ func BenchmarkRelate(b *testing.B) {
 	}
 }
 
-// A workflow goes on however many cycles it has had: open issues are looked for
-// ten cycles back, however few rounds the loop has for what a machine needs.
+// A workflow continues however many cycles it has had: the search for open issues goes ten cycles
+// back, however few rounds the loop allows for needs.
 func TestACycleBeginsBehindAChainOfManyOthers(t *testing.T) {
 	tell(t, func(d *desk) {
 		last := ""
@@ -255,14 +254,13 @@ func TestACycleBeginsBehindAChainOfManyOthers(t *testing.T) {
 	})
 }
 
-// ran writes upstream's manifest of a run that completed so long after the
-// story began.
+// ran writes upstream's manifest of a run that completed so long after the test began.
 func (d *desk) ran(id string, after time.Duration, tags string) {
 	at := storyNow.Add(after).Format(time.RFC3339)
 	d.Put(layout.OptimizerManifest(dirOf(id)), fmt.Sprintf(`{"run_id": %q, "status": "completed", "tags": [%s], "completed_at": %q}`, id, tags, at))
 }
 
-// open has the run in hand end with a goal that has an issue.
+// open makes the run end with a goal that has an issue.
 func (d *desk) openGoal() {
 	d.T.Helper()
 	d.level10()
@@ -271,8 +269,8 @@ func (d *desk) openGoal() {
 	d.status(Reached)
 }
 
-// The run that completed first takes the goal up, by whichever rule it is of the workflow:
-// by tags alone, or by slugs too.
+// The run that completed first takes up the goal, whichever rule makes it a run of the workflow:
+// tags alone, or slugs, too.
 func TestTheFirstRunToCompleteTakesTheGoalUp(t *testing.T) {
 	const ours, tagged = "workflow:" + flow, "20260301-msowd-other"
 	failed, elsewhere, undated, updated := completedRun(runB, "10:00", ours), completedRun(runB, "10:00", ours), completedRun(runB, "10:00", ours), completedRun(runB, "10:00", ours)
@@ -318,8 +316,8 @@ func TestTheFirstRunToCompleteTakesTheGoalUp(t *testing.T) {
 	}
 }
 
-// A run of two workflows takes up nothing, also where it completed before one of the
-// two goals was reached.
+// A run of two workflows takes up nothing, even if it completed before one of the two goals was
+// reached.
 func TestARunOfTwoWorkflowsTakesUpNothing(t *testing.T) {
 	for _, at := range []string{"08:30", "10:00"} {
 		other := openEntry("20260302-msowd-another", "another")
@@ -336,8 +334,8 @@ func TestARunOfTwoWorkflowsTakesUpNothing(t *testing.T) {
 	}
 }
 
-// A run whose state is there, if it cannot be used, has a cycle: it keeps no other
-// from taking the goal up.
+// A run with a state, even an unusable one, has a cycle: it does not keep another from taking up
+// the goal.
 func TestARunWithABrokenStateTakesUpNothing(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.openGoal()
@@ -352,7 +350,7 @@ func TestARunWithABrokenStateTakesUpNothing(t *testing.T) {
 	})
 }
 
-// Whoever took a goal up did so for ever, also where its trigger.json is gone.
+// A run has taken up a goal for good, even if its trigger.json is gone.
 func TestAGoalStaysTakenWhenTheTriggerGoes(t *testing.T) {
 	taker := openEntry(runB, "another")
 	taker.LastRunID, taker.Status = runA, Running
@@ -361,8 +359,7 @@ func TestAGoalStaysTakenWhenTheTriggerGoes(t *testing.T) {
 	}
 }
 
-// manifest puts upstream's manifest of the run in hand into place; completed is
-// how long before now it completed.
+// manifest writes upstream's manifest of the run; completed is how long before now it completed.
 func (d *desk) manifest(status string, completed time.Duration, tags ...string) {
 	d.T.Helper()
 	at := d.Now().Add(-completed).UTC().Format(time.RFC3339)
@@ -376,7 +373,7 @@ func (d *desk) manifest(status string, completed time.Duration, tags ...string) 
 	d.write("../manifest.json", string(body))
 }
 
-// issue has the cycle of the run in hand reach a goal with an issue.
+// issue makes the cycle of the run reach a goal with an issue.
 func (d *desk) issue(workflow string) {
 	d.T.Helper()
 	d.assets(20)
@@ -404,8 +401,7 @@ func TestScenario14TheNextRunTakesTheGoalUp(t *testing.T) {
 	})
 }
 
-// Cycles that nobody answers are counted along the chain; from a person's word on they
-// are counted anew.
+// Cycles that nobody answers are counted along the chain; a person's answer restarts the count.
 func TestScenario15SilenceAfterSilence(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.assets(10)
@@ -452,7 +448,7 @@ func TestScenario07TheNextCycleHearsALateAnswer(t *testing.T) {
 	})
 }
 
-// A name that no other cycle has may be a slip: the three newest known are offered.
+// A name that no other cycle has may be a misspelling: the three newest known ones are offered.
 func TestAnUnknownWorkflowIsAWarning(t *testing.T) {
 	tellWith(t, func(c *Config) { c.Language = "en"; c.Workflows = map[string]Workflow{"named": {}} }, func(d *desk) {
 		for i, name := range []string{"one", "two", "three", "four", "four", "fuor", "named", "one"} {
@@ -476,7 +472,7 @@ func TestAnUnknownWorkflowIsAWarning(t *testing.T) {
 	})
 }
 
-// Where no re-entry by silence may follow another, the first asks.
+// If no re-entry by silence may follow another, the first one asks.
 func TestTheCapMayBeZero(t *testing.T) {
 	tellWith(t, func(c *Config) { c.MaxTimeoutReentries = 0 }, func(d *desk) {
 		d.level10()
@@ -491,7 +487,7 @@ func TestTheCapMayBeZero(t *testing.T) {
 	})
 }
 
-// Two roots are two worlds, even where a run has the same id in both.
+// Two roots are independent, even if a run has the same id in both.
 func TestTheRootsAreNeverMixed(t *testing.T) {
 	tell(t, func(d *desk) {
 		other := d.on("workspace/" + runA)
@@ -514,7 +510,7 @@ func TestTheRootsAreNeverMixed(t *testing.T) {
 	})
 }
 
-// A goal may hold as many issues as fit into it: that costs what its text costs.
+// A goal may hold as many issues as fit: the cost is proportional to its text.
 func BenchmarkOpenIssues(b *testing.B) {
 	g := &Goal{}
 	for i := range 100_000 {
@@ -554,12 +550,12 @@ func TestScenario14AStateThatSomebodyElseWrote(t *testing.T) {
 	})
 }
 
-// completedRun is a run without a cycle that upstream completed at a time of that day.
+// completedRun returns a run without a cycle that upstream completed at a time of that day.
 func completedRun(run, at string, tags ...string) Entry {
 	return Entry{Root: ".mso-context", RunID: run, Key: run, Manifest: &Manifest{Status: "completed", CompletedAt: text("2026-03-02T" + at + ":00Z"), Tags: tags}}
 }
 
-// openEntry is a cycle of a workflow that reached a goal with an issue at 09:00.
+// openEntry returns a cycle of a workflow that reached a goal with an issue at 09:00.
 func openEntry(run, workflow string) Entry {
 	return Entry{
 		Root: ".mso-context", RunID: run, Key: run, Triggered: true, Workflow: workflow, Status: Reached, BeganAt: "2026-03-02T08:00:00Z", MovedAt: "2026-03-02T09:00:00Z",

@@ -21,8 +21,8 @@ import (
 	"placet/layout"
 )
 
-// The headings that check looks for are those that reports have, at every level
-// and in both languages, and each that is missing or misplaced is named.
+// The headings that `check` expects are those of the reports, at every level and in both languages.
+// It names each missing or misplaced one.
 func TestReportsHaveTheirHeadings(t *testing.T) {
 	for _, lang := range []string{"ko", "en"} {
 		for _, level := range []int{10, 20, 30} {
@@ -66,7 +66,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// rich is a cycle with everything that a report can tell.
+// rich is a cycle with everything that a report can show.
 func rich(lang string, level int) (State, Findings, inputs) {
 	st := asked(lang)
 	st.Level.Current = level
@@ -114,7 +114,7 @@ func rich(lang string, level int) (State, Findings, inputs) {
 	return st, f, in
 }
 
-// bare is a cycle with as little as a report can tell.
+// bare is a cycle with as little as a report can show.
 func bare(lang string, level int) (State, Findings, inputs) {
 	st := asked(lang)
 	st.Level.Current, st.Suggestions = level, nil
@@ -135,14 +135,14 @@ func TestGoldenReports(t *testing.T) {
 
 var markdownReader = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
-// outline is a document as others read it: its headings, and its bones, which
-// are all its parts but the words.
+// outline returns the structure of a document as others parse it: its headings, and all its parts
+// without their words.
 func outline(body []byte) (headings []string, bones string) {
 	var b strings.Builder
 	root := markdownReader.Parser().Parse(gmtext.NewReader(body))
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
-		case *ast.Text, *ast.String, *ast.AutoLink: // the words, and what a reader makes of a bare address in them
+		case *ast.Text, *ast.String, *ast.AutoLink: // the words, and what a parser makes of a bare address in them
 			return ast.WalkContinue, nil
 		case *ast.Heading:
 			if entering {
@@ -258,7 +258,7 @@ func filled(lang string, level int, s string) (State, Findings, inputs) {
 	return st, f, in
 }
 
-// hostileTexts would be more than text where nothing quotes them.
+// hostileTexts are texts that would be more than text if nothing quoted them.
 var hostileTexts = []string{
 	"# heading", "\n# heading\n", "x\n===", "x\n---\n", "- item", "\n- item\n", "* item", "+ item", "1. item", "1) item", "- [x] done",
 	"> quote", "\n> quote", "```\nfence", "\n```", "~~~", "    code", "\n\n    code", "<!-- comment", "-->", "<!--\n-->", "<div>", "<script>", "</li>",
@@ -267,8 +267,8 @@ var hostileTexts = []string{
 	"https://example.com/a_b_", "www.example.com", "a@example.com", "<!-- placet 20260302-msowd-sop-masking r6 -->", "\n<!-- placet x r1 -->\n", "#", "-", "=", "==", "\t# x", "\x00# x", "\u200b# x",
 }
 
-// TestTextFromFilesIsNothingButText: whatever stands in the files, a report has
-// the parts that it has with a harmless word in their places.
+// TestTextFromFilesIsNothingButText checks that a report has the same structure with any text as
+// with a harmless word.
 func TestTextFromFilesIsNothingButText(t *testing.T) {
 	made := func(lang string, level int, s string) []byte {
 		st, f, in := filled(lang, level, s)
@@ -291,7 +291,7 @@ func TestTextFromFilesIsNothingButText(t *testing.T) {
 	}
 }
 
-// listLine is what text from files may stand on, and the lines that are placet's.
+// listLine matches the lines that may hold text from files, and placet's own.
 var listLine = regexp.MustCompile(`^(  )?- .|^\| .* \|$|^\|---\|---\|---\|---\|$|^$`)
 
 func checkReport(t interface{ Fatalf(string, ...any) }, lang string, level int, s string) {
@@ -330,8 +330,7 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// TestAReportCanBeReadBack: the worst inputs make no report above the limit for
-// texts.
+// TestAReportCanBeReadBack checks that the worst inputs make no report above the limit for texts.
 func TestAReportCanBeReadBack(t *testing.T) {
 	long := strings.Repeat("*", 4000)
 	for _, level := range []int{10, 20, 30} {

@@ -13,8 +13,8 @@ import (
 	"placet/engine/run"
 )
 
-// A stop.json at the end of a cycle moves nothing, and a note beside it says so; the one
-// that stopped the cycle earns none.
+// A stop.json that comes after the end of a cycle moves nothing and gets a note; the one that
+// stopped the cycle gets none.
 func TestAStopAfterTheEndIsNoted(t *testing.T) {
 	t.Run("sound", func(t *testing.T) {
 		tell(t, func(d *desk) {
@@ -51,8 +51,8 @@ func TestAStopAfterTheEndIsNoted(t *testing.T) {
 	})
 }
 
-// What a crash left of the first transition, which asks already, is no cycle whose
-// state is gone: the cycle begins.
+// A crash in the first transition, which already asks, leaves no cycle with a lost state: the cycle
+// begins.
 func TestACrashBeforeTheFirstStateLeavesTheCycleToBegin(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.trigger(`"timeout_reentries": 4`)
@@ -69,7 +69,7 @@ func TestACrashBeforeTheFirstStateLeavesTheCycleToBegin(t *testing.T) {
 		}
 		d.respond(typeCap, `"response": "continue"`)
 		d.goes(continued)
-		// Later the state is gone indeed.
+		// Later the state really is lost.
 		d.unlink("state.json")
 		d.goes()
 		if !strings.Contains(d.Notes(), "state.json is gone") {
@@ -78,8 +78,8 @@ func TestACrashBeforeTheFirstStateLeavesTheCycleToBegin(t *testing.T) {
 	})
 }
 
-// An answer that is there when its deadline is handled wins, also where somebody laid
-// a goal.json that says what the deadline would: it waits until that is moved away.
+// An answer that exists when its deadline is handled wins, even if somebody wrote a goal.json with
+// the content for the deadline. It waits until that file is moved away.
 func TestNoDeadlinePassesOverAnAnswerBesideAFallbackGoal(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20()
@@ -97,8 +97,8 @@ func TestNoDeadlinePassesOverAnAnswerBesideAFallbackGoal(t *testing.T) {
 	})
 }
 
-// A cycle whose state is gone says what to remove to begin it anew: then it comes to
-// its goal, and no file of the first time stands in its way.
+// A cycle whose state is lost says what to remove to begin it anew. It then reaches its goal, and
+// no old file blocks it.
 func TestACycleBegunAnewComesToItsGoal(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20()
@@ -117,14 +117,13 @@ func TestACycleBegunAnewComesToItsGoal(t *testing.T) {
 		d.respond(typeHITL, `"response": "lower"`)
 		d.goes(answered)
 		d.noted()
-		if g := d.goal(); g.NextAutomationLevel != 20 { // the first answer had this cycle run at 30
+		if g := d.goal(); g.NextAutomationLevel != 20 { // because of the first answer this cycle ran at 30
 			t.Errorf("the goal is %+v", g)
 		}
 	})
 }
 
-// An answer whose receipt stands is carried out as it was given, whatever else says
-// the same by now.
+// An answer with a receipt is carried out as it was given, whatever else says the same meanwhile.
 func TestARecordedAnswerComesBeforeALevelError(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.unknownAttempt()
@@ -143,7 +142,7 @@ func TestARecordedAnswerComesBeforeALevelError(t *testing.T) {
 	})
 }
 
-// The answer about the re-entries, too: nothing passes it while context.json is made
+// The same is true of the answer about the re-entries: no rule passes it while context.json is made
 // again.
 func TestARecordedAnswerWaitsForContextJSON(t *testing.T) {
 	tell(t, func(d *desk) {
@@ -164,8 +163,8 @@ func TestARecordedAnswerWaitsForContextJSON(t *testing.T) {
 	})
 }
 
-// A power cut may leave goal.json and take the receipt: where it says what placet
-// writes anyway it is nobody else's.
+// A power cut may keep goal.json and lose the receipt. A file with the content that placet would
+// write counts as placet's.
 func TestAGoalThatSaysWhatPlacetWritesIsPlacets(t *testing.T) {
 	for name, end := range map[string]struct {
 		edge string
@@ -184,7 +183,7 @@ func TestAGoalThatSaysWhatPlacetWritesIsPlacets(t *testing.T) {
 				d.backTo(state, events)
 				d.unlink(d.request(typeHITL, "receipt.json"))
 				d.Restart()
-				// What says otherwise is somebody else's.
+				// A file with other content is somebody else's.
 				d.write("goal.json", strings.Replace(goal, "\n}", ",\n  \"x\": 1\n}", 1))
 				d.goes()
 				d.holds("goal.json.problem.md", "move it away")
@@ -225,8 +224,7 @@ func TestScenario09WaitingForInputs(t *testing.T) {
 	})
 }
 
-// goalBehind puts a cycle that reached a goal into another run, as an earlier
-// placet left it.
+// goalBehind puts a cycle that reached a goal into another run, as an earlier placet left it.
 func (d *desk) goalBehind(run, response string) {
 	d.T.Helper()
 	before := d.on(run)
@@ -330,7 +328,7 @@ func TestScenario19TheReportAndTheGoalAreNotAnybodys(t *testing.T) {
 			d.write("level20_report.md", "another")
 			d.tick("raise", "submit")
 			d.pass(72 * time.Hour)
-			d.goes() // no deadline passes while an answer stands beside another report
+			d.goes() // no deadline passes while an answer to another report exists
 			d.unlink("level20_report.md")
 			d.goes(timedOut) // it was void, and nobody has answered since
 		})
@@ -340,10 +338,10 @@ func TestScenario19TheReportAndTheGoalAreNotAnybodys(t *testing.T) {
 			d.level20()
 			d.write("level20_report.md", "another")
 			d.pass(49 * time.Hour)
-			d.goes(timedOut) // there is no answer to hold
+			d.goes(timedOut) // no answer can be held
 		})
 	})
-	t.Run("deleted", func(t *testing.T) { // before it was asked about; see TestWhatIsRemovedIsMadeAgain
+	t.Run("deleted", func(t *testing.T) { // before the request; see TestWhatIsRemovedIsMadeAgain
 		tell(t, func(d *desk) {
 			d.reporting()
 			report := d.read("level10_report.md")
@@ -467,8 +465,8 @@ func TestScenario04RaiseWithASuggestionAndAComment(t *testing.T) {
 	})
 }
 
-// What a workflow's own table says holds for it, and what holds when the cycle begins
-// holds to its end.
+// A workflow's own table overrides the settings, and a cycle keeps the settings with which it
+// began.
 func TestAWorkflowsOwnSettings(t *testing.T) {
 	tellWith(t, func(c *Config) {
 		c.Workflows = map[string]Workflow{flow: {Language: ptr("en"), HITLTimeout: ptr("1h"), InputsWait: ptr("1m"), GateThreshold: ptr(60.0)}}
@@ -523,8 +521,8 @@ func TestScenario07TheFirstLateAnswerCounts(t *testing.T) {
 	})
 }
 
-// Scenario 13: TestCrash kills placet at every write; here a form is edited between
-// the receipt and the state, at every moment.
+// Scenario 13: TestCrash kills placet at every write. Here somebody edits a form between the
+// receipt and the state, at every moment.
 func TestScenario13TheReceiptsAnswerCounts(t *testing.T) {
 	edited := 0
 	for k, over := 1, false; !over; k++ {
@@ -555,8 +553,7 @@ func TestScenario13TheReceiptsAnswerCounts(t *testing.T) {
 	}
 }
 
-// What a later version writes into the state is kept, and so is what others write
-// into their own documents.
+// The state keeps what a later version writes into it, and documents of others keep their contents.
 func TestUnknownMembersAreKept(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.level20(`"x_ours": {"a": [1]}`)
@@ -571,8 +568,8 @@ func TestUnknownMembersAreKept(t *testing.T) {
 	})
 }
 
-// An action's end that nobody recorded is not lost with a restart: rows are found
-// in the database, looks are made again.
+// A restart does not lose the unrecorded end of an action: rows are found in the database, and
+// queries run again.
 func TestARestartWhileAnActionIsUnderWay(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.assets(10)
@@ -590,7 +587,7 @@ func TestARestartWhileAnActionIsUnderWay(t *testing.T) {
 	})
 }
 
-// The table itself is tested by TestTheThirtySixCases.
+// TestTheThirtySixCases tests the table itself.
 func TestScenario02TheSignalsComeFromFiles(t *testing.T) {
 	for name, test := range map[string]struct {
 		assets   int
@@ -633,7 +630,7 @@ func TestScenario07AnAnswerThatCameWhilePlacetWasDown(t *testing.T) {
 	})
 }
 
-// The deadline stays, whatever the settings become; there may be none.
+// The deadline stays the same whatever the settings become, and a cycle may have none.
 func TestScenario07WhatTheSettingsSayOfTheDeadline(t *testing.T) {
 	t.Run("never", func(t *testing.T) {
 		tellWith(t, func(c *Config) { c.HITLTimeout = never }, func(d *desk) {
@@ -654,7 +651,7 @@ func TestScenario07WhatTheSettingsSayOfTheDeadline(t *testing.T) {
 	})
 }
 
-// The laws tell of a stop in every status.
+// The laws show a stop in every status.
 func TestScenario18AnAnswerAfterAStop(t *testing.T) {
 	for typ, test := range map[string]struct {
 		reach func(d *desk)
@@ -684,7 +681,7 @@ func TestScenario18AnAnswerAfterAStop(t *testing.T) {
 	}
 }
 
-// reporting has the run in hand wait for a locked database to take its report's row.
+// reporting makes the run wait for a locked database to accept its report's row.
 func (d *desk) reporting() {
 	d.T.Helper()
 	d.Lock(theDB, true)

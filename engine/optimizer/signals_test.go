@@ -86,7 +86,7 @@ func TestWhatGatesAndWhatItInherits(t *testing.T) {
 	}
 }
 
-// trigger is one with these metrics.
+// trigger returns a trigger with these metrics.
 func trigger(t *testing.T, metrics string) Trigger {
 	t.Helper()
 	var o schemas.Object
@@ -123,9 +123,8 @@ func TestMergeKPI(t *testing.T) {
 	}
 }
 
-// A bare number of a trigger is in percent: where another source makes the metric a
-// ratio, it is one before it is compared, shown and recorded. An object has the unit
-// of the metric.
+// A bare number of a trigger is in percent. If another source makes the metric a ratio, the number
+// becomes one before it is compared, shown and recorded. An object has the unit of the metric.
 func TestABareNumberIsInPercent(t *testing.T) {
 	for _, c := range []struct {
 		name, metric string
@@ -152,7 +151,7 @@ func TestABareNumberIsInPercent(t *testing.T) {
 	}
 }
 
-// By files: signal B, the report's table and the state have the same number.
+// Signal B, the report's table and the state have the same number when the metrics come from files.
 func TestABareNumberOfARatioBelowItsThreshold(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.assets(10)
@@ -219,8 +218,8 @@ func ptr[T any](v T) *T { return &v }
 // none is the neutral KPI signal in the table.
 const none = 0
 
-// table is the page's: for each assets and KPI signal the levels for a history
-// of -10, 0 and +10; ! is an escalation, ^ a recommendation of 30.
+// table is the page's table: for each signal of assets and KPI, the levels for a history of -10, 0
+// and +10. ! marks an escalation, ^ a recommendation of 30.
 var table = []struct {
 	a, b int
 	want [3]string
@@ -239,7 +238,7 @@ var table = []struct {
 	{30, 30, [3]string{"20!^", "30", "30"}},
 }
 
-// signalOf is a KPI signal of the table.
+// signalOf parses a KPI signal of the table.
 func signalOf(b int) *int {
 	if b == none {
 		return nil
@@ -247,7 +246,7 @@ func signalOf(b int) *int {
 	return &b
 }
 
-// written is a decision as the table has it.
+// written formats a decision as in the table.
 func written(d Decision) string {
 	s := fmt.Sprint(d.AutomationLevel)
 	if d.EscalationNeeded {
@@ -409,7 +408,7 @@ func TestSignalA(t *testing.T) {
 	}
 }
 
-// gated is a gated metric of a value, with the threshold 85.
+// gated returns a gated metric with a value and the threshold 85.
 func gated(name string, value float64) Metric {
 	return Measure{Name: name, Value: &value}.settled(85)
 }

@@ -8,10 +8,10 @@ import (
 	"placet/layout"
 )
 
-// large is a text of so many bytes, which JSON doubles.
+// large returns a text of so many bytes, which JSON doubles.
 func large(n int) string { return strings.Repeat(`\"`, n/2) }
 
-// What placet writes can be read by it, however much others have written.
+// placet can read everything that it writes, however much others have written.
 func TestWhatPlacetWritesIsNeverTooLarge(t *testing.T) {
 	for name, story := range map[string]func(d *desk){
 		"callbacks": func(d *desk) {

@@ -108,7 +108,7 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// fitsNot reports whether a line is none by the schema that others read.
+// fitsNot reports whether a line violates the schema that others use.
 func fitsNot(body string) bool {
 	for line := range strings.SplitSeq(body, "\n") {
 		if schemas.Decode("optimizer/retrieved", "", []byte(line), nil) != nil {
@@ -118,8 +118,8 @@ func fitsNot(body string) bool {
 	return false
 }
 
-// FuzzRecords: what is taken has the form of the page, and every line of it is
-// there; what is not taken has a problem on one line.
+// FuzzRecords checks that accepted records have the form of the page and cover every line, and that
+// a rejected file has a problem on one line.
 func FuzzRecords(f *testing.F) {
 	for _, seed := range []string{
 		goodRecord + "\n", goodRecord, "", "\n", "{}\n", "[]\n", "null\n", goodRecord + "\n\n", goodRecord + "\r\n",
@@ -141,7 +141,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		n := 0
 		for line := range bytes.Lines(body) {
-			// What is taken fits the schema that others read.
+			// Accepted records fit the schema that others use.
 			if err := schemas.Decode("optimizer/retrieved", "", line, nil); err != nil {
 				t.Fatalf("%q was taken: %v", line, err)
 			}
@@ -163,7 +163,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// sameRecord compares a record with its line, read another way.
+// sameRecord compares a record with its line, parsed in another way.
 func sameRecord(t *testing.T, line []byte, r Record) {
 	t.Helper()
 	var m any
@@ -195,7 +195,7 @@ func BenchmarkParseRecords(b *testing.B) {
 	}
 }
 
-// recordsOf are records r1, r2, … of one metric.
+// recordsOf returns records r1, r2, … of one metric.
 func recordsOf(values ...float64) []Record {
 	var all []Record
 	for i, v := range values {
@@ -231,7 +231,7 @@ func TestTrend(t *testing.T) {
 		{[]float64{100, 100, 104.99, 104.99}, flat},
 		{[]float64{100, 100, 95, 95}, falling},
 		{[]float64{100, 100, 95.01, 95.01}, flat},
-		{[]float64{100, 100, -7, 105, 105}, rising}, // the middle of an odd number counts for neither half
+		{[]float64{100, 100, -7, 105, 105}, rising}, // the middle of an odd number belongs to neither half
 		{[]float64{-100, -100, -95, -95}, rising},
 		{[]float64{-100, -100, -105, -105}, falling},
 		{[]float64{0, 0, 0.001, 0.001}, rising},
@@ -250,8 +250,8 @@ func TestTrend(t *testing.T) {
 }
 
 func TestAnomalies(t *testing.T) {
-	// With one more value at an end the median is 10.5 or 9.5, and the median
-	// distance 1: more than 4.4478 away is far.
+	// With one more value at an end the median is 10.5 or 9.5 and the median distance 1, so a value
+	// more than 4.4478 away is too far.
 	base := []float64{9, 11, 9, 11, 10, 9, 11}
 	for _, c := range []struct {
 		name   string
@@ -300,14 +300,14 @@ func TestSharesAndIDs(t *testing.T) {
 		}
 		return s
 	}
-	// Twice in one metric is one metric.
+	// Two anomalies in one metric count as one metric.
 	got := anomalousInSeveral([]Statistics{in("b", "a", "c", "c"), in("b", "d"), in("a", "b")})
 	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// fractions are numbers without rounding.
+// fractions holds numbers without rounding.
 func fractions(values []float64) []*big.Rat {
 	var all []*big.Rat
 	for _, v := range values {
@@ -329,7 +329,7 @@ func medianOf(all []*big.Rat) *big.Rat {
 	return meanOf(sorted[(len(sorted)-1)/2 : len(sorted)/2+1])
 }
 
-// trendOf is the trend without a division: b - a against a twentieth of |a|.
+// trendOf computes the trend without a division: b - a against a twentieth of |a|.
 func trendOf(all []*big.Rat) string {
 	if len(all) < 4 {
 		return few
@@ -348,8 +348,8 @@ func trendOf(all []*big.Rat) string {
 	return flat
 }
 
-// TestStatisticsAgreeWithFractions compares with a second way: numbers of two
-// binary places, in which no sum is rounded, and fractions.
+// TestStatisticsAgreeWithFractions compares with a second computation: numbers of two binary
+// places, whose sums need no rounding, and fractions.
 func TestStatisticsAgreeWithFractions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Map(rapid.IntRange(-400, 400), func(i int) float64 { return float64(i) / 4 }), 1, 40).Draw(t, "values")
@@ -384,8 +384,8 @@ func TestStatisticsAgreeWithFractions(t *testing.T) {
 	})
 }
 
-// atTheStep reports whether a trend is so near its threshold that float64 may
-// round it to either side.
+// atTheStep reports whether a trend is so close to its threshold that float64 may round it to
+// either side.
 func atTheStep(all []*big.Rat) bool {
 	if len(all) < 4 {
 		return false

@@ -57,7 +57,7 @@ func TestASlugIsAPartOfAFilesName(t *testing.T) {
 	})
 }
 
-// upstreamsNext is the number that upstream's create_ticket takes beside some files.
+// upstreamsNext returns the number that upstream's create_ticket would use beside some files.
 func upstreamsNext(names []string) int {
 	highest := 0
 	for _, name := range names {
@@ -69,9 +69,9 @@ func upstreamsNext(names []string) int {
 	return highest + 1
 }
 
-// A ticket takes the number that upstream would take, and upstream takes the next one:
-// none is taken twice, and none is left out. A pass that ended in the middle is gone on
-// with, whichever of the files it had written.
+// A ticket gets the number that upstream would use, and upstream uses the next one: none is used
+// twice, and none is skipped. The next pass continues an interrupted one, whichever of the files
+// that had written.
 func TestATicketTakesUpstreamsNextNumber(t *testing.T) {
 	const run = "20260302-msowd-sop-masking"
 	st := reached("en")
@@ -116,7 +116,7 @@ func TestATicketTakesUpstreamsNextNumber(t *testing.T) {
 	}
 }
 
-// reached is a cycle whose goal takes up both of its suggestions.
+// reached returns a cycle whose goal contains both of its suggestions.
 func reached(lang string) State {
 	st := asked(lang)
 	st.Status, st.Revision, st.Last = Reached, 8, &run.Last{Event: answered, At: "2026-03-28T23:30:00Z"}
@@ -155,8 +155,8 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// TestHostileTextStaysInItsLine reads the front matter of tickets as YAML, and
-// as upstream does: line by line.
+// TestHostileTextStaysInItsLine parses the front matter of tickets as YAML, and line by line as
+// upstream does.
 func TestHostileTextStaysInItsLine(t *testing.T) {
 	keys := []string{
 		"id", "task_context_id", "task_id", "title", "status", "priority", "owner", "owner_agent", "dispatch_mode", "role", "objective",

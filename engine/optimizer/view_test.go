@@ -11,12 +11,12 @@ import (
 	"placet/engine/run"
 )
 
-// account is what verbs that look tell of the run in hand.
+// account returns the view of the run.
 func (d *desk) account() engine.RunView { d.T.Helper(); return d.Account(d.run) }
 
-// explains expects that the run in hand is explained with all of these words, each
-// beginning with "move " in a file that would move it, each beginning with "await "
-// among what it waits for, every other in the reasons.
+// explains checks that the explanation of the run has all of these words. Words after "move " must
+// name a file that would move it, words after "await " something that it waits for; all others must
+// be among the reasons.
 func (d *desk) explains(words ...string) {
 	d.T.Helper()
 	a := d.account()
@@ -48,7 +48,7 @@ func (d *desk) explains(words ...string) {
 	}
 }
 
-// facts expects these facts, each "label: value", the value in part.
+// facts checks these facts, each "label: value"; the value may be a part of the whole.
 func (d *desk) facts(want ...string) {
 	d.T.Helper()
 	var have []string
@@ -62,7 +62,7 @@ func (d *desk) facts(want ...string) {
 	}
 }
 
-// finds expects exactly these findings, each severity, file and a word of the text.
+// finds checks for exactly these findings, each with severity, file and a word of the text.
 func (d *desk) finds(want ...[3]string) {
 	d.T.Helper()
 	have := d.account().Findings
@@ -375,7 +375,7 @@ func TestARunThatWasPutAwayIsCutOff(t *testing.T) {
 	})
 }
 
-// A goal that somebody wrote over, and a report that somebody wrote in, are found.
+// `check` finds a goal that somebody overwrote, and a report that somebody edited.
 func TestWhatWasChangedIsFound(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.Lax = true
@@ -403,7 +403,7 @@ func TestWhatWasChangedIsFound(t *testing.T) {
 	})
 }
 
-// What a verb must know of a run without the machine.
+// Functions for verbs that need facts of a run without the machine.
 func TestVerbsReadDocuments(t *testing.T) {
 	tell(t, func(d *desk) {
 		if got := LevelInHand([]byte("{}")); got != 0 {
@@ -473,7 +473,7 @@ func TestTheRunForACycleIsChosen(t *testing.T) {
 	}
 }
 
-// What a begun cycle waits for is told as it is: not suggestions that are there.
+// explain says what a cycle really waits for: not suggestions that exist.
 func TestExplainAwaitsNoSuggestionsThatAreThere(t *testing.T) {
 	tell(t, func(d *desk) {
 		d.write("level20_report.md", "# mine\n")

@@ -17,7 +17,7 @@ import (
 	"placet/templates"
 )
 
-// The run and the workflow that most stories are about.
+// The run and the workflow of most tests.
 const (
 	runA  = "20260302-msowd-sop-masking"
 	runB  = "20260303-msowd-sop-masking"
@@ -28,7 +28,7 @@ const (
 
 var storyNow = time.Date(2026, 3, 2, 9, 12, 0, 0, time.UTC)
 
-// suiteOf is what the laws must know of the family.
+// suiteOf returns what the laws need to know of the family.
 func suiteOf(change func(*Config)) enginetest.Suite {
 	own := configOf(change)
 	return enginetest.Suite{
@@ -37,11 +37,11 @@ func suiteOf(change func(*Config)) enginetest.Suite {
 	}
 }
 
-// byPersons are the events that a person can cause: with an answer, or a file
-// that says that a level cannot be done, or that the cycle is given up.
+// byPersons are the events that a person can cause: with an answer, or with a file that fails a
+// level or abandons the cycle.
 var byPersons = []string{continued, declined, retried, demoted, levelFailed, answered, stopped}
 
-// configOf are the default settings in English, changed.
+// configOf returns the default settings in English, with changes.
 func configOf(change func(*Config)) Config {
 	c := DefaultConfig()
 	c.Language = templates.English
@@ -51,31 +51,31 @@ func configOf(change func(*Config)) Config {
 	return c
 }
 
-// korean is what the default settings say of the language.
+// korean restores the language of the default settings.
 func korean(c *Config) { c.Language = DefaultConfig().Language }
 
-// desk is a workspace of cycles; run is the one in hand.
+// desk is a workspace of cycles; run is the current one.
 type desk struct {
 	*enginetest.Desk
 	run string
 	db  *database
-	// put is what the story itself has put into place, by path.
+	// put holds what the test itself wrote, by path.
 	put map[string]string
 }
 
-// Put puts a file into place as somebody else would.
+// Put writes a file as somebody else would.
 func (d *desk) Put(p, body string) {
 	d.put[p] = body
 	d.Desk.Put(p, body)
 }
 
-// tell tells a story by hand, with the default settings.
+// tell runs a test with the default settings.
 func tell(t *testing.T, story func(d *desk)) {
 	t.Helper()
 	tellWith(t, nil, story)
 }
 
-// tellWith tells a story by hand, with changed settings.
+// tellWith runs a test with changed settings.
 func tellWith(t *testing.T, change func(*Config), story func(d *desk)) {
 	t.Helper()
 	db := &database{}
@@ -90,7 +90,7 @@ func tellWith(t *testing.T, change func(*Config), story func(d *desk)) {
 	})
 }
 
-// each tells one story per name.
+// each runs one subtest per name.
 func each[V any](t *testing.T, cases map[string]V, story func(d *desk, c V)) {
 	t.Helper()
 	for name, c := range cases {
@@ -111,14 +111,14 @@ func (d *desk) config(change func(*Config)) {
 	}
 }
 
-// trust has the owner agree to commands.
+// trust makes the owner agree to commands.
 func (d *desk) trust(argv ...[]string) {
 	for _, a := range argv {
 		d.Case.Trusted = append(d.Case.Trusted, CommandDigest(a))
 	}
 }
 
-// in is the path of a file of the run in hand.
+// in returns the path of a file of the current run.
 func (d *desk) in(rel string) string { return path.Join(dirOf(d.run), rel) }
 
 func dirOf(run string) string {
@@ -143,8 +143,7 @@ func decodeAt(t testing.TB, where, body string, v any) {
 	}
 }
 
-// trigger begins a cycle; the fields are members of trigger.json after the
-// workflow's name.
+// trigger begins a cycle; the fields are members of trigger.json after the workflow's name.
 func (d *desk) trigger(fields ...string) {
 	d.write("trigger.json", triggerOf(flow, fields...))
 }
@@ -153,7 +152,7 @@ func triggerOf(workflow string, fields ...string) string {
 	return "{" + strings.Join(append([]string{fmt.Sprintf(`"workflow_name": %q`, workflow)}, fields...), ", ") + "}"
 }
 
-// assetsOf is an assets.json that allows a level.
+// assetsOf returns an assets.json that allows a level.
 func assetsOf(level int) string {
 	switch level {
 	case 30:
@@ -171,7 +170,7 @@ func (d *desk) kpi(value float64) {
 	d.write("inputs/kpi.json", fmt.Sprintf(`{"metrics": [{"name": "precision", "value": %v, "target": 95}]}`, value))
 }
 
-// retrievedLines are data of a level.
+// retrievedLines are the data of a level.
 const retrievedLines = `{"record_id": "r1", "metric": "precision", "value": 86}
 {"record_id": "r2", "metric": "precision", "value": 88, "flag": null}
 {"record_id": "r3", "metric": "recall", "value": 70, "flag": "anomaly"}
@@ -183,7 +182,7 @@ const threeSuggestions = `{"suggestions": [
   {"text": "로그 줄이기", "priority": "normal"}
 ], "summary": "정밀도가 조금 낮다", "patterns": ["월말에 낮음"]}`
 
-// level20 has the run in hand stand before its reviewer at level 20.
+// level20 brings the current run to its reviewer at level 20.
 func (d *desk) level20(fields ...string) {
 	d.T.Helper()
 	d.assets(20)
@@ -195,7 +194,7 @@ func (d *desk) level20(fields ...string) {
 	d.status(Awaiting)
 }
 
-// level10 has the run in hand stand before its reviewer at level 10.
+// level10 brings the current run to its reviewer at level 10.
 func (d *desk) level10(fields ...string) {
 	d.T.Helper()
 	d.assets(10)
@@ -204,7 +203,7 @@ func (d *desk) level10(fields ...string) {
 	d.status(Awaiting)
 }
 
-// edges settles, and returns the events taken by whichever run.
+// edges settles, and returns the events of all runs.
 func (d *desk) edges() string {
 	d.T.Helper()
 	var events []string
@@ -214,7 +213,7 @@ func (d *desk) edges() string {
 	return strings.Join(events, " ")
 }
 
-// goes settles, and expects these events.
+// goes settles, and checks for these events.
 func (d *desk) goes(events ...string) {
 	d.T.Helper()
 	if got, want := d.edges(), strings.Join(events, " "); got != want {
@@ -238,7 +237,7 @@ func (d *desk) status(want engine.Status) {
 	}
 }
 
-// asked is the id of the newest request of a type; it fails the test without one.
+// asked returns the id of the newest request of a type; it fails the test without one.
 func (d *desk) asked(typ string) string {
 	d.T.Helper()
 	found := ""
@@ -257,7 +256,7 @@ func (d *desk) asked(typ string) string {
 	return found
 }
 
-// request is the path of a file of the request of a type.
+// request returns the path of a file of the request of a type.
 func (d *desk) request(typ, name string) string {
 	d.T.Helper()
 	return "requests/" + d.asked(typ) + "/" + name
@@ -278,7 +277,7 @@ func (d *desk) tick(items ...string) {
 	d.tickIn(d.request(typeHITL, "form.md"), items...)
 }
 
-// tickAgain ticks items of the form that was issued since answers to hitl were void.
+// tickAgain ticks items of the form that was issued after answers to hitl became void.
 func (d *desk) tickAgain(items ...string) {
 	d.T.Helper()
 	for rel := range d.Tree() {
@@ -322,7 +321,7 @@ func (d *desk) goal() Goal {
 	return g
 }
 
-// rows are those of a table of the workspace's database that placet added.
+// rows returns the rows of a table of the workspace's database that placet added.
 func (d *desk) rows(table string) []map[string]any {
 	var all []map[string]any
 	for _, row := range d.Rows(theDB) {
@@ -333,7 +332,7 @@ func (d *desk) rows(table string) []map[string]any {
 	return all
 }
 
-// notes are the problem notes, relative to the folder of the run in hand.
+// notes returns the problem notes, relative to the folder of the current run.
 func (d *desk) notes() []string {
 	var list []string
 	for p := range d.Tree() {
@@ -345,7 +344,7 @@ func (d *desk) notes() []string {
 	return list
 }
 
-// noted expects exactly these notes, each holding a word.
+// noted checks for exactly these notes, each with a word.
 func (d *desk) noted(pairs ...string) {
 	d.T.Helper()
 	var want []string
@@ -363,7 +362,7 @@ func (d *desk) noted(pairs ...string) {
 
 func (d *desk) noteBody(rel string) string { return d.Read(path.Join(dirOf(d.run), rel)) }
 
-// holds expects a file to hold words.
+// holds checks that a file contains words.
 func (d *desk) holds(rel string, words ...string) {
 	d.T.Helper()
 	for _, w := range words {
@@ -373,21 +372,20 @@ func (d *desk) holds(rel string, words ...string) {
 	}
 }
 
-// database is what stands for the audit databases of a story: it answers the two
-// questions of the machine as their SQL does, over the rows that placet added and
-// those of others.
+// database replaces the audit databases of a test. It answers the machine's two queries as their
+// SQL does, over the rows that placet added and those of others.
 type database struct {
-	// fails is why nothing can be done with it, "" where it can.
+	// fails is why the database is unusable, "" if it is usable.
 	fails string
-	// forbids are tables whose rules refuse every row.
+	// forbids lists tables whose rules refuse every row.
 	forbids []string
-	// others are the rows that placet did not add, by table.
+	// others holds the rows that placet did not add, by table.
 	others map[string][]map[string]any
-	// asked counts what it was asked for.
+	// asked counts the queries.
 	asked int
 }
 
-// ask is what such a database answers, nil for a row that may go in.
+// ask returns the answer of such a database, nil for a row that may go in.
 func (d *database) ask(q engine.Database, rows []engine.Row) *engine.Ended {
 	d.asked++
 	switch {
@@ -413,8 +411,7 @@ func (d *database) ask(q engine.Database, rows []engine.Row) *engine.Ended {
 	return &engine.Ended{Result: "done", Output: body}
 }
 
-// named reports whether the row of audit_logs is there that a row names, if it names
-// one.
+// named reports whether the row of audit_logs exists that a row names, if it names one.
 func (d *database) named(row engine.Row, rows []engine.Row) bool {
 	parent, names := columns(row)["related_audit_id"].(string)
 	return !names || slices.ContainsFunc(rows, func(r engine.Row) bool { return r.Table == auditLogs && r.ID == parent })
@@ -442,7 +439,7 @@ func (d *database) look(q engine.Query, rows []engine.Row) []map[string]any {
 	return append([]map[string]any{}, all[:min(len(all), most)]...)
 }
 
-// columns are a row's values by column.
+// columns returns a row's values by column.
 func columns(row engine.Row) map[string]any {
 	m := map[string]any{}
 	for _, v := range row.Values {
@@ -451,7 +448,7 @@ func columns(row engine.Row) map[string]any {
 	return m
 }
 
-// feedbackOn is a row of user_feedback about a workflow, as placet writes it.
+// feedbackOn returns a row of user_feedback about a workflow, as placet writes it.
 func feedbackOn(id, date string, before, after int) map[string]any {
 	text, err := json.Marshal(map[string]any{"feedback_type": "level_adjustment", "workflow_name": flow, "level_before": before, "level_after": after, "free_text": ""})
 	if err != nil {
@@ -460,11 +457,10 @@ func feedbackOn(id, date string, before, after int) map[string]any {
 	return map[string]any{"id": id, "date": date, "created_at": date + " 08:00:00", "impact_domain": domain, "feedback_text": string(text)}
 }
 
-// stage is a cycle in memory, without store and loop, for what is asked of the
-// machine very often.
+// stage is a cycle in memory, without store and loop, for tests that step the machine very often.
 type stage struct{ *enginetest.Stage }
 
-// newStage is a run that nobody has begun. Nothing waits for inputs.
+// newStage returns a run that nobody has begun, without a wait for inputs.
 func newStage(t testing.TB) *stage {
 	run, ok := layout.Optimizer{}.At(dirOf(runA))
 	if !ok {
@@ -475,8 +471,8 @@ func newStage(t testing.TB) *stage {
 	return &stage{s}
 }
 
-// rest has the cycle come to rest: what is asked of databases has its answer, and
-// nothing counts as half of a write any more.
+// rest settles the cycle: the database answers its queries, and no file counts as incomplete any
+// more.
 func (s *stage) rest() {
 	s.T.Helper()
 	for range 16 {
@@ -500,7 +496,7 @@ func (s *stage) rest() {
 	s.T.Fatal("it wants something of a database again and again")
 }
 
-// copyOf is a cycle like another, of a test of its own, with a judge.
+// copyOf returns a copy of a cycle for a test of its own, with a judge.
 func copyOf(t *testing.T, s *stage) *stage {
 	c := *s.Stage
 	c.Files = enginetest.Tree(c.Files).Clone()
@@ -510,26 +506,26 @@ func copyOf(t *testing.T, s *stage) *stage {
 	return &stage{enginetest.Fuzzed(t, &c, enginetest.Suite{Layout: layout.Optimizer{}})}
 }
 
-// put writes a file that has something in it.
+// put writes a file with content.
 func (s *stage) put(rel, body string) {
 	if body != "" {
 		s.Write(rel, body)
 	}
 }
 
-// find is the path of a request's file, "" where there is none.
+// find returns the path of a request's file, or "".
 func (s *stage) find(name string) string {
 	return enginetest.Tree(s.Files).Find(s.In("requests/*/" + name))
 }
 
-// backTo puts state and journal back to before a commit: its receipt stands already.
+// backTo restores state and journal to before a commit whose receipt already exists.
 func (d *desk) backTo(state, events string) {
 	d.PutBack(dirOf(d.run), d.in("state.json"), state)
 	d.write("events.jsonl", events)
 }
 
-// snapshot is the run in hand as its machine sees it, with all of its files settled
-// but for those that a change makes otherwise.
+// snapshot returns the run as its machine sees it. All of its files are settled, except those that
+// a change affects.
 func (d *desk) snapshot(change map[string]func(*engine.Document)) engine.Snapshot {
 	dir, tree := dirOf(d.run), d.Tree()
 	s := engine.Snapshot{
@@ -559,13 +555,13 @@ func (d *desk) snapshot(change map[string]func(*engine.Document)) engine.Snapsho
 	return s
 }
 
-// calmFor is how long the files of a snapshot have stood still.
+// calmFor is how long the files of a snapshot have been unchanged.
 const calmFor = 60e9
 
-// beingWritten has a document seen while somebody writes it.
+// beingWritten makes a document look as if somebody were writing it.
 func beingWritten(d *engine.Document) { d.Body, d.Sum, d.Err = nil, "", engine.ErrUnsettled }
 
-// step is what the machine wants done.
+// step returns the machine's plan.
 func (d *desk) step(change map[string]func(*engine.Document)) engine.Plan {
 	d.T.Helper()
 	p, err := New().Step(d.snapshot(change))
@@ -575,7 +571,7 @@ func (d *desk) step(change map[string]func(*engine.Document)) engine.Plan {
 	return p
 }
 
-// took are the events of a plan.
+// took returns the events of a plan.
 func took(p engine.Plan) string {
 	var events []string
 	for _, t := range p.Transitions {
