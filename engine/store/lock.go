@@ -29,8 +29,9 @@ type locks struct {
 // Lock takes the flocks that other writers of the run's documents take, in
 // their order. The files are empty, created if missing unless the run says
 // otherwise, and never removed. A lock whose folder does not exist is passed
-// over, and so are all where the file system has no flock. ErrBusy after 5 s.
-func (s *locks) Lock(ctx context.Context, run layout.Run) (unlock func(), err error) {
+// over, and so are all where the file system has no flock. ErrBusy after 5 s. waiting is
+// called around each wait for somebody who holds one.
+func (s *locks) Lock(ctx context.Context, run layout.Run, waiting func(wait func())) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fs.ErrBusy)
 	defer cancel()
 	var held []fs.File
@@ -41,7 +42,7 @@ func (s *locks) Lock(ctx context.Context, run layout.Run) (unlock func(), err er
 		held = nil
 	}
 	for _, name := range run.Locks {
-		f, err := s.lockOne(ctx, name, run)
+		f, err := s.lockOne(ctx, name, run, waiting)
 		if err != nil {
 			unlock()
 			return nil, templates.Errorf("store.lock", "file", name, "error", err)
@@ -54,22 +55,24 @@ func (s *locks) Lock(ctx context.Context, run layout.Run) (unlock func(), err er
 }
 
 // lockOne takes one lock; it returns nil where there is nothing to take.
-func (s *locks) lockOne(ctx context.Context, name string, run layout.Run) (fs.File, error) {
-	pause := lockFirst
-	for {
-		f, err := s.tryLock(name, run)
-		if !errors.Is(err, fs.ErrBusy) {
-			return f, err
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, context.Cause(ctx)
-		case <-timer.C:
-		}
-		pause = min(2*pause, lockMost)
+func (s *locks) lockOne(ctx context.Context, name string, run layout.Run, waiting func(wait func())) (f fs.File, err error) {
+	if f, err = s.tryLock(name, run); !errors.Is(err, fs.ErrBusy) {
+		return f, err
 	}
+	waiting(func() {
+		for pause := lockFirst; errors.Is(err, fs.ErrBusy); pause = min(2*pause, lockMost) {
+			timer := time.NewTimer(pause)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				err = context.Cause(ctx)
+				return
+			case <-timer.C:
+			}
+			f, err = s.tryLock(name, run)
+		}
+	})
+	return f, err
 }
 
 // tryLock tries once to take a lock of a run.

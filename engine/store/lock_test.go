@@ -23,7 +23,7 @@ import (
 
 func lock(t testing.TB, s *store.Store) func() {
 	t.Helper()
-	unlock, err := s.Lock(context.Background(), aRun())
+	unlock, err := s.Lock(context.Background(), aRun(), patiently)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestOnlyExistingLocksAreUsedWhereTheRunSaysSo(t *testing.T) {
 		run.LocksExist = true
 		w.dir(in("events"))
 		w.put(in("events/.next-id.lock"), "")
-		unlock, err := w.store().Lock(context.Background(), run)
+		unlock, err := w.store().Lock(context.Background(), run, patiently)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestOnlyExistingLocksAreUsedWhereTheRunSaysSo(t *testing.T) {
 
 func TestARunWithoutFolderCannotBeLocked(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
-		if _, err := w.store().Lock(context.Background(), aRun()); !errors.Is(err, iofs.ErrNotExist) {
+		if _, err := w.store().Lock(context.Background(), aRun(), patiently); !errors.Is(err, iofs.ErrNotExist) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -87,7 +87,7 @@ func TestALockThatIsHeldIsWaitedForFiveSeconds(t *testing.T) {
 		m.PutDir(in("events"))
 		unlock := lock(t, quiet(m))
 		start := time.Now()
-		_, err := quiet(m).Lock(context.Background(), aRun())
+		_, err := quiet(m).Lock(context.Background(), aRun(), patiently)
 		if !errors.Is(err, fs.ErrBusy) || !strings.Contains(err.Error(), "state.json.lock") {
 			t.Errorf("got %v", err)
 		}
@@ -106,7 +106,7 @@ func TestALockThatIsHeldIsWaitedForFiveSeconds(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		because := errors.New("because")
 		cancel(because)
-		if _, err := quiet(m).Lock(ctx, aRun()); !errors.Is(err, because) {
+		if _, err := quiet(m).Lock(ctx, aRun(), patiently); !errors.Is(err, because) {
 			t.Errorf("got %v", err)
 		}
 		second()
@@ -124,7 +124,7 @@ func TestALockOfWhichTheSecondIsHeldGivesUpTheFirst(t *testing.T) {
 		if err := held.TryLock(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := quiet(m).Lock(context.Background(), aRun()); !errors.Is(err, fs.ErrBusy) {
+		if _, err := quiet(m).Lock(context.Background(), aRun(), patiently); !errors.Is(err, fs.ErrBusy) {
 			t.Errorf("got %v", err)
 		}
 		first, err := m.Open(in("state.json.lock"), fs.ForLocking, 0o644)
@@ -251,7 +251,7 @@ func TestWhereThereIsNoFlockThereIsNoLock(t *testing.T) {
 func TestWhatStandsInALocksPlaceIsAnError(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.odd(in("state.json.lock"), iofs.ModeSymlink)
-		if _, err := w.store().Lock(context.Background(), aRun()); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		if _, err := w.store().Lock(context.Background(), aRun(), patiently); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -264,7 +264,7 @@ func TestWhatStandsInALocksPlaceIsAnError(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := quiet(m).Lock(context.Background(), aRun()); !errors.Is(err, syscall.EIO) {
+		if _, err := quiet(m).Lock(context.Background(), aRun(), patiently); !errors.Is(err, syscall.EIO) {
 			t.Errorf("%s: got %v", op, err)
 		}
 		if _, err := quiet(m).LockWorkspace(); !errors.Is(err, syscall.EIO) {

@@ -249,7 +249,7 @@ func TestTwoStoresOnOneStateDocumentLoseNoTransition(t *testing.T) {
 			both.Go(func() {
 				s := store.New(w.fs, store.Options{})
 				for i := 0; i < each; {
-					unlock, err := s.Lock(t.Context(), aRun())
+					unlock, err := s.Lock(t.Context(), aRun(), patiently)
 					if err != nil {
 						t.Error(err)
 						return

@@ -187,3 +187,6 @@ func stateDoc(body, over string) engine.Document {
 func newDoc(name, body string) engine.Document {
 	return engine.Document{Path: in(name), Kind: "any", Body: []byte(body)}
 }
+
+// patiently waits where a lock is held.
+func patiently(wait func()) { wait() }
