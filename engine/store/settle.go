@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"os"
 	"os/user"
 	"path"
 	"slices"
@@ -122,7 +121,7 @@ func (s *settler) isShared(a target, info fs.Info) (bool, error) {
 		return false, nil
 	}
 	dir, err := s.disk.fs.Stat(path.Dir(a.path))
-	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == uint32(os.Geteuid())
+	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == s.owners.self
 	return !isOwn || s.owners.letsOthersWrite(dir) || s.owners.letsOthersWrite(info), err
 }
 
@@ -254,7 +253,10 @@ func wholeObject(body []byte) bool {
 func (s *Store) Watching() { s.settler.watching.Store(true) }
 
 // owners remembers the logins of user ids.
-type owners struct{ byID, private sync.Map }
+type owners struct {
+	byID, private sync.Map
+	self          uint32 // the user of this process
+}
 
 // letsOthersWrite reports whether a file can be written by others than its owner. A group
 // that has the owner's own name, as many systems make one for each user, is the owner alone.

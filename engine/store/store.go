@@ -3,6 +3,7 @@ package store
 import (
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,9 +102,9 @@ func New(fsys fs.FS, o Options) *Store {
 		d.parallel = 64
 	}
 	d.began = d.now()
-	l := &settler{disk: d, cache: statcache.New(), record: o.Record}
+	l := &settler{disk: d, cache: statcache.New(), record: o.Record, owners: owners{self: uint32(os.Geteuid())}}
 	r := &reader{disk: d, settler: l, states: states{seen: map[uint64]bool{}}}
-	t := &temps{disk: d, random: o.Random}
+	t := &temps{disk: d, random: o.Random, pid: os.Getpid()}
 	if t.random == nil {
 		t.random = rand.Uint64
 	}

@@ -28,12 +28,13 @@ const swapDigits = 48
 type temps struct {
 	disk   *disk
 	random func() uint64
+	pid    int // of this process
 	inUse  sync.Map
 }
 
 // tempName returns a new temporary name beside a file.
 func (s *temps) tempName(file string) string {
-	return path.Join(path.Dir(file), layout.TempName(os.Getpid(), uint32(s.random())))
+	return path.Join(path.Dir(file), layout.TempName(s.pid, uint32(s.random())))
 }
 
 // swapName returns the name that a durable temporary state document gets.
