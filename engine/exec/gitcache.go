@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // cacheLong and cacheShort are how long an answer of git is used again: cacheLong
@@ -88,7 +89,7 @@ func (c *gitCache) findIndexed(path string, ids []string) (entry indexEntry, lef
 	if err != nil {
 		return entry, false, ""
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(name))
+	folder, err := fs.RealPath(filepath.Dir(name))
 	if err != nil {
 		return entry, false, ""
 	}

@@ -32,6 +32,14 @@ func OS(root string) FS {
 	return osFS{root: abs, home: homeAt(abs)}
 }
 
+// RealPath returns the path of a folder without links. Where none leads to it, one call says so.
+func RealPath(dir string) (string, error) {
+	if filepath.IsAbs(dir) && hasNoLinks(dir) {
+		return filepath.Clean(dir), nil
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
 // At returns the file system below an open folder, which stays open for as long as that is used.
 func At(dir *os.File) (FS, error) {
 	h := &home{fd: int(dir.Fd()), dir: dir}

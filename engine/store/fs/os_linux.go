@@ -59,6 +59,17 @@ func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	return fd, err
 }
 
+// hasNoLinks reports whether the kernel says that no link leads to a folder.
+func hasNoLinks(dir string) bool {
+	how := unix.OpenHow{Flags: folderFlags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	fd, err := again(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, dir, &how) })
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
+}
+
 // move renames within or between two open folders.
 func move(fromDir int, from string, toDir int, to string, how Move) error {
 	if how == Replace {

@@ -19,6 +19,9 @@ func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	return o.walk(name, flags, perm)
 }
 
+// hasNoLinks cannot tell.
+func hasNoLinks(string) bool { return false }
+
 // move renames within or between two open folders.
 func move(fromDir int, from string, toDir int, to string, how Move) error {
 	if how == Replace {
