@@ -51,7 +51,7 @@ var floors = []floor{
 		packages: []string{"engine/statedir", "engine/store", "engine/store/fs", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/loop", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
-			"engine/store engine/store/fs", "engine/store engine/store/statcache",
+			"engine/store engine/store/fs", "engine/store engine/store/statcache", "engine/store/statcache engine/store/fs",
 			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",
 			"engine/exec engine/sqlite", // a test of the queue before a database
 			"engine/statedir engine/store/fs",

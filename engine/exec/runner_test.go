@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 	"placet/internal/await"
 )
 
@@ -536,7 +537,9 @@ type recordOf map[string][]engine.Digest
 
 func (recordOf) Attributed(string, engine.Digest) (who, source string) { return "", "" }
 
-func (r recordOf) Issued(string) engine.Issued { return engine.Issued(r) }
+func (r recordOf) IssuedSince(string, fs.Info) (engine.Issued, fs.Info, bool) {
+	return engine.Issued(r), fs.Info{}, false
+}
 
 func (recordOf) Confirm(string, []engine.Document) error { return nil }
 

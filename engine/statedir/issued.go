@@ -46,11 +46,37 @@ func record(run string) string {
 // newest last; see [engine.Document].Issued. A record that cannot be read knows
 // nothing.
 func (d *Dir) Issued(run string) engine.Issued {
-	body, err := d.readRecord(record(run))
-	if err != nil {
-		return nil
+	issued, _, _ := d.IssuedSince(run, storefs.Info{})
+	return issued
+}
+
+// IssuedSince is [Dir.Issued], and describes the record. If it looks as it did when it was
+// read before, same is true and it is not read: whoever adds a line makes it longer.
+func (d *Dir) IssuedSince(run string, before storefs.Info) (issued engine.Issued, now storefs.Info, same bool) {
+	name := record(run)
+	if before != (storefs.Info{}) {
+		if files, err := d.files(); err == nil {
+			if now, err = files.Stat(name); err == nil && nameless(now) == before {
+				return nil, before, true
+			}
+		}
 	}
-	return parse(body)
+	f, err := d.openRecord(name, storefs.ForReading)
+	if err != nil {
+		return nil, storefs.Info{}, false
+	}
+	defer f.Close()
+	body, now, err := d.readRecord(f, name)
+	if err != nil {
+		return nil, storefs.Info{}, false
+	}
+	return parse(body), nameless(now), false
+}
+
+// nameless is what stat says of a record, however it was asked.
+func nameless(info storefs.Info) storefs.Info {
+	info.Name = ""
+	return info
 }
 
 // opened returns the state folder's files for the records, which are read at every look at a
@@ -63,23 +89,17 @@ func (d *Dir) opened() (storefs.FS, error) {
 	return storefs.At(dir)
 }
 
-// readRecord reads a record.
-func (d *Dir) readRecord(name string) ([]byte, error) {
-	f, err := d.openRecord(name, storefs.ForReading)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
+// readRecord reads an open record.
+func (d *Dir) readRecord(f storefs.File, name string) (body []byte, info storefs.Info, err error) {
+	if info, err = f.Stat(); err != nil {
+		return nil, info, err
 	}
 	if info.Size > 2*longestRecord {
-		return nil, templates.Errorf("statedir.read.large", "file", filepath.Join(d.path, name), "n", info.Size, "most", 2*longestRecord)
+		return nil, info, templates.Errorf("statedir.read.large", "file", filepath.Join(d.path, name), "n", info.Size, "most", 2*longestRecord)
 	}
-	body := make([]byte, info.Size)
+	body = make([]byte, info.Size)
 	n, err := f.ReadAt(body, 0)
-	return body[:n], err
+	return body[:n], info, err
 }
 
 // openRecord opens a record.
@@ -123,23 +143,34 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
 	one.Lock()
 	defer one.Unlock()
-	before, err := d.readRecord(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return d.cannotRecord(name, err)
+	return d.cannotRecord(name, d.issue(name, docs))
+}
+
+// issue is Issue of one record.
+func (d *Dir) issue(name string, docs []engine.Document) error {
+	f, err := d.openToAdd(name)
+	if err != nil {
+		return err
+	}
+	before, _, err := d.readRecord(f, name)
+	if err != nil {
+		return errors.Join(err, f.Close())
 	}
 	lines := newLines(parse(before), docs)
 	if len(lines) == 0 {
-		return nil
+		return f.Close()
 	}
 	if len(before) > 0 && before[len(before)-1] != '\n' {
 		lines = append([]byte("\n"), lines...) // behind the torn line of a crash
 	}
 	if len(before)+len(lines) > longRecord {
-		err = d.Write(name, shorten(append(before, lines...)), true)
-	} else {
-		err = d.add(name, lines, len(before) == 0, slices.ContainsFunc(docs, func(doc engine.Document) bool { return doc.Kind != layout.KindReceipt }))
+		return errors.Join(f.Close(), d.Write(name, shorten(append(before, lines...)), true))
 	}
-	return d.cannotRecord(name, err)
+	durable := slices.ContainsFunc(docs, func(doc engine.Document) bool { return doc.Kind != layout.KindReceipt })
+	if err := writeAndClose(f, lines, durable); err != nil || len(before) > 0 || !durable {
+		return err
+	}
+	return d.sync(path.Dir(name))
 }
 
 // Confirm records that documents which were issued last have their names. A line that a
@@ -154,7 +185,11 @@ func (d *Dir) Confirm(run string, docs []engine.Document) error {
 	for _, doc := range docs {
 		lines = fmt.Appendf(lines, "%s %s\n", doc.Path, engine.Sum(doc.Body).Hex())
 	}
-	return d.cannotRecord(name, d.add(name, lines, false, false))
+	f, err := d.openToAdd(name)
+	if err == nil {
+		err = writeAndClose(f, lines, false)
+	}
+	return d.cannotRecord(name, err)
 }
 
 // cannotRecord names a record once: of a longer line a reader may see the beginning only.
@@ -178,24 +213,17 @@ func newLines(known engine.Issued, docs []engine.Document) []byte {
 	return lines
 }
 
-// add adds lines to a record; durable makes them durable, and its name where it is
-// new.
-func (d *Dir) add(name string, lines []byte, new, durable bool) error {
-	dir := path.Dir(name)
+// openToAdd opens a record to read it and add lines to it, and makes it if it is missing.
+func (d *Dir) openToAdd(name string) (storefs.File, error) {
 	f, err := d.openRecord(name, storefs.ForAppending)
 	if errors.Is(err, fs.ErrNotExist) { // its folder is missing
+		dir := path.Dir(name)
 		if err := errors.Join(d.root.MkdirAll(dir, 0o700), d.sync(path.Dir(dir)), d.sync(".")); err != nil {
-			return err
+			return nil, err
 		}
 		f, err = d.openRecord(name, storefs.ForAppending)
 	}
-	if err != nil {
-		return err
-	}
-	if err := writeAndClose(f, lines, durable); err != nil || !new || !durable {
-		return err
-	}
-	return d.sync(dir)
+	return f, err
 }
 
 // shorten returns a record with the newest lines of each path, in their order, and

@@ -183,7 +183,7 @@ func (v *visit) finish() {
 		v.out.Missed = v.s.disk.began.Add(missed)
 	}
 	sortDocs(v.out.Docs)
-	v.out.Docs = v.s.markIssued(v.run, v.out.Docs)
+	v.out.Docs = v.markIssued(v.out.Docs)
 	v.markOthers()
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
@@ -203,7 +203,8 @@ func (v *visit) markOthers() {
 	for _, need := range v.out.Needs {
 		other, ok := v.fam.At(need)
 		if i, found := find(v.out.Docs, need); ok && found && need == other.State && other.Dir != v.run.Dir {
-			v.out.Docs[i].Issued = slices.Clip(v.s.settler.record.Issued(other.Dir)[need])
+			issued, _, _ := v.s.settler.record.IssuedSince(other.Dir, fs.Info{})
+			v.out.Docs[i].Issued = slices.Clip(issued[need])
 		}
 	}
 }

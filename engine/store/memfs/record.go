@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // Record is a store's record in memory: it remembers what was written whatever
@@ -23,6 +24,11 @@ func (r *Record) Issued(run string) engine.Issued {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.runs[run])
+}
+
+// IssuedSince is Issued, whatever was read before.
+func (r *Record) IssuedSince(run string, _ fs.Info) (issued engine.Issued, now fs.Info, same bool) {
+	return r.Issued(run), now, false
 }
 
 // Clone returns a record of its own that remembers the same.

@@ -13,6 +13,7 @@ import (
 	"unique"
 
 	"placet/engine"
+	"placet/engine/store/fs"
 )
 
 // Identity is what stat says of a name. The zero Identity stands for nothing there.
@@ -77,6 +78,9 @@ func (e *Entry) cost() int {
 	return 2*len(e.Doc.Body) + 800
 }
 
+// issuedCost is what one digest that was issued takes in memory, with its path.
+const issuedCost = 300
+
 // Trusts reports whether the entry still stands for a name of which stat says id.
 func (e *Entry) Trusts(id Identity) bool { return e.Known && !e.Racy && e.ID == id }
 
@@ -126,6 +130,10 @@ type Run struct {
 	// Outside are the names outside the folder that the last look depended on,
 	// with their whole paths.
 	Outside []Entry
+	// Issued is what this machine wrote in the run, as it was recorded when the record
+	// looked like IssuedAt; the zero Info where it was not read.
+	Issued   engine.Issued
+	IssuedAt fs.Info
 	// Look is the number of the last look, 0 before the first.
 	Look uint64
 	// Newborn says that the run appeared under a running placet.
@@ -222,6 +230,9 @@ func (c *Cache) Looked(state string, r *Run, stale bool) {
 	for _, e := range r.All() {
 		cost += e.cost()
 	}
+	for _, digests := range r.Issued {
+		cost += issuedCost * len(digests)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.looks++
@@ -255,6 +266,7 @@ func (c *Cache) dropDocuments(r *Run) {
 	for _, e := range r.All() {
 		e.Doc, e.Immutable = nil, false
 	}
+	r.Issued, r.IssuedAt = nil, fs.Info{}
 }
 
 // All iterates over the entries of a run and their paths: those of its folder, then those
