@@ -45,6 +45,8 @@ type fileWrite struct {
 	run     string // whose journal it is
 	// temp is the temporary name that holds the content, "" before and after.
 	temp string
+	// file is open under the temporary name until its content is synced; nil before and after.
+	file fs.File
 	// written: the content is durable. placed: it stands under its name.
 	written, placed bool
 	// again: it is written once more, though no fsync of its own has failed.

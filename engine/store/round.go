@@ -64,8 +64,10 @@ func (s *syncer) contents(batch []*commit) {
 	one := false // each file by itself
 	for todo := unwritten(batch); len(todo) > 0; todo = unwritten(batch) {
 		one = one || !s.useSyncfs(len(todo))
-		each(s.disk.parallel, todo, func(p *fileWrite) { p.err = s.write(p, one) })
-		if !one {
+		if one {
+			s.writePhased(todo)
+		} else {
+			each(s.disk.parallel, todo, func(p *fileWrite) { p.err = s.write(p, false) })
 			one = !s.syncWrites(todo)
 		}
 		each(s.disk.parallel, todo, func(p *fileWrite) {
@@ -127,13 +129,31 @@ func (s *syncer) countFailure(round int, failed bool) {
 	}
 }
 
-// write writes one content, and makes it durable if sync is true.
+// writePhased writes contents, and syncs each when all are written: the first sync of files
+// that lie on one disk finds all of them, and the others find their work done.
+func (s *syncer) writePhased(todo []*fileWrite) {
+	for some := range slices.Chunk(todo, s.disk.parallel) {
+		each(s.disk.parallel, some, func(p *fileWrite) { p.err = s.write(p, true) })
+		each(s.disk.parallel, some, func(p *fileWrite) {
+			switch {
+			case p.err != nil:
+			case p.file != nil:
+				p.err = s.temps.syncTemp(p)
+			default:
+				p.err = s.syncFile(p)
+			}
+		})
+	}
+}
+
+// write writes one content, if it has not its name already. With sync it is to be synced next;
+// without, what has its name is described.
 func (s *syncer) write(p *fileWrite, sync bool) error {
 	switch {
 	case !p.there && !p.journal:
 		return s.temps.writeTemp(p, sync)
 	case sync:
-		return s.syncFile(p)
+		return nil
 	}
 	info, err := s.disk.fs.Stat(p.doc.Path)
 	p.info = fs.Info{Device: info.Device}

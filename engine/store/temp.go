@@ -66,18 +66,42 @@ func syncError(err error) error {
 	return errSync{err}
 }
 
-// writeTemp makes a file's content durable under a temporary name, with the mode
-// and ownership of the file that it replaces. On error the name is gone again.
+// writeTemp writes a file's content under a temporary name, with the mode and ownership of
+// the file that it replaces. With sync the file stays open for [temps.syncTemp]. On error the
+// name is gone again.
 func (s *temps) writeTemp(p *fileWrite, sync bool) error {
 	name := s.tempName(p.doc.Path)
 	s.inUse.Store(name, true)
-	info, err := s.fillTemp(name, p, sync)
-	if err != nil {
-		s.dropTemp(name)
-		return err
+	f, err := s.fillTemp(name, p)
+	if p.temp = name; err != nil || sync {
+		p.file = f
+		return s.dropFailed(p, err)
 	}
-	p.temp, p.info = name, info
-	return nil
+	return s.closeTemp(p, f, nil)
+}
+
+// syncTemp makes a temporary file durable. On error its name is gone again.
+func (s *temps) syncTemp(p *fileWrite) error {
+	f := p.file
+	p.file = nil
+	return s.closeTemp(p, f, syncError(f.Sync()))
+}
+
+// closeTemp describes and closes a temporary file, unless there is an error already.
+func (s *temps) closeTemp(p *fileWrite, f fs.File, err error) error {
+	if err == nil {
+		p.info, err = f.Stat()
+	}
+	return s.dropFailed(p, cmp.Or(err, f.Close()))
+}
+
+// dropFailed removes a temporary file that there is an error about.
+func (s *temps) dropFailed(p *fileWrite, err error) error {
+	if err != nil {
+		s.dropTemp(p.temp)
+		p.temp = ""
+	}
+	return err
 }
 
 // nameSwap gives a temporary state document, now durable, its telling name.
@@ -109,25 +133,19 @@ func modeOf(answers bool, mode iofs.FileMode) iofs.FileMode {
 	return mode
 }
 
-// fillTemp writes a content under a new name, and describes it.
-func (s *temps) fillTemp(name string, p *fileWrite, sync bool) (info fs.Info, err error) {
+// fillTemp writes a content under a new name, and returns the open file.
+func (s *temps) fillTemp(name string, p *fileWrite) (fs.File, error) {
 	f, err := s.disk.fs.Open(name, fs.ForCreating, modeOf(p.doc.Kind == layout.KindForm, 0o666))
 	if err != nil {
-		return info, err
+		return nil, err
 	}
-	defer func() { err = cmp.Or(err, f.Close()) }()
-	if _, err := f.Write(p.doc.Body); err != nil {
-		return info, err
+	if _, err = f.Write(p.doc.Body); err == nil {
+		err = s.keepMode(f, p)
 	}
-	if err := s.keepMode(f, p); err != nil {
-		return info, err
+	if err != nil {
+		return nil, cmp.Or(err, f.Close())
 	}
-	if sync {
-		if err := syncError(f.Sync()); err != nil {
-			return info, err
-		}
-	}
-	return f.Stat()
+	return f, nil
 }
 
 // keepMode gives the new file the owner, group and permissions of the old one, but
