@@ -27,8 +27,8 @@ const (
 	mostLoads   = 3
 	mostSteps   = 3
 	mostCommits = 2
-	mostStats   = 57
-	mostOpens   = 18
+	mostStats   = 54
+	mostOpens   = 17
 )
 
 // costs counts what a placet does, by what it is.
