@@ -8,7 +8,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// treeOf is the tree that a story leaves.
+// treeOf returns the tree that a case leaves.
 func treeOf(t *testing.T, c enginetest.Case) (tree enginetest.Tree) {
 	t.Helper()
 	plays(t, c, func(d *storyDesk) {
@@ -29,7 +29,7 @@ func count(tree enginetest.Tree, part string) (n int) {
 
 const execute = `{"command": "execute", "actor": {"user": "ami", "source": "file"}}`
 
-// A clone of an approved action begins nothing before execute is given there.
+// A clone of an approved action begins nothing before somebody gives execute there.
 func TestACloneSendsNothingBeforeExecute(t *testing.T) {
 	files := treeOf(t, set(story("", mailAction, ticks("apr-", "approve")), func(c *Config) { c.ExecuteOnApprove = false }))
 	enginetest.AtDesk(t, laws(), enginetest.Case{Now: now.Add(time.Hour), Files: files}, func(d *enginetest.Desk) {
@@ -47,8 +47,8 @@ func TestACloneSendsNothingBeforeExecute(t *testing.T) {
 	})
 }
 
-// A clone of an action whose mail is under way elsewhere concludes nothing, and goes on
-// once execute is given there.
+// A clone of an action whose mail is being sent elsewhere concludes nothing, and continues once
+// somebody gives execute there.
 func TestACloneConcludesNothingBeforeExecute(t *testing.T) {
 	c := set(story("", mailAction, ticks("apr-", "approve")), func(c *Config) { c.Mail.Provider, c.Mail.SMTPHost = smtp, "mail.acme.example" })
 	files := treeOf(t, c)
@@ -70,8 +70,8 @@ func TestACloneConcludesNothingBeforeExecute(t *testing.T) {
 	})
 }
 
-// A state that was set to approved by hand, with its journal, is worth no more than the
-// gate asks for: without an answer that counts nothing is sent.
+// A state that somebody set to approved, together with its journal, counts no more than the gate
+// allows: nothing is sent without a valid answer.
 func TestAForgedApprovalSendsNothing(t *testing.T) {
 	files := treeOf(t, story("", mailAction))
 	files[dir+"/state.json"] = strings.Replace(files[dir+"/state.json"], `"status": "approval_pending"`, `"status": "approved"`, 1)

@@ -35,7 +35,7 @@ func TestLiftPayload(t *testing.T) {
 	}
 }
 
-// checkError reports whether an operation succeeded, as wanted. Its error must hold want.
+// checkError checks whether an operation succeeded, as wanted. Its error must contain want.
 func checkError(t *testing.T, err error, want string) bool {
 	t.Helper()
 	switch {

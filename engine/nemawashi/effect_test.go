@@ -7,7 +7,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// formOf tells a story up to a request, and returns its form.
+// formOf runs a case up to a request, and returns its form.
 func formOf(t *testing.T, prefix string, c enginetest.Case) (form string) {
 	t.Helper()
 	plays(t, c, func(d *storyDesk) {
@@ -17,7 +17,7 @@ func formOf(t *testing.T, prefix string, c enginetest.Case) (form string) {
 	return form
 }
 
-// The table of effects, section 6 of the format page, stands in every form.
+// Every form contains the table of effects in section 6 of the format page.
 func TestEveryFormShowsTheEffects(t *testing.T) {
 	for _, c := range []struct {
 		name, prefix string

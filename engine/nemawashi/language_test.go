@@ -15,15 +15,15 @@ import (
 var (
 	// translated is a piece of a sentence in the pseudo-language.
 	translated = regexp.MustCompile(`⟦[^⟧]*⟧`)
-	// english are two words, one after the other.
+	// english matches two consecutive words.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
-	// foreign are values of several words, and what other packages say.
+	// foreign matches values of several words, and sentences of other packages.
 	foreign = regexp.MustCompile(`All of it|Tell the team|not needed|(smtp|http) [a-z:/]+\.acme\.example|550 no such user|SMTP_PASSWORD is not set|` +
 		`[a-z_]+ by (root|kim) \((form|file)\)|nobody answered until the deadline|` + "`\\.nemawashi/[^`]+/response\\.json` (?s:(says|does not count).+)|/actor: is the number 7[^⟦]+|who commands, with user and source")
 )
 
-// In the pseudo-language nothing that people read about an action is English but its values; TestLanguages judges the stories
-// of the laws.
+// In the pseudo-language, nothing that people read about an action is English except its values;
+// TestLanguages covers the cases of the laws.
 func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	stories := []enginetest.Case{
 		story("asked twice", mailAction, commands("a", `"command": "request-approval"`)),
@@ -89,8 +89,7 @@ func (d *storyDesk) read() (texts []string) {
 	return texts
 }
 
-// What cannot be used is refused in the language of whoever reads it, and the place that it
-// names stays in front.
+// A bad input is refused in the reader's language, and the place that it names stays in front.
 func TestRefusalsAreTranslated(t *testing.T) {
 	for _, action := range []string{
 		`{"type": "mail_draft", "payload": {"to": "a@b.example,Boss <c@d.example>"}}`, `{"type": "mail_draft", "payload": {"to": ["pm@b.example", "prn@b.example"]}}`,

@@ -20,8 +20,8 @@ func TestErrors(t *testing.T)      { enginetest.Errors(t, some("sent")) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some("retried in part")) }
 func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
-// some are the stories that are told with trouble at every call: one from its beginning,
-// and of the others what is different.
+// some keeps the cases that run with faults at every call: one whole, and of the others what
+// differs.
 func some(whole string) enginetest.Suite {
 	s := laws()
 	from := map[string]int{whole: 0, "steered": 1, "unclear": 2}
@@ -45,8 +45,8 @@ func laws() enginetest.Suite {
 	}
 }
 
-// wellWritten checks that what placet wrote is what the schemas say, and that the numbers
-// of the journal have no gaps.
+// wellWritten checks that placet's documents fit their schemas, and that the numbers of the journal
+// have no gaps.
 func wellWritten(tree enginetest.Tree, _ map[string][]engine.Row) error {
 	for p, body := range tree {
 		rel, ok := strings.CutPrefix(p, dir+"/")
@@ -116,12 +116,12 @@ func set(c enginetest.Case, change func(*Config)) enginetest.Case {
 
 func put(rel, body string) enginetest.Step { return enginetest.Write(path.Join(dir, rel), body) }
 
-// commands is the step in which somebody gives a command.
+// commands returns the step in which somebody gives a command.
 func commands(id, members string) enginetest.Step {
 	return put("intake/"+id+"/command.json", `{"actor": {"user": "ami", "source": "file"}, `+members+`}`)
 }
 
-// ticks is the step in which a reviewer ticks items of the request whose id begins so.
+// ticks returns the step in which a reviewer ticks items of the request whose id has the prefix.
 func ticks(prefix string, items ...string) enginetest.Step {
 	return enginetest.Step{Name: "tick " + strings.Join(items, ", "), Do: func(t enginetest.Tree) {
 		for _, item := range append(items, "submit") {
@@ -130,8 +130,8 @@ func ticks(prefix string, items ...string) enginetest.Step {
 	}}
 }
 
-// ticksAgain is the step in which somebody fills in the form that was issued since answers
-// were void.
+// ticksAgain returns the step in which somebody fills in the form that was issued after answers
+// became void.
 func ticksAgain(prefix string, items ...string) enginetest.Step {
 	return enginetest.Step{Name: "tick again " + strings.Join(items, ", "), Do: func(t enginetest.Tree) {
 		for _, item := range append(items, "submit") {
@@ -140,7 +140,7 @@ func ticksAgain(prefix string, items ...string) enginetest.Step {
 	}}
 }
 
-// open is the folder of the request that is open.
+// open returns the folder of the open request.
 func open(t enginetest.Tree, prefix string) string {
 	for _, p := range t.Paths() {
 		if d := path.Dir(p); path.Base(p) == "request.json" && strings.HasPrefix(path.Base(d), prefix) && t[d+"/receipt.json"] == "" {
@@ -150,7 +150,7 @@ func open(t enginetest.Tree, prefix string) string {
 	panic("no open request " + prefix)
 }
 
-// responds is the step in which somebody writes response.json.
+// responds returns the step in which somebody writes response.json.
 func responds(prefix, members string) enginetest.Step {
 	return enginetest.Step{Name: "respond " + members, Do: func(t enginetest.Tree) {
 		d := open(t, prefix)
@@ -158,7 +158,7 @@ func responds(prefix, members string) enginetest.Step {
 	}}
 }
 
-// ends is the step in which the attempt that is under way ends.
+// ends returns the step in which the running attempt ends.
 func ends(outcome, more string) enginetest.Step {
 	return enginetest.Step{Name: "the attempt ends: " + outcome, Do: func(t enginetest.Tree) {
 		for _, p := range t.Paths() {

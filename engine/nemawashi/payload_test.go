@@ -70,7 +70,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// compact is a JSON text without blanks; what it says keeps its order and spelling.
+// compact returns a JSON text without blanks, with its order and spelling unchanged.
 func compact(t testing.TB, s string) string {
 	t.Helper()
 	return string(encode(t, schemas.Raw(s)))
@@ -102,7 +102,7 @@ func TestResolveABatch(t *testing.T) {
 	}
 }
 
-// badPayloads cannot be registered, whatever is configured.
+// badPayloads cannot be registered, whatever the settings are.
 var badPayloads = []struct{ name, typ, payload, err string }{
 	{"unknown type", "fax", `{}`, "/type: unknown type `fax`: expected one of mail_draft, meeting_request, hr_request"},
 	{"no object", mailDraft, `[1]`, "/payload: expected an object"},
@@ -171,7 +171,7 @@ func TestBadPayloads(t *testing.T) {
 	}
 }
 
-// What the settings decide is not judged without them.
+// What depends on the settings is not checked without them.
 func TestPayloadsThatTheSettingsDecide(t *testing.T) {
 	smtpOnly := DefaultConfig()
 	smtpOnly.Mail.Provider, smtpOnly.Mail.SMTPHost = smtp, "smtp.acme.example"
@@ -294,8 +294,8 @@ func TestOverride(t *testing.T) {
 	}
 }
 
-// FuzzResolve checks what holds for every payload: what can be asked about can be registered,
-// what is shown means itself, and what is shown can be written and read.
+// FuzzResolve checks for every payload that everything that can be requested can be registered,
+// that what is shown resolves to itself, and that it can be written and read.
 func FuzzResolve(f *testing.F) {
 	for _, bad := range badPayloads {
 		if len(bad.payload) < 1000 {
@@ -306,7 +306,7 @@ func FuzzResolve(f *testing.F) {
 	f.Add(mailDraft, `{"actions":[{"type":"mail_draft"},{"type":"meeting_request"},{"action_type":"hr_request","payload":{"a":[1.0]}}]}`)
 	f.Fuzz(func(t *testing.T, typ, payload string) {
 		if schemas.Decode("", "", []byte(payload), nil) != nil {
-			return // no document holds it
+			return // no document can hold it
 		}
 		known := CheckPayload(typ, schemas.Raw(payload))
 		parts, err := Resolve(typ, schemas.Raw(payload), "Hello", DefaultConfig(), askedAt)

@@ -11,7 +11,7 @@ import (
 	"placet/layout"
 )
 
-// slackStage is the stage of an action whose approval is being posted to Slack for the first
+// slackStage returns the stage of an action whose approval is being posted to Slack for the first
 // time.
 func slackStage(t *testing.T) *enginetest.Stage {
 	t.Helper()
@@ -45,7 +45,7 @@ func passes(s *enginetest.Stage, by time.Duration) {
 	s.Settle()
 }
 
-// What Slack certainly did not take is tried three times, a minute apart.
+// A message that Slack certainly did not accept is tried three times, a minute apart.
 func TestAMessageThatFailedIsTriedThreeTimes(t *testing.T) {
 	s := slackStage(t)
 	for n := 1; n <= 3; n++ {
@@ -63,7 +63,7 @@ func TestAMessageThatFailedIsTriedThreeTimes(t *testing.T) {
 	}
 }
 
-// Slack says when it may be asked again.
+// Slack says when placet may try again.
 func TestAMessageWaitsAsLongAsSlackSays(t *testing.T) {
 	s := slackStage(t)
 	posted(s, 1, engine.SendFailed, `, "retry_after_seconds": 300`)
@@ -75,7 +75,7 @@ func TestAMessageWaitsAsLongAsSlackSays(t *testing.T) {
 	}
 }
 
-// What may have arrived, and what was refused, is never sent again.
+// A message that may have arrived, or was refused, is never sent again.
 func TestAMessageThatMayHaveArrivedIsNotSentAgain(t *testing.T) {
 	for _, outcome := range []string{engine.SendUnknown, engine.SendLost, engine.SendRefused, engine.SendNotStarted} {
 		s := slackStage(t)
@@ -88,7 +88,7 @@ func TestAMessageThatMayHaveArrivedIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// An attempt that a kill has cut counts as lost at its deadline, and is not made again.
+// An attempt that a kill interrupted counts as lost at its deadline, and is not repeated.
 func TestAMessageThatAKillHasCutIsLost(t *testing.T) {
 	s := slackStage(t)
 	clear(s.Facts.Alive)

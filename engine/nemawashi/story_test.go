@@ -12,16 +12,15 @@ import (
 	"placet/layout"
 )
 
-// The scenarios of section 15 A of the format page that the stories of the laws do not
-// show.
+// The scenarios of section 15 A of the format page that the cases of the laws do not show.
 
-// scene is a story, and what it leaves.
+// scene is a case with its expected result.
 type scene struct {
 	story  enginetest.Case
-	status engine.Status // "" where the action is not registered
-	// holds are words by the file that holds them, a pattern in the folder of the action.
+	status engine.Status // "" if the action is not registered
+	// holds maps a file, or a pattern in the folder of the action, to words that it contains.
 	holds map[string]string
-	// lacks are the files that are not there.
+	// lacks are files that do not exist.
 	lacks []string
 }
 
@@ -36,7 +35,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// storyDesk is a desk at which an action's story is told.
+// storyDesk runs an action's case.
 type storyDesk struct{ *enginetest.Desk }
 
 func plays(t *testing.T, c enginetest.Case, story func(d *storyDesk)) {
@@ -44,7 +43,7 @@ func plays(t *testing.T, c enginetest.Case, story func(d *storyDesk)) {
 	enginetest.AtDesk(t, laws(), c, func(d *enginetest.Desk) { story(&storyDesk{d}) })
 }
 
-// takes takes steps, the first once what is there has settled.
+// takes runs steps, the first one once the existing files have settled.
 func (d *storyDesk) takes(steps ...enginetest.Step) {
 	d.T.Helper()
 	d.Settle()
@@ -57,7 +56,7 @@ func (d *storyDesk) takes(steps ...enginetest.Step) {
 	}
 }
 
-// does does what a step says.
+// does runs a step.
 func (d *storyDesk) does(s enginetest.Step) {
 	d.T.Helper()
 	defer func() {
@@ -74,7 +73,7 @@ func (d *storyDesk) does(s enginetest.Step) {
 	}
 }
 
-// leaves checks what a story has left.
+// leaves checks the result of a case.
 func (d *storyDesk) leaves(s scene) {
 	d.T.Helper()
 	tree := d.Tree()
@@ -102,7 +101,7 @@ func (d *storyDesk) leaves(s scene) {
 	}
 }
 
-// draws checks that the plan of the action says where it stands.
+// draws checks the statuses in the plan of the action.
 func (d *storyDesk) draws(status engine.Status) {
 	d.T.Helper()
 	plan := d.Account(path.Base(dir)).Graph
@@ -132,7 +131,7 @@ func matching(t enginetest.Tree, pattern string) (files []string) {
 	return files
 }
 
-// both is the step in which several things happen at once.
+// both returns the step in which several things happen at once.
 func both(steps ...enginetest.Step) enginetest.Step {
 	return enginetest.Step{Name: "at once", Do: func(t enginetest.Tree) {
 		for _, s := range steps {
@@ -141,7 +140,7 @@ func both(steps ...enginetest.Step) enginetest.Step {
 	}}
 }
 
-// repeats is the step in which somebody answers a closed request.
+// repeats returns the step in which somebody answers a closed request.
 func repeats(members string) enginetest.Step {
 	return enginetest.Step{Name: "answer what is closed", Do: func(t enginetest.Tree) {
 		d := path.Dir(matching(t, "requests/*/receipt.json")[0])
@@ -286,7 +285,8 @@ func scenes() []scene {
 	}
 }
 
-// gated has a gate that lets one person answer, known by a token, and other settings.
+// gated is a configuration with a gate that lets one person answer, identified by a token, and with
+// other settings.
 func gated(c enginetest.Case, change func(*Config)) enginetest.Case {
 	c = set(c, change)
 	settings := c.Config
@@ -297,7 +297,7 @@ func gated(c enginetest.Case, change func(*Config)) enginetest.Case {
 	return c
 }
 
-// 4: an action renews another one only after that has ended.
+// 4: an action renews another one only after that one has ended.
 func TestReplaces(t *testing.T) {
 	const next = ".nemawashi/actions/8"
 	renewed := strings.Replace(mailAction, "{", `{"replaces": 7, `, 1)
@@ -314,7 +314,7 @@ func TestReplaces(t *testing.T) {
 	})
 }
 
-// 4: what is refused leaves the state as it was, byte for byte.
+// 4: a refused command leaves the state unchanged, byte for byte.
 func TestWhatIsRefusedLeavesTheState(t *testing.T) {
 	plays(t, story("", mailAction), func(d *storyDesk) {
 		d.takes(ticks("apr-", "reject"))
@@ -328,7 +328,7 @@ func TestWhatIsRefusedLeavesTheState(t *testing.T) {
 	})
 }
 
-// 6: a job that is tried again keeps its files, and the next one is another.
+// 6: a retried job keeps its files, and the next job is another one.
 func TestARetryLeavesTheJobBefore(t *testing.T) {
 	plays(t, set(story("", mailAction), byHand), func(d *storyDesk) {
 		d.takes(ticks("apr-", "approve"), commands("a", `"command": "execute", "simulateFailure": true`))
@@ -342,7 +342,7 @@ func TestARetryLeavesTheJobBefore(t *testing.T) {
 	})
 }
 
-// 8: a draft whose last line is broken is waited for.
+// 8: placet waits for a draft whose last line is broken.
 func TestADraftThatIsMended(t *testing.T) {
 	c := story("", explicit)
 	c.Files[dir+"/drafts/v1.md"] = "x\n{\"a\":\n"
@@ -354,7 +354,7 @@ func TestADraftThatIsMended(t *testing.T) {
 	})
 }
 
-// 13: two answers that differ count for nothing, until one goes.
+// 13: two answers that differ do not count until one is removed.
 func TestTwoAnswers(t *testing.T) {
 	plays(t, story("", mailAction), func(d *storyDesk) {
 		d.Lax = true
@@ -366,7 +366,7 @@ func TestTwoAnswers(t *testing.T) {
 	})
 }
 
-// 14: an answer that is there when placet starts after the deadline counts.
+// 14: an answer that exists when placet starts after the deadline counts.
 func TestAnAnswerInPlaceIsLate(t *testing.T) {
 	plays(t, story("", expiring), func(d *storyDesk) {
 		d.Settle()
@@ -382,7 +382,7 @@ func TestAnAnswerInPlaceIsLate(t *testing.T) {
 	})
 }
 
-// 15: what is too long stands in a file, which is what is approved.
+// 15: a text that is too long is in a file, and the approval covers that file.
 func TestWhatIsTooLongStandsInAFile(t *testing.T) {
 	body := strings.Repeat("燃え尽き ", longestBody/13)
 	c := story("", strings.Replace(mailAction, `"subject"`, `"body": "`+body+`", "subject"`, 1))
@@ -401,7 +401,7 @@ func TestWhatIsTooLongStandsInAFile(t *testing.T) {
 	})
 }
 
-// 15: whatever a batch holds, its request and its form keep their limits.
+// 15: whatever a batch contains, its request and its form keep their limits.
 func TestTheLargestBatchFits(t *testing.T) {
 	const batch = `{"type": "mail_draft", "summary": "s", "requested_by": "a", "payload": {"actions": [`
 	for name, c := range map[string]struct {
@@ -444,7 +444,7 @@ func TestAStateThatSaysApproved(t *testing.T) {
 	})
 }
 
-// 17: what was approved for one provider is not carried out by another.
+// 17: a part that was approved for one provider is not carried out by another.
 func TestAProviderThatChanged(t *testing.T) {
 	plays(t, set(story("", mailAction), byHand), func(d *storyDesk) {
 		d.takes(ticks("apr-", "approve"))
@@ -456,8 +456,8 @@ func TestAProviderThatChanged(t *testing.T) {
 	})
 }
 
-// 9: an attempt that no process carries out any more is lost at its deadline, and not
-// before; a mail is never sent again.
+// 9: an attempt that no process carries out any more is lost at its deadline, not earlier; a mail
+// is never sent again.
 func TestLostAfterACrash(t *testing.T) {
 	run, _ := layout.Nemawashi{}.At(dir + "/state.json")
 	config := laws().Config
@@ -491,8 +491,8 @@ func TestLostAfterACrash(t *testing.T) {
 	}
 }
 
-// 9: an attempt whose end nobody knows is repeated with the same key where the provider
-// honours it, three times in all, and then a person is asked.
+// 9: an attempt with an unknown result is repeated with the same key if the provider honours it,
+// three times in all; then a person is asked.
 func TestKeysThatAreHonoured(t *testing.T) {
 	const hr = `{"type": "hr_request", "summary": "A day off", "requested_by": "agent", "payload": {"days": 1}}`
 	httpOn := func(c *Config) {
@@ -515,7 +515,7 @@ func TestKeysThatAreHonoured(t *testing.T) {
 	})
 }
 
-// 11: an override that cannot be used is refused.
+// 11: an unusable override is refused.
 func TestAnOverrideThatCannotBeUsed(t *testing.T) {
 	const other = `"command": "execute", "calendar": {"attendee": "hr@acme.example", "title": "Other", "startAt": "2026-11-25T10:00", "endAt": "2026-11-25T11:00"}`
 	plays(t, set(story("", meetingAction), func(c *Config) { byHand(c); c.ExecuteOverride = "allow" }), func(d *storyDesk) {
@@ -524,7 +524,7 @@ func TestAnOverrideThatCannotBeUsed(t *testing.T) {
 	})
 }
 
-// What no form can show is not asked.
+// An approval that fits into no form is not requested.
 func TestWhatNoFormCanShowIsNotAsked(t *testing.T) {
 	var parts []string
 	for range mostParts {
@@ -542,8 +542,8 @@ func TestWhatNoFormCanShowIsNotAsked(t *testing.T) {
 	})
 }
 
-// 11: an override is carried out where its author may approve: whoever has pulled a command is
-// not its author.
+// 11: an override is carried out if its author may approve. Whoever pulled a command is not its
+// author.
 func TestAnOverrideThatCameByGitIsAskedAbout(t *testing.T) {
 	const other = `"command": "execute", "calendar": {"attendee": "hr@acme.example", "title": "Other", "startAt": "2026-11-25T10:00", "endAt": "2026-11-25T11:00"}`
 	for mail, want := range map[string]engine.Status{"": Executed, "alice@example.com": ApprovalPending} {
