@@ -19,7 +19,7 @@ func (w *world) account() engine.RunView {
 	return New().Account(s)
 }
 
-// A folder that is no session is no run to be listed; what was one is.
+// A folder that is not a session is not listed as a run; one that was a session is.
 func TestAFolderThatIsNoSession(t *testing.T) {
 	w := newWorld(t)
 	w.Write("delegations/a/iterations/1/result.json", "{}")
@@ -97,8 +97,8 @@ func TestShowOfASession(t *testing.T) {
 	}
 }
 
-// What waits for trust: approved commands while placet is to run them, and what
-// upstream's files would loosen.
+// Approved commands wait for trust while placet is to run them, and so do settings of upstream's
+// files that loosen the policy.
 func TestWhatWaitsForTrust(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"}, cp{id: "b"})
 	if got := w.account().Untrusted; len(got) > 0 {
@@ -186,7 +186,7 @@ func TestRequestsAreShownWithAllThatTheyAsk(t *testing.T) {
 	}
 }
 
-// Whoever looks changes nothing: an account is no step.
+// Computing a view changes nothing: it is not a step.
 func TestAnAccountMovesNothing(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"})
 	w.settle()
@@ -204,7 +204,7 @@ func TestAnAccountMovesNothing(t *testing.T) {
 	}
 }
 
-// A line that stands once for every checkpoint names few others.
+// A line that repeats for every checkpoint names only a few others.
 func TestALineNamesFewCheckpoints(t *testing.T) {
 	var ids []string
 	for i := range mostNamed {
@@ -218,7 +218,7 @@ func TestALineNamesFewCheckpoints(t *testing.T) {
 	}
 }
 
-// Summarize counts the open requests and knows since when the oldest of them stands.
+// Summarize counts the open requests and knows when the oldest of them was opened.
 func TestSummarize(t *testing.T) {
 	for body, want := range map[string]engine.Summary{
 		`{"status": "delegating", "requests": {

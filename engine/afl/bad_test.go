@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// badCase is one row of the page's section 9: what lies there, the note that it
-// earns, and what mends it.
+// badCase is one row of section 9 of the page: a bad file, its note, and its repair.
 type badCase struct {
 	name string
-	// begin makes the session; nil is one checkpoint in progress.
+	// begin makes the session; nil means one checkpoint in progress.
 	begin func(t testing.TB) *world
-	// spoil puts the bad input into place.
+	// spoil writes the bad input.
 	spoil func(w *world)
-	// note is the path of the note, relative to the session's folder, and says
-	// a part of its text.
+	// note is the path of the note, relative to the session's folder, and says is a part of its
+	// text.
 	note, says string
-	// mend takes the cause away.
+	// mend removes the cause.
 	mend func(w *world)
-	// goes says that the session goes on as soon as it is mended.
+	// goes is true if the session continues as soon as the input is repaired.
 	goes bool
 }
 
-// askedFor is a state that asks a request of an id that no folder can have.
+// askedFor is a state with a request whose id no folder can have.
 func askedFor(id string) badCase {
 	var kept string
 	return badCase{
@@ -42,7 +41,7 @@ func askedFor(id string) badCase {
 	}
 }
 
-// put spoils one file of the session's folder, mending is removing it.
+// put returns a case that spoils one file of the session's folder; removing it is the repair.
 func putBad(name, rel, body, says string) badCase {
 	return badCase{
 		name: name, note: rel + ".problem.md", says: says,
@@ -170,8 +169,8 @@ func badCases() []badCase {
 	}
 }
 
-// Scenario 21: every row of section 9: the note appears, the state is byte for
-// byte the same, and after the repair the note goes and the session goes on.
+// Scenario 21, every row of section 9: the note appears, the state is unchanged byte for byte, and
+// after the repair the note disappears and the session continues.
 func TestScenario21BadInputMovesNothing(t *testing.T) {
 	for _, c := range badCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,7 +182,7 @@ func TestScenario21BadInputMovesNothing(t *testing.T) {
 			before := w.Read("state.json")
 			c.spoil(w)
 			spoiled := w.Files[w.In("state.json")]
-			w.pass(11 * time.Second) // nothing is half of a write any more
+			w.pass(11 * time.Second) // no file counts as incomplete any more
 			w.settle()
 			note := w.Read(c.note)
 			if !strings.Contains(note, c.says) {
@@ -212,8 +211,7 @@ func TestScenario21BadInputMovesNothing(t *testing.T) {
 	}
 }
 
-// An approved session goes on with its approved definitions, whatever becomes
-// of the file.
+// An approved session continues with its approved definitions, whatever happens to the file.
 func TestAnApprovedSessionNeedsItsFileNoMore(t *testing.T) {
 	for name, spoil := range map[string]func(w *world){
 		"broken":  func(w *world) { w.Write(specsYAML, "checkpoints: [\n") },
@@ -231,7 +229,7 @@ func TestAnApprovedSessionNeedsItsFileNoMore(t *testing.T) {
 	}
 }
 
-// A file that may be half of a write is waited for: no note, no sign.
+// placet waits for a file that may be incomplete, without a note.
 func TestHalfOfAWriteIsWaitedFor(t *testing.T) {
 	w := oneInProgress(t)
 	w.Write(attemptOne+"worker.json", `{"status": "comp`)
@@ -245,7 +243,7 @@ func TestHalfOfAWriteIsWaitedFor(t *testing.T) {
 	took(t, w.settle(), "a:worker_done")
 }
 
-// Files that are not placet's stay as they are, with a note.
+// Files that are not placet's stay unchanged and get a note.
 func TestForeignFilesStay(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"})
 	foreign := map[string]string{"delegations/status.json": "{}", "delegations/a/routing.json": "{}"}
@@ -253,7 +251,7 @@ func TestForeignFilesStay(t *testing.T) {
 		w.Write(rel, body)
 	}
 	w.untilBegun()
-	foreign[attemptOne+"prompt.md"] = "somebody's\n" // before it, the first attempt would take the next free number
+	foreign[attemptOne+"prompt.md"] = "somebody's\n" // otherwise the first attempt would take the next free number
 	w.Write(attemptOne+"prompt.md", foreign[attemptOne+"prompt.md"])
 	w.settle()
 	for rel, body := range foreign {
@@ -263,7 +261,7 @@ func TestForeignFilesStay(t *testing.T) {
 	}
 }
 
-// What is missing or was overwritten is written again.
+// A missing or overwritten document is written again.
 func TestOwedFilesComeBack(t *testing.T) {
 	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b"})
 	w.answer(typeEscalation, "retry_more", map[string]any{"comment": "again"})
@@ -278,7 +276,7 @@ func TestOwedFilesComeBack(t *testing.T) {
 		case rel == "state.json" || rel == "events.jsonl" || rel == specsYAML:
 			continue
 		case strings.HasPrefix(rel, "requests/") && !strings.HasSuffix(rel, "receipt.json"), rel == attemptOne+"prompt.md":
-			continue // of what is over only the record is owed
+			continue // an ended session calls only for the record
 		case strings.HasSuffix(rel, "worker.json"), strings.HasSuffix(rel, "validation.json"), strings.HasSuffix(rel, "response.json"):
 			continue
 		}

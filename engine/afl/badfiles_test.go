@@ -13,7 +13,7 @@ import (
 
 const besideSession = ".afl/sessions/beside00"
 
-// besideRun is a session whose approved design comes in.
+// besideRun returns a session that receives an approved design.
 func besideRun() enginetest.Beside {
 	return enginetest.Beside{
 		Begin: enginetest.Tree{besideSession + "/meta.json": "{}"},
@@ -22,7 +22,7 @@ func besideRun() enginetest.Beside {
 	}
 }
 
-// deviates are the deviations of several kinds for one reason.
+// deviates returns the deviations of several kinds for one reason.
 func deviates(o enginetest.Outcome, reason string, kinds ...string) map[string]enginetest.Deviation {
 	m := map[string]enginetest.Deviation{}
 	for _, k := range kinds {
@@ -31,7 +31,7 @@ func deviates(o enginetest.Outcome, reason string, kinds ...string) map[string]e
 	return m
 }
 
-// input is a document that others write, as it counts at some point.
+// input is a document that others write and that counts at some point.
 func input(w *world, rel, body string) enginetest.Input {
 	p := w.In(rel)
 	if strings.HasPrefix(rel, "/") {
@@ -122,7 +122,7 @@ func badInputs(t *testing.T) []enginetest.Input {
 	return all
 }
 
-// copyOfForm is the form of a request, answered.
+// copyOfForm returns the answered form of a request.
 func copyOfForm(w *world, id string) enginetest.Input {
 	rel := "requests/" + id + "/form.md"
 	body := strings.Replace(w.Read(rel), "- [ ] validate", "- [x] validate", 1)

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// A stamp must be surely later than the redesign that it approves: one without
-// a zone may be hours off, one from the future says nothing, and the one of the
-// last approval was not made for this design.
+// A stamp must certainly be later than the redesign that it approves. One without a zone may be
+// hours off, one from the future proves nothing, and the one of the last approval was not made for
+// this design.
 func TestOnlyAStampThatIsSurelyLaterApprovesAgain(t *testing.T) {
 	redesigned := func(head string) *world {
 		w := newWorld(t)
@@ -50,8 +50,8 @@ func TestOnlyAStampThatIsSurelyLaterApprovesAgain(t *testing.T) {
 	}
 }
 
-// An answer cannot tell ids apart that differ in case, dashes or underscores
-// alone, and some file systems cannot either.
+// An answer cannot distinguish ids that differ only in case, dashes or underscores, and some file
+// systems cannot either.
 func TestAnIdIsTakenHoweverItIsSpelled(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a-b"}, cp{id: "c"}, cp{id: "z"})
 	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
@@ -76,8 +76,7 @@ func TestAnIdIsTakenHoweverItIsSpelled(t *testing.T) {
 	}
 }
 
-// A session that is begun anew has its first round again, and the old report
-// lies there.
+// A restarted session has its first review round again while the old report still exists.
 func TestAReviewThatLayThereIsNotOfThisRound(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"})
 	w.config(func(c *Config) { c.Review = ptr("external") })
@@ -92,8 +91,8 @@ func TestAReviewThatLayThereIsNotOfThisRound(t *testing.T) {
 	}
 }
 
-// What a person says for the next attempt is kept until somebody says something
-// else, also over a redesign.
+// A person's words for the next attempt are kept until somebody says something else, even over a
+// redesign.
 func TestANoteIsKeptUntilAnotherComes(t *testing.T) {
 	w := validatingWorld(t, func(c *Config) { c.ApprovalQuiet, c.AutoRetryDelay = ptr("0s"), ptr("0s") }, cp{id: "a"})
 	w.validated("a", mismatch)
@@ -122,8 +121,7 @@ func TestANoteIsKeptUntilAnotherComes(t *testing.T) {
 	}
 }
 
-// A length in ms that no duration can hold is out of range, whatever it wraps
-// to.
+// A duration in ms that time.Duration cannot hold is out of range, whatever it wraps to.
 func TestALengthThatNothingCanHoldIsOutOfRange(t *testing.T) {
 	for _, ms := range []string{"18446744073710", "9223372036854775807", "-1", "-18446744073710"} {
 		w := oneInProgress(t)
@@ -136,7 +134,7 @@ func TestALengthThatNothingCanHoldIsOutOfRange(t *testing.T) {
 	}
 }
 
-// The second layout's contract names one thing or several.
+// The contract of the second layout names one thing or several.
 func TestContractsNameOneOrSeveral(t *testing.T) {
 	for _, names := range []string{`"Coupons"`, `["Coupons", "Totals"]`} {
 		w := newWorld(t)
@@ -150,13 +148,13 @@ func TestContractsNameOneOrSeveral(t *testing.T) {
 	}
 }
 
-// Nothing is concluded from the absence of a file that is being written: what
-// ranks before is waited for, and decides when it is there.
+// placet concludes nothing from the absence of a file that is being written: it waits for a file
+// that has precedence, and that file decides once it exists.
 func TestAFileBeingWrittenIsNotAbsent(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, body string
 		begin      func(t testing.TB) *world
-		// never must not be taken before the file is there, want is after it.
+		// never must not happen before the file exists; want happens afterwards.
 		never, want string
 	}{
 		"an analysis, at its moment": {

@@ -9,8 +9,8 @@ import (
 	"placet/layout"
 )
 
-// benchSession is a session of n checkpoints in a chain of threes, a third of
-// them passed after a retry.
+// benchSession returns a session of n checkpoints in chains of three, a third of which passed after
+// a retry.
 func benchSession(b *testing.B, n int) *world {
 	run, _ := layout.AFL{}.At(sessionDir + "/state.json")
 	w := &world{enginetest.NewStage(b, New(), layout.AFL{}, run, engine.Config{Language: "en", Family: DefaultConfig()})}
@@ -40,7 +40,7 @@ func benchSession(b *testing.B, n int) *world {
 	return w
 }
 
-// settleAll settles a session that has more to do than a test may.
+// settleAll settles a session with more work than a test may have.
 func (w *world) settleAll() {
 	for range 100 {
 		quiet := true
@@ -58,7 +58,7 @@ func (w *world) settleAll() {
 	}
 }
 
-// What one look at a session costs that has nothing to do.
+// The cost of one pass over a session that has nothing to do.
 func BenchmarkLook(b *testing.B) {
 	for _, n := range []int{10, 100} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -74,8 +74,8 @@ func BenchmarkLook(b *testing.B) {
 	}
 }
 
-// What an account of a session costs; its checkpoints are a long chain, and as many that
-// wait for nothing but a slot. Looked for one by one they would take minutes.
+// The cost of a view. Half of the checkpoints are a long chain, and half wait only for a slot.
+// Searching for each one separately would take minutes.
 func BenchmarkAccount(b *testing.B) {
 	for _, n := range []int{150, 15_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -89,7 +89,7 @@ func BenchmarkAccount(b *testing.B) {
 	}
 }
 
-// chainOf is a session of n checkpoints.
+// chainOf returns a session of n checkpoints.
 func chainOf(b *testing.B, n int) engine.Snapshot {
 	b.Helper()
 	st := State{
@@ -101,7 +101,7 @@ func chainOf(b *testing.B, n int) engine.Snapshot {
 	for i := range n {
 		id := fmt.Sprintf("c%d", i)
 		d := Definition{ID: id, Name: id, Type: "api"}
-		if i > n/2 { // a long chain, and as n that wait for nothing but a slot
+		if i > n/2 { // a long chain, and as many that wait only for a slot
 			d.Dependencies = []string{fmt.Sprintf("c%d", i-1)}
 		}
 		st.Approved.Definitions = append(st.Approved.Definitions, d)

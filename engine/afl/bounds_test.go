@@ -11,7 +11,7 @@ import (
 	"placet/layout"
 )
 
-// many are n checkpoints with ids of a length.
+// many returns n checkpoints with ids of a length.
 func many(n, length int) []cp {
 	list := make([]cp, n)
 	for i := range list {
@@ -20,7 +20,7 @@ func many(n, length int) []cp {
 	return list
 }
 
-// bounded checks that placet can read its own documents, and the journal's end.
+// bounded checks that placet can read its own documents and the end of the journal.
 func (w *world) bounded() {
 	w.T.Helper()
 	for p, body := range w.Files {
@@ -41,8 +41,7 @@ func (w *world) bounded() {
 	}
 }
 
-// Whatever others say, the state keeps a part of it that it has room for, and
-// a line of the journal is short.
+// Whatever others write, the state keeps as much of it as fits, and a line of the journal is short.
 func TestOthersWordsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 200<<10)
 	escalated := func(t testing.TB) *world {
@@ -102,7 +101,7 @@ func TestOthersWordsAreBounded(t *testing.T) {
 	}
 }
 
-// A comment that the state has no room for is refused, and says so.
+// A comment that does not fit into the state is refused with a note.
 func TestACommentThatIsTooLongDoesNotCount(t *testing.T) {
 	w := validatingWorld(t, nil, cp{id: "a"})
 	w.validated("a", mismatch)
@@ -118,8 +117,8 @@ func TestACommentThatIsTooLongDoesNotCount(t *testing.T) {
 	}
 }
 
-// Many checkpoints with the longest ids: the causes of an approval, and a
-// review that reopens them all, take one line each.
+// With many checkpoints with the longest ids, the causes of an approval and a review that reopens
+// all of them take one line each.
 func TestALineOfTheJournalIsShortHoweverManyCheckpoints(t *testing.T) {
 	const n = 65
 	w := newWorld(t)
@@ -147,8 +146,8 @@ func TestALineOfTheJournalIsShortHoweverManyCheckpoints(t *testing.T) {
 	w.bounded()
 }
 
-// A transition whose state nobody could read is not made: the session stands,
-// says so, and goes on when it fits.
+// A transition whose state would be unreadable is not made. The session stops, says so, and
+// continues once it fits.
 func TestAStateThatNobodyCanReadIsNeverWritten(t *testing.T) {
 	w := newWorld(t)
 	w.Write("meta.json", `{"checkpointsApproved": true}`)
@@ -169,7 +168,7 @@ func TestAStateThatNobodyCanReadIsNeverWritten(t *testing.T) {
 	}
 }
 
-// However large a design is, it can be asked about.
+// A design of any size can be approved.
 func TestALargeDesignHasItsForm(t *testing.T) {
 	const n = 65
 	long := strings.Repeat("go test ./x_*_; ", 150)
@@ -215,7 +214,7 @@ func TestALargeDesignHasItsForm(t *testing.T) {
 	}
 }
 
-// What a form has no room for is counted, and stands in the file that it names.
+// A form counts what it has no room for, and names the file that contains it.
 func TestAFormShowsAsMuchOfADesignAsItHasRoomFor(t *testing.T) {
 	w := newWorld(t)
 	w.Write(specsYAML, design("", cp{id: "a", expected: "4 passing"}))
@@ -232,7 +231,7 @@ func TestAFormShowsAsMuchOfADesignAsItHasRoomFor(t *testing.T) {
 	}
 }
 
-// The second layout takes no more checkpoints than the first.
+// The second layout accepts no more checkpoints than the first.
 func TestTheSecondLayoutHasAMostToo(t *testing.T) {
 	w := newWorld(t)
 	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })

@@ -10,13 +10,13 @@ import (
 	"placet/engine"
 )
 
-// Where a command decides, nothing that an agent can write takes its place, also while
-// nobody has agreed to the command.
+// If a command decides, nothing that an agent can write replaces it, even while nobody has agreed
+// to the command.
 func TestAResultNeverTakesThePlaceOfTheCommand(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"})
 	w.untilBegun()
 	w.Write(w.at("a", "result.json"), result(1, 0, "4 passing", ""))
-	took(t, w.settle(), "a:worker_done") // no more than that the worker is done
+	took(t, w.settle(), "a:worker_done") // only that the worker is done
 	w.Write(w.at("a", "result.json"), result(1, 0, "4 passing, again", ""))
 	w.Write(w.at("a", "validation.json"), `{"iteration": 1, "run": 1}`)
 	took(t, w.settle())
@@ -28,8 +28,8 @@ func TestAResultNeverTakesThePlaceOfTheCommand(t *testing.T) {
 	}
 }
 
-// What stands in place of the outcome of a command that this machine ran, and is not
-// what it wrote, says nothing of how the command ended.
+// A file that replaces the outcome of a command that this machine ran does not say how the command
+// ended.
 func TestAForgedOutcomeIsALostOne(t *testing.T) {
 	w := validatingWorld(t, nil, cp{id: "a"})
 	w.validated("a", outcome{stdout: "4 passing"})
@@ -50,8 +50,8 @@ func TestAForgedOutcomeIsALostOne(t *testing.T) {
 	}
 }
 
-// A run whose command is not trusted any more when it is about to begin, or is
-// revoked while it runs, waits for trust: it is no failure.
+// A run whose command is no longer trusted when it should begin, or is revoked while it runs, waits
+// for trust and has not failed.
 func TestARunThatIsNotTrustedAnyMoreWaits(t *testing.T) {
 	for _, how := range []string{engine.CommandNotStarted, engine.CommandStopped} {
 		w := validatingWorld(t, nil, cp{id: "a"})
@@ -65,7 +65,7 @@ func TestARunThatIsNotTrustedAnyMoreWaits(t *testing.T) {
 	}
 }
 
-// A command whose files differ in the work tree of a checkpoint waits there alone.
+// A command whose files differ in the work tree of a checkpoint waits only there.
 func TestTrustIsOfTheFolderWhereTheCommandRuns(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a", command: "sh check.sh"}, cp{id: "b", command: "sh check.sh"})
 	w.untilBegun()
@@ -85,8 +85,8 @@ func TestTrustIsOfTheFolderWhereTheCommandRuns(t *testing.T) {
 	}
 }
 
-// An action begins once in a process, and is known by its name: a session whose folder
-// was made anew, beside the same daemon, must not wait for the commands of the first.
+// An action begins once in a process and is identified by its name. A session whose folder was
+// replaced, beside the same daemon, must not wait for the commands of the first one.
 func TestASessionBegunAnewHasCommandsOfItsOwn(t *testing.T) {
 	named := map[string]bool{}
 	for _, later := range []time.Duration{0, time.Second} {
@@ -113,8 +113,8 @@ func TestASessionBegunAnewHasCommandsOfItsOwn(t *testing.T) {
 	}
 }
 
-// Commands of a session that is over, or whose settings cannot be used, are not
-// begun again after a restart.
+// After a restart, placet does not begin the commands of an ended session, or of one with unusable
+// settings.
 func TestNoCommandBeginsForASessionThatCannotMove(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"})
 	w.untilBegun()
@@ -137,14 +137,14 @@ func TestNoCommandBeginsForASessionThatCannotMove(t *testing.T) {
 	}
 }
 
-// A worker command that the state has named since its start is not started
-// again by an answer, though nobody knows what became of it.
+// An answer does not restart a worker command that the state has named since its start, although
+// its end is unknown.
 func TestAWorkerCommandBeginsOnce(t *testing.T) {
 	w := workerWorld(t)
 	w.workerSays("a", map[string]any{"status": "question", "question": "Which way?"})
 	w.settle()
 	first := w.Begun[0].ID
-	clear(w.Facts.Alive) // another process, which knows nothing of it
+	clear(w.Facts.Alive) // another process, which knows nothing of the command
 	w.answer(typeClarification, optAnswer, map[string]any{"comment": "left"})
 	p := w.stepUntil("answered")
 	if len(p.Actions) != 1 || p.Actions[0].ID != first || !p.Actions[0].Recorded {
@@ -157,8 +157,8 @@ func TestAWorkerCommandBeginsOnce(t *testing.T) {
 	}
 }
 
-// Answers are counted, not timed: both can happen in one moment, and clocks are
-// set back.
+// Answers are counted, not compared by time: both can happen in the same moment, and clocks are set
+// back.
 func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
 	for name, pass := range map[string]time.Duration{"at once": 0, "later": time.Minute, "the clock is set back": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -178,8 +178,7 @@ func TestAWorkerIsStartedAgainOncePerAnswer(t *testing.T) {
 	}
 }
 
-// A checkout or a copied session leaves outcomes behind, of runs that this
-// session has not made.
+// A checkout or a copied session leaves outcomes of runs that this session has not made.
 func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
 	lying := func(w *world, k int) {
 		w.Write(w.at("a", numbered("validation", k)), fmt.Sprintf(`{"iteration": 1, "run": %d, "command_digest": %q, "shell": ["bash", "-c"], "cwd": ".",
@@ -203,7 +202,7 @@ func TestARunBelievesNoOutcomeThatLayThere(t *testing.T) {
 	w.settle()
 	begun(w, "validation-5.json")
 
-	w = approvedWorld(t, cp{id: "a"}) // it comes while a result is waited for
+	w = approvedWorld(t, cp{id: "a"}) // it arrives while the session waits for a result
 	w.untilBegun()
 	w.done("a")
 	w.settle()

@@ -7,7 +7,7 @@ import (
 	"placet/engine"
 )
 
-// The settings of a workspace whose files are these.
+// The settings of a workspace with these files.
 func settingsOf(t *testing.T, own Config, yaml, json string, agreed ...engine.Digest) (settings, bool, *world) {
 	t.Helper()
 	w := newWorld(t)
@@ -27,8 +27,8 @@ func settingsOf(t *testing.T, own Config, yaml, json string, agreed ...engine.Di
 	return r.cfg, r.cfgBad, w
 }
 
-// Key by key: placet.toml before .claude/afl.yaml before .afl/config.json before
-// a feedbackRouting block before what is built in.
+// Precedence key by key: placet.toml, .claude/afl.yaml, .afl/config.json, a feedbackRouting block,
+// the built-in value.
 func TestPrecedenceOfSettings(t *testing.T) {
 	const (
 		y = "feedback_loop: {max_iterations: 7, retry_delay: 7000}\ndelegation: {parallel_workers: 7}\nvalidation: {timeout: 7000}\nnotification: {method: none}\nfeedbackRouting: {maxIterations: 9, escalationOnDesignMismatch: false}\n"
@@ -75,8 +75,8 @@ func TestPrecedenceOfSettings(t *testing.T) {
 	}
 }
 
-// A document of the workspace may not loosen what a person must see, until the
-// owner has agreed to the word.
+// A document of the workspace may not loosen what a person must see until the owner has agreed to
+// the value.
 func TestUpstreamsFilesDoNotLoosenPolicy(t *testing.T) {
 	digest := func(key, word string) engine.Digest { return engine.Sum([]byte("afl." + key + "\n\"" + word + "\"")) }
 	for name, c := range map[string]struct {
@@ -99,7 +99,7 @@ func TestUpstreamsFilesDoNotLoosenPolicy(t *testing.T) {
 	}
 }
 
-// A value that placet.toml overrides is no problem, whatever it is.
+// A bad value that placet.toml overrides is no problem.
 func TestAnOverriddenValueIsNoProblem(t *testing.T) {
 	own := DefaultConfig()
 	own.Mode, own.MaxIterations = ptr("auto"), ptr(4)

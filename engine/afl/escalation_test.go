@@ -93,7 +93,7 @@ func TestSameInARow(t *testing.T) {
 	}
 }
 
-// skeleton are a report's headings, its tables' heads and its bold lines.
+// skeleton returns a report's headings, table headers and bold lines.
 func skeleton(doc string) (lines []string) {
 	all := strings.Split(doc, "\n")
 	for i, line := range all {
@@ -134,7 +134,7 @@ func TestTheReportHasTheSeedsStructure(t *testing.T) {
 	}
 }
 
-// placeOfAdvice is the way on below whose bold line the advice stands.
+// placeOfAdvice returns the way whose bold line precedes the advice.
 func placeOfAdvice(body, advice string, bold []string) string {
 	at := strings.Index(body, advice)
 	way := ""
@@ -187,7 +187,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// The report is that of the escalation, whatever came after it.
+// The report shows the escalation, whatever happened after it.
 func TestWhatCameAfterTheEscalationIsLeftOut(t *testing.T) {
 	for _, d := range []escalationData{couponEscalation("en"), couponEscalation("ko")} {
 		md, js := escalationMD(d), escalationJSON(d)

@@ -9,7 +9,7 @@ import (
 	"placet/engine"
 )
 
-// words are all that explain prints.
+// words returns everything that `explain` prints.
 func words(a engine.RunView) string {
 	lines := slices.Clone(a.Why)
 	for _, what := range a.WaitsFor {
@@ -21,7 +21,7 @@ func words(a engine.RunView) string {
 	return strings.Join(lines, "\n")
 }
 
-// explainCase is a session that waits, and what explain says and does not say of it.
+// explainCase is a waiting session, with what `explain` says and does not say about it.
 type explainCase struct {
 	begin func(testing.TB) *world
 	want  []string
@@ -31,7 +31,7 @@ type explainCase struct {
 func explainCases() map[string]explainCase {
 	a, b := cp{id: "a"}, cp{id: "b", after: []string{"a"}}
 	attempt := sessionDir + "/delegations/a/iterations/1/"
-	// begun is a session whose design is approved, and what happens then.
+	// begun returns a session whose design is approved and which then goes through some steps.
 	begun := func(change func(*Config), list []cp, then ...func(w *world)) func(testing.TB) *world {
 		return func(t testing.TB) *world {
 			w := approvedWorld(t, list...)
@@ -169,8 +169,8 @@ func explainCases() map[string]explainCase {
 	}
 }
 
-// Of each thing that waits the first guard that is not met is named, and the
-// file that would meet it.
+// For everything that waits, `explain` names the first guard that is not met, and the file that
+// would meet it.
 func TestExplainNamesTheFirstUnmetGuard(t *testing.T) {
 	for name, test := range explainCases() {
 		t.Run(name, func(t *testing.T) {

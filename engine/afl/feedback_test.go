@@ -12,7 +12,7 @@ import (
 	"placet/engine/testoutput"
 )
 
-// lines are n numbered lines.
+// lines returns n numbered lines.
 func lines(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -9,8 +9,8 @@ import (
 	"placet/schemas"
 )
 
-// Every finding of the page's section 3.4, by a design that has it and its
-// neighbour that has not.
+// Every finding of section 3.4 of the page, with a design that has it and a similar one that does
+// not.
 func TestFindings(t *testing.T) {
 	entry := func(rest string) string { return "checkpoints:\n  - {id: a, criteria: [x], " + rest + "}\n" }
 	good := entry(`validation: {command: run, expected: "3 passed"}`)
@@ -81,8 +81,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Without a command there is nothing to run, and that is meant where results
-// come from outside.
+// Without a command placet runs nothing, which is intended if results come from outside.
 func TestMissingCommandIsMeantWhereResultsComeFromOutside(t *testing.T) {
 	w := newWorld(t)
 	w.config(func(c *Config) { c.Validation = ptr("result") })
@@ -91,7 +90,7 @@ func TestMissingCommandIsMeantWhereResultsComeFromOutside(t *testing.T) {
 	w.status(Delegating, "a=in_progress")
 }
 
-// Keys that nobody reads: those that look like one that counts, and no others.
+// Unknown keys that resemble a known one are reported, and no others.
 func TestKeysOfADesignThatNobodyReads(t *testing.T) {
 	for key, want := range map[string]string{
 		"dependsOn: [b]": "E10 dependencies", "Dependencies: [b]": "E10 dependencies", "depends-on: b": "E10 dependencies", "needs: [b]": "E10 dependencies",
@@ -123,7 +122,7 @@ func TestKeysOfADesignThatNobodyReads(t *testing.T) {
 	}
 }
 
-// Tasks are read in the second layout alone, and only under their own name there.
+// Only the second layout reads tasks, and only under that name.
 func TestTasksThatNobodyReads(t *testing.T) {
 	const other = `{"criteria": ["x"], "validation": {"command": "run", "expected": "3 passed"}`
 	for want, files := range map[string]map[string]string{
@@ -149,7 +148,7 @@ func TestTasksThatNobodyReads(t *testing.T) {
 	}
 }
 
-// asJSON is a checkpoint with one more key, which is written as YAML.
+// asJSON returns a checkpoint with one more key, which is written as YAML.
 func asJSON(t *testing.T, key string) string {
 	t.Helper()
 	var o schemas.Raw

@@ -10,10 +10,10 @@ import (
 	"placet/schemas"
 )
 
-// fuzzSuite is what the judge must know of the family.
+// fuzzSuite is what the judge needs to know of the family.
 func fuzzSuite() enginetest.Suite { return enginetest.Suite{Layout: layout.AFL{}} }
 
-// points are sessions at several points of their way.
+// points are sessions at several points of their progress.
 func points(f testing.TB) map[string]*world {
 	all := map[string]*world{}
 	all["designing"] = newWorld(f)
@@ -46,7 +46,7 @@ func points(f testing.TB) map[string]*world {
 	return all
 }
 
-// copyOf is a stage like another, of a test of its own, with a judge.
+// copyOf returns a copy of a stage for a test of its own, with a judge.
 func copyOf(t *testing.T, w *world) *world {
 	s := *w.Stage
 	s.Files = enginetest.Tree(s.Files).Clone()
@@ -56,9 +56,8 @@ func copyOf(t *testing.T, w *world) *world {
 	return &world{enginetest.Fuzzed(t, &s, fuzzSuite())}
 }
 
-// FuzzState puts any content into the places of the documents that placet wrote
-// itself: each step is legal, the session comes to rest, a state that cannot be
-// read stays as it is, and a revision never falls back.
+// FuzzState puts any content in the place of placet's own documents: each step is legal, the
+// session settles, an unreadable state stays unchanged, and a revision never falls back.
 func FuzzState(f *testing.F) {
 	for _, w := range points(f) {
 		request, receipt := w.find("/request.json"), w.find("/receipt.json")
@@ -92,7 +91,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// find is the path of the first file whose name ends so.
+// find returns the path of the first file with a suffix.
 func (w *world) find(suffix string) string {
 	for _, p := range (enginetest.Tree)(w.Files).Paths() {
 		if strings.HasSuffix(p, suffix) {
@@ -102,7 +101,7 @@ func (w *world) find(suffix string) string {
 	return ""
 }
 
-// checkSession asserts what must hold of a session that has come to rest.
+// checkSession asserts what must be true of a settled session.
 func checkSession(t *testing.T, w *world, state, events string) {
 	t.Helper()
 	after := w.Files[w.In("state.json")]
@@ -129,8 +128,7 @@ func checkSession(t *testing.T, w *world, state, events string) {
 	}
 }
 
-// handIns are the documents that others write, and where a session stands when
-// they count.
+// handIns are the documents that others write, with the point of a session at which they count.
 var handIns = []struct{ at, rel, body string }{
 	{"in progress", attemptOne + "worker.json", `{"status": "completed"}`},
 	{"in progress", attemptOne + "worker.json", `{"status": "failed", "message": "no such host", "changed_files": ["a.go"]}`},
@@ -147,9 +145,8 @@ var handIns = []struct{ at, rel, body string }{
 	{"in progress", "../../state/current-delegation.json", `{"sessionId": "abc12345", "currentCheckpoint": "a", "iteration": 1, "status": "validating"}`},
 }
 
-// FuzzHandIns puts any content into the place of a document that others write.
-// Where it cannot be read nothing moves and a note stands; it stays as it is
-// whatever it says.
+// FuzzHandIns puts any content in the place of a document that others write. An unreadable one
+// moves nothing and gets a note, and the file never changes.
 func FuzzHandIns(f *testing.F) {
 	for i, h := range handIns {
 		f.Add(uint8(i), h.body)
@@ -160,7 +157,7 @@ func FuzzHandIns(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, body string) {
 		h := handIns[int(which)%len(handIns)]
 		w := copyOf(t, at[h.at])
-		w.Calm() // what waits for its time has come
+		w.Calm() // everything that waits for a time is due
 		before, p := w.Files[w.In("state.json")], w.In(h.rel)
 		w.Put(p, body)
 		w.Calm()
@@ -179,9 +176,9 @@ func FuzzHandIns(f *testing.F) {
 	})
 }
 
-// FuzzUpstream puts any content into upstream's configuration files: where they
-// cannot be used no session moves, no limit lies outside of its bounds, and none
-// of the policy is loosened by a file that nobody has agreed to.
+// FuzzUpstream puts any content into upstream's configuration files. If they are unusable no
+// session moves, no limit leaves its bounds, and a file that nobody has agreed to loosens no
+// policy.
 func FuzzUpstream(f *testing.F) {
 	f.Add("feedback_loop: {max_iterations: 3, mode: auto}\nagents: {impl_reviewer: false}\n", `{"feedbackRouting": {"runImplReviewerOnPass": false, "maxIterations": 9}}`)
 	f.Add("validation: {method: manual, timeout: 1000}\n", `{"delegation": {"parallelWorkers": 2.5}}`)

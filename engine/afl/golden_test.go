@@ -34,7 +34,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// couponService is a checkpoint with everything a definition can have.
+// couponService is a checkpoint with everything that a definition can have.
 func couponService() Definition {
 	return Definition{
 		ID: "coupon-service", Name: "Coupon service", Type: "implementation",
@@ -45,7 +45,7 @@ func couponService() Definition {
 	}
 }
 
-// failedVerdict is one that an analysis explains.
+// failedVerdict is a verdict that an analysis explains.
 func failedVerdict() Verdict {
 	return Verdict{
 		Iteration: 2, Run: 2, Source: fromValidation, ExitCode: ptr(1), MatchedText: ptr(false),
@@ -115,7 +115,7 @@ func couponEscalation(lang string) escalationData {
 	}
 }
 
-// couponSession is a session that ended with everything a report can tell.
+// couponSession is an ended session with everything that a report can show.
 func couponSession(lang string) State {
 	pass := Judged{Iteration: 2, Run: 1, Result: passed, Route: routePass, FailedCriteria: []string{}, Timestamp: "2026-01-19T10:50:00.000Z", Source: fromValidation}
 	escalated := judgedFailure(1, testoutput.EnvIssue, "e")

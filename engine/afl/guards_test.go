@@ -11,11 +11,10 @@ import (
 	"placet/engine/run"
 )
 
-// mismatch is the outcome of a validation that only a person can go on from.
+// mismatch is the outcome of a validation after which only a person can continue.
 var mismatch = outcome{exit: 1, stdout: "AFL_FAILURE_TYPE: DESIGN_MISMATCH\n"}
 
-// validatingWorld is a session whose first checkpoint awaits its verdict, with
-// trust.
+// validatingWorld returns a session whose first checkpoint awaits its verdict, with trust.
 func validatingWorld(t testing.TB, change func(*Config), checkpoints ...cp) *world {
 	w := approvedWorld(t, checkpoints...)
 	if change != nil {
@@ -43,7 +42,7 @@ func (w *world) stepUntil(event string) engine.Plan {
 	}
 }
 
-// workerEnds writes the outcome of the worker command's present start.
+// workerEnds writes the outcome of the current start of the worker command.
 func (w *world) workerEnds(id, how, exit, reason string) {
 	w.T.Helper()
 	c := w.cp(id)
@@ -65,8 +64,8 @@ func took(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// placet can end between the verdict and the session's escalation, and the
-// answer be given meanwhile.
+// placet may end between the verdict and the session's escalation, and the answer may come
+// meanwhile.
 func TestASessionEscalatesBeforeItsEscalationIsAnswered(t *testing.T) {
 	for option, want := range map[string][]string{
 		optRetryMore:  {"escalate", "a:retry_more", "resolve", "a:retry_due"},
@@ -84,8 +83,7 @@ func TestASessionEscalatesBeforeItsEscalationIsAnswered(t *testing.T) {
 	}
 }
 
-// What removed a checkpoint took its definition along: nothing could be
-// validated any more.
+// Removing a checkpoint removes its definition, so nothing can be validated any more.
 func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
 	for _, review := range []string{reviewPerson, reviewExternal} {
 		t.Run(review, func(t *testing.T) {
@@ -117,7 +115,7 @@ func TestACheckpointDefinedNoLongerIsNotReopened(t *testing.T) {
 	}
 }
 
-// A checkout can bring any of the files back that were used.
+// A checkout may restore any of the files that were used.
 func TestAHandInIsNewsOnce(t *testing.T) {
 	t.Run("question", func(t *testing.T) {
 		w := approvedWorld(t, cp{id: "a"})

@@ -13,8 +13,8 @@ import (
 	"placet/engine/testoutput"
 )
 
-// everyDocument renders every document of the family with one text in all the
-// places that others fill.
+// everyDocument renders every document of the family with one text in all the places that others
+// fill.
 func everyDocument(lang, s string) map[string]string {
 	def := Definition{ID: "cp", Name: s, Type: s, Description: text(s), Criteria: []string{s, s}, Command: text(s), Expected: text(s)}
 	v := failedVerdict()
@@ -62,10 +62,9 @@ var (
 	openTag   = regexp.MustCompile(`[^\\](\\\\)*<`)
 )
 
-// bones are what makes up a document's structure: each line outside of fences
-// and quotes, cut to the mark that it begins with, and the cells of each row.
-// problems are rows whose cells do not fit their table, tags within a line and
-// fences left open.
+// bones returns the structure of a document: each line outside of fences and quotes, cut to the
+// mark at its beginning, and the cells of each row. problems are rows whose cells do not fit their
+// table, tags within a line, and unclosed fences.
 func bones(doc string) (marks []string, problems []string) {
 	fence, cells := "", 0
 	for _, line := range strings.Split(strings.TrimSuffix(doc, "\n"), "\n") {
@@ -107,8 +106,8 @@ func bones(doc string) (marks []string, problems []string) {
 	return marks, problems
 }
 
-// What others wrote never makes a heading, a row, an item or a comment, and
-// holds nothing that cannot be seen.
+// Text of others never becomes a heading, a row, an item or a comment, and contains nothing
+// invisible.
 func TestHostileTextChangesNoStructure(t *testing.T) {
 	plain := everyDocument("en", "plain")
 	want := map[string][]string{}

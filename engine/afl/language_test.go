@@ -18,13 +18,13 @@ import (
 var (
 	// translated is a piece of a sentence in the pseudo-language.
 	translated = regexp.MustCompile(`⟦[^⟧]*⟧`)
-	// english are two words, one after the other.
+	// english matches two consecutive words.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
-	// foreign are values of several words, and what other packages say.
+	// foreign matches values of several words, and sentences of other packages.
 	foreign = regexp.MustCompile(`\S+\.(json|yaml): ⟦⟧.*|it works|[EW]\d+ [a-z_]+ specs|by jmcwilliam|(Which way|which one)\?|start it|no database|two words|placet afl abc12345|--resume abc12345|line \d+, column \d+: .*|cannot (use|read) state\.json: |state\.json is (gone|of) .*|: restore it from git, .*`)
 )
 
-// said are the texts that people read of a session.
+// said returns the texts that people read of a session.
 func (w *world) said() []string {
 	a := w.account()
 	texts := slices.Concat(a.Why, a.WaitsFor)
@@ -68,8 +68,7 @@ func (w *world) said() []string {
 	return texts
 }
 
-// everyFinding is a session whose design is wrong in every way but two layouts and none
-// defined.
+// everyFinding is a session whose design has every finding except two layouts and no checkpoints.
 func everyFinding(t testing.TB) *world {
 	w := newWorld(t)
 	w.Write("checkpoints/z.json", "{}")
@@ -84,8 +83,8 @@ checkpoints:
 	return w
 }
 
-// In the pseudo-language nothing that people read about a session that waits, or of bad
-// files, is English but values; TestLanguages judges the stories of the laws.
+// In the pseudo-language, nothing that people read about a waiting session or about bad files is
+// English except values; TestLanguages covers the cases of the laws.
 func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	worldLanguage = templates.Pseudo
 	t.Cleanup(func() { worldLanguage = "en" })
@@ -149,7 +148,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	}
 }
 
-// Every key that the family asks for has its words.
+// Every key that the family uses has its words.
 func TestEveryKeyHasItsWords(t *testing.T) {
 	asked := regexp.MustCompile(`"(?:afl\.)?((?:move|failed|finding|mend|bad|state|setting|why|command|wait|wanted|unblock|show|section)\.[a-z_]+(?:\.[a-z_]+)*|somebody)"`)
 	files, err := filepath.Glob("*.go")
@@ -193,8 +192,8 @@ func TestEveryKeyHasItsWords(t *testing.T) {
 	}
 }
 
-// What is offered, asked and reported has its words in both languages, an option says what
-// it does, and one that refuses never lets the session go on.
+// Everything offered, asked and reported has its words in both languages, every option has an
+// effect, and an option that refuses never lets the session continue.
 func TestWhatIsChosenHasItsWords(t *testing.T) {
 	keys := []string{
 		"title.specs_approval", "title.clarification", "title.escalation", "title.implementation_review", "title.interrupted_run",

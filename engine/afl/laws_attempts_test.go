@@ -7,7 +7,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// attemptCases are what happens in an attempt, from its start to its verdict.
+// attemptCases cover an attempt from its start to its verdict.
 func attemptCases() []enginetest.Case {
 	return append(append(runCases(), questionCases()...), workerCases()...)
 }
@@ -40,21 +40,21 @@ func runCases() []enginetest.Case {
 	}
 }
 
-// untrusted is a case whose commands nobody trusts.
+// untrusted returns a case whose commands nobody trusts.
 func untrusted(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	c := newCase(name, checkpoints, steps...)
 	c.Trusted = nil
 	return c
 }
 
-// outsider has an outside validator decide in a case.
+// outsider makes an outside validator decide in a case.
 func outsider(c enginetest.Case) enginetest.Case {
 	return with(c, func(c *Config) { c.Validation = ptr(validateResult) })
 }
 
-// trustedLater is a case in which a command may run while its attempt waits
-// for an outside result: trust itself does not change in a case, so the
-// setting that asks for outside results goes.
+// trustedLater returns a case in which a command becomes runnable while its attempt waits for an
+// outside result. Trust cannot change in a case, so the setting for outside results is removed
+// instead.
 func trustedLater() enginetest.Case {
 	c := newCase("may be run later", one, completes("a"), stands(Delegating, "a=validating"), enginetest.Remove(upstreamJSON), passes("a"), stands(Delegating, "a=completed"))
 	c.Files[upstreamJSON] = `{"validation": {"method": "manual"}}`
@@ -62,7 +62,7 @@ func trustedLater() enginetest.Case {
 	return c
 }
 
-// questionCases are questions of workers outside.
+// questionCases are questions of outside workers.
 func questionCases() []enginetest.Case {
 	event := `{"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":"Which way?","options":[{"label":"left"},{"label":"right"}]}]}}`
 	three := []cp{{id: "a"}, {id: "b"}, {id: "c"}}
@@ -86,7 +86,7 @@ func questionCases() []enginetest.Case {
 	}
 }
 
-// commanded is a case whose workers are a trusted command.
+// commanded returns a case whose workers are a trusted command.
 func commanded(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	change := func(c *Config) { c.WorkerCommand = ptr("work") }
 	c := newCase(name, checkpoints, steps...)

@@ -6,7 +6,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// badInputCases end with problem notes standing: bad input moves nothing.
+// badInputCases end with problem notes: bad input moves nothing.
 func badInputCases() []enginetest.Case {
 	cases := []enginetest.Case{
 		newCase("a cycle", []cp{{id: "a", after: []string{"b"}}, {id: "b", after: []string{"a"}}}, stands(Designing), enginetest.Pass(time.Minute)),
@@ -33,7 +33,7 @@ func badInputCases() []enginetest.Case {
 	return cases
 }
 
-// answersAgain answers otherwise what has been answered.
+// answersAgain gives another answer to an answered request.
 func answersAgain() enginetest.Step {
 	return do("answer again", func(st State, put func(rel, body string)) {
 		for _, q := range st.Requests {

@@ -15,19 +15,19 @@ var (
 	siblings = []cp{{id: "a"}, {id: "b"}}
 )
 
-// designCases are how a design comes in, is approved and changes.
+// designCases cover how a design arrives, is approved and changes.
 func designCases(t *testing.T) []enginetest.Case {
 	return append(append(approvalCases(), changeCases()...), wholeCases(t)...)
 }
 
-// unapproved is a case of a design that nobody has approved.
+// unapproved returns a case of a design that nobody has approved.
 func unapproved(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	c := newCase(name, checkpoints, steps...)
 	c.Files = enginetest.Tree{sessionDir + "/" + specsYAML: design("", checkpoints...)}
 	return c
 }
 
-// askedAndReviewed is a case of a session that a person approves and reviews.
+// askedAndReviewed returns a case of a session that a person approves and reviews.
 func askedAndReviewed(checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	steps = slices.Concat([]enginetest.Step{enginetest.Pass(5 * time.Minute), stands(Designing), ticks(typeApproval, "", "approve", "")}, steps,
 		[]enginetest.Step{responds(typeReview, "", "accept", "well done"), stands(Completed)})
@@ -69,7 +69,7 @@ func approvalCases() []enginetest.Case {
 	}
 }
 
-// oldSession is one that upstream has had in hand for a while.
+// oldSession is a session that upstream has already worked on.
 func oldSession() enginetest.Case {
 	c := newCase("a checkpoint adopted", chain, stands(Delegating, "a=completed", "b=in_progress"), completes("b"), passes("b"))
 	c.Files[sessionDir+"/delegations/a/status.json"] = `{"checkpointId": "a", "status": "checkpoint_passed"}`

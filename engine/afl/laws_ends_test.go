@@ -8,7 +8,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// personCases are a person's wishes and what they make of an escalation.
+// personCases are what a person does with control.json and with escalations.
 func personCases() []enginetest.Case {
 	two := []cp{{id: "a"}, {id: "b", after: []string{"a"}}, {id: "c"}}
 	once := func(c enginetest.Case) enginetest.Case {
@@ -39,7 +39,7 @@ func personCases() []enginetest.Case {
 	}
 }
 
-// reviewed is a case whose two checkpoints have passed.
+// reviewed returns a case whose two checkpoints have passed.
 func reviewed(name, review string, steps ...enginetest.Step) enginetest.Case {
 	c := newCase(name, siblings, append([]enginetest.Step{completes("a"), passes("a"), completes("b"), passes("b")}, steps...)...)
 	return with(c, func(c *Config) { c.Review = &review })
@@ -67,8 +67,8 @@ func endCases(t *testing.T) []enginetest.Case {
 	}
 }
 
-// abortedWhileApproved begins where another placet was killed: the definitions
-// are approved and not applied yet.
+// abortedWhileApproved begins where another placet was killed: the definitions are approved but not
+// applied yet.
 func abortedWhileApproved(t *testing.T) enginetest.Case {
 	w := approvedWorld(t, siblings...)
 	for w.step("state.json"); w.state().Status != Approving; w.Step() {

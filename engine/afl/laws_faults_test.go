@@ -12,9 +12,9 @@ import (
 	"placet/internal/enginetest"
 )
 
-// anyOrder makes trees equal in which the same edges were taken in another
-// order: what a file says that cannot be read for a moment comes later than
-// what else was due, and revisions, and the ids that are made of them, with it.
+// anyOrder makes trees equal that took the same edges in another order. A file that is unreadable
+// for a moment takes effect after the others that were due, which changes revisions and the ids
+// made from them.
 func anyOrder(t enginetest.Tree) enginetest.Tree {
 	names := requestNames(t)
 	equal := enginetest.Tree{}
@@ -38,8 +38,8 @@ var (
 	seqs      = regexp.MustCompile(`"seq":\d+,"at":"[^"]*",`)
 )
 
-// requestNames replaces the ids of requests by what they ask for: the k-th of a
-// type for a checkpoint.
+// requestNames replaces the ids of requests by their meaning: the k-th request of a type for a
+// checkpoint.
 func requestNames(t enginetest.Tree) *strings.Replacer {
 	st, err := DecodeState(lawState, []byte(t[lawState]))
 	if err != nil {
@@ -58,8 +58,7 @@ func requestNames(t enginetest.Tree) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// sortedState is a state.json with sorted keys and without the last of its
-// transitions.
+// sortedState returns a state.json with sorted keys and without its last transition.
 func sortedState(body string) string {
 	var st map[string]any
 	if err := json.Unmarshal([]byte(body), &st); err != nil {

@@ -11,12 +11,12 @@ import (
 	"placet/internal/enginetest"
 )
 
-// What others do to a session, as steps of the laws' cases. A step that the
-// tree does not allow panics: then the case is not played as it was meant.
+// Steps of the laws' cases: what others do to a session. A step that the tree does not allow
+// panics, because the case would not be the intended one.
 
 const lawState = sessionDir + "/state.json"
 
-// do is a step that changes files of the session by what its state says.
+// do returns a step that changes files of the session according to its state.
 func do(name string, change func(st State, put func(rel, body string))) enginetest.Step {
 	return enginetest.Step{Name: name, Do: func(t enginetest.Tree) {
 		change(lawStateOf(t), func(rel, body string) { t[sessionDir+"/"+rel] = body })
@@ -37,8 +37,8 @@ func lawPut(rel, body string) enginetest.Step { return enginetest.Write(sessionD
 // lawRemove removes a file of the session.
 func lawRemove(rel string) enginetest.Step { return enginetest.Remove(sessionDir + "/" + rel) }
 
-// stands checks that the case is where it is meant to be: the session's status,
-// and checkpoints as "id=status". It changes nothing.
+// stands checks that the case is at the intended point: the session's status, and checkpoints as
+// "id=status". It changes nothing.
 func stands(session engine.Status, checkpoints ...string) enginetest.Step {
 	name := "all stands: " + strings.Join(append([]string{string(session)}, checkpoints...), " ")
 	return do(name, func(st State, _ func(rel, body string)) {
@@ -54,7 +54,7 @@ func stands(session engine.Status, checkpoints ...string) enginetest.Step {
 	})
 }
 
-// handsIn is a worker's worker.json in the attempt in hand.
+// handsIn returns the step in which a worker writes worker.json in the current attempt.
 func handsIn(id string, fields map[string]any) enginetest.Step {
 	return do(fmt.Sprintf("%s hands in %v", id, fields["status"]), func(st State, put func(rel, body string)) {
 		c := st.Checkpoints[id]
@@ -75,7 +75,7 @@ func jsonText(fields map[string]any) string {
 	return string(body) + "\n"
 }
 
-// runEnds is the outcome of the run in hand, as the acting half writes it.
+// runEnds writes the outcome of the current run as the acting half does.
 func runEnds(id string, o outcome) enginetest.Step {
 	return do("the run of "+id+" ends", func(st State, put func(rel, body string)) {
 		rel, body, err := o.document(st, id, lawNow)
@@ -86,20 +86,19 @@ func runEnds(id string, o outcome) enginetest.Step {
 	})
 }
 
-// passes and fails are outcomes of the run in hand of a checkpoint that expects
-// nothing but exit code 0.
+// passes and fails write outcomes of the current run of a checkpoint that expects only exit code 0.
 func passes(id string) enginetest.Step { return runEnds(id, outcome{stdout: "ok\n"}) }
 
 func fails(id string) enginetest.Step {
 	return runEnds(id, outcome{exit: 1, stdout: "FAILED " + id + "_test.py::totals\n"})
 }
 
-// breaks is a failure that no attempt can mend.
+// breaks writes a failure that no attempt can fix.
 func breaks(id string) enginetest.Step {
 	return runEnds(id, outcome{exit: 127, stderr: "no such tool\n"})
 }
 
-// workerEnds is the outcome of the worker command in hand.
+// workerEnds writes the outcome of the current worker command.
 func workerEnds(id, how, exit string) enginetest.Step {
 	return do("the worker of "+id+" ends: "+how, func(st State, put func(rel, body string)) {
 		c := st.Checkpoints[id]
@@ -112,7 +111,7 @@ func workerEnds(id, how, exit string) enginetest.Step {
 	})
 }
 
-// outside is an outside validator's result of the attempt in hand.
+// outside writes an outside validator's result of the current attempt.
 func outside(id string, exit int, output, more string) enginetest.Step {
 	return do("a result of "+id, func(st State, put func(rel, body string)) {
 		c := st.Checkpoints[id]
@@ -120,7 +119,7 @@ func outside(id string, exit int, output, more string) enginetest.Step {
 	})
 }
 
-// hookAsks is a question as upstream's hook stores it.
+// hookAsks writes a question as upstream's hook does.
 func hookAsks(id, words string) enginetest.Step {
 	return lawPut("delegations/"+id+"/pending-question.json", jsonText(map[string]any{
 		"timestamp": "2025-12-06T18:00:00Z", "checkpoint": id, "question": words,
@@ -131,7 +130,7 @@ func wants(wish string) enginetest.Step {
 	return lawPut("control.json", fmt.Sprintf(`{"want": %q, "by": "kim"}`+"\n", wish))
 }
 
-// lawOpen is the id of the one open request of a type for a checkpoint.
+// lawOpen returns the id of the only open request of a type for a checkpoint.
 func lawOpen(st State, typ, cp string) string {
 	for _, q := range st.Requests {
 		if q.Status == run.Open && q.Type == typ && string(q.Subject) == cp {
@@ -141,7 +140,7 @@ func lawOpen(st State, typ, cp string) string {
 	panic(fmt.Sprintf("no request of type %s for %q is open", typ, cp))
 }
 
-// responds answers an open request by response.json.
+// responds answers an open request with response.json.
 func responds(typ, cp, response, comment string) enginetest.Step {
 	return do("answer "+cp+" "+response, func(st State, put func(rel, body string)) {
 		id := lawOpen(st, typ, cp)
@@ -151,8 +150,7 @@ func responds(typ, cp, response, comment string) enginetest.Step {
 	})
 }
 
-// ticks answers an open request by its form, with a comment or without, as an
-// editor saves it.
+// ticks answers an open request with its form, as an editor saves it, with or without a comment.
 func ticks(typ, cp, option, comment string) enginetest.Step {
 	return enginetest.Step{Name: "tick " + cp + " " + option, Do: func(t enginetest.Tree) {
 		form := sessionDir + "/requests/" + lawOpen(lawStateOf(t), typ, cp) + "/form.md"
@@ -161,12 +159,12 @@ func ticks(typ, cp, option, comment string) enginetest.Step {
 	}}
 }
 
-// redesigns is V1's file as the architect saves it anew.
+// redesigns writes V1's file as the architect saves it anew.
 func redesigns(head string, checkpoints ...cp) enginetest.Step {
 	return lawPut(specsYAML, design(head, checkpoints...))
 }
 
-// restamps is a design with a stamp that is later than what calls for one.
+// restamps writes a design with a stamp later than the event that requires one.
 func restamps(checkpoints ...cp) enginetest.Step {
 	return do("approve by stamp", func(st State, put func(rel, body string)) {
 		var asked time.Time

@@ -32,8 +32,8 @@ func some(s enginetest.Suite) enginetest.Suite {
 	return only(s, "asked, passed, reviewed")
 }
 
-// smallest keeps the case of [some] with a single checkpoint, whose every file call is
-// tried: a second checkpoint makes no other calls. PLACET_LAWS=all keeps all cases.
+// smallest keeps the case of [some] with a single checkpoint and tries every file call of it: a
+// second checkpoint makes no other calls. PLACET_LAWS=all keeps all cases.
 func smallest(s enginetest.Suite) enginetest.Suite {
 	if !playsAll() {
 		s.Cases = []enginetest.Case{askedAndReviewed(one, completes("a"), passes("a"))}
@@ -41,7 +41,7 @@ func smallest(s enginetest.Suite) enginetest.Suite {
 	return s
 }
 
-// only keeps the cases of some names.
+// only keeps the cases with some names.
 func only(s enginetest.Suite, names ...string) enginetest.Suite {
 	s.Cases = slices.DeleteFunc(slices.Clone(s.Cases), func(c enginetest.Case) bool { return !slices.Contains(names, c.Name) })
 	if len(s.Cases) != len(names) {
@@ -65,7 +65,7 @@ func laws(t *testing.T) enginetest.Suite {
 	}
 }
 
-// tookAside takes out of a tree how long checkpoints took.
+// tookAside removes from a tree how long checkpoints took.
 func tookAside(t enginetest.Tree) enginetest.Tree {
 	for p, body := range t {
 		switch path.Base(p) {
@@ -83,16 +83,16 @@ var (
 	tookCells  = regexp.MustCompile(`\| \d+(?:s|m|h\d\dm) \|`)
 )
 
-// byPersons are the events that a person can cause: with an answer, a wish, a
-// change of the design.
+// byPersons are the events that a person can cause: with an answer, with control.json, or by
+// changing the design.
 var byPersons = []string{
 	"approved", "changes_requested", "specs_changed", "pause", "resume", "complete", "review_blocking", "abort",
 	"answered", "unanswerable", "worker_done", "worker_restart", "worker_failed", "rerun", "fail",
 	"retry_more", "redesign", "env_fixed", "skip", "skip_forced",
 }
 
-// lawConfig are the settings of the cases: nothing waits but where a case
-// says so, and then longer than a case with faults takes.
+// lawConfig are the settings of the cases. Nothing waits unless a case says so, and then for longer
+// than a case with faults takes.
 func lawConfig(change func(*Config)) Config {
 	c := DefaultConfig()
 	c.AutoRetryDelay, c.ApprovalQuiet, c.ParallelWorkers = ptr("2m"), ptr("0s"), ptr(10)
@@ -102,8 +102,7 @@ func lawConfig(change func(*Config)) Config {
 	return c
 }
 
-// newCase is a case of a design that its stamp approves, with its commands
-// trusted.
+// newCase returns a case of a design approved by its stamp, with its commands trusted.
 func newCase(name string, checkpoints []cp, steps ...enginetest.Step) enginetest.Case {
 	return enginetest.Case{
 		Name: name, Now: lawNow, Trusted: trustedOf(checkpoints), Steps: steps,
@@ -117,7 +116,7 @@ func with(c enginetest.Case, change func(*Config)) enginetest.Case {
 	return c
 }
 
-// trustedOf are the digests of the validation commands of checkpoints.
+// trustedOf returns the digests of the validation commands of checkpoints.
 func trustedOf(checkpoints []cp) []engine.Digest {
 	var list []engine.Digest
 	for _, c := range checkpoints {

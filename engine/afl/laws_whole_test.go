@@ -8,8 +8,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// wholeCases are what becomes of checkpoints in every status at once. They begin
-// where another placet was killed.
+// wholeCases have checkpoints in every status at once. They begin where another placet was killed.
 func wholeCases(t *testing.T) []enginetest.Case {
 	files := everyStatus(t)
 	from := func(name string, steps ...enginetest.Step) enginetest.Case {
@@ -27,7 +26,7 @@ func wholeCases(t *testing.T) []enginetest.Case {
 	}
 }
 
-// all is a design of which one checkpoint can stand in every status.
+// all is a design with one checkpoint for every status.
 var all = []cp{{id: "done"}, {id: "works"}, {id: "judged"}, {id: "again"}, {id: "asks"}, {id: "stuck"}, {id: "next", after: []string{"works"}}}
 
 func redefinedAll() []cp {

@@ -13,8 +13,8 @@ import (
 	"placet/layout"
 )
 
-// requestsOnly carries out as much of the next plan as a crash leaves that comes
-// between an opened request and the state that names it.
+// requestsOnly carries out the part of the next plan that a crash leaves between an opened request
+// and the state that names it.
 func (w *world) requestsOnly() (dir string) {
 	w.T.Helper()
 	_, p := w.Full()
@@ -30,8 +30,7 @@ func (w *world) requestsOnly() (dir string) {
 	return dir
 }
 
-// receiptOnly carries out as much of the next plan as a crash leaves that comes
-// right after the receipt.
+// receiptOnly carries out the part of the next plan that a crash leaves right after the receipt.
 func (w *world) receiptOnly() {
 	w.T.Helper()
 	_, p := w.Full()
@@ -44,8 +43,8 @@ func (w *world) receiptOnly() {
 	w.T.Fatal("the plan writes no receipt")
 }
 
-// An answer with its receipt is fact: it comes before all that happened
-// meanwhile, whatever else was said since, and its receipt stays as it is.
+// An answer with a receipt is final: it precedes everything that happened meanwhile, whatever else
+// was said since, and its receipt stays unchanged.
 func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
 	escalated := func(t testing.TB) *world { return escalatedWorld(t, cp{id: "a"}, cp{id: "b"}) }
 	validated := func(o outcome) func(testing.TB) *world {
@@ -78,7 +77,8 @@ func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
 	for name, c := range map[string]struct {
 		begin            func(t testing.TB) *world
 		typ, word, words string
-		// other is what they say by now, "" for nothing any more, and meanwhile what happened.
+		// other is what people say meanwhile, "" if they removed their answer, and meanwhile is
+		// what happened.
 		other     string
 		meanwhile func(w *world)
 		want      string
@@ -113,8 +113,8 @@ func TestNothingComesBeforeAnAnswerWithItsReceipt(t *testing.T) {
 	}
 }
 
-// What was approved is gone when the files hold another design: then nothing
-// can be carried out, and the new design is asked about.
+// An approved design is gone if the files hold another one: placet carries nothing out and asks
+// about the new design.
 func TestAnApprovalOfADesignThatIsGoneIsNotCarriedOut(t *testing.T) {
 	w := newWorld(t)
 	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
@@ -128,7 +128,7 @@ func TestAnApprovalOfADesignThatIsGoneIsNotCarriedOut(t *testing.T) {
 	}
 }
 
-// How many attempts were given is part of the answer.
+// The number of attempts is part of the answer.
 func TestAnAnswerWithItsReceiptKeepsItsNumberOfAttempts(t *testing.T) {
 	for name, c := range map[string]struct {
 		fields map[string]any
@@ -155,8 +155,8 @@ func TestAnAnswerWithItsReceiptKeepsItsNumberOfAttempts(t *testing.T) {
 	}
 }
 
-// What only an attempt that was fact can have left proves that a prompt that
-// lies there is older than the state: hand-ins beside it are no news.
+// A file that only a committed attempt can leave proves that an existing prompt is older than the
+// state: documents beside it are not news.
 func TestHandInsOfAnOlderTellingAreNoNews(t *testing.T) {
 	for _, left := range []string{"validation.json", "worker-run.json", "answer.md", "feedback.md", "verdict-2.json"} {
 		w := approvedWorld(t, cp{id: "a"})
@@ -174,8 +174,8 @@ func TestHandInsOfAnOlderTellingAreNoNews(t *testing.T) {
 	}
 }
 
-// The report of an escalation shows the question that nobody could answer, also
-// after a crash, and when it is made again while the next attempt runs.
+// The report of an escalation shows the question that nobody could answer, even after a crash, and
+// when it is written again during the next attempt.
 func TestAnEscalationKeepsItsQuestion(t *testing.T) {
 	asked := func(crash bool) *world {
 		w := approvedWorld(t, cp{id: "a"})
@@ -205,9 +205,8 @@ func TestAnEscalationKeepsItsQuestion(t *testing.T) {
 	}
 }
 
-// A crash can leave a request that never became fact, when something else came
-// first after it: its form may have been edited and stays, and an answer there
-// gets a word.
+// A crash may leave a request that was never committed because something else happened first. Its
+// form may have been edited and stays, and an answer there gets a note.
 func TestAnAnswerToWhatWasNeverAskedGetsAWord(t *testing.T) {
 	left := func() (*world, string) {
 		w := validatingWorld(t, nil, cp{id: "a"})
@@ -245,8 +244,8 @@ func TestAnAnswerToWhatWasNeverAskedGetsAWord(t *testing.T) {
 	}
 }
 
-// A document that is made again while a file of settings cannot be read, or
-// when the session is over, is the same.
+// A document is the same when it is written again while a settings file is unreadable, or after the
+// session has ended.
 func TestADocumentMadeAgainIsTheSameWithoutUpstreamsSettings(t *testing.T) {
 	for name, spoil := range map[string]func(w *world){
 		"broken settings": func(w *world) { w.Put(upstreamYAML, "feedback_loop: [\n") },
@@ -278,8 +277,7 @@ func TestADocumentMadeAgainIsTheSameWithoutUpstreamsSettings(t *testing.T) {
 	}
 }
 
-// validatedTimeout has the attempt in hand end in time's end, which its
-// feedback names.
+// validatedTimeout makes the current attempt time out, which its feedback names.
 func (w *world) validatedTimeout() {
 	w.T.Helper()
 	w.done("a")
@@ -288,8 +286,8 @@ func (w *world) validatedTimeout() {
 	w.settle()
 }
 
-// A power cut can keep the state of a second escalation and either of its two files
-// while the other is that of the first: what a person is asked about is made whole.
+// A power cut may keep the state of a second escalation and only one of its two files, with the
+// other from the first escalation. placet makes the report consistent before it asks.
 func TestASecondEscalationIsToldWholeAfterAPowerCut(t *testing.T) {
 	for _, lost := range []string{"delegations/a/escalation.md", "delegations/a/escalation.json"} {
 		t.Run(lost, func(t *testing.T) {
@@ -308,8 +306,8 @@ func TestASecondEscalationIsToldWholeAfterAPowerCut(t *testing.T) {
 	}
 }
 
-// The prompt lies there a moment before the state names its attempt. A crash in
-// between must not make old news of what the worker has handed in meanwhile.
+// The prompt exists a moment before the state names its attempt. A crash in between must not make a
+// worker's documents from that time old news.
 func TestHandInToAPromptThatACrashLeftIsNews(t *testing.T) {
 	const at = "delegations/a/iterations/1/"
 	for name, spoil := range map[string]func(*world){
@@ -327,7 +325,7 @@ func TestHandInToAPromptThatACrashLeftIsNews(t *testing.T) {
 		state, events := w.Read("state.json"), w.Read("events.jsonl")
 		w.settle()
 		w.done("a")
-		w.Issue(engine.Document{Path: w.In("state.json"), Kind: engine.KindState, Body: []byte(state)}) // the newest that had its name
+		w.Issue(engine.Document{Path: w.In("state.json"), Kind: engine.KindState, Body: []byte(state)}) // the newest one with the name
 		w.Write("events.jsonl", events)
 		spoil(w)
 		taken := w.settle()

@@ -86,7 +86,7 @@ func TestFeedbackQuality(t *testing.T) {
 	}
 }
 
-// defs makes definitions from "a b>a c>a,b".
+// defs parses definitions from "a b>a c>a,b".
 func defs(words string) (list []Definition) {
 	for _, word := range strings.Fields(words) {
 		id, on, _ := strings.Cut(word, ">")
@@ -164,8 +164,7 @@ func TestRenderingsFitTheSchemasTheyAreReadBy(t *testing.T) {
 	}
 }
 
-// An earlier escalation, which the state no longer holds, is told by its
-// verdict.
+// The verdict describes an earlier escalation that the state no longer holds.
 func TestTheReportTellsOfEarlierEscalations(t *testing.T) {
 	first := judgedFailure(1, "DESIGN_MISMATCH", "d")
 	first.Route = routeDesign
@@ -188,8 +187,7 @@ func TestTheReportTellsOfEarlierEscalations(t *testing.T) {
 	}
 }
 
-// What feedback was good for is judged by the first verdict after it, in whatever
-// order the attempts stand.
+// The first verdict after a feedback rates it, whatever the order of the attempts.
 func TestFeedbackIsJudgedByTheFirstVerdictAfterIt(t *testing.T) {
 	for seed := range 4096 {
 		var c Checkpoint
@@ -221,8 +219,7 @@ func TestFeedbackIsJudgedByTheFirstVerdictAfterIt(t *testing.T) {
 	}
 }
 
-// A request that a version without effects issued keeps the bytes that it was issued
-// with.
+// A request of a version without effects keeps the bytes with which it was issued.
 func TestARequestIsMadeAgainAsItWasIssued(t *testing.T) {
 	r := gate.Request{RequestID: "review-1", Family: "afl", Run: "shop", Type: typeReview, Options: []gate.Option{{ID: optAccept, Effect: "completes the session"}}}
 	plain := r

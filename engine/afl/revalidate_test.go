@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// A checkpoint that a review reopens changes what was built on it: that is validated
-// again once it has passed anew, one after the other, the same attempt, and the next
-// round opens only then. What does not depend on it stays as it is.
+// Reopening a checkpoint affects those that were built on it: once it has passed again, their last
+// attempts are validated again, one after the other, and only then does the next round open.
+// Independent checkpoints stay as they are.
 func TestWhatDependsOnAReopenedCheckpointIsValidatedAgain(t *testing.T) {
 	w := approvedWorld(t, cp{id: "c", after: []string{"b", "a"}}, cp{id: "a"}, cp{id: "b", after: []string{"a"}}, cp{id: "d"})
 	w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })
@@ -42,9 +42,8 @@ func TestWhatDependsOnAReopenedCheckpointIsValidatedAgain(t *testing.T) {
 	w.status(Completed)
 }
 
-// One that was reopened beside its dependency and passes before it does stands on the
-// old base, too; one that passes after it does not. A reopened checkpoint that is given
-// up leaves another base as well.
+// A checkpoint that was reopened together with its dependency and passes before it is out of date,
+// too; one that passes after it is not. Aborting a reopened checkpoint also changes the base.
 func TestReopenedTogether(t *testing.T) {
 	begin := func() *world {
 		w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
@@ -86,8 +85,7 @@ func TestReopenedTogether(t *testing.T) {
 	w.status(Delegating, "a=aborted", "b=validating")
 }
 
-// A design that changes meanwhile makes the round void, and what it reopened is built
-// upon all the same.
+// A change of the design makes the round void, but what it reopened still counts.
 func TestAVoidRoundHasReopenedItsCheckpoints(t *testing.T) {
 	a, b := cp{id: "a"}, cp{id: "b", after: []string{"a"}}
 	w := approvedWorld(t, a, b)
@@ -112,8 +110,8 @@ func TestAVoidRoundHasReopenedItsCheckpoints(t *testing.T) {
 	w.status(Delegating, "a=completed", "b=validating", "d=in_progress")
 }
 
-// A checkpoint that upstream had completed has no attempt behind which feedback could
-// lie: reopened, its first attempt begins with the reviewer's words.
+// A checkpoint that upstream had completed has no attempt with feedback: when it is reopened, its
+// first attempt begins with the reviewer's words.
 func TestAnAdoptedCheckpointIsReopened(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
 	w.config(func(c *Config) { c.AutoRetryDelay = ptr("0s") })

@@ -9,9 +9,9 @@ import (
 	"placet/internal/enginetest"
 )
 
-// Scenario 17: killed, or without power, at every write of scenarios 5, 6 and 7. The case
-// of scenario 6 ends with the pass of scenario 5; that of scenario 7, with the end of the
-// sibling, is told where PLACET_LAWS asks for more.
+// Scenario 17: killed, or without power, at every write of scenarios 5, 6 and 7. The case of
+// scenario 6 ends with the pass of scenario 5. The case of scenario 7, with the end of the sibling,
+// runs only if PLACET_LAWS asks for it.
 func TestScenario17KilledAtEveryWrite(t *testing.T) {
 	s := only(laws(t), "failed, retried, passed")
 	if os.Getenv("PLACET_LAWS") != "" {

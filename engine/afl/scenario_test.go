@@ -15,8 +15,8 @@ import (
 	"placet/engine/testoutput"
 )
 
-// The numbers are those of the family's page. What a scenario leaves on the disk is
-// recorded in testdata/trees.txt, and the laws' cases hold the scenarios that are not here.
+// The numbers are those of the family's page. testdata/trees.txt records what a scenario leaves on
+// the disk, and the laws' cases have the scenarios that are not here.
 
 // Scenario 1: clean checkpoints, not approved.
 func TestScenario01ApprovalIsAskedOnceTheCheckpointsStandStill(t *testing.T) {
@@ -35,8 +35,8 @@ func TestScenario01ApprovalIsAskedOnceTheCheckpointsStandStill(t *testing.T) {
 	}
 }
 
-// Scenarios 6, 9 and 10, and what a signal or a command that never began says: the verdict
-// of the last of several attempts.
+// Scenarios 6, 9 and 10, and a signal or a command that never began: the verdict of the last of
+// several attempts.
 func TestVerdictOfTheLastAttempt(t *testing.T) {
 	const test = "FAILED a.py::b\n"
 	fails := func(outputs ...string) (list []outcome) {
@@ -79,8 +79,8 @@ func TestVerdictOfTheLastAttempt(t *testing.T) {
 	}
 }
 
-// No analysis can know better why a command never began, and of one whose end nobody could
-// observe nothing is claimed.
+// No analysis can know better why a command never began, and nothing is claimed about a command
+// whose end nobody observed.
 func TestAValidationThatNeverBeganIsTheEnvironments(t *testing.T) {
 	w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
 	w.Write(attemptOne+"analysis.json", `{"failure_type": "LOGIC_ERROR", "failed_criteria": ["rounding"]}`)
@@ -95,7 +95,7 @@ func TestAValidationThatNeverBeganIsTheEnvironments(t *testing.T) {
 	}
 }
 
-// Scenario 8: an analysis is waited for until its moment.
+// Scenario 8: placet waits for an analysis until a given time.
 func TestScenario08AnAnalysisIsWaitedFor(t *testing.T) {
 	w := validatingWorld(t, func(c *Config) { c.OracleWait = ptr("30s") }, cp{id: "a"})
 	w.validated("a", outcome{exit: 1, stdout: "FAILED tests/x.py::y\n"})
@@ -120,8 +120,8 @@ func TestScenario11TwoEscalations(t *testing.T) {
 	w.status(Delegating, "a=in_progress", "c=aborted")
 }
 
-// Scenario 12: the design is looked at again. The flag of meta.json does not approve it,
-// and a stamp that is later does.
+// Scenario 12: the design is revised. The flag of meta.json does not approve it, and a later stamp
+// does.
 func TestScenario12RedesignNeedsALaterApproval(t *testing.T) {
 	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}}, cp{id: "c"}, cp{id: "d"})
 	w.Write("meta.json", `{"checkpointsApproved": true}`)
@@ -142,7 +142,7 @@ func TestScenario12RedesignNeedsALaterApproval(t *testing.T) {
 	}
 }
 
-// Scenario 13: the checkpoints change under way, and what was approved runs.
+// Scenario 13: the checkpoints change while the session runs, and the approved ones continue.
 func TestScenario13ChangedCheckpointsPauseTheSession(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
 	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
@@ -163,8 +163,8 @@ func TestScenario13ChangedCheckpointsPauseTheSession(t *testing.T) {
 	w.status(Delegating, "a=completed", "b=in_progress")
 }
 
-// Scenario 14: a question. The signal that the worker has stopped is not believed beside
-// one, nor any other signal.
+// Scenario 14: a question. placet ignores the signal that the worker has stopped while there is a
+// question, and any other signal.
 func TestScenario14QuestionsAreAnswered(t *testing.T) {
 	ask := func(w *world, words string) {
 		event := fmt.Sprintf(`{"tool_name":"AskUserQuestion","tool_input":{"questions":[{"question":%q,"options":[{"label":"left"},{"label":"right"}]}]}}`, words)
@@ -196,8 +196,7 @@ func TestScenario14QuestionsAreAnswered(t *testing.T) {
 	took(t, w.settle(), "a:worker_done")
 }
 
-// A worker command that a signal ended did not end well; one that ended while
-// nobody looked may have.
+// A worker command that a signal ended did not end well; one that ended unobserved may have.
 func TestAWorkerThatASignalEndedHasFailed(t *testing.T) {
 	w := workerWorld(t)
 	w.workerEnds("a", engine.CommandFinished, "null", "ended by signal: killed")
@@ -207,7 +206,7 @@ func TestAWorkerThatASignalEndedHasFailed(t *testing.T) {
 	took(t, w.settle(), "a:worker_done")
 }
 
-// Scenario 16: a session that is given up asks nothing any more.
+// Scenario 16: an aborted session asks nothing.
 func TestScenario16Abort(t *testing.T) {
 	designing := func(t testing.TB) *world {
 		w := newWorld(t)
@@ -230,7 +229,7 @@ func TestScenario16Abort(t *testing.T) {
 	}
 }
 
-// Scenario 18: a worker that was lost hands in meanwhile, and nobody is asked any more.
+// Scenario 18: a lost worker submits its document meanwhile, and nobody is asked any more.
 func TestScenario18AHandInOfALostWorker(t *testing.T) {
 	w := workerWorld(t)
 	w.workerEnded(engine.CommandLost, "null")
@@ -242,7 +241,7 @@ func TestScenario18AHandInOfALostWorker(t *testing.T) {
 	}
 }
 
-// Scenario 19: a review is not accepted and reopened in one answer.
+// Scenario 19: one answer cannot both accept and reopen a review.
 func TestScenario19AcceptBesideReopen(t *testing.T) {
 	w := approvedWorld(t, cp{id: "a"}, cp{id: "b"})
 	w.config(func(c *Config) { c.Review, c.AutoRetryDelay = ptr(reviewPerson), ptr("0s") })
@@ -266,7 +265,7 @@ func TestScenario19AcceptBesideReopen(t *testing.T) {
 	}
 }
 
-// Scenario 20: two answers do not count, and one that comes later moves nothing.
+// Scenario 20: two different answers do not count, and a later one moves nothing.
 func TestScenario20AnswersThatDoNotCount(t *testing.T) {
 	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b"})
 	id := w.open(typeEscalation)
@@ -283,7 +282,7 @@ func TestScenario20AnswersThatDoNotCount(t *testing.T) {
 	took(t, w.settle())
 }
 
-// Scenario 23: the second layout, both layouts, and what YAML can say.
+// Scenario 23: the second layout, both layouts together, and the features of YAML.
 func TestScenario23LayoutsAndYAML(t *testing.T) {
 	w := newWorld(t)
 	w.config(func(c *Config) { c.ApprovalQuiet = ptr("0s") })
@@ -307,7 +306,7 @@ func TestScenario23LayoutsAndYAML(t *testing.T) {
 	}
 }
 
-// A state of the page's own example size reads back as it was written.
+// A state as large as the page's example reads back as it was written.
 func TestStateReadsBackAsWritten(t *testing.T) {
 	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b", after: []string{"a"}})
 	st := w.state()

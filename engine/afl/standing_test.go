@@ -10,8 +10,8 @@ import (
 	"placet/layout"
 )
 
-// notesRemoved carries out plans until nothing is left to do, and returns the
-// notes that were removed on the way.
+// notesRemoved carries out plans until nothing is left to do, and returns the notes that were
+// removed meanwhile.
 func (w *world) notesRemoved() (removed []string) {
 	w.T.Helper()
 	for range 50 {
@@ -25,8 +25,8 @@ func (w *world) notesRemoved() (removed []string) {
 	return nil
 }
 
-// A note stands for as long as its cause does: neither what is owed meanwhile,
-// nor a pause, nor settings that cannot be used take it away.
+// A note stays as long as its cause: pending outputs, a pause, or unusable settings do not remove
+// it.
 func TestANoteStandsAsLongAsItsCause(t *testing.T) {
 	bad := func(t testing.TB) *world {
 		w := oneInProgress(t)
@@ -99,8 +99,7 @@ func TestANoteStandsAsLongAsItsCause(t *testing.T) {
 	}
 }
 
-// What lies in the place of placet's documents and cannot be read is left alone,
-// and said.
+// An unreadable file in the place of one of placet's documents stays and gets a note.
 func TestWhatCannotBeReadInPlacetsPlaceIsSaid(t *testing.T) {
 	w := escalatedWorld(t, cp{id: "a"}, cp{id: "b"})
 	id := w.answer(typeEscalation, optRetryMore, nil)
@@ -132,8 +131,7 @@ func TestWhatCannotBeReadInPlacetsPlaceIsSaid(t *testing.T) {
 	}
 }
 
-// What stands in the way of an approval is named once, not again by the note
-// about it.
+// `explain` names what blocks an approval once, and does not repeat it from the note.
 func TestAFindingIsNamedOnce(t *testing.T) {
 	named := func(w *world) (files []string) {
 		for _, f := range w.account().Findings {

@@ -39,7 +39,7 @@ type cp struct {
 	command      string
 }
 
-// design is V1's file.
+// design returns V1's file.
 func design(head string, checkpoints ...cp) string {
 	var b strings.Builder
 	b.WriteString(head + "checkpoints:\n")
@@ -59,7 +59,7 @@ func design(head string, checkpoints ...cp) string {
 
 const approvedHead = "approved_at: 2025-12-06T10:00:00Z\napproved_by: kim\n"
 
-// approvedWorld is a session whose checkpoints are approved by their stamp.
+// approvedWorld returns a session whose checkpoints are approved by their stamp.
 func approvedWorld(t testing.TB, checkpoints ...cp) *world {
 	w := newWorld(t)
 	w.Write("specs/checkpoints.yaml", design(approvedHead, checkpoints...))
@@ -74,7 +74,7 @@ func (w *world) config(change func(*Config)) {
 
 func ptr[T any](v T) *T { return &v }
 
-// trust agrees to every validation command of the design, and to the worker's.
+// trust agrees to every validation command of the design, and to the worker's command.
 func (w *world) trust() {
 	c := w.Facts.Config.Family.(Config)
 	if d := c.WorkerDigest(); d != "" {
@@ -94,7 +94,7 @@ func (w *world) state() State {
 	return st
 }
 
-// request is a request of the state, an empty one where it has none of the id.
+// request returns a request of the state, or an empty one.
 func (w *world) request(id string) *run.Request {
 	w.T.Helper()
 	for _, q := range w.state().Requests {
@@ -114,7 +114,7 @@ func (w *world) cp(id string) *Checkpoint {
 	return c
 }
 
-// settle returns the edges taken, "event" for the session's and "cp:event".
+// settle returns the edges taken, "event" for the session and "cp:event" for checkpoints.
 func (w *world) settle() []string {
 	w.T.Helper()
 	var taken []string
@@ -130,7 +130,7 @@ func (w *world) settle() []string {
 
 func (w *world) pass(d time.Duration) { w.Now = w.Now.Add(d) }
 
-// status checks where the session and some checkpoints stand, "id=status".
+// status checks the statuses of the session and of some checkpoints, "id=status".
 func (w *world) status(session engine.Status, checkpoints ...string) {
 	w.T.Helper()
 	st := w.state()
@@ -149,7 +149,7 @@ func (w *world) status(session engine.Status, checkpoints ...string) {
 	}
 }
 
-// at is the path of a file of a checkpoint's attempt in hand.
+// at returns the path of a file of a checkpoint's current attempt.
 func (w *world) at(id, name string) string { return place(id, w.cp(id).Iteration, name) }
 
 // workerSays writes worker.json.
@@ -173,7 +173,7 @@ type outcome struct {
 	marker         *string
 }
 
-// validated writes the outcome of the run in hand as the acting half does.
+// validated writes the outcome of the current run as the acting half does.
 func (w *world) validated(id string, o outcome) {
 	w.T.Helper()
 	rel, body, err := o.document(w.state(), id, w.Now)
@@ -184,8 +184,8 @@ func (w *world) validated(id string, o outcome) {
 	clear(w.Facts.Alive)
 }
 
-// document is the outcome of a checkpoint's run in hand and its place,
-// relative to the session's folder.
+// document returns the outcome of a checkpoint's current run and its path, relative to the
+// session's folder.
 func (o outcome) document(st State, id string, at time.Time) (rel, body string, err error) {
 	c := st.Checkpoints[id]
 	if c == nil || c.Status != Validating || c.Run == nil || c.Run.Mode != modeCommand {
@@ -219,7 +219,7 @@ func (o outcome) document(st State, id string, at time.Time) (rel, body string, 
 	return place(id, c.Iteration, numbered("validation", c.Run.Number)), string(doc), err
 }
 
-// open is the id of the one open request of a type, "" for none.
+// open returns the id of the only open request of a type, or "".
 func (w *world) open(typ string) string {
 	w.T.Helper()
 	found := ""
@@ -250,7 +250,7 @@ func (w *world) answer(typ, response string, more map[string]any) string {
 	return id
 }
 
-// notes are the paths of the problem notes, relative to the session's folder.
+// notes returns the paths of the problem notes, relative to the session's folder.
 func (w *world) notes() []string {
 	var list []string
 	for p := range w.Files {
@@ -269,7 +269,7 @@ func (w *world) untilBegun() {
 	w.status(Delegating)
 }
 
-// failOnce has the attempt in hand fail with an output.
+// failOnce makes the current attempt fail with an output.
 func (w *world) failOnce(id, stdout string) {
 	w.T.Helper()
 	w.done(id)
@@ -278,7 +278,7 @@ func (w *world) failOnce(id, stdout string) {
 	w.settle()
 }
 
-// passOnce has the attempt in hand pass.
+// passOnce makes the current attempt pass.
 func (w *world) passOnce(id string) {
 	w.T.Helper()
 	w.done(id)
@@ -293,25 +293,24 @@ func (w *world) passOnce(id string) {
 	w.settle()
 }
 
-// read is a session as the rules see it.
+// read returns a session as the rules see it.
 func read(s engine.Snapshot) *session {
 	_, r := family.View(s)
 	return r
 }
 
-// place is the path of a file of an attempt, relative to the session's folder.
+// place returns the path of a file of an attempt, relative to the session's folder.
 func place(cp string, n int, name string) string { return layout.AFLIteration(cp, n, name) }
 
-// result is a result.json as an outside validator writes it.
+// result returns a result.json of an outside validator.
 func result(n, exit int, output string, more string) string {
 	return fmt.Sprintf(`{"iteration": %d, "exitCode": %d, "output": %q%s}`, n, exit, output, more)
 }
 
-// byResult has an outside validator decide.
+// byResult makes an outside validator decide.
 func byResult(w *world) { w.config(func(c *Config) { c.Validation = ptr(validateResult) }) }
 
-// escalatedWorld is a session whose first checkpoint is escalated after one
-// attempt.
+// escalatedWorld returns a session whose first checkpoint is escalated after one attempt.
 func escalatedWorld(t testing.TB, checkpoints ...cp) *world {
 	w := approvedWorld(t, checkpoints...)
 	w.config(func(c *Config) { c.MaxIterations, c.AutoRetryDelay, c.ApprovalQuiet = ptr(1), ptr("0s"), ptr("0s") })
@@ -324,7 +323,7 @@ func escalatedWorld(t testing.TB, checkpoints ...cp) *world {
 
 const hookQuestion = `{"timestamp": "2025-12-06T18:00:00Z", "checkpoint": "a", "question": %q}`
 
-// workerWorld is a session whose worker is a trusted command.
+// workerWorld returns a session whose worker is a trusted command.
 func workerWorld(t *testing.T) *world {
 	w := approvedWorld(t, cp{id: "a"})
 	w.config(func(c *Config) { c.WorkerCommand, c.AutoRetryDelay = ptr("work"), ptr("0s") })
@@ -347,7 +346,7 @@ func (w *world) workerEnded(how string, exit any) {
 	w.settle()
 }
 
-// step carries out plans until a file is there.
+// step carries out plans until a file exists.
 func (w *world) step(rel string) {
 	for !w.Has(rel) {
 		w.Step()
