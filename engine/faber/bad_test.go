@@ -15,7 +15,7 @@ import (
 
 const plainDir = ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"
 
-// waitingRun is a run that asks for an approval at release:ship, opened.
+// waitingRun returns an opened run that asks for an approval at release:ship.
 func waitingRun(t *testing.T) *world {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, `{
@@ -31,8 +31,8 @@ func waitingRun(t *testing.T) *world {
 	return w
 }
 
-// State files that cannot be read earn a note with the place, and nothing
-// moves; torn ones only after ten seconds.
+// An unreadable state file gets a note with the place of the error, and nothing moves; an
+// incomplete one gets it only after ten seconds.
 func TestUnreadableStateEarnsANoteAndNothingMoves(t *testing.T) {
 	for _, c := range []struct {
 		name, body, note string
@@ -69,8 +69,8 @@ func TestUnreadableStateEarnsANoteAndNothingMoves(t *testing.T) {
 	}
 }
 
-// An event that may still be being written may be placet's own, from before a
-// crash: nothing is decided, or it would be written twice.
+// An event that may still be being written may be placet's own, from before a crash. Nothing is
+// decided, because placet would write it twice.
 func TestUnsettledEventHoldsTheRun(t *testing.T) {
 	w := waitingRun(t)
 	w.Respond("fr-1", map[string]any{"response": "approve"})
@@ -84,7 +84,7 @@ func TestUnsettledEventHoldsTheRun(t *testing.T) {
 	}
 }
 
-// A torn state is looked at again when it cannot be torn any more.
+// placet reads an incomplete state again when it can no longer be incomplete.
 func TestTornStateWakes(t *testing.T) {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, `{"status": `)
@@ -93,7 +93,7 @@ func TestTornStateWakes(t *testing.T) {
 	}
 }
 
-// cancel.json works though the request cannot be opened.
+// cancel.json works even if the request cannot be opened.
 func TestCancelWorksWithABadRequest(t *testing.T) {
 	for _, request := range []string{`{"request_id": "../x", "type": "approval", "prompt": "?"}`, `{"request_id": "a", "type": "approval", "prompt": "?", "options": [1]}`} {
 		w := newWorld(t, plainDir)
@@ -105,7 +105,7 @@ func TestCancelWorksWithABadRequest(t *testing.T) {
 	}
 }
 
-// Without a place to go on from, the answer waits.
+// The answer waits while the run has no place to continue from.
 func TestAnswerWaitsForAResumePoint(t *testing.T) {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)
@@ -120,7 +120,7 @@ func TestAnswerWaitsForAResumePoint(t *testing.T) {
 	}
 }
 
-// Events that cannot be used are passed over; numbers go on from the highest.
+// Unusable events are ignored; numbers continue from the highest.
 func TestBadEventsAreNotUsed(t *testing.T) {
 	w := newWorld(t, plainDir)
 	w.Put(w.In("events/000-workflow_start.json"), upstreamEvent(1, "workflow_start", "", ""))
@@ -145,7 +145,7 @@ func TestBadEventsAreNotUsed(t *testing.T) {
 	}
 }
 
-// A .next-id that cannot be read is left alone, and holds up nothing.
+// An unreadable .next-id stays unchanged and blocks nothing.
 func TestANextIDThatCannotBeReadHoldsUpNothing(t *testing.T) {
 	w := waitingRun(t)
 	w.Put(w.In("events/.next-id"), "unusable:65 bytes are too many")
@@ -159,7 +159,7 @@ func TestANextIDThatCannotBeReadHoldsUpNothing(t *testing.T) {
 	}
 }
 
-// A definition that cannot be used leaves the plan to state.json.
+// With an unusable definition, state.json determines the plan.
 func TestBadDefinitionsLeaveThePlanUnknown(t *testing.T) {
 	for name, c := range map[string]struct{ id, body string }{
 		"missing":  {"gone", ``},
@@ -205,7 +205,7 @@ func TestDefinitionsMerge(t *testing.T) {
 	}
 }
 
-// What deviates from upstream's schema is a warning, never a stop.
+// A deviation from upstream's schema is a warning and never stops the run.
 func TestDeviationsAreWarnings(t *testing.T) {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "run_id": "other/run/x", "work_id": 258, "errors": {}, "current_phase": "build", "current_step": "x",
@@ -228,7 +228,7 @@ func TestDeviationsAreWarnings(t *testing.T) {
 	}
 }
 
-// A state-<suffix>.json is nobody's.
+// A state-<suffix>.json belongs to nobody.
 func TestAStateWithASuffixIsNotActedOn(t *testing.T) {
 	dir := ".fractary/runs/plan-run-2026-01-07"
 	w := newWorld(t, dir)
@@ -239,7 +239,7 @@ func TestAStateWithASuffixIsNotActedOn(t *testing.T) {
 	}
 }
 
-// Requests that the state does not ask any more get their receipt.
+// A request that the state no longer asks gets its receipt.
 func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
 	receipt := func(w *world) string { return w.Files[w.In("requests/fr-1/receipt.json")] }
 	w := waitingRun(t)
@@ -271,7 +271,7 @@ func TestRequestsNoLongerAskedAreClosed(t *testing.T) {
 	}
 }
 
-// A request id that was answered and is asked anew needs a new id.
+// A request that was answered and is asked again needs a new id.
 func TestRequestAskedAnewIsAProblem(t *testing.T) {
 	w := waitingRun(t)
 	asked := w.Files[w.Run.State]
@@ -283,7 +283,7 @@ func TestRequestAskedAnewIsAProblem(t *testing.T) {
 	}
 }
 
-// A request that was altered after it was issued holds every answer.
+// A request that was altered after it was issued blocks every answer.
 func TestAlteredRequestIsVoidUntilRestored(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"prompt":  {"Ship it?", "Have tea?"},
@@ -322,7 +322,7 @@ func TestOnlyApproversAnswer(t *testing.T) {
 	}
 }
 
-// A state whose members do not have the shape that an edit needs is bad input.
+// A state whose members lack the shape that an edit needs is bad input.
 func TestStateThatCannotBeEditedStands(t *testing.T) {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "x", "feedback_history": {"a": 1},
@@ -335,7 +335,7 @@ func TestStateThatCannotBeEditedStands(t *testing.T) {
 	}
 }
 
-// Every word of an account can be had for every class of run.
+// A view of every class of run is complete.
 func TestAccountsOfAllKinds(t *testing.T) {
 	for status, want := range map[string]struct{ why, awaited string }{
 		"pending":     {"agent works", "state.json to move on from build:implement (agent)"},
@@ -354,8 +354,7 @@ func TestAccountsOfAllKinds(t *testing.T) {
 	}
 }
 
-// Answers of which none counts move nothing; one that may be half of a write, or is not
-// submitted, is no problem yet.
+// Answers that do not count move nothing; an incomplete or unsubmitted answer is no problem yet.
 func TestAnswersThatCountForNothing(t *testing.T) {
 	tick := func(items ...string) func(w *world) {
 		return func(w *world) { w.Tick(w.In("requests/fr-1/form.md"), items...) }

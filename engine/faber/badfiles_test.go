@@ -12,7 +12,7 @@ import (
 
 const besideDir = ".fractary/faber/runs/acme/web/00000000-0000-4000-8000-000000000002"
 
-// besideRun is a run that asks an approval, and gets it.
+// besideRun returns a run that asks for an approval and gets it.
 func besideRun() enginetest.Beside {
 	begin := enginetest.Tree{}
 	for p, body := range asking("approval", "build", "make", "") {
@@ -31,7 +31,7 @@ func answerOf(word string) string {
 	return fmt.Sprintf("{\n  \"request_id\": \"fr-1\",\n  \"response\": %q,\n  \"provided_by\": {\"user\": \"kim\", \"source\": \"file\"}\n}\n", word)
 }
 
-// all are the deviations of several kinds for one reason.
+// all returns the deviations of several kinds for one reason.
 func all(o enginetest.Outcome, reason string, kinds ...string) map[string]enginetest.Deviation {
 	m := map[string]enginetest.Deviation{}
 	for _, k := range kinds {
@@ -124,7 +124,7 @@ func scrambled(t *testing.T, files enginetest.Tree) *enginetest.Scramble {
 	return s
 }
 
-// A source of context.md that placet may not read is waited for, and said.
+// placet waits for a source of context.md that it may not read, and says so.
 func TestWhatMayNotBeReadIsSaid(t *testing.T) {
 	s := scrambled(t, asking("approval", "build", "make", ""))
 	issue, note := lawDir+"/issue.json", lawState+".problem.md"
@@ -145,8 +145,7 @@ func TestWhatMayNotBeReadIsSaid(t *testing.T) {
 	}
 }
 
-// The longest answer that is read is taken once, and what is written of it can
-// be read again.
+// The longest readable answer is carried out once, and the documents made from it are readable.
 func TestTheLongestAnswerIsTakenOnce(t *testing.T) {
 	long := strings.Repeat("x", layout.LimitJSON-200)
 	s := scrambled(t, asking("review", "build", "make", ""))
@@ -183,7 +182,7 @@ func TestTheLongestAnswerIsTakenOnce(t *testing.T) {
 	}
 }
 
-// A request that is too long to be asked is a problem of the state that asks it.
+// A request that is too long makes the state that asks it unusable.
 func TestARequestThatIsTooLongIsNotAsked(t *testing.T) {
 	files := asking("review", "build", "make", "")
 	files[lawState] = strings.Replace(files[lawState], "Well?", strings.Repeat("x", 2*layout.LimitJSON), 1)

@@ -16,12 +16,12 @@ import (
 	"placet/templates"
 )
 
-// waitingFor is a run of the default plan that asks at a step.
+// waitingFor returns a run of the default plan that asks at a step.
 func waitingFor(t *testing.T, typ, phase, step string, options ...string) *world {
 	return waitingIn(t, "en", typ, phase, step, options...)
 }
 
-// waitingIn is the same in a language.
+// waitingIn does the same in a language.
 func waitingIn(t *testing.T, lang, typ, phase, step string, options ...string) *world {
 	w := newWorld(t, plainDir)
 	w.Facts.Config.Language = lang
@@ -88,8 +88,8 @@ func TestEffectsAreThoseOfThePage(t *testing.T) {
 	}
 }
 
-// Every type of request has a form in every language, which shows what each option
-// does. PLACET_UPDATE=1 writes the golden forms anew.
+// Every type of request has a form in every language, which shows the effect of each option.
+// PLACET_UPDATE=1 writes the golden forms anew.
 func TestGoldenForms(t *testing.T) {
 	for name, c := range map[string]struct {
 		typ     string
@@ -123,8 +123,8 @@ func TestGoldenForms(t *testing.T) {
 	}
 }
 
-// No refusing word lets a run go on, whatever the type, and what is shown is what
-// happens.
+// No refusing word lets a run continue, whatever the type, and the effect is the one that was
+// shown.
 func TestARefusingWordNeverGoesOn(t *testing.T) {
 	for _, typ := range []string{"approval", "confirmation", "selection", "review", "error_resolution", "clarification", "of-upstream"} {
 		for _, word := range []string{"reject", "cancel", "abort", "no", "n", "deny", "decline", "refuse", "stop", "disapprove", "NO", " No "} {
@@ -148,7 +148,7 @@ func TestARefusingWordNeverGoesOn(t *testing.T) {
 	}
 }
 
-// Options that imitate one another or a refusing word are never asked about.
+// Options that imitate one another or a refusing word are never offered.
 func TestOptionsThatImitateAreBadInput(t *testing.T) {
 	for _, options := range [][]string{{"approve", "reject\ufe0f"}, {"\u0430pprove", "reject"}, {"ok", "ＮＯ"}, {"one", "one\u200b"}, {"cop", "сор"}} {
 		w := waitingFor(t, "selection", "architect", "design-review", options...)
@@ -163,8 +163,8 @@ func TestOptionsThatImitateAreBadInput(t *testing.T) {
 	}
 }
 
-// An answer is carried out by the effect that was shown, where settings or plan
-// have changed since; where that cannot be done, it is held.
+// An answer is carried out with the effect that was shown, even if settings or plan have changed
+// since. If that is impossible, the answer waits.
 func TestAnAnswerIsCarriedOutByTheEffectThatWasShown(t *testing.T) {
 	w := waitingFor(t, "approval", "release", "create-pr", "approve", "reject")
 	w.config(func(c *Config) { c.DestructiveSteps = []string{"create-pr"} })
@@ -187,8 +187,8 @@ func TestAnAnswerIsCarriedOutByTheEffectThatWasShown(t *testing.T) {
 	}
 }
 
-// A request of a version that showed no effects keeps its bytes and its form, and
-// is answered as before.
+// A request of a version that showed no effects keeps its bytes and its form, and is answered as
+// before.
 func TestARequestWithoutEffectsIsAnswered(t *testing.T) {
 	w := waitingFor(t, "approval", "architect", "design-review", "approve", "reject")
 	request, form := w.In("requests/fr-1/request.json"), w.In("requests/fr-1/form.md")

@@ -8,15 +8,14 @@ import (
 	"placet/engine"
 )
 
-// fabricated are the places of what is said to be fabricated once the run has stood
-// still.
+// fabricated returns the places of the fabrications once the run has been quiet for long enough.
 func (w *world) fabricated() string {
 	w.T.Helper()
 	w.stand()
 	return w.claims()
 }
 
-// claims are the places of what is said to be fabricated now.
+// claims returns the places of the current fabrications.
 func (w *world) claims() string {
 	w.T.Helper()
 	s, _ := w.Full()
@@ -42,8 +41,8 @@ func (w *world) mayAnswer(who ...string) {
 
 const done = `"phases": {"release": {"steps": [{"id": "ship", "status": "completed"}, {"id": "note", "status": "completed"}]}}`
 
-// What upstream claims is told where the record certainly contradicts it, and only there:
-// each claim stands beside an honest run that looks like it.
+// A claim of upstream's is reported only if the record certainly contradicts it: each case has an
+// honest run beside it that looks similar.
 func TestFabrications(t *testing.T) {
 	state := func(body string) func(*world) {
 		return func(w *world) { w.Put(w.Run.State, `{"revision": 1, `+body+`}`) }
@@ -126,7 +125,7 @@ func destructive(w *world) {
 	w.config(func(c *Config) { c.DestructiveSteps = []string{"ship"} })
 }
 
-// ask has the run ask whether to ship.
+// ask makes the run ask whether to ship.
 func (w *world) ask() {
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "ship", "updated_at": "2025-12-06T18:00:00Z",
   "phases": {"release": {"steps": [{"id": "ship", "status": "in_progress"}]}},
@@ -135,7 +134,7 @@ func (w *world) ask() {
 	w.settle()
 }
 
-// What upstream records of its work is held against its state where it records it at all.
+// Upstream's record is compared with its state where upstream keeps such records at all.
 func TestUnrecordedWork(t *testing.T) {
 	type event struct{ typ, step string }
 	whole := []event{{"workflow_start", ""}, {"step_start", "ship"}, {"step_complete", "ship"}, {"step_start", "note"}, {"step_complete", "note"}, {"workflow_complete", ""}}
@@ -179,7 +178,7 @@ func TestUnrecordedWork(t *testing.T) {
 	}
 }
 
-// The receipt of a request that was passed over says so, and a person may accept it.
+// The receipt of a request that was passed over says so, and a person may accept that.
 func TestAPassedRequestIsCancelled(t *testing.T) {
 	w := newWorld(t, plainDir)
 	w.ask()

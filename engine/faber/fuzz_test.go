@@ -14,7 +14,7 @@ import (
 	"placet/schemas"
 )
 
-// stageOf is a run with some files, on a stage.
+// stageOf returns a run with some files on a stage.
 func stageOf(t testing.TB, files enginetest.Tree) *enginetest.Stage {
 	run, ok := layout.Faber{}.At(lawState)
 	if !ok {
@@ -29,8 +29,7 @@ func stageOf(t testing.TB, files enginetest.Tree) *enginetest.Stage {
 	return s
 }
 
-// told are the files of a run at several points of a story: asked, answered,
-// taken in.
+// told holds the files of a run at several points of a case: asked, answered, taken up.
 func told(f *testing.F, typ, options, response, comment string) (points []enginetest.Tree) {
 	s := stageOf(f, asking(typ, "build", "make", options))
 	s.Settle()
@@ -49,16 +48,15 @@ var stories = [][4]string{
 	{"error_resolution", "", "skip", ""}, {"selection", `, "options": ["option-a", "option-b"]`, "option-b", ""}, {"clarification", "", "so", ""},
 }
 
-// FuzzState puts any content into the places of the documents by which a run
-// moves: whatever they say, each step is legal, the run comes to rest, and what
-// it records as an answer is one that was offered.
+// FuzzState puts any content in the place of the documents that move a run: each step is legal, the
+// run settles, and every recorded answer is one that was offered.
 func FuzzState(f *testing.F) {
 	for _, story := range stories {
 		points := told(f, story[0], story[1], story[2], story[3])
 		for _, p := range points {
 			f.Add(p[lawState], p[lawRequest+"request.json"], p[lawRequest+"response.json"], p[lawRequest+"receipt.json"], p[lawRequest+"form.md"])
 		}
-		// An older state beside what became of it.
+		// An older state beside its own consequences.
 		f.Add(points[0][lawState], points[2][lawRequest+"request.json"], points[2][lawRequest+"response.json"], points[2][lawRequest+"receipt.json"], points[2][lawRequest+"form.md"])
 	}
 	for _, s := range []string{"pending", "in_progress", "paused", "failed", "completed", "cancelled", "thinking"} {
@@ -82,8 +80,7 @@ func FuzzState(f *testing.F) {
 	})
 }
 
-// checkRecord asserts what must hold of a run that has come to rest, whatever
-// lay there before.
+// checkRecord asserts what must be true of a settled run, whatever its files were before.
 func checkRecord(t *testing.T, s *enginetest.Stage, before enginetest.Tree, receipt string) {
 	t.Helper()
 	for p, body := range before {
@@ -138,9 +135,8 @@ func checkUnknown(t *testing.T, before, after string) {
 	}
 }
 
-// FuzzEvents puts any content and any names into events/. Files of others stay
-// as they are, placet's own events have numbers that nobody has, and only an
-// answer that was offered is taken from one.
+// FuzzEvents puts any content and any names into events/. Other people's files stay unchanged,
+// placet's own events have unused numbers, and an event only gives an answer that was offered.
 func FuzzEvents(f *testing.F) {
 	received := `{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "user": "kim", "metadata": {"request_id": "fr-1", "response": "approve"}}`
 	f.Add("002-feedback_received.json", received, "003-step_start.json", `{"event_id": 3, "type": "step_start", "timestamp": "2025-12-06T18:11:00.000Z", "run_id": "x"}`, "4\n")
@@ -170,8 +166,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// checkNumbers asserts that placet's events are numbered behind all that were
-// there, each once.
+// checkNumbers asserts that placet's events have numbers after all existing ones, each once.
 func checkNumbers(t *testing.T, s *enginetest.Stage, before enginetest.Tree) {
 	t.Helper()
 	highest := 0

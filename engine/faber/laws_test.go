@@ -29,8 +29,8 @@ func TestErrors(t *testing.T)      { enginetest.Errors(t, some(laws())) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some(laws())) }
 func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
-// some keeps the stories that differ in what they write. PLACET_LAWS=all tells all of
-// them, with a crash at every call, which takes a quarter of an hour.
+// some keeps the cases that differ in what they write. PLACET_LAWS=all runs all of them with a
+// crash at every call, which takes a quarter of an hour.
 func some(s enginetest.Suite) enginetest.Suite {
 	if os.Getenv("PLACET_LAWS") == "all" {
 		return s
@@ -46,7 +46,7 @@ func some(s enginetest.Suite) enginetest.Suite {
 	return s
 }
 
-// laws are the stories of FABER runs that the shared suite tells.
+// laws are the cases of FABER runs for the shared suite.
 func laws() enginetest.Suite {
 	run := func(from, to engine.Status) engine.Edge {
 		return engine.Edge{Of: "run", From: from, Event: "upstream", To: to}
@@ -80,10 +80,9 @@ var (
 	listed    = regexp.MustCompile(`(?m)^- \d{3,} .*$`)
 )
 
-// unnumbered takes the numbers of events out of a tree. A power cut may keep
-// .next-id, or a later event, and lose an earlier one: the page has the next
-// event take the highest number, so the numbers may have gaps and another
-// order then. Which events there are must be the same all the same.
+// unnumbered removes the numbers of events from a tree. A power cut may keep .next-id, or a later
+// event, and lose an earlier one. The page then gives the next event the highest number, so the
+// numbers may have gaps and another order, but the set of events must be the same.
 func unnumbered(t enginetest.Tree) enginetest.Tree {
 	for _, p := range t.Paths() {
 		body := t[p]
@@ -111,7 +110,7 @@ func lawCases() []enginetest.Case {
 	return append(append(answerCases(), otherCases()...), foreignCases()...)
 }
 
-// asking is a run that asks a request of a type at a step.
+// asking returns a run that asks a request of a type at a step.
 func asking(typ, phase, step, options string) enginetest.Tree {
 	return enginetest.Tree{
 		lawState: fmt.Sprintf(`{
@@ -149,7 +148,7 @@ func tick(form, option string) enginetest.Step {
 	}}
 }
 
-// tickAgain is the step in which somebody fills in the forms that were issued since the first.
+// tickAgain returns the step in which somebody fills in the forms that were issued after the first.
 func tickAgain(option string) enginetest.Step {
 	return enginetest.Step{Name: "tick again " + option, Do: func(t enginetest.Tree) {
 		for _, p := range t.Paths() {
@@ -167,7 +166,7 @@ func edit(path, old, new string) enginetest.Step {
 
 const lawForm = lawDir + "/requests/fr-1/form.md"
 
-// takenUp is the agent's first event after an answer.
+// takenUp returns the agent's first event after an answer.
 func takenUp(number int) enginetest.Step {
 	return enginetest.Write(fmt.Sprintf("%s/events/%03d-step_start.json", lawDir, number),
 		fmt.Sprintf(`{"event_id": %d, "type": "step_start", "timestamp": "2025-12-06T19:00:00.000Z", "run_id": "x", "phase": "build", "step": "make"}`, number))
@@ -197,7 +196,7 @@ func answerCases() []enginetest.Case {
 	}
 }
 
-// otherCases are what happens besides a plain answer.
+// otherCases are the cases other than a plain answer.
 func otherCases() []enginetest.Case {
 	deadline := func(option string) func(*engine.Config) {
 		return func(c *engine.Config) {

@@ -11,9 +11,8 @@ import (
 	"placet/schemas"
 )
 
-// The six real runs, answered: of state.json only the members that the answer
-// is about change, the others keep their bytes and their order; old events and
-// metadata.json keep theirs.
+// The six real runs, answered: in state.json only the members that the answer concerns change, and
+// the others keep their bytes and their order; old events and metadata.json stay unchanged.
 func TestSixRealRunsKeepEveryOtherByte(t *testing.T) {
 	changed := map[string]bool{
 		"status": true, "last_event_id": true, "updated_at": true, "completed_at": true, "phases": true, "errors": true,
@@ -55,7 +54,7 @@ func TestSixRealRunsKeepEveryOtherByte(t *testing.T) {
 	}
 }
 
-// others are the members of a document that are not among some, as they stand.
+// others returns the members of a document except some, unchanged.
 func others(t *testing.T, body string, some map[string]bool) []string {
 	t.Helper()
 	members, err := schemas.Members([]byte(body))

@@ -15,8 +15,8 @@ import (
 	"placet/engine"
 )
 
-// An answer of which a crash left the event alone is carried out as it was: same response,
-// author and answer file, no second event.
+// An answer of which a crash left only the event is carried out unchanged: same response, author
+// and answer file, no second event.
 func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
 	for name, give := range map[string]func(w *world){
 		"response": func(w *world) { w.Respond("fr-1", map[string]any{"response": "approve", "comment": "yes"}) },
@@ -37,8 +37,8 @@ func TestAnswerIsRememberedFromItsEvent(t *testing.T) {
 	}
 }
 
-// A receipt that a crash lost after the state was durable is written again with
-// what the answer's own file tells, also where a later form gave the answer.
+// A receipt that a crash lost after the state was durable is written again from the answer's own
+// file, even if a later form gave the answer.
 func TestLostReceiptIsRecalled(t *testing.T) {
 	w := example(t)
 	w.Put("specs/WORK-00258-design.md", "# Another design\n")
@@ -58,7 +58,7 @@ func TestLostReceiptIsRecalled(t *testing.T) {
 	}
 }
 
-// So are the places of the words that stood outside the comment section.
+// The places of the words outside the comment section are recovered, too.
 func TestALostReceiptSaysAgainWhereItsWordsStood(t *testing.T) {
 	w := waitingRun(t)
 	form, p := w.In("requests/fr-1/form.md"), w.In("requests/fr-1/receipt.json")
@@ -73,8 +73,8 @@ func TestALostReceiptSaysAgainWhereItsWordsStood(t *testing.T) {
 	}
 }
 
-// A machine that remembers nothing takes the receipt that a crash left for a claim: it
-// is carried out, and the receipt says so.
+// A machine without records takes a receipt that a crash left as a claim: it carries the answer
+// out, and the receipt says so.
 func TestReceiptOfAnUnrecordedMachine(t *testing.T) {
 	w := waitingRun(t)
 	w.Unrecorded = true
@@ -88,7 +88,7 @@ func TestReceiptOfAnUnrecordedMachine(t *testing.T) {
 	if rc := w.Files[receipt]; !strings.Contains(rc, "claimed:jmcwilliam") {
 		t.Errorf("receipt %s", rc)
 	}
-	// Once more: the receipt goes on saying so.
+	// Once more: the receipt still says so.
 	again := w.Files[receipt]
 	w.Put(w.Run.State, before)
 	if w.settle(); w.Files[receipt] != again {
@@ -109,8 +109,8 @@ func TestAnswerInAnEvent(t *testing.T) {
 	}
 }
 
-// Without revisions in state.json, placet's own events say how far the run was;
-// those of a transition that never became fact do not count.
+// Without revisions in state.json, placet's own events determine the revision. Those of a
+// transition that was never completed do not count.
 func TestRevisionWithoutRevision(t *testing.T) {
 	mark := func(typ, request string, revision int) string {
 		return fmt.Sprintf(`{"event_id": 1, "type": %q, "timestamp": "2025-12-06T18:00:00.000Z", "run_id": "x", "metadata": {"request_id": %q, "placet": {"revision": %d, "key": "k"}}}`, typ, request, revision)
@@ -138,8 +138,8 @@ func TestRevisionWithoutRevision(t *testing.T) {
 	}
 }
 
-// A failed run is asked about where the configuration says so; the state is
-// untouched until it is answered.
+// A failed run is asked about if the configuration says so; the state stays unchanged until the
+// answer.
 func TestFailedRunIsAskedAbout(t *testing.T) {
 	failed := `{"status": "failed", "current_phase": "build", "current_step": "make", "updated_at": "2025-12-06T18:00:00Z",
  "phases": {"build": {"steps": [{"id": "make", "status": "completed"}, {"id": "check", "status": "failed", "failed_at": "2025-12-06T17:59:00Z"}]}}}`
@@ -169,7 +169,7 @@ func TestGateKinds(t *testing.T) {
 		"phase_entry": {"make", "at", "pending"}, "destructive": {"make", "at", "pending"},
 		"step": {"make", "after", "completed"}, "success": {"make", "after", "completed"}, "warning": {"make", "after", "completed"},
 		"input": {"make", "at", "in_progress"},
-		"":      {"make", "at", "pending"}, // in front of a pending step that never started
+		"":      {"make", "at", "pending"}, // before a pending step that never started
 	} {
 		w, context := newWorld(t, plainDir), ""
 		if kind != "" {
@@ -187,8 +187,8 @@ func TestGateKinds(t *testing.T) {
 	}
 }
 
-// An event that the disk refuses for now may be placet's own: nothing is
-// decided. One that is no file never was an event.
+// An event that the disk refuses for now may be placet's own, so nothing is decided. A folder or
+// link never was an event.
 func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -210,8 +210,8 @@ func TestRefusedEventsHoldAndOthersDoNot(t *testing.T) {
 	}
 }
 
-// An artifact that the disk refuses for now is not missing: nobody is asked about it,
-// and no answer becomes stale. One that is no file is as good as missing.
+// An artifact that the disk refuses for now is not missing: nobody is asked about it, and no answer
+// becomes stale. A folder or link counts as missing.
 func TestARefusedArtifactHolds(t *testing.T) {
 	for _, c := range []struct {
 		err  error
@@ -249,8 +249,8 @@ func TestARefusedArtifactHolds(t *testing.T) {
 	}
 }
 
-// A void.json that is still being written holds every answer, without a word; one that is not
-// placet's is named.
+// A void.json that is still being written blocks every answer without a note; a foreign one gets a
+// note.
 func TestAVoidFileThatIsBeingWrittenHoldsSilently(t *testing.T) {
 	w := example(t)
 	w.settle()
@@ -279,7 +279,7 @@ func TestAVoidFileThatIsBeingWrittenHoldsSilently(t *testing.T) {
 	}
 }
 
-// The settings refuse what would approve by time alone, and what cannot be.
+// The settings refuse values that would approve by time alone, and impossible ones.
 func TestConfigCheck(t *testing.T) {
 	if err := DefaultConfig().Check(); err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func TestConfigCheck(t *testing.T) {
 	}
 }
 
-// Summarize tells final from live, and whether placet ever moved the run.
+// Summarize distinguishes final from live runs, and runs that placet has moved from others.
 func TestSummarize(t *testing.T) {
 	for body, want := range map[string]engine.Summary{
 		`{"status": "completed"}`:                                  {Status: Completed, Final: true},
@@ -336,8 +336,8 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// A request that names no phase is opened and answered; once the state says where the
-// run stands, the answer is carried out, and no event is written a second time.
+// A request that names no phase is opened and answered. Once the state says where the run is, the
+// answer is carried out, and no event is written twice.
 func TestAPhaseThatComesLateDoublesNoEvent(t *testing.T) {
 	const asks = `{"status": "awaiting_feedback", "updated_at": "2025-12-06T18:00:00Z", "phases": {"build": {"steps": [{"id": "make", "status": "in_progress"}]}},
  "feedback_request": {"request_id": "fr-1", "type": "review", "prompt": "?", "requested_at": "2025-12-06T18:00:00Z"}}`
@@ -368,8 +368,8 @@ func TestAPhaseThatComesLateDoublesNoEvent(t *testing.T) {
 	}
 }
 
-// A step that gets an entry gets the members by which the others are found: upstream's
-// readers look for name.
+// A new entry of a step gets the members that identify the other entries: upstream's readers look
+// for name.
 func TestNewEntriesAreFoundByUpstreamsReaders(t *testing.T) {
 	for others, want := range map[string]string{
 		`{"name": "setup", "status": "completed"}`:                `{"name": "make", "status": "completed",`,
@@ -391,8 +391,8 @@ func TestNewEntriesAreFoundByUpstreamsReaders(t *testing.T) {
 	}
 }
 
-// While events/ is away, nothing tells what has happened: the run waits, with a note, and
-// goes on when the folder is back or somebody says with which number to begin anew.
+// While events/ is missing, the past is unknown. The run waits with a note, and continues when the
+// folder is back or somebody writes the number to begin with.
 func TestARunWhoseEventsAreAwayWaits(t *testing.T) {
 	for back, by := range map[string]func(w *world, away map[string]string){
 		"the folder": func(w *world, away map[string]string) {
@@ -422,7 +422,7 @@ func TestARunWhoseEventsAreAwayWaits(t *testing.T) {
 	}
 }
 
-// A run that is over has nothing to wait for: its events may be put away for good.
+// A final run waits for nothing: its events may be removed for good.
 func TestAFinalRunIsGivenNoEventsAnewWhereAllAreGone(t *testing.T) {
 	w := example(t)
 	w.Respond(exampleID, map[string]any{"response": "reject"})

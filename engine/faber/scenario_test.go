@@ -24,8 +24,8 @@ func readFile(t *testing.T, name string) string {
 	return string(body)
 }
 
-// example is the waiting run of the format page, section 3.3: 15 events, the
-// request opened at revision 1, and the definition that names what comes next.
+// example returns the waiting run of section 3.3 of the format page: 15 events, the request opened
+// at revision 1, and the definition that names the next step.
 func example(t *testing.T) *world {
 	w := newWorld(t, exampleDir)
 	w.Put(w.In("state.json"), readFile(t, "testdata/waiting.json"))
@@ -73,7 +73,7 @@ func TestScenario03RequestChangesNeedsAComment(t *testing.T) {
 	}
 }
 
-// failedRun is a run that asks what to do about evaluate:test.
+// failedRun returns a run that asks what to do about evaluate:test.
 func failedRun(t *testing.T) *world {
 	w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
 	w.Put(w.Run.State, `{
@@ -91,7 +91,7 @@ func failedRun(t *testing.T) *world {
 	return w
 }
 
-// Scenario 7: an answer licenses a destructive step and does not complete it.
+// Scenario 7: an answer permits a destructive step and does not complete it.
 func TestScenario07LicensedSteps(t *testing.T) {
 	w := newWorld(t, ".fractary/faber/runs/acme/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "release", "current_step": "merge-pr",
@@ -151,7 +151,7 @@ func TestScenario13AnswerInHistoryIsCompleted(t *testing.T) {
 	}
 }
 
-// Scenario 14: each shape is written in its own shape, all else byte for byte.
+// Scenario 14: each shape is written in its own shape, everything else stays byte for byte.
 func TestScenario14EveryShapeKeepsItsShape(t *testing.T) {
 	const tail = `,"current_phase":"build","current_step":"implement","big":12345678901234567890,"f":1.0,"u":{"k":[1,2]},"feedback_request":{"request_id":"fr-1","type":"approval","prompt":"?"}}`
 	for _, c := range []struct{ name, phases, want string }{
@@ -234,7 +234,7 @@ func TestScenario24Deadlines(t *testing.T) {
 	}
 }
 
-// Scenario 25: the resume command runs once per revision, behind trust.
+// Scenario 25: the resume command runs once per revision, if it is trusted.
 func TestScenario25ResumeCommandNeedsTrustAndRunsOnce(t *testing.T) {
 	argv := []string{"agent", "--resume"}
 	w := example(t)
@@ -268,9 +268,8 @@ func TestScenario25ResumeCommandNeedsTrustAndRunsOnce(t *testing.T) {
 	}
 }
 
-// Taken up: an event by the agent removes resume.md. An agent may have to begin again
-// from context.md, until the run asks anew or ends; it is also written where the agent
-// was faster.
+// The agent's first event removes resume.md. An agent may have to restart from context.md until the
+// run asks again or ends; context.md is written even if the agent was faster.
 func TestResumeGoesWhenTheAgentTakesUp(t *testing.T) {
 	w := example(t)
 	w.Respond(exampleID, map[string]any{"response": "approve"})
@@ -288,8 +287,8 @@ func TestResumeGoesWhenTheAgentTakesUp(t *testing.T) {
 	}
 }
 
-// Scenario 15: the older root, event numbers from 1000, a one-letter org, no
-// phases: served. Files of upstream's own tools are left alone.
+// Scenario 15: a run below the older root, with event numbers from 1000, a one-letter org and no
+// phases, is served. Files of upstream's own tools stay unchanged.
 func TestScenario15OldRootAndLargeNumbers(t *testing.T) {
 	w := newWorld(t, ".fractary/plugins/faber/runs/a/proj/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34")
 	w.Put(w.Run.State, `{"status": "awaiting_feedback", "current_phase": "build", "current_step": "make", "feedback_request": {"request_id": "fr-1", "type": "approval", "prompt": "?"}}`)

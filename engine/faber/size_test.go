@@ -8,7 +8,7 @@ import (
 	"placet/engine"
 )
 
-// bigState is a state document that notes so many steps in one of the shapes.
+// bigState returns a state document that notes so many steps in one of the shapes.
 func bigState(shape byte, steps int) string {
 	list := func(item func(i int) string) string {
 		all := make([]string, steps)
@@ -44,7 +44,7 @@ func bigState(shape byte, steps int) string {
 	return `{"status": "failed", "updated_at": "2026-11-20T10:00:00Z", "phases": ` + phases + root + `}`
 }
 
-// bigRun is a run that notes so many steps in one of the shapes.
+// bigRun returns a run that notes so many steps in one of the shapes.
 func bigRun(shape byte, steps int) engine.Snapshot {
 	body := []byte(bigState(shape, steps))
 	return engine.Snapshot{
@@ -53,8 +53,8 @@ func bigRun(shape byte, steps int) engine.Snapshot {
 	}
 }
 
-// A hundred thousand steps cost what their text costs: a quadratic walk would take
-// minutes for each.
+// A hundred thousand steps cost time proportional to their text: a quadratic algorithm would take
+// minutes.
 func BenchmarkAccount(b *testing.B) {
 	for _, shape := range []byte("abcdep") {
 		for _, steps := range []int{1000, 100_000} {
@@ -86,8 +86,8 @@ func TestEveryShapeShowsItsSteps(t *testing.T) {
 	}
 }
 
-// A step that is noted twice is the first entry, and one that a list names is
-// completed before it is skipped.
+// The first entry of a step noted twice counts; a step in several lists counts as completed before
+// skipped.
 func TestAStepThatIsNotedTwice(t *testing.T) {
 	for body, want := range map[string]engine.Status{
 		`{"phases": {"build": {"steps": [{"id": "x", "status": "failed"}, {"id": "x", "status": "completed"}]}}}`:                                     Failed,

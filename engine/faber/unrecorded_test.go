@@ -13,8 +13,8 @@ import (
 	"placet/templates"
 )
 
-// unrecordedRun is a run that waits for an answer about an artifact on a machine that
-// does not remember that it wrote anything.
+// unrecordedRun returns a run that waits for an answer about an artifact, on a machine without
+// records of what it wrote.
 func unrecordedRun(t *testing.T) *world {
 	w := newWorld(t, plainDir)
 	w.Unrecorded = true
@@ -27,14 +27,14 @@ func unrecordedRun(t *testing.T) *world {
 
 const requestFile, formFile = "requests/fr-1/request.json", "requests/fr-1/form.md"
 
-// commit has git say that request.json is committed as it stands.
+// commit makes git say that the current request.json is committed.
 func (w *world) commit() {
 	p := w.In(requestFile)
 	blob := fmt.Sprintf("blob %d\x00%s", len(w.Files[p]), w.Files[p])
 	w.Files["git:blob/"+p] = fmt.Sprintf("%x", sha1.Sum([]byte(blob)))
 }
 
-// shown is the digest of what the request shows now.
+// shown returns the digest of what the request shows now.
 func (w *world) shown() engine.Digest {
 	return gate.Digest([]byte(w.Files[w.In(requestFile)]), []string{engine.Sum([]byte(w.Files["design.md"])).Hex()}, 0)
 }
@@ -45,9 +45,8 @@ func (w *world) reissue() {
 	w.Put(w.In(requestFile), strings.Replace(w.Files[w.In(requestFile)], engine.Sum([]byte("first\n")).Hex(), engine.Sum([]byte("second\n")).Hex(), 1))
 }
 
-// Where nothing is recorded, request.json counts if it is what HEAD has, or, where
-// HEAD has none, just what would be asked now; then an answer must name the digest of
-// what is shown.
+// Without a record, request.json counts if it equals the version in HEAD, or, if HEAD has none, the
+// request as it would be issued now. In the latter case an answer must name the digest of the view.
 func TestARequestThatNobodyRecorded(t *testing.T) {
 	altered := func(w *world) bool {
 		return strings.Contains(w.Files[w.In(requestFile+".problem.md")], templates.Text(w.Facts.Config.Language, "faber.altered.changed"))
@@ -92,8 +91,7 @@ func TestARequestThatNobodyRecorded(t *testing.T) {
 	}
 }
 
-// Where this machine wrote request.json twice, an answer without a digest could mean
-// either.
+// If this machine wrote request.json twice, an answer without a digest could mean either version.
 func TestARequestThatWasWrittenAgainOverOtherArtifacts(t *testing.T) {
 	w := unrecordedRun(t)
 	w.Unrecorded = false

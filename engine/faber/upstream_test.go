@@ -11,8 +11,8 @@ import (
 	"placet/internal/upstreamflow"
 )
 
-// upstreamAnswers are the answers to every type of request, and the one that somebody
-// else gives by response.json at the same time.
+// upstreamAnswers are the answers to every type of request, each with the one that somebody else
+// gives in response.json at the same time.
 var upstreamAnswers = []struct{ typ, options, response, other string }{
 	{"approval", "", "approve", "reject"},
 	{"approval", "", "reject", "approve"},
@@ -28,14 +28,14 @@ var upstreamAnswers = []struct{ typ, options, response, other string }{
 	{"error_resolution", "", "abort", "retry"},
 }
 
-// runFiles are the files of a world's run as upstream's programs see them.
+// runFiles returns the files of a world's run as upstream's programs see them.
 type runFiles struct{ *world }
 
 func (f runFiles) Read(name string) string { return f.Files[f.In(name)] }
 func (f runFiles) Write(name, body string) { f.Put(f.In(name), body) }
 func (f runFiles) Events() []string        { return f.events() }
 
-// upstreamRun is an opened run that asks a request, and the answer that upstream gives.
+// upstreamRun is an opened run that asks a request, with upstream's answer.
 func upstreamRun(t *testing.T, typ, options, response string) (*world, upstreamflow.Answer) {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, fmt.Sprintf(`{
@@ -56,12 +56,11 @@ func upstreamRun(t *testing.T, typ, options, response string) (*world, upstreamf
 	return w, upstreamflow.Answer{RequestID: "fr-1", Type: typ, Response: response, Phase: "build", Step: "make", RunID: w.Run.ID}
 }
 
-// interleaving walks every order in which upstream's writes, placet's passes and an
-// answer by response.json can follow one another. Worlds that have become alike are
-// walked on from once.
+// interleaving runs every order of upstream's writes, placet's passes and an answer in
+// response.json. It continues only once from equal worlds.
 type interleaving struct {
 	steps []upstreamflow.Step
-	other string // "" where nobody else answers
+	other string // "" if nobody else answers
 	pause time.Duration
 	seen  map[string]bool
 	end   func(w *world, way string)
@@ -97,7 +96,7 @@ func (i *interleaving) walk(w *world, at int, answered bool, way string) {
 
 func (w *world) clone() *world { return &world{w.Stage.Clone()} }
 
-// stand lets the run stand still until whatever may be half of a write counts.
+// stand leaves the run unchanged until no file counts as incomplete any more.
 func (w *world) stand() []string {
 	w.T.Helper()
 	taken := w.settle()
@@ -105,9 +104,9 @@ func (w *world) stand() []string {
 	return append(taken, w.settle()...)
 }
 
-// An answer that upstream records in its own writes is taken once, however placet's
-// passes and an answer by response.json come between: one entry of the history, one
-// event of a kind, one receipt, one end.
+// An answer that upstream records in its own writes is carried out once, whatever the order of
+// placet's passes and an answer in response.json: one entry of the history, one event of a kind,
+// one receipt, one end.
 func TestUpstreamAnswersAtEveryInterleaving(t *testing.T) {
 	flows, err := upstreamflow.Load("../..")
 	if err != nil || len(flows) != 3 {
@@ -137,8 +136,7 @@ func TestUpstreamAnswersAtEveryInterleaving(t *testing.T) {
 	}
 }
 
-// Upstream's session may end after any of its writes: what it wrote is taken after ten
-// seconds, and once.
+// Upstream's session may end after any of its writes: what it wrote counts after ten seconds, once.
 func TestUpstreamStopsHalfway(t *testing.T) {
 	flows, err := upstreamflow.Load("../..")
 	if err != nil {
@@ -164,10 +162,9 @@ func TestUpstreamStopsHalfway(t *testing.T) {
 	}
 }
 
-// What upstream recorded counts two seconds after its last write where event, history
-// and state say the same, and ten where they do not. A look at any other moment, as
-// after a restart, changes nothing; neither does a clock that was set back hold it
-// for ever.
+// Upstream's record counts two seconds after its last write if event, history and state agree, and
+// ten seconds after it otherwise. A pass at any other time, as after a restart, changes nothing,
+// and a clock that was set back does not block it for ever.
 func TestClaimsCountOnceTheRunStandsStill(t *testing.T) {
 	const said = `{"request_id": "fr-1", "request_type": "review", "response": "approve", "provided_by": {"user": "keiko", "source": "cli"}, "received_at": "2025-12-06T18:10:00Z"}`
 	event := `{"event_id": 2, "type": "feedback_received", "timestamp": "2025-12-06T18:10:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-1", "response": %q}}`
@@ -208,7 +205,7 @@ func TestClaimsCountOnceTheRunStandsStill(t *testing.T) {
 			w.Now = w.Now.Add(time.Minute)
 			c.write(w)
 			at := w.Now.Add(c.after)
-			late := w.clone() // looks for the first time long after, as one that starts anew
+			late := w.clone() // runs its first pass long after, as after a restart
 			late.Now = at
 			back := w.clone()
 			back.Now = w.Now.Add(-time.Hour)
@@ -227,8 +224,8 @@ func TestClaimsCountOnceTheRunStandsStill(t *testing.T) {
 	}
 }
 
-// A run that upstream goes on with although placet cancelled it is an error, as long
-// as it is not cancelled again.
+// A run that upstream continues although placet cancelled it is an error until it is cancelled
+// again.
 func TestRevivedRunIsAnError(t *testing.T) {
 	findings := func(w *world) (errors []string) {
 		snap, _ := w.Full()
@@ -265,8 +262,8 @@ func TestRevivedRunIsAnError(t *testing.T) {
 	}
 }
 
-// Upstream's writers name who answered in three ways; all are read. What other members
-// of the metadata hold hides none.
+// Upstream's writers name the author of an answer in three ways, and placet reads all of them.
+// Other members of the metadata hide none.
 func TestWhoAnsweredByUpstreamsEvents(t *testing.T) {
 	for author, source := range map[string]string{
 		`"provided_by": {"user": "keiko", "source": "cli"}`:                             "cli",
@@ -283,7 +280,7 @@ func TestWhoAnsweredByUpstreamsEvents(t *testing.T) {
 	}
 }
 
-// Where the plan does not know a step, its number is what upstream said.
+// If the plan does not know a step, upstream's number for it counts.
 func TestStepIndexOfUpstreamIsKept(t *testing.T) {
 	for point, want := range map[string]string{
 		`"resume_point": {"phase": "build", "step": "make", "step_index": 2}`:                                           `"step_index": 2`,
@@ -301,8 +298,8 @@ func TestStepIndexOfUpstreamIsKept(t *testing.T) {
 	}
 }
 
-// An upstream session that pauses for longer than placet waits goes on with what placet
-// has ended: nothing is moved a second time, and check says what there is twice.
+// An upstream session that pauses for longer than placet waits continues what placet has ended:
+// nothing moves a second time, and `check` names what exists twice.
 func TestUpstreamGoesOnAfterAPause(t *testing.T) {
 	flows, err := upstreamflow.Load("../..")
 	if err != nil {

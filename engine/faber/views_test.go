@@ -9,7 +9,7 @@ import (
 	"placet/engine"
 )
 
-// answeredExample is the example after its approval.
+// answeredExample returns the example after its approval.
 func answeredExample(t *testing.T, change func(w *world)) *world {
 	w := example(t)
 	if change != nil {
@@ -30,8 +30,8 @@ func TestResumeHasTheSeedsLines(t *testing.T) {
 	}
 }
 
-// Each part of context.md says what is missing, and how much that matters; an
-// error makes resume.md begin with a stop, and no command run.
+// Each part of context.md says what is missing, and how severe that is. An error makes resume.md
+// begin with a stop, and no command runs.
 func TestContextSeverities(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -89,8 +89,8 @@ func TestContextSeverities(t *testing.T) {
 	}
 }
 
-// While a source cannot be read, context.md is not written: it would call it
-// missing for good.
+// context.md is not written while a source is unreadable, because it would call that source missing
+// for good.
 func TestContextWaitsForItsSources(t *testing.T) {
 	w := answeredExample(t, func(w *world) { w.Unsettled[w.In("metadata.json")] = true })
 	if w.Has("context.md") {
@@ -102,7 +102,7 @@ func TestContextWaitsForItsSources(t *testing.T) {
 	}
 }
 
-// explain says what holds a run and what each answer would do.
+// `explain` says what blocks a run and what each answer would do.
 func TestExplain(t *testing.T) {
 	account := func(w *world) string {
 		s, _ := w.Full()
@@ -157,8 +157,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// show tells of an agent that has been silent for an hour, of retries, and of
-// the plan with the current step and the gates marked.
+// `show` reports an agent that has been silent for an hour, retries, and the plan with the current
+// step and the gates marked.
 func TestAccountFactsAndGraph(t *testing.T) {
 	w := example(t)
 	s, _ := w.Full()
@@ -186,8 +186,8 @@ func TestAccountFactsAndGraph(t *testing.T) {
 	}
 }
 
-// resume.md is one of the writes of the commit that sets the run to work again. The answer
-// waits while a file cannot be read that decides what resume.md says.
+// The commit that continues the run also writes resume.md. The answer waits while a file is
+// unreadable that determines resume.md.
 func TestResumeIsWrittenWithTheState(t *testing.T) {
 	for _, source := range []string{"specs/x.md", plainDir + "/issue.json"} {
 		w := waitingRun(t)

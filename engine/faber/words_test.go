@@ -16,8 +16,8 @@ var (
 	untranslated = regexp.MustCompile(`[\pL']{2,}[,;:.]? [\pL']{2,}`)
 )
 
-// spoken are the texts of a run that people read: those of its view, and of the notes, the
-// transitions and the receipts of its next pass.
+// spoken returns the texts of a run that people read: its view, and the notes, transitions and
+// receipts of its next pass.
 func (w *world) spoken() []string {
 	s, p := w.Full()
 	a := New().Account(s)
@@ -49,7 +49,7 @@ func (w *world) spoken() []string {
 	return texts
 }
 
-// All that people read of a run is in its language.
+// Everything that people read of a run is in its language.
 func TestEveryTextForPeopleIsTranslated(t *testing.T) {
 	state := func(body string) func(t *testing.T) *world {
 		return func(t *testing.T) *world {
@@ -75,7 +75,7 @@ func TestEveryTextForPeopleIsTranslated(t *testing.T) {
 	event := `{"event_id": 1, "type": "checkpoint", "timestamp": "2026-11-20T10:25:41Z", "run_id": "r"}`
 	for name, c := range map[string]struct {
 		world func(t *testing.T) *world
-		key   templates.Key // a sentence that it shows
+		key   templates.Key // a sentence that it contains
 	}{
 		"nothing": {func(t *testing.T) *world { return newWorld(t, plainDir) }, "faber.why.absent"},
 		"asked":   {feedback(`{"request_id": "fr-1", "type": "approval", "prompt": "?"}`), "faber.reason.form"},
@@ -153,7 +153,7 @@ func TestEveryTextForPeopleIsTranslated(t *testing.T) {
 	}
 }
 
-// What placet wrote in one language it knows again in another.
+// placet recognizes in one language what it wrote in another.
 func TestARunGoesOnInAnotherLanguage(t *testing.T) {
 	w := waitingIn(t, "ko", "approval", "architect", "design-review")
 	w.Respond("fr-1", map[string]any{"response": "approve"})
