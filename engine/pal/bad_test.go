@@ -15,8 +15,7 @@ import (
 // badSpec is the spec of the port B in the workspaces of bad files.
 const badSpec = "# Port: Orders\n\n| Item | Value |\n|---|---|\n| Depends on | A |\n"
 
-// settledAs is a workspace after placet has looked at it, each tree being put into place
-// after the one before was settled.
+// settledAs returns a workspace after placet has settled each tree in turn.
 func settledAs(t *testing.T, trees ...enginetest.Tree) enginetest.Tree {
 	t.Helper()
 	s := enginetest.NewScramble(t, laws())
@@ -29,7 +28,7 @@ func settledAs(t *testing.T, trees ...enginetest.Tree) enginetest.Tree {
 	return s.Disk.Tree()
 }
 
-// inRun is a tree of one file of the run.
+// inRun returns a tree with one file of the run.
 func inRun(rel, body string) enginetest.Tree { return enginetest.Tree{path.Join(dir, rel): body} }
 
 // bad is a document of the run shop.
@@ -48,7 +47,7 @@ func deviate(in *enginetest.Input, o enginetest.Outcome, reason string, kinds ..
 
 const goodOrchestration = `{"title": "Shop", "id": "shop", "max_concurrency": 1, "ports": [{"port_id": "A", "depends_on": [], "body": "do it"}, {"port_id": "B", "spec": "ports/orders.md"}]}`
 
-// sourcesOfOthers are the documents that say what is to be done.
+// sourcesOfOthers are the source documents of an orchestration.
 func sourcesOfOthers() []enginetest.Input {
 	spec := enginetest.Tree{"ports/orders.md": badSpec}
 
@@ -126,15 +125,15 @@ func TestEveryKindOfBadFileOfEveryDocument(t *testing.T) {
 	enginetest.BadFiles(t, laws(), beside, slices.Concat(sourcesOfOthers(), handInsOfOthers(t), recordsOfPlacet(t)))
 }
 
-// badRow is a row of section 9 of the format page: a file that is not counted. Before it
-// come other files; a note says why, and nothing else happens until the file is mended.
+// badRow is a row of section 9 of the format page: a file that does not count. Other files precede
+// it; a note explains it, and nothing else happens until the file is repaired.
 type badRow struct {
 	name   string
 	before [][2]string
 	file   string
 	body   string
-	says   string // "" where no note stands
-	mended string // what counts in its place, "" for nothing
+	says   string // "" without a note
+	mended string // the file that counts instead, or ""
 }
 
 var badRows = []badRow{
@@ -233,7 +232,7 @@ func TestWhatIsNotCounted(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeStarted are the rows about what is to be done.
+// TestWhatCannotBeStarted has the rows about sources.
 func TestWhatCannotBeStarted(t *testing.T) {
 	for name, c := range map[string]struct {
 		files      enginetest.Tree

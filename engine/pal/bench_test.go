@@ -18,7 +18,7 @@ type table struct {
 	b    testing.TB
 	docs map[string]engine.Document
 	now  time.Time
-	// needs are those of the last step.
+	// needs are the needs of the last step.
 	needs []string
 }
 
@@ -34,7 +34,7 @@ func (t *table) put(rel string, body []byte) {
 	t.docs[p] = d
 }
 
-// snapshot is the run as its machine sees it.
+// snapshot returns the run as its machine sees it.
 func (t *table) snapshot() engine.Snapshot {
 	s := engine.Snapshot{
 		Key: engine.Key{Family: "pal", ID: "shop"}, Dir: dir, Now: t.now, Docs: slices.Collect(maps.Values(t.docs)),
@@ -45,7 +45,7 @@ func (t *table) snapshot() engine.Snapshot {
 	return s
 }
 
-// step steps until the snapshot holds what the plan needs.
+// step steps until the snapshot contains what the plan needs.
 func (t *table) step() engine.Plan {
 	for {
 		s := t.snapshot()
@@ -69,7 +69,7 @@ func (t *table) settle() {
 		}
 		for _, l := range p.Lines {
 			body := slices.Concat(t.docs[l.Path].Body, l.Body)
-			t.put("events.jsonl", body[max(0, len(body)-64<<10):]) // the store reads its end alone
+			t.put("events.jsonl", body[max(0, len(body)-64<<10):]) // the store reads only the end of the file
 		}
 		if len(p.Writes)+len(p.Lines) == 0 {
 			return
@@ -77,7 +77,7 @@ func (t *table) settle() {
 	}
 }
 
-// manyPorts is a run of 500 ports, of which some have ended and 64 run.
+// manyPorts returns a run of 500 ports, of which some have ended and 64 run.
 func manyPorts(b testing.TB, ended int) *table {
 	b.Helper()
 	t := &table{b: b, docs: map[string]engine.Document{}, now: now}
@@ -103,8 +103,8 @@ func manyPorts(b testing.TB, ended int) *table {
 	return t
 }
 
-// BenchmarkStepOfManyPorts is one step in a run of 500 ports, of which 100 have ended and 64
-// run: one that finds nothing to do, and one that takes a hand-in.
+// BenchmarkStepOfManyPorts measures one step in a run of 500 ports, of which 100 have ended and 64
+// run: a step with nothing to do, and one that accepts a submitted document.
 func BenchmarkStepOfManyPorts(b *testing.B) {
 	t := manyPorts(b, 100)
 	for _, name := range []string{"nothing", "hand-in"} {
@@ -127,7 +127,7 @@ func BenchmarkStepOfManyPorts(b *testing.B) {
 	}
 }
 
-// BenchmarkStateOfManyPorts is the state document of a run of 500 ports, written and read.
+// BenchmarkStateOfManyPorts measures writing and reading the state document of a run of 500 ports.
 func BenchmarkStateOfManyPorts(b *testing.B) {
 	body := manyPorts(b, 100).snapshot().In("state.json").Body
 	st, err := ReadState("state.json", body)

@@ -25,5 +25,5 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// of is a pointer to a value.
+// of returns a pointer to a value.
 func of[T any](v T) *T { return &v }

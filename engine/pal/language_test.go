@@ -17,14 +17,14 @@ import (
 var (
 	// translated is a piece of a sentence in the pseudo-language.
 	translated = regexp.MustCompile(`⟦[^⟧]*⟧`)
-	// english are two words, one after the other.
+	// english matches two consecutive words.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
-	// foreign are values of several words: what others wrote, what a schema or a parser says,
+	// foreign matches values of several words: text of others, sentences of a schema or a parser,
 	// members with their values, and comments.
 	foreign = regexp.MustCompile(`<!-- .* -->|parallel_enabled true|by kim \(file\)|look at this|look at the last line|from the start|the left one|I did it|⟦expected ⟧⟦⟧[a-z0-9, ]+⟦|invalid character .*|esc-[0-9a-f]+ [a-z_]+`)
 )
 
-// said are the texts that people read of the run.
+// said returns the texts that people read of the run.
 func (d desk) said() (texts []string) {
 	a := d.Account("shop")
 	texts = slices.Concat(a.Why, a.WaitsFor)
@@ -61,7 +61,7 @@ func (d desk) said() (texts []string) {
 	return texts
 }
 
-// speaks checks that nothing is English but values.
+// speaks checks that nothing is English except values.
 func (d desk) speaks() {
 	d.t.Helper()
 	for _, text := range d.said() {
@@ -73,8 +73,8 @@ func (d desk) speaks() {
 	}
 }
 
-// In the pseudo-language nothing that people read of bad files is English but values. What the
-// stories say is judged by TestLanguages.
+// In the pseudo-language, nothing that people read of bad files is English except values.
+// TestLanguages covers the cases of the laws.
 func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	s := laws()
 	s.Config.Language = templates.Pseudo
@@ -128,7 +128,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	})
 }
 
-// What is wrong with the settings is English in logs, and worded for whoever reads it.
+// Errors in the settings are English in logs, and in the reader's language elsewhere.
 func TestErrorsAreWordedForTheReader(t *testing.T) {
 	for _, c := range []Config{{AutoResolve: []string{"x"}}, {AutoResolve: []string{typeTimeout}}, {AutoResolve: []string{"conflict"}}} {
 		err := c.Check()

@@ -21,8 +21,8 @@ func TestErrors(t *testing.T)      { enginetest.Errors(t, some()) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some()) }
 func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
-// some are the stories that are told with trouble at every call: one from its beginning,
-// and of the others what is different.
+// some keeps the cases that run with faults at every call: one whole, and of the others what
+// differs.
 func some() enginetest.Suite {
 	s := laws()
 	from := map[string]int{"one port": 0, "a person is asked": 3, "cancelled": 1}
@@ -37,7 +37,7 @@ const dir = ".pal/orchestrations/shop"
 
 var now = time.Date(2026, 11, 22, 13, 51, 40, 0, time.UTC)
 
-// conf are the settings of the stories: one failure more than one is enough.
+// conf are the settings of the cases, in which a second failure exhausts the tries.
 func conf(change func(*Config)) Config {
 	c := DefaultConfig()
 	two := 2
@@ -59,7 +59,7 @@ func laws() enginetest.Suite {
 	}
 }
 
-// lengthsAside takes out of a tree how long ports took.
+// lengthsAside removes from a tree how long ports took.
 func lengthsAside(t enginetest.Tree) enginetest.Tree {
 	for p, body := range t {
 		if name := path.Base(p); name == "state.json" || name == "events.jsonl" {
@@ -71,8 +71,8 @@ func lengthsAside(t enginetest.Tree) enginetest.Tree {
 
 var portTimes = regexp.MustCompile(`("duration_secs": ?)\d+`)
 
-// wellWritten checks that what placet wrote is what the schemas say, that the journal has
-// no gaps, and that never more ports run than may.
+// wellWritten checks that placet's documents fit their schemas, that the journal has no gaps, and
+// that never more ports run than allowed.
 func wellWritten(tree enginetest.Tree, _ map[string][]engine.Row) error {
 	names := map[string]string{
 		"state.json": "state", "plan.json": "plan", "session.json": "session", "channel.json": "channel",
@@ -139,7 +139,7 @@ func withinSlots(body string) error {
 	return nil
 }
 
-// ports are those of an orchestration: "C: A" is a port C that needs A.
+// ports returns the ports of an orchestration: "C: A" is a port C that needs A.
 func orchestrationOf(ports ...string) string {
 	var list []string
 	for _, p := range ports {
@@ -183,18 +183,18 @@ func feedback(port string, try int, body string) enginetest.Step {
 	return put(layout.PalFeedbackFile(port, try), body)
 }
 
-// passed are the steps in which a port's first try passes.
+// passed returns the steps in which a port's first try passes.
 func passed(port string) []enginetest.Step {
 	return []enginetest.Step{result(port, 1, otherFiles), feedback(port, 1, good)}
 }
 
-// fails are the steps in which all tries of a round fail.
+// fails returns the steps in which all tries of a round fail.
 func fails(port string, first int) []enginetest.Step {
 	return []enginetest.Step{result(port, first, otherFiles), feedback(port, first, bad), result(port, first+1, otherFiles), feedback(port, first+1, bad)}
 }
 
-// answer is the step in which a person answers the open request about a type of
-// escalation of a port.
+// answer returns the step in which a person answers the open request about a type of escalation of
+// a port.
 func answer(port, typ, option, comment string) enginetest.Step {
 	return enginetest.Step{Name: "answer " + port + " " + typ + " " + option, Do: func(t enginetest.Tree) {
 		st, err := ReadState("state.json", []byte(t[dir+"/state.json"]))
@@ -231,7 +231,7 @@ func steps(parts ...any) (list []enginetest.Step) {
 	return list
 }
 
-// endings are stories in which a person ends a port from each status that it may have.
+// endings are cases in which a person ends a port in each status that it may have.
 func endings() (list []enginetest.Case) {
 	about := func(port string) enginetest.Step {
 		return put("sessions/build/escalation-1.json", fmt.Sprintf(`{"type": "general", "title": "think", "port_id": %q}`, port))
@@ -253,7 +253,7 @@ func endings() (list []enginetest.Case) {
 		story("cancelled before it started", `{"title": "Shop", "autostart": false, "ports": [{"port_id": "A"}]}`, steps(wish("abort"))...))
 }
 
-// worked is a story of a port whose workers placet starts.
+// worked returns a case of a port whose workers placet starts.
 func worked() enginetest.Case {
 	c := story("a worker ends without its hand-in", `{"title": "Shop", "ports": [{"port_id": "A", "workers": {"impl": ["./impl"]}}]}`,
 		steps(ended(1, 1), answer("A", typeBlocked, optRetry, "again"), result("A", 2, otherFiles), ended(2, 2), feedback("A", 2, good))...)
@@ -261,7 +261,7 @@ func worked() enginetest.Case {
 	return c
 }
 
-// ended is the step in which the command of the impl worker ends.
+// ended returns the step in which the command of the impl worker ends.
 func ended(try, start int) enginetest.Step {
 	return put(layout.PalOutcomeFile("A", roleImpl, try, start), fmt.Sprintf(`{"role": "impl", "try": %d, "start": %d, "started_at": "2026-11-22T13:51:43Z", "finished_at": "2026-11-22T13:51:44Z",
  "duration_ms": 1000, "outcome": "finished", "exit_code": 0, "stdout": {"bytes": 14, "head": "nothing to do\n", "tail": "", "truncated": false}, "stderr": {"bytes": 0, "head": "", "tail": "", "truncated": false}}`, try, start))

@@ -13,13 +13,13 @@ import (
 	"placet/layout"
 )
 
-// desk is a workspace in which a scenario of the format page is told by hand.
+// desk is a workspace for a scenario of the format page.
 type desk struct {
 	*enginetest.Desk
 	t testing.TB
 }
 
-// at tells a scenario, beginning with some files besides orchestration.json.
+// at begins a scenario with some files besides orchestration.json.
 func at(t *testing.T, c enginetest.Case, tell func(d desk)) {
 	t.Helper()
 	enginetest.AtDesk(t, laws(), c, func(d *enginetest.Desk) {
@@ -73,7 +73,7 @@ func (d desk) fail(port string, try int) []string {
 	return append(d.result(port, try, otherFiles), d.feedback(port, try, bad)...)
 }
 
-// open is the id of the open escalation of a type.
+// open returns the id of the open escalation of a type.
 func (d desk) open(typ string) string {
 	d.t.Helper()
 	for id, e := range d.state().Escalations {
@@ -98,7 +98,7 @@ func (d desk) wants(what string, got, want any) {
 	}
 }
 
-// statuses are where ports stand.
+// statuses returns the statuses of ports.
 func (d desk) statuses(ports ...string) (list []engine.Status) {
 	d.t.Helper()
 	st := d.state()
@@ -108,10 +108,10 @@ func (d desk) statuses(ports ...string) (list []engine.Status) {
 	return list
 }
 
-// noted checks that a note stands beside a file, and says something.
+// noted checks that a file has a note with some words.
 func (d desk) noted(rel, says string) {
 	d.t.Helper()
-	d.Pass(11 * time.Second) // what may be half of a write is no mistake yet
+	d.Pass(11 * time.Second) // an incomplete file is no mistake yet
 	d.Settle()
 	note := path.Join(dir, rel) + layout.ProblemSuffix
 	if !d.Has(note) {
@@ -244,7 +244,7 @@ func TestScenario8HandInsOutOfTurn(t *testing.T) {
 
 func TestScenario10TheDeadline(t *testing.T) {
 	at(t, story("A", orchestrationOf("A")), func(d desk) {
-		d.PassUntil(d.state().Ports["A"].Deadline.Time().Add(-10 * time.Second)) // settling takes a few
+		d.PassUntil(d.state().Ports["A"].Deadline.Time().Add(-10 * time.Second)) // settling takes a few seconds
 		d.wants("shortly before", d.settle(), []string(nil))
 		d.PassUntil(d.state().Ports["A"].Deadline.Time())
 		d.wants("at it", d.settle(), []string{"port deadline_passed", "escalation opened"})

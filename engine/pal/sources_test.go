@@ -19,8 +19,8 @@ import (
 
 const shop = ".pal/orchestrations/shop"
 
-// snapshotOf is a look at files long after they were written; needs are what was looked
-// up besides the run's folder.
+// snapshotOf returns a snapshot of files long after they were written; needs are the needs besides
+// the run's folder.
 func snapshotOf(files map[string]string, needs []string) engine.Snapshot {
 	snap := engine.Snapshot{Key: engine.Key{Family: "pal", ID: "shop"}, Dir: shop, Now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), Needs: slices.Sorted(slices.Values(needs))}
 	for p, body := range files {
@@ -32,7 +32,7 @@ func snapshotOf(files map[string]string, needs []string) engine.Snapshot {
 	return snap
 }
 
-// looked is what the sources are in the end, and what is noted about them, by path.
+// looked holds the sources after all needs are met, and the notes about them by path.
 type looked struct {
 	sources
 	*run.Input
@@ -65,7 +65,7 @@ func lookAt(t *testing.T, conf Config, orchestration string, others ...string) l
 	return looked{}
 }
 
-// checkLooked asserts what holds whatever the sources are.
+// checkLooked asserts what is true whatever the sources are.
 func checkLooked(t *testing.T, l looked) {
 	t.Helper()
 	plan := l.planOf(t)
@@ -78,7 +78,7 @@ func checkLooked(t *testing.T, l looked) {
 	}
 }
 
-// planOf is plan.json, nil for none.
+// planOf returns plan.json, or nil.
 func (l looked) planOf(t *testing.T) *PlanDocument {
 	t.Helper()
 	if l.plan == nil {
@@ -91,7 +91,7 @@ func (l looked) planOf(t *testing.T) *PlanDocument {
 	return &plan
 }
 
-// beside is the note beside orchestration.json, about that of another file.
+// beside returns the note beside orchestration.json, or about another file.
 func (l looked) beside() string { return l.Notes.Text(shop + "/orchestration.json.problem.md") }
 func (l looked) about(p string) string {
 	return l.Notes.Text(shop + "/problems/" + strings.ReplaceAll(p, "/", "--") + ".problem.md")
@@ -104,7 +104,7 @@ func ids(ports []PortDesign) (ids []string) {
 	return ids
 }
 
-// objects are the ports of an orchestration, each an id and its dependencies.
+// objects returns the ports of an orchestration, each an id with its dependencies.
 func objects(ports ...string) string {
 	var list []string
 	for _, port := range ports {
@@ -150,7 +150,7 @@ func TestTheSeedsGraphIsPlanned(t *testing.T) {
 	}
 }
 
-// Scenario 9: what is wrong with ids and dependencies is named, singly and together.
+// Scenario 9: errors in ids and dependencies are named, singly and together.
 func TestWhatIsWrongWithPortsIsNamed(t *testing.T) {
 	type want struct {
 		codes    []string
@@ -204,7 +204,7 @@ func TestWhatIsWrongWithPortsIsNamed(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"A", "a"}}, plan.Duplicates); diff != "" {
 		t.Errorf("duplicates (-want +got):\n%s", diff)
 	}
-	if l := lookAt(t, DefaultConfig(), objects("A", "C A")); l.design == nil || l.Notes.Len() > 0 { // mended
+	if l := lookAt(t, DefaultConfig(), objects("A", "C A")); l.design == nil || l.Notes.Len() > 0 { // repaired
 		t.Errorf("got %d: %s", l.got, l.beside())
 	}
 	if l := lookAt(t, DefaultConfig(), strings.Replace(objects("A"), `"ports"`, `"autostart":false,"ports"`, 1)); l.design == nil || l.design.Autostart {
@@ -259,7 +259,8 @@ func TestOrchestrationsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Scenario 19: the dialects of specs say the same, and a spec of another port is refused.
+// Scenario 19: the dialects of specs have the same meaning, and the spec of another port is
+// refused.
 func TestSpecsSayWhatPortsDependOn(t *testing.T) {
 	const body = `{"title":"t","ports":["A","LM-mcp-tools","api","L1-auto-checklist"]}`
 	others := []string{"ports/A.md", "", "ports/LM-mcp-tools.md", "", "ports/api.md", ""}
@@ -356,7 +357,7 @@ func TestWhereSettingsComeFrom(t *testing.T) {
 	}
 }
 
-// What may still be being written decides nothing, and nothing is said of it.
+// A file that may still be being written decides nothing and gets no note.
 func TestSourcesThatAreBeingWritten(t *testing.T) {
 	whole := lookAt(t, DefaultConfig(), `{"title":"t","ports":["A",{"id":"B","depends_on":["Z"]}]}`, "ports/A.md", "> ID: other\n", configYAML, "orchestration: 1\n")
 	for i := range whole.Snap.Docs {

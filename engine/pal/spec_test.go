@@ -70,8 +70,8 @@ func TestSpecsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// FuzzReadSpec checks that whatever a spec holds, what is read of it is well formed and
-// follows from what stands outside of fenced code.
+// FuzzReadSpec checks that the result for any spec is well formed and follows from the text outside
+// of fenced code.
 func FuzzReadSpec(f *testing.F) {
 	for _, body := range []string{koreanTable, koreanQuote, "", "|", "||\n|-|", "> :", "> a:", "```", "~~~\n```", "| Item | Value |\n|---|---|\n|\n| ID |", "> ID: \x00|*`", "# \n#  Port: "} {
 		f.Add(body)
