@@ -94,17 +94,11 @@ func (g *Agent) keys(q mcp.Question, x *Draft) func(yield func(key string) bool)
 		key = "mcp-" + engine.Sum(body).Hex()[:32]
 	}
 	return func(yield func(string) bool) {
-		for n := 1; n <= mostRepeats && yield(key+numbered(n)); n++ {
+		next := key
+		for n := 2; n <= mostRepeats+1 && yield(next); n++ {
+			next = fmt.Sprintf("%s-%d", key, n)
 		}
 	}
-}
-
-// numbered ends the name of the second and every further thing of a kind.
-func numbered(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return fmt.Sprintf("-%d", n)
 }
 
 // question is what is asked, as ask.json has it.
@@ -330,13 +324,10 @@ func (g *Agent) Waiting(family, tag string, limit int) (mcp.Waiting, error) {
 		}
 	}
 	slices.SortFunc(open, func(x, y view.Request) int { return view.OldestFirst(x.OpenRequest, y.OpenRequest) })
-	for i, t := range open {
-		if i == limit {
-			list.More = len(open) - limit
-			break
-		}
+	for _, t := range open[:min(limit, len(open))] {
 		list.Waiting = append(list.Waiting, waitingLine(v, t))
 	}
+	list.More = len(open) - len(list.Waiting)
 	return list, nil
 }
 
@@ -381,7 +372,7 @@ func (g *Agent) openRequest(v *workspace.Workspace, id string) (t view.Request, 
 	for _, d := range t.Details {
 		size += len(d.Value)
 	}
-	return t, open && size <= longestDetails && len(t.Unread) == 0 && !slices.ContainsFunc(view.OpenDataOf(v, t).Artifacts, func(l view.ArtifactLine) bool { return l.Binding && l.Changed() })
+	return t, open && size <= longestDetails && len(t.Unread) == 0 && len(view.ChangedLines(v, t)) == 0
 }
 
 // longestDetails is how much of a question's context and files, in bytes, a dialogue shows.

@@ -47,28 +47,11 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t view.Request, res
 	})
 }
 
-// approveVerb answers yes.
-func approveVerb() verb.Verb {
-	return plainVerb(answer.Approving)
-}
-
-// rejectVerb answers no.
-func rejectVerb() verb.Verb {
-	return plainVerb(answer.Rejecting)
-}
-
-// steerVerb asks for changes.
-func steerVerb() verb.Verb {
-	v := plainVerb(answer.Steering)
-	v.Use = "steer [REQUEST] -m TEXT"
-	return v
-}
-
-// plainVerb is a verb that stands for one option.
-func plainVerb(d answer.Decision) verb.Verb {
+// plainVerb is a verb that stands for one option. needs is what must be typed with it.
+func plainVerb(d answer.Decision, needs string) verb.Verb {
 	r, edits := answer.Reply{}, ""
 	return verb.Verb{
-		Use: d.Verb + " [REQUEST]", About: "answering",
+		Use: d.Verb + " [REQUEST]" + needs, About: "answering",
 		Most: 1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
 		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)

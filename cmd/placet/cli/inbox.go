@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -44,11 +43,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	s := view.LookAtRuns(b, found, false)
 	s.KeepTagged(b, tags)
 	s.Undelivered = announce.Undelivered(b, s.Views)
-	var open []engine.OpenRequest
-	for _, v := range s.Views {
-		open = append(open, v.Open...)
-	}
-	slices.SortFunc(open, view.OldestFirst)
+	open := s.Open()
 	data := view.InboxOf(b, s, open)
 	if err := b.Env.Answer(data, func() {
 		show(b.Env, "fabricated", s.Views)

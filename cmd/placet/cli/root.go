@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/ask"
 
 	"placet/cmd/placet/cli/hook"
@@ -141,7 +142,7 @@ func speak(w *console.Env) error {
 // verbs are all commands, in the order of the manual.
 func verbs() []verb.Verb {
 	return []verb.Verb{
-		inboxVerb(), approveVerb(), rejectVerb(), steerVerb(), respondVerb(), adoptVerb(), showVerb(),
+		inboxVerb(), plainVerb(answer.Approving, ""), plainVerb(answer.Rejecting, ""), plainVerb(answer.Steering, " -m TEXT"), respondVerb(), adoptVerb(), showVerb(),
 		ask.Verb(), ask.WaitVerb(), ask.WithdrawVerb(), openVerb(),
 		watchVerb(), serveVerb(), mcpVerb(), onceVerb(), statusVerb(),
 		explainVerb(), logVerb(), checkVerb(), graphVerb(),

@@ -66,7 +66,9 @@ func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files [
 	}
 	for _, a := range q.Artifacts {
 		l := ArtifactLine{Path: a.Path, SHA256: schemas.OrNull(a.SHA256), Binding: a.Binding}
-		l.carries(a)
+		if text, ok := a.Carried(); ok {
+			l.carried = &text
+		}
 		if now := b.Artifact(a.Path); now.Present() {
 			l.Now, l.Bytes = schemas.OrNull(now.Sum.Hex()), len(now.Body)
 			if now.Matches(a.SHA256) {

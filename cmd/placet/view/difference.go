@@ -37,13 +37,6 @@ func ShownVersion(b *workspace.Workspace, l ArtifactLine) (text string, ok bool)
 	return exec.CommittedVersion(b.Root, b.Env.Environ, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
 }
 
-// carries keeps the text of a file that a request carries.
-func (l *ArtifactLine) carries(a gate.Artifact) {
-	if text, ok := a.Carried(); ok {
-		l.carried = &text
-	}
-}
-
 // ArtifactsOf are the files that a request shows, open or closed.
 func ArtifactsOf(b *workspace.Workspace, at RequestAt) []ArtifactLine {
 	_, files := shownIn(b, at)

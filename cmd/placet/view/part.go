@@ -49,21 +49,16 @@ func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
 	case partErr != nil:
 		return Subject{}, partErr
 	}
-	return Subject{}, whichError(b, runErr, requestErr)
+	if strings.HasPrefix(runErr.Error(), "cannot find a run") {
+		return Subject{}, requestErr // it says more about what the argument might name
+	}
+	return Subject{}, runErr
 }
 
 // isAmbiguous reports whether an error is that several things fit.
 func isAmbiguous(err error, p **console.Problem) (several bool) {
 	*p, several = err.(*console.Problem)
 	return several && len((*p).Fits) > 0
-}
-
-// whichError chooses the error that says more about what an argument might name.
-func whichError(b *workspace.Workspace, run, request error) error {
-	if strings.HasPrefix(run.Error(), "cannot find a run") {
-		return request
-	}
-	return run
 }
 
 // findPart finds the part of a run that "<run>/<part>" names. The error says which

@@ -106,6 +106,15 @@ func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 	return s
 }
 
+// Open are all open requests of the runs, oldest first.
+func (s Summary) Open() (open []engine.OpenRequest) {
+	for _, v := range s.Views {
+		open = append(open, v.Open...)
+	}
+	slices.SortFunc(open, OldestFirst)
+	return open
+}
+
 // KeepTagged leaves out all requests but those of asks that have one of some tags.
 func (s *Summary) KeepTagged(b *workspace.Workspace, tags []string) {
 	if len(tags) == 0 {

@@ -7,7 +7,6 @@ import (
 
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
-	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/facade"
 	"placet/templates"
@@ -24,7 +23,7 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	s := lookAt(v, c, found, false)
-	open := openIn(s, "")
+	open := s.Open()
 	query := strings.ToLower(strings.TrimSpace(c.Text("q")))
 	if query != "" {
 		open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool {
@@ -34,26 +33,15 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	head := a.head(c, "inbox", templates.Text(a.language(c), "page.inbox"))
 	data := struct {
 		pageHead
-		stateOf
+		State         view.Inbox
 		Count, More   int
 		Query, Family string
 		Families      []string
-		Requests      []engine.OpenRequest
-	}{pageHead: head, stateOf: stateIn(v, s), Count: len(open), More: max(0, len(open)-mostListed), Query: c.Text("q"), Family: c.Text("family")}
-	for _, f := range v.Families {
-		if c.Who.Sees(f.Layout.Name()) {
-			data.Families = append(data.Families, f.Layout.Name())
-		}
-	}
-	for _, o := range open[:min(len(open), mostListed)] {
-		data.Requests = append(data.Requests, view.Describe(v, o))
+	}{
+		pageHead: head, State: view.InboxOf(v, s, open[:min(len(open), mostListed)]), Count: len(open), More: max(0, len(open)-mostListed),
+		Query: c.Text("q"), Family: c.Text("family"), Families: slices.DeleteFunc(v.FamilyNames(), func(name string) bool { return !c.Who.Sees(name) }),
 	}
 	return 0, nil, a.show(c, http.StatusOK, head.Lang, "inbox", data)
-}
-
-// stateIn is what the pages say of the workspace as a whole.
-func stateIn(v *workspace.Workspace, s view.Summary) stateOf {
-	return stateOf{Held: s.Held, Problems: view.InboxProblems(s.Views), Untrusted: s.Untrusted}
 }
 
 // nameOf is the whole name of a request.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
 	"placet/engine"
@@ -39,13 +38,6 @@ type pageHead struct {
 	Who, CSRF, Workspace string
 	// Refused says why something was not done, "" for nothing.
 	Refused string
-}
-
-// stateOf is what every page says of the workspace besides.
-type stateOf struct {
-	Held      string
-	Problems  []view.RunProblem
-	Untrusted []config.UntrustedLine
 }
 
 // language is that of a page: what the browser asks for first of those that there are, else

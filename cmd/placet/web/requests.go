@@ -51,7 +51,7 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	s := lookAt(v, c, found, false)
-	list := requestList{Inbox: view.InboxOf(v, s, take(p, openSection, openIn(s, c.Text("type")), openKey)), Closed: []view.Closed{}}
+	list := requestList{Inbox: view.InboxOf(v, s, take(p, openSection, ofType(s.Open(), c.Text("type")), openKey)), Closed: []view.Closed{}}
 	if p.lists(closedSection) {
 		closed := slices.DeleteFunc(view.ClosedRequests(v, found), func(l view.Closed) bool { return c.Text("type") != "" && l.Type != c.Text("type") })
 		list.Closed = append(list.Closed, take(p, closedSection, closed, closedKey)...)
@@ -60,14 +60,9 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 	return 0, list, nil
 }
 
-// openIn are the open requests of some runs, of one type or, "", of all, oldest first.
-func openIn(s view.Summary, typ string) (open []engine.OpenRequest) {
-	for _, seen := range s.Views {
-		open = append(open, seen.Open...)
-	}
-	open = slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return typ != "" && o.Type != typ })
-	slices.SortFunc(open, view.OldestFirst)
-	return open
+// ofType leaves out the requests that are not of a type, "" for none.
+func ofType(open []engine.OpenRequest, typ string) []engine.OpenRequest {
+	return slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return typ != "" && o.Type != typ })
 }
 
 // lookAt looks at runs for a call, and leaves out what its caller may not see.
@@ -354,36 +349,16 @@ func checkShown(v *workspace.Workspace, t view.Request, shown string) error {
 	if !view.IsShown(v, t.OpenRequest, shown) {
 		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
-	if file := changedDraft(v, t); file != "" {
+	if t.Problem == "" {
+		return nil // nothing holds an answer up
+	}
+	if file := actions.ChangedFile(v, t.Found); file != "" {
 		return facade.Deny(http.StatusConflict, "draft_changed", "page.no.draft", "file", file)
 	}
-	if file := moved(v, t); file != "" {
-		return facade.Deny(http.StatusConflict, "stale", "page.no.artifact", "file", file).With("digest", t.Digest).With("diff", changesOf(v, t))
+	if files := view.ChangedLines(v, t); len(files) > 0 {
+		return facade.Deny(http.StatusConflict, "stale", "page.no.artifact", "file", console.OneLine(files[0].Path)).With("digest", t.Digest).With("diff", changesOf(v, t))
 	}
 	return nil
-}
-
-// changedDraft is a file of an action that is another one than was registered, "" where no
-// answer is held up by that.
-func changedDraft(v *workspace.Workspace, t view.Request) string {
-	if t.Problem == "" {
-		return ""
-	}
-	return actions.ChangedFile(v, t.Found)
-}
-
-// moved is a file that an answer depends on and that is another one by now, "" where no
-// answer is held up by that.
-func moved(v *workspace.Workspace, t view.Request) string {
-	if t.Problem == "" {
-		return ""
-	}
-	for _, f := range view.OpenDataOf(v, t).Artifacts {
-		if f.Binding && f.Changed() {
-			return console.OneLine(f.Path)
-		}
-	}
-	return ""
 }
 
 // answerClosed answers who answers what is closed: the same again is fine.

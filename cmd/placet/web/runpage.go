@@ -26,10 +26,10 @@ func (a *App) runsPage(c *facade.Call) (int, any, error) {
 	s := lookAt(v, c, found, all)
 	data := struct {
 		pageHead
-		stateOf
-		All  bool
-		Runs []runRow
-	}{pageHead: a.head(c, "runs", templates.Text(a.language(c), "page.runs")), stateOf: stateIn(v, s), All: all}
+		State view.Inbox
+		All   bool
+		Runs  []runRow
+	}{pageHead: a.head(c, "runs", templates.Text(a.language(c), "page.runs")), State: view.InboxOf(v, s, nil), All: all}
 	for i, l := range s.Runs[:min(len(s.Runs), mostListed)] {
 		data.Runs = append(data.Runs, runRow{l, s.Views[i]})
 	}
@@ -45,7 +45,7 @@ type runRow struct {
 // runView is a run's page.
 type runView struct {
 	pageHead
-	stateOf
+	State     view.Inbox
 	Seen      view.Run
 	Why       []string
 	Moves     []engine.UnblockingFile
@@ -130,10 +130,10 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 
 // runViewOf is a run as its page shows it, without what is asked.
 func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
-	page := runView{pageHead: head, stateOf: stateOf{Held: e.Held}, Seen: seen, Why: e.Why, Moves: e.Moves}
+	page := runView{pageHead: head, State: view.Inbox{Held: e.Held}, Seen: seen, Why: e.Why, Moves: e.Moves}
 	page.Run = seen.Key.String()
 	for _, n := range e.Problems {
-		page.Problems = append(page.Problems, view.RunProblem{Run: page.Run, Note: n})
+		page.State.Problems = append(page.State.Problems, view.RunProblem{Run: page.Run, Note: n})
 	}
 	page.Facts = slices.DeleteFunc(slices.Clone(seen.Facts), func(fact engine.Fact) bool {
 		// What is said of the parts themselves is not said twice.
