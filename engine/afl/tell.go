@@ -26,61 +26,48 @@ func tellSession(r *session, a *engine.RunView) {
 	a.Findings = append(addFindings(r, a.Findings), misread...)
 }
 
-// factList collects labelled lines in a language. It leaves out empty values.
-type factList struct {
-	lang string
-	list []engine.Fact
-}
-
-// add adds a line under the label that a key has.
-func (f *factList) add(name, value string) {
-	if value != "" {
-		f.list = append(f.list, engine.Fact{Name: phrase(templates.English, "fact."+name), Label: phrase(f.lang, "fact."+name), Value: value})
-	}
-}
-
 // sessionFacts returns the facts that `show` prints for a session.
 func sessionFacts(r *session, misread []engine.Finding) []engine.Fact {
-	st, list := r.run.State, factList{lang: r.run.Lang}
-	list.add("title", r.meta.Title)
+	st, list := r.run.State, run.NewFacts(r.run.Lang, "afl")
+	list.Add("title", r.meta.Title)
 	if st.Adopted {
-		list.add("adopted", r.say("show.adopted"))
+		list.Add("adopted", r.say("show.adopted"))
 	}
 	if p := st.Pause; p != nil {
 		words := p.Reason
 		if p.By != "" {
 			words = r.say("show.paused", "reason", p.Reason, "by", p.By)
 		}
-		list.add("paused", since(words, p.At))
+		list.Add("paused", since(words, p.At))
 	}
 	if st.Approved != nil {
-		list.add("approved", since(r.say("show.approved", "by", orWord(string(st.Approved.By), st.Approved.Source)), st.Approved.At))
+		list.Add("approved", since(r.say("show.approved", "by", orWord(string(st.Approved.By), st.Approved.Source)), st.Approved.At))
 	} else if r.specs.readable {
-		list.add("checkpoints", r.say("show.defined", "count", len(r.specs.entries)))
+		list.Add("checkpoints", r.say("show.defined", "count", len(r.specs.entries)))
 	}
 	if current, total := rounds(st); total > 0 {
-		list.add("round", r.say("show.round", "current", current, "total", total))
+		list.Add("round", r.say("show.round", "current", current, "total", total))
 	}
 	for _, id := range displayOrder(st) {
-		list.add("checkpoint", checkpointLine(r.checkpoint(id)))
+		list.Add("checkpoint", checkpointLine(r.checkpoint(id)))
 	}
 	if v := st.Review; v != nil {
-		list.add("review", r.say("show.review", "round", v.Round, "status", v.Status, "mode", v.Mode))
+		list.Add("review", r.say("show.review", "round", v.Round, "status", v.Status, "mode", v.Mode))
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open {
-			list.add("request", q.ID+" ("+q.Type+")")
+			list.Add("request", q.ID+" ("+q.Type+")")
 		}
 	}
 	if r.mayBeApproved() {
 		for _, f := range r.specs.findings[:min(len(r.specs.findings), mostNamed)] {
-			list.add("finding", f.line())
+			list.Add("finding", f.line())
 		}
 	}
 	for _, f := range misread {
-		list.add("finding", r.run.Snap.Rel(f.Path)+f.Text)
+		list.Add("finding", r.run.Snap.Rel(f.Path)+f.Text)
 	}
-	return list.list
+	return list.List
 }
 
 // since appends a time to a text.
@@ -194,34 +181,34 @@ func parts(r *session) []engine.Part {
 		return list
 	}
 	for _, d := range r.specs.definitions() {
-		list = append(list, engine.Part{ID: d.ID, Status: engine.Status(r.say("show.not_approved")), Facts: d.facts(r.run.Lang).list})
+		list = append(list, engine.Part{ID: d.ID, Status: engine.Status(r.say("show.not_approved")), Facts: d.facts(r.run.Lang).List})
 	}
 	return list
 }
 
 // checkpointPart returns a checkpoint for `show`.
 func checkpointPart(cp *checkpoint) engine.Part {
-	list := factList{lang: cp.r.run.Lang}
+	list := run.NewFacts(cp.r.run.Lang, "afl")
 	if cp.def != nil {
-		list = cp.def.facts(list.lang)
+		list = cp.def.facts(cp.r.run.Lang)
 	}
 	if cp.Iteration > 0 {
-		list.add("attempt", fmt.Sprintf("%d/%d", cp.Iteration, cp.MaxIterations))
+		list.Add("attempt", fmt.Sprintf("%d/%d", cp.Iteration, cp.MaxIterations))
 	}
-	list.add("aborted_because", string(cp.AbortedBecause))
+	list.Add("aborted_because", string(cp.AbortedBecause))
 	if cp.Status == Retrying {
-		list.add("next_attempt", string(cp.RetryAt))
+		list.Add("next_attempt", string(cp.RetryAt))
 	}
 	if words, _, ok := totalTime(*cp.Checkpoint); ok {
-		list.add("time", words)
+		list.Add("time", words)
 	}
 	if len(cp.History) > 0 {
-		list.add("feedback_quality", feedbackQuality(*cp.Checkpoint))
+		list.Add("feedback_quality", feedbackQuality(*cp.Checkpoint))
 	}
 	if e := cp.Escalation; e != nil {
-		list.add("last_escalation", since(e.Reason, e.At))
+		list.Add("last_escalation", since(e.Reason, e.At))
 	}
-	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list.list, Sections: checkpointSections(cp)}
+	return engine.Part{ID: cp.id, Status: cp.Status, Facts: list.List, Sections: checkpointSections(cp)}
 }
 
 // checkpointSections returns the longer texts about the checkpoint.
@@ -245,19 +232,19 @@ func checkpointSections(cp *checkpoint) []engine.Section {
 }
 
 // facts returns the facts of a definition.
-func (d Definition) facts(lang string) factList {
-	list := factList{lang: lang}
-	list.add("name", d.Name)
-	list.add("type", d.Type)
-	list.add("description", string(d.Description))
-	list.add("depends_on", strings.Join(d.Dependencies, ", "))
+func (d Definition) facts(lang string) *run.Facts {
+	list := run.NewFacts(lang, "afl")
+	list.Add("name", d.Name)
+	list.Add("type", d.Type)
+	list.Add("description", string(d.Description))
+	list.Add("depends_on", strings.Join(d.Dependencies, ", "))
 	for _, c := range d.Criteria {
-		list.add("criterion", c)
+		list.Add("criterion", c)
 	}
-	list.add("command", string(d.Command))
-	list.add("expected", string(d.Expected))
+	list.Add("command", string(d.Command))
+	list.Add("expected", string(d.Expected))
 	if d.TimeoutMS != nil {
-		list.add("timeout", (time.Duration(*d.TimeoutMS) * time.Millisecond).String())
+		list.Add("timeout", (time.Duration(*d.TimeoutMS) * time.Millisecond).String())
 	}
 	return list
 }

@@ -35,12 +35,8 @@ func tell(r *view, a *engine.RunView) {
 }
 
 func facts(r *view, o *request) []engine.Fact {
-	var list []engine.Fact
-	add := func(label templates.Key, value string) {
-		if value != "" {
-			list = append(list, engine.Fact{Label: r.Say("faber.fact." + label), Value: value})
-		}
-	}
+	list := run.NewFacts(r.Lang, "faber")
+	add := list.Add
 	add("run", r.Snap.Key.ID)
 	add("work", numbered(r.state.WorkID))
 	add("workflow", r.workflowID())
@@ -63,7 +59,7 @@ func facts(r *view, o *request) []engine.Fact {
 	for _, p := range lostAttempts(r) {
 		add("lost", p)
 	}
-	return list
+	return list.List
 }
 
 // isQuiet reports whether an agent that should be working has been silent for longer than quiet.

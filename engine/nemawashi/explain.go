@@ -163,11 +163,8 @@ func tell(r *view, a *engine.RunView) {
 		return
 	}
 	st := r.run.State
-	add := func(label templates.Key, value string) {
-		if value != "" {
-			a.Facts = append(a.Facts, engine.Fact{Label: r.say("fact." + label), Value: value})
-		}
-	}
+	facts := run.NewFacts(r.run.Lang, "nemawashi")
+	add := facts.Add
 	a.ShortID = st.ThreadID
 	add("summary", st.Summary)
 	add("type", st.Type)
@@ -196,7 +193,7 @@ func tell(r *view, a *engine.RunView) {
 			add("progress", r.say("progress.problem", append(pairs, "problem", g.problem)...))
 		}
 	}
-	a.Graph = nodes(r)
+	a.Facts, a.Graph = facts.List, nodes(r)
 	a.Findings = append(a.Findings, findings(r)...)
 }
 

@@ -12,48 +12,33 @@ import (
 	"placet/templates"
 )
 
-// factList collects the facts of a view. It leaves out empty values.
-type factList struct {
-	lang  string
-	facts []engine.Fact
-}
-
-// add adds values under the label that a key has.
-func (t *factList) add(label string, values ...string) {
-	for _, value := range values {
-		if value != "" {
-			t.facts = append(t.facts, engine.Fact{Label: phrase(t.lang, "fact."+label), Value: value})
-		}
-	}
-}
-
 func (r *cycle) facts() []engine.Fact {
-	t := factList{lang: r.run.Lang}
+	t := run.NewFacts(r.run.Lang, "optimizer")
 	st := r.run.State
-	t.add("workflow", r.workflow())
-	t.add("trigger", triggerWords(r))
-	t.add("asked", run.OneLine(string(r.trig.OptimizationGoal)))
-	t.add("before", string(r.trig.LastRunID))
-	tellLevel(r, &t)
-	t.add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.run.Lang) })...)
-	t.add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, run.OneLine(s.Text)) })...)
+	t.Add("workflow", r.workflow())
+	t.Add("trigger", triggerWords(r))
+	t.Add("asked", run.OneLine(string(r.trig.OptimizationGoal)))
+	t.Add("before", string(r.trig.LastRunID))
+	tellLevel(r, t)
+	t.Add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.run.Lang) })...)
+	t.Add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, run.OneLine(s.Text)) })...)
 	if st.Report != nil {
-		t.add("report", st.Report.Path)
+		t.Add("report", st.Report.Path)
 	}
 	for _, q := range st.Requests {
 		if q.Status == run.Open {
-			t.add("request", q.ID+" ("+q.Type+")")
+			t.Add("request", q.ID+" ("+q.Type+")")
 		}
 	}
 	if st.Status == Awaiting {
-		t.add("deadline", cmp.Or(string(st.Deadline), r.words("deadline.none")))
+		t.Add("deadline", cmp.Or(string(st.Deadline), r.words("deadline.none")))
 	}
-	t.add("audit", linesOf(r.audit.Rows, r.rowWords)...)
-	tellGoal(r, &t)
+	t.Add("audit", linesOf(r.audit.Rows, r.rowWords)...)
+	tellGoal(r, t)
 	if r.found != nil {
-		t.add("warning", linesOf(r.found.Warnings, run.OneLine)...)
+		t.Add("warning", linesOf(r.found.Warnings, run.OneLine)...)
 	}
-	return t.facts
+	return t.List
 }
 
 func triggerWords(r *cycle) string {
@@ -72,7 +57,7 @@ func triggerWords(r *cycle) string {
 
 // tellLevel adds the decided level, its signals, and the level that the cycle carries out or
 // carried out.
-func tellLevel(r *cycle, t *factList) {
+func tellLevel(r *cycle, t *run.Facts) {
 	st := r.run.State
 	d := st.Decision
 	if d == nil {
@@ -83,16 +68,16 @@ func tellLevel(r *cycle, t *factList) {
 		if st.Report != nil {
 			key = "level.applied"
 		}
-		t.add("level", r.words(key, "decided", d.AutomationLevel, "current", st.Level.Current))
+		t.Add("level", r.words(key, "decided", d.AutomationLevel, "current", st.Level.Current))
 	}
 	b := r.words("signals.none")
 	if d.Signals.B != nil {
 		b = fmt.Sprint(*d.Signals.B)
 	}
-	t.add("signals", r.words("signals", "a", d.Signals.A, "b", b, "c", d.Signals.C, "level", d.SignalLevel))
-	t.add("because", linesOf(d.Rationale, run.OneLine)...)
-	t.add("escalation", escalationWords(d).In(r.run.Lang))
-	t.add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, run.OneLine(x.Error)) })...)
+	t.Add("signals", r.words("signals", "a", d.Signals.A, "b", b, "c", d.Signals.C, "level", d.SignalLevel))
+	t.Add("because", linesOf(d.Rationale, run.OneLine)...)
+	t.Add("escalation", escalationWords(d).In(r.run.Lang))
+	t.Add("demoted", linesOf(st.Demotions, func(x Demotion) string { return fmt.Sprintf("%d → %d: %s", x.From, x.To, run.OneLine(x.Error)) })...)
 }
 
 func escalationWords(d *Decision) templates.Message {
@@ -148,20 +133,20 @@ func (r *cycle) rowWords(row Row) string {
 }
 
 // tellGoal adds the answer and the goal.
-func tellGoal(r *cycle, t *factList) {
+func tellGoal(r *cycle, t *run.Facts) {
 	st := r.run.State
 	if a := st.Answer; a != nil {
-		t.add("answer", r.givenWords(a.Response, a.Selected, a.Comment, a.By))
+		t.Add("answer", r.givenWords(a.Response, a.Selected, a.Comment, a.By))
 	}
 	if g := st.Goal; g != nil {
-		t.add("goal", r.words("level.next", "level", g.NextAutomationLevel, "by", g.ApprovedBy))
-		t.add("directive", linesOf(g.OptimizationDirectives, run.OneLine)...)
-		t.add("issue", linesOf(g.CarryOverIssues, run.OneLine)...)
+		t.Add("goal", r.words("level.next", "level", g.NextAutomationLevel, "by", g.ApprovedBy))
+		t.Add("directive", linesOf(g.OptimizationDirectives, run.OneLine)...)
+		t.Add("issue", linesOf(g.CarryOverIssues, run.OneLine)...)
 	}
 	if late := lateAnswer(r); late != nil {
-		t.add("late", r.givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
+		t.Add("late", r.givenWords(late.Response, late.Selected, late.Comment, late.ProvidedBy))
 	}
-	t.add("failed", run.OneLine(string(st.Error)))
+	t.Add("failed", run.OneLine(string(st.Error)))
 }
 
 func (r *cycle) givenWords(response string, selected []string, comment string, by By) string {
@@ -189,10 +174,10 @@ func (r *cycle) parts() []engine.Part {
 }
 
 func levelPart(r *cycle, level int) engine.Part {
-	t := factList{lang: r.run.Lang}
+	t := run.NewFacts(r.run.Lang, "optimizer")
 	p := engine.Part{ID: fmt.Sprintf("level%d", level), Status: levelUnused}
 	if r.run.State.Decision.AutomationLevel == level {
-		t.add("decided", strings.Join(r.run.State.Decision.Rationale, "; "))
+		t.Add("decided", strings.Join(r.run.State.Decision.Rationale, "; "))
 	}
 	if r.run.State.Level != nil && r.run.State.Level.Current == level {
 		if p.Status = r.run.State.Status; r.run.State.Report != nil {
@@ -202,12 +187,12 @@ func levelPart(r *cycle, level int) engine.Part {
 	if i := slices.IndexFunc(r.run.State.Demotions, func(d Demotion) bool { return d.From == level }); i >= 0 {
 		d := r.run.State.Demotions[i]
 		p.Status = levelDemoted
-		t.add("demoted", r.words("part.demoted", "to", d.To, "at", d.At, "error", d.Error))
+		t.Add("demoted", r.words("part.demoted", "to", d.To, "at", d.At, "error", d.Error))
 	}
 	if d := r.run.Snap.In(layout.OptimizerReportName(level)); d.Present() {
-		t.add("report", d.Path)
+		t.Add("report", d.Path)
 	}
-	p.Facts = t.facts
+	p.Facts = t.List
 	tries := linesOf(r.allAttempts(), func(t levelAttempt) string {
 		if t.level != level {
 			return ""

@@ -19,7 +19,8 @@ func tell(r *view, a *engine.RunView) {
 		return
 	}
 	st := &r.run.State
-	add := func(label, value string) { a.Facts = addFact(r, a.Facts, label, value) }
+	facts := run.NewFacts(r.run.Lang, "pal")
+	add := facts.Add
 	add("title", st.Title)
 	add("progress", fmt.Sprintf("%d %%", st.Percent))
 	add("revision", fmt.Sprint(st.Revision))
@@ -42,7 +43,7 @@ func tell(r *view, a *engine.RunView) {
 			add("untouched", f)
 		}
 	}
-	a.Graph, a.Parts = graphOf(r), partsOf(r)
+	a.Facts, a.Graph, a.Parts = facts.List, graphOf(r), partsOf(r)
 	for _, p := range r.ports {
 		if isFinal(p.Status) || !r.run.Usable() {
 			continue
@@ -54,15 +55,6 @@ func tell(r *view, a *engine.RunView) {
 	}
 	slices.SortFunc(a.Untrusted, func(a, b engine.Untrusted) int { return strings.Compare(a.Name, b.Name) })
 	a.Findings = append(a.Findings, findingsOf(r)...)
-}
-
-// addFact adds a fact under the label that a key has, unless its value is empty.
-func addFact(r *view, facts []engine.Fact, label, value string) []engine.Fact {
-	if value == "" {
-		return facts
-	}
-	name := templates.NewMessage(templates.Key("pal.fact." + label))
-	return append(facts, engine.Fact{Name: name.String(), Label: name.In(r.run.Lang), Value: value})
 }
 
 // TrustName is the prefix of the name under which placet asks for and remembers trust in a worker's
@@ -164,15 +156,17 @@ func partsOf(r *view) (list []engine.Part) {
 		}
 	}
 	for _, a := range r.agents {
-		facts := addFact(r, addFact(r, []engine.Fact{}, "type", a.typ), "title", a.title)
-		list = append(list, engine.Part{ID: a.path, Status: Running, Facts: facts, Sections: []engine.Section{}})
+		facts := run.NewFacts(r.run.Lang, "pal")
+		facts.Add("type", a.typ)
+		facts.Add("title", a.title)
+		list = append(list, engine.Part{ID: a.path, Status: Running, Facts: facts.List, Sections: []engine.Section{}})
 	}
 	return list
 }
 
 func partOf(p *port) engine.Part {
-	one := engine.Part{ID: p.id, Status: p.Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	add := func(label, value string) { one.Facts = addFact(p.r, one.Facts, label, value) }
+	facts := run.NewFacts(p.r.run.Lang, "pal")
+	add := facts.Add
 	add("title", p.Title)
 	add("depends", joined(p.DependsOn))
 	if p.loop != nil {
@@ -187,13 +181,14 @@ func partOf(p *port) engine.Part {
 			add("history", tryWords(p, t))
 		}
 	}
-	return one
+	return engine.Part{ID: p.id, Status: p.Status, Facts: facts.List, Sections: []engine.Section{}}
 }
 
 // workerPart returns a worker's session as a part.
 func workerPart(p *port, s ownSession) engine.Part {
-	one := engine.Part{ID: s.path, Status: p.r.run.State.Sessions[s.path].Status, Facts: []engine.Fact{}, Sections: []engine.Section{}}
-	one.Facts = addFact(p.r, one.Facts, "substatus", string(substatus(&p.r.run.State, p.id, s.role)))
+	facts := run.NewFacts(p.r.run.Lang, "pal")
+	facts.Add("substatus", string(substatus(&p.r.run.State, p.id, s.role)))
+	one := engine.Part{ID: s.path, Status: p.r.run.State.Sessions[s.path].Status, Facts: facts.List, Sections: []engine.Section{}}
 	if f := p.r.readProgress(p.progressFile(s.role)); f != nil {
 		one.Progress = &engine.Progress{Value: f.Progress, Task: templates.Cut(run.OneLine(f.CurrentTask), 200), Used: f.TokensUsed, Of: p.Limits.TokenBudget}
 	}
