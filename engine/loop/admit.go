@@ -110,9 +110,6 @@ func (sc *scanner) findByState(state string) (Found, bool) {
 // found nothing to do for it. Its folders are followed before they are compared: what
 // happens after that marks it.
 func (s *session) restore(lv *activeRun) bool {
-	if lv.looks > 0 || !s.starting.Load() {
-		return false
-	}
 	f := s.registry.found(lv.knownRun)
 	rec, run := s.l.storedFor(f.Family).get(f)
 	if run.Idle == nil || run.Summary.Final || rec.Size() > mostRestored {

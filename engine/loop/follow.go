@@ -139,10 +139,3 @@ func (s *session) rank(lv *activeRun) {
 	s.registry.do(func() { begun = lv.status != engine.Summary{} })
 	s.w.Secondary(lv.state, !begun)
 }
-
-// unfollow ends the watches of a run that vanished during its pass.
-func (s *session) unfollow(lv *activeRun) {
-	if r, _ := s.registry.get(lv.state); r == nil {
-		s.w.Forget(lv.state)
-	}
-}

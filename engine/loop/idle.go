@@ -139,7 +139,7 @@ func isIdle(lk look) bool {
 	p := lk.plan
 	return p.Empty() && len(p.Ends) == 0 && len(p.Pending) == 0 && len(lk.loaded.Temps) == 0 &&
 		(p.Wake.IsZero() || p.Wake.After(lk.snap.Now)) &&
-		!slices.ContainsFunc(p.Needs, func(n string) bool { return isFact(n) || n == engine.NeedPeers }) &&
+		!slices.ContainsFunc(p.Needs, isFact) &&
 		!slices.ContainsFunc(lk.snap.Docs, func(d engine.Document) bool { return d.Err != nil && !d.Absent() })
 }
 
@@ -235,13 +235,6 @@ func held[K ~string](set map[K]bool) []K {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// remember stores what a first pass came to, for the next start.
-func (s *session) remember(p *pass) {
-	if s.starting.Load() {
-		s.l.store(p.f, p.last, nil)
-	}
 }
 
 // started saves what the start has seen and releases it: from now on the runs are in

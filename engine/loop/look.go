@@ -92,8 +92,10 @@ func allGit(needs []string) bool {
 // no reason to read them anew.
 func (k *looker) told(lk look, needs []string) (look, error) {
 	lk.snap.Needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(lk.snap.Needs, needs))))
-	lk.snap.Docs = k.withGit(slices.Clone(lk.snap.Docs), needs)
 	var err error
+	if lk.snap.Docs, err = k.withFacts(slices.Clone(lk.snap.Docs), needs, &lk.loaded); err != nil {
+		return look{}, err
+	}
 	lk.snap, lk.plan, err = k.again(lk.snap)
 	return lk, err
 }
@@ -114,7 +116,7 @@ func (k *looker) once(needs []string) (look, error) {
 	needs = slices.Compact(slices.Sorted(slices.Values(needs)))
 	began := time.Now()
 	facts := k.l.o.Facts(k.f.Run.Family)
-	loaded, err := k.load(files(needs))
+	loaded, err := k.load(slices.DeleteFunc(slices.Clone(needs), isFact))
 	if err != nil {
 		return look{}, err
 	}
@@ -122,10 +124,9 @@ func (k *looker) once(needs []string) (look, error) {
 	snap := engine.Snapshot{
 		Key: k.f.Key(), Dir: k.f.Run.Dir, Class: k.f.Run.Class,
 		Now:   k.l.o.Now().Round(0), // no monotonic part: snapshots are compared
-		Docs:  k.withVolatile(k.withGit(loaded.Docs, needs), needs),
 		Needs: needs, Facts: facts,
 	}
-	if snap.Docs, err = k.withPeers(snap.Docs, needs, &loaded); err != nil {
+	if snap.Docs, err = k.withFacts(loaded.Docs, needs, &loaded); err != nil {
 		return look{}, err
 	}
 	snap, plan, err := k.again(snap)
@@ -135,19 +136,14 @@ func (k *looker) once(needs []string) (look, error) {
 // committers are the needs for who committed the answers to open requests. A machine that
 // finds one that counts asks for it: told at once, it need not be stepped again.
 func committers(docs []engine.Document) (needs []string) {
+	there := engine.Snapshot{Docs: docs}
 	for _, d := range docs {
 		answers := d.Kind == layout.KindResponse || d.Kind == layout.KindForm && !d.IssuedHere()
-		if answers && d.Present() && d.Source == "" && !isThere(docs, path.Dir(d.Path)+"/receipt.json") {
+		if answers && d.Present() && d.Source == "" && there.Doc(path.Dir(d.Path)+"/receipt.json").Absent() {
 			needs = append(needs, engine.NeedCommitter(d))
 		}
 	}
 	return needs
-}
-
-// isThere reports whether sorted documents have one at a path.
-func isThere(docs []engine.Document, p string) bool {
-	_, found := slices.BinarySearchFunc(docs, p, func(d engine.Document, p string) int { return strings.Compare(d.Path, p) })
-	return found
 }
 
 // load reads the run's documents, no further than where something has happened.
@@ -158,29 +154,50 @@ func (k *looker) load(needs []string) (store.Loaded, error) {
 	return k.l.o.Store.LoadHeard(k.f.Run, k.f.Family.Layout, needs, k.heard)
 }
 
-// withGit adds what local git says to the documents.
-func (k *looker) withGit(docs []engine.Document, needs []string) []engine.Document {
+// withFacts adds what answers the needs that are no files of the store's: what local git
+// says, the volatile documents, and what the other runs of the family say of themselves.
+// Those that are read once per pass are as they were when the pass first read them.
+func (k *looker) withFacts(docs []engine.Document, needs []string, loaded *store.Loaded) ([]engine.Document, error) {
+	var volatile []engine.Document
 	for _, need := range needs {
-		if !strings.HasPrefix(need, gitNeed) {
-			continue
-		}
-		doc, ok := k.git[need]
-		if !ok {
-			doc = k.l.o.Lookup(need)
-			doc.Path = need
-			if k.git == nil {
-				k.git = map[string]engine.Document{}
+		switch {
+		case strings.HasPrefix(need, gitNeed):
+			docs = insert(docs, k.askGit(need))
+		case strings.HasPrefix(need, engine.VolatileNeed):
+			volatile = append(volatile, k.readVolatile(need).doc)
+		case need == engine.NeedPeers:
+			doc, again, err := k.l.answer(k.f, k.sure)
+			if err != nil {
+				return nil, err
 			}
-			k.git[need] = doc
+			loaded.Again = earlier(loaded.Again, again)
+			docs = insert(docs, doc)
 		}
-		docs = insert(docs, doc)
 	}
-	return docs
+	if len(volatile) == 0 {
+		return docs, nil
+	}
+	return insert(docs, volatile...), nil // the needs are sorted, and nothing else has their prefix
 }
 
-// insert adds a document where its path belongs.
-func insert(docs []engine.Document, doc engine.Document) []engine.Document {
-	return slices.Insert(docs, sort.Search(len(docs), func(i int) bool { return docs[i].Path > doc.Path }), doc)
+// askGit returns what local git says, once per pass.
+func (k *looker) askGit(need string) engine.Document {
+	doc, ok := k.git[need]
+	if !ok {
+		doc = k.l.o.Lookup(need)
+		doc.Path = need
+		if k.git == nil {
+			k.git = map[string]engine.Document{}
+		}
+		k.git[need] = doc
+	}
+	return doc
+}
+
+// insert adds documents that follow one another where the path of the first belongs.
+func insert(docs []engine.Document, more ...engine.Document) []engine.Document {
+	at := sort.Search(len(docs), func(i int) bool { return docs[i].Path > more[0].Path })
+	return slices.Insert(docs, at, more...)
 }
 
 // step asks the machine. A machine that panics has a bug; the run stands and
@@ -208,15 +225,10 @@ func (p *panicError) Unwrap() error {
 	return fmt.Errorf("cannot step: the %s machine panicked (a bug): %v", p.family, p.value)
 }
 
-// files are the needs that are files.
-func files(needs []string) []string {
-	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return isFact(n) || n == engine.NeedPeers })
-}
-
 // isFact reports whether a need is no file that the store looks up and compares: what git
-// says, or a volatile document.
+// says, a volatile document, or the other runs.
 func isFact(need string) bool {
-	return strings.HasPrefix(need, gitNeed) || strings.HasPrefix(need, engine.VolatileNeed)
+	return strings.HasPrefix(need, gitNeed) || strings.HasPrefix(need, engine.VolatileNeed) || need == engine.NeedPeers
 }
 
 // Snapshot reads a run as its machine sees it, with all that its plan needs,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,6 +140,7 @@ func New(o Options) *Loop {
 	if o.Waiting <= 0 {
 		o.Waiting = defaultWaiting
 	}
+	o.Observers = o.Observers.complete()
 	l := &Loop{o: o, edges: map[string]map[engine.Edge]bool{}, peers: map[string]*peers{}, actions: newActionLog()}
 	for _, f := range o.Families {
 		rows := map[engine.Edge]bool{}
@@ -244,36 +246,25 @@ type Observer struct {
 // Observers are told in their order.
 type Observers []Observer
 
-func (all Observers) moved(run layout.Run, t engine.Transition) {
-	for _, o := range all {
-		if o.Moved != nil {
-			o.Moved(run, t)
+// complete returns the observers with a function for everything that they leave out.
+func (all Observers) complete() Observers {
+	all = slices.Clone(all)
+	for i := range all {
+		o := &all[i]
+		if o.Moved == nil {
+			o.Moved = func(layout.Run, engine.Transition) {}
+		}
+		if o.Committed == nil {
+			o.Committed = func(layout.Run, engine.Plan, time.Duration) {}
+		}
+		if o.Progressed == nil {
+			o.Progressed = func(layout.Run, string, engine.Progress) {}
+		}
+		if o.Passed == nil {
+			o.Passed = func(layout.Run, time.Duration) {}
 		}
 	}
-}
-
-func (all Observers) committed(run layout.Run, plan engine.Plan, took time.Duration) {
-	for _, o := range all {
-		if o.Committed != nil {
-			o.Committed(run, plan, took)
-		}
-	}
-}
-
-func (all Observers) progressed(run layout.Run, path string, p engine.Progress) {
-	for _, o := range all {
-		if o.Progressed != nil {
-			o.Progressed(run, path, p)
-		}
-	}
-}
-
-func (all Observers) passed(run layout.Run, took time.Duration) {
-	for _, o := range all {
-		if o.Passed != nil {
-			o.Passed(run, took)
-		}
-	}
+	return all
 }
 
 // Standing is how the runs that Watch serves stand at one moment.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,26 +15,31 @@ import (
 func TestEveryObserverIsToldInItsOrder(t *testing.T) {
 	var told []string
 	say := func(what string) { told = append(told, what) }
-	all := Observers{
-		{Moved: func(layout.Run, engine.Transition) { say("1 moved") }},
-		{
-			Committed:  func(layout.Run, engine.Plan, time.Duration) { say("2 committed") },
-			Progressed: func(layout.Run, string, engine.Progress) { say("2 progressed") },
-			Passed:     func(layout.Run, time.Duration) { say("2 passed") },
-		},
-		{
-			Moved:      func(layout.Run, engine.Transition) { say("3 moved") },
-			Committed:  func(layout.Run, engine.Plan, time.Duration) { say("3 committed") },
-			Progressed: func(layout.Run, string, engine.Progress) { say("3 progressed") },
-			Passed:     func(layout.Run, time.Duration) { say("3 passed") },
-		},
-	}
-	all.moved(layout.Run{}, engine.Transition{})
-	all.committed(layout.Run{}, engine.Plan{}, 0)
-	all.progressed(layout.Run{}, "", engine.Progress{})
-	all.passed(layout.Run{}, 0)
-	want := []string{"1 moved", "3 moved", "2 committed", "3 committed", "2 progressed", "3 progressed", "2 passed", "3 passed"}
+	w := newWorld(t, func(o *Options) {
+		o.Observers = Observers{
+			{Moved: func(layout.Run, engine.Transition) { say("1 moved") }},
+			{
+				Committed: func(layout.Run, engine.Plan, time.Duration) { say("2 committed") },
+				Passed:    func(layout.Run, time.Duration) { say("2 passed") },
+			},
+			{
+				Moved:     func(layout.Run, engine.Transition) { say("3 moved") },
+				Committed: func(layout.Run, engine.Plan, time.Duration) { say("3 committed") },
+				Passed:    func(layout.Run, time.Duration) { say("3 passed") },
+			},
+			{},
+		}
+	})
+	w.toy("a", toyState{Target: 1})
+	s := w.session("a")
+	s.working.acquire()
+	s.serve(t.Context(), toyRun("a").State)
+	step := []string{"2 committed", "3 committed", "1 moved", "3 moved"}
+	want := slices.Concat(step, step, []string{"2 passed", "3 passed"}) // a step, and the last one
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
+	}
+	for _, o := range w.o.Observers {
+		o.Progressed(layout.Run{}, "", engine.Progress{}) // nobody has left out what is called
 	}
 }

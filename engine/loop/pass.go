@@ -81,7 +81,11 @@ func (p *pass) run(ctx context.Context) result {
 			return result{outcome: idle, at: p.again(time.Time{})}
 		case p.steps.times(now) == maxSteps:
 			return result{outcome: failed, err: p.stuck()}
-		case steps == maxSteps || p.undone(before):
+		case steps == maxSteps:
+			return result{outcome: more}
+		case now == before && now.file != "":
+			// Somebody takes away what the last step wrote, which moved nothing: the run
+			// must wait, as after any pass that moves nothing.
 			return result{outcome: more}
 		}
 		if until, early := p.tooSoon(p.last.plan); early {
@@ -100,13 +104,6 @@ func (p *pass) run(ctx context.Context) result {
 			return result{outcome: failed, err: err}
 		}
 	}
-}
-
-// undone reports whether the last step, which moved nothing, is to be taken again:
-// somebody takes away what it wrote. The run must wait then, as after any pass that
-// moves nothing.
-func (p *pass) undone(before step) bool {
-	return before.what != "" && before == stepOf(p.last.plan) && len(p.last.plan.Transitions) == 0
 }
 
 // settled looks until the look finds something to do, or all that the run depends on
@@ -249,7 +246,9 @@ func (p *pass) carry(ctx context.Context) error {
 	plan := p.last.plan
 	for _, t := range plan.Transitions {
 		p.transitions++
-		p.l.o.Observers.moved(p.f.Run, t)
+		for _, o := range p.l.o.Observers {
+			o.Moved(p.f.Run, t)
+		}
 	}
 	for _, id := range plan.Ends {
 		had := p.hasEnd(id)
@@ -327,7 +326,10 @@ func (p *pass) commit(ctx context.Context) error {
 	p.s.waiting(func() {
 		began := time.Now()
 		if err = p.l.o.Store.Commit(p.f.Run, p.f.Family.Layout, plan); err == nil {
-			p.l.o.Observers.committed(p.f.Run, plan, time.Since(began))
+			took := time.Since(began)
+			for _, o := range p.l.o.Observers {
+				o.Committed(p.f.Run, plan, took)
+			}
 		}
 	})
 	if err != nil {

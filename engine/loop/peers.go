@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"placet/engine"
-	"placet/engine/store"
 	"placet/layout"
 	"placet/templates"
 )
@@ -414,18 +413,4 @@ func (x *peers) ready() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.refresh(true)
-}
-
-// withPeers adds what the run must know of the others to the documents, where it is
-// needed.
-func (k *looker) withPeers(docs []engine.Document, needs []string, loaded *store.Loaded) ([]engine.Document, error) {
-	if !needsPeers(needs) {
-		return docs, nil
-	}
-	doc, again, err := k.l.answer(k.f, k.sure)
-	if err != nil {
-		return nil, err
-	}
-	loaded.Again = earlier(loaded.Again, again)
-	return insert(docs, doc), nil
 }

@@ -201,7 +201,9 @@ func (p *progress) readOne(name string) {
 		p.queue.markHeard(state)
 	}
 	if news {
-		p.l.o.Observers.progressed(f.Run, name, now)
+		for _, o := range p.l.o.Observers {
+			o.Progressed(f.Run, name, now)
+		}
 	}
 }
 
@@ -373,22 +375,6 @@ type volatileRead struct {
 	doc   engine.Document
 	at    time.Time // before it was read
 	again time.Time // see [store.Store.ReadVolatile]
-}
-
-// withVolatile adds the volatile documents that are needed, as they were when the pass first
-// read them.
-func (k *looker) withVolatile(docs []engine.Document, needs []string) []engine.Document {
-	var list []engine.Document
-	for _, need := range needs {
-		if strings.HasPrefix(need, engine.VolatileNeed) {
-			list = append(list, k.readVolatile(need).doc)
-		}
-	}
-	if len(list) == 0 {
-		return docs
-	}
-	at := sort.Search(len(docs), func(i int) bool { return docs[i].Path > list[0].Path })
-	return slices.Insert(docs, at, list...) // the needs are sorted, and nothing else has their prefix
 }
 
 // readVolatile reads a volatile document once per pass; not at all where a pass at parts of

@@ -208,7 +208,7 @@ func TestBackoffDoublesToAMinuteAndIsForgotten(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	b.reset()
+	b = backoff{}
 	if got := b.next(errors.New("no")); got != 100*ms {
 		t.Errorf("after a success %v", got)
 	}

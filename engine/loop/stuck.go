@@ -23,39 +23,40 @@ type stuckError struct {
 func (s *stuckError) Error() string {
 	kinds, steps := map[string]bool{}, 0
 	for taken, times := range s.steps {
-		kinds[taken.what] = true
+		kinds[taken.String()] = true
 		steps += times
 	}
 	return fmt.Sprintf("%s is stuck: after %d steps its machine still wants another (a bug); they were: %s",
 		s.key, steps, strings.Join(slices.Sorted(maps.Keys(kinds)), "; "))
 }
 
-// step tells one step from another.
-type step struct{ what, subject string }
-
-func stepOf(plan engine.Plan) step {
-	if !writes(plan) {
-		return step{}
-	}
-	s := step{what: describe(plan)}
-	if len(plan.Transitions) > 0 {
-		s.subject = plan.Transitions[0].Subject
-	}
-	return s
+// step tells one step from another: by its first transition, or by what it did to the
+// first of the files where it has none.
+type step struct {
+	edge                engine.Edge
+	subject, does, file string
 }
 
-// describe says in a few words what a plan did.
-func describe(plan engine.Plan) string {
+func stepOf(plan engine.Plan) step {
 	switch {
 	case len(plan.Transitions) > 0:
-		t := plan.Transitions[0]
-		return fmt.Sprintf("%s %s: %q → %q", t.Of, t.Event, t.From, t.To)
+		return step{edge: plan.Transitions[0].Edge, subject: plan.Transitions[0].Subject}
 	case len(plan.Writes) > 0:
-		return "wrote " + plan.Writes[0].Path
+		return step{does: "wrote", file: plan.Writes[0].Path}
 	case len(plan.Removes) > 0:
-		return "removed " + plan.Removes[0]
+		return step{does: "removed", file: plan.Removes[0]}
+	case len(plan.Lines) > 0:
+		return step{does: "appended to", file: plan.Lines[0].Path}
 	}
-	return "appended to " + plan.Lines[0].Path
+	return step{}
+}
+
+// String says in a few words what the step did.
+func (s step) String() string {
+	if s.file != "" {
+		return s.does + " " + s.file
+	}
+	return fmt.Sprintf("%s %s: %q → %q", s.edge.Of, s.edge.Event, s.edge.From, s.edge.To)
 }
 
 // stepCounts are the steps that a run took since there was nothing to do, and since

@@ -166,8 +166,6 @@ func (b *backoff) next(err error) time.Duration {
 	return b.wait
 }
 
-func (b *backoff) reset() { b.wait = 0 }
-
 // retry says from when on a run may be looked at again, although it is marked.
 type retry struct {
 	notBefore time.Time // the end of the last pass at least
@@ -236,7 +234,7 @@ func (s *session) failed(lv *activeRun, f Found, err error) {
 
 // goesOn notes that no error holds a run up. One that was stuck has to show it first.
 func (s *session) goesOn(lv *activeRun) {
-	lv.retry.backoff.reset()
+	lv.retry.backoff = backoff{}
 	if !lv.taken.circling() {
 		s.clear(lv.knownRun)
 	}

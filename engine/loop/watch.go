@@ -149,7 +149,10 @@ func (s *session) feed(ctx context.Context) error {
 		for _, e := range b.Edits {
 			s.l.o.Store.Suspect(e.Owner, e.Path)
 		}
-		if s.progress.changed(b.Volatile...); b.Lost {
+		if len(b.Volatile) > 0 {
+			s.progress.changed(b.Volatile...)
+		}
+		if b.Lost {
 			s.progress.pollAll()
 		}
 		s.markHeard(b)

@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ func (s *session) serve(ctx context.Context, state string) {
 		return
 	}
 	s.timers.drop(state)
-	if s.restore(lv) {
+	if lv.looks == 0 && s.starting.Load() && s.restore(lv) {
 		return
 	}
 	p := s.newPass(lv)
@@ -56,8 +57,8 @@ func (s *session) serve(ctx context.Context, state string) {
 	if ctx.Err() != nil && errors.Is(result.err, ctx.Err()) {
 		return
 	}
-	if result.err == nil {
-		s.remember(p)
+	if result.err == nil && s.starting.Load() {
+		s.l.store(p.f, p.last, nil) // for the next start
 	}
 	s.end(lv, p, result)
 }
@@ -67,7 +68,10 @@ func (s *session) runPass(ctx context.Context, p *pass) result {
 	for {
 		began := time.Now()
 		r := p.run(ctx)
-		s.l.o.Observers.passed(p.f.Run, time.Since(began))
+		took := time.Since(began)
+		for _, o := range s.l.o.Observers {
+			o.Passed(p.f.Run, took)
+		}
 		if !errors.Is(r.err, errPaused) {
 			return r
 		}
@@ -122,7 +126,9 @@ func (s *session) end(lv *activeRun, p *pass, r result) {
 	if lv.looks++; r.outcome == more || p.last.loaded.Again.IsZero() || lv.looks >= firstLooks {
 		s.firstOver(lv)
 	}
-	s.unfollow(lv)
+	if r, _ := s.registry.get(lv.state); r == nil {
+		s.w.Forget(lv.state) // it vanished during its pass
+	}
 }
 
 // firstLooks is how many passes a run's files may take to stand still before
@@ -165,7 +171,7 @@ func (s *session) retire(lv *activeRun, p *pass) {
 	run := p.f.Run
 	print := s.l.o.Store.Fingerprint(run.Dir, run.State)
 	seen := p.last.snap.Doc(run.State)
-	file, ok := p.f.Family.Layout.File(run, layoutRel(run))
+	file, ok := p.f.Family.Layout.File(run, strings.TrimPrefix(run.State, run.Dir+"/"))
 	if !ok || s.l.o.Store.Read(run.State, file).Sum != seen.Sum {
 		s.queue.mark(lv.state)
 		return
@@ -229,9 +235,4 @@ func (s *session) forget(r *knownRun) {
 	if lv != nil {
 		s.firstOver(lv)
 	}
-}
-
-// layoutRel is the state document's path relative to the run's folder.
-func layoutRel(run layout.Run) string {
-	return run.State[min(len(run.Dir)+1, len(run.State)):]
 }
