@@ -84,6 +84,10 @@ func Of(b *workspace.Workspace, f loop.Found) Run {
 	return viewRuns(b, []loop.Found{f}, runTime)[0]
 }
 
+// lookAgain is how long a run rests that is to be looked at again. Waits are counted in
+// these rests, as [workspace.Patience] says.
+const lookAgain = 150 * time.Millisecond
+
 // heldPatience is how long check waits for files that may be half of a write.
 const heldPatience = 2 * time.Second
 
@@ -98,15 +102,15 @@ func viewRuns(b *workspace.Workspace, found []loop.Found, limit time.Duration) [
 	for i := range found {
 		todo[i] = i
 	}
-	for began := time.Now(); ; time.Sleep(150 * time.Millisecond) {
+	for waited := time.Duration(0); ; waited += lookAgain {
 		viewEach(b, found, views, todo, limit)
-		waited := time.Since(began)
 		todo = slices.DeleteFunc(todo, func(i int) bool {
 			return !(views[i].unsettled && waited < workspace.Patience || b.WaitsForHeld && len(views[i].held) > 0 && waited < heldPatience)
 		})
 		if len(todo) == 0 {
 			return views
 		}
+		time.Sleep(lookAgain)
 	}
 }
 

@@ -46,18 +46,23 @@ func (b *Workspace) Peers(family string) (map[string][]byte, error) {
 }
 
 // Patience is how long a verb waits for documents to stand still before it shows what there
-// is.
+// is. It is counted in pauses, not by the clock: where one look takes that long, another
+// look is needed all the same to know that a document stands still.
 const Patience = 2500 * time.Millisecond
+
+// settlePause is how long a verb waits before it reads a document again.
+const settlePause = 130 * time.Millisecond
 
 // SettledRun reads the documents of a run, once its state document stands still; of a
 // whole one, once all of them do. It waits no longer than [Workspace.Settled].
 func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error) {
-	for end := time.Now().Add(Patience); ; time.Sleep(130 * time.Millisecond) {
+	for waited := time.Duration(0); ; waited += settlePause {
 		seen, err := b.Loop.Look(f)
 		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
-		if err != nil || !moves || time.Now().After(end) {
+		if err != nil || !moves || waited > Patience {
 			return seen.Snap, err
 		}
+		time.Sleep(settlePause)
 	}
 }
 
@@ -75,9 +80,9 @@ func (b *Workspace) Settled(path string, f layout.File) engine.Document {
 // SettledBy reads one document and waits, for a while or until the context is done, until
 // it stands still.
 func (b *Workspace) SettledBy(ctx context.Context, path string, f layout.File) engine.Document {
-	for end := time.Now().Add(Patience); ; {
+	for waited := time.Duration(0); ; waited += settlePause {
 		d := b.Store.Read(path, f)
-		if !d.Unsettled() || time.Now().After(end) || !Pause(ctx, 130*time.Millisecond) {
+		if !d.Unsettled() || waited > Patience || !Pause(ctx, settlePause) {
 			return d
 		}
 	}
