@@ -41,7 +41,7 @@ func askedFor(id string) badCase {
 	}
 }
 
-// put returns a case that spoils one file of the session's folder; removing it is the repair.
+// putBad returns a case that spoils one file of the session's folder; removing it is the repair.
 func putBad(name, rel, body, says string) badCase {
 	return badCase{
 		name: name, note: rel + ".problem.md", says: says,

@@ -7,7 +7,7 @@ import (
 	"placet/engine"
 )
 
-// The settings of a workspace with these files.
+// settingsOf returns the settings of a workspace with these files.
 func settingsOf(t *testing.T, own Config, yaml, json string, agreed ...engine.Digest) (settings, bool, *world) {
 	t.Helper()
 	w := newWorld(t)

@@ -154,7 +154,7 @@ func (s *shape) readSteps(phase string, value schemas.Raw, p *phaseLists) (lette
 }
 
 // readEntry reads the object of one step. If nothing else names the step, its identity is id, else
-// name, else step_id; the object may also name its phase.
+// name, else step_id. If nothing else names its phase, the object may.
 func (s *shape) readEntry(value schemas.Raw, step plannedStep, pointer string) {
 	has := maps.Collect(members(value))
 	id := ""

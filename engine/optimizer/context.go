@@ -138,8 +138,8 @@ func collecting(r *cycle) (action *engine.Action, ended *engine.Ended) {
 	return nil, nil
 }
 
-// looked reports whether an action is a query for context.json, or for writing it once more: if
-// somebody deletes the file, placet does not query the database again.
+// looked reports whether an action is a query whose result makes context.json, or may make it once
+// more: if somebody deletes the file, placet does not query the database again.
 func (r *cycle) looked(id string) bool {
 	return !final(r.run.State.Status) && r.run.State.Report == nil && strings.HasPrefix(id, r.actionID("collect/"))
 }

@@ -64,8 +64,8 @@ func tryID(r *cycle, row Row) string {
 	return r.actionID(fmt.Sprintf("row/%s/%d@%s", row.ID, row.Tries, row.NextTryAt))
 }
 
-// scheduled sets the time of a row's next try if it has none or is long past. A try of this process
-// would be among the environment's actions, so a past one was never begun here.
+// scheduled sets the time of a row's next try if the row has none or its time is long past. If this
+// process had begun that try, the snapshot would know of it.
 func scheduled(r *cycle, row Row) Row {
 	next, id := row.NextTryAt.Time(), tryID(r, row)
 	_, over := r.run.Snap.Facts.Ended[id]

@@ -29,7 +29,7 @@ type Entry struct {
 	// the run whose goal it took up.
 	Triggered bool `json:"triggered"`
 	LastRunID text `json:"last_run_id"`
-	// The members down to Feedback describe the cycle, if one has begun.
+	// Workflow and the members down to Feedback describe the cycle, if one has begun.
 	Workflow         string        `json:"workflow"`
 	Status           engine.Status `json:"status"`
 	BeganAt          text          `json:"began_at"`

@@ -260,7 +260,7 @@ func (d *desk) ran(id string, after time.Duration, tags string) {
 	d.Put(layout.OptimizerManifest(dirOf(id)), fmt.Sprintf(`{"run_id": %q, "status": "completed", "tags": [%s], "completed_at": %q}`, id, tags, at))
 }
 
-// open makes the run end with a goal that has an issue.
+// openGoal makes the run end with a goal that has an issue.
 func (d *desk) openGoal() {
 	d.T.Helper()
 	d.level10()

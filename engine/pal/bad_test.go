@@ -31,7 +31,7 @@ func settledAs(t *testing.T, trees ...enginetest.Tree) enginetest.Tree {
 // inRun returns a tree with one file of the run.
 func inRun(rel, body string) enginetest.Tree { return enginetest.Tree{path.Join(dir, rel): body} }
 
-// bad is a document of the run shop.
+// badDocument is a document of the run shop.
 func badDocument(begin enginetest.Tree, rel, body string) enginetest.Input {
 	return enginetest.Input{Name: rel, Path: path.Join(dir, rel), Good: badinput.Good{Body: body}, Begin: begin, Run: dir}
 }

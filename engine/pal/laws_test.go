@@ -139,7 +139,7 @@ func withinSlots(body string) error {
 	return nil
 }
 
-// ports returns the ports of an orchestration: "C: A" is a port C that needs A.
+// orchestrationOf returns an orchestration with some ports: "C: A" is a port C that needs A.
 func orchestrationOf(ports ...string) string {
 	var list []string
 	for _, p := range ports {

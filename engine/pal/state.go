@@ -195,7 +195,7 @@ type Escalation struct {
 	ResolvedBy   text          `json:"resolved_by"`
 	Resolution   text          `json:"resolution"`
 	Comment      string        `json:"comment,omitzero"`
-	// The members below are what the person sees, as of the opening of the escalation.
+	// Title and the members below are what the person sees, as of the opening of the escalation.
 	Title       string          `json:"title"`
 	Description string          `json:"description,omitzero"`
 	Context     schemas.Object  `json:"context"`
