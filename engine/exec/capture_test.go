@@ -46,7 +46,7 @@ func TestCaptureKeepsHeadAndTail(t *testing.T) {
 	}
 }
 
-// usual is kept where an action does not say otherwise.
+// usual is the retention of an action that does not say otherwise.
 var usual = retention{head: headMax, tail: tailMax}
 
 func fromFile(in string, k retention) Output {

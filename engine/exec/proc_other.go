@@ -12,9 +12,9 @@ var errEnded = errors.New("the process has ended")
 
 const pipeDelay = linger
 
-// Without /proc no process is recognized: an agent that outlived placet counts as
-// lost, and nobody knows which members of a group run on after its leader has
-// ended.
+// boot and the functions below identify no process, because this system has no /proc: an
+// agent that outlived placet counts as lost, and nobody knows which members of a group run
+// on after its leader has ended.
 func boot() string                  { return "" }
 func sessionOf(int) (int, bool)     { return 0, false }
 func groupSession(int) (int, bool)  { return 0, false }

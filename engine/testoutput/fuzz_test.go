@@ -59,7 +59,7 @@ func FuzzMatch(f *testing.F) {
 		case marker != nil && !strings.Contains(text, *marker):
 			t.Fatalf("marker %s is not there", show(marker))
 		}
-		// Between blanks every text stands at token boundaries.
+		// Between blanks every text is at token boundaries.
 		if whole, _ := testoutput.Match(expected, "\n"+want+"\n"); strings.ToValidUTF8(want, "\uFFFD") == want && testoutput.Clean(want) == want && !*whole {
 			t.Fatalf("%q is not found in itself", want)
 		}

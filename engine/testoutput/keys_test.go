@@ -65,7 +65,7 @@ func TestFailingTestsAreTenAndUnique(t *testing.T) {
 	if diff := cmp.Diff(numbered("a::t%d", 1, 10), got.FailingTests); diff != "" {
 		t.Errorf("failing tests (-want +got):\n%s", diff)
 	}
-	// Two lines may name one test; both are looked at.
+	// Two lines may name one test; both are read.
 	got = testoutput.Classify(testoutput.Input{Text: strings.Repeat("FAILED a::b - x\nFAILED a::b - y\n", 30) + "FAILED a::c"})
 	if diff := cmp.Diff([]string{"a::b", "a::c"}, got.FailingTests); diff != "" {
 		t.Errorf("failing tests (-want +got):\n%s", diff)

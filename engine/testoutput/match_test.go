@@ -169,7 +169,7 @@ func TestMarkersNear(t *testing.T) {
 	}
 }
 
-// TestMarkersAnywhere has every marker that counts wherever it stands.
+// TestMarkersAnywhere has every marker that counts at any place.
 func TestMarkersAnywhere(t *testing.T) {
 	far := strings.Repeat("\nlog", 9)
 	for _, test := range []struct{ line, want string }{

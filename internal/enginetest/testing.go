@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// The laws evaluate thousands of small workspaces and keep none of them, so the tests
-// that use them collect garbage less often.
+// init makes the tests that use the laws collect garbage less often, because the laws
+// evaluate thousands of small workspaces and keep none of them.
 func init() { debug.SetGCPercent(400) }
 
 // T is the part of *testing.T that the laws use.

@@ -25,7 +25,7 @@ func TestNothingIsLostDoubledOrDamaged(t *testing.T) {
 	}
 }
 
-// deskLab is a laboratory with the desk's story in the plain variant.
+// deskLab returns a laboratory with the toy family's scenario in the plain variant.
 func deskLab(t *testing.T) *lab {
 	t.Helper()
 	l, err := newLab([]*story{deskStory(), groupStory()}, variants[:2], nil)

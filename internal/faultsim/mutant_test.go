@@ -214,7 +214,7 @@ func blindSwap(d fs.FS) fs.FS {
 	}}
 }
 
-// mutantLab is a laboratory for one mutant: the desk alone, until the first failure.
+// mutantLab returns a laboratory for one mutant: with the toy family's scenario alone, until the first failure.
 func mutantLab(t *testing.T, wrap func(fs.FS) fs.FS, m clerk, step int) *lab {
 	t.Helper()
 	st := deskStory()
