@@ -24,14 +24,15 @@ func Find(b *workspace.Workspace, arg string) (view.Request, error) {
 	case 0:
 		return view.Request{}, nothingOpen(b, found, arg)
 	}
-	p := console.Usage("workspace.open.several", "n", len(open))
-	if arg != "" {
-		p = view.FitsSeveral(arg, templates.NewMessage("count.requests.open", "n", len(open)))
+	name := func(t view.Request) string {
+		return fmt.Sprintf("%s:%s  %s  %s", t.Run, view.Reference(t.OpenRequest), t.Where, console.Cut(console.OneLine(t.Prompt), 60))
+	}
+	p := view.FitsSeveral(arg, "count.requests.open", open, name)
+	if arg == "" {
+		several := console.Usage("workspace.open.several", "n", len(open))
+		several.Fits, p = p.Fits, several
 	}
 	p.Try("workspace.fits.request")
-	for _, t := range open {
-		p.Fits = append(p.Fits, fmt.Sprintf("%s:%s  %s  %s", t.Run, view.Reference(t.OpenRequest), t.Where, console.Cut(console.OneLine(t.Prompt), 60)))
-	}
 	return view.Request{}, p
 }
 
@@ -52,11 +53,7 @@ func nothingOpen(b *workspace.Workspace, found []loop.Found, arg string) error {
 	if c := closedNamed(b, among, request, both || len(fit) == 0); len(c) == 1 {
 		return c[0]
 	} else if len(c) > 1 {
-		p := view.FitsSeveral(request, templates.NewMessage("workspace.closed.several", "n", len(c))).Try("workspace.fits.closed")
-		for _, c := range c {
-			p.Fits = append(p.Fits, c.In(b.Env.Lang))
-		}
-		return p
+		return view.FitsSeveral(request, "workspace.closed.several", c, func(c view.Closed) string { return c.In(b.Env.Lang) }).Try("workspace.fits.closed")
 	}
 	if len(fit) > 0 {
 		why := templates.Key("workspace.unasked")

@@ -116,7 +116,7 @@ func ToAnswer(lang string, a engine.OpenRequest, full bool) (commands []string, 
 	}
 	name := a.Request
 	if full {
-		name = a.Run.String() + ":" + name
+		name = view.NameOf(a)
 	}
 	return []string{console.Typed("show", name)}, false
 }

@@ -90,7 +90,7 @@ func plainVerb(d answer.Decision, needs string) verb.Verb {
 				return giveReply(c.Ctx, b, t, r, digest == "", command)
 			}
 			return editing(c.Ctx, b, t, edits, func(made []gate.Edit) error {
-				now, err := answer.Find(b, t.Run.String()+":"+t.Request) // an editor takes its time
+				now, err := answer.Find(b, view.NameOf(t.OpenRequest)) // an editor takes its time
 				if err != nil {
 					return err
 				}

@@ -92,7 +92,7 @@ func openVerb() verb.Verb {
 				if err != nil {
 					return err
 				}
-				page = t.Run.String() + ":" + t.Request
+				page = view.NameOf(t.OpenRequest)
 			}
 			link, err := newLink(b, "")
 			if err != nil {

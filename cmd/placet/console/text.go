@@ -140,14 +140,6 @@ func Brief(k engine.Key) string {
 	return OneLine(name)
 }
 
-// Plural returns a count with its noun.
-func Plural(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
-}
-
 // Title returns a word of a document as a heading: "error_resolution" becomes
 // "Error Resolution".
 func Title(word string) string {

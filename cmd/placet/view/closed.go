@@ -21,6 +21,12 @@ type RequestAt struct {
 	ID    string
 }
 
+// Name is the whole name of the request.
+func (at RequestAt) Name() string { return at.Found.Key().String() + ":" + at.ID }
+
+// NameOf is the whole name of an open request.
+func NameOf(a engine.OpenRequest) string { return a.Run.String() + ":" + a.Request }
+
 // findRequest resolves an argument to one request, open or closed: by its id, or by what
 // shortens it where that is unique, after "<run>:" where that is needed, with or
 // without what a listing shows behind "@".
@@ -43,11 +49,7 @@ func findRequest(b *workspace.Workspace, arg string) (RequestAt, error) {
 	case 0:
 		return RequestAt{}, console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.lists.try")
 	}
-	p := FitsSeveral(arg, templates.NewMessage("count.requests", "n", len(fit))).Try("workspace.fits.request")
-	for _, at := range fit {
-		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
-	}
-	return RequestAt{}, p
+	return RequestAt{}, FitsSeveral(arg, "count.requests", fit, RequestAt.Name).Try("workspace.fits.request")
 }
 
 // RequestsNamed are the requests of some runs whose id a word is, or else shortens,
@@ -109,40 +111,46 @@ func ClosedOf(b *workspace.Workspace, at RequestAt) Closed {
 	c, ok := ClosedRequest(b, at)
 	if !ok {
 		c.Doubt = b.Env.Text("workspace.receipt.none")
+		c.addQuestion(b, at)
 	}
 	return c
 }
 
 // ClosedRequest reads the receipt of a request; ok is false where there is none.
 func ClosedRequest(b *workspace.Workspace, at RequestAt) (c Closed, ok bool) {
-	c = Closed{
-		Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key(),
-		File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), spoken: b.Env.Lang,
+	if d := readRequestFile(b, at, "receipt.json", layout.KindReceipt); d.Present() && HasRequest(b, at.Found, at.ID) {
+		c, ok = ClosedBy(b, at, d)
 	}
-	if !HasRequest(b, at.Found, at.ID) {
-		return c, false
+	if !ok {
+		return Closed{Receipt: gate.Receipt{RequestID: at.ID}, Run: at.Found.Key(), File: layout.RequestPath(at.Found.Run.Dir, at.ID, "receipt.json"), spoken: b.Env.Lang}, false
 	}
-	if d := readRequestFile(b, at, "request.json", layout.KindRequest); d.Present() {
-		if q, err := gate.ReadRequest(d.Path, d.Body); err == nil {
-			c.Type, c.Prompt = q.Type, q.Prompt
-		}
+	if seen, err := b.Loop.Look(at.Found); err == nil {
+		c.Doubt = unverified(seen.Snap, seen.Snap.Doc(c.File), c.Receipt)
 	}
-	d := readRequestFile(b, at, "receipt.json", layout.KindReceipt)
-	if !d.Present() {
-		return c, false
-	}
-	r, err := gate.ReadReceipt(d.Path, d.Body)
+	return c, true
+}
+
+// ClosedBy is a request as its receipt closes it, without any doubt: this process wrote it, or
+// its caller asks for it.
+func ClosedBy(b *workspace.Workspace, at RequestAt, receipt engine.Document) (c Closed, ok bool) {
+	r, err := gate.ReadReceipt(receipt.Path, receipt.Body)
 	if err != nil {
 		return c, false
 	}
-	if seen, err := b.Loop.Look(at.Found); err == nil {
-		c.Doubt = unverified(seen.Snap, seen.Snap.Doc(d.Path), r)
-	}
-	c.Receipt, c.User, c.Source = r, r.ProvidedBy.Shown(b.Env.Lang, r.KnownAs), r.ProvidedBy.Source
+	c = Closed{Receipt: r, Run: at.Found.Key(), User: r.ProvidedBy.Shown(b.Env.Lang, r.KnownAs), Source: r.ProvidedBy.Source, File: receipt.Path, spoken: b.Env.Lang}
 	if r.Answer != nil {
 		c.Answer = r.Answer.Path
 	}
+	c.addQuestion(b, at)
 	return c, true
+}
+
+// addQuestion adds what the request asked.
+func (c *Closed) addQuestion(b *workspace.Workspace, at RequestAt) {
+	d := readRequestFile(b, at, "request.json", layout.KindRequest)
+	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
+		c.Type, c.Prompt = q.Type, q.Prompt
+	}
 }
 
 // readRequestFile reads a JSON document in the folder of a request, once it stands still.

@@ -132,11 +132,7 @@ func noRun(b *workspace.Workspace, arg string) *console.Problem {
 
 // ambiguous lists the runs that an argument fits.
 func ambiguous(arg string, fit []loop.Found) *console.Problem {
-	p := FitsSeveral(arg, templates.NewMessage("count.runs", "n", len(fit))).Try("workspace.fits.unique")
-	for _, f := range fit {
-		p.Fits = append(p.Fits, f.Key().String())
-	}
-	return p
+	return FitsSeveral(arg, "count.runs", fit, func(f loop.Found) string { return f.Key().String() }).Try("workspace.fits.unique")
 }
 
 // Chosen are the runs of an optional argument: all of them, or the one named.
@@ -170,7 +166,12 @@ func alias(f loop.Found) string {
 	return ""
 }
 
-// FitsSeveral is the problem that an argument names several things.
-func FitsSeveral(arg string, things templates.Message) *console.Problem {
-	return console.Usage("workspace.fits", "name", strconv.Quote(console.OneLine(arg)), "things", things)
+// FitsSeveral is the problem that an argument names several things, which count words with more
+// values, and names lists.
+func FitsSeveral[T any](arg string, count templates.Key, things []T, name func(T) string, more ...any) *console.Problem {
+	p := console.Usage("workspace.fits", "name", strconv.Quote(console.OneLine(arg)), "things", templates.NewMessage(count, append(more, "n", len(things))...))
+	for _, one := range things {
+		p.Fits = append(p.Fits, name(one))
+	}
+	return p
 }

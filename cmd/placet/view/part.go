@@ -36,7 +36,7 @@ func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
 	at, requestErr := findRequest(b, arg)
 	switch several := (*console.Problem)(nil); {
 	case requestErr == nil && isAmbiguous(runErr, &several) && !strings.HasPrefix(arg, at.ID):
-		several.Fits = append(several.Fits, at.Found.Key().String()+":"+at.ID)
+		several.Fits = append(several.Fits, at.Name())
 		return Subject{}, several
 	case requestErr == nil:
 		s := Subject{View: Of(b, at.Found), Request: at.ID}
@@ -77,11 +77,8 @@ func findPart(b *workspace.Workspace, arg string) (v Run, p engine.Part, err err
 		case len(named) == 1:
 			return v, named[0], nil
 		case len(named) > 1:
-			several := FitsSeveral(arg[at+1:], templates.NewMessage("workspace.parts", "n", len(named), "run", console.Brief(v.Key))).Try("workspace.fits.unique")
-			for _, p := range named {
-				several.Fits = append(several.Fits, v.Key.String()+"/"+p.ID)
-			}
-			return Run{}, engine.Part{}, several
+			name := func(p engine.Part) string { return v.Key.String() + "/" + p.ID }
+			return Run{}, engine.Part{}, FitsSeveral(arg[at+1:], "workspace.parts", named, name, "run", console.Brief(v.Key)).Try("workspace.fits.unique")
 		case err == nil && len(parts) > 0:
 			var there []string
 			for _, p := range parts {

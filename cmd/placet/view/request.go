@@ -136,11 +136,7 @@ func ExactRequest(b *workspace.Workspace, name string) (RequestAt, error) {
 	case 0:
 		return RequestAt{}, console.Usage("workspace.request.none", "name", strconv.Quote(console.OneLine(name)))
 	}
-	p := FitsSeveral(name, templates.NewMessage("count.requests", "n", len(fit)))
-	for _, at := range fit {
-		p.Fits = append(p.Fits, at.Found.Key().String()+":"+at.ID)
-	}
-	return RequestAt{}, p
+	return RequestAt{}, FitsSeveral(name, "count.requests", fit, RequestAt.Name)
 }
 
 // OpenRequestAt is a request as it is asked now; open is false where it is not any more.

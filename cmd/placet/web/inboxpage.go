@@ -44,9 +44,6 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, head.Lang, "inbox", data)
 }
 
-// nameOf is the whole name of a request.
-func nameOf(o engine.OpenRequest) string { return o.Run.String() + ":" + o.Request }
-
 // due says until when a request can be answered, "" where it can for ever.
 func due(lang string, o engine.OpenRequest) string {
 	switch at := o.Deadline.UTC().Format("2006-01-02 15:04 UTC"); {

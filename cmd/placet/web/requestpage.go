@@ -141,7 +141,7 @@ func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.Reques
 		page.Reference = t.Reference
 		page.fillQuestion(t.Prompt, t.Summary)
 		d := view.OpenDataOf(v, t)
-		page.shown = shownOf(v, page.Lang, nameOf(t.OpenRequest), d.Context, d.Artifacts)
+		page.shown = shownOf(v, page.Lang, view.NameOf(t.OpenRequest), d.Context, d.Artifacts)
 		return page
 	}
 	d := view.ClosedDataOf(v, at)
@@ -311,7 +311,7 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if status == http.StatusAccepted {
 		sent = "written"
 	}
-	http.Redirect(c.Writer, c.Request, RequestPath(at.Found.Key().String()+":"+at.ID)+"?sent="+sent, http.StatusSeeOther)
+	http.Redirect(c.Writer, c.Request, RequestPath(at.Name())+"?sent="+sent, http.StatusSeeOther)
 	return 0, nil, nil
 }
 

@@ -305,8 +305,9 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 // awaitReceipt waits for what becomes of an answer that is written. Who gives another answer,
 // or closes the request, may be faster.
 func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt, done answer.Written, wait *waiter) (int, any, error) {
+	closed, ok := view.ClosedRequest(v, at)
 	for {
-		if closed, ok := view.ClosedRequest(v, at); ok && !closed.IsDoubtful() {
+		if ok && !closed.IsDoubtful() {
 			if !answer.Took(closed, done.Reply()) {
 				return 0, nil, closedOtherwise(closed)
 			}
@@ -314,11 +315,12 @@ func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt
 		}
 		select {
 		case d := <-wait.come:
-			if path.Base(d.Path) != "problem.md" {
-				continue
-			}
-			if problem := problemOf(v, at, done); problem != "" {
+			if path.Base(d.Path) == "receipt.json" {
+				closed, ok = view.ClosedBy(v, at, d) // the loop of this process has written it: nobody reads it again
+			} else if problem := problemOf(v, at, done); problem != "" {
 				return 0, nil, facade.Refuse(http.StatusConflict, "unusable", problem)
+			} else {
+				closed, ok = view.ClosedRequest(v, at)
 			}
 		case <-ctx.Done():
 			return http.StatusAccepted, answered{Written: done}, nil

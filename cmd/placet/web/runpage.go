@@ -122,7 +122,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 		}
 		d := view.OpenDataOf(v, view.RequestOf(v, o, f))
 		ask := askOf(page.pageHead, view.RequestOf(v, d.OpenRequest, f), c.Who.May(facade.Decide))
-		ask.shown = shownOf(v, page.Lang, nameOf(o), d.Context, d.Artifacts)
+		ask.shown = shownOf(v, page.Lang, view.NameOf(o), d.Context, d.Artifacts)
 		page.Asks = append(page.Asks, ask)
 	}
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
