@@ -61,7 +61,7 @@ var (
 	assignedWord = regexp.MustCompile(`^(\w+)=((?s).*)$`)
 	number       = regexp.MustCompile(`^[0-9]+([.][0-9]+)?[smhd]?$`)
 	// given are the variables that placet sets for commands, and numbers are those that a
-	// shell sets to a number.
+	// shell sets itself, to a number or to flags.
 	given   = regexp.MustCompile(`^(AFL|PLACET)_`)
 	numbers = regexp.MustCompile(`^([#?$!-]|RANDOM|LINENO|SECONDS|E?UID|PPID)$`)
 	// positional matches the parameters of a text or of a function.

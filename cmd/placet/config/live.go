@@ -32,7 +32,7 @@ type Live struct {
 	from   Sources
 	log    *slog.Logger
 	now    func() time.Time
-	Away   func() string // why the workspace has another name now, "" if it has not
+	Away   func() string // why the workspace is not at its path now, "" if it is
 	have   Settings
 	usable Settings // the last ones that could be used
 	// basis is that of all settings so far, and stands is the trust file as it was last
