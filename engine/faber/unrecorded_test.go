@@ -62,9 +62,9 @@ func TestARequestThatNobodyRecorded(t *testing.T) {
 	}{
 		{"its form", func(w *world) { w.Tick(w.In(formFile), "approve", "submit") }, true, false, ""},
 		{"a digest", func(w *world) { w.Respond("fr-1", map[string]any{"response": "approve", "digest": w.shown()}) }, true, false, ""},
-		{"no digest", respond, false, false, "nobody can vouch here for what the request showed first"},
+		{"no digest", respond, false, false, "this machine has no record of what was shown"},
 		{"no digest, but committed", func(w *world) { w.commit(); respond(w) }, true, false, ""},
-		{"re-issued without its form", func(w *world) { w.reissue(); delete(w.Files, w.In(formFile)); respond(w) }, false, false, "nobody can vouch"},
+		{"re-issued without its form", func(w *world) { w.reissue(); delete(w.Files, w.In(formFile)); respond(w) }, false, false, "this machine has no record"},
 		{"re-issued under its form", func(w *world) { w.reissue(); w.Tick(w.In(formFile), "approve", "submit") }, false, false, "stale"},
 		{"re-issued, and committed before", func(w *world) { w.commit(); w.reissue(); respond(w) }, false, true, ""},
 		{"another description, no form", func(w *world) {

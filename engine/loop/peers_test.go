@@ -267,7 +267,7 @@ func TestWhereRunsCannotBeFoundNothingIsDecided(t *testing.T) {
 	w.wants("a")
 	x := w.peers["shelf"]
 	x.fam.Layout = closed{}
-	if _, err := w.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot know of the other runs of shelf") {
+	if _, err := w.Once(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot read the other shelf runs") {
 		t.Errorf("error: %v", err)
 	}
 	if w.took("a") != "" {

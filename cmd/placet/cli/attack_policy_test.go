@@ -18,7 +18,7 @@ var policyAttacks = []attack{
 		p.says(p.must(3, "status"), waits)
 		p.says(p.must(0, "trust"), "but of faber.destructive_steps, optimizer.hitl_timeout the tighter holds until you decide")
 		out, _ := p.placet("doctor")
-		p.says(out, "optimizer.hitl_timeout is not trusted: the tighter of what was agreed to and what it says holds")
+		p.says(out, "optimizer.hitl_timeout is not trusted: the stricter of the trusted and the new value applies")
 	}},
 	{"a tight policy taken out", "an agent takes the policy that was agreed to out of placet.toml, loosens it, or removes the file", func(t *testing.T, p *place) {
 		p.write("placet.toml", policyBy("9000h", "*design-review"))
