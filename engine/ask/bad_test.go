@@ -106,7 +106,7 @@ func TestAnswersThatAreHeld(t *testing.T) {
 		"binding":      {`{"question": "a", "artifacts": [{"path": "plan"}]}`, "plan", "other", "the plan", request + "/problem.md", "plan has changed since you were asked", nil},
 		"not yet":      {`{"question": "a", "artifacts": [{"path": "plan", "sha256": "` + engine.Sum([]byte("fits")).Hex() + `"}]}`, "plan", "other", "fits", dir + "/ask.json.problem.md", "another digest than ask.json says", nil},
 		"withdrawal":   {yes, dir + "/withdraw.json", `{"why": 1}`, "", dir + "/withdraw.json.problem.md", "/reason", nil},
-		"answer.json":  {yes, dir + "/answer.json", theirs, "", dir + "/answer.json.problem.md", "move it away", nil},
+		"answer.json":  {yes, dir + "/answer.json", theirs, "", dir + "/answer.json.problem.md", "Move it away", nil},
 		"may answer":   {`{"question": "a", "may_answer": ["alice"]}`, request + "/response.json", strings.Replace(kim, "kim", "bob", 1), strings.Replace(kim, "kim", "alice", 1), request + "/problem.md", "alice", nil},
 		"another form": {yes, request + "/response.json", strings.Replace(kim, "ask-", "other-", 1), kim, request + "/problem.md", "other-", nil},
 		"no such word": {yes, request + "/response.json", strings.Replace(kim, "approve", "perhaps", 1), kim, request + "/problem.md", "perhaps", nil},

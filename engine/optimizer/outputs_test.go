@@ -40,7 +40,7 @@ func TestALeftOverDecisionIsReplaced(t *testing.T) {
 		if d.read("decision.json") != foreign {
 			t.Error("somebody's decision.json was replaced")
 		}
-		d.noted("decision.json.problem.md", "not placet's")
+		d.noted("decision.json.problem.md", "did not write")
 	})
 }
 

@@ -86,7 +86,7 @@ func TestNoDeadlinePassesOverAnAnswerBesideAFallbackGoal(t *testing.T) {
 		d.write("goal.json", string(run.Encoded(goalOf(d.state(), nil))))
 		d.tick("raise", "submit")
 		d.goes()
-		d.noted("goal.json.problem.md", "move it away")
+		d.noted("goal.json.problem.md", "Move it away")
 		d.pass(49 * time.Hour)
 		d.goes()
 		d.unlink("goal.json")
@@ -186,7 +186,7 @@ func TestAGoalThatSaysWhatPlacetWritesIsPlacets(t *testing.T) {
 				// A file with other content is somebody else's.
 				d.write("goal.json", strings.Replace(goal, "\n}", ",\n  \"x\": 1\n}", 1))
 				d.goes()
-				d.holds("goal.json.problem.md", "move it away")
+				d.holds("goal.json.problem.md", "Move it away")
 				d.write("goal.json", goal)
 				d.goes(end.edge)
 				if d.there("goal.json.problem.md") || d.read("goal.json") != goal {
@@ -388,7 +388,7 @@ func TestScenario19TheReportAndTheGoalAreNotAnybodys(t *testing.T) {
 						d.pass(49 * time.Hour)
 					}
 					d.goes()
-					d.noted("goal.json.problem.md", "move it away")
+					d.noted("goal.json.problem.md", "Move it away")
 					d.unlink("goal.json")
 					d.goes(edge)
 				})

@@ -64,7 +64,7 @@ func TestWhatStandsIsKept(t *testing.T) {
 		{name: "a left-over of this transition", stands: docs{"report.md": of(older)}, fresh: true, now: true, once: true, always: true},
 		{name: "of an earlier transition", stands: docs{"report.md": of(older)}, fresh: true, always: true},
 		{name: "the transition is fact", stands: docs{"report.md": of(older)}, now: true, always: true},
-		{name: "somebody else's", stands: docs{"report.md": of(theirs)}, fresh: true, now: true, note: "not placet's"},
+		{name: "somebody else's", stands: docs{"report.md": of(theirs)}, fresh: true, now: true, note: "did not write"},
 		{name: "no permission", stands: docs{"report.md": refused()}, fresh: true, now: true, note: "cannot be read"},
 		{name: "still being written", stands: docs{"report.md": {Err: engine.ErrUnsettled}}, fresh: true, now: true},
 	} {
