@@ -23,6 +23,10 @@
 // a pass ends before its first load where the stored record of the run still holds
 // (admit.go).
 //
+// Once is the same session without events (once.go): it walks, gives every run its passes
+// until no file of it is being written any more, and ends when a round has moved nothing.
+// Nobody says there what happens, so it follows no folder and looks at all of a run.
+//
 // The rules:
 //
 //   - One pass per run at a time; many runs side by side.
