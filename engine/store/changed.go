@@ -12,21 +12,12 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
 	"placet/templates"
 )
-
-// identityOf is what the cache remembers of what stat says.
-func identityOf(i fs.Info) statcache.Identity {
-	if i.Inode == 0 && i.Device == 0 {
-		return statcache.Identity{}
-	}
-	return statcache.Identity{
-		Device: i.Device, Inode: i.Inode, Size: i.Size, Modified: i.Modified.UnixNano(), Changed: i.Changed.UnixNano(),
-	}
-}
 
 // Unchanged reports, by stat alone, whether everything that a look at a run depended on
 // still looks the same. sure is false where a change might not show. An immutable document
@@ -40,8 +31,8 @@ func (s *reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same
 	}
 	same, sure = true, true
 	_, mayBeVolatile := fam.(layout.Volatile)
-	for name, e := range s.disk.compared(tree) {
-		id := s.disk.identityAt(name)
+	for name, e := range compared(tree) {
+		id := s.disk.IdentityAt(name)
 		if mayBeVolatile && e.Kind == statcache.Folder && (e.Racy || id != e.ID) && s.hasSameNames(run, fam, name, e) {
 			continue
 		}
@@ -55,7 +46,7 @@ func (s *reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same
 
 // compared iterates over the paths and entries of a run that are compared with what stat
 // says. It skips temporary and stray files, because a change of those changes their folder.
-func (s *disk) compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry] {
+func compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry] {
 	return func(yield func(string, *statcache.Entry) bool) {
 		for name, e := range tree.All() {
 			if e.Known && e.Kind != statcache.Temporary && e.Kind != statcache.Stray && !yield(name, e) {
@@ -66,22 +57,14 @@ func (s *disk) compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry]
 }
 
 // identities iterates over the entries of a run and what stat says of their names now.
-func (s *disk) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
+func (s *reader) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
 	return func(yield func(*statcache.Entry, statcache.Identity) bool) {
-		for name, e := range s.compared(tree) {
-			if !yield(e, s.identityAt(name)) {
+		for name, e := range compared(tree) {
+			if !yield(e, s.disk.IdentityAt(name)) {
 				return
 			}
 		}
 	}
-}
-
-func (s *disk) identityAt(name string) statcache.Identity {
-	info, err := s.fs.Stat(name)
-	if err != nil {
-		return statcache.Identity{}
-	}
-	return identityOf(info)
 }
 
 // UnchangedLocked reports, by stat alone, that nothing that others write under a run's
@@ -94,7 +77,7 @@ func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
 		return false
 	}
 	for name, e := range tree.All() {
-		if e.Locked && !e.Immutable && !e.Trusts(s.disk.identityAt(name)) {
+		if e.Locked && !e.Immutable && !e.Trusts(s.disk.IdentityAt(name)) {
 			return false
 		}
 	}
@@ -107,33 +90,33 @@ func (s *reader) RunFingerprint(run layout.Run) uint64 {
 	tree := s.settler.cache.Lock(run.State)
 	defer tree.Unlock()
 	if tree.Look == 0 {
-		return s.disk.fingerprint(run.Dir, run.State)
+		return s.fingerprint(run.Dir, run.State)
 	}
 	var f fingerprint
-	for _, id := range s.disk.identities(tree) {
+	for _, id := range s.identities(tree) {
 		f.add(id)
 	}
 	return f.sum()
 }
 
 // fingerprint is [Store.Fingerprint].
-func (s *disk) fingerprint(names ...string) uint64 {
+func (s *reader) fingerprint(names ...string) uint64 {
 	var f fingerprint
 	for _, name := range names {
-		f.add(s.identityAt(name))
+		f.add(s.disk.IdentityAt(name))
 	}
 	return f.sum()
 }
 
 // FingerprintOld is Fingerprint of one name, 0 where a change might not show in it.
 func (s *reader) FingerprintOld(name string) uint64 {
-	info, err := s.disk.fs.Stat(name)
-	g := s.disk.newGrain()
-	if !g.known || err == nil && g.began.Sub(latest(info)) < coarseTick {
+	info, err := s.disk.FS.Stat(name)
+	g := s.disk.NewGrain()
+	if !g.IsKnown() || err == nil && g.IsFresh(info) {
 		return 0
 	}
 	var f fingerprint
-	f.add(identityOf(info))
+	f.add(disk.IdentityOf(info))
 	return f.sum()
 }
 
@@ -172,7 +155,7 @@ func (s *reader) Forget(run layout.Run) { s.settler.cache.Drop(run.State) }
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
 func (s *reader) Read(p string, f layout.File) engine.Document {
-	info, err := s.disk.fs.Stat(p)
+	info, err := s.disk.FS.Stat(p)
 	d, _ := s.readOne(p, target{path: p, file: f}, info, err)
 	return d
 }
@@ -183,7 +166,7 @@ func (s *reader) readOne(state string, a target, info fs.Info, err error) (engin
 	if err == nil && a.file.Kind == layout.KindStateFile {
 		s.states.begin(a.path)
 	}
-	g := s.disk.newGrain()
+	g := s.disk.NewGrain()
 	tree := s.settler.cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(a.path); e != nil && err == nil {
@@ -215,19 +198,19 @@ type Part struct {
 // system refuses to describe or read; every other problem of a file is its document's Err.
 func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
 	var f fingerprint
-	g := s.disk.newGrain()
+	g := s.disk.NewGrain()
 	for _, rel := range rels {
 		a := target{path: path.Join(run.Dir, rel)}
 		var known bool
 		if a.file, known = fam.File(run, rel); !known || strings.HasPrefix(rel, "../") {
 			a.file = layout.Outside(a.path)
 		}
-		info, err := s.disk.fs.Stat(a.path)
+		info, err := s.disk.FS.Stat(a.path)
 		if isUntold(a.path, err) {
 			return Part{}, templates.Errorf("store.peers", "file", run.Dir, "error", err)
 		}
-		f.add(identityOf(info))
-		part.Racy = part.Racy || err == nil && g.isRacy(info)
+		f.add(disk.IdentityOf(info))
+		part.Racy = part.Racy || err == nil && g.IsRacy(info)
 		d, again := s.readOne(run.State, a, info, err)
 		if errors.As(d.Err, new(syscall.Errno)) {
 			return Part{}, d.Err
@@ -242,7 +225,7 @@ func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (par
 
 // isUntold reports whether an error does not tell if there is a file.
 func isUntold(name string, err error) bool {
-	return err != nil && !errors.Is(unusable(name, err), engine.ErrAbsent)
+	return err != nil && !errors.Is(disk.Unusable(name, err), engine.ErrAbsent)
 }
 
 // earlier returns the earlier of two times. The zero time stands for never.
@@ -259,11 +242,11 @@ func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 	var f fingerprint
 	for _, rel := range rels {
 		p := path.Join(run.Dir, rel)
-		info, err := s.disk.fs.Stat(p)
+		info, err := s.disk.FS.Stat(p)
 		if isUntold(p, err) {
 			return 0
 		}
-		f.add(identityOf(info))
+		f.add(disk.IdentityOf(info))
 	}
 	return f.sum()
 }
@@ -294,14 +277,14 @@ func (s *reader) confirm(name string, e *statcache.Entry) bool {
 	if !e.Immutable {
 		return false
 	}
-	g := s.disk.newGrain()
-	info, err := s.disk.fs.Stat(name)
-	if err != nil || g.isRacy(info) {
+	g := s.disk.NewGrain()
+	info, err := s.disk.FS.Stat(name)
+	if err != nil || g.IsRacy(info) {
 		return false
 	}
-	c, err := s.disk.read(name, e.ID.Size, false)
-	id := identityOf(c.info)
-	if err != nil || !e.ID.Is(id) || e.ID.Modified != id.Modified || binary.NativeEndian.Uint64(c.sum[:]) != e.Sum {
+	c, err := s.disk.Read(name, e.ID.Size, false)
+	id := disk.IdentityOf(c.Info)
+	if err != nil || !e.ID.Is(id) || e.ID.Modified != id.Modified || binary.NativeEndian.Uint64(c.Sum[:]) != e.Sum {
 		return false
 	}
 	e.ID, e.Racy = id, false // its rename has changed the ctime
@@ -322,19 +305,19 @@ func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry)
 
 // RecordState is a record of a run's state document alone, as it is now.
 func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
-	g := s.disk.newGrain()
-	info, err := s.disk.fs.Stat(run.State)
-	if err != nil || g.isRacy(info) {
+	g := s.disk.NewGrain()
+	info, err := s.disk.FS.Stat(run.State)
+	if err != nil || g.IsRacy(info) {
 		return statcache.Record{}, false
 	}
-	return statcache.Record{Outside: []statcache.Entry{{Name: run.State, Known: true, ID: identityOf(info)}}}, true
+	return statcache.Record{Outside: []statcache.Entry{{Name: run.State, Known: true, ID: disk.IdentityOf(info)}}}, true
 }
 
 // Holds reports, by stat alone, that all of a record still looks the same. That its state
 // document was seen is remembered.
 func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
 	tree := &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
-	for e, id := range s.disk.identities(tree) {
+	for e, id := range s.identities(tree) {
 		if id != e.ID {
 			return false
 		}
@@ -348,7 +331,7 @@ func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
 // HoldsState is Holds for the state document of a record alone.
 func (s *reader) HoldsState(run layout.Run, rec statcache.Record) bool {
 	id := stateOf(run, &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside})
-	if id == (statcache.Identity{}) || s.disk.identityAt(run.State) != id {
+	if id == (statcache.Identity{}) || s.disk.IdentityAt(run.State) != id {
 		return false
 	}
 	s.states.begin(run.State)
@@ -375,7 +358,7 @@ func (s *reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok 
 		return 0, false
 	}
 	tree.Root, tree.Outside = rec.Root, rec.Outside
-	age := s.disk.age()
+	age := s.disk.Age()
 	for _, e := range tree.All() {
 		e.Since, e.Still = age-standLong, standLong
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
@@ -16,7 +17,7 @@ import (
 
 // committer makes plans durable.
 type committer struct {
-	disk      *disk
+	disk      *disk.Disk
 	settler   *settler
 	reader    *reader
 	temps     *temps
@@ -55,7 +56,7 @@ type fileWrite struct {
 	info fs.Info
 	// displaced is what the state document was exchanged with; it keeps its
 	// temporary name until the commit is durable.
-	displaced *content
+	displaced *disk.Content
 	err       error
 }
 
@@ -243,9 +244,6 @@ func moved(name string) error {
 	return templates.Errorf("store.write", "file", name, "error", ErrConflict)
 }
 
-// patience is how often a file is read that others change all the while.
-const patience = 50
-
 // present returns the digest of what is under a file's name, "" if there is nothing, and
 // the one that it has with LF in the place of CR LF. What the last look has read, and still looks the same, is not read again; what the look did not
 // find need not be looked for, because a new name is refused where there is one.
@@ -255,22 +253,22 @@ func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err erro
 		p.tried = true
 		return "", "", nil
 	}
-	g := s.disk.newGrain()
-	info, err := s.disk.fs.Stat(p.doc.Path)
+	g := s.disk.NewGrain()
+	info, err := s.disk.FS.Stat(p.doc.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", "", nil
 	}
-	if err == nil && kept.HasBytes() && kept.Trusts(identityOf(info)) {
+	if err == nil && kept.HasBytes() && kept.Trusts(disk.IdentityOf(info)) {
 		p.old, p.sure = &info, true
 		return kept.Doc.Sum, "", nil
 	}
-	g.isRacy(info) // before it is read
-	c, err := s.disk.contentUnder(p.doc.Path)
-	if !c.isRead() {
+	g.IsRacy(info) // before it is read
+	c, err := contentUnder(s.disk, p.doc.Path)
+	if !c.IsRead() {
 		return "", "", err
 	}
-	p.old, p.sure = &c.info, !g.isRacy(c.info)
-	return c.digest(), c.withLF().digest(), err
+	p.old, p.sure = &c.Info, !g.IsRacy(c.Info)
+	return c.Digest(), c.WithLF().Digest(), err
 }
 
 // seen returns what the last look has seen under a file's name. isFree says that it has
@@ -288,34 +286,19 @@ func (s *committer) seen(p *fileWrite) (kept statcache.Entry, isFree bool) {
 	return kept, tree.Look != 0 && p.doc.Over == "" && layout.Under(p.doc.Path, run.Dir)
 }
 
-// contentOf reads what is under a name, whatever its size up to that of an
-// artifact: only its digest is looked at. A file that never stands still for one
-// reading is unsettled.
-func (s *disk) contentOf(name string) (c content, err error) {
-	for range patience {
-		if c, err = s.read(name, layout.LimitState, true); !errors.Is(err, errTorn) {
-			break
-		}
-	}
-	if err != nil {
-		return c, unusable(name, err)
-	}
-	return c, nil
-}
-
 // contentUnder is contentOf for a name that a commit is about to write: where there is
 // nothing, nothing was read. Something that others are writing has moved.
-func (s *disk) contentUnder(name string) (content, error) {
-	c, err := s.contentOf(name)
+func contentUnder(d *disk.Disk, name string) (disk.Content, error) {
+	c, err := d.ContentOf(name)
 	switch {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, engine.ErrAbsent):
-		return content{}, nil
+		return disk.Content{}, nil
 	case errors.Is(err, engine.ErrUnsettled):
-		return content{}, moved(name)
+		return disk.Content{}, moved(name)
 	}
-	return content{}, templates.Errorf("store.write", "file", name, "error", err)
+	return disk.Content{}, templates.Errorf("store.write", "file", name, "error", err)
 }
 
 // folder makes a folder and those above it, and notes what must be synced for
@@ -327,7 +310,7 @@ func (s *committer) folder(j *commit, dir string) error {
 	if looked, found := s.reader.lastLook(j.run, dir); looked && found && j.run.State != "" {
 		return nil // if it went since, nothing can be written there
 	}
-	there, err := s.disk.isFolder(dir)
+	there, err := s.disk.IsFolder(dir)
 	if err != nil {
 		return templates.Errorf("store.folder", "file", dir, "error", err)
 	}
@@ -341,7 +324,7 @@ func (s *committer) folder(j *commit, dir string) error {
 	if err := s.folder(j, path.Dir(dir)); err != nil {
 		return err
 	}
-	err = s.disk.fs.Mkdir(dir, modeOf(layout.IsRequestDir(dir), 0o777))
+	err = s.disk.FS.Mkdir(dir, modeOf(layout.IsRequestDir(dir), 0o777))
 	if errors.Is(err, os.ErrNotExist) {
 		return moved(dir)
 	}
@@ -378,9 +361,9 @@ func (s *committer) takeBack(j *commit) {
 		if !p.created() || p.info.Inode == 0 {
 			continue
 		}
-		info, err := s.disk.fs.Stat(p.doc.Path)
+		info, err := s.disk.FS.Stat(p.doc.Path)
 		if err == nil && info.Device == p.info.Device && info.Inode == p.info.Inode && info.Size == p.info.Size && info.Modified.Equal(p.info.Modified) {
-			_ = s.disk.fs.Remove(p.doc.Path)
+			_ = s.disk.FS.Remove(p.doc.Path)
 		}
 		p.placed = false
 	}
@@ -401,11 +384,11 @@ func (s *committer) renameAll(j *commit) {
 		}
 	}
 	for _, name := range j.removes {
-		switch err := s.disk.fs.Remove(name); {
+		switch err := s.disk.FS.Remove(name); {
 		case err == nil:
 			s.forgetOwn(j.run, name)
 			j.dirs[path.Dir(name)] = true
-		case !errors.Is(unusable(name, err), engine.ErrAbsent):
+		case !errors.Is(disk.Unusable(name, err), engine.ErrAbsent):
 			j.err = templates.Errorf("store.remove", "file", name, "error", err)
 			return
 		}
@@ -427,7 +410,7 @@ func (s *committer) rename(p *fileWrite) error {
 
 // create gives a content a name that must be free, or hold the same bytes.
 func (s *committer) create(p *fileWrite) error {
-	err := s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exclusive)
+	err := s.disk.FS.Rename(p.temp, p.doc.Path, fs.Exclusive)
 	if errors.Is(err, os.ErrExist) {
 		if err := s.compare(p); err != nil {
 			return err
@@ -447,17 +430,17 @@ func (s *swapper) replace(p *fileWrite) error {
 	if err := s.checkUnmoved(p); err != nil {
 		return err
 	}
-	return s.renamed(p, s.disk.fs.Rename(p.temp, p.doc.Path, fs.Replace))
+	return s.renamed(p, s.disk.FS.Rename(p.temp, p.doc.Path, fs.Replace))
 }
 
 // checkUnmoved compares again what is under the name, by its times where they do.
 func (s *swapper) checkUnmoved(p *fileWrite) error {
-	info, err := s.disk.fs.Stat(p.doc.Path)
-	if err == nil && p.sure && identityOf(info) == identityOf(*p.old) {
+	info, err := s.disk.FS.Stat(p.doc.Path)
+	if err == nil && p.sure && disk.IdentityOf(info) == disk.IdentityOf(*p.old) {
 		return nil
 	}
-	c, err := s.disk.contentUnder(p.doc.Path)
-	if err == nil && (!c.isRead() || c.digest() != p.doc.Over) {
+	c, err := contentUnder(s.disk, p.doc.Path)
+	if err == nil && (!c.IsRead() || c.Digest() != p.doc.Over) {
 		err = moved(p.doc.Path)
 	}
 	return err

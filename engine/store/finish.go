@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -44,7 +45,7 @@ func (s *committer) cleanUpAndAppend(j *commit) {
 func (s *committer) remember(j *commit, p *fileWrite) {
 	sum := sha256.Sum256(p.doc.Body)
 	e := statcache.Entry{
-		Known: true, Own: true, Racy: true, ID: identityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.disk.age(),
+		Known: true, Own: true, Racy: true, ID: disk.IdentityOf(p.info), Sum: binary.NativeEndian.Uint64(sum[:]), Since: s.disk.Age(),
 	}
 	if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.run.State != "" {
 		if e.Doc = s.written(j, p, rel); e.Doc != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 )
@@ -33,7 +34,7 @@ const indexLock = "index.lock"
 
 // gitBusy tells when the workspace is not there, or git is rewriting it.
 type gitBusy struct {
-	disk *disk
+	disk *disk.Disk
 	git  gitSigns
 }
 
@@ -65,7 +66,7 @@ const Gone = "the workspace is gone"
 // folder took its name; "" where neither is so. What is read and written all the
 // same lies in the workspace, wherever that is now.
 func (s *gitBusy) Away() (why string) {
-	if why = s.disk.fs.Away(); why != "" {
+	if why = s.disk.FS.Away(); why != "" {
 		why = Gone + ": " + why
 	}
 	return why
@@ -80,7 +81,7 @@ func (s *gitBusy) Paused() (reason string, held bool) {
 	s.git.mu.Lock()
 	defer s.git.mu.Unlock()
 	sign, stale := s.findSigns()
-	if !s.git.holds(sign, stale, s.disk.now()) {
+	if !s.git.holds(sign, stale, s.disk.Now()) {
 		return "", false
 	}
 	return "git is rewriting the tree (" + sign + ")", true
@@ -101,14 +102,14 @@ func (s *gitBusy) findSigns() (sign, stale string) {
 	if !ok {
 		return "", ""
 	}
-	folder, err := s.disk.fs.Stat(dir)
-	if err == nil && s.git.quiet.Trusts(identityOf(folder)) {
+	folder, err := s.disk.FS.Stat(dir)
+	if err == nil && s.git.quiet.Trusts(disk.IdentityOf(folder)) {
 		return "", "" // a new sign would have changed the folder
 	}
-	g := s.disk.newGrain()
-	quiet := statcache.Entry{Known: err == nil, ID: identityOf(folder), Racy: g.isRacy(folder)}
+	g := s.disk.NewGrain()
+	quiet := statcache.Entry{Known: err == nil, ID: disk.IdentityOf(folder), Racy: g.IsRacy(folder)}
 	for _, name := range signs {
-		info, err := s.disk.fs.Stat(path.Join(dir, name))
+		info, err := s.disk.FS.Stat(path.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -126,11 +127,11 @@ func (s *gitBusy) findSigns() (sign, stale string) {
 
 // isYoungSign reports whether a sign changed, and was first seen as it is, a short while ago.
 func (s *gitBusy) isYoungSign(name string, info fs.Info) bool {
-	now, limit := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.now()}, holdRewrite
+	now, limit := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.Now()}, holdRewrite
 	if name == indexLock {
 		now.changed, limit = time.Time{}, holdIndex
 	}
-	return s.git.isYoung(name, now, limit) && s.disk.isYounger(info.Changed, limit)
+	return s.git.isYoung(name, now, limit) && s.disk.IsYounger(info.Changed, limit)
 }
 
 // isYoung reports whether a sign was first seen as it is no longer than limit ago.
@@ -175,14 +176,14 @@ const noneFor = time.Second
 // folder above, which in worktrees and submodules is a file that names it.
 // The caller holds the lock.
 func (s *gitBusy) gitDir() (string, bool) {
-	now := s.disk.now()
+	now := s.disk.Now()
 	if age := now.Sub(s.git.none); age >= 0 && age < noneFor {
 		return "", false
 	}
 	if dir, ok := s.gitAt(".", ".git"); ok {
 		return dir, true
 	}
-	for dir := s.disk.fs.Root(); dir != "/" && dir != "."; {
+	for dir := s.disk.FS.Root(); dir != "/" && dir != "."; {
 		dir = path.Dir(dir)
 		if found, ok := s.gitAt(dir, path.Join(dir, ".git")); ok {
 			return found, true
@@ -193,7 +194,7 @@ func (s *gitBusy) gitDir() (string, bool) {
 }
 
 func (s *gitBusy) gitAt(tree, name string) (string, bool) {
-	info, err := s.disk.fs.Stat(name)
+	info, err := s.disk.FS.Stat(name)
 	switch {
 	case err != nil:
 		return "", false
@@ -202,18 +203,18 @@ func (s *gitBusy) gitAt(tree, name string) (string, bool) {
 	case info.IsRegular():
 		return s.gitFile(tree, name)
 	case info.Mode&os.ModeSymlink != 0 && !strings.HasPrefix(name, "/"):
-		return s.gitAt(s.disk.fs.Root(), path.Join(s.disk.fs.Root(), name)) // links are followed there
+		return s.gitAt(s.disk.FS.Root(), path.Join(s.disk.FS.Root(), name)) // links are followed there
 	}
 	return "", false
 }
 
 // gitFile reads "gitdir: <folder>".
 func (s *gitBusy) gitFile(tree, name string) (string, bool) {
-	c, err := s.disk.read(name, 4096, false)
+	c, err := s.disk.Read(name, 4096, false)
 	if err != nil {
 		return "", false
 	}
-	line, _, _ := bytes.Cut(c.body, []byte("\n"))
+	line, _, _ := bytes.Cut(c.Body, []byte("\n"))
 	dir, ok := strings.CutPrefix(string(line), "gitdir:")
 	dir = strings.TrimSpace(dir)
 	if !ok || dir == "" {
@@ -221,7 +222,7 @@ func (s *gitBusy) gitFile(tree, name string) (string, bool) {
 	}
 	if !path.IsAbs(dir) {
 		if tree == "." {
-			tree = s.disk.fs.Root()
+			tree = s.disk.FS.Root()
 		}
 		dir = path.Join(tree, dir)
 	}

@@ -55,7 +55,7 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 	}
 	var recording sync.WaitGroup
 	recording.Go(func() {
-		eachIndex(s.disk.parallel, len(commits), func(i int) {
+		eachIndex(s.disk.Parallel, len(commits), func(i int) {
 			if len(docs[i]) > 0 {
 				errs[i] = s.settler.record.Issue(commits[i].run.Dir, docs[i])
 			}
@@ -81,7 +81,7 @@ func (s *committer) confirm(j *commit) {
 		return
 	}
 	if err := s.settler.record.Confirm(j.run.Dir, docs); err != nil {
-		s.disk.once("confirm", err.Error())
+		s.disk.Once("confirm", err.Error())
 	}
 }
 

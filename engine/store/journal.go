@@ -29,7 +29,7 @@ func joinLines(lines []engine.Line) (joined []engine.Line) {
 // their names must be durable before the state is that the lines account for.
 func (s *syncer) newJournals(j *commit) (writes []*fileWrite, err error) {
 	for _, l := range j.lines {
-		_, err := s.disk.fs.Stat(l.Path)
+		_, err := s.disk.FS.Stat(l.Path)
 		if errors.Is(err, os.ErrNotExist) {
 			writes = append(writes, &fileWrite{commit: j, doc: engine.Document{Path: l.Path}})
 		} else if err != nil {
@@ -57,7 +57,7 @@ func (s *syncer) appendLines(j *commit) error {
 
 // appendTo adds lines to one journal, after cutting a torn last line.
 func (s *syncer) appendTo(name string, text []byte) error {
-	f, err := s.disk.fs.Open(name, fs.ForAppending, 0o666)
+	f, err := s.disk.FS.Open(name, fs.ForAppending, 0o666)
 	if err != nil {
 		return err
 	}

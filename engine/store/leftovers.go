@@ -18,7 +18,7 @@ import (
 // is committed for the first time its folders and the journals that the plan writes
 // to.
 func (s *committer) syncLeftovers(batch []*commit) {
-	if !s.disk.held.Load() || s.leftovers.all {
+	if !s.disk.IsHeld() || s.leftovers.all {
 		return
 	}
 	for _, j := range batch {
@@ -36,7 +36,7 @@ func (s *committer) syncLeftovers(batch []*commit) {
 		s.leftovers.runs[j.run.State] = true
 		s.writeLeftoversAnew(j)
 		for _, l := range j.lines {
-			if _, err := s.disk.fs.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
+			if _, err := s.disk.FS.Stat(l.Path); !errors.Is(err, os.ErrNotExist) {
 				s.syncer.addPendingJournal(j.run.State, l.Path)
 				j.dirs[path.Dir(l.Path)] = true
 			}
@@ -75,7 +75,7 @@ func (s *committer) writeLeftoversAnew(j *commit) {
 // addLeftoverDirs has a commit sync a folder of its run and all below. Where one cannot
 // be looked at, the commit must wait.
 func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
-	infos, err := s.disk.list(dir)
+	infos, err := s.disk.List(dir)
 	if err != nil || depth > maxDepth {
 		return err
 	}

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"syscall"
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
-	"placet/templates"
 )
 
 // Loaded is one run's documents as one look found them.
@@ -68,7 +67,7 @@ type visit struct {
 	out    Loaded
 	gone   bool  // something vanished while it was looked at
 	scarce error // what could not be read for reasons that are not its own
-	grain  grain
+	grain  disk.Grain
 	dirs   map[string]bool
 	needed map[string]int // path → index in Docs, of what needs led to
 	met    map[string]met // names that needs led to
@@ -102,7 +101,7 @@ func (s *reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []stri
 }
 
 func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard map[string]bool) (Loaded, error) {
-	s.disk.removeAgain()
+	s.disk.RemoveAgain()
 	tree := s.tree(run)
 	tree.Lock()
 	defer tree.Unlock()
@@ -129,7 +128,7 @@ func (s *reader) tree(run layout.Run) *statcache.Run {
 func (s *reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string, heard map[string]bool) (loaded Loaded, gone bool, err error) {
 	v := &visit{
 		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.settler.cache.Stale(tree),
-		grain: s.disk.newGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
+		grain: s.disk.NewGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
 	}
 	if v.loaded && !v.stale {
 		v.heard = heard
@@ -172,15 +171,15 @@ func (v *visit) finish() {
 			continue
 		}
 		v.tree.Outside = append(v.tree.Outside, statcache.Entry{
-			Name: statcache.Name(name), ID: identityOf(m.info), Known: true, Racy: m.err == nil && v.grain.isRacy(m.info),
+			Name: statcache.Name(name), ID: disk.IdentityOf(m.info), Known: true, Racy: m.err == nil && v.grain.IsRacy(m.info),
 		})
 	}
 	v.tree.Outside = append(v.tree.Outside, v.kept...)
 	v.s.settler.cache.Looked(v.run.State, v.tree, v.stale)
 	v.out.Look = v.tree.Look
-	vanished, missed, ok := v.tree.Missed(v.s.disk.age(), standLong)
+	vanished, missed, ok := v.tree.Missed(v.s.disk.Age(), standLong)
 	if v.out.Vanished = vanished; ok {
-		v.out.Missed = v.s.disk.began.Add(missed)
+		v.out.Missed = v.s.disk.At(missed)
 	}
 	sortDocs(v.out.Docs)
 	v.out.Docs = v.markIssued(v.out.Docs)
@@ -240,21 +239,21 @@ func (v *visit) isHeard(dir string) bool { return v.heard == nil || dir == v.run
 
 // names lists a folder of the run that may have changed. there is false where there is none.
 func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool, err error) {
-	info, err := v.s.disk.fs.Stat(at) // before it is listed: a later change must show
+	info, err := v.s.disk.FS.Stat(at) // before it is listed: a later change must show
 	v.gone = v.gone || rel != "." && errors.Is(err, os.ErrNotExist)
-	if err := noFolder(at, err); err != nil {
+	if err := disk.NoFolder(at, err); err != nil {
 		return false, err
 	}
 	if err != nil || !info.Mode.IsDir() {
 		v.miss(rel, e.Below, nil)
 		if e.ID != (statcache.Identity{}) && rel == "." {
-			v.tree.Miss(at, v.s.disk.age(), true)
+			v.tree.Miss(at, v.s.disk.Age(), true)
 		}
 		*e = statcache.Entry{Name: e.Name, Kind: e.Kind, Known: true}
 		return false, nil
 	}
-	if id := identityOf(info); v.stale || !e.Trusts(id) || v.grain.isAhead(info) {
-		racy := v.grain.isRacy(info)
+	if id := disk.IdentityOf(info); v.stale || !e.Trusts(id) || v.grain.IsAhead(info) {
+		racy := v.grain.IsRacy(info)
 		if err := v.list(rel, at, e); err != nil || depth > maxDepth {
 			return false, err
 		}
@@ -267,7 +266,7 @@ func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool
 // once is still trusted where nothing of the kind went: the inode of one that went may be
 // that of another file by now.
 func (v *visit) list(rel, at string, e *statcache.Entry) error {
-	names, err := v.s.disk.list(at)
+	names, err := v.s.disk.List(at)
 	if err != nil {
 		return err
 	}
@@ -327,7 +326,7 @@ func (v *visit) miss(rel string, old, now []statcache.Entry) {
 			continue
 		}
 		if e.Known {
-			v.tree.Miss(path.Join(v.run.Dir, at), v.s.disk.age(), e.Kind == statcache.Folder || e.Own)
+			v.tree.Miss(path.Join(v.run.Dir, at), v.s.disk.Age(), e.Kind == statcache.Folder || e.Own)
 		}
 		v.miss(at, e.Below, nil)
 	}
@@ -364,7 +363,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 	if f != nil {
 		defer f.Close()
 	}
-	d, again := engine.Document{Path: at, Kind: file.Kind, Err: unusable(at, err)}, time.Time{}
+	d, again := engine.Document{Path: at, Kind: file.Kind, Err: disk.Unusable(at, err)}, time.Time{}
 	if err == nil {
 		if at == v.run.State {
 			v.s.states.begin(at)
@@ -374,7 +373,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 	if d.Absent() {
 		v.gone = true
 		if was.Known && errors.Is(err, os.ErrNotExist) {
-			v.tree.Miss(at, v.s.disk.age(), was.Own)
+			v.tree.Miss(at, v.s.disk.Age(), was.Own)
 		}
 		*e = statcache.Entry{Name: e.Name}
 		return
@@ -385,11 +384,11 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 }
 
 // describe describes a document, and opens it where it must be read anyway.
-func (s *reader) describe(at string, e *statcache.Entry) (f *opened, info fs.Info, err error) {
+func (s *reader) describe(at string, e *statcache.Entry) (f *disk.Opened, info fs.Info, err error) {
 	if e.Doc == nil || e.Racy {
-		return s.disk.openOrStat(at)
+		return s.disk.OpenOrStat(at)
 	}
-	info, err = s.disk.fs.Stat(at)
+	info, err = s.disk.FS.Stat(at)
 	return nil, info, err
 }
 
@@ -412,7 +411,7 @@ func (v *visit) isGuarded(rel string) bool {
 // add takes a document in.
 func (v *visit) add(d engine.Document, again time.Time) {
 	v.out.Again = earlier(v.out.Again, again)
-	if isScarce(d.Err) {
+	if disk.IsScarce(d.Err) {
 		v.scarce = d.Err
 	}
 	v.out.Docs = append(v.out.Docs, d)
@@ -428,52 +427,17 @@ func find(docs []engine.Document, p string) (int, bool) {
 	return i, i < len(docs) && docs[i].Path == p
 }
 
-// list describes what is in a folder, sorted by name. A folder that does not exist
-// is empty; so is a file or a link in a folder's place, which is never followed.
-func (s *disk) list(dir string) ([]fs.Name, error) {
-	names, err := s.fs.List(dir)
-	if err != nil {
-		return nil, noFolder(dir, err)
-	}
-	return names, nil
-}
-
-// noFolder makes no error of there being no folder.
-func noFolder(dir string, err error) error {
-	var other *fs.NotRegular
-	switch {
-	case err == nil, errors.Is(err, os.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.As(err, &other):
-		return nil
-	}
-	return templates.Errorf("store.list", "file", dir, "error", err)
-}
-
-// exists is [Store.Exists].
-func (s *disk) exists(name string) bool {
-	_, err := s.fs.Stat(name)
-	return !errors.Is(err, os.ErrNotExist)
-}
-
 // IsFile reports whether a regular file is under a name.
 func (s *Store) IsFile(name string) bool {
-	info, err := s.disk.fs.Stat(name)
+	info, err := s.disk.FS.Stat(name)
 	return err == nil && info.IsRegular()
-}
-
-// isFolder reports whether there is a folder under a name.
-func (s *disk) isFolder(dir string) (bool, error) {
-	info, err := s.fs.Stat(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && info.Mode.IsDir(), err
 }
 
 // Changed is when what is under a name was changed last; the zero time if nothing is.
 func (s *Store) Changed(name string) time.Time {
-	info, err := s.disk.fs.Stat(name)
+	info, err := s.disk.FS.Stat(name)
 	if err != nil {
 		return time.Time{}
 	}
-	return latest(info)
+	return disk.Latest(info)
 }

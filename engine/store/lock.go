@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/templates"
@@ -22,7 +23,7 @@ const (
 
 // locks takes the workspace's lock, and those of runs.
 type locks struct {
-	disk *disk
+	disk *disk.Disk
 	lock atomic.Pointer[fs.File]
 }
 
@@ -86,7 +87,7 @@ func (s *locks) tryLock(name string, run layout.Run) (fs.File, error) {
 		return nil, nil
 	}
 	if err == nil && !locked {
-		s.disk.once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
+		s.disk.Once("flock "+run.Dir, "this file system has no flock; compare-and-swap alone keeps writers apart", "path", name)
 		f.Close()
 		return nil, nil
 	}
@@ -98,7 +99,7 @@ func (s *locks) tryLock(name string, run layout.Run) (fs.File, error) {
 // system has no flock.
 func (s *locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err error) {
 	for {
-		f, err := s.disk.fs.Open(name, how, 0o666)
+		f, err := s.disk.FS.Open(name, how, 0o666)
 		if err != nil {
 			return nil, false, err
 		}
@@ -121,35 +122,11 @@ func (s *locks) leadsTo(name string, f fs.File) bool {
 	if err != nil {
 		return false
 	}
-	named, err := s.disk.fs.Stat(name)
+	named, err := s.disk.FS.Stat(name)
 	return err == nil && named.Inode == open.Inode && named.Device == open.Device
 }
 
-// PrivateDir holds what placet can lose at any moment: locks, clocks, process
-// ids. git is told to ignore it by a .gitignore of its own.
-const PrivateDir = ".placet"
-
-const lockName = PrivateDir + "/lock"
-
-// private makes .placet/ with its own .gitignore, where it is missing or empty: who
-// made it may have been killed before it was written.
-func (s *disk) private() error {
-	info, err := s.fs.Stat(PrivateDir + "/.gitignore")
-	if !errors.Is(err, os.ErrNotExist) && (err != nil || info.Size > 0 || !info.IsRegular()) {
-		return err
-	}
-	if err := s.fs.Mkdir(PrivateDir, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	f, err := s.fs.Open(PrivateDir+"/.gitignore", fs.ForAppending, 0o666)
-	if err != nil {
-		return err
-	}
-	if info, err = f.Stat(); err == nil && info.Size == 0 {
-		_, err = f.Write([]byte("*\n"))
-	}
-	return errors.Join(err, f.Close())
-}
+const lockName = disk.PrivateDir + "/lock"
 
 // LockWorkspace takes the lock that one placet per workspace holds. It returns
 // ErrBusy where another has it. Where the file system has no flock there is
@@ -160,13 +137,10 @@ func (s *locks) LockWorkspace() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.disk.clock.mu.Lock()
-	s.disk.heldSince, _ = s.disk.touchClock()
-	s.disk.clock.mu.Unlock()
 	s.lock.Store(&f)
-	s.disk.held.Store(true)
+	release := s.disk.Hold()
 	return func() {
-		s.disk.held.Store(false)
+		release()
 		(*s.lock.Swap(nil)).Close()
 	}, nil
 }
@@ -192,17 +166,17 @@ func (s *locks) KeepWorkspace() (anew bool, err error) {
 // hasLostName reports whether the lock's name leads to nothing or to another file. What cannot
 // be asked for now is not lost.
 func (s *locks) hasLostName(held fs.File) bool {
-	_, err := s.disk.fs.Stat(lockName)
+	_, err := s.disk.FS.Stat(lockName)
 	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leadsTo(lockName, held)
 }
 
 func (s *locks) lockWorkspace() (fs.File, error) {
-	if err := s.disk.private(); err != nil {
+	if err := s.disk.Private(); err != nil {
 		return nil, err
 	}
 	f, locked, err := s.lockFile(lockName, fs.ForLocking)
 	if err == nil && !locked {
-		s.disk.once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
+		s.disk.Once("flock", "this file system has no flock; nothing keeps a second placet away", "path", lockName)
 	}
 	return f, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
@@ -98,7 +99,7 @@ func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
 }
 
 // lookOutside looks at a file by its path alone, which stat describes.
-func (s *settler) lookOutside(a target, info fs.Info, err error, g *grain) (d engine.Document, again time.Time) {
+func (s *settler) lookOutside(a target, info fs.Info, err error, g *disk.Grain) (d engine.Document, again time.Time) {
 	e := s.cache.Outside(a.path)
 	if err != nil {
 		d, again = s.absentDocument(a, &e, err)
@@ -113,12 +114,12 @@ func (s *settler) lookOutside(a target, info fs.Info, err error, g *grain) (d en
 // was there a moment ago is not absent before its absence has stood for a while:
 // editors remove a file before they put the new one in its place.
 func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engine.Document, time.Time) {
-	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: unusable(a.path, err)}
+	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: disk.Unusable(a.path, err)}
 	if !d.Absent() {
 		*e = statcache.Entry{}
 		return d, time.Time{}
 	}
-	now := s.disk.age()
+	now := s.disk.Age()
 	next := statcache.Entry{Known: true, Since: now}
 	switch {
 	case !e.Known:
@@ -130,7 +131,7 @@ func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engin
 	*e = next
 	if wait := wait(e, a.settleTime()); a.still && wait > 0 {
 		d.Err = engine.ErrUnsettled
-		return d, s.disk.now().Add(wait)
+		return d, s.disk.Now().Add(wait)
 	}
 	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 }
@@ -183,7 +184,7 @@ func (v *visit) beside(p string) (fs.Info, error) {
 			return fs.Info{}, &os.PathError{Op: "stat", Path: p, Err: os.ErrNotExist}
 		}
 	}
-	info, err := v.s.disk.fs.Stat(p)
+	info, err := v.s.disk.FS.Stat(p)
 	v.met[p] = met{info: info, err: err}
 	return info, err
 }
@@ -234,7 +235,7 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 	if _, err := v.depend(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	infos, err := v.s.disk.list(dir)
+	infos, err := v.s.disk.List(dir)
 	if err != nil {
 		return err
 	}

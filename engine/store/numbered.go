@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 )
 
@@ -36,11 +37,11 @@ func (s *committer) hasNew(j *commit, rel string) bool {
 	tree := s.settler.cache.Lock(j.run.State)
 	defer tree.Unlock()
 	e := tree.At(at)
-	info, err := s.disk.fs.Stat(at)
-	if tree.Look == 0 || err == nil && e != nil && e.Trusts(identityOf(info)) {
+	info, err := s.disk.FS.Stat(at)
+	if tree.Look == 0 || err == nil && e != nil && e.Trusts(disk.IdentityOf(info)) {
 		return false
 	}
-	names, err := s.disk.list(at)
+	names, err := s.disk.List(at)
 	return err != nil || slices.ContainsFunc(names, func(name fs.Name) bool {
 		_, known := j.fam.File(j.run, path.Join(rel, name.Name))
 		return known && (e == nil || e.Child(name.Name) == nil)

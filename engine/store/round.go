@@ -14,13 +14,14 @@ import (
 	"syscall"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/templates"
 )
 
 // syncer makes contents and names durable.
 type syncer struct {
-	disk  *disk
+	disk  *disk.Disk
 	temps *temps
 	many  int // from how many files on a round is one sync of everything
 
@@ -42,15 +43,15 @@ const maxFailures = 3
 
 // rounds carries out a batch of commits. Each ends durable or with its err.
 func (s *committer) rounds(batch []*commit) {
-	s.disk.removeAgain()
+	s.disk.RemoveAgain()
 	s.syncLeftovers(batch)
-	each(s.disk.parallel, withoutError(batch), s.prepare)
+	each(s.disk.Parallel, withoutError(batch), s.prepare)
 	waitRecorded := s.issue(withoutError(batch))
 	s.syncer.contents(batch)
 	waitRecorded()
-	each(s.disk.parallel, withoutError(batch), s.renameCommit)
+	each(s.disk.Parallel, withoutError(batch), s.renameCommit)
 	s.syncer.names(batch)
-	each(s.disk.parallel, batch, s.cleanUpAndAppend)
+	each(s.disk.Parallel, batch, s.cleanUpAndAppend)
 }
 
 // withoutError returns the commits without an error.
@@ -67,10 +68,10 @@ func (s *syncer) contents(batch []*commit) {
 		if one {
 			s.writePhased(todo)
 		} else {
-			each(s.disk.parallel, todo, func(p *fileWrite) { p.err = s.write(p, false) })
+			each(s.disk.Parallel, todo, func(p *fileWrite) { p.err = s.write(p, false) })
 			one = !s.syncWrites(todo)
 		}
-		each(s.disk.parallel, todo, func(p *fileWrite) {
+		each(s.disk.Parallel, todo, func(p *fileWrite) {
 			if p.err == nil && !p.again {
 				p.err = s.temps.nameSwap(p)
 				p.written = p.err == nil
@@ -125,16 +126,16 @@ func (s *syncer) countFailure(round int, failed bool) {
 	}
 	if s.failures[round].Add(1) >= maxFailures {
 		s.stopped.Store(true)
-		s.disk.once("stopped", "three rounds of fsync in a row failed; nothing more is written until placet is started again")
+		s.disk.Once("stopped", "three rounds of fsync in a row failed; nothing more is written until placet is started again")
 	}
 }
 
 // writePhased writes contents, and syncs each when all are written: the first sync of files
 // that lie on one disk finds all of them, and the others find their work done.
 func (s *syncer) writePhased(todo []*fileWrite) {
-	for some := range slices.Chunk(todo, s.disk.parallel) {
-		each(s.disk.parallel, some, func(p *fileWrite) { p.err = s.write(p, true) })
-		each(s.disk.parallel, some, func(p *fileWrite) {
+	for some := range slices.Chunk(todo, s.disk.Parallel) {
+		each(s.disk.Parallel, some, func(p *fileWrite) { p.err = s.write(p, true) })
+		each(s.disk.Parallel, some, func(p *fileWrite) {
 			switch {
 			case p.err != nil:
 			case p.file != nil:
@@ -155,7 +156,7 @@ func (s *syncer) write(p *fileWrite, sync bool) error {
 	case sync:
 		return nil
 	}
-	info, err := s.disk.fs.Stat(p.doc.Path)
+	info, err := s.disk.FS.Stat(p.doc.Path)
 	p.info = fs.Info{Device: info.Device}
 	return p.ignoreGone(err)
 }
@@ -163,7 +164,7 @@ func (s *syncer) write(p *fileWrite, sync bool) error {
 // syncFile makes the bytes of a file durable that already has its name. If that
 // fails the file is not trusted again: its bytes are written anew beside it.
 func (s *syncer) syncFile(p *fileWrite) error {
-	f, err := s.disk.fs.Open(p.doc.Path, fs.ForReading, 0)
+	f, err := s.disk.FS.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
 		return p.ignoreGone(err)
 	}
@@ -177,7 +178,7 @@ func (s *syncer) syncFile(p *fileWrite) error {
 // ignoreGone lets a journal be that others have removed or replaced by something else:
 // there is nothing left of it to make durable.
 func (p *fileWrite) ignoreGone(err error) error {
-	if p.journal && (errors.Is(unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
+	if p.journal && (errors.Is(disk.Unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
 		return nil
 	}
 	return err
@@ -194,11 +195,11 @@ func (s *syncer) hasFailedSync(p *fileWrite) bool {
 // anew, over itself.
 func (s *syncer) writeAnew(p *fileWrite, cause error) error {
 	s.failedSyncs.Store(p.doc.Path, true)
-	c, err := s.disk.read(p.doc.Path, maxArtifact, false)
+	c, err := s.disk.Read(p.doc.Path, disk.MaxArtifact, false)
 	if err != nil {
 		return p.ignoreGone(err)
 	}
-	p.doc.Body, p.doc.Over, p.old = c.body, c.digest(), &c.info
+	p.doc.Body, p.doc.Over, p.old = c.Body, c.Digest(), &c.Info
 	p.there, p.journal = false, false
 	return cause
 }
@@ -225,7 +226,7 @@ func (s *syncer) names(batch []*commit) {
 		})
 	}
 	for dir, err := range refused {
-		if !errors.Is(unusable(dir, err), engine.ErrAbsent) {
+		if !errors.Is(disk.Unusable(dir, err), engine.ErrAbsent) {
 			s.addPendingDir(dir, err)
 		}
 	}
@@ -238,7 +239,7 @@ func (s *syncer) names(batch []*commit) {
 func (s *syncer) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
 	if !s.useSyncfs(len(dirs)) || !s.syncManyDirs(dirs, errs) {
-		eachIndex(s.disk.parallel, len(dirs), func(i int) { errs[i] = s.disk.fs.SyncDir(dirs[i]) })
+		eachIndex(s.disk.Parallel, len(dirs), func(i int) { errs[i] = s.disk.FS.SyncDir(dirs[i]) })
 	}
 	s.countFailure(nameRound, slices.ContainsFunc(errs, func(err error) bool { return err != nil && !isPassing(err) }))
 	refused := map[string]error{}
@@ -253,18 +254,18 @@ func (s *syncer) syncDirs(dirs []string) map[string]error {
 // touchDir changes a folder without leaving anything in it.
 func (s *syncer) touchDir(dir string) error {
 	name := s.temps.tempName(path.Join(dir, "x"))
-	f, err := s.disk.fs.Open(name, fs.ForCreating, 0o666)
+	f, err := s.disk.FS.Open(name, fs.ForCreating, 0o666)
 	if err != nil {
 		return err
 	}
-	s.disk.remove(name) // the folder is changed, whether that works or not
+	s.disk.Remove(name) // the folder is changed, whether that works or not
 	return f.Close()
 }
 
 // isPassing reports whether an error of a folder's sync came from opening it, or
 // says that space ran out: nothing is lost yet, the sync is owed.
 func isPassing(err error) bool {
-	return isScarce(err) || errors.As(err, new(*fs.NotRegular)) || isAny(err,
+	return disk.IsScarce(err) || errors.As(err, new(*fs.NotRegular)) || disk.IsAny(err,
 		os.ErrNotExist, os.ErrPermission, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOTDIR)
 }
 
@@ -302,7 +303,7 @@ func (s *syncer) useSyncfs(files int) bool {
 	if files < s.many {
 		return false
 	}
-	waiting, known := s.disk.fs.Unwritten()
+	waiting, known := s.disk.FS.Unwritten()
 	return !known || waiting <= int64(files)*othersShare
 }
 
@@ -325,7 +326,7 @@ func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 		if ok = ok && had; had {
 			s.touchNewDirs(writes)
 		}
-		each(s.disk.parallel, writes, func(p *fileWrite) { s.discard(p, err) })
+		each(s.disk.Parallel, writes, func(p *fileWrite) { s.discard(p, err) })
 	}
 	return ok
 }
@@ -333,7 +334,7 @@ func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 // syncAll syncs the file system that a folder lies in. had is false where that could not be
 // had, and nothing is lost. Where there is no such sync, it is not asked for again.
 func (s *syncer) syncAll(dir string) (had bool, err error) {
-	err = s.disk.fs.SyncAll(dir)
+	err = s.disk.FS.SyncAll(dir)
 	if errors.Is(err, errors.ErrUnsupported) {
 		s.many = math.MaxInt
 		return false, nil
@@ -364,7 +365,7 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	for _, p := range writes {
 		maps.Copy(dirs, p.commit.dirs)
 	}
-	each(s.disk.parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
+	each(s.disk.Parallel, slices.Sorted(maps.Keys(dirs)), func(dir string) {
 		if err := s.touchDir(dir); err != nil {
 			s.addPendingDir(dir, lostSync{err})
 		}
@@ -376,7 +377,7 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 func (s *syncer) syncManyDirs(dirs []string, errs []error) bool {
 	devices := map[uint64]string{}
 	for _, dir := range dirs {
-		info, err := s.disk.fs.Stat(dir)
+		info, err := s.disk.FS.Stat(dir)
 		if err != nil {
 			return false
 		}

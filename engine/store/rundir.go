@@ -35,7 +35,7 @@ func (s *committer) canMakeDir(j *commit, dir string) bool {
 	case dir != j.run.Dir || j.begins():
 		return true
 	}
-	above, err := s.disk.isFolder(path.Dir(j.run.Dir))
+	above, err := s.disk.IsFolder(path.Dir(j.run.Dir))
 	return !begun && above && err == nil
 }
 
@@ -55,7 +55,7 @@ func (s *committer) isBeingRemoved(j *commit) bool {
 	}
 	begun, _ := s.reader.states.get(j.run.State)
 	looked, found := s.reader.lastLook(j.run, j.run.State)
-	return (found || !looked && begun) && !s.disk.exists(j.run.State)
+	return (found || !looked && begun) && !s.disk.Exists(j.run.State)
 }
 
 // lastLook reports whether a run was looked at, and whether the last look found

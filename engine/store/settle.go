@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
@@ -55,14 +56,14 @@ func (a target) settleTime() time.Duration {
 // look reads one file as far as the rules of settling allow, and notes in the entry
 // what it has seen. f is nil where the file is not open. The time says when to look again if it is
 // unsettled.
-func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *opened, g *grain) (engine.Document, time.Time) {
+func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opened, g *disk.Grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed, Modified: info.Modified}
 	if err := a.check(info); err != nil {
-		*e = statcache.Entry{Name: e.Name, ID: identityOf(info), Known: true, Still: standLong, Racy: g.isRacy(info)}
+		*e = statcache.Entry{Name: e.Name, ID: disk.IdentityOf(info), Known: true, Still: standLong, Racy: g.IsRacy(info)}
 		d.Known, d.Err = s.owner(a, info), err
 		return d, time.Time{}
 	}
-	if e.Doc != nil && e.Trusts(identityOf(info)) && wait(e, a.settleTime()) == 0 && (e.Doc.Body != nil || a.still) && (a.hasFreeLineEnds() || e.HasBytes()) {
+	if e.Doc != nil && e.Trusts(disk.IdentityOf(info)) && wait(e, a.settleTime()) == 0 && (e.Doc.Body != nil || a.still) && (a.hasFreeLineEnds() || e.HasBytes()) {
 		d = *e.Doc
 		d.Kind = a.file.Kind
 		return d, time.Time{}
@@ -74,22 +75,22 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *opened, g 
 	if !shared { // else anybody may have written it
 		d.Known = s.owner(a, info)
 	}
-	g.isRacy(info) // before it is read: a change after this shows
-	c, err := s.disk.readAsked(a, f)
+	g.IsRacy(info) // before it is read: a change after this shows
+	c, err := s.readAsked(a, f)
 	if err != nil {
 		return s.unreadDocument(a, e, d, info, err)
 	}
-	d.Changed, d.Modified = c.info.Changed, c.info.Modified
+	d.Changed, d.Modified = c.Info.Changed, c.Info.Modified
 	before := e.Doc
 	*e = s.nextEntry(a, e, c, g)
 	if wait := wait(e, a.settleTime()); wait > 0 {
 		d.Err = engine.ErrUnsettled
-		return d, s.disk.now().Add(wait)
+		return d, s.disk.Now().Add(wait)
 	}
 	if a.hasFreeLineEnds() {
-		c = c.withLF()
+		c = c.WithLF()
 	}
-	d.Body, d.Sum, d.Parsed = c.body, c.digest(), new(engine.Parsed)
+	d.Body, d.Sum, d.Parsed = c.Body, c.Digest(), new(engine.Parsed)
 	if who, source := s.attributed(a, d.Sum); who != "" {
 		d.Known, d.Source = []string{who}, source
 	}
@@ -101,6 +102,21 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *opened, g 
 		e.Doc = &kept
 	}
 	return d, time.Time{}
+}
+
+// readAsked reads a file, or the end of one of which no more is asked. f is nil where it is not
+// open yet.
+func (s *settler) readAsked(a target, f *disk.Opened) (c disk.Content, err error) {
+	if f == nil {
+		if f, err = s.disk.Open(a.path); err != nil {
+			return c, err
+		}
+		defer f.Close()
+	}
+	if a.file.End == 0 {
+		return f.Read(a.limit(), a.still)
+	}
+	return f.ReadEnd(a.file.End)
 }
 
 // owner says who owns a file that others write, as a document's Known.
@@ -120,7 +136,7 @@ func (s *settler) isShared(a target, info fs.Info) (bool, error) {
 	if a.file.Kind != layout.KindResponse && a.file.Kind != layout.KindForm {
 		return false, nil
 	}
-	dir, err := s.disk.fs.Stat(path.Dir(a.path))
+	dir, err := s.disk.FS.Stat(path.Dir(a.path))
 	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == s.owners.self
 	return !isOwn || s.owners.letsOthersWrite(dir) || s.owners.letsOthersWrite(info), err
 }
@@ -155,15 +171,15 @@ func (a target) check(info fs.Info) error {
 		return err
 	}
 	if info.Size > a.limit() && !a.still && a.file.End == 0 {
-		return unusable(a.path, tooLarge(info.Size, a.limit()))
+		return disk.Unusable(a.path, disk.TooLarge(info.Size, a.limit()))
 	}
 	return nil
 }
 
 // unreadDocument is the document for a file that could not be read.
 func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
-	d.Err = unusable(a.path, err)
-	if isScarce(err) {
+	d.Err = disk.Unusable(a.path, err)
+	if disk.IsScarce(err) {
 		e.Racy = true // nothing was learned of it
 		return d, time.Time{}
 	}
@@ -171,7 +187,7 @@ func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document
 		*e = statcache.Entry{Name: e.Name}
 		return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 	}
-	id := identityOf(info)
+	id := disk.IdentityOf(info)
 	next := statcache.Entry{Name: e.Name, ID: id, Known: true, Racy: true, Still: standLong}
 	if !d.Unsettled() {
 		*e = next
@@ -179,7 +195,7 @@ func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document
 	}
 	next.Still, next.Fresh = 0, s.isNewInode(a, e, id) || e.Fresh
 	*e = next
-	return d, s.disk.now().Add(standStill)
+	return d, s.disk.Now().Add(standStill)
 }
 
 // wait is how long a file must go on standing still, 0 where it has settled.
@@ -200,11 +216,11 @@ func (s *settler) isNewInode(a target, e *statcache.Entry, id statcache.Identity
 }
 
 // nextEntry makes the entry of a reading from that of the reading before.
-func (s *settler) nextEntry(a target, old *statcache.Entry, c content, g *grain) statcache.Entry {
-	now := s.disk.age()
-	id := identityOf(c.info)
+func (s *settler) nextEntry(a target, old *statcache.Entry, c disk.Content, g *disk.Grain) statcache.Entry {
+	now := s.disk.Age()
+	id := disk.IdentityOf(c.Info)
 	e := statcache.Entry{
-		Name: old.Name, ID: id, Sum: binary.NativeEndian.Uint64(c.sum[:]), Known: true, Since: now, Racy: g.isRacy(c.info),
+		Name: old.Name, ID: id, Sum: binary.NativeEndian.Uint64(c.Sum[:]), Known: true, Since: now, Racy: g.IsRacy(c.Info),
 	}
 	same := old.Known && old.ID.Is(id)
 	alike := same && (old.Trusts(id) || old.Sum == e.Sum && old.ID.Size == id.Size)
@@ -212,7 +228,7 @@ func (s *settler) nextEntry(a target, old *statcache.Entry, c content, g *grain)
 	case s.isNewInode(a, old, id):
 		e.Fresh = true
 	case !old.Known:
-		e.Since = now - s.firstSeen(c.info)
+		e.Since = now - s.firstSeen(c.Info)
 	case alike && old.Own && old.ID.Modified == id.Modified: // a rename changes the ctime
 		e.Own, e.Since = true, old.Since
 	case alike && old.ID.Changed == id.Changed:
@@ -222,19 +238,16 @@ func (s *settler) nextEntry(a target, old *statcache.Entry, c content, g *grain)
 		e.Fresh = old.Fresh
 	}
 	e.Still = now - e.Since
-	if e.Fresh && a.file.Format == layout.JSON && !a.need && wholeObject(c.body) {
+	if e.Fresh && a.file.Format == layout.JSON && !a.need && wholeObject(c.Body) {
 		e.Fresh, e.Complete = false, true
 	}
 	return e
 }
 
-// age is the time since the store began.
-func (s *disk) age() time.Duration { return s.now().Sub(s.began) }
-
 // firstSeen is how long a file that is seen for the first time is known to have
 // stood still: since its last change if that is old enough, else not at all.
 func (s *settler) firstSeen(info fs.Info) time.Duration {
-	now, known := s.disk.diskNow(freshClock)
+	now, known := s.disk.DiskNow(disk.FreshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
 		return age
 	}

@@ -4,10 +4,10 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
@@ -32,6 +32,9 @@ type Options struct {
 	Record Record
 }
 
+// PrivateDir holds what placet can lose at any moment.
+const PrivateDir = disk.PrivateDir
+
 // What the store's calls return besides the operating system's errors.
 var (
 	// ErrConflict says that the workspace is no longer what the plan was made
@@ -46,7 +49,7 @@ var (
 // called at the same time. Each of its parts knows those before it alone, and
 // what a commit does to the disk, in its order, is [committer.rounds].
 type Store struct {
-	disk      *disk
+	disk      *disk.Disk
 	settler   *settler
 	*reader              // the documents of runs
 	syncer    *syncer    // fsync
@@ -56,26 +59,9 @@ type Store struct {
 	*gitBusy
 }
 
-// disk is the file system with its clock.
-type disk struct {
-	fs       fs.FS
-	now      func() time.Time
-	log      *slog.Logger
-	began    time.Time
-	clock    clock
-	said     sync.Map
-	parallel int
-	held     atomic.Bool // .placet/lock is ours
-	// heldSince is from when on, by the file system's clock; zero where that is not
-	// known.
-	heldSince time.Time
-	// unremoved are temporary files of this process that could not be removed.
-	unremoved sync.Map
-}
-
 // settler reads single files, and tells which have stopped changing.
 type settler struct {
-	disk     *disk
+	disk     *disk.Disk
 	cache    *statcache.Cache
 	watching atomic.Bool
 	owners   owners
@@ -84,24 +70,14 @@ type settler struct {
 
 // reader reads the documents of runs, and compares runs with what it has seen of them.
 type reader struct {
-	disk    *disk
+	disk    *disk.Disk
 	settler *settler
 	states  states
 }
 
 // New returns a store on a file system.
 func New(fsys fs.FS, o Options) *Store {
-	d := &disk{fs: fsys, now: o.Now, log: o.Log, parallel: o.Parallel}
-	if d.now == nil {
-		d.now = time.Now
-	}
-	if d.log == nil {
-		d.log = slog.New(slog.DiscardHandler)
-	}
-	if d.parallel <= 0 {
-		d.parallel = 64
-	}
-	d.began = d.now()
+	d := disk.New(fsys, o.Now, o.Log, o.Parallel)
 	l := &settler{disk: d, cache: statcache.New(), record: o.Record, owners: owners{self: uint32(os.Geteuid())}}
 	r := &reader{disk: d, settler: l, states: states{seen: map[uint64]bool{}}}
 	t := &temps{disk: d, random: o.Random, pid: os.Getpid()}
@@ -127,16 +103,16 @@ func (s *Store) Stopped() bool { return s.syncer.stopped.Load() }
 func (s *Store) Sweep(dir string) (left bool, err error) { return s.swapper.sweepFolder(dir) }
 
 // Exists reports whether anything is under a name. What cannot be told is there.
-func (s *Store) Exists(name string) bool { return s.disk.exists(name) }
+func (s *Store) Exists(name string) bool { return s.disk.Exists(name) }
 
 // Fingerprint makes one number of what stat says of names. It means nothing to another
 // process, and is never 0.
-func (s *Store) Fingerprint(names ...string) uint64 { return s.disk.fingerprint(names...) }
+func (s *Store) Fingerprint(names ...string) uint64 { return s.reader.fingerprint(names...) }
 
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
 func (s *Store) List(dir string) ([]layout.Entry, error) {
-	names, err := s.disk.list(dir)
+	names, err := s.disk.List(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -147,9 +123,12 @@ func (s *Store) List(dir string) ([]layout.Entry, error) {
 	return entries, nil
 }
 
-// once says something in the log the first time only.
-func (s *disk) once(key, msg string, args ...any) {
-	if _, said := s.said.LoadOrStore(key, true); !said {
-		s.log.Warn(msg, args...)
+// DiskNow is the file system's present, as far as it can be had; else ours, and
+// false.
+func (s *Store) DiskNow() (time.Time, bool) {
+	now, known := s.disk.DiskNow(disk.FreshClock)
+	if !known {
+		now = s.disk.Now()
 	}
+	return now, known
 }

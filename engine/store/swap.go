@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/templates"
 )
 
 // swapper replaces state documents, and puts back what others wrote in between.
 type swapper struct {
-	disk      *disk
+	disk      *disk.Disk
 	temps     *temps
 	syncer    *syncer
 	displaced sync.Map   // state document → temporary name that holds what others wrote
@@ -32,7 +33,7 @@ func (s *swapper) swap(p *fileWrite) error {
 	if err := s.checkUnmoved(p); err != nil {
 		return err
 	}
-	err := s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
+	err := s.disk.FS.Rename(p.temp, p.doc.Path, fs.Exchange)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return s.replaceCompared(p)
 	}
@@ -42,7 +43,7 @@ func (s *swapper) swap(p *fileWrite) error {
 	if err != nil {
 		return templates.Errorf("store.write", "file", p.doc.Path, "error", err)
 	}
-	c, err := s.disk.contentOf(p.temp)
+	c, err := s.disk.ContentOf(p.temp)
 	if err != nil {
 		back := s.putBack(p)
 		return templates.Errorf("store.write.both", "file", p.doc.Path, "error", err, "other", back)
@@ -56,17 +57,17 @@ func (s *swapper) swap(p *fileWrite) error {
 
 // expects reports whether a content may be displaced: the one that the plan was
 // made over, or the new one already.
-func (p *fileWrite) expects(c content) bool {
-	return c.digest() == p.doc.Over || c.digest() == engine.Sum(p.doc.Body)
+func (p *fileWrite) expects(c disk.Content) bool {
+	return c.Digest() == p.doc.Over || c.Digest() == engine.Sum(p.doc.Body)
 }
 
 // replaceCompared does without an exchange: compare, rename, compare.
 func (s *swapper) replaceCompared(p *fileWrite) error {
-	if err := s.renamed(p, s.disk.fs.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
+	if err := s.renamed(p, s.disk.FS.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
 	}
-	c, err := s.disk.contentOf(p.doc.Path)
-	if err == nil && c.digest() != engine.Sum(p.doc.Body) {
+	c, err := s.disk.ContentOf(p.doc.Path)
+	if err == nil && c.Digest() != engine.Sum(p.doc.Body) {
 		return moved(p.doc.Path)
 	}
 	return nil
@@ -79,15 +80,15 @@ func (s *swapper) settleDisplaced(p *fileWrite) {
 	if p.displaced == nil {
 		return
 	}
-	before := p.displaced.info
+	before := p.displaced.Info
 	p.displaced = nil
-	info, err := s.disk.fs.Stat(p.temp)
-	if err == nil && identityOf(info) == identityOf(before) {
+	info, err := s.disk.FS.Stat(p.temp)
+	if err == nil && disk.IdentityOf(info) == disk.IdentityOf(before) {
 		s.temps.dropTemp(p.temp)
 		p.temp = ""
 		return
 	}
-	c, err := s.disk.contentOf(p.temp)
+	c, err := s.disk.ContentOf(p.temp)
 	if err == nil && !p.expects(c) {
 		p.commit.err = s.putBack(p)
 		return
@@ -101,22 +102,19 @@ func (s *swapper) settleDisplaced(p *fileWrite) {
 
 // isSame reports whether two names hold the same file with the same content. What cannot
 // be read, a link for instance, is known by its inode alone.
-func (c content) isSame(d content) bool {
-	return c.info.Device == d.info.Device && c.info.Inode == d.info.Inode && (c.sum == d.sum || !c.isRead() || !d.isRead())
+func isSame(c, d disk.Content) bool {
+	return c.Info.Device == d.Info.Device && c.Info.Inode == d.Info.Inode && (c.Sum == d.Sum || !c.IsRead() || !d.IsRead())
 }
 
-// isRead reports whether the content was read.
-func (c content) isRead() bool { return c.sum != [sha256.Size]byte{} }
-
-// contentAt is contentOf for what may be unreadable: its inode then.
-func (s *swapper) contentAt(name string) (content, error) {
-	info, err := s.disk.fs.Stat(name)
+// contentAt is ContentOf for what may be unreadable: its inode then.
+func (s *swapper) contentAt(name string) (disk.Content, error) {
+	info, err := s.disk.FS.Stat(name)
 	if err != nil {
-		return content{}, err
+		return disk.Content{}, err
 	}
-	c, err := s.disk.contentOf(name)
+	c, err := s.disk.ContentOf(name)
 	if err != nil {
-		return content{info: info}, nil
+		return disk.Content{Info: info}, nil
 	}
 	return c, nil
 }
@@ -127,15 +125,15 @@ func (s *swapper) contentAt(name string) (content, error) {
 // if it displaces anything else, that goes back in its turn. So the content that
 // is removed in the end is ours, or one that its own writers replaced.
 func (s *swapper) putBack(p *fileWrite) error {
-	placed := content{info: p.info, sum: sha256.Sum256(p.doc.Body)}
+	placed := disk.Content{Info: p.info, Sum: sha256.Sum256(p.doc.Body)}
 	for {
 		theirs, err := s.contentAt(p.temp)
 		if err != nil {
 			return s.keepDisplaced(p, err)
 		}
-		err = s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exchange)
+		err = s.disk.FS.Rename(p.temp, p.doc.Path, fs.Exchange)
 		if errors.Is(err, os.ErrNotExist) {
-			if err = s.disk.fs.Rename(p.temp, p.doc.Path, fs.Exclusive); err == nil {
+			if err = s.disk.FS.Rename(p.temp, p.doc.Path, fs.Exclusive); err == nil {
 				return s.backInPlace(p, false)
 			}
 			if errors.Is(err, os.ErrExist) {
@@ -146,8 +144,8 @@ func (s *swapper) putBack(p *fileWrite) error {
 			return s.keepDisplaced(p, err)
 		}
 		displaced, err := s.contentAt(p.temp)
-		if err != nil || displaced.isSame(placed) {
-			return s.backInPlace(p, displaced.isRead())
+		if err != nil || isSame(displaced, placed) {
+			return s.backInPlace(p, displaced.IsRead())
 		}
 		placed = theirs
 	}
@@ -157,7 +155,7 @@ func (s *swapper) putBack(p *fileWrite) error {
 // goes: a crash could otherwise keep the second and lose the first. What is under
 // the other name goes only if it was read and is known; else a sweep looks at it.
 func (s *swapper) backInPlace(p *fileWrite, known bool) error {
-	if err := s.disk.fs.SyncDir(path.Dir(p.doc.Path)); err != nil {
+	if err := s.disk.FS.SyncDir(path.Dir(p.doc.Path)); err != nil {
 		s.syncer.addPendingDir(path.Dir(p.doc.Path), err)
 	} else if known {
 		s.temps.dropTemp(p.temp)
@@ -183,7 +181,7 @@ func (s *swapper) bringBack(name string) error {
 	if !kept {
 		return nil
 	}
-	beside, err := s.disk.list(path.Dir(name))
+	beside, err := s.disk.List(path.Dir(name))
 	if err == nil {
 		err = s.sweep(temp.(string), beside)
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/layout"
 	"placet/templates"
@@ -25,7 +26,7 @@ const (
 
 // sweepFolder is [Store.Sweep].
 func (s *swapper) sweepFolder(dir string) (left bool, err error) {
-	infos, err := s.disk.list(dir)
+	infos, err := s.disk.List(dir)
 	if err != nil {
 		return true, err
 	}
@@ -35,7 +36,7 @@ func (s *swapper) sweepFolder(dir string) (left bool, err error) {
 		if _, mine := s.temps.inUse.Load(name); mine || !layout.IsTemp(found.Name) || found.Mode.IsDir() { // placet makes no such folder
 			continue
 		}
-		info, err := s.disk.fs.Stat(name)
+		info, err := s.disk.FS.Stat(name)
 		if err != nil {
 			left = left || !errors.Is(err, os.ErrNotExist)
 			continue
@@ -53,8 +54,8 @@ func (s *swapper) sweepFolder(dir string) (left bool, err error) {
 
 // isStale reports whether nobody can be using a temporary name any more.
 func (s *swapper) isStale(name string, info fs.Info) bool {
-	now, _ := s.disk.diskNow(freshClock)
-	if !s.disk.held.Load() {
+	now, _ := s.disk.DiskNow(disk.FreshClock)
+	if !s.disk.IsHeld() {
 		return now.Sub(info.Changed) > sweepAge
 	}
 	if _, _, swap := swapDigests(name); swap || s.isOrphaned(info) {
@@ -66,7 +67,7 @@ func (s *swapper) isStale(name string, info fs.Info) bool {
 // isOrphaned reports whether a temporary file was there when this placet took the
 // workspace, and no other process that may have made it lives.
 func (s *swapper) isOrphaned(info fs.Info) bool {
-	if s.disk.heldSince.IsZero() || info.Changed.After(s.disk.heldSince) {
+	if s.disk.HeldSince().IsZero() || info.Changed.After(s.disk.HeldSince()) {
 		return false
 	}
 	pid, ok := layout.TempOwner(info.Name)
@@ -82,13 +83,13 @@ func (s *swapper) sweep(name string, beside []fs.Name) error {
 	defer s.sweeping.Unlock()
 	over, own, swap := swapDigests(name)
 	if !swap {
-		return s.disk.fs.Remove(name)
+		return s.disk.FS.Remove(name)
 	}
-	c, err := s.disk.contentOf(name)
+	c, err := s.disk.ContentOf(name)
 	if err == nil {
-		hex := c.digest().Hex()
+		hex := c.Digest().Hex()
 		if strings.HasPrefix(hex, over) || strings.HasPrefix(hex, own) {
-			return s.disk.fs.Remove(name)
+			return s.disk.FS.Remove(name)
 		}
 	}
 	if isUnknown(err) {
@@ -106,18 +107,18 @@ func (s *swapper) recover(name, own string, beside []fs.Name) error {
 		if !info.Mode.IsRegular() || layout.IsTemp(info.Name) {
 			continue
 		}
-		c, err := s.disk.contentOf(target)
-		if err != nil || !strings.HasPrefix(c.digest().Hex(), own) {
+		c, err := s.disk.ContentOf(target)
+		if err != nil || !strings.HasPrefix(c.Digest().Hex(), own) {
 			continue
 		}
-		p := &fileWrite{info: c.info, temp: name}
-		p.doc.Path, p.doc.Body = target, c.body
+		p := &fileWrite{info: c.Info, temp: name}
+		p.doc.Path, p.doc.Body = target, c.Body
 		if err := s.putBack(p); !errors.Is(err, ErrConflict) {
 			return err
 		}
-		s.disk.log.Warn("put back a state document that had been left aside", "path", target)
+		s.disk.Log.Warn("put back a state document that had been left aside", "path", target)
 		return nil
 	}
-	s.disk.once("aside "+name, "a document that others wrote was left aside by a crash; compare it with the state document and remove it", "path", name)
+	s.disk.Once("aside "+name, "a document that others wrote was left aside by a crash; compare it with the state document and remove it", "path", name)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/layout"
 )
@@ -26,7 +27,7 @@ const swapDigits = 48
 // temps writes contents under temporary names, and knows those that this process uses at
 // the moment.
 type temps struct {
-	disk   *disk
+	disk   *disk.Disk
 	random func() uint64
 	pid    int // of this process
 	inUse  sync.Map
@@ -115,7 +116,7 @@ func (s *temps) nameSwap(p *fileWrite) error {
 // renameTemp gives a temporary file another temporary name.
 func (s *temps) renameTemp(p *fileWrite, name string) error {
 	s.inUse.Store(name, true)
-	if err := s.disk.fs.Rename(p.temp, name, fs.Replace); err != nil {
+	if err := s.disk.FS.Rename(p.temp, name, fs.Replace); err != nil {
 		s.freeTemp(name)
 		return err
 	}
@@ -135,7 +136,7 @@ func modeOf(answers bool, mode iofs.FileMode) iofs.FileMode {
 
 // fillTemp writes a content under a new name, and returns the open file.
 func (s *temps) fillTemp(name string, p *fileWrite) (fs.File, error) {
-	f, err := s.disk.fs.Open(name, fs.ForCreating, modeOf(p.doc.Kind == layout.KindForm, 0o666))
+	f, err := s.disk.FS.Open(name, fs.ForCreating, modeOf(p.doc.Kind == layout.KindForm, 0o666))
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	if info.UID != p.old.UID || info.GID != p.old.GID {
 		err := f.Chown(p.old.UID, p.old.GID)
 		if errors.Is(err, os.ErrPermission) {
-			s.disk.once("chown", "cannot keep the owner of a replaced file", "path", p.doc.Path, "error", err)
+			s.disk.Once("chown", "cannot keep the owner of a replaced file", "path", p.doc.Path, "error", err)
 			err = f.Chown(info.UID, p.old.GID)
 		}
 		if err != nil && !errors.Is(err, os.ErrPermission) {
@@ -182,25 +183,8 @@ func (s *temps) dropTemp(name string) {
 	if name == "" {
 		return
 	}
-	s.disk.remove(name)
+	s.disk.Remove(name)
 	s.freeTemp(name)
-}
-
-// remove removes a temporary file of this process, now or later.
-func (s *disk) remove(name string) {
-	if err := s.fs.Remove(name); err == nil || errors.Is(unusable(name, err), engine.ErrAbsent) {
-		s.unremoved.Delete(name)
-	} else {
-		s.unremoved.Store(name, true)
-	}
-}
-
-// removeAgain tries again to remove what could not be removed.
-func (s *disk) removeAgain() {
-	s.unremoved.Range(func(name, _ any) bool {
-		s.remove(name.(string))
-		return true
-	})
 }
 
 // freeTemp gives up a temporary name.

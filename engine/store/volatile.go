@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/statcache"
 	"placet/layout"
@@ -31,14 +32,14 @@ func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 		return d, time.Time{}
 	}
 	e := s.settler.cache.Outside(name)
-	info, err := s.disk.fs.Stat(p)
+	info, err := s.disk.FS.Stat(p)
 	if err == nil {
 		err = fs.Irregular(p, info.Mode)
 	}
 	if err == nil && info.Size > maxVolatile {
-		err = tooLarge(info.Size, maxVolatile)
+		err = disk.TooLarge(info.Size, maxVolatile)
 	}
-	if err == nil && e.Complete && e.Trusts(identityOf(info)) {
+	if err == nil && e.Complete && e.Trusts(disk.IdentityOf(info)) {
 		return *e.Doc, time.Time{}
 	}
 	if err == nil {
@@ -48,33 +49,33 @@ func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 		s.settler.cache.SetOutside(name, e)
 		return d, again
 	}
-	if isScarce(err) {
-		return before(e, d), s.disk.now().Add(standStill)
+	if disk.IsScarce(err) {
+		return before(e, d), s.disk.Now().Add(standStill)
 	}
 	s.settler.cache.SetOutside(name, statcache.Entry{})
-	d.Err = unusable(p, err)
+	d.Err = disk.Unusable(p, err)
 	return d, time.Time{}
 }
 
 // readVolatile opens a volatile document, which stat describes, and notes in the entry what
 // it has seen. The error is that of the file.
 func (s *reader) readVolatile(p string, d engine.Document, e *statcache.Entry, info fs.Info) (engine.Document, time.Time, error) {
-	g := s.disk.newGrain()
-	c, err := s.disk.read(p, maxVolatile, false)
-	isTorn := isAny(err, errTorn)
+	g := s.disk.NewGrain()
+	c, err := s.disk.Read(p, maxVolatile, false)
+	isTorn := disk.IsAny(err, disk.ErrTorn)
 	if err != nil && !isTorn {
 		return d, time.Time{}, err
 	}
-	id := identityOf(info)
+	id := disk.IdentityOf(info)
 	if !isTorn {
-		info, id = c.info, identityOf(c.info)
+		info, id = c.Info, disk.IdentityOf(c.Info)
 	}
-	d.Body, d.Sum, d.Changed, d.Parsed = c.body, c.digest(), info.Changed, new(engine.Parsed)
-	if !isTorn && wholeObject(c.body) {
-		*e = statcache.Entry{Name: e.Name, ID: id, Known: true, Racy: g.isYoung(info), Complete: true, Doc: &d}
+	d.Body, d.Sum, d.Changed, d.Parsed = c.Body, c.Digest(), info.Changed, new(engine.Parsed)
+	if !isTorn && wholeObject(c.Body) {
+		*e = statcache.Entry{Name: e.Name, ID: id, Known: true, Racy: g.IsYoung(info), Complete: true, Doc: &d}
 		return d, time.Time{}, nil
 	}
-	now := s.disk.age()
+	now := s.disk.Age()
 	if e.Complete || !e.Known || e.ID != id || isTorn {
 		e.Since = now
 		if !isTorn {
@@ -83,7 +84,7 @@ func (s *reader) readVolatile(p string, d engine.Document, e *statcache.Entry, i
 	}
 	e.ID, e.Known, e.Complete = id, true, false
 	if left := volatileGrace - (now - e.Since); left > 0 {
-		return before(*e, engine.Document{Path: d.Path}), s.disk.now().Add(left), nil
+		return before(*e, engine.Document{Path: d.Path}), s.disk.Now().Add(left), nil
 	}
 	e.Doc = nil // what stood before is no content of the file any more
 	return d, time.Time{}, nil
@@ -106,12 +107,12 @@ func (s *reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *
 	if dir != run.Dir {
 		rel = strings.TrimPrefix(dir, run.Dir+"/")
 	}
-	g := s.disk.newGrain()
-	info, err := s.disk.fs.Stat(dir) // before it is listed: a later change must show
+	g := s.disk.NewGrain()
+	info, err := s.disk.FS.Stat(dir) // before it is listed: a later change must show
 	if err != nil || !info.Mode.IsDir() {
 		return false
 	}
-	names, err := s.disk.list(dir)
+	names, err := s.disk.List(dir)
 	if err != nil {
 		return false
 	}
@@ -125,7 +126,7 @@ func (s *reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *
 	}
 	same := volatile && slices.EqualFunc(now, e.Below, func(a, b statcache.Entry) bool { return a.Name == b.Name && a.Kind == b.Kind })
 	if same {
-		e.ID, e.Racy = identityOf(info), g.isYoung(info)
+		e.ID, e.Racy = disk.IdentityOf(info), g.IsYoung(info)
 	}
 	return same
 }

@@ -1,4 +1,4 @@
-package store
+package disk
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ const clockFile = PrivateDir + "/now"
 
 // How long a measured difference between the two clocks is believed.
 const (
-	freshClock = 200 * time.Millisecond
+	FreshClock = 200 * time.Millisecond
 	staleClock = time.Minute
 )
 
@@ -37,12 +37,12 @@ type clock struct {
 	made     bool // .placet/ was made by this process, or found
 }
 
-// diskNow returns the file system's present, measured no longer than maxAge
+// DiskNow returns the file system's present, measured no longer than maxAge
 // ago. It is not known where .placet/ cannot be written.
-func (s *disk) diskNow(maxAge time.Duration) (time.Time, bool) {
+func (s *Disk) DiskNow(maxAge time.Duration) (time.Time, bool) {
 	s.clock.mu.Lock()
 	defer s.clock.mu.Unlock()
-	now := s.now()
+	now := s.Now()
 	if age := now.Sub(s.clock.measured); s.clock.measured.IsZero() || age < 0 || age > maxAge {
 		s.measure(now)
 	}
@@ -50,7 +50,7 @@ func (s *disk) diskNow(maxAge time.Duration) (time.Time, bool) {
 }
 
 // measure asks the file system. The caller holds the lock.
-func (s *disk) measure(now time.Time) {
+func (s *Disk) measure(now time.Time) {
 	touched, err := s.touchClock()
 	s.clock.measured, s.clock.known = now, err == nil
 	if err == nil {
@@ -58,47 +58,46 @@ func (s *disk) measure(now time.Time) {
 	}
 }
 
-// DiskNow is the file system's present, as far as it can be had; else ours, and
-// false.
-func (s *Store) DiskNow() (time.Time, bool) {
-	now, known := s.disk.diskNow(freshClock)
-	if !known {
-		now = s.disk.now()
-	}
-	return now, known
-}
-
-// isYounger reports whether a moment of the file system's clock may be no longer than
+// IsYounger reports whether a moment of the file system's clock may be no longer than
 // limit ago.
-func (s *disk) isYounger(at time.Time, limit time.Duration) bool {
-	now, known := s.diskNow(freshClock)
+func (s *Disk) IsYounger(at time.Time, limit time.Duration) bool {
+	now, known := s.DiskNow(FreshClock)
 	return !known || now.Sub(at) <= limit
 }
 
+// Hold notes that this process holds the workspace's lock from now on, until it is released.
+func (s *Disk) Hold() (release func()) {
+	s.clock.mu.Lock()
+	s.heldSince, _ = s.touchClock()
+	s.clock.mu.Unlock()
+	s.held.Store(true)
+	return func() { s.held.Store(false) }
+}
+
 // touchClock touches the clock's file. The caller holds the clock's lock.
-func (s *disk) touchClock() (time.Time, error) {
+func (s *Disk) touchClock() (time.Time, error) {
 	if !s.clock.made {
-		if err := s.private(); err != nil {
+		if err := s.Private(); err != nil {
 			return time.Time{}, err
 		}
 		s.clock.made = true
 	}
-	at, err := s.fs.Touch(clockFile)
+	at, err := s.FS.Touch(clockFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		s.clock.made = false // the folder went away
 	case err == nil && s.clock.device == 0:
-		info, err := s.fs.Stat(clockFile)
+		info, err := s.FS.Stat(clockFile)
 		s.clock.device = info.Device
 		return at, err
 	}
 	return at, err
 }
 
-// grain tells, during one look, which files could change once more and look the
+// Grain tells, during one look, which files could change once more and look the
 // same: those that were changed within the tick of the file system's clock.
-type grain struct {
-	s     *disk
+type Grain struct {
+	s     *Disk
 	began time.Time // by the file system's clock, as far as it is known
 	known bool
 	asked bool      // the file system was asked during this look
@@ -106,17 +105,17 @@ type grain struct {
 	on    uint64    // its device
 }
 
-// newGrain begins a look.
-func (s *disk) newGrain() grain {
-	began, known := s.diskNow(staleClock)
-	return grain{s: s, began: began, known: known}
+// NewGrain begins a look.
+func (s *Disk) NewGrain() Grain {
+	began, known := s.DiskNow(staleClock)
+	return Grain{s: s, began: began, known: known}
 }
 
-// isRacy reports whether a change that is made from now on could leave the times of
+// IsRacy reports whether a change that is made from now on could leave the times of
 // a file as they are. It must be asked before the file is read, too: what counts is
 // that the clock has moved on by then.
-func (g *grain) isRacy(info fs.Info) bool {
-	at := latest(info)
+func (g *Grain) IsRacy(info fs.Info) bool {
+	at := Latest(info)
 	if !g.known || g.began.Sub(at) >= tickOf(info) {
 		return !g.known
 	}
@@ -128,40 +127,47 @@ func (g *grain) isRacy(info fs.Info) bool {
 
 // tickOf is the tick of the clock that a file's times come from.
 func tickOf(info fs.Info) time.Duration {
-	if latest(info).Nanosecond() == 0 {
+	if Latest(info).Nanosecond() == 0 {
 		return coarseTick
 	}
 	return fineTick
 }
 
-// isYoung reports whether a change that is made from now on could leave the times of a file
-// as they are, as isRacy does, but without asking the file system for its present: what
+// IsYoung reports whether a change that is made from now on could leave the times of a file
+// as they are, as IsRacy does, but without asking the file system for its present: what
 // changes many times a second is read again rather.
-func (g *grain) isYoung(info fs.Info) bool {
-	return !g.known || g.began.Sub(latest(info)) < tickOf(info)
+func (g *Grain) IsYoung(info fs.Info) bool {
+	return !g.known || g.began.Sub(Latest(info)) < tickOf(info)
 }
 
 // ask asks the file system for its present. A clock that was set back says nothing.
-func (g *grain) ask() {
+func (g *Grain) ask() {
 	g.asked = true
 	s := g.s
 	s.clock.mu.Lock()
 	defer s.clock.mu.Unlock()
 	was := s.clock.touched
-	s.measure(s.now())
+	s.measure(s.Now())
 	if s.clock.known && !s.clock.touched.Before(was) {
 		g.past, g.on = s.clock.touched, s.clock.device
 	}
 }
 
-// isAhead reports whether a file's times lie ahead of the look: a clock was set
+// IsAhead reports whether a file's times lie ahead of the look: a clock was set
 // back, and the times may come again.
-func (g *grain) isAhead(info fs.Info) bool {
-	return !g.known || g.began.Before(latest(info)) && !g.past.After(latest(info))
+func (g *Grain) IsAhead(info fs.Info) bool {
+	return !g.known || g.began.Before(Latest(info)) && !g.past.After(Latest(info))
 }
 
-// latest is the later of a file's times.
-func latest(info fs.Info) time.Time {
+// IsKnown reports whether the file system's clock could be asked.
+func (g *Grain) IsKnown() bool { return g.known }
+
+// IsFresh reports whether a file was changed so short a while ago that any file system could
+// give a change from now on the same times.
+func (g *Grain) IsFresh(info fs.Info) bool { return g.began.Sub(Latest(info)) < coarseTick }
+
+// Latest is the later of a file's times.
+func Latest(info fs.Info) time.Time {
 	if info.Modified.After(info.Changed) {
 		return info.Modified
 	}
