@@ -9,6 +9,7 @@ import (
 
 	"placet/engine/store/disk"
 	"placet/engine/store/fs"
+	"placet/engine/store/lock"
 	"placet/engine/store/statcache"
 	"placet/layout"
 	"placet/templates"
@@ -35,6 +36,10 @@ type Options struct {
 // PrivateDir holds what placet can lose at any moment.
 const PrivateDir = disk.PrivateDir
 
+// Gone is what the reason of [Store.Paused] begins with where the workspace is not under its
+// name any more.
+const Gone = lock.Gone
+
 // What the store's calls return besides the operating system's errors.
 var (
 	// ErrConflict says that the workspace is no longer what the plan was made
@@ -55,8 +60,8 @@ type Store struct {
 	syncer    *syncer    // fsync
 	swapper   *swapper   // the exchange of state documents
 	committer *committer // plans
-	*locks
-	*gitBusy
+	*lock.Locks
+	*lock.Git
 }
 
 // settler reads single files, and tells which have stopped changing.
@@ -90,7 +95,7 @@ func New(fsys fs.FS, o Options) *Store {
 	}
 	w := &swapper{disk: d, temps: t, syncer: y}
 	c := &committer{disk: d, settler: l, reader: r, temps: t, syncer: y, swapper: w, queue: newQueue()}
-	return &Store{disk: d, settler: l, reader: r, syncer: y, swapper: w, committer: c, locks: &locks{disk: d}, gitBusy: &gitBusy{disk: d}}
+	return &Store{disk: d, settler: l, reader: r, syncer: y, swapper: w, committer: c, Locks: lock.New(d), Git: lock.NewGit(d)}
 }
 
 // Stopped reports whether nothing more is written, as [ErrStopped] says.

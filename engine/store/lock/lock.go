@@ -1,4 +1,7 @@
-package store
+// Package lock says who may write in a workspace, and when nobody decides anything there: the
+// lock of the workspace, the locks of runs that other programs take too, and git's signs of
+// rewriting the tree.
+package lock
 
 import (
 	"context"
@@ -21,18 +24,21 @@ const (
 	lockMost  = 10 * time.Millisecond
 )
 
-// locks takes the workspace's lock, and those of runs.
-type locks struct {
+// Locks takes the workspace's lock, and those of runs.
+type Locks struct {
 	disk *disk.Disk
 	lock atomic.Pointer[fs.File]
 }
+
+// New returns the locks of a workspace.
+func New(d *disk.Disk) *Locks { return &Locks{disk: d} }
 
 // Lock takes the flocks that other writers of the run's documents take, in
 // their order. The files are empty, created if missing unless the run says
 // otherwise, and never removed. A lock whose folder does not exist is passed
 // over, and so are all where the file system has no flock. ErrBusy after 5 s. waiting is
 // called around each wait for somebody who holds one.
-func (s *locks) Lock(ctx context.Context, run layout.Run, waiting func(wait func())) (unlock func(), err error) {
+func (s *Locks) Lock(ctx context.Context, run layout.Run, waiting func(wait func())) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fs.ErrBusy)
 	defer cancel()
 	var held []fs.File
@@ -56,7 +62,7 @@ func (s *locks) Lock(ctx context.Context, run layout.Run, waiting func(wait func
 }
 
 // lockOne takes one lock; it returns nil where there is nothing to take.
-func (s *locks) lockOne(ctx context.Context, name string, run layout.Run, waiting func(wait func())) (f fs.File, err error) {
+func (s *Locks) lockOne(ctx context.Context, name string, run layout.Run, waiting func(wait func())) (f fs.File, err error) {
 	if f, err = s.tryLock(name, run); !errors.Is(err, fs.ErrBusy) {
 		return f, err
 	}
@@ -77,7 +83,7 @@ func (s *locks) lockOne(ctx context.Context, name string, run layout.Run, waitin
 }
 
 // tryLock tries once to take a lock of a run.
-func (s *locks) tryLock(name string, run layout.Run) (fs.File, error) {
+func (s *Locks) tryLock(name string, run layout.Run) (fs.File, error) {
 	how := fs.ForLocking
 	if run.LocksExist {
 		how = fs.ForLockingExisting
@@ -97,7 +103,7 @@ func (s *locks) tryLock(name string, run layout.Run) (fs.File, error) {
 // lockFile opens and locks a file. Others remove their lock files: a lock counts only
 // while the name still leads to the file that was locked. locked is false where the file
 // system has no flock.
-func (s *locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err error) {
+func (s *Locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err error) {
 	for {
 		f, err := s.disk.FS.Open(name, how, 0o666)
 		if err != nil {
@@ -117,7 +123,7 @@ func (s *locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err e
 }
 
 // leadsTo reports whether a name leads to an open file.
-func (s *locks) leadsTo(name string, f fs.File) bool {
+func (s *Locks) leadsTo(name string, f fs.File) bool {
 	open, err := f.Stat()
 	if err != nil {
 		return false
@@ -132,7 +138,7 @@ const lockName = disk.PrivateDir + "/lock"
 // ErrBusy where another has it. Where the file system has no flock there is
 // nothing to hold: deterministic names then make two of them agree. Other errors name the
 // file; that the workspace cannot be locked is for the caller to say.
-func (s *locks) LockWorkspace() (unlock func(), err error) {
+func (s *Locks) LockWorkspace() (unlock func(), err error) {
 	f, err := s.lockWorkspace()
 	if err != nil {
 		return nil, err
@@ -148,7 +154,7 @@ func (s *locks) LockWorkspace() (unlock func(), err error) {
 // KeepWorkspace takes the lock anew where its name does not lead to the file that is
 // locked any more: somebody removed it, and a second placet could begin. It reports
 // whether it did. The error is ErrBusy where one has begun.
-func (s *locks) KeepWorkspace() (anew bool, err error) {
+func (s *Locks) KeepWorkspace() (anew bool, err error) {
 	held := s.lock.Load()
 	if held == nil || !s.hasLostName(*held) {
 		return false, nil
@@ -165,12 +171,12 @@ func (s *locks) KeepWorkspace() (anew bool, err error) {
 
 // hasLostName reports whether the lock's name leads to nothing or to another file. What cannot
 // be asked for now is not lost.
-func (s *locks) hasLostName(held fs.File) bool {
+func (s *Locks) hasLostName(held fs.File) bool {
 	_, err := s.disk.FS.Stat(lockName)
 	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leadsTo(lockName, held)
 }
 
-func (s *locks) lockWorkspace() (fs.File, error) {
+func (s *Locks) lockWorkspace() (fs.File, error) {
 	if err := s.disk.Private(); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package store
+package lock
 
 import (
 	"bytes"
@@ -32,11 +32,14 @@ var signs = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_
 
 const indexLock = "index.lock"
 
-// gitBusy tells when the workspace is not there, or git is rewriting it.
-type gitBusy struct {
+// Git tells when the workspace is not there, or git is rewriting it.
+type Git struct {
 	disk *disk.Disk
 	git  gitSigns
 }
+
+// NewGit returns what tells that of a workspace.
+func NewGit(d *disk.Disk) *Git { return &Git{disk: d} }
 
 // gitSigns remembers when each sign was first seen as it is, and since when one or the
 // other holds.
@@ -65,7 +68,7 @@ const Gone = "the workspace is gone"
 // Away says, beginning with [Gone], that the workspace was moved away or another
 // folder took its name; "" where neither is so. What is read and written all the
 // same lies in the workspace, wherever that is now.
-func (s *gitBusy) Away() (why string) {
+func (s *Git) Away() (why string) {
 	if why = s.disk.FS.Away(); why != "" {
 		why = Gone + ": " + why
 	}
@@ -74,7 +77,7 @@ func (s *gitBusy) Away() (why string) {
 
 // Paused reports whether the workspace is gone, or git is rewriting the tree, and by
 // which sign. While that is so, nothing is decided.
-func (s *gitBusy) Paused() (reason string, held bool) {
+func (s *Git) Paused() (reason string, held bool) {
 	if why := s.Away(); why != "" {
 		return why, true
 	}
@@ -87,9 +90,9 @@ func (s *gitBusy) Paused() (reason string, held bool) {
 	return "git is rewriting the tree (" + sign + ")", true
 }
 
-// Stale says which sign of git's was there at the last call of [Store.Paused] and held
+// Stale says which sign of git's was there at the last call of [Git.Paused] and held
 // nothing up any more, "" for none.
-func (s *gitBusy) Stale() string {
+func (s *Git) Stale() string {
 	s.git.mu.Lock()
 	defer s.git.mu.Unlock()
 	return s.git.stale
@@ -97,7 +100,7 @@ func (s *gitBusy) Stale() string {
 
 // findSigns returns the first sign that is young, and the first of a rewriting that is
 // not. The caller holds the lock.
-func (s *gitBusy) findSigns() (sign, stale string) {
+func (s *Git) findSigns() (sign, stale string) {
 	dir, ok := s.gitDir()
 	if !ok {
 		return "", ""
@@ -126,7 +129,7 @@ func (s *gitBusy) findSigns() (sign, stale string) {
 }
 
 // isYoungSign reports whether a sign changed, and was first seen as it is, a short while ago.
-func (s *gitBusy) isYoungSign(name string, info fs.Info) bool {
+func (s *Git) isYoungSign(name string, info fs.Info) bool {
 	now, limit := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.Now()}, holdRewrite
 	if name == indexLock {
 		now.changed, limit = time.Time{}, holdIndex
@@ -175,7 +178,7 @@ const noneFor = time.Second
 // gitDir finds git's folder for this work tree: .git here or in the nearest
 // folder above, which in worktrees and submodules is a file that names it.
 // The caller holds the lock.
-func (s *gitBusy) gitDir() (string, bool) {
+func (s *Git) gitDir() (string, bool) {
 	now := s.disk.Now()
 	if age := now.Sub(s.git.none); age >= 0 && age < noneFor {
 		return "", false
@@ -193,7 +196,7 @@ func (s *gitBusy) gitDir() (string, bool) {
 	return "", false
 }
 
-func (s *gitBusy) gitAt(tree, name string) (string, bool) {
+func (s *Git) gitAt(tree, name string) (string, bool) {
 	info, err := s.disk.FS.Stat(name)
 	switch {
 	case err != nil:
@@ -209,7 +212,7 @@ func (s *gitBusy) gitAt(tree, name string) (string, bool) {
 }
 
 // gitFile reads "gitdir: <folder>".
-func (s *gitBusy) gitFile(tree, name string) (string, bool) {
+func (s *Git) gitFile(tree, name string) (string, bool) {
 	c, err := s.disk.Read(name, 4096, false)
 	if err != nil {
 		return "", false
