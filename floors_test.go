@@ -48,10 +48,11 @@ var floors = []floor{
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",
-		packages: []string{"engine/statedir", "engine/store", "engine/store/disk", "engine/store/fs", "engine/store/lock", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/loop", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
+		packages: []string{"engine/statedir", "engine/store", "engine/store/disk", "engine/store/fs", "engine/store/lock", "engine/store/read", "engine/store/statcache", "engine/store/memfs", "engine/watch", "engine/exec", "engine/send", "engine/sqlite", "engine/loop", "engine/facade", "engine/facade/mcp", "engine/facade/notify"},
 		beside: []string{
 			"engine/store/memfs engine/store/fs",
-			"engine/store engine/store/disk", "engine/store engine/store/fs", "engine/store engine/store/lock", "engine/store engine/store/statcache",
+			"engine/store engine/store/disk", "engine/store engine/store/fs", "engine/store engine/store/lock", "engine/store engine/store/read", "engine/store engine/store/statcache",
+			"engine/store/read engine/store/disk", "engine/store/read engine/store/fs", "engine/store/read engine/store/statcache",
 			"engine/store/lock engine/store/disk", "engine/store/lock engine/store/fs", "engine/store/lock engine/store/statcache",
 			"engine/store/disk engine/store/fs", "engine/store/disk engine/store/statcache", "engine/store/statcache engine/store/fs",
 			"engine/exec engine/store", "engine/exec engine/store/fs", "engine/exec engine/statedir",

@@ -10,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/engine/store/disk"
 	"placet/engine/store/fs"
+	"placet/engine/store/read"
 	"placet/engine/store/statcache"
 	"placet/layout"
 	"placet/templates"
@@ -18,8 +19,8 @@ import (
 // committer makes plans durable.
 type committer struct {
 	disk      *disk.Disk
-	settler   *settler
-	reader    *reader
+	seen      *read.Seen
+	record    Record // nil remembers nothing
 	temps     *temps
 	syncer    *syncer
 	swapper   *swapper
@@ -248,7 +249,7 @@ func moved(name string) error {
 // the one that it has with LF in the place of CR LF. What the last look has read, and still looks the same, is not read again; what the look did not
 // find need not be looked for, because a new name is refused where there is one.
 func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err error) {
-	kept, isFree := s.seen(p)
+	kept, isFree := s.lastSeen(p)
 	if isFree && !p.tried {
 		p.tried = true
 		return "", "", nil
@@ -271,14 +272,14 @@ func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err erro
 	return c.Digest(), c.WithLF().Digest(), err
 }
 
-// seen returns what the last look has seen under a file's name. isFree says that it has
+// lastSeen returns what the last look has seen under a file's name. isFree says that it has
 // found nothing there, and that the plan expects nothing.
-func (s *committer) seen(p *fileWrite) (kept statcache.Entry, isFree bool) {
+func (s *committer) lastSeen(p *fileWrite) (kept statcache.Entry, isFree bool) {
 	run := p.commit.run
 	if run.State == "" {
 		return kept, false
 	}
-	tree := s.settler.cache.Lock(run.State)
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	if e := tree.At(p.doc.Path); e != nil {
 		return *e, false
@@ -307,7 +308,7 @@ func (s *committer) folder(j *commit, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
 	}
-	if looked, found := s.reader.lastLook(j.run, dir); looked && found && j.run.State != "" {
+	if looked, found := s.seen.LastLook(j.run, dir); looked && found && j.run.State != "" {
 		return nil // if it went since, nothing can be written there
 	}
 	there, err := s.disk.IsFolder(dir)

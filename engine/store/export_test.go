@@ -25,13 +25,13 @@ func (s *Store) SyncAllFrom(n int) *Store {
 // Remembered is how many runs and files outside them the store remembers, and how many
 // bytes their documents take.
 func (s *Store) Remembered() [3]int {
-	runs, outside, bytes := s.settler.cache.Sizes()
+	runs, outside, bytes := s.seen.Cache.Sizes()
 	return [3]int{runs, outside, bytes}
 }
 
 // LastLook is the number of the last look at a run.
 func (s *Store) LastLook(run layout.Run) uint64 {
-	tree := s.settler.cache.Lock(run.State)
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	return tree.Look
 }

@@ -11,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/store/disk"
+	"placet/engine/store/read"
 	"placet/engine/store/statcache"
 	"placet/layout"
 )
@@ -51,21 +52,21 @@ func (s *committer) remember(j *commit, p *fileWrite) {
 		if e.Doc = s.written(j, p, rel); e.Doc != nil {
 			e.Immutable = true
 		}
-		tree := s.reader.tree(j.run)
+		tree := s.seen.Tree(j.run)
 		tree.Lock()
 		tree.Set(p.doc.Path, e)
 		tree.Unlock()
 	}
 	e.Doc, e.Immutable = nil, false
-	if s.settler.cache.Outside(p.doc.Path).Known {
-		s.settler.cache.SetOutside(p.doc.Path, e)
+	if s.seen.Cache.Outside(p.doc.Path).Known {
+		s.seen.Cache.SetOutside(p.doc.Path, e)
 	}
 }
 
 // written is the document that a write has made, nil where it may change: then it must be
 // read.
 func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Document {
-	if j.fam == nil || !p.created() || len(p.doc.Body) > keepBody {
+	if j.fam == nil || !p.created() || len(p.doc.Body) > read.KeepBody {
 		return nil
 	}
 	file, known := j.fam.File(j.run, rel)
@@ -74,14 +75,14 @@ func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Documen
 	}
 	return &engine.Document{
 		Path: p.doc.Path, Kind: file.Kind, Body: p.doc.Body, Sum: engine.Sum(p.doc.Body), Changed: p.info.Changed,
-		Known: s.settler.owner(target{file: file}, p.info), Parsed: new(engine.Parsed),
+		Known: s.seen.Owner(file, p.info), Parsed: new(engine.Parsed),
 	}
 }
 
 // forgetOwn notes that placet itself removed a document of a run, so that it does not
 // count as vanished.
 func (s *committer) forgetOwn(run layout.Run, name string) {
-	tree := s.settler.cache.Lock(run.State)
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	if e := tree.At(name); e != nil {
 		e.Known = false

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 
+	"placet/engine/store/read"
 	"placet/layout"
 )
 
@@ -76,7 +77,7 @@ func (s *committer) writeLeftoversAnew(j *commit) {
 // be looked at, the commit must wait.
 func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
 	infos, err := s.disk.List(dir)
-	if err != nil || depth > maxDepth {
+	if err != nil || depth > read.MaxDepth {
 		return err
 	}
 	j.dirs[dir] = true

@@ -34,7 +34,7 @@ func (s *committer) isNumberTaken(j *commit) bool {
 // not found.
 func (s *committer) hasNew(j *commit, rel string) bool {
 	at := path.Join(j.run.Dir, rel)
-	tree := s.settler.cache.Lock(j.run.State)
+	tree := s.seen.Cache.Lock(j.run.State)
 	defer tree.Unlock()
 	e := tree.At(at)
 	info, err := s.disk.FS.Stat(at)

@@ -1,13 +1,10 @@
 package store
 
 import (
-	"hash/maphash"
 	"path"
 	"slices"
-	"sync"
 
 	"placet/engine"
-	"placet/engine/store/statcache"
 	"placet/layout"
 )
 
@@ -25,8 +22,8 @@ import (
 
 // canMakeDir reports whether a commit may make a folder of its run, which is not there.
 func (s *committer) canMakeDir(j *commit, dir string) bool {
-	begun, known := s.reader.states.get(j.run.State)
-	looked, found := s.reader.lastLook(j.run, dir)
+	begun, known := s.seen.Begun(j.run.State)
+	looked, found := s.seen.LastLook(j.run, dir)
 	switch {
 	case !looked:
 		return dir != j.run.Dir || !known
@@ -53,46 +50,7 @@ func (s *committer) isBeingRemoved(j *commit) bool {
 	if j.run.State == "" || j.begins() {
 		return false
 	}
-	begun, _ := s.reader.states.get(j.run.State)
-	looked, found := s.reader.lastLook(j.run, j.run.State)
+	begun, _ := s.seen.Begun(j.run.State)
+	looked, found := s.seen.LastLook(j.run, j.run.State)
 	return (found || !looked && begun) && !s.disk.Exists(j.run.State)
-}
-
-// lastLook reports whether a run was looked at, and whether the last look found
-// something under a path in its folder.
-func (s *reader) lastLook(run layout.Run, path string) (looked, found bool) {
-	tree := s.settler.cache.Lock(run.State)
-	defer tree.Unlock()
-	e := tree.At(path)
-	return tree.Look != 0, e != nil && e.ID != statcache.Identity{}
-}
-
-// states holds every run ever seen, by the hash of its state document's path, and
-// whether that document was there.
-type states struct {
-	mu   sync.Mutex
-	seen map[uint64]bool
-}
-
-var stateSeed = maphash.MakeSeed()
-
-// get reports whether a run was seen, and whether its state document was.
-func (s *states) get(state string) (begun, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	begun, known = s.seen[maphash.String(stateSeed, state)]
-	return begun, known
-}
-
-// begin notes that a run's state document was seen.
-func (s *states) begin(state string) { s.note(state, true) }
-
-// note notes that a run was seen, and reports whether it had been before.
-func (s *states) note(state string, begun bool) (known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := maphash.String(stateSeed, state)
-	was, known := s.seen[key]
-	s.seen[key] = was || begun
-	return known
 }

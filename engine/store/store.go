@@ -4,13 +4,12 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"placet/engine/store/disk"
 	"placet/engine/store/fs"
 	"placet/engine/store/lock"
-	"placet/engine/store/statcache"
+	"placet/engine/store/read"
 	"placet/layout"
 	"placet/templates"
 )
@@ -33,6 +32,13 @@ type Options struct {
 	Record Record
 }
 
+// What a look at a run returns, and what remembers what this machine wrote.
+type (
+	Loaded = read.Loaded
+	Part   = read.Part
+	Record = read.Record
+)
+
 // PrivateDir holds what placet can lose at any moment.
 const PrivateDir = disk.PrivateDir
 
@@ -54,37 +60,20 @@ var (
 // called at the same time. Each of its parts knows those before it alone, and
 // what a commit does to the disk, in its order, is [committer.rounds].
 type Store struct {
-	disk      *disk.Disk
-	settler   *settler
-	*reader              // the documents of runs
-	syncer    *syncer    // fsync
-	swapper   *swapper   // the exchange of state documents
-	committer *committer // plans
+	disk         *disk.Disk
+	*read.Reader            // the documents of runs
+	seen         *read.Seen // by looks and by commits
+	syncer       *syncer    // fsync
+	swapper      *swapper   // the exchange of state documents
+	committer    *committer // plans
 	*lock.Locks
 	*lock.Git
-}
-
-// settler reads single files, and tells which have stopped changing.
-type settler struct {
-	disk     *disk.Disk
-	cache    *statcache.Cache
-	watching atomic.Bool
-	owners   owners
-	record   Record
-}
-
-// reader reads the documents of runs, and compares runs with what it has seen of them.
-type reader struct {
-	disk    *disk.Disk
-	settler *settler
-	states  states
 }
 
 // New returns a store on a file system.
 func New(fsys fs.FS, o Options) *Store {
 	d := disk.New(fsys, o.Now, o.Log, o.Parallel)
-	l := &settler{disk: d, cache: statcache.New(), record: o.Record, owners: owners{self: uint32(os.Geteuid())}}
-	r := &reader{disk: d, settler: l, states: states{seen: map[uint64]bool{}}}
+	seen := read.NewSeen()
 	t := &temps{disk: d, random: o.Random, pid: os.Getpid()}
 	if t.random == nil {
 		t.random = rand.Uint64
@@ -94,8 +83,8 @@ func New(fsys fs.FS, o Options) *Store {
 		y.many = manyFiles
 	}
 	w := &swapper{disk: d, temps: t, syncer: y}
-	c := &committer{disk: d, settler: l, reader: r, temps: t, syncer: y, swapper: w, queue: newQueue()}
-	return &Store{disk: d, settler: l, reader: r, syncer: y, swapper: w, committer: c, Locks: lock.New(d), Git: lock.NewGit(d)}
+	c := &committer{disk: d, seen: seen, record: o.Record, temps: t, syncer: y, swapper: w, queue: newQueue()}
+	return &Store{disk: d, Reader: read.New(d, seen, o.Record), seen: seen, syncer: y, swapper: w, committer: c, Locks: lock.New(d), Git: lock.NewGit(d)}
 }
 
 // Stopped reports whether nothing more is written, as [ErrStopped] says.
@@ -109,10 +98,6 @@ func (s *Store) Sweep(dir string) (left bool, err error) { return s.swapper.swee
 
 // Exists reports whether anything is under a name. What cannot be told is there.
 func (s *Store) Exists(name string) bool { return s.disk.Exists(name) }
-
-// Fingerprint makes one number of what stat says of names. It means nothing to another
-// process, and is never 0.
-func (s *Store) Fingerprint(names ...string) uint64 { return s.reader.fingerprint(names...) }
 
 // List lists a folder, sorted by name; it is a layout.Lister. A folder that
 // does not exist is empty; so is one that is in truth a file or a link.
@@ -136,4 +121,19 @@ func (s *Store) DiskNow() (time.Time, bool) {
 		now = s.disk.Now()
 	}
 	return now, known
+}
+
+// IsFile reports whether a regular file is under a name.
+func (s *Store) IsFile(name string) bool {
+	info, err := s.disk.FS.Stat(name)
+	return err == nil && info.IsRegular()
+}
+
+// Changed is when what is under a name was changed last; the zero time if nothing is.
+func (s *Store) Changed(name string) time.Time {
+	info, err := s.disk.FS.Stat(name)
+	if err != nil {
+		return time.Time{}
+	}
+	return disk.Latest(info)
 }

@@ -14,6 +14,7 @@ import (
 	"placet/engine"
 	"placet/engine/store/disk"
 	"placet/engine/store/fs"
+	"placet/engine/store/read"
 	"placet/layout"
 )
 
@@ -129,7 +130,7 @@ func (s *temps) renameTemp(p *fileWrite, name string) error {
 // may write there is taken for the owner.
 func modeOf(answers bool, mode iofs.FileMode) iofs.FileMode {
 	if answers {
-		return mode &^ forOthers
+		return mode &^ read.ForOthers
 	}
 	return mode
 }

@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"bytes"
@@ -29,8 +29,8 @@ const (
 	oldEnough = time.Second
 )
 
-// keepBody is the size up to which the bytes of a document are kept.
-const keepBody = 4 << 20
+// KeepBody is the size up to which the bytes of a document are kept.
+const KeepBody = 4 << 20
 
 // target is one file to look at.
 type target struct {
@@ -60,7 +60,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opene
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed, Modified: info.Modified}
 	if err := a.check(info); err != nil {
 		*e = statcache.Entry{Name: e.Name, ID: disk.IdentityOf(info), Known: true, Still: standLong, Racy: g.IsRacy(info)}
-		d.Known, d.Err = s.owner(a, info), err
+		d.Known, d.Err = s.seen.Owner(a.file, info), err
 		return d, time.Time{}
 	}
 	if e.Doc != nil && e.Trusts(disk.IdentityOf(info)) && wait(e, a.settleTime()) == 0 && (e.Doc.Body != nil || a.still) && (a.hasFreeLineEnds() || e.HasBytes()) {
@@ -73,7 +73,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opene
 		return s.unreadDocument(a, e, d, info, err)
 	}
 	if !shared { // else anybody may have written it
-		d.Known = s.owner(a, info)
+		d.Known = s.seen.Owner(a.file, info)
 	}
 	g.IsRacy(info) // before it is read: a change after this shows
 	c, err := s.readAsked(a, f)
@@ -97,7 +97,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opene
 	if before != nil && before.Sum == d.Sum && before.Parsed != nil {
 		d.Parsed = before.Parsed // the same bytes mean the same
 	}
-	if len(d.Body) <= keepBody {
+	if len(d.Body) <= KeepBody {
 		kept := d
 		e.Doc = &kept
 	}
@@ -119,16 +119,8 @@ func (s *settler) readAsked(a target, f *disk.Opened) (c disk.Content, err error
 	return f.ReadEnd(a.file.End)
 }
 
-// owner says who owns a file that others write, as a document's Known.
-func (s *settler) owner(a target, info fs.Info) []string {
-	if a.file.Writer == layout.Placet {
-		return nil
-	}
-	return s.owners.known(info.UID)
-}
-
-// forOthers are the permissions of others than its owner to write a file.
-const forOthers = 0o022
+// ForOthers are the permissions of others than its owner to write a file.
+const ForOthers = 0o022
 
 // isShared reports whether others than its owner may have written an answer, or moved another
 // file of the owner's to its place. A program of placet's own user could do so anyway.
@@ -137,8 +129,8 @@ func (s *settler) isShared(a target, info fs.Info) (bool, error) {
 		return false, nil
 	}
 	dir, err := s.disk.FS.Stat(path.Dir(a.path))
-	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == s.owners.self
-	return !isOwn || s.owners.letsOthersWrite(dir) || s.owners.letsOthersWrite(info), err
+	isOwn := dir.UID == info.UID || dir.UID == 0 || dir.UID == s.seen.owners.self
+	return !isOwn || s.seen.owners.letsOthersWrite(dir) || s.seen.owners.letsOthersWrite(info), err
 }
 
 // attributed says for whom this machine has written a file that anyone may write, and
@@ -212,7 +204,7 @@ func (s *settler) isNewInode(a target, e *statcache.Entry, id statcache.Identity
 	if !e.Known {
 		return a.appeared
 	}
-	return s.watching.Load() && !e.ID.Is(id)
+	return s.seen.watching.Load() && !e.ID.Is(id)
 }
 
 // nextEntry makes the entry of a reading from that of the reading before.
@@ -261,10 +253,6 @@ func wholeObject(body []byte) bool {
 	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(body)
 }
 
-// Watching says that from now on a run or a file that appears was not there
-// before: a JSON document under a new inode is complete when it parses.
-func (s *Store) Watching() { s.settler.watching.Store(true) }
-
 // owners remembers the logins of user ids.
 type owners struct {
 	byID, private sync.Map
@@ -275,7 +263,7 @@ type owners struct {
 // that has the owner's own name, as many systems make one for each user, is the owner alone.
 func (o *owners) letsOthersWrite(info fs.Info) bool {
 	mode := info.Mode.Perm()
-	return mode&forOthers&0o007 != 0 || mode&forOthers != 0 && !o.isPrivate(info.UID, info.GID)
+	return mode&ForOthers&0o007 != 0 || mode&ForOthers != 0 && !o.isPrivate(info.UID, info.GID)
 }
 
 // isPrivate reports whether a group is that of one user alone.

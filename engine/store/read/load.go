@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"errors"
@@ -45,13 +45,13 @@ type Loaded struct {
 	// Vanished are the paths of folders and documents of the run that vanished a moment
 	// ago and that placet did not remove.
 	Vanished []string
-	// Look is the number of the look; see [Store.Unchanged].
+	// Look is the number of the look; see [Reader.Unchanged].
 	Look uint64
 }
 
 // visit is one Load in progress.
 type visit struct {
-	s      *reader
+	s      *Reader
 	run    layout.Run
 	fam    layout.Family
 	tree   *statcache.Run // locked
@@ -73,8 +73,8 @@ type visit struct {
 	met    map[string]met // names that needs led to
 }
 
-// maxDepth bounds the walk of a run's folder, whatever its family says.
-const maxDepth = 32
+// MaxDepth bounds the walk of a run's folder, whatever its family says.
+const MaxDepth = 32
 
 // steadyLooks is how often a run is looked at until nothing goes away meanwhile.
 const steadyLooks = 8
@@ -85,14 +85,14 @@ const steadyLooks = 8
 // document's Path is without that word. The error is about the run as a whole,
 // or says that placet is short of descriptors or memory; what is wrong with one
 // file is its document's Err.
-func (s *reader) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
+func (s *Reader) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
 	return s.load(run, fam, needs, nil)
 }
 
 // LoadHeard is Load where the caller knows in which folders something may have happened
 // since the last look. Besides them it looks at the run's own folder, at what did not stand
 // still, and at what this store has written; of all else it takes what that look has found.
-func (s *reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []string) (Loaded, error) {
+func (s *Reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []string) (Loaded, error) {
 	heard := make(map[string]bool, len(dirs))
 	for _, dir := range dirs {
 		heard[dir] = true
@@ -100,9 +100,9 @@ func (s *reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []stri
 	return s.load(run, fam, needs, heard)
 }
 
-func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard map[string]bool) (Loaded, error) {
+func (s *Reader) load(run layout.Run, fam layout.Family, needs []string, heard map[string]bool) (Loaded, error) {
 	s.disk.RemoveAgain()
-	tree := s.tree(run)
+	tree := s.seen.Tree(run)
 	tree.Lock()
 	defer tree.Unlock()
 	for range steadyLooks - 1 {
@@ -116,18 +116,10 @@ func (s *reader) load(run layout.Run, fam layout.Family, needs []string, heard m
 	return loaded, err
 }
 
-// tree returns what is remembered of a run. A run whose state document was never
-// seen before appeared under a running placet.
-func (s *reader) tree(run layout.Run) *statcache.Run {
-	return s.settler.cache.Add(run.State, func() *statcache.Run {
-		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.note(run.State, false) && s.settler.watching.Load()}
-	})
-}
-
 // visit looks at a run once. gone is true where something vanished meanwhile.
-func (s *reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string, heard map[string]bool) (loaded Loaded, gone bool, err error) {
+func (s *Reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string, heard map[string]bool) (loaded Loaded, gone bool, err error) {
 	v := &visit{
-		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.settler.cache.Stale(tree),
+		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.seen.Cache.Stale(tree),
 		grain: s.disk.NewGrain(), dirs: map[string]bool{}, needed: map[string]int{}, met: map[string]met{},
 	}
 	if v.loaded && !v.stale {
@@ -175,7 +167,7 @@ func (v *visit) finish() {
 		})
 	}
 	v.tree.Outside = append(v.tree.Outside, v.kept...)
-	v.s.settler.cache.Looked(v.run.State, v.tree, v.stale)
+	v.s.seen.Cache.Looked(v.run.State, v.tree, v.stale)
 	v.out.Look = v.tree.Look
 	vanished, missed, ok := v.tree.Missed(v.s.disk.Age(), standLong)
 	if v.out.Vanished = vanished; ok {
@@ -254,7 +246,7 @@ func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool
 	}
 	if id := disk.IdentityOf(info); v.stale || !e.Trusts(id) || v.grain.IsAhead(info) {
 		racy := v.grain.IsRacy(info)
-		if err := v.list(rel, at, e); err != nil || depth > maxDepth {
+		if err := v.list(rel, at, e); err != nil || depth > MaxDepth {
 			return false, err
 		}
 		e.ID, e.Racy, e.Known = id, racy, true
@@ -357,7 +349,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 		return
 	}
 	file, _ := v.fam.File(v.run, rel)
-	a := target{path: at, file: file, appeared: v.s.settler.watching.Load() && (v.loaded || v.tree.Newborn)}
+	a := target{path: at, file: file, appeared: v.s.seen.watching.Load() && (v.loaded || v.tree.Newborn)}
 	was := *e
 	f, info, err := v.s.describe(at, e)
 	if f != nil {
@@ -366,7 +358,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 	d, again := engine.Document{Path: at, Kind: file.Kind, Err: disk.Unusable(at, err)}, time.Time{}
 	if err == nil {
 		if at == v.run.State {
-			v.s.states.begin(at)
+			v.s.seen.states.begin(at)
 		}
 		d, again = v.s.settler.look(a, e, info, f, &v.grain)
 	}
@@ -384,7 +376,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 }
 
 // describe describes a document, and opens it where it must be read anyway.
-func (s *reader) describe(at string, e *statcache.Entry) (f *disk.Opened, info fs.Info, err error) {
+func (s *Reader) describe(at string, e *statcache.Entry) (f *disk.Opened, info fs.Info, err error) {
 	if e.Doc == nil || e.Racy {
 		return s.disk.OpenOrStat(at)
 	}
@@ -425,19 +417,4 @@ func sortDocs(docs []engine.Document) {
 func find(docs []engine.Document, p string) (int, bool) {
 	i := sort.Search(len(docs), func(i int) bool { return docs[i].Path >= p })
 	return i, i < len(docs) && docs[i].Path == p
-}
-
-// IsFile reports whether a regular file is under a name.
-func (s *Store) IsFile(name string) bool {
-	info, err := s.disk.FS.Stat(name)
-	return err == nil && info.IsRegular()
-}
-
-// Changed is when what is under a name was changed last; the zero time if nothing is.
-func (s *Store) Changed(name string) time.Time {
-	info, err := s.disk.FS.Stat(name)
-	if err != nil {
-		return time.Time{}
-	}
-	return disk.Latest(info)
 }

@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"encoding/binary"
@@ -23,8 +23,8 @@ import (
 // still looks the same. sure is false where a change might not show. An immutable document
 // that has changed is read again by the next look. A run that was loaded since then counts
 // as changed. A folder that changed for the sake of a volatile document alone has not.
-func (s *reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same, sure bool) {
-	tree := s.settler.cache.Lock(run.State)
+func (s *Reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same, sure bool) {
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return false, true
@@ -57,10 +57,10 @@ func compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry] {
 }
 
 // identities iterates over the entries of a run and what stat says of their names now.
-func (s *reader) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
+func identities(d *disk.Disk, tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
 	return func(yield func(*statcache.Entry, statcache.Identity) bool) {
 		for name, e := range compared(tree) {
-			if !yield(e, s.disk.IdentityAt(name)) {
+			if !yield(e, d.IdentityAt(name)) {
 				return
 			}
 		}
@@ -70,8 +70,8 @@ func (s *reader) identities(tree *statcache.Run) iter.Seq2[*statcache.Entry, sta
 // UnchangedLocked reports, by stat alone, that nothing that others write under a run's
 // locks is different from how a look found it before they were held: then a second
 // look would show no more of it. It is false where a change might not show.
-func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
-	tree := s.settler.cache.Lock(run.State)
+func (s *Reader) UnchangedLocked(run layout.Run, look uint64) bool {
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return false
@@ -86,21 +86,22 @@ func (s *reader) UnchangedLocked(run layout.Run, look uint64) bool {
 
 // RunFingerprint makes one number of what stat says now of all that the last look at a
 // run depended on.
-func (s *reader) RunFingerprint(run layout.Run) uint64 {
-	tree := s.settler.cache.Lock(run.State)
+func (s *Reader) RunFingerprint(run layout.Run) uint64 {
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	if tree.Look == 0 {
-		return s.fingerprint(run.Dir, run.State)
+		return s.Fingerprint(run.Dir, run.State)
 	}
 	var f fingerprint
-	for _, id := range s.identities(tree) {
+	for _, id := range identities(s.disk, tree) {
 		f.add(id)
 	}
 	return f.sum()
 }
 
-// fingerprint is [Store.Fingerprint].
-func (s *reader) fingerprint(names ...string) uint64 {
+// Fingerprint makes one number of what stat says of names. It means nothing to another
+// process, and is never 0.
+func (s *Reader) Fingerprint(names ...string) uint64 {
 	var f fingerprint
 	for _, name := range names {
 		f.add(s.disk.IdentityAt(name))
@@ -109,7 +110,7 @@ func (s *reader) fingerprint(names ...string) uint64 {
 }
 
 // FingerprintOld is Fingerprint of one name, 0 where a change might not show in it.
-func (s *reader) FingerprintOld(name string) uint64 {
+func (s *Reader) FingerprintOld(name string) uint64 {
 	info, err := s.disk.FS.Stat(name)
 	g := s.disk.NewGrain()
 	if !g.IsKnown() || err == nil && g.IsFresh(info) {
@@ -136,12 +137,12 @@ func (f fingerprint) sum() uint64 { return uint64(f) | 1 }
 
 // Invalidate makes the next look at every run stat every file, because events may have
 // been lost.
-func (s *reader) Invalidate() { s.settler.cache.Invalidate() }
+func (s *Reader) Invalidate() { s.seen.Cache.Invalidate() }
 
 // Suspect makes the next look at a run stat a file, even an immutable one. The run is
 // named by its state document.
-func (s *reader) Suspect(state, file string) {
-	tree := s.settler.cache.Lock(state)
+func (s *Reader) Suspect(state, file string) {
+	tree := s.seen.Cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(file); e != nil {
 		e.Immutable = false
@@ -150,11 +151,11 @@ func (s *reader) Suspect(state, file string) {
 
 // Forget drops what is remembered of a run, but that it was seen. Its files are then
 // looked at as if for the first time. A loop calls it for runs that are final or gone.
-func (s *reader) Forget(run layout.Run) { s.settler.cache.Drop(run.State) }
+func (s *Reader) Forget(run layout.Run) { s.seen.Cache.Drop(run.State) }
 
 // Read reads one document by its path, settled or not as the rules say. The
 // file says what it is; a Limit of 0 means that of state documents.
-func (s *reader) Read(p string, f layout.File) engine.Document {
+func (s *Reader) Read(p string, f layout.File) engine.Document {
 	info, err := s.disk.FS.Stat(p)
 	d, _ := s.readOne(p, target{path: p, file: f}, info, err)
 	return d
@@ -162,20 +163,20 @@ func (s *reader) Read(p string, f layout.File) engine.Document {
 
 // readOne reads one document by its path, which stat describes. Where its run, which a
 // state document names, was looked at, what that has shown is used.
-func (s *reader) readOne(state string, a target, info fs.Info, err error) (engine.Document, time.Time) {
+func (s *Reader) readOne(state string, a target, info fs.Info, err error) (engine.Document, time.Time) {
 	if err == nil && a.file.Kind == layout.KindStateFile {
-		s.states.begin(a.path)
+		s.seen.states.begin(a.path)
 	}
 	g := s.disk.NewGrain()
-	tree := s.settler.cache.Lock(state)
+	tree := s.seen.Cache.Lock(state)
 	defer tree.Unlock()
 	if e := tree.At(a.path); e != nil && err == nil {
 		return s.settler.look(a, e, info, nil, &g)
 	}
-	known := s.settler.cache.Outside(a.path).Known
+	known := s.seen.Cache.Outside(a.path).Known
 	d, again := s.settler.lookOutside(a, info, err, &g)
 	if !known && again.IsZero() {
-		s.settler.cache.SetOutside(a.path, statcache.Entry{}) // there may be very many
+		s.seen.Cache.SetOutside(a.path, statcache.Entry{}) // there may be very many
 	}
 	return d, again
 }
@@ -196,7 +197,7 @@ type Part struct {
 // LoadPart reads some of a run's files, named relative to its folder; "../" leads
 // out of that. It does not wait for files to settle. The error is that of a file which the
 // system refuses to describe or read; every other problem of a file is its document's Err.
-func (s *reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
+func (s *Reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
 	var f fingerprint
 	g := s.disk.NewGrain()
 	for _, rel := range rels {
@@ -238,7 +239,7 @@ func earlier(a, b time.Time) time.Time {
 
 // PrintPart is Fingerprint of some of a run's files; 0 where it cannot be told whether
 // one of them is there.
-func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
+func (s *Reader) PrintPart(run layout.Run, rels []string) uint64 {
 	var f fingerprint
 	for _, rel := range rels {
 		p := path.Join(run.Dir, rel)
@@ -254,8 +255,8 @@ func (s *reader) PrintPart(run layout.Run, rels []string) uint64 {
 // Record returns what the last look at a run depended on, to be stored: of a run that has
 // ended the folders and the state document only, because nothing else is looked at. It is
 // false where a change of it might not show, and where the run was looked at since.
-func (s *reader) Record(run layout.Run, look uint64, ended bool) (statcache.Record, bool) {
-	tree := s.settler.cache.Lock(run.State)
+func (s *Reader) Record(run layout.Run, look uint64, ended bool) (statcache.Record, bool) {
+	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
 	if look == 0 || tree.Look != look {
 		return statcache.Record{}, false
@@ -273,7 +274,7 @@ func (s *reader) Record(run layout.Run, look uint64, ended bool) (statcache.Reco
 
 // confirm reads a document that placet wrote once again, and reports whether it is still
 // the same: somebody may have changed it within the tick in which it was written.
-func (s *reader) confirm(name string, e *statcache.Entry) bool {
+func (s *Reader) confirm(name string, e *statcache.Entry) bool {
 	if !e.Immutable {
 		return false
 	}
@@ -304,7 +305,7 @@ func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry)
 }
 
 // RecordState is a record of a run's state document alone, as it is now.
-func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
+func (s *Reader) RecordState(run layout.Run) (statcache.Record, bool) {
 	g := s.disk.NewGrain()
 	info, err := s.disk.FS.Stat(run.State)
 	if err != nil || g.IsRacy(info) {
@@ -315,26 +316,26 @@ func (s *reader) RecordState(run layout.Run) (statcache.Record, bool) {
 
 // Holds reports, by stat alone, that all of a record still looks the same. That its state
 // document was seen is remembered.
-func (s *reader) Holds(run layout.Run, rec statcache.Record) bool {
+func (s *Reader) Holds(run layout.Run, rec statcache.Record) bool {
 	tree := &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
-	for e, id := range s.identities(tree) {
+	for e, id := range identities(s.disk, tree) {
 		if id != e.ID {
 			return false
 		}
 	}
 	if stateOf(run, tree) != (statcache.Identity{}) {
-		s.states.begin(run.State)
+		s.seen.states.begin(run.State)
 	}
 	return true
 }
 
 // HoldsState is Holds for the state document of a record alone.
-func (s *reader) HoldsState(run layout.Run, rec statcache.Record) bool {
+func (s *Reader) HoldsState(run layout.Run, rec statcache.Record) bool {
 	id := stateOf(run, &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside})
 	if id == (statcache.Identity{}) || s.disk.IdentityAt(run.State) != id {
 		return false
 	}
-	s.states.begin(run.State)
+	s.seen.states.begin(run.State)
 	return true
 }
 
@@ -350,8 +351,8 @@ func stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
 
 // Restore takes over a record that holds, as if this store had looked at the run and all
 // had stood still since. It returns the number of the look.
-func (s *reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok bool) {
-	tree := s.tree(run)
+func (s *Reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok bool) {
+	tree := s.seen.Tree(run)
 	tree.Lock()
 	defer tree.Unlock()
 	if tree.Look != 0 || !rec.Root.Known || !s.Holds(run, rec) {
@@ -362,6 +363,6 @@ func (s *reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok 
 	for _, e := range tree.All() {
 		e.Since, e.Still = age-standLong, standLong
 	}
-	s.settler.cache.Looked(run.State, tree, false)
+	s.seen.Cache.Looked(run.State, tree, false)
 	return tree.Look, true
 }

@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"path"
@@ -24,14 +24,14 @@ const (
 // ReadVolatile reads a volatile document as it is now; see [engine.VolatileNeed]. It is not
 // opened while it looks as it did when it was read before. Where it may be half of a write,
 // what was read before stands, and again says when to look again; zero: never.
-func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
+func (s *Reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 	name := engine.VolatileNeed + p
 	d = engine.Document{Path: name}
 	if !layout.Safe(p) {
 		d.Err = errOutside
 		return d, time.Time{}
 	}
-	e := s.settler.cache.Outside(name)
+	e := s.seen.Cache.Outside(name)
 	info, err := s.disk.FS.Stat(p)
 	if err == nil {
 		err = fs.Irregular(p, info.Mode)
@@ -46,20 +46,20 @@ func (s *reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 		d, again, err = s.readVolatile(p, d, &e, info)
 	}
 	if err == nil {
-		s.settler.cache.SetOutside(name, e)
+		s.seen.Cache.SetOutside(name, e)
 		return d, again
 	}
 	if disk.IsScarce(err) {
 		return before(e, d), s.disk.Now().Add(standStill)
 	}
-	s.settler.cache.SetOutside(name, statcache.Entry{})
+	s.seen.Cache.SetOutside(name, statcache.Entry{})
 	d.Err = disk.Unusable(p, err)
 	return d, time.Time{}
 }
 
 // readVolatile opens a volatile document, which stat describes, and notes in the entry what
 // it has seen. The error is that of the file.
-func (s *reader) readVolatile(p string, d engine.Document, e *statcache.Entry, info fs.Info) (engine.Document, time.Time, error) {
+func (s *Reader) readVolatile(p string, d engine.Document, e *statcache.Entry, info fs.Info) (engine.Document, time.Time, error) {
 	g := s.disk.NewGrain()
 	c, err := s.disk.Read(p, maxVolatile, false)
 	isTorn := disk.IsAny(err, disk.ErrTorn)
@@ -102,7 +102,7 @@ func before(e statcache.Entry, none engine.Document) engine.Document {
 // listed, apart from those that mean nothing: a worker that puts a volatile document in
 // place by a rename changes the folder, and nothing that counts. What is found is
 // remembered, so that the folder need not be listed again before it changes.
-func (s *reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *statcache.Entry) bool {
+func (s *Reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *statcache.Entry) bool {
 	rel := "."
 	if dir != run.Dir {
 		rel = strings.TrimPrefix(dir, run.Dir+"/")

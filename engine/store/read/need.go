@@ -1,4 +1,4 @@
-package store
+package read
 
 import (
 	"errors"
@@ -56,8 +56,8 @@ func (v *visit) one(p string, still bool) {
 	switch {
 	case known && still:
 		// It must stand still for longer than as a document of the run.
-		if a.file = file; e != nil && !v.s.settler.cache.Outside(p).Known {
-			v.s.settler.cache.SetOutside(p, *e)
+		if a.file = file; e != nil && !v.s.seen.Cache.Outside(p).Known {
+			v.s.seen.Cache.SetOutside(p, *e)
 		}
 	case known && e != nil:
 		return
@@ -82,7 +82,7 @@ func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
 		return d, false
 	}
 	was, known := v.before[a.path]
-	e := v.s.settler.cache.Outside(a.path)
+	e := v.s.seen.Cache.Outside(a.path)
 	switch {
 	case !known || was.Racy || !e.Known || e.Racy || wait(&e, a.settleTime()) > 0:
 		return d, false
@@ -100,13 +100,13 @@ func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
 
 // lookOutside looks at a file by its path alone, which stat describes.
 func (s *settler) lookOutside(a target, info fs.Info, err error, g *disk.Grain) (d engine.Document, again time.Time) {
-	e := s.cache.Outside(a.path)
+	e := s.seen.Cache.Outside(a.path)
 	if err != nil {
 		d, again = s.absentDocument(a, &e, err)
 	} else {
 		d, again = s.look(a, &e, info, nil, g)
 	}
-	s.cache.SetOutside(a.path, e)
+	s.seen.Cache.SetOutside(a.path, e)
 	return d, again
 }
 
