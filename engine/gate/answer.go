@@ -65,17 +65,22 @@ func (a Evaluation) judgeResponse(d engine.Document) reading {
 	if err != nil {
 		return a.unusable(d, err)
 	}
-	members, _ := schemas.Members(d.Body) // they were read already
-	if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
-		return reading{problem: strayMembers(a, d.Path, strays)}
+	if len(claim.Extra) > 0 {
+		members, _ := schemas.Members(d.Body) // they were read already
+		if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
+			return reading{problem: strayMembers(a, d.Path, strays)}
+		}
 	}
 	return a.admit(claim)
 }
 
 // judgeForm reads a form. What stands in a form of another view counts only for
 // a hint, once it is sent; what is wrong with one that cannot be the present form is
-// passed over.
+// passed over. A form that is as this machine wrote it is not sent.
 func (a Evaluation) judgeForm(d engine.Document) reading {
+	if d.IssuedHere() {
+		return reading{}
+	}
 	present := d.Path == a.Present || a.Present == ""
 	f, problem := filledForm{}, d.Err
 	if problem == nil {
