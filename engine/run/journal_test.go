@@ -34,11 +34,11 @@ func journalOf(lines ...string) engine.Document {
 // recordOf is what is made of a state document and the journal beside it.
 func recordOf(state engine.Document, journal engine.Document) run.Record {
 	r := at(present, journal, state)
-	return run.ReadState(r, state, "begin anew", func(body []byte) (int, error, error) {
+	return run.ReadState(r, state, "begin anew", true, func() (int, error, error) {
 		var st struct {
 			Revision int `json:"revision"`
 		}
-		err := schemas.Decode("", "state.json", body, &st)
+		err := schemas.Decode("", "state.json", state.Body, &st)
 		return st.Revision, nil, err
 	})
 }

@@ -19,40 +19,29 @@ type Record struct {
 	Unaccounted engine.Digest
 }
 
-// ReadState reads a state.json that is there, and its journal. decode takes the state's
-// body; it returns the revision, or why the state is not this run's. anew says what
-// helps where the record is torn apart.
-func ReadState(r *Input, d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
-	revision := 0
-	record := ReadStateAlone(r, d, anew, func(body []byte) (n int, unfit, err error) {
-		revision, unfit, err = decode(body)
-		return revision, unfit, err
-	})
-	if record.Torn || record.Problem != "" {
-		return record
-	}
-	record = readJournal(r, d, revision, anew)
-	r.Held = r.Held || record.Torn
-	return record
-}
-
-// ReadStateAlone is [ReadState] for a run without a journal.
-func ReadStateAlone(r *Input, d engine.Document, anew templates.Key, decode func(body []byte) (revision int, unfit, err error)) Record {
-	if d.Unsettled() {
+// ReadState reads a state.json that is there, and the journal beside it where the run has one.
+// decode takes the state's body; it returns the revision, or why the state is not this run's.
+// anew says what helps where the record is torn apart.
+func ReadState(r *Input, d engine.Document, anew templates.Key, journal bool, decode func() (revision int, unfit, err error)) Record {
+	switch {
+	case d.Unsettled():
 		r.Held = true
 		return Record{Torn: true}
-	}
-	if d.Err != nil {
+	case d.Err != nil:
 		return Record{Problem: withHelp(r, r.Say("run.unreadable", "file", stateFile, "error", d.Err), anew)}
 	}
-	_, unfit, err := decode(d.Body)
+	revision, unfit, err := decode()
 	switch {
 	case err != nil:
 		return Record{Torn: r.MaybePartial(d, err), Problem: withHelp(r, r.Say("run.invalid", "error", err), anew)}
 	case unfit != nil:
 		return Record{Problem: withHelp(r, r.Say("run.state.unfit", "error", unfit), anew)}
+	case !journal:
+		return Record{}
 	}
-	return Record{}
+	record := readJournal(r, d, revision, anew)
+	r.Held = r.Held || record.Torn
+	return record
 }
 
 // withHelp adds to a problem what helps, where anything does.

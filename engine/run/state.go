@@ -95,11 +95,7 @@ func (f *Family[S, V]) readState(r *Run[S, V]) {
 		f.missing(r)
 		return
 	}
-	read := ReadState
-	if !f.hasJournal() {
-		read = ReadStateAlone
-	}
-	r.Record = read(&r.Input, r.Doc, f.Anew, func([]byte) (int, error, error) {
+	r.Record = ReadState(&r.Input, r.Doc, f.Anew, f.hasJournal(), func() (int, error, error) {
 		read, err := engine.Parse(r.Doc, func(_ string, body []byte) (S, error) {
 			if f.Format.DecodeOwn != nil && r.Doc.IssuedHere() {
 				return f.Format.DecodeOwn(body)
