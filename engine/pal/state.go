@@ -212,13 +212,7 @@ type Dependent struct {
 	Status engine.Status `json:"status"`
 }
 
-// format decodes a state that this machine wrote without the schema: checking the state of 500
-// ports takes ten times as long as decoding it.
-var format = func() run.Format[State] {
-	f := run.JSONState("pal/state", (*State).head, unfitState)
-	f.DecodeOwn = run.DecodeOwn((*State).head)
-	return f
-}()
+var format = run.JSONState("pal/state", (*State).head, unfitState)
 
 // ReadState reads state.json.
 func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
