@@ -164,11 +164,7 @@ func (r *view) explain(w *run.Waiting) {
 		w.Why("ask.why.final", "status", r.run.State.Status, "reason", r.run.State.Last.Reason)
 		return
 	}
-	asked := templates.Key("ask.why.asked")
-	if r.run.State.Ask.Deadline != "" {
-		asked += ".until"
-	}
-	w.Answer(r.run.Requests()[0], asked, "deadline", r.run.State.Ask.Deadline, "default", strconv.Quote(r.run.State.Ask.Default))
+	w.Answer(r.run.Requests()[0], "ask.why.asked", "default", strconv.Quote(r.run.State.Ask.Default))
 	w.Noted("withdraw.json", r.run.Say("ask.why.kept"))
 	for _, name := range []string{"answer.json", "answer.md"} {
 		if w.Noted(name, r.run.Say("ask.why.blocked")) {

@@ -88,14 +88,9 @@ func awaitsCommand(r *view, w *run.Waiting, command string) {
 
 func awaitsAnswer(r *view, w *run.Waiting) {
 	for _, q := range r.run.Requests() {
-		if q.Status != run.Open {
-			continue
-		}
-		if q.Deadline == "" {
+		if q.Status == run.Open {
 			w.Answer(q, "nemawashi.why.asked")
-			continue
 		}
-		w.Answer(q, "nemawashi.why.asked.until", "time", q.Deadline)
 	}
 }
 

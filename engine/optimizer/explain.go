@@ -226,11 +226,7 @@ func awaitsAnswer(r *cycle, w *run.Waiting) {
 		w.For("optimizer.wait.request")
 		return
 	}
-	if q.Deadline == "" {
-		w.Answer(q, "optimizer.why.judge")
-	} else {
-		w.Answer(q, "optimizer.why.judge.until", "at", q.Deadline)
-	}
+	w.Answer(q, "optimizer.why.judge")
 	if w.Noted("goal.json", r.words("why.answer")) {
 		w.Unblock("goal.json", r.words("unblock.goal"))
 	}

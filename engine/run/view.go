@@ -164,9 +164,13 @@ func (w *Waiting) Noted(rel, why string) bool {
 // Waits reports whether anything was named that the run waits for.
 func (w *Waiting) Waits() bool { return len(w.a.WaitsFor) > 0 }
 
-// Answer says that an answer is waited for, and what each option would do.
+// Answer says that an answer is waited for, and what each option would do. Where the request has
+// a deadline, the sentence of the key + ".until" says it, if there is one.
 func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 	asked := w.tell(q)
+	if until := key + ".until"; q.Deadline != "" && templates.Text(templates.English, string(until)) != string(until) {
+		key, pairs = until, append(pairs, "deadline", q.Deadline)
+	}
 	w.Why("run.why.asked", "what", w.r.Say(key, pairs...), "request", q.ID, "type", q.Type)
 	if asked.Problem != "" {
 		w.Why("run.why.held", "note", asked.Problem)
