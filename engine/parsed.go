@@ -3,6 +3,8 @@ package engine
 import (
 	"reflect"
 	"sync"
+
+	"placet/schemas"
 )
 
 // Parsed keeps what readers made of the bytes of a document, so that looks which
@@ -35,11 +37,11 @@ func Parse[T any](d Document, read func(path string, body []byte) (T, error)) (*
 	return &value, err
 }
 
-// ParseIssued is [Parse] of a document that placet writes: own reads one that this machine
-// wrote, which need not be checked again and gives what read would.
-func ParseIssued[T any](d Document, read, own func(path string, body []byte) (T, error)) (*T, error) {
+// ParseIssued is [Parse] of a document of a schema that placet writes. One that this machine wrote
+// is not checked again.
+func ParseIssued[T any](d Document, schema string, read func(schema, path string, body []byte) (T, error)) (*T, error) {
 	if d.IssuedHere() {
-		read = own
+		schema = schemas.Own
 	}
-	return Parse(d, read)
+	return Parse(d, func(path string, body []byte) (T, error) { return read(schema, path, body) })
 }

@@ -42,29 +42,15 @@ type eventMetadata struct {
 }
 
 // readEvent reads one file of events/.
-func readEvent(file string, body []byte) (e event, err error) {
+func readEvent(schema, file string, body []byte) (e event, err error) {
 	e.Name = path.Base(file)
-	if err = schemas.Decode("faber/event", e.Name, body, &e); err != nil {
+	if err = schemas.Decode(schema, e.Name, body, &e); err != nil {
 		return e, err
 	}
-	return e.completed(), nil
-}
-
-// readOwnEvent is [readEvent] for an event that this machine wrote.
-func readOwnEvent(file string, body []byte) (e event, err error) {
-	e.Name = path.Base(file)
-	if err = schemas.DecodeOwn(e.Name, body, &e); err != nil {
-		return e, err
-	}
-	return e.completed(), nil
-}
-
-// completed returns the event with the fields that follow from its name and its metadata.
-func (e event) completed() event {
 	e.Number, _, _ = layout.FaberEventName(e.Name)
 	e.Metadata, e.Raw = readEventMetadata(e.Raw), nil
 	e.Metadata.ReceivedAt, e.Metadata.ProvidedBy.User = e.Timestamp, cmp.Or(e.Metadata.ProvidedBy.User, e.User)
-	return e
+	return e, nil
 }
 
 // readEventMetadata reads the metadata of an event. A member of an unexpected type is upstream's

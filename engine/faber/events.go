@@ -68,7 +68,7 @@ func (l *eventLog) add(r *view, d *engine.Document) {
 		l.open = true
 	}
 	if d.Kind == layout.FaberEvent && d.Present() {
-		if e, err := engine.ParseIssued(*d, readEvent, readOwnEvent); err == nil {
+		if e, err := engine.ParseIssued(*d, "faber/event", readEvent); err == nil {
 			l.all = append(l.all, e)
 			return
 		}

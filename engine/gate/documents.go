@@ -138,20 +138,11 @@ func (r Request) ShownAs(shown Request) Request {
 // in Extra, in their order; what is not written, [Option.Words] and
 // [Request.Block], is for the family to add. The error is a *schemas.Error.
 func ReadRequest(path string, body []byte) (Request, error) {
-	var r Request
-	extra, err := decode("kernel/request", path, body, &r)
-	if err != nil {
-		return Request{}, err
-	}
-	r.Extra = extra
-	return r, nil
+	return readRequest("kernel/request", path, body)
 }
 
-// readOwnRequest is [ReadRequest] of one that this machine wrote.
-func readOwnRequest(path string, body []byte) (r Request, err error) {
-	if err = schemas.DecodeOwn(path, body, &r); err == nil {
-		r.Extra, err = schemas.Rest(body, &r)
-	}
+func readRequest(schema, path string, body []byte) (r Request, err error) {
+	r.Extra, err = decode(schema, path, body, &r)
 	return r, err
 }
 
@@ -213,14 +204,9 @@ func ReadOptional(path string, body []byte) (Response, error) {
 	return readResponse("kernel/response-optional", path, body)
 }
 
-func readResponse(schema, path string, body []byte) (Response, error) {
-	var r Response
-	extra, err := decode(schema, path, body, &r)
-	if err != nil {
-		return Response{}, err
-	}
-	r.Extra = extra
-	return r, nil
+func readResponse(schema, path string, body []byte) (r Response, err error) {
+	r.Extra, err = decode(schema, path, body, &r)
+	return r, err
 }
 
 // Results of a request.
@@ -298,20 +284,11 @@ func (r Receipt) Encode() ([]byte, error) {
 
 // ReadReceipt reads a receipt.json. The error is a *schemas.Error.
 func ReadReceipt(path string, body []byte) (Receipt, error) {
-	var r Receipt
-	extra, err := decode("kernel/receipt", path, body, &r)
-	if err != nil {
-		return Receipt{}, err
-	}
-	r.Extra = extra
-	return r, nil
+	return readReceipt("kernel/receipt", path, body)
 }
 
-// readOwnReceipt is [ReadReceipt] of one that this machine wrote.
-func readOwnReceipt(path string, body []byte) (r Receipt, err error) {
-	if err = schemas.DecodeOwn(path, body, &r); err == nil {
-		r.Extra, err = schemas.Rest(body, &r)
-	}
+func readReceipt(schema, path string, body []byte) (r Receipt, err error) {
+	r.Extra, err = decode(schema, path, body, &r)
 	return r, err
 }
 

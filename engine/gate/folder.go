@@ -78,7 +78,7 @@ func (f *Folder) read(docs []engine.Document) {
 		case layout.KindRequest:
 			f.Doc = d
 			if d.Present() {
-				if q, err := engine.ParseIssued(d, ReadRequest, readOwnRequest); err == nil {
+				if q, err := engine.ParseIssued(d, "kernel/request", readRequest); err == nil {
 					f.Request = q
 				}
 			}
@@ -95,7 +95,7 @@ func (f *Folder) readReceipt(d engine.Document) {
 		f.BadReceipt = !d.Absent()
 		return
 	}
-	rc, err := engine.ParseIssued(d, ReadReceipt, readOwnReceipt)
+	rc, err := engine.ParseIssued(d, "kernel/receipt", readReceipt)
 	if err != nil {
 		f.BadReceipt = true
 		return

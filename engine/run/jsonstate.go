@@ -10,22 +10,16 @@ import (
 // that this machine wrote is not checked by the schema, which takes ten times as long as decoding
 // it.
 func JSONState[S any](schema string, head func(*S) Head, unfit func(*Input, S) error) Format[S] {
-	rest := func(st S, body []byte, err error) (S, error) {
-		if err == nil {
+	read := func(schema, path string, body []byte) (st S, err error) {
+		if err = schemas.Decode(schema, path, body, &st); err == nil {
 			*head(&st).Extra, err = schemas.Rest(body, &st)
 		}
 		return st, err
 	}
 	return Format[S]{
 		Head: head, Unfit: unfit,
-		Decode: func(path string, body []byte) (st S, err error) {
-			err = schemas.Decode(schema, path, body, &st)
-			return rest(st, body, err)
-		},
-		DecodeOwn: func(body []byte) (st S, err error) {
-			err = schemas.DecodeValue(body, &st)
-			return rest(st, body, err)
-		},
+		Decode:    func(path string, body []byte) (S, error) { return read(schema, path, body) },
+		DecodeOwn: func(body []byte) (S, error) { return read(schemas.Own, stateFile, body) },
 		Encode: func(st S) ([]byte, error) {
 			return schemas.Encode(append(schemas.Struct(st), *head(&st).Extra...))
 		},
