@@ -143,6 +143,6 @@ func (o *request) closed(result, reason string, revision int) run.Request {
 	now := o.view.Snap.Now
 	return run.Request{
 		ID: o.folder.ID, Status: result, Reason: run.Text(reason), View: run.Text(o.issued),
-		ReceivedAt: run.Text(seconds(now)), ClosedAt: run.Text(millis(now)), ClosedRevision: revision,
+		ReceivedAt: run.Seconds(now), ClosedAt: run.Millis(now), ClosedRevision: revision,
 	}
 }

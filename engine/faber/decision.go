@@ -170,7 +170,7 @@ func (r *view) stepIndex(phase, step string) *int {
 func (o *request) closedBy(a *answer, revision int) run.Request {
 	q := run.Request{
 		ID: o.folder.ID, Status: gate.Accepted, Reason: run.Text(a.Reason()), Late: a.late,
-		ReceivedAt: run.Text(a.receivedAt), ClosedAt: run.Text(millis(a.decidedAt)), ClosedRevision: revision,
+		ReceivedAt: run.Text(a.receivedAt), ClosedAt: run.Millis(a.decidedAt), ClosedRevision: revision,
 	}
 	q.Answered(a.Decision)
 	if a.Expired() {

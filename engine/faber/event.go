@@ -105,9 +105,8 @@ func (e event) ours() bool { return e.Metadata.Placet.Key != "" }
 // moment parses a time of a document; it returns the zero time if the text is none.
 func moment(text string) time.Time { return run.Text(text).Time() }
 
-// millis and seconds are the two precisions that FABER's files use.
-func millis(t time.Time) string  { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-func seconds(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+// seconds writes a moment with the precision that most of FABER's files use.
+func seconds(t time.Time) string { return string(run.Seconds(t)) }
 
 // newEvent is an event that a state calls for. An event about a request is identified by its type
 // and the request's id, whoever wrote it and whatever step it names.
@@ -157,7 +156,7 @@ func (r *view) emit(p *engine.Plan, revision int, at time.Time, list []newEvent)
 			r.run.CannotWrite(templates.Errorf("faber.note.numbers", "number", layout.MostFaberEvents))
 			return highest
 		}
-		e.Number, e.Timestamp = next, millis(stamp)
+		e.Number, e.Timestamp = next, string(run.Millis(stamp))
 		p.Writes = append(p.Writes, e.document(r, mark{revision, key}))
 		highest, next, wrote = next, next+1, true
 	}

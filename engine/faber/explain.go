@@ -101,9 +101,9 @@ func explainRequest(w *run.Waiting, o *request) {
 		w.Why("faber.why.stale", "stale", o.stale())
 	}
 	if at := moment(o.req.Deadline); !at.IsZero() && o.req.Default == "" {
-		w.Why("faber.why.deadline", "at", seconds(at))
+		w.Why("faber.why.deadline", "at", run.Seconds(at))
 	} else if !at.IsZero() {
-		w.Why("faber.why.deadline.option", "at", seconds(at), "option", o.req.Default)
+		w.Why("faber.why.deadline.option", "at", run.Seconds(at), "option", o.req.Default)
 	}
 	for _, opt := range o.req.Options {
 		w.UnblockAt(form, r.Say("faber.unblock.option", "option", opt.ID, "effect", cmp.Or(opt.Effect, o.q.effect(o.req, opt.ID).message().In(r.Lang))))

@@ -71,7 +71,7 @@ func resumeCommand(r *view, p *engine.Plan) {
 	rp := r.state.ResumePoint
 	started := schemas.Object{
 		{Name: "revision", Value: r.state.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: argv},
-		{Name: "started_at", Value: millis(r.Snap.Now)}, {Name: "deadline", Value: seconds(r.Snap.Now.Add(resumeLimit))},
+		{Name: "started_at", Value: run.Millis(r.Snap.Now)}, {Name: "deadline", Value: run.Seconds(r.Snap.Now.Add(resumeLimit))},
 	}
 	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: run.Must(schemas.Encode(started))})
 	p.Actions = append(p.Actions, engine.Action{

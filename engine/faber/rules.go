@@ -101,7 +101,7 @@ func (t transition) move(r *view) *move {
 		m.Causes = []engine.Document{t.cause}
 	}
 	m.Then = func(c *change) {
-		c.Now = run.Text(millis(t.at))
+		c.Now = run.Millis(t.at)
 		p := engine.Plan{Writes: t.docs(c.Revision)}
 		last := r.emit(&p, c.Revision, t.at, t.events)
 		c.Write(p.Writes...)

@@ -32,7 +32,7 @@ var family = machine{
 	Layout: layout.Faber{},
 	Format: run.Format[State]{Decode: decodeState, Encode: State.encode, Head: (*State).head, Unfit: isFit},
 	Shared: &run.Shared[*view]{Document: document, MayNote: (*view).mayNote, Asks: (*view).asks, Contradictions: contradictions},
-	Stamp:  func(t time.Time) run.Text { return run.Text(millis(t)) },
+	Stamp:  run.Millis,
 	Read:   read, Rules: rules, Final: final, New: engine.StatusAbsent,
 	Outputs: outputs, Posts: func(r *view, w *run.Outputs) { post.Plan(r.run, w, post.Said{}) },
 	Notes: notes,
