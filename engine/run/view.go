@@ -142,11 +142,9 @@ func (w *Waiting) Lacks(rel, wanted, content string, why templates.Key, pairs ..
 // Bad says what the note beside a file says, and that the run waits for a file that can
 // be used. It reports false where there is no note.
 func (w *Waiting) Bad(rel, why, who, content string) bool {
-	words := note(w.r, rel)
-	if words == "" {
+	if !w.Noted(rel, why) {
 		return false
 	}
-	w.Why("run.why.note", "what", why, "note", words)
 	w.For("run.wait.usable", "file", rel, "who", who)
 	w.Unblock(rel, content)
 	return true
@@ -154,7 +152,7 @@ func (w *Waiting) Bad(rel, why, who, content string) bool {
 
 // Noted says what the note beside a file says. It reports false where there is none.
 func (w *Waiting) Noted(rel, why string) bool {
-	words := note(w.r, rel)
+	words := w.r.Notes.Text(w.r.Note(w.r.Path(rel)))
 	if words != "" {
 		w.Why("run.why.note", "what", why, "note", words)
 	}
@@ -189,9 +187,6 @@ func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 	w.Unblock(layout.RequestsDir+"/"+q.ID+"/response.json", fmt.Sprintf(`{"request_id": "%s", "response": "%s", "provided_by": {"user": "%s", "source": "%s"}}`,
 		q.ID, option, w.r.Say("run.unblock.you"), gate.SourceFile))
 }
-
-// note is what the note beside a file of the run says, "" where none stands.
-func note(r *Input, rel string) string { return r.Notes.Text(r.Note(r.Path(rel))) }
 
 // explain says why a run stands where it stands.
 func explain[S, V any](r *Run[S, V], a *engine.RunView, next *foreseen) {
