@@ -143,7 +143,7 @@ func planTable(w *console.Env, nodes []engine.Node, parts []engine.Part) *consol
 		if n.Current {
 			here, styles = w.Text("cli.graph.here"), []string{console.Current, console.Current, console.Current}
 		}
-		cells := []string{"    " + mark + " " + console.OneLine(label(n)), console.OneLine(string(n.Status)), here}
+		cells := []string{"    " + mark + " " + console.OneLine(label(n)), string(n.Status), here}
 		var remarks []string
 		if len(n.After) > 0 && !straight {
 			remarks = append(remarks, w.Text("page.after", "names", strings.Join(n.After, ", ")))

@@ -89,7 +89,7 @@ func addEntry(t *console.Table, indent, run string, e engine.Entry) {
 	if e.Number > 0 {
 		number = fmt.Sprintf("%03d", e.Number)
 	}
-	cells := []string{indent + at, number, console.OneLine(e.Event), console.OneLine(e.Where), console.OneLine(e.Who), console.Cut(console.OneLine(e.Message), 160)}
+	cells := []string{indent + at, number, e.Event, e.Where, e.Who, console.Cut(console.OneLine(e.Message), 160)}
 	styles := []string{console.Faint, console.Faint, console.Strong}
 	if run != "" {
 		cells, styles = append([]string{run}, cells...), append([]string{""}, styles...)

@@ -67,7 +67,7 @@ func runTable(w *console.Env, s view.Summary) console.Cleaned {
 	t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
 	for i, l := range s.Runs {
 		t.Style([]string{console.Strong, "", statusStyle(s.Views[i]), console.Faint},
-			console.Brief(s.Views[i].Key), console.OneLine(l.Class), console.OneLine(string(l.Status)), console.Age(w.Lang, w.Now(), s.Views[i].Since), view.WaitsAt(s.Views[i]))
+			console.Brief(s.Views[i].Key), l.Class, string(l.Status), console.Age(w.Lang, w.Now(), s.Views[i].Since), view.WaitsAt(s.Views[i]))
 	}
 	return console.Cleaned(t.Text(w))
 }

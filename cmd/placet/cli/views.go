@@ -72,7 +72,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 func labelled(w *console.Env, style string, list []engine.Fact) console.Cleaned {
 	t := &console.Table{}
 	for _, f := range list {
-		t.Style([]string{style}, "  "+console.OneLine(f.Label), console.OneLine(f.Value))
+		t.Style([]string{style}, "  "+console.OneLine(f.Label), f.Value)
 	}
 	return console.Cleaned(t.Text(w))
 }

@@ -117,8 +117,12 @@ type Table struct {
 
 func (t *Table) Add(cells ...string) { t.Style(nil, cells...) }
 
-// Style adds a row, with each cell in the style of the same position.
+// Style adds a row, with each cell in the style of the same position. A cell is one line, whoever
+// wrote it.
 func (t *Table) Style(styles []string, cells ...string) {
+	for i, cell := range cells {
+		cells[i] = inOneLine(cell)
+	}
 	t.rows = append(t.rows, cells)
 	t.styles = append(t.styles, styles)
 }

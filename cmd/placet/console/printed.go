@@ -43,12 +43,20 @@ func oneLined(key templates.Key, pairs []any) []any {
 		case interface{ In(lang string) string }, error:
 			continue
 		default:
-			if text := reflect.ValueOf(v); text.Kind() == reflect.String && strings.ContainsAny(templates.Clean(text.String()), "\n\t") {
-				pairs[i] = OneLine(text.String())
+			if text := reflect.ValueOf(v); text.Kind() == reflect.String {
+				pairs[i] = inOneLine(text.String())
 			}
 		}
 	}
 	return pairs
+}
+
+// inOneLine is a text cleaned and, where it has several lines, in one. Blanks at its ends stay.
+func inOneLine(text string) string {
+	if text = templates.Clean(text); strings.ContainsAny(text, "\n\t") {
+		return OneLine(text)
+	}
+	return text
 }
 
 // CleanFunc is the function that [CleanTemplate] calls: [Printed], or one that makes more

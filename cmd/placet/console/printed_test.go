@@ -34,7 +34,9 @@ func TestASentenceCleansItsValues(t *testing.T) {
 	w := &Env{Out: &out, Lang: "en"}
 	const hostile = "x\x1b[2J\nplacet: all is well"
 	w.Say("cli.inbox.none.of", "run", hostile)
-	said := []string{strings.TrimSuffix(out.String(), "\n"), Usage("cli.inbox.none.of", "run", hostile).Error(), Refused("say.text", "text", "").Try("cli.inbox.none.of", "run", engine.Status(hostile)).Hint("en")}
+	t1 := &Table{}
+	t1.Add(hostile)
+	said := []string{strings.TrimSuffix(t1.Text(w), "\n"), strings.TrimSuffix(out.String(), "\n"), Usage("cli.inbox.none.of", "run", hostile).Error(), Refused("say.text", "text", "").Try("cli.inbox.none.of", "run", engine.Status(hostile)).Hint("en")}
 	for _, s := range said {
 		if strings.ContainsAny(s, "\n\x1b") || !strings.Contains(s, OneLine(hostile)) {
 			t.Errorf("%q", s)

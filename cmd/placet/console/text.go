@@ -48,9 +48,10 @@ func Plain(err error) error {
 	return err
 }
 
-// Text from files must go through OneLine or Lines before it is shown: without
-// control, bidi and zero-width characters no file can move the cursor, hide a
-// word or reverse a sentence.
+// Text from files is cleaned before it is shown: without control, bidi and zero-width characters no
+// file can move the cursor, hide a word or reverse a sentence. Templates, tables and the values of
+// sentences clean it themselves (printed.go); what is put together by hand goes through OneLine or
+// Lines.
 
 // OneLine returns s cleaned and in one line.
 func OneLine(s string) string {

@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,10 +12,12 @@ import (
 	"placet/engine/statedir"
 )
 
+// noon is a moment.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
 // What agents say is shown for an hour, the newest first, and no more of it than a few.
 func TestAgentsAreShownForAnHour(t *testing.T) {
-	from := places(t)
-	dir, err := statedir.Create(from.StateHome, from.Workspace)
+	dir, err := statedir.Create(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +40,9 @@ func TestAgentsAreShownForAnHour(t *testing.T) {
 	if !say("0000000b", "two") || !say("0000000b", "three") {
 		t.Error("it is not recorded")
 	}
-	put(t, dir.Location(), "agents/0000000c.json", "{torn")
+	if err := os.WriteFile(filepath.Join(dir.Location(), "agents/0000000c.json"), []byte("{torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if got := fmt.Sprint(shown()); got != "[three one]" {
 		t.Errorf("shown: %s", got)
 	}

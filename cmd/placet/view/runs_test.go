@@ -112,8 +112,7 @@ func TestReceiptsStandInTheLogByTheirTimes(t *testing.T) {
 func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
 	f := loop.Found{Run: run, Family: loop.Family{Layout: layout.Faber{}, Machine: faber.New()}}
-	w := places(t)
-	b := &workspace.Workspace{Loop: loop.New(loop.Options{Store: store.New(fs.OS(w.Workspace), store.Options{})})}
+	b := &workspace.Workspace{Loop: loop.New(loop.Options{Store: store.New(fs.OS(t.TempDir()), store.Options{})})}
 	release := make(chan struct{})
 	defer close(release)
 	v := viewIn(b, time.Millisecond, f, func() Run { <-release; return Run{} })

@@ -230,7 +230,7 @@ func showRows(w *console.Env, database string) error {
 	fmt.Fprintf(w.Out, "\n%s\n", w.Paint(console.Faint, "# "+w.Text("cli.demo.rows", "file", database)))
 	t := &console.Table{}
 	for _, row := range found.Rows {
-		t.Add("    "+row.T, console.OneLine(row.What), console.OneLine(row.How))
+		t.Add("    "+row.T, row.What, row.How)
 	}
 	t.Print(w, w.Out)
 	return nil

@@ -36,7 +36,7 @@ func historyVerb() verb.Verb {
 			return b.Env.Answer(list, func() {
 				t := &console.Table{}
 				for _, a := range list {
-					t.Add(console.OneLine(a.ThreadID), string(a.Status), console.OneLine(string(a.UpdatedAt)), console.OneLine(string(a.ProjectID)), console.Cut(console.OneLine(a.Summary), view.ShownDraft))
+					t.Add(a.ThreadID, string(a.Status), string(a.UpdatedAt), string(a.ProjectID), console.Cut(console.OneLine(a.Summary), view.ShownDraft))
 				}
 				t.Print(b.Env, b.Env.Out)
 			})
@@ -56,7 +56,7 @@ func auditVerb() verb.Verb {
 			return b.Env.Answer(list, func() {
 				t := &console.Table{}
 				for _, e := range list {
-					t.Add(console.OneLine(string(e.CreatedAt)), console.OneLine(e.Type), console.OneLine(e.Actor), console.OneLine(e.CorrelationID), console.Cut(console.OneLine(e.Words()), view.ShownDraft))
+					t.Add(string(e.CreatedAt), e.Type, e.Actor, e.CorrelationID, console.Cut(console.OneLine(e.Words()), view.ShownDraft))
 				}
 				t.Print(b.Env, b.Env.Out)
 			})

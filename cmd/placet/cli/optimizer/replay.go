@@ -203,7 +203,7 @@ func printReplayed(b *workspace.Workspace, lines []replayed, archived bool, away
 		if !l.in() {
 			style = console.Alarm
 		}
-		t.Style([]string{style, console.Strong}, console.OneLine(l.Outcome), console.OneLine(l.ID), console.OneLine(l.Run), console.OneLine(l.Table), console.OneLine(l.DB), console.Cut(console.OneLine(l.Error), 160))
+		t.Style([]string{style, console.Strong}, l.Outcome, l.ID, l.Run, l.Table, l.DB, console.Cut(console.OneLine(l.Error), 160))
 	}
 	t.Print(w, w.Out)
 	if len(lines) == 0 {

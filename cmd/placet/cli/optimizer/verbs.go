@@ -90,7 +90,7 @@ func showDecision(w *console.Env, d optimizer.Decision) error {
 		t.Style([]string{console.Faint}, w.Text("cli.decide.escalation"), w.Text(map[bool]templates.Key{true: "cli.decide.yes", false: "cli.decide.no"}[d.EscalationNeeded]))
 		t.Style([]string{console.Faint}, w.Text("cli.decide.recommended"), recommended)
 		for _, reason := range d.Rationale {
-			t.Style([]string{console.Faint}, w.Text("cli.decide.because"), console.OneLine(reason))
+			t.Style([]string{console.Faint}, w.Text("cli.decide.because"), reason)
 		}
 		t.Print(w, w.Out)
 	})
