@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/hook"
 	"placet/templates"

@@ -5,11 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/templates"
 )

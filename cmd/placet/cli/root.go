@@ -8,24 +8,18 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/answer"
-	"placet/cmd/placet/cli/ask"
-
-	"placet/cmd/placet/cli/hook"
-	"placet/cmd/placet/cli/optimizer"
-	"placet/cmd/placet/cli/setup"
-
-	"placet/cmd/placet/cli/demo"
-
-	"placet/cmd/placet/cli/nemawashi"
-
-	"placet/cmd/placet/cli/pal"
-
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/answer"
+	"placet/cmd/placet/cli/ask"
+	"placet/cmd/placet/cli/demo"
+	"placet/cmd/placet/cli/hook"
+	"placet/cmd/placet/cli/nemawashi"
+	"placet/cmd/placet/cli/optimizer"
+	"placet/cmd/placet/cli/pal"
+	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/templates"

@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/schemas"
 )

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/family"
 	"placet/engine/facade"

@@ -7,10 +7,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 )
 

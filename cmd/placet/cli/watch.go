@@ -5,15 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/cli/nemawashi"
-	"placet/cmd/placet/cli/setup"
-	"placet/cmd/placet/daemon"
-
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/nemawashi"
+	"placet/cmd/placet/cli/setup"
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/workspace"
 )
 

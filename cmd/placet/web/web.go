@@ -2,9 +2,9 @@
 // routes, and what each of them does. It reads by the same functions as the command line,
 // and answers with the same types; what it writes is what any editor could have written.
 //
-// requests.go and runs.go are the API of all families, nemawashi.go the endpoints of that
-// family's seed, commits.go what a commit sends to whom, refused.go what
-// became of answers that nobody may give, agents.go what agents' hosts call.
+// requests.go and runs.go are the API of all families, inboxpage.go, requestpage.go and runpage.go the
+// pages, commits.go what a commit sends to whom, refused.go what became of answers that nobody may
+// give, agents.go what agents' hosts call.
 package web
 
 import (

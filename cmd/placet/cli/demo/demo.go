@@ -20,10 +20,9 @@ import (
 	"syscall"
 	"time"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/engine"
 	"placet/engine/optimizer"

@@ -8,12 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-	"placet/cmd/placet/daemon"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
+	"placet/cmd/placet/daemon"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/loop"

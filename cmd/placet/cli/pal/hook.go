@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"

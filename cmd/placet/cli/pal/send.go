@@ -10,10 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"placet/cmd/placet/cli/verb"
-
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
