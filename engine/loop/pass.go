@@ -274,10 +274,10 @@ func (p *pass) carry(ctx context.Context) error {
 const lookHolds = 200 * time.Millisecond
 
 // locked commits under the locks that other writers of the run take, where it
-// has any and the plan writes what they write. What was seen before the lock was held
-// counts for nothing then, unless nothing of it has changed that is written under the locks.
+// has any. What was seen before the lock was held counts for nothing then, unless
+// nothing of it has changed that is written under the locks.
 func (p *pass) locked(ctx context.Context) (err error) {
-	if len(p.f.Run.Locks) == 0 || p.writesOwn(p.last.plan) {
+	if len(p.f.Run.Locks) == 0 {
 		return p.commit(ctx)
 	}
 	unlock, err := p.l.o.Store.Lock(ctx, p.f.Run, p.s.waiting)
@@ -285,7 +285,7 @@ func (p *pass) locked(ctx context.Context) (err error) {
 		return err
 	}
 	defer unlock()
-	if time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
+	if p.writesOwn(p.last.plan) || time.Since(p.last.began) < lookHolds && p.l.o.Store.UnchangedLocked(p.f.Run, p.last.loaded.Look) {
 		return p.commit(ctx)
 	}
 	if p.last, err = p.look(); err != nil {
@@ -295,7 +295,7 @@ func (p *pass) locked(ctx context.Context) (err error) {
 }
 
 // writesOwn reports whether a plan writes what placet alone writes: that may come before
-// or after anything that others write under the run's locks, and needs none of them.
+// or after anything that others write under the run's locks.
 func (p *pass) writesOwn(plan engine.Plan) bool {
 	shared := func(name string) bool {
 		file, ok := p.f.Family.Layout.File(p.f.Run, strings.TrimPrefix(name, p.f.Run.Dir+"/"))
