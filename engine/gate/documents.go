@@ -301,7 +301,7 @@ func decode(schema, path string, body []byte, into any) (schemas.Object, error) 
 	return schemas.Rest(body, into)
 }
 
-// View is the digest of what a request shows whose request.json has these bytes.
+// View returns the digest of what a request with the request.json body shows.
 func (r Request) View(body []byte, voids *Voids) engine.Digest {
 	var binding []string
 	for _, a := range r.Binding() {

@@ -20,7 +20,7 @@ type shownContext struct {
 	Effective []Part `json:"effective"`
 }
 
-// posts are the messages about an action's requests, all in the thread of its first one.
+// posts plans the messages about an action's requests, all in the thread of its first one.
 func posts(r *view, w *run.Outputs) {
 	post.Plan(r.run, w, post.Said{
 		Text: func(req gate.Request) slack.Text {

@@ -5,14 +5,14 @@ import (
 	"placet/templates"
 )
 
-// Facts are labelled lines for people. What says nothing is left out.
+// Facts are labelled lines for people. They leave out empty values.
 type Facts struct {
 	List []engine.Fact
 
 	lang, labels string
 }
 
-// NewFacts returns no facts of a family yet, whose labels are its sentences "fact.…".
+// NewFacts returns an empty list for a family, whose sentences "fact.…" are the labels.
 func NewFacts(lang, family string) *Facts { return &Facts{lang: lang, labels: family + ".fact."} }
 
 // Add adds values under the label of a key.

@@ -233,7 +233,7 @@ func ReadPlace(o run.Outcome, attempt engine.Document) *Place {
 	return at
 }
 
-// Where is where the newest question of the run stands in Slack, nil for nowhere. All
+// Where returns the place of the newest question of the run in Slack, or nil. All
 // questions of a run that are asked in one thread have the same ThreadTS.
 func Where[S, V any](r *run.Run[S, V]) *Place {
 	for _, q := range slices.Backward(r.Requests()) {
