@@ -191,6 +191,7 @@ func TestAnIdleConnectionMakesRoom(t *testing.T) {
 		for _, c := range conns[1:] {
 			_, _ = io.WriteString(c, strings.TrimSuffix(named(secret), "{}"))
 		}
+		synctest.Wait() // both are read
 		more := p.dial()
 		defer more.Close()
 		if got := line(more, named(secret)); got != "503 Service Unavailable" {

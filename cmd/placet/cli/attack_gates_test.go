@@ -15,11 +15,11 @@ var gateAttacks = []attack{
 		p.write("placet.toml", gatesBy("kim"))
 		p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
 		p.movesNothing("lets only `kim` answer")
-		p.says(p.problem(), "Until somebody decides about `[gates]`")
-		const waits = "[gates] waits for trust: until somebody decides, the tighter"
+		p.says(p.problem(), "Until you run `placet trust`, the stricter of the trusted and the new `[gates]`")
+		const waits = "[gates] waits for trust: until you run `placet trust`, the stricter"
 		p.says(p.must(1, "inbox"), waits)
 		p.says(p.must(1, "status"), waits)
-		p.says(p.must(1, "approve", p.reference(), "--as", "tester"), "lets only `kim` answer", "Until somebody decides about `[gates]`")
+		p.says(p.must(1, "approve", p.reference(), "--as", "tester"), "lets only `kim` answer", "Until you run `placet trust`, the stricter of the trusted and the new `[gates]`")
 		p.remove(p.request(0) + "/response.json")
 		p.says(p.must(0, "approve", p.reference(), "--as", "kim"), waits)
 		p.must(0, "once")
@@ -41,7 +41,7 @@ var gateAttacks = []attack{
 			if p.onceMoved(0) {
 				t.Fatalf("%s: anybody's answer counts", what)
 			}
-			p.says(p.problem(), "does not count: its author is known as", "Until somebody decides about `[gates]`")
+			p.says(p.problem(), "does not count: its author is known as", "Until you run `placet trust`, the stricter of the trusted and the new `[gates]`")
 			if p.listed("gates") == "" {
 				t.Errorf("%s: it does not wait for trust", what)
 			}

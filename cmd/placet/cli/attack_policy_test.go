@@ -14,7 +14,7 @@ var policyAttacks = []attack{
 		if deadline, effect := p.opensUnder(0); deadline != "null" || !strings.Contains(effect, "lets the step run") {
 			t.Errorf("the deadline is %s, approval %s", deadline, effect)
 		}
-		const waits = "optimizer.hitl_timeout waits for trust: until somebody decides, the tighter"
+		const waits = "optimizer.hitl_timeout waits for trust: until you run `placet trust`, the stricter"
 		p.says(p.must(3, "status"), waits)
 		p.says(p.must(0, "trust"), "but of faber.destructive_steps, optimizer.hitl_timeout the tighter holds until you decide")
 		out, _ := p.placet("doctor")

@@ -313,7 +313,7 @@ func TestServeBesideWatch(t *testing.T) {
 	d := p.start()
 	p.await(d)
 	out, code := p.placet("serve", "--listen", "127.0.0.1:0")
-	if code == 0 || !strings.Contains(out, "stop it and start that: placet serve watches, too") {
+	if code == 0 || !strings.Contains(out, "stop it first: placet serve includes watch") {
 		t.Errorf("serve beside watch: %d %s", code, out)
 	}
 	d.stop(syscall.SIGTERM)
