@@ -10,30 +10,30 @@ import (
 	"placet/templates"
 )
 
-// Answer is an answer that counts, to an open request; or what its deadline takes.
+// Answer is an answer that counts, to an open request; or the effect of its deadline.
 type Answer struct {
 	gate.Decision
 	Request *Request
-	// Late says that it was there when its deadline had passed.
+	// Late is true if the answer was read after the deadline.
 	Late bool
-	// path names the file that answered as the family's documents do.
+	// path names the file that answered in the way the family's documents write paths.
 	path string
-	// receipt is the one that a crash left without the transition that the answer was
-	// to make, nil where there was none. It is fact, and stays as it is.
+	// receipt is a receipt that a crash left without the transition that the answer was to
+	// make, or nil. It is a fact and is not changed.
 	receipt *gate.Receipt
 }
 
-// HasReceipt reports whether the receipt of the answer is durable already.
+// HasReceipt reports whether the receipt of the answer is already durable.
 func (a *Answer) HasReceipt() bool { return a != nil && a.receipt != nil }
 
-// KeysMember is the member of a response.json by which a surface knows an answer again
-// that it has given already. A family reads it that lists it in [Question.Members].
+// KeysMember is the member of a response.json by which a surface recognises an answer that
+// it has already given. A family reads it if [Question.Members] lists it.
 const KeysMember = "idempotency_keys"
 
-// Keys are the idempotency keys of an answer.
+// Keys returns the idempotency keys of an answer.
 func (a *Answer) Keys() []string { return KeysOf(a.Extra) }
 
-// KeysOf are the idempotency keys among the further members of an answer or a receipt.
+// KeysOf returns the idempotency keys among the further members of an answer or a receipt.
 func KeysOf(extra schemas.Object) (keys []string) {
 	switch v := extra.Get(KeysMember).(type) {
 	case []string:
@@ -46,7 +46,7 @@ func KeysOf(extra schemas.Object) (keys []string) {
 	return keys
 }
 
-// Words are what an answer says: its option or text, and all that was selected with it.
+// Words returns what an answer says: its option or text, and everything selected with it.
 func (a *Answer) Words() string {
 	words := a.Selected
 	if !slices.Contains(words, a.Response) {
@@ -55,7 +55,7 @@ func (a *Answer) Words() string {
 	return strings.Join(words, ", ")
 }
 
-// Why is the reason of the transition that an answer causes.
+// Why returns the reason of the transition that an answer causes.
 func (a *Answer) Why() string {
 	key := "run.reason.answer"
 	if a.By.User == "" {
@@ -64,7 +64,7 @@ func (a *Answer) Why() string {
 	return a.Decision.Why(templates.Phrase(a.Lang(), key, "answer", a.Words(), "user", a.By.User, "source", a.By.Source))
 }
 
-// Answer is the answer to an open request that counts, nil for none.
+// Answer returns the answer to an open request that counts, or nil.
 func (r *Run[S, V]) Answer(q *Request) *Answer { return r.issue(q).answer() }
 
 func (i *issue[S, V]) findAnswer() *Answer {
@@ -107,8 +107,8 @@ func (i *issue[S, V]) findAnswer() *Answer {
 	return a
 }
 
-// JudgeAnswers returns the answer that counts among the files of a request, nil for none,
-// and notes what is wrong with them.
+// JudgeAnswers returns the answer that counts among the files of a request, or nil, and
+// notes what is wrong with the files.
 func JudgeAnswers(r *Input, a gate.Evaluation) *gate.Decision {
 	v := gate.Judge(a)
 	if v.Wait {
@@ -120,13 +120,13 @@ func JudgeAnswers(r *Input, a gate.Evaluation) *gate.Decision {
 	return v.Answer
 }
 
-// LateAnswer is the answer in the folder of a request that is closed, nil for none. It
-// moves nothing.
+// LateAnswer returns the answer in the folder of a closed request, or nil. It moves
+// nothing.
 func (r *Run[S, V]) LateAnswer(q *Request) *gate.Decision {
 	return JudgeAnswers(&r.Input, r.issue(q).evaluation())
 }
 
-// AreVoid reports whether no answer to a request counts because of its void.json, and says
+// AreVoid reports whether no answer to a request counts because of its void.json. It says
 // so in a note, unless the file is still being written.
 func AreVoid(r *Input, f *gate.Folder) bool {
 	note := f.Dir + "/problem.md"
@@ -143,8 +143,8 @@ func AreVoid(r *Input, f *gate.Folder) bool {
 	return true
 }
 
-// hold keeps the deadline of a request from passing over an answer that is held. Where
-// nobody has begun to answer there is nothing to hold.
+// hold keeps the deadline of a request from overriding an answer that is held. It does
+// nothing if nobody has begun to answer.
 func (i *issue[S, V]) hold() {
 	if i.Deadline == "" {
 		return
@@ -158,9 +158,9 @@ func (i *issue[S, V]) hold() {
 	}
 }
 
-// readAhead reads a receipt that is durable while its transition is not: what it says is
-// fact, whatever the form says now. A receipt that does not count is passed over with a
-// note, and an answer that counts replaces it.
+// readAhead reads a receipt that is durable while its transition is not: what it says is a
+// fact, whatever the form says now. It skips a receipt that does not count, with a note,
+// and an answer that counts replaces that receipt.
 func (i *issue[S, V]) readAhead() *Answer {
 	f := i.dir
 	if f.Receipt == nil {
@@ -176,11 +176,11 @@ func (i *issue[S, V]) readAhead() *Answer {
 	return &Answer{Decision: d, Request: i.Request, path: d.Path, Late: f.Receipt.Late, receipt: f.Receipt}
 }
 
-// IsDecided reports whether the receipt of an open request stands already.
+// IsDecided reports whether an open request already has a receipt.
 func (r *Run[S, V]) IsDecided(q *Request) bool { return r.issue(q).ahead() != nil }
 
-// expiry is the deadline of an open request where it takes a rule now: nobody has
-// answered, and no answer may be on its way. It is nil otherwise.
+// expiry returns the deadline of an open request as an answer if a rule may act on it now:
+// nobody has answered, and no answer may be on its way. Otherwise it returns nil.
 func (i *issue[S, V]) expiry() *Answer {
 	r := i.r
 	if i.Deadline == "" || !r.Due(i.Deadline) || i.answer() != nil || r.Held {
@@ -197,8 +197,8 @@ func (i *issue[S, V]) expiry() *Answer {
 	return &Answer{Decision: d, Request: i.Request}
 }
 
-// unsureReceipt reports whether the receipt of an open request cannot be read now: it
-// may say that the request is answered.
+// unsureReceipt reports whether the receipt of an open request cannot be read now. It may
+// say that the request is answered.
 func unsureReceipt[S, V any](r *Run[S, V]) bool {
 	for _, q := range r.open() {
 		for _, d := range r.Folder(q.ID).Docs {
@@ -211,8 +211,8 @@ func unsureReceipt[S, V any](r *Run[S, V]) bool {
 	return false
 }
 
-// noteClosed says beside answers that they move nothing: answers to what nobody asks,
-// and those that came after the request was closed.
+// noteClosed notes that some answers have no effect: those to requests that nobody asks,
+// and those given after the request was closed.
 func noteClosed[S, V any](r *Run[S, V]) {
 	if r.f.Shared != nil {
 		return
@@ -233,7 +233,7 @@ func noteClosed[S, V any](r *Run[S, V]) {
 	}
 }
 
-// late is what the family adds about an answer to a closed request.
+// late returns what the family adds to the note about an answer to a closed request.
 func (i *issue[S, V]) late() string {
 	if i.r.f.Late == nil {
 		return ""

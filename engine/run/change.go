@@ -12,11 +12,11 @@ import (
 	"placet/templates"
 )
 
-// Change is a transition being made. State is the run's after it.
+// Change is a transition being made. State is the run's state after it.
 type Change[S, V any] struct {
 	State    *S
 	Revision int
-	// Now is the moment of the transition, as documents write it.
+	// Now is the time of the transition, in the format of the documents.
 	Now Text
 	// Before is the run before the transition.
 	Before *Run[S, V]
@@ -25,28 +25,28 @@ type Change[S, V any] struct {
 	actor  string
 	cause  map[string]engine.Digest
 	found  map[string]any
-	bodies map[string][]byte // the request.json of the requests that it opens
+	bodies map[string][]byte // the request.json of each request that it opens
 	writes []engine.Document
 	also   []engine.Transition
 	events []schemas.Object
 }
 
-// Write adds documents that stand before the state says what they belong to.
+// Write adds documents that are written before the state that refers to them.
 func (c *Change[S, V]) Write(docs ...engine.Document) { c.writes = append(c.writes, docs...) }
 
-// Also names another transition of the same commit.
+// Also adds another transition to the same commit.
 func (c *Change[S, V]) Also(t engine.Transition) { c.also = append(c.also, t) }
 
-// Event adds a line of the family's own to the journal, in place of the one that says of
-// the transition what [Last] does. Its number is the family's; the kernel adds revision
-// and the digest of the state.
+// Event adds a line of the family's own to the journal, in place of the line that describes the
+// transition as [Last] does. The family numbers it; the kernel adds revision and the digest of
+// the state.
 func (c *Change[S, V]) Event(line schemas.Object) { c.events = append(c.events, line) }
 
-// Keep hands to the run after the transition what [Once] computes under a name: what the
-// transition found out and no file says yet.
+// Keep passes a value to the run after the transition, where [Once] returns it under that name:
+// something that the transition computed and that no file holds yet.
 func (c *Change[S, V]) Keep(name string, v any) { c.found[name] = v }
 
-// transition is the plan of a transition, with all that the new state calls for.
+// transition returns the plan of a transition, with everything that the new state calls for.
 func (f *Family[S, V]) transition(r *Run[S, V], t dueRule[S, V]) engine.Plan {
 	c := f.change(r, t)
 	edge := f.edge(r, t)
@@ -79,7 +79,7 @@ func (f *Family[S, V]) transition(r *Run[S, V], t dueRule[S, V]) engine.Plan {
 	return p
 }
 
-// change begins a transition of a copy of the state.
+// change begins a transition on a copy of the state.
 func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
 	st := deepCopy(r.State)
 	c := &Change[S, V]{
@@ -89,7 +89,7 @@ func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
 	*c.head.Revision++
 	c.Revision = *c.head.Revision
 	if a := t.on.Answer; a.HasReceipt() && c.head.History != nil {
-		c.Now = Text(a.receipt.DecidedAt) // such a state says of the receipt when it was made
+		c.Now = Text(a.receipt.DecidedAt) // a state that keeps its history takes its time from the receipt
 	}
 	for _, d := range t.move.Causes {
 		c.cause[f.Folder+r.Snap.Rel(d.Path)] = d.Sum
@@ -97,7 +97,7 @@ func (f *Family[S, V]) change(r *Run[S, V], t dueRule[S, V]) *Change[S, V] {
 	return c
 }
 
-// make changes the state as a rule says.
+// make changes the state as the rule requires.
 func (c *Change[S, V]) make(edge engine.Edge, t dueRule[S, V]) {
 	f := c.Before.f
 	switch parts := f.parts(edge.Of); {
@@ -120,8 +120,8 @@ func (c *Change[S, V]) make(edge engine.Edge, t dueRule[S, V]) {
 	*c.head.Last = last
 }
 
-// made is the run after a transition. What a state of others says follows from the
-// documents around it, so it is read anew with those of the transition.
+// made returns the run after a transition. A state of another program depends on the documents
+// around it, so it is read again with those that the transition writes.
 func (c *Change[S, V]) made(state engine.Document) *Run[S, V] {
 	r := c.Before
 	if r.f.Shared == nil {
@@ -152,7 +152,7 @@ func (c *Change[S, V]) made(state engine.Document) *Run[S, V] {
 	return after
 }
 
-// edge is the edge that a move takes.
+// edge returns the edge of a move.
 func (f *Family[S, V]) edge(r *Run[S, V], t dueRule[S, V]) engine.Edge {
 	from := r.statusOf(t.rule.Of, t.on)
 	to := t.rule.tos(from)
@@ -162,7 +162,7 @@ func (f *Family[S, V]) edge(r *Run[S, V], t dueRule[S, V]) engine.Edge {
 	return engine.Edge{Of: t.rule.Of, From: from, Event: t.rule.Event, To: to[0]}
 }
 
-// subject is the part of the run that moves, "" for the run itself.
+// subject returns the part of the run that moves, "" for the run itself.
 func (t dueRule[S, V]) subject(f *Family[S, V]) string {
 	if f.parts(t.rule.Of) != nil {
 		return cmp.Or(t.move.Subject, t.on.Subject)
@@ -170,7 +170,7 @@ func (t dueRule[S, V]) subject(f *Family[S, V]) string {
 	return ""
 }
 
-// last is the record of a transition in the state.
+// last returns the state's record of a transition.
 func (c *Change[S, V]) last(edge engine.Edge, t dueRule[S, V]) *Last {
 	f := c.Before.f
 	l := &Last{
@@ -189,7 +189,7 @@ func (c *Change[S, V]) last(edge engine.Edge, t dueRule[S, V]) *Last {
 	return l
 }
 
-// moved is what a state says of the other transitions of a commit.
+// moved returns the state's record of the other transitions of a commit.
 func (f *Family[S, V]) moved(also []engine.Transition) (list []Moved) {
 	for _, t := range also {
 		list = append(list, Moved{Event: t.Event, Row: f.row(t.Edge), Of: t.Of, Subject: t.Subject, From: t.From, To: t.To})
@@ -197,7 +197,7 @@ func (f *Family[S, V]) moved(also []engine.Transition) (list []Moved) {
 	return list
 }
 
-// row names the rule of an edge, "" where it has no name.
+// row returns the name of the rule of an edge, "" if it has none.
 func (f *Family[S, V]) row(e engine.Edge) string {
 	for _, r := range slices.Concat(f.Rules...) {
 		if r.Of == e.Of && r.Event == e.Event && slices.Contains(r.From, e.From) && slices.Contains(r.tos(e.From), e.To) {
@@ -209,8 +209,8 @@ func (f *Family[S, V]) row(e engine.Edge) string {
 
 func (l *Last) past() Past { return Past{l.Event, l.At, l.Actor, l.Reason} }
 
-// lines are the journal's lines of the transition that made a state, each with the digest
-// of the document that holds it.
+// lines returns the journal lines of the transition that made a state, each with the digest of
+// the state document.
 func (f *Family[S, V]) lines(journal string, l Last, revision int, sum engine.Digest) (lines []engine.Line) {
 	for _, e := range l.Events {
 		e = append(slices.Clip(e), schemas.Member{Name: "revision", Value: revision}, schemas.Member{Name: "state", Value: sum})
@@ -222,7 +222,7 @@ func (f *Family[S, V]) lines(journal string, l Last, revision int, sum engine.Di
 	return lines
 }
 
-// line is the one line of a transition that brings none of its family's own.
+// line returns the journal line of a transition for which the family adds no lines of its own.
 func (f *Family[S, V]) line(journal string, l Last, revision int, sum engine.Digest) engine.Line {
 	o := schemas.Object{{Name: "seq", Value: revision}, {Name: "at", Value: l.At}, {Name: "edge", Value: l.Event}}
 	if f.Parts != nil {
@@ -236,7 +236,7 @@ func (f *Family[S, V]) line(journal string, l Last, revision int, sum engine.Dig
 	return engine.Line{Path: journal, Revision: revision, Body: Must(schemas.Line(o))}
 }
 
-// Ask opens a request. What it shows must be in the new state already.
+// Ask opens a request. Everything that the request shows must already be in the new state.
 func (c *Change[S, V]) Ask(q Request) *Request {
 	asked := &q
 	asked.Revision, asked.OpenedAt, asked.Status = c.Revision, c.Now, Open
@@ -254,7 +254,7 @@ func (c *Change[S, V]) Ask(q Request) *Request {
 	return asked
 }
 
-// Requests are those of the state after the transition.
+// Requests returns the requests of the state after the transition.
 func (c *Change[S, V]) Requests() []*Request { return *c.head.Requests }
 
 // Close closes an open request without an answer.
@@ -273,7 +273,7 @@ func (c *Change[S, V]) CloseAll(result, reason string) {
 }
 
 // closeAnswered closes the request that an answer answers, and names the answer as the cause; or
-// the request whose deadline passed.
+// it closes the request whose deadline passed.
 func (c *Change[S, V]) closeAnswered(a *Answer) {
 	switch {
 	case a == nil:
@@ -293,7 +293,7 @@ func (c *Change[S, V]) closeAnswered(a *Answer) {
 	c.actor = engine.Person(a.By.User)
 }
 
-// asRecorded keeps the times of a receipt that is fact.
+// asRecorded takes the times from the answer's receipt, which is a fact.
 func (c *Change[S, V]) asRecorded(q *Request, a *Answer) {
 	if rc := a.receipt; rc != nil {
 		q.ClosedRevision, q.ClosedAt, q.ReceivedAt = rc.Revision, Text(rc.DecidedAt), Text(rc.ReceivedAt)

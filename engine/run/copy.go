@@ -2,9 +2,9 @@ package run
 
 import "reflect"
 
-// deepCopy returns a copy of a state that a transition can change: what the exported
-// fields point to and hold is copied, too. Unexported fields, and what stands behind an
-// interface, are shared, for no transition changes them in place.
+// deepCopy returns a copy of a state that a transition can change: it also copies what the
+// exported fields point to and contain. The copy shares unexported fields, and values
+// behind an interface, because no transition changes them in place.
 func deepCopy[S any](st S) S {
 	return copyOf(reflect.ValueOf(&st).Elem()).Interface().(S)
 }
@@ -40,7 +40,8 @@ func copyOf(v reflect.Value) reflect.Value {
 	return c
 }
 
-// holdsMore reports whether a value of a type may share what it holds with its copy.
+// holdsMore reports whether a shallow copy of a value of a type may share memory with the
+// original.
 func holdsMore(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Map:

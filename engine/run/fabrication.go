@@ -9,28 +9,27 @@ import (
 	"placet/templates"
 )
 
-// Fabrication is a claim of another program that another document of the run
-// contradicts. Both are certain from the documents of a snapshot: what may be explained
-// by a crash, a merge or a sloppy writer is none.
+// Fabrication is a claim of another program that another document of the run contradicts.
+// Both are certain from the documents of a snapshot: a claim that a crash, a merge or a
+// sloppy writer may explain is not a fabrication.
 type Fabrication struct {
 	// Path names the document with the claim, relative to the workspace, and Pointer the
-	// place in it.
+	// place within it.
 	Path, Pointer string
-	// Says is what stands there.
+	// Says is the claim.
 	Says string
-	// Request is the request that was passed over, "" where the claim is about another
-	// thing.
+	// Request is the request that was bypassed, "" if the claim is about something else.
 	Request string
-	// Fact is what contradicts the claim.
+	// Fact contradicts the claim.
 	Fact templates.Message
 }
 
-// Unanswered is the fact that a request has no answer.
+// Unanswered returns the fact that a request has no answer.
 func Unanswered(request string) templates.Message {
 	return templates.NewMessage("run.fabrication.unanswered", "request", request)
 }
 
-// fabrications are the findings about claims that nobody adopted.
+// fabrications returns findings about claims that nobody adopted.
 func fabrications[S, V any](r *Run[S, V]) []engine.Finding {
 	return Once(r, "fabrications", func() (list []engine.Finding) {
 		all := forgedAnswers(r)
@@ -51,9 +50,9 @@ func fabrications[S, V any](r *Run[S, V]) []engine.Finding {
 	})
 }
 
-// noteFabrications says beside the state document what other programs claim, unless a
-// note there already says why the state cannot be used. Lists of runs look at a run that
-// has ended only where such a note stands.
+// noteFabrications writes the fabricated claims into the note beside the state document,
+// unless a note there already says why the state cannot be used. Lists of runs read an
+// ended run only if it has such a note.
 func noteFabrications[S, V any](r *Run[S, V]) {
 	if r.Problem != "" {
 		return
@@ -63,9 +62,9 @@ func noteFabrications[S, V any](r *Run[S, V]) {
 	}
 }
 
-// forgedAnswers are the answers that only a state knows which placet alone writes and
-// this machine did not write. A placet on another machine would have written the receipt
-// before the state, so a request without one was not answered.
+// forgedAnswers returns the answers that appear only in a state which should be placet's
+// alone and which this machine did not write. A placet on another machine would have
+// written the receipt before the state, so a request without a receipt was not answered.
 func forgedAnswers[S, V any](r *Run[S, V]) (list []Fabrication) {
 	if r.f.Shared != nil || !r.Begun || !isForged(r) {
 		return nil
@@ -79,8 +78,9 @@ func forgedAnswers[S, V any](r *Run[S, V]) (list []Fabrication) {
 	return list
 }
 
-// maybeAnswered reports whether an answer that only a forged state knows may still be
-// found: the folder of its request has not settled. Nothing follows from it until then.
+// maybeAnswered reports whether an answer that only a forged state records may still turn
+// up, because the folder of its request has not settled. Until then the run does nothing
+// about that answer.
 func maybeAnswered[S, V any](r *Run[S, V]) bool {
 	if !r.Begun || !isForged(r) {
 		return false
@@ -93,18 +93,19 @@ func maybeAnswered[S, V any](r *Run[S, V]) bool {
 	return held
 }
 
-// isForged is [Run.IsForged], also of a state without a journal.
+// isForged is [Run.IsForged], extended to states without a journal.
 func isForged[S, V any](r *Run[S, V]) bool {
 	return r.IsForged() || !r.f.hasJournal() && !r.Torn && r.Doc.Issued != nil && !r.Doc.IssuedHere()
 }
 
 // IsForged reports whether somebody else wrote a state document that placet alone writes
-// and a journal accounts for. A machine that remembers none of its states cannot tell.
+// and that the journal does not account for. A machine that remembers none of the run's
+// states cannot tell.
 func (r *Run[S, V]) IsForged() bool {
 	return !r.Torn && r.Begun && r.Unaccounted != "" && r.Doc.Issued != nil && !r.Doc.IssuedHere()
 }
 
-// IsUnanswered reports whether this machine asked a request, and its folder certainly
+// IsUnanswered reports whether this machine issued the request and its folder certainly
 // holds neither a receipt nor anything that may be an answer.
 func (r *Run[S, V]) IsUnanswered(id string) bool {
 	f := r.Folder(id)

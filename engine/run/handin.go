@@ -8,17 +8,17 @@ import (
 	"placet/templates"
 )
 
-// HandIn is a document that others hand in, as one step sees it.
+// HandIn is a document that others hand in, as one step reads it.
 type HandIn[T any] struct {
 	Doc engine.Document
-	// Said is what the document says, nil where it does not count: it is absent, cannot be
-	// used or does not fit where it stands.
+	// Said is the content of the document, nil if it does not count: it is absent, cannot
+	// be used, or does not fit its place.
 	Said *T
-	// Pending says that the document may still be being written, or cannot be read now.
+	// Pending is true if the document may still be being written, or cannot be read now.
 	Pending bool
 }
 
-// Sum is the digest of the document, "" where it does not count.
+// Sum returns the digest of the document, "" if it does not count.
 func (h HandIn[T]) Sum() Text {
 	if h.Said == nil {
 		return ""
@@ -26,13 +26,13 @@ func (h HandIn[T]) Sum() Text {
 	return Text(h.Doc.Sum)
 }
 
-// ReadHandIn reads a hand-in of a schema, and notes what is wrong with it. fits says why a
-// valid one does not fit where it stands, nil where it does. fits nil: it always does.
+// ReadHandIn reads a hand-in by a schema, and notes what is wrong with it. fits returns why
+// a valid hand-in does not fit its place, or nil. If fits is nil, every valid hand-in fits.
 func ReadHandIn[T any](r *Input, d engine.Document, schema string, fits func(*T) error) HandIn[T] {
 	return ParseHandIn(r, d, decoder[T](schema), fits)
 }
 
-// ParseHandIn is ReadHandIn with another way of decoding.
+// ParseHandIn is ReadHandIn with another decoder.
 func ParseHandIn[T any](r *Input, d engine.Document, decode func(p string, body []byte) (T, error), fits func(*T) error) HandIn[T] {
 	v, got := Parse(r, d, decode)
 	h := HandIn[T]{Doc: d, Pending: got == Pending}
@@ -49,8 +49,8 @@ func ParseHandIn[T any](r *Input, d engine.Document, decode func(p string, body 
 	return h
 }
 
-// Peek decodes a document of a schema that was judged before, nil where it cannot be used
-// any more. It notes nothing.
+// Peek decodes a document by a schema without noting problems, for documents that were
+// judged before. It returns nil if the document cannot be used any more.
 func Peek[T any](d engine.Document, schema string) *T {
 	if !d.Present() {
 		return nil
@@ -62,7 +62,7 @@ func Peek[T any](d engine.Document, schema string) *T {
 	return v
 }
 
-// decoder reads documents of a schema.
+// decoder returns a function that decodes documents by a schema.
 func decoder[T any](schema string) func(p string, body []byte) (T, error) {
 	return func(p string, body []byte) (v T, err error) {
 		err = schemas.Decode(schema, path.Base(p), body, &v)

@@ -14,36 +14,34 @@ import (
 	"placet/templates"
 )
 
-// PartialWriteGrace is how long content that does not parse is taken for half of a write,
-// counted from when the file last changed.
+// PartialWriteGrace is how long content that does not parse is assumed to be half written,
+// counted from the last change of the file.
 const PartialWriteGrace = 10 * time.Second
 
-// Input reads the documents of one snapshot and collects what is to be said
-// about them.
+// Input reads the documents of one snapshot and collects the notes about them.
 type Input struct {
 	Snap engine.Snapshot
-	// Lang is the language of the run's texts for people: what its state says, before it
-	// begins what the settings say.
+	// Lang is the language of the run's texts for people: the one in its state, or before the
+	// run begins the one in the settings.
 	Lang  string
 	Notes engine.Notes
-	// Held is true while a file that could decide is still being written, or
-	// cannot be read: no default and no deadline passes over it.
+	// Held is true while a file that could decide is still being written or cannot be read:
+	// then no default and no deadline takes effect.
 	Held bool
-	// Unsure is true while something cannot be told that comes before every rule, such as what
-	// a stop.json says that is still being written.
+	// Unsure is true while something cannot be determined that comes before every rule, such
+	// as the content of a stop.json that is still being written.
 	Unsure bool
-	// Wake is when a file that may be half of a write cannot be one any more;
-	// zero for never.
+	// Wake is when a file that may be half written cannot be any more; zero for never.
 	Wake time.Time
-	// Pending are the files that may be half of a write.
+	// Pending are the files that may be half written.
 	Pending []engine.PendingFile
-	// NotePath says where the note about a file stands that has none beside it, "" for
+	// NotePath returns where the note about a file is if it is not beside the file, "" for
 	// other files. nil: there are no such files.
 	NotePath func(p string) string
 
-	held map[string]bool // the paths in Holding
-	// facts are the needs that were met while the documents were judged, in one step, of
-	// the run as it is and as it will be.
+	held map[string]bool // the paths in Pending
+	// facts are the needs of local git that came up while the documents were judged, in one
+	// step, for the run before and after the transition.
 	facts *[]string
 }
 
@@ -66,8 +64,8 @@ func (r *Input) Say(key templates.Key, pairs ...any) string {
 	return templates.Phrase(r.Lang, string(key), pairs...)
 }
 
-// Fact is what local git says to a need; ok is false where it was not asked yet. Then nothing
-// that this step plans is carried out: git is asked, and the step is repeated.
+// Fact returns what local git answers to a need; ok is false if git was not asked yet. Then
+// nothing that this step plans is carried out: git is asked, and the step is repeated.
 func (r *Input) Fact(need string) (fact engine.Document, ok bool) {
 	if r.facts == nil {
 		r.facts = new([]string)
@@ -78,14 +76,14 @@ func (r *Input) Fact(need string) (fact engine.Document, ok bool) {
 	return r.Snap.Doc(need), r.Snap.Has(need)
 }
 
-// WakeAt has the run looked at no later than t.
+// WakeAt schedules the next step for t at the latest.
 func (r *Input) WakeAt(t time.Time) {
 	if !t.IsZero() && (r.Wake.IsZero() || t.Before(r.Wake)) {
 		r.Wake = t
 	}
 }
 
-// Due reports whether a moment has come. If not, the run is looked at when it does.
+// Due reports whether a time has come. If not, it schedules a step for that time.
 func (r *Input) Due(at Text) bool {
 	t := at.Time()
 	if t.IsZero() || !r.Snap.Now.Before(t) {
@@ -95,8 +93,8 @@ func (r *Input) Due(at Text) bool {
 	return false
 }
 
-// MaybePartial reports whether content that does not parse may still be being
-// written, and has the run looked at when it cannot be any more.
+// MaybePartial reports whether content that does not parse may still be being written, and
+// schedules a step for when it cannot be any more.
 func (r *Input) MaybePartial(d engine.Document, err error) bool {
 	var bad *schemas.Error
 	if !errors.As(err, &bad) || !bad.Torn {
@@ -110,17 +108,17 @@ func (r *Input) MaybePartial(d engine.Document, err error) bool {
 	return true
 }
 
-// IsUnreadable reports whether reading a file met an error of the system, such as a
-// missing permission: what the file says may decide once it can be read, so it
-// must not be taken for absent.
+// IsUnreadable reports whether reading a file failed with an error of the system, such as a
+// missing permission. The content of the file may decide once it can be read, so the file must
+// not be treated as absent.
 func IsUnreadable(d engine.Document) bool {
 	var system *fs.PathError
 	return !d.Absent() && errors.As(d.Err, &system)
 }
 
-// Undecidable reports whether what a file says cannot be told now: it is still being
-// written, or the system does not let it be read. Nothing is decided on its absence
-// then, and no deadline passes.
+// Undecidable reports whether the content of a file cannot be determined now: it is still
+// being written, or the system does not allow reading it. Then nothing is decided on its
+// absence, and no deadline passes.
 func (r *Input) Undecidable(d engine.Document) bool {
 	if !d.Unsettled() && !IsUnreadable(d) {
 		return false
@@ -129,35 +127,34 @@ func (r *Input) Undecidable(d engine.Document) bool {
 	return true
 }
 
-// Decode reads a JSON document that gives a sign when it is valid. Where it is
-// not, it counts as absent and earns a note beside it. ok is false also while
-// it is absent.
+// Decode reads a JSON document that has an effect if it is valid. An invalid document counts
+// as absent, with a note beside it. ok is also false while the document is absent.
 func (r *Input) Decode(d engine.Document, schema string, into any) (ok bool) {
 	return r.Read(d, func() error { return schemas.Decode(schema, path.Base(d.Path), d.Body, into) })
 }
 
-// Read is Decode with another way of decoding, whose error says what is wrong.
+// Read is Decode with another decoder, whose error says what is wrong.
 func (r *Input) Read(d engine.Document, decode func() error) (ok bool) {
 	return r.Judge(d, decode) == Good
 }
 
-// Reading is what reading a document gave.
+// Reading is the result of reading a document.
 type Reading int
 
-// What reading a document may give.
+// The results of reading a document.
 const (
-	// Absent: there is no such file.
+	// Absent means that there is no such file.
 	Absent Reading = iota
-	// Pending: the file may still be being written, or the system does not let it be
-	// read. What it says may decide later.
+	// Pending means that the file may still be being written, or that the system does not
+	// allow reading it. Its content may decide later.
 	Pending
-	// Bad: it cannot be used, and a note says why.
+	// Bad means that the document cannot be used, and a note says why.
 	Bad
-	// Good: it was decoded.
+	// Good means that the document was decoded.
 	Good
 )
 
-// Judge decodes a document where it can, and says what it is.
+// Judge decodes a document if possible, and returns the result.
 func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 	switch {
 	case d.Absent():
@@ -185,13 +182,13 @@ func (r *Input) Judge(d engine.Document, decode func() error) Reading {
 	return Bad
 }
 
-// Load decodes a JSON document of a schema, nil where it cannot be used. Each type has one
-// schema. The value is shared with later steps over the same content: nobody changes it.
+// Load decodes a JSON document by a schema, and returns nil if it cannot be used. Each type
+// has one schema. Later steps over the same content share the value, so nobody may change it.
 func Load[T any](r *Input, d engine.Document, schema string) (v *T, got Reading) {
 	return Parse(r, d, decoder[T](schema))
 }
 
-// Parse is Load with another way of decoding.
+// Parse is Load with another decoder.
 func Parse[T any](r *Input, d engine.Document, decode func(p string, body []byte) (T, error)) (v *T, got Reading) {
 	got = r.Judge(d, func() (err error) {
 		v, err = engine.Parse(d, decode)
@@ -203,15 +200,14 @@ func Parse[T any](r *Input, d engine.Document, decode func(p string, body []byte
 	return v, got
 }
 
-// Bad says in a note what is wrong with a document.
+// Bad adds a note about what is wrong with a document.
 func (r *Input) Bad(d engine.Document, text string) { r.Notes.Add(r.Note(d.Path), text) }
 
-// ProblemsDir is the folder of a run with its notes on files of others.
+// ProblemsDir is the folder of a run that holds its notes on files of others.
 const ProblemsDir = "problems"
 
-// Note is where the note about a file stands: beside it where the file is the
-// run's own; else in the run's folder, since each run that reads a file has
-// its own note on it.
+// Note returns the path of the note about a file: beside the file if it belongs to the run,
+// otherwise in the run's folder, because each run that reads a file has its own note on it.
 func (r *Input) Note(p string) string {
 	if r.NotePath != nil {
 		if note := r.NotePath(p); note != "" {
@@ -224,5 +220,5 @@ func (r *Input) Note(p string) string {
 	return path.Join(r.Snap.Dir, ProblemsDir, strings.ReplaceAll(p, "/", "--")+layout.ProblemSuffix)
 }
 
-// Path of a file in the run's folder, relative to the workspace.
+// Path returns the path of a file in the run's folder, relative to the workspace.
 func (r *Input) Path(rel string) string { return path.Join(r.Snap.Dir, rel) }

@@ -9,27 +9,26 @@ import (
 	"placet/templates"
 )
 
-// issue is a request of a run's state with its folder. What was issued for it, and what
-// follows from that, is made once, whoever asks for it: a rule, an output, or what people
-// are told.
+// issue is a request of a run's state with its folder. It computes what was issued for the
+// request, and what follows from that, only once, although rules, outputs and views use it.
 type issue[S, V any] struct {
 	*Request
 	r        *Run[S, V]
 	question Question[V]
 	dir      *gate.Folder
 
-	// issued is the request as it was issued, with its request.json.
+	// issued returns the request as it was issued, with its request.json.
 	issued func() (gate.Request, []byte)
-	// evaluation is the request with all that bears on its answer.
+	// evaluation returns the request with everything that affects its answer.
 	evaluation func() gate.Evaluation
-	// ahead is what a receipt says that is durable while its transition is not; see
-	// [issue.readAhead].
+	// ahead returns the answer in a receipt that is durable while its transition is not;
+	// see [issue.readAhead].
 	ahead func() *Answer
-	// answer is the answer that counts, nil for none.
+	// answer returns the answer that counts, or nil.
 	answer func() *Answer
 }
 
-// issue is the request of a state with its folder.
+// issue returns the issue of a request of the state.
 func (r *Run[S, V]) issue(q *Request) *issue[S, V] {
 	if r.issues[q] == nil {
 		r.issues[q] = r.newIssue(q)
@@ -51,12 +50,12 @@ func (r *Run[S, V]) newIssue(q *Request) *issue[S, V] {
 	return i
 }
 
-// wasMade says that the request.json was made already, by the transition that asks.
+// wasMade sets the request.json that the transition that asks has already made.
 func (i *issue[S, V]) wasMade(body []byte) {
 	i.issued = sync.OnceValues(func() (gate.Request, []byte) { return i.make(), body })
 }
 
-// make makes the request as the state has it now.
+// make makes the request from the present state.
 func (i *issue[S, V]) make() gate.Request {
 	q, r := i.Request, i.r
 	req := gate.Request{
@@ -73,16 +72,16 @@ func (i *issue[S, V]) request() gate.Request {
 	return req
 }
 
-// body is request.json as it was issued.
+// body returns request.json as it was issued.
 func (i *issue[S, V]) body() []byte {
 	req, body := i.issued()
 	if body == nil {
-		return Must(req.Encode()) // says why it cannot be encoded
+		return Must(req.Encode()) // panics with the reason why it cannot be encoded
 	}
 	return body
 }
 
-// gate is what an answer must be worth.
+// gate returns the requirements for an answer.
 func (i *issue[S, V]) gate() engine.Gate {
 	g := i.r.Snap.Facts.Config.GateFor(i.r.f.Family(), i.Type)
 	if narrow := i.question.MayAnswer; narrow != nil {
@@ -91,7 +90,7 @@ func (i *issue[S, V]) gate() engine.Gate {
 	return g
 }
 
-// form renders a request.json as the form of a view.
+// form renders the form of a view from a request.json.
 func (i *issue[S, V]) form(body []byte, view engine.Digest) ([]byte, error) {
 	req := i.request().Shown(body)
 	if i.question.Brief {
@@ -100,7 +99,7 @@ func (i *issue[S, V]) form(body []byte, view engine.Digest) ([]byte, error) {
 	return gate.Form(req, view, Noticed(i.question.Title(i.r.v, i.Request), i.dir.Voids))
 }
 
-// withoutEmpty is a JSON object without the members that are null or empty.
+// withoutEmpty returns a JSON object without its null and empty members.
 func withoutEmpty(context schemas.Raw) schemas.Raw {
 	members, err := schemas.Members(context)
 	if err != nil {
@@ -117,13 +116,13 @@ func withoutEmpty(context schemas.Raw) schemas.Raw {
 	return Must(schemas.Encode(kept))
 }
 
-// remakes reports whether request.json may be made again though it differs from what was
+// remakes reports whether request.json may be made again although it differs from what was
 // issued.
 func (i *issue[S, V]) remakes() bool {
 	return i.question.Remakes != nil && i.question.Remakes(i.r.v, i.Request)
 }
 
-// stands reports whether what was asked about is as it was; if not, problem says why.
+// stands reports whether the subject of the request is unchanged; if not, problem says why.
 func (i *issue[S, V]) stands() (problem string, ok bool) {
 	if i.question.Stands == nil {
 		return "", true
@@ -131,13 +130,13 @@ func (i *issue[S, V]) stands() (problem string, ok bool) {
 	return i.question.Stands(i.r.v, i.Request)
 }
 
-// wasIssued reports whether a request.json is the one that was issued, or may stand for it.
+// wasIssued reports whether a request.json is the issued one, or may replace it.
 func (i *issue[S, V]) wasIssued(body []byte) bool {
 	sum := engine.Sum(body)
 	return string(sum) == string(i.Digest) || i.remakes() && sum == engine.Sum(i.body())
 }
 
-// altered says what was done to request.json, nil where it is as it was issued, or gone.
+// altered returns how request.json was changed, or nil if it is as issued, or gone.
 func (i *issue[S, V]) altered() error {
 	why := i.dir.Altered(engine.Digest(i.Digest))
 	if why != nil && i.dir.Doc.Present() && i.remakes() {
@@ -146,8 +145,8 @@ func (i *issue[S, V]) altered() error {
 	return why
 }
 
-// unissued says why request.json is not what was issued, "" where it is: then every
-// answer is held.
+// unissued returns why request.json is not what was issued, or "". While there is such a
+// reason, every answer is held.
 func (i *issue[S, V]) unissued() string {
 	i.r.Undecidable(i.dir.Doc)
 	if why := i.altered(); why != nil {
@@ -159,7 +158,8 @@ func (i *issue[S, V]) unissued() string {
 	return ""
 }
 
-// evaluationOf is the request with all that bears on its answer, by a request.json.
+// evaluationOf returns the request with everything that affects its answer, based on a
+// request.json.
 func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
 	r, f, req := i.r, i.dir, i.request()
 	shown := req.View(body, f.Voids)
@@ -178,8 +178,8 @@ func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
 	return a
 }
 
-// receipt is what became of the request. A state that does not keep what the person was
-// shown says it by the request as it was issued.
+// receipt returns the result of the request. If the state does not keep the digest of what
+// the person was shown, the digest comes from the request as it was issued.
 func (i *issue[S, V]) receipt() gate.Receipt {
 	rc := i.Request.Receipt()
 	if rc.Result == gate.Accepted && rc.Digest == "" {
@@ -192,5 +192,5 @@ func (i *issue[S, V]) receipt() gate.Receipt {
 	return rc
 }
 
-// Receipt is what became of a closed request.
+// Receipt returns the result of a closed request.
 func (r *Run[S, V]) Receipt(q *Request) gate.Receipt { return r.issue(q).receipt() }

@@ -17,21 +17,21 @@ import (
 // that its journal does not account for; see [AdoptionLine].
 const EventAdopted = "state_adopted"
 
-// journalLine is what the last line of a journal says of the state that it belongs
-// to. State is empty in the lines of a placet that did not write it yet. Revision is
-// there where lines are counted by themselves; see [Change.Event].
+// journalLine is what the last line of a journal says about its state. State is empty in
+// lines of older versions of placet, which did not write it. Revision is present if lines
+// have a count of their own; see [Change.Event].
 type journalLine struct {
 	Seq      int           `json:"seq"`
 	Revision int           `json:"revision"`
 	State    engine.Digest `json:"state"`
 }
 
-// of is the revision that the line belongs to.
+// of returns the revision that the line belongs to.
 func (l journalLine) of() int { return cmp.Or(l.Revision, l.Seq) }
 
 // readJournal reads the last line of the journal beside a state document and decides
-// whether the two account for that state. placet appends the line of a revision,
-// which holds the state's digest, once the state is durable. So either
+// whether the line accounts for that state. placet appends the line of a revision, which
+// holds the state's digest, once the state is durable. So either
 //
 //   - the line is of the state's revision and holds its digest; or
 //   - a crash came between the two: the line is of the revision before, and this
@@ -39,7 +39,7 @@ func (l journalLine) of() int { return cmp.Or(l.Revision, l.Seq) }
 //     that remembers nothing of the run cannot tell, and believes it: a crash must
 //     never stop a run for good.
 //
-// Every other state was written by somebody else.
+// Somebody else wrote every other state.
 func readJournal(r *Input, state engine.Document, revision int, anew templates.Key) Record {
 	d := r.Snap.Doc(JournalBeside(state.Path))
 	if d.Unsettled() {
@@ -77,9 +77,9 @@ func readJournal(r *Input, state engine.Document, revision int, anew templates.K
 	return Record{Seq: seq, Problem: why, Unaccounted: state.Sum}
 }
 
-// Accounts reports whether the journal beside a state document of a revision accounts
-// for it, for runs that know it from its shared files alone. Nothing that this machine
-// remembers is asked: a crash before the line is for the run's own next pass to mend.
+// Accounts reports whether the journal beside a state document accounts for that revision
+// of it, for runs that know the state only from its shared files. It ignores what this
+// machine remembers: if a crash came before the line, the run's own next pass adds it.
 func Accounts(journal, state engine.Document, revision int) bool {
 	var last journalLine
 	if line := lastLine(journal.Body); line == nil || schemas.Decode("", journal.Path, line, &last) != nil || last.of() != revision {
@@ -88,8 +88,8 @@ func Accounts(journal, state engine.Document, revision int) bool {
 	return last.State != "" && isOneOf(state, last.State) || last.State == "" && !hasDigest(journal.Body)
 }
 
-// isOneOf reports whether a document has one of some digests. One whose lines git
-// ended its own way when it brought the file is still the same.
+// isOneOf reports whether a document has one of the digests. A document whose line endings
+// git converted on checkout is still the same.
 func isOneOf(d engine.Document, digests ...engine.Digest) bool {
 	if slices.Contains(digests, d.Sum) {
 		return true
@@ -109,8 +109,9 @@ func hasDigest(body []byte) bool {
 	return false
 }
 
-// shortDigest is as much of a digest as people tell it from another by. It names nothing.
-// What is no digest is not shown: others may have written it.
+// shortDigest returns the first digits of a digest, enough for people to distinguish it
+// from another, but not enough to name a document. Anything that is not a digest is not
+// shown, because others may have written it.
 func shortDigest(d engine.Digest) any {
 	hex := d.Hex()
 	if len(hex) != 64 || strings.Trim(hex, "0123456789abcdef") != "" {
@@ -119,15 +120,15 @@ func shortDigest(d engine.Digest) any {
 	return hex[:shownDigest]
 }
 
-// shownDigest is how many hex digits of a digest people are shown.
+// shownDigest is how many hex digits of a digest people see.
 const shownDigest = 8
 
-// JournalBeside is the path of the journal beside a state document.
+// JournalBeside returns the path of the journal beside a state document.
 func JournalBeside(state string) string { return path.Join(path.Dir(state), "events.jsonl") }
 
-// AdoptionLine is the line of a journal by which a person adopts a state document
-// that its journal does not account for. Like every line it is a claim: whoever may
-// write the journal may write this line.
+// AdoptionLine returns the journal line by which a person adopts a state document that its
+// journal does not account for. Like every line it is a claim: anybody who may write the
+// journal may write this line.
 func AdoptionLine(state engine.Document, by, reason string, at time.Time) ([]byte, error) {
 	var st struct {
 		Revision int `json:"revision"`
@@ -141,7 +142,7 @@ func AdoptionLine(state engine.Document, by, reason string, at time.Time) ([]byt
 	})
 }
 
-// adopted is the revision of the state that a person adopted last, 0 for none.
+// adopted returns the revision of the state that a person adopted last, 0 for none.
 func adopted(s engine.Snapshot) (revision int) {
 	for _, e := range Entries(s.In("events.jsonl")) {
 		if e.Edge == EventAdopted {
@@ -151,7 +152,7 @@ func adopted(s engine.Snapshot) (revision int) {
 	return revision
 }
 
-// linesOf is how many lines at the end of a journal belong to a revision.
+// linesOf returns how many lines at the end of a journal belong to a revision.
 func linesOf(body []byte, revision int) (n int) {
 	for line := lastLine(body); line != nil; line = lastLine(body) {
 		var l journalLine
@@ -164,7 +165,7 @@ func linesOf(body []byte, revision int) (n int) {
 	return n
 }
 
-// lastLine is the last whole line of a journal, nil where there is none.
+// lastLine returns the last whole line of a journal, or nil.
 func lastLine(body []byte) []byte {
 	end := bytes.LastIndexByte(body, '\n')
 	if end < 0 {
@@ -184,8 +185,8 @@ type JournalEntry struct {
 	Reason  string         `json:"reason"`
 }
 
-// Entries are the lines of a journal, oldest first. A line that cannot be read is
-// passed over here; what it does to the run, its state says.
+// Entries returns the lines of a journal, oldest first. It skips a line that cannot be
+// read; [ReadState] reports a bad last line.
 func Entries(journal engine.Document) []JournalEntry {
 	var list []JournalEntry
 	for raw := range bytes.Lines(journal.Body) {
@@ -197,7 +198,7 @@ func Entries(journal engine.Document) []JournalEntry {
 	return list
 }
 
-// Account is the line as people are shown it; where says what it is about.
+// Account returns the line as people see it; where says what the line is about.
 func (e JournalEntry) Account(where string) engine.Entry {
 	at, err := time.Parse(time.RFC3339, string(e.At))
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"placet/schemas"
 )
 
-// JSONState is the format of a state document that is the JSON of S, by a schema. Members of a
-// later version, for which S has no field, stand in [Head.Extra]. unfit is [Format.Unfit]. A state
-// that this machine wrote is not checked by the schema, which takes ten times as long as decoding
-// it.
+// JSONState returns the format of a state document that is the JSON of S, checked by a schema.
+// [Head.Extra] holds members of a later version, for which S has no field. unfit is
+// [Format.Unfit]. A state that this machine wrote is not checked against the schema, because that
+// takes ten times as long as decoding it.
 func JSONState[S any](schema string, head func(*S) Head, unfit func(*Input, S) error) Format[S] {
 	read := func(schema, path string, body []byte) (st S, err error) {
 		if err = schemas.Decode(schema, path, body, &st); err == nil {
@@ -34,8 +34,7 @@ func (f *Family[S, V]) Summarize(body []byte) engine.Summary {
 	return summarize(body, f.Final)
 }
 
-// summarize is [Family.Summary] for a state document that keeps the requests as the kernel
-// has them.
+// summarize is [Family.Summary] for a state document that stores requests in the kernel's format.
 func summarize(body []byte, isFinal func(engine.Status) bool) engine.Summary {
 	var st struct {
 		Status   engine.Status `json:"status"`
@@ -56,7 +55,7 @@ func summarize(body []byte, isFinal func(engine.Status) bool) engine.Summary {
 	return p
 }
 
-// Config are the settings of a family, the default where the snapshot has none.
+// Config returns the settings of a family, or the default if the snapshot has none.
 func Config[C any](s engine.Snapshot, byDefault func() C) C {
 	if c, ok := s.Facts.Config.Family.(C); ok {
 		return c

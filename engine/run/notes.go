@@ -5,8 +5,8 @@ import (
 	"placet/layout"
 )
 
-// noteFindings are the problem notes that stand, or that the next pass writes, for
-// check.
+// noteFindings returns, for check, the problem notes that exist or that the next pass
+// writes.
 func noteFindings(r *Input) []engine.Finding {
 	var list []engine.Finding
 	said := map[string]bool{}

@@ -9,26 +9,26 @@ import (
 	"placet/templates"
 )
 
-// Outputs collects what a state calls for and is not there. It is a function of the
-// state and the snapshot: the same in the transition that makes the state, after a crash
-// and after somebody deleted a file.
+// Outputs collects what a state calls for and does not exist. It is a function of the state
+// and the snapshot: the same in the transition that makes the state, after a crash, and
+// after somebody deleted a file.
 type Outputs struct {
 	Plan engine.Plan
-	// Fresh is true for the transition that makes the state, false for a look at a state
-	// that is fact.
+	// Fresh is true for the transition that makes the state, false for a state that is
+	// already durable.
 	Fresh bool
 
 	snap  engine.Snapshot
 	notes *engine.Notes
-	// document is placet's own document of the run at a path relative to it.
+	// document returns a document of placet's for the run, at a path relative to the run's
+	// folder.
 	document func(rel string, body []byte) engine.Document
-	// foreign reports whether a document in the place of placet's was written by
-	// somebody else.
+	// foreign reports whether somebody else wrote a document at a path that is placet's.
 	foreign func(engine.Document) bool
 }
 
-// outputs are the outputs of the run's state. fresh is true for the transition that makes
-// the state, false for a state that is fact.
+// outputs returns the outputs of the run's state. fresh is true for the transition that
+// makes the state, false for a state that is already durable.
 func (r *Run[S, V]) outputs(fresh bool) engine.Plan {
 	w := &Outputs{
 		Fresh: fresh, snap: r.Snap, notes: &r.Notes,
@@ -49,7 +49,8 @@ func (r *Run[S, V]) outputs(fresh bool) engine.Plan {
 	return w.Plan
 }
 
-// journalOutput plans the lines of the state's own transition that a crash came before.
+// journalOutput plans the journal lines of the state's own transition that a crash
+// prevented.
 func journalOutput[S, V any](r *Run[S, V], w *Outputs) {
 	last := *r.head.Last
 	if !r.f.hasJournal() || w.Fresh || last == nil || r.Seq < r.revision()-1 {
@@ -75,7 +76,7 @@ func (i *issue[S, V]) outputs(w *Outputs) {
 	form := i.file("form.md")
 	if voids := i.dir.Voids.Count(); voids > 0 {
 		if _, stands := i.stands(); !stands || i.dir.BadVoids || voids >= gate.MostVoids {
-			form = "" // a form shows what would be approved
+			form = "" // a form shows what would be approved, so there is none now
 		} else {
 			form = i.file(i.dir.FormName(i.evaluation().View))
 		}
@@ -85,23 +86,24 @@ func (i *issue[S, V]) outputs(w *Outputs) {
 	}
 }
 
-// file is the path of a file of the request, relative to the run's folder.
+// file returns the path of a file of the request, relative to the run's folder.
 func (i *issue[S, V]) file(name string) string { return layout.RequestsDir + "/" + i.ID + "/" + name }
 
-// issue plans request.json and the form of a path.
+// issue plans request.json and the form at a path.
 func (i *issue[S, V]) issue(w *Outputs, rel string) {
 	d, form := i.dir.Doc, w.snap.In(rel)
 	body, now := d.Body, w.Fresh && i.Revision == i.r.revision()
 	switch {
 	case d.Absent(), now && d.Present() && string(d.Sum) != string(i.Digest):
 		if body = i.body(); !i.wasIssued(body) {
-			return // what it shows has changed: it cannot be made again
+			return // what the request shows has changed, so it cannot be made again
 		}
 		w.Put(i.file("request.json"), body)
 	case !d.Present():
 		return
 	}
-	// What nobody has touched beside a request that never became fact is a left-over.
+	// A form that nobody has edited, beside a request whose transition was never completed,
+	// is a left-over.
 	if leftOver := now && string(d.Sum) != string(i.Digest) && form.Present() && !gate.Ticked(form.Body); !form.Absent() && !leftOver {
 		return
 	}
@@ -116,16 +118,16 @@ func (i *issue[S, V]) issue(w *Outputs, rel string) {
 	w.Put(rel, text)
 }
 
-// Put plans a document in place of what lies there.
+// Put plans a document that replaces whatever is at its path.
 func (w *Outputs) Put(rel string, body []byte) {
 	d := w.document(rel, body)
 	d.Over = w.snap.In(rel).Sum
 	w.Plan.Writes = append(w.Plan.Writes, d)
 }
 
-// Once plans a document that is written once. What stands is kept, but for the
-// left-over of a transition that never became fact, which only the transition that
-// the document belongs to (now) replaces.
+// Once plans a document that is written once. An existing document is kept, except a
+// left-over of a transition that was never completed: only the transition that the document
+// belongs to (now) replaces it.
 func (w *Outputs) Once(rel string, now bool, body func() []byte) {
 	d := w.snap.In(rel)
 	switch {
@@ -139,7 +141,7 @@ func (w *Outputs) Once(rel string, now bool, body func() []byte) {
 	w.Note(d)
 }
 
-// Always plans a document that follows the state.
+// Always plans a document that changes with the state.
 func (w *Outputs) Always(rel string, body []byte) {
 	d := w.snap.In(rel)
 	if d.Absent() || d.Present() && !w.foreign(d) && d.Sum != engine.Sum(body) {
@@ -148,7 +150,7 @@ func (w *Outputs) Always(rel string, body []byte) {
 	w.Note(d)
 }
 
-// Note says that a file in the place of placet's is left alone, where it is.
+// Note adds a note if a file at a path of placet's is not replaced.
 func (w *Outputs) Note(d engine.Document) {
 	switch {
 	case d.Present() && w.foreign(d):

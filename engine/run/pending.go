@@ -7,8 +7,8 @@ import (
 	"placet/engine"
 )
 
-// Hold has nothing decided, and no deadline pass, while files may still be being
-// written, and has the run looked at when they cannot be any more.
+// Hold keeps the run from deciding anything and from letting a deadline pass while files
+// may still be being written, and schedules a step for when they cannot be any more.
 func (r *Input) Hold(files ...engine.PendingFile) {
 	r.Held = true
 	for _, h := range files {
@@ -16,7 +16,7 @@ func (r *Input) Hold(files ...engine.PendingFile) {
 	}
 }
 
-// waitFor names a file that may be half of a write, once.
+// waitFor records a file that may be half written, once.
 func (r *Input) waitFor(h engine.PendingFile) {
 	r.WakeAt(h.Until)
 	if r.held[h.Path] {
@@ -29,8 +29,8 @@ func (r *Input) waitFor(h engine.PendingFile) {
 	r.Pending = append(r.Pending, h)
 }
 
-// BeingWritten are all files of the snapshot that may still be being written, as
-// far as they were read, sorted by path: an account tells them.
+// BeingWritten returns all files of the snapshot that may still be being written, as far as
+// they were read, sorted by path. Accounts of the run list them.
 func (r *Input) BeingWritten() []engine.PendingFile {
 	list := slices.Clone(r.Pending)
 	for i := range r.Snap.Docs {
@@ -42,8 +42,8 @@ func (r *Input) BeingWritten() []engine.PendingFile {
 	return slices.CompactFunc(list, func(a, b engine.PendingFile) bool { return a.Path == b.Path })
 }
 
-// Await has an account wait for the files that may still be being written; what is
-// their name where none is known.
+// Await adds to an account that the run waits for the files that may still be being
+// written; the argument what is their name if none is known.
 func (r *Input) Await(a *engine.RunView, what string) {
 	files := r.BeingWritten()
 	for _, h := range files {

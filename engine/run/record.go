@@ -5,23 +5,23 @@ import (
 	"placet/templates"
 )
 
-// Record is what can be told of a run's state and the journal beside it.
+// Record describes whether a run's state and the journal beside it can be used.
 type Record struct {
-	// Seq is the revision that the journal's last line belongs to, Lines how many lines
+	// Seq is the revision that the journal's last line belongs to, and Lines is how many lines
 	// belong to it.
 	Seq, Lines int
-	// Torn is true while either may still be being written.
+	// Torn is true while one of the two files may still be being written.
 	Torn bool
-	// Problem is why they cannot be used, with what helps; "" where they can.
+	// Problem says why they cannot be used, and what to do; "" if they can.
 	Problem string
-	// Unaccounted is the digest of a state that could be used if its journal
-	// accounted for it; "" where the journal does, or the problem is another one.
+	// Unaccounted is the digest of a state that could be used if its journal accounted for it;
+	// "" if the journal does, or if the problem is another one.
 	Unaccounted engine.Digest
 }
 
-// ReadState reads a state.json that is there, and the journal beside it where the run has one.
-// decode takes the state's body; it returns the revision, or why the state is not this run's.
-// anew says what helps where the record is torn apart.
+// ReadState reads an existing state.json, and the journal beside it if the run has one. decode
+// decodes the state's body; it returns the revision, or why the state is not this run's. anew
+// says what to do if state and journal cannot be used.
 func ReadState(r *Input, d engine.Document, anew templates.Key, journal bool, decode func() (revision int, unfit, err error)) Record {
 	switch {
 	case d.Unsettled():
@@ -44,7 +44,7 @@ func ReadState(r *Input, d engine.Document, anew templates.Key, journal bool, de
 	return record
 }
 
-// withHelp adds to a problem what helps, where anything does.
+// withHelp adds what to do to a problem, if anything helps.
 func withHelp(r *Input, problem string, anew templates.Key) string {
 	if anew == "" {
 		return problem

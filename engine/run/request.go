@@ -8,11 +8,11 @@ import (
 	"placet/schemas"
 )
 
-// Open is the status of a request that is still asked; the others are the results of
-// its receipt.
+// Open is the status of a request that is still open; the other statuses are the results in
+// receipts.
 const Open = gate.Unanswered
 
-// Request is a question to a person as a state document keeps it, with all that its
+// Request is a question to a person as a state document stores it, with everything that its
 // receipt says.
 type Request struct {
 	ID       string `json:"id"`
@@ -37,7 +37,7 @@ type Request struct {
 	ClosedAt       Text     `json:"closed_at"`
 	ClosedRevision int      `json:"closed_revision"`
 	Reason         Text     `json:"reason"`
-	// SupersededBy is the request that is asked instead.
+	// SupersededBy is the id of the request that replaces this one.
 	SupersededBy Text `json:"superseded_by,omitzero"`
 	// Edits are the texts that the answer changed.
 	Edits []gate.Edit `json:"edits,omitzero"`
@@ -53,7 +53,7 @@ type By struct {
 	Source string `json:"source"`
 }
 
-// Receipt is what became of a closed request.
+// Receipt returns the receipt of a closed request.
 func (q *Request) Receipt() gate.Receipt {
 	rc := gate.Receipt{
 		SchemaVersion: 1, RequestID: q.ID, Result: q.Status, Response: string(q.Response), Selected: q.Selected, Comment: string(q.Comment), Edits: q.Edits,
@@ -76,7 +76,7 @@ func (q *Request) Receipt() gate.Receipt {
 	return rc
 }
 
-// Answered notes what a decision says: the answer, its author, and the file that it stands in.
+// Answered records a decision: the answer, its author, and the file that contains it.
 func (q *Request) Answered(d gate.Decision) {
 	q.Response, q.Selected, q.Comment = Text(d.Response), d.Selected, Text(d.Comment)
 	q.By, q.KnownAs = &By{User: d.By.User, Source: d.By.Source}, d.Known
@@ -84,7 +84,7 @@ func (q *Request) Answered(d gate.Decision) {
 	q.Answer, q.AnswerDigest, q.View = Text(d.Path), Text(d.Sum), Text(d.Digest)
 }
 
-// Requests are all that the state asks and has asked, in the order in which it did.
+// Requests returns all requests that the state has opened, in that order.
 func (r *Run[S, V]) Requests() []*Request {
 	if r.head.Requests == nil {
 		return nil
@@ -92,7 +92,7 @@ func (r *Run[S, V]) Requests() []*Request {
 	return *r.head.Requests
 }
 
-// Request is the one of an id, nil where the state has none.
+// Request returns the request with an id, or nil.
 func (r *Run[S, V]) Request(id string) *Request { return findRequest(r.Requests(), id) }
 
 func findRequest(all []*Request, id string) *Request {
@@ -106,17 +106,17 @@ func find(all []*Request, fits func(*Request) bool) *Request {
 	return nil
 }
 
-// Open is the first open request of a type, nil for none.
+// Open returns the first open request of a type, or nil.
 func (r *Run[S, V]) Open(typ string) *Request {
 	return find(r.open(), func(q *Request) bool { return q.Type == typ })
 }
 
-// OpenAbout is the open request of a type about a part of the run, nil for none.
+// OpenAbout returns the open request of a type about a part of the run, or nil.
 func (r *Run[S, V]) OpenAbout(typ, subject string) *Request {
 	return find(r.open(), func(q *Request) bool { return q.Type == typ && string(q.Subject) == subject })
 }
 
-// open are the open requests.
+// open returns the open requests.
 func (r *Run[S, V]) open() []*Request {
 	var list []*Request
 	for _, q := range r.Requests() {
@@ -139,12 +139,12 @@ func (r *Run[S, V]) Asks(f *gate.Folder) bool {
 	return q != nil && q.Status == Open && engine.Digest(q.Digest) == f.Doc.Sum
 }
 
-// Folder is the folder of a request.
+// Folder returns the folder of a request.
 func (r *Run[S, V]) Folder(id string) *gate.Folder { return gate.Find(r.Folders, r.Snap.Dir, id) }
 
-// raise adds an open request that no transition opens; see [Family.Raised]. One that was
-// issued before keeps when that was, and who could answer by the settings of then: no
-// state says what it looked like.
+// raise adds an open request that no transition opens; see [Family.Raised]. A request that was
+// issued before keeps its time, and the approvers from the settings of that time, because no
+// state records what it looked like.
 func (r *Run[S, V]) raise(q *Request) {
 	*r.head.Requests = append(*r.head.Requests, q)
 	q.Digest = Text(engine.Sum(r.newIssue(q).body()))

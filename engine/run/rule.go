@@ -6,78 +6,79 @@ import (
 	"placet/engine"
 )
 
-// Rule is a row of the transition table: what moves, from where, by which event, to
-// where, and when.
+// Rule is a row of the transition table: what moves, from and to which status, by which
+// event, and when.
 type Rule[S, V any] struct {
-	// Row names the rule in the state and to people, "" where the event is enough.
+	// Row is the name of the rule in the state and for people, "" if the event is enough.
 	Row string
-	// Of is what moves: the run, or parts of it; see [Parts].
+	// Of is what the rule moves: the run, or parts of it; see [Parts].
 	Of    string
-	From  []engine.Status // {""} where it begins
+	From  []engine.Status // {""} if the rule begins it
 	Event string
-	// To is where it goes; none: it stays where it is. Where there are several,
-	// [Move.To] says which.
+	// To is the new status; empty if the status does not change. If there are several,
+	// [Move.To] selects one.
 	To []engine.Status
-	// Asked is the type of request of which an answer takes the rule, and Option the
-	// one option of it that does; "" for any. An answer that is fact takes the rule
+	// Asked is the type of request whose answer triggers the rule, and Option is the only
+	// option that does; "" for any. An answer with a durable receipt triggers its rule
 	// before all others.
 	Asked, Option string
-	// Or says that the rule may apply without such an answer, too.
+	// Or says that the rule may also apply without such an answer.
 	Or bool
-	// Expires is the type of request whose deadline takes the rule.
+	// Expires is the type of request whose deadline triggers the rule.
 	Expires string
 	// When returns the transition that is due now, nil for none.
 	When func(V, On) *Move[S, V]
-	// Awaits says what a person or an agent can do to have the rule apply. It is
-	// called where the run stands in a status that the rule leaves.
+	// Awaits says what a person or an agent can do to make the rule apply. It is called
+	// while the run is in a status that the rule leaves.
 	Awaits func(V, *Waiting)
-	// Ended says that the rule is about parts of a run that has ended itself.
+	// Ended says that the rule is for parts of a run that has itself ended.
 	Ended bool
 }
 
-// On is what a rule is asked about.
+// On is the argument of a rule.
 type On struct {
 	// Subject is the part of the run, "" for the run itself.
 	Subject string
-	// Answer is the one that takes the rule, nil for none.
+	// Answer is the answer that triggers the rule, or nil.
 	Answer *Answer
 }
 
-// Parts is one kind of parts, for families whose runs have parts with statuses of their
-// own.
+// Parts describes one kind of parts, for families whose runs have parts with statuses of
+// their own.
 type Parts[S, V any] struct {
-	// Of is what rules call a part.
+	// Of is the name of the kind in rules.
 	Of string
-	// All are the subjects about which rules of these parts are asked, in their order.
+	// All returns the subjects for which the rules of these parts are evaluated, in order.
 	All func(V) []string
-	// Status is that of a part, "" where the state does not know it.
+	// Status returns the status of a part, "" if the state does not know the part.
 	Status func(V, On) engine.Status
-	// Enter has a part go to a status, in a transition. nil: [Move.Then] does.
+	// Enter moves a part to a status, in a transition. nil: [Move.Then] does.
 	Enter func(c *Change[S, V], subject string, to engine.Status)
 }
 
 // Move is a transition that is due.
 type Move[S, V any] struct {
-	// To is where it goes, where its rule names several.
+	// To is the new status, if the rule has several.
 	To engine.Status
-	// Subject names the part that moves where it is another than the one that the rule
-	// was asked about.
+	// Subject names the part that moves if it is not the one for which the rule was
+	// evaluated.
 	Subject string
-	// Reason says why, in words that the state keeps.
+	// Reason says why. The state keeps it.
 	Reason string
 	// Causes are the files that caused it.
 	Causes []engine.Document
-	// Actor is "placet" where it is empty.
+	// Actor is who moves it; "" stands for "placet".
 	Actor string
-	// Answer is the one that the transition takes, besides the one of the rule.
+	// Answer is an answer that the transition uses besides the one of the rule.
 	Answer *Answer
-	// Then changes the state. nil: nothing but the status changes.
+	// Then changes the state. nil: only the status changes.
 	Then func(*Change[S, V])
-	// Blocks says that what would move cannot yet, and that nothing passes it.
+	// Blocks says that the move is not possible yet, and that no later rule may apply
+	// before it.
 	Blocks bool
 }
 
-// tos are where a rule leads from a status.
+// tos returns the statuses to which a rule leads from a status.
 func (r *Rule[S, V]) tos(from engine.Status) []engine.Status {
 	if len(r.To) == 0 {
 		return []engine.Status{from}
@@ -85,7 +86,7 @@ func (r *Rule[S, V]) tos(from engine.Status) []engine.Status {
 	return r.To
 }
 
-// edges are the rules as a table, in which each edge stands once.
+// edges returns the rules as a table of distinct edges.
 func (f *Family[S, V]) edges() []engine.Edge {
 	var list []engine.Edge
 	add := func(e engine.Edge) {
@@ -110,8 +111,8 @@ type dueRule[S, V any] struct {
 	on   On
 }
 
-// first finds the rule that applies now. An answer whose receipt is durable while its
-// transition is not comes before all others.
+// first returns the rule that applies now. An answer with a durable receipt but no durable
+// transition comes before all others.
 func (r *Run[S, V]) first() (t dueRule[S, V], ok bool) {
 	if _, bad := r.badSettings(); bad || unsureReceipt(r) || r.Unsure {
 		return t, false
@@ -127,7 +128,7 @@ func (r *Run[S, V]) first() (t dueRule[S, V], ok bool) {
 	return t, false
 }
 
-// replayed finds the rule that an answer takes that is fact already.
+// replayed returns the rule for an answer that already has a durable receipt.
 func (r *Run[S, V]) replayed() (t dueRule[S, V], ok bool) {
 	for _, q := range r.open() {
 		i := r.issue(q)
@@ -135,7 +136,7 @@ func (r *Run[S, V]) replayed() (t dueRule[S, V], ok bool) {
 		if a == nil {
 			continue
 		}
-		if !a.Expired() { // it stands, whatever else is there
+		if !a.Expired() { // the receipt counts, whatever else exists
 			i.answer = i.ahead
 		}
 		for _, group := range r.f.Rules {
@@ -147,7 +148,7 @@ func (r *Run[S, V]) replayed() (t dueRule[S, V], ok bool) {
 	return t, false
 }
 
-// carryOut finds the rule of a group that an answer takes, or a deadline that passed.
+// carryOut returns the rule of a group that an answer, or a deadline that passed, triggers.
 func (r *Run[S, V]) carryOut(group []Rule[S, V], a *Answer) (t dueRule[S, V], ok bool) {
 	for i := range group {
 		if rule := &group[i]; rule.matches(a) {
@@ -166,8 +167,8 @@ func (r *Rule[S, V]) matches(a *Answer) bool {
 	return r.Asked == a.Request.Type && (r.Option == "" || r.Option == a.Response)
 }
 
-// ofGroup finds the first request, and then the first part, to which a rule of a group
-// applies.
+// ofGroup returns the rule of a group for the first request, and then for the first part,
+// to which one applies.
 func (r *Run[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
 	for _, q := range r.open() {
 		if a := r.issue(q).takes(group); a != nil {
@@ -192,8 +193,8 @@ func (r *Run[S, V]) ofGroup(group []Rule[S, V]) (t dueRule[S, V], ok bool) {
 	return t, false
 }
 
-// takes is what may take a rule of a group: the answer to the request, or its deadline;
-// nil for none.
+// takes returns what may trigger a rule of a group: the answer to the request, or its
+// deadline; nil for none.
 func (i *issue[S, V]) takes(group []Rule[S, V]) *Answer {
 	for n := range group {
 		switch i.Type {
@@ -206,7 +207,7 @@ func (i *issue[S, V]) takes(group []Rule[S, V]) *Answer {
 	return nil
 }
 
-// applies reports whether a rule applies now to what it is asked about.
+// applies reports whether a rule applies now to its argument.
 func (r *Run[S, V]) applies(rule *Rule[S, V], on On) (t dueRule[S, V], ok bool) {
 	if rule.Ended != r.f.Final(r.status()) || !slices.Contains(rule.From, r.statusOf(rule.Of, on)) {
 		return t, false
@@ -215,7 +216,7 @@ func (r *Run[S, V]) applies(rule *Rule[S, V], on On) (t dueRule[S, V], ok bool) 
 	return dueRule[S, V]{rule, m, on}, m != nil
 }
 
-// statusOf is where something stands that a rule is about.
+// statusOf returns the status of the thing that a rule is about.
 func (r *Run[S, V]) statusOf(of string, on On) engine.Status {
 	if parts := r.f.parts(of); parts != nil {
 		return parts.Status(r.v, on)
@@ -223,7 +224,7 @@ func (r *Run[S, V]) statusOf(of string, on On) engine.Status {
 	return r.status()
 }
 
-// parts are the parts of a kind, nil where rules of that kind are about the run itself.
+// parts returns the parts of a kind, or nil if rules of that kind are about the run itself.
 func (f *Family[S, V]) parts(of string) *Parts[S, V] {
 	if i := slices.IndexFunc(f.Parts, func(p Parts[S, V]) bool { return p.Of == of }); i >= 0 {
 		return &f.Parts[i]

@@ -8,9 +8,9 @@ import (
 	"placet/engine/gate"
 )
 
-// Text is what a request carries of a file: what its request.json has, before there is one
-// what the family is about to write or what stands in the file. A file that git ignores may
-// hold what must not come into git.
+// Text returns the text of a file for a request to carry: the text in its request.json or,
+// before that exists, the text that the family is about to write or that the file has. It
+// returns no text of a file that git ignores, which may hold what must not come into git.
 func (r *Run[S, V]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	f := r.Folder(id)
 	if f.Request != nil {
@@ -31,23 +31,24 @@ func (r *Run[S, V]) Text(id string, a gate.Artifact) (text string, ok bool) {
 	return text, MayShow(&r.Input, a.Path)
 }
 
-// MayShow reports whether the text of a file may be copied into a document: git does not
-// ignore it. Until that is known it may not be.
+// MayShow reports whether the text of a file may be copied into a document, which is so if
+// git does not ignore the file. Until git has answered, it returns false.
 func MayShow(r *Input, file string) bool {
 	ignored, known := r.Fact(engine.IgnoredNeed + file)
 	return known && len(ignored.Body) == 0
 }
 
-// How long after the moment at which a request is issued the files that it shows may have
-// been written: moments are kept in seconds, and a file of the run itself may be written with
-// the request, by a commit that takes its time. Nobody has read it and answered by then.
+// issueTime and commitTime are how long after a request is issued the files that it shows may
+// have been written: times are kept in seconds, and a file of the run itself may be written
+// with the request, by a commit that takes its time. Nobody can have read the request and
+// answered so soon.
 const (
 	issueTime  = time.Second
 	commitTime = 10 * time.Second
 )
 
-// shownSince is when a request came to show what it shows: when it was issued, or when the
-// form of a later view was.
+// shownSince returns since when a request shows its present view: the time when it was
+// issued, or when the form of a later view was written.
 func (i *issue[S, V]) shownSince(view engine.Digest) time.Time {
 	if i.dir.Voids.Count() > 0 {
 		return i.r.Snap.Doc(i.dir.Dir + "/" + i.dir.FormName(view)).Changed
@@ -55,8 +56,8 @@ func (i *issue[S, V]) shownSince(view engine.Digest) time.Time {
 	return i.OpenedAt.Time()
 }
 
-// Rewritten is a file that an answer is bound to and that was written again since a moment,
-// nil for none.
+// Rewritten returns a file that an answer is bound to and that was written again after a
+// time, or nil.
 func Rewritten(s engine.Snapshot, req gate.Request, since time.Time) *gate.Rewritten {
 	for _, a := range req.Binding() {
 		d, within := s.Doc(path.Clean(a.Path)), issueTime

@@ -18,38 +18,38 @@ type Outcome struct {
 	Reason     string      `json:"reason,omitzero"`
 }
 
-// Pace of attempts.
+// Limits and pauses of attempts.
 const (
 	MostAttempts  = 3
 	retryPause    = 60 * time.Second
 	longestPause  = time.Hour
-	afterDeadline = 20 * time.Second // how much later than its time limit an attempt counts as lost
+	afterDeadline = 20 * time.Second // an attempt counts as lost this long after its time limit
 )
 
-// Sending is something that is given to somebody outside this machine, as the documents of
-// its attempts in a folder of the run say.
+// Sending is a delivery to somebody outside this machine, as read from the documents of its
+// attempts in a folder of the run.
 type Sending struct {
-	// Dir is the folder, relative to the run's.
+	// Dir is the folder, relative to the run's folder.
 	Dir string
-	// Attempts is the number of the last one, 0 for none. UnderWay is true while it has no
-	// outcome; Due is when that counts as lost then.
+	// Attempts is the number of the last attempt, 0 for none. UnderWay is true while that
+	// attempt has no outcome; Due is then the time at which it counts as lost.
 	Attempts int
 	UnderWay bool
 	Due      Text
-	// Last is the outcome of the last attempt, nil while there is none. Here says that
-	// this machine recorded it.
+	// Last is the outcome of the last attempt, nil while it has none. Here is true if this
+	// machine recorded it.
 	Last *Outcome
 	Here bool
 }
 
-// AttemptFile and OutcomeFile are the documents of an attempt.
+// AttemptFile returns the path of the document that records an attempt.
 func (s Sending) AttemptFile(n int) string { return s.Dir + "/attempt-" + strconv.Itoa(n) + ".json" }
 
-// OutcomeFile is where the end of an attempt is recorded.
+// OutcomeFile returns the path of the document that records how an attempt ended.
 func (s Sending) OutcomeFile(n int) string { return s.Dir + "/outcome-" + strconv.Itoa(n) + ".json" }
 
-// Sends reads the attempts in a folder. Their outcomes are of a schema, and none takes
-// longer than a time.
+// Sends reads the attempts in a folder. schema is that of their outcomes, and longest is
+// how long an attempt may take.
 func Sends(r *Input, dir, schema string, longest time.Duration) Sending {
 	s := Sending{Dir: dir}
 	for n := 1; ; n++ {
@@ -78,8 +78,8 @@ func Sends(r *Input, dir, schema string, longest time.Duration) Sending {
 	}
 }
 
-// latest is when an attempt without an outcome counts as lost. A deadline that is later
-// than any of placet's is not believed.
+// latest returns when an attempt without an outcome counts as lost. It ignores a deadline
+// that is later than any that placet sets.
 func latest(attempt engine.Document, longest time.Duration) Text {
 	bound := attempt.Changed.Add(longest + afterDeadline)
 	var a struct {
@@ -93,12 +93,12 @@ func latest(attempt engine.Document, longest time.Duration) Text {
 	return Seconds(bound.Add(time.Second))
 }
 
-// Deadline is when an attempt that begins now counts as lost.
+// Deadline returns when an attempt that begins now counts as lost.
 func Deadline(now time.Time, timeout time.Duration) Text {
 	return Seconds(now.Add(timeout + afterDeadline + time.Second))
 }
 
-// Why says why the last attempt did not do it, "" where it did.
+// Why returns why the last attempt failed, "" if it did not.
 func (s Sending) Why() string {
 	o := s.Last
 	switch {
@@ -110,13 +110,13 @@ func (s Sending) Why() string {
 	return o.Outcome + ": " + o.Reason
 }
 
-// Again is when the next attempt may begin after one that was certainly not done.
+// Again returns when the next attempt may begin after one that certainly failed.
 func (s Sending) Again() Text {
 	wait := max(retryPause, time.Duration(s.Last.RetryAfter)*time.Second)
 	return Seconds(s.Last.FinishedAt.Time().Add(wait + time.Second - 1)) // never too early
 }
 
-// IsExhausted reports whether an attempt that was certainly not done was the last.
+// IsExhausted reports whether no attempt follows one that certainly failed.
 func (s Sending) IsExhausted() bool {
 	return s.Attempts >= MostAttempts || time.Duration(s.Last.RetryAfter)*time.Second > longestPause
 }

@@ -10,24 +10,24 @@ import (
 	"placet/templates"
 )
 
-// Run is one run as a snapshot shows it.
+// Run is one run, read from a snapshot.
 type Run[S, V any] struct {
 	Input
-	// State is what the state document says. It is valid where Begun.
+	// State is the content of the state document. It is valid if Begun is true.
 	State S
-	// Begun is true where a state stands that can be used.
+	// Begun is true if a usable state exists.
 	Begun bool
-	// Record says why the state cannot be used, or that it may be half of a write.
+	// Record says why the state cannot be used, or that it may be half written.
 	Record
 	// Doc is the state document.
 	Doc engine.Document
 	// Folders are the run's request folders.
 	Folders []*gate.Folder
-	// Unwritable is why a transition or an output cannot be written, nil where all can.
+	// Unwritable is why a transition or an output cannot be written, nil if all can.
 	Unwritable error
 
 	f      *Family[S, V]
-	v      V // what the family reads besides
+	v      V // the family's view
 	head   Head
 	issues map[*Request]*issue[S, V]
 	memo   map[string]any
@@ -38,16 +38,16 @@ func (f *Family[S, V]) open(s engine.Snapshot) *Run[S, V] {
 	r := f.newRun(s, gate.Folders(s))
 	f.readState(r)
 	r.settle()
-	if r.Usable() && r.Doc.Issued != nil { // where this machine wrote none, it may be a clone
+	if r.Usable() && r.Doc.Issued != nil { // if this machine wrote none, it may be a clone
 		if r.Problem = unproven(r); r.Problem != "" {
-			r.Begun = false // for all that is known, what the state says never was
+			r.Begun = false // the state may record what never happened
 			r.settle()
 		}
 	}
 	return r
 }
 
-// After is the run as it stands with the changes so far, in the same snapshot.
+// After returns the run with the changes so far, in the same snapshot.
 func (c *Change[S, V]) After() *Run[S, V] {
 	before := c.Before
 	r := before.f.newRun(before.Snap, before.Folders)
@@ -67,7 +67,7 @@ func (f *Family[S, V]) newRun(s engine.Snapshot, folders []*gate.Folder) *Run[S,
 	return &Run[S, V]{Input: NewInput(s), Doc: doc, Folders: folders, f: f, issues: map[*Request]*issue[S, V]{}, memo: map[string]any{}}
 }
 
-// settle has the family read what it reads, the state being known.
+// settle lets the family read its documents once the state is known.
 func (r *Run[S, V]) settle() {
 	r.head = r.f.Format.Head(&r.State)
 	if r.head.Language != nil {
@@ -82,8 +82,8 @@ func (r *Run[S, V]) settle() {
 	}
 }
 
-// stateFile is the name of the state document in a run's folder, journalFile that of
-// the journal that accounts for it.
+// stateFile is the name of the state document in a run's folder, journalFile that of the
+// journal that accounts for it.
 const (
 	stateFile   = "state.json"
 	journalFile = "events.jsonl"
@@ -105,7 +105,7 @@ func (f *Family[S, V]) readState(r *Run[S, V]) {
 		if err != nil {
 			return 0, nil, err
 		}
-		st := *read // others read the same content: nothing that it points to is changed
+		st := *read // later steps share the content, so nothing that it points to is changed
 		if requests := f.Format.Head(&st).Requests; requests != nil {
 			*requests = slices.Clip(*requests)
 		}
@@ -120,7 +120,7 @@ func (f *Family[S, V]) readState(r *Run[S, V]) {
 	})
 	if f.Shared == nil && r.Begun && r.Usable() && r.Doc.IsOlder() {
 		r.Problem, r.Unaccounted = r.Say("run.state.older", "run", r.Snap.Key, "digest", r.Doc.Sum.Hex()), r.Doc.Sum
-		r.Begun = f.hasJournal() // without one nothing else says where the run stands
+		r.Begun = f.hasJournal() // without a journal nothing else records the status of the run
 	}
 }
 
@@ -130,7 +130,7 @@ func (f *Family[S, V]) hasJournal() bool {
 	return f.Shared == nil && f.Format.Head(&st).History == nil
 }
 
-// recordFiles names the files that say where a run stands.
+// recordFiles names the files that record the status of a run.
 func (f *Family[S, V]) recordFiles(lang string) string {
 	if f.hasJournal() {
 		return templates.List(lang, "list.or", []string{stateFile, journalFile})
@@ -142,7 +142,7 @@ func (f *Family[S, V]) recordFiles(lang string) string {
 // somebody removed the document.
 func (f *Family[S, V]) missing(r *Run[S, V]) {
 	if f.Shared != nil {
-		return // the other program removes it as it likes
+		return // the other program may remove it at any time
 	}
 	r.Torn = slices.ContainsFunc(r.Folders, (*gate.Folder).Unsettled)
 	r.Held = r.Torn
@@ -155,21 +155,20 @@ func (f *Family[S, V]) missing(r *Run[S, V]) {
 	}
 }
 
-// hasRecord reports whether anything was written to a journal. The first commit makes it
-// empty, so a crash may leave it like that before there is a state.
+// hasRecord reports whether anything was written to a journal. The first commit creates it
+// empty, so a crash may leave an empty journal without a state.
 func hasRecord(journal engine.Document) bool {
 	return !journal.Absent() && (journal.Err != nil || len(journal.Body) > 0)
 }
 
-// isBeyondFirst reports whether a request folder is of a run that had a state. What a
-// crash leaves of the first transition is a request of revision 1, and no more; without
-// a journal beside it, one that this machine wrote.
+// isBeyondFirst reports whether a request folder belongs to a run that had a state. A crash
+// in the first transition leaves only a request of revision 1; without a journal beside it,
+// one that this machine wrote.
 func (f *Family[S, V]) isBeyondFirst(dir *gate.Folder) bool {
 	return dir.Request == nil || dir.Request.Revision != 1 || dir.Receipt != nil || dir.BadReceipt || !f.hasJournal() && !dir.Doc.IssuedHere()
 }
 
-// Usable reports whether the run can be judged at all: its state, if there is one, can
-// be used.
+// Usable reports whether the run can be judged: its state, if it exists, can be used.
 func (r *Run[S, V]) Usable() bool { return !r.Torn && r.Problem == "" }
 
 func (r *Run[S, V]) status() engine.Status {
@@ -181,14 +180,15 @@ func (r *Run[S, V]) status() engine.Status {
 
 func (r *Run[S, V]) revision() int { return *r.head.Revision }
 
-// CannotWrite says beside the state why a transition or an output cannot be written. A
-// transition that is being made is not made then.
+// CannotWrite notes beside the state why a transition or an output cannot be written. The
+// transition in progress is then abandoned.
 func (r *Run[S, V]) CannotWrite(err error) {
 	r.Unwritable = err
 	r.Notes.Beside(r.Doc.Path, templates.In(r.Lang, err))
 }
 
-// Once computes a value once for a run, so that a note says a thing once.
+// Once computes a named value once for a run, so that the computation adds its notes only
+// once.
 func Once[S, V, T any](r *Run[S, V], name string, compute func() T) T {
 	if v, known := r.memo[name]; known {
 		return v.(T)
@@ -198,8 +198,8 @@ func Once[S, V, T any](r *Run[S, V], name string, compute func() T) T {
 	return v
 }
 
-// CheckIDs says which request of a state has an id that no folder can have, nil if none.
-// Ids become names of folders: such an id is another's doing.
+// CheckIDs returns an error for the first request of a state whose id no folder can have,
+// or nil. Ids become names of folders, so placet never writes such an id.
 func CheckIDs(all []*Request) error {
 	for i, q := range all {
 		if !layout.IsRequestID(q.ID) {

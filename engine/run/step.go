@@ -48,8 +48,8 @@ func (f *Family[S, V]) Step(s engine.Snapshot) (engine.Plan, error) {
 
 func hasWrites(p engine.Plan) bool { return len(p.Writes)+len(p.Removes)+len(p.Lines) > 0 }
 
-// next is what is to be done now: nothing while the state cannot be used; else what the
-// state calls for and is not there; else the first rule that applies.
+// next returns what to do now: nothing while the state cannot be used; otherwise the
+// missing outputs of the state; otherwise the first rule that applies.
 func (r *Run[S, V]) next() (p engine.Plan, moved bool) {
 	if !r.Usable() {
 		return p, false
@@ -73,8 +73,8 @@ func (r *Run[S, V]) next() (p engine.Plan, moved bool) {
 	return p, false
 }
 
-// nextShared is next for a state of others. It may be an older one that somebody put back:
-// what moves it goes before what it calls for.
+// nextShared is next for a state of another program. That state may be an older one that
+// somebody restored, so rules come before outputs.
 func nextShared[S, V any](r *Run[S, V]) (p engine.Plan, moved bool) {
 	if t, ok := r.first(); ok {
 		if p = r.f.transition(r, t); len(p.Transitions) > 0 {
@@ -84,10 +84,10 @@ func nextShared[S, V any](r *Run[S, V]) (p engine.Plan, moved bool) {
 	return r.outputs(false), false
 }
 
-// unproven says why nothing follows from an answer that only the state knows, "" where
-// something may. Without a journal anybody may have written the state: where a gate asks
-// for more than a claim, either this machine did, or the answer or its receipt is there.
-// Elsewhere it is enough that the answer is not certainly fabricated.
+// unproven returns why nothing may follow from an answer that only the state records, or
+// "". Without a journal anybody may have written the state: if a gate demands more than a
+// claim, either this machine wrote the state, or the answer or its receipt exists.
+// Otherwise it is enough that the answer is not certainly fabricated.
 func unproven[S, V any](r *Run[S, V]) string {
 	if !r.Begun || r.f.Shared != nil || r.f.hasJournal() || r.Doc.IssuedHere() {
 		return ""
@@ -101,9 +101,9 @@ func unproven[S, V any](r *Run[S, V]) string {
 	return ""
 }
 
-// isProven reports whether something besides the state shows what became of a request:
-// this machine's receipt, the answer itself where it was given to this very request, or
-// the deadline.
+// isProven reports whether something besides the state shows the result of a request: this
+// machine's receipt, the answer itself if it was given to this very request, or the
+// deadline.
 func (i *issue[S, V]) isProven() bool {
 	switch {
 	case i.hasReceipt():
@@ -125,19 +125,19 @@ func (i *issue[S, V]) hasReceipt() bool {
 	return i.dir.Receipt != nil && i.dir.ReceiptDoc.IssuedHere() && i.dir.Receipt.Repeats(i.receipt())
 }
 
-// HasReceipt reports whether this machine wrote the receipt that stands beside a closed
-// request, and it says what the state says of it.
+// HasReceipt reports whether this machine wrote the receipt of a closed request, and the
+// receipt agrees with the state.
 func (r *Run[S, V]) HasReceipt(q *Request) bool { return r.issue(q).hasReceipt() }
 
-// Judge returns the family's view of a run. ok is true where its state may be told to
-// others as what was decided: it can be used, and more than the file itself shows who
-// answered where a gate asks for that.
+// Judge returns the family's view of a run. ok is true if others may be told that what its
+// state says was decided: the state can be used, and if a gate demands it, more than the
+// file itself shows who answered.
 func (f *Family[S, V]) Judge(s engine.Snapshot) (v V, ok bool) {
 	r := f.open(s)
 	return r.v, r.Begun && r.Usable() && unproven(r) == ""
 }
 
-// watch are the folders in which others may write what moves the run.
+// watch returns the folders in which others may write files that move the run.
 func (r *Run[S, V]) watch() []string {
 	switch {
 	case r.f.Watch != nil:
@@ -148,8 +148,8 @@ func (r *Run[S, V]) watch() []string {
 	return []string{r.Snap.Dir}
 }
 
-// rest adds what is due while nothing is written: notes, commands under way, and the end
-// of actions that nobody wants any more.
+// rest adds what is due while nothing is written: notes, commands under way, and the end of
+// actions that the state no longer names.
 func (r *Run[S, V]) rest(p *engine.Plan) {
 	if r.Problem != "" && !r.Torn {
 		r.Notes.Beside(r.Doc.Path, r.Problem)
@@ -168,7 +168,7 @@ func (r *Run[S, V]) rest(p *engine.Plan) {
 }
 
 // badSettings reports whether settings of others that the run reads cannot be used, and
-// the notes about them.
+// returns the notes about them.
 func (r *Run[S, V]) badSettings() (about []string, bad bool) {
 	if r.f.BadSettings == nil || !r.Usable() {
 		return nil, false
@@ -176,7 +176,7 @@ func (r *Run[S, V]) badSettings() (about []string, bad bool) {
 	return r.f.BadSettings(r.v)
 }
 
-// judgeAll judges whatever notes are about, whichever rule came first.
+// judgeAll judges everything that notes are about, whichever rule came first.
 func (r *Run[S, V]) judgeAll() {
 	if !r.f.Final(r.status()) {
 		for _, q := range r.open() {
@@ -187,8 +187,8 @@ func (r *Run[S, V]) judgeAll() {
 	noteClosed(r)
 }
 
-// act adds to a plan the commands that the state names and whose end is not there, and
-// ends those that it does not name. wasRecorded says which were recorded before.
+// act adds to a plan the commands that the state names and that have not ended, and ends
+// those that it does not name. wasRecorded reports which ones were recorded before.
 func (r *Run[S, V]) act(p *engine.Plan, wasRecorded func(engine.Action) bool) {
 	named := p.Actions
 	if r.f.Actions != nil {
@@ -202,7 +202,7 @@ func (r *Run[S, V]) act(p *engine.Plan, wasRecorded func(engine.Action) bool) {
 	p.Ends = r.unwanted(named)
 }
 
-// unwanted are the run's actions, under way or ended, that the state names no longer.
+// unwanted returns the run's actions, under way or ended, that the state no longer names.
 func (r *Run[S, V]) unwanted(named []engine.Action) []string {
 	ids := slices.Concat(slices.Collect(maps.Keys(r.Snap.Facts.Alive)), slices.Collect(maps.Keys(r.Snap.Facts.Ended)))
 	ids = slices.DeleteFunc(ids, func(id string) bool {
@@ -216,5 +216,5 @@ func isNamed(list []engine.Action, id string) bool {
 	return slices.ContainsFunc(list, func(a engine.Action) bool { return a.ID == id })
 }
 
-// Actions begins the ids of all actions of the run.
+// Actions returns the prefix of the ids of all actions of the run.
 func (r *Run[S, V]) Actions() string { return r.Snap.Key.String() + "/" }

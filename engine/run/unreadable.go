@@ -12,22 +12,23 @@ import (
 	"placet/templates"
 )
 
-// Unreadable is a document that cannot be read, whatever it ought to say: it is empty,
-// half of a write, or holds both sides of a merge.
+// Unreadable is a document that cannot be read, whatever its content should be: it is
+// empty, half written, or holds both sides of a merge.
 type Unreadable struct {
 	Path string
-	// Until is when it cannot be half of a write any more; zero where it cannot now.
+	// Until is when the document cannot be half written any more; zero if that time has
+	// passed.
 	Until time.Time
 	// Why says what is wrong with it.
 	Why templates.Message
-	// Conflict is true where git left both sides of a merge.
+	// Conflict is true if git left both sides of a merge.
 	Conflict bool
 }
 
-// FindUnreadable finds the unreadable documents in a run's folder. Which of them matter
-// to the run, its machine says by its notes; a person who asks what is wrong is told of
-// all of them, also of those in requests that are closed. file is layout's word for a
-// path in the folder.
+// FindUnreadable returns the unreadable documents in a run's folder. The machine's notes
+// say which of them matter to the run; a person who asks what is wrong sees all of them,
+// including those in closed requests. file is layout's classification of a path in the
+// folder.
 func FindUnreadable(s engine.Snapshot, file func(rel string) (layout.File, bool)) []Unreadable {
 	var list []Unreadable
 	for _, d := range s.Docs {
@@ -48,7 +49,7 @@ func FindUnreadable(s engine.Snapshot, file func(rel string) (layout.File, bool)
 	return list
 }
 
-// unreadable says why a document cannot be read, nil where it can.
+// unreadable returns why a document cannot be read, or nil if it can.
 func unreadable(d engine.Document, f layout.File) *Unreadable {
 	if f.Format != layout.JSON {
 		if len(bytes.TrimSpace(d.Body)) == 0 {

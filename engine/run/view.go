@@ -22,7 +22,7 @@ func (f *Family[S, V]) Account(s engine.Snapshot) engine.RunView {
 	return a
 }
 
-// View is [Family.Account], with the family's view that it was made of.
+// View returns the account of a run and the family's view that it was made from.
 func (f *Family[S, V]) View(s engine.Snapshot) (engine.RunView, V) {
 	a := engine.RunView{Key: s.Key, Class: "served", ShortID: s.Key.ID, Status: engine.StatusAbsent}
 	r := f.open(s)
@@ -51,7 +51,7 @@ func (f *Family[S, V]) View(s engine.Snapshot) (engine.RunView, V) {
 	return a, r.v
 }
 
-// word is the status as people are told it.
+// word returns the status that people see.
 func (r *Run[S, V]) word() engine.Status {
 	switch {
 	case r.Begun:
@@ -62,16 +62,16 @@ func (r *Run[S, V]) word() engine.Status {
 	return r.f.New
 }
 
-// foreseen is what the next pass does.
+// foreseen describes what the next pass does.
 type foreseen struct {
-	// move is the transition that it makes, nil for none.
+	// move is the transition that the pass makes, nil for none.
 	move *engine.Transition
-	// writes are the files that it writes besides.
+	// writes are the other files that the pass writes.
 	writes []string
 }
 
-// foresee judges all that a pass would judge, so that the notes are those of a pass, and
-// returns what the next one does; nil for nothing.
+// foresee makes all the judgements of a pass, so that it produces the notes of a pass, and
+// returns what the next pass does, or nil for nothing.
 func (r *Run[S, V]) foresee() *foreseen {
 	p, moved := r.next()
 	if r.Begun && r.Usable() {
@@ -90,12 +90,12 @@ func (r *Run[S, V]) foresee() *foreseen {
 	return &next
 }
 
-// Waiting collects what a run waits for: why it stands, and which file would move it.
+// Waiting collects why a run does not move, what it waits for, and which file would move it.
 type Waiting struct {
 	// Writes are the files that the next pass writes without a transition.
 	Writes []string
-	// Subject is the part of the run that a rule is asked about, "" for the run, and
-	// Moving the one that the next pass moves.
+	// Subject is the part of the run whose rules are being explained, "" for the run. Moving is
+	// the part that the next pass moves.
 	Subject, Moving string
 	// Next is the event of the transition that the next pass makes, "" for none.
 	Next string
@@ -109,38 +109,38 @@ func (w *Waiting) Why(key templates.Key, pairs ...any) {
 	w.a.Why = append(w.a.Why, w.r.Say(key, pairs...))
 }
 
-// For adds what the run waits for in a few words with who gives it, such as
+// For adds a short phrase for what the run waits for and who provides it, such as
 // "inputs/assets.json (agent)".
 func (w *Waiting) For(key templates.Key, pairs ...any) { w.a.Await(w.r.Say(key, pairs...)) }
 
-// Pass says that the run waits for nothing but the next pass.
+// Pass says that the run waits only for the next pass.
 func (w *Waiting) Pass(key templates.Key, pairs ...any) {
 	w.Why(key, pairs...)
 	w.For("run.wait.pass")
 }
 
-// Written says that the run waits for a file to be whole; what names it where none is
-// known.
+// Written says that the run waits until a file is completely written. The argument what is used
+// if no file is known.
 func (w *Waiting) Written(what string) { w.r.Await(w.a, what) }
 
-// Unblock names a file of the run that would move it, and what it must hold.
+// Unblock names a file of the run that would move it, and the content that the file must have.
 func (w *Waiting) Unblock(rel, content string) { w.UnblockAt(w.r.Path(rel), content) }
 
-// UnblockAt is [Waiting.Unblock] of a path relative to the workspace.
+// UnblockAt is [Waiting.Unblock] for a path relative to the workspace.
 func (w *Waiting) UnblockAt(path, content string) {
 	w.a.Unblock = append(w.a.Unblock, engine.UnblockingFile{Path: path, Content: content})
 }
 
-// Lacks says why the run waits for a file of its own, what is wanted of it and from whom,
-// such as "that can be read (agent)", and what it must hold.
+// Lacks says why the run waits for a file of its own, what is wanted of it and from whom, such
+// as "that can be read (agent)", and the content that the file must have.
 func (w *Waiting) Lacks(rel, wanted, content string, why templates.Key, pairs ...any) {
 	w.Why(why, pairs...)
 	w.For("run.wait.file", "file", rel, "wanted", wanted)
 	w.Unblock(rel, content)
 }
 
-// Bad says what the note beside a file says, and that the run waits for a file that can
-// be used. It reports false where there is no note.
+// Bad repeats the note beside a file, and says that the run waits for a usable file. It returns
+// false if there is no note.
 func (w *Waiting) Bad(rel, why, who, content string) bool {
 	if !w.Noted(rel, why) {
 		return false
@@ -150,7 +150,7 @@ func (w *Waiting) Bad(rel, why, who, content string) bool {
 	return true
 }
 
-// Noted says what the note beside a file says. It reports false where there is none.
+// Noted repeats the note beside a file. It returns false if there is no note.
 func (w *Waiting) Noted(rel, why string) bool {
 	words := w.r.Notes.Text(w.r.Note(w.r.Path(rel)))
 	if words != "" {
@@ -159,11 +159,12 @@ func (w *Waiting) Noted(rel, why string) bool {
 	return words != ""
 }
 
-// Waits reports whether anything was named that the run waits for.
+// Waits reports whether the run waits for anything that was named.
 func (w *Waiting) Waits() bool { return len(w.a.WaitsFor) > 0 }
 
-// Answer says that an answer is waited for, and what each option would do. Where the request has
-// a deadline, the sentence of the key + ".until" says it, if there is one.
+// Answer says that the run waits for an answer, and what each option would do. If the request
+// has a deadline, and a sentence with the key + ".until" exists, that sentence is used to name
+// the deadline.
 func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 	asked := w.tell(q)
 	if until := key + ".until"; q.Deadline != "" && templates.Text(templates.English, string(until)) != string(until) {
@@ -188,7 +189,7 @@ func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 		q.ID, option, w.r.Say("run.unblock.you"), gate.SourceFile))
 }
 
-// explain says why a run stands where it stands.
+// explain says why a run does not move.
 func explain[S, V any](r *Run[S, V], a *engine.RunView, next *foreseen) {
 	w := &Waiting{a: a, r: &r.Input, tell: func(q *Request) engine.OpenRequest { return r.issue(q).tell() }}
 	switch {
@@ -217,7 +218,7 @@ func explain[S, V any](r *Run[S, V], a *engine.RunView, next *foreseen) {
 	r.f.Explain(r.v, w)
 }
 
-// moves says what the next pass moves.
+// moves returns the sentence about the transition that the next pass makes.
 func moves(r *Input, noun string, t engine.Transition) string {
 	what := t.Subject
 	if what == "" {
@@ -233,10 +234,10 @@ func moves(r *Input, noun string, t engine.Transition) string {
 	return r.Say(key, "what", what, "from", t.From, "to", t.To, "event", t.Event, "reason", t.Reason)
 }
 
-// noun is what people call one of the family's runs.
+// noun returns the family's word for a run.
 func (f *Family[S, V]) noun(lang string) string { return templates.Phrase(lang, f.Family()+".noun") }
 
-// awaits has the rules that leave the present statuses say what they wait for.
+// awaits lets the rules that leave the present statuses say what they wait for.
 func awaits[S, V any](r *Run[S, V], w *Waiting) {
 	all := slices.Concat(r.f.Rules...)
 	ask := func(of string, status engine.Status) {
@@ -261,7 +262,7 @@ func awaits[S, V any](r *Run[S, V], w *Waiting) {
 	w.Subject = ""
 }
 
-// tell is an open request as people are told of it.
+// tell returns an open request in the form that people are shown.
 func (i *issue[S, V]) tell() engine.OpenRequest {
 	r := i.r
 	a := i.evaluation().OpenRequest()
@@ -275,21 +276,21 @@ func (i *issue[S, V]) tell() engine.OpenRequest {
 	return a
 }
 
-// findings are what check reports of every run: what stands in its way, and its notes.
+// findings returns what check reports for every run: the problem that blocks it, and its notes.
 func findings[S, V any](r *Run[S, V]) []engine.Finding {
 	var list []engine.Finding
 	if r.Problem != "" && !r.Torn {
 		list = append(list, engine.Finding{Severity: "error", Path: r.Doc.Path, Text: r.Problem})
 	}
 	for _, note := range noteFindings(&r.Input) {
-		if len(list) == 0 || note.Path != r.Note(r.Doc.Path) { // that one says the same
+		if len(list) == 0 || note.Path != r.Note(r.Doc.Path) { // the finding above says the same
 			list = append(list, note)
 		}
 	}
 	return list
 }
 
-// copies are the second answers that synchronisers left.
+// copies returns findings about the second answers that synchronisers left.
 func copies(r *Input) []engine.Finding {
 	var list []engine.Finding
 	for _, d := range r.Snap.Docs {
@@ -300,8 +301,8 @@ func copies(r *Input) []engine.Finding {
 	return list
 }
 
-// contradictions say where state document and receipts tell different histories, also of
-// a state that the journal does not account for.
+// contradictions returns where the state document and the receipts disagree, including for a
+// state that the journal does not account for.
 func contradictions[S, V any](r *Run[S, V]) []engine.Finding {
 	if r.f.Shared != nil {
 		return r.f.Shared.Contradictions(r.v)
@@ -309,8 +310,8 @@ func contradictions[S, V any](r *Run[S, V]) []engine.Finding {
 	if r.Torn || r.Problem != "" && r.Unaccounted == "" {
 		return nil
 	}
-	// A state that cannot be used does not say what documents ask: that is nothing else
-	// than the receipt says.
+	// A state that cannot be used does not say what the request documents ask, so only the
+	// receipt counts.
 	stated := func(f *gate.Folder) *gate.Receipt {
 		q := r.Request(f.ID)
 		switch {
@@ -328,7 +329,7 @@ func contradictions[S, V any](r *Run[S, V]) []engine.Finding {
 	}.Contradictions()
 }
 
-// log are the transitions of the run as its journal or its state has them, oldest first.
+// log returns the transitions of the run from its journal or its state, oldest first.
 func (f *Family[S, V]) log(r *Run[S, V]) []engine.Entry {
 	var list []engine.Entry
 	if !f.hasJournal() {
@@ -360,7 +361,7 @@ func (f *Family[S, V]) log(r *Run[S, V]) []engine.Entry {
 	return list
 }
 
-// past are the transitions that the state keeps, oldest first.
+// past returns the transitions that the state keeps, oldest first.
 func (r *Run[S, V]) past() []Past {
 	if !r.Begun {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"placet/templates"
 )
 
-// voidAfter is how long a changed artifact must have stood before the answers beside it
-// are void: an editor may still be saving.
+// voidAfter is how long a changed artifact must stay unchanged before the answers beside it are
+// void, because an editor may still be saving.
 const voidAfter = 2 * time.Second
 
-// voids plans void.json where answers that would count stand beside a changed artifact:
-// their author may have seen that one, so they never count, whatever is restored.
+// voids plans void.json if answers that would count are beside a changed artifact: their author may
+// have seen the changed version, so they never count, even if the artifact is restored.
 func (i *issue[S, V]) voids(w *Outputs) (planned bool) {
 	r, f := i.r, i.dir
 	if w.Fresh || f.BadVoids || f.Voids.Count() >= gate.MostVoids || i.ahead() != nil {
@@ -44,9 +44,9 @@ func (i *issue[S, V]) voids(w *Outputs) (planned bool) {
 	return true
 }
 
-// voidable are the answers to a request that a changed artifact makes void: those that would
-// count by request.json as it was issued, whatever stands in its place. Where nobody knows
-// any more what that was, they are all that were sent.
+// voidable returns the answers to a request that a changed artifact makes void: those that would
+// count by request.json as it was issued, whatever the file says now. If the issued request is no
+// longer known, it returns all answers that were sent.
 func (i *issue[S, V]) voidable() []gate.VoidAnswer {
 	body := i.dir.Doc.Body
 	if string(i.dir.Doc.Sum) != string(i.Digest) {
@@ -59,8 +59,8 @@ func (i *issue[S, V]) voidable() []gate.VoidAnswer {
 	return gate.Counting(asked)
 }
 
-// changedArtifacts are the binding artifacts of a request that are not what was asked about, as far
-// as that can be told now.
+// changedArtifacts returns the binding artifacts of a request that have changed since it was
+// issued, as far as that can be determined now.
 func changedArtifacts(s engine.Snapshot, req gate.Request) (list []engine.ChangedArtifact) {
 	for _, a := range req.Artifacts {
 		if now := s.Doc(a.Path); a.Binding && !now.Unsettled() && !IsUnreadable(now) && !now.Matches(a.SHA256) {
@@ -70,7 +70,7 @@ func changedArtifacts(s engine.Snapshot, req gate.Request) (list []engine.Change
 	return list
 }
 
-// Noticed adds to the words of a form why the last answers do not count.
+// Noticed adds to the texts of a form why the last answers do not count.
 func Noticed(t gate.Texts, v *gate.Voids) gate.Texts {
 	if notice := v.Notice(t.Lang); notice != "" {
 		t.Lines = append([]string{templates.Quote(notice), ""}, t.Lines...)

@@ -9,7 +9,7 @@ type Control struct {
 	Reason string `json:"reason,omitzero"`
 }
 
-// What a person may want.
+// The values of [Control.Want].
 const (
 	WantRun   = "run"
 	WantPause = "pause"
@@ -17,16 +17,17 @@ const (
 )
 
 // ReadWish reads a document in which somebody says what they want of the run, such as
-// control.json, stop.json or withdraw.json; nil where there is none that can be used. It goes
-// before all rules: while it cannot be told what it says, [Input.Unsure] holds them.
+// control.json, stop.json or withdraw.json; it returns nil if there is no usable one. The
+// document comes before all rules: while its content cannot be determined, [Input.Unsure]
+// holds them.
 func ReadWish[T any](in *Input, d engine.Document, schema string) *T {
 	v, got := Load[T](in, d, schema)
 	in.Unsure = in.Unsure || got == Pending
 	return v
 }
 
-// Wished is the move that such a document asks for. by is who wrote it, "" where it does not
-// say.
+// Wished returns the move that such a document asks for. by is who wrote it, "" if the
+// document does not say.
 func Wished[S, V any](d engine.Document, by, reason string, then func(*Change[S, V])) *Move[S, V] {
 	m := &Move[S, V]{Reason: reason, Causes: []engine.Document{d}, Then: then}
 	if by != "" {

@@ -1,5 +1,5 @@
-// Package post makes the messages for Slack that belong to a run. They are outputs of its
-// requests like any other: the attempt is recorded before it begins.
+// Package post makes the messages for Slack about a run. They are outputs of its requests
+// like any other: each attempt is recorded before it begins.
 package post
 
 import (
@@ -25,26 +25,26 @@ const slackTimeout = 10 * time.Second
 const slackOutcome = "kernel/slack-outcome"
 
 // Said is what a family says besides the prompts and summaries of its requests. The zero
-// Said says nothing.
+// Said adds nothing.
 type Said struct {
-	// Text is what a message shows of a request; nil: its prompt and summary.
+	// Text returns what a message shows of a request; nil: its prompt and summary.
 	Text func(gate.Request) slack.Text
-	// Reports are what is said where a request was posted. nil: nothing.
+	// Reports returns the messages for requests that were posted. nil: none.
 	Reports func() []Report
-	// Successor is the request that is asked in place of one that is closed, "" for none.
-	// It is not known while the run may still ask it. nil: what receipts say.
+	// Successor returns the request that replaces a closed one, "" for none. known is false
+	// while the run may still open it. nil: the receipts name it.
 	Successor func(request string) (id string, known bool)
 }
 
-// Report is what is said in the thread of a request, once.
+// Report is one message in the thread of a request, sent once.
 type Report struct {
-	// Request is the id of the request, Name what tells the report from others about it.
+	// Request is the id of the request, Name distinguishes the report from others about it.
 	Request, Name string
 	Text          string
 }
 
-// Plan plans what Slack is sent about a run: each question that this machine has asked,
-// how it ended, and what is said in its thread. A clone sends nothing: it has asked
+// Plan plans what to send to Slack about a run: each question that this machine has asked,
+// how it ended, and the messages in its thread. A clone sends nothing, because it has asked
 // nothing.
 func Plan[S, V any](r *run.Run[S, V], w *run.Outputs, said Said) {
 	conf := r.Snap.Facts.Config.Slack
@@ -69,7 +69,7 @@ func Plan[S, V any](r *run.Run[S, V], w *run.Outputs, said Said) {
 	}
 }
 
-// posting is a request of whose folder Slack is told.
+// posting is a request whose folder says what to send to Slack.
 type posting[S, V any] struct {
 	r    *run.Run[S, V]
 	w    *run.Outputs
@@ -78,7 +78,7 @@ type posting[S, V any] struct {
 	said Said
 }
 
-// post is the request as messages show it.
+// post returns the request in the form that messages show.
 func (p posting[S, V]) post() slack.Post {
 	shown := p.f.Request.View(p.f.Doc.Body, p.f.Voids)
 	x := slack.Post{Lang: p.r.Lang, Request: *p.f.Request, Run: p.r.Snap.Key, Shown: shown, Form: p.f.Dir + "/" + p.f.FormName(shown)}
@@ -88,7 +88,7 @@ func (p posting[S, V]) post() slack.Post {
 	return x
 }
 
-// ask plans the question.
+// ask plans the message with the question.
 func (p posting[S, V]) ask() {
 	p.send("ask", "chat.postMessage", func() slack.Message {
 		post := p.post()
@@ -102,8 +102,8 @@ func (p posting[S, V]) ask() {
 	})
 }
 
-// close plans what takes the place of the question once it is closed, and what is asked
-// instead is known.
+// close plans the message that replaces the question after it is closed, once its successor
+// is known.
 func (p posting[S, V]) close(at Place, rc gate.Receipt) {
 	if p.said.Successor != nil {
 		next, known := p.said.Successor(p.f.ID)
@@ -119,7 +119,7 @@ func (p posting[S, V]) close(at Place, rc gate.Receipt) {
 	})
 }
 
-// inThread plans what is said below the question.
+// inThread plans the messages below the question.
 func (p posting[S, V]) inThread(at Place) {
 	say := func(kind, text string) {
 		p.send(kind, "chat.postMessage", func() slack.Message {
@@ -146,8 +146,8 @@ func (p posting[S, V]) inThread(at Place) {
 	}
 }
 
-// send plans the next attempt to send a message of a kind, or has one that has no outcome
-// counted as lost. What may have arrived is not sent again.
+// send plans the next attempt to send a message of a kind, or counts an overdue attempt
+// without an outcome as lost. It does not repeat a message that may have arrived.
 func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	r, rel := p.r, layout.RequestsDir+"/"+p.f.ID+"/"+layout.SlackDir+"/"+kind
 	s := run.Sends(&r.Input, rel, slackOutcome, slackTimeout)
@@ -155,7 +155,7 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	switch {
 	case s.UnderWay:
 		id += strconv.Itoa(s.Attempts)
-		// Whatever comes of it, the run is looked at again: nobody may watch its folder.
+		// r.Due schedules a step for the deadline, because perhaps nobody watches the folder.
 		if over := s.Due != "" && r.Due(s.Due); over && !r.Snap.Facts.Alive[id] {
 			p.w.Resume(p.action(s, id, s.Attempts, engine.Send{}))
 		}
@@ -165,7 +165,7 @@ func (p posting[S, V]) send(kind, method string, message func() slack.Message) {
 	case s.Last != nil && !r.Due(s.Again()):
 		return
 	case !p.conf.HasToken && kind != "ask":
-		return // a webhook takes the question alone
+		return // a webhook can only send the question
 	}
 	m, n := message(), s.Attempts+1
 	call := &engine.Call{URL: p.conf.API + "/" + method, Token: p.conf.Token, Slack: true}
@@ -189,7 +189,7 @@ func (p posting[S, V]) action(s run.Sending, id string, n int, send engine.Send)
 	}
 }
 
-// Place says where a question stands in Slack.
+// Place says where a question is in Slack.
 type Place struct {
 	Channel   string `json:"channel"`
 	MessageTS string `json:"message_ts"`
@@ -201,8 +201,8 @@ var (
 	slackTS      = regexp.MustCompile(`^[0-9]{1,20}\.[0-9]{1,20}$`)
 )
 
-// posted is where the question of the folder stands, nil where it was not posted by this
-// machine.
+// posted returns where the question of the folder is, or nil if this machine did not post
+// it.
 func (p posting[S, V]) posted() *Place { return postedIn(&p.r.Input, p.f.ID) }
 
 func postedIn(r *run.Input, request string) *Place {
@@ -213,8 +213,8 @@ func postedIn(r *run.Input, request string) *Place {
 	return ReadPlace(*s.Last, r.Snap.In(s.AttemptFile(s.Attempts)))
 }
 
-// ReadPlace is where a question stands in Slack by the outcome of posting it and by the
-// attempt that was recorded before; nil where it was not posted.
+// ReadPlace returns where a question is in Slack, from the outcome of posting it and the
+// attempt that was recorded before; nil if it was not posted.
 func ReadPlace(o run.Outcome, attempt engine.Document) *Place {
 	var answer struct {
 		Channel string `json:"channel"`
