@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// responseClaim returns what a response.json, or a copy of one, says.
+// responseClaim returns the claim of a response.json, or of a copy of one.
 func (a Evaluation) responseClaim(d engine.Document) (Claim, error) {
 	r, err := a.parseResponse(d)
 	return Claim{Source: FromResponse, RequestID: r.RequestID, Saved: d.Changed, Seen: r.Artifacts, file: d, Answer: Answer{
@@ -23,8 +23,8 @@ func (a Evaluation) responseClaim(d engine.Document) (Claim, error) {
 	}}, err
 }
 
-// unrecorded is the source that a response names where no surface of this machine wrote it,
-// "" where one did, or it names none but a file.
+// unrecorded returns the source that a response names if no surface of this machine wrote
+// the response. It returns "" if one did, or if the response names no source but a file.
 func unrecorded(d engine.Document, named string) string {
 	if d.Source != "" || named == SourceFile {
 		return ""
@@ -32,8 +32,8 @@ func unrecorded(d engine.Document, named string) string {
 	return named
 }
 
-// parseResponse parses a response.json, which must name its response unless the
-// request has a default for it.
+// parseResponse parses a response.json, which must name its response unless the request has
+// a default.
 func (a Evaluation) parseResponse(d engine.Document) (Response, error) {
 	if a.Default != "" {
 		return ReadOptional(d.Path, d.Body)
@@ -42,7 +42,7 @@ func (a Evaluation) parseResponse(d engine.Document) (Response, error) {
 	return *r, err
 }
 
-// formClaim returns what a form says.
+// formClaim returns the claim of a form.
 func (a Evaluation) formClaim(d engine.Document, f filledForm) Claim {
 	answer := Answer{
 		Selected: f.Items, Comment: f.Comment, Edits: f.Edits, By: By{User: owner(d.Known), Source: SourceForm},
@@ -66,7 +66,7 @@ func (a Evaluation) judgeResponse(d engine.Document) reading {
 		return a.unusable(d, err)
 	}
 	if len(claim.Extra) > 0 {
-		members, _ := schemas.Members(d.Body) // they were read already
+		members, _ := schemas.Members(d.Body) // the members have been read before, so there is no error
 		if strays := schemas.Strays("", members, &Response{}, a.Members...); len(strays) > 0 {
 			return reading{problem: strayMembers(a, d.Path, strays)}
 		}
@@ -74,9 +74,9 @@ func (a Evaluation) judgeResponse(d engine.Document) reading {
 	return a.admit(claim)
 }
 
-// judgeForm reads a form. What stands in a form of another view counts only for
-// a hint, once it is sent; what is wrong with one that cannot be the present form is
-// passed over. A form that is as this machine wrote it is not sent.
+// judgeForm reads a form. The content of a form of another view only produces a hint, once
+// it is sent; a mistake in a form that cannot be the present one is ignored. A form that is
+// unchanged since this machine wrote it is not sent.
 func (a Evaluation) judgeForm(d engine.Document) reading {
 	if d.IssuedHere() {
 		return reading{}
@@ -103,7 +103,7 @@ func (a Evaluation) judgeForm(d engine.Document) reading {
 	return a.admit(a.formClaim(d, f))
 }
 
-// admit is the reading of a file that answers.
+// admit verifies the claim of a file and returns the result as a reading.
 func (a Evaluation) admit(c Claim) reading {
 	d, problem := Verify(c, a)
 	if problem != "" {
@@ -112,8 +112,8 @@ func (a Evaluation) admit(c Claim) reading {
 	return reading{answer: &d}
 }
 
-// checkWords checks an answer's content against the request, and spells it as the
-// request does.
+// checkWords checks an answer's content against the request, and normalises its spelling to
+// that of the request.
 func (a Evaluation) checkWords(answer *Answer) string {
 	if problem := a.checkResponse(answer); problem != "" {
 		return problem
@@ -150,7 +150,7 @@ func (a Evaluation) checkResponse(answer *Answer) string {
 }
 
 // standsFor returns the default option of an answer that names no option but picks or
-// comments, "" where there is no default or the answer does neither.
+// comments, "" if there is no default or the answer does neither.
 func (a Evaluation) standsFor(selected []string, comment string) string {
 	if len(selected) == 0 && strings.TrimSpace(comment) == "" {
 		return ""
@@ -158,9 +158,8 @@ func (a Evaluation) standsFor(selected []string, comment string) string {
 	return a.Default
 }
 
-// checkSelected tells the options of a selection from its items, and puts both
-// into the request's order, each once. Every option that is chosen may ask for
-// a comment.
+// checkSelected separates the options of a selection from its items, and puts both into the
+// request's order, each once. Every chosen option may require a comment.
 func (a Evaluation) checkSelected(answer *Answer) string {
 	options, items := optionIDs(a.Request.Options), a.Request.itemNames()
 	chosen, picked := map[string]bool{answer.Response: true}, map[string]bool{}
@@ -190,7 +189,7 @@ func (a Evaluation) checkSelected(answer *Answer) string {
 }
 
 // checkItems refuses more items than may be picked, and items that none of the chosen
-// options takes.
+// options accepts.
 func (a Evaluation) checkItems(answer *Answer, chosen, items []string) string {
 	with := newNames(a.Request.ItemsWith...)
 	takes := len(with) == 0 || slices.ContainsFunc(chosen, func(id string) bool {
@@ -206,7 +205,7 @@ func (a Evaluation) checkItems(answer *Answer, chosen, items []string) string {
 	return ""
 }
 
-// checkComment asks for the comment that one of the chosen options needs.
+// checkComment requires a comment if one of the chosen options needs it.
 func (a Evaluation) checkComment(answer *Answer, chosen []string) string {
 	for _, id := range chosen {
 		if _, required := newNames(a.Request.CommentRequired...).match(id); required && strings.TrimSpace(answer.Comment) == "" {
@@ -216,7 +215,7 @@ func (a Evaluation) checkComment(answer *Answer, chosen []string) string {
 	return ""
 }
 
-// checkAuthor holds an answer against its gate.
+// checkAuthor checks the author of an answer against the gate.
 func (a Evaluation) checkAuthor(answer *Answer) string {
 	if a.Gate.Level != "" && a.Gate.Level != levelFile {
 		return a.say("author.level", "file", code(answer.Path), "level", quoted(a.Gate.Level), "taken", code(levelFile))
@@ -229,7 +228,7 @@ func (a Evaluation) checkAuthor(answer *Answer) string {
 	}
 	fits := func(known string) bool { return approves(a.Gate.Approvers, known) }
 	answer.Known = slices.DeleteFunc(slices.Clone(answer.Known), func(known string) bool {
-		return !fits(known) && !strings.HasPrefix(known, committed) // which says how the author is known
+		return !fits(known) && !strings.HasPrefix(known, committed) // the mail of a commit says how the author is known
 	})
 	return ""
 }
@@ -237,26 +236,26 @@ func (a Evaluation) checkAuthor(answer *Answer) string {
 // levelFile is the level at which any well-formed answer counts.
 const levelFile = "file"
 
-// Knows reports whether an author fits one of the approvers by what is known of them. No
-// approvers are anybody.
+// Knows reports whether an author matches one of the approvers by what is known of the
+// author. With no approvers, everybody matches.
 func Knows(approvers, known []string) bool {
 	return len(approvers) == 0 || slices.ContainsFunc(known, func(known string) bool { return approves(approvers, known) })
 }
 
-// approves reports whether what is known of an answer's author fits one of the
-// approvers. An approver without "how:" is a token's name, a file's owner or a
-// claim; one with it must never be met by a claim that spells it.
+// approves reports whether one fact known of an answer's author matches one of the
+// approvers. An approver without "how:" is a token's name, a file's owner or a claim; an
+// approver with it must never match a claim with that text.
 func approves(approvers []string, known string) bool {
 	return slices.ContainsFunc(approvers, func(approver string) bool { return Admits(approver, known) })
 }
 
-// IsGroup reports whether a name is that of a group. Groups do not exist yet: as one nobody
-// can answer.
+// IsGroup reports whether a name is that of a group. Groups do not exist yet: nobody can
+// answer as a group.
 func IsGroup(name string) bool { return strings.HasPrefix(strings.TrimSpace(name), "@") }
 
-// Admits reports whether what is known of an author fits an approver.
+// Admits reports whether one fact known of an author matches an approver.
 func Admits(approver, known string) bool {
-	if IsGroup(approver) || known == committed+unknownMail { // nobody is known by that
+	if IsGroup(approver) || known == committed+unknownMail { // nobody is known by that value
 		return false
 	}
 	how, who, _ := strings.Cut(known, ":")
@@ -264,13 +263,13 @@ func Admits(approver, known string) bool {
 	return approver == known || bare && approver == who && !strings.Contains(approver, ":")
 }
 
-// Nobody is the approver of a gate that lets nobody answer: nothing that is known of an
-// author is spelled like that.
+// Nobody is the approver of a gate that lets nobody answer: no fact known of an author is
+// spelled like that.
 const Nobody = "nobody: [gates] waits for trust"
 
-// Narrow is a list of approvers, narrowed to another list. An empty list is everybody;
-// where the two share nobody, nobody may answer. Of a bare name and one that says how it is
-// known the latter remains.
+// Narrow returns a list of approvers restricted to another list. An empty list means
+// everybody; if the two lists share nobody, nobody may answer. If one list has a bare name
+// and the other has the name with how it is known, the latter remains.
 func Narrow(approvers, to []string) []string {
 	if len(approvers) == 0 || len(to) == 0 {
 		return append(slices.Clone(approvers), to...)
@@ -289,8 +288,8 @@ func Narrow(approvers, to []string) []string {
 	return both
 }
 
-// narrower is the one of two approvers whom both mean, "" where they mean others. A bare
-// name is that of anybody who is known by it.
+// narrower returns the narrower of two approvers if one includes the other, "" otherwise. A
+// bare name includes everybody who is known by it.
 func narrower(a, b string) string {
 	switch {
 	case Admits(a, b):
@@ -311,9 +310,9 @@ func claimed(known []string, user string) []string {
 	return append(slices.Clone(known), claim)
 }
 
-// Shown is the name of an answer's author as people are shown it, in a language. A name
-// that the answer alone gives is a claim: whoever can write the file can write it there. So
-// is the author of a commit.
+// Shown returns the name of an answer's author for people, in a language. It marks a name
+// that only the answer gives as a claim, because everybody who can write the file can write
+// that name, and likewise the author of a commit.
 func (b By) Shown(lang string, known []string) string {
 	vouched := func(k string) bool {
 		how, who, _ := strings.Cut(k, ":")
@@ -328,7 +327,7 @@ func (b By) Shown(lang string, known []string) string {
 	return b.User
 }
 
-// owner returns the login of a file's owner, "" where it is not known.
+// owner returns the login of a file's owner, "" if it is not known.
 func owner(known []string) string {
 	for _, k := range known {
 		if who, ok := strings.CutPrefix(k, "owner:"); ok {
@@ -338,16 +337,15 @@ func owner(known []string) string {
 	return ""
 }
 
-// plainText is a text as it is compared.
+// plainText returns a text in the form that is used for comparing.
 func plainText(s string) string {
 	return strings.TrimSpace(normal([]byte(s)))
 }
 
-// After returns the text of problem.md for what stands in a request folder
-// once its receipt does: "" where that is the same answer again or nothing
-// that was sent, else what the other answers say and why they move nothing.
-// What cannot be read, or says nothing that could have counted, is no answer: the note
-// about it goes with the request.
+// After returns the text of problem.md for the other answers in a request folder once it
+// has a receipt: "" if they repeat the answer or were not sent, otherwise what they say and
+// why they have no effect. A file that cannot be read, or whose content could not have
+// counted, is not an answer: its note disappears when the request closes.
 func After(r Receipt, a Evaluation) string {
 	var others []string
 	for _, d := range a.answerFiles() {
@@ -364,11 +362,11 @@ func After(r Receipt, a Evaluation) string {
 	return strings.Join(others, "\n") + "\n\n" + r.closed(a.Lang)
 }
 
-// Others reports whether a folder holds anything that After has to read. Nearly all
-// requests of the past have nothing of the kind.
+// Others reports whether a folder holds anything that After has to read. Nearly all past
+// requests have none.
 func Others(r Receipt, docs []engine.Document) bool { return slices.ContainsFunc(docs, r.mayDiffer) }
 
-// mayDiffer reports whether a document may say something else than the receipt.
+// mayDiffer reports whether a document may differ from the receipt.
 func (r Receipt) mayDiffer(d engine.Document) bool {
 	if !d.Present() || r.decidedOver(d.Sum) {
 		return false
@@ -376,12 +374,12 @@ func (r Receipt) mayDiffer(d engine.Document) bool {
 	return d.Kind == layout.KindResponse || d.Kind == layout.KindResponseCopy || d.Kind == layout.KindForm && filledIn(d)
 }
 
-// decidedOver reports whether the receipt was made over these very bytes.
+// decidedOver reports whether the receipt was made from exactly these bytes.
 func (r Receipt) decidedOver(sum engine.Digest) bool {
 	return r.Answer != nil && sum != "" && strings.TrimPrefix(r.Answer.SHA256, "sha256:") == sum.Hex()
 }
 
-// sent says whether the last item of a form is ticked, whatever else it says.
+// sent is true if the last item of a form is ticked, whatever else the form says.
 type sent bool
 
 func readSent(_ string, body []byte) (sent, error) {
@@ -389,7 +387,7 @@ func readSent(_ string, body []byte) (sent, error) {
 	return sent(ticked), nil
 }
 
-// filledIn reports whether a form is not as placet wrote it, and was sent.
+// filledIn reports whether a form has been changed since placet wrote it, and was sent.
 func filledIn(d engine.Document) bool {
 	if d.IssuedHere() {
 		return false
@@ -398,8 +396,8 @@ func filledIn(d engine.Document) bool {
 	return bool(*sent)
 }
 
-// other returns what a file says that differs from the receipt, "" for what could not
-// have been an answer while the request was open.
+// other returns what a file says that differs from the receipt, "" if it could not have
+// been an answer while the request was open.
 func (a Evaluation) other(r Receipt, d engine.Document) string {
 	claim, err := a.claim(d)
 	if err != nil {
@@ -414,7 +412,7 @@ func (a Evaluation) other(r Receipt, d engine.Document) string {
 	return a.say("after.says", "file", code(d.Path), "said", said(a.Lang, claim.Response, claim.Selected, claim.Edits))
 }
 
-// claim returns what an answer file says.
+// claim returns the claim of an answer file.
 func (a Evaluation) claim(d engine.Document) (Claim, error) {
 	if d.Kind != layout.KindForm {
 		return a.responseClaim(d)
@@ -423,8 +421,8 @@ func (a Evaluation) claim(d engine.Document) (Claim, error) {
 	return a.formClaim(d, f), err
 }
 
-// same reports whether an answer is the one that the receipt records. Which of several
-// options is called the response does not matter.
+// same reports whether an answer is the one in the receipt. It does not matter which of
+// several options is called the response.
 func (a Evaluation) same(r Receipt, answer Answer) bool {
 	if !slices.Equal(r.Edits, answer.Edits) {
 		return false
@@ -435,7 +433,7 @@ func (a Evaluation) same(r Receipt, answer Answer) bool {
 	return sameSet(append(answer.Selected, answer.Response), append([]string{a.Request.spelled(r.Response)}, r.Selected...))
 }
 
-// sameSet compares selections as options and items match.
+// sameSet reports whether two selections are equal, folding words as options and items do.
 func sameSet(a, b []string) bool {
 	folded := map[string]int{}
 	for _, s := range a {
@@ -452,7 +450,7 @@ func sameSet(a, b []string) bool {
 	return true
 }
 
-// closed says what became of the request, and that it is over.
+// closed returns the sentence that the request is closed, and how.
 func (r Receipt) closed(lang string) string {
 	how := templates.NewMessage("gate.closed.result", "result", templates.Inline(r.Result))
 	switch {

@@ -2,14 +2,14 @@ package gate
 
 import "placet/engine"
 
-// committed begins what is known of the author of an answer that came by git: the mail of
-// the commit's author, which whoever commits may choose.
+// committed is the prefix of what is known of the author of an answer that came by git. The
+// mail of the commit's author follows it, which whoever commits may choose.
 const committed = "committed:"
 
-// unknownMail stands for a mail that cannot be told.
+// unknownMail stands for a mail that cannot be determined.
 const unknownMail = "?"
 
-// findCommitter finds out whether an answer file came by git. Its author is then who
+// findCommitter determines whether an answer file came by git. Its author is then whoever
 // committed it. ok is false while git has not been asked.
 func (a Evaluation) findCommitter(c *Claim) (ok bool) {
 	user := c.By.User
@@ -23,10 +23,10 @@ func (a Evaluation) findCommitter(c *Claim) (ok bool) {
 	return ok
 }
 
-// Author is what is known of who wrote a file that names a user, "" for none. The author of
-// one that no surface of this machine wrote and that came by git is who committed it, by mail,
-// and not who owns the file: that is whoever pulled it. ok is false while git has not been
-// asked. fact is [Evaluation.Fact].
+// Author returns what is known of the author of a file that names a user, "" for none. If no
+// surface of this machine wrote the file and it came by git, its author is whoever committed
+// it, by mail. The owner of such a file is not its author, but whoever pulled it. ok is false
+// while git has not been asked. fact is [Evaluation.Fact].
 func Author(d engine.Document, user string, fact func(need string) (engine.Document, bool)) (known []string, mail string, ok bool) {
 	if fact != nil && d.Source == "" {
 		said, ok := fact(engine.NeedCommitter(d))
@@ -41,7 +41,7 @@ func Author(d engine.Document, user string, fact func(need string) (engine.Docum
 	return claimed([]string{committed + mail}, user), mail, true
 }
 
-// committer is the mail that a fact holds, "" where it says that the content did not come by
+// committer returns the mail in a fact, "" if the fact says that the content did not come by
 // git.
 func committer(fact engine.Document) string {
 	switch {

@@ -8,10 +8,9 @@ import (
 	"placet/templates"
 )
 
-// Details are what a request shows besides its prompt, its options and its items: each
-// member of its context, and the text of each file that it carries. They are the one list
-// from which every surface shows what an answer decides about. A surface that shows less
-// of it offers no answer.
+// Details returns what a request shows besides its prompt, its options and its items: each
+// member of its context, and the text of each file that it carries. Every surface shows what
+// an answer decides from this one list. A surface that shows less offers no answer.
 func (r Request) Details(lang string) []engine.Fact {
 	var list []engine.Fact
 	if r.Since != "" {
@@ -26,8 +25,8 @@ func (r Request) Details(lang string) []engine.Fact {
 	return list
 }
 
-// Unread are the files that an answer is bound to and whose text the request does not carry:
-// they are too large, hold no text, or git ignores them.
+// Unread returns the files that an answer is bound to and whose text the request does not
+// carry: they are too large, are not text, or git ignores them.
 func (r Request) Unread() (paths []string) {
 	for _, a := range r.Artifacts {
 		if _, ok := a.Carried(); !ok && a.Binding && a.SHA256 != "" {
@@ -37,8 +36,8 @@ func (r Request) Unread() (paths []string) {
 	return paths
 }
 
-// ContextFacts are the members of a request's context as people read them. A member that
-// says nothing is left out.
+// ContextFacts returns the members of a request's context in a form that people read. It
+// omits empty members.
 func ContextFacts(context schemas.Raw, lang string) (list []engine.Fact) {
 	if text, ok := markdown(context); ok && !templates.Blank(text) {
 		return []engine.Fact{{Label: templates.Text(lang, "form.context"), Value: text}}
@@ -58,12 +57,12 @@ func ContextFacts(context schemas.Raw, lang string) (list []engine.Fact) {
 	return list
 }
 
-// nestedIndent is how far what a value holds stands below its name.
+// nestedIndent is how far the content of a value is indented below its name.
 const nestedIndent = "  "
 
-// readable is a value as people read it: a text as it is, an object or a list with a line
-// for each member, whose own lines stand further to the right. "" stands for a value that
-// says nothing.
+// readable returns a value in a form that people read: a text unchanged, an object or a list
+// with a line for each member, and further lines of a member indented. It returns "" for an
+// empty value.
 func readable(value schemas.Raw) string {
 	if text, ok := value.Text(); ok {
 		return strings.TrimRight(text, " \t\r\n")
@@ -95,7 +94,8 @@ func readable(value schemas.Raw) string {
 	return strings.Join(lines, "\n")
 }
 
-// named are the lines of a value below its name, or beside it where one is enough.
+// named returns the lines of a value below its name, or one line with both if the value has
+// one line.
 func named(name, text string) []string {
 	name, text = oneLine(name), templates.Clean(text)
 	switch {
@@ -107,5 +107,5 @@ func named(name, text string) []string {
 	return []string{name + ":", nestedIndent + nested(text)}
 }
 
-// nested is a text whose further lines stand below its first one.
+// nested indents all lines of a text but the first.
 func nested(text string) string { return strings.ReplaceAll(text, "\n", "\n"+nestedIndent) }

@@ -13,19 +13,19 @@ import (
 type Artifact struct {
 	// Path is relative to the workspace.
 	Path string `json:"path"`
-	// SHA256 is its digest when the request was issued, 64 hex digits; ""
-	// where the file is missing.
+	// SHA256 is its digest when the request was issued, 64 hex digits; "" if the file is
+	// missing.
 	SHA256 string `json:"sha256"`
-	// Binding says that an answer is stale once the file has changed.
+	// Binding says that an answer becomes stale when the file changes.
 	Binding bool `json:"binding"`
-	// Text is what stands in the file, nil where the request does not carry it; see
+	// Text is the content of the file, nil if the request does not carry it; see
 	// [Request.Carry].
 	Text *string `json:"text,omitempty"`
 	// Editable says that an answer may change the text.
 	Editable bool `json:"editable,omitempty"`
 }
 
-// Request is what is asked: request.json.
+// Request is the content of a request.json: a question to a person.
 type Request struct {
 	// SchemaVersion is the version of the format; 0 is written as 1.
 	SchemaVersion int    `json:"schema_version"`
@@ -34,36 +34,36 @@ type Request struct {
 	Run           string `json:"run"`
 	Type          string `json:"type"`
 	Prompt        string `json:"prompt"`
-	// Options are the words that answer. Where there are none the answer is
-	// free text.
+	// Options are the words that answer. If there are none, the answer is free text.
 	Options []Option `json:"options"`
-	// CommentRequired are the ids of the options that ask for a comment.
+	// CommentRequired are the ids of the options that require a comment.
 	CommentRequired []string `json:"comment_required"`
-	// Several are the ids of the options of which any number may be chosen
-	// together. Every other option stands alone.
+	// Several are the ids of the options of which any number may be chosen together. Every
+	// other option must be chosen alone.
 	Several []string `json:"several,omitempty"`
-	// Items are things of which an answer may pick any number, or ItemsMax of them, 0
-	// for any; with ItemsWith only together with one of these options.
+	// Items are things of which an answer may pick any number, or at most ItemsMax if that is
+	// not 0. If ItemsWith is not empty, items may be picked only together with one of these
+	// options.
 	Items     []Item   `json:"items"`
 	ItemsMax  int      `json:"items_max,omitempty"`
 	ItemsWith []string `json:"items_with,omitempty"`
-	// Context is a JSON object as it was found; nil is written as {}.
+	// Context is a JSON object, unchanged; nil is written as {}.
 	Context   schemas.Raw `json:"context"`
 	Artifacts []Artifact  `json:"artifacts"`
-	// Since is what became of an earlier request about the same work, and what changed in
-	// its files since, "" where there was none.
+	// Since says what happened to an earlier request about the same work, and what changed in
+	// its files since; "" if there was none.
 	Since string `json:"since,omitempty"`
-	// RequestedAt and Deadline are moments, RFC 3339; "" is no deadline.
+	// RequestedAt and Deadline are times, RFC 3339; "" is no deadline.
 	RequestedAt string `json:"requested_at"`
 	Deadline    string `json:"deadline"`
-	// Default is the option or word that the deadline takes, "" for none.
+	// Default is the option or word that counts after the deadline, "" for none.
 	Default string `json:"default"`
 	// MayAnswer lists who may answer; empty means anyone.
 	MayAnswer []string `json:"may_answer"`
-	// Revision is that of the transition that asks.
+	// Revision is the revision of the transition that asks.
 	Revision int `json:"revision"`
-	// Block is the request's own text in its form, nil for a general form. It is
-	// not written; the prompt may be its [Block.Prompt].
+	// Block is the request's own text in its form, nil for a general form. It is not written;
+	// the prompt may be its [Block.Prompt].
 	Block *Block `json:"-"`
 	// Extra are the family's members, written after the kernel's.
 	Extra schemas.Object `json:"-"`
@@ -73,7 +73,7 @@ type Request struct {
 // comment of a form, or the response of a response.json.
 func (r Request) FreeText() bool { return len(r.Options) == 0 }
 
-// version is that of the documents that this package writes.
+// version is the version of the documents that this package writes.
 const version = 1
 
 // Encode returns the request as request.json.
@@ -85,9 +85,10 @@ func (r Request) Encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(r).NullWhereEmpty("deadline", "default"), r.Extra...))
 }
 
-// AsIssued returns the request with its request.json, nil where it cannot be encoded; without
-// the texts of its files, or also without the effects of its options, where that is what was
-// issued, by its digest: earlier versions of placet showed none.
+// AsIssued returns the request with its request.json, nil if it cannot be encoded. Earlier
+// versions of placet issued requests without the texts of the files, or also without the
+// effects of the options: if the digest shows that such a request was issued, AsIssued
+// returns that one.
 func (r Request) AsIssued(issued engine.Digest) (Request, []byte) {
 	body, _ := r.Encode()
 	if issued == "" || engine.Sum(body) == issued {
@@ -113,8 +114,9 @@ func (a Artifact) MarshalJSON() ([]byte, error) {
 	return schemas.Struct(a).NullWhereEmpty("sha256").MarshalJSON()
 }
 
-// Shown is the request as its request.json says it, with what is not written there as
-// it is now: what a form shows, whatever the state or the settings say by now.
+// Shown returns the request as its request.json says it, completed with the present values of
+// what is not written there. This is what a form shows, whatever the state or the settings
+// have become.
 func (r Request) Shown(body []byte) Request {
 	shown, err := ReadRequest("request.json", body)
 	if err != nil {
@@ -123,7 +125,7 @@ func (r Request) Shown(body []byte) Request {
 	return r.ShownAs(shown)
 }
 
-// ShownAs is [Request.Shown] of a request.json that was read already.
+// ShownAs is [Request.Shown] for a request.json that has been read before.
 func (r Request) ShownAs(shown Request) Request {
 	shown.Options, shown.Block = slices.Clone(shown.Options), r.Block
 	for i, o := range shown.Options {
@@ -134,9 +136,9 @@ func (r Request) ShownAs(shown Request) Request {
 	return shown
 }
 
-// ReadRequest reads a request.json. Members that are not the kernel's are kept
-// in Extra, in their order; what is not written, [Option.Words] and
-// [Request.Block], is for the family to add. The error is a *schemas.Error.
+// ReadRequest reads a request.json. It keeps members that are not the kernel's in Extra, in
+// their order; the family adds what is not written, [Option.Words] and [Request.Block]. The
+// error is a *schemas.Error.
 func ReadRequest(path string, body []byte) (Request, error) {
 	return readRequest("kernel/request", path, body)
 }
@@ -152,31 +154,31 @@ type By struct {
 	Source string `json:"source"`
 }
 
-// Sources of answers. A family may have others.
+// The sources of answers. A family may have others.
 const (
 	SourceForm     = "form"
 	SourceFile     = "file"
-	SourceDeadline = "deadline" // placet's own word: no response.json may claim it
+	SourceDeadline = "deadline" // placet itself: no response.json may claim it
 )
 
-// ofFamilies are the sources that families have in their own records alone.
+// ofFamilies are sources that only families use, in their own records.
 var ofFamilies = []string{"issue_comment", "parallel_coordination"}
 
 // Response is an answer from a tool, a script or a service: response.json.
 type Response struct {
 	RequestID string `json:"request_id"`
-	// Response is an option's word, or the answer where it is free text; ""
-	// where the request's default stands for none.
+	// Response is an option's word, or the answer if it is free text; "" if the request's
+	// default applies.
 	Response string `json:"response"`
-	// Selected are the ids of the items that were picked, and of further
-	// options where several may be chosen together.
+	// Selected are the ids of the items that were picked, and of further options if several
+	// may be chosen together.
 	Selected   []string `json:"selected,omitempty"`
 	Comment    string   `json:"comment,omitempty"`
 	ProvidedBy By       `json:"provided_by"`
-	// Digest is that of what was shown, "" for the request as issued.
+	// Digest is the digest of what was shown, "" for the request as issued.
 	Digest engine.Digest `json:"digest,omitempty"`
-	// Artifacts are the files that the answer is bound to as its author saw them, nil
-	// where it does not say so.
+	// Artifacts are the files that the answer is bound to, in the version that its author
+	// saw; nil if the answer does not say.
 	Artifacts []engine.SeenArtifact `json:"artifacts,omitempty"`
 	// Edits are the texts that the author changed.
 	Edits     []Edit `json:"edits,omitempty"`
@@ -185,21 +187,20 @@ type Response struct {
 	Extra schemas.Object `json:"-"`
 }
 
-// Encode returns the answer as response.json. What is empty and may be missing
-// is left out.
+// Encode returns the answer as response.json. It omits optional members that are empty.
 func (r Response) Encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Struct(r), r.Extra...))
 }
 
-// ReadResponse reads a response.json. Whether it answers a request is for
-// [Judge] to say. The error is a *schemas.Error.
+// ReadResponse reads a response.json. [Judge] decides whether it answers a request. The error
+// is a *schemas.Error.
 func ReadResponse(path string, body []byte) (Response, error) {
 	return readResponse("kernel/response", path, body)
 }
 
-// ReadOptional reads a response.json that may leave its response out: one to a
-// request that an answer without option answers ([Evaluation.Default]). The error is
-// a *schemas.Error.
+// ReadOptional reads a response.json that may omit its response, because the request has a
+// default for an answer without an option ([Evaluation.Default]). The error is a
+// *schemas.Error.
 func ReadOptional(path string, body []byte) (Response, error) {
 	return readResponse("kernel/response-optional", path, body)
 }
@@ -209,7 +210,7 @@ func readResponse(schema, path string, body []byte) (r Response, err error) {
 	return r, err
 }
 
-// Results of a request.
+// The results of a request.
 const (
 	Accepted   = "accepted"
 	Expired    = "expired"
@@ -217,55 +218,52 @@ const (
 	Cancelled  = "cancelled"
 )
 
-// Answered names the file that a decision was made over.
+// Answered names the file that a decision was made from.
 type Answered struct {
-	// Path is written as the family writes paths.
+	// Path is in the notation of the family.
 	Path string `json:"path"`
 	// SHA256 is the digest of the file: 64 hex digits, with or without
 	// "sha256:" before them.
 	SHA256 string `json:"sha256"`
 }
 
-// Receipt records what became of a request: receipt.json.
+// Receipt is the content of a receipt.json: the result of a request.
 type Receipt struct {
 	// SchemaVersion is the version of the format; 0 is written as 1.
 	SchemaVersion int    `json:"schema_version"`
 	RequestID     string `json:"request_id"`
 	// Result is Accepted, Expired, Superseded or Cancelled.
 	Result string `json:"result"`
-	// Response is the option as the request spells it or the free text; the
-	// default where the deadline decided; else "". Response and Selected are
-	// those of the [Answer].
+	// Response is the option as the request spells it, or the free text; the default if the
+	// deadline decided; otherwise "". Response and Selected are those of the [Answer].
 	Response string   `json:"response"`
 	Selected []string `json:"selected"`
 	Comment  string   `json:"comment"`
 	// Edits are the texts that the reviewer changed.
 	Edits []Edit `json:"edits,omitempty"`
-	// Late says that the answer came when its deadline had passed.
+	// Late says that the answer came after its deadline.
 	Late       bool `json:"late"`
 	ProvidedBy By   `json:"provided_by"`
 	// KnownAs says who answered and how that is known: "owner:alice", …
 	KnownAs []string `json:"known_as"`
-	// Answer is nil where no file answered.
+	// Answer is nil if no file answered.
 	Answer *Answered `json:"answer"`
-	// Digest is that of what was shown.
+	// Digest is the digest of what was shown.
 	Digest engine.Digest `json:"digest"`
-	// ReceivedAt is when the answer was first recorded, DecidedAt when placet
-	// took it; RFC 3339, in seconds.
+	// ReceivedAt is when the answer was first recorded, DecidedAt when placet accepted it;
+	// RFC 3339, in seconds.
 	ReceivedAt string `json:"received_at"`
 	DecidedAt  string `json:"decided_at"`
 	Reason     string `json:"reason"`
-	// SupersededBy is the id of the request that stands in this one's place,
-	// "" where none does.
+	// SupersededBy is the id of the request that replaced this one, "" if none did.
 	SupersededBy string `json:"superseded_by,omitempty"`
-	// Revision is that of the transition that the receipt belongs to.
+	// Revision is the revision of the transition that the receipt belongs to.
 	Revision int `json:"revision"`
 	// Extra are the family's members, written last.
 	Extra schemas.Object `json:"-"`
 }
 
-// Given is the answer that a receipt records. Its Path is written as the family
-// writes paths.
+// Given returns the answer in a receipt. Its Path is in the notation of the family.
 func (r Receipt) Given() Answer {
 	a := Answer{
 		Response: r.Response, Selected: r.Selected, Comment: r.Comment, Edits: r.Edits, By: r.ProvidedBy, Known: r.KnownAs, Digest: r.Digest, Extra: r.Extra,
@@ -292,8 +290,8 @@ func readReceipt(schema, path string, body []byte) (r Receipt, err error) {
 	return r, err
 }
 
-// decode reads a document of a schema into a struct and returns the members
-// for which the struct has no field.
+// decode reads a document by a schema into a struct and returns the members for which the
+// struct has no field.
 func decode(schema, path string, body []byte, into any) (schemas.Object, error) {
 	if err := schemas.Decode(schema, path, body, into); err != nil {
 		return nil, err
@@ -301,7 +299,7 @@ func decode(schema, path string, body []byte, into any) (schemas.Object, error) 
 	return schemas.Rest(body, into)
 }
 
-// View returns the digest of what a request with the request.json body shows.
+// View returns the digest of what a request with that request.json shows.
 func (r Request) View(body []byte, voids *Voids) engine.Digest {
 	var binding []string
 	for _, a := range r.Binding() {
@@ -310,13 +308,13 @@ func (r Request) View(body []byte, voids *Voids) engine.Digest {
 	return Digest(body, binding, voids.Count())
 }
 
-// missing takes the place of the digest of an absent file.
+// missing replaces the digest of an absent file.
 const missing = "missing"
 
-// Digest returns the digest of what a reviewer is shown: SHA-256 of
-// request.json's bytes and, per binding artifact in the request's order, one
-// line with its hex digest as it is now, or "missing" where binding has "". Once answers
-// were void, a line says how often: none of them is given to what is shown since.
+// Digest returns the digest of what a reviewer is shown: SHA-256 of request.json's bytes and,
+// for each binding artifact in the request's order, one line with its present hex digest, or
+// "missing" if the entry in binding is "". Once answers were void, a further line says how
+// often, so that none of them answers what is shown since.
 func Digest(request []byte, binding []string, voids int) engine.Digest {
 	var lines strings.Builder
 	for _, sum := range binding {

@@ -10,21 +10,21 @@ import (
 	"placet/templates"
 )
 
-// A reviewer may change the text of a file that is offered for that, and approve what they
-// made of it. The text stands in the answer itself, so that the answer is to that text and no
-// other: between two marks of a form, or in the member edits of a response.json.
+// A reviewer may change the text of an editable file and approve the result. The text is part
+// of the answer, so that the answer is to that text and no other: it is between two marks of
+// a form, or in the member edits of a response.json.
 
-// Edit is what a reviewer made of a file that they could change.
+// Edit is a reviewer's version of an editable file.
 type Edit struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
-// SHA256 is the digest of the text, 64 hex digits.
+// SHA256 returns the digest of the text, 64 hex digits.
 func (e Edit) SHA256() string { return engine.Sum([]byte(e.Text)).Hex() }
 
-// CheckEditable says why a text cannot be offered for change, nil if it can: a form must show
-// it as it is.
+// CheckEditable returns why a text cannot be offered for editing, or nil. A form must be able
+// to show the text unchanged.
 func CheckEditable(text string) error {
 	switch {
 	case len(text) > carriedText:
@@ -39,8 +39,8 @@ func CheckEditable(text string) error {
 	return nil
 }
 
-// Editable are the files of the request that a reviewer may change, with the texts that are
-// shown of them.
+// Editable returns the files of the request that a reviewer may change, with the texts that
+// are shown.
 func (r Request) Editable() (list []engine.EditableFile) {
 	for i, a := range r.Artifacts {
 		if text, ok := a.Carried(); ok && a.Editable {
@@ -50,8 +50,8 @@ func (r Request) Editable() (list []engine.EditableFile) {
 	return list
 }
 
-// checkEdits refuses an answer that changes what it may not, and puts its edits into the
-// request's order. Texts that are as they were shown are no edits.
+// checkEdits refuses an answer that changes a text which is not editable, and puts its edits
+// into the request's order. It drops edits that are equal to the shown text.
 func (a Evaluation) checkEdits(answer *Answer) string {
 	given, size := map[string]Edit{}, 0
 	for _, e := range answer.Edits {
@@ -74,27 +74,27 @@ func (a Evaluation) checkEdits(answer *Answer) string {
 		switch {
 		case err == nil:
 			answer.Edits = append(answer.Edits, e)
-		case Approves(answer.Response): // else nobody uses the text
+		case Approves(answer.Response): // for other options nobody uses the text
 			return a.say("edit.bad", "file", code(answer.Path), "artifact", code(e.Path), "problem", err)
 		}
 	}
 	return ""
 }
 
-// The marks between which a form holds a text that may be changed.
+// The marks that enclose an editable text in a form.
 const (
 	partText = "text"
 	partEnd  = "end"
 )
 
-// editMarks are the marks of the n-th artifact of a request.
+// editMarks returns the marks of the n-th artifact of a request.
 func editMarks(n int, digest engine.Digest, lang string) (begin, end string) {
 	number := strconv.Itoa(n)
 	return mark(partText+" "+number, digest, templates.Text(lang, "form.edit.mark")), mark(partEnd+" "+number, digest, "")
 }
 
-// takeEdits takes what the reviewer made of texts out of the form, and puts those that were
-// shown in their place: all else of the form is compared with what was written.
+// takeEdits moves the reviewer's versions of texts out of the form, and puts the shown texts
+// back, because the rest of the form is compared with what was written.
 func (f *filledForm) takeEdits(r Request) *schemas.Error {
 	if _, sent := lastItem(f.lines); !sent {
 		return nil
@@ -103,7 +103,7 @@ func (f *filledForm) takeEdits(r Request) *schemas.Error {
 		number := strconv.Itoa(file.N)
 		begin := slices.IndexFunc(f.lines, func(line string) bool { return marks(line, partText+" "+number, f.Digest) })
 		if begin < 0 {
-			continue // the text was too long to be shown whole, or the form is void
+			continue // the text was too long to be shown completely, or the form is void
 		}
 		end := begin + slices.IndexFunc(f.lines[begin:], func(line string) bool { return marks(line, partEnd+" "+number, f.Digest) })
 		if end < begin {
@@ -120,7 +120,7 @@ func (f *filledForm) takeEdits(r Request) *schemas.Error {
 		}
 		if !slices.EqualFunc(have, written, sameLine) {
 			text := strings.Join(have[1:len(have)-1], "\n")
-			text += file.Text[len(strings.TrimRight(file.Text, "\n")):] // which the form does not show
+			text += file.Text[len(strings.TrimRight(file.Text, "\n")):] // the form does not show blank lines at the end
 			f.Edits = append(f.Edits, Edit{file.Path, text})
 		}
 		shown := slices.Concat([]string{""}, written, []string{""})
@@ -130,11 +130,11 @@ func (f *filledForm) takeEdits(r Request) *schemas.Error {
 	return nil
 }
 
-// movedLines says by how many lines those behind one, by number, stood further down in the
-// form before a text was put back.
+// movedLines says that the lines after the line behind were by lines further down in the form
+// before a text was put back.
 type movedLines struct{ behind, by int }
 
-// numbered is the number that a line had in the form as it was found.
+// numbered returns the number that a line had in the form as read.
 func (f *filledForm) numbered(line int) int {
 	for _, m := range slices.Backward(f.moved) {
 		if line > m.behind {

@@ -11,21 +11,21 @@ import (
 	"placet/templates"
 )
 
-// Folder is the folder of one request as a snapshot shows it.
+// Folder is the folder of one request, read from a snapshot.
 type Folder struct {
 	// ID is the folder's name, Dir its path relative to the workspace.
 	ID, Dir string
 	Docs    []engine.Document
-	// Doc is request.json, absent where there is none, and Request what it
-	// says, nil where it cannot be used.
+	// Doc is request.json, absent if it does not exist, and Request its content, nil if it
+	// cannot be used.
 	Doc     engine.Document
 	Request *Request
-	// Receipt is nil where there is none, or a bad one; ReceiptDoc is its document.
+	// Receipt is nil if it is missing or bad; ReceiptDoc is its document.
 	Receipt    *Receipt
 	ReceiptDoc engine.Document
 	BadReceipt bool
-	// Voids are the answers that never count, nil for none. BadVoids is true where
-	// void.json is not what this machine wrote, or cannot be used: then no answer counts.
+	// Voids are the answers that never count, nil for none. BadVoids is true if void.json
+	// is not what this machine wrote, or cannot be used: then no answer counts.
 	Voids    *Voids
 	VoidsDoc engine.Document
 	BadVoids bool
@@ -57,7 +57,8 @@ func Folders(s engine.Snapshot) []*Folder {
 	return all
 }
 
-// Find is the folder of a request among a run's; one that is not written yet is empty.
+// Find returns the folder of a request among those of a run, or an empty one if it is not
+// written yet.
 func Find(all []*Folder, runDir, id string) *Folder {
 	if i, ok := slices.BinarySearchFunc(all, id, func(f *Folder, id string) int { return strings.Compare(f.ID, id) }); ok {
 		return all[i]
@@ -65,7 +66,7 @@ func Find(all []*Folder, runDir, id string) *Folder {
 	return EmptyFolder(runDir, id)
 }
 
-// EmptyFolder is the folder of a request that is not written yet.
+// EmptyFolder returns the folder of a request that is not written yet.
 func EmptyFolder(runDir, id string) *Folder {
 	dir := path.Join(runDir, layout.RequestsDir, id)
 	return &Folder{ID: id, Dir: dir, Doc: engine.Document{Path: dir + "/request.json", Err: engine.ErrAbsent}}
@@ -103,10 +104,10 @@ func (f *Folder) readReceipt(d engine.Document) {
 	f.Receipt, f.ReceiptDoc = rc, d
 }
 
-// Reissued returns request.json made with the times of the present one; ok is true if
-// that gives the same bytes. A request that a crash left before its transition became
-// fact keeps its times, since its form may have been answered already. Only a request
-// that this machine wrote keeps them: the times of others would become deadlines.
+// Reissued returns request.json made with the times of the present one; ok is true if that
+// gives the same bytes. A request that a crash left without its transition keeps its times,
+// because its form may already have been answered. Only a request that this machine wrote
+// keeps them: otherwise the times of others would become deadlines.
 func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body []byte, ok bool) {
 	if f.Request == nil || !f.Doc.IssuedHere() {
 		return nil, false
@@ -115,8 +116,8 @@ func (f *Folder) Reissued(make func(requestedAt, deadline string) []byte) (body 
 	return body, engine.Sum(body) == f.Doc.Sum
 }
 
-// Altered is why request.json is not what was issued, nil where it is, or is gone. What
-// this machine recorded must agree with the state.
+// Altered returns why request.json is not what was issued, or nil if it is, or is gone. The
+// records of this machine must agree with the state.
 func (f *Folder) Altered(issued engine.Digest) error {
 	switch {
 	case f.Doc.Absent():
@@ -129,10 +130,9 @@ func (f *Folder) Altered(issued engine.Digest) error {
 	return templates.Errorf("gate.altered")
 }
 
-// Ahead returns the decision of a receipt whose transition the state has not made. Such
-// a decision is fact already. ok is false if no receipt counts; problem says why the
-// present one does not. A receipt that closes a request without an answer decides
-// nothing.
+// Ahead returns the decision of a receipt whose transition the state has not made. Such a
+// decision is already a fact. ok is false if no receipt counts; problem says why the
+// present one does not. A receipt that closes a request without an answer decides nothing.
 func (f *Folder) Ahead(a Evaluation) (d Decision, problem string, ok bool) {
 	rc := f.Receipt
 	if rc == nil || rc.Revision <= a.Revision || f.ReceiptDoc.IssuedHere() && rc.Result != Accepted && rc.Result != Expired {
@@ -151,12 +151,12 @@ func (f *Folder) Unsettled() bool {
 	return slices.ContainsFunc(f.Docs, engine.Document.Unsettled)
 }
 
-// Unanswered is the result of what a state says of a request that it still asks.
+// Unanswered is the result of a request that the state still asks.
 const Unanswered = "open"
 
-// Comparison holds what a run's state document says of its requests against the receipts
-// beside it. Both are written by one transition: where they differ, a merge took one
-// from each side, or somebody changed one of them.
+// Comparison compares what a run's state document says about its requests with the receipts
+// beside it. One transition writes both: if they differ, a merge took one from each side,
+// or somebody changed one of them.
 type Comparison struct {
 	// Lang is the language of the findings.
 	Lang string
@@ -165,19 +165,19 @@ type Comparison struct {
 	State    string
 	Revision int
 	Folders  []*Folder
-	// Stated is what the state says of the request of a folder with a receipt, as the
-	// receipt that it calls for: with the result [Unanswered] for one that it still asks,
-	// nil for one that it does not know.
+	// Stated returns what the state says about the request of a folder with a receipt, in
+	// the form of the receipt that the state calls for: with the result [Unanswered] if the
+	// state still asks it, nil if the state does not know it.
 	Stated func(*Folder) *Receipt
 	// Adopted returns the revision of the state that a person adopted last, 0 for none.
-	// What that state says counts, whatever the receipts say. Nil where no state can be
+	// What that state says counts, whatever the receipts say. Nil if no state can be
 	// adopted.
 	Adopted func() int
 }
 
 // Contradictions returns the findings about receipts that disagree with the state. Each
-// says how to repair it. A receipt that the next pass carries out does not contradict
-// the state, and a missing receipt is written again.
+// says how to repair it. A receipt that the next pass carries out does not contradict the
+// state, and a missing receipt is written again.
 func (c Comparison) Contradictions() []engine.Finding {
 	var list []engine.Finding
 	for _, f := range c.Folders {
@@ -198,13 +198,13 @@ func (c Comparison) Contradictions() []engine.Finding {
 	return list
 }
 
-// Restoring says how to take a run's files from one side of a merge.
+// Restoring returns how to restore a run's files from one side of a merge.
 func Restoring(s engine.Snapshot) templates.Message {
 	return templates.NewMessage("gate.restoring", "dir", templates.ShellWord(s.Dir))
 }
 
-// contradiction is what the state says that the receipt does not, "" where they agree.
-// It takes an answer or a passed deadline, on either side, to contradict anything.
+// contradiction returns what the state says that contradicts the receipt, "" if they agree.
+// Only an answer or a passed deadline, on either side, can contradict anything.
 func (c Comparison) contradiction(r Receipt, stated *Receipt) string {
 	switch {
 	case stated == nil && r.decides():
@@ -222,7 +222,7 @@ func (c Comparison) contradiction(r Receipt, stated *Receipt) string {
 	return ""
 }
 
-// adopted reports whether what the state says was there when a person adopted it.
+// adopted reports whether the state already said this when a person adopted it.
 func (c Comparison) adopted(stated *Receipt) bool {
 	if c.Adopted == nil {
 		return false
@@ -234,24 +234,24 @@ func (c Comparison) adopted(stated *Receipt) bool {
 	return revision <= at
 }
 
-// decides reports whether a request was decided, by an answer or its deadline.
+// decides reports whether an answer or the deadline decided the request.
 func (r Receipt) decides() bool { return r.Result == Accepted || r.Result == Expired }
 
-// agrees reports whether a receipt and what a state says are about the same decision. A
-// state that does not say who answered says nothing else.
+// agrees reports whether a receipt and the state's version of it are about the same
+// decision. A state that does not say who answered agrees with every author.
 func (r Receipt) agrees(stated Receipt) bool {
 	by := r.Result != Accepted || stated.ProvidedBy == By{} || r.ProvidedBy == stated.ProvidedBy
 	return by && r.Result == stated.Result && Fold(r.Response) == Fold(stated.Response) && sameSet(r.Selected, stated.Selected) &&
 		plainText(r.Comment) == plainText(stated.Comment) && slices.Equal(r.Edits, stated.Edits)
 }
 
-// Repeats reports whether a receipt records the decision that a state says, about what
-// the state says was shown.
+// Repeats reports whether a receipt records the decision in the state, about the view that
+// the state names.
 func (r Receipt) Repeats(stated Receipt) bool {
 	return r.RequestID == stated.RequestID && r.Digest == stated.Digest && r.agrees(stated)
 }
 
-// outcome says what became of a request.
+// outcome returns the result of a request in words.
 func (r Receipt) outcome(lang string) string {
 	words := said(lang, r.Response, r.Selected, r.Edits)
 	switch {

@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-// Texts are the words of a form that its family chooses.
+// Texts are the texts of a form that its family chooses.
 type Texts struct {
 	// Lang is the language: en, ko or ja.
 	Lang string
@@ -23,26 +23,27 @@ type Texts struct {
 	Title string
 	// Where is the place in the run: phase and step, checkpoint, …
 	Where string
-	// Lines are further lines of Markdown below the prompt, quoted already.
+	// Lines are further lines of Markdown below the prompt, already quoted.
 	Lines []string
-	// Whole says that the lines show all that the context holds, which is left out.
+	// Whole says that the lines show everything in the context, which is therefore omitted.
 	Whole bool
 }
 
-// How much of a request a form shows, in bytes. Longer text is cut and says
-// so; request.json has all of it.
+// How much of a request a form shows, in bytes. Longer text is truncated with a notice;
+// request.json has all of it.
 const (
 	shownPrompt  = 64 << 10
 	shownContext = 64 << 10
 	shownLine    = 500
 )
 
-// largestForm leaves as much of a form's limit to the reviewer's comment.
+// largestForm is the size of the largest form. It leaves the other half of the limit to the
+// reviewer's comment.
 const largestForm = layout.LimitText / 2
 
-// Form renders a request for a person: what is asked, quoted, and below it the
-// part that is read, which ends with the item that sends the answer. digest is
-// that of what is shown. The error says why the request cannot be asked.
+// Form renders a request for a person: the question, quoted, and below it the part that is
+// read, which ends with the item that sends the answer. digest is the digest of what is
+// shown. The error says why the request cannot be asked.
 func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 	if err := CheckOptions(r.words()); err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func Form(r Request, digest engine.Digest, t Texts) ([]byte, error) {
 	return []byte(text), nil
 }
 
-// render renders the form of a request, with the words of its block or in general ones.
+// render renders the form of a request, with the texts of its block or with general ones.
 func render(r Request, digest engine.Digest, t Texts) (string, error) {
 	texts, _ := r.texts(digest, t.Lang)
 	form := templates.FormParts{
@@ -89,7 +90,7 @@ func render(r Request, digest engine.Digest, t Texts) (string, error) {
 	})
 }
 
-// sinceLines are what became of an earlier request.
+// sinceLines returns the lines about an earlier request.
 func sinceLines(since, lang string) []string {
 	if since == "" {
 		return nil
@@ -97,20 +98,20 @@ func sinceLines(since, lang string) []string {
 	return []string{"**" + templates.Text(lang, "form.since") + "**:", "", templates.Fence(cutText(since, shownContext, "\n", lang)), ""}
 }
 
-// cutText is a text as a form shows it, which says so where it is cut.
+// cutText returns a text for a form, with a notice if it is truncated.
 func cutText(s string, limit int, before, lang string) string {
 	return templates.CutWith(templates.Clean(s), limit, before+templates.Text(lang, "form.cut"))
 }
 
-// contextShown is a request's context as a form shows it.
+// contextShown returns a request's context for a form.
 func contextShown(r Request, lang string) string {
 	return cutText(context(r.Context), shownContext, "\n", lang)
 }
 
-// markdownContext is a context that is one text of Markdown.
+// markdownContext is the only member of a context that is one Markdown text.
 const markdownContext = "markdown"
 
-// markdown is the text of a context that holds nothing but one.
+// markdown returns the text of a context that consists of one Markdown text.
 func markdown(raw schemas.Raw) (text string, ok bool) {
 	if raw.Null() {
 		return "", false
@@ -122,7 +123,7 @@ func markdown(raw schemas.Raw) (text string, ok bool) {
 	return members.Raw(markdownContext).Text()
 }
 
-// markdownLines is such a text as a form shows it: quoted.
+// markdownLines returns such a text for a form, quoted.
 func markdownLines(text, lang string) []string {
 	if templates.Blank(text) {
 		return nil
@@ -130,7 +131,7 @@ func markdownLines(text, lang string) []string {
 	return []string{"**" + templates.Text(lang, "form.context") + "**:", "", templates.Quote(cutText(text, shownContext, "\n", lang))}
 }
 
-// facts are the lines that say which run is asking.
+// facts returns the lines that say which run asks.
 func facts(r Request, t Texts) []templates.FormFact {
 	var all []templates.FormFact
 	for _, f := range []struct{ key, value string }{
@@ -149,8 +150,8 @@ func facts(r Request, t Texts) []templates.FormFact {
 	return all
 }
 
-// artifacts name the files of a request. One whose text the form shows has no link: what
-// stands there now may be something else.
+// artifacts returns the names of a request's files. A file whose text the form shows has no
+// link, because it may have changed since.
 func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 	var all []templates.FormArtifact
 	for _, a := range list {
@@ -170,7 +171,7 @@ func artifacts(list []Artifact, lang string) []templates.FormArtifact {
 	return all
 }
 
-// context returns a request's context indented, "" where it says nothing.
+// context returns a request's context indented, "" if it is empty.
 func context(raw schemas.Raw) string {
 	if members, err := schemas.Members(raw); err == nil && len(members) == 0 || raw.Null() {
 		return ""
@@ -214,7 +215,7 @@ func itemLines(r Request) []string {
 	return lines
 }
 
-// itemsAsk is what stands above the items of a form.
+// itemsAsk returns the text above the items of a form.
 func (r Request) itemsAsk(lang string) string {
 	if r.ItemsMax == 0 && len(r.ItemsWith) == 0 {
 		return templates.Text(lang, "form.hint.items")
@@ -222,7 +223,7 @@ func (r Request) itemsAsk(lang string) string {
 	return templates.Phrase(lang, "form.hint.items.limited", "most", strconv.Itoa(r.ItemsMax), "options", strings.Join(r.ItemsWith, ", "))
 }
 
-// itemLine is the task-list item of an id.
+// itemLine returns the task-list item of an id.
 func itemLine(id, description string) string {
 	text := templates.Inline(id)
 	if d := templates.Inline(description); d != "" {
@@ -231,17 +232,17 @@ func itemLine(id, description string) string {
 	return "- [ ] " + text
 }
 
-// Ticked reports whether something seems to be ticked in a form, however its editor
-// writes that, whether or not the form can be read; the form's own words on how,
-// in backquotes, and the texts above the answer are not meant.
+// Ticked reports whether something seems to be ticked in a form, in any notation of an
+// editor, and even if the form cannot be read. It ignores the form's own instructions, in
+// backquotes, and the texts above the answer.
 func Ticked(form []byte) bool {
 	form = answerPart(form)
 	form = bytes.ToLower(bytes.ReplaceAll(form, []byte("`[x]`"), nil))
 	return bytes.Contains(form, []byte("[x]")) || bytes.Contains(form, []byte(`[x\]`))
 }
 
-// answerPart is a form from the mark on below which it is answered, all of it where it has
-// none.
+// answerPart returns a form from the mark on below which it is answered, or all of it if it
+// has no such mark.
 func answerPart(form []byte) []byte {
 	first, _, _ := bytes.Cut(bytes.TrimPrefix(form, []byte("\ufeff")), []byte("\n"))
 	if m := firstLine.FindSubmatch(bytes.TrimRight(first, "\r")); m != nil {
@@ -252,29 +253,29 @@ func answerPart(form []byte) []byte {
 	return form
 }
 
-// Block is a request's own text: facts, and three questions of which the first
-// is answered with an option, the second with items and the third with a
-// comment. It stands in the prompt ([Block.Prompt]), and in the form in place of
-// the prompt and of the general headings ([Form]).
+// Block is a request's own text: facts, and three questions. The first is answered with an
+// option, the second with items and the third with a comment. The block is part of the
+// prompt ([Block.Prompt]), and replaces the prompt and the general headings in the form
+// ([Form]).
 //
-// Its words are the family's own and stand as they are; the values of the facts
-// and the labels of the items are text from files.
+// Its texts are the family's own and are not escaped; the values of the facts and the
+// labels of the items are text from files.
 type Block struct {
-	// Head stands above the facts, Title above the questions.
+	// Head is above the facts, Title above the questions.
 	Head  string
 	Facts []engine.Fact
 	Title string
 	// The questions, without their numbers, each one line.
 	Options, Items, Comment string
-	// None stands below the second question where the request has no items.
+	// None is below the second question if the request has no items.
 	None string
 }
 
-// indent is how far an answer stands below its question.
+// indent is the indentation of an answer below its question.
 const indent = "   "
 
-// Prompt returns the block as text, for the request's prompt: without the
-// options, and with an open box before each item's label.
+// Prompt returns the block as text, for the request's prompt: without the options, and with
+// an empty box before each item's label.
 func (b Block) Prompt(items []Item) string {
 	lines := []string{b.Head}
 	for _, f := range b.Facts {
@@ -290,7 +291,7 @@ func (b Block) Prompt(items []Item) string {
 	return strings.Join(append(lines, "3. "+b.Comment), "\n")
 }
 
-// oneLine is a text as it was found, with blanks in place of its line ends.
+// oneLine returns a text with blanks in place of its line ends.
 func oneLine(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(templates.Clean(s), "\n", " "))
 }
@@ -318,9 +319,9 @@ func indented(lines []string) []string {
 	return all
 }
 
-// The marks of a form are HTML comments, each a line of its own. The two that
-// enclose the answer carry the beginning of the digest: no prompt can hold the
-// mark of its own form.
+// The marks of a form are HTML comments, each on a line of its own. The two that enclose
+// the answer contain the beginning of the digest: no prompt can contain the mark of its own
+// form.
 var (
 	firstLine = regexp.MustCompile(`^<!-- placet request (\S+) (sha256:[0-9a-f]{64}) -->$`)
 	boxLine   = regexp.MustCompile(`^( *- )\[([ xX])\] (.*)$`)
@@ -332,7 +333,7 @@ const (
 	partComment = "comment"
 )
 
-// nonce is the part of a digest that a form's marks carry.
+// nonce returns the part of a digest that a form's marks contain.
 func nonce(d engine.Digest) string {
 	hex := d.Hex()
 	return hex[:min(len(hex), 8)]
@@ -342,8 +343,7 @@ func firstMark(id string, d engine.Digest) string {
 	return fmt.Sprintf("<!-- placet request %s %s -->", id, d)
 }
 
-// mark is the comment that begins a part; what is to be done there may follow
-// the nonce.
+// mark returns the comment that begins a part; an instruction may follow the nonce.
 func mark(part string, d engine.Digest, hint string) string {
 	if hint != "" {
 		hint = ": " + hint
@@ -351,13 +351,13 @@ func mark(part string, d engine.Digest, hint string) string {
 	return fmt.Sprintf("<!-- placet %s %s%s -->", part, nonce(d), hint)
 }
 
-// marks reports whether a line begins like the mark of a part, whatever hint
+// marks reports whether a line begins like the mark of a part, whatever instruction
 // follows.
 func marks(line, part string, d engine.Digest) bool {
 	return strings.HasPrefix(strings.TrimLeft(line, " \t"), strings.TrimSuffix(mark(part, d, ""), " -->"))
 }
 
-// submitLine is the last item of a form. Its first words are the same in every
+// submitLine returns the last item of a form. Its first words are the same in every
 // language.
 func submitLine(lang string) string {
 	line := "- [ ] " + submitID
@@ -367,8 +367,8 @@ func submitLine(lang string) string {
 	return line
 }
 
-// normal returns a text as it is compared: without byte order mark, and with LF at
-// the ends of lines.
+// normal returns a text in the form that is used for comparing: without byte order mark,
+// and with LF line ends.
 func normal(body []byte) string {
 	s := strings.TrimPrefix(string(body), "\ufeff")
 	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")

@@ -13,38 +13,33 @@ import (
 
 // Answer is an answer that counts.
 type Answer struct {
-	// Response is the option as the request spells it, or the free text; of
-	// several options the first in the request's order. Where the answer names
-	// none it is [Evaluation.Default].
+	// Response is the option as the request spells it, or the free text; of several options the first in the
+	// request's order. If the answer names none, it is [Evaluation.Default].
 	Response string
-	// Selected are all chosen options that may be chosen together
-	// ([Request.Several]), and then the picked items, both in the request's
-	// order.
+	// Selected are all chosen options that may be chosen together ([Request.Several]), and then the picked
+	// items, both in the request's order.
 	Selected []string
 	Comment  string
 	// Edits are the texts that the reviewer changed.
 	Edits []Edit
-	// Outside are the places besides the comment section from which words of the
-	// comment come.
+	// Outside are the places outside the comment section from which the comment took text.
 	Outside []templates.Message
-	// Extra are the further members of response.json, nil where there are
-	// none and for a form.
+	// Extra are the further members of response.json, nil if there are none and for a form.
 	Extra schemas.Object
 	By    By
-	// Named is the source that a response names and that this machine has not recorded, ""
-	// for none.
+	// Named is the source that a response names and that this machine has not recorded, "" for none.
 	Named string
-	// Known says who answered and how that is known, each "how:who"; where a
-	// gate lists approvers, only what fits them.
+	// Known says who answered and how that is known, each "how:who"; if a gate lists approvers, only what
+	// matches them.
 	Known []string
-	// Path is the answer file's, relative to the workspace, Sum its digest.
+	// Path is the path of the answer file, relative to the workspace, and Sum its digest.
 	Path string
 	Sum  engine.Digest
-	// Digest is that of what the reviewer was shown.
+	// Digest is the digest of what the reviewer was shown.
 	Digest engine.Digest
 }
 
-// Evaluation is an open request with all that bears on its answer.
+// Evaluation is an open request with everything that affects its answer.
 type Evaluation struct {
 	// Lang is the language in which problems are worded.
 	Lang    string
@@ -53,25 +48,24 @@ type Evaluation struct {
 	// the documents in it.
 	Dir  string
 	Docs []engine.Document
-	// View is the digest of what is shown now, "" while it is not known. Issued is the
-	// digest of what was shown when the request was issued, "" if nobody can vouch for
-	// it; an answer without a digest refers to it.
+	// View is the digest of what is shown now, "" while it is not known. Issued is the digest of what was
+	// shown when the request was issued, "" if this machine has no record of it; an answer without a digest
+	// refers to it.
 	View, Issued engine.Digest
 	// Present is the path of the present form, relative to the workspace.
 	Present string
-	// Rendered returns what a form of the view may have been written as, once for
-	// each language; none where it cannot be rendered now. It is called only for a
-	// form that is sent.
+	// Rendered returns the texts that placet may have written as the form of the view, one for each language;
+	// none if the form cannot be rendered now. It is called only for a form that is sent.
 	Rendered func() [][]byte
-	// Rewritten is a file that the answer is bound to and that was written again since the
-	// request was issued, nil for none.
+	// Rewritten is a file that the answer is bound to and that was written again since the request was issued,
+	// nil for none.
 	Rewritten *Rewritten
 	// Stale says in one sentence what changed since the request was issued.
 	Stale string
-	// Default is the id of the option of an answer that names no option but picks an
-	// item or comments; "" if an answer must name one.
+	// Default is the id of the option that counts if an answer names no option but picks an item or comments;
+	// "" if an answer must name one.
 	Default string
-	// Lapses says that the deadline closes the request without a default, too.
+	// Lapses says that the deadline also closes the request without a default.
 	Lapses bool
 	// Hint says in problem notes what may be answered, such as "tick a level, or
 	// write a comment"; "" for a general sentence.
@@ -80,21 +74,21 @@ type Evaluation struct {
 	Members []string
 	Gate    engine.Gate
 	Now     time.Time
-	// Asked is when the request was issued, the zero time where that is not known.
+	// Asked is when the request was issued, the zero time if that is not known.
 	Asked time.Time
-	// Fact is what local git says to a need; ok is false where it has to be asked first.
-	// nil: nothing came by git.
+	// Fact returns what local git answers to a need; ok is false if git has to be asked first. nil: nothing
+	// came by git.
 	Fact func(need string) (fact engine.Document, ok bool)
-	// Revision is that of the state, asked of a receipt that this machine did not write,
-	// and Altered why request.json is not what was issued, "" where it is or is gone:
-	// then no receipt is of this request.
+	// Revision is the revision of the state, which a receipt that this machine did not write must follow.
+	// Altered says why request.json is not what was issued, "" if it is or is gone: if it was altered, no
+	// receipt belongs to this request.
 	Revision int
 	Altered  string
-	// PartialWriteGrace is how long a file that cannot be read may be half of a write.
+	// PartialWriteGrace is how long an unreadable file is assumed to be half written.
 	PartialWriteGrace time.Duration
 }
 
-// Rendered is [Evaluation.Rendered] of a form that is written in one language alone.
+// Rendered returns an [Evaluation.Rendered] for a form that is written in only one language.
 func Rendered(form func() ([]byte, error)) func() [][]byte {
 	return func() [][]byte {
 		text, err := form()
@@ -105,28 +99,26 @@ func Rendered(form func() ([]byte, error)) func() [][]byte {
 	}
 }
 
-// Verdict is what the files of a request folder amount to.
+// Verdict is the result of judging the files of a request folder.
 type Verdict struct {
-	// Answer is the one that counts, nil if none does.
+	// Answer is the answer that counts, nil if none does.
 	Answer *Decision
-	// Problem is the text of problem.md, "" for none. It may stand beside an
-	// answer: what cannot be used is passed over.
+	// Problem is the text of problem.md, "" for none. There may be both a problem and an answer, because a
+	// file that cannot be used is skipped.
 	Problem string
-	// Wait says that an answer may still be being written: decide nothing,
-	// let no deadline pass and leave a problem note as it stands, until the
-	// file changes or one of Holding cannot be half of a write any more.
+	// Wait says that an answer may still be being written: decide nothing, let no deadline pass and leave a
+	// problem note unchanged, until the file changes or one of Pending cannot be half written any more.
 	Wait bool
 	// Pending are the answers that may still be being written.
 	Pending []engine.PendingFile
 }
 
-// Judge says which answer of a request counts.
+// Judge returns which answer of a request counts.
 //
-// response.json, a synchroniser's copies of it and the forms whose first line
-// carries the present digest rank alike. Those that are valid and alike (the
-// same options and items) are one answer; its comment is the first of them,
-// response.json before the form, and so are its further members. Valid ones that differ count for nothing, all
-// of them, until one goes.
+// response.json, a synchroniser's copies of it and the forms whose first line contains the present digest have
+// equal rank. Valid ones that are alike (the same options and items) are one answer; its comment is the first
+// one found, in response.json before the form, and so are its further members. If valid ones differ, none of
+// them counts until one is removed.
 func Judge(a Evaluation) Verdict {
 	var readings []reading
 	for _, d := range a.answerFiles() {
@@ -152,7 +144,7 @@ func Judge(a Evaluation) Verdict {
 	return Verdict{Answer: answer, Problem: note(a, problems)}
 }
 
-// read says what one file of the request's folder answers.
+// read judges one file of the request's folder.
 func (a Evaluation) read(d engine.Document) reading {
 	if d.Kind == layout.KindForm {
 		return a.judgeForm(d)
@@ -160,15 +152,15 @@ func (a Evaluation) read(d engine.Document) reading {
 	return a.judgeResponse(d)
 }
 
-// reading is what one file of a request folder says.
+// reading is the result of reading one file of a request folder.
 type reading struct {
 	answer  *Decision
 	problem string
-	// wait names the file if it may be half of a write; otherwise it is nil.
+	// wait names the file if it may be half written; otherwise it is nil.
 	wait *engine.PendingFile
 }
 
-// waiting returns the verdict while anything may be half of a write.
+// waiting returns the verdict while any file may be half written.
 func waiting(a Evaluation, readings []reading) (Verdict, bool) {
 	v := Verdict{Wait: a.View == ""}
 	for _, r := range readings {
@@ -179,7 +171,7 @@ func waiting(a Evaluation, readings []reading) (Verdict, bool) {
 	return v, v.Wait
 }
 
-// one makes one answer of those that are alike; where they differ, it says so.
+// one merges answers that are alike; if they differ, it returns a problem.
 func one(lang string, r Request, answers []Decision) (*Decision, string) {
 	if len(answers) == 0 {
 		return nil, ""
@@ -199,16 +191,15 @@ func one(lang string, r Request, answers []Decision) (*Decision, string) {
 	return &first, ""
 }
 
-// alike reports whether two answers name the same options, or give the same
-// text, pick the same items and change texts alike. Both are spelled and ordered as the request
-// has them; the blanks around a text and the kind of its line ends say nothing.
+// alike reports whether two answers name the same options, or give the same text, pick the same items and make
+// the same edits. Both are already in the request's spelling and order; the blanks around a text and the kind
+// of its line ends do not matter.
 func alike(r Request, a, b Decision) bool {
 	same := a.Response == b.Response || r.FreeText() && plainText(a.Response) == plainText(b.Response)
 	return same && slices.Equal(a.Selected, b.Selected) && slices.Equal(a.Edits, b.Edits)
 }
 
-// answerFiles are the documents that may answer: response.json first, then its copies,
-// then the forms.
+// answerFiles returns the documents that may answer: response.json first, then its copies, then the forms.
 func (a Evaluation) answerFiles() (docs []engine.Document) {
 	for _, kind := range []string{layout.KindResponse, layout.KindResponseCopy, layout.KindForm} {
 		for _, d := range a.Docs {
@@ -220,8 +211,8 @@ func (a Evaluation) answerFiles() (docs []engine.Document) {
 	return docs
 }
 
-// unusable says what becomes of a file that cannot be used: it is waited for
-// while it may be half of a write, and then earns a problem.
+// unusable returns the reading of a file that cannot be used: placet waits for it while it may be half
+// written; after that it is a problem.
 func (a Evaluation) unusable(d engine.Document, err error) reading {
 	if d.Unsettled() {
 		return reading{wait: &engine.PendingFile{Path: d.Path}}
@@ -232,9 +223,8 @@ func (a Evaluation) unusable(d engine.Document, err error) reading {
 	return reading{problem: unusableProblem(a, d.Path, err)}
 }
 
-// maybePartial reports whether a torn file changed so lately that it may still be
-// being written, and until when. A file from a future further away than that
-// says nothing: the clock was set back.
+// maybePartial reports whether a torn file changed so recently that it may still be being written, and until
+// when. A change time further in the future than that says nothing: the clock was set back.
 func (a Evaluation) maybePartial(d engine.Document, err error) (time.Time, bool) {
 	var e *schemas.Error
 	if !errors.As(err, &e) || !e.Torn || d.Changed.IsZero() {
@@ -244,24 +234,23 @@ func (a Evaluation) maybePartial(d engine.Document, err error) (time.Time, bool)
 	return until, a.Now.Before(until) && !a.Now.Before(d.Changed.Add(-a.PartialWriteGrace))
 }
 
-// Limits of an answer. States, receipts and events repeat it, each byte as six at worst,
-// and must stay files that can be read.
+// The limits of an answer. States, receipts and events repeat it, each byte as six at worst, and must remain
+// small enough to be read.
 const (
-	// LongestAnswer is how many bytes of text an answer may hold, its response and its
-	// comment together.
+	// LongestAnswer is how many bytes of text an answer may have, its response and its comment together.
 	LongestAnswer = 64 << 10
-	// LongestUser is how many characters the name of who answers may have.
+	// LongestUser is how many characters the name of an answer's author may have.
 	LongestUser = 100
 )
 
-// CheckName says what is wrong with the name of who answers, nil if nothing is: it is one
-// line that can be seen, of no more than LongestUser characters.
+// CheckName returns what is wrong with the name of an answer's author, or nil. A name is one line of visible
+// characters, no more than LongestUser.
 func CheckName(user string) error {
 	return schemas.CheckValue("kernel/response#/properties/provided_by/properties/user", user)
 }
 
-// CheckLimits says which limit an answer exceeds, nil for none. Whatever else holds a
-// person's words and name is held to the same limits.
+// CheckLimits returns which limit an answer exceeds, or nil. Other documents with a person's text and name
+// have the same limits.
 func CheckLimits(place string, a Answer) error {
 	if n := len(a.Response) + len(a.Comment); n > LongestAnswer {
 		return templates.Errorf("gate.limit.text", "file", code(place), "n", n, "most", LongestAnswer)
@@ -272,8 +261,8 @@ func CheckLimits(place string, a Answer) error {
 	return nil
 }
 
-// Check holds a response.json against the request before it is written: it returns
-// the answer that [Judge] will find in it, or says why it would not count.
+// Check checks a response.json against the request before it is written: it returns the answer that [Judge]
+// will find in it, or why it would not count.
 func (a Evaluation) Check(d engine.Document) (Decision, string) {
 	if n := len(d.Body); n > layout.LimitJSON {
 		return Decision{}, a.say("limit.file", "file", code(d.Path), "n", n, "most", layout.LimitJSON)
@@ -288,9 +277,8 @@ func (a Evaluation) Check(d engine.Document) (Decision, string) {
 	}
 }
 
-// EvaluationOf returns the request that [Evaluation.OpenRequest] made the view of, as far as an answer in
-// response.json is checked against it. An answer without a digest refers to what is
-// shown now.
+// EvaluationOf returns the evaluation behind a view that [Evaluation.OpenRequest] made, as far as needed to
+// check an answer in response.json. An answer without a digest refers to what is shown now.
 func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	a := Evaluation{
 		Lang:    told.Lang,
@@ -313,9 +301,8 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 	return a
 }
 
-// OpenRequest returns the view of an open request for people: what it asks, where it is
-// answered, and until when. The family adds what the request is about, and what is
-// wrong with an answer.
+// OpenRequest returns the view of an open request for people: what it asks, where it is answered, and until
+// when. The family adds what the request is about, and what is wrong with an answer.
 func (a Evaluation) OpenRequest() engine.OpenRequest {
 	r := a.Request
 	told := engine.OpenRequest{

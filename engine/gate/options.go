@@ -17,11 +17,11 @@ import (
 type Option struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
-	// Effect says in a few words what choosing the option does. It comes from the
-	// machine that does it; "" where a version wrote the request that knew none.
+	// Effect says in a few words what choosing the option does. It comes from the machine
+	// that does it; "" if a version without effects wrote the request.
 	Effect string `json:"effect,omitzero"`
-	// Words name the option beside its id, in forms, in response.json and on
-	// the command line. They are not written to request.json.
+	// Words are further names of the option besides its id, in forms, in response.json and
+	// on the command line. They are not written to request.json.
 	Words []string `json:"-"`
 }
 
@@ -29,19 +29,19 @@ type Option struct {
 type Item struct {
 	ID    string `json:"id"`
 	Label string `json:"label"`
-	// Priority is the family's word for how much the item weighs, "" for none.
+	// Priority is the family's word for the importance of the item, "" for none.
 	Priority string `json:"priority,omitzero"`
-	// Words name the item beside its id. They are not written to request.json.
+	// Words are further names of the item besides its id. They are not written to
+	// request.json.
 	Words []string `json:"-"`
 }
 
-// submitID is what the last item of every form names. No option may be called
-// that.
+// submitID is the text of the last item of every form. No option may have this name.
 const submitID = "submit this answer"
 
-// Fold returns what all spellings of one option have in common: letters
-// without regard to case, no surrounding blanks, and each run of hyphens,
-// underscores and blanks inside as one hyphen.
+// Fold returns the common form of all spellings of one option: letters without regard to
+// case, no surrounding blanks, and one hyphen for each run of hyphens, underscores and
+// blanks inside.
 func Fold(word string) string {
 	var b strings.Builder
 	between := false
@@ -59,7 +59,7 @@ func Fold(word string) string {
 	return b.String()
 }
 
-// foldRune returns the least of the letters that differ from r in case alone.
+// foldRune returns the smallest of the letters that differ from r only in case.
 func foldRune(r rune) rune {
 	least := r
 	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
@@ -68,14 +68,13 @@ func foldRune(r rune) rune {
 	return least
 }
 
-// Match returns the option that a word names, its id or one of its further
-// words, spelled as the request spells the id. Nothing but the whole word
-// counts.
+// Match returns the option that a word names, by its id or one of its further words, with
+// the id as the request spells it. Only the whole word counts.
 func Match(options []Option, word string) (id string, ok bool) {
 	return Request{Options: options}.names().match(word)
 }
 
-// name is a word that names an option or an item, by its id.
+// name is one name of an option or an item, with its id.
 type name struct{ id, word, folded string }
 
 type names []name
@@ -87,8 +86,8 @@ func newNames(ids ...string) (all names) {
 	return all
 }
 
-// names are those of a request's options and items, and then the further words of its
-// options.
+// names returns the names of a request's options and items: the ids, and then the further
+// words.
 func (r Request) names() names {
 	all := newNames(append(optionIDs(r.Options), itemIDs(r.Items)...)...)
 	for _, o := range r.Options {
@@ -97,7 +96,7 @@ func (r Request) names() names {
 	return append(all, r.itemNames()[len(r.Items):]...)
 }
 
-// itemNames are those of a request's items, and then their further words.
+// itemNames returns the names of a request's items: the ids, and then the further words.
 func (r Request) itemNames() names {
 	all := newNames(itemIDs(r.Items)...)
 	for _, it := range r.Items {
@@ -106,7 +105,7 @@ func (r Request) itemNames() names {
 	return all
 }
 
-// also are the names with further words of an id.
+// also returns the names with further words of an id.
 func (all names) also(id string, words []string) names {
 	for _, word := range words {
 		all = append(all, name{id, word, Fold(word)})
@@ -125,8 +124,8 @@ func (all names) match(word string) (id string, ok bool) {
 	return "", false
 }
 
-// named returns the id that the text of an item names: that of the longest word
-// with which the text begins, where a colon or the end follows.
+// named returns the id that the text of an item names: that of the longest name with which
+// the text begins and after which a colon or the end follows.
 func (all names) named(text string) (string, bool) {
 	folded := Fold(text)
 	found, length := "", 0
@@ -139,8 +138,8 @@ func (all names) named(text string) (string, bool) {
 	return found, length > 0
 }
 
-// beginsDescription reports whether a folded text begins like the description behind
-// the name of an item.
+// beginsDescription reports whether a folded text begins like a description after the name
+// of an item.
 func beginsDescription(text string) bool {
 	return strings.HasPrefix(text, ":") || strings.HasPrefix(text, "-:")
 }
@@ -148,10 +147,10 @@ func beginsDescription(text string) bool {
 // mostOptions is how many options and items a request may have together.
 const mostOptions = 1000
 
-// CheckOptions reports why the ids of a request's options and items, and the
-// further words of its options, cannot be offered together: one is empty, holds
-// characters that cannot be seen, mixes scripts, is the form's own word, looks like
-// another or like a word that agrees or refuses; or there are too many.
+// CheckOptions returns why the ids of a request's options and items, and their further
+// words, cannot be offered together: one is empty, has invisible characters, mixes scripts,
+// is the form's own word, looks like another or like a word that agrees or refuses; or
+// there are too many. It returns nil if they can.
 func CheckOptions(ids []string) error {
 	if len(ids) > mostOptions {
 		return templates.Errorf("gate.option.many", "n", len(ids), "most", mostOptions)
@@ -188,7 +187,7 @@ func CheckOptions(ids []string) error {
 	return checkPrefixes(ids)
 }
 
-// allOf is a list of scripts.
+// allOf returns a list of scripts as a message.
 func allOf(scripts []string) any {
 	var list any = scripts[0]
 	for _, s := range scripts[1:] {
@@ -197,8 +196,8 @@ func allOf(scripts []string) any {
 	return list
 }
 
-// checkPrefixes reports which of some ids, or of the form's own words, would read as
-// another one once the other has its description behind a colon.
+// checkPrefixes returns which of the ids, or of the form's own words, would be read as
+// another one once the other is followed by a colon and its description, or nil.
 func checkPrefixes(ids []string) error {
 	all := newNames(append(slices.Clone(ids), submitID)...)
 	for _, short := range all {
@@ -232,8 +231,8 @@ func itemIDs(items []Item) []string {
 	return ids
 }
 
-// several are the ids of the options that may be chosen together, in the
-// request's order.
+// several returns the ids of the options that may be chosen together, in the request's
+// order.
 func (r Request) several() []string {
 	together := map[string]bool{}
 	for _, id := range r.Several {
@@ -242,7 +241,7 @@ func (r Request) several() []string {
 	return slices.DeleteFunc(optionIDs(r.Options), func(id string) bool { return !together[Fold(id)] })
 }
 
-// words are all that name an option or an item of a request.
+// words returns all names of a request's options and items.
 func (r Request) words() (words []string) {
 	for _, n := range r.names() {
 		words = append(words, n.word)
@@ -250,7 +249,8 @@ func (r Request) words() (words []string) {
 	return words
 }
 
-// spelled is an option's word as the request spells its id; another word stays.
+// spelled returns the id of the option that a word names, as the request spells it, or
+// another word unchanged.
 func (r Request) spelled(word string) string {
 	if id, ok := Match(r.Options, word); ok {
 		return id
@@ -258,8 +258,8 @@ func (r Request) spelled(word string) string {
 	return word
 }
 
-// The words that agree and refuse, whatever a family makes of them. None may be
-// imitated by an option; a refusing one never lets anything go on.
+// approving and refusing are the words that agree and refuse, whatever a family does with
+// them. No option may imitate one; a refusing word never lets anything go on.
 var (
 	approving = []string{
 		"approve", "confirm", "accept", "yes", "y", "ok", "go", "proceed", "continue", "ship", "merge",
@@ -269,15 +269,15 @@ var (
 	}
 )
 
-// Approves reports whether a word is one of those that agree, however it is folded.
+// Approves reports whether a word is one of those that agree, in any spelling.
 func Approves(word string) bool { return isOne(approving, word) }
 
-// Refuses reports whether a word is one of those that refuse, however it is folded.
+// Refuses reports whether a word is one of those that refuse, in any spelling.
 func Refuses(word string) bool { return isOne(refusing, word) }
 
-// Decides reports whether a type of request is about a decision. In one that is, every
-// word that agrees or refuses stands for the family's own, where none of those is
-// offered; and its answer earns an approval event.
+// Decides reports whether a type of request asks for a decision. In such a request, every
+// word that agrees or refuses stands for the family's own word, unless one of those words
+// is offered; and its answer produces an approval event.
 func Decides(typ string) bool {
 	return typ == "approval" || typ == "confirmation" || typ == "review"
 }
@@ -287,19 +287,19 @@ func isOne(words []string, word string) bool {
 	return ok
 }
 
-// Looks are what a person may take a word for: its skeleton (UTS #39) after
-// normalization, as it stands and in small letters, folded. Words that share one
-// cannot be told apart.
+// Looks returns the ways in which a person may read a word: its skeleton (UTS #39) after
+// normalization, unchanged and in small letters, folded. Words that share one cannot be
+// distinguished.
 func Looks(word string) []string {
 	looks := []string{Fold(Skeleton(word)), Fold(Skeleton(strings.ToLower(word)))}
 	return slices.Compact(looks)
 }
 
-// Skeleton is what words that look alike have in common (UTS #39), after normalization.
+// Skeleton returns the common form of words that look alike (UTS #39), after normalization.
 func Skeleton(word string) string { return confusable.Skeleton(norm.NFKC.String(word)) }
 
-// imitable are the words that no option may imitate by the looks that they have
-// in small and in capital letters.
+// imitable maps the looks of the words that no option may imitate, in small and in capital
+// letters, to these words.
 var imitable = func() map[string]string {
 	looks := map[string]string{}
 	for _, word := range slices.Concat(approving, refusing, []string{submitID}) {
@@ -310,7 +310,7 @@ var imitable = func() map[string]string {
 	return looks
 }()
 
-// imitated is the word that another looks like without being it, "" for none.
+// imitated returns the word that another word looks like but is not, "" for none.
 func imitated(word string) string {
 	for _, look := range Looks(word) {
 		if of := imitable[look]; of != "" && Fold(of) != Fold(word) {
@@ -320,22 +320,22 @@ func imitated(word string) string {
 	return ""
 }
 
-// unseen reports whether a character must not stand in a word that answers: it has
-// no look of its own, it varies another, or this program does not know it.
+// unseen reports whether a character is forbidden in a word that answers: it has no look of
+// its own, it varies another, or this program does not know it.
 func unseen(r rune) bool {
 	return !unicode.IsGraphic(r) || templates.Hidden(r) || unicode.Is(unicode.Variation_Selector, r)
 }
 
-// together are the scripts that are written side by side (UTS #39, highly
-// restrictive). Any other script stands alone.
+// together are the scripts that are written together (UTS #39, highly restrictive). Any
+// other script must be alone.
 var together = [][]string{
 	{"Latin", "Han", "Hiragana", "Katakana"},
 	{"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"},
 }
 
-// MixedScripts are scripts of a word's letters that nobody writes together, sorted; nil
-// where the letters are of one script or go together.
+// MixedScripts returns scripts of a word's letters that nobody writes together, sorted; nil
+// if the letters have one script or a permitted combination.
 func MixedScripts(word string) []string {
 	var scripts []string
 	for _, r := range word {
@@ -355,12 +355,12 @@ func within(some, all []string) bool {
 	return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
 }
 
-// isOf reports whether a character is of one of some scripts.
+// isOf reports whether a character belongs to one of the scripts.
 func isOf(r rune, scripts []string) bool {
 	return slices.ContainsFunc(scripts, func(name string) bool { return unicode.Is(unicode.Scripts[name], r) })
 }
 
-// scriptOf is the script of a letter.
+// scriptOf returns the script of a letter.
 func scriptOf(r rune) string {
 	for name, table := range unicode.Scripts {
 		if unicode.Is(table, r) {

@@ -10,23 +10,23 @@ import (
 	"placet/templates"
 )
 
-// The texts of problem.md. Each names the file, quotes what was found and says
-// what would be right; [note] adds below what can be answered, and where.
+// The functions below return the texts of problem.md. Each text names the file, quotes what
+// was found and says what would be right; [note] adds what can be answered, and where.
 
-// How much a text repeats of what it found.
+// How much of what was found a text repeats.
 const (
 	shownFound = 200
 	shownList  = 5
 	shownIDs   = 50
 )
 
-// code is a path or an id as code.
+// code returns a path or an id as code.
 func code(s string) string { return templates.Code(s) }
 
-// quoted is text from an answer as code, on one line, cut.
+// quoted returns text from an answer as code, on one line, truncated.
 func quoted(s string) string { return templates.Code(templates.Cut(s, shownFound)) }
 
-// listed is a list of quoted texts, the first few of them.
+// listed returns a list of the first few quoted texts.
 func listed(lang string, all []string) string {
 	var shown []string
 	for _, s := range all[:min(len(all), shownList)] {
@@ -35,7 +35,7 @@ func listed(lang string, all []string) string {
 	return more(lang, shown, len(all)-len(shown))
 }
 
-// more is a list that says how many are left out.
+// more returns a list that says how many entries are omitted.
 func more(lang string, shown []string, left int) string {
 	list := strings.Join(shown, ", ")
 	if left > 0 {
@@ -52,7 +52,7 @@ func codes(all []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// say words a sentence about an answer.
+// say returns a sentence about an answer.
 func (a Evaluation) say(key string, pairs ...any) string {
 	return templates.Phrase(a.Lang, "gate."+key, pairs...)
 }
@@ -66,8 +66,8 @@ func unusableProblem(a Evaluation, path string, err error) string {
 	return a.say("unusable", "file", code(path), "error", code(templates.In(a.Lang, err)))
 }
 
-// staleResponse is for a response whose digest, or the request as issued, is
-// not what is shown now.
+// staleResponse returns the problem of a response that answers something other than what is
+// shown now, by its digest or, without one, by the request as issued.
 func staleResponse(a Evaluation, path string, found engine.Digest) string {
 	key := "stale.issued"
 	switch {
@@ -79,7 +79,7 @@ func staleResponse(a Evaluation, path string, found engine.Digest) string {
 	return a.say(key, "file", code(path), "found", code(string(found)), "now", code(string(a.View)), "changed", a.changed(), "form", a.form())
 }
 
-// form names the present form.
+// form returns the path of the present form for a text.
 func (a Evaluation) form() string {
 	if a.Present == "" {
 		return a.say("form")
@@ -94,7 +94,7 @@ func staleForm(a Evaluation, path string) string {
 	return a.say("stale.form", "file", code(path), "changed", a.changed(), "form", a.form())
 }
 
-// changed is the sentence that says what changed, with a blank before it.
+// changed returns the sentence that says what changed, with a blank before it.
 func (a Evaluation) changed() string {
 	if a.Stale == "" {
 		return ""
@@ -102,8 +102,8 @@ func (a Evaluation) changed() string {
 	return " " + templates.Inline(a.Stale)
 }
 
-// strayMembers is for members of response.json that nobody reads: what they say would
-// be lost.
+// strayMembers returns the problem of unknown members in response.json, whose content would be
+// lost.
 func strayMembers(a Evaluation, path string, strays []schemas.Stray) string {
 	var all []string
 	for _, s := range strays[:min(len(strays), shownList)] {
@@ -116,7 +116,7 @@ func strayMembers(a Evaluation, path string, strays []schemas.Stray) string {
 	return a.say("stray", "file", code(path), "names", more(a.Lang, all, len(strays)-len(all)))
 }
 
-// standsAlone is for an option that may not be chosen together with others.
+// standsAlone returns the problem of an option that may not be chosen together with others.
 func standsAlone(a Evaluation, path string, chosen, several []string) string {
 	alone := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(several, id) })
 	return a.say("answer.alone", "file", code(path), "options", codes(chosen), "alone", code(alone[0]))
@@ -131,7 +131,7 @@ func noOption(a Evaluation, path string) string {
 
 func emptyText(a Evaluation, path string) string { return a.say("answer.text", "file", code(path)) }
 
-// waitsForTrust says what holds while gates wait for trust, with a blank before it.
+// waitsForTrust returns what applies while gates wait for trust, with a blank before it.
 func waitsForTrust(a Evaluation) string {
 	if !a.Gate.Waits {
 		return ""
@@ -139,7 +139,7 @@ func waitsForTrust(a Evaluation) string {
 	return " " + a.say("trust")
 }
 
-// approvers are those whom the gate lets answer, as people are shown them.
+// approvers returns the list of those whom the gate lets answer, for people.
 func (a Evaluation) approvers() string {
 	if slices.Equal(a.Gate.Approvers, []string{Nobody}) {
 		return a.say("nobody")
@@ -155,7 +155,7 @@ func notAllowed(a Evaluation, path string, known []string) string {
 	return a.say(key, "file", code(path), "known", codes(known), "approvers", a.approvers()) + waitsForTrust(a)
 }
 
-// differ quotes valid answers of which each would count alone.
+// differ returns the problem of valid answers that contradict each other. It quotes them.
 func differ(lang string, answers []Decision) string {
 	var lines []string
 	for _, a := range answers {
@@ -164,10 +164,10 @@ func differ(lang string, answers []Decision) string {
 	return templates.Phrase(lang, "gate.differ", "answers", strings.Join(lines, "\n"))
 }
 
-// said is what an answer says, quoted.
+// said returns the content of an answer, quoted.
 func said(lang, response string, selected []string, edits []Edit) string {
 	text := quoted(response)
-	// The first of several options is named already.
+	// The response is already named, and may be the first of several options.
 	selected = slices.DeleteFunc(slices.Clone(selected), func(s string) bool { return s == response })
 	if len(selected) > 0 {
 		text = templates.Phrase(lang, "gate.said.with", "answer", text, "all", listed(lang, selected))
@@ -178,8 +178,8 @@ func said(lang, response string, selected []string, edits []Edit) string {
 	return text
 }
 
-// note is the text of problem.md: the problems, and below them what can be
-// answered, and where.
+// note returns the text of problem.md: the problems, and below them what can be answered,
+// and where.
 func note(a Evaluation, problems []string) string {
 	if len(problems) == 0 {
 		return ""
@@ -187,7 +187,7 @@ func note(a Evaluation, problems []string) string {
 	return strings.Join(append(slices.Clone(problems), guide(a)), "\n\n")
 }
 
-// guide lists what a request can be answered with.
+// guide returns the list of answers that a request accepts.
 func guide(a Evaluation) string {
 	response := code(a.Dir + "/response.json")
 	if a.Request.FreeText() {
@@ -220,7 +220,7 @@ func guide(a Evaluation) string {
 	return b.String()
 }
 
-// mayPick says how many of a request's items an answer may pick, and with which options.
+// mayPick returns how many of a request's items an answer may pick, and with which options.
 func (a Evaluation) mayPick(ids []string) string {
 	key := "guide.items"
 	if a.Request.ItemsMax > 0 {

@@ -14,40 +14,40 @@ import (
 
 // formAnswer is what a person ticked and wrote in a form.
 type formAnswer struct {
-	// RequestID and Digest are those of the first line: what was shown.
+	// RequestID and Digest are from the first line, which says what was shown.
 	RequestID string
 	Digest    engine.Digest
-	// Ticked are the ids of the ticked options and Items those of the ticked
-	// items, as the request spells them, in its order, each once.
+	// Ticked are the ids of the ticked options and Items those of the ticked items, as the
+	// request spells them, in its order, each once.
 	Ticked []string
 	Items  []string
-	// Comment is the text of the comment section and then, as paragraphs of their own,
-	// what was written elsewhere below the first option; without the blank lines around
-	// them. Line ends are LF, all else is as it was written.
+	// Comment is the text of the comment section, followed, as separate paragraphs, by what
+	// was written elsewhere below the first option; without surrounding blank lines. Line
+	// ends are LF, everything else is unchanged.
 	Comment string
 	// Edits are the texts that differ from what was shown.
 	Edits []Edit
-	// Submitted says that the last item is ticked. Nothing counts before, and
-	// nothing else is read.
+	// Submitted says that the last item is ticked. Before that nothing counts, and nothing
+	// else is read.
 	Submitted bool
 }
 
-// filledForm is a form as a person left it, by lines. The numbers are the indices
-// of the lines that enclose what is read.
+// filledForm is a form that a person has filled in, as lines. answer, comment and submit
+// are the indices of the lines that enclose what is read.
 type filledForm struct {
 	formAnswer
 	lines                   []string
 	answer, comment, submit int
-	// outside are the places besides the comment section that hold words of the
-	// comment, in the order of the form.
+	// outside are the places outside the comment section with text of the comment, in the
+	// order of the form.
 	outside []templates.Message
 	moved   []movedLines
 }
 
-// readForm reads a form of the request r: the boxes between the answer's mark and
-// the comment's mark, the text from there to the last item, and what stands below
-// that. Whether the rest of the form is what placet wrote is not its question. The
-// error says what is missing, or what makes the form void.
+// readForm reads a form of the request r: the boxes between the answer's mark and the
+// comment's mark, the text from there to the last item, and the text below that. It does
+// not check whether placet wrote the rest of the form. The error says what is missing, or
+// what makes the form void.
 func readForm(body []byte, r Request) (f filledForm, err error) {
 	if problem := f.read(body, r); problem != nil {
 		problem.Line = f.numbered(problem.Line)
@@ -81,8 +81,7 @@ func (f *filledForm) read(body []byte, r Request) *schemas.Error {
 	return nil
 }
 
-// readFirst reads the first line and compares its request with the one that
-// is open.
+// readFirst reads the first line and compares its request with the open one.
 func (f *filledForm) readFirst(id string) *schemas.Error {
 	m := firstLine.FindStringSubmatch(strings.TrimRight(f.lines[0], " \t"))
 	if m == nil {
@@ -95,8 +94,8 @@ func (f *filledForm) readFirst(id string) *schemas.Error {
 	return nil
 }
 
-// findParts finds the marks and the last item. Of a form that is not sent only the
-// last item is asked for.
+// findParts finds the marks and the last item. A form that is not sent needs only the last
+// item.
 func (f *filledForm) findParts() *schemas.Error {
 	if f.submit, f.Submitted = lastItem(f.lines); f.submit == 0 {
 		return lost("submit", "- [ ] "+submitID)
@@ -113,8 +112,8 @@ func (f *filledForm) findParts() *schemas.Error {
 	return nil
 }
 
-// lastItem finds the item that sends the answer, and whether it is ticked; 0 where there
-// is none.
+// lastItem returns the index of the item that sends the answer, 0 for none, and whether it
+// is ticked.
 func lastItem(lines []string) (at int, ticked bool) {
 	for at = len(lines) - 1; at > 0; at-- {
 		if isSubmit(lines[at]) {
@@ -124,8 +123,8 @@ func lastItem(lines []string) (at int, ticked bool) {
 	return 0, false
 }
 
-// find returns the first line above the last item, from another on, that is the mark
-// of a part: the last item where there is none.
+// find returns the index of the first line, starting at from and above the last item, that
+// is the mark of a part; or that of the last item if there is none.
 func (f *filledForm) find(part string, from int) int {
 	for i := from; i < f.submit; i++ {
 		if marks(f.lines[i], part, f.Digest) {
@@ -147,8 +146,8 @@ func isSubmit(line string) bool {
 	return ok
 }
 
-// readBoxes reads the boxes between the two marks. In a form that placet wrote each
-// of them names something.
+// readBoxes reads the boxes between the two marks. In a form that placet wrote, each of
+// them names an option or an item.
 func (f *filledForm) readBoxes(r Request) {
 	all, ticked := r.names(), map[string]bool{}
 	for _, line := range f.lines[f.answer:f.comment] {
@@ -171,12 +170,11 @@ func among(ids []string, ticked map[string]bool) []string {
 	return found
 }
 
-// emptyComment is what stands between the comment's mark and the last item in a
-// form that nobody has touched.
+// emptyComment is the text between the comment's mark and the last item in a form that
+// nobody has edited.
 var emptyComment = []string{"", "", ""}
 
-// blank returns the lines of the form as they were before anybody ticked or
-// commented.
+// blank returns the lines of the form without ticks and comment.
 func (f *filledForm) blank() []string {
 	lines := slices.Concat(f.lines[:f.comment+1], emptyComment, f.lines[f.submit:f.submit+1])
 	for i := f.answer; i < len(lines); i++ {
@@ -187,27 +185,27 @@ func (f *filledForm) blank() []string {
 	return lines
 }
 
-// asIs is short for what stands in a form in every language.
+// asIs makes a message of text that is the same in every language.
 var asIs = templates.Untranslated
 
-// flaw says why a form does not count, at a line of it.
+// flaw returns the error that a form does not count, at a line.
 func flaw(line int, problem, expected templates.Message) *schemas.Error {
 	return &schemas.Error{Line: line, Column: min(line, 1), Problem: problem, Expected: expected}
 }
 
-// torn is a flaw after which the rest of the form may be on its way.
+// torn is a flaw after which the rest of the form may still be being written.
 func torn(line int, problem, expected templates.Message) *schemas.Error {
 	e := flaw(line, problem, expected)
 	e.Torn = true
 	return e
 }
 
-// lost says that a line by which a form is read is gone.
+// lost returns the error that a line which delimits the form is missing.
 func lost(part, line string) *schemas.Error {
 	return torn(0, templates.NewMessage(templates.Key("gate.form.lost."+part)), asIs(line))
 }
 
-// unreadable names what keeps a text from being a form at all.
+// unreadable returns why a text is not a form at all, or nil.
 func unreadable(source string) *schemas.Error {
 	switch {
 	case strings.TrimSpace(source) == "":
@@ -223,7 +221,7 @@ func unreadable(source string) *schemas.Error {
 	return nil
 }
 
-// invalid returns where the first byte stands that is not UTF-8.
+// invalid returns the index of the first byte that is not UTF-8.
 func invalid(s string) int {
 	for i, r := range s {
 		if _, size := utf8.DecodeRuneInString(s[i:]); r == utf8.RuneError && size == 1 {
@@ -233,7 +231,7 @@ func invalid(s string) int {
 	return len(s)
 }
 
-// trimBlank drops the blank lines around a text and the last line's end.
+// trimBlank removes the blank lines around a text and the end of the last line.
 func trimBlank(s string) string {
 	lines := strings.Split(s, "\n")
 	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
@@ -245,32 +243,32 @@ func trimBlank(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// line returns the number of the line in which an offset stands.
+// line returns the number of the line that contains an offset.
 func line(s string, at int) int { return strings.Count(s[:at], "\n") + 1 }
 
-// Anything may stand in the comment section and below the last item but what could be
-// taken for a part of the form that placet wrote, or would hide one when the form is
-// shown: an item that names what is offered, a mark, HTML, and a code block that
+// The comment section, and the part below the last item, may contain anything except what
+// could be mistaken for a part of the form that placet wrote, or would hide one when the
+// form is shown: an item that names what is offered, a mark, HTML, and a code block that
 // never ends. In a code block and in a quote ("> ") each of them is text.
 
-// looksLikeItem matches a line that begins with a box, whatever an editor made of it.
+// looksLikeItem matches a line that begins with a box, in any notation of an editor.
 var looksLikeItem = regexp.MustCompile(`^\s*(?:(?:[-*+•]|\d{1,9}[.)])\s+)*\\?\[([^\[\]\\]{0,4})\\?\]\s*(.*)$`)
 
-// HTML that a browser, or whatever shows Markdown, does not show as it stands:
-// comments and declarations, elements with hidden content, hidden elements, a tag at
-// the beginning of a line, and one that goes on in the next.
+// hidingHTML matches HTML that a browser, or another viewer of Markdown, does not show
+// literally: comments and declarations, elements with hidden content, hidden elements, a
+// tag at the beginning of a line, and one that continues on the next line.
 var hidingHTML = regexp.MustCompile(`(?i)<[!?]` +
 	`|</?(?:details|dialog|template|script|style|textarea|title|select|noscript|noframes|noembed|iframe|object|xmp|plaintext)\b` +
 	`|<[a-z][a-z0-9-]*\s[^<>]*\b(?:hidden|style|class)\b` +
 	`|^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*</?[a-z][a-z0-9-]*(?:[\s/>]|$)` +
 	`|<[a-z][a-z0-9-]*\s*$`)
 
-// codeSpan matches code within a line, which shows what it holds.
+// codeSpan matches code within a line, whose content is shown literally.
 var codeSpan = regexp.MustCompile("(^|[^`\\\\])`[^`]+`($|[^`])")
 
-// checkComment says what in the comment section, or below the last item, makes the form
-// void. Of a form that is not sent it asks for one thing alone: whether somebody
-// believes that it is.
+// checkComment returns what in the comment section, or below the last item, makes the form
+// void. In a form that is not sent it checks only whether the author believes that it is
+// sent.
 func (f *filledForm) checkComment(offered names) *schemas.Error {
 	if problem := f.checkText(min(f.comment+1, f.submit), f.submit, offered); problem != nil {
 		return problem
@@ -299,9 +297,9 @@ func (f *filledForm) checkText(from, to int, offered names) *schemas.Error {
 	return torn(min(to, len(f.lines)-1)+1, problem, templates.NewMessage("gate.form.expect.fence", "fence", fence))
 }
 
-// checkHidden checks whether the reviewer's lines between two indices hold characters that
-// nobody sees: they would be handed on as words of somebody who has not read them. In a
-// quote or in a code block they are seen as little.
+// checkHidden checks whether the reviewer's lines between two indices contain invisible
+// characters: these would be passed on as the words of somebody who has not read them. They
+// are just as invisible in a quote or in a code block.
 func (f *filledForm) checkHidden(from, to int) *schemas.Error {
 	for i, line := range f.lines[from:to] {
 		if f.Submitted && templates.HidesWords(line) {
@@ -312,7 +310,7 @@ func (f *filledForm) checkHidden(from, to int) *schemas.Error {
 	return nil
 }
 
-// onLine adds the line to what is wrong with it.
+// onLine adds the line to its problem.
 func onLine(problem templates.Message, line string) templates.Message {
 	return templates.NewMessage("gate.form.line", "problem", problem, "line", visible(strings.TrimSpace(line)))
 }
@@ -337,9 +335,8 @@ func (f *filledForm) checkLine(line string, offered names) templates.Message {
 }
 
 // withoutQuotes yields the lines of a text that are neither quoted nor in a fenced code
-// block, with their indices. Only a fence that is not indented counts: whatever
-// stands before it, it begins a block of its own. In the end fence is the one that
-// was not closed, "" for none.
+// block, with their indices. Only a fence without indentation counts: it begins a block
+// whatever comes before it. At the end fence is the one that was not closed, "" for none.
 func withoutQuotes(lines []string, fence *string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i, line := range lines {

@@ -10,20 +10,20 @@ import (
 	"placet/templates"
 )
 
-// An answer is given to what its author saw. A request carries the text of each file that
-// an answer is bound to: request.json keeps it and the form shows it, so that a saved form
-// says which text its editor held. A response.json says it by the digests of the files. Of
-// any other answer nobody can tell what its author saw once such a file was written again,
-// whatever stands in it by now.
+// An answer is to what its author saw. A request carries the text of each file that an
+// answer is bound to: request.json keeps it and the form shows it, so that a saved form
+// says which text its editor contained. A response.json says it by the digests of the
+// files. For any other answer nobody can tell what its author saw once such a file was
+// written again, whatever the file contains now.
 
-// How much text a request carries, in bytes: of one file, and of all together.
+// How much text a request carries, in bytes: for one file, and for all together.
 const (
 	carriedText = 64 << 10
 	carriedAll  = 256 << 10
 )
 
-// How much of a text a form shows whole: bytes and lines of one, bytes of all together. Of
-// a longer one it shows the first lines and the last.
+// How much of a text a form shows completely: bytes and lines of one text, bytes of all
+// together. Of a longer text it shows the first and the last lines.
 const (
 	wholeText  = 16 << 10
 	wholeLines = 200
@@ -32,9 +32,9 @@ const (
 	tailLines  = 10
 )
 
-// Carry has the request carry the texts of the files that an answer is bound to, as far as
-// there is room. text returns what stands in a file that has a digest, which the family may
-// know already; ok is false where nobody may be shown it.
+// Carry adds the texts of the files that an answer is bound to, as far as there is room.
+// text returns the content of the file with the artifact's digest, which the family may
+// know already; ok is false if nobody may see it.
 func (r *Request) Carry(text func(Artifact) (body string, ok bool)) {
 	room := carriedAll
 	r.Artifacts = slices.Clone(r.Artifacts)
@@ -56,8 +56,8 @@ func isText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, control) < 0
 }
 
-// Carried is the text of the artifact, ok is false where the request carries none, or
-// another than that of its digest.
+// Carried returns the text of the artifact. ok is false if the request carries none, or one
+// that does not match its digest.
 func (a Artifact) Carried() (text string, ok bool) {
 	if a.Text == nil || engine.Sum([]byte(*a.Text)).Hex() != a.SHA256 {
 		return "", false
@@ -65,7 +65,7 @@ func (a Artifact) Carried() (text string, ok bool) {
 	return *a.Text, true
 }
 
-// Binding are the files that an answer is bound to, and what is shown of them.
+// Binding returns the files that an answer is bound to, with the digests that are shown.
 func (r Request) Binding() (list []engine.SeenArtifact) {
 	for _, a := range r.Artifacts {
 		if a.Binding {
@@ -75,8 +75,8 @@ func (r Request) Binding() (list []engine.SeenArtifact) {
 	return list
 }
 
-// texts are the texts that a form shows; whole says that they are all that an answer is
-// bound to. Those that may be changed stand between marks of the form of a digest.
+// texts returns the texts that a form shows; whole says that they are everything that an
+// answer is bound to. Editable texts have marks with the digest around them.
 func (r Request) texts(digest engine.Digest, lang string) (list []templates.FormText, whole bool) {
 	whole, room := true, wholeAll
 	for i, a := range r.Artifacts {
@@ -106,7 +106,8 @@ func (r Request) texts(digest engine.Digest, lang string) (list []templates.Form
 	return list, whole
 }
 
-// ends are the first and the last of many lines, and how many lie between.
+// ends returns the first and the last of many lines, and a text that says how many are
+// between them.
 func ends(lines []string, lang string) (head, between, tail string) {
 	first := min(headLines, len(lines))
 	last := min(tailLines, len(lines)-first)
@@ -123,7 +124,8 @@ func ends(lines []string, lang string) (head, between, tail string) {
 	return cut(lines[:first]), between, cut(lines[len(lines)-last:])
 }
 
-// ShowsAll reports whether a form of the request shows all that an answer is bound to.
+// ShowsAll reports whether a form of the request shows everything that an answer is bound
+// to.
 func (r Request) ShowsAll() bool {
 	_, whole := r.texts("", templates.English)
 	return whole
@@ -135,9 +137,9 @@ type Rewritten struct {
 	At   time.Time
 }
 
-// checkSeen says why nobody can tell what the author of an answer saw, "" where it is what
-// is shown: a form holds it, or a response names it; else no file was written again since
-// the request was issued.
+// checkSeen returns why nobody can tell what the author of an answer saw, or "" if the
+// author saw what is shown: a form contains it, or a response names it; otherwise no file
+// was written again since the request was issued.
 func (a Evaluation) checkSeen(c *Claim) string {
 	binding := a.Request.Binding()
 	switch {

@@ -30,33 +30,32 @@ const (
 	FromDeadline
 )
 
-// Claim is what something says to have been answered, before it is verified.
+// Claim is an answer that something claims was given, before it is verified.
 type Claim struct {
 	Source Source
-	// RequestID is that of the request that it answers.
+	// RequestID is the id of the request that the claim answers.
 	RequestID string
-	// Answer is what it says. Digest is that of what the reviewer was shown.
+	// Answer is the claimed answer. Its Digest is the digest of what the reviewer was shown.
 	Answer
-	// Place names the place of the claim in notes; "" stands for Path.
+	// Place is the place of the claim in notes; "" means Path.
 	Place string
-	// Saved is when the file that makes the claim was written last, the zero time where
-	// that says nothing.
+	// Saved is when the file with the claim was last written, the zero time if that says
+	// nothing.
 	Saved time.Time
-	// At is when the claim says that it was decided: of a deadline and a receipt.
+	// At is when the claim says that it was decided, for a deadline and a receipt.
 	At time.Time
-	// Receipt is the receipt that makes the claim, nil for other sources.
+	// Receipt is the receipt with the claim, nil for other sources.
 	Receipt *Receipt
-	// Seen are the files that a response names as its author saw them, nil where it names
-	// none.
+	// Seen are the files that a response names as seen by its author, nil if it names none.
 	Seen []engine.SeenArtifact
-	// Issued says that this machine wrote the document that makes the claim.
+	// Issued says that this machine wrote the document with the claim.
 	Issued bool
-	// file is the one that answers, of a response and a form.
+	// file is the file that answers, for a response and a form.
 	file engine.Document
 }
 
-// verified is an answer under a name that keeps other packages from making a
-// [Decision] of one.
+// verified is an [Answer] under an unexported name, so that other packages cannot make a
+// [Decision] from one.
 type verified = Answer
 
 // Decision is an answer that counts. Only [Verify] makes one.
@@ -65,9 +64,9 @@ type Decision struct {
 	lang    string
 	source  Source
 	expired bool
-	// unproven says that a receipt is the source that this machine did not write.
+	// unproven says that the source is a receipt that this machine did not write.
 	unproven bool
-	// reason is that of the receipt that is the source.
+	// reason is the reason in the receipt that is the source.
 	reason string
 }
 
@@ -75,24 +74,24 @@ type Decision struct {
 // nothing.
 func (d Decision) Counts() bool { return d.source != 0 }
 
-// Lang is the language of the decision's reasons.
+// Lang returns the language of the decision's reasons.
 func (d Decision) Lang() string { return d.lang }
 
-// Given is the answer that counts.
+// Given returns the answer that counts.
 func (d Decision) Given() Answer { return d.verified }
 
-// Expired reports whether nobody answered and the deadline took its default.
+// Expired reports whether nobody answered and the deadline applied its default.
 func (d Decision) Expired() bool { return d.expired }
 
-// Ahead reports whether the decision is that of a receipt whose transition the state
-// has not made.
+// Ahead reports whether the decision comes from a receipt whose transition the state has not
+// made.
 func (d Decision) Ahead() bool { return d.source == FromReceipt }
 
-// unissued is the reason in a receipt that repeats another, which this machine
-// did not write.
+// unissued returns the reason in a receipt that repeats another one which this machine did
+// not write.
 func unissued(lang string) string { return templates.Text(lang, "gate.unissued") }
 
-// isUnissued reports whether a receipt's reason ends with that one, in any language.
+// isUnissued reports whether a receipt's reason ends with that text, in any language.
 func isUnissued(r Receipt) bool {
 	return slices.ContainsFunc(append(templates.Languages(), templates.Pseudo), func(lang string) bool { return strings.HasSuffix(r.Reason, unissued(lang)) })
 }
@@ -101,10 +100,9 @@ func isUnissued(r Receipt) bool {
 // write.
 func (d Decision) Unproven() bool { return d.unproven }
 
-// Reason is the reason that the receipt of the decision gives, "" for none: that it
+// Reason returns the reason for the receipt of the decision, "" for none: that the decision
 // rests on a receipt that this machine did not write, that a response names a source that is
-// not recorded, or where words of the comment stood that were not written into the comment
-// section.
+// not recorded, or from which places outside the comment section the comment took text.
 func (d Decision) Reason() string {
 	if d.unproven {
 		return unissued(d.lang)
@@ -122,7 +120,7 @@ func (d Decision) Reason() string {
 	return cmp.Or(strings.Join(reasons, "; "), d.reason)
 }
 
-// places is a list of places.
+// places joins a list of places.
 func places(all []templates.Message) templates.Message {
 	list := all[0]
 	for _, p := range all[1:] {
@@ -131,8 +129,8 @@ func places(all []templates.Message) templates.Message {
 	return list
 }
 
-// Why adds to the reason of a transition or a receipt that the decision rests on
-// such a receipt, where it does.
+// Why adds to the reason of a transition or a receipt that the decision rests on a receipt
+// which this machine did not write, if it does.
 func (d Decision) Why(reason string) string {
 	if d.unproven {
 		return templates.Phrase(d.lang, "gate.reason.unissued", "reason", reason, "unissued", unissued(d.lang))
@@ -140,20 +138,20 @@ func (d Decision) Why(reason string) string {
 	return reason
 }
 
-// Demands reports whether a gate asks for more than any well-formed answer.
+// Demands reports whether a gate demands more than a well-formed answer.
 func Demands(g engine.Gate) bool {
 	return g.Level != "" && g.Level != levelFile || len(g.Approvers) > 0
 }
 
-// Verify turns a claim into a decision, or says why the claim does not count. It is the
-// only way by which an answer comes to count, wherever it was found.
+// Verify turns a claim into a decision, or says why the claim does not count. Every answer
+// must pass through it to count, wherever it was found.
 //
-// A claim names the request, an answer that the request offers, and the digest of
-// what is or was shown. What people write into the request's folder is then held
-// against the gate by what is known of its author. A receipt that this machine wrote
-// for this request is fact: the answer was verified before it. Every other record
-// (another receipt, one of an earlier request under the same id, an entry of upstream's,
-// a stamp) proves nothing: it is taken at the level file and without approvers alone.
+// A claim must name the request, an answer that the request offers, and the digest of what is
+// or was shown. Verify checks what people write into the request's folder against the gate,
+// by what is known of its author. A receipt that this machine wrote for this request is a
+// fact: the answer was verified before. Every other record (another receipt, one of an
+// earlier request under the same id, an entry of upstream's, a stamp) proves nothing: it
+// counts only at the level file and without approvers.
 func Verify(c Claim, a Evaluation) (Decision, string) {
 	if c.Place == "" {
 		c.Place = c.Path
@@ -173,7 +171,7 @@ func Verify(c Claim, a Evaluation) (Decision, string) {
 	return d, ""
 }
 
-// verify checks a claim, and spells its answer as the request does.
+// verify checks a claim, and normalises the spelling of its answer to that of the request.
 func (a Evaluation) verify(c *Claim) string {
 	if c.RequestID != a.Request.RequestID {
 		return a.say("claim.other", "file", code(c.Place), "other", quoted(c.RequestID), "request", code(a.Request.RequestID))
@@ -193,9 +191,9 @@ func (a Evaluation) verify(c *Claim) string {
 	panic(fmt.Sprintf("gate: a claim from nowhere (%d)", c.Source))
 }
 
-// IssuedAt is when a request was issued: at the moment that it says, or when request.json was
+// IssuedAt returns when a request was issued: the time that it says, or when request.json was
 // written, whichever is earlier. The clocks of a machine and of its files may differ, and git
-// writes the file anew.
+// rewrites the file.
 func IssuedAt(says time.Time, request engine.Document) time.Time {
 	if request.Present() && request.Changed.Before(says) {
 		return request.Changed
@@ -237,8 +235,8 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 	return a.checkAuthor(&c.Answer)
 }
 
-// checkSaved refuses an answer from before somebody decided which gates hold: such a
-// decision is about the answers to come, and never carries out an old one.
+// checkSaved refuses an answer from before somebody decided which gates apply: such a
+// decision is about future answers, and never carries out an old one.
 func (a Evaluation) checkSaved(c *Claim) string {
 	if c.Saved.IsZero() || !c.Saved.Before(a.Gate.Since) {
 		return ""
@@ -247,7 +245,7 @@ func (a Evaluation) checkSaved(c *Claim) string {
 }
 
 // checkAsked refuses a response that does not say what it answers and was written before the
-// request was issued: it was given to an earlier request of the same id.
+// request was issued: it was given to an earlier request with the same id.
 func (a Evaluation) checkAsked(c *Claim) string {
 	if at := c.file.Modified; c.Digest != "" || at.IsZero() || !at.Before(a.Asked) {
 		return ""
@@ -279,8 +277,8 @@ func (a Evaluation) verifyReceipt(c *Claim) string {
 	return ""
 }
 
-// unfit says why a receipt that this machine did not write cannot be that of the
-// next transition, "" where it can.
+// unfit returns why a receipt that this machine did not write cannot belong to the next
+// transition, or "".
 func (a Evaluation) unfit(c *Claim) string {
 	rc := c.Receipt
 	switch {
@@ -300,12 +298,12 @@ func (a Evaluation) unfit(c *Claim) string {
 	return ""
 }
 
-// wasShown reports whether a digest is that of what is shown, or was shown when the
+// wasShown reports whether a digest is that of what is shown now, or was shown when the
 // request was issued.
 func (a Evaluation) wasShown(d engine.Digest) bool { return d != "" && (d == a.View || d == a.Issued) }
 
-// verifyRecord checks what somebody wrote into upstream's own records. They know
-// no digests and no comments that an option asks for.
+// verifyRecord checks what somebody wrote into upstream's own records. These have no digests,
+// and no comments that an option may require.
 func (a Evaluation) verifyRecord(c *Claim) string {
 	if err := CheckLimits(c.Place, c.Answer); err != nil {
 		return templates.In(a.Lang, err)
@@ -325,8 +323,8 @@ func (a Evaluation) verifyRecord(c *Claim) string {
 	return a.unproven(c)
 }
 
-// verifyDeadline checks that the deadline of the request takes what the claim
-// says. Both are the settings' and the state's to say.
+// verifyDeadline checks that the deadline of the request has the effect that the claim says.
+// The settings and the state alone determine both.
 func (a Evaluation) verifyDeadline(c *Claim) string {
 	at, err := time.Parse(time.RFC3339, a.Request.Deadline)
 	if err != nil || a.Request.Default == "" && !a.Lapses || c.Response != a.Request.Default || a.Now.Before(at) || c.At.Before(at) {
@@ -336,8 +334,8 @@ func (a Evaluation) verifyDeadline(c *Claim) string {
 	return ""
 }
 
-// unproven refuses a claim without proof where the gate asks for more, and else
-// keeps of its author what is claimed.
+// unproven refuses a claim without proof if the gate demands more, and otherwise keeps only
+// the claimed name of its author.
 func (a Evaluation) unproven(c *Claim) string {
 	if Demands(a.Gate) {
 		return notVerified(c, a)
@@ -361,10 +359,9 @@ func notVerified(c *Claim, a Evaluation) string {
 	return problem + " " + a.say("unproven.answer", "form", a.form()) + waitsForTrust(a)
 }
 
-// Unverified says why a receipt is not to be believed, nil if it is. If the gate asks for
-// more than a claim, this machine must have written the receipt over the file of an
-// answer or a passed deadline; otherwise the receipt must not replace one that this
-// machine wrote.
+// Unverified returns why a receipt is not to be believed, or nil. If the gate demands more
+// than a claim, this machine must have written the receipt, from the file of an answer or for
+// a passed deadline; otherwise the receipt must not replace one that this machine wrote.
 func Unverified(c engine.Config, family string, request, receipt engine.Document, r Receipt) error {
 	decides := r.Result == Accepted || r.Result == Expired
 	switch {
@@ -379,8 +376,8 @@ func Unverified(c engine.Config, family string, request, receipt engine.Document
 	return nil
 }
 
-// GateOf is the gate of a request of the past: of the type that request.json says,
-// where this machine wrote it, else the one of the family that asks for most.
+// GateOf returns the gate of a past request: the gate for the type in request.json, if this
+// machine wrote that, otherwise the family's gate that demands most.
 func GateOf(c engine.Config, family string, request engine.Document) engine.Gate {
 	g := strictest(c, family)
 	if !Demands(g) || !request.IssuedHere() {
@@ -393,7 +390,7 @@ func GateOf(c engine.Config, family string, request engine.Document) engine.Gate
 	return c.GateFor(family, q.Type)
 }
 
-// strictest is the gate of a family that asks for most.
+// strictest returns the gate of a family that demands most.
 func strictest(c engine.Config, family string) engine.Gate {
 	for _, name := range slices.Sorted(maps.Keys(c.Gates)) {
 		if (name == "*" || name == family || strings.HasPrefix(name, family+"/")) && Demands(c.Gates[name]) {

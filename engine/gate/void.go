@@ -11,13 +11,13 @@ import (
 	"placet/templates"
 )
 
-// A form counts only if it is what placet wrote, ticks and words apart. Where this
-// machine wrote it, the recorded digests decide; elsewhere what placet makes of
-// the request. Blanks at the end of a line, which editors take away, are a part of
-// the line's end.
+// A form counts only if it is what placet wrote, apart from ticks and comments. If this
+// machine wrote it, the recorded digests decide; otherwise placet renders the request again
+// and compares. Blanks at the end of a line, which editors remove, count as part of the
+// line's end.
 
-// void says why a form that is sent does not count, "" if it does. It adds the words
-// among the options to the comment.
+// void returns why a form that is sent does not count, or "". It adds the text among the
+// options to the comment.
 func (a Evaluation) void(d engine.Document, f *filledForm) string {
 	blank := f.blank()
 	if slices.Contains(d.Issued, engine.Sum([]byte(strings.Join(blank, "\n")+"\n"))) {
@@ -51,8 +51,8 @@ func (a Evaluation) void(d engine.Document, f *filledForm) string {
 	return a.say("void.line", "file", code(d.Path), "line", number, "wrote", shownWant, "stands", shownHave)
 }
 
-// written are the texts that a form may have been written as, by this version of placet
-// or by the one before: a form that somebody has begun to fill in outlives an upgrade.
+// written returns the texts that placet may have written as the form, in this version or
+// the one before: a form that somebody has begun to fill in must survive an upgrade.
 func (a Evaluation) written() []string {
 	if a.Rendered == nil {
 		return nil
@@ -74,17 +74,16 @@ func lineAt(lines []string, i int) string {
 	return lines[i]
 }
 
-// shownBefore is how much of two lines is shown before their first difference, in
-// bytes.
+// shownBefore is how much of two lines is shown before their first difference, in bytes.
 const shownBefore = 60
 
-// around shows two lines from a little before their first difference on.
+// around returns two lines starting shortly before their first difference.
 func around(a, b string) (any, any) {
 	same := commonBytes(a, b)
 	before := ""
 	if same > shownBefore {
 		cut := same - shownBefore
-		for cut > 0 && a[cut]&0xc0 == 0x80 { // inside a character
+		for cut > 0 && a[cut]&0xc0 == 0x80 { // within a character
 			cut--
 		}
 		a, b, before = a[cut:], b[cut:], "…"
@@ -103,7 +102,7 @@ func lineAsCode(s string) any {
 	return templates.Code(s)
 }
 
-// visible shows a line with \u{…} in the place of characters that cannot be seen.
+// visible returns a line with \u{…} in place of invisible characters.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -116,7 +115,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-// dropUnseen returns a character, or -1 for one that cannot be seen.
+// dropUnseen returns a character, or -1 for an invisible one.
 func dropUnseen(r rune) rune {
 	if templates.Clean(string(r)) != string(r) {
 		return -1
@@ -124,12 +123,12 @@ func dropUnseen(r rune) rune {
 	return r
 }
 
-// A reviewer writes where there is room: under the option that they tick, above the
-// comment's heading, below the last item. Lines of their own below the first option
-// are words of the comment wherever they stand, and the receipt says where. A line of
-// placet's that holds more than its tick is another line, and the form is void.
+// Reviewers write where there is room: under the option that they tick, above the comment's
+// heading, below the last item. Separate lines anywhere below the first option are part of
+// the comment, and the receipt says where they were. A line of placet's with more added
+// than its tick is a different line, and makes the form void.
 
-// passage are lines of the reviewer's that stand together, from one index to another.
+// passage is a range of consecutive lines by the reviewer, from one index to another.
 type passage struct {
 	from, to int
 	place    templates.Message
@@ -137,9 +136,9 @@ type passage struct {
 
 var belowSubmit = templates.NewMessage("gate.place.below")
 
-// compare finds the lines between the first option and the comment's mark that are not
-// placet's: written is the form as placet wrote it, blank as it stands without ticks and
-// comment. at is the index of the first line of blank that differs, -1 for none, and
+// compare returns the lines between the first option and the comment's mark that are not
+// placet's. written is the form as placet wrote it, blank the present form without ticks
+// and comment. at is the index of the first line of blank that differs, -1 for none, and
 // want is what placet wrote there.
 func (f *filledForm) compare(written, blank []string, offered names) (own []passage, at int, want string) {
 	first := firstBox(written, f.answer)
@@ -149,7 +148,7 @@ func (f *filledForm) compare(written, blank []string, offered names) (own []pass
 		found := k
 		if i > first && k <= f.comment {
 			if strings.TrimSpace(line) == "" {
-				continue // blank lines may come and go among the reviewer's
+				continue // the reviewer may add and remove blank lines
 			}
 			if found = indexOf(blank[:f.comment+1], k, line); found < 0 {
 				return nil, nearestLine(blank[:f.comment+1], k, line), line
@@ -169,8 +168,8 @@ func (f *filledForm) compare(written, blank []string, offered names) (own []pass
 	return own, -1, ""
 }
 
-// firstBox is the index of the first item below the answer's mark, that of the mark
-// where nothing is offered.
+// firstBox returns the index of the first item below the answer's mark, or that of the mark
+// if nothing is offered.
 func firstBox(written []string, answer int) int {
 	for i := answer; i < len(written); i++ {
 		if boxLine.MatchString(written[i]) && !isSubmit(written[i]) {
@@ -180,7 +179,7 @@ func firstBox(written []string, answer int) int {
 	return answer
 }
 
-// indexOf is the index of a line among others, from one on; -1 where none is.
+// indexOf returns the index of a line among others, starting at from; -1 for none.
 func indexOf(lines []string, from int, line string) int {
 	for i := from; i < len(lines); i++ {
 		if sameLine(lines[i], line) {
@@ -190,8 +189,8 @@ func indexOf(lines []string, from int, line string) int {
 	return -1
 }
 
-// nearestLine is the index of the line, from one on, that has most of its beginning in
-// common with another: the line as somebody changed it.
+// nearestLine returns the index of the line, starting at from, whose beginning has most in
+// common with another line: presumably that line after somebody changed it.
 func nearestLine(lines []string, from int, line string) int {
 	best, most := from, 0
 	for i := from; i < len(lines); i++ {
@@ -202,7 +201,7 @@ func nearestLine(lines []string, from int, line string) int {
 	return best
 }
 
-// placeBelow names the place below a line of placet's.
+// placeBelow returns the name of the place below a line of placet's.
 func placeBelow(line string, offered names) templates.Message {
 	if m := boxLine.FindStringSubmatch(line); m != nil {
 		if id, ok := offered.named(templates.Plain(m[3])); ok {
@@ -216,10 +215,10 @@ func hasText(lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return strings.TrimSpace(line) != "" })
 }
 
-// sameLine reports whether two lines differ at most in the blanks at their ends.
+// sameLine reports whether two lines differ at most in trailing blanks.
 func sameLine(a, b string) bool { return strings.TrimRight(a, " \t") == strings.TrimRight(b, " \t") }
 
-// commonBytes is how many bytes two lines have in common at their beginning.
+// commonBytes returns how many bytes two lines have in common at their beginning.
 func commonBytes(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -228,8 +227,8 @@ func commonBytes(a, b string) int {
 	return n
 }
 
-// gather makes the comment of all that the reviewer wrote, the comment section first,
-// whose first line may say something: own are the passages above the comment's mark.
+// gather sets the comment to everything that the reviewer wrote, beginning with the comment
+// section. own are the passages above the comment's mark.
 func (f *filledForm) gather(own []passage) {
 	var words []string
 	f.outside = nil
@@ -250,8 +249,8 @@ func (f *filledForm) gather(own []passage) {
 	f.Comment = strings.Join(words, "\n\n")
 }
 
-// dedent is a text without the blanks that all of its lines begin with: below an item
-// they say where it belongs.
+// dedent returns a text without the blanks with which all of its lines begin. Below an item
+// these only indent it.
 func dedent(text string) string {
 	lines := strings.Split(text, "\n")
 	least := len(text)
@@ -266,8 +265,9 @@ func dedent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// checkOwn says which of the passages above the comment's mark make the form void: one
-// that could be taken for a part of the form, or for an option, or would hide one.
+// checkOwn returns which passage above the comment's mark makes the form void: one that
+// could be mistaken for a part of the form, or for an option, or would hide one. It returns
+// nil for none.
 func (f *filledForm) checkOwn(own []passage, offered names) *schemas.Error {
 	for _, p := range own {
 		if problem := f.checkHidden(p.from, p.to); problem != nil {

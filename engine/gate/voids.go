@@ -12,28 +12,28 @@ import (
 	"placet/templates"
 )
 
-// Voids are the answers to a request that never count: void.json. They were given while
-// a binding artifact was not what they were given to, and stay void whatever is restored:
-// nobody knows which of the two their author saw.
+// Voids is the content of void.json: the answers to a request that never count. They were
+// given while a binding artifact differed from the one in the request, and stay void even if
+// it is restored: nobody knows which of the two versions their author saw.
 type Voids struct {
 	SchemaVersion int    `json:"schema_version"`
 	RequestID     string `json:"request_id"`
 	Voids         []Void `json:"voids"`
 }
 
-// Void is one moment at which answers were found beside an artifact that had changed.
+// Void records that answers were found, at one time, beside an artifact that had changed.
 type Void struct {
 	N        int    `json:"n"`
 	At       string `json:"at"` // RFC 3339
 	Artifact string `json:"artifact"`
-	// Shown is the digest of the artifact that was asked about, Found that of what stood
-	// in its place, "" for nothing; 64 hex digits each.
+	// Shown is the digest of the artifact in the request, Found that of the version found,
+	// "" for none; 64 hex digits each.
 	Shown   string         `json:"shown"`
 	Found   schemas.OrNull `json:"found"`
 	Answers []VoidAnswer   `json:"answers"`
 }
 
-// VoidAnswer is an answer that was there.
+// VoidAnswer is one of the answers found.
 type VoidAnswer struct {
 	Path     string `json:"path"` // relative to the request's folder
 	SHA256   string `json:"sha256"`
@@ -41,7 +41,7 @@ type VoidAnswer struct {
 	By       string `json:"by"`
 }
 
-// MostVoids is how often the answers to a request may be void: then it is asked anew.
+// MostVoids is how often the answers to a request may be void before it is asked again.
 const MostVoids = 9
 
 // ReadVoids reads a void.json. The error is a *schemas.Error.
@@ -52,7 +52,7 @@ func ReadVoids(path string, body []byte) (v Voids, err error) {
 // Encode returns the document.
 func (v Voids) Encode() ([]byte, error) { return schemas.Encode(schemas.Struct(v)) }
 
-// Count is how often answers were void.
+// Count returns how often answers were void.
 func (v *Voids) Count() int {
 	if v == nil {
 		return 0
@@ -71,7 +71,8 @@ func (v *Voids) Add(request string, next Void) Voids {
 	return all
 }
 
-// Notice says to a reviewer why the last answers do not count, "" where none is void.
+// Notice returns a text for the reviewer on why the last answers do not count, "" if none is
+// void.
 func (v *Voids) Notice(lang string) string {
 	if v.Count() == 0 {
 		return ""
@@ -84,7 +85,7 @@ func (v *Voids) Notice(lang string) string {
 	return templates.Phrase(lang, "gate.void.notice", "answers", said, "at", last.At, "file", code(last.Artifact))
 }
 
-// readVoids takes in void.json. One that this machine wrote must stand as it wrote it.
+// readVoids reads void.json. One that this machine wrote must be unchanged.
 func (f *Folder) readVoids(d engine.Document) {
 	f.VoidsDoc = d
 	v, err := engine.Parse(d, ReadVoids)
@@ -99,8 +100,8 @@ func (f *Folder) readVoids(d engine.Document) {
 	}
 }
 
-// FormName is the name of the form of a view: form.md shows the first, which no void came
-// before.
+// FormName returns the name of the form of a view: form.md for the first view, before any
+// void.
 func (f *Folder) FormName(view engine.Digest) string {
 	if f.Voids.Count() == 0 {
 		return "form.md"
@@ -108,9 +109,8 @@ func (f *Folder) FormName(view engine.Digest) string {
 	return "form-" + view.Hex()[:8] + ".md"
 }
 
-// Counting are the files of a request's folder whose answers count as the request stands,
-// however much they differ. One that may be half of a write does not keep the others from
-// it.
+// Counting returns the files of a request's folder whose answers count as the request is
+// now, even if they differ. A file that may be half written does not affect the others.
 func Counting(a Evaluation) (answers []VoidAnswer) {
 	for _, d := range a.answerFiles() {
 		if r := a.read(d); r.answer != nil {
@@ -123,15 +123,15 @@ func Counting(a Evaluation) (answers []VoidAnswer) {
 	return answers
 }
 
-// holds reports whether a content is void already.
+// holds reports whether a file content is already void.
 func (v *Voids) holds(sum string) bool {
 	return v != nil && slices.ContainsFunc(v.Voids, func(one Void) bool {
 		return slices.ContainsFunc(one.Answers, func(a VoidAnswer) bool { return a.SHA256 == sum })
 	})
 }
 
-// Sent are the files of the folder that somebody has sent as answers, whatever they say, and
-// that are not void already.
+// Sent returns the files of the folder that somebody has sent as answers, whatever they say,
+// and that are not void already.
 func (f *Folder) Sent() (answers []VoidAnswer) {
 	for _, d := range f.Docs {
 		if f.Voids.holds(d.Sum.Hex()) {
@@ -151,7 +151,7 @@ func (f *Folder) Sent() (answers []VoidAnswer) {
 	return answers
 }
 
-// firstTicked is the first item that is ticked in the part of a form that is answered.
+// firstTicked returns the first ticked item in the answer part of a form.
 func firstTicked(part string) string {
 	for line := range strings.Lines(part) {
 		if m := boxLine.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil && m[2] != " " {
