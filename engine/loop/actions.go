@@ -8,17 +8,17 @@ import (
 	"placet/layout"
 )
 
-// actionLog remembers which actions this process has begun and which it has asked to
-// end, for as long as it runs: a run may vanish and come back with its folder, and its
-// action must not begin a second time. Half a digest per action is all it keeps.
+// actionLog remembers which actions this process has begun and which it has asked to end,
+// for as long as the process runs: a run may vanish and come back with its folder, and its
+// action must not begin a second time. The log keeps only half a digest for each action.
 //
-// It also knows the runs of the actions that end as facts: such an end changes no
-// file, so nothing else leads back to the run.
+// It also keeps the runs of the actions without an outcome document: the end of such an
+// action changes no file, so nothing else leads back to the run.
 type actionLog struct {
 	mu           sync.Mutex
 	begun, ended map[actionID]bool
 	runs         map[string]string // action → state document of its run, from begin to end
-	// news are the runs of which an action ended while no Watch was under way.
+	// news are the runs of which an action ended while Watch was not running.
 	news map[string]bool
 }
 
@@ -33,7 +33,7 @@ func newActionLog() *actionLog {
 	return &actionLog{begun: map[actionID]bool{}, ended: map[actionID]bool{}, runs: map[string]string{}, news: map[string]bool{}}
 }
 
-// begin notes that an action of a run is about to begin, and reports whether it has not
+// begin records that an action of a run is about to begin, and reports whether it has not
 // begun before.
 func (a *actionLog) begin(action engine.Action, state string) bool {
 	a.mu.Lock()
@@ -49,7 +49,7 @@ func (a *actionLog) begin(action engine.Action, state string) bool {
 	return true
 }
 
-// end notes that an action is asked to end, and reports whether it was not before.
+// end records that an action is asked to end, and reports whether this is the first time.
 func (a *actionLog) end(action string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,15 +73,15 @@ func (a *actionLog) hasEnded(action string) bool {
 	return a.ended[idOf(action)]
 }
 
-// forget notes that nobody wants to know of an end any more.
+// forget records that the end of an action is no longer of interest.
 func (a *actionLog) forget(action string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.runs, action)
 }
 
-// isUnderWay reports whether an action of the run is under way whose end is a fact of
-// this process, or has ended so and is not forgotten.
+// isUnderWay reports whether the run has an action without an outcome document that is
+// under way, or that has ended and is not forgotten.
 func (a *actionLog) isUnderWay(state string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,8 +102,8 @@ func (a *actionLog) takeNews() map[string]bool {
 	return news
 }
 
-// LookAgain has a run looked at again by Watch, though nothing is known to have changed in
-// it: folders of runs that have ended are not watched.
+// LookAgain makes Watch look at a run again although no change is known: the folders of
+// ended runs are not watched.
 func (l *Loop) LookAgain(run layout.Run) {
 	s := l.serving.Load()
 	if s == nil {
@@ -116,9 +116,9 @@ func (l *Loop) LookAgain(run layout.Run) {
 	s.queue.mark(run.State)
 }
 
-// ActionEnded has the run looked at again whose action ended as a fact: at once in Watch,
-// in another round in Once. The facts must hold the end by then. An action that
-// this loop did not begin means nothing to it.
+// ActionEnded schedules the run of an action that ended without an outcome document: at
+// once in Watch, in another round in Once. The facts must already hold the end. It ignores
+// an action that this loop did not begin.
 func (l *Loop) ActionEnded(id string) {
 	l.actions.mu.Lock()
 	defer l.actions.mu.Unlock()

@@ -11,31 +11,30 @@ import (
 )
 
 const (
-	// peekers is how many state documents are read side by side when runs are
-	// new: on a cold disk each of them takes a while.
+	// peekers is how many state documents of new runs are read in parallel, because each
+	// read takes a while on a cold disk.
 	peekers = 16
-	// mostRestored is how many names the record of a run may have for it to be restored.
-	// A run with a long history is read at the start: read at its next answer, it would
-	// hold that up.
+	// mostRestored is how many names the record of a run may have for the run to be
+	// restored. A run with a long history is read at the start, because reading it at its
+	// next answer would delay that answer.
 	mostRestored = 256
-	// mostKept is of how many final runs, the newest, the folder stays watched: what has
-	// ended can be set waiting again, or be overwritten with an old copy.
+	// mostKept is for how many final runs, the newest, the folder remains watched: an ended
+	// run can be made to wait again, or be overwritten with an old copy.
 	mostKept = 1000
 	// finalsPace leaves the workers to the runs that people wait for.
 	finalsPace = time.Millisecond
 )
 
-// admit takes runs in that are new to the registry.
+// admit adds new runs to the registry.
 func (sc *scanner) admit(ctx context.Context, fresh []Found, walk uint32, first bool) {
 	sideBySide(ctx, peekers, fresh, func(f Found) { sc.admitOne(f, walk, first) })
 }
 
-// admitOne takes one run in. The print is taken before the document is read, so
-// that whatever happens after that makes the print differ.
+// admitOne adds one run. It takes the fingerprint before it reads the document, so that any
+// later change makes the fingerprint differ.
 //
-// A final run that placet moved may have been taken away in the middle of a commit,
-// or something of it may be gone: it gets a pass, at the start when those that can
-// move had theirs.
+// A final run that placet moved may have been stopped in the middle of a commit, or part of
+// it may be missing. It gets a pass; at the start only after the runs that can move.
 func (sc *scanner) admitOne(f Found, walk uint32, first bool) {
 	r := sc.registry.newRun(f)
 	r.walk, r.print = walk, sc.l.o.Store.Fingerprint(f.Run.Dir, f.Run.State)
@@ -57,23 +56,23 @@ func (sc *scanner) admitOne(f Found, walk uint32, first bool) {
 	sc.queue.mark(r.state)
 }
 
-// isAsLeft reports whether a final run looks as it did when nothing was to be done
-// for it. A problem note is to go with its cause: a run beside which one stands is
-// looked at.
+// isAsLeft reports whether a final run looks as it did when nothing was to be done for it.
+// It returns false for a run with a problem note, because the note must disappear with its
+// cause.
 func (sc *scanner) isAsLeft(f Found) bool {
 	rec, run := sc.l.storedFor(f.Family).get(f)
 	return run.Idle != nil && len(run.Idle.Notes) == 0 && sc.l.o.Store.Holds(f.Run, rec)
 }
 
-// admitFirst admits the runs that could move when placet was last here, before it is
-// known what else there is. Where one of them is no more, the walk does not find it.
+// admitFirst admits the runs that could move when placet last ran, before the walk finds
+// the others. The walk then drops those that no longer exist.
 func (sc *scanner) admitFirst(ctx context.Context) {
 	first := sc.l.o.Cache.First()
 	if len(first) == 0 {
 		return
 	}
-	// The watcher tests the roots with files that it makes there: before anything is
-	// looked at, lest it all look changed.
+	// The watcher creates files in the roots to test them. That must come before any look,
+	// or everything would look changed.
 	var roots []string
 	for _, f := range sc.l.o.Families {
 		roots = append(roots, f.Layout.Roots()...)
@@ -89,9 +88,9 @@ func (sc *scanner) admitFirst(ctx context.Context) {
 	sc.admit(ctx, found, walk, true)
 }
 
-// findByState returns the run with a state document, where that is there and its path
-// alone says which run it is: one below a family's other roots may be shadowed by one
-// below the first.
+// findByState returns the run with a state document, if the document exists and its path
+// alone determines the run: a run below one of a family's other roots may be shadowed by
+// one below the first.
 func (sc *scanner) findByState(state string) (Found, bool) {
 	for _, f := range sc.l.o.Families {
 		if !layout.Under(state, f.Layout.Roots()[0]) {
@@ -106,9 +105,9 @@ func (sc *scanner) findByState(state string) (Found, bool) {
 	return Found{}, false
 }
 
-// restore has a run wait without a pass if it looks as it did when an earlier placet
-// found nothing to do for it. Its folders are followed before they are compared: what
-// happens after that marks it.
+// restore makes a run wait without a pass if it looks as it did when an earlier placet
+// found nothing to do for it. It follows the folders of the run before it compares them, so
+// that a later change marks the run.
 func (s *session) restore(lv *activeRun) bool {
 	f := s.registry.found(lv.knownRun)
 	rec, run := s.l.storedFor(f.Family).get(f)
@@ -131,9 +130,10 @@ func (s *session) restore(lv *activeRun) bool {
 	return true
 }
 
-// checkFinals keeps watches of the newest final runs that were there at the start, and
-// gives a pass to each for which a crash may have left something to do. What a killed
-// placet was at has changed last. Nobody waits for them: those that can move come first.
+// checkFinals keeps watches of the newest final runs that existed at the start, and gives a
+// pass to each run that a crash may have left unfinished. The runs that a killed placet was
+// working on have the latest changes. Nobody waits for them, so the runs that can move come
+// first.
 func (sc *scanner) checkFinals(ctx context.Context) {
 	finals := sc.registry.finals(func(r *knownRun) bool { return true })
 	changed := make(map[*knownRun]time.Time, len(finals))
@@ -169,8 +169,8 @@ func (s *session) activate(r *knownRun) {
 	s.queue.mark(r.state)
 }
 
-// keep has a final run looked at as soon as something happens to its state document.
-// What has happened since its print was taken is found here.
+// keep watches the state document of a final run, and finds changes since the fingerprint
+// of the run was taken.
 func (s *session) keep(r *knownRun) {
 	s.w.Keep(r.state, r.dir())
 	own := s.l.o.Store.Fingerprint(r.state, r.state)
@@ -181,9 +181,8 @@ func (s *session) keep(r *knownRun) {
 	}
 }
 
-// heard looks whether the state document of a final run is another one. A run without
-// state document is being taken away, as far as anybody can tell now: it is left to the
-// scan.
+// heard checks whether the state document of a final run has changed. A run without state
+// document is probably being removed; heard leaves it to the scan.
 func (s *session) heard(r *knownRun) {
 	var own uint64
 	s.registry.do(func() { own = r.own })
@@ -192,8 +191,8 @@ func (s *session) heard(r *knownRun) {
 	}
 }
 
-// compareFinal looks at a final run whose folder or state document has changed. One
-// without state document is taken out, for a walk to find it anew.
+// compareFinal looks at a final run whose folder or state document has changed. It removes
+// a run without state document from the registry, and a walk may find it again.
 func (sc *scanner) compareFinal(r *knownRun) {
 	var print uint64
 	sc.registry.do(func() { print = r.print })
@@ -207,8 +206,8 @@ func (sc *scanner) compareFinal(r *knownRun) {
 	}
 }
 
-// reopen looks at a final run that has changed. One that placet never moved, and that
-// is still final, stays so.
+// reopen looks at a final run that has changed. A run that placet never moved, and that is
+// still final, stays final.
 func (s *session) reopen(r *knownRun) {
 	f := s.registry.found(r)
 	print, own := s.l.o.Store.Fingerprint(f.Run.Dir, r.state), s.l.o.Store.Fingerprint(r.state, r.state)
@@ -224,7 +223,7 @@ func (s *session) reopen(r *knownRun) {
 	s.l.o.Store.Forget(f.Run)
 }
 
-// sideBySide calls do for each, several at a time, until the context ends.
+// sideBySide calls do for each element, several in parallel, until the context ends.
 func sideBySide[T any](ctx context.Context, workers int, all []T, do func(T)) {
 	var wg sync.WaitGroup
 	next := make(chan T)

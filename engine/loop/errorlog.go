@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// errorLog keeps errors from flooding the log: each cause is logged when it comes
-// and when it is over, however many runs it holds up and however often.
+// errorLog keeps errors from flooding the log: it logs each cause when it begins and when
+// it ends, for any number of runs and repetitions.
 //
-// Of the runs that one cause holds up, the first is its probe. Where the cause
-// is one that holds for all (the disk is full), the probe is tried again and
-// again at short intervals, and when it goes on, so do the others.
+// The first run that a cause holds up is its probe. If the cause affects all runs (the disk
+// is full), the probe is tried again at short intervals, and when it succeeds, the other
+// runs continue too.
 type errorLog struct {
 	mu     sync.Mutex
 	causes map[string]*trouble // by run
@@ -24,13 +24,13 @@ type errorLog struct {
 // trouble is one cause and the runs that it holds up.
 type trouble struct {
 	cause string
-	err   error // one of its kind
+	err   error // one error with this cause
 	runs  map[string]bool
 	probe string // "" until one of the runs fails again
 }
 
-// cause is what an error has in common with others of its kind: the innermost
-// error's words.
+// cause returns what an error has in common with others of its kind: the text of the
+// innermost error.
 func cause(err error) string {
 	for {
 		inner := errors.Unwrap(err)
@@ -50,8 +50,8 @@ func common(err error) bool {
 	}, errno)
 }
 
-// fail notes what holds a run up. It reports whether that is news, and whether
-// the run is the cause's probe.
+// fail records what holds a run up. It reports whether the cause is new, and whether the
+// run is the cause's probe.
 func (l *errorLog) fail(run string, err error) (news, probe bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,8 +75,8 @@ func (l *errorLog) fail(run string, err error) (news, probe bool) {
 	return news, t.probe == run
 }
 
-// clear notes that nothing holds a run up. It returns the cause that is over for
-// all runs, if one is, and the runs that may go on because their probe does.
+// clear records that nothing holds a run up. It returns the cause if this was its last run,
+// and the runs that may continue because their probe does.
 func (l *errorLog) clear(run string) (over string, others []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +90,8 @@ func (l *errorLog) clear(run string) (over string, others []string) {
 	return l.drop(run), others
 }
 
-// drop takes a run off its cause; the next that fails of it is the probe then.
+// drop removes a run from its cause; the next run that fails for this cause is then the
+// probe.
 func (l *errorLog) drop(run string) (over string) {
 	t := l.causes[run]
 	if t == nil {
@@ -107,7 +108,7 @@ func (l *errorLog) drop(run string) (over string) {
 	return t.cause
 }
 
-// standing returns of so many runs at most what holds them up, and one error of each
+// standing returns what holds runs up, for at most so many runs, and one error for each
 // cause.
 func (l *errorLog) standing(most int) (causes map[string]string, errs []error) {
 	l.mu.Lock()
@@ -125,9 +126,9 @@ func (l *errorLog) standing(most int) (causes map[string]string, errs []error) {
 	return causes, errs
 }
 
-// Persist tries a step of the start until it succeeds, the context ends, or ends says of
-// its error that waiting does not help. What holds it up is said once per cause, and
-// when it is over.
+// Persist tries a step of the start until it succeeds, the context ends, or ends returns
+// that waiting does not help against its error. It logs each cause once, and again when it
+// is over.
 func Persist(ctx context.Context, log *slog.Logger, try func() error, ends func(error) bool) error {
 	var wait backoff
 	said := ""
@@ -144,7 +145,7 @@ func Persist(ctx context.Context, log *slog.Logger, try func() error, ends func(
 			log.Warn("cannot begin; trying again until it can", "err", err)
 			said = now
 		}
-		// Nothing else is done meanwhile: this is the probe of its cause.
+		// Nothing else runs during the start, so this step is the probe of its cause.
 		if err := pause(ctx, min(wait.next(err), probeWait)); err != nil {
 			return err
 		}
@@ -152,5 +153,5 @@ func Persist(ctx context.Context, log *slog.Logger, try func() error, ends func(
 }
 
 // OfMachine reports whether an error is about the machine (a full disk, too many open
-// files), so that the same may succeed later.
+// files), so that the same operation may succeed later.
 func OfMachine(err error) bool { return common(err) }

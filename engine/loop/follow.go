@@ -10,13 +10,13 @@ import (
 	"placet/layout"
 )
 
-// follows are the folders in which something may happen that moves a run: its
-// own, those of its open requests, those that its machine names with what is empty in
-// them, and those that its needs lie in. A folder that only collects what is final (answered
-// requests) is not among them, so that a waiting run costs two watches.
+// follows returns the folders in which a change may move a run: its own, those of its open
+// requests, those that its machine names and the empty folders in them, and those that
+// contain its needs. It leaves out folders that only collect final documents (answered
+// requests), so that a waiting run costs two watches.
 //
-// A folder with a problem note is followed, too, and that of an open request that
-// has vanished for a while longer: it may come back as it was.
+// It includes folders with a problem note, and for a while the folder of an open request
+// that has vanished, which may come back unchanged.
 func follows(lk look, run layout.Run, before []string) []string {
 	dirs := append([]string{run.Dir}, openRequests(lk.loaded.Docs)...)
 	dirs = append(dirs, vanished(lk.snap, run, before)...)
@@ -30,8 +30,8 @@ func follows(lk look, run layout.Run, before []string) []string {
 	return dirs
 }
 
-// empty are the new folders in those that the machine names: what is put into them was
-// not there to be seen when they were made.
+// empty returns the new folders within those that the machine names. Files created in them
+// before they were followed may have been missed.
 func empty(lk look, run layout.Run) (dirs []string) {
 	for _, d := range lk.loaded.Empty {
 		if parent := path.Dir(d); parent != run.Dir && slices.Contains(lk.plan.Follow, parent) && len(dirs) < maxNoted {
@@ -41,11 +41,11 @@ func empty(lk look, run layout.Run) (dirs []string) {
 	return dirs
 }
 
-// maxNoted is how many folders are followed for the sake of their notes.
+// maxNoted is how many folders are followed because of their notes.
 const maxNoted = 8
 
-// noted are the folders of the run in which problem notes stand: each goes as soon
-// as its cause does.
+// noted returns the folders of the run with problem notes. Each is followed until its note
+// disappears.
 func noted(snap engine.Snapshot, run layout.Run) []string {
 	var dirs []string
 	for _, p := range standingNotes(snap.Docs) {
@@ -56,11 +56,11 @@ func noted(snap engine.Snapshot, run layout.Run) []string {
 	return dirs
 }
 
-// maxVanished is how many folders are followed that are not there.
+// maxVanished is how many missing folders are followed.
 const maxVanished = 8
 
-// vanished are those of the run's folders, followed before, in which there is
-// no document any more.
+// vanished returns the run's folders that were followed before and that no longer contain
+// any document.
 func vanished(snap engine.Snapshot, run layout.Run, before []string) []string {
 	var dirs []string
 	for _, d := range before {
@@ -72,7 +72,7 @@ func vanished(snap engine.Snapshot, run layout.Run, before []string) []string {
 	return dirs
 }
 
-// openRequests are the folders that hold a request and no receipt.
+// openRequests returns the folders with a request and no receipt.
 func openRequests(docs []engine.Document) []string {
 	answered := map[string]bool{}
 	for _, d := range docs {
@@ -89,12 +89,11 @@ func openRequests(docs []engine.Document) []string {
 	return dirs
 }
 
-// longAgo is by how much a file system's clock may differ from ours.
+// longAgo is the largest expected difference between a file system's clock and ours.
 const longAgo = 10 * time.Second
 
-// follow has a run woken by what happens in the folders, and returns those that
-// were not followed before. That a folder is blind is the watcher's to say, and
-// the scan's to answer.
+// follow makes changes in the folders wake a run, and returns the folders that were not
+// followed before. The watcher reports blind folders, and the scan checks them.
 func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
 	if slices.Equal(lv.dirs, dirs) {
 		return nil
@@ -109,9 +108,9 @@ func (s *session) follow(lv *activeRun, dirs []string) (more []string) {
 	return more
 }
 
-// tooEarly follows what a look has found, and reports whether the look came too
-// early: something may have happened in a folder between the look and the
-// watch. In a folder that nobody has touched for long, nothing has.
+// tooEarly follows the folders that a look has found, and reports whether the look came too
+// early: a folder may have changed between the look and the watch. A folder whose last
+// change is long ago has not.
 func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial bool) bool {
 	if s.w == nil {
 		return false
@@ -121,7 +120,7 @@ func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial boo
 		return false
 	}
 	if s.registry.hear(lv.state, more) && isPartial {
-		return true // in a folder that nobody followed anything may have happened
+		return true // anything may have happened in a folder that was not followed
 	}
 	paths := more
 	for _, d := range lk.loaded.Docs {
@@ -132,8 +131,8 @@ func (s *session) tooEarly(lv *activeRun, lk look, run layout.Run, isPartial boo
 	return !s.w.Untouched(lk.began.Add(-longAgo), paths...)
 }
 
-// rank has the watcher put others before a run that has not begun, as far as its
-// state document tells: folders that hold nothing must not take the watches away.
+// rank makes the watcher prefer other runs to one that has not begun, according to its state
+// document, so that empty folders do not use up the watches.
 func (s *session) rank(lv *activeRun) {
 	var begun bool
 	s.registry.do(func() { begun = lv.status != engine.Summary{} })

@@ -13,21 +13,21 @@ import (
 	"placet/layout"
 )
 
-// Seen is a run as one look saw it.
+// Seen is a run as one look found it.
 type Seen struct {
 	Snap engine.Snapshot
-	// Again is when to look again because something is unsettled; zero: never.
+	// Again is when to look again because a file has not settled; zero: never.
 	Again time.Time
-	// Stray are the paths in the run's folder that nobody knows.
+	// Stray are the unknown paths in the run's folder.
 	Stray []string
-	// Notes are the problem notes that the next pass writes, and Holding the files
-	// that it passes over because they may be half of a write.
+	// Notes are the problem notes that the next pass writes, and Holding are the files that
+	// it ignores because they may be half written.
 	Notes   []engine.Document
 	Holding []engine.PendingFile
 	look    look
 }
 
-// Look is Snapshot, for callers that may store what they make of it.
+// Look is Snapshot, for callers that may store what they derive from it.
 func (l *Loop) Look(f Found) (Seen, error) {
 	k := looker{l: l, f: f}
 	lk, err := k.look()
@@ -40,38 +40,39 @@ func (l *Loop) Look(f Found) (Seen, error) {
 	return seen, err
 }
 
-// storedRun is what the cache's file has of a run besides how its files looked.
+// storedRun is the cache's data on a run besides the fingerprints of its files.
 type storedRun struct {
 	Summary engine.Summary
-	// Idle is nil where only the state document was read.
+	// Idle is nil if only the state document was read.
 	Idle *storedIdle `json:",omitempty"`
 }
 
-// storedIdle is of a run for which nothing is to be done while it looks the same.
+// storedIdle describes a run for which nothing is to be done while it looks the same.
 type storedIdle struct {
-	// Facts stands for the facts that the machine was given.
+	// Facts is a digest of the facts that the machine was given.
 	Facts uint64
-	// Nothing is to be done from At until Wake; zero stands for ever.
+	// At and Wake enclose the time in which nothing is to be done; a zero Wake means for
+	// ever.
 	At, Wake time.Time
-	// Needs are what the machine needed, Dirs the folders to follow, outside
-	// ones included, Notes the problem notes that stand.
+	// Needs are what the machine needed, Dirs are the folders to follow, including those
+	// outside the run, and Notes are the existing problem notes.
 	Needs, Dirs, Notes []string `json:",omitempty"`
-	// View is what the caller made of the run, nil where it made nothing. It stands
-	// behind the rest, and is not read where nobody wants it.
+	// View is what the caller derived from the run, nil for nothing. It is stored after the
+	// rest, and is not read unless somebody wants it.
 	View []byte `json:"-"`
 }
 
-// fits reports whether a run may still be idle at a moment, given the facts' mark.
+// fits reports whether a run may still be idle at a time, given the digest of the facts.
 func (r *storedIdle) fits(now time.Time, facts uint64) bool {
 	return r.Facts == facts && !now.Before(r.At) && (r.Wake.IsZero() || now.Before(r.Wake))
 }
 
-// StoreView stores, for a later look, what the caller made of this one, if nothing is
-// to be done for the run and any change of it would show.
+// StoreView stores, for a later look, what the caller derived from this one, if nothing is
+// to be done for the run and any change of it would be visible.
 func (l *Loop) StoreView(f Found, s Seen, view []byte) { l.store(f, s.look, view) }
 
-// store stores a run that is idle. Of one that has ended the folders and the state
-// document are compared, unless there is a view of the others.
+// store stores an idle run. For an ended run only the folders and the state document are
+// compared later, unless there is a view of the other documents.
 func (l *Loop) store(f Found, lk look, view []byte) {
 	if l.o.Cache == nil || !isIdle(lk) || l.actions.isUnderWay(f.Run.State) {
 		return
@@ -103,7 +104,8 @@ func (l *Loop) put(f Found, rec statcache.Record, run storedRun) {
 	l.o.Cache.Put(f.Run, rec)
 }
 
-// storedPeek is what a run's state document said when it looked as it does now.
+// storedPeek returns the stored summary of a run's state document, if the document still
+// looks the same.
 func (l *Loop) storedPeek(f Found) (engine.Summary, bool) {
 	rec, run, ok := l.stored(f)
 	if !ok || !l.o.Store.HoldsState(f.Run, rec) {
@@ -112,13 +114,13 @@ func (l *Loop) storedPeek(f Found) (engine.Summary, bool) {
 	return run.Summary, true
 }
 
-// storePeek stores what a state document says that looked like the record before it was
-// read.
+// storePeek stores the summary of a state document. rec is how the document looked before
+// it was read.
 func (l *Loop) storePeek(f Found, rec statcache.Record, p engine.Summary) {
 	l.put(f, rec, storedRun{Summary: p})
 }
 
-// stored is what the cache's file has of a run; false where it has nothing.
+// stored returns the cache's data on a run; ok is false if there is none.
 func (l *Loop) stored(f Found) (rec statcache.Record, run storedRun, ok bool) {
 	rec, ok = l.o.Cache.Get(f.Run)
 	note, view, hasView := bytes.Cut(rec.Note, []byte("\n"))
@@ -131,10 +133,9 @@ func (l *Loop) stored(f Found) (rec statcache.Record, run storedRun, ok bool) {
 	return rec, run, true
 }
 
-// isIdle reports whether a look found nothing to do and nothing that may read
-// otherwise although it looks the same: what git says, volatile documents, what other
-// runs say of themselves, what the disk refused, what may be half of a write, and what a
-// crash has left.
+// isIdle reports whether a look found nothing to do, and nothing whose content may change
+// while the files look the same: what git says, volatile documents, what other runs report,
+// what the disk refused, files that may be half written, and the remains of a crash.
 func isIdle(lk look) bool {
 	p := lk.plan
 	return p.Empty() && len(p.Ends) == 0 && len(p.Pending) == 0 && len(lk.loaded.Temps) == 0 &&
@@ -143,7 +144,7 @@ func isIdle(lk look) bool {
 		!slices.ContainsFunc(lk.snap.Docs, func(d engine.Document) bool { return d.Err != nil && !d.Absent() })
 }
 
-// standingNotes are the problem notes that stand beside the files of a run.
+// standingNotes returns the existing problem notes beside the files of a run.
 func standingNotes(docs []engine.Document) []string {
 	var notes []string
 	for _, d := range docs {
@@ -154,18 +155,18 @@ func standingNotes(docs []engine.Document) []string {
 	return notes
 }
 
-// Stored is one round of comparing many runs with what is stored of them.
+// Stored is one round of comparing many runs with their stored data.
 type Stored struct {
 	l     *Loop
 	now   time.Time
-	marks map[string]uint64 // family → the facts' mark; none where it cannot be had
+	marks map[string]uint64 // family → the digest of the facts; missing if it cannot be computed
 }
 
-// Stored begins a round. The facts are read before the files are looked at, as in
-// every look.
+// Stored begins a round. It reads the facts before it looks at the files, as every look
+// does.
 func (l *Loop) Stored() *Stored { return l.storedFor(l.o.Families...) }
 
-// storedFor is Stored for runs of some families alone.
+// storedFor is Stored for runs of some families only.
 func (l *Loop) storedFor(families ...Family) *Stored {
 	r := &Stored{l: l, now: l.o.Now(), marks: map[string]uint64{}}
 	if l.o.Cache == nil {
@@ -180,8 +181,8 @@ func (l *Loop) storedFor(families ...Family) *Stored {
 	return r
 }
 
-// View returns what was made of a run in an earlier look, while the run looks as it did
-// then; it is false where there is nothing of the kind.
+// View returns what was derived from a run in an earlier look, if the run still looks the
+// same; ok is false if nothing is stored.
 func (r *Stored) View(f Found) (view []byte, ok bool) {
 	rec, run := r.get(f)
 	if run.Idle == nil || run.Idle.View == nil || !r.l.o.Store.Holds(f.Run, rec) {
@@ -190,7 +191,7 @@ func (r *Stored) View(f Found) (view []byte, ok bool) {
 	return run.Idle.View, true
 }
 
-// get is what is stored of a run; that it is idle only where that may still hold.
+// get returns the stored data of a run. Its Idle is nil unless it may still hold.
 func (r *Stored) get(f Found) (statcache.Record, storedRun) {
 	rec, run, _ := r.l.stored(f)
 	if mark, ok := r.marks[f.Run.Family]; !ok || run.Idle == nil || !run.Idle.fits(r.now, mark) {
@@ -199,8 +200,8 @@ func (r *Stored) get(f Found) (statcache.Record, storedRun) {
 	return rec, run
 }
 
-// SaveCache writes what was seen for a later placet, if there is enough of it.
-// runs are all runs of the workspace, nil where they are not known.
+// SaveCache writes what was seen for a later placet, if it is worth storing. runs are all
+// runs of the workspace, nil if they are not known.
 func (l *Loop) SaveCache(runs []Found) {
 	var all []layout.Run
 	for _, f := range runs {
@@ -211,9 +212,9 @@ func (l *Loop) SaveCache(runs []Found) {
 	}
 }
 
-// markOf makes a number of facts that means the same to another process; it is false
-// where they cannot be put into a number. How actions ended is known to this process
-// alone: the mark does not depend on it.
+// markOf computes a digest of facts that has the same value in every process; ok is false
+// if that is not possible. The digest leaves out how actions ended, which only this process
+// knows.
 func markOf(facts engine.Environment) (uint64, bool) {
 	body, err := json.Marshal([]any{facts.Config, held(facts.Trusted), held(facts.Alive)})
 	if err != nil {
@@ -224,7 +225,7 @@ func markOf(facts engine.Environment) (uint64, bool) {
 	return h.Sum64(), true
 }
 
-// held are the members of a set, sorted, and after a "!" what it says is none.
+// held returns the members of a set, sorted, and with a "!" before those that map to false.
 func held[K ~string](set map[K]bool) []K {
 	out := []K{}
 	for k, in := range set {
@@ -237,8 +238,8 @@ func held[K ~string](set map[K]bool) []K {
 	return out
 }
 
-// started saves what the start has seen and releases it: from now on the runs are in
-// the registry. What is made of them is still kept where somebody looks at them.
+// started saves what the start has seen and frees it: from now on the runs are in the
+// registry. Views are still kept if somebody looks at the runs.
 func (s *session) started() {
 	if s.starting.Swap(false) {
 		s.l.SaveCache(nil)

@@ -20,10 +20,10 @@ import (
 // needRounds is how often a plan may ask for more than the snapshot holds.
 const needRounds = 4
 
-// gitNeed begins a need that is a fact from local git, not a file.
+// gitNeed is the prefix of a need that is a fact from local git, not a file.
 const gitNeed = "git:"
 
-// look is a run as it was seen, and what its machine makes of it.
+// look is the state of a run when it was read, and its machine's plan for it.
 type look struct {
 	began  time.Time // before anything was read
 	snap   engine.Snapshot
@@ -35,29 +35,29 @@ type look struct {
 type looker struct {
 	l *Loop
 	f Found
-	// s and lv are those of a pass; nil where a run is only looked at.
+	// s and lv are those of the pass; nil if a run is looked at outside a pass.
 	s  *session
 	lv *activeRun
-	// needs are those that the last plan was made over, without git's that are
-	// not answered yet: they are loaded at once.
+	// needs are the needs of the last plan, without those that git has not answered yet: they
+	// are loaded at once.
 	needs []string
-	// git holds what local git said, once per pass.
+	// git holds what local git answered, once per pass.
 	git map[string]engine.Document
-	// volatile holds the volatile documents, read once per pass and after the run was
+	// volatile holds the volatile documents, read once per pass and again if the run is
 	// marked.
 	volatile map[string]volatileRead
-	// sure asks for entries of the other runs that were compared a moment ago.
+	// sure requires entries of the other runs that were compared a moment ago.
 	sure bool
-	// heard are the folders in which something has happened since the look before; nil for
-	// a look at all of the run.
+	// heard are the folders that have changed since the previous look; nil for a look at the
+	// whole run.
 	heard []string
-	// stepped is what the machine was last asked about; nil where it may say
-	// something else now.
+	// stepped is the machine's last snapshot and plan; nil if the machine may now return
+	// another plan.
 	stepped *stepped
 }
 
-// look reads the run and steps its machine until the snapshot holds all that
-// the plan needs.
+// look reads the run and steps its machine until the snapshot holds everything that the plan
+// needs.
 func (k *looker) look() (look, error) {
 	needs := k.needs
 	for round := 0; ; round++ {
@@ -88,8 +88,8 @@ func allGit(needs []string) bool {
 	return !slices.ContainsFunc(needs, func(n string) bool { return !strings.HasPrefix(n, gitNeed) })
 }
 
-// told adds to a look what local git says, and steps again over the same documents: a fact is
-// no reason to read them anew.
+// told adds to a look what local git says, and steps again with the same documents: a fact is
+// no reason to read them again.
 func (k *looker) told(lk look, needs []string) (look, error) {
 	lk.snap.Needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(lk.snap.Needs, needs))))
 	var err error
@@ -100,8 +100,8 @@ func (k *looker) told(lk look, needs []string) (look, error) {
 	return lk, err
 }
 
-// known are the needs that are files, and those that git has answered in this pass:
-// without them every look would be one that lacks them and one more.
+// known returns the needs that are files, and those that git has answered in this pass.
+// Without them every look would first be made without its needs and then again with them.
 func (k *looker) known(needs []string) []string {
 	return slices.DeleteFunc(slices.Clone(needs), func(n string) bool {
 		_, answered := k.git[n]
@@ -109,9 +109,9 @@ func (k *looker) known(needs []string) []string {
 	})
 }
 
-// once reads the run with the needs and steps once. The facts are read before
-// the documents: whoever ends an action writes its outcome first and calls it
-// ended after that, so an action that is not alive has its outcome in place.
+// once reads the run with the needs and steps once. It reads the facts before the documents:
+// whoever ends an action first writes its outcome and then reports it ended, so an action
+// that is not alive already has its outcome document.
 func (k *looker) once(needs []string) (look, error) {
 	needs = slices.Compact(slices.Sorted(slices.Values(needs)))
 	began := time.Now()
@@ -123,7 +123,7 @@ func (k *looker) once(needs []string) (look, error) {
 	needs = slices.Compact(slices.Sorted(slices.Values(slices.Concat(needs, committers(loaded.Docs)))))
 	snap := engine.Snapshot{
 		Key: k.f.Key(), Dir: k.f.Run.Dir, Class: k.f.Run.Class,
-		Now:   k.l.o.Now().Round(0), // no monotonic part: snapshots are compared
+		Now:   k.l.o.Now().Round(0), // no monotonic part, because snapshots are compared
 		Needs: needs, Facts: facts,
 	}
 	if snap.Docs, err = k.withFacts(loaded.Docs, needs, &loaded); err != nil {
@@ -133,8 +133,9 @@ func (k *looker) once(needs []string) (look, error) {
 	return look{began, snap, loaded, plan}, err
 }
 
-// committers are the needs for who committed the answers to open requests. A machine that
-// finds one that counts asks for it: told at once, it need not be stepped again.
+// committers returns the needs for who committed the answers to open requests. A machine that
+// finds an answer that counts asks for it: if it is known at once, the machine need not be
+// stepped again.
 func committers(docs []engine.Document) (needs []string) {
 	there := engine.Snapshot{Docs: docs}
 	for _, d := range docs {
@@ -146,7 +147,8 @@ func committers(docs []engine.Document) (needs []string) {
 	return needs
 }
 
-// load reads the run's documents, no further than where something has happened.
+// load reads the run's documents, but only in the folders that have changed if these are
+// known.
 func (k *looker) load(needs []string) (store.Loaded, error) {
 	if k.heard == nil {
 		return k.l.o.Store.Load(k.f.Run, k.f.Family.Layout, needs)
@@ -154,9 +156,9 @@ func (k *looker) load(needs []string) (store.Loaded, error) {
 	return k.l.o.Store.LoadHeard(k.f.Run, k.f.Family.Layout, needs, k.heard)
 }
 
-// withFacts adds what answers the needs that are no files of the store's: what local git
-// says, the volatile documents, and what the other runs of the family say of themselves.
-// Those that are read once per pass are as they were when the pass first read them.
+// withFacts adds the answers to the needs that are not files of the store: what local git
+// says, the volatile documents, and what the other runs of the family report. Documents that
+// are read once per pass keep their first content.
 func (k *looker) withFacts(docs []engine.Document, needs []string, loaded *store.Loaded) ([]engine.Document, error) {
 	var volatile []engine.Document
 	for _, need := range needs {
@@ -177,7 +179,7 @@ func (k *looker) withFacts(docs []engine.Document, needs []string, loaded *store
 	if len(volatile) == 0 {
 		return docs, nil
 	}
-	return insert(docs, volatile...), nil // the needs are sorted, and nothing else has their prefix
+	return insert(docs, volatile...), nil // the needs are sorted, and no other need has this prefix
 }
 
 // askGit returns what local git says, once per pass.
@@ -194,14 +196,14 @@ func (k *looker) askGit(need string) engine.Document {
 	return doc
 }
 
-// insert adds documents that follow one another where the path of the first belongs.
+// insert adds consecutive documents at the position of the first one's path.
 func insert(docs []engine.Document, more ...engine.Document) []engine.Document {
 	at := sort.Search(len(docs), func(i int) bool { return docs[i].Path > more[0].Path })
 	return slices.Insert(docs, at, more...)
 }
 
-// step asks the machine. A machine that panics has a bug; the run stands and
-// the others go on.
+// step asks the machine for a plan. A machine that panics has a bug; its run stops and the
+// others continue.
 func (k *looker) step(snap engine.Snapshot) (plan engine.Plan, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -219,31 +221,30 @@ type panicError struct {
 
 func (p *panicError) Error() string { return fmt.Sprintf("%v\n%s", p.Unwrap(), p.stack) }
 
-// Unwrap returns the panic without its stack, which differs each time: the cause by
-// which it is logged once.
+// Unwrap returns the panic without its stack, which differs each time: the cause by which it
+// is logged once.
 func (p *panicError) Unwrap() error {
 	return fmt.Errorf("cannot step: the %s machine panicked (a bug): %v", p.family, p.value)
 }
 
-// isFact reports whether a need is no file that the store looks up and compares: what git
-// says, a volatile document, or the other runs.
+// isFact reports whether a need is not a file that the store looks up and compares, but what
+// git says, a volatile document, or the other runs.
 func isFact(need string) bool {
 	return strings.HasPrefix(need, gitNeed) || strings.HasPrefix(need, engine.VolatileNeed) || need == engine.NeedPeers
 }
 
-// Snapshot reads a run as its machine sees it, with all that its plan needs,
-// and says when to look again because something is unsettled (zero: nothing
-// is). Nothing is written.
+// Snapshot reads a run for its machine, with everything that its plan needs, and returns when
+// to look again because a file has not settled (zero if all have). It writes nothing.
 func (l *Loop) Snapshot(f Found) (engine.Snapshot, time.Time, error) {
 	k := looker{l: l, f: f}
 	lk, err := k.look()
 	return lk.snap, lk.loaded.Again, err
 }
 
-// again steps the machine, unless the run is as it was at the pass's look before:
-// equal snapshots give equal plans, and time alone changes nothing before Wake. So
-// a look under the run's locks, or after a folder was followed, costs no decision.
-// The snapshot is then that of the moment at which the plan was made.
+// again steps the machine, unless the run is unchanged since the previous look of the pass:
+// equal snapshots give equal plans, and time alone changes nothing before Wake. So a look
+// under the run's locks, or after a folder was followed, needs no further step. The snapshot
+// returned is then the one that the plan was made from.
 func (k *looker) again(snap engine.Snapshot) (engine.Snapshot, engine.Plan, error) {
 	if was := k.stepped; was != nil && alike(was.snap, snap) && (was.plan.Wake.IsZero() || snap.Now.Before(was.plan.Wake)) {
 		return was.snap, was.plan, nil
@@ -256,27 +257,27 @@ func (k *looker) again(snap engine.Snapshot) (engine.Snapshot, engine.Plan, erro
 	return snap, plan, err
 }
 
-// stepped is a snapshot and what the machine made of it.
+// stepped is a snapshot and the machine's plan for it.
 type stepped struct {
 	snap engine.Snapshot
 	plan engine.Plan
 }
 
-// alike reports whether two snapshots of one run differ in their time alone, and
-// not by a clock that went back.
+// alike reports whether two snapshots of one run differ at most in their time, and the clock
+// did not go back.
 func alike(a, b engine.Snapshot) bool {
 	return !b.Now.Before(a.Now) && a.Class == b.Class && a.Dir == b.Dir &&
 		slices.Equal(a.Needs, b.Needs) && slices.EqualFunc(a.Docs, b.Docs, sameDocument) && sameFacts(a.Facts, b.Facts)
 }
 
-// sameFacts compares what a machine may look at besides the documents.
+// sameFacts compares what a machine may read besides the documents.
 func sameFacts(a, b engine.Environment) bool {
 	return maps.Equal(a.Alive, b.Alive) && maps.Equal(a.Trusted, b.Trusted) &&
 		maps.EqualFunc(a.Ended, b.Ended, sameEnd) && reflect.DeepEqual(a.Config, b.Config)
 }
 
-// sameEnd compares two ends of one action. It ends once in a process, but what was
-// forgotten may be asked for again.
+// sameEnd compares two ends of one action. An action ends once in a process, but the loop may
+// ask again to have its end forgotten.
 func sameEnd(a, b engine.Ended) bool { return reflect.DeepEqual(a, b) }
 
 // sameDocument compares contents by their digests.
@@ -285,7 +286,7 @@ func sameDocument(a, b engine.Document) bool {
 		slices.Equal(a.Known, b.Known) && a.Source == b.Source && sameError(a.Err, b.Err)
 }
 
-// sameError takes two errors for the same where that is beyond doubt.
+// sameError reports whether two errors are certainly the same.
 func sameError(a, b error) bool {
 	for _, e := range []error{engine.ErrAbsent, engine.ErrUnsettled} {
 		if errors.Is(a, e) && errors.Is(b, e) {

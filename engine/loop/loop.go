@@ -17,58 +17,55 @@ import (
 	"placet/layout"
 )
 
-// Family is a dialect: where its runs are, and what moves them.
+// Family is a dialect: the layout of its runs and the machine that moves them.
 type Family struct {
 	Layout  layout.Family
 	Machine engine.Machine
 }
 
-// Options are what a loop works with. Store and Families are required.
+// Options configure a loop. Store and Families are required.
 type Options struct {
 	Store    *store.Store
 	Families []Family
-	// Facts returns what the kernel knows besides a family's documents. It is
-	// called for every look, before the documents are read.
+	// Facts returns what the kernel knows besides a family's documents. It is called for every
+	// look, before the documents are read.
 	Facts func(family string) engine.Environment
-	// Changed receives when the facts are others while no document changed:
-	// every run that can move is looked at again. nil never does.
+	// Changed receives when the facts have changed without a change of a document: every run
+	// that can move is looked at again. nil never does.
 	Changed <-chan struct{}
 	// Lookup answers needs that begin with "git:"; nil: there is no git.
 	Lookup func(need string) engine.Document
-	// Begin starts an action. It must not wait for the action's end, and the
-	// facts must call the action alive when it returns.
+	// Begin starts an action. It must not wait for the action's end, and the facts must report
+	// the action as alive when it returns.
 	Begin func(engine.Action)
-	// End asks an action under way to end, once per process, or has its end
-	// forgotten where the facts hold one; it must not wait for that. nil ends
-	// nothing.
+	// End asks an action under way to end, once per process, or has its end forgotten if the
+	// facts hold one. It must not wait. nil ends nothing.
 	End func(id string)
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
-	// Pause is how Once waits for files to stand still; nil waits by the
-	// machine's clock. It returns the context's error if that ends first.
+	// Pause is how Once waits for files to settle; nil waits by the machine's clock. It returns
+	// the context's error if the context ends first.
 	Pause func(ctx context.Context, d time.Duration) error
 	Log   *slog.Logger
-	// Workers is how many runs are looked at side by side; 32 if not positive.
+	// Workers is how many runs are looked at in parallel; 32 if not positive.
 	Workers int
-	// Waiting is how many runs besides may wait for the disk or for a lock, each
-	// with its locks open; 256 if not positive. It bounds how many plans share
-	// their rounds of fsync.
+	// Waiting is how many further runs may wait for the disk or for a lock, each with its locks
+	// open; 256 if not positive. It limits how many plans share their rounds of fsync.
 	Waiting int
-	// Cache is what an earlier placet has stored; nil where nothing is.
+	// Cache is what an earlier placet has stored; nil for nothing.
 	Cache *statcache.File
-	// Viewed says that somebody looks at the runs while Watch is called: Cache keeps
-	// what is made of them.
+	// Viewed says that somebody looks at the runs while Watch runs, so Cache keeps their views.
 	Viewed bool
-	// Observers are told what the loop does, in their order.
+	// Observers are notified of what the loop does, in their order.
 	Observers Observers
-	// ProgressHz is how many times a second a volatile document is read at most, 1 or 2;
-	// 2 if not positive.
+	// ProgressHz is how many times a second a volatile document is read at most, 1 or 2; 2 if
+	// not positive.
 	ProgressHz int
 }
 
 const (
-	// defaultWorkers is more than most machines have processors: what is not in
-	// the page cache yet is waited for.
+	// defaultWorkers is more than most machines have processors, because workers wait for files
+	// outside the page cache.
 	defaultWorkers = 32
 	defaultWaiting = 256
 )
@@ -77,21 +74,21 @@ const (
 type Loop struct {
 	o     Options
 	edges map[string]map[engine.Edge]bool // family → rows of its table
-	// peers are of the families whose runs know of one another.
+	// peers has an entry for each family whose runs know of one another.
 	peers map[string]*peers
 	// volatile are the families that have volatile documents.
 	volatile []Family
-	sparse   bool // one of the families is
+	sparse   bool // one of the families is sparse
 
 	actions *actionLog
 	errors  errorLog
 
-	// serving is what Watch is at, nil while it is not called.
+	// serving is the session of Watch, nil while it is not running.
 	serving atomic.Pointer[session]
 
 	holdMu sync.Mutex
-	held   string // the hold that was said
-	stale  string // the sign of git's that was said to hold nothing up
+	held   string // the pause that was logged
+	stale  string // the sign of git's that was logged as holding nothing up
 }
 
 // Found is a run of the workspace.
@@ -103,7 +100,7 @@ type Found struct {
 // Key returns the run's key.
 func (f Found) Key() engine.Key { return engine.Key{Family: f.Run.Family, ID: f.Run.ID} }
 
-// Lookup is what local git says to a need that begins with "git:".
+// Lookup returns what local git answers to a need that begins with "git:".
 func (l *Loop) Lookup(need string) engine.Document { return l.o.Lookup(need) }
 
 // New returns a loop.
@@ -159,17 +156,17 @@ func New(o Options) *Loop {
 	return l
 }
 
-// Runs finds every run of the workspace, family by family, each sorted as its
-// layout sorts. Folders that cannot be listed are named in the error; the runs
-// that were found are returned all the same.
+// Runs returns every run of the workspace, family by family, each sorted as its layout sorts.
+// The error names folders that cannot be listed; the runs that were found are returned all the
+// same.
 func (l *Loop) Runs() ([]Found, error) {
 	w := walk{list: l.o.Store.List}
 	found := l.walk(&w)
 	return found, w.err()
 }
 
-// Asking returns the runs in which Watch follows the folder of a request, because it is
-// open: none where Watch is not called.
+// Asking returns the runs in which Watch follows the folder of a request, because the request
+// is open; none if Watch is not running.
 func (l *Loop) Asking(request string) []Found {
 	s := l.serving.Load()
 	if s == nil {
@@ -178,7 +175,8 @@ func (l *Loop) Asking(request string) []Found {
 	return s.registry.following("/" + layout.RequestsDir + "/" + request)
 }
 
-// Live returns the runs that can move, as Watch knows them: none where Watch is not called.
+// Live returns the runs that can move, from the registry of Watch; none if Watch is not
+// running.
 func (l *Loop) Live() []Found {
 	s := l.serving.Load()
 	if s == nil {
@@ -187,9 +185,8 @@ func (l *Loop) Live() []Found {
 	return s.registry.live()
 }
 
-// Summarize reads a run's state document alone and says how it stands. A document
-// that is absent, unsettled or unusable gives the zero Summary: a closer look is
-// needed.
+// Summarize reads only a run's state document and returns its summary. A document that is
+// absent, unsettled or unusable gives the zero Summary: the run must be looked at.
 func (l *Loop) Summarize(f Found) engine.Summary {
 	if p, ok := l.storedPeek(f); ok {
 		return p
@@ -199,7 +196,7 @@ func (l *Loop) Summarize(f Found) engine.Summary {
 	if !ok {
 		return engine.Summary{}
 	}
-	rec, sure := l.o.Store.RecordState(f.Run) // before it is read
+	rec, sure := l.o.Store.RecordState(f.Run) // before the document is read
 	state := l.o.Store.Read(f.Run.State, file)
 	p := summarize(f, state)
 	if state.Present() && sure {
@@ -208,10 +205,10 @@ func (l *Loop) Summarize(f Found) engine.Summary {
 	return p
 }
 
-// summarize says how a run stands by its state document.
+// summarize returns the summary of a run from its state document.
 func summarize(f Found, state engine.Document) (p engine.Summary) {
 	defer func() {
-		// Where Summarize panics, Step will say so.
+		// If Summarize panics, Step will report it.
 		if recover() != nil {
 			p = engine.Summary{}
 		}
@@ -227,26 +224,26 @@ func summarize(f Found, state engine.Document) (p engine.Summary) {
 	return f.Family.Machine.Summarize(state.Body)
 }
 
-// Observer is told what a loop does. A function that is nil is not called, and none of them may
+// Observer is notified of what a loop does. A nil function is not called, and no function may
 // wait for anything.
 type Observer struct {
 	// Moved is called for every transition after its commit.
 	Moved func(run layout.Run, t engine.Transition)
 	// Committed is called for every plan that was made durable, with how long that took.
 	Committed func(run layout.Run, plan engine.Plan, took time.Duration)
-	// Progressed is called in Watch with what a volatile document holds, after it changed: a
-	// few times a second at most, with the last content in any case. path is relative to the
+	// Progressed is called in Watch with the content of a volatile document after it changed: a
+	// few times a second at most, and always with the last content. path is relative to the
 	// workspace.
 	Progressed func(run layout.Run, path string, p engine.Progress)
-	// Passed is called in Watch after every pass over a run, with how long it took, the waits
-	// for locks included.
+	// Passed is called in Watch after every pass over a run, with how long it took, including
+	// the waits for locks.
 	Passed func(run layout.Run, took time.Duration)
 }
 
-// Observers are told in their order.
+// Observers are notified in their order.
 type Observers []Observer
 
-// complete returns the observers with a function for everything that they leave out.
+// complete returns the observers with a function for every nil one.
 func (all Observers) complete() Observers {
 	all = slices.Clone(all)
 	for i := range all {
@@ -267,31 +264,30 @@ func (all Observers) complete() Observers {
 	return all
 }
 
-// Standing is how the runs that Watch serves stand at one moment.
+// Standing describes the runs that Watch serves at one moment.
 type Standing struct {
-	// Families are those of the loop, by name.
+	// Families has the counts of each family of the loop, by name.
 	Families map[string]Count
-	// Holding are the errors that hold runs up, one for each cause, and Unlisted
-	// says that there are folders in which runs may lie and that cannot be listed.
+	// Holding are the errors that hold runs up, one for each cause, and Unlisted says that some
+	// folders in which there may be runs cannot be listed.
 	Holding  []error
 	Unlisted bool
 }
 
-// Count counts the runs of a family. Each is counted in one of Waiting, HeldUp,
-// Live and Final.
+// Count counts the runs of a family. Each run is counted in one of Waiting, HeldUp, Live and
+// Final.
 type Count struct {
-	// HeldUp cannot go on because of an error; of the others Waiting wait for a
-	// person, and Live for anything else.
+	// HeldUp cannot continue because of an error; of the others Waiting wait for a person, and
+	// Live for anything else.
 	Waiting, HeldUp, Live, Final int
-	// Requests is the number of open requests, Oldest when the oldest of them
-	// was made; zero where there is none.
+	// Requests is the number of open requests, Oldest when the oldest of them was made; zero if
+	// there are none.
 	Requests int
 	Oldest   time.Time
 }
 
-// Standing counts the runs. It reads no file and keeps no pass waiting: what the
-// passes share is held for a few runs at a time. Without a Watch under way there
-// are none.
+// Standing counts the runs. It reads no file and delays no pass: it holds the registry for only
+// a few runs at a time. The counts are zero if Watch is not running.
 func (l *Loop) Standing() Standing {
 	st := Standing{Families: map[string]Count{}}
 	counts := make([]Count, len(l.o.Families))
@@ -308,15 +304,15 @@ func (l *Loop) Standing() Standing {
 	return st
 }
 
-// HeldUp returns why runs cannot go on, by the path of their state document. Of many
-// it names so many at most.
+// HeldUp returns why runs cannot continue, by the path of their state document, for at most so
+// many runs.
 func (l *Loop) HeldUp(most int) map[string]string {
 	held, _ := l.errors.standing(most)
 	delete(held, walking)
 	return held
 }
 
-// add counts one run; lv is nil where it is final.
+// add counts one run; lv is nil if the run is final.
 func (c *Count) add(lv *activeRun, held bool) {
 	if lv == nil {
 		c.Final++

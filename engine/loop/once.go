@@ -14,24 +14,23 @@ import (
 )
 
 const (
-	// settleWait is how long Once waits for one file to stand still.
+	// settleWait is how long Once waits for one file to settle.
 	settleWait = 2 * time.Second
-	// settlePoll is the least time between two looks meanwhile.
+	// settlePoll is the least time between two looks at an unsettled file.
 	settlePoll = 10 * time.Millisecond
-	// onceRounds is how often Once goes through all runs because one of them
-	// moved: what one writes, others may need.
+	// onceRounds is how often Once goes through all runs because one of them moved: other
+	// runs may need what it writes.
 	onceRounds = 64
 )
 
-// Once settles everything that is there and returns. It waits for files to
-// stand still and for locks, never for a moment that a machine named. While git
-// rewrites the tree it decides nothing and says how things stand. The error
-// names the runs that it could not go on with, and folders that cannot be
-// listed; the report holds for the others.
+// Once settles every run and returns. It waits for files to settle and for locks, never for
+// a time that a machine named. While git rewrites the tree it decides nothing and only
+// reports on the runs. The error names the runs that it could not continue, and folders
+// that cannot be listed; the report is valid for the others.
 func (l *Loop) Once(ctx context.Context) (Report, error) {
 	o := &settling{session: newSession(l, nil, nil), runs: map[string]*onceRun{}}
 	var walkErr error
-	l.actions.takeNews() // all are looked at
+	l.actions.takeNews() // the first round looks at all runs
 	var told map[string]bool
 	for range onceRounds {
 		w := walk{list: l.o.Store.List}
@@ -62,21 +61,21 @@ func (l *Loop) saveOnce(o *settling) {
 	l.SaveCache(all)
 }
 
-// settling is one Once.
+// settling is one call of Once.
 type settling struct {
 	*session
 	mu    sync.Mutex
 	held  string
-	runs  map[string]*onceRun // state → what came of it
+	runs  map[string]*onceRun // state → its result
 	order []string
 }
 
-// onceRun is what came of one run.
+// onceRun is the result for one run.
 type onceRun struct {
 	f     Found
-	p     *pass          // the last one; nil for final runs
-	idle  *storedIdle    // nil where it was looked at
-	calm  engine.Summary // of one that is idle
+	p     *pass          // the last pass; nil for final runs
+	idle  *storedIdle    // nil if the run was looked at
+	calm  engine.Summary // the summary of an idle run
 	moved int
 	wrote bool // in the last round
 	err   error
@@ -92,9 +91,9 @@ func (o *settling) wrote() bool {
 	return false
 }
 
-// todo are the runs to look at in a round: all at first, later those that are
-// new, those that need files of others and those of which an action ended. Runs
-// that vanished are dropped.
+// todo returns the runs to look at in a round: all at first, later those that are new,
+// those that need files of others and those of which an action ended. It drops runs that
+// vanished.
 func (o *settling) todo(found []Found, told map[string]bool) []*onceRun {
 	before := o.runs
 	o.runs, o.order = map[string]*onceRun{}, nil
@@ -113,16 +112,16 @@ func (o *settling) todo(found []Found, told map[string]bool) []*onceRun {
 	return todo
 }
 
-// needs reports whether a run depends on what others do. Who committed an answer is settled
-// for its content: no other run changes that.
+// needs reports whether a run depends on what others do. The committer of an answer is
+// fixed for its content: no other run changes it.
 func (out *onceRun) needs() bool {
 	others := func(need string) bool { return !strings.HasPrefix(need, engine.CommitterNeed) }
 	return out.p != nil && slices.ContainsFunc(out.p.last.snap.Needs, others) || out.idle != nil && slices.ContainsFunc(out.idle.Needs, others)
 }
 
-// settle gives one run its passes, until no file of it is being written any
-// more or the time to wait is over. Of a final run that placet never moved the
-// state document alone is read.
+// settle gives one run its passes, until no file of it is being written any more or the
+// time to wait is over. For a final run that placet never moved, it reads only the state
+// document.
 func (o *settling) settle(ctx context.Context, out *onceRun) {
 	if status := o.l.Summarize(out.f); out.p == nil && status.Final && !status.Touched {
 		return
@@ -158,7 +157,8 @@ func (o *settling) settle(ctx context.Context, out *onceRun) {
 	}
 }
 
-// isAsLeft takes a run as an earlier placet left it, if it still is.
+// isAsLeft reports whether a run is unchanged since an earlier placet left it, and if so
+// takes over the stored summary.
 func (o *settling) isAsLeft(out *onceRun) bool {
 	if _, held := o.l.o.Store.Paused(); held {
 		return false
@@ -174,8 +174,8 @@ func (o *settling) isAsLeft(out *onceRun) bool {
 	return true
 }
 
-// hold notes that git is rewriting the tree. The run is looked at all the same,
-// so that the report can say how it stands.
+// hold records that git is rewriting the tree. It looks at the run all the same, so that
+// the report can describe it.
 func (o *settling) hold(out *onceRun) {
 	reason, held := o.l.o.Store.Paused()
 	if !held {
@@ -189,11 +189,10 @@ func (o *settling) hold(out *onceRun) {
 	out.p.last, out.err = out.p.look()
 }
 
-// patience counts for each file how long it was waited for.
+// patience holds for each file since when it has been waited for.
 type patience map[string]time.Time
 
-// waits reports whether any file is being written that was not waited for long
-// enough.
+// waits reports whether a file is being written that has not been waited for long enough.
 func (since *patience) waits(p *pass, now time.Time) bool {
 	if *since == nil {
 		*since = patience{}
@@ -213,7 +212,7 @@ func (since *patience) waits(p *pass, now time.Time) bool {
 	return wait
 }
 
-// report sums up.
+// report returns the report on all runs.
 func (o *settling) report(ctx context.Context) (Report, error) {
 	r := Report{Runs: len(o.order), Held: o.held}
 	var errs []error
@@ -243,25 +242,24 @@ type Report struct {
 	Runs, Waiting int
 	// Moved is the number of transitions committed.
 	Moved int
-	// Unsettled are the files, by path, that were still being written when the
-	// time to wait for them was over.
+	// Unsettled are the files, by path, that were still being written when the time to wait
+	// for them was over.
 	Unsettled []string
-	// Torn are the files, by path, that cannot be read and may be half of a write:
-	// no note says yet what is wrong with them.
+	// Torn are the files, by path, that cannot be read and may be half written, so that no
+	// note says yet what is wrong with them.
 	Torn []string
-	// Notes are the paths of the problem notes that stand beside the files of
-	// runs that can move.
+	// Notes are the paths of the problem notes beside the files of runs that can move.
 	Notes []string
-	// Wake is the earliest moment at which time alone may move something; zero
-	// if there is none.
+	// Wake is the earliest time at which time alone may move something; zero if there is
+	// none.
 	Wake time.Time
-	// Held says why nothing was decided, "" if it was.
+	// Held says why nothing was decided, "" if something could be.
 	Held string
-	// Stuck are the keys of runs whose machine does not come to rest.
+	// Stuck are the keys of runs whose machine never reaches an empty plan.
 	Stuck []string
 }
 
-// add takes one run's last pass into the report.
+// add adds a run's last pass to the report.
 func (r *Report) add(f Found, p *pass, stuck bool) {
 	if stuck {
 		r.Stuck = append(r.Stuck, f.Key().String())
@@ -280,14 +278,14 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 	for _, h := range p.last.plan.Pending {
 		r.Torn = append(r.Torn, h.Path)
 	}
-	// A request may stand of which the state does not tell.
+	// An open request may exist that the state does not record.
 	if summarize(f, p.last.snap.Doc(f.Run.State)).Waiting || len(openRequests(p.last.snap.Docs)) > 0 {
 		r.Waiting++
 	}
 	r.Wake = earlier(r.Wake, p.wake())
 }
 
-// addRest takes a run into the report that is as an earlier placet left it.
+// addRest adds a run to the report that is unchanged since an earlier placet left it.
 func (r *Report) addRest(status engine.Summary, rest *storedIdle) {
 	r.Notes = append(r.Notes, rest.Notes...)
 	if status.Waiting {
@@ -296,7 +294,7 @@ func (r *Report) addRest(status engine.Summary, rest *storedIdle) {
 	r.Wake = earlier(r.Wake, rest.Wake)
 }
 
-// tidy sorts the lists; a file that several runs need is named once.
+// tidy sorts the lists and removes duplicates: several runs may need the same file.
 func (r *Report) tidy() {
 	for _, list := range []*[]string{&r.Unsettled, &r.Torn, &r.Notes, &r.Stuck} {
 		slices.Sort(*list)

@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// maxSteps is how many steps one pass carries out; what is left is for the
-	// next one, so that a run with which much happens keeps nobody waiting. It is
-	// also how often the same step is carried out while nobody else changes a
-	// document: a machine that asks for it once more goes in circles.
+	// maxSteps is how many steps one pass carries out; the next pass does the rest, so that
+	// a busy run does not keep others waiting. It is also how often the same step is
+	// carried out while nobody else changes a document: a machine that asks for it once
+	// more goes in circles.
 	maxSteps = 64
-	// maxConflicts is how often in a row a commit may find that somebody wrote in
-	// between before the run has to wait.
+	// maxConflicts is how often in a row a commit may find that somebody wrote in between
+	// before the run has to wait.
 	maxConflicts = 16
-	// pastWait is how long a moment that has passed may wait.
+	// pastWait is how long a wake-up time that has passed may wait.
 	pastWait = time.Second
 )
 
-// errPaused says that git is rewriting the tree: nothing is decided.
+// errPaused says that git is rewriting the tree, so nothing is decided.
 var errPaused = templates.Errorf("loop.git")
 
-// pass is one run's way to an empty plan, in a session that is Watch or Once.
+// pass carries out one run's plans until they are empty, in a session of Watch or Once.
 type pass struct {
 	looker
 
-	began       time.Time   // when it began
+	began       time.Time   // when the pass began
 	transitions int         // how many it has committed
 	wrote       bool        // something was committed, begun or ended
-	steps       *stepCounts // the steps since there was nothing to do
-	swept       bool        // left-overs were looked for
-	left        bool        // and some of them are to be removed later
+	steps       *stepCounts // the steps since the plan was last empty
+	swept       bool        // it has looked for left-overs
+	left        bool        // some left-overs must be removed later
 	last        look        // the last look
 }
 
-// newPass returns a run's pass. Its folder is followed before it is read.
+// newPass returns a pass of a run. It follows the run's folder before the folder is read.
 func (s *session) newPass(lv *activeRun) *pass {
 	p := &pass{looker: looker{l: s.l, s: s, lv: lv, f: s.registry.found(lv.knownRun), needs: lv.needs}, began: time.Now(), steps: lv.taken}
 	var anew bool
@@ -63,8 +63,8 @@ func (s *session) newPass(lv *activeRun) *pass {
 	return p
 }
 
-// run looks and carries out until the plan is empty, or there is more to do than
-// a pass may.
+// run looks and carries out plans until the plan is empty, or the pass has done as much as
+// it may.
 func (p *pass) run(ctx context.Context) result {
 	p.git, p.volatile = nil, nil
 	p.needs = p.known(p.needs)
@@ -84,8 +84,8 @@ func (p *pass) run(ctx context.Context) result {
 		case steps == maxSteps:
 			return result{outcome: more}
 		case now == before && now.file != "":
-			// Somebody takes away what the last step wrote, which moved nothing: the run
-			// must wait, as after any pass that moves nothing.
+			// Somebody removes what the last step wrote, which moved nothing. The run must
+			// wait, as after any pass that moves nothing.
 			return result{outcome: more}
 		}
 		if until, early := p.tooSoon(p.last.plan); early {
@@ -106,8 +106,9 @@ func (p *pass) run(ctx context.Context) result {
 	}
 }
 
-// settled looks until the look finds something to do, or all that the run depends on
-// was followed before it: what happens before a commit is seen by the look after it.
+// settled looks until the look finds something to do, or until everything that the run
+// depends on was followed before the look. The look after a commit sees what happens before
+// that commit.
 func (p *pass) settled(ctx context.Context) error {
 	for range maxSteps {
 		if err := p.may(ctx); err != nil {
@@ -131,11 +132,10 @@ func (p *pass) settled(ctx context.Context) error {
 	return fmt.Errorf("cannot come to rest: the %s machine needs other folders at every look", p.f.Run.Family)
 }
 
-// looking notes that the run is about to be read: what has marked it until now, its own
-// commits included, is seen, and what happens from now on marks it again. Of a run of a
-// sparse family it finds the folders in which something has happened since the last look,
-// unless all of it is to be looked at. Watches that are not to be trusted are made anew by
-// another pass.
+// looking records that the run is about to be read: the look will see what has marked the
+// run until now, including its own commits, and later changes mark it again. For a run of a
+// sparse family it collects the folders that have changed since the last look, unless the
+// whole run must be read. Another pass renews watches that are not to be trusted.
 func (p *pass) looking() {
 	marked, whole := p.s.queue.beginLook(p.lv.state)
 	if marked {
@@ -152,8 +152,8 @@ func (p *pass) looking() {
 	}
 }
 
-// tooSoon says until when a plan is not to be carried out yet. Once waits for nothing that
-// has vanished.
+// tooSoon reports whether a plan must not be carried out yet, and until when. Once does not
+// wait for vanished files.
 func (p *pass) tooSoon(plan engine.Plan) (until time.Time, is bool) {
 	if p.s.w == nil {
 		return time.Time{}, false
@@ -161,9 +161,9 @@ func (p *pass) tooSoon(plan engine.Plan) (until time.Time, is bool) {
 	return p.lv.absence.debounce(p.l.o.Now(), p.last.loaded, plan)
 }
 
-// sweep removes what a crash left in the run's folder, once per pass, and reports
-// whether it did: it may have put back a state document, so that what was seen
-// before counts for nothing. What cannot be removed yet is tried again by a later pass.
+// sweep removes what a crash left in the run's folder, once per pass, and reports whether
+// it did. It may have restored a state document, so everything seen before is invalid. A
+// later pass tries again to remove what cannot be removed yet.
 func (p *pass) sweep(temps []string) bool {
 	if p.swept || len(temps) == 0 {
 		return false
@@ -177,14 +177,14 @@ func (p *pass) sweep(temps []string) bool {
 	return true
 }
 
-// sweepAgain is when left-overs are looked for again that could not be removed.
+// sweepAgain is after how long left-overs that could not be removed are looked for again.
 const sweepAgain = 6 * time.Second
 
-// sweep removes placet's own left-overs from folders, and returns those folders in
-// which some are left.
+// sweep removes placet's own left-overs from folders, and returns those folders in which
+// some remain.
 //
-// Those above them are swept too: where a root does not exist yet, the watcher
-// tries the nearest folder that does.
+// It also sweeps the folders above them: if a root does not exist yet, the watcher makes
+// its test file in the nearest folder that does.
 func (l *Loop) sweep(dirs map[string]bool) (left map[string]bool) {
 	left = map[string]bool{}
 	all := map[string]bool{}
@@ -205,7 +205,7 @@ func (l *Loop) sweep(dirs map[string]bool) (left map[string]bool) {
 	return left
 }
 
-// may says whether anything may be decided now.
+// may returns an error if nothing may be decided now.
 func (p *pass) may(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -217,9 +217,9 @@ func (p *pass) may(ctx context.Context) error {
 	return nil
 }
 
-// idle reports whether a plan leaves nothing to do. An action stays in the plan
-// for as long as it runs: it is done with when it has begun, and one that shall
-// end when it was asked to, and its end forgotten where the facts hold one.
+// idle reports whether a plan leaves nothing to do. An action stays in the plan for as long
+// as it runs: nothing is to be done for it once it has begun, nor for an action that must
+// end once it was asked to, and its end is forgotten if the facts hold one.
 func (p *pass) idle(plan engine.Plan) bool {
 	return !writes(plan) &&
 		!slices.ContainsFunc(plan.Actions, func(a engine.Action) bool { return !p.l.actions.hasBegun(a.ID) }) &&
@@ -236,7 +236,7 @@ func writes(plan engine.Plan) bool {
 	return len(plan.Transitions) > 0 || len(plan.Writes) > 0 || len(plan.Removes) > 0 || len(plan.Lines) > 0
 }
 
-// carry carries out the plan of the last look: commit, tell, end, begin.
+// carry carries out the plan of the last look: commit, notify, end, begin.
 func (p *pass) carry(ctx context.Context) error {
 	if writes(p.last.plan) {
 		if err := p.inTurn(ctx); err != nil {
@@ -269,13 +269,13 @@ func (p *pass) carry(ctx context.Context) error {
 	return nil
 }
 
-// lookHolds is how long a look holds while the locks are waited for: what it saw of
-// files that are written without them would have been seen by a second one too.
+// lookHolds is how long a look remains valid while the pass waits for locks: for that long,
+// a second look is assumed to find the same in files that are written without locks.
 const lookHolds = 200 * time.Millisecond
 
-// locked commits under the locks that other writers of the run take, where it
-// has any. What was seen before the lock was held counts for nothing then, unless
-// nothing of it has changed that is written under the locks.
+// locked commits under the locks of the run, if it has any, which other writers of the run
+// take. It looks again once it holds them, unless nothing that is written under the locks
+// has changed.
 func (p *pass) locked(ctx context.Context) (err error) {
 	if len(p.f.Run.Locks) == 0 {
 		return p.commit(ctx)
@@ -294,8 +294,8 @@ func (p *pass) locked(ctx context.Context) (err error) {
 	return p.commit(ctx)
 }
 
-// writesOwn reports whether a plan writes what placet alone writes: that may come before
-// or after anything that others write under the run's locks.
+// writesOwn reports whether a plan writes only what placet alone writes, which may come
+// before or after anything that others write under the run's locks.
 func (p *pass) writesOwn(plan engine.Plan) bool {
 	shared := func(name string) bool {
 		file, ok := p.f.Family.Layout.File(p.f.Run, strings.TrimPrefix(name, p.f.Run.Dir+"/"))
@@ -305,8 +305,8 @@ func (p *pass) writesOwn(plan engine.Plan) bool {
 		!slices.ContainsFunc(plan.Writes, func(d engine.Document) bool { return shared(d.Path) })
 }
 
-// commit makes the plan of the last look durable. A plan that may not be
-// carried out is refused here, whatever led to it.
+// commit makes the plan of the last look durable. It refuses a plan that may not be carried
+// out, whatever led to it.
 func (p *pass) commit(ctx context.Context) error {
 	plan := p.last.plan
 	if !writes(plan) {
@@ -340,7 +340,7 @@ func (p *pass) commit(ctx context.Context) error {
 	return nil
 }
 
-// legal reports a transition that is no row of the machine's table.
+// legal returns an error for a transition that is not a row of the machine's table.
 func (l *Loop) legal(f Found, plan engine.Plan) error {
 	rows := l.edges[f.Family.Layout.Name()]
 	for _, t := range plan.Transitions {
@@ -352,13 +352,13 @@ func (l *Loop) legal(f Found, plan engine.Plan) error {
 	return nil
 }
 
-// wake is when time alone may move the run, or a file of it may have settled:
-// the zero time means never.
+// wake returns when time alone may move the run, or when a file of it may have settled: the
+// zero time means never.
 func (p *pass) wake() time.Time {
 	return earlier(p.last.plan.Wake, p.last.loaded.Again)
 }
 
-// earlier returns the earlier of two moments; the zero time means never.
+// earlier returns the earlier of two times; the zero time means never.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -366,10 +366,10 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// again is when to look at the run again if nothing happens before, at until at the
-// latest. A moment that has passed, and yet left the plan empty, waits for something
-// else (a deadline does not pass over an answer that is being written): it is no
-// reason to look without a pause.
+// again returns when to look at the run again if nothing happens before, at until at the
+// latest. A time that has passed, although the plan is empty, waits for something else (a
+// deadline does not override an answer that is being written): it is no reason to look
+// without a pause.
 func (p *pass) again(until time.Time) time.Time {
 	now, wake := p.last.snap.Now, p.last.plan.Wake
 	if !wake.IsZero() && !wake.After(now) {
@@ -386,20 +386,20 @@ func (p *pass) again(until time.Time) time.Time {
 type outcome uint8
 
 const (
-	// idle: there is nothing to do, until a moment or a change.
+	// idle means that nothing is to be done, until a time or a change.
 	idle outcome = iota
-	// later: there is something to do, after a moment.
+	// later means that something is to be done, after a time.
 	later
-	// more: there is more to do now; other runs go first.
+	// more means that more is to be done now, after other runs.
 	more
-	// failed: an error keeps the run from going on.
+	// failed means that an error keeps the run from continuing.
 	failed
 )
 
-// result is what came of a pass.
+// result is the result of a pass.
 type result struct {
 	outcome outcome
 	// at is when to look at the run again if nothing happens before; zero: never.
 	at  time.Time
-	err error // of failed
+	err error // if outcome is failed
 }

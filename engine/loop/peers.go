@@ -19,26 +19,25 @@ import (
 	"placet/templates"
 )
 
-// peers knows what the runs of one family must know of one another: an entry of each
-// run, made of its shared files, and what the machine makes of all entries. Families
-// whose runs need not know of one another have none.
+// peers holds what the runs of one family must know of one another: an entry for each run,
+// derived from its shared files, and the machine's answers from all entries. It does not
+// exist for families whose runs need not know of one another.
 //
-// It is built when a run first needs it. From then on it is kept by what changes: by
-// runs that are marked, by passes that are over, by walks that find other runs, and by
-// the scan.
+// It is built when a run first needs it. After that, it is updated for runs that are
+// marked, after passes, after walks that find other runs, and by the scan.
 //
 // The rules:
 //
 //   - An entry is known when all of a run's shared files were settled. While one is
 //     not known, nobody is answered.
-//   - Files are read under the lock: who asks waits for who reads.
-//   - Whoever was answered, and would get another answer now, is looked at again.
+//   - Files are read under the lock: whoever asks waits for whoever reads.
+//   - A run that would now get another answer than it got is looked at again.
 type peers struct {
 	l      *Loop
 	fam    Family
 	m      engine.PeerMachine
 	shares []string
-	// turn is held by who carries out a plan that was made over an answer.
+	// turn is held by the pass that carries out a plan based on an answer.
 	turn chan struct{}
 	// needed says that somebody has asked.
 	needed atomic.Bool
@@ -46,42 +45,43 @@ type peers struct {
 
 	mu   sync.Mutex
 	runs map[string]*peer // by state document
-	// open are those that are read whenever somebody asks: they are not known, or
-	// the system refuses one of their files.
+	// open are the runs that are read whenever somebody asks: their entries are not known,
+	// or the system refuses one of their files.
 	open  map[string]*peer
 	built bool
-	// verified is when all runs were last compared, and took how long that took.
+	// verified is when all runs were last compared, and took is how long that took.
 	verified time.Time
 	took     time.Duration
-	// answers are made of the entries, unless stale; asked holds the runs that got one.
+	// answers are derived from the entries, unless stale; asked holds the answer that each
+	// run got.
 	answers map[string][]byte
 	stale   atomic.Bool
 	asked   map[string]given
 }
 
-// given is what a run was answered.
+// given is the answer that a run got.
 type given struct {
 	body   []byte
-	unsure bool // that nobody knows yet
+	unsure bool // the answer was that nobody knows yet
 }
 
-// peer is one run as the others know it.
+// peer is one run, as far as the others know it.
 type peer struct {
 	run   layout.Run
 	entry []byte
-	// known says that the entry is that of settled files. print is theirs, and racy says
-	// that a change of them might not show in it.
+	// known says that the entry comes from settled files. print is their fingerprint, and
+	// racy says that a change of them might not show in it.
 	known, racy bool
 	print       uint64
 	// again is when to read files that are being written, and unsettled names them.
 	again     time.Time
 	unsettled []string
-	// refused says that the system refuses one of the files, err that there is no entry.
+	// refused says that the system refuses one of the files, err why there is no entry.
 	refused bool
 	err     error
 }
 
-// peerMarks are the runs whose entries may be others by now.
+// peerMarks are the runs whose entries may have changed.
 type peerMarks struct {
 	mu      sync.Mutex
 	states  map[string]bool
@@ -89,7 +89,7 @@ type peerMarks struct {
 	pending chan struct{} // holds a token when something was marked
 }
 
-// take returns what was marked, and begins anew.
+// take returns what was marked, and clears it.
 func (k *peerMarks) take() (states map[string]bool, all bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -115,8 +115,7 @@ func (k *peerMarks) add(all bool, states ...string) {
 	}
 }
 
-// newPeers returns those of a family, nil for one whose runs need not know of one
-// another.
+// newPeers returns the peers of a family, or nil if its runs need not know of one another.
 func newPeers(l *Loop, f Family) *peers {
 	m, ok := f.Machine.(engine.PeerMachine)
 	if !ok {
@@ -128,22 +127,22 @@ func newPeers(l *Loop, f Family) *peers {
 	}
 }
 
-// mark calls the entries of runs into question.
+// mark marks the entries of runs as possibly changed.
 func (x *peers) mark(states ...string) {
 	if x.needed.Load() {
 		x.marks.add(false, states...)
 	}
 }
 
-// markAll calls every entry into question.
+// markAll marks every entry as possibly changed.
 func (x *peers) markAll() {
 	if x.needed.Load() {
 		x.marks.add(true)
 	}
 }
 
-// verifyFactor is how many times as long as it took a comparison of all runs holds,
-// at least: many plans, one after the other, must not compare all the time.
+// verifyFactor is for how many times its own duration a comparison of all runs remains
+// valid, at least, so that many plans in a row do not compare all the time.
 const verifyFactor = 20
 
 // fresh reports whether all runs were compared a moment ago.
@@ -151,9 +150,9 @@ func (x *peers) fresh() bool {
 	return !x.verified.IsZero() && time.Since(x.verified) < max(lookHolds, verifyFactor*x.took)
 }
 
-// refresh reads the runs whose entries were called into question, and those that are
-// not known and whose time has come. Where it is to be sure, all runs are compared if
-// that was not done a moment ago. The caller holds the lock.
+// refresh reads the runs whose entries may have changed, and those whose entries are not
+// known and that are due. If sure is true, it compares all runs unless that was done a
+// moment ago. The caller holds the lock.
 func (x *peers) refresh(sure bool) error {
 	if !x.built {
 		if err := x.find(); err != nil {
@@ -179,7 +178,7 @@ func (x *peers) refresh(sure bool) error {
 	return x.read(todo)
 }
 
-// compare reads every run whose files are not as they were.
+// compare reads every run whose files have changed.
 func (x *peers) compare() error {
 	began := time.Now()
 	if err := x.read(slices.Collect(maps.Values(x.runs))); err != nil {
@@ -188,7 +187,7 @@ func (x *peers) compare() error {
 	}
 	x.took, x.verified = time.Since(began), time.Now()
 	if !x.built {
-		// Reading all of them is no measure for a comparison.
+		// The first reading of all runs does not measure how long a comparison takes.
 		x.built, x.took = true, 0
 	}
 	return nil
@@ -211,7 +210,7 @@ func (x *peers) find() error {
 	return nil
 }
 
-// peer returns what is kept of a run. One that is new is not known.
+// peer returns the entry of a run. A new one is not known.
 func (x *peers) peer(run layout.Run) *peer {
 	p := x.runs[run.State]
 	if p == nil {
@@ -221,7 +220,7 @@ func (x *peers) peer(run layout.Run) *peer {
 	return p
 }
 
-// read makes the entries of runs anew, many side by side. It returns the first error.
+// read renews the entries of runs, many in parallel. It returns the first error.
 func (x *peers) read(todo []*peer) (err error) {
 	sideBySide(context.Background(), peekers, todo, x.readOne)
 	for _, p := range todo {
@@ -234,7 +233,7 @@ func (x *peers) read(todo []*peer) (err error) {
 	return err
 }
 
-// readOne makes a run's entry anew, where its files are not as they were.
+// readOne renews a run's entry if its files have changed.
 func (x *peers) readOne(p *peer) {
 	p.refused, p.err = false, nil
 	if p.known && !p.racy && x.l.o.Store.PrintPart(p.run, x.shares) == p.print {
@@ -250,7 +249,7 @@ func (x *peers) readOne(p *peer) {
 	case part.Again.IsZero():
 		entry, p.err = x.entry(p.run, part.Docs)
 	case p.known && p.print == part.Print:
-		// The same files, of which it is not known yet that they stand still.
+		// These are the same files, but they may not have settled.
 		p.racy = true
 		return
 	default:
@@ -275,8 +274,8 @@ func unsettled(docs []engine.Document) []string {
 	return paths
 }
 
-// refused asks the machine for the entry of a run of which the system refuses a file;
-// the error is the system's where nobody can be answered without.
+// refused asks the machine for the entry of a run with a file that the system refuses. It
+// returns the system's error if nobody can be answered without that file.
 func (x *peers) refused(run layout.Run, why error) (entry []byte, err error) {
 	defer x.bug(&err)
 	if entry = x.m.Refused(engine.Snapshot{Key: engine.Key{Family: run.Family, ID: run.ID}, Dir: run.Dir, Class: run.Class}); entry == nil {
@@ -300,15 +299,14 @@ func (x *peers) entry(run layout.Run, docs []engine.Document) (entry []byte, err
 	}), nil
 }
 
-// bug makes an error of a machine's panic.
+// bug turns a machine's panic into an error.
 func (x *peers) bug(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("cannot tell what the runs of %s must know of one another: the machine panicked (a bug): %v", x.fam.Layout.Name(), r)
 	}
 }
 
-// unknown reports whether there is a run whose entry is not known, and when to
-// look again.
+// unknown reports whether the entry of any run is not known, and when to look again.
 func (x *peers) unknown() (again time.Time, is bool) {
 	for _, p := range x.open {
 		switch {
@@ -324,8 +322,8 @@ func (x *peers) unknown() (again time.Time, is bool) {
 	return again, is
 }
 
-// walked takes over which runs there are. hides says which of those that were not
-// found may be there.
+// walked takes over the runs that a walk found. hides reports whether a run that was not
+// found may exist.
 func (x *peers) walked(found []Found, hides func(string) bool) {
 	if !x.needed.Load() {
 		return
@@ -348,10 +346,10 @@ func (x *peers) walked(found []Found, hides func(string) bool) {
 			x.drop(p)
 		}
 	}
-	x.mark() // of runs that are gone the others are told
+	x.mark() // the others must learn of runs that are gone
 }
 
-// drop takes a run out.
+// drop removes a run.
 func (x *peers) drop(p *peer) {
 	delete(x.asked, p.run.State)
 	delete(x.runs, p.run.State)
@@ -361,8 +359,8 @@ func (x *peers) drop(p *peer) {
 	}
 }
 
-// entries are those of the runs that are known, and the files that are being
-// written of the others.
+// entries returns the entries of the runs that are known, and the files of the other runs
+// that are being written.
 func (x *peers) entries() (entries map[string][]byte, writing []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -382,10 +380,10 @@ func (x *peers) entries() (entries map[string][]byte, writing []string) {
 // errUnrelated says why the need for other runs is not answered.
 var errUnrelated = errors.New("the runs of this family do not know of one another (a bug)")
 
-// Entries returns what the runs of a family say of themselves for the others, by
-// id. It waits a little for files that are being written; where they still are,
-// the error is engine.ErrUnsettled and names them, and their runs are left out. A
-// family whose runs need not know of one another is an error. Nothing is written.
+// Entries returns what the runs of a family report for the others, by id. It waits a little
+// for files that are being written; if they still are, the error is engine.ErrUnsettled and
+// names them, and their runs are left out. It returns an error for a family whose runs need
+// not know of one another. It writes nothing.
 func (l *Loop) Entries(family string) (map[string][]byte, error) {
 	x := l.peers[family]
 	if x == nil {
@@ -408,7 +406,7 @@ func (l *Loop) Entries(family string) (map[string][]byte, error) {
 	}
 }
 
-// ready has all runs compared, if that was not done a moment ago.
+// ready compares all runs, unless that was done a moment ago.
 func (x *peers) ready() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

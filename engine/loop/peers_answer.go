@@ -11,9 +11,9 @@ import (
 	"placet/layout"
 )
 
-// answer is the document that answers a run's need for the others. Where it is
-// unsettled, again is when to ask again. sure asks for entries that were compared
-// with the files a moment ago, as does every run where no Watch keeps them.
+// answer returns the document that answers a run's need for the others. If the document is
+// unsettled, again is when to ask again. sure requires entries that were compared with the
+// files a moment ago, as does every run if no Watch keeps the entries up to date.
 func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, err error) {
 	x := l.peers[f.Run.Family]
 	if x == nil {
@@ -29,7 +29,7 @@ func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, e
 		x.asked[f.Run.State] = given{unsure: true}
 		return engine.Document{Path: engine.NeedPeers, Err: engine.ErrUnsettled}, again, nil
 	}
-	delete(x.asked, f.Run.State) // it is answered now
+	delete(x.asked, f.Run.State) // the run gets an answer now
 	if err := x.relate(); err != nil {
 		return d, again, err
 	}
@@ -38,8 +38,8 @@ func (l *Loop) answer(f Found, sure bool) (d engine.Document, again time.Time, e
 	return engine.Document{Path: engine.NeedPeers, Body: body, Sum: engine.Sum(body)}, time.Time{}, nil
 }
 
-// relate makes the answers of the entries that are known by now, and has those
-// looked at again who were answered otherwise.
+// relate computes the answers from the entries that are known now, and schedules the runs
+// whose answer has changed.
 func (x *peers) relate() (err error) {
 	if x.answers != nil && !x.stale.Load() {
 		return nil
@@ -59,7 +59,7 @@ func (x *peers) relate() (err error) {
 	return nil
 }
 
-// wake has those looked at again who were answered otherwise.
+// wake schedules the runs whose answer has changed.
 func (x *peers) wake() {
 	s := x.l.serving.Load()
 	for state, was := range x.asked {
@@ -69,8 +69,8 @@ func (x *peers) wake() {
 	}
 }
 
-// updateFactor times as long as an update took the next one waits: of many runs that
-// change at once most are in the next.
+// updateFactor is how many times as long as an update took the next one waits, so that of
+// many runs that change at once most are in the next update.
 const updateFactor = 4
 
 // run keeps the entries up to date until the context ends.
@@ -89,8 +89,8 @@ func (x *peers) run(ctx context.Context) {
 	}
 }
 
-// update reads what was called into question, and has those looked at again whose
-// answer is another one by now.
+// update reads the entries that may have changed, and schedules the runs whose answer is
+// another one now.
 func (x *peers) update() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -103,7 +103,7 @@ func (x *peers) update() {
 	}
 }
 
-// passed looks at a run after a pass over it.
+// passed marks a run's entry after a pass over it.
 func (x *peers) passed(p *pass) {
 	if !x.needed.Load() {
 		return
@@ -118,10 +118,10 @@ func (x *peers) passed(p *pass) {
 
 func needsPeers(needs []string) bool { return slices.Contains(needs, engine.NeedPeers) }
 
-// inTurn carries out the plan of the last look. One that was made over what the
-// runs of the family know of one another, and that changes what they know, waits for
-// the family's turn, is made once more over a fresh answer, and is known before the
-// turn is given up: so what one run takes up is taken for all others.
+// inTurn carries out the plan of the last look. A plan that was based on what the runs of
+// the family know of one another, and that changes what they know, waits for the family's
+// turn, is made again from a fresh answer, and becomes known before the turn is released:
+// so what one run takes is taken for all others.
 func (p *pass) inTurn(ctx context.Context) (err error) {
 	if !p.outOfTurn() {
 		return p.locked(ctx)
@@ -147,14 +147,14 @@ func (p *pass) inTurn(ctx context.Context) (err error) {
 	return p.locked(ctx)
 }
 
-// outOfTurn reports whether the plan of the last look needs the family's turn, and
-// does not have it.
+// outOfTurn reports whether the plan of the last look needs the family's turn and does not
+// have it.
 func (p *pass) outOfTurn() bool {
 	return !p.sure && needsPeers(p.last.plan.Needs) && p.l.peers[p.f.Run.Family].concerns(p.f.Run, p.last.plan)
 }
 
-// concerns reports whether a plan changes one of the files of which a run's entry
-// is made. Of nothing else will the others ever know.
+// concerns reports whether a plan changes one of the files from which a run's entry is
+// derived. The others never learn of anything else.
 func (x *peers) concerns(run layout.Run, plan engine.Plan) bool {
 	if x == nil {
 		return false

@@ -18,20 +18,20 @@ const (
 	// mostProgressHz is how many times a second a volatile document is read at most.
 	mostProgressHz = 2
 	// firstProgress is how long after its first change a volatile document is read at the
-	// latest: with what follows within the second it makes two readings.
+	// latest: with further changes within the second this makes two reads.
 	firstProgress = 500 * time.Millisecond
-	// mostVolatile bounds what is remembered of volatile documents.
+	// mostVolatile limits how many volatile documents are remembered.
 	mostVolatile = 4096
 )
 
-// progress reads the volatile documents that changed while Watch is called, each a few
-// times a second at most, and reports what they hold now. The latest content counts, and
-// the last one is always read: a document is due again as soon as it changes after it was
-// read. A change costs the reading of the one file, and no pass. A run is marked only where
-// its machine would see something that it acts on: a threshold of its last plan is reached,
-// or the content cannot be used any more, or can be again.
+// progress reads the volatile documents that changed while Watch runs, each a few times a
+// second at most, and reports their content. It always reads the last content: a document
+// is due again as soon as it changes after it was read. A change costs the reading of one
+// file, and no pass. A run is marked only if its machine would act on the content: a
+// threshold of its last plan is reached, or the content cannot be used any more, or can be
+// used again.
 //
-// A nil *progress is that of families without such documents.
+// A nil *progress is for families without such documents.
 type progress struct {
 	*session
 	every  time.Duration
@@ -45,29 +45,29 @@ type progress struct {
 // volatileFile is what is known of one volatile document.
 type volatileFile struct {
 	run     string
-	pending bool      // it is to be read
-	heard   time.Time // when something happened to it last
-	at      time.Time // when it was read last
+	pending bool      // the document must be read
+	heard   time.Time // when it last changed
+	at      time.Time // when it was last read
 	sum     engine.Digest
 	used    int
-	bad     bool // its content cannot be used
+	bad     bool // the content cannot be used
 }
 
-// volatileRun is what the last pass of a run said of its volatile documents.
+// volatileRun is what the last pass of a run needs of its volatile documents.
 type volatileRun struct {
 	needed     []string                // the paths
 	reads      map[string]volatileRead // by need
 	thresholds []threshold
 }
 
-// threshold is one that has or has not had its run marked.
+// threshold is a threshold of a plan. reached is true if it has had its run marked.
 type threshold struct {
 	engine.Threshold
 	reached bool
 }
 
-// newProgress returns a reader for the volatile documents of a session, nil where no
-// family has any, and in Once.
+// newProgress returns a reader for the volatile documents of a session, or nil if no family
+// has any, and in Once.
 func newProgress(s *session) *progress {
 	if s.w == nil || len(s.l.volatile) == 0 {
 		return nil
@@ -83,7 +83,7 @@ func newProgress(s *session) *progress {
 	}
 }
 
-// volatileAt returns the run that a path is a volatile document of.
+// volatileAt returns the run to which a volatile document belongs.
 func (l *Loop) volatileAt(p string) (Found, bool) {
 	for _, f := range l.volatile {
 		run, ok := f.Layout.At(p)
@@ -105,7 +105,7 @@ func (p *progress) read(ctx context.Context) {
 	}
 }
 
-// changed has documents read that may have changed.
+// changed schedules documents that may have changed.
 func (p *progress) changed(names ...string) {
 	if p == nil {
 		return
@@ -117,7 +117,7 @@ func (p *progress) changed(names ...string) {
 	}
 }
 
-// schedule has a document read. The caller holds the lock.
+// schedule schedules the reading of a document. The caller holds the lock.
 func (p *progress) schedule(name string) {
 	v := p.file(name)
 	if v == nil {
@@ -135,7 +135,7 @@ func (p *progress) schedule(name string) {
 	p.timers.set(name, at)
 }
 
-// file returns what is known of a document, nil where it is that of no run that can move.
+// file returns what is known of a document, or nil if it belongs to no run that can move.
 // The caller holds the lock.
 func (p *progress) file(name string) *volatileFile {
 	v := p.files[name]
@@ -158,15 +158,15 @@ func (p *progress) file(name string) *volatileFile {
 		}
 	}
 	if len(p.files) >= mostVolatile {
-		return nil // the scan comes to it
+		return nil // the scan will find the change
 	}
 	v = &volatileFile{run: f.Run.State}
 	p.files[name] = v
 	return v
 }
 
-// readOne reads a document, reports what is new in it, and marks its run where that must
-// see it.
+// readOne reads a document, reports new content, and marks its run if the run must act on
+// it.
 func (p *progress) readOne(name string) {
 	p.mu.Lock()
 	v := p.files[name]
@@ -207,8 +207,8 @@ func (p *progress) readOne(name string) {
 	}
 }
 
-// progressOf is what a volatile document says, and whether its content cannot be used. A
-// document that is absent says nothing, and is not bad.
+// progressOf returns the content of a volatile document, and whether it cannot be used. An
+// absent document has no content, and is not bad.
 func (f Found) progressOf(name string, doc engine.Document) (now engine.Progress, bad bool) {
 	m, ok := f.Family.Machine.(engine.Progressing)
 	if !ok || doc.Absent() {
@@ -218,7 +218,7 @@ func (f Found) progressOf(name string, doc engine.Document) (now engine.Progress
 		return engine.Progress{}, true
 	}
 	defer func() {
-		// Where the machine panics, Step will say so.
+		// If the machine panics, Step will report it.
 		if recover() != nil {
 			now, bad = engine.Progress{}, true
 		}
@@ -227,12 +227,12 @@ func (f Found) progressOf(name string, doc engine.Document) (now engine.Progress
 	return now, err != nil
 }
 
-// unchanged is a volatile document as the last pass of its run has read it, where nothing
-// has happened to it since. It is false where that is not known.
+// unchanged returns a volatile document as the last pass of its run read it, if it has not
+// changed since. ok is false if that is not known.
 func (p *progress) unchanged(lv *activeRun, need string) (read volatileRead, ok bool) {
 	name := strings.TrimPrefix(need, engine.VolatileNeed)
 	if p == nil || !slices.Contains(lv.dirs, path.Dir(name)) {
-		return read, false // nobody says what happens there
+		return read, false // changes in that folder are not reported
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,7 +247,7 @@ func (p *progress) unchanged(lv *activeRun, need string) (read volatileRead, ok 
 	return read, v == nil && len(p.files) < mostVolatile || v != nil && v.heard.Before(read.at)
 }
 
-// reaches reports whether a run is to be marked because a document has reached one of its
+// reaches reports whether a run must be marked because a document has reached one of its
 // thresholds. The caller holds the lock.
 func (p *progress) reaches(state, name string, used int) (marks bool) {
 	r := p.runs[state]
@@ -262,9 +262,9 @@ func (p *progress) reaches(state, name string, used int) (marks bool) {
 	return marks
 }
 
-// passed takes what a pass has seen of a run's volatile documents, and what its plan wants
-// to know of them. What was read after the pass had read it counts, and marks the run where
-// the pass would have seen something else.
+// passed records what a pass has read of a run's volatile documents, and the thresholds of
+// its plan. If a document was read again after the pass had read it, that content counts,
+// and marks the run if the pass would have acted on it.
 func (p *progress) passed(lv *activeRun, pass *pass) {
 	if p == nil {
 		return
@@ -303,7 +303,7 @@ func (p *progress) passed(lv *activeRun, pass *pass) {
 				next.reached = next.reached || before.Threshold == t && before.reached
 			}
 		}
-		// What the pass has seen is known to the machine.
+		// The machine knows what the pass has read.
 		next.reached = next.reached || seen[t.Path] >= t.AtLeast
 		if v := p.files[t.Path]; !next.reached && v != nil && v.used >= t.AtLeast {
 			next.reached, marks = true, true
@@ -318,15 +318,15 @@ func (p *progress) passed(lv *activeRun, pass *pass) {
 	}
 }
 
-// volatileDocs are the volatile documents of sorted ones.
+// volatileDocs returns the volatile documents among sorted ones.
 func volatileDocs(docs []engine.Document) []engine.Document {
 	from := sort.Search(len(docs), func(i int) bool { return docs[i].Path >= engine.VolatileNeed })
 	to := sort.Search(len(docs)-from, func(i int) bool { return !strings.HasPrefix(docs[from+i].Path, engine.VolatileNeed) })
 	return docs[from : from+to]
 }
 
-// poll has the documents read that the last pass of a run has needed: nothing may have told
-// that they changed.
+// poll schedules the documents that the last pass of a run needed, because a change may not
+// have been reported.
 func (p *progress) poll(state string) {
 	if p == nil {
 		return
@@ -377,8 +377,8 @@ type volatileRead struct {
 	again time.Time // see [store.Store.ReadVolatile]
 }
 
-// readVolatile reads a volatile document once per pass; not at all where a pass at parts of
-// the run knows it from the one before.
+// readVolatile reads a volatile document once per pass. A pass over parts of the run does
+// not read it if the previous pass knows it.
 func (k *looker) readVolatile(need string) volatileRead {
 	read, ok := k.volatile[need]
 	if ok {

@@ -16,23 +16,23 @@ type registry struct {
 	mu       sync.Mutex
 	families []Family
 	runs     map[string]*knownRun
-	// round holds the paths in the order in which the scan compares the runs, at is the
-	// next of them.
+	// round holds the paths in the order in which the scan compares the runs, and at is the
+	// index of the next one.
 	round []string
 	at    int
 }
 
-// knownRun is one run of the workspace. There may be very many that have ended, so it
-// takes 64 bytes and the path, which the queue and the watcher share.
+// knownRun is one run of the workspace. There may be very many ended runs, so it takes 64
+// bytes and the path, whose memory the queue and the watcher share.
 type knownRun struct {
 	state string
-	run   *layout.Run // nil where the layout finds the run by its path
-	ident uint64      // of what the layout said of it
+	run   *layout.Run // nil if the layout finds the run by its path
+	ident uint64      // of what the layout reported of it
 
-	// The registry guards what follows.
+	// The registry guards the following fields.
 	active *activeRun // nil while the run is final
-	print  uint64     // of a final run's folder and state document when they were read
-	own    uint64     // of the state document alone, while a final run's folder is watched; else 0
+	print  uint64     // the fingerprint of a final run's folder and state document when they were read
+	own    uint64     // the fingerprint of the state document alone, while a final run's folder is watched; otherwise 0
 	walk   uint32     // the last walk that found it
 	dirLen uint16     // length of the folder's path, which state begins with
 	fam    uint8
@@ -44,21 +44,21 @@ type knownRun struct {
 type activeRun struct {
 	*knownRun
 
-	// Of the pass: only one is under way at a time.
+	// These fields belong to the pass: only one is under way at a time.
 	needs   []string
-	taken   *stepCounts // nil: no step since there was nothing to do
+	taken   *stepCounts // nil: no step since the plan was last empty
 	absence absence
 	retry   retry
 
-	// The registry guards what follows.
+	// The registry guards the following fields.
 	dirs   []string // followed
 	look   uint64   // the last one
 	status engine.Summary
 	looks  int32 // passes so far
 	first  bool  // the first pass is not over
 	anew   bool  // its watches are not to be trusted
-	// heard are the folders, of a sparse family's run, in which something has happened
-	// since the last look.
+	// heard are the folders that have changed since the last look, for a run of a sparse
+	// family.
 	heard map[string]bool
 }
 
@@ -88,21 +88,21 @@ func sameRun(a, b layout.Run) bool {
 		slices.Equal(a.Locks, b.Locks) && a.LocksExist == b.LocksExist
 }
 
-// short reports whether the path of a run's state document contains its folder, so that
-// the length of the folder's path is enough to know it.
+// short reports whether the path of a run's state document begins with its folder, so that
+// the length of the folder's path determines it.
 func short(run layout.Run) bool {
 	return strings.HasPrefix(run.State, run.Dir) && len(run.Dir) < 1<<16
 }
 
 var identSeed = maphash.MakeSeed()
 
-// identOf distinguishes runs that have the same state document one after the other:
-// one that is shadowed now, for example.
+// identOf distinguishes runs that have the same state document at different times, for
+// example one that is shadowed now.
 func identOf(run layout.Run) uint64 {
 	return maphash.Comparable(identSeed, [4]string{run.Family, run.ID, run.Dir, run.Class})
 }
 
-// dir is the run's folder.
+// dir returns the run's folder.
 func (r *knownRun) dir() string {
 	if r.run != nil {
 		return r.run.Dir
@@ -110,8 +110,7 @@ func (r *knownRun) dir() string {
 	return r.state[:r.dirLen]
 }
 
-// found returns a run as the layout finds it. Its paths share the memory of the
-// registry's.
+// found returns a run as the layout finds it. Its paths share the memory of the registry's.
 func (b *registry) found(r *knownRun) Found {
 	f := b.families[r.fam]
 	if r.run != nil {
@@ -149,7 +148,7 @@ func (b *registry) get(state string) (*knownRun, *activeRun) {
 	return r, r.active
 }
 
-// following returns the runs of which a folder is followed whose path ends so.
+// following returns the runs that follow a folder whose path has that end.
 func (b *registry) following(end string) (found []Found) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +160,7 @@ func (b *registry) following(end string) (found []Found) {
 	return found
 }
 
-// live are the active runs.
+// live returns the active runs.
 func (b *registry) live() (found []Found) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,8 +172,8 @@ func (b *registry) live() (found []Found) {
 	return found
 }
 
-// hear notes in which folders something has happened to a run of a sparse family. It is
-// false for other runs: all of them is looked at.
+// hear records which folders of a run of a sparse family have changed. It returns false if the
+// next look must read the whole run: for a run of another family, and for too many folders.
 func (b *registry) hear(state string, dirs []string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -191,11 +190,12 @@ func (b *registry) hear(state string, dirs []string) bool {
 	return true
 }
 
-// mostHeard is from how many folders on all of a run is looked at.
+// mostHeard is how many changed folders are recorded for a run; with more of them, the
+// whole run is read.
 const mostHeard = 1024
 
 // takeHeard reports whether a run's watches are not to be trusted, and returns the folders
-// in which something has happened to it since the last look; they are never nil.
+// that have changed since the last look; they are never nil.
 func (b *registry) takeHeard(lv *activeRun) (anew bool, dirs []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -204,7 +204,7 @@ func (b *registry) takeHeard(lv *activeRun) (anew bool, dirs []string) {
 	return lv.anew, dirs
 }
 
-// remove takes a run out, if it is the one in the registry, and returns its active part.
+// remove removes a run, if it is the one in the registry, and returns its active part.
 func (b *registry) remove(r *knownRun) *activeRun {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,7 +230,7 @@ func (b *registry) activate(r *knownRun) {
 	}
 }
 
-// finals are the final runs that a function accepts.
+// finals returns the final runs that a function accepts.
 func (b *registry) finals(accepts func(*knownRun) bool) (finals []*knownRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -242,9 +242,9 @@ func (b *registry) finals(accepts func(*knownRun) bool) (finals []*knownRun) {
 	return finals
 }
 
-// next returns the next runs of the round that is to be made of all, given the part of
-// it that has passed. At its end those that are gone leave it, and each stays at its
-// place, so that nobody waits for longer.
+// next returns the next runs of the round through all runs, given the part of the round's
+// time that has passed. At the end of a round it drops the runs that are gone, and keeps
+// the order of the others, so that none waits longer.
 func (b *registry) next(rest *float64, part float64) (runs []*knownRun) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -260,7 +260,7 @@ func (b *registry) next(rest *float64, part float64) (runs []*knownRun) {
 	return runs
 }
 
-// staying are the paths of the round that are still of a run, once each.
+// staying returns the paths of the round that still belong to a run, once each.
 func (b *registry) staying() []string {
 	seen := make(map[string]bool, len(b.runs))
 	return slices.DeleteFunc(b.round, func(state string) bool {
@@ -270,8 +270,8 @@ func (b *registry) staying() []string {
 	})
 }
 
-// portion is how many of n are due, given the part of a round that has passed; the
-// fraction is kept for the next time.
+// portion returns how many of n are due, given the part of a round that has passed; it
+// keeps the fraction for the next call.
 func portion(rest *float64, n int, part float64) int {
 	*rest += float64(n) * part
 	whole := int(*rest)
@@ -279,8 +279,8 @@ func portion(rest *float64, n int, part float64) int {
 	return whole
 }
 
-// known notes that a walk found a run, and reports whether it is in the registry as
-// it is. A run of which only the state document is the same is returned.
+// known records that a walk found a run, and reports whether the registry has exactly this
+// run. If another run has the same state document, it returns that one.
 func (b *registry) known(f Found, walk uint32) (other *knownRun, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -316,7 +316,7 @@ func (b *registry) count() (runs, waiting int) {
 	return len(b.runs), waiting
 }
 
-// states are the state documents of the active runs that a function accepts.
+// states returns the state documents of the active runs that a function accepts.
 func (b *registry) states(accepts func(*activeRun) bool) (states []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -328,10 +328,10 @@ func (b *registry) states(accepts func(*activeRun) bool) (states []string) {
 	return states
 }
 
-// tallied is how many runs are counted while the registry is held.
+// tallied is how many runs are counted while the registry is locked.
 const tallied = 1024
 
-// tally counts the runs by family. Those that an error holds up are named.
+// tally counts the runs by family. held names the runs that an error holds up.
 func (b *registry) tally(counts []Count, held map[string]string) {
 	var all []*knownRun
 	b.do(func() { all = slices.Collect(maps.Values(b.runs)) })

@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// scanRound is the time in which every run is looked at by stat once.
+	// scanRound is the time in which every run is compared by stat once.
 	scanRound = time.Minute
 	scanTick  = time.Second
 	// blindTick is how often runs in blind folders are looked at.
 	blindTick = 2 * time.Second
-	// blindFactor times as long as a look at blind folders took they rest at least.
+	// blindFactor is how many times the duration of the last look at blind folders they are
+	// left alone, at least.
 	blindFactor = 16
-	// Between two rescans lie at least restFactor times what the last one
-	// took, within these bounds.
+	// minRest and maxRest limit the pause between two rescans, which is restFactor times as
+	// long as the last rescan took.
 	minRest    = 20 * time.Millisecond
 	maxRest    = time.Second
 	restFactor = 4
 )
 
-// rescans collects what a rescan is asked for.
+// rescans collects the folders for which a rescan was requested.
 type rescans struct {
 	mu    sync.Mutex
 	dirs  map[string]bool
@@ -40,8 +41,8 @@ func newRescans() rescans {
 	return rescans{dirs: map[string]bool{}, asked: make(chan struct{}, 1)}
 }
 
-// ask has the workspace scanned for runs that appeared or vanished. Final runs
-// at and below the folders are looked at too.
+// ask requests a scan of the workspace for runs that appeared or vanished. The scan also
+// looks at final runs at and below the folders.
 func (r *rescans) ask(dirs ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,8 +63,8 @@ func (r *rescans) take() map[string]bool {
 	return dirs
 }
 
-// run makes the first scan, then rescans when asked, and otherwise looks at
-// all runs by stat, a slice at a time.
+// run makes the first scan, then rescans on request, and otherwise compares all runs by
+// stat, a slice at a time.
 func (sc *scanner) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -97,8 +98,8 @@ func (sc *scanner) run(ctx context.Context) {
 	}
 }
 
-// away reports whether the workspace is not there to be looked at. No event tells
-// that a folder above it was moved; when it is back, its watches are made anew.
+// away reports whether the workspace is missing. No event reports that a folder above it
+// was moved, so its watches are renewed when it is back.
 func (sc *scanner) away() bool {
 	was := sc.gone
 	if sc.gone = sc.l.sayAway(); was && !sc.gone {
@@ -107,22 +108,22 @@ func (sc *scanner) away() bool {
 	return sc.gone
 }
 
-// scanner looks at runs and folders whether or not an event told of them.
+// scanner looks at runs and folders whether or not an event reported a change.
 type scanner struct {
 	*session
 	walk   uint32
 	gone   bool            // the workspace was not there at the last tick
 	listed map[string]bool // structure folders
-	// unswept are folders in which left-overs of placet's own are left.
+	// unswept are folders in which placet's own left-overs remain.
 	unswept map[string]bool
-	// folders is how they looked before they were listed, 0 where a change of them
+	// folders holds the fingerprints of the folders before they were listed, 0 if a change
 	// might not show.
 	folders map[string]uint64
-	// When the slices, the blind folders and the structure were last looked at, and the
-	// left-overs.
+	// sliced, blind, walked and swept are when the slices, the blind folders, the structure
+	// and the left-overs were last looked at.
 	sliced, blind, walked, swept time.Time
-	// blindWait is how long blind folders rest: the longer the more there are. took is
-	// how long the last rescan took.
+	// blindWait is how long blind folders are left alone, longer the more of them there
+	// are. took is how long the last rescan took.
 	blindWait, took time.Duration
 	rest            float64 // the fraction of a run that the last slice left over
 }
@@ -131,9 +132,9 @@ func (sc *scanner) start(now time.Time) {
 	sc.sliced, sc.blind, sc.walked, sc.swept = now, now, now, now
 }
 
-// scan walks the workspace. Every folder in which runs may appear is watched
-// before it is listed. New runs are looked at, vanished ones forgotten; what
-// lies below a folder that cannot be listed stays as it is.
+// scan walks the workspace. It watches every folder in which runs may appear before it
+// lists that folder. It looks at new runs and forgets vanished ones; runs below a folder
+// that cannot be listed stay unchanged.
 func (sc *scanner) scan(ctx context.Context, first bool) {
 	if first {
 		sc.admitFirst(ctx)
@@ -177,10 +178,10 @@ func (sc *scanner) scan(ctx context.Context, first bool) {
 	sc.walked = time.Now()
 }
 
-// walking stands for the walk where errors are told: no run has this path.
+// walking stands for the walk in the error log: no run has this path.
 const walking = "\x00walk"
 
-// sayWalk logs folders that cannot be listed, once, and looks again later.
+// sayWalk logs folders that cannot be listed, once. A later walk tries again.
 func (sc *scanner) sayWalk(w *walk) {
 	if err := w.err(); err != nil {
 		if news, _ := sc.l.errors.fail(walking, err); news {
@@ -218,7 +219,7 @@ func (sc *scanner) compareFinalAt(state string) {
 	}
 }
 
-// coveredBy reports whether a path lies at or below one of the folders.
+// coveredBy reports whether a path is at or below one of the folders.
 func coveredBy(dirs map[string]bool, p string) bool {
 	for {
 		if dirs[p] {
@@ -231,8 +232,8 @@ func coveredBy(dirs map[string]bool, p string) bool {
 	}
 }
 
-// tick looks at the next slice of all runs, at blind folders, and at the
-// structure, each when its time has come.
+// tick looks at the next slice of all runs, at blind folders, and at the structure, each
+// when it is due.
 func (sc *scanner) tick(now time.Time) {
 	part := min(float64(now.Sub(sc.sliced))/float64(scanRound), 1)
 	sc.sliced = now
@@ -256,15 +257,15 @@ func (sc *scanner) tick(now time.Time) {
 	if now.Sub(sc.walked) >= scanRound {
 		sc.walked = now
 		if sc.asListed() {
-			sc.w.Structure(slices.Collect(maps.Keys(sc.listed))) // for the sake of lost watches
+			sc.w.Structure(slices.Collect(maps.Keys(sc.listed))) // this restores lost watches
 		} else {
 			sc.rescans.ask()
 		}
 	}
 }
 
-// asListed reports whether every folder in which runs may appear looks as it did
-// before it was listed: then the walk would find the same.
+// asListed reports whether every folder in which runs may appear is unchanged since it was
+// listed, so that a walk would find the same.
 func (sc *scanner) asListed() bool {
 	for dir, was := range sc.folders {
 		if was == 0 || sc.l.o.Store.FingerprintOld(dir) != was {
@@ -274,7 +275,7 @@ func (sc *scanner) asListed() bool {
 	return sc.folders != nil
 }
 
-// compare looks by stat alone whether a run has changed.
+// compare checks by stat alone whether a run has changed.
 func (sc *scanner) compare(state string) {
 	switch r, lv := sc.registry.get(state); {
 	case lv != nil:
@@ -284,9 +285,9 @@ func (sc *scanner) compare(state string) {
 	}
 }
 
-// compareActive marks a run that is not as its last look saw it, or of which a change might
-// not show. That nobody said that it changed means that its watches may stand on other
-// folders: they are made anew.
+// compareActive marks a run that has changed since its last look, or for which a change
+// might not show. If the change was not reported, the run's watches may be on other
+// folders, so they are renewed.
 func (sc *scanner) compareActive(lv *activeRun) {
 	f := sc.registry.found(lv.knownRun)
 	var look uint64
@@ -301,8 +302,8 @@ func (sc *scanner) compareActive(lv *activeRun) {
 	}
 }
 
-// lookBlind marks the live runs that follow a blind folder and have changed; where
-// structure is blind and has changed, it has the workspace scanned, which it reports.
+// lookBlind marks the live runs that follow a blind folder and have changed. If a structure
+// folder is blind and the structure has changed, it requests a rescan, and reports so.
 func (sc *scanner) lookBlind() (asked bool) {
 	blind := map[string]bool{}
 	for _, dir := range sc.w.Blind() {
@@ -328,17 +329,17 @@ func (sc *scanner) lookBlind() (asked bool) {
 	return false
 }
 
-// walk lists the folders in which runs may lie.
+// walk lists the folders in which runs may be.
 type walk struct {
 	// before is called for each folder before it is listed; may be nil.
 	before func(dir string)
 	list   layout.Lister
-	// listed are the folders so far, failed those that cannot be listed.
+	// listed are the folders so far, failed are those that cannot be listed.
 	listed, failed []string
 	errs           []error
 }
 
-// folders are the listed folders as a set.
+// folders returns the listed folders as a set.
 func (w *walk) folders() map[string]bool {
 	set := map[string]bool{}
 	for _, dir := range w.listed {
@@ -347,8 +348,8 @@ func (w *walk) folders() map[string]bool {
 	return set
 }
 
-// ls is the layout's lister. A folder that cannot be listed is empty to the
-// layout: one that is closed to us must not hide the rest.
+// ls is the layout's lister. It returns a folder that cannot be listed as empty, because a
+// folder without permission must not hide the others.
 func (w *walk) ls(dir string) ([]layout.Entry, error) {
 	if w.before != nil {
 		w.before(dir)
@@ -365,7 +366,7 @@ func (w *walk) ls(dir string) ([]layout.Entry, error) {
 
 func (w *walk) err() error { return errors.Join(w.errs...) }
 
-// hides reports whether a path may be there although the walk did not find it.
+// hides reports whether a path may exist although the walk did not find it.
 func (w *walk) hides(p string) bool {
 	for _, dir := range w.failed {
 		if layout.Under(p, dir) {

@@ -11,7 +11,7 @@ import (
 	"placet/engine"
 )
 
-// stuckWait is how long a run that is stuck waits before it takes one more step.
+// stuckWait is how long a stuck run waits before it takes one more step.
 const stuckWait = time.Minute
 
 // stuckError says that a machine goes in circles.
@@ -30,8 +30,8 @@ func (s *stuckError) Error() string {
 		s.key, steps, strings.Join(slices.Sorted(maps.Keys(kinds)), "; "))
 }
 
-// step tells one step from another: by its first transition, or by what it did to the
-// first of the files where it has none.
+// step identifies a step: by its first transition, or if it has none by what it did to its
+// first file.
 type step struct {
 	edge                engine.Edge
 	subject, does, file string
@@ -51,7 +51,7 @@ func stepOf(plan engine.Plan) step {
 	return step{}
 }
 
-// String says in a few words what the step did.
+// String describes the step in a few words.
 func (s step) String() string {
 	if s.file != "" {
 		return s.does + " " + s.file
@@ -59,23 +59,24 @@ func (s step) String() string {
 	return fmt.Sprintf("%s %s: %q → %q", s.edge.Of, s.edge.Event, s.edge.From, s.edge.To)
 }
 
-// stepCounts are the steps that a run took since there was nothing to do, and since
-// somebody else last changed a document. A run that is answered quickly takes the
-// same steps again and again, but each time because of another answer.
+// stepCounts counts the steps that a run took since its plan was last empty, and since
+// somebody else last changed a document. A run that is answered quickly repeats the same
+// steps, but each time because of another answer.
 type stepCounts struct {
 	steps map[step]int
-	// own are the digests of what the last step wrote, by path; "" for a file to
-	// which it appended or which it removed. It is nil while no step was taken so
-	// often that others' changes matter.
+	// own are the digests of what the last step wrote, by path; "" for a file that it
+	// appended to or removed. It is nil until some step was repeated so often that changes
+	// by others matter.
 	own map[string]engine.Digest
 	// others is the fingerprint of all other documents.
 	others uint64
 }
 
-// seed makes the fingerprints of this process.
+// seed is the seed of the fingerprints of this process.
 var seed = maphash.MakeSeed()
 
-// sumOthers sums up the documents but those that are left out, in any order.
+// sumOthers returns a fingerprint of the documents without those that are left out, in any
+// order.
 func sumOthers(docs []engine.Document, leaveOut func(engine.Document) bool) (sum uint64) {
 	for _, d := range docs {
 		if !leaveOut(d) {
@@ -85,7 +86,7 @@ func sumOthers(docs []engine.Document, leaveOut func(engine.Document) bool) (sum
 	return sum
 }
 
-// count notes that a plan was carried out.
+// count records that a plan was carried out.
 func (p *pass) count(plan engine.Plan) {
 	if p.steps == nil {
 		p.steps = &stepCounts{steps: map[step]int{}}
@@ -97,7 +98,7 @@ func (p *pass) count(plan engine.Plan) {
 	}
 }
 
-// expect notes how the documents are after a plan that was made over them, unless
+// expect records how the documents will look after a plan that was made from them, unless
 // somebody else changes one.
 func (t *stepCounts) expect(plan engine.Plan, docs []engine.Document) {
 	t.own = map[string]engine.Digest{}
@@ -116,7 +117,7 @@ func (t *stepCounts) expect(plan engine.Plan, docs []engine.Document) {
 	})
 }
 
-// seen forgets the steps where a document is not as the last of them left it.
+// seen resets the counts if a document is not as the last step left it.
 func (t *stepCounts) seen(docs []engine.Document) {
 	if t == nil || t.own == nil {
 		return
@@ -138,15 +139,15 @@ func (t *stepCounts) times(s step) int {
 	return t.steps[s]
 }
 
-// stuck says that the run is stuck. Once it has waited it may take one more step:
-// what made it go in circles may be gone.
+// stuck returns the error that the run is stuck. After a wait the run may take one more
+// step, because the reason why it went in circles may be gone.
 func (p *pass) stuck() error {
 	err := &stuckError{p.f.Key(), maps.Clone(p.steps.steps)}
 	p.steps.steps[stepOf(p.last.plan)]--
 	return err
 }
 
-// circling reports whether a run was stuck and has not shown yet that it is not.
+// circling reports whether a run was stuck and has not yet proved that it no longer is.
 func (t *stepCounts) circling() bool {
 	return t != nil && slices.Contains(slices.Collect(maps.Values(t.steps)), maxSteps)
 }

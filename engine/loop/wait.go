@@ -14,25 +14,23 @@ import (
 )
 
 const (
-	// cooldownPasses is how many passes in quick succession may move nothing
-	// before the run has to wait a little: somebody writes in its folder all
-	// the time, or takes away what placet writes there. The wait doubles with
-	// every such pass, up to longestCooldown: an answer is taken soon all the same.
+	// cooldownPasses is how many passes in quick succession may move nothing before the run
+	// has to wait a little: somebody keeps writing in its folder, or keeps removing what
+	// placet writes there. The wait doubles with every such pass, up to longestCooldown, so
+	// that an answer is still processed soon.
 	cooldownPasses    = 8
 	cooldownWithin    = 100 * time.Millisecond
 	cooldownWait      = 25 * time.Millisecond
 	cooldownDoublings = 3
 	longestCooldown   = cooldownWait << cooldownDoublings
-	// A run whose passes are long waits restFactor times as long as the last one
-	// took, up to longestRest: large documents must not keep a processor busy.
+	// longestRest is the longest wait after a long pass, which is restFactor times as long
+	// as the pass took, so that large documents do not keep a processor busy.
 	longestRest = 2 * time.Second
-	// probeWait is how often one run tries whether an error is over that
-	// holds for all of them.
+	// probeWait is how often one run tests whether an error that affects all runs is over.
 	probeWait = time.Second
 )
 
-// pausePoll is how often to look at the tree while git rewrites it, or while it
-// is not there.
+// pausePoll is how often to check the tree while git rewrites it, or while it is missing.
 const pausePoll = 250 * time.Millisecond
 
 // awaitTree waits until placet may decide again. It logs the reason once.
@@ -49,7 +47,7 @@ func (l *Loop) awaitTree(ctx context.Context) error {
 	}
 }
 
-// logPause logs that a pause begins or ends, or that one of another kind follows.
+// logPause logs that a pause begins or ends, or that a pause of another kind follows.
 func (l *Loop) logPause(reason string, held bool) {
 	l.holdMu.Lock()
 	defer l.holdMu.Unlock()
@@ -65,7 +63,7 @@ func (l *Loop) logPause(reason string, held bool) {
 	}
 }
 
-// logStale logs once that a sign of git's stands and holds nothing up any more.
+// logStale logs once that a sign of git's is still present but no longer holds anything up.
 func (l *Loop) logStale(stale string) {
 	l.holdMu.Lock()
 	defer l.holdMu.Unlock()
@@ -75,17 +73,16 @@ func (l *Loop) logStale(stale string) {
 	l.stale = stale
 }
 
-// begins holds what the log says of a pause, by whether the workspace is gone.
+// begins holds what the log says about a pause, by whether the workspace is gone.
 var begins = map[bool]struct{ nothing, over string }{
 	false: {"nothing is decided until git is ready with the tree", "git is ready with the tree; going on"},
 	true:  {"nothing is decided until the workspace is back; to serve what is there now, start placet again", "the workspace is back; going on"},
 }
 
-// gone reports whether a hold's reason is that the workspace is gone.
+// gone reports whether the reason of a pause is that the workspace is gone.
 func gone(reason string) bool { return strings.HasPrefix(reason, store.Gone) }
 
-// sayAway says that the workspace is gone, or is back, and reports whether it is
-// gone.
+// sayAway logs that the workspace is gone, or is back, and reports whether it is gone.
 func (l *Loop) sayAway() bool {
 	why := l.o.Store.Away()
 	l.holdMu.Lock()
@@ -97,7 +94,7 @@ func (l *Loop) sayAway() bool {
 	return why != ""
 }
 
-// pause waits, or ends with the context's error.
+// pause waits, or returns the context's error if the context ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -109,19 +106,19 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// absenceStands is how long a folder of a run, or a file that placet wrote there, must
-// be gone before it is written again: many tools remove a file before they put the new
-// one in its place, and refuse one that stands there by then; a folder may be renamed
-// away and back; and what is gone may be the first of a run that somebody removes.
+// absenceStands is how long a folder of a run, or a file that placet wrote there, must be
+// gone before it is written again. Many tools remove a file before they create the new one,
+// and refuse to replace one that exists by then; a folder may be renamed away and back; and
+// the missing file may be the first of a run that somebody removes.
 const absenceStands = 250 * time.Millisecond
 
-// absence is the moment from which what a run lacks may be written again, zero where it
-// lacks nothing.
+// absence is the time from which missing files of a run may be written again, zero if none
+// is missing.
 type absence struct{ until time.Time }
 
-// debounce reports whether a plan was made while something of the run had vanished a
-// moment ago, or would write again what had, and when it may be carried out. Otherwise
-// a plan that moves the run never waits.
+// debounce reports whether a plan must wait, and until when, because part of the run
+// vanished a moment ago, or because the plan would write again what did. Otherwise a plan
+// that moves the run never waits.
 func (a *absence) debounce(now time.Time, loaded store.Loaded, plan engine.Plan) (until time.Time, early bool) {
 	if until = loaded.Missed.Add(absenceStands); now.Before(until) && !now.Before(loaded.Missed) {
 		return until, true
@@ -133,12 +130,12 @@ func (a *absence) debounce(now time.Time, loaded store.Loaded, plan engine.Plan)
 		a.until = now.Add(absenceStands)
 		return a.until, true
 	}
-	// A clock that was set back must not keep anybody waiting.
+	// A clock that was set back must not delay anybody.
 	return a.until, now.Before(a.until) && a.until.Sub(now) <= absenceStands
 }
 
-// makesAnew reports whether a plan makes something anew that has just vanished. A problem
-// note keeps nobody waiting: only placet writes it.
+// makesAnew reports whether a plan recreates a file that has just vanished. Problem notes
+// do not count, because only placet writes them.
 func makesAnew(plan engine.Plan, vanished []string) bool {
 	return slices.ContainsFunc(plan.Writes, func(d engine.Document) bool {
 		return d.Over == "" && d.Kind != layout.KindProblem && slices.Contains(vanished, d.Path)
@@ -147,16 +144,16 @@ func makesAnew(plan engine.Plan, vanished []string) bool {
 
 const (
 	firstWait = 100 * time.Millisecond
-	// busyWait follows a wait for a lock that was as long already.
+	// busyWait is the first wait after waiting for a lock that took as long.
 	busyWait = 5 * time.Second
 	lastWait = time.Minute
 )
 
-// backoff is how long a run rests after an error: the wait doubles with every
-// error and is forgotten with the first success. The zero value has had none.
+// backoff is how long a run waits after an error: the wait doubles with every error and is
+// reset by the first success. The zero value is for a run without errors.
 type backoff struct{ wait time.Duration }
 
-// next is the wait after another error.
+// next returns the wait after another error.
 func (b *backoff) next(err error) time.Duration {
 	first := firstWait
 	if errors.Is(err, fs.ErrBusy) {
@@ -166,13 +163,13 @@ func (b *backoff) next(err error) time.Duration {
 	return b.wait
 }
 
-// retry says from when on a run may be looked at again, although it is marked.
+// retry says from when on a run may be looked at again although it is marked.
 type retry struct {
-	notBefore time.Time // the end of the last pass at least
+	notBefore time.Time // at least the end of the last pass
 	fruitless int       // passes in quick succession that moved nothing
 	backoff   backoff   // of its errors
-	// cause is what the run looked like when an error held it up: it may go on before
-	// its time when it looks different. It is nil where no error does.
+	// cause is how the run looked when an error held it up: it may continue early if it
+	// looks different. It is nil if no error holds it up.
 	cause *retryCause
 }
 
@@ -182,9 +179,9 @@ type retryCause struct {
 	epoch uint64 // of the session
 }
 
-// mustWait reports whether a marked run is not to be looked at yet, and has it looked at
+// mustWait reports whether a marked run must not be looked at yet, and sets a timer for
 // when it may be. A run that an error holds up waits for as long as it looks the same:
-// without this rule what the failed pass itself has written would wake it.
+// without this rule, the files that the failed pass itself has written would wake it.
 func (s *session) mustWait(lv *activeRun) bool {
 	left := time.Until(lv.retry.notBefore)
 	if c := lv.retry.cause; c != nil {
@@ -202,8 +199,8 @@ func (s *session) mustWait(lv *activeRun) bool {
 	return true
 }
 
-// coolDown counts passes in quick succession that moved nothing, and says how long the
-// run waits for the next one.
+// coolDown counts passes in quick succession that moved nothing, and sets how long the run
+// waits for the next one.
 func (s *session) coolDown(lv *activeRun, p *pass) {
 	if p.transitions > 0 {
 		s.moved.Add(1)
@@ -219,7 +216,7 @@ func (s *session) coolDown(lv *activeRun, p *pass) {
 	}
 }
 
-// failed has a run wait after an error.
+// failed makes a run wait after an error.
 func (s *session) failed(lv *activeRun, f Found, err error) {
 	wait := stuckWait
 	probe := s.fail(lv, f, err)
@@ -232,7 +229,7 @@ func (s *session) failed(lv *activeRun, f Found, err error) {
 	s.timers.set(lv.state, s.l.o.Now().Add(wait))
 }
 
-// goesOn notes that no error holds a run up. One that was stuck has to show it first.
+// goesOn records that no error holds a run up. A run that was stuck must prove it first.
 func (s *session) goesOn(lv *activeRun) {
 	lv.retry.backoff = backoff{}
 	if !lv.taken.circling() {

@@ -11,26 +11,26 @@ import (
 	"placet/engine/watch"
 )
 
-// manyRuns is the number of runs from which the garbage of the first looks is
-// given back at once.
+// manyRuns is the number of runs above which the memory of the first looks is returned to
+// the system at once.
 const manyRuns = 2000
 
-// session is one life of the loop: a Watch, or a Once, to which no events tell what happens.
+// session is one call of Watch, or of Once, which gets no events.
 type session struct {
 	l        *Loop
 	w        *watch.Watcher // nil in Once
 	registry *registry
 	queue    *workqueue
 	timers   *timers
-	// working bounds how many passes look and decide, underWay how many there are at
-	// all, with those that wait for the disk or for a lock.
+	// working limits how many passes look and decide, underWay how many there are in all,
+	// including those that wait for the disk or for a lock.
 	working, underWay semaphore
-	// progress reads volatile documents; nil where there are none.
+	// progress reads volatile documents; nil if there are none.
 	progress *progress
-	// rescans is what a rescan is asked for.
+	// rescans holds the requested rescans.
 	rescans rescans
 
-	// epoch counts how often something was over that held up many runs.
+	// epoch counts how often an error that held up many runs ended.
 	epoch atomic.Uint64
 	// moved counts the passes that moved a run.
 	moved atomic.Uint64
@@ -38,18 +38,17 @@ type session struct {
 	pending atomic.Int64
 	// allPassed is closed when every first pass is over.
 	allPassed chan struct{}
-	// starting: what is seen is noted for the next start.
+	// starting is true while what is seen is stored for the next start.
 	starting atomic.Bool
 	tell     func()
 }
 
-// Watch serves the workspace until the context ends: every run that can move is
-// looked at, then whenever something happens to it, a moment that its machine
-// named has come, or a scan finds it changed. ready is called once, when every
-// run that was there had its first pass (or cannot have it, because git is
-// rewriting the tree), with the number of runs and of those that wait for a
-// person. Passes that are under way finish their commit; then Watch returns
-// nil. The watcher stays the caller's to close.
+// Watch serves the workspace until the context ends: it looks at every run that can move,
+// and again whenever something happens to the run, a time that its machine named has come,
+// or a scan finds it changed. It calls ready once, when every run that existed had its first
+// pass (or cannot have it, because git is rewriting the tree), with the number of runs and
+// of those that wait for a person. Passes that are under way finish their commit; then Watch
+// returns nil. The caller must close the watcher.
 func (l *Loop) Watch(ctx context.Context, w *watch.Watcher, ready func(runs, waiting int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -82,8 +81,8 @@ func newSession(l *Loop, w *watch.Watcher, ready func(runs, waiting int)) *sessi
 	return s
 }
 
-// begin starts what looks at dirty runs, what keeps the time, what hears of changed
-// facts, and what reads volatile documents.
+// begin starts the goroutines that look at marked runs, keep the time, receive changed
+// facts, and read volatile documents.
 func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() { s.work(ctx, wg) })
 	wg.Go(func() { s.keepTime(ctx) })
@@ -96,7 +95,7 @@ func (s *session) begin(ctx context.Context, wg *sync.WaitGroup) {
 	}
 }
 
-// facts marks every live run when the facts are others: what held one up may be
+// facts marks every live run when the facts have changed, because what held a run up may be
 // over.
 func (s *session) facts(ctx context.Context) {
 	for {
@@ -110,19 +109,19 @@ func (s *session) facts(ctx context.Context) {
 }
 
 const (
-	// floodBatches is how many batches of events may come in quick succession before
-	// the next one is waited for: it holds what happens meanwhile.
+	// floodBatches is how many batches of events may come in quick succession before feed
+	// pauses to collect the next one.
 	floodBatches = 32
 	floodWait    = 20 * time.Millisecond
 )
 
-// feed marks what the watcher says. It ends with an error if the watcher does
-// and the context does not.
+// feed marks the runs that the watcher reports. It returns an error if the watcher fails
+// before the context ends.
 func (s *session) feed(ctx context.Context) error {
 	var moved uint64
 	for batches := 0; ; batches++ {
 		if now := s.moved.Load(); now != moved {
-			batches, moved = 0, now // runs move: these are no events for nothing
+			batches, moved = 0, now // runs move, so the events are useful
 		}
 		if batches >= floodBatches && pause(ctx, floodWait) != nil {
 			return nil
@@ -173,9 +172,8 @@ func (s *session) markHeard(b watch.Batch) {
 	}
 }
 
-// passed notes that a run's first pass, or the first scan, is over. After the
-// last of them the store may take it that what appears is new, and the caller
-// is told.
+// passed records that a run's first pass, or the first scan, is over. After the last of them
+// it tells the store that whatever appears from now on is new, and calls ready.
 func (s *session) passed() {
 	if s.pending.Add(-1) != 0 {
 		return
@@ -187,7 +185,7 @@ func (s *session) passed() {
 	giveBack(runs)
 }
 
-// giveBack gives the garbage of many runs back at once.
+// giveBack returns the memory of many runs to the system at once.
 func giveBack(runs int) {
 	if runs > manyRuns {
 		debug.FreeOSMemory()

@@ -11,13 +11,13 @@ import (
 	"placet/layout"
 )
 
-// work gives every marked run a pass, in their order, several side by side.
+// work gives every marked run a pass, in order, several in parallel.
 func (s *session) work(ctx context.Context, wg *sync.WaitGroup) {
 	for s.queue.wait() {
 		s.underWay.acquire()
 		s.working.acquire()
 		state, ok := s.queue.take()
-		if !ok { // passes that go on have to find room
+		if !ok { // passes that come back from a wait need room
 			s.working.release()
 			s.underWay.release()
 			return
@@ -63,7 +63,7 @@ func (s *session) serve(ctx context.Context, state string) {
 	s.end(lv, p, result)
 }
 
-// runPass runs a pass, again and again while git is rewriting the tree.
+// runPass runs a pass, and repeats it while git is rewriting the tree.
 func (s *session) runPass(ctx context.Context, p *pass) result {
 	for {
 		began := time.Now()
@@ -75,7 +75,7 @@ func (s *session) runPass(ctx context.Context, p *pass) result {
 		if !errors.Is(r.err, errPaused) {
 			return r
 		}
-		// The caller need not wait for git to hear that we are here.
+		// The caller need not wait for git to learn that Watch is running.
 		s.tell()
 		s.queue.distrust(p.lv.state)
 		if r.err = s.l.awaitTree(ctx); r.err != nil {
@@ -84,9 +84,9 @@ func (s *session) runPass(ctx context.Context, p *pass) result {
 	}
 }
 
-// yields reports whether other runs wait to be looked at, while a run that had its first
-// pass takes one step after the other: then the pass ends, and the next one begins after
-// them. So of many answers at once all are taken before anything that is owed for one of them.
+// yields reports whether other runs are queued while a run that had its first pass takes one
+// step after the other: then the pass ends, and the next one begins after them. So of many
+// answers at once all are accepted before the outputs of any of them are written.
 func (s *session) yields(lv *activeRun) bool {
 	var first bool
 	s.registry.do(func() { first = lv.first })
@@ -100,7 +100,7 @@ func (s *session) waiting(wait func()) {
 	s.working.acquire()
 }
 
-// end draws the conclusions from a pass.
+// end applies the result of a pass to its run.
 func (s *session) end(lv *activeRun, p *pass, r result) {
 	s.coolDown(lv, p)
 	lv.needs, lv.taken = p.needs, p.steps
@@ -131,11 +131,11 @@ func (s *session) end(lv *activeRun, p *pass, r result) {
 	}
 }
 
-// firstLooks is how many passes a run's files may take to stand still before
-// the daemon counts as ready all the same.
+// firstLooks is how many passes a run's files may take to settle before the daemon counts as
+// ready all the same.
 const firstLooks = 8
 
-// note remembers the last look at a run, and how it stands.
+// note records the last look at a run, and its summary.
 func (s *session) note(lv *activeRun, p *pass) {
 	status := summarize(p.f, p.last.snap.Doc(p.f.Run.State))
 	var began bool
@@ -149,13 +149,13 @@ func (s *session) note(lv *activeRun, p *pass) {
 	}
 }
 
-// printOf takes the fingerprint of all that was last seen of a run.
+// printOf returns the fingerprint of everything that was last seen of a run.
 func (s *session) printOf(lv *activeRun) uint64 {
 	return s.l.o.Store.RunFingerprint(layout.Run{Dir: lv.dir(), State: lv.state})
 }
 
-// wait sets a run's timer, or takes it out of the way if it is final. A note is to go
-// with its cause: its run is not over.
+// wait sets a run's timer, or retires the run if it is final. A run with a problem note is not
+// retired, because the note must disappear with its cause.
 func (s *session) wait(lv *activeRun, p *pass, at time.Time) {
 	if at.IsZero() && len(standingNotes(p.last.snap.Docs)) == 0 && lv.status.Final && short(p.f.Run) && !s.queue.marked(lv.state) && !s.l.actions.isUnderWay(lv.state) {
 		s.retire(lv, p)
@@ -164,9 +164,8 @@ func (s *session) wait(lv *activeRun, p *pass, at time.Time) {
 	s.timers.set(lv.state, at)
 }
 
-// retire makes a run final, unless its state document is another one by now.
-// The print is taken before the document is read again, so that whatever
-// happens after that makes the print differ.
+// retire makes a run final, unless its state document has changed. It takes the fingerprint
+// before it reads the document again, so that any later change makes the fingerprint differ.
 func (s *session) retire(lv *activeRun, p *pass) {
 	run := p.f.Run
 	print := s.l.o.Store.Fingerprint(run.Dir, run.State)
@@ -182,7 +181,7 @@ func (s *session) retire(lv *activeRun, p *pass) {
 	s.keep(lv.knownRun)
 }
 
-// release ends what the store keeps of a run while it can move.
+// release frees what the store keeps of a run while the run can move.
 func (s *session) release(run layout.Run) {
 	if err := s.l.o.Store.Finish(run); err != nil {
 		s.l.o.Log.Debug("the last lines of a run's journal may not be durable yet", "run", run.Dir, "err", err)
@@ -190,8 +189,8 @@ func (s *session) release(run layout.Run) {
 	s.l.o.Store.Forget(run)
 }
 
-// fail logs what holds a run up, once per cause, and reports whether the run is
-// the one by which to see that it is over.
+// fail logs what holds a run up, once per cause, and reports whether the run is the probe of
+// its cause.
 func (s *session) fail(lv *activeRun, f Found, err error) (probe bool) {
 	news, probe := s.l.errors.fail(lv.state, err)
 	if news {
@@ -200,8 +199,8 @@ func (s *session) fail(lv *activeRun, f Found, err error) (probe bool) {
 	return probe
 }
 
-// clear notes that nothing holds a run up any more. If that means that others
-// may go on, their rest is over.
+// clear records that nothing holds a run up any more. If other runs may continue because of
+// that, it marks them.
 func (s *session) clear(r *knownRun) {
 	over, others := s.l.errors.clear(r.state)
 	if over != "" {
@@ -213,7 +212,7 @@ func (s *session) clear(r *knownRun) {
 	}
 }
 
-// firstOver notes that a run had its first pass.
+// firstOver records that a run had its first pass.
 func (s *session) firstOver(lv *activeRun) {
 	var was bool
 	s.registry.do(func() { was, lv.first = lv.first, false })
@@ -222,7 +221,7 @@ func (s *session) firstOver(lv *activeRun) {
 	}
 }
 
-// forget takes a run out that is not there any more.
+// forget removes a run that no longer exists.
 func (s *session) forget(r *knownRun) {
 	lv := s.registry.remove(r)
 	s.timers.drop(r.state)

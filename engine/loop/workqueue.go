@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// workqueue is the set of runs to look at, in the order in which they became so.
-// A run that is marked while it is being looked at comes again afterwards; one
-// that is marked many times comes once.
+// workqueue is the set of runs to look at, in the order in which they were marked. A run
+// that is marked while it is being looked at is queued again afterwards; one that is marked
+// many times is queued once.
 type workqueue struct {
 	mu     sync.Mutex
 	filled *sync.Cond
 	queue  []string
 	in     map[string]place
-	// whole holds the runs of which the next look is not to be one at parts.
+	// whole holds the runs whose next look must read the whole run.
 	whole  map[string]bool
-	grown  bool // in has held many
+	grown  bool // in has had many entries
 	closed bool
 }
 
-// manyDirty is the number of runs from which the memory of those that were in the
-// set is let go of when none is: a map keeps what it has grown to.
+// manyDirty is the size from which the map of runs is replaced once it is empty, because a
+// map never shrinks.
 const manyDirty = 256
 
 // place says where a run is.
@@ -40,27 +40,27 @@ func newWorkqueue() *workqueue {
 	return d
 }
 
-// mark has a run looked at, all of it.
+// mark queues a run and makes the next look read all of it.
 func (d *workqueue) mark(run string) {
 	d.distrust(run)
 	d.markHeard(run)
 }
 
-// distrust has the next look at a run be one at all of it.
+// distrust makes the next look at a run read all of it.
 func (d *workqueue) distrust(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.whole[run] = true
 }
 
-// trust forgets that the next look at a run is to be one at all of it: there is none.
+// trust undoes distrust for a run that gets no look.
 func (d *workqueue) trust(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.whole, run)
 }
 
-// markHeard has a run looked at, but no further than where something was heard.
+// markHeard queues a run, for a look at only the folders that have changed.
 func (d *workqueue) markHeard(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *workqueue) markHeard(run string) {
 	}
 }
 
-// markAll has runs looked at.
+// markAll marks all of the runs.
 func (d *workqueue) markAll(runs []string) {
 	for _, run := range runs {
 		d.mark(run)
@@ -85,7 +85,7 @@ func (d *workqueue) push(run string) {
 	d.filled.Signal()
 }
 
-// wait waits for a run that can be taken; it is false once the set is closed.
+// wait waits for a run that can be taken; it returns false once the set is closed.
 func (d *workqueue) wait() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,8 +99,8 @@ func (d *workqueue) await() bool {
 	return !d.closed
 }
 
-// take waits for a run and takes it; it is false once the set is closed. The
-// caller must give it back with finish.
+// take waits for a run and takes it; ok is false once the set is closed. The caller must
+// return the run with finish.
 func (d *workqueue) take() (run string, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,13 +109,13 @@ func (d *workqueue) take() (run string, ok bool) {
 	}
 	run, d.queue = d.queue[0], d.queue[1:]
 	if len(d.queue) == 0 {
-		d.queue = nil // let go of what a burst has grown
+		d.queue = nil // release the memory of a burst
 	}
 	d.in[run] = taken
 	return run, true
 }
 
-// finish gives a run back.
+// finish returns a run.
 func (d *workqueue) finish(run string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,15 +132,15 @@ func (d *workqueue) finish(run string) {
 	}
 }
 
-// waiting reports whether there is a run that nobody has taken.
+// waiting reports whether the queue has a run that nobody has taken.
 func (d *workqueue) waiting() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.queue) > 0
 }
 
-// beginLook forgets that a run that is taken was marked since, because it is about to be
-// read, and reports whether it was, and whether the look is to be one at all of it.
+// beginLook clears the mark of a taken run that is about to be read, and reports whether it
+// was marked, and whether the look must read all of it.
 func (d *workqueue) beginLook(run string) (marked, whole bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -152,7 +152,7 @@ func (d *workqueue) beginLook(run string) (marked, whole bool) {
 	return marked, whole
 }
 
-// marked reports whether a run that is taken was marked since.
+// marked reports whether a taken run was marked since.
 func (d *workqueue) marked(run string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -167,13 +167,13 @@ func (d *workqueue) close() {
 	d.filled.Broadcast()
 }
 
-// timers say when runs are to be looked at, at the latest. A run has one timer
-// at most, and setting it only ever moves it earlier.
+// timers hold when runs must be looked at, at the latest. A run has at most one timer, and
+// setting it can only move it earlier.
 type timers struct {
 	mu   sync.Mutex
 	at   map[string]*alarm
 	heap alarms
-	// earlier holds a token when the first timer has become an earlier one.
+	// earlier holds a token when the first timer has been replaced by an earlier one.
 	earlier chan struct{}
 }
 
@@ -181,7 +181,7 @@ func newTimers() *timers {
 	return &timers{at: map[string]*alarm{}, earlier: make(chan struct{}, 1)}
 }
 
-// set has a run looked at no later than at a moment. The zero time changes nothing.
+// set schedules a run for a time at the latest. The zero time changes nothing.
 func (t *timers) set(run string, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -205,7 +205,7 @@ func (t *timers) set(run string, at time.Time) {
 	}
 }
 
-// drop takes a run's timer away.
+// drop removes a run's timer.
 func (t *timers) drop(run string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,7 +215,7 @@ func (t *timers) drop(run string) {
 	}
 }
 
-// due takes the timers away that have passed, and returns their runs.
+// due removes the timers that have passed, and returns their runs.
 func (t *timers) due(now time.Time) (runs []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,7 +227,7 @@ func (t *timers) due(now time.Time) (runs []string) {
 	return runs
 }
 
-// all takes every timer away, and returns the runs.
+// all removes every timer, and returns the runs.
 func (t *timers) all() (runs []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -238,7 +238,7 @@ func (t *timers) all() (runs []string) {
 	return runs
 }
 
-// next is the first moment at which a timer passes; it is false if there is none.
+// next returns the first time at which a timer passes; ok is false if there is none.
 func (t *timers) next() (time.Time, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -282,22 +282,22 @@ func (a *alarms) Pop() any {
 }
 
 const (
-	// clockPoll is how long the clock is trusted: a machine that slept or
-	// whose clock was set notices within this time.
+	// clockPoll is how long the clock is trusted: within this time the loop notices that
+	// the machine slept or that its clock was set.
 	clockPoll = 2 * time.Second
 	// clockJump is by how much the clock may differ from the time that passed.
 	clockJump = time.Second
 )
 
-// keepTime marks the runs whose moment has come. Moments are compared with the
-// wall clock time and again, never slept for in one piece: a deadline that
-// passes while the machine sleeps is handled when it wakes.
+// keepTime marks the runs whose time has come. It compares times with the wall clock
+// repeatedly and never sleeps for long, so that a deadline that passes while the machine
+// sleeps is handled when it wakes.
 func (s *session) keepTime(ctx context.Context) {
 	wall, mono := s.l.o.Now().Round(0), time.Now()
 	for ctx.Err() == nil {
 		now := s.l.o.Now()
 		if jumped(now.Round(0).Sub(wall), time.Since(mono)) {
-			// A wait counted from the wrong hour may be for ever.
+			// A wait that was computed from a wrong clock may last for ever.
 			s.queue.markAll(s.timers.all())
 		}
 		wall, mono = now.Round(0), time.Now()
@@ -308,14 +308,13 @@ func (s *session) keepTime(ctx context.Context) {
 	}
 }
 
-// jumped reports whether the clock was set, given how far it went and how much
-// time passed.
+// jumped reports whether the clock was set, given how far it went and how much time passed.
 func jumped(went, passed time.Duration) bool {
 	return (went - passed).Abs() > clockJump
 }
 
-// sleep waits until a timer passes, an earlier one is set, the clock is to be looked at
-// again, or the context ends.
+// sleep waits until a timer passes, an earlier one is set, the clock must be read again, or
+// the context ends.
 func (t *timers) sleep(ctx context.Context, now time.Time) {
 	wait := clockPoll
 	if next, ok := t.next(); ok {
@@ -330,11 +329,11 @@ func (t *timers) sleep(ctx context.Context, now time.Time) {
 	}
 }
 
-// semaphore bounds how many passes do something side by side. A pass that waits for
-// the disk or for a lock releases the one for workers, so that others get ready
-// meanwhile and share its rounds of fsync. Passes get it in the order in which they
-// ask, and only one at a time begins: those that come back from a wait do not wait for
-// all that have not begun.
+// semaphore limits how many passes do something in parallel. A pass that waits for the disk
+// or for a lock releases the one for workers, so that others can get ready meanwhile and
+// share its rounds of fsync. Passes acquire it in the order in which they ask, and only one
+// new pass asks at a time: passes that come back from a wait do not wait for all that have
+// not begun.
 type semaphore chan struct{}
 
 func (s semaphore) acquire() { s <- struct{}{} }
