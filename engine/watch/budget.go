@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// mostWatches is how many folders a watcher watches at most. All programs of a user
-// share what the system gives: a workspace of others must not use it up.
+// mostWatches is how many folders a watcher watches at most. All programs of a user share the
+// system's limit, so a large workspace must not use it up.
 const mostWatches = 1 << 16
 
-// class says what a folder is watched for: each class has a share of the budget.
+// class is the purpose for which a folder is watched: each class has a share of the budget.
 type class uint8
 
 const (
-	// classRun: for a run that has begun, or on the way to such a folder.
+	// classRun is for a folder of a run that has begun, or on the way to one.
 	classRun class = iota
-	// classStructure: runs may appear in it. They may use half of the budget.
+	// classStructure is for folders in which runs may appear. They may use half of the budget.
 	classStructure
-	// classSecondary: for owners that the caller calls secondary alone. They may use
-	// a quarter of it.
+	// classSecondary is for folders that only secondary owners follow. They may use a quarter
+	// of the budget.
 	classSecondary
-	// classSpare: for owners alone that are kept while there are watches to spare. They
-	// may use a quarter of it too, and give way to all others.
+	// classSpare is for folders whose owners are all kept only while there are watches to
+	// spare. They may also use a quarter, and give way to all others.
 	classSpare
 	classes
 )
 
-// budget is how many folders may be watched, and how many are, by class.
+// budget is how many folders may be watched, and how many of each class are watched.
 type budget struct {
 	most  int
 	spent [classes]int
 }
 
-// defaultBudget is half of what the system gives a user, and mostWatches at most.
+// defaultBudget returns half of the system's limit for a user, and at most mostWatches.
 func defaultBudget() int {
 	body, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
 	if err != nil {
@@ -49,13 +49,13 @@ func defaultBudget() int {
 	return min(limit/2, mostWatches)
 }
 
-// affords reports whether a folder of a class may be watched besides those that are.
+// affords reports whether one more folder of a class may be watched.
 func (b *budget) affords(c class) bool {
 	shares := [classes]int{classRun: b.most, classStructure: b.most / 2, classSecondary: b.most / 4, classSpare: b.most / 4}
 	return !b.full() && b.spent[c] < shares[c]
 }
 
-// full reports whether no folder may be watched besides those that are.
+// full reports whether no further folder of any class may be watched.
 func (b *budget) full() bool {
 	total := 0
 	for _, n := range b.spent {
@@ -64,21 +64,22 @@ func (b *budget) full() bool {
 	return total >= b.most
 }
 
-// errBudget says that a folder is not watched although it could be.
+// errBudget says that a folder is not watched because of the budget.
 type errBudget struct{ most int }
 
 func (e errBudget) Error() string {
 	return fmt.Sprintf("placet watches %d folders at most, those of runs that have begun first", e.most)
 }
 
-// ranks says which owners others come before when few folders can be watched.
+// ranks holds the classes of the owners, which say who comes first when few folders can be
+// watched.
 type ranks struct {
 	of map[string]class // classSecondary or classSpare; the others are classRun
 	// spare holds the owners of classSpare, in the order in which they give way.
 	spare []string
 }
 
-// set gives an owner a class, and reports whether it had another one.
+// set sets the class of an owner, and reports whether it has changed.
 func (r *ranks) set(owner string, c class) bool {
 	was := r.of[owner]
 	if was == classSpare {
@@ -94,7 +95,7 @@ func (r *ranks) set(owner string, c class) bool {
 	return was != c
 }
 
-// classOf says what a folder is watched for.
+// classOf returns the class of a folder.
 func (r *ranks) classOf(n *node) class {
 	if n.structure {
 		return classStructure
@@ -105,7 +106,7 @@ func (r *ranks) classOf(n *node) class {
 	c := classSpare
 	for owner := range n.owners.each {
 		if c = min(c, r.of[owner]); c == classRun {
-			break // there may be very many of them
+			break // very many owners may follow
 		}
 	}
 	return c
@@ -117,19 +118,19 @@ func isBudget(err error) bool {
 	return errors.As(err, &b)
 }
 
-// mostKept is how many owners are kept at most that can do without file events.
+// mostKept is how many owners that can do without file events are kept at most.
 const mostKept = 1000
 
-// Limit sets how many folders are watched at most. It is called before anything is
-// followed; the rest is blind.
+// Limit sets how many folders are watched at most; the others are blind. It must be called
+// before anything is followed.
 func (w *Watcher) Limit(most int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.watches.budget.most = most
 }
 
-// Secondary says of an owner whether others come before it when few folders can be
-// watched: its runs have not begun, say.
+// Secondary sets whether an owner comes after the others when few folders can be watched, for
+// example because its run has not begun.
 func (w *Watcher) Secondary(owner string, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,9 +148,9 @@ func (w *Watcher) Secondary(owner string, is bool) {
 	}
 }
 
-// Keep has an owner woken by what happens in one folder, in place of what it followed
-// before, for as long as there is a watch to spare: of all such owners, the newest are kept. A
-// folder that is not watched for their sake is not blind. Follow and Forget end it.
+// Keep makes changes in one folder wake an owner, in place of what it followed before, for as
+// long as there is a watch to spare: of all such owners, the newest are kept. A folder that is
+// not watched for their sake is not blind. Follow and Forget end it.
 func (w *Watcher) Keep(owner, dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,8 +161,8 @@ func (w *Watcher) Keep(owner, dir string) {
 	_ = w.follow(owner, []string{dir})
 }
 
-// giveWay ends the watch of the owner that was kept first, and reports whether there
-// was one. The caller holds the lock.
+// giveWay ends the watch of the owner that was kept first, and reports whether there was one.
+// The caller holds the lock.
 func (w *Watcher) giveWay() bool {
 	spare := w.watches.ranks.spare
 	if len(spare) == 0 {

@@ -12,23 +12,23 @@ import (
 const (
 	// cookieWait is how long the event of a cookie may take.
 	cookieWait = time.Second
-	// cookieAgain is how long a blind root rests before it is tested again.
+	// cookieAgain is after how long a blind root is tested again.
 	cookieAgain = 30 * time.Second
 )
 
-// cookie is the test of one folder: a file that is made and removed at once, and
-// whose event must come. A watch that was granted proves nothing: some file
-// systems grant it and never tell.
+// cookie is the test of one folder: a file that is made and removed at once, and whose
+// event must come. Success in adding a watch proves nothing, because some file systems
+// accept watches and never report events.
 type cookie struct {
 	root  string
 	name  string // of the file
 	in    *os.Root
 	made  time.Time
 	blind bool
-	// heard is true once the event came; the timer means nothing then.
+	// heard is true once the event came; from then on the timer has no effect.
 	heard bool
-	// remote roots are blind and not tested: what this machine does there may
-	// well raise events, but others change it too.
+	// remote roots are blind and not tested: changes by this machine may raise events, but
+	// others change the folder too.
 	remote bool
 	timer  *time.Timer
 }
@@ -39,8 +39,8 @@ func (c *cookie) stop() {
 	}
 }
 
-// untested registers a test for every root that was not tested yet, or was
-// found blind a while ago. The caller holds the lock.
+// untested registers a test for every root that was not tested yet, or was found blind a
+// while ago. The caller holds the lock.
 func (w *Watcher) untested() []*cookie {
 	if w.closed || !w.home.here() {
 		return nil
@@ -69,8 +69,8 @@ func (w *Watcher) untested() []*cookie {
 	return tests
 }
 
-// roots are the folders to test: the structure folders that lie below no other,
-// or, where one does not exist, the nearest above it that does.
+// roots returns the folders to test: the structure folders that are below no other one, or,
+// if one does not exist, the nearest existing folder above it.
 func (w *Watcher) roots() map[string]bool {
 	roots := map[string]bool{}
 	for _, n := range w.structure {
@@ -91,8 +91,8 @@ func cookieName() string {
 	return layout.TempName(os.Getpid(), rand.Uint32())
 }
 
-// bake makes a test's file and removes it. A root in which no file can be made
-// cannot be tested: its watch is believed.
+// bake makes a test's file and removes it. A root in which no file can be made cannot be
+// tested, so its watch is trusted.
 func (w *Watcher) bake(c *cookie) {
 	name := path.Join(c.root, c.name)
 	made, err := touch(c.in, name)
@@ -106,7 +106,7 @@ func (w *Watcher) bake(c *cookie) {
 	}
 }
 
-// heardCookie takes the event of a temporary file of ours, which may be late.
+// heardCookie handles the event of one of our temporary files, which may be late.
 func (w *Watcher) heardCookie(root, name string) {
 	c := w.cookies[root]
 	if c == nil || c.name != name {
@@ -121,7 +121,7 @@ func (w *Watcher) heardCookie(root, name string) {
 	}
 }
 
-// stale says that a test's event did not come.
+// stale records that a test's event did not come.
 func (w *Watcher) stale(c *cookie) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +133,7 @@ func (w *Watcher) stale(c *cookie) {
 	w.pending.markAll(w.follows)
 }
 
-// forgetCookie has a root tested again. The caller holds the lock.
+// forgetCookie makes the next round test a root again. The caller holds the lock.
 func (w *Watcher) forgetCookie(root string) {
 	if c := w.cookies[root]; c != nil {
 		c.stop()

@@ -1,8 +1,8 @@
 // Package watch says where to look: in which folders something changed.
 //
-// A file event is a hint and nothing more. The package keeps no events, only
-// the set of those who asked for a folder in which something happened, so that
-// any number of events between two calls of [Watcher.Next] costs the same.
+// A file event is only a hint. The package keeps no events, only the set of
+// those who asked for a folder in which something happened, so that any number
+// of events between two calls of [Watcher.Next] costs the same.
 // Lost, doubled and reordered events must change nothing for the caller, who
 // reads the files themselves.
 //
@@ -13,23 +13,23 @@
 //   - Structure folders are those in which runs may appear or vanish. A name
 //     that appears or vanishes there asks for a rescan.
 //   - Watch first, then look. [Watcher.Follow], [Watcher.Guard] and
-//     [Watcher.Structure] return when the watches stand; the caller must list or
+//     [Watcher.Structure] return when the watches exist; the caller must list or
 //     read the folder after that, never before. Then whatever is made in a new
-//     folder is either in the listing or makes an event.
+//     folder is either in the listing or raises an event.
 //   - Every folder on the way from the workspace to a folder that somebody asked
-//     for is seen too: either it or its parent is watched. When one of them is
+//     for is covered too: either it or its parent is watched. When one of them is
 //     removed, renamed or made, the watches at and below it are dropped and
 //     added again by path, their owners are dirty, and structure asks for a
-//     rescan. A folder that does not exist is waited for in this way.
-//   - A queue overflow or an error means look everywhere: all watches are made
-//     anew, all owners are dirty, a rescan is asked for.
-//   - A folder whose watch is refused, or a root in which a file made for the
-//     purpose raises no event within a second, is blind. It is said once; the
-//     caller scans what lies below it; the watch is tried again later.
-//   - No more folders are watched than a budget allows, in the order in which they
-//     are asked for: those above before those below, and so that runs that have begun
-//     are left a quarter of it, whatever else lies there. The rest is blind.
-//   - What can do without file events is kept while there are watches to spare
-//     ([Watcher.Keep]). It gives way to all others, the oldest first, and is never blind.
+//     rescan. In this way the watcher waits for a folder that does not exist.
+//   - A queue overflow or an error means look everywhere: all watches are
+//     renewed, all owners are dirty, a rescan is requested.
+//   - A folder whose watch is refused, or a root in which a test file raises no
+//     event within a second, is blind. This is logged once; the caller scans what
+//     is below the folder; the watch is tried again later.
+//   - A budget limits how many folders are watched. They are watched in the order in
+//     which they are asked for, those above before those below, and a quarter of the
+//     budget is reserved for runs that have begun. The other folders are blind.
+//   - Owners that can do without file events are kept while there are watches to spare
+//     ([Watcher.Keep]). They give way to all others, the oldest first, and are never blind.
 //   - Temporary, backup and lock files wake nobody.
 package watch

@@ -10,11 +10,11 @@ import (
 	"placet/templates"
 )
 
-// Follow has an owner woken by what happens in the folders, in place of those
-// that it followed before. The list is the watcher's from then on, which puts its own
-// copies of the names into it; the caller may read it. When it returns, the watches
-// stand: the caller must read the folders after that. A folder that does not exist is
-// waited for. The error says that some are blind, no more; [Watcher.Blind] names them.
+// Follow makes changes in the folders wake an owner, in place of the folders that it
+// followed before. The watcher owns the list from then on, and replaces the names by its
+// own copies; the caller may read it. The watches exist when Follow returns: the caller
+// must read the folders after that. Follow waits for a folder that does not exist. An error
+// only says that some folders are blind; [Watcher.Blind] names them.
 func (w *Watcher) Follow(owner string, dirs []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,15 +30,15 @@ func (w *Watcher) follow(owner string, dirs []string) error {
 		return ErrClosed
 	}
 	now := clean(dirs)
-	// The folders below a run's own come after it. Made first, they share their names
-	// with it.
+	// The folders below a run's own folder come after it in the list. If their nodes are
+	// made first, the names share memory.
 	for i, dir := range slices.Backward(now) {
 		now[i] = w.watches.at(dir).path()
 	}
 	w.watches.blindDirs = nil
 	var blind []string
 	for _, dir := range now {
-		n := w.watches.at(dir) // anew where it was given up for one of the others
+		n := w.watches.at(dir) // made again if it was removed for one of the others
 		if n.owners.add(owner); n.sight == watched {
 			w.watches.reclass(n)
 		}
@@ -60,7 +60,7 @@ func (w *Watcher) follow(owner string, dirs []string) error {
 	return nil
 }
 
-// Forget ends all that an owner follows. What happened before is forgotten too.
+// Forget removes everything that an owner follows, and what happened there before.
 func (w *Watcher) Forget(owner string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *Watcher) forget(owner string) {
 	delete(w.pending.dirty, owner)
 }
 
-// release takes an owner off a folder. The caller holds the lock.
+// release removes an owner from a folder. The caller holds the lock.
 func (w *Watcher) release(dir, owner string) {
 	if n := w.watches.nodes[dir]; n != nil {
 		n.owners.remove(owner)
@@ -86,8 +86,8 @@ func (w *Watcher) release(dir, owner string) {
 	}
 }
 
-// Guard makes a folder a structure folder, besides those that are. When it
-// returns, the watch stands: the caller must list the folder after that.
+// Guard makes a folder a structure folder, in addition to the present ones. The watch
+// exists when Guard returns: the caller must list the folder after that.
 func (w *Watcher) Guard(dir string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,10 +108,9 @@ func (w *Watcher) guard(dir string) {
 	w.watches.reach(n)
 }
 
-// Structure says which folders are structure folders, in place of all that
-// were. Watches that the source has lost silently are made again, and every
-// root (a structure folder below no other, or what there is of the way to it)
-// that was not tested yet is.
+// Structure sets the structure folders, in place of the previous ones. It also restores
+// watches that the source has lost silently, and tests every root that was not tested yet
+// (a structure folder below no other one, or the existing part of the path to it).
 func (w *Watcher) Structure(dirs []string) {
 	w.mu.Lock()
 	keep := map[string]bool{}
@@ -135,9 +134,8 @@ func (w *Watcher) Structure(dirs []string) {
 	}
 }
 
-// repair makes watches again that the source does not have any more, as after
-// an unmount. It looks at all of them, so it is not done often. The caller
-// holds the lock.
+// repair restores watches that the source no longer has, as after an unmount. It checks all
+// of them, so it must not run often. The caller holds the lock.
 func (w *Watcher) repair() {
 	if w.closed || w.watches.source == nil || time.Since(w.repairAt) < repairAfter {
 		return
@@ -160,8 +158,7 @@ func (w *Watcher) repair() {
 	}
 }
 
-// clean leaves those of the paths that lie in the workspace, in one spelling
-// and once each.
+// clean returns the paths that are in the workspace, in one spelling and once each.
 func clean(dirs []string) []string {
 	if isClean(dirs) {
 		return slices.Clip(dirs)
@@ -175,7 +172,7 @@ func clean(dirs []string) []string {
 	return out
 }
 
-// isClean reports whether clean has nothing to do.
+// isClean reports whether clean would change nothing.
 func isClean(dirs []string) bool {
 	for i, d := range dirs {
 		if path.Clean(d) != d || d != "." && !layout.Safe(d) || slices.Contains(dirs[:i], d) {
@@ -185,9 +182,9 @@ func isClean(dirs []string) bool {
 	return true
 }
 
-// Untouched reports whether every path was there, unchanged, since before a
-// moment, by the file system's word. A change in the same tick of its clock
-// does not show, and its clock may not be ours: since must lie well back.
+// Untouched reports whether every path has existed unchanged since before a time, according
+// to the file system. A change in the same tick of its clock does not show, and its clock
+// may differ from ours, so since must be well in the past.
 func (w *Watcher) Untouched(since time.Time, paths ...string) bool {
 	for _, p := range paths {
 		at, ok := changedAt(w.watches.paths.abs(p))

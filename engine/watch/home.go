@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// home is the workspace's folder, held open: a folder that takes its name later
-// is another one, in which nothing is watched and nothing is made.
+// home is the workspace's folder, held open: a folder that later gets the same name is
+// another one, in which nothing is watched and nothing is made.
 type home struct {
 	path string
-	root *os.Root // nil until there is a folder
+	root *os.Root // nil until the folder exists
 	is   fs.FileInfo
 }
 
@@ -26,8 +26,8 @@ func (h *home) here() bool {
 	return h.root == nil || os.SameFile(info, h.is)
 }
 
-// open takes what is under the name for the workspace. Where it cannot be opened
-// the name alone must do.
+// open takes the folder under the name as the workspace. If it cannot be opened, only the
+// name identifies it.
 func (h *home) open() {
 	root, err := os.OpenRoot(h.path)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// maxEdits is the number of edits from which a batch says that there were more.
+	// maxEdits is how many edits a batch has at most; with more of them it sets Lost.
 	maxEdits = 4096
-	// maxVolatile is the number of volatile files from which a batch says that there
-	// were more.
+	// maxVolatile is how many volatile files a batch has at most; with more of them it sets
+	// Lost.
 	maxVolatile = 4096
-	// maxDirs is the number of changed folders from which a batch names the
-	// workspace instead.
+	// maxDirs is how many changed folders a batch names at most; with more of them it names
+	// the workspace instead.
 	maxDirs = 4096
-	// maxHeard is the number of folders of one owner from which a batch does not name
-	// them.
+	// maxHeard is how many folders a batch names for an owner at most; with more of them it
+	// names none.
 	maxHeard = 256
 )
 
@@ -35,7 +35,7 @@ type pending struct {
 	wake   chan struct{} // holds a token while there is something for Next
 }
 
-// heard says in which folders something happened to an owner: nil for anywhere.
+// heard says which folders of an owner have changed: nil means any.
 type heard struct{ dirs map[string]struct{} }
 
 func newPending() pending {
@@ -44,7 +44,7 @@ func newPending() pending {
 	return p
 }
 
-// reset forgets what was pending. It leaves wake alone, which is read without the lock.
+// reset clears what was pending, except wake, which is read without the lock.
 func (p *pending) reset() {
 	p.dirty, p.edits, p.dirs = map[string]*heard{}, map[Edit]struct{}{}, map[string]struct{}{}
 	p.volatile = nil
@@ -58,7 +58,7 @@ func (p *pending) signal() {
 	}
 }
 
-// take returns what is pending; it is false where nothing is.
+// take returns what is pending; ok is false if nothing is.
 func (p *pending) take() (Batch, bool) {
 	if len(p.dirty) == 0 && len(p.volatile) == 0 && !p.rescan {
 		return Batch{}, false
@@ -95,7 +95,7 @@ func (p *pending) markOwners(o *owners, dir string) {
 	}
 }
 
-// hasOwners reports whether all of the owners are dirty because of a folder.
+// hasOwners reports whether all of the owners are already dirty because of a folder.
 func (p *pending) hasOwners(o *owners, dir string) bool {
 	for owner := range o.each {
 		h := p.dirty[owner]
@@ -109,7 +109,8 @@ func (p *pending) hasOwners(o *owners, dir string) bool {
 	return true
 }
 
-// markNode makes a folder's owners dirty; a structure folder asks for a rescan.
+// markNode makes a folder's owners dirty, and requests a rescan if it is a structure
+// folder.
 func (p *pending) markNode(n *node) {
 	p.markOwners(&n.owners, n.path())
 	if n.structure {
@@ -117,7 +118,7 @@ func (p *pending) markNode(n *node) {
 	}
 }
 
-// markDir asks for a rescan that looks twice at a path.
+// markDir requests a rescan that must look twice at a path.
 func (p *pending) markDir(dir string) {
 	p.rescan = true
 	if _, any := p.dirs["."]; any || len(p.dirs) >= maxDirs {
@@ -128,7 +129,7 @@ func (p *pending) markDir(dir string) {
 	p.signal()
 }
 
-// markEdit notes a file that changed in its place.
+// markEdit records a file that changed in place.
 func (p *pending) markEdit(e Edit) {
 	if len(p.edits) >= maxEdits {
 		clear(p.edits)
@@ -137,8 +138,8 @@ func (p *pending) markEdit(e Edit) {
 	p.edits[e] = struct{}{}
 }
 
-// markVolatile notes that a volatile file changed, appeared or vanished. It makes nobody
-// dirty.
+// markVolatile records that a volatile file changed, appeared or vanished. It makes no
+// owner dirty.
 func (p *pending) markVolatile(name string) {
 	if p.volatile == nil || len(p.volatile) >= maxVolatile {
 		p.missed = p.missed || p.volatile != nil
@@ -148,7 +149,7 @@ func (p *pending) markVolatile(name string) {
 	p.signal()
 }
 
-// markAll makes every owner dirty and asks for a rescan.
+// markAll makes every owner dirty and requests a rescan.
 func (p *pending) markAll(follows map[string][]string) {
 	for owner := range follows {
 		p.dirty[owner] = &heard{}
@@ -158,7 +159,7 @@ func (p *pending) markAll(follows map[string][]string) {
 	p.signal()
 }
 
-// hear takes one event of a round of the source.
+// hear handles one event from the source of a round.
 func (w *Watcher) hear(round int, e Event) {
 	rel, ok := w.watches.paths.rel(e.Path)
 	if !ok {
@@ -177,9 +178,9 @@ func (w *Watcher) hear(round int, e Event) {
 	}
 }
 
-// hearNode takes what happened to a folder that is followed or leads to one. A
-// folder that appeared, vanished or changed its name may be another one now, so
-// nothing below it is trusted.
+// hearNode handles a change of a folder that is followed or leads to such a folder. A
+// folder that appeared, vanished or changed its name may be another one now, so the watches
+// below it are renewed.
 func (w *Watcher) hearNode(n *node, entry bool) {
 	if entry {
 		w.rewatch(n)
@@ -191,7 +192,7 @@ func (w *Watcher) hearNode(n *node, entry bool) {
 	w.pending.markNode(n)
 }
 
-// hearName takes what happened to a name in a folder.
+// hearName handles a change of a name in a folder.
 func (w *Watcher) hearName(rel string, entry bool) {
 	name := path.Base(rel)
 	if layout.IsTemp(name) {
@@ -212,7 +213,7 @@ func (w *Watcher) hearName(rel string, entry bool) {
 		return
 	}
 	if entry && !led && !dir.structure && w.pending.hasOwners(&dir.owners, path.Dir(rel)) {
-		return // they are woken already
+		return // they have been woken already
 	}
 	if noise && !w.watches.paths.isDir(rel) {
 		return

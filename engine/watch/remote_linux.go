@@ -2,9 +2,9 @@ package watch
 
 import "golang.org/x/sys/unix"
 
-// remoteFS reports whether a folder lies on a file system that others can
-// change without this machine's knowing. Such a file system grants watches,
-// and even tells what this machine does: only its kind gives it away.
+// remoteFS reports whether a folder is on a file system that others can change without an
+// event on this machine. Such a file system accepts watches, and even reports what this
+// machine does: only its type distinguishes it.
 func remoteFS(abs string) bool {
 	var st unix.Statfs_t
 	if err := unix.Statfs(abs, &st); err != nil {

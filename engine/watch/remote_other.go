@@ -2,7 +2,6 @@
 
 package watch
 
-// remoteFS reports whether a folder lies on a file system that others can
-// change without this machine's knowing. Elsewhere than on Linux that is not
-// asked.
+// remoteFS reports whether a folder is on a file system that others can change without an
+// event on this machine. Only Linux can tell.
 func remoteFS(string) bool { return false }

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// lost answers to lost events: everything is looked at, and all watches are
-// made anew, for a folder may have been put in another's place unseen. The
-// caller holds the lock.
+// lost handles lost events: it marks everything and renews all watches, because a folder
+// may have been replaced unnoticed. The caller holds the lock.
 func (w *Watcher) lost() {
 	wait := resetAfter - time.Since(w.resetAt)
 	if w.resetAt.IsZero() || wait <= 0 {
@@ -20,8 +19,8 @@ func (w *Watcher) lost() {
 	w.retry.later(wait)
 }
 
-// Anew makes all watches anew and wakes everybody: the workspace may be another
-// folder, or in another place, than the watches stand for.
+// Anew renews all watches and wakes every owner: the workspace may be another folder than
+// the one that the watches are on, or in another place.
 func (w *Watcher) Anew() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -30,7 +29,7 @@ func (w *Watcher) Anew() {
 	}
 }
 
-// reset makes all watches anew and marks everything. The caller holds the lock.
+// reset renews all watches and marks everything. The caller holds the lock.
 func (w *Watcher) reset() {
 	w.due = false
 	w.resetAt = time.Now()
@@ -44,7 +43,7 @@ func (w *Watcher) reset() {
 	w.pending.markAll(w.follows)
 }
 
-// retry is when what is missing is tried again.
+// retry is the timer for trying again what failed.
 type retry struct {
 	try    func()
 	at     time.Time
@@ -52,7 +51,7 @@ type retry struct {
 	closed bool
 }
 
-// later has it tried again after d at the latest.
+// later schedules the next try after d at the latest.
 func (r *retry) later(d time.Duration) {
 	now := time.Now()
 	if r.closed || r.at.After(now) && !now.Add(d).Before(r.at) {
@@ -71,8 +70,8 @@ func (r *retry) close() {
 	}
 }
 
-// tryAgain brings back what could not be had: the source, the watches that
-// were due, the workspace, the watches that were refused.
+// tryAgain tries again what failed: the source, the watches that must be renewed, the
+// workspace, the watches that were refused.
 func (w *Watcher) tryAgain() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -91,7 +90,7 @@ func (w *Watcher) tryAgain() {
 	}
 }
 
-// retryRoot looks whether the workspace is back.
+// retryRoot checks whether the workspace is back.
 func (w *Watcher) retryRoot(root *node) {
 	if !w.home.here() {
 		w.retry.later(rootAfter)
@@ -101,8 +100,8 @@ func (w *Watcher) retryRoot(root *node) {
 	w.pending.markAll(w.follows)
 }
 
-// retrySource tries to have file events again. What is watched again must be
-// looked at; where there still are none, nobody is woken.
+// retrySource tries to get file events again. Owners must look at folders that are watched
+// again; if there are still no events, nobody is woken.
 func (w *Watcher) retrySource() {
 	if w.due {
 		w.reset()
@@ -114,8 +113,8 @@ func (w *Watcher) retrySource() {
 	}
 }
 
-// retryRefused tries the refused watches again, until one is refused for a
-// reason that holds for all.
+// retryRefused tries the refused watches again, until one is refused for a reason that
+// applies to all.
 func (w *Watcher) retryRefused() {
 	for _, n := range w.watches.nodes {
 		if n.sight != refused {
@@ -147,7 +146,7 @@ func (w *Watcher) say(text string, err error, more ...any) {
 	w.log.Warn(text, append([]any{"err", err}, more...)...)
 }
 
-// cause is what an error has in common with others of its kind.
+// cause returns what an error has in common with others of its kind.
 func cause(err error) string {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -156,13 +155,13 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// exhausted reports whether an error says that no watch at all can be had.
+// exhausted reports whether an error says that no further watch is available.
 func exhausted(err error) bool {
 	return isBudget(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
 }
 
-// rewatch drops the watches at and below a folder and adds them again by path.
-// The caller holds the lock.
+// rewatch drops the watches at and below a folder and adds them again by path. The caller
+// holds the lock.
 func (w *Watcher) rewatch(top *node) {
 	if top == nil {
 		return

@@ -6,34 +6,34 @@ import "github.com/fsnotify/fsnotify"
 type Event struct {
 	// Path is absolute.
 	Path string
-	// Entry is true where a name appeared, vanished or was replaced, and
-	// false where only what it holds or its metadata changed.
+	// Entry is true if a name appeared, vanished or was replaced, and false if only its
+	// content or metadata changed.
 	Entry bool
 }
 
-// Source is where events come from: the operating system, or a test. Watches
-// are on folders, by absolute path, and see the folder's own entries alone.
+// Source is where events come from: the operating system, or a test. A watch is on a
+// folder, by absolute path, and reports only the folder's own entries.
 type Source interface {
-	// Add watches a folder. Adding it twice is no error.
+	// Add watches a folder. Adding it twice is not an error.
 	Add(dir string) error
 	// Remove ends the watch of a folder.
 	Remove(dir string) error
 	// List returns the folders that are watched.
 	List() []string
-	// Close ends all watches. No event is told after it returns, except
-	// those that are being told.
+	// Close ends all watches. After it returns, the source reports no events, except those
+	// that it is just reporting.
 	Close() error
 }
 
-// Sink takes what a source hears. Either may be called from any goroutine.
+// Sink receives what a source reports. Both functions may be called from any goroutine.
 // Broken must never block.
 type Sink struct {
 	Event func(Event)
-	// Broken says that events were lost, or that the source is of no more use.
+	// Broken reports that events were lost, or that the source can no longer be used.
 	Broken func(error)
 }
 
-// Open begins a source.
+// Open opens a source.
 type Open func(Sink) (Source, error)
 
 // notify is the operating system's source.
@@ -42,8 +42,8 @@ type notify struct {
 	ended chan struct{}
 }
 
-// buffered is how many events may lie between the system and us: a flood of them
-// wakes us once for many.
+// buffered is how many events are buffered between the system and us, so that a flood of
+// them wakes us once for many.
 const buffered = 1024
 
 // Notify opens the operating system's file events.
@@ -53,9 +53,8 @@ func Notify(sink Sink) (Source, error) {
 		return nil, err
 	}
 	n := &notify{fs, make(chan struct{})}
-	// Errors have a goroutine of their own: fsnotify may send one while it
-	// holds the lock that Add needs, so nothing may stand between the channel
-	// and us.
+	// Errors have a goroutine of their own: fsnotify may send one while it holds the lock
+	// that Add needs, so nothing may block the reading of the channel.
 	go func() {
 		for err := range fs.Errors {
 			sink.Broken(err)

@@ -6,36 +6,36 @@ import "path/filepath"
 type sight uint8
 
 const (
-	// unwatched: nobody has tried, or the watch was dropped.
+	// unwatched means that nobody has tried, or that the watch was dropped.
 	unwatched sight = iota
-	// watched: the watch stands.
+	// watched means that the watch exists.
 	watched
-	// missing: there is no such folder; the nearest one above it is watched.
+	// missing means that the folder does not exist; the nearest existing one above it is
+	// watched.
 	missing
-	// refused: the watch cannot be had, or the birth of a missing folder
-	// cannot be seen. The folder is blind.
+	// refused means that the watch is not available, or that the creation of a missing
+	// folder cannot be noticed. The folder is blind.
 	refused
 )
 
 // node is a folder that somebody asked for, or one on the way to it.
 type node struct {
-	abs                       string // where it lies on the disk
+	abs                       string // the path on the disk
 	parent, first, next, prev *node
 	owners                    owners
 	start                     int32 // of the path in the workspace in abs
 	structure                 bool
-	// needed is set where a node must be watched because one below it is
-	// missing.
+	// needed is true if a node must be watched because one below it is missing.
 	needed bool
 	sight  sight
-	class  class // what it counts as in the budget, while it is watched
+	class  class // its class in the budget, while it is watched
 }
 
-// path is relative to the workspace, with slashes, "." for it. It shares its memory
-// with abs, which the source keeps.
+// path returns the path relative to the workspace, with slashes, "." for the workspace. It
+// shares its memory with abs, which the source keeps.
 func (n *node) path() string { return within(n.abs, n.start) }
 
-// within is the part of an absolute path that begins at start, "." for none.
+// within returns the part of an absolute path that begins at start, "." if it is empty.
 func within(abs string, start int32) string {
 	if len(abs) <= int(start) {
 		return "."
@@ -46,9 +46,9 @@ func within(abs string, start int32) string {
 // wanted reports whether somebody asked for the folder itself.
 func (n *node) wanted() bool { return n.structure || !n.owners.empty() }
 
-// spare reports whether a folder that nobody asked for need not be watched: its
-// parent sees it go, and the folders below it see themselves go. This keeps a
-// run with one open request at two watches.
+// spare reports whether a folder that nobody asked for need not be watched: the watch of
+// its parent notices when it goes, and the watches of the folders below it notice when they
+// go. So a run with one open request needs only two watches.
 func (n *node) spare() bool {
 	return !n.wanted() && !n.needed && n.parent != nil && n.parent.wanted()
 }
@@ -73,7 +73,7 @@ func (n *node) isBelowStructure() bool {
 	return false
 }
 
-// each visits a node and all below it, from the top.
+// each visits a node and all nodes below it, from the top.
 func (n *node) each(visit func(*node)) {
 	visit(n)
 	for c := n.first; c != nil; c = c.next {
@@ -84,8 +84,8 @@ func (n *node) each(visit func(*node)) {
 // tree holds the nodes by path. Every ancestor of a node is a node.
 type tree map[string]*node
 
-// at returns the node of an absolute path, which it makes if need be. One that is
-// made shares the memory of its name with those above it that are made for it.
+// at returns the node of an absolute path, which it makes if necessary. The name of a new
+// node shares memory with those of the nodes above it that are made with it.
 func (t tree) at(abs string, start int32) *node {
 	p := within(abs, start)
 	if n := t[p]; n != nil {
@@ -104,9 +104,9 @@ func (t tree) at(abs string, start int32) *node {
 	return n
 }
 
-// prune takes a node out that nobody needs any more, and those above it that
-// only led to it. Each is given to drop first. It returns the nearest node that
-// stays, nil if none does.
+// prune removes a node that nobody needs any more, and those above it that only led to it.
+// It calls drop for each before it removes it. It returns the nearest node that remains, or
+// nil.
 func (t tree) prune(n *node, drop func(*node)) *node {
 	for n != nil && !n.wanted() && n.first == nil {
 		drop(n)
@@ -131,8 +131,8 @@ func (t tree) unlink(n *node) {
 	}
 }
 
-// owners is a small set of non-empty strings. Nearly all folders belong to one
-// run, and there may be many of them, so one owner costs no more than itself.
+// owners is a small set of non-empty strings. Nearly all folders belong to one run, and
+// there may be many folders, so a single owner takes no further memory.
 type owners struct {
 	one  string
 	more map[string]struct{}

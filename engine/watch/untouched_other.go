@@ -4,6 +4,6 @@ package watch
 
 import "time"
 
-// changedAt is when a file or folder last changed. Without change times nothing
-// can be said.
+// changedAt returns when a file or folder last changed; here it is never known, because
+// there are no change times.
 func changedAt(string) (time.Time, bool) { return time.Time{}, false }

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changedAt is when a file or folder last changed; it is false where that
-// cannot be said.
+// changedAt returns when a file or folder last changed; ok is false if that is not known.
 func changedAt(abs string) (time.Time, bool) {
 	var st unix.Stat_t
 	if err := unix.Lstat(abs, &st); err != nil {

@@ -20,42 +20,42 @@ import (
 var ErrClosed = errors.New("the watcher is closed")
 
 const (
-	// retryAfter is how long refused watches rest before they are tried again.
+	// retryAfter is after how long refused watches are tried again.
 	retryAfter = 10 * time.Second
-	// resetAfter is the least time between two rounds of making all watches
-	// anew: a source that overflows all the time must not eat the processor.
+	// resetAfter is the least time between two renewals of all watches, so that a source
+	// that overflows all the time does not use up the processor.
 	resetAfter = time.Second
-	// repairAfter is the least time between two comparisons of the watches
-	// that ought to stand with those that do.
+	// repairAfter is the least time between two comparisons of the expected watches with
+	// the existing ones.
 	repairAfter = 30 * time.Second
-	// rootAfter is how often a workspace is looked for that is not there.
+	// rootAfter is how often a missing workspace is looked for.
 	rootAfter = 500 * time.Millisecond
 )
 
 // Batch is what happened since the last one.
 type Batch struct {
-	// Owners are those to whom something happened, sorted. Heard are the folders in
-	// which, of the owners to whom nothing happened elsewhere, as far as is known.
+	// Owners are the owners to whom something happened, sorted. Heard holds the changed
+	// folders of those owners for which they are known completely.
 	Owners []string
 	Heard  map[string][]string
-	// Rescan is true where runs may have appeared or vanished.
+	// Rescan is true if runs may have appeared or vanished.
 	Rescan bool
-	// Edits are the files in followed folders to which something happened in
-	// their place: their folder does not show it.
+	// Edits are the files in followed folders that changed in place, which does not change
+	// their folder.
 	Edits []Edit
 	// Volatile are the volatile files in followed folders that changed, appeared or
-	// vanished, sorted; see [Watcher.Volatile]. They are nobody's.
+	// vanished, sorted; see [Watcher.Volatile]. They belong to no owner.
 	Volatile []string
-	// Lost is true where there may have been more of everything.
+	// Lost is true if there may have been more of everything.
 	Lost bool
-	// Dirs are the names in structure folders that appeared, vanished or were
-	// replaced, relative to the workspace, sorted; "." where it may be any.
-	// They only say where a rescan must look twice.
+	// Dirs are the names in structure folders that appeared, vanished or were replaced,
+	// relative to the workspace, sorted; "." if it may be any. They only say where a rescan
+	// must look twice.
 	Dirs []string
 }
 
-// Edit is a file that changed in its place, relative to the workspace, and one
-// that follows its folder.
+// Edit is a file that changed in place, relative to the workspace, and an owner that
+// follows its folder.
 type Edit struct{ Owner, Path string }
 
 func (e Edit) compare(other Edit) int {
@@ -72,13 +72,13 @@ type Watcher struct {
 	remote func(abs string) bool
 
 	ended  chan struct{}
-	broken atomic.Bool // the source has lost events since the last look
+	broken atomic.Bool // the source has lost events since the last call of take
 
 	mu      sync.Mutex
 	closed  bool
-	round   int // counts the sources: what an older one tells is dropped
+	round   int // counts the sources: events of older ones are ignored
 	resetAt time.Time
-	due     bool // the watches are to be made anew when the timer fires
+	due     bool // the watches must be renewed when the timer fires
 	retry   retry
 	watches watches
 	follows map[string][]string // owner → folders
@@ -87,16 +87,16 @@ type Watcher struct {
 	repairAt  time.Time
 	cookies   map[string]*cookie // structure root → its test
 	said      map[string]bool
-	volatile  func(path string) bool // nil: nothing is
+	volatile  func(path string) bool // nil: no file is
 	pending   pending
 }
 
-// New returns a watcher of the workspace at root, over the operating system's
-// file events. Where there are none to be had, all of it is blind and the
-// watcher works all the same. It must be closed.
+// New returns a watcher of the workspace at root that uses the operating system's file
+// events. If these are not available, the whole workspace is blind and the watcher still
+// works. It must be closed.
 func New(root string, log *slog.Logger) (*Watcher, error) { return NewFrom(root, log, Notify) }
 
-// NewFrom is [New] over another source of events.
+// NewFrom is [New] with another source of events.
 func NewFrom(root string, log *slog.Logger, open Open) (*Watcher, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -139,15 +139,15 @@ func (w *Watcher) begin() {
 	w.watches.source = src
 }
 
-// Volatile says which files are volatile: what happens to them makes no owner dirty, and
-// [Batch] names them instead. The function is called with the watcher's lock held.
+// Volatile sets which files are volatile: changes of them make no owner dirty, and [Batch]
+// names them instead. The function is called with the watcher's lock held.
 func (w *Watcher) Volatile(is func(path string) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.volatile = is
 }
 
-// Close ends all watches. Next returns [ErrClosed] from then on.
+// Close ends all watches. From then on Next returns [ErrClosed].
 func (w *Watcher) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,8 +167,8 @@ func (w *Watcher) Close() error {
 	return w.watches.source.Close()
 }
 
-// Next waits until something happened and returns all of it. It ends with the
-// context's error, or with [ErrClosed].
+// Next waits until something has happened and returns all of it. It returns an error when
+// the context ends, or [ErrClosed].
 func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 	for {
 		if b, ok := w.take(); ok {
@@ -184,8 +184,8 @@ func (w *Watcher) Next(ctx context.Context) (Batch, error) {
 	}
 }
 
-// take returns what is pending. Where events were lost, all watches are made
-// anew first, so that the caller looks after they stand.
+// take returns what is pending. If events were lost, it first renews all watches, so that
+// the caller looks after they exist.
 func (w *Watcher) take() (Batch, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,25 +198,24 @@ func (w *Watcher) take() (Batch, bool) {
 	return w.pending.take()
 }
 
-// overflow takes note that events were lost. It must not block or lock: the
-// source may call it while it holds what we wait for.
+// overflow records that events were lost. It must not block or lock: the source may call it
+// while it holds what we wait for.
 func (w *Watcher) overflow(error) {
 	w.broken.Store(true)
 	w.pending.signal()
 }
 
-// Lacks says what keeps file events from being relied on.
+// Lacks says why file events cannot be relied on.
 type Lacks struct {
-	// Events: there are none at all; the system gives no source of them.
+	// Events is true if there are none at all, because the system provides no source.
 	Events bool
-	// Watches: the system refuses further ones.
+	// Watches is true if the system refuses further watches.
 	Watches bool
-	// Folders: there are blind ones; see [Watcher.Blind].
+	// Folders is true if some folders are blind; see [Watcher.Blind].
 	Folders bool
 }
 
-// Lacks says what the watcher is short of at this moment, at the cost of a look
-// at every root.
+// Lacks returns what the watcher lacks at this moment. It goes through all roots.
 func (w *Watcher) Lacks() Lacks {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -227,10 +226,9 @@ func (w *Watcher) Lacks() Lacks {
 	return l
 }
 
-// Blind returns the folders in and below which no file events can be relied
-// on, sorted, the topmost of each branch: those whose watch was refused, and
-// the roots in which a test raised no event. It is nil where all is well. The caller
-// must not change it.
+// Blind returns the folders in and below which file events cannot be relied on, sorted, the
+// topmost of each branch: those whose watch was refused, and the roots in which a test
+// raised no event. It returns nil if there are none. The caller must not change the list.
 func (w *Watcher) Blind() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

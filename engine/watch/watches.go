@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// paths turns paths of the workspace into those of the disk and back.
+// paths converts paths of the workspace to absolute paths and back.
 type paths struct {
 	root   string // absolute
 	prefix string // the root and a separator
 }
 
-// abs is where a path lies on the disk.
+// abs returns the absolute path of a path of the workspace.
 func (p paths) abs(rel string) string {
 	if rel == "." {
 		return p.root
@@ -25,7 +25,8 @@ func (p paths) abs(rel string) string {
 	return p.prefix + filepath.FromSlash(rel)
 }
 
-// rel is an absolute path as the caller knows it; it is false outside the workspace.
+// rel returns the path in the workspace of an absolute path; ok is false outside the
+// workspace.
 func (p paths) rel(abs string) (string, bool) {
 	if abs == p.root {
 		return ".", true
@@ -40,8 +41,8 @@ func (p paths) isDir(rel string) bool {
 	return err == nil && info.IsDir()
 }
 
-// watches are the folders that are to be watched, and how far they are. The watcher's
-// lock guards them.
+// watches are the folders that must be watched, and the state of their watches. The
+// watcher's lock guards them.
 type watches struct {
 	w      *Watcher
 	paths  paths
@@ -49,14 +50,14 @@ type watches struct {
 	nodes  tree
 	budget budget
 	ranks  ranks
-	full   bool // the last watch asked for was refused for all
+	full   bool // the last watch was refused for a reason that applies to all
 	blind  int  // nodes that are refused
-	short  bool // some of them because no watch can be had
-	// blindDirs are the refused ones, nil where they are to be found anew.
+	short  bool // some of them because no watch is available
+	// blindDirs are the refused folders, nil if the list must be made again.
 	blindDirs []string
 }
 
-// at returns the node of a folder, which it makes if need be.
+// at returns the node of a folder, which it makes if necessary.
 func (t *watches) at(p string) *node {
 	if n := t.nodes[p]; n != nil {
 		return n
@@ -64,7 +65,7 @@ func (t *watches) at(p string) *node {
 	return t.nodes.at(t.paths.abs(p), int32(len(t.paths.prefix)))
 }
 
-// reach has a folder watched, and the way to it.
+// reach watches a folder, and the folders on the way to it.
 func (t *watches) reach(n *node) {
 	if n.parent != nil {
 		t.reach(n.parent)
@@ -74,9 +75,8 @@ func (t *watches) reach(n *node) {
 	}
 }
 
-// watch has one folder watched. Where it does not exist, the nearest folder
-// above it is watched, and it is looked for once more after that: it may have
-// been made meanwhile.
+// watch watches one folder. If the folder does not exist, it watches the nearest folder
+// above, and then tries once more, because the folder may have been made meanwhile.
 func (t *watches) watch(n *node) {
 	if n.sight == watched {
 		return
@@ -123,8 +123,8 @@ func (t *watches) add(n *node) sight {
 	return refused
 }
 
-// addClass asks the source for a watch of a class. Where there is none left, those who
-// can do without give way.
+// addClass asks the source for a watch of a class. If none is available, owners that can do
+// without give way.
 func (t *watches) addClass(c class, abs string) error {
 	for {
 		err := error(errBudget{t.budget.most})
@@ -138,8 +138,8 @@ func (t *watches) addClass(c class, abs string) error {
 	}
 }
 
-// watchAbove has the folder above a missing one watched, and reports whether it is.
-// A missing folder whose birth nobody would see is blind.
+// watchAbove watches the folder above a missing one, and reports whether it is watched. A
+// missing folder whose creation nobody would notice is blind.
 func (t *watches) watchAbove(n *node) bool {
 	p := n.parent
 	if p == nil {
@@ -154,8 +154,8 @@ func (t *watches) watchAbove(n *node) bool {
 	return p.sight == watched
 }
 
-// relieve ends the watch of a folder that was needed for missing ones, if none
-// below it is missing any more and nothing else needs it.
+// relieve ends the watch of a folder that was needed for missing ones, if none below it is
+// missing any more and nothing else needs it.
 func (t *watches) relieve(n *node) {
 	if n.wanted() {
 		n.needed = false
@@ -172,7 +172,7 @@ func (t *watches) relieve(n *node) {
 	}
 }
 
-// see notes how a folder is seen.
+// see sets the sight of a folder, and updates the counts.
 func (t *watches) see(n *node, s sight) {
 	if n.sight == refused {
 		t.blind--
@@ -197,7 +197,7 @@ func (t *watches) see(n *node, s sight) {
 // drop ends the watch of a folder.
 func (t *watches) drop(n *node) {
 	if n.sight == watched && t.source != nil {
-		// The source may have dropped it itself, with the folder.
+		// The source may itself have dropped the watch with the folder.
 		_ = t.source.Remove(n.abs)
 	}
 	t.see(n, unwatched)
@@ -214,7 +214,7 @@ func (t *watches) settle(n *node) {
 	} else if stays.spare() {
 		t.drop(stays)
 	}
-	// What was spare below it may not be so any more.
+	// Folders below it that were spare may now need a watch.
 	for c := stays.first; c != nil; c = c.next {
 		if !c.spare() {
 			t.watch(c)
@@ -222,9 +222,9 @@ func (t *watches) settle(n *node) {
 	}
 }
 
-// refusedDirs are the folders whose watch was refused, sorted, the topmost of each
-// branch. There may be very many: they are found anew only once others are refused.
-// The caller changes nothing of them.
+// refusedDirs returns the folders whose watch was refused, sorted, the topmost of each
+// branch. There may be very many, so the list is made again only after it has changed. The
+// caller must not change it.
 func (t *watches) refusedDirs() []string {
 	if t.blind == 0 {
 		return nil
@@ -240,7 +240,8 @@ func (t *watches) refusedDirs() []string {
 	return t.blindDirs
 }
 
-// reclass counts a folder as what it is for now, and watches it if it can be now.
+// reclass counts a folder under its present class, or watches a refused folder if that is
+// now possible.
 func (t *watches) reclass(n *node) {
 	if n.sight == watched {
 		t.budget.spent[n.class]--
