@@ -9,7 +9,7 @@ import (
 	"placet/layout"
 )
 
-// decided is the receipt of the review's approval.
+// decided returns the receipt of the review's approval.
 func decided(over engine.Document) Receipt {
 	return Receipt{
 		RequestID: review().RequestID, Result: Accepted, Response: "approve", Comment: "Looks good",

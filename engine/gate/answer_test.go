@@ -14,7 +14,7 @@ func TestOnlyApproversCount(t *testing.T) {
 		name      string
 		approvers []string
 		doc       engine.Document
-		known     []string // nil where the answer does not count
+		known     []string // nil if the answer does not count
 	}{
 		{"no list: whoever can write the file", nil, file("response.json", response("approve", ""), "owner:alice"), []string{"owner:alice", "claimed:jm"}},
 		{"the owner", []string{"owner:alice"}, file("response.json", response("approve", ""), "owner:alice"), []string{"owner:alice"}},

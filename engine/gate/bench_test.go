@@ -24,8 +24,8 @@ func BenchmarkReadForm(b *testing.B) {
 	}
 }
 
-// BenchmarkReadLargeForm shows, by the time for each byte, what takes more than time in the
-// size of a form.
+// BenchmarkReadLargeForm reports the time for each byte, which shows whether reading takes
+// more than linear time.
 func BenchmarkReadLargeForm(b *testing.B) {
 	for _, size := range []int{1 << 16, 1 << 20} {
 		for name, form := range largeForms(b, size) {

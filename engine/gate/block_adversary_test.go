@@ -12,7 +12,7 @@ import (
 	"placet/schemas"
 )
 
-// levelAttacks are what an agent might put into a suggestion to answer the
+// levelAttacks returns texts that an agent might put into a suggestion to answer the
 // questions of a block itself.
 func levelAttacks() map[string]string {
 	b := level("ko").Block
@@ -38,7 +38,7 @@ func levelAttacks() map[string]string {
 	return all
 }
 
-// levelAttacked is the level with a text wherever an agent has the word.
+// levelAttacked returns the level with a text in every place that an agent can fill.
 func levelAttacked(text string) Request {
 	r := level("ko")
 	quoted, err := schemas.Encode(text)
@@ -164,7 +164,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// levelResponse is a response.json to the level with some members.
+// levelResponse returns a response.json to the level with some members.
 func levelResponse(members string) string {
 	return `{"request_id":"` + level("").RequestID + `",` + members + `"provided_by":{"user":"jm","source":"file"}}`
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// said3 is what a form of the level says, once it is sent.
+// said3 returns what a form of the level says, once it is sent.
 func said3(a formAnswer) formAnswer {
 	a.RequestID, a.Digest, a.Submitted = level("").RequestID, view, true
 	return a

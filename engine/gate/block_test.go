@@ -12,7 +12,7 @@ import (
 	"placet/schemas"
 )
 
-// level is a request with three questions in a block of its own.
+// level returns a request with three questions in a block of its own.
 func level(lang string) Request {
 	r := Request{
 		SchemaVersion: 1, RequestID: "hitl-3f9a12c4", Family: "optimizer", Run: "20260302-msowd-sop-masking", Type: "hitl",
@@ -53,7 +53,7 @@ func level(lang string) Request {
 
 const levelHint = "tick a level, a suggestion, or write a comment"
 
-// levelAsked is the open request of a level, with the given files in its folder.
+// levelAsked returns the open request of a level, with the given files in its folder.
 func levelAsked(docs ...engine.Document) Evaluation {
 	a := asking(docs...)
 	a.Request, a.Default, a.Hint = level("ko"), "appropriate", levelHint
@@ -122,7 +122,7 @@ func TestTheBlockAsText(t *testing.T) {
 	}
 }
 
-// update writes the golden forms again: PLACET_UPDATE=1 go test -run Golden.
+// PLACET_UPDATE=1 go test -run Golden writes the golden forms again.
 func TestTheGoldenFormsOfABlock(t *testing.T) {
 	for _, lang := range []string{"ko", "en"} {
 		for name, r := range map[string]Request{"level": level(lang), "level-none": withoutItems(level(lang))} {

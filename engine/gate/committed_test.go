@@ -8,7 +8,7 @@ import (
 	"placet/engine"
 )
 
-// committedBy evaluates the files of a folder of which git says one thing.
+// committedBy evaluates the files of a folder for which git gives one fact.
 func committedBy(fact engine.Document, ok bool, approvers ...string) (Verdict, []string) {
 	var asked []string
 	a := asking(file("response.json", response("approve", ""), "owner:root"))
@@ -26,7 +26,7 @@ func TestACommittedAnswerIsItsCommittersClaim(t *testing.T) {
 	for name, c := range map[string]struct {
 		fact      engine.Document
 		approvers []string
-		want      string // what is known of the author; "" where the answer does not count
+		want      string // what is known of the author; "" if the answer does not count
 	}{
 		"not by git":                      {mailed(""), nil, "owner:root claimed:jm"},
 		"without git":                     {engine.Document{Err: engine.ErrAbsent}, nil, "owner:root claimed:jm"},
@@ -57,7 +57,7 @@ func TestACommittedAnswerIsItsCommittersClaim(t *testing.T) {
 	}
 }
 
-// Nobody asks git about what placet has written, and about what would not count.
+// Git is not asked about files that placet has written, or that would not count.
 func TestGitIsNotAskedInVain(t *testing.T) {
 	recorded := file("response.json", response("approve", ""), "api:ci")
 	recorded.Source = "http"

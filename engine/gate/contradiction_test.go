@@ -7,8 +7,8 @@ import (
 	"placet/engine"
 )
 
-// A receipt contradicts a state that says something else of the same answer, and only
-// then.
+// A receipt contradicts a state only if the state says something else about the same
+// answer.
 func TestWhatContradictsAState(t *testing.T) {
 	by := func(user string) By { return By{User: user, Source: SourceFile} }
 	approved := Receipt{Result: Accepted, Response: "approve", Selected: []string{"one", "two"}, Comment: "a word", ProvidedBy: by("kim"), Revision: 5}

@@ -9,7 +9,7 @@ import (
 	"placet/layout"
 )
 
-// json is a response.json to the level with some members.
+// json returns a response.json to the level with some members.
 func json(members string) engine.Document { return file("response.json", levelResponse(members)) }
 
 func TestWhatALevelIsAnsweredWith(t *testing.T) {
@@ -96,7 +96,7 @@ func TestAfterADefaultWasFilledIn(t *testing.T) {
 		name string
 		r    Receipt
 		doc  engine.Document
-		want string // "" where it is the same
+		want string // "" if it is the same
 	}{
 		{"the form that it was made of", receipt(Accepted, "appropriate", "s1"), formS1, ""},
 		{"the same in a file", receipt(Accepted, "appropriate", "s1"), json(`"selected":["S1"],`), ""},

@@ -12,7 +12,7 @@ import (
 
 const plan = "# Plan\n\n```sh\nrm -r old\n```\n"
 
-// editable is the request of the review, about a file that may be changed.
+// editable returns the request of the review, about an editable file.
 func editable() Request {
 	r := review()
 	text := plan
@@ -20,7 +20,8 @@ func editable() Request {
 	return r
 }
 
-// judgeEdited judges a form of the request that may have been written in one way alone.
+// judgeEdited judges a form of the request of which placet may have written only one
+// version.
 func judgeEdited(t *testing.T, form string) (Decision, string) {
 	t.Helper()
 	a := asking(file("form.md", form))
@@ -32,8 +33,8 @@ func judgeEdited(t *testing.T, form string) (Decision, string) {
 	return *v.Answer, v.Problem
 }
 
-// The text that stands between the marks is what is approved, whatever it holds and however
-// the editor saves the rest.
+// The text between the marks is approved, whatever it contains and however the editor saves
+// the rest.
 func TestATextIsChangedInItsForm(t *testing.T) {
 	for name, c := range map[string]struct{ change, want string }{
 		"a word":              {"rm -r old→mv old older", "# Plan\n\n```sh\nmv old older\n```\n"},
@@ -68,8 +69,8 @@ func TestATextIsChangedInItsForm(t *testing.T) {
 	}
 }
 
-// A change that nobody could see, or that takes away what the text is found by, counts for
-// nothing, and the note names the line that the reviewer sees.
+// A change that nobody could see, or that removes the marks around the text, does not
+// count, and the note names the line in the reviewer's form.
 func TestAChangeThatDoesNotCount(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, says string }{
 		"hidden":                {"rm -r old", "rm -r old \u200b/", "characters that nobody can see"},
@@ -130,7 +131,8 @@ func TestAResponseChangesTexts(t *testing.T) {
 			t.Errorf("%.80s: %v, %q", edits, v.Answer, v.Problem)
 		}
 	}
-	// The order of edits says nothing, and what nobody would use refuses no rejection.
+	// The order of edits does not matter, and a bad edit that nobody would use does not
+	// invalidate a rejection.
 	r, other := editable(), "other\n"
 	r.Artifacts = append(r.Artifacts, Artifact{Path: "b.md", SHA256: engine.Sum([]byte(other)).Hex(), Binding: true, Text: &other, Editable: true})
 	two := asking(file("response.json", response("approve", `, "edits": [{"path": "b.md", "text": "b"}, {"path": "plan.md", "text": "a"}]`)),

@@ -29,7 +29,7 @@ func TestARequestThatThisMachineRecordedIsHeldToTheRecordAndTheState(t *testing.
 	}
 }
 
-// A form shows what request.json says, and what is not written there comes from the
+// A form shows what request.json says; members that are not written there come from the
 // state.
 func TestARequestIsShownAsItsRequestJSONSaysIt(t *testing.T) {
 	written := level("ko")

@@ -170,7 +170,7 @@ func TestADescriptionNeverMakesAnItemNameAnotherOption(t *testing.T) {
 	}
 }
 
-// rendered is the text that Markdown shows, as one line.
+// rendered returns the text that Markdown shows, as one line.
 func rendered(source string, n ast.Node) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -196,7 +196,7 @@ var gfm = goldmark.New(goldmark.WithExtensions(extension.GFM))
 
 func parse(source string) ast.Node { return gfm.Parser().Parse(text.NewReader([]byte(source))) }
 
-// hostile are the pieces of which hostile texts are made.
+// hostile are the pieces from which hostile texts are built.
 var hostile = []string{
 	"approve", "reject", " ", "  ", "    ", "\n", "\n\n", "\r\n", "\r", "\t", "- [x] ", "- [x] approve", "- [X] reject: yes", "* [x] approve\n",
 	"- [x] submit this answer", "- [x] submit this answer\n", "## Comment\n", "## Your answer\n", "# T\n", "```", "```\n", "~~~\n", "> ", ">", "1. [x] approve\n",

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// planned is a request of which one option takes one item.
+// planned returns a request in which one option accepts one item.
 func planned() Request {
 	r := review()
 	r.Options = []Option{{ID: "approve"}, {ID: "steer"}}

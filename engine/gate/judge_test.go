@@ -24,7 +24,7 @@ const (
 
 var now = time.Date(2025, 12, 6, 18, 15, 0, 0, time.UTC)
 
-// file is a document of the request folder that changed long ago.
+// file returns a document of the request folder that changed long ago.
 func file(name, body string, known ...string) engine.Document {
 	d := engine.Document{Path: dir + "/" + name, Body: []byte(body), Sum: engine.Sum([]byte(body)), Changed: now.Add(-longAgo), Known: known}
 	switch {
@@ -40,14 +40,14 @@ func file(name, body string, known ...string) engine.Document {
 	return d
 }
 
-// responseTo is a response.json by jm, a file.
+// responseTo returns a response.json by jm.
 func responseTo(id, word, rest string) string {
 	return `{"request_id":"` + id + `","response":"` + word + `","provided_by":{"user":"jm","source":"file"}` + rest + `}`
 }
 
 func response(word, rest string) string { return responseTo(review().RequestID, word, rest) }
 
-// asking is the open review with the given files in its folder.
+// asking returns the open review with the given files in its folder.
 func asking(docs ...engine.Document) Evaluation {
 	return Evaluation{
 		Request: review(), Dir: dir, Docs: docs, View: view, Issued: view, Present: present,
@@ -55,7 +55,7 @@ func asking(docs ...engine.Document) Evaluation {
 	}
 }
 
-// judge judges with what placet renders of the request, in each language.
+// judge judges with the forms that placet renders of the request, in each language.
 func judge(a Evaluation) Verdict {
 	if a.Rendered == nil {
 		a.Rendered = func() [][]byte {
@@ -76,7 +76,7 @@ func form(t *testing.T, words ...string) string {
 	return tick(mustForm(t, review()), words...)
 }
 
-// given is the answer of a verdict without a problem.
+// given returns the answer of a verdict without a problem.
 func given(t *testing.T, v Verdict) Answer {
 	t.Helper()
 	if v.Answer == nil || v.Problem != "" || v.Wait {
@@ -220,7 +220,7 @@ func TestAResponseWithoutDigestAnswersTheRequestAsIssued(t *testing.T) {
 	}
 }
 
-// olderForm is a form of what was shown before.
+// olderForm returns a form of an earlier view.
 func olderForm(t *testing.T, words ...string) string {
 	t.Helper()
 	before, err := Form(review(), engine.Sum([]byte("before")), Texts{})
@@ -284,7 +284,7 @@ func TestResponseAndFormRankAlike(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		response, form string
-		want           Answer // only what is compared
+		want           Answer // only these members are compared
 		problem        string
 	}{
 		{"alike: one answer, the response's comment", response("approve", `,"comment":"from json"`), comment(form(t, "approve", submitID), "from form"),
@@ -449,7 +449,7 @@ func TestProblemsShowNoHiddenCharacters(t *testing.T) {
 	}
 }
 
-// Too much text spoils the answer that holds it, and no other beside it.
+// Too much text invalidates the answer that contains it, and no other answer beside it.
 func TestAnAnswerMayHoldSoMuchText(t *testing.T) {
 	long := strings.Repeat("x", LongestAnswer-len("approve"))
 	free := asking()

@@ -15,7 +15,7 @@ var (
 	english    = regexp.MustCompile(`\pL{2,}`)
 )
 
-// spoken expects that a text of the pseudo-language holds no words of its own.
+// spoken fails if a text of the pseudo-language has untranslated words.
 func spoken(t *testing.T, text string) {
 	t.Helper()
 	if text == "" {

@@ -8,8 +8,7 @@ import (
 	"placet/layout"
 )
 
-// What is refused before it is written is what is refused when it is read, and for
-// the same reason.
+// Check refuses before writing what Judge refuses when reading, and for the same reason.
 func TestCheckSaysWhatJudgeSays(t *testing.T) {
 	for name, body := range map[string]string{
 		"an option":              response("approve", ""),

@@ -118,7 +118,7 @@ func TestOptionsThatCannotBeOffered(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ids  []string
-		want string // "" where all is well
+		want string // "" for no error
 	}{
 		{"none", nil, ""},
 		{"distinct", []string{"approve", "reject", "request_changes", "s1", "s2", "承認", "-1", "1"}, ""},

@@ -53,7 +53,7 @@ func mustRead(t *testing.T, form string, r Request) formAnswer {
 	return a
 }
 
-// answered is what a form of the review says.
+// answered returns what a form of the review says.
 func answered(a formAnswer) formAnswer {
 	a.RequestID, a.Digest, a.Submitted = review().RequestID, view, true
 	return a
@@ -129,7 +129,7 @@ func dropLines(form string, texts ...string) string {
 	return strings.Join(kept, "\n")
 }
 
-// replace is a function that replaces pairs of texts.
+// replace returns a function that replaces pairs of texts.
 func replace(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
 
 func TestAFormSurvivesItsEditor(t *testing.T) {
@@ -161,8 +161,8 @@ func TestAFormSurvivesItsEditor(t *testing.T) {
 	}
 }
 
-// edits are what an editor, a formatter, a person or an agent may make of a form
-// beside its ticks and its comment.
+// edits are what an editor, a formatter, a person or an agent may change in a form besides
+// its ticks and its comment.
 var edits = map[string]func(string) string{
 	"stars":                       replace("- [", "* ["),
 	"pluses":                      replace("- [", "+ ["),
@@ -264,7 +264,8 @@ func TestTheNoteShowsTheFirstDifference(t *testing.T) {
 	}
 }
 
-// What this machine recorded decides, whatever the request would be rendered as now.
+// If this machine recorded the form, the record decides, however the request would be
+// rendered now.
 func TestTheRecordDecidesWhereThereIsOne(t *testing.T) {
 	earlier := review()
 	earlier.MayAnswer = []string{"alice"}
@@ -297,8 +298,8 @@ func TestTheRecordDecidesWhereThereIsOne(t *testing.T) {
 	}
 }
 
-// Whatever is done to a form voids it, or is a tick, or is a word of the comment; a
-// tick and the comment leave it what it was.
+// Every change of a form voids it, or is a tick, or is part of the comment. Ticks and the
+// comment change nothing else.
 func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
 	for name, r := range map[string]Request{"general": review(), "block": level("ko"), "several": reopening()} {
 		written := mustForm(t, r)
@@ -324,7 +325,8 @@ func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
 			if got := strings.Join(f.blank(), "\n") + "\n"; got != written {
 				t.Fatalf("%s: without them it is\n%s", name, got)
 			}
-			// One byte more, less or other, anywhere but in the comment and the boxes.
+			// One byte is added, removed or changed, anywhere except in the comment and the
+			// boxes.
 			at := rapid.IntRange(0, len(written)-2).Draw(t, "at")
 			insert := rapid.SampledFrom([]string{"", "x", "a b", "\n", "\u200b", "- [x] approve\n", "\nonly then\n", "\n- [ ] tests\n"}).Draw(t, "insert")
 			cut := rapid.IntRange(0, 3).Draw(t, "cut")
@@ -347,7 +349,7 @@ func TestOnlyTicksAndTheCommentMayDiffer(t *testing.T) {
 	}
 }
 
-// textLines are the lines of a text that hold something, without ticks, sorted.
+// textLines returns the non-blank lines of a text, without ticks, sorted.
 func textLines(text string) []string {
 	var all []string
 	for line := range strings.Lines(plainTicks(text)) {
@@ -363,7 +365,7 @@ func plainTicks(form string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(form, "[x]", "[ ]"), "[X]", "[ ]")
 }
 
-// plain is a form without what may differ.
+// plain returns a form without the parts that may differ.
 func plain(form string) string {
 	form = plainTicks(form)
 	if at := strings.LastIndex(form, "the last one -->\n"); at >= 0 {
@@ -419,7 +421,8 @@ func TestACommentIsReturnedByteForByte(t *testing.T) {
 	}
 }
 
-// What in the comment could be taken for a part of the form, or hides one, voids it.
+// Text in the comment that could be mistaken for a part of the form, or hides one, voids
+// the form.
 func TestACommentThatPlaysTheFormVoidsIt(t *testing.T) {
 	for name, text := range map[string]string{
 		"an option's item":            "- [x] approve: Continue to Build phase",

@@ -11,9 +11,9 @@ import (
 	"placet/layout"
 )
 
-// FuzzRecords puts any content into a request's folder. What can be read is
-// written again as it was read; what counts as an answer was offered; and what
-// is said about the rest can be shown, and does not grow with it.
+// FuzzRecords puts any content into a request's folder. A document that can be read is
+// written again unchanged; an answer that counts was offered; and the text about the rest
+// can be shown, and its size is limited.
 func FuzzRecords(f *testing.F) {
 	request, err := review().Encode()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"placet/schemas"
 )
 
-// review is the request that most tests ask.
+// review returns the request that most tests ask.
 func review() Request {
 	return Request{
 		SchemaVersion: 1, RequestID: "fr-20251206-a1b2c3", Family: "faber",

@@ -12,8 +12,8 @@ import (
 	"placet/schemas"
 )
 
-// reopening is a request of which any number of options may be chosen
-// together, but one.
+// reopening returns a request in which any number of options may be chosen together, except
+// one.
 func reopening() Request {
 	r := review()
 	r.Type = "implementation_review"
@@ -145,7 +145,7 @@ func TestAfterSeveralOptionsTheSetsAreCompared(t *testing.T) {
 	unsent := mustForm(t, reopening())
 	for name, c := range map[string]struct {
 		doc  engine.Document
-		want string // "" where it is the same
+		want string // "" if it is the same
 	}{
 		"the same":                   {file("response.json", response("reopen:cp-b", `,"selected":["reopen:cp-a","s1"]`)), ""},
 		"the other one first":        {file("response.json", response("reopen:cp-a", `,"selected":["S1","Reopen:cp_b"]`)), ""},
@@ -191,8 +191,8 @@ func TestFurtherMembersOfAResponseAreKept(t *testing.T) {
 	}
 }
 
-// Whatever is ticked or selected, in whatever order: one set, one answer, and
-// never an option that stands alone beside another.
+// However options are ticked or selected, and in whatever order: the same set is the same
+// answer, and an option that must be chosen alone is never combined with another.
 func TestTheSameSetIsTheSameAnswer(t *testing.T) {
 	unsent := mustForm(t, reopening())
 	ids := reopening().words()

@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// taken is a receipt of the next revision that fits, and where it stands.
+// taken returns a receipt of the next revision that fits, and its evaluation.
 func taken() (Receipt, Evaluation) {
 	rc := Receipt{
 		RequestID: review().RequestID, Result: Accepted, Response: "approve", ProvidedBy: By{User: "jm", Source: "cli"},
@@ -30,8 +30,8 @@ func claimOf(rc Receipt) Claim {
 	return Claim{Source: FromReceipt, RequestID: rc.RequestID, Answer: rc.Given(), Place: dir + "/receipt.json", At: at, Receipt: &rc}
 }
 
-// A receipt that this machine did not write counts where it fits in every respect,
-// as a claim, and where the gate asks for no more.
+// A receipt that this machine did not write counts if it fits in every respect, as a claim,
+// and if the gate demands no more.
 func TestAReceiptOfOthersMustFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(rc *Receipt, a *Evaluation)
@@ -74,7 +74,7 @@ func TestAReceiptOfOthersMustFit(t *testing.T) {
 	}
 }
 
-// What this machine wrote is fact under every gate, but for another request.
+// A receipt that this machine wrote is a fact under every gate, except for another request.
 func TestOurReceiptIsFact(t *testing.T) {
 	rc, a := taken()
 	a.Gate.Approvers, rc.Digest = []string{"kim"}, ""
@@ -93,8 +93,8 @@ func TestOurReceiptIsFact(t *testing.T) {
 	}
 }
 
-// Records that anybody can write prove nothing: they count at the level file, and not
-// where approvers are listed.
+// Records that anybody can write prove nothing: they count only at the level file, and not
+// if approvers are listed.
 func TestARecordIsAClaim(t *testing.T) {
 	for _, source := range []Source{FromHistory, FromEvent, FromStamp} {
 		a := asking()
@@ -115,7 +115,7 @@ func TestARecordIsAClaim(t *testing.T) {
 	}
 }
 
-// A request that a crash left keeps its times only where this machine wrote it.
+// A request that a crash left keeps its times only if this machine wrote it.
 func TestOnlyOursIsReissued(t *testing.T) {
 	body, err := review().Encode()
 	if err != nil {
@@ -135,7 +135,7 @@ func TestOnlyOursIsReissued(t *testing.T) {
 	}
 }
 
-// What people are told of a receipt that stands.
+// Unverified says why a receipt is not to be believed.
 func TestUnverified(t *testing.T) {
 	request := file("request.json", `{}`)
 	c := engine.Config{Gates: map[string]engine.Gate{"faber/review": {Level: "file", Approvers: []string{"jm"}}}}
@@ -170,8 +170,8 @@ func TestUnverified(t *testing.T) {
 	}
 }
 
-// No other function makes a decision: one is made in Verify alone, and elsewhere
-// only the zero Decision can be, which does not count.
+// Only Verify makes a decision. Other packages can only make the zero Decision, which does
+// not count.
 func TestVerifyAloneMakesDecisions(t *testing.T) {
 	if (Decision{}).Counts() {
 		t.Fatal("the zero Decision counts")

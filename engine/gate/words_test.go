@@ -9,8 +9,7 @@ import (
 	"placet/templates"
 )
 
-// Lines of the reviewer's own below the first option are words of the comment,
-// wherever they stand.
+// Lines that the reviewer adds anywhere below the first option are part of the comment.
 func TestNoWordsAreLost(t *testing.T) {
 	sent := comment(tick(mustForm(t, review()), "approve", submitID), "Use UTF-8")
 	for name, c := range map[string]struct {
@@ -49,7 +48,7 @@ func TestNoWordsAreLost(t *testing.T) {
 	}
 }
 
-// Words are a comment, where an option asks for one, and the answer to an open question.
+// Such text is the comment that an option requires, and the answer to an open question.
 func TestWordsElsewhereAreAComment(t *testing.T) {
 	asked := tick(mustForm(t, review()), "request_changes", submitID)
 	if v := judge(asking(file("form.md", replace("- [ ] reject", "  Use UTF-8\n- [ ] reject")(asked)))); v.Answer == nil || v.Answer.Comment != "Use UTF-8" {
@@ -79,8 +78,8 @@ func TestWordsElsewhereAreAComment(t *testing.T) {
 	}
 }
 
-// A form that the version before wrote takes words of one's own, too, whether or not
-// this machine recorded it; another change is named by its line.
+// A form that the previous version wrote accepts added text too, whether or not this
+// machine recorded it; any other change is reported with its line.
 func TestAFormOfTheVersionBeforeTakesWords(t *testing.T) {
 	for name, r := range map[string]Request{"general": review(), "several": reopening(), "block": level("ko")} {
 		for _, lang := range templates.Languages() {

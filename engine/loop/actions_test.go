@@ -12,7 +12,7 @@ import (
 	"placet/engine/watch"
 )
 
-// process is what carries actions out and keeps how they ended.
+// process carries actions out and keeps how they ended.
 type process struct {
 	mu    sync.Mutex
 	alive map[string]bool
@@ -54,7 +54,7 @@ func (p *process) has(id string) (alive, ended bool) {
 	return p.alive[id], ended
 }
 
-// No file tells of such an end, and a final run is not even kept: it must be all
+// Such an end changes no file, and a final run is not even kept. The run must be served all
 // the same, until the end is written down.
 func TestAnEndAsAFactWakesItsRunInWatch(t *testing.T) {
 	for _, status := range []string{"waiting", "over"} {
@@ -66,7 +66,7 @@ func TestAnEndAsAFactWakesItsRunInWatch(t *testing.T) {
 			s := w.start(watch.Notify)
 			<-s.ready
 			w.eventually("the action begins", func() bool { alive, _ := p.has("row-1"); return alive })
-			w.answer("b", "yes") // what is done with a is over when this is seen
+			w.answer("b", "yes") // when this is seen, the work on a is over
 			w.becomes("b", "over")
 			p.ends("row-1")
 			w.ActionEnded("row-1")
@@ -77,8 +77,8 @@ func TestAnEndAsAFactWakesItsRunInWatch(t *testing.T) {
 	}
 }
 
-// An action that ends while Once goes through the runs leads to another round, of
-// its run alone.
+// An action that ends while Once goes through the runs causes another round, for its run
+// only.
 func TestAnEndAsAFactLeadsToAnotherRound(t *testing.T) {
 	var p process
 	var w *world
@@ -106,8 +106,8 @@ func TestAnEndAsAFactLeadsToAnotherRound(t *testing.T) {
 	}
 }
 
-// The action may have been asked to end before: that its end is to be forgotten is
-// another wish.
+// The loop may have asked the action to end before. Having its end forgotten is a separate
+// call.
 func TestAnEndIsForgottenAfterAWishThatItComes(t *testing.T) {
 	var p process
 	w := newWorld(t, p.use)

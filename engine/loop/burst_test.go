@@ -15,8 +15,8 @@ import (
 	"placet/engine/watch"
 )
 
-// slow is a file system whose first sync of a content lasts until it is let go. It
-// notes how many state documents had been exchanged at every sync of everything.
+// slow is a file system whose first sync of a content lasts until the test releases it. At
+// every sync of everything it records how many state documents had been exchanged.
 type slow struct {
 	fs.FS
 	first   sync.Once
@@ -64,7 +64,7 @@ func (s *slow) Rename(from, to string, how fs.Move) error {
 
 func (s *slow) SyncDir(string) error { return nil }
 
-// Unwritten says nothing: what other programs write must not matter here.
+// Unwritten returns false, because what other programs write must not matter here.
 func (s *slow) Unwritten() (int64, bool) { return 0, false }
 
 func (s *slow) SyncAll(string) error {
@@ -91,7 +91,7 @@ func (w *world) session(ids ...string) *session {
 	return s
 }
 
-// works marks runs and has them served until the test ends.
+// works marks runs and serves them until the test ends.
 func (w *world) works(s *session, ids ...string) {
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -115,8 +115,8 @@ func named(format string, n int) []string {
 	return ids
 }
 
-// A pass that waits for the disk holds up nobody: while the first of 500 runs is
-// being made durable, all others get ready, and then share two rounds.
+// A pass that waits for the disk delays nobody: while the first of 500 runs is being made
+// durable, all others get ready, and then share two rounds.
 func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
 	const runs = 500
 	root := t.TempDir()
@@ -147,7 +147,7 @@ func TestManyRunsReadyAtOnceShareTwoRounds(t *testing.T) {
 	}
 }
 
-// However slow the disk, no more runs are under way than may be.
+// However slow the disk, the number of runs under way is limited.
 func TestSlowDiskBoundsWhatIsUnderWay(t *testing.T) {
 	root := t.TempDir()
 	disk := newSlow(root)
@@ -180,7 +180,7 @@ func TestSlowDiskBoundsWhatIsUnderWay(t *testing.T) {
 	w.eventually("all have asked", func() bool { return len(w.movedEvents()) == 2*len(ids) })
 }
 
-// Of many runs with something to do none goes on before the others had their turn.
+// Of many runs with something to do, none continues before the others had their turn.
 func TestRunsTakeTurnsStepByStep(t *testing.T) {
 	const steps = 6
 	w := newWorld(t, func(o *Options) { o.Workers, o.Waiting = 1, 1 })
@@ -206,7 +206,7 @@ func TestRunsTakeTurnsStepByStep(t *testing.T) {
 	}
 }
 
-// A look that finds the run as the one before it did costs no second decision.
+// A look that finds the run unchanged since the previous one takes no second step.
 func TestTheSameSnapshotIsDecidedOnce(t *testing.T) {
 	var snaps []engine.Snapshot
 	w := newWorld(t, spying(func(s engine.Snapshot) { snaps = append(snaps, s) }))
@@ -219,7 +219,7 @@ func TestTheSameSnapshotIsDecidedOnce(t *testing.T) {
 	if len(w.movedEvents()) != 2 || len(snaps) != 3 {
 		t.Fatalf("%d decisions for %q and the look that finds nothing", len(snaps), w.movedEvents())
 	}
-	w.answer("locked", "no") // no longer what was seen
+	w.answer("locked", "no") // differs from what was seen
 	if err := p.run(t.Context()).err; err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestTheSameSnapshotIsDecidedOnce(t *testing.T) {
 	}
 }
 
-// asksGit needs something from git besides what the toy needs.
+// asksGit needs something from git in addition to what the toy needs.
 type asksGit struct {
 	spy
 }
@@ -239,7 +239,7 @@ func (a asksGit) Step(s engine.Snapshot) (engine.Plan, error) {
 	return p, err
 }
 
-// What git has said in a pass is there at its next look: only the first lacks it.
+// An answer of git's in a pass is available at its next look: only the first look lacks it.
 func TestGitIsNotLackingAtEveryLook(t *testing.T) {
 	steps, asked := 0, 0
 	w := newWorld(t, func(o *Options) {
@@ -257,14 +257,14 @@ func TestGitIsNotLackingAtEveryLook(t *testing.T) {
 		if err := p.run(t.Context()).err; err != nil {
 			t.Fatal(err)
 		}
-		want := [][2]int{{4, 1}, {2, 1}}[pass] // a look lacks it; then two steps taken, and none
+		want := [][2]int{{4, 1}, {2, 1}}[pass] // one look lacks the answer; then two steps are taken, and none
 		if got := [2]int{steps, asked}; got != want || len(w.movedEvents()) != 2 {
 			t.Errorf("pass %d: %d decisions, git asked %d times, want %v; moved %q", pass, steps, asked, want, w.movedEvents())
 		}
 	}
 }
 
-// What a stuck run did is told in full, over all passes that it took.
+// The report on a stuck run lists all of its steps, over all passes that it took.
 func TestStuckRunTellsItsStepsWhereRunsTakeTurns(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Workers, o.Waiting = 1, 1 })
 	ids := named("a%d", 4)

@@ -9,8 +9,8 @@ import (
 	"placet/layout"
 )
 
-// What a person is shown is written again when it has been gone for a moment, not
-// while somebody may be putting another in its place.
+// A file that a person is shown is written again when it has been missing for a moment, not
+// while somebody may be replacing it.
 func TestWhatVanishedIsWrittenAgainWhenItsAbsenceHasStood(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	var d absence

@@ -16,7 +16,7 @@ import (
 	"placet/engine/watch"
 )
 
-// elderly is a file system in whose eyes every file is old.
+// elderly is a file system in which every file is old.
 type elderly struct{ fs.FS }
 
 func (e elderly) Touch(name string) (time.Time, error) {
@@ -24,7 +24,7 @@ func (e elderly) Touch(name string) (time.Time, error) {
 	return at.Add(time.Minute), err
 }
 
-// stepping is a toy machine that says which runs it was asked about.
+// stepping is a toy machine that records the runs for which it was stepped.
 type stepping struct {
 	toyMachine
 	mu    sync.Mutex
@@ -38,7 +38,7 @@ func (m *stepping) Step(s engine.Snapshot) (engine.Plan, error) {
 	return m.toyMachine.Step(s)
 }
 
-// times is how often it was asked about a run.
+// times returns how often it was stepped for a run.
 func (m *stepping) times(id string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *stepping) stepped() int {
 	return len(m.steps)
 }
 
-// keptBelow is a folder in which a memory of the tests is kept.
+// keptBelow is a folder in which the tests keep a cache.
 type keptBelow string
 
 func (dir keptBelow) Read(name string, _ int64) ([]byte, error) {
@@ -62,7 +62,7 @@ func (dir keptBelow) Write(name string, body []byte, _ bool) error {
 	return os.WriteFile(filepath.Join(string(dir), ".placet", name), body, 0o600)
 }
 
-// nextPlacet is the next placet in a workspace.
+// nextPlacet returns the next placet in a workspace.
 func nextPlacet(t *testing.T, root string) (*world, *stepping) {
 	m := &stepping{steps: map[string]int{}}
 	return worldAt(t, root, func(o *Options) {
@@ -73,7 +73,7 @@ func nextPlacet(t *testing.T, root string) (*world, *stepping) {
 	}), m
 }
 
-// restingToys is a workspace with twelve runs of which all but two wait.
+// restingToys makes a workspace with twelve runs of which all but two wait.
 func restingToys(t *testing.T) string {
 	w, _ := nextPlacet(t, t.TempDir())
 	for i := range 12 {
@@ -89,7 +89,7 @@ func restingToys(t *testing.T) string {
 	return w.root
 }
 
-// kept waits until a daemon has kept what its start has seen.
+// kept waits until a daemon has stored what its start has seen.
 func (w *world) kept() {
 	w.t.Helper()
 	w.eventually("the start is kept", func() bool {
@@ -109,7 +109,7 @@ func TestAStartAsksNothingAboutRunsThatAreAsTheyWereLeft(t *testing.T) {
 	}
 	before := first.tree()
 	w, m := nextPlacet(t, root)
-	w.answer("t3", "more") // while nobody was there
+	w.answer("t3", "more") // while no daemon was running
 	s = w.serve(watch.Notify)
 	w.eventually("the answer is taken", func() bool { return len(w.movedEvents()) > 0 })
 	if n := m.stepped(); n != 1 {
@@ -202,7 +202,7 @@ func TestFactsHaveOneMark(t *testing.T) {
 	}
 }
 
-// stuck is a file system that does not list the root until it is let go on.
+// stuck is a file system that does not list the root until the test releases it.
 type stuck struct {
 	fs.FS
 	listing, goOn chan struct{}
@@ -270,13 +270,13 @@ func TestARunThatHadEndedAndChangedWhileNobodyWasThereIsServed(t *testing.T) {
 	}
 }
 
-// A note is to go with its cause, also beside a run that has ended and is known from
-// an earlier look: its cause may lie beside the state document.
+// A note must disappear with its cause, even beside a run that has ended and is known from
+// an earlier look: its cause may be outside the state document.
 func TestARunThatHadEndedWithANoteIsServed(t *testing.T) {
 	root := restingToys(t)
 	before, _ := nextPlacet(t, root)
 	before.toy("t11", toyState{Status: "over", Quirk: "noted"})
-	for range 2 { // what wrote something is not kept
+	for range 2 { // a pass that wrote something is not stored
 		if _, err := before.Once(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,8 @@ func TestARunThatHadEndedWithANoteIsServed(t *testing.T) {
 	w, m := nextPlacet(t, root)
 	w.serve(watch.Notify)
 	w.eventually("it is looked at", func() bool { return m.times("t11") > 0 })
-	// The folder comes whole: nobody follows one in which no request is open.
+	// The folder appears with its content: a folder without an open request is not
+	// followed.
 	w.put("whole/q/response.json", "{}\n")
 	if err := os.Rename(w.abs("whole"), w.abs("toys/t11/requests")); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"placet/layout"
 )
 
-// owing is a machine that owes one document and writes no state.
+// owing is a machine that has one missing output and writes no state.
 type owing struct{ toyMachine }
 
 func (owing) Step(s engine.Snapshot) (p engine.Plan, err error) {
@@ -30,9 +30,9 @@ func (owing) Step(s engine.Snapshot) (p engine.Plan, err error) {
 	return p, nil
 }
 
-// A crash came between the exchange of the state document and the look at what it
-// displaced. The sweep puts back what others wrote: what was seen before counts for
-// nothing, not even for what is owed.
+// A crash came between the exchange of the state document and the check of the one that it
+// replaced. The sweep restores what others wrote, so everything seen before is invalid,
+// even for outputs.
 func TestNothingIsOwedToAStateThatTheSweepTakesBack(t *testing.T) {
 	const ours, theirs = `{"status":"counting","count":9}`, `{"status":"counting","count":5}`
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -11,7 +11,7 @@ import (
 	"placet/layout"
 )
 
-// Nobody takes a report from another observer, and each may leave reports out.
+// No observer takes a report from another, and each may omit reports.
 func TestEveryObserverIsToldInItsOrder(t *testing.T) {
 	var told []string
 	say := func(what string) { told = append(told, what) }
@@ -35,11 +35,11 @@ func TestEveryObserverIsToldInItsOrder(t *testing.T) {
 	s.working.acquire()
 	s.serve(t.Context(), toyRun("a").State)
 	step := []string{"2 committed", "3 committed", "1 moved", "3 moved"}
-	want := slices.Concat(step, step, []string{"2 passed", "3 passed"}) // a step, and the last one
+	want := slices.Concat(step, step, []string{"2 passed", "3 passed"}) // one step, and the last one
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 	for _, o := range w.o.Observers {
-		o.Progressed(layout.Run{}, "", engine.Progress{}) // nobody has left out what is called
+		o.Progressed(layout.Run{}, "", engine.Progress{}) // a function that an observer omits can still be called
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"placet/layout"
 )
 
-// spy tells a test of every step.
+// spy notifies a test of every step.
 type spy struct {
 	toyMachine
 	on func(engine.Snapshot)
@@ -86,7 +86,7 @@ func TestOnceReadsOnlyTheStateDocumentOfFinalRuns(t *testing.T) {
 	}))
 	w.toy("a", toyState{Status: "over"})
 	w.toy("b", toyState{Status: "waiting"})
-	w.once() // the documents are young: a closer look may be needed
+	w.once() // the documents are young, so a closer look may be needed
 	stepped = nil
 	w.once()
 	if slices.Contains(stepped, "a") || !slices.Contains(stepped, "b") {
@@ -242,12 +242,12 @@ func TestAnActionIsAskedToEndAfterTheCommitAndOncePerProcess(t *testing.T) {
 	if r := w.once(); len(r.Stuck) > 0 {
 		t.Fatalf("stuck: %q", r.Stuck)
 	}
-	w.once() // it is still alive, and yet not asked again
+	w.once() // it is still alive, but is not asked to end again
 	if diff := cmp.Diff([]string{"end act-2 while waiting", "begin act-1"}, at); diff != "" {
 		t.Error(diff)
 	}
 
-	// A plan that wants nothing else is carried out too.
+	// A plan with nothing else is carried out too.
 	at = nil
 	w.toy("a", toyState{Status: "waiting", End: "act-3"})
 	w.once()
@@ -256,7 +256,7 @@ func TestAnActionIsAskedToEndAfterTheCommitAndOncePerProcess(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// Without anybody who ends it, nothing goes in circles.
+	// Without a function End, nothing goes in circles.
 	deaf := newWorld(t, func(o *Options) {
 		o.Facts = func(string) engine.Environment { return engine.Environment{Alive: alive} }
 	})
@@ -292,7 +292,8 @@ func TestSnapshotWritesNothingAndResolvesNeeds(t *testing.T) {
 	}
 }
 
-// An action that ends between the two has its outcome in place.
+// An action that ends between reading the facts and reading the documents has its outcome
+// document.
 func TestFactsAreReadBeforeTheDocuments(t *testing.T) {
 	var w *world
 	var early []string
@@ -359,7 +360,7 @@ func TestOneWorkerAndEightEndInTheSameTree(t *testing.T) {
 	}
 }
 
-// A file that is written all the time is given up after two seconds, and named.
+// Once gives up a file that is written all the time after two seconds, and names it.
 func TestOnceWaitsTwoSecondsForAFileAndNamesIt(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"placet/engine/store/fs"
 )
 
-// manyRelated is a shelf with ten thousand runs.
+// manyRelated makes a shelf with ten thousand runs.
 func manyRelated(b *testing.B) shelf {
 	w := newShelfWorld(b)
 	for i, id := range numbered("w", 10_000) {
@@ -28,7 +28,7 @@ func manyRelated(b *testing.B) shelf {
 	return w
 }
 
-// processor is the time that this process has used so far, in seconds.
+// processor returns the processor time that this process has used so far, in seconds.
 func processor() float64 {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
@@ -49,7 +49,7 @@ func BenchmarkRelatedBuilt(b *testing.B) {
 	b.ReportMetric((processor()-began)/float64(b.N), "cpu-s/op")
 }
 
-// BenchmarkRelatedCompared compares ten thousand runs that are as they were.
+// BenchmarkRelatedCompared compares ten thousand unchanged runs.
 func BenchmarkRelatedCompared(b *testing.B) {
 	w := manyRelated(b)
 	if _, err := w.Entries("shelf"); err != nil {
@@ -72,7 +72,7 @@ func BenchmarkRelatedChanged(b *testing.B) {
 	if _, err := w.Entries("shelf"); err != nil {
 		b.Fatal(err)
 	}
-	w.serving.Store(&session{queue: newWorkqueue()}) // somebody keeps it by what changes
+	w.serving.Store(&session{queue: newWorkqueue()}) // a session keeps the entries up to date
 	x, i, began := w.peers["shelf"], 0, processor()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -12,7 +12,7 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// shelfLoop is a placet on a disk in memory, whose clock waits for nobody.
+// shelfLoop returns a loop on a disk in memory, with a clock that never waits.
 func shelfLoop(m *memfs.FS) *Loop {
 	var mu sync.Mutex
 	at := time.Date(2026, 3, 2, 12, 0, 0, 8_000_000, time.UTC)
@@ -33,7 +33,7 @@ func shelfLoop(m *memfs.FS) *Loop {
 	})
 }
 
-// fourWant is a shelf with fewer tickets than there are runs that want one.
+// fourWant makes a shelf with fewer tickets than runs that want one.
 func fourWant() *memfs.FS {
 	m := memfs.New(func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 8_000_000, time.UTC) })
 	m.Put("shelf/tray/order.json", string(encode(shelfOrder{Brings: threeTickets})))
@@ -45,8 +45,8 @@ func fourWant() *memfs.FS {
 
 var threeTickets = []string{"t1", "t2", "t3"}
 
-// Whenever placet dies or the power fails, the next one goes on, and each ticket
-// is taken once.
+// Whenever placet dies or the power fails, the next placet continues, and each ticket is
+// taken once.
 func TestNoCrashLetsTwoRunsTakeUpTheSame(t *testing.T) {
 	for _, when := range []memfs.When{memfs.Before, memfs.After, memfs.Torn} {
 		for k := 1; ; k++ {
@@ -71,8 +71,8 @@ func TestNoCrashLetsTwoRunsTakeUpTheSame(t *testing.T) {
 	}
 }
 
-// An error of the disk at any call leaves nobody with what another one took; when
-// it is over, all is taken.
+// After an error of the disk at any call, no run has a ticket that another one took; when
+// the error is over, all tickets are taken.
 func TestNoErrorLetsTwoRunsTakeUpTheSame(t *testing.T) {
 	for _, errno := range []error{syscall.EIO, syscall.ENOSPC, syscall.EMFILE, syscall.EACCES} {
 		for k := 1; ; k++ {

@@ -14,8 +14,8 @@ import (
 	"placet/engine/watch"
 )
 
-// A shelf that is served without any file event: what is known of it is what was
-// known at the start.
+// deafShelf returns a shelf that is served without any file event: the loop knows only what
+// it knew at the start.
 func deafShelf(t *testing.T) shelf {
 	w := newShelfWorld(t)
 	w.order("tray", shelfOrder{Brings: []string{"t", "u"}})
@@ -37,7 +37,7 @@ func deafShelf(t *testing.T) shelf {
 	return w
 }
 
-// compared makes the last comparison one of long ago.
+// compared sets when the runs were last compared.
 func (x *peers) compared(at time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -81,7 +81,7 @@ func TestAComparisonHoldsForAMoment(t *testing.T) {
 	w.eventually("all runs are compared after events were lost", func() bool { return string(w.answered("c", false).Body) == "t" })
 }
 
-// What no event has told, a stat of everything finds.
+// A stat of everything finds a change that no event reported.
 func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	w := deafShelf(t)
 	x, s := w.peers["shelf"], w.serving.Load()
@@ -109,7 +109,7 @@ func TestAPartOfTheRunsIsComparedAtEveryTick(t *testing.T) {
 	})
 }
 
-// What a run was told is no file: at the next start it is asked again.
+// The answer that a run got is not a file: at the next start the run is stepped again.
 func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 	root := t.TempDir()
 	next := func() shelf {
@@ -131,8 +131,7 @@ func TestARunThatWasToldOfOthersIsNotRecalled(t *testing.T) {
 	}
 }
 
-// Where many runs change at once, most of them share the time that it takes to say
-// what all must know.
+// If many runs change at once, most of them share one computation of the answers.
 func TestManyChangesAreToldTogether(t *testing.T) {
 	w := deafShelf(t)
 	x := w.peers["shelf"]
@@ -145,7 +144,7 @@ func TestManyChangesAreToldTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { x.run(ctx) })
 	w.eventually("it is told", func() bool {
-		x.mark() // what is being written is read again
+		x.mark() // files that are being written are read again
 		return w.serving.Load().queue.waiting() && w.toldTo("c") == "n7"
 	})
 	cancel()
@@ -155,7 +154,7 @@ func TestManyChangesAreToldTogether(t *testing.T) {
 	}
 }
 
-// toldTo is what a run would be told by what is known.
+// toldTo returns the answer that a run would get from what is known.
 func (w shelf) toldTo(id string) string {
 	x := w.peers["shelf"]
 	x.mu.Lock()
@@ -163,7 +162,7 @@ func (w shelf) toldTo(id string) string {
 	return string(x.answers[id])
 }
 
-// Nobody asks: what changes is noted, and not related.
+// If nobody asks, a change is recorded, but no answers are computed.
 func TestWhatNobodyWasToldIsNotRelatedAgain(t *testing.T) {
 	w := deafShelf(t)
 	x := w.peers["shelf"]

@@ -74,7 +74,7 @@ func TestExactlyThoseAreLookedAtWhoseAnswerIsAnother(t *testing.T) {
 	}
 }
 
-// toldAll reports whether runs are settled: they were told what holds now.
+// toldAll reports whether runs are settled: they have the present answers.
 func (w shelf) toldAll(ids ...string) bool {
 	x := w.peers["shelf"]
 	x.mu.Lock()
@@ -178,7 +178,7 @@ func TestAChangeOfOneRunCostsOneEntry(t *testing.T) {
 	}
 }
 
-// Between any two looks at the file it is another one.
+// The file changes between any two looks.
 func TestNothingIsDecidedWhileAnEntryIsNotKnown(t *testing.T) {
 	at, changes, stands := time.Date(2026, 3, 1, 12, 0, 0, 8_000_000, time.UTC), 0, false
 	now := func() time.Time { return at }

@@ -8,7 +8,7 @@ import (
 	"placet/engine/store"
 )
 
-// Only what others will know of must wait for the turn.
+// Only a plan that changes what others will know must wait for the turn.
 func TestAPlanConcernsTheOthersByTheSharedFilesAlone(t *testing.T) {
 	x := newShelfWorld(t).peers["shelf"]
 	run := shelfRun("a")
@@ -32,7 +32,7 @@ func TestAPlanConcernsTheOthersByTheSharedFilesAlone(t *testing.T) {
 	}
 }
 
-// A look under the run's locks may come to a plan that needs the turn.
+// A look under the run's locks may lead to a plan that needs the turn.
 func TestAPlanThatNeedsTheTurnIsNotCommittedWithoutIt(t *testing.T) {
 	w := newShelfWorld(t)
 	w.order("tray", shelfOrder{Brings: []string{"t"}})

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A start says each cause once, goes on when it is over, and waits a second at most.
+// Persist logs each cause once, continues when it is over, and waits a second at most.
 func TestPersistSaysEachCauseOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

@@ -67,15 +67,15 @@ func (gaugeLayout) Volatile(_ layout.Run, rel string) bool {
 	return strings.HasPrefix(rel, "w") && path.Base(rel) == "progress.json"
 }
 
-// gauge is the state of a run: so many workers, and a number of tokens at which the run is
-// to be looked at.
+// gauge is the state of a run: the number of workers, and a number of tokens at which the
+// run must be looked at.
 type gauge struct {
 	Status  string `json:"status"`
 	Workers int    `json:"workers"`
 	AtLeast int    `json:"at_least"`
 }
 
-// gaugeMachine shows the progress of its workers and writes notes about what cannot be used.
+// gaugeMachine shows the progress of its workers and writes notes about unusable content.
 type gaugeMachine struct {
 	toyMachine
 	stepped func(engine.Snapshot)
@@ -131,14 +131,14 @@ func (m gaugeMachine) Step(s engine.Snapshot) (engine.Plan, error) {
 	return p, nil
 }
 
-// told is what a loop has reported of one document.
+// told records what a loop has reported about one document.
 type told struct {
 	name string
 	at   time.Time
 	p    engine.Progress
 }
 
-// gauges is a world with such runs, whose events come from the test.
+// gauges is a world with such runs, with events from the test.
 type gauges struct {
 	*world
 	fs   *listening
@@ -149,7 +149,7 @@ type gauges struct {
 	told  []told
 }
 
-// listening notes which files are opened and which folders are listed.
+// listening records which files are opened and which folders are listed.
 type listening struct {
 	fs.FS
 	mu     sync.Mutex
@@ -208,13 +208,13 @@ func newGauges(t *testing.T, root string, st gauge, change ...func(*Options)) *g
 	return g
 }
 
-// hears is a source whose events the test makes.
+// hears returns a source with events from the test.
 func (g *gauges) hears(s watch.Sink) (watch.Source, error) {
 	g.sink = s
 	return &listed{dirs: map[string]bool{}}, nil
 }
 
-// listed is a source that knows which folders it is to watch.
+// listed is a source that remembers which folders it must watch.
 type listed struct {
 	mute
 	mu   sync.Mutex
@@ -235,7 +235,7 @@ func (l *listed) List() []string {
 	return slices.Collect(maps.Keys(l.dirs))
 }
 
-// says has a worker write its progress, by a rename, and tells the watcher.
+// says writes a worker's progress, by a rename, and reports it to the watcher.
 func (g *gauges) says(worker int, body string) {
 	name := fmt.Sprintf("gauges/a/w%d/progress.json", worker)
 	g.put(name, body)
@@ -254,7 +254,7 @@ func (g *gauges) looks() int {
 	return len(g.steps)
 }
 
-// rests lets the first passes end.
+// rests waits for the end of the first passes.
 func (g *gauges) rests() {
 	time.Sleep(5 * time.Second)
 	synctest.Wait()
@@ -298,7 +298,7 @@ func TestProgressIsReportedAndMovesNothing(t *testing.T) {
 		if now := g.tree(); len(now) != len(tree) {
 			t.Errorf("written: %v", now)
 		}
-		// The same again, and an event for nothing, are no news.
+		// The same content again, and an event without a change, are not reported.
 		g.says(0, amount(0.6, 7))
 		time.Sleep(2 * time.Second)
 		if n := len(g.events()); n != len(got) {
@@ -308,8 +308,8 @@ func TestProgressIsReportedAndMovesNothing(t *testing.T) {
 	})
 }
 
-// Fifty workers write twenty times a second: a hundred events a second, each last value,
-// and nothing is opened but their files.
+// Fifty workers write twenty times a second: the loop gets a hundred events a second,
+// reports each last value, and opens only their files.
 func TestManyWorkersCostWhatTheySay(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -383,8 +383,8 @@ func TestProgressOnceASecond(t *testing.T) {
 	})
 }
 
-// A threshold has the run looked at once, also where it was passed while the run was looked
-// at; one that another plan sets counts anew.
+// A threshold makes the loop look at the run once, even if it was passed while the run was
+// looked at; a threshold that another plan sets counts again.
 func TestAThresholdHasTheRunLookedAt(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -423,7 +423,7 @@ func TestAThresholdHasTheRunLookedAt(t *testing.T) {
 	})
 }
 
-// Content that cannot be used has its note, which goes with it; half of a write has none.
+// Unusable content has a note, which disappears with it; half-written content has none.
 func TestBadProgressHasANote(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -480,7 +480,7 @@ func TestBadProgressHasANote(t *testing.T) {
 	})
 }
 
-// A link is not followed, and a folder or a fifo holds nobody up.
+// A link is not followed, and a folder or a fifo blocks nobody.
 func TestProgressIsAFile(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -511,7 +511,7 @@ func TestProgressIsAFile(t *testing.T) {
 	})
 }
 
-// Without file events the progress is found by looking.
+// Without file events the scan finds the progress.
 func TestProgressWithoutEvents(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -542,7 +542,8 @@ func TestProgressWithoutEvents(t *testing.T) {
 	})
 }
 
-// What a run has said is forgotten with it, and its views hold what its files hold.
+// The progress of a run is forgotten with the run, and its views show what its files
+// contain.
 func TestProgressIsForgottenWithItsRun(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -572,7 +573,8 @@ func TestProgressIsForgottenWithItsRun(t *testing.T) {
 	})
 }
 
-// With the events of the machine, and files that change in place.
+// Progress works with the events of the operating system, and for files that change in
+// place.
 func TestProgressOverFileEvents(t *testing.T) {
 	g := newGauges(t, t.TempDir(), gauge{Status: "waiting", Workers: 3})
 	g.serve(watch.Notify)

@@ -34,7 +34,7 @@ func (b *registry) visits(n int) (states []string) {
 
 func TestRegistryGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
 	b := toyRegistry()
-	odd := toyFound("odd") // its path alone does not tell
+	odd := toyFound("odd") // its path alone does not determine the run
 	for _, f := range []Found{toyFound("a"), toyFound("g1/b"), toyFound("locked"), odd} {
 		r := b.newRun(f)
 		if diff := cmp.Diff(f.Run, b.found(r).Run); diff != "" {
@@ -46,8 +46,8 @@ func TestRegistryGivesRunsBackAsTheLayoutFoundThem(t *testing.T) {
 	}
 }
 
-// Whatever goes in between, everyone who stays is visited in one round, and a
-// visit more for each that went.
+// Whatever is removed in between, every run that stays is visited in one round, plus one
+// visit for each that was removed.
 func TestRoundVisitsEveryoneWhoStays(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 200 {

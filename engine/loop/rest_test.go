@@ -14,8 +14,8 @@ import (
 	"placet/engine/watch"
 )
 
-// restless is a world with a waiting run that has a long history, and what the
-// last look saw of one of its events.
+// restless is a world with a waiting run that has a long history, and what the last look
+// found in one of its events.
 type restless struct {
 	*world
 	mu   sync.Mutex
@@ -50,7 +50,7 @@ func (r *restless) seen() string {
 	return r.body
 }
 
-// edit changes the event in its place.
+// edit changes the event in place.
 func (r *restless) edit() {
 	r.t.Helper()
 	if err := os.WriteFile(r.abs(eventAtRest), []byte(`{"in": "place"}`), 0); err != nil {
@@ -60,7 +60,7 @@ func (r *restless) edit() {
 
 const edited = `{"in": "place"}`
 
-// rests waits until the events are at rest.
+// rests waits until the events are old enough to count as immutable.
 func (r *restless) rests() {
 	r.t.Helper()
 	r.eventually("the events are at rest", func() bool {
@@ -70,8 +70,8 @@ func (r *restless) rests() {
 	})
 }
 
-// What was written once and lies at rest is not looked at for an answer's sake. A
-// change in place is found by the safety net, within a minute.
+// Documents that were written once and are immutable are not compared when an answer comes.
+// The scan finds a change in place within a minute.
 func TestAChangeInPlaceIsFoundWithinARound(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestAChangeInPlaceIsFoundWithinARound(t *testing.T) {
 	})
 }
 
-// An event says of which file to ask.
+// An event names the file to compare.
 func TestAChangeInPlaceIsSeenWhereItsFolderIsFollowed(t *testing.T) {
 	r := newRestless(t, t.TempDir(), true)
 	r.serve(watch.Notify)
@@ -124,7 +124,7 @@ func TestAChangeInPlaceIsSeenWhereItsFolderIsFollowed(t *testing.T) {
 	r.eventually("the change is seen", func() bool { return r.seen() == edited })
 }
 
-// Lost events mean that everything is asked for.
+// Lost events mean that every file is compared.
 func TestAChangeInPlaceIsSeenWhenEventsWereLost(t *testing.T) {
 	r := newRestless(t, t.TempDir(), false)
 	var sink watch.Sink
@@ -138,7 +138,7 @@ func TestAChangeInPlaceIsSeenWhenEventsWereLost(t *testing.T) {
 	r.eventually("the change is seen", func() bool { return r.seen() == edited })
 }
 
-// A new process has seen nothing.
+// A new process has no earlier look.
 func TestAChangeInPlaceIsSeenAfterARestart(t *testing.T) {
 	root := t.TempDir()
 	r := newRestless(t, root, false)

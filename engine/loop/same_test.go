@@ -7,8 +7,8 @@ import (
 	"placet/engine"
 )
 
-// A machine is asked again when an action of its run ended, or when the same
-// action, forgotten and asked for again, ended in another way.
+// A machine is stepped again when an action of its run ended, or when the same action,
+// forgotten and started again, ended in another way.
 func TestEndsMakeFactsDiffer(t *testing.T) {
 	at := time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
 	one, two := 1, 1
@@ -39,7 +39,7 @@ func TestEndsMakeFactsDiffer(t *testing.T) {
 	}
 }
 
-// What an earlier placet has seen holds whatever ended in this one.
+// What an earlier placet has stored holds whatever actions ended in this process.
 func TestEndsHaveNoPartInTheMark(t *testing.T) {
 	without, _ := markOf(engine.Environment{})
 	with, ok := markOf(engine.Environment{Ended: map[string]engine.Ended{"x": {Result: "done"}}})

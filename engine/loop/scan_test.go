@@ -29,8 +29,8 @@ func TestFinalRunsAreNotReadAtStart(t *testing.T) {
 		first.toy(fmt.Sprintf("f%d", i), toyState{Status: "over"})
 	}
 	first.toy("a", toyState{Status: "waiting"})
-	// A first session makes the store certain of the documents, by one look
-	// at each, so that what follows tells nothing about youth.
+	// A first session makes the store certain of the documents, by one look at each, so
+	// that the rest of the test does not depend on their youth.
 	s := first.serve(watch.Notify)
 	first.eventually("all settled", func() bool {
 		r, err := first.Once(t.Context())
@@ -147,7 +147,7 @@ func TestFolderRenamedAwayAndBack(t *testing.T) {
 			if err := os.Rename(w.abs(dir), w.abs("away")); err != nil {
 				t.Fatal(err)
 			}
-			w.toy("g2/b", toyState{}) // whatever else goes on
+			w.toy("g2/b", toyState{}) // whatever else happens
 			w.becomes("g2/b", "waiting")
 			if err := os.RemoveAll(w.abs(dir)); err != nil && dir == "toys" {
 				t.Fatal(err)
@@ -198,8 +198,8 @@ func TestVanishedRunIsForgottenAndKnownAgain(t *testing.T) {
 	w.eventually("both count anew", func() bool { return w.state("a").Count == 3 && w.state("f").Count == 3 })
 }
 
-// The state document of a final run has no watch: a look by stat finds that it
-// is another one now.
+// The state document of a final run has no watch: a comparison by stat finds that it has
+// changed.
 func TestFinalRunThatIsReopenedIsFoundWithinARound(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -220,8 +220,8 @@ func TestFinalRunThatIsReopenedIsFoundWithinARound(t *testing.T) {
 	})
 }
 
-// Events that never come for a file, although the root has them: a look by stat
-// finds the change.
+// Events never come for one file, although the root has them: a comparison by stat finds
+// the change.
 func TestChangeWithoutAnEventIsFoundWithinARound(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestChangeWithoutAnEventIsFoundWithinARound(t *testing.T) {
 func TestFoldersThatLookAsBeforeAreNotListedAgain(t *testing.T) {
 	for _, test := range []struct {
 		name   string
-		old    bool // in the eyes of the file system's clock
+		old    bool // according to the file system's clock
 		change func(w *world)
 		want   bool
 	}{

@@ -11,7 +11,7 @@ import (
 	"placet/layout"
 )
 
-// service is a Watch that runs.
+// service is a running Watch.
 type service struct {
 	watcher *watch.Watcher
 	stop    func() // ends it and waits
@@ -61,8 +61,7 @@ func (w *world) becomes(id, status string) {
 	w.eventually(id+" becomes "+status, func() bool { return w.state(id).Status == status })
 }
 
-// lossy drops events: those for which drop is true, but not the watcher's own
-// tests.
+// lossy drops the events for which drop returns true, except the watcher's own tests.
 func lossy(drop func(p string) bool) watch.Open {
 	return func(sink watch.Sink) (watch.Source, error) {
 		return watch.Notify(watch.Sink{Broken: sink.Broken, Event: func(e watch.Event) {
@@ -73,7 +72,7 @@ func lossy(drop func(p string) bool) watch.Open {
 	}
 }
 
-// mute is a source that never tells anything.
+// mute is a source that never reports anything.
 type mute struct{}
 
 func (*mute) Add(dir string) error { _, err := os.Lstat(dir); return err }

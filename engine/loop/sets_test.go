@@ -265,7 +265,7 @@ func TestPanicIsNewsOnce(t *testing.T) {
 	k.f.Run.Family = "toy"
 	for i := range 3 {
 		failed := make(chan error)
-		go func() { _, err := k.step(engine.Snapshot{}); failed <- err }() // another stack each time
+		go func() { _, err := k.step(engine.Snapshot{}); failed <- err }() // the stack differs each time
 		err := <-failed
 		if news, _ := told.fail("a", err); news != (i == 0) {
 			t.Errorf("the panic of look %d is news: %t", i+1, news)

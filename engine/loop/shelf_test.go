@@ -14,7 +14,7 @@ import (
 	"placet/layout"
 )
 
-// shelfLayout is a family whose runs take tickets from a shelf: a run lies in
+// shelfLayout is a family whose runs take tickets from a shelf: a run is in
 // shelf/<id>/work, whether that folder exists or not.
 type shelfLayout struct{}
 
@@ -53,17 +53,17 @@ func (shelfLayout) File(_ layout.Run, rel string) (layout.File, bool) {
 	return layout.File{Kind: kind, Writer: layout.Placet, Limit: layout.LimitJSON}, ok
 }
 
-// shelfOrder is what stands in a run's order.json, beside its folder, and with
-// what it took what others must know of it.
+// shelfOrder is the content of a run's order.json, beside its folder. Together with what
+// the run took, it is what others must know of the run.
 type shelfOrder struct {
 	Brings []string `json:"brings,omitempty"`
 	Wants  bool     `json:"wants,omitempty"`
-	Colour string   `json:"colour,omitempty"` // of what it brings or wants
+	Colour string   `json:"colour,omitempty"` // of the ticket that it brings or wants
 	Took   string   `json:"took,omitempty"`
 }
 
-// shelfMachine takes the first ticket of its colour that nobody took. All who want
-// one are told the same.
+// shelfMachine takes the first ticket of its colour that nobody took. All runs that want
+// one get the same answer.
 type shelfMachine struct {
 	mu       *sync.Mutex
 	steps    map[string]int // by run
@@ -99,7 +99,8 @@ func (shelfMachine) Summarize(state []byte) engine.Summary {
 
 func (shelfMachine) Shares() []string { return []string{"claim.json", "../order.json"} }
 
-// Refused implements engine.PeerMachine: who knows what such a run has taken up?
+// Refused implements engine.PeerMachine. It returns nil, because nobody knows what such a
+// run has taken.
 func (shelfMachine) Refused(engine.Snapshot) []byte { return nil }
 
 func (m shelfMachine) Entry(s engine.Snapshot) []byte {
@@ -214,7 +215,7 @@ func tookIn(claim string) string {
 	return o.Took
 }
 
-// numbered are n names.
+// numbered returns n names.
 func numbered(prefix string, n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -243,7 +244,7 @@ func wantTaken(t testing.TB, tree map[string]string, tickets []string) {
 	}
 }
 
-// answered is what a run is told now.
+// answered returns the answer that a run gets now.
 func (w shelf) answered(id string, sure bool) engine.Document {
 	w.t.Helper()
 	d, _, err := w.Loop.answer(Found{shelfRun(id), Family{shelfLayout{}, w.m}}, sure)

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// One byte more and Go takes the next larger size of memory for each of them.
+// With one byte more, Go allocates the next larger size for each of them.
 func TestRunsOfTheRegistryAreSmall(t *testing.T) {
 	if size := unsafe.Sizeof(knownRun{}); size > 64 {
 		t.Errorf("a run takes %d bytes, want 64 at most", size)

@@ -84,8 +84,8 @@ func TestWhatHoldsRunsUpIsToldByItsError(t *testing.T) {
 	})
 }
 
-// Without file events, an answer that comes after the last look of a pass and before the
-// pass is over is found all the same, whichever pass it is.
+// Without file events, an answer that comes after the last look of a pass and before its
+// end is found all the same, whichever pass it is.
 func TestAnAnswerAtTheEndOfAPassIsFoundWithoutEvents(t *testing.T) {
 	for pass, given := 1, true; given; pass++ {
 		synctest.Test(t, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestAnAnswerAtTheEndOfAPassIsFoundWithoutEvents(t *testing.T) {
 	}
 }
 
-// More runs than are counted in one go: none is missed, none counted twice.
+// With more runs than are counted at a time, none is missed and none counted twice.
 func TestManyRunsAreCountedInParts(t *testing.T) {
 	b := newRegistry([]Family{{toyLayout{}, toyMachine{}}})
 	f := Found{Family: b.families[0]}
@@ -168,8 +168,8 @@ func TestCommitsAndPassesAreTold(t *testing.T) {
 	s.stop()
 	mu.Lock()
 	defer mu.Unlock()
-	// counted twice, asked, noted, answered; and the note's removal may be a
-	// commit of its own.
+	// The commits are: counted twice, asked, noted, answered; and the removal of the note
+	// may be a commit of its own.
 	if commits < 5 || commits > 6 || notes != 1 || passes < 3 || negative != 0 {
 		t.Errorf("%d commits with %d notes, %d passes, %d without a length", commits, notes, passes, negative)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A run that is answered quickly takes the same steps over and over, and may never
-// be seen with nothing to do.
+// A run that is answered quickly repeats the same steps, and may never be seen with an
+// empty plan.
 func TestRunThatIsAnsweredQuicklyIsNotStuck(t *testing.T) {
 	w := newWorld(t)
 	w.toy("a", toyState{Quirk: "answers"})
@@ -21,7 +21,7 @@ func TestRunThatIsAnsweredQuicklyIsNotStuck(t *testing.T) {
 		w.put(fmt.Sprintf("toys/a/requests/q%d/response.json", n), fmt.Sprintf("{\"response\": \"%d\"}\n", n))
 		for range 2 {
 			p := s.newPass(lv)
-			s.queue.mark("another") // for which it makes way
+			s.queue.mark("another") // the run yields to this one
 			s.working.acquire()
 			r := p.run(t.Context())
 			s.working.release()
@@ -35,7 +35,7 @@ func TestRunThatIsAnsweredQuicklyIsNotStuck(t *testing.T) {
 	}
 }
 
-// A stuck run takes one more step a minute, and is named once.
+// A stuck run takes one more step a minute, and is logged once.
 func TestStuckRunIsTriedAgainAfterAMinute(t *testing.T) {
 	for quirk, most := range map[string]int{"loop": maxSteps, "sway": 2 * maxSteps} {
 		t.Run(quirk, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"placet/engine/watch"
 )
 
-// lone is a session without scans and events, of one run.
+// lone returns a session without scans and events, for one run.
 func lone(t *testing.T, w *world, id string) *session {
 	t.Helper()
 	watcher, err := watch.NewFrom(w.root, nil, deaf)
@@ -89,7 +89,7 @@ func TestDeadlinePassesInItsMoment(t *testing.T) {
 	})
 }
 
-// A laptop that slept, or a clock that was set: the deadline passes soon after.
+// After a laptop slept or a clock was set, the deadline passes soon.
 func TestDeadlinePassesSoonAfterTheClockJumps(t *testing.T) {
 	for _, jump := range []time.Duration{26 * time.Hour, -time.Hour} {
 		t.Run(jump.String(), func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestFolderWrittenAllTheTimeDoesNotEatTheProcessor(t *testing.T) {
 		if got := steps - before; got > cooldownPasses+14 {
 			t.Errorf("%d looks in two seconds", got)
 		}
-		// What is written again in every pass is no reason for the next one either.
+		// A file that is written again in every pass is no reason for the next pass either.
 		w.put("toys/a/requests/q/response.json", "{}\n")
 		s.queue.mark("toys/a/state.json")
 		time.Sleep(5 * time.Second)
@@ -175,7 +175,7 @@ func TestFolderWrittenAllTheTimeDoesNotEatTheProcessor(t *testing.T) {
 		if got := steps - before; got > 4*(cooldownPasses+8) {
 			t.Errorf("%d looks in two seconds at a note that is taken away all the time", got)
 		}
-		// An answer is taken soon all the same.
+		// An answer is still processed soon.
 		before, asked := steps, time.Now()
 		w.answer("a", "yes")
 		flood(func() {

@@ -20,9 +20,9 @@ import (
 	"placet/layout"
 )
 
-// toyLayout is a family of counters: runs lie in toys/<name>, or a level lower
-// in toys/<group>/<name>, where the group begins with "g". A run whose name
-// begins with "locked" has a lock.
+// toyLayout is a family of counters: runs are in toys/<name>, or a level lower in
+// toys/<group>/<name>, where the group begins with "g". A run whose name begins with
+// "locked" has a lock.
 type toyLayout struct{}
 
 var toyName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -103,23 +103,23 @@ type toyState struct {
 	Target   int       `json:"target"`
 	Answer   string    `json:"answer,omitempty"`
 	Deadline time.Time `json:"deadline,omitzero"`
-	Asked    time.Time `json:"asked,omitzero"` // when the question was put
+	Asked    time.Time `json:"asked,omitzero"` // when the question was asked
 	// Need is a file elsewhere whose content ends up in Seen.
 	Need string `json:"need,omitempty"`
 	Seen string `json:"seen,omitempty"`
 	// Quirk makes the machine misbehave: see quirk.
 	Quirk string `json:"quirk,omitempty"`
-	// Follow has the folder of the events followed.
+	// Follow makes the machine name the folder of the events to follow.
 	Follow bool `json:"follow,omitempty"`
 	// Act wants an action with this ID while waiting, End its end.
 	Act string `json:"act,omitempty"`
 	End string `json:"end,omitempty"`
-	// Tell wants an action that ends as a fact; Told is how it ended.
+	// Tell is an action without an outcome document to start; Told is how it ended.
 	Tell string `json:"tell,omitempty"`
 	Told string `json:"told,omitempty"`
 }
 
-// toyMachine counts to the target, a step a number, then asks whether that was
+// toyMachine counts to the target, one step for each number, then asks whether that was
 // enough.
 type toyMachine struct{}
 
@@ -202,8 +202,8 @@ func (m toyMachine) next(s engine.Snapshot, st toyState, p *engine.Plan, notes *
 	}
 }
 
-// tells writes down how an action ended, and has that forgotten then. It reports
-// whether nothing else is to be done.
+// tells records how an action ended, and then has that forgotten. It reports whether
+// nothing else is to be done.
 func (m toyMachine) tells(s engine.Snapshot, st toyState, p *engine.Plan) bool {
 	end, ended := s.Facts.Ended[st.Tell]
 	switch {
@@ -257,7 +257,7 @@ func (toyMachine) move(s engine.Snapshot, p *engine.Plan, st toyState, event str
 	p.Writes = append(p.Writes, engine.Document{Path: doc.Path, Kind: engine.KindState, Body: encode(st), Over: doc.Sum})
 }
 
-// quirk misbehaves as the state asks.
+// quirk misbehaves in the way that the state names.
 func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error {
 	switch st.Quirk {
 	case "loop":
@@ -266,7 +266,7 @@ func (m toyMachine) quirk(s engine.Snapshot, st toyState, p *engine.Plan) error 
 	case "scribble":
 		note := s.In("state.json.problem.md")
 		p.Writes = []engine.Document{{Path: note.Path, Kind: layout.KindProblem, Body: append([]byte("x"), note.Body...), Over: note.Sum}}
-	case "log": // a line as it ends
+	case "log": // a journal line when it ends
 		if st.Status != "over" {
 			st.Status = "over"
 			m.move(s, p, st, "expired")
@@ -334,7 +334,8 @@ type world struct {
 	moved []string
 }
 
-// newPass returns a pass as Once makes them, and takes its place among those that work.
+// newPass returns a pass as Once makes them, and acquires its place among the working
+// passes.
 func (w *world) newPass(f Found) *pass {
 	s := newSession(w.Loop, nil, nil)
 	s.working.acquire()
@@ -432,14 +433,14 @@ func (w *world) read(p string) string {
 	return string(b)
 }
 
-// state is a toy's state as it stands on the disk.
+// state returns a toy's state from the disk.
 func (w *world) state(id string) toyState {
 	var st toyState
 	_ = json.Unmarshal([]byte(w.read("toys/"+id+"/state.json")), &st)
 	return st
 }
 
-// tree is every file of the workspace that is the record, with its content.
+// tree returns every file of the workspace that is part of the record, with its content.
 func (w *world) tree() map[string]string {
 	out := map[string]string{}
 	_ = filepath.WalkDir(w.root, func(p string, d iofs.DirEntry, err error) error {

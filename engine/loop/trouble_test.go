@@ -19,7 +19,7 @@ import (
 	"placet/layout"
 )
 
-// ailing is a file system with trouble that a test turns on and off.
+// ailing is a file system with errors that a test turns on and off.
 type ailing struct {
 	fs.FS
 	mu     sync.Mutex
@@ -93,8 +93,8 @@ func TestFullDiskIsSaidOnceAndAllGoOnWithinTwoSecondsOfRoom(t *testing.T) {
 	})
 }
 
-// A failed pass writes (a temporary file, the documents that came before the
-// one that failed), and so raises events. They must not set it off again.
+// A failed pass writes (a temporary file, the documents before the one that failed), and so
+// raises events, which must not start it again.
 func TestFailedRunIsNotWokenByWhatItsOwnPassWrote(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -277,9 +277,8 @@ func TestStateDocumentThatIsAFolderOrAFIFOMovesNothing(t *testing.T) {
 	}
 }
 
-// A deadline does not pass over an answer that is being written. The machine
-// names the deadline all the same, which is in the past: no reason to look
-// without a pause.
+// A deadline does not override an answer that is being written. The machine still names the
+// deadline, which is in the past, but that is no reason to look without a pause.
 func TestMomentThatHasPassedIsNoHotLoop(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -315,7 +314,7 @@ func (m past) Step(s engine.Snapshot) (engine.Plan, error) {
 	return engine.Plan{Wake: s.Now.Add(-time.Hour)}, nil
 }
 
-// What was seen before the lock was held counts for nothing.
+// What was seen before the lock was held does not count.
 func TestPlanIsMadeAnewUnderTheLock(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -323,7 +322,7 @@ func TestPlanIsMadeAnewUnderTheLock(t *testing.T) {
 		w.toy("locked", toyState{Target: 1})
 		unlock := lockFile(t, w.abs("toys/locked/state.json.lock"))
 		s := w.start(deaf)
-		time.Sleep(2 * time.Second) // it waits for the lock by now
+		time.Sleep(2 * time.Second) // it waits for the lock now
 		w.toy("locked", toyState{Target: 7, Count: 7})
 		unlock()
 		time.Sleep(time.Second)

@@ -72,8 +72,8 @@ func TestLiveRunHasTwoWatchesAndAFinalOneOne(t *testing.T) {
 	w.eventually("one watch when it has ended", func() bool { return c.below(w.abs("toys/a")) == 1 })
 }
 
-// Whoever sets a run waiting again after its end, or writes an old copy of its state
-// document over the last one, is heard at once.
+// If somebody sets an ended run waiting again, or writes an old copy of its state document
+// over the last one, the loop notices at once.
 func TestARunThatHasEndedIsSeenToBeSetWaitingAgain(t *testing.T) {
 	w := newWorld(t)
 	w.toy("b", toyState{Status: "over"})
@@ -96,7 +96,7 @@ func TestARunThatHasEndedIsSeenToBeSetWaitingAgain(t *testing.T) {
 	w.becomes("c", "waiting")
 }
 
-// opened notes which journals are opened to be made durable.
+// opened records which journals are opened to be made durable.
 type opened struct {
 	fs.FS
 	mu    sync.Mutex
@@ -112,8 +112,8 @@ func (o *opened) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, err
 	return o.FS.Open(name, how, perm)
 }
 
-// The last lines of a run's journal are left to its next commit. A run that is
-// final, or gone, has none.
+// The last lines of a run's journal are made durable by its next commit. A run that is
+// final, or gone, has no next commit.
 func TestTheJournalOfAFinalRunIsDurable(t *testing.T) {
 	root := t.TempDir()
 	on := &opened{FS: fs.OS(root)}
@@ -155,8 +155,8 @@ func (w *world) over(n int) bool {
 	return true
 }
 
-// Dropped events, no events, one worker, many files at once or one by one: the
-// tree is the same.
+// With dropped events, no events, one worker, many files at once or one by one, the tree is
+// the same.
 func TestHoweverItIsWatchedTheTreeIsTheSame(t *testing.T) {
 	const n = 12
 	want := newWorld(t)
@@ -206,7 +206,7 @@ func TestHoweverItIsWatchedTheTreeIsTheSame(t *testing.T) {
 	}
 }
 
-// A change of the facts alone leaves no trace in a run's folder.
+// A change of only the facts does not change a run's folder.
 func TestChangedFactsHaveEveryLiveRunLookedAt(t *testing.T) {
 	changed := make(chan struct{})
 	var news atomic.Bool
@@ -279,7 +279,7 @@ func stuckUntilItsFilesChange(t *testing.T, quirk string, most int) {
 	w.toy("a", toyState{Quirk: quirk})
 	w.serve(watch.Notify)
 	w.eventually("it is stuck", func() bool { return strings.Contains(w.log.String(), "toy/a is stuck") })
-	// Its own last writes raise events, which must not set it off again.
+	// The run's own last writes raise events, which must not start it again.
 	for i := range 5 {
 		id := fmt.Sprintf("later%d", i)
 		w.toy(id, toyState{})
@@ -306,7 +306,7 @@ func TestRunThatNeverRestsKeepsNobodyWaiting(t *testing.T) {
 	w := newWorld(t)
 	w.toy("a", toyState{Quirk: "march", Target: 1 << 30})
 	w.toy("b", toyState{})
-	w.serve(watch.Notify) // it is ready though a never is
+	w.serve(watch.Notify) // it is ready although a never finishes
 	w.becomes("b", "waiting")
 	n := w.state("a").Count
 	w.eventually("it goes on", func() bool { return w.state("a").Count > n+2*maxSteps })
@@ -429,7 +429,7 @@ func TestWatchLeavesNoGoroutineAndEndsMidWork(t *testing.T) {
 		w.eventually("it began", func() bool { return w.state("a0").Count > 0 })
 		s.stop()
 		for i := range 10 {
-			// What is there is whole: a pass that was under way has committed.
+			// No document is half written: a pass that was under way has committed.
 			if st := w.state(fmt.Sprintf("a%d", i)); st.Status == "" {
 				t.Errorf("a%d: %q", i, w.read(fmt.Sprintf("toys/a%d/state.json", i)))
 			}
@@ -454,8 +454,8 @@ func TestWatchEndsWithAnErrorWhenItsWatcherIsClosed(t *testing.T) {
 	}
 }
 
-// Who removes a run that has ended takes its state document away before the rest: the
-// run is not taken for one that begins anew.
+// Whoever removes an ended run removes its state document before the rest. The loop must
+// not treat the run as one that begins again.
 func TestARunThatHasEndedAndIsBeingRemovedIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	w.toy("a", toyState{Status: "over"})

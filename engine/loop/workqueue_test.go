@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// After a start with many runs there is mostly nothing in the set.
+// After a start with many runs the set is mostly empty.
 func TestTheSetLetsGoOfWhatManyRunsTook(t *testing.T) {
 	d := newWorkqueue()
 	began := reflect.ValueOf(d.in).Pointer()
@@ -39,7 +39,7 @@ func TestTheSetLetsGoOfWhatManyRunsTook(t *testing.T) {
 }
 
 // A queue that is closed while its next pass waits for room leaves that room to passes under
-// way: one that comes back from a wait needs it to end.
+// way: a pass that comes back from a wait needs it to end.
 func TestAClosedQueueLeavesRoomForPassesUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &session{queue: newWorkqueue(), working: make(semaphore, 1), underWay: make(semaphore, 2)}

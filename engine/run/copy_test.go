@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A transition changes a copy: whatever it writes, the state before stays.
+// A transition changes a copy: whatever it writes, the previous state is unchanged.
 func TestACopySharesNothingThatATransitionChanges(t *testing.T) {
 	type part struct {
 		N    *int

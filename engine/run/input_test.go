@@ -11,7 +11,8 @@ import (
 	"placet/schemas"
 )
 
-// account is what is told of a run that waits for what may still be being written.
+// account returns the account of a run that waits for files that may still be being
+// written.
 func account(r *run.Input) engine.RunView {
 	a := engine.RunView{Pending: r.BeingWritten()}
 	r.Await(&a, "a file")
@@ -22,22 +23,22 @@ const dir = "runs/a"
 
 var present = time.Date(2026, 3, 2, 9, 12, 3, 0, time.UTC)
 
-// at is a reader of a run whose documents are these, at one moment.
+// at returns the input of a run with these documents, at one time.
 func at(now time.Time, docs ...engine.Document) *run.Input {
 	return &run.Input{Snap: engine.Snapshot{Key: engine.Key{Family: "toy", ID: "a"}, Dir: dir, Now: now, Docs: docs}}
 }
 
-// half is a document that ends too early.
+// half returns a document that ends too early.
 func half(path string, changed time.Time) engine.Document {
 	return engine.Document{Path: path, Body: []byte(`{"a": `), Changed: changed}
 }
 
-// Half of a write is waited for as long as it may be one: ten seconds.
+// A half-written file is waited for as long as it may be half written: ten seconds.
 func TestHowLongHalfAWriteIsWaitedFor(t *testing.T) {
 	for name, test := range map[string]struct {
-		changed time.Duration // before the present
+		changed time.Duration // before now
 		young   bool
-		wake    time.Duration // after the present
+		wake    time.Duration // after now
 	}{
 		"just written":     {0, true, 10 * time.Second},
 		"written 3 s ago":  {3 * time.Second, true, 7 * time.Second},
@@ -61,7 +62,7 @@ func TestHowLongHalfAWriteIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Each file that may be half of a write is named, with until when, once.
+// Each file that may be half written is named once, with the time until which it may be.
 func TestHeldFilesAreNamed(t *testing.T) {
 	young, old := half(dir+"/trigger.json", present.Add(-2500*time.Millisecond)), half(dir+"/stop.json", present.Add(-time.Minute))
 	busy := engine.Document{Path: dir + "/inputs/kpi.json", Err: engine.ErrUnsettled}

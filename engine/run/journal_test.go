@@ -11,14 +11,14 @@ import (
 	"placet/schemas"
 )
 
-// stateOf is a state document of a revision.
+// stateOf returns a state document of a revision.
 func stateOf(revision int, words string) engine.Document {
 	body := fmt.Appendf(nil, "{\n  \"revision\": %d,\n  \"words\": %q\n}\n", revision, words)
 	return engine.Document{Path: dir + "/state.json", Kind: engine.KindState, Body: body, Sum: engine.Sum(body), Changed: present}
 }
 
-// lineOf is the line of a revision, of a placet that did not write digests where sum
-// is "".
+// lineOf returns the journal line of a revision. If sum is "", it is the line of a placet
+// that did not write digests.
 func lineOf(seq int, sum engine.Digest) string {
 	if sum == "" {
 		return fmt.Sprintf(`{"seq":%d,"edge":"moved"}`+"\n", seq)
@@ -31,7 +31,7 @@ func journalOf(lines ...string) engine.Document {
 	return engine.Document{Path: dir + "/events.jsonl", Body: body, Sum: engine.Sum(body)}
 }
 
-// recordOf is what is made of a state document and the journal beside it.
+// recordOf returns the record of a state document and the journal beside it.
 func recordOf(state engine.Document, journal engine.Document) run.Record {
 	r := at(present, journal, state)
 	return run.ReadState(r, state, "begin anew", true, func() (int, error, error) {
@@ -43,7 +43,7 @@ func recordOf(state engine.Document, journal engine.Document) run.Record {
 	})
 }
 
-// A state counts where its journal, or what this machine remembers, accounts for it.
+// A state counts if its journal, or what this machine remembers, accounts for it.
 func TestWhichStatesAreAccountedFor(t *testing.T) {
 	before, now, forged := stateOf(2, "before"), stateOf(3, "now"), stateOf(3, "forged")
 	crlf := now
@@ -56,7 +56,7 @@ func TestWhichStatesAreAccountedFor(t *testing.T) {
 	for name, test := range map[string]struct {
 		state   engine.Document
 		journal engine.Document
-		says    string // "": the run goes on
+		says    string // "": the run continues
 	}{
 		"the line has its digest":              {now, journalOf(lineOf(2, before.Sum), lineOf(3, now.Sum)), ""},
 		"both were brought, unknown here":      {issued(now, before.Sum), journalOf(lineOf(3, now.Sum)), ""},
@@ -105,7 +105,7 @@ func TestWhichStatesAreAccountedFor(t *testing.T) {
 	}
 }
 
-// What cannot be read or is being written is no matter of accounting.
+// A document that cannot be read or is being written is not a question of accounting.
 func TestAnUnusableStateIsNotAdopted(t *testing.T) {
 	busy := engine.Document{Path: dir + "/events.jsonl", Err: engine.ErrUnsettled}
 	if got := recordOf(stateOf(3, ""), busy); !got.Torn || got.Problem != "" || got.Unaccounted != "" {

@@ -82,7 +82,7 @@ func TestWhatStandsIsKept(t *testing.T) {
 	}
 }
 
-// written checks that report.md is planned, over what stands there, or is not.
+// written checks whether report.md is planned, over the present file.
 func written(t *testing.T, w *Outputs, want bool) {
 	t.Helper()
 	if got := len(w.Plan.Writes) == 1; got != want {
@@ -93,7 +93,7 @@ func written(t *testing.T, w *Outputs, want bool) {
 	}
 }
 
-// toyRun is a run that asks r.
+// toyRun is a run that opens the request r.
 type toyRun = Run[toyState, struct{}]
 
 type toyState struct {
@@ -119,7 +119,7 @@ var toyFamily = &Family[toyState, struct{}]{
 	}},
 }
 
-// asking is the request r of a run, the only one, as its state has it.
+// asking returns the request r of a run, the only one, as its state stores it.
 func asking(w *Outputs, change func(*Request)) *issue[toyState, struct{}] {
 	q := &Request{ID: "r", Type: "approval", Revision: 1, OpenedAt: "2026-03-02T09:12:03Z", Status: Open}
 	change(q)

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// rank has an owner follow a folder, which it makes.
+// rank makes a folder and has an owner follow it.
 func (h *harness) rank(owner, dir string, secondary bool) {
 	h.mkdir(dir)
 	h.Secondary(owner, secondary)
 	_ = h.Follow(owner, []string{dir})
 }
 
-// watchedOf counts the folders with a beginning that are watched.
+// watchedOf counts the watched folders whose path begins with prefix.
 func (h *harness) watchedOf(prefix string) (n int) {
 	for _, abs := range h.src().List() {
 		if rel, ok := h.Watcher.watches.paths.rel(abs); ok && strings.HasPrefix(rel, prefix) {
@@ -26,7 +26,7 @@ func (h *harness) watchedOf(prefix string) (n int) {
 	return n
 }
 
-// Folders that hold nothing, however many, leave watches for runs that have begun.
+// Empty folders, however many, leave watches for runs that have begun.
 func TestJunkTakesAShareOfTheWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, "runs")
@@ -62,7 +62,7 @@ func TestJunkTakesAShareOfTheWatches(t *testing.T) {
 	})
 }
 
-// A folder in which a run begins is watched at once, at the cost of none of the others.
+// A folder in which a run begins is watched at once, and no other folder loses its watch.
 func TestARunThatBeginsLeavesTheShareOfJunk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, "runs")
@@ -93,7 +93,7 @@ func TestARunThatBeginsLeavesTheShareOfJunk(t *testing.T) {
 	})
 }
 
-// Whatever happens to the folders, what is counted is what is watched.
+// Whatever happens to the folders, the counts equal the watches.
 func TestTheBudgetCountsWhatIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, "runs/a/requests", "runs/b")

@@ -61,7 +61,7 @@ func TestRootWithoutTheCookiesEventIsBlindUntilItComes(t *testing.T) {
 	})
 }
 
-// A root that does not exist yet may lie where no events come.
+// A root that does not exist yet may be on a file system without events.
 func TestWayToAMissingRootIsTested(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

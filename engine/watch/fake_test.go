@@ -15,7 +15,7 @@ import (
 	"placet/internal/await"
 )
 
-// fake is a source that tells only what a test says.
+// fake is a source that reports only what a test tells it to.
 type fake struct {
 	sink   Sink
 	mu     sync.Mutex
@@ -128,14 +128,14 @@ func (h *harness) opened() int {
 	return len(h.fakes)
 }
 
-// denyAll refuses to open a source, or no more with nil.
+// denyAll makes opening a source fail; nil lets it succeed again.
 func (h *harness) denyAll(err error) {
 	h.lock.Lock()
 	defer h.lock.Unlock()
 	h.deny = err
 }
 
-// tries is the number of watches asked for so far.
+// tries returns the number of watches asked for so far.
 func (f *fake) tries() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,11 +156,11 @@ func (h *harness) rename(from, to string) {
 	}
 }
 
-// entry tells that a name appeared or vanished, write that a file changed.
+// entry reports that a name appeared or vanished, write that a file changed.
 func (h *harness) entry(p string) { h.src().sink.Event(Event{filepath.Join(h.root, p), true}) }
 func (h *harness) write(p string) { h.src().sink.Event(Event{filepath.Join(h.root, p), false}) }
 
-// watches are the folders watched now, relative to the workspace.
+// watches returns the folders watched now, relative to the workspace.
 func (h *harness) watches() []string {
 	var out []string
 	for _, abs := range h.src().List() {
@@ -188,7 +188,7 @@ func (h *harness) want(want Batch) {
 	h.t.Helper()
 	got := h.next()
 	if want.Heard == nil {
-		got.Heard = nil // another test's matter
+		got.Heard = nil // other tests check this
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		h.t.Errorf("batch (-want +got):\n%s", diff)
@@ -202,7 +202,7 @@ func (h *harness) follow(owner string, dirs ...string) {
 	}
 }
 
-// collect takes batches until enough says so.
+// collect takes batches until enough returns true.
 func collect(t *testing.T, w *Watcher, enough func(Batch) bool) {
 	t.Helper()
 	ctx := await.Context(t)

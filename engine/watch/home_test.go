@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What takes the workspace's name is another folder: nothing is watched or made
-// in it, until the workspace is back.
+// A folder that takes the workspace's name is another folder: nothing is watched or made in
+// it until the workspace is back.
 func TestAnotherFolderInTheWorkspacesPlaceIsLeftAlone(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// spare has an owner kept at a folder of its own, which it makes.
+// spare makes a folder and keeps an owner for it.
 func (h *harness) spare(name string) {
 	h.mkdir("runs/" + name)
 	h.Keep(name, "runs/"+name)
@@ -23,7 +23,7 @@ func TestTheNewestOwnersAreKept(t *testing.T) {
 		for i := range mostKept {
 			h.spare(fmt.Sprintf("old%d-", i))
 		}
-		h.spare("old0-") // is the newest now
+		h.spare("old0-") // the newest now
 		h.spare("new-")
 		if all := h.watchedOf("runs/"); all != mostKept {
 			t.Errorf("%d watches", all)
@@ -40,7 +40,8 @@ func TestTheNewestOwnersAreKept(t *testing.T) {
 	})
 }
 
-// Whoever is kept gives way to all others, and nothing is blind or told for its sake.
+// Kept owners give way to all others, and nothing becomes blind or is logged for their
+// sake.
 func TestKeptOwnersGiveWay(t *testing.T) {
 	for _, limit := range []string{"ours", "the system's"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -78,7 +79,7 @@ func TestKeptOwnersGiveWay(t *testing.T) {
 	}
 }
 
-// Follow ends what Keep began, and the other way round.
+// Follow ends what Keep began, and vice versa.
 func TestAnOwnerIsKeptOrFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t, "runs")

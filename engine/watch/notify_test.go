@@ -14,7 +14,7 @@ import (
 	"placet/internal/await"
 )
 
-// real is a watcher over the operating system's events.
+// real returns a watcher of the operating system's events.
 func real(t *testing.T, dirs ...string) (*Watcher, string) {
 	t.Helper()
 	root := t.TempDir()
@@ -118,7 +118,7 @@ func TestFolderRenamedAwayAndBackIsSeenAgain(t *testing.T) {
 	}
 }
 
-// Another folder in the same place must be the one that is watched.
+// If another folder takes the same place, that one must be watched.
 func TestFolderPutInAnothersPlaceIsWatched(t *testing.T) {
 	w, root := real(t, "runs/org/a", "other/a")
 	w.Structure([]string{"runs", "runs/org"})
@@ -134,8 +134,8 @@ func TestFolderPutInAnothersPlaceIsWatched(t *testing.T) {
 	collect(t, w, owns("A"))
 }
 
-// settled waits until all events so far were heard: a file made for the
-// purpose in a folder of its own is the last of them.
+// settled waits until all events so far were heard: the last of them is that of a file made
+// for this purpose in a folder of its own.
 func settled(t *testing.T, w *Watcher, root string) {
 	t.Helper()
 	mkdir(t, root, "last")
@@ -164,8 +164,8 @@ func TestWorkspaceRenamedAwayAndBackIsSeenAgain(t *testing.T) {
 	collect(t, w, owns("A"))
 }
 
-// What is made in a new folder before its watch stands is in the listing that
-// follows; what is made after it raises an event. Nothing falls between.
+// A file that is made in a new folder before the watch exists is in the listing that
+// follows; a file made after it raises an event. None is missed.
 func TestWatchFirstThenListMissesNothing(t *testing.T) {
 	w, root := real(t, "runs")
 	w.Guard("runs")

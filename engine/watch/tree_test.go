@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// There may be very many folders that are watched: the source keeps the name of each,
-// and no other copy of it is kept.
+// Very many folders may be watched: the source keeps the name of each, and no second copy
+// is kept.
 func TestAFoldersNameIsKeptOnce(t *testing.T) {
 	h := newHarness(t, "runs/a/requests/q")
 	list := []string{"runs/a", "runs/a/requests/q"}

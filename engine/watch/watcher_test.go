@@ -29,7 +29,8 @@ func TestEventMakesOwnersOfItsFolderDirty(t *testing.T) {
 	h.want(Batch{})
 }
 
-// Who is to look is told where, unless it is in many folders or nobody knows.
+// A batch names the changed folders of each owner, unless there are many or they are
+// unknown.
 func TestFoldersAreNamedByOwner(t *testing.T) {
 	h := newHarness(t, "runs/a", "runs/a/w", "specs")
 	h.follow("A", "runs/a", "runs/a/w", "specs")
@@ -52,8 +53,8 @@ func TestFoldersAreNamedByOwner(t *testing.T) {
 	h.want(Batch{Owners: []string{"A"}, Heard: map[string][]string{}})
 }
 
-// What changed in its place does not show in its folder: it is named, unless there
-// is too much of it.
+// A change in place does not show in the folder, so the batch names the file, unless there
+// are too many.
 func TestEditsAreNamedAndBounded(t *testing.T) {
 	h := newHarness(t, "runs/a")
 	h.follow("A", "runs/a")
@@ -518,7 +519,8 @@ func TestManyOwnersOfOneFolder(t *testing.T) {
 	h.wantWatches()
 }
 
-// What happens to a volatile file wakes nobody; it is handed on, once, and bounded.
+// A change of a volatile file wakes nobody; the batch names the file once, and the number
+// of names is limited.
 func TestVolatileFilesAreHandedOn(t *testing.T) {
 	h := newHarness(t, "runs/a/w")
 	h.Volatile(func(p string) bool { return filepath.Base(p) == "progress.json" })
