@@ -1,5 +1,5 @@
-// Package actions is what every surface does with nemawashi's actions: it begins them, gives
-// them commands, reads how they stand, and writes into the threads in which they are asked about.
+// Package actions is the part of nemawashi that all surfaces share: it begins actions, gives them
+// commands, reads their states and files, and writes into the threads of their requests.
 package actions
 
 import (
@@ -37,11 +37,11 @@ type Thread struct {
 	Events    []nemawashi.Event `json:"events"`
 }
 
-// shownEvents is how many events of an action the history shows.
+// shownEvents limits the events of an action that the history shows.
 const shownEvents = 100
 
-// Begin writes an action into the first free folder above all others: its draft
-// first, and last the file by which it begins.
+// Begin writes an action into a new folder, numbered above all others: first its draft, and last
+// action.json, by which it begins.
 func Begin(b *workspace.Workspace, action schemas.Object, draft string) (id int, err error) {
 	body, err := schemas.Encode(action)
 	if err != nil {
@@ -60,8 +60,8 @@ func Begin(b *workspace.Workspace, action schemas.Object, draft string) (id int,
 	return id, nil
 }
 
-// nextFolder makes the folder of the next action: the highest number and one, or what
-// follows where somebody is faster.
+// nextFolder makes the folder of the next action. Its number is the highest one plus 1, or a
+// later one if another process makes that folder first.
 func nextFolder(b *workspace.Workspace) (id int, err error) {
 	disk := fs.OS(b.Root)
 	names, err := MadeAndListed(disk, layout.NemawashiRoot)
@@ -82,7 +82,7 @@ func nextFolder(b *workspace.Workspace) (id int, err error) {
 	}
 }
 
-// MadeAndListed makes a folder of the family, over no link, and lists it.
+// MadeAndListed makes a folder of the family, follows no link on the way, and lists it.
 func MadeAndListed(disk fs.FS, dir string) ([]fs.Name, error) {
 	for _, d := range []string{path.Dir(dir), dir} {
 		if err := disk.Mkdir(d, 0o777); err != nil && !errors.Is(err, iofs.ErrExist) {
@@ -92,7 +92,7 @@ func MadeAndListed(disk fs.FS, dir string) ([]fs.Name, error) {
 	return disk.List(dir)
 }
 
-// Check says why an action would not be registered.
+// Check returns the reason why an action would not be registered, or nil.
 func Check(action schemas.Object) error {
 	body, err := schemas.Encode(action)
 	if err != nil {
@@ -101,7 +101,7 @@ func Check(action schemas.Object) error {
 	return nemawashi.CheckAction(body)
 }
 
-// Threads are the actions that fit, the one that moved last first.
+// Threads returns the actions that fit, the one that changed last first.
 func Threads(b *workspace.Workspace, fits func(nemawashi.State) bool) []Thread {
 	list := []Thread{}
 	for _, f := range All(b) {
@@ -120,13 +120,13 @@ func Threads(b *workspace.Workspace, fits func(nemawashi.State) bool) []Thread {
 	return list
 }
 
-// All are the actions of nemawashi.
+// All returns the actions of nemawashi.
 func All(b *workspace.Workspace) []loop.Found {
 	return slices.DeleteFunc(b.Runs(), func(f loop.Found) bool { return f.Run.Family != "nemawashi" })
 }
 
-// State is the state of an action as a pass would judge it; ok is false where it has
-// none that can be used.
+// State returns the state of an action as a pass would judge it; ok is false if the action has no
+// usable state.
 func State(b *workspace.Workspace, f loop.Found) (st nemawashi.State, ok bool) {
 	snap, err := b.SettledRun(f, false)
 	if err != nil {
@@ -135,8 +135,9 @@ func State(b *workspace.Workspace, f loop.Found) (st nemawashi.State, ok bool) {
 	return nemawashi.Judge(snap)
 }
 
-// ChangedFile is a file of an action that is not as it was registered, "" where all are, or
-// the run is no action. What placet itself wrote and can write again may be gone.
+// ChangedFile returns a file of an action that differs from what was registered. It returns "" if
+// none does, and for a run that is no action. A draft that placet wrote itself may be missing:
+// placet can write it again.
 func ChangedFile(b *workspace.Workspace, f loop.Found) string {
 	if f.Run.Family != "nemawashi" {
 		return ""
@@ -159,8 +160,8 @@ func ChangedFile(b *workspace.Workspace, f loop.Found) string {
 
 func draftName(version int) string { return fmt.Sprintf("drafts/v%d.md", version) }
 
-// Note is what the note says that keeps an action from being registered, or its draft
-// or its state from being used; "" where none stands.
+// Note returns the text of the problem note that keeps an action from being registered, or its
+// draft or state from being used; "" without such a note.
 func Note(b *workspace.Workspace, f loop.Found) string {
 	for _, name := range []string{"state.json", "action.json", draftName(1)} {
 		if d := b.ReadDocument(f, name+layout.ProblemSuffix); d.Present() {
@@ -170,7 +171,7 @@ func Note(b *workspace.Workspace, f loop.Found) string {
 	return ""
 }
 
-// draftOf is the beginning of the draft in force.
+// draftOf returns the beginning of the draft in force.
 func draftOf(b *workspace.Workspace, f loop.Found, st nemawashi.State) string {
 	text := st.Summary
 	if n := len(st.Drafts); n > 0 {
@@ -182,7 +183,7 @@ func draftOf(b *workspace.Workspace, f loop.Found, st nemawashi.State) string {
 	return text
 }
 
-// Events are the events of an action's audit, oldest first.
+// Events returns the events of an action's audit, oldest first.
 func Events(b *workspace.Workspace, f loop.Found) []nemawashi.Event {
 	list := []nemawashi.Event{}
 	journal, _ := f.Family.Layout.File(f.Run, "events.jsonl")
@@ -196,8 +197,8 @@ func Events(b *workspace.Workspace, f loop.Found) []nemawashi.Event {
 	return list
 }
 
-// WriteCommand gives an action a command, in an intake folder of a name. The same command
-// in the same place is there already.
+// WriteCommand writes a command for an action into the intake folder of a name. It succeeds if
+// the same command is already there.
 func WriteCommand(b *workspace.Workspace, f loop.Found, id string, body []byte) (file string, err error) {
 	doc := engine.Document{Path: path.Join(f.Run.Dir, "intake", id, "command.json"), Body: body}
 	err = b.Put(doc, "")
@@ -210,8 +211,8 @@ func WriteCommand(b *workspace.Workspace, f loop.Found, id string, body []byte) 
 	return doc.Path, nil
 }
 
-// CommandReceipt is what became of a command: its receipt, if this machine wrote it, or what
-// the note beside it says; nil and "" where nothing has yet.
+// CommandReceipt returns the outcome of a command: its receipt, if this machine wrote it, or the
+// text of the note beside it. It returns nil and "" while there is neither.
 func CommandReceipt(b *workspace.Workspace, f loop.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
 	seen, err := b.Loop.Look(f)
 	if d := seen.Snap.In("intake/" + id + "/receipt.json"); err == nil && d.IssuedHere() && schemas.Decode("nemawashi/receipt", d.Path, d.Body, &rc) == nil {

@@ -18,11 +18,10 @@ import (
 	"placet/schemas"
 )
 
-// mostNotes is how many notes in threads a request may have.
+// mostNotes limits the notes that a request may have in threads.
 const mostNotes = 20
 
-// InThread reports whether a thread of Slack is one in which this machine has asked about
-// an action.
+// InThread reports whether this machine has asked about an action in a Slack thread.
 func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel, ts string) bool {
 	fits := func(at post.Place) bool { return at.Channel == channel && (at.ThreadTS == ts || at.MessageTS == ts) }
 	var known post.Place
@@ -41,7 +40,8 @@ func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel,
 	return false
 }
 
-// postedAsk is where this machine has posted the question of a request, nil for nowhere.
+// postedAsk returns the place where this machine has posted the question of a request, nil if
+// it has not.
 func postedAsk(b *workspace.Workspace, f loop.Found, id string) *post.Place {
 	if id == "" || b.StateDir == nil {
 		return nil
@@ -61,8 +61,8 @@ func postedAsk(b *workspace.Workspace, f loop.Found, id string) *post.Place {
 	return nil
 }
 
-// KnowsKey reports whether an action has had an answer or a command with one of some keys,
-// or one waits for it.
+// KnowsKey reports whether an answer or a command of an action has one of some keys, be it
+// taken or still waiting.
 func KnowsKey(b *workspace.Workspace, f loop.Found, st nemawashi.State, keys ...string) bool {
 	known := slices.Clone(st.IdempotencyKeys)
 	for _, q := range st.Requests {
@@ -79,8 +79,8 @@ func KnowsKey(b *workspace.Workspace, f loop.Found, st nemawashi.State, keys ...
 	return slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(known, k) })
 }
 
-// SayInThread leaves words for the thread of a request, once under a name of twelve hex
-// digits. A request has few of them: what comes after the last is not said.
+// SayInThread writes a note for the thread of a request, once for each name of twelve hex
+// digits. It drops every note after the first mostNotes.
 func SayInThread(b *workspace.Workspace, f loop.Found, request, name, text string) error {
 	dir := path.Join(f.Run.Dir, layout.RequestsDir, request, layout.SlackDir)
 	if entries, err := b.Store.List(dir); err == nil {
