@@ -1,5 +1,5 @@
-// Package announce has people told of requests that wait for them: of all that a loop opens,
-// or of the asks of one process, by the settings of the workspace.
+// Package announce notifies people of requests that wait for them, by the settings of the
+// workspace: of all requests that a loop opens, or of the asks of one process.
 package announce
 
 import (
@@ -26,20 +26,20 @@ import (
 	"placet/templates"
 )
 
-// Announcer has people told of the requests of a workspace.
+// Announcer notifies people of the requests of a workspace.
 type Announcer struct {
 	b        *workspace.Workspace
 	families map[string]loop.Family
-	notifier *notify.Notifier // nil where nothing can be recorded
+	notifier *notify.Notifier // nil if nothing can be recorded
 }
 
-// Attach has a loop report to the announcer what opens and closes. Begin is called before the
-// loop serves a run.
+// Attach makes a loop report opened and closed requests to the announcer. Begin must be called
+// before the loop serves a run.
 func (a *Announcer) Attach(o *loop.Options) {
 	o.Observers = append(o.Observers, loop.Observer{Committed: func(run layout.Run, plan engine.Plan, _ time.Duration) { a.committed(run, plan) }})
 }
 
-// Begin records that people are told from now on of what opens.
+// Begin records that people are notified from now on of requests that open.
 func (a *Announcer) Begin(b *workspace.Workspace, log *slog.Logger) {
 	a.begin(b, log, a.list)
 }
@@ -59,14 +59,14 @@ func (a *Announcer) begin(b *workspace.Workspace, log *slog.Logger, list func() 
 	a.notifier.Begin()
 }
 
-// Run tells people until the context ends.
+// Run notifies people until the context ends.
 func (a *Announcer) Run(ctx context.Context) {
 	if a.notifier != nil {
 		a.notifier.Run(ctx)
 	}
 }
 
-// committed notes which requests a commit has opened and closed.
+// committed reports to the notifier which requests a commit has opened and closed.
 func (a *Announcer) committed(run layout.Run, plan engine.Plan) {
 	if a.notifier == nil {
 		return
@@ -81,12 +81,12 @@ func (a *Announcer) committed(run layout.Run, plan engine.Plan) {
 	}
 }
 
-// requestName is how notifications name a request.
+// requestName returns the name of a request in notifications.
 func requestName(run layout.Run, id string) string {
 	return engine.Key{Family: run.Family, ID: run.ID}.String() + ":" + id
 }
 
-// list lists the requests that may be open, by their folders.
+// list returns the requests that may be open, found by their folders.
 func (a *Announcer) list() (all []notify.Request) {
 	v := a.b.Viewer(facade.Identity{})
 	for _, f := range v.Loop.Live() {
@@ -104,7 +104,7 @@ func (a *Announcer) list() (all []notify.Request) {
 	return all
 }
 
-// request is a request as the notifier knows it.
+// request returns a request in the form that the notifier needs.
 func (a *Announcer) request(f loop.Found, id string) notify.Request {
 	return notify.Request{
 		ID:   requestName(f.Run, id),
@@ -113,7 +113,7 @@ func (a *Announcer) request(f loop.Found, id string) notify.Request {
 	}
 }
 
-// look looks at a request's file, which says all that decides who is told and when.
+// look reads a request's file, which has everything that decides who is notified and when.
 func (a *Announcer) look(f loop.Found, id string) (facts notify.Facts, open bool) {
 	v := a.b.Viewer(facade.Identity{})
 	if v.Store.Exists(layout.RequestPath(f.Run.Dir, id, "receipt.json")) {
@@ -124,7 +124,7 @@ func (a *Announcer) look(f loop.Found, id string) (facts notify.Facts, open bool
 		return facts, false
 	}
 	facts = notify.Facts{Family: f.Run.Family, Type: r.Type, Tags: x.Tags, At: at}
-	facts.Deadline, _ = time.Parse(time.RFC3339, r.Deadline) // none
+	facts.Deadline, _ = time.Parse(time.RFC3339, r.Deadline) // zero without a deadline
 	if f.Run.Family == "afl" && r.Type == "escalation" {
 		asked, _, open := a.find(f, id)
 		return facts, open && !asked.Unannounced
@@ -132,7 +132,7 @@ func (a *Announcer) look(f loop.Found, id string) (facts notify.Facts, open bool
 	return facts, true
 }
 
-// find looks at the run of a request. It is false where the run does not ask it any more.
+// find reads the run of a request. Its last result is false if the run no longer asks it.
 func (a *Announcer) find(f loop.Found, id string) (engine.OpenRequest, *workspace.Workspace, bool) {
 	v := a.b.Viewer(facade.Identity{})
 	open := view.Of(v, f).Open
@@ -143,14 +143,15 @@ func (a *Announcer) find(f loop.Found, id string) (engine.OpenRequest, *workspac
 	return open[i], v, true
 }
 
-// How many characters of its parts a message holds: less than 1,000 together.
+// These limit the parts of a message, in characters: together they stay below 1,000.
 const (
 	titleLength = 200
 	partLength  = 250
 )
 
-// say words a request: what is asked, where, for how long it has waited, the form, and the
-// command that shows it. A message shows too little to name one that answers.
+// say returns the message for a request: the question, its run, its age, its form, and the
+// command that shows it. It names no command that answers, because a message shows too little
+// to decide by.
 func (a *Announcer) say(f loop.Found, id, rung string) (notify.Message, bool) {
 	o, v, open := a.find(f, id)
 	x, _, _, ok := view.ReadExtras(v, f, id)
@@ -176,7 +177,7 @@ func (a *Announcer) say(f loop.Found, id, rung string) (notify.Message, bool) {
 	}, true
 }
 
-// waited is for how long a request has waited.
+// waited returns for how long a request has waited.
 func waited(now, then time.Time) string {
 	if now.Sub(then) < time.Second {
 		return "0s"
@@ -184,7 +185,7 @@ func waited(now, then time.Time) string {
 	return cmp.Or(console.Age(templates.English, now, then), "?")
 }
 
-// summarize words several requests as one message.
+// summarize returns one message for several requests.
 func (a *Announcer) summarize(n int, first []notify.Message) notify.Message {
 	lang := a.b.Current().Language
 	m := notify.Message{Title: templates.Phrase(lang, "notify.waits", "n", n), Rung: "summary"}
@@ -199,8 +200,8 @@ func (a *Announcer) summarize(n int, first []notify.Message) notify.Message {
 	return m
 }
 
-// Asks has people told of the asks that were found, where no daemon does so. The caller
-// says with Asked how they stand, and the end of the context ends it.
+// Asks notifies people of the asks that were found, if no daemon does so, until the context
+// ends. The caller reports their states by Asked.
 func Asks(ctx context.Context, b *workspace.Workspace) *AskAnnouncer {
 	one := &AskAnnouncer{ended: make(chan struct{})}
 	one.begin(b, slog.New(console.NewLogHandler(b.Env.Err, slog.LevelWarn)), func() []notify.Request { return nil })
@@ -214,7 +215,7 @@ type AskAnnouncer struct {
 	ended chan struct{}
 }
 
-// Asked says how asks stand.
+// Asked takes the states of asks: it opens and closes their notifications.
 func (a *AskAnnouncer) Asked(found []loop.Found, states []ask.State) {
 	if a.notifier == nil || !a.b.Current().Notify.Enabled() {
 		return
@@ -231,12 +232,12 @@ func (a *AskAnnouncer) Asked(found []loop.Found, states []ask.State) {
 	}
 }
 
-// Wait waits until nothing is sent any more, after the end of the context.
+// Wait waits, after the end of the context, until nothing is being sent any more.
 func (a *AskAnnouncer) Wait() { <-a.ended }
 
-// Notice tells the user something that is no request, once for each key: a title of one
-// line, and more lines. It waits until that is told, 10 s at most. Where nobody is to be told,
-// or the hours are quiet, it does nothing. The workspace must have been opened with
+// Notice notifies the user of something that is not a request, once for each key: a title of
+// one line, and more lines. It waits for the delivery, 10 s at most. It does nothing if nobody
+// is to be notified or the hours are quiet. The workspace must have been opened with
 // [workspace.Setup].Remembers.
 func Notice(ctx context.Context, b *workspace.Workspace, log *slog.Logger, key, title, text string) error {
 	if b.StateDir == nil || !b.Current().Notify.Enabled() {
@@ -249,8 +250,7 @@ func Notice(ctx context.Context, b *workspace.Workspace, log *slog.Logger, key, 
 	})
 }
 
-// Undelivered are the attempts to tell somebody of an open request that are not known to have
-// arrived.
+// Undelivered returns the notifications of open requests that are not known to have arrived.
 func Undelivered(b *workspace.Workspace, views []view.Run) []notify.Doubt {
 	if b.StateDir == nil || !b.Notify.Enabled() {
 		return nil
