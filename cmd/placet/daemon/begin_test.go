@@ -15,8 +15,8 @@ import (
 	"placet/engine/statedir"
 )
 
-// A start waits where the machine is in trouble, whichever step meets it and however the
-// step words it, and does no step twice. What a person must change ends it at once.
+// A start waits while the machine is in trouble, whichever step meets the trouble and however
+// it words it, and does no step twice. An error that a person must mend ends it at once.
 func TestAStartWaitsForTheMachineAlone(t *testing.T) {
 	unread := func(errno syscall.Errno) error {
 		return console.Usage("cannot read the configuration %q: %v", "/w/placet.toml", console.Plain(&fs.PathError{Op: "open", Path: "/w/placet.toml", Err: errno}))
@@ -59,7 +59,7 @@ func TestAStartWaitsForTheMachineAlone(t *testing.T) {
 	}
 }
 
-// withoutFiles does something while no file can be opened.
+// withoutFiles calls a function while no file can be opened.
 func withoutFiles(t *testing.T, do func()) {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -75,8 +75,8 @@ func withoutFiles(t *testing.T, do func()) {
 	}
 }
 
-// Without descriptors nobody can tell what was agreed to: that is not the same as
-// nothing, which would open the gates that were agreed to.
+// Without descriptors nobody can tell what was agreed to. That is not the same as no agreement,
+// which would open the gates that were agreed to.
 func TestWithoutDescriptorsAgreementIsNotKnown(t *testing.T) {
 	from := config.Sources{Workspace: t.TempDir(), StateHome: t.TempDir()}
 	dir, err := statedir.Create(from.StateHome, from.Workspace)
@@ -91,7 +91,7 @@ func TestWithoutDescriptorsAgreementIsNotKnown(t *testing.T) {
 	}
 }
 
-// Without descriptors no address can be taken, and no name is unknown for that.
+// Without descriptors no address can be opened, and that must not make a name unknown.
 func TestWithoutDescriptorsMetricsAreWaitedFor(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "localhost:0"} {
 		tap, err := newMetricsServer(address, "v1")

@@ -1,7 +1,7 @@
-// Package daemon serves a workspace until it is told to end: what watch, serve and once have in common.
+// Package daemon serves a workspace until its context ends. watch, serve and once share it.
 //
-// daemon.go begins, holds the lock and runs the loop; moves.go and refusallog.go print what it does; metrics.go
-// and runcounts.go count it; metricsserver.go and webserver.go answer others.
+// daemon.go starts, holds the lock and runs the loop; moves.go and refusallog.go print what it does; metrics.go
+// and runcounts.go count it; metricsserver.go and webserver.go answer over HTTP.
 package daemon
 
 import (
@@ -24,27 +24,27 @@ import (
 	"placet/templates"
 )
 
-// Options are how a workspace is served.
+// Options say how a workspace is served.
 type Options struct {
-	// JSON has transitions and the log printed as JSON, for programs.
+	// JSON prints transitions and the log as JSON, for programs.
 	JSON bool
-	// Watches is how many folders are watched at most, 0 for the usual number.
+	// Watches limits the folders that are watched, 0 for the usual number.
 	Watches int
-	// Begun is called, beside everything else, once the workspace is this daemon's alone.
+	// Begun is called, besides everything else, once this daemon holds the lock of the workspace.
 	Begun func(b *workspace.Workspace, log *slog.Logger)
-	// Serves is called when the runs are served, before a person is told so.
+	// Serves is called when the runs are served, before people are told so.
 	Serves func(b *workspace.Workspace)
-	// Server answers others, besides files; nil answers nobody.
+	// Server answers clients over HTTP; nil answers nobody.
 	Server Server
 }
 
-// Server is what a daemon answers others with, besides files.
+// Server answers a daemon's clients over HTTP.
 type Server interface {
-	// attach has a loop report to the server what it does.
+	// attach makes a loop report what it does to the server.
 	attach(o *loop.Options)
-	// listen takes the address. Whoever asks from now on waits for serve.
+	// listen opens the address. Clients that connect from now on wait for serve.
 	listen(b *workspace.Workspace) error
-	// serve answers until close, and says where.
+	// serve answers until close, and prints its address.
 	serve(b *workspace.Workspace, watcher *watch.Watcher, log *slog.Logger)
 	close()
 }
@@ -95,7 +95,7 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 	if o.Watches > 0 {
 		watcher.Limit(o.Watches)
 	}
-	if err := workspace.ClearServedAt(b, ""); err != nil { // of a serve that was killed
+	if err := workspace.ClearServedAt(b, ""); err != nil { // left by a serve that was killed
 		log.Warn("placet open and placet login may print links to a server that is gone", "err", err)
 	}
 	t.serve(b, watcher, log)
@@ -122,8 +122,8 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 	return errors.Join(Orderly(err), StopRunner(b.Runner))
 }
 
-// begin takes the steps of a start in their order, each until it succeeds: a machine in
-// trouble is waited for. What a person must change ends the start.
+// begin runs the steps of a start in order, and retries each until it succeeds, so that it outlasts a machine
+// in trouble. An error that only a person can mend ends the start.
 func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
 	return loop.Persist(ctx, log, func() error {
 		for ; len(steps) > 0; steps = steps[1:] {
@@ -138,7 +138,7 @@ func begin(ctx context.Context, log *slog.Logger, steps ...func() error) error {
 	})
 }
 
-// takeLock takes the lock of the workspace, for this daemon alone.
+// takeLock takes the lock of the workspace for this daemon.
 func takeLock(b *workspace.Workspace, unlock *func()) error {
 	release, err := b.LockWorkspace()
 	if errors.Is(err, fs.ErrBusy) {
@@ -150,15 +150,15 @@ func takeLock(b *workspace.Workspace, unlock *func()) error {
 	return err
 }
 
-// outliveReaders keeps the process from ending when nobody reads its output any
-// more, until end is called. The signal is caught, not ignored: commands would inherit that.
+// outliveReaders keeps the process alive when nobody reads its output any more, until end is called. It catches
+// the signal and does not ignore it, because commands would inherit that.
 func outliveReaders() (end func()) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, syscall.SIGPIPE)
 	return func() { signal.Stop(caught) }
 }
 
-// Orderly is the error of a verb that a signal ended in good order.
+// Orderly returns the error of a verb that a signal ended in good order.
 func Orderly(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

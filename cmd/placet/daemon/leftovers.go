@@ -8,16 +8,16 @@ import (
 	"placet/engine/store"
 )
 
-// leftoversName is the file of the state folder that holds which leftovers were
-// named to a person.
+// leftoversName is the file in the state folder that records which leftovers were reported to a
+// person.
 const leftoversName = "leftovers"
 
-// earlierFiles are what a placet of an earlier version read back from the private
-// folder of the workspace. Everybody could write it there, so nothing reads it now.
+// earlierFiles are the files that an earlier version of placet read back from the private
+// folder of the workspace. Everybody could write there, so nothing reads them now.
 var earlierFiles = []string{"actions", "blind", "recall", "recall-live"}
 
-// NoteLeftovers names, once for each workspace, what an earlier version has left
-// below .placet/ and is ignored. Nothing there is removed: it may be anybody's.
+// NoteLeftovers reports, once for each workspace, the files below .placet/ that an earlier
+// version has left and that are ignored. It removes nothing: the files may be anybody's.
 func NoteLeftovers(b *workspace.Workspace) {
 	if b.StateDir == nil {
 		return

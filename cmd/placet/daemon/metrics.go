@@ -11,9 +11,9 @@ import (
 	"placet/layout"
 )
 
-// metrics count what a daemon does. Every value of a label comes from a closed
-// set, families, rows of their tables and words that stand in this program: no
-// run, path or text of a workspace ever becomes one. docs/metrics.md lists them.
+// metrics count what a daemon does. Every value of a label comes from a closed set (families,
+// rows of their tables, words of this program), never from a run, a path or a text of a
+// workspace. docs/metrics.md lists the metrics.
 type metrics struct {
 	registry *prometheus.Registry
 	moves    map[string]map[engine.Edge]prometheus.Counter // family → row of its table
@@ -22,7 +22,7 @@ type metrics struct {
 	commits  prometheus.Histogram
 }
 
-// lengths are the buckets of how long something took, in seconds.
+// lengths are the buckets for durations, in seconds.
 var lengths = []float64{
 	0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 }
@@ -48,8 +48,8 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// attach has a loop tell what it does. Every counter that there can be is there
-// from the start, so that a first transition shows as an increase.
+// attach makes a loop report to the metrics. It creates all possible counters at once, so that
+// a first transition shows as an increase.
 func (m *metrics) attach(o *loop.Options) {
 	moves := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "placet_transitions_total", Help: "Transitions committed, by the row of the family's table.",

@@ -32,7 +32,7 @@ func metered() (*metrics, loop.Options) {
 	return m, o
 }
 
-// of registers what a daemon would look like.
+// of registers the counts of a daemon with this health.
 func (m *metrics) of(o health) *metrics {
 	m.registry.MustRegister(runCounts{now: func() time.Time { return noon }, look: func() *health { return &o }})
 	return m
@@ -91,7 +91,7 @@ func TestARefusedInputIsANoteThatDidNotStand(t *testing.T) {
 	}
 }
 
-// What the loop calls for every transition, commit and pass leaves no garbage.
+// The functions that the loop calls for every transition, commit and pass leave no garbage.
 func TestCountingCostsNoMemory(t *testing.T) {
 	_, o := metered()
 	run, move := layout.Run{Family: "faber"}, engine.Transition{Edge: faber.New().Edges()[3]}
@@ -136,7 +136,7 @@ placet_waiting_requests{family="faber"} 2
 	}
 }
 
-// Every difficulty has one word, and no other is 1 with it.
+// Every difficulty has one state, which alone is 1 with it.
 func TestEveryDifficultyHasItsWord(t *testing.T) {
 	held := func(err error) health {
 		return health{runs: loop.Standing{Holding: []error{errors.New("else"), fmt.Errorf("cannot write x: %w", err)}}}
@@ -177,7 +177,7 @@ func TestEveryDifficultyHasItsWord(t *testing.T) {
 	}
 }
 
-// busy are metrics of a daemon that has had everything happen to it.
+// busy returns the metrics of a daemon to which everything has happened.
 func busy() *metrics {
 	m, o := metered()
 	for _, f := range o.Families {

@@ -26,25 +26,25 @@ import (
 
 const (
 	metricsPath = "/metrics"
-	// fewConns is how many connections there may be at once: whoever opens more of
-	// them closes the oldest, and takes no descriptor from the runs.
+	// fewConns limits the connections at one time. A further connection closes the oldest, so that
+	// clients take no descriptors from the runs.
 	fewConns = 8
-	// What one who asks may take for the question, for taking the answer, and
-	// before the next question.
+	// askTime, answerTime and idleTime limit how long a client may take to send a question, to read
+	// the answer, and to send the next question.
 	askTime, answerTime, idleTime = 5 * time.Second, 10 * time.Second, 10 * time.Second
 	// closeTime is how long an answer may take when placet ends.
 	closeTime = time.Second
-	// lookAtRuns is how often the daemon is looked at for the metrics, and oldLook how
-	// old the last look may be: whoever asks gets a copy and waits for nothing.
+	// lookAtRuns is how often the metrics sample the daemon, and oldLook the greatest age of a
+	// sample. Clients get a copy of the last sample and wait for nothing.
 	lookAtRuns, oldLook = 500 * time.Millisecond, time.Minute
 )
 
-// answering is what every server of a daemon has: a listener, and the daemon's metrics with what they
-// are worked out of.
+// answering is the part that all servers of a daemon share: a listener, the daemon's metrics, and the
+// sample from which they are computed.
 type answering struct {
 	*metrics
 	seen     atomic.Pointer[health]
-	stop     context.CancelFunc // ends the looks
+	stop     context.CancelFunc // ends the sampling
 	listener net.Listener
 	end      func() // ends what serve began, nil before that
 }
@@ -67,7 +67,7 @@ type metricsServer struct {
 	address string
 }
 
-// begin looks at a daemon from now on, and returns what answers with its metrics.
+// begin starts to sample a daemon, and returns the handler that answers with its metrics.
 func (m *answering) begin(b *workspace.Workspace, watcher *watch.Watcher) http.Handler {
 	var looks context.Context
 	looks, m.stop = context.WithCancel(context.Background())
@@ -78,8 +78,9 @@ func (m *answering) begin(b *workspace.Workspace, watcher *watch.Watcher) http.H
 	return m.fresh(m.handler())
 }
 
-// NewMetrics returns a server of the metrics of a placet of a version, and checks its address. One
-// without a host would be open to every machine: who wants that must write it.
+// NewMetrics returns a server of the metrics of a placet of a version, and checks its address. It
+// refuses an address without a host, which would be open to every machine: the user must write that
+// out.
 func NewMetrics(address, version string) (Server, error) { return newMetricsServer(address, version) }
 
 func newMetricsServer(address, version string) (*metricsServer, error) {
@@ -103,7 +104,7 @@ func (t *metricsServer) listen(*workspace.Workspace) (err error) {
 	return err
 }
 
-// listenAt takes an address. refused is the sentence for one that cannot be had.
+// listenAt opens an address. refused is the sentence for an address that cannot be opened.
 func listenAt(address string, refused templates.Key) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
@@ -118,8 +119,8 @@ func listenAt(address string, refused templates.Key) (net.Listener, error) {
 	return l, nil
 }
 
-// addressOf is an address by which this machine reaches a listener: one that stands for all
-// addresses is none that a call may name.
+// addressOf returns an address by which this machine reaches a listener: 127.0.0.1 for one that
+// listens on all addresses, since no call may name those.
 func addressOf(l net.Listener) string {
 	if at, ok := l.Addr().(*net.TCPAddr); ok && at.IP.IsUnspecified() {
 		return net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Port))
@@ -127,8 +128,8 @@ func addressOf(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// lacksFiles reports whether as many files as a name is looked up in cannot be opened
-// now: the resolver calls a name unknown then.
+// lacksFiles reports whether the process cannot open as many files now as a name lookup needs: the
+// resolver would call the name unknown then.
 func lacksFiles() error {
 	for range 4 {
 		fd, err := syscall.Dup(0)
@@ -167,7 +168,7 @@ func (t *metricsServer) serve(b *workspace.Workspace, watcher *watch.Watcher, lo
 	}
 }
 
-// everyTick calls f now and then, until the context ends.
+// everyTick calls f at intervals until the context ends.
 func everyTick(ctx context.Context, every time.Duration, f func()) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -181,8 +182,8 @@ func everyTick(ctx context.Context, every time.Duration, f func()) {
 	}
 }
 
-// fresh answers with an error where the daemon could not be looked at for long: old
-// values must not pass for what is so now.
+// fresh answers with an error if the last sample is too old: old values must not pass for the present
+// ones.
 func (m *answering) fresh(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if age := time.Since(m.seen.Load().at); age > oldLook {
@@ -193,8 +194,8 @@ func (m *answering) fresh(next http.Handler) http.Handler {
 	})
 }
 
-// known refuses whoever names another host: a page in a browser can have a name of
-// its own point here, and would read the answer.
+// known refuses a request that names another host. A page in a browser could otherwise point a name
+// of its own here, and read the answer.
 func (t *metricsServer) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !t.isOwn(r.Host) {
@@ -207,9 +208,9 @@ func (t *metricsServer) known(next http.Handler) http.Handler {
 	})
 }
 
-// isOwn reports whether a Host header names this machine as placet listens on it: the
-// name of --metrics, the address, localhost, or a loopback address, with the port.
-// Where placet listens on all addresses each of them will do, for it is no name.
+// isOwn reports whether a Host header names this machine as placet listens on it: the name of
+// --metrics, the address, localhost, or a loopback address, with the port. Any address will do if
+// placet listens on all of them, because an address is not a name.
 func (t *metricsServer) isOwn(header string) bool {
 	host, port, err := net.SplitHostPort(header)
 	given, _, _ := net.SplitHostPort(t.address)

@@ -140,8 +140,8 @@ func TestATapAnswersUntilItIsClosed(t *testing.T) {
 	}
 }
 
-// A page in a browser can have a name of its own point to this machine: what it asks
-// for under that name is not answered.
+// A page in a browser can point a name of its own to this machine. Requests under that name get
+// no answer.
 func TestForeignHostsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		given, at string
@@ -172,7 +172,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	}
 }
 
-// listening is a listener that has an address and nothing else.
+// listening is a listener that only has an address.
 type listening struct {
 	net.Listener
 	addr net.Addr
@@ -180,8 +180,7 @@ type listening struct {
 
 func (l listening) Addr() net.Addr { return l.addr }
 
-// Whoever asks gets the last look and waits for none. One that is too old passes for
-// nothing.
+// A client gets the last sample, and waits for none. A sample that is too old is an error.
 func TestAScrapeWaitsForNoLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

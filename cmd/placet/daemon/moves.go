@@ -11,19 +11,19 @@ import (
 	"placet/layout"
 )
 
-// MoveLog prints transitions as they become fact. Several runs move at the
-// same time; a line is written whole.
+// MoveLog prints transitions after they are committed. Several runs move at the same time, so
+// it writes each line whole.
 type MoveLog struct {
 	mu   sync.Mutex
 	w    *console.Env
-	json *slog.Logger // nil: lines for people
+	json *slog.Logger // nil for lines for people
 	made []TransitionLine
 }
 
 // NewMoveLog returns a log that prints lines for people or, with --json, collects them.
 func NewMoveLog(w *console.Env) *MoveLog { return &MoveLog{w: w} }
 
-// Made are the transitions that were collected.
+// Made returns the transitions that were collected.
 func (m *MoveLog) Made() []TransitionLine { return m.made }
 
 // TransitionLine is a transition as JSON.
@@ -32,8 +32,7 @@ type TransitionLine struct {
 	engine.Transition
 }
 
-// Moved records one committed transition and, unless they are collected for
-// --json, prints it.
+// Moved records one committed transition and prints it, unless --json collects them.
 func (m *MoveLog) Moved(run layout.Run, t engine.Transition) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,7 +48,8 @@ func (m *MoveLog) Moved(run layout.Run, t engine.Transition) {
 	}
 }
 
-// causes returns the files that caused a transition, never nil: the log would say null.
+// causes returns the files that caused a transition, never nil, which the log would print as
+// null.
 func causes(t engine.Transition) map[string]engine.Digest {
 	if t.Cause == nil {
 		return map[string]engine.Digest{}
@@ -57,8 +57,7 @@ func causes(t engine.Transition) map[string]engine.Digest {
 	return t.Cause
 }
 
-// transitionText is a transition in one line: when, which run, from where to
-// where, by which edge, and why.
+// transitionText returns a transition as one line: its time, run, states, edge and reason.
 func transitionText(w *console.Env, now time.Time, key engine.Key, t engine.Transition) string {
 	steps := console.OneLine(string(t.From)) + " → " + console.OneLine(string(t.To))
 	if t.From == "" {

@@ -8,7 +8,7 @@ import (
 	"placet/cmd/placet/workspace"
 )
 
-// NoteWarnings says what is wrong with the settings, of one subject or, with "", of all.
+// NoteWarnings prints what is wrong with the settings, of one subject or, for "", of all.
 func NoteWarnings(b *workspace.Workspace, subject string) {
 	for _, w := range b.Settings.Warnings {
 		if subject != "" && w.Subject != subject {
@@ -18,10 +18,10 @@ func NoteWarnings(b *workspace.Workspace, subject string) {
 	}
 }
 
-// fewUntrusted is how many things that wait for trust are named.
+// fewUntrusted limits how many settings and files that wait for trust are named.
 const fewUntrusted = 5
 
-// NoteUntrusted says that something waits for trust, or that nothing can be trusted.
+// NoteUntrusted prints that something waits for trust, or that nothing can be trusted.
 func NoteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
 	NoteUntrustable(b)
 	for i, u := range waiting {
@@ -41,7 +41,7 @@ func NoteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
 	}
 }
 
-// NoteUntrustable says why nothing can be trusted, where that is so.
+// NoteUntrustable prints why nothing can be trusted, if that is so.
 func NoteUntrustable(b *workspace.Workspace) {
 	if err := cmp.Or(b.Settings.Untrustable, b.Stateless); err != nil {
 		p := config.Untrustable(err)

@@ -4,5 +4,5 @@ package daemon
 
 import "context"
 
-// keepSmall does something on Linux alone.
+// keepSmall does nothing here; only Linux needs it.
 func keepSmall(context.Context) {}

@@ -13,8 +13,8 @@ import (
 	"placet/layout"
 )
 
-// refusalLog says in a daemon's log which answers do not count. A note is said once for
-// what it says: whoever deletes it, or writes the same answer again, is not told twice.
+// refusalLog writes into a daemon's log which answers do not count. It writes each text once: a
+// note that was deleted, or the same answer written again, adds no second line.
 type refusalLog struct {
 	log  *slog.Logger
 	mu   sync.Mutex
@@ -27,15 +27,16 @@ type refusal struct {
 	sum  engine.Digest
 }
 
-// mostSaid is how many refusals are remembered; who causes more is told of them anew.
+// mostSaid limits the refusals that are remembered; beyond it they are forgotten and logged
+// again.
 const mostSaid = 10_000
 
-// attach has a loop tell the log what it commits.
+// attach makes a loop report its commits to the log.
 func (r *refusalLog) attach(o *loop.Options) {
 	o.Observers = append(o.Observers, loop.Observer{Committed: r.committed})
 }
 
-// committed says which notes about answers a commit has written.
+// committed logs the notes about answers that a commit has written.
 func (r *refusalLog) committed(run layout.Run, plan engine.Plan, _ time.Duration) {
 	for _, d := range plan.Writes {
 		id, ok := answeredIn(run, d)
@@ -48,17 +49,17 @@ func (r *refusalLog) committed(run layout.Run, plan engine.Plan, _ time.Duration
 	}
 }
 
-// shownRefusal is how much of a note is said, in characters.
+// shownRefusal limits how much of a note is logged, in characters.
 const shownRefusal = 300
 
-// answeredIn is the request beside whose answer a document is a note.
+// answeredIn returns the request whose answer a note is about.
 func answeredIn(run layout.Run, d engine.Document) (request string, ok bool) {
 	dir, name := path.Split(d.Path)
 	request = path.Base(dir)
 	return request, d.Kind == layout.KindProblem && name == "problem.md" && d.Path == layout.RequestPath(run.Dir, request, name)
 }
 
-// isNew reports whether a refusal was not said yet, and notes that it is.
+// isNew reports whether a refusal is new, and remembers it.
 func (r *refusalLog) isNew(x refusal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,26 +14,25 @@ import (
 	"placet/engine/watch"
 )
 
-// runCounts are the metrics that say how things stand at this moment. They are
-// worked out when they are asked for.
+// runCounts are the metrics of the present state. They are computed when they are collected.
 type runCounts struct {
 	now  func() time.Time
 	look func() *health
 }
 
-// health is how a daemon is doing: what the counts are worked out of.
+// health is the sample of a daemon from which the counts are computed.
 type health struct {
 	at    time.Time
 	runs  loop.Standing
 	lacks watch.Lacks
-	// held: git is rewriting the tree. stopped: nothing more is written.
+	// held reports that git is rewriting the tree, stopped that nothing is written any more.
 	held, stopped bool
-	// unusable: the settings that hold are not those that stand in the files.
-	// untrusted: some of the workspace's do not count yet.
+	// unusable reports that the settings in the files cannot be used and earlier ones apply,
+	// untrusted that some settings of the workspace do not count yet.
 	unusable, untrusted bool
 }
 
-// currentHealth looks at a daemon. It reads no file of a run, and waits for no pass.
+// currentHealth samples a daemon. It reads no file of a run, and waits for no pass.
 func currentHealth(b *workspace.Workspace, w *watch.Watcher) *health {
 	_, held := b.Store.Paused()
 	return &health{
@@ -43,7 +42,7 @@ func currentHealth(b *workspace.Workspace, w *watch.Watcher) *health {
 	}
 }
 
-// degraded are all words for what is amiss, and when each is.
+// degraded lists all words for a trouble of the daemon, each with its condition.
 var degraded = []struct {
 	state string
 	is    func(o *health) bool
@@ -70,7 +69,7 @@ func (o *health) heldBy(errs ...error) bool {
 	})
 }
 
-// What the counts tell.
+// These describe the counts.
 var (
 	waitingDesc = prometheus.NewDesc("placet_waiting_requests",
 		"Open requests that wait for a person.", []string{"family"}, nil)
@@ -112,7 +111,7 @@ func (s runCounts) Collect(all chan<- prometheus.Metric) {
 	}
 }
 
-// ageOf is how long ago a moment was; 0 for none, and for one to come.
+// ageOf returns the time since a moment; 0 for the zero time and for a moment in the future.
 func ageOf(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return 0

@@ -10,13 +10,12 @@ import (
 	"placet/engine/loop"
 )
 
-// mostRounds is how often once settles anew because a check, or something for a
-// database, has ended. Nothing
-// that lies there needs as many: one round more than checks in a row.
+// mostRounds limits how often once settles again because a check or a database write has ended.
+// A workspace needs one round more than it has checks in a row, which is far less.
 const mostRounds = 64
 
-// Settle settles what is there, then what the checks that were begun have come
-// to, and what was begun for databases, until none is begun any more.
+// Settle settles the workspace, and again after the checks and database writes that it began
+// have ended, until none is begun any more.
 func Settle(ctx context.Context, b *workspace.Workspace) (loop.Report, error) {
 	moved := 0
 	for round := 1; ; round++ {
@@ -31,7 +30,7 @@ func Settle(ctx context.Context, b *workspace.Workspace) (loop.Report, error) {
 	}
 }
 
-// stopTime is how long checks and sends may take to end when placet ends: sends are cut
+// stopTime is how long checks and sends may take to end when placet ends: sends are cut off
 // after ten seconds, and their outcomes are written after that.
 const stopTime = 15 * time.Second
 

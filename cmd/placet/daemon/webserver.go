@@ -21,13 +21,13 @@ import (
 	"placet/engine/watch"
 )
 
-// Pages are what the API and the pages of a workspace need besides it.
+// Pages are the settings of the API and the pages of a workspace.
 type Pages struct {
-	// Address is where they are, "" for that of the settings.
+	// Address is where they listen, "" for the address of the settings.
 	Address, Version string
 	Tokens           facade.Tokens
-	// AgentWait is how long an agent's call waits that does not say, and Explanation how people
-	// are told why a run stands where it stands.
+	// AgentWait is how long an agent's call waits if it does not say, and Explanation returns
+	// the explanation for people of a run's state.
 	AgentWait   time.Duration
 	Explanation func(b *workspace.Workspace, s view.Subject) string
 }
@@ -50,7 +50,7 @@ func (s *webServer) attach(o *loop.Options) {
 	s.app.Attach(o)
 }
 
-// listen implements [Server]. What would let the wrong people in ends the start.
+// listen implements [Server]. It ends the start if the wrong people could get in.
 func (s *webServer) listen(b *workspace.Workspace) error {
 	if err := mayServe(b); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (s *webServer) listen(b *workspace.Workspace) error {
 	return nil
 }
 
-// mayServe says why a workspace cannot be served over HTTP.
+// mayServe returns the reason why a workspace cannot be served over HTTP, or nil.
 func mayServe(b *workspace.Workspace) error {
 	for _, w := range b.Settings.Waiting {
 		if name := w.Name(); name == "serve" || strings.HasPrefix(name, "serve.") {
@@ -98,7 +98,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 		log.Warn("placet open and placet login do not find this server", "err", err)
 	}
 	s.end = func() {
-		_ = workspace.ClearServedAt(b, url) // where that fails no link leads anywhere once the lock is free
+		_ = workspace.ClearServedAt(b, url) // if that fails, the links lead nowhere once the lock is free
 		s.app.Close()
 		server.Close()
 	}
@@ -106,7 +106,7 @@ func (s *webServer) serve(b *workspace.Workspace, watcher *watch.Watcher, log *s
 	noteLogin(b, url)
 }
 
-// routed is the server of all routes. metrics answers one of them.
+// routed returns the server of all routes. metrics answers one of them.
 func (s *webServer) routed(b *workspace.Workspace, metrics http.Handler, log *slog.Logger) *facade.Server {
 	s.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "placet_refused_answers_total", Help: "Answers that came over HTTP from somebody who may not give them.",
@@ -143,8 +143,8 @@ func listensToLoopback(l net.Listener) bool {
 	return ok && at.IP.IsLoopback()
 }
 
-// namedHost is the name that a listen address has, which callers may use; an address
-// that stands for all of them is no name.
+// namedHost returns the host name of a listen address, which callers may use; nothing for an
+// address that stands for all of them.
 func namedHost(address string) []string {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip != nil && ip.IsUnspecified() {
@@ -153,7 +153,7 @@ func namedHost(address string) []string {
 	return []string{host}
 }
 
-// turns reports whether the loop was looked at a while ago: it holds nothing for long.
+// turns reports whether the loop answered not long ago: it holds nothing for long.
 func (s *webServer) turns() bool {
 	seen := s.seen.Load()
 	return seen != nil && time.Since(seen.at) < oldLook && !seen.stopped
