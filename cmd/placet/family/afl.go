@@ -47,14 +47,14 @@ var aflFamily = Family{
 	},
 }
 
-// aflControl is a verb that writes what a person wants of a session.
+// aflControl returns a verb that writes what a person wants a session to do.
 func aflControl(verb, want string, needs Reason) Control {
 	c := wishControl(verb, want, "SESSION", needs)
 	c.Remark = func(t Target, _, _ string) string { return aflRemark(t, want) }
 	return c
 }
 
-// aflRemark says where a wish changes nothing for now.
+// aflRemark says why a control request changes nothing for now, if that is so.
 func aflRemark(t Target, want string) string {
 	paused := ""
 	if i := slices.IndexFunc(t.Facts, func(f engine.Fact) bool { return f.Name == "paused" }); i >= 0 {

@@ -1,6 +1,6 @@
-// Package family describes the families that placet serves, one file each: where their
-// runs are, which machine moves them, their settings, and the verbs by which a person
-// asks something of a run. Nothing else in the program knows them by name.
+// Package family describes the families that placet serves, one file each: where their runs are, which
+// machine moves them, their settings, and the verbs by which a person controls a run. Nothing else in
+// the program knows them by name.
 package family
 
 import (
@@ -19,7 +19,7 @@ import (
 	"placet/templates"
 )
 
-// All are the families, in the order in which they are listed.
+// All lists the families, in the order in which they are shown.
 var All = []Family{faberFamily, aflFamily, optimizerFamily, nemawashiFamily, palFamily, askFamily}
 
 // Settings are the tables of placet.toml that belong to the families.
@@ -32,76 +32,80 @@ type Settings struct {
 	Ask       ask.Config       `toml:"ask"`
 }
 
-// Defaults are the settings where nothing is configured.
+// Defaults returns the settings that apply if nothing is configured.
 func Defaults() Settings {
 	return Settings{Faber: faber.DefaultConfig(), Afl: afl.DefaultConfig(), Optimizer: optimizer.DefaultConfig(), Nemawashi: nemawashi.DefaultConfig(), Pal: pal.DefaultConfig(), Ask: ask.DefaultConfig()}
 }
 
-// Family describes one family. Functions may be nil where a family has no such thing.
+// Family describes one family. A nil function means that the family does not have that feature.
 type Family struct {
 	Name string
 	Noun templates.Message // what a run is called: "FABER run"
-	// Alias is a further name of a run. nil: there is none.
+	// Alias returns a second name of a run; nil for a family without any.
 	Alias func(id string) string
-	// Phases says that the places of its runs are phases and steps, "build:test".
+	// Phases says that the states of its runs are phases and steps, "build:test".
 	Phases bool
 
 	Machine func() engine.Machine
 	Enabled func(*Settings) bool
 	Layout  func(*Settings) layout.Family
-	// Config is what the machine is handed, and the language of its own, "" for none.
+	// Config returns the configuration for the machine, and the language of the family's own settings,
+	// "" for none.
 	Config func(*Settings) (config any, language string)
-	// Check reports the first setting that cannot be used although the schema of settings takes it, and
-	// its key below the table.
+	// Check returns the first setting that cannot be used although the schema allows it, with its key
+	// below the table.
 	Check func(*Settings) (key []string, err error)
-	// Policy are the settings that count only after placet trust, below the table. AnyName
-	// stands for every name.
+	// Policy lists the settings, below the table, that count only after placet trust. AnyName stands
+	// for every name.
 	Policy [][]string
 	Orders []Order
-	// Waits takes what the policy settings say that wait for trust, by their names below the
-	// table, and Environ what the process's environment says.
+	// Waits stores in the settings what the policy settings that wait for trust say, by their names
+	// below the table. Environ stores what the process's environment says.
 	Waits   func(s *Settings, waiting map[string]string)
 	Environ func(s *Settings, getenv func(name string) string)
 	// ReadOnly takes the commands out of the settings.
 	ReadOnly func(*Settings)
-	// TryNow has what waits for a time tried at once.
+	// TryNow makes the machine try at once what waits for a time.
 	TryNow func(*Settings, time.Time)
 
-	// Command says which command a policy setting is; all of it is empty of one that is none.
+	// Command returns the command that a policy setting holds; it is empty for a setting that holds
+	// none.
 	Command func(key []string, value any) Command
-	// Standing is the command that the settings make together, with key the one that
-	// names it; StandingWith is its digest with another word there.
+	// Standing returns the digest and the words of the command that the settings form together.
+	// StandingKey is the key of the setting that names it; StandingWith returns the digest with another
+	// word there.
 	Standing     func(*Settings) (engine.Digest, []string)
 	StandingKey  []string
 	StandingWith func(s Settings, word string) engine.Digest
-	// CommandDigest is what trust in an action's command is recorded under. ok is false
-	// where the command is not the one that the attempt was recorded with.
+	// CommandDigest returns the digest under which trust in an action's command is recorded. ok is
+	// false if the command is not the one that was recorded with the attempt.
 	CommandDigest func(engine.Action) (digest engine.Digest, ok bool)
-	// NamesCommands says that documents of its runs name commands, which run in the
-	// workspace or in a folder below WorkTrees.
+	// NamesCommands says that documents of its runs name commands, which run in the workspace or in a
+	// folder below WorkTrees.
 	NamesCommands bool
 	WorkTrees     string
 
 	Controls []Control
-	// Session says whose progress a volatile document holds: the worker's session, and the
-	// port that it works on. ProgressHz is how many times a second that is told at most,
-	// 1 or 2. nil: a family without workers, and 2.
+	// Session returns whose progress a volatile document holds: the worker's session, and the port that
+	// it works on. It is nil for a family without workers. ProgressHz returns how many times a second
+	// progress is sent at most, 1 or 2; nil means 2.
 	Session    func(run layout.Run, path string) (session, port string)
 	ProgressHz func(*Settings) int
-	// Events are what the stream says of a commit besides its transitions and requests. read
+	// Events returns the events of a commit for the stream, besides its transitions and requests. read
 	// reads a document of the run, by its path relative to the run's folder.
 	Events func(run layout.Run, plan engine.Plan, read func(rel string) engine.Document) []Event
-	// Plan draws a run among its peers, from what these say of themselves.
+	// Plan draws a run among its peers, from what they publish about themselves.
 	Plan func(peers map[string][]byte, id string) []engine.Node
 }
 
 // Event is one of a family's own events on the stream.
 type Event struct {
-	// Name is what clients filter by, Alias another name of it, "" for none.
+	// Name is the name that clients filter by, Alias a second one, "" for none.
 	Name, Alias string
-	// ID ends the event's id after the run's, "" where it is numbered with its commit.
+	// ID is the end of the event's id, after the run's; "" for an event that is numbered with its
+	// commit.
 	ID string
-	// Session is the session that it is about, "" for none.
+	// Session is the session that the event is about, "" for none.
 	Session string
 	Data    any
 }
@@ -109,30 +113,30 @@ type Event struct {
 // AnyName stands for every name in a table.
 const AnyName = "*"
 
-// Command is what a policy setting says of a command.
+// Command is the command in a policy setting.
 type Command struct {
 	Argv []string
-	// Digest is that under which the command may be trusted too, "" where other
-	// settings are part of it.
+	// Digest is a second digest under which the command may be trusted, "" if other settings are part
+	// of the command.
 	Digest engine.Digest
-	// Stays says that the setting is known while it waits for trust.
+	// Stays says that the machine sees the setting while it waits for trust.
 	Stays bool
 }
 
-// Order is a policy setting of which one value is tighter than another.
+// Order is a policy setting whose values can be compared by how tight they are.
 type Order struct {
 	Key []string // below the family's table
-	// Unsaid is the value that holds where nobody says one.
+	// Unsaid returns the value that applies if nobody sets one.
 	Unsaid  func(*Settings) any
 	Tighter Tighter
-	// Words are all values of a Words order, the tightest first, which is built in.
+	// Words are all values of a Words order, the tightest first. The tightest is the built-in value.
 	Words []string
 }
 
-// Tighter says which of two values is tighter.
+// Tighter is the rule by which one of two values is tighter.
 type Tighter int
 
-// The kinds of orders: the first of a list of words; all that two lists hold; the smaller
+// These are the rules: the first in a list of words; the words that both lists have; the smaller
 // number; the longer or the shorter time.
 const (
 	FirstWord Tighter = iota
@@ -145,26 +149,26 @@ const (
 // Reason says whether a control needs a reason.
 type Reason int
 
-// A reason may be left out, is asked for on a terminal, or must be given.
+// A reason is optional, is asked for on a terminal, or is required.
 const (
 	Optional Reason = iota
 	AskedFor
 	Needed
 )
 
-// Control is a verb by which a person asks something of a run: it writes a document into
-// the run's folder, which the next pass carries out.
+// Control is a verb by which a person controls a run: it writes a document into the run's folder, and
+// the next pass carries it out.
 type Control struct {
 	Use  string
 	File string // relative to the run's folder
-	// Replaces says that the document takes the place of the one before.
+	// Replaces says that the document replaces an earlier one.
 	Replaces bool
 	Reason   Reason
-	Named    bool // there is --as
-	// Refuse says why a run cannot be told so, nil where it can.
+	Named    bool // the verb has --as
+	// Refuse returns the reason why a run cannot do this, nil if it can.
 	Refuse   func(verb string, t Target) error
 	Document func(t Target, by, reason string) schemas.Object
-	// Said is what became of the run, Remark what else is to be said.
+	// Said returns what happened to the run, Remark a further sentence.
 	Said, Remark func(t Target, by, reason string) string
 }
 
@@ -173,22 +177,22 @@ type Target struct {
 	engine.RunView
 	Run  layout.Run
 	Name string // as lists show it
-	Lang string // of who asks
-	// Read reads a document of the run that has stood still.
+	Lang string // of the caller
+	// Read reads a document of the run, once it has settled.
 	Read func(name string) engine.Document
 }
 
-// sentence words a sentence about the run.
+// sentence returns a sentence about the run.
 func (t Target) sentence(key string, pairs ...any) string {
 	return templates.Phrase(t.Lang, key, append([]any{"run", t.Name}, pairs...)...)
 }
 
-// said says what somebody asked for, and why.
+// said returns the sentence that names who asked for something, and why.
 func (t Target) said(key, by, reason string) string {
 	return t.sentence(key, "who", console.OneLine(by)) + console.Suffix(": ", console.Cut(console.OneLine(reason), 160))
 }
 
-// Named is the family of a name; ok is false where there is none.
+// Named returns the family of a name; ok is false if there is none.
 func Named(name string) (f Family, ok bool) {
 	for _, f := range All {
 		if f.Name == name {
@@ -198,7 +202,7 @@ func Named(name string) (f Family, ok bool) {
 	return Family{}, false
 }
 
-// Names are the names of all families.
+// Names returns the names of all families.
 func Names() (names []string) {
 	for _, f := range All {
 		names = append(names, f.Name)
@@ -206,7 +210,7 @@ func Names() (names []string) {
 	return names
 }
 
-// words are the words of a list of texts, nil for all else.
+// words returns the words of a list of texts, nil for any other value.
 func words(value any) []string {
 	var argv []string
 	list, _ := value.([]any)
@@ -220,8 +224,8 @@ func words(value any) []string {
 	return argv
 }
 
-// wishControl is a verb that writes control.json: what a person wants of a run, called noun
-// in the usage.
+// wishControl returns a verb that writes control.json with what a person wants of a run, which the
+// usage calls noun.
 func wishControl(verb, want, noun string, needs Reason) Control {
 	return Control{
 		Use:  verb + " " + noun + " [-m REASON]",

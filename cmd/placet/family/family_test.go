@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	// translated is a piece of a sentence in the pseudo-language.
+	// translated matches a piece of a sentence in the pseudo-language.
 	translated = regexp.MustCompile(`⟦[^⟧]*⟧`)
-	// english are two words, one after the other.
+	// english matches two words, one after the other.
 	english = regexp.MustCompile(`[A-Za-z']{2,} [a-z']{2,}`)
-	// command is one to type.
+	// command matches a command to type.
 	command = regexp.MustCompile(`placet explain`)
 )
 

@@ -29,7 +29,7 @@ var nemawashiFamily = Family{
 	Orders: []Order{{
 		Key: []string{"execute_override"}, Unsaid: func(s *Settings) any { return s.Nemawashi.ExecuteOverride }, Tighter: FirstWord, Words: []string{"reapprove", "allow"},
 	}},
-	// While one of these waits, nobody is asked what its block would carry out.
+	// Nobody is asked what a block would carry out while one of these settings waits.
 	Waits: func(s *Settings, waiting map[string]string) {
 		for _, name := range slices.Sorted(maps.Keys(waiting)) {
 			if strings.Contains(name, ".") && waiting[name] != `"mock"` {
@@ -48,7 +48,7 @@ var nemawashiFamily = Family{
 	Events:   nemawashiEvents,
 }
 
-// nemawashiEvents are what the journal says of a commit.
+// nemawashiEvents returns the events that a commit adds to the journal.
 func nemawashiEvents(run layout.Run, plan engine.Plan, _ func(string) engine.Document) (events []Event) {
 	for _, l := range plan.Lines {
 		var line struct {

@@ -30,7 +30,7 @@ var optimizerFamily = Family{
 		{"workflows", AnyName, "hitl_timeout"}, {"workflows", AnyName, "criteria_fixed"}, {"workflows", AnyName, "idempotent"},
 		{"workflows", AnyName, "analysis"}, {"workflows", AnyName, "evaluation"},
 	},
-	// A workflow's timeout is the general one where nobody says it.
+	// The general timeout applies to a workflow without its own.
 	Orders: []Order{
 		{Key: []string{"max_timeout_reentries"}, Unsaid: func(s *Settings) any { return s.Optimizer.MaxTimeoutReentries }, Tighter: Fewer},
 		{Key: []string{"hitl_timeout"}, Unsaid: func(s *Settings) any { return s.Optimizer.HITLTimeout }, Tighter: Longer},
@@ -71,8 +71,8 @@ var optimizerFamily = Family{
 	}},
 }
 
-// workflowKey is the key of a workflow's setting that an error is about, found by the name
-// of its table, which may hold blanks and colons; nil for other errors.
+// workflowKey returns the key of the workflow's setting that an error is about, nil for other
+// errors. It finds the key by the name of its table, which may hold blanks and colons.
 func workflowKey(conf optimizer.Config, err error) []string {
 	if err == nil {
 		return nil
@@ -86,7 +86,7 @@ func workflowKey(conf optimizer.Config, err error) []string {
 	return nil
 }
 
-// refuseCycle says why a cycle cannot be changed, nil where it can.
+// refuseCycle returns the reason why a cycle cannot be changed, nil if it can.
 func refuseCycle(verb string, t Target) error {
 	switch {
 	case t.Run.Class == layout.OptimizerArchived:
@@ -118,7 +118,7 @@ func refuseDemotion(verb string, t Target) error {
 
 func levelInHand(t Target) int { return optimizer.LevelInHand(t.Read("state.json").Body) }
 
-// HasCycle reports whether a run has a cycle: something that begins one, or a state.
+// HasCycle reports whether a run has a cycle: a document that begins one, or a state.
 func HasCycle(read func(name string) engine.Document) bool {
 	absent := func(name string) bool { d := read(name); return d.Absent() }
 	return !absent("trigger.json") || !absent("state.json")

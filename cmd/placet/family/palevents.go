@@ -10,10 +10,10 @@ import (
 	"placet/schemas"
 )
 
-// longestPayload is up to how many bytes of a message the stream brings.
+// longestPayload limits the bytes of a message that the stream carries.
 const longestPayload = 16 << 10
 
-// palEvents are the lines that a commit adds to the journal of an orchestration, and the
+// palEvents returns the lines that a commit adds to the journal of an orchestration, and the
 // messages that it delivers.
 func palEvents(run layout.Run, plan engine.Plan, read func(rel string) engine.Document) (events []Event) {
 	for _, l := range plan.Lines {
@@ -30,7 +30,7 @@ func palEvents(run layout.Run, plan engine.Plan, read func(rel string) engine.Do
 	return events
 }
 
-// palLine is the envelope of an event, as the journal has it.
+// palLine is the envelope of an event in the journal.
 type palLine struct {
 	Type      string      `json:"type"`
 	Upstream  string      `json:"upstream"`
@@ -40,7 +40,7 @@ type palLine struct {
 	Data      schemas.Raw `json:"data"`
 }
 
-// event is the envelope as the stream has it.
+// event returns the envelope in the form of the stream.
 func (l palLine) event(run layout.Run, id string) Event {
 	data := append(schemas.Struct(l), schemas.Object{{Name: "family", Value: run.Family}, {Name: "run", Value: keyOf(run)}}...)
 	return Event{Name: l.Type, Alias: l.Upstream, ID: id, Session: l.Session, Data: data}
@@ -54,7 +54,7 @@ func delivered(run layout.Run, p string) (channel, name string, ok bool) {
 	return channel, name, inside && ok && path.Dir(rest) == "receipts"
 }
 
-// palMessage is the event of a message that was delivered: about the session that gets it.
+// palMessage returns the event of a delivered message, about the session that receives it.
 func palMessage(run layout.Run, plan engine.Plan, channel, name string, read func(rel string) engine.Document) Event {
 	rel := layout.PalMessageFile(channel, name)
 	var m pal.Message
@@ -83,7 +83,7 @@ func palMessage(run layout.Run, plan engine.Plan, channel, name string, read fun
 	}...)
 	encoded, err := data.MarshalJSON()
 	if err != nil {
-		encoded = []byte("null") // the payload was decoded: it can be encoded
+		encoded = []byte("null") // the payload was decoded, so it can be encoded
 	}
 	l := palLine{"direct.message", "direct:message", at.Delivered, m.ToSession, channel, encoded}
 	return l.event(run, channel+"/"+name)
