@@ -13,8 +13,8 @@ import (
 	"placet/layout"
 )
 
-// Of two answers that come at the same instant, the one that comes too late takes nothing
-// from the author of the first, whose file may still count as being written.
+// If two answers come at the same instant, the later one does not take the author of the first,
+// whose file may still count as being written.
 func TestWhoComesTooLateTakesNobodysAnswer(t *testing.T) {
 	root := t.TempDir()
 	dir, err := statedir.Create(t.TempDir()+"/state", root)

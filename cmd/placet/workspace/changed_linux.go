@@ -2,5 +2,5 @@ package workspace
 
 import "syscall"
 
-// changedNano is a file's ctime in nanoseconds.
+// changedNano returns a file's ctime in nanoseconds.
 func changedNano(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

@@ -4,6 +4,6 @@ package workspace
 
 import "syscall"
 
-// changedNano stands for a file's ctime where its name differs from system to
-// system: the inode and the mtime have to do.
+// changedNano returns 0 in place of a file's ctime, whose field has another name on each
+// system. The inode and the mtime have to do.
 func changedNano(*syscall.Stat_t) int64 { return 0 }

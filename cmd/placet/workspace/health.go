@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// blindName is the file of the state folder in which a daemon leaves for other
-	// verbs where it gets no file events and which runs it cannot go on with.
+	// blindName is the file in the state folder in which a daemon records, for other verbs,
+	// where it gets no file events and which runs it cannot go on with.
 	blindName = "blind"
-	// blindEvery is how often it is brought up to date.
+	// blindEvery is how often the daemon updates the file.
 	blindEvery = time.Second
-	// blindFew is how many folders it names.
+	// blindFew limits the folders that the file names.
 	blindFew = 20
-	// BlindMany is from how many folders on they are looked at less often.
+	// BlindMany is the number of folders from which on the daemon polls them less often.
 	BlindMany = 1000
-	// heldUpMost is how many runs it names that the daemon cannot go on with, and
-	// heldUpText how much it says of each, in bytes.
+	// heldUpMost limits the runs in the file that the daemon cannot go on with, and heldUpText
+	// the text about each of them, in bytes.
 	heldUpMost = 100
 	heldUpText = 1000
-	// blindMost is far more than so many names need.
+	// blindMost limits the file, in bytes. It is far more than so many names need.
 	blindMost = 1 << 20
 )
 
-// SummarizeFolders names the first few folders without events and counts them all.
+// SummarizeFolders names the first few folders without events, and counts them all.
 func SummarizeFolders(folders []string) WithoutEvents {
 	b := WithoutEvents{Count: len(folders), Folders: folders[:min(len(folders), blindFew)]}
 	if b.Folders == nil {
@@ -39,14 +39,14 @@ func SummarizeFolders(folders []string) WithoutEvents {
 	return b
 }
 
-// DaemonHealth is what a daemon leaves for other verbs.
+// DaemonHealth is the record that a daemon leaves for other verbs.
 type DaemonHealth struct {
 	WithoutEvents
-	// HeldUp says why the daemon cannot go on with a run, by its state document.
+	// HeldUp says for the state document of a run why the daemon cannot go on with the run.
 	HeldUp map[string]string `json:"held_up,omitempty"`
 }
 
-// healthOf sums up how the daemon is doing.
+// healthOf returns the present health of the daemon.
 func healthOf(b *Workspace, w *watch.Watcher) DaemonHealth {
 	h := DaemonHealth{SummarizeFolders(w.Blind()), b.Loop.HeldUp(heldUpMost)}
 	for run, why := range h.HeldUp {
@@ -56,8 +56,8 @@ func healthOf(b *Workspace, w *watch.Watcher) DaemonHealth {
 	return h
 }
 
-// ReportHealth keeps the file up to date until the context ends. Without
-// a state folder the runs are served all the same.
+// ReportHealth keeps the file up to date until the context ends. Without a state folder it
+// writes none, and the runs are served all the same.
 func ReportHealth(ctx context.Context, b *Workspace, w *watch.Watcher) {
 	if b.StateDir == nil {
 		return
@@ -88,7 +88,7 @@ func same(a, b DaemonHealth) bool {
 	return a.Count == b.Count && slices.Equal(a.Folders, b.Folders) && maps.Equal(a.HeldUp, b.HeldUp)
 }
 
-// ReadHeldUp returns why the daemon cannot go on with runs. It reads that once.
+// ReadHeldUp returns why the running daemon cannot go on with runs. It reads the file once.
 func ReadHeldUp(b *Workspace) map[string]string {
 	b.heldUpOnce.Do(func() {
 		if b.heldUpRuns = ReadHealth(b).HeldUp; len(b.heldUpRuns) > 0 && !DaemonRuns(b.Root) {
@@ -98,7 +98,7 @@ func ReadHeldUp(b *Workspace) map[string]string {
 	return b.heldUpRuns
 }
 
-// ReadHealth reads what the last daemon has left. Nothing is known where it cannot be
+// ReadHealth reads the record of the last daemon. It returns nothing if the record cannot be
 // read.
 func ReadHealth(b *Workspace) DaemonHealth {
 	none := DaemonHealth{WithoutEvents: SummarizeFolders(nil)}
@@ -116,9 +116,9 @@ func ReadHealth(b *Workspace) DaemonHealth {
 	return left
 }
 
-// WithoutEvents is where a daemon gets no file events.
+// WithoutEvents lists the folders for which a daemon gets no file events.
 type WithoutEvents struct {
-	// Count is how many folders there are, Folders the first of them.
+	// Count is the number of such folders, and Folders names the first of them.
 	Count   int      `json:"count"`
 	Folders []string `json:"folders"`
 }

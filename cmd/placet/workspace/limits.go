@@ -2,17 +2,17 @@ package workspace
 
 import "syscall"
 
-// scarceFiles is the limit of open files below which placet works with fewer
-// files side by side; above it nothing is gained by counting them.
+// scarceFiles is the limit of open files below which placet handles fewer files side by side.
+// Above it, counting them gains nothing.
 const scarceFiles = 512
 
-// ampleFiles is the limit of open files from which on every run that waits for
-// the disk may keep its locks open.
+// ampleFiles is the limit of open files from which on every run that waits for the disk may
+// keep its locks open.
 const ampleFiles = 2048
 
-// sideBySide says how many runs are passed, how many more may wait for the disk,
-// and how many files are made durable at the same time, 0 for the usual numbers.
-// Where few files may be open, more would only meet the limit and have to wait.
+// sideBySide returns how many runs are processed at a time, how many more may wait for the
+// disk, and how many files are made durable at a time, 0 for the usual numbers. With a low
+// limit of open files, more of them would only meet the limit and have to wait.
 func sideBySide() (runs, waiting, files int) {
 	var limit syscall.Rlimit
 	err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)

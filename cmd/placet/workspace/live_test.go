@@ -41,8 +41,8 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 	}
 }
 
-// A command begins only if it is trusted at that moment, and is the one that the
-// attempt was recorded with.
+// A command begins only if it is trusted at that moment, and is the one that was recorded with
+// the attempt.
 func TestAValidationBeginsOnlyAsItWasTrusted(t *testing.T) {
 	from := places(t)
 	argv := []string{"sh", "-c", "npm test"}
@@ -95,8 +95,8 @@ func TestADaemonIsKnownByItsLock(t *testing.T) {
 	}
 }
 
-// While another folder has the workspace's name, its settings count for nothing,
-// and no command begins in it.
+// While another folder has the workspace's name, its settings do not count, and no command
+// begins in it.
 func TestSettingsOfAnotherFolderDoNotCount(t *testing.T) {
 	from := places(t)
 	put(t, from.Workspace, "placet.toml", "language = \"ko\"\n")

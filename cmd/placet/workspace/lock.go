@@ -19,8 +19,8 @@ import (
 // lockFile is the daemon's lock, relative to the workspace.
 const lockFile = ".placet/lock"
 
-// DaemonRuns reports whether a daemon holds the workspace. It asks for a
-// shared lock and gives it back at once, and creates nothing.
+// DaemonRuns reports whether a daemon holds the workspace. It tries to take a shared lock,
+// releases it at once, and creates nothing.
 func DaemonRuns(root string) bool {
 	if info, err := os.Lstat(filepath.Join(root, store.PrivateDir)); err != nil || !info.IsDir() {
 		return false // a link leads to the lock of another workspace
@@ -34,15 +34,14 @@ func DaemonRuns(root string) bool {
 	return errors.Is(err, syscall.EWOULDBLOCK)
 }
 
-// lockTries and lockPause bound how long a lock that is held is asked for
-// again: a verb that asks whether a daemon runs holds it for a moment.
+// lockTries and lockPause bound how long a held lock is tried again: a verb that checks for a
+// daemon holds it for a moment.
 const (
 	lockTries = 4
 	lockPause = 50 * time.Millisecond
 )
 
-// LockWorkspace takes the daemon's lock. The error is fs.ErrBusy where
-// another placet works here.
+// LockWorkspace takes the daemon's lock. The error is fs.ErrBusy if another placet works here.
 func (b *Workspace) LockWorkspace() (unlock func(), err error) {
 	err = whileBusy(func() (err error) {
 		unlock, err = b.Store.LockWorkspace()
@@ -54,7 +53,7 @@ func (b *Workspace) LockWorkspace() (unlock func(), err error) {
 	return unlock, err
 }
 
-// whileBusy tries to take a lock again while it is held, a few times.
+// whileBusy calls try again, a few times, while the lock is held.
 func whileBusy(try func() error) (err error) {
 	for range lockTries {
 		if err = try(); !errors.Is(err, fs.ErrBusy) {
@@ -65,9 +64,9 @@ func whileBusy(try func() error) (err error) {
 	return err
 }
 
-// KeepLock looks once a second whether the lock of the workspace still has its name:
-// whatever cleans the folder takes it, and a second daemon could begin. Where one has,
-// end is called with the reason.
+// KeepLock checks once a second whether the lock file of the workspace still has its name.
+// Whatever cleans the folder removes it, and then a second daemon could start. If one has,
+// KeepLock calls end with the reason.
 func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.CancelCauseFunc) {
 	lastError := ""
 	tick := time.NewTicker(time.Second)
@@ -98,8 +97,8 @@ func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.C
 	}
 }
 
-// HasDaemon reports whether a daemon runs here. Where none does it says with a sentence what
-// to run, to do what is left.
+// HasDaemon reports whether a daemon runs here. If none does, it prints a sentence with the
+// command that does the remaining work.
 func (b *Workspace) HasDaemon(sentence templates.Key) bool {
 	if DaemonRuns(b.Root) {
 		return true

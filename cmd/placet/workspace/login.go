@@ -11,17 +11,18 @@ import (
 	"placet/templates"
 )
 
-// loginsDir is the folder of the state folder with a file for each link to log in by,
-// whose name is the digest of the link's word.
+// loginsDir is the folder in the state folder with one file for each login link. The name of a
+// file is the digest of the link's secret word.
 const loginsDir = "logins"
 
-// login is such a file.
+// login is the content of such a file.
 type login struct {
 	Token string    `json:"token"` // "" for the owner
 	Until time.Time `json:"until"`
 }
 
-// NewLogin makes a word by which a browser logs in once, as a token or as the owner.
+// NewLogin returns a new secret word with which a browser logs in once, as a token or as the
+// owner.
 func NewLogin(b *Workspace, token string) (word string, err error) {
 	if b.StateDir == nil {
 		return "", templates.Errorf("workspace.nostate")
@@ -39,8 +40,8 @@ func NewLogin(b *Workspace, token string) (word string, err error) {
 	return word, b.StateDir.Write(path.Join(loginsDir, hash), body, false)
 }
 
-// TakeLogin ends a link: whoever removes its file has it. It was made for a token, or, "",
-// for the owner.
+// TakeLogin uses up a link: the caller that removes its file has it. It returns the token for
+// which the link was made, "" for the owner.
 func TakeLogin(b *Workspace, hash string, now time.Time) (token string, ok bool) {
 	name := path.Join(loginsDir, hash)
 	l, err := readLogin(b, name)
@@ -58,7 +59,7 @@ func readLogin(b *Workspace, name string) (l login, err error) {
 	return l, err
 }
 
-// sweepLogins removes the links that are over.
+// sweepLogins removes the links that have expired.
 func sweepLogins(b *Workspace) {
 	root := b.StateDir.Root()
 	dir, err := root.Open(loginsDir)
@@ -66,7 +67,7 @@ func sweepLogins(b *Workspace) {
 		return
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // of a folder that cannot be listed nothing is swept
+	names, _ := dir.Readdirnames(-1) // a folder that cannot be listed is not swept
 	for _, n := range names {
 		name := path.Join(loginsDir, n)
 		if l, err := readLogin(b, name); err != nil || !b.Env.Now().Before(l.Until) {
@@ -75,16 +76,16 @@ func sweepLogins(b *Workspace) {
 	}
 }
 
-// servedName is the file of the state folder that says where serve answers.
+// servedName is the file in the state folder with the address at which serve answers.
 const servedName = "served"
 
-// SetServedAt notes where the workspace is served.
+// SetServedAt records the address at which the workspace is served.
 func SetServedAt(b *Workspace, url string) error {
 	return b.StateDir.Write(servedName, []byte(url), false)
 }
 
-// ClearServedAt notes that the workspace is not served any more at an address, "" for any: a
-// serve that has lost its lock leaves the next one's address alone.
+// ClearServedAt records that the workspace is no longer served at an address, "" for any. A
+// serve that has lost its lock thus leaves the next one's address alone.
 func ClearServedAt(b *Workspace, url string) error {
 	if b.StateDir == nil || url != "" && readServedAt(b) != url {
 		return nil
@@ -96,7 +97,7 @@ func ClearServedAt(b *Workspace, url string) error {
 	return err
 }
 
-// ServedAt is where serve answers, "" where none does.
+// ServedAt returns the address at which serve answers, "" if none does.
 func ServedAt(b *Workspace) string {
 	if b.StateDir == nil || !DaemonRuns(b.Root) {
 		return ""

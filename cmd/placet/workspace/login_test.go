@@ -45,7 +45,7 @@ func TestALinkIsGoodOnceForTenMinutes(t *testing.T) {
 	now = noon.Add(10 * time.Minute)
 	takes("one that is over", late, "", false)
 
-	// The word stands nowhere, and what is over does not stay.
+	// The word is stored nowhere, and expired links are removed.
 	unused := newLink("")
 	err = filepath.WalkDir(dir.Location(), func(path string, d os.DirEntry, err error) error {
 		body, _ := os.ReadFile(path)

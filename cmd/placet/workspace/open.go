@@ -1,6 +1,6 @@
 // Package workspace opens a workspace: it finds the settings that count, and sets up store,
-// loop and runner over the families that are served. What is seen of runs, how answers are
-// given and how people are asked stand in packages above it.
+// loop and runner for the families that are served. The packages above it view runs, give
+// answers and ask people.
 package workspace
 
 import (
@@ -32,8 +32,8 @@ import (
 	"placet/templates"
 )
 
-// Permit refuses a command that the owner of the workspace does not, or no longer,
-// agree to with the files that it names in the folder where it is about to run.
+// Permit refuses a command if the owner of the workspace does not, or no longer, agree to it
+// with the files that it names in the folder where it is about to run.
 func (b *Workspace) Permit(a engine.Action, dir string) error {
 	now, away := b.Settings, ""
 	if b.Changing != nil {
@@ -48,61 +48,60 @@ func (b *Workspace) Permit(a engine.Action, dir string) error {
 	case digest == "":
 		return templates.Errorf("workspace.permit.text")
 	}
-	// The files are read once more, whatever their times say.
+	// The files are read once more here, whatever their times say.
 	if files := exec.NewContents(b.Root).WithEnv(b.Env.Getenv).Of(dir, a.Command.Argv); !now.Allowed[config.Seal(digest, files)] {
 		return templates.Errorf("workspace.permit.untrusted")
 	}
 	return nil
 }
 
-// Workspace is one workspace with everything set up to look at its runs: the only
-// place where families, store and loop meet.
+// Workspace is one workspace with everything set up to read its runs. It is the only place
+// where families, store and loop meet.
 type Workspace struct {
 	Env  *console.Env
 	Root string
 	config.Settings
 	Store *store.Store
-	// StateDir is nil where there is none; stateless says why, nil where none was
-	// to be made yet.
+	// StateDir is nil without a state folder. Stateless is the reason, nil if none had to be
+	// made yet.
 	StateDir  *statedir.Dir
 	Stateless error
-	// References name what people are shown.
+	// References names what people are shown.
 	References statedir.References
 	Families   []loop.Family
 	Loop       *loop.Loop
-	// tryNow is when what waits for a time is tried at once, zero for never.
+	// tryNow is when things that wait for a time are tried at once, zero for never.
 	tryNow time.Time
-	// Journals says that a look takes in all of a run's journals, not their
-	// ends alone.
+	// Journals makes the loop read whole journals of a run, not only their ends.
 	Journals bool
-	// Brief says that views may be those of an earlier placet, which hold no
-	// more than status, inbox and check show.
+	// Brief allows views that an earlier placet has stored, which hold no more than status,
+	// inbox and check show.
 	Brief bool
-	// WaitsForHeld says that views wait for files that may be half of a write.
+	// WaitsForHeld makes views wait for files that may be half written.
 	WaitsForHeld bool
-	// Unlisted says that a folder in which runs may lie cannot be listed.
+	// Unlisted says that a folder that may hold runs cannot be listed.
 	Unlisted bool
-	// heldUpRuns is what heldUp returns.
+	// heldUpRuns is the result of [ReadHeldUp], which heldUpOnce guards.
 	heldUpRuns map[string]string
 	heldUpOnce sync.Once
-	Changing   *config.Live // nil: the settings never change
-	// Runner carries out commands; nil where they are not carried out here.
+	Changing   *config.Live // nil if the settings never change
+	// Runner carries out commands; nil if this process does not.
 	Runner *exec.Runner
 	// alive returns the IDs of the commands under way.
 	alive func() map[string]bool
-	// ended returns how actions without an outcome document ended; nobody knows of
-	// any but who carries them out.
+	// ended returns how actions without an outcome document ended. Only the process that
+	// carries them out knows any.
 	ended func() map[string]engine.Ended
-	// ChecksBegun counts what was begun that ends with placet.
+	// ChecksBegun counts the actions that were begun and end with placet.
 	ChecksBegun atomic.Int64
-	// who is for whom documents are written, as a gate knows it; "" is the owner of this
-	// process. source is the surface that writes them; "" is the command line.
+	// who is the person for whom documents are written, as a gate knows it; "" is the owner of
+	// this process. source is the surface that writes them; "" is the command line.
 	who, source string
 }
 
-// Viewer is the same workspace for one call of a surface: what it notes of its own looks is
-// seen by no other. It writes for who calls; the zero Identity is the owner of this process,
-// at the command line.
+// Viewer returns the workspace for one call of a surface: no other call sees what it records
+// about its own reading. It writes documents for the caller; the zero Identity is the owner of
+// this process at the command line.
 func (b *Workspace) Viewer(who facade.Identity) *Workspace {
 	quiet := *b.Env
 	quiet.Out, quiet.Err, quiet.Colour = io.Discard, io.Discard, false
@@ -113,8 +112,8 @@ func (b *Workspace) Viewer(who facade.Identity) *Workspace {
 	}
 }
 
-// Whole is the same workspace with all its families, to look at. It shares the store: two of
-// one process would take each other's temporary files for those of a crash.
+// Whole returns the workspace with all its families, for reading. It shares the store, because
+// two stores of one process would take each other's temporary files for those of a crash.
 func (b *Workspace) Whole() *Workspace {
 	w := b.Viewer(facade.Identity{})
 	w.Env, w.Families = b.Env, served(b.Settings, "")
@@ -123,33 +122,32 @@ func (b *Workspace) Whole() *Workspace {
 	return w
 }
 
-// Setup says what a workspace is opened for besides looking.
+// Setup says for what a workspace is opened, besides reading.
 type Setup struct {
 	Log   *slog.Logger
 	Moved func(layout.Run, engine.Transition)
-	// Attach adds to what the loop reports, and to whom.
+	// Attach adds observers to the options of the loop.
 	Attach []func(*loop.Options)
-	// Acts has commands carried out, and what belongs into databases.
+	// Acts carries out commands, and writes into databases.
 	Acts bool
-	// Cached has runs taken as an earlier placet has stored them.
+	// Cached reads runs from what an earlier placet has stored.
 	Cached bool
-	// Remembers says that the state folder is waited for while the machine is in trouble:
-	// what is written without it passes for somebody else's later.
+	// Remembers waits for the state folder while the machine is in trouble: a document that was
+	// written without it would later seem to be somebody else's.
 	Remembers bool
 	// Live reads the settings again when they change.
 	Live bool
-	// NoCommands takes the commands out of the settings, so that no attempt is
-	// recorded which nobody would begin.
+	// NoCommands takes the commands out of the settings, so that no attempt is recorded that
+	// nobody would begin.
 	NoCommands bool
-	// TryNow has what the audit database does not have yet tried at once, not
-	// when its time comes.
+	// TryNow tries rows that the audit database lacks at once, before their time.
 	TryNow bool
-	// Family is the one family that is served, "" for all.
+	// Family is the only family that is served, "" for all.
 	Family string
 }
 
-// Look opens the workspace to look at it. A folder without a mark is one only where
-// there are runs.
+// Look opens the workspace for reading. A folder without a mark counts as one only if it has
+// runs.
 func Look(w *console.Env) (*Workspace, error) {
 	if w.CollectLater != nil {
 		w.CollectLater()
@@ -184,7 +182,7 @@ func Open(w *console.Env, s Setup) (*Workspace, error) {
 	return b, nil
 }
 
-// New sets everything up over a state folder, nil for none.
+// New sets everything up on a state folder, nil for none.
 func New(w *console.Env, root string, conf config.Settings, s Setup, state *statedir.Dir) *Workspace {
 	commandLog := s.Log
 	if s.Log == nil {
@@ -195,7 +193,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 	}
 	b := &Workspace{Env: w, Root: root, Settings: conf, StateDir: state}
 	if state != nil {
-		b.References, _ = state.References() // without a key the whole digests name things
+		b.References, _ = state.References() // without a key, whole digests are the names
 	}
 	if s.TryNow {
 		b.tryNow = w.Now()
@@ -217,7 +215,7 @@ func New(w *console.Env, root string, conf config.Settings, s Setup, state *stat
 	return b
 }
 
-// loopOptions are what the loop works with.
+// loopOptions returns the options of the loop.
 func loopOptions(b *Workspace, s Setup, workers, waiting int) loop.Options {
 	o := loop.Options{
 		Store: b.Store, Families: b.Families, Lookup: exec.Git(b.Root, b.Env.Environ), Facts: func(family string) engine.Environment { return factsNow(b, family) },
@@ -250,8 +248,8 @@ func loopOptions(b *Workspace, s Setup, workers, waiting int) loop.Options {
 	return o
 }
 
-// newRunner carries out the actions of a workspace. It asks once more, when a
-// command is about to begin, whether its owner still agrees to it.
+// newRunner returns the runner that carries out the actions of a workspace. It checks again,
+// just before a command begins, that its owner still agrees to it.
 func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
 	databases := sqlite.New(b.Root)
 	return exec.NewRunner(b.Root, b.Store, exec.RunnerOptions{
@@ -263,10 +261,11 @@ func newRunner(b *Workspace, log *slog.Logger) *exec.Runner {
 	})
 }
 
-// Sender gives things to people outside this machine, and reads the secrets for that.
+// Sender returns a sender to people outside this machine, which reads the secrets for that.
 func (b *Workspace) Sender() *send.Sender { return send.New(b.Root, b.Env.Getenv) }
 
-// Record is where the store remembers what it writes; nil without a state folder.
+// Record returns the record in which the store remembers its writes; nil without a state
+// folder.
 func (b *Workspace) Record() store.Record {
 	if b.StateDir == nil {
 		return nil
@@ -274,7 +273,7 @@ func (b *Workspace) Record() store.Record {
 	return b.StateDir
 }
 
-// layouts are those of the families that are served.
+// layouts returns the layouts of the families that are served.
 func layouts(b *Workspace) []layout.Family {
 	var all []layout.Family
 	for _, f := range b.Families {
@@ -283,7 +282,7 @@ func layouts(b *Workspace) []layout.Family {
 	return all
 }
 
-// StateRoot is the state folder as a place for files, nil where there is none.
+// StateRoot returns the state folder, nil without one.
 func (b *Workspace) StateRoot() *os.Root {
 	if b.StateDir == nil {
 		return nil
@@ -291,7 +290,7 @@ func (b *Workspace) StateRoot() *os.Root {
 	return b.StateDir.Root()
 }
 
-// served are the families that the settings enable, or only one of them.
+// served returns the families that the settings enable, or only one of them.
 func served(conf config.Settings, only string) (list []loop.Family) {
 	for _, f := range family.All {
 		if s := &conf.File.Settings; f.Enabled(s) && (only == "" || only == f.Name) {
@@ -301,7 +300,7 @@ func served(conf config.Settings, only string) (list []loop.Family) {
 	return list
 }
 
-// Current are the settings that hold at this moment.
+// Current returns the settings that apply at this moment.
 func (b *Workspace) Current() config.Settings {
 	if b.Changing != nil {
 		return b.Changing.Get()
@@ -309,7 +308,7 @@ func (b *Workspace) Current() config.Settings {
 	return b.Settings
 }
 
-// Environment are what the machines of a family learn besides documents and what is alive.
+// Environment returns the input of a family's machine besides documents and live commands.
 func (b *Workspace) Environment(name string) engine.Environment {
 	s := b.Current()
 	conf := engine.Config{Language: s.Language, Gates: s.MachineGates(), GatesSince: s.Agreed.GatesSince(), Slack: s.Slack.Machine()}
@@ -324,20 +323,21 @@ func (b *Workspace) Environment(name string) engine.Environment {
 	return engine.Environment{Config: conf, Trusted: s.Trusted}
 }
 
-// LanguageOf is the language of a run: its state's, before that the settings'.
+// LanguageOf returns the language of a run: that of its state, else that of the settings.
 func (b *Workspace) LanguageOf(f loop.Found) string {
 	var state struct {
 		Language string `json:"language"`
 	}
 	name := strings.TrimPrefix(f.Run.State, f.Run.Dir+"/")
-	_ = schemas.Decode("", name, b.ReadDocument(f, name).Body, &state) // what cannot be read says none
+	_ = schemas.Decode("", name, b.ReadDocument(f, name).Body, &state) // a state that cannot be read has no language
 	return cmp.Or(state.Language, b.Environment(f.Run.Family).Config.Language)
 }
 
-// factsNow are the facts of a family with what is under way, and what has ended.
+// factsNow returns a family's environment, with the commands that run and those that have
+// ended.
 func factsNow(b *Workspace, family string) engine.Environment {
 	facts := b.Environment(family)
-	// In this order: what ends between the two is not missed.
+	// The order matters: a command that ends between the two is not missed.
 	facts.Alive, facts.Ended = b.alive(), b.ended()
 	for id := range facts.Alive {
 		if _, over := facts.Ended[id]; over {
@@ -347,14 +347,14 @@ func factsNow(b *Workspace, family string) engine.Environment {
 	return facts
 }
 
-// OnlyLooks has the workspace ask the disk what is under way: another placet may
-// carry commands out.
+// OnlyLooks makes the workspace ask the disk which commands run, because another placet may
+// carry them out.
 func (b *Workspace) OnlyLooks() {
 	b.alive = func() map[string]bool { return exec.Alive(b.StateRoot()) }
 	b.ended = func() map[string]engine.Ended { return exec.Stopped(b.StateRoot()) }
 }
 
-// Serves reports whether a word is the name of a family that is enabled.
+// Serves reports whether a word is the name of an enabled family.
 func (b *Workspace) Serves(family string) bool {
 	for _, f := range b.Families {
 		if f.Layout.Name() == family {

@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// mark stands for this program and its user in what is stored between two starts:
-// another program may make something else of the same files, and another user may
-// be refused some of them. ok is false where the program cannot tell which it is.
+// mark returns a text for this program and its user, for what is stored between two starts:
+// another program may derive something else from the same files, and another user may not be
+// allowed to read some of them. ok is false if the program cannot identify itself.
 func mark() (m string, ok bool) {
-	info, err := os.Stat("/proc/self/exe") // the one that runs, even if it was replaced since
+	info, err := os.Stat("/proc/self/exe") // the running one, even if it was replaced since
 	if err != nil {
 		var exe string
 		if exe, err = os.Executable(); err == nil {

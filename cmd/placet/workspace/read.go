@@ -14,8 +14,8 @@ import (
 	"placet/templates"
 )
 
-// Runs finds the runs of the workspace. Folders that cannot be listed are
-// named; what lies in the others is there all the same.
+// Runs finds the runs of the workspace. It names folders that cannot be listed, and returns the
+// runs of the others.
 func (b *Workspace) Runs() []loop.Found {
 	found, err := b.Loop.Runs()
 	if err != nil {
@@ -25,7 +25,7 @@ func (b *Workspace) Runs() []loop.Found {
 	return found
 }
 
-// FamilyNames are the families that are enabled.
+// FamilyNames returns the enabled families.
 func (b *Workspace) FamilyNames() []string {
 	var names []string
 	for _, f := range b.Families {
@@ -34,8 +34,8 @@ func (b *Workspace) FamilyNames() []string {
 	return names
 }
 
-// Peers are what the runs of a family say of themselves for each other, by run. Those
-// that are still being written are named and left out.
+// Peers returns, by run, what the runs of a family publish for each other. It names those that
+// are still being written, and leaves them out.
 func (b *Workspace) Peers(family string) (map[string][]byte, error) {
 	peers, err := b.Loop.Entries(family)
 	if errors.Is(err, engine.ErrUnsettled) {
@@ -45,16 +45,16 @@ func (b *Workspace) Peers(family string) (map[string][]byte, error) {
 	return peers, err
 }
 
-// Patience is how long a verb waits for documents to stand still before it shows what there
-// is. It is counted in pauses, not by the clock: where one look takes that long, another
-// look is needed all the same to know that a document stands still.
+// Patience is how long a verb waits for documents to settle before it shows what it has. It is
+// counted in pauses, not by the clock: if one look takes that long, a second look is still
+// needed to tell whether a document has settled.
 const Patience = 2500 * time.Millisecond
 
 // settlePause is how long a verb waits before it reads a document again.
 const settlePause = 130 * time.Millisecond
 
-// SettledRun reads the documents of a run, once its state document stands still; of a
-// whole one, once all of them do. It waits no longer than [Workspace.Settled].
+// SettledRun reads the documents of a run once its state document has settled or, with whole,
+// once all of them have. It waits no longer than [Workspace.Settled].
 func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error) {
 	for waited := time.Duration(0); ; waited += settlePause {
 		seen, err := b.Loop.Look(f)
@@ -66,19 +66,19 @@ func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error
 	}
 }
 
-// ReadDocument reads a document in a run's folder, once it stands still.
+// ReadDocument reads a document in a run's folder, once it has settled.
 func (b *Workspace) ReadDocument(f loop.Found, name string) engine.Document {
 	kind, _ := f.Family.Layout.File(f.Run, name)
 	return b.Settled(path.Join(f.Run.Dir, name), kind)
 }
 
-// Settled reads one document and waits, for a while, until it stands still.
+// Settled reads one document, and waits for a while until it has settled.
 func (b *Workspace) Settled(path string, f layout.File) engine.Document {
 	return b.SettledBy(context.Background(), path, f)
 }
 
-// SettledBy reads one document and waits, for a while or until the context is done, until
-// it stands still.
+// SettledBy reads one document, and waits until it has settled, for a while or until the
+// context is done.
 func (b *Workspace) SettledBy(ctx context.Context, path string, f layout.File) engine.Document {
 	for waited := time.Duration(0); ; waited += settlePause {
 		d := b.Store.Read(path, f)
@@ -88,7 +88,7 @@ func (b *Workspace) SettledBy(ctx context.Context, path string, f layout.File) e
 	}
 }
 
-// Pause waits so long, and reports false where the context is done before.
+// Pause waits for d, and reports false if the context is done before.
 func Pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -98,7 +98,7 @@ func Pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Artifact reads a file that a request shows. No link is followed.
+// Artifact reads a file that a request shows. It follows no link.
 func (b *Workspace) Artifact(path string) engine.Document {
 	return b.Settled(path, layout.File{Kind: "artifact", Writer: layout.Anyone, Limit: layout.LimitState})
 }

@@ -10,19 +10,19 @@ import (
 	"placet/layout"
 )
 
-// Author is who answers, as a gate knows it.
+// Author returns who answers, as a gate knows it.
 func (b *Workspace) Author() string { return cmp.Or(b.who, "owner:"+console.Login()) }
 
-// CommandLine is the surface that is not said to be another.
+// CommandLine is the surface of calls that name no other.
 const CommandLine = "cli"
 
-// Surface is the surface of placet that writes.
+// Surface returns the surface of placet that writes.
 func (b *Workspace) Surface() string { return cmp.Or(b.source, CommandLine) }
 
-// Put writes a document of others, for whoever this workspace writes for. That is recorded
-// first, together with the surface: without a state folder the owner of this process alone
-// can write, and what is written is worth as much as any other file. The error is
-// [store.ErrConflict] where something else stands there than the document replaces.
+// Put writes a document that is not placet's own, for the person for whom this workspace
+// writes. It records that person and the surface first. Without a state folder only the owner
+// of this process can write, and the document counts as much as any other file. The error is
+// [store.ErrConflict] if the file is not the one that the document replaces.
 func (b *Workspace) Put(doc engine.Document, request string) error {
 	switch {
 	case b.StateDir == nil && b.who == "":
@@ -31,8 +31,8 @@ func (b *Workspace) Put(doc engine.Document, request string) error {
 		return console.Refused("workspace.answer.stateless", "who", b.who, "error", b.Stateless).Kinded(console.KindUnwritable)
 	}
 	defer b.StateDir.HoldPath(doc.Path)()
-	// A line for what does not get there would take the place of the line of what is there.
-	// What was written a moment ago stands there too, though its content does not count yet.
+	// A record for a write that fails would replace the record of the present file. A file that
+	// was written a moment ago is present, too, though its content does not count yet.
 	if there := b.Store.Read(doc.Path, ResponseFile(request)); there.Sum != doc.Over || doc.Over == "" && !there.Absent() {
 		return store.ErrConflict
 	}
@@ -45,7 +45,7 @@ func (b *Workspace) Put(doc engine.Document, request string) error {
 	return b.Store.Write(doc)
 }
 
-// ResponseFile is how response.json is read.
+// ResponseFile returns how response.json is read.
 func ResponseFile(request string) layout.File {
 	return layout.File{Kind: layout.KindResponse, Writer: layout.Anyone, Limit: layout.LimitJSON, Request: request}
 }
