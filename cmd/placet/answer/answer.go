@@ -1,6 +1,6 @@
-// Package answer gives answers for any surface: it finds the open request that a name stands
-// for, checks a reply against it as the daemon would, and writes response.json without losing
-// an answer that stands there.
+// Package answer gives answers for any surface: it finds the open request of a name, checks a
+// reply against it as the daemon would, and writes response.json without losing an answer that
+// is already there.
 package answer
 
 import (
@@ -20,20 +20,20 @@ import (
 	"placet/templates"
 )
 
-// Reply is an answer as a surface gives it, with the flags of the command line.
+// Reply is an answer from a surface, with the flags of the command line.
 type Reply struct {
-	Option   string      // option or text, "" where none was given
-	More     []string    // further options, where several may be chosen together
+	Option   string      // option or text, "" if none was given
+	More     []string    // further options, if several may be chosen together
 	Attempts *int        // --attempts
 	Selected []string    // --select
 	Comment  string      // -m
 	By       string      // --as
 	Keys     []string    // idempotency keys
-	Edits    []gate.Edit // texts that were changed
+	Edits    []gate.Edit // changed texts
 }
 
-// NewResponse checks a reply against the request and makes the answer of it. What
-// the daemon would refuse is refused here, before anything is written.
+// NewResponse checks a reply against the request and returns it as an answer. It refuses,
+// before anything is written, what the daemon would refuse.
 func NewResponse(b *workspace.Workspace, t view.Request, r Reply) (gate.Response, error) {
 	resp := gate.Response{
 		RequestID: t.Request, Comment: strings.TrimSpace(r.Comment), Digest: t.Digest, Artifacts: t.Binding, Edits: changedTexts(t, r.Edits),
@@ -65,7 +65,7 @@ func NewResponse(b *workspace.Workspace, t view.Request, r Reply) (gate.Response
 	return resp, checkAnswer(b, t, resp)
 }
 
-// shortSum is the beginning of a digest, "–" for that of no file.
+// shortSum returns the beginning of a digest, "–" for that of no file.
 func shortSum(hex string) string { return cmp.Or(hex[:min(len(hex), 12)], "–") }
 
 // checkAnswer refuses what the daemon would refuse, by the same code.
@@ -90,14 +90,14 @@ func checkAnswer(b *workspace.Workspace, t view.Request, resp gate.Response) err
 	return p
 }
 
-// The option that takes a number of attempts, and how many it may give: section
+// These are the option that takes a number of attempts, and the bounds of that number: section
 // 6 of AFL's format page.
 const (
 	retryMore    = "retry_more"
 	mostAttempts = 20
 )
 
-// giveAttempts adds the number of attempts that an answer gives.
+// giveAttempts adds to an answer the number of attempts that it grants.
 func giveAttempts(t view.Request, r Reply, resp *gate.Response) error {
 	switch n := r.Attempts; {
 	case n == nil:
@@ -112,7 +112,7 @@ func giveAttempts(t view.Request, r Reply, resp *gate.Response) error {
 	}
 }
 
-// ChooseItems matches what is picked against the request's items.
+// ChooseItems matches the selected items against those of the request.
 func ChooseItems(t view.Request, selected []string, resp *gate.Response) error {
 	if len(selected) > 0 && len(t.Items) == 0 {
 		return console.Refused("workspace.select.nothing", "request", t.Label()).Try("workspace.select.nothing.try")
@@ -130,7 +130,7 @@ func ChooseItems(t view.Request, selected []string, resp *gate.Response) error {
 	return nil
 }
 
-// Items are the things of which an answer may pick any number, as they are
+// Items returns the things of which an answer may pick any number, as options that can be
 // matched.
 func Items(a engine.OpenRequest) []gate.Option {
 	all := make([]gate.Option, len(a.Items))
@@ -140,7 +140,7 @@ func Items(a engine.OpenRequest) []gate.Option {
 	return all
 }
 
-// List is options in words.
+// List returns options as a list in words.
 func List(options []gate.Option) string {
 	ids := make([]string, len(options))
 	for i, o := range options {
@@ -149,7 +149,7 @@ func List(options []gate.Option) string {
 	return strings.Join(ids, ", ")
 }
 
-// freeText takes the text, or the comment in its place, as the answer.
+// freeText uses the text, or else the comment, as the answer.
 func freeText(t view.Request, r Reply, resp *gate.Response) error {
 	if len(r.More) > 0 {
 		return console.Usage("workspace.words.single", "request", t.Label()).Try("workspace.words.single.try")
@@ -164,9 +164,9 @@ func freeText(t view.Request, r Reply, resp *gate.Response) error {
 	return nil
 }
 
-// chosenOption matches the option and insists on the comment it asks for. At the command
-// line alone a comment or items may stand for the default: of a call nobody knows whether
-// the option was forgotten.
+// chosenOption matches the option, and insists on the comment that it requires. Only at the
+// command line may a comment or items stand for the default: of another call nobody knows
+// whether the option was forgotten.
 func chosenOption(t view.Request, r Reply, resp *gate.Response) error {
 	if strings.TrimSpace(r.Option) == "" {
 		if resp.ProvidedBy.Source == workspace.CommandLine && IsGiven(t, r) {
@@ -202,7 +202,7 @@ func IsGiven(t view.Request, r Reply) bool {
 	return t.FreeText && comments || t.Default != "" && (len(r.Selected) > 0 || comments)
 }
 
-// CheckName refuses the name of who gives a verb where it is none, by the rule for answers.
+// CheckName refuses a name for the giver of a verb that is not a name by the rule for answers.
 func CheckName(verb, by string) error {
 	if console.OneLine(by) != by || gate.CheckName(by) != nil {
 		return console.Usage("workspace.name", "verb", verb, "name", strconv.Quote(console.OneLine(by)))
@@ -210,13 +210,13 @@ func CheckName(verb, by string) error {
 	return nil
 }
 
-// Unquoted is a sentence of a note that names a place as code, with the place as plain
+// Unquoted returns a sentence of a note that names a place as code, with the place as plain
 // words.
 func Unquoted(text, place string) string {
 	return strings.ReplaceAll(text, templates.Code(place), place)
 }
 
-// changedTexts are edits with the line ends of placet, without those that change nothing.
+// changedTexts returns edits with placet's line ends, without those that change nothing.
 func changedTexts(t view.Request, edits []gate.Edit) (changed []gate.Edit) {
 	for _, e := range edits {
 		e.Text = strings.ReplaceAll(e.Text, "\r\n", "\n")

@@ -91,7 +91,7 @@ func TestTheAnswerInPlaceMayLeaveItsOptionOut(t *testing.T) {
 		`"response":"","comment":"x",`:            {false, "otherwise: appropriate with nothing selected by a (claimed) (file)"},
 		`"response":"","comment":" ",`:            {false, ""}, // says nothing, and is replaced
 		`"response":"no such","selected":["s1"],`: {false, ""},
-		`"response":"raise","selected":["s\n1"],`: {false, ""}, // the daemon does not take it either
+		`"response":"raise","selected":["s\n1"],`: {false, ""}, // the daemon does not accept it either
 	} {
 		body := []byte(`{"request_id":"hitl-3f9a12c4",` + members + `"provided_by":{"user":"a","source":"file"}}`)
 		same, err := compare(to, engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &give, engine.Gate{})

@@ -264,7 +264,7 @@ func TestOnlyWhoMayAnswerDoes(t *testing.T) {
 	if _, err := NewResponse(b, review, Reply{Option: "approve", By: "kim"}); err != nil {
 		t.Error(err)
 	}
-	// Whoever is told of a flag that makes them somebody else would use it.
+	// A caller who is told of a flag that makes them somebody else would use it.
 	if _, err := NewResponse(b, review, Reply{Option: "approve", By: "lee"}); err == nil || !strings.Contains(err.Error(), "kim") || strings.Contains(err.Error()+err.(*console.Problem).Hint("en"), "--as") {
 		t.Errorf("says %#v", err)
 	}
@@ -286,7 +286,7 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 	approve := gate.Response{RequestID: to.Request, Response: "approve", Digest: digest}
 	tests := map[string]struct {
 		there   gate.Response
-		problem string // of the daemon, about what is in place
+		problem string // of the daemon, about the answer in place
 		same    bool
 		refused bool
 	}{
@@ -308,7 +308,7 @@ func TestAnAnswerInPlaceIsNeverLost(t *testing.T) {
 			}
 			to := to
 			to.Problem = test.problem
-			again := approve // which takes over the words of what is in place
+			again := approve // which gets the comment of the answer in place
 			same, err := compare(to, engine.Document{Path: to.Response, Body: body, Sum: engine.Sum(body)}, &again, engine.Gate{})
 			if same != test.same || (err != nil) != test.refused {
 				t.Errorf("same %v, error %v", same, err)

@@ -15,8 +15,8 @@ type Decision struct {
 	Verb string
 	// Words name its option, in the order in which they are tried.
 	Words []string
-	// Means reports whether a word stands for them in a request about a decision
-	// that offers none of them.
+	// Means reports whether a word means the same in a request about a decision that offers
+	// none of Words.
 	Means func(word string) bool
 }
 
@@ -26,8 +26,8 @@ var (
 	Steering  = Decision{"steer", []string{"steer", "request_changes"}, func(string) bool { return false }}
 )
 
-// option is the option that the verb stands for, "" where there is none, or more
-// than one may be.
+// option returns the option that the verb stands for, "" if there is none or several could be
+// meant.
 func (d Decision) option(a engine.OpenRequest) string {
 	all := Options(a)
 	for _, word := range d.Words {
@@ -45,8 +45,8 @@ func (d Decision) option(a engine.OpenRequest) string {
 	return ""
 }
 
-// Pick chooses the option that a verb stands for. A request without it is not
-// answered by something near.
+// Pick chooses the option that a verb stands for. It never answers a request without that
+// option by a similar one.
 func (d Decision) Pick(t view.Request) (string, error) {
 	if id := d.option(t.OpenRequest); id != "" {
 		return id, nil
@@ -58,16 +58,16 @@ func (d Decision) Pick(t view.Request) (string, error) {
 	if t.FreeText {
 		return "", console.Refused("workspace.pick.words", "verb", d.Verb, "request", t.Label()).Try("say.text", "text", inWords(view.Reference(t.OpenRequest)))
 	}
-	// Which option is meant is not for placet to say: the first may be the contrary.
+	// placet does not decide which option is meant: the first may be the contrary.
 	return "", p.Try("workspace.respond.option", "request", view.Reference(t.OpenRequest))
 }
 
-// Options are the options of an open request, as they are matched.
+// Options returns the options of an open request, as they are matched.
 func Options(a engine.OpenRequest) []gate.Option {
 	return gate.EvaluationOf(a, engine.Gate{}).Request.Options
 }
 
-// Offers lists a request's options in words.
+// Offers returns a list of a request's options in words.
 func Offers(t view.Request) templates.Message {
 	if t.FreeText || len(t.Options) == 0 {
 		return templates.NewMessage("workspace.options.none")

@@ -13,8 +13,8 @@ import (
 	"placet/templates"
 )
 
-// Find resolves a request argument to an open request. "" is good where
-// one request alone is open.
+// Find resolves a request argument to an open request. "" names the only open request, if there
+// is just one.
 func Find(b *workspace.Workspace, arg string) (view.Request, error) {
 	found := b.Runs()
 	open := view.OpenRequests(b, found, arg)
@@ -66,8 +66,8 @@ func nothingOpen(b *workspace.Workspace, found []loop.Found, arg string) error {
 	return console.Usage("workspace.nothing", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.inbox.try")
 }
 
-// closedNamed returns the closed requests that a word names in some runs: the first with
-// that id, else all whose id the word shortens, unless it names a run.
+// closedNamed returns the closed requests that a word names in some runs: the first with that
+// id, else, with shortened, all whose id the word shortens.
 func closedNamed(b *workspace.Workspace, found []loop.Found, word string, shortened bool) (all []view.Closed) {
 	for _, at := range view.RequestsNamed(b, found, word) {
 		c, ok := view.ClosedRequest(b, at)

@@ -10,12 +10,12 @@ import (
 	"placet/templates"
 )
 
-// effectMark begins the line below a command that says what it does. It is a line of its
-// own: an effect may name what documents say, and a command is copied with its line.
+// effectMark begins the line below a command that says what the command does. It is a line of
+// its own, because an effect may quote documents, and people copy a command with its line.
 const effectMark = "\n→ "
 
-// HowToAnswer lists the commands that answer a request, each with what it does on a
-// second line.
+// HowToAnswer returns the commands that answer a request, each with its effect on a second
+// line.
 func HowToAnswer(lang string, a engine.OpenRequest, full bool) []string {
 	name := view.Reference(a)
 	if full {
@@ -45,7 +45,7 @@ func HowToAnswer(lang string, a engine.OpenRequest, full bool) []string {
 	return how
 }
 
-// inWords is the command that answers a request in words.
+// inWords returns the command that answers a request in words.
 func inWords(name string) string {
 	return templates.CommandLine("placet respond", []string{name}, `"…"`)
 }
@@ -53,7 +53,7 @@ func inWords(name string) string {
 // withComment is the flag that gives a comment.
 const withComment = `-m "…"`
 
-// selectCommand picks items, with an option where one must be named.
+// selectCommand returns the command that picks items, with an option if one must be named.
 func selectCommand(lang string, a engine.OpenRequest, name string) string {
 	ids := make([]string, len(a.Items))
 	for i, it := range a.Items {
@@ -73,7 +73,8 @@ func selectCommand(lang string, a engine.OpenRequest, name string) string {
 	return templates.CommandLine("placet respond", args, picks) + "  " + many
 }
 
-// severalCommand chooses several options; one alone is chosen the same way.
+// severalCommand returns the command that chooses several options. It chooses one alone the
+// same way.
 func severalCommand(lang string, a engine.OpenRequest, name string) string {
 	args, flags := []string{name}, []string{}
 	for _, id := range a.Several {
@@ -85,10 +86,10 @@ func severalCommand(lang string, a engine.OpenRequest, name string) string {
 	return templates.CommandLine("placet respond", args, flags...) + "  " + templates.Phrase(lang, "workspace.how.some")
 }
 
-// optSteer is the option that the verb of its name gives.
+// optSteer is the option for which the verb of the same name stands.
 const optSteer = "steer"
 
-// optionCommand is the shortest command that chooses an option.
+// optionCommand returns the shortest command that chooses an option.
 func optionCommand(a engine.OpenRequest, option, name string) string {
 	verb, args, flags := "placet respond", []string{name, console.OneLine(option)}, []string{}
 	switch option {
@@ -108,8 +109,8 @@ func optionCommand(a engine.OpenRequest, option, name string) string {
 	return templates.CommandLine(verb, args, flags...)
 }
 
-// ToAnswer lists the commands with which a list has a request answered: those that answer
-// it, or, where the list shows less than an answer decides about, the one that shows it.
+// ToAnswer returns the commands that a list shows for a request: those that answer it or, if
+// the list shows less than an answer decides about, the one that shows it.
 func ToAnswer(lang string, a engine.OpenRequest, full bool) (commands []string, listed bool) {
 	if view.IsListed(a) {
 		return HowToAnswer(lang, a, full), true

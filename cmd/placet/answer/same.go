@@ -10,14 +10,14 @@ import (
 	"placet/schemas"
 )
 
-// sameAnswer reports whether an answer says again what a usable one says: the same choice,
-// and no words or keys that would be lost if it passed for that.
+// sameAnswer reports whether an answer repeats a usable one: it makes the same choice, and has
+// no words or keys that would be lost if the other passed for it.
 func sameAnswer(t view.Request, given, again gate.Response) bool {
 	return sameChoice(t, given, again) && sameWords(t.FreeText, given, again)
 }
 
-// sameChoice reports whether two usable answers choose alike, or give the same text, and change
-// files alike.
+// sameChoice reports whether two usable answers make the same choice, or give the same text,
+// and change files alike.
 func sameChoice(t view.Request, given, again gate.Response) bool {
 	if !slices.Equal(given.Edits, again.Edits) {
 		return false
@@ -30,8 +30,8 @@ func sameChoice(t view.Request, given, again gate.Response) bool {
 		(len(t.Several) > 0 || slices.Equal(sorted(given.Selected), sorted(again.Selected)))
 }
 
-// sameWords reports whether an answer says nothing in words that another does not say. Words
-// that come under an idempotency key are those of that key alone.
+// sameWords reports whether all words of an answer are in the one given before. Words that come
+// under an idempotency key belong to that key alone.
 func sameWords(freeText bool, given, again gate.Response) bool {
 	comment := strings.TrimSpace(again.Comment)
 	if comment != "" && comment != strings.TrimSpace(given.Comment) {
@@ -41,22 +41,22 @@ func sameWords(freeText bool, given, again gate.Response) bool {
 	return len(keys) == 0 || comment == "" && !freeText || slices.ContainsFunc(run.KeysOf(given.Extra), func(k string) bool { return slices.Contains(keys, k) })
 }
 
-// Says reports whether one of some words is the option or text that was taken.
+// Says reports whether one of some words is the option or text that was accepted.
 func Says(c view.Closed, words []string) bool {
 	given := []gate.Option{{ID: c.Receipt.Response}}
 	return slices.ContainsFunc(words, func(word string) bool { _, same := gate.Match(given, word); return same })
 }
 
-// saysWords reports whether a reply brings no words that were not taken, and changes files as
-// the answer did.
+// saysWords reports whether a reply has only words that were accepted, and changes files as the
+// answer did.
 func saysWords(c view.Closed, r Reply) bool {
 	again := gate.Response{Comment: r.Comment, Extra: schemas.Object{{Name: run.KeysMember, Value: r.Keys}}}
 	return slices.Equal(c.Receipt.Edits, r.Edits) && sameWords(false, gate.Response{Comment: c.Receipt.Comment, Extra: c.Receipt.Extra}, again)
 }
 
-// SaysAll reports whether a reply is what was taken: the option alone, or, where it
-// names more, in any order, the option and what was selected. Its words must be those that
-// were taken, too.
+// SaysAll reports whether a reply repeats the accepted answer: its option alone or, if the
+// reply names more, the option and what was selected, in any order. Its words must be those
+// that were accepted, too.
 func SaysAll(c view.Closed, r Reply) bool {
 	if !saysWords(c, r) {
 		return false

@@ -16,10 +16,9 @@ import (
 	"placet/templates"
 )
 
-// Write writes response.json. An answer that stands there already is never lost:
-// the same one is fine, another that can be used is refused, and only one that
-// cannot be used is replaced. One that may be half written is waited for until the context is
-// done.
+// Write writes response.json, and never loses an answer that is already there: the same one is
+// fine, another usable one refuses the new one, and only an unusable one is replaced. Write
+// waits for one that may be half written until the context is done.
 func Write(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) (string, error) {
 	doc := engine.Document{Path: t.Response, Kind: layout.KindResponse}
 	for range 3 {
@@ -48,11 +47,11 @@ func Write(ctx context.Context, b *workspace.Workspace, t view.Request, resp gat
 	return "", console.Refused("workspace.write.busy", "path", t.Response).Try("workspace.write.busy.try").Kinded(console.KindBusy)
 }
 
-// tornFor is how long content that does not parse may still be in the writing.
+// tornFor is how long content that does not parse may still be half written.
 const tornFor = 10 * time.Second
 
-// standingAnswer reads the answer that stands in place. One that may be half written
-// gets the time to become whole, until the context is done.
+// standingAnswer reads the answer in place. It gives one that may be half written time to
+// become whole, until the context is done.
 func standingAnswer(ctx context.Context, b *workspace.Workspace, t view.Request) (engine.Document, error) {
 	said := false
 	for {
@@ -73,9 +72,9 @@ func standingAnswer(ctx context.Context, b *workspace.Workspace, t view.Request)
 	}
 }
 
-// compare weighs the answer in place against the new one: the same (true), one
-// that must go first (an error), or one that cannot be used and is replaced. The same
-// one from before since is confirmed: it is written again, with its words.
+// compare checks the answer in place against the new one. same is true if they agree; an error
+// means that the old one must go first; otherwise the old one cannot be used and is replaced.
+// An equal answer from before since is confirmed: it is written again, with its comment.
 func compare(t view.Request, there engine.Document, resp *gate.Response, g engine.Gate) (same bool, err error) {
 	if there.Err != nil {
 		kind := console.KindInTheWay

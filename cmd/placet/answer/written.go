@@ -10,39 +10,39 @@ import (
 	"placet/engine/run"
 )
 
-// Written is what became of an answer.
+// Written is the outcome of giving an answer.
 type Written struct {
 	gate.Response
 	Run   string `json:"run"`
 	Where string `json:"where"`
 	Path  string `json:"path"`
-	// Effect is what the answer does, in words.
+	// Effect says in words what the answer does.
 	Effect string `json:"effect"`
-	// Result is "written", or "same" where the same answer stood there.
+	// Result is "written", or "same" if the same answer was there.
 	Result string `json:"result"`
 	Daemon bool   `json:"daemon"`
 }
 
-// Give makes an answer durable as response.json, where every check of it has passed, and
-// says what became of it. placet watch, or the next placet once, carries it out. It waits for
-// whoever is writing there until the context is done.
+// Give makes an answer durable as response.json, after every check of it has passed, and
+// returns the outcome. placet watch, or the next placet once, carries it out. Give waits for
+// another writer of the file until the context is done.
 func Give(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) (Written, error) {
 	result, err := Write(ctx, b, t, resp)
 	return Written{resp, t.Run.String(), t.Where, t.Response, view.Effects(t, resp), result, workspace.DaemonRuns(b.Root)}, err
 }
 
-// Reply is an answer that is written as the reply that says the same.
+// Reply returns the reply that says the same as a written answer.
 func (w Written) Reply() Reply {
 	return Reply{Option: w.Response.Response, Selected: w.Selected, Comment: w.Comment, Edits: w.Edits, Keys: run.KeysOf(w.Extra)}
 }
 
-// IsInPlace reports whether the very bytes of an answer stand as response.json.
+// IsInPlace reports whether response.json has the very bytes of an answer.
 func IsInPlace(b *workspace.Workspace, t view.Request, resp gate.Response) bool {
 	body, err := resp.Encode()
 	return err == nil && b.Settled(t.Response, workspace.ResponseFile(t.Request)).Sum == engine.Sum(body)
 }
 
-// AnsweredBefore is what became of an answer that was taken earlier.
+// AnsweredBefore returns the outcome of an answer that was accepted earlier.
 func AnsweredBefore(b *workspace.Workspace, c view.Closed) Written {
 	r := c.Receipt
 	resp := gate.Response{RequestID: r.RequestID, Response: r.Response, Selected: r.Selected, Comment: r.Comment, Edits: r.Edits, ProvidedBy: r.ProvidedBy, Digest: r.Digest}
