@@ -27,24 +27,24 @@ import (
 	"placet/templates"
 )
 
-// Agent is a workspace as an agent sees it over MCP. It implements [mcp.Workspace]: nothing in
-// it answers but the dialogue of the agent's host, whose user is who the caller is.
+// Agent is a workspace as an agent sees it over MCP. It implements [mcp.Workspace]. Only the
+// dialogue of the agent's host gives answers, since the host's user is the caller.
 type Agent struct {
 	Asks *Asks
-	// Who calls. Its name for gates is "" for the owner of this process.
+	// Who is the caller. Its name for gates is "" for the owner of this process.
 	Who facade.Identity
-	// Origin makes the keys of two callers differ who ask the same.
+	// Origin keeps the keys of two callers apart that ask the same.
 	Origin string
-	// Session is that of the agent, as its host calls it, "" where that is not known.
+	// Session is the agent's session, as its host calls it, "" if it is not known.
 	Session string
 	// Look returns the workspace with all its families, for one call.
 	Look func() *workspace.Workspace
-	// Explanation is how people are told why a run stands where it stands.
+	// Explanation returns the explanation for people of a run's state.
 	Explanation func(b *workspace.Workspace, s view.Subject) string
 }
 
-// AgentEnv is the environment for agents of a workspace: it prints to standard error alone, and
-// paths are relative to the workspace.
+// AgentEnv returns the environment for agents of a workspace: it prints to standard error
+// alone, and paths are relative to the workspace.
 func AgentEnv(w *console.Env, root string) *console.Env {
 	own := *w
 	own.Out, own.Colour, own.Flags.JSON = w.Err, false, false
@@ -52,7 +52,7 @@ func AgentEnv(w *console.Env, root string) *console.Env {
 	return &own
 }
 
-// explained is an error with what to do instead.
+// explained returns an error that says what to do instead.
 func explained(err error) error {
 	p := (*console.Problem)(nil)
 	if !errors.As(err, &p) {
@@ -68,7 +68,7 @@ func explained(err error) error {
 	return errors.New(console.Lines(text))
 }
 
-// may refuses what the caller has no role for.
+// may refuses a call for which the caller has no role.
 func (g *Agent) may(to string, role facade.Role) error {
 	if !g.Who.May(role) || !g.Who.Sees("ask") {
 		return fmt.Errorf("cannot %s: this token lacks the role %s for asks. Ask the owner of the workspace for another token", to, role)
@@ -76,10 +76,11 @@ func (g *Agent) may(to string, role facade.Role) error {
 	return nil
 }
 
-// mostRepeats is how often one call may ask anew.
+// mostRepeats limits how often one call may ask again.
 const mostRepeats = 1000
 
-// keys are the keys of a call, the first of them and those after asks of it have ended.
+// keys yields the keys of a call: the first one, and those for repeats after asks with it have
+// ended.
 func (g *Agent) keys(q mcp.Question, x *Draft) func(yield func(key string) bool) {
 	key := q.Key
 	if key == "" {
@@ -101,7 +102,7 @@ func (g *Agent) keys(q mcp.Question, x *Draft) func(yield func(key string) bool)
 	}
 }
 
-// question is what is asked, as ask.json has it.
+// question returns the question in the form of ask.json.
 func (g *Agent) question(q mcp.Question) (*Draft, error) {
 	x := &Draft{Ask: ask.Ask{
 		Question: q.Question, Type: q.Type, Context: q.Context, Deadline: q.Deadline, Default: q.Default, Tags: q.Tags, Supersedes: strings.TrimPrefix(q.Supersedes, "ask/"),
@@ -145,12 +146,12 @@ func (g *Agent) Ask(ctx context.Context, q mcp.Question) (id string, err error) 
 			return "", explained(err)
 		}
 		if st, _ := g.Asks.State(f); st.IsFinal() {
-			continue // asked again, it is asked anew
+			continue // a repeated call asks again
 		}
 		x.IdempotencyKey = schemas.OrNull(key)
 		f, err = x.Create(ctx, g.Asks)
 		if other := (OtherQuestion{}); q.Key == "" && errors.As(err, &other) {
-			continue // what the person should know is not the same
+			continue // the person should know something else
 		}
 		if err == nil {
 			err = g.awaitOpen(ctx, f)
@@ -160,10 +161,10 @@ func (g *Agent) Ask(ctx context.Context, q mcp.Question) (id string, err error) 
 	return "", fmt.Errorf("cannot ask: the same was asked %d times. Use another key", mostRepeats)
 }
 
-// openTime is how long a new ask is awaited: a pass takes milliseconds.
+// openTime is how long a call waits for a new ask to open; a pass takes milliseconds.
 const openTime = 2 * time.Second
 
-// awaitOpen waits until a new ask is open, or a while. The error says why it cannot be asked.
+// awaitOpen waits, for a while, until a new ask is open. The error says why it cannot be asked.
 func (g *Agent) awaitOpen(ctx context.Context, f loop.Found) error {
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
@@ -204,7 +205,7 @@ func (g *Agent) IsOf(q mcp.Question, id string) bool {
 	return false
 }
 
-// ask finds an ask that somebody has asked.
+// ask finds an ask that was asked before.
 func (g *Agent) ask(id string) (f loop.Found, st ask.State, err error) {
 	if !g.Who.Sees("ask") {
 		return f, st, g.may("look for an answer", facade.Read)
@@ -265,7 +266,7 @@ func (g *Agent) Answer(id string) (mcp.Answer, error) {
 	return a, nil
 }
 
-// changed are the files of an open ask that are not what was asked about.
+// changed returns the files of an open ask that have changed since it was asked.
 func (g *Agent) changed(st ask.State) []string {
 	paths := []string{}
 	for _, f := range st.Ask.Artifacts {
@@ -276,7 +277,8 @@ func (g *Agent) changed(st ask.State) []string {
 	return paths
 }
 
-// held says what keeps an open ask from its answer besides that nobody has given it.
+// held returns the reason that keeps an open ask from its answer, besides that nobody has given
+// one.
 func (g *Agent) held(f loop.Found) string {
 	var all []string
 	for _, n := range view.Of(g.Asks.Workspace, f).Notes {
@@ -356,8 +358,8 @@ func (g *Agent) Report(session string, p mcp.Progress) (bool, error) {
 	}, engine.Sum([]byte(g.Origin + "\n" + session)).Hex()[:8]), nil
 }
 
-// openRequest is the open request of an ask, as it was issued. ok is false where what it asks
-// about has changed, for whom it is not, and where a dialogue would not show all of it.
+// openRequest returns the open request of an ask, as it was issued. ok is false if its files
+// have changed, if the caller may not answer it, or if a dialogue would not show all of it.
 func (g *Agent) openRequest(v *workspace.Workspace, id string) (t view.Request, ok bool) {
 	f, st, err := g.ask(id)
 	if err != nil || st.Ask.Sensitivity == "private" || g.may("answer", facade.Decide) != nil {
@@ -375,8 +377,8 @@ func (g *Agent) openRequest(v *workspace.Workspace, id string) (t view.Request, 
 	return t, open && size <= longestDetails && len(t.Unread) == 0 && len(view.ChangedLines(v, t)) == 0
 }
 
-// longestDetails is how much of a question's context and files, in bytes, a dialogue shows.
-// Nobody answers in a dialogue what it shows a part of: a longer one has its form alone.
+// longestDetails limits how much of a question's context and files a dialogue shows, in bytes.
+// Nobody may answer in a dialogue that shows only a part: a longer question has its form alone.
 const longestDetails = 2000
 
 // Dialogue implements [mcp.Workspace].
@@ -400,7 +402,8 @@ func (g *Agent) Dialogue(id string) (d mcp.Dialogue, ok bool) {
 	return d, true
 }
 
-// Respond implements [mcp.Workspace]: for the owner of this process, or whoever the token is.
+// Respond implements [mcp.Workspace]. It answers for the owner of this process, or for the
+// token's holder.
 func (g *Agent) Respond(ctx context.Context, id string, r mcp.Reply) error {
 	v := g.Look()
 	t, ok := g.openRequest(v, id)
@@ -415,10 +418,10 @@ func (g *Agent) Respond(ctx context.Context, id string, r mcp.Reply) error {
 	if err == nil {
 		_, err = answer.Give(ctx, v, t, resp)
 	}
-	return err // what to type in place of it is of no use in a dialogue
+	return err // the command to type instead is of no use in a dialogue
 }
 
-// shownInbox is how many requests the inbox shows an agent.
+// shownInbox limits the requests that the inbox shows an agent.
 const shownInbox = 100
 
 // Inbox implements [mcp.Workspace].

@@ -61,7 +61,7 @@ func (g *Agent) ends(ctx context.Context, id string) (mcp.Answer, error) {
 	}
 }
 
-// A dialogue that could not show all of a question is not shown, and answers nothing.
+// A dialogue that could not show all of a question is not shown, and cannot answer it.
 func TestADialogueShowsAllOrNothing(t *testing.T) {
 	g := agentAt(t)
 	ctx := await.Context(t)
@@ -81,7 +81,7 @@ func TestADialogueShowsAllOrNothing(t *testing.T) {
 	}
 }
 
-// Several calls at a time ask, look, answer by the host's dialogue and take back, on one
+// Several concurrent calls ask, look, answer by the host's dialogue and withdraw, in one
 // workspace.
 func TestAnAgentCallsSeveralToolsAtATime(t *testing.T) {
 	g := agentAt(t)

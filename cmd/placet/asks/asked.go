@@ -15,12 +15,12 @@ import (
 	"placet/engine/statedir"
 )
 
-// Whoever waits is told an answer to what was asked, and to nothing else. This process knows
-// what it has asked itself; of what another one on this machine has asked there is a record
-// beside the workspace, by the name of the ask.
+// A waiting caller gets an answer only to its own question. This process remembers its own
+// questions; a record beside the workspace, by the name of the ask, has those of other processes
+// on this machine.
 
-// want has the answer to an ask told only where it was given to this question, here and to
-// whoever waits for it later.
+// want restricts the answer of an ask to this question, for this caller and for those who wait
+// for it later.
 func (a *Asks) want(f loop.Found, asked ask.Asked) {
 	a.mu.Lock()
 	a.wanted[f.Run.ID] = asked
@@ -30,7 +30,7 @@ func (a *Asks) want(f loop.Found, asked ask.Asked) {
 	}
 }
 
-// keepAsked records what was asked. Without a state folder nobody knows later.
+// keepAsked records what was asked. Without a state folder it records nothing.
 func (a *Asks) keepAsked(f loop.Found, asked ask.Asked) error {
 	if a.Workspace.StateDir == nil {
 		return nil
@@ -47,7 +47,7 @@ func (a *Asks) keepAsked(f loop.Found, asked ask.Asked) error {
 	return dir.KeepAsked(f.Run.ID, body)
 }
 
-// differs says in what an ask is another than was asked here, if anything was.
+// differs returns how an ask differs from the one that was asked here, if one was.
 func (a *Asks) differs(st ask.State) ask.Difference {
 	a.mu.Lock()
 	asked, any := a.wanted[st.AskID]
@@ -58,8 +58,8 @@ func (a *Asks) differs(st ask.State) ask.Difference {
 	return differsFromRecord(a.Workspace, st)
 }
 
-// differsFromRecord says in what an ask is another than the one that this machine has a
-// record of. A record that cannot be read may be of another question.
+// differsFromRecord returns how an ask differs from the one in this machine's record. A record
+// that cannot be read may be of another question.
 func differsFromRecord(b *workspace.Workspace, st ask.State) ask.Difference {
 	dir := config.PathDir(b.Env, b.Root)
 	if dir == nil {
@@ -74,12 +74,12 @@ func differsFromRecord(b *workspace.Workspace, st ask.State) ask.Difference {
 	case len(all) > 1:
 		return ask.Difference{Member: ask.MemberKey}
 	case err == nil:
-		_ = json.Unmarshal(all[0], &asked) // nothing is what nobody asked
+		_ = json.Unmarshal(all[0], &asked) // no question matches the zero value
 	}
 	return asked.Differs(st)
 }
 
-// unlike is the error of an ask that is another than was asked here.
+// unlike returns the error for an ask that differs from what was asked here.
 func (a *Asks) unlike(f loop.Found, there ask.Ask, d ask.Difference) error {
 	name := console.Brief(f.Key())
 	switch {
@@ -94,8 +94,8 @@ func (a *Asks) unlike(f loop.Found, there ask.Ask, d ask.Difference) error {
 		Try("workspace.ask.changed.try", "path", f.Run.Dir+"/ask.json")
 }
 
-// join has the caller wait for what is asked under its key already. The error says why its
-// answer is none to what the caller asks.
+// join makes the caller wait for the question that its key already has. The error says why the
+// answer to that one is no answer to the caller's question.
 func (a *Asks) join(f loop.Found, asked ask.Ask, there previous) error {
 	switch d := asked.Joins(there.Ask, artifactBefore(a, &asked, there.edited)); {
 	case d.IsQuestion():
@@ -111,9 +111,9 @@ func (a *Asks) join(f loop.Found, asked ask.Ask, there previous) error {
 	return nil
 }
 
-// artifactBefore returns the files as they are, but those in which by now stands what a person
-// made of them and approved, as they were asked about: the answer stands for both. What is asked
-// about them is changed alike.
+// artifactBefore returns a function that reads files as they are. A file that now holds an
+// edited and approved text counts as the original that was asked about, because the answer is
+// for both. artifactBefore changes the digests in asked in the same way.
 func artifactBefore(a *Asks, asked *ask.Ask, edited []ask.Edited) func(string) engine.Document {
 	for i, f := range asked.Artifacts {
 		for _, e := range edited {
@@ -133,14 +133,14 @@ func artifactBefore(a *Asks, asked *ask.Ask, edited []ask.Edited) func(string) e
 	}
 }
 
-// previous is what is asked under an id already.
+// previous is the question that an id already has.
 type previous struct {
 	ask.Ask
 	file   engine.Digest // of its ask.json
 	edited []ask.Edited
 }
 
-// titleOf is the first line of what is asked, unless that is private.
+// titleOf returns the first line of a question, unless the question is private.
 func titleOf(st ask.State) string {
 	if st.Ask.Sensitivity == "private" {
 		return "a private question"
@@ -149,7 +149,7 @@ func titleOf(st ask.State) string {
 	return console.Cut(console.OneLine(title), 300)
 }
 
-// waitingLine is an open request as agents are shown it.
+// waitingLine returns an open request as agents see it.
 func waitingLine(v *workspace.Workspace, t view.Request) mcp.WaitingLine {
 	question := console.Cut(console.OneLine(t.Prompt), 300)
 	if x, _, _, _ := view.ReadExtras(v, t.Found, t.Request); x.Sensitivity == "private" {

@@ -27,25 +27,26 @@ import (
 	"placet/schemas"
 )
 
-// Asks is a workspace opened to ask people. Its loop moves the asks that were found by
-// [Asks.Find], and nothing else. Its methods may be called at the same time.
+// Asks is a workspace opened to ask people. Its loop moves only the asks that [Asks.Find] has
+// found. Its methods may be called concurrently.
 type Asks struct {
 	Workspace *workspace.Workspace
 	asks      *foundRuns
 	events    chan struct{}
-	source    watch.Source // nil where the system gives no events
+	source    watch.Source // nil if the system gives no events
 	passing   sync.Mutex   // held during a pass
 	serves    atomic.Bool  // Serve makes the passes
-	// KeepsWaiting has Wait note what was asked about and is another now, and go on.
+	// KeepsWaiting makes Wait note files that have changed since they were asked about, and go
+	// on.
 	KeepsWaiting bool
 
 	mu      sync.Mutex
-	changed chan struct{}        // closed when asks may have changed, and made anew
+	changed chan struct{}        // closed when asks may have changed, then replaced
 	trouble error                // of the last pass of Serve
-	wanted  map[string]ask.Asked // what this process has asked, by id
+	wanted  map[string]ask.Asked // questions of this process, by id
 }
 
-// foundRuns is the layout of a family of which some runs alone are listed.
+// foundRuns is the layout of a family that lists only some of its runs.
 type foundRuns struct {
 	layout.Family
 	mu   sync.Mutex
@@ -59,7 +60,7 @@ func (l *foundRuns) Runs(layout.Lister) ([]layout.Run, error) {
 	return slices.Clone(l.runs), nil
 }
 
-// add lists a run from now on, and reports whether it was not listed.
+// add lists a run, and reports whether it was not listed before.
 func (l *foundRuns) add(run layout.Run) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +71,7 @@ func (l *foundRuns) add(run layout.Run) bool {
 	return true
 }
 
-// drop lists a run no more.
+// drop stops listing a run.
 func (l *foundRuns) drop(run layout.Run) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +105,7 @@ func Open(ctx context.Context, w *console.Env) (*Asks, error) {
 func (a *Asks) wake() {
 	select {
 	case a.events <- struct{}{}:
-	default: // nobody has heard of the last event yet
+	default: // the last event is still unread
 	}
 }
 
@@ -120,8 +121,8 @@ func (a *Asks) Find(id string) (loop.Found, error) {
 	return loop.Found{Run: run, Family: a.Workspace.Families[0]}, nil
 }
 
-// State is the state of an ask as a pass would judge it. ok is false where it has none that
-// may be told to whoever waits: see [StateOf] and [Asks.Refused].
+// State returns the state of an ask as a pass would judge it. ok is false without a state that
+// a waiting caller may see: see [StateOf] and [Asks.Refused].
 func (a *Asks) State(f loop.Found) (st ask.State, ok bool) {
 	if j := judgeAsk(a.Workspace, f); j.Begun && !j.Changed && a.differs(j.State).IsNone() {
 		return j.State, true
@@ -129,9 +130,9 @@ func (a *Asks) State(f loop.Found) (st ask.State, ok bool) {
 	return st, false
 }
 
-// StateOf is the state of an ask in a workspace that is looked at. ok is false where it has
-// none that counts, or is another question than was asked here: state.json alone is what
-// anybody may have written, or may have been written for what was asked here before.
+// StateOf returns the state of an ask, read only. ok is false if no state counts, or if the
+// state is of another question than the one that was asked here: anybody may have written
+// state.json, and it may belong to an earlier question.
 func StateOf(b *workspace.Workspace, f loop.Found) (st ask.State, ok bool) {
 	if j := judgeAsk(b, f); j.Begun && !j.Changed && differsFromRecord(b, j.State).IsNone() {
 		return j.State, true
@@ -147,8 +148,8 @@ func judgeAsk(b *workspace.Workspace, f loop.Found) ask.Judged {
 	return ask.Judge(snap)
 }
 
-// Pass makes one pass over the asks that were found. In a git hook, while git rewrites the
-// tree, and beside another placet, which makes the pass, it does nothing.
+// Pass makes one pass over the asks that were found. It does nothing in a git hook, while git
+// rewrites the tree, and beside another placet, which makes the pass.
 func (a *Asks) Pass(ctx context.Context) error {
 	if a.Workspace.Env.InGitHook() {
 		return nil
@@ -170,10 +171,10 @@ func (a *Asks) Pass(ctx context.Context) error {
 	return err
 }
 
-// askPoll is how long nobody looks at an ask of which nothing is heard.
+// askPoll is how often an ask is read that causes no events.
 const askPoll = 2 * time.Second
 
-// Await waits until something of the asks that were found may have changed.
+// Await waits until one of the asks that were found may have changed.
 func (a *Asks) Await(ctx context.Context, states []ask.State) {
 	runs, _ := a.asks.Runs(nil)
 	for _, r := range runs {
@@ -195,13 +196,13 @@ func (a *Asks) Await(ctx context.Context, states []ask.State) {
 	}
 }
 
-// foldersOf are the folders in which something happens to an ask.
+// foldersOf returns the folders in which files of an ask change.
 func foldersOf(r layout.Run) []string {
 	return []string{r.Dir, path.Dir(layout.RequestPath(r.Dir, ask.RequestID(r.ID), "form.md"))}
 }
 
-// Serve makes passes over the asks that were found and are open, until the context is done.
-// Whoever waits for them waits by [Asks.Changed].
+// Serve makes passes over the found asks that are open, until the context is done. Callers wait
+// for them by [Asks.Changed].
 func (a *Asks) Serve(ctx context.Context) {
 	a.serves.Store(true)
 	announcer := announce.Asks(ctx, a.Workspace)
@@ -222,7 +223,8 @@ func (a *Asks) Serve(ctx context.Context) {
 	}
 }
 
-// keepOpen forgets the asks that have ended, and returns the others. People are told of both.
+// keepOpen drops the asks that have ended, and returns the others. It reports both to the
+// announcer.
 func (a *Asks) keepOpen(people *announce.AskAnnouncer) (open []ask.State) {
 	runs, _ := a.asks.Runs(nil)
 	for _, r := range runs {
@@ -245,7 +247,7 @@ func (a *Asks) keepOpen(people *announce.AskAnnouncer) (open []ask.State) {
 	return open
 }
 
-// publish tells all who wait that asks may have changed.
+// publish tells all waiting callers that asks may have changed.
 func (a *Asks) publish(trouble error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -253,14 +255,15 @@ func (a *Asks) publish(trouble error) {
 	a.changed, a.trouble = make(chan struct{}), trouble
 }
 
-// Changed is closed when asks may have changed. It is asked for before one is looked at.
+// Changed returns a channel that is closed when asks may have changed. A caller must get it
+// before it reads an ask.
 func (a *Asks) Changed() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.changed
 }
 
-// Trouble is what kept the last pass of Serve from going on, nil for nothing.
+// Trouble returns the error that stopped the last pass of Serve, or nil.
 func (a *Asks) Trouble() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -270,12 +273,12 @@ func (a *Asks) Trouble() error {
 func (a *Asks) listen(dirs ...string) {
 	for _, dir := range dirs {
 		if a.source != nil {
-			_ = a.source.Add(filepath.Join(a.Workspace.Root, filepath.FromSlash(dir))) // it is looked at all the same
+			_ = a.source.Add(filepath.Join(a.Workspace.Root, filepath.FromSlash(dir))) // it is polled all the same
 		}
 	}
 }
 
-// CountOpen counts the open asks, up to a number.
+// CountOpen counts the open asks, up to most.
 func (a *Asks) CountOpen(most int) (open int) {
 	all, err := a.asks.Family.Runs(a.Workspace.Store.List)
 	if err != nil || len(all) < most {
@@ -292,8 +295,7 @@ func (a *Asks) CountOpen(most int) (open int) {
 	return open
 }
 
-// Create writes a document of an ask that must not be there. created is false where
-// another one is.
+// Create writes a document of an ask that must not exist. created is false if another one does.
 func (a *Asks) Create(f loop.Found, name string, body []byte) (created bool, err error) {
 	kind, _ := layout.Ask{}.File(f.Run, name)
 	defer a.wake()
@@ -305,10 +307,10 @@ func (a *Asks) Create(f loop.Found, name string, body []byte) (created bool, err
 	return err == nil, err
 }
 
-// IsAsked reports whether a question stands under an id.
+// IsAsked reports whether an id has a question.
 func (a *Asks) IsAsked(f loop.Found) bool { return a.Workspace.Store.Exists(f.Run.Dir + "/ask.json") }
 
-// Refused says why a question is not asked, nil where it is, or will be.
+// Refused returns the reason why a question is not asked, nil if it is or will be.
 func (a *Asks) Refused(f loop.Found) error {
 	switch j := judgeAsk(a.Workspace, f); {
 	case j.Begun:
@@ -331,7 +333,7 @@ func (a *Asks) Refused(f loop.Found) error {
 	return nil
 }
 
-// TakeBack takes a question back that somebody has asked, and that has no answer.
+// TakeBack takes back a question that was asked and has no answer.
 func (a *Asks) TakeBack(ctx context.Context, f loop.Found, w ask.Withdraw) error {
 	switch st, begun := a.State(f); {
 	case w.Reason == "":
@@ -344,18 +346,18 @@ func (a *Asks) TakeBack(ctx context.Context, f loop.Found, w ask.Withdraw) error
 	return a.Withdraw(ctx, f, w)
 }
 
-// awaitEnd waits five seconds for an ask that was taken back to end.
+// awaitEnd waits, for five seconds, until an ask that was taken back has ended.
 func (a *Asks) awaitEnd(ctx context.Context, f loop.Found) (st ask.State) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for st, _ = a.State(f); !st.IsFinal() && ctx.Err() == nil; st, _ = a.State(f) {
 		a.Await(ctx, nil)
-		_ = a.Pass(ctx) // the state says what came of it
+		_ = a.Pass(ctx) // the state has the outcome
 	}
 	return st
 }
 
-// Withdraw takes a question back, for another ask if one is named.
+// Withdraw takes a question back, in favour of another ask if one is named.
 func (a *Asks) Withdraw(ctx context.Context, f loop.Found, w ask.Withdraw) error {
 	name := console.Brief(f.Key())
 	body, err := schemas.Encode(w)

@@ -1,4 +1,4 @@
-// Package asks asks people questions for whoever has no dialect of its own: it makes an ask,
-// waits for its answer, withdraws it, and does so for agents over MCP. Nothing here gives an
-// answer but the dialogue of an agent's host, whose user is who the caller is.
+// Package asks asks people questions on behalf of callers that have no dialect of their own: it
+// makes an ask, waits for its answer, withdraws it, and does so for agents over MCP. Only the
+// dialogue of an agent's host gives answers here, since the host's user is the caller.
 package asks

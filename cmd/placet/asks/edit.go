@@ -10,8 +10,8 @@ import (
 	"placet/engine/store"
 )
 
-// CheckEdited refuses an answer where a text that was approved is not what stands in its file:
-// whoever asked would use that.
+// CheckEdited refuses an answer if a file does not have the text that was approved, because the
+// asker would use that file.
 func CheckEdited(a *Asks, st ask.State) error {
 	for _, f := range st.Edited() {
 		file := path.Join(a.Workspace.Ask.Root, st.AskID, f.File)
@@ -22,8 +22,9 @@ func CheckEdited(a *Asks, st ask.State) error {
 	return nil
 }
 
-// Apply writes what a person changed and approved over the files that they were asked about.
-// Nothing is written unless each of them still is what they were shown, or what they approved.
+// Apply writes the texts that a person changed and approved over the files that they were asked
+// about. It writes nothing unless each file still has the content that they were shown, or the
+// one that they approved.
 func Apply(a *Asks, st ask.State) error {
 	edited := st.Edited()
 	for _, f := range st.Ask.Artifacts {
@@ -48,7 +49,7 @@ func Apply(a *Asks, st ask.State) error {
 	return nil
 }
 
-// notApplied says which file is not what was asked about.
+// notApplied returns the error that names the file that has changed since it was asked about.
 func notApplied(a *Asks, st ask.State, file string) error {
 	return console.Changed("workspace.apply.changed", "file", file, "ask", "ask/"+st.AskID).Try("workspace.apply.try", "folder", path.Join(a.Workspace.Ask.Root, st.AskID))
 }

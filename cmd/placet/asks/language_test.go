@@ -15,8 +15,8 @@ import (
 	"placet/templates"
 )
 
-// untranslated are the Latin letters of a text in the pseudo-language that stand in no
-// translated piece of it.
+// untranslated returns the Latin letters of a text in the pseudo-language outside of its
+// translated pieces.
 func untranslated(text string) string {
 	rest := regexp.MustCompile(`⟦[^⟧]*⟧`).ReplaceAllString(text, "")
 	return strings.Join(regexp.MustCompile(`[A-Za-z]+`).FindAllString(rest, -1), " ")

@@ -19,33 +19,32 @@ import (
 	"placet/templates"
 )
 
-// Draft is a question that somebody is about to ask.
+// Draft is a question before it is asked.
 type Draft struct {
 	ask.Ask
-	// Members are further members of ask.json; those of Ask win.
+	// Members are further members of ask.json; those of Ask override them.
 	Members schemas.Object
-	// FromFile says that an ask.json was given: what is wrong with it is bad input.
+	// FromFile says that the user gave an ask.json: errors in it are bad input.
 	FromFile bool
 }
 
-// AnsweredAlready is the error of an ask that would take the place of one that has its
-// answer.
+// AnsweredAlready is the error of an ask that would replace one that already has its answer.
 type AnsweredAlready struct{ State ask.State }
 
 // Error implements error.
 func (e AnsweredAlready) Error() string { return e.In(templates.English) }
 
-// In is the error in a language.
+// In returns the error in a language.
 func (e AnsweredAlready) In(lang string) string {
 	return templates.Phrase(lang, "workspace.ask.answered", "ask", "ask/"+e.State.AskID)
 }
 
-// lang is the language of asks.
+// lang returns the language of asks.
 func (a *Asks) lang() string {
 	return cmp.Or(a.Workspace.Ask.Language, a.Workspace.Language, templates.English)
 }
 
-// document is ask.json.
+// document returns the content of ask.json.
 func (x *Draft) document() ([]byte, error) {
 	for _, m := range schemas.Struct(x.Ask) {
 		if !reflect.ValueOf(m.Value).IsZero() {
@@ -55,8 +54,8 @@ func (x *Draft) document() ([]byte, error) {
 	return schemas.Encode(x.Members)
 }
 
-// Below is the path of a file relative to the workspace. The file must be there, and a link
-// in its place is not followed.
+// Below returns the path of a file relative to the workspace. The file must exist, and no link
+// is followed.
 func (a *Asks) Below(name string) (string, error) {
 	full := a.Workspace.Env.Path(name)
 	_, err := os.Lstat(full)
@@ -65,10 +64,10 @@ func (a *Asks) Below(name string) (string, error) {
 	return filepath.ToSlash(rel), cmp.Or(err, dirErr, relErr)
 }
 
-// KeyedID is the id of the ask of a key: equal keys are one ask.
+// KeyedID returns the id of the ask of a key: equal keys are one ask.
 func KeyedID(key string) string { return "k-" + engine.Sum([]byte("ask\n" + key)).Hex()[:16] }
 
-// name is the folder's name: a function of the key, or new.
+// name returns the name of the folder: a function of the key, or a new one.
 func (x *Draft) name(a *Asks, try int) string {
 	if x.IdempotencyKey != "" {
 		return KeyedID(string(x.IdempotencyKey))
@@ -79,8 +78,9 @@ func (x *Draft) name(a *Asks, try int) string {
 	return fmt.Sprintf("%s-%s-%s", now.Format("20060102"), strings.Trim(Slug(title, 30, "ask"), "-"), salt)
 }
 
-// Slug makes a word for a file name of a text: lower case, everything but letters and
-// digits a hyphen, hyphens squeezed, none at the ends, cut.
+// Slug makes a word for a file name from a text: lower case, each run of characters other than
+// a-z and 0-9 as one hyphen, none at the ends, cut to longest bytes. A text without any such
+// character becomes empty.
 func Slug(s string, longest int, empty string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(s) {
@@ -97,8 +97,8 @@ func Slug(s string, longest int, empty string) string {
 	return slug[:min(len(slug), longest)]
 }
 
-// Follows makes the ask the next round after the one of an id, and has it take the place of
-// that one while it is open. st is how that one stands.
+// Follows makes the ask the next round after the one of an id, and makes it supersede that one
+// while that is open. st is the state of that one.
 func (x *Draft) Follows(a *Asks, id string) (st ask.State, err error) {
 	f, err := a.Find(id)
 	if err != nil {
@@ -117,8 +117,8 @@ func (x *Draft) Follows(a *Asks, id string) (st ask.State, err error) {
 	return j.State, nil
 }
 
-// Again makes the ask what the one of an id asked, about the files as they are now. Members
-// that it has already win.
+// Again copies the question of the ask of an id, about the files as they are now. Members that
+// the draft already has stay.
 func (x *Draft) Again(a *Asks, id string) error {
 	st, err := x.Follows(a, id)
 	if err != nil {
@@ -133,7 +133,7 @@ func (x *Draft) Again(a *Asks, id string) error {
 	return err
 }
 
-// Preview is the ask.json that would be written, where it could be asked.
+// Preview returns the ask.json that would be written, if it could be asked.
 func (x *Draft) Preview(a *Asks) ([]byte, error) {
 	body, err := x.document()
 	if err == nil {
@@ -142,7 +142,7 @@ func (x *Draft) Preview(a *Asks) ([]byte, error) {
 	return body, err
 }
 
-// check refuses what could not be asked.
+// check refuses an ask that could not be asked.
 func (x *Draft) check(a *Asks, id string, body []byte, now time.Time) (ask.Ask, error) {
 	asked, err := ask.ReadAsk(id, a.lang(), body, now, now)
 	for _, s := range schemas.Strays("", x.Members, &ask.Ask{}) {
@@ -187,7 +187,7 @@ func (x *Draft) Create(ctx context.Context, a *Asks) (loop.Found, error) {
 				return f, err
 			}
 		}
-		asked = asked.AsNow(a.Workspace.Artifact) // before anybody may read what is asked
+		asked = asked.AsNow(a.Workspace.Artifact) // before anybody can read the question
 		created, err := a.Create(f, "ask.json", body)
 		if err != nil {
 			return f, console.Refused("workspace.ask.invalid", "error", console.Plain(err))
@@ -201,7 +201,8 @@ func (x *Draft) Create(ctx context.Context, a *Asks) (loop.Found, error) {
 	}
 }
 
-// previous is what is asked under an id: what was registered, or else what its file says.
+// previous returns the question that an id already has: the registered one, else that in its
+// file.
 func (a *Asks) previous(f loop.Found, now time.Time) (there previous, ok bool) {
 	if j := judgeAsk(a.Workspace, f); j.Begun {
 		return previous{j.State.Ask, engine.Digest(j.State.AskDigest), j.State.Edited()}, true
@@ -214,15 +215,15 @@ func (a *Asks) previous(f loop.Found, now time.Time) (there previous, ok bool) {
 	return previous{asked, d.Sum, nil}, true
 }
 
-// OtherQuestion is the error of a key that has another question.
+// OtherQuestion is the error of a key that already has another question.
 type OtherQuestion struct{ There ask.Ask }
 
 func (e OtherQuestion) Error() string { return console.Cut(console.OneLine(e.There.Question), 200) }
 
-// quotedKey is the key of an ask, as a person reads it.
+// quotedKey returns the key of an ask for people.
 func quotedKey(a ask.Ask) string { return strconv.Quote(console.OneLine(string(a.IdempotencyKey))) }
 
-// supersede takes another ask back for the one of an id.
+// supersede takes another ask back in favour of the one of an id.
 func (a *Asks) supersede(ctx context.Context, other, id string) error {
 	if other == "" {
 		return nil

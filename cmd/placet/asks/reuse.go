@@ -19,9 +19,9 @@ import (
 	"placet/templates"
 )
 
-// CountUse counts that the answer of an ask is given to one more caller, and returns how often
-// it was before, nil the first time. What stands in the way of the count is noted, and holds
-// nobody up: the count decides nothing.
+// CountUse counts that one more caller gets the answer of an ask, and returns the count before
+// that, nil the first time. It only notes an error of the count and stops nobody, because the
+// count decides nothing.
 func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 	a.passing.Lock()
 	defer a.passing.Unlock()
@@ -31,7 +31,7 @@ func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 	for range 3 {
 		var err error
 		if before, err = a.addUse(f); errors.Is(err, store.ErrConflict) {
-			continue // somebody else counted
+			continue // another process counted
 		}
 		if err != nil {
 			a.Workspace.Env.Note("workspace.use.uncounted", "ask", console.Brief(f.Key()), "error", console.Plain(err))
@@ -41,8 +41,7 @@ func (a *Asks) CountUse(f loop.Found) (before *ask.Reuse) {
 	return before
 }
 
-// addUse writes a count with one use more over the one that stands there. One that cannot be
-// used is left alone.
+// addUse adds one use to the count in the file. It leaves a count that cannot be used alone.
 func (a *Asks) addUse(f loop.Found) (before *ask.Reuse, err error) {
 	d := a.Workspace.ReadDocument(f, "reuse.json")
 	before, err = ask.ReadReuse(d)
@@ -56,9 +55,9 @@ func (a *Asks) addUse(f loop.Found) (before *ask.Reuse, err error) {
 	return before, a.Workspace.Store.Write(engine.Document{Path: path.Join(f.Run.Dir, "reuse.json"), Kind: layout.KindReuse, Body: body, Over: d.Sum})
 }
 
-// TakeUse takes the one use of the answer of an ask, durably, and returns the state that holds
-// the answer. It refuses where the use was taken before, and where this machine does not know
-// for certain that the answer was given to what it asked.
+// TakeUse takes the one use of the answer of an ask, durably, and returns the state with the
+// answer. It refuses if the use was taken before, or if this machine does not know for certain
+// that the answer was given to its question.
 func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
 	name := console.Brief(f.Key())
 	st, err = a.ownAnswer(f)
@@ -79,8 +78,8 @@ func (a *Asks) TakeUse(f loop.Found, tool string) (st ask.State, err error) {
 	return st, nil
 }
 
-// ownAnswer is the state of an answered ask, where all that shows the answer is what this
-// machine wrote.
+// ownAnswer returns the state of an answered ask, if this machine wrote all files that show the
+// answer.
 func (a *Asks) ownAnswer(f loop.Found) (st ask.State, err error) {
 	if a.Workspace.StateDir == nil {
 		return st, cmp.Or(a.Workspace.Stateless, templates.Errorf("workspace.use.other"))
@@ -99,7 +98,7 @@ func (a *Asks) ownAnswer(f loop.Found) (st ask.State, err error) {
 	return j.State, nil
 }
 
-// clockTime is when something was, with the day where that is another one.
+// clockTime returns the time of a moment, with the day if it is not today.
 func clockTime(now, at time.Time) string {
 	text := console.Moment(at)
 	if day, clock, _ := strings.Cut(text, " "); strings.HasPrefix(console.Moment(now), day+" ") {

@@ -15,10 +15,10 @@ import (
 	"placet/templates"
 )
 
-// Wait waits until asks have ended, or the first of them, and returns those that have. It
-// makes passes of its own and has people told where no daemon does, and notes once what keeps
-// an ask from an answer. limit is how long it waits at most, 0 for ever. The error says why a
-// question is not asked, or is that of a context: the one given, or one that the limit ended.
+// Wait waits until all asks, or the first of them, have ended, and returns those that have. It
+// makes passes and notifies people itself if no daemon does, and notes once what keeps an ask
+// from an answer. limit is how long it waits at most, 0 for ever. The error says why a question
+// is not asked, or is that of a context: the given one, or the one of the limit.
 func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []loop.Found, first bool) (ended []ask.State, err error) {
 	until, cancel := context.WithCancel(ctx)
 	if limit > 0 {
@@ -74,8 +74,8 @@ func (a *Asks) readStates(found []loop.Found, said map[string]bool) (states []as
 // changedFor is how long a file must differ from what was asked about before a wait ends.
 const changedFor = 10 * time.Second
 
-// outdated says that nobody can answer what an open ask is about: its answers were void, or a
-// file has been another for a while. It is nil where neither is so.
+// outdated returns an error if nobody can answer what an open ask is about: its answers were
+// void, or a file has differed for a while. Otherwise it returns nil.
 func (a *Asks) outdated(v view.Run) error {
 	for _, r := range v.Open {
 		if r.Void != "" {
@@ -90,7 +90,7 @@ func (a *Asks) outdated(v view.Run) error {
 	return nil
 }
 
-// noteOnce says on standard error what was not said before.
+// noteOnce prints an error on standard error, unless it has done so before.
 func (a *Asks) noteOnce(said map[string]bool, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) && !said[err.Error()] {
 		said[err.Error()] = true
