@@ -12,8 +12,8 @@ import (
 	"placet/schemas"
 )
 
-// AgentProgress is what an agent says that it does. It is no record: it stands in the state
-// folder, and is shown for an hour.
+// AgentProgress is an agent's own report of its work. It is no record: it is kept in the state
+// folder, and shown for an hour.
 type AgentProgress struct {
 	Agent   string    `json:"agent"`
 	Message string    `json:"message"`
@@ -29,8 +29,8 @@ const (
 	largestReport = 16 << 10
 )
 
-// ReportAgent shows what an agent does, under the name of its session. recorded is false where
-// there is no place for it.
+// ReportAgent records the report of an agent under the name of its session. recorded is false
+// if it cannot be stored.
 func ReportAgent(b *workspace.Workspace, p AgentProgress, session string) (recorded bool) {
 	if b.StateDir == nil {
 		return false
@@ -47,8 +47,8 @@ func ReportAgent(b *workspace.Workspace, p AgentProgress, session string) (recor
 	return err == nil && b.StateDir.Write(name, body, false) == nil
 }
 
-// readAgents are what agents have said within the last hour, by file. clear removes the older
-// ones.
+// readAgents returns the reports of agents within the last hour, by file. clear removes the
+// older ones.
 func readAgents(b *workspace.Workspace, now time.Time, clear bool) map[string]AgentProgress {
 	all := map[string]AgentProgress{}
 	if b.StateDir == nil {
@@ -64,13 +64,13 @@ func readAgents(b *workspace.Workspace, now time.Time, clear bool) map[string]Ag
 		case schemas.Decode("", name, body, &p) == nil && now.Sub(p.At) < agentsShown:
 			all[name] = p
 		case clear:
-			_ = b.StateDir.Root().Remove(name) // it is not shown any more, whether or not
+			_ = b.StateDir.Root().Remove(name) // it is not shown any more in any case
 		}
 	}
 	return all
 }
 
-// Agents are what agents have said within the last hour, the newest first.
+// Agents returns the reports of agents within the last hour, the newest first.
 func Agents(b *workspace.Workspace) []AgentProgress {
 	list := []AgentProgress{}
 	for _, p := range readAgents(b, b.Env.Now(), false) {

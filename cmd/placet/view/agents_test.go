@@ -15,7 +15,7 @@ import (
 // noon is a moment.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// What agents say is shown for an hour, the newest first, and no more of it than a few.
+// Reports of agents are shown for an hour, the newest first, and only a few of them.
 func TestAgentsAreShownForAnHour(t *testing.T) {
 	dir, err := statedir.Create(t.TempDir(), t.TempDir())
 	if err != nil {

@@ -27,15 +27,15 @@ type FindingLine struct {
 	Request string `json:"request_id,omitempty"`
 }
 
-// severities in the order in which they are shown.
+// severities are in the order in which they are shown.
 var severities = []string{"error", "warning", "info"}
 
-// shownNote is how much of a problem note check says, in characters.
+// shownNote limits how much of a problem note check prints, in characters.
 const shownNote = 300
 
-// FindingLines are a run's findings: files that may still be being written, what its
-// machine finds, the problem notes that stand or are due and do not say that of their
-// file, and whether it can be read at all.
+// FindingLines returns a run's findings: files that may still be half written, those of its
+// machine, the problem notes that exist or are due and repeat no other finding, and an error if
+// the run cannot be read at all.
 func FindingLines(v Run) []FindingLine {
 	run := v.Key.String()
 	var lines []FindingLine
@@ -62,7 +62,7 @@ func FindingLines(v Run) []FindingLine {
 	return lines
 }
 
-// Strays are names in a run's request folders that nobody reads: an answer
+// Strays returns findings about names in a run's request folders that nobody reads: an answer
 // under a mistyped name waits for ever.
 func Strays(v Run) []FindingLine {
 	var lines []FindingLine
@@ -74,7 +74,7 @@ func Strays(v Run) []FindingLine {
 	return lines
 }
 
-// finding is what check says of the file.
+// finding returns the text of check about the file.
 func (h heldFile) finding(lang string) string {
 	waits := templates.Phrase(lang, "workspace.check.torn")
 	if h.why == "" {
@@ -83,7 +83,7 @@ func (h heldFile) finding(lang string) string {
 	return h.why + "; " + waits
 }
 
-// Unread are the files of dialects that are there and that placet does not read.
+// Unread returns findings about files of dialects that exist and that placet does not read.
 func Unread(b *workspace.Workspace) (lines []FindingLine) {
 	for _, f := range b.Families {
 		has, ok := f.Layout.(interface{ Unread() []string })
@@ -99,15 +99,15 @@ func Unread(b *workspace.Workspace) (lines []FindingLine) {
 	return lines
 }
 
-// heldFile is a file that may still be being written, with what is wrong with it as it
-// stands, as far as that is known.
+// heldFile is a file that may still be half written. why is the error in its present content,
+// as far as that is known.
 type heldFile struct {
 	engine.PendingFile
 	why string
 }
 
-// addUnreadable adds to a view the files that may still be being written, and as
-// findings those that cannot be and that nobody can read.
+// addUnreadable adds to a view the files that may still be half written and, as findings, the
+// settled ones that cannot be read.
 func (v *Run) addUnreadable(seen loop.Seen) {
 	add := func(h engine.PendingFile, why string) {
 		if !slices.ContainsFunc(v.held, func(x heldFile) bool { return x.Path == h.Path }) {
@@ -134,8 +134,8 @@ func (v *Run) addUnreadable(seen loop.Seen) {
 	slices.SortFunc(v.held, func(a, b heldFile) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// findUnreadable adds the error that a file cannot be read. Where a family says less of
-// it, that counts, but a merge that is not finished is an error wherever it stands.
+// findUnreadable adds the error that a file cannot be read. A milder finding of the family
+// about it takes precedence, but an unfinished merge is an error in any file.
 func (v *Run) findUnreadable(u run.Unreadable) {
 	same := func(f engine.Finding) bool {
 		return f.Path == u.Path || strings.TrimSuffix(f.Path, layout.ProblemSuffix) == u.Path

@@ -21,15 +21,15 @@ type RequestAt struct {
 	ID    string
 }
 
-// Name is the whole name of the request.
+// Name returns the whole name of the request.
 func (at RequestAt) Name() string { return at.Found.Key().String() + ":" + at.ID }
 
-// NameOf is the whole name of an open request.
+// NameOf returns the whole name of an open request.
 func NameOf(a engine.OpenRequest) string { return a.Run.String() + ":" + a.Request }
 
-// findRequest resolves an argument to one request, open or closed: by its id, or by what
-// shortens it where that is unique, after "<run>:" where that is needed, with or
-// without what a listing shows behind "@".
+// findRequest resolves an argument to one request, open or closed: by its id, or a unique short
+// form of it, after "<run>:" if needed, with or without the part that a listing shows after
+// "@".
 func findRequest(b *workspace.Workspace, arg string) (RequestAt, error) {
 	name, _, err := CutDigest(arg)
 	if err != nil {
@@ -52,8 +52,9 @@ func findRequest(b *workspace.Workspace, arg string) (RequestAt, error) {
 	return RequestAt{}, FitsSeveral(arg, "count.requests", fit, RequestAt.Name).Try("workspace.fits.request")
 }
 
-// RequestsNamed are the requests of some runs whose id a word is, or else shortens,
-// sorted by run. A request may be asked before its folder is written.
+// RequestsNamed returns the requests of some runs that have a word as their id, or else those
+// whose id the word shortens, sorted by run. A request may be asked before its folder is
+// written.
 func RequestsNamed(b *workspace.Workspace, found []loop.Found, word string) []RequestAt {
 	var all []RequestAt
 	for _, f := range found {
@@ -74,7 +75,7 @@ func RequestsNamed(b *workspace.Workspace, found []loop.Found, word string) []Re
 	return slices.DeleteFunc(all, func(at RequestAt) bool { return !shortens(word, at.ID) })
 }
 
-// requestFolders are the ids of the requests that have a folder in a run.
+// requestFolders returns the ids of the requests that have a folder in a run.
 func requestFolders(b *workspace.Workspace, f loop.Found) (ids []string) {
 	entries, err := b.Store.List(f.Run.Dir + "/" + layout.RequestsDir)
 	if err != nil {
@@ -88,8 +89,8 @@ func requestFolders(b *workspace.Workspace, f loop.Found) (ids []string) {
 	return ids
 }
 
-// Closed is a request that is closed, as JSON: its receipt, and what else is known. Where the
-// receipt is read, it is an error, too: why nobody can answer the request any more.
+// Closed is a closed request as JSON: its receipt, and what else is known. It is also the error
+// that says why nobody can answer the request any more.
 type Closed struct {
 	gate.Receipt
 	Run    engine.Key `json:"run"`
@@ -99,14 +100,14 @@ type Closed struct {
 	Source string     `json:"source"`
 	Answer string     `json:"answer"`
 	File   string     `json:"receipt_path"`
-	// Doubt says why the receipt is not to be believed, "" where it is.
+	// Doubt says why the receipt cannot be trusted, "" if it can.
 	Doubt string `json:"doubt"`
 
-	spoken string // the language in which it is spoken of
+	spoken string // the language of texts about it
 }
 
-// ClosedOf is all that is known of a request that is not open. What nobody wrote down, or
-// nobody can read, is empty.
+// ClosedOf returns all that is known of a request that is not open. Members that nobody
+// recorded, or that cannot be read, are empty.
 func ClosedOf(b *workspace.Workspace, at RequestAt) Closed {
 	c, ok := ClosedRequest(b, at)
 	if !ok {
@@ -116,7 +117,7 @@ func ClosedOf(b *workspace.Workspace, at RequestAt) Closed {
 	return c
 }
 
-// ClosedRequest reads the receipt of a request; ok is false where there is none.
+// ClosedRequest reads the receipt of a request; ok is false if there is none.
 func ClosedRequest(b *workspace.Workspace, at RequestAt) (c Closed, ok bool) {
 	if d := readRequestFile(b, at, "receipt.json", layout.KindReceipt); d.Present() && HasRequest(b, at.Found, at.ID) {
 		c, ok = ClosedBy(b, at, d)
@@ -130,8 +131,8 @@ func ClosedRequest(b *workspace.Workspace, at RequestAt) (c Closed, ok bool) {
 	return c, true
 }
 
-// ClosedBy is a request as its receipt closes it, without any doubt: this process wrote it, or
-// its caller asks for it.
+// ClosedBy returns a request as its receipt closes it, without any doubt: this process wrote
+// the receipt, or the caller accepts it.
 func ClosedBy(b *workspace.Workspace, at RequestAt, receipt engine.Document) (c Closed, ok bool) {
 	r, err := gate.ReadReceipt(receipt.Path, receipt.Body)
 	if err != nil {
@@ -145,7 +146,7 @@ func ClosedBy(b *workspace.Workspace, at RequestAt, receipt engine.Document) (c 
 	return c, true
 }
 
-// addQuestion adds what the request asked.
+// addQuestion adds the question of the request.
 func (c *Closed) addQuestion(b *workspace.Workspace, at RequestAt) {
 	d := readRequestFile(b, at, "request.json", layout.KindRequest)
 	if q, err := gate.ReadRequest(d.Path, d.Body); d.Present() && err == nil {
@@ -153,7 +154,7 @@ func (c *Closed) addQuestion(b *workspace.Workspace, at RequestAt) {
 	}
 }
 
-// readRequestFile reads a JSON document in the folder of a request, once it stands still.
+// readRequestFile reads a JSON document in the folder of a request, once it has settled.
 func readRequestFile(b *workspace.Workspace, at RequestAt, name, kind string) engine.Document {
 	return b.Settled(layout.RequestPath(at.Found.Run.Dir, at.ID, name), layout.File{Kind: kind, Limit: layout.LimitJSON, Request: at.ID})
 }
@@ -182,10 +183,10 @@ func (l Closed) Why() []string {
 	}
 }
 
-// Error is what became of the request, in English.
+// Error returns the outcome of the request, in English.
 func (c Closed) Error() string { return c.In(templates.English) }
 
-// In is what became of the request, in a language.
+// In returns the outcome of the request in a language.
 func (c Closed) In(lang string) string {
 	r := c.Receipt
 	var answer, doubt any = "", ""
@@ -203,10 +204,10 @@ func (c Closed) In(lang string) string {
 		"result", console.OneLine(r.Result), "answer", answer, "at", console.OneLine(r.DecidedAt), "doubt", doubt)
 }
 
-// IsDoubtful reports whether the receipt may be somebody else's than placet's.
+// IsDoubtful reports whether placet may not have written the receipt.
 func (c Closed) IsDoubtful() bool { return c.Doubt != "" }
 
-// ClosedRequests are the requests of some runs that have their receipt, the newest first.
+// ClosedRequests returns the requests of some runs that have their receipt, the newest first.
 func ClosedRequests(b *workspace.Workspace, found []loop.Found) []Closed {
 	list := []Closed{}
 	for _, f := range found {

@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// Inbox is the inbox as JSON: every request with all that it asks.
+// Inbox is the inbox as JSON: every request with its whole question.
 type Inbox struct {
 	Workspace string                 `json:"workspace"`
 	Daemon    bool                   `json:"daemon"`
@@ -21,7 +21,7 @@ type Inbox struct {
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 }
 
-// InboxOf is the inbox as JSON.
+// InboxOf returns the inbox as JSON.
 func InboxOf(b *workspace.Workspace, s Summary, open []engine.OpenRequest) Inbox {
 	data := Inbox{
 		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
@@ -50,7 +50,7 @@ type RunData struct {
 	Log      []engine.Entry       `json:"log"`
 }
 
-// RunDataOf is a run as JSON.
+// RunDataOf returns a run as JSON.
 func RunDataOf(b *workspace.Workspace, v Run) RunData {
 	d := RunData{RunLine: LineOf(v), Facts: v.Facts, Plan: v.Graph, Parts: v.Parts, Findings: FindingLines(v), Log: v.Log}
 	for _, a := range v.Open {
@@ -59,7 +59,7 @@ func RunDataOf(b *workspace.Workspace, v Run) RunData {
 	return d
 }
 
-// Explanation is explain as JSON.
+// Explanation is the output of explain as JSON.
 type Explanation struct {
 	Run      string                  `json:"run"`
 	Part     string                  `json:"part"`
@@ -74,7 +74,7 @@ type Explanation struct {
 	Daemon   bool                    `json:"daemon"`
 }
 
-// PendingLine is a file that may still be being written.
+// PendingLine is a file that may still be half written.
 type PendingLine struct {
 	engine.PendingFile
 	Text string `json:"text"`
@@ -113,8 +113,8 @@ func Explain(b *workspace.Workspace, s Subject) Explanation {
 	return e
 }
 
-// ofPart is what an account says of a part of the run: what names it, or, where
-// the run is at it, all.
+// ofPart returns the part of a run's explanation that is about a part of the run: the texts
+// that name it, or all of them if the run is at that part.
 func ofPart(s Subject) (why []string, moves []engine.UnblockingFile) {
 	v, id := s.View, s.Part.ID
 	if slices.ContainsFunc(v.Graph, func(n engine.Node) bool { return n.Current && (n.ID == id || n.Group == id) }) && len(v.Parts) == 0 {

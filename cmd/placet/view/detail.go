@@ -11,17 +11,17 @@ import (
 // ArtifactLine is a file that a request shows.
 type ArtifactLine struct {
 	Path string `json:"path"`
-	// SHA256 is the digest when the request was issued, Now that of the file as it is, or
-	// SHA256 where only its line ends are others; null where there is no such file.
+	// SHA256 is the digest when the request was issued. Now is that of the present file, or
+	// SHA256 if only its line ends differ; null if the file does not exist.
 	SHA256  schemas.OrNull `json:"sha256"`
 	Now     schemas.OrNull `json:"now"`
 	Binding bool           `json:"binding"`
-	Bytes   int            `json:"bytes"` // as it is now
-	// carried is the text of then, nil where the request does not carry it.
+	Bytes   int            `json:"bytes"` // of the present file
+	// carried is the text at that time, nil if the request does not carry it.
 	carried *string
 }
 
-// Changed reports whether the file is another than the one that was shown.
+// Changed reports whether the file differs from the one that was shown.
 func (l ArtifactLine) Changed() bool { return l.SHA256 != l.Now }
 
 // OpenData is an open request as JSON.
@@ -40,14 +40,14 @@ type ClosedData struct {
 	Receipt   *gate.Receipt  `json:"receipt"`
 }
 
-// OpenDataOf is all that is known of an open request.
+// OpenDataOf returns all that is known of an open request.
 func OpenDataOf(b *workspace.Workspace, t Request) OpenData {
 	d := OpenData{OpenRequest: Describe(b, t.OpenRequest)}
 	d.Context, d.Artifacts = shownIn(b, RequestAt{t.Found, t.Request})
 	return d
 }
 
-// ClosedDataOf is all that is known of a closed request.
+// ClosedDataOf returns all that is known of a closed request.
 func ClosedDataOf(b *workspace.Workspace, at RequestAt) ClosedData {
 	d := ClosedData{Closed: ClosedOf(b, at)}
 	if d.Result != "" {
@@ -57,7 +57,7 @@ func ClosedDataOf(b *workspace.Workspace, at RequestAt) ClosedData {
 	return d
 }
 
-// shownIn is what request.json shows besides its question.
+// shownIn returns what request.json shows besides its question.
 func shownIn(b *workspace.Workspace, at RequestAt) (context schemas.Raw, files []ArtifactLine) {
 	d := readRequestFile(b, at, "request.json", layout.KindRequest)
 	q, err := gate.ReadRequest(d.Path, d.Body)

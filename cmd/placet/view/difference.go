@@ -10,9 +10,8 @@ import (
 	"placet/engine/gate"
 )
 
-// Difference is what changed in a file since a request was made: lines of a unified diff
-// that can be printed, and how many more there are; none where nobody knows the content of
-// then.
+// Difference returns the changes in a file since a request was made: printable lines of a
+// unified diff, and how many more there are; none if the content at that time is not known.
 func Difference(b *workspace.Workspace, l ArtifactLine, now engine.Document) (lines []string, more int) {
 	before, ok := ShownVersion(b, l)
 	if !ok {
@@ -25,8 +24,8 @@ func Difference(b *workspace.Workspace, l ArtifactLine, now engine.Document) (li
 	return lines, more
 }
 
-// ShownVersion is a file as it was when the request was made: as the request carries it, or
-// where git has it.
+// ShownVersion returns a file as it was when the request was made, from the request, or from
+// git.
 func ShownVersion(b *workspace.Workspace, l ArtifactLine) (text string, ok bool) {
 	if l.carried != nil {
 		return *l.carried, true
@@ -37,14 +36,14 @@ func ShownVersion(b *workspace.Workspace, l ArtifactLine) (text string, ok bool)
 	return exec.CommittedVersion(b.Root, b.Env.Environ, l.Path, engine.Digest("sha256:"+string(l.SHA256)))
 }
 
-// ArtifactsOf are the files that a request shows, open or closed.
+// ArtifactsOf returns the files that a request shows, open or closed.
 func ArtifactsOf(b *workspace.Workspace, at RequestAt) []ArtifactLine {
 	_, files := shownIn(b, at)
 	return files
 }
 
-// ChangedLines are the files of an open request that an answer is bound to and that are not
-// what was asked about.
+// ChangedLines returns the binding files of an open request that have changed since it was
+// asked.
 func ChangedLines(b *workspace.Workspace, t Request) []ArtifactLine {
 	_, files := shownIn(b, RequestAt{t.Found, t.Request})
 	return slices.DeleteFunc(files, func(l ArtifactLine) bool { return !l.Binding || !l.Changed() })

@@ -8,7 +8,7 @@ import (
 	"placet/layout"
 )
 
-// Fabrications are the findings about claims of other programs that the run's record
+// Fabrications returns the findings about claims of other programs that the run's record
 // contradicts.
 func (v Run) Fabrications() (all []engine.Finding) {
 	for _, f := range v.Findings {
@@ -39,7 +39,7 @@ func Fabricated(views []Run) (n FabricatedRuns) {
 	return n
 }
 
-// stateNote is the problem note beside the run's state document, "" where none stands.
+// stateNote returns the problem note beside the run's state document, "" if there is none.
 func (v Run) stateNote() string {
 	for _, n := range v.Notes {
 		if n.Path == v.Found.Run.State+layout.ProblemSuffix {
@@ -49,8 +49,8 @@ func (v Run) stateNote() string {
 	return ""
 }
 
-// repeats reports whether a note says no more than the fabrications among some findings,
-// which have one note beside the state document.
+// repeats reports whether a note has nothing but the fabrications in some findings, which share
+// one note beside the state document.
 func (v Run) repeats(n Note, lines []FindingLine) bool {
 	if n.Path != v.Found.Run.State+layout.ProblemSuffix {
 		return false

@@ -9,8 +9,7 @@ import (
 	"placet/layout"
 )
 
-// severityOf is how grave check calls what is wrong with a file, "" where it does not
-// name it.
+// severityOf returns the severity that check gives to a file, "" if it does not name it.
 func severityOf(lines []FindingLine, path string) string {
 	for _, l := range lines {
 		if strings.TrimSuffix(l.Path, layout.ProblemSuffix) == path {
@@ -20,8 +19,8 @@ func severityOf(lines []FindingLine, path string) string {
 	return ""
 }
 
-// What cannot be half of a write any more is named all the same, also in places that
-// no machine reads: a request that is closed, an answer to it.
+// A file that is too old to be half written is named all the same, also in places that no
+// machine reads, such as an answer to a closed request.
 func TestWhatCannotBeReadIsNamedForGood(t *testing.T) {
 	const conflict = "<<<<<<< HEAD\n{}\n=======\n{}\n>>>>>>> theirs\n"
 	for rel, want := range map[string]string{
@@ -44,8 +43,8 @@ func TestWhatCannotBeReadIsNamedForGood(t *testing.T) {
 	}
 }
 
-// A file that becomes whole while check waits is no error; what does not is waited for
-// two seconds.
+// A file that becomes whole while check waits is no error. Check waits two seconds for one that
+// does not.
 func TestCheckWaitsForAFileThatIsBeingWritten(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"placet/templates"
 )
 
-// untranslated are the Latin letters of a text in the pseudo-language that stand in no
-// translated piece of it.
+// untranslated returns the Latin letters of a text in the pseudo-language outside of its
+// translated pieces.
 func untranslated(text string) string {
 	rest := regexp.MustCompile(`⟦[^⟧]*⟧`).ReplaceAllString(text, "")
 	return strings.Join(regexp.MustCompile(`[A-Za-z]+`).FindAllString(rest, -1), " ")
 }
 
-// In some languages a mark follows a name where in English a blank does.
+// In some languages a mark follows a name where English has a blank.
 func TestAPartIsFoundInEveryLanguage(t *testing.T) {
 	for text, names := range map[string]bool{
 		"the next pass moves κ:λ α → β": true, "다음 패스에서 옮깁니다, κ:λ: α → β": true, "κ:λ、κ:μ を待ちます": true, "κ:λμ": false, "κ": false,

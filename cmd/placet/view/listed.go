@@ -16,23 +16,25 @@ import (
 	"placet/templates"
 )
 
-// Details are what a request shows besides its prompt, its summary, its options and its items.
+// Details returns the facts that a request shows besides its prompt, its summary, its options
+// and its items.
 func Details(a engine.OpenRequest) []engine.Fact {
 	return slices.DeleteFunc(slices.Clone(a.Details), func(f engine.Fact) bool { return f.Value == a.Summary })
 }
 
-// How much of a request a list shows, in characters, and of its prompt in lines.
+// These limit how much of a request a list shows, in characters, and how much of its prompt in
+// lines.
 const (
 	ListedLines   = 4
 	ListedPrompt  = 200
 	ListedSummary = 160
 	ListedItem    = 120
-	// ShownItems is how many of a request's items the inbox shows.
+	// ShownItems limits the request's items that the inbox shows.
 	ShownItems = 5
 )
 
-// IsListed reports whether a list shows all that an answer decides about. Of a request of
-// which it shows less, it names the command that shows the request, and none that answers.
+// IsListed reports whether a list shows all that an answer decides about. If it shows less, the
+// list names the command that shows the request, and none that answers it.
 func IsListed(a engine.OpenRequest) bool {
 	fits := func(text string, most int) bool { return utf8.RuneCountInString(console.OneLine(text)) <= most }
 	cut := func(it engine.RequestItem) bool { return !fits(it.Label, ListedItem) }
@@ -42,14 +44,14 @@ func IsListed(a engine.OpenRequest) bool {
 		!slices.ContainsFunc(a.Items, cut) && !slices.ContainsFunc(a.Options, unsaid)
 }
 
-// Characters of an answer that are shown: of its option or text, and of what goes
-// with it.
+// These limit the characters of an answer that are shown: of its option or text, and of what
+// goes with it.
 const (
 	ShownAnswer = 100
 	shownWith   = 200
 )
 
-// picked is what an answer selects, in words.
+// picked returns the selection of an answer in words.
 func picked(lang string, selected []string) string {
 	if items := console.OneLine(strings.Join(selected, ", ")); items != "" {
 		return console.Cut(templates.Phrase(lang, "workspace.with", "items", items), shownWith)
@@ -57,8 +59,8 @@ func picked(lang string, selected []string) string {
 	return ""
 }
 
-// FirstLine is the first line of what a request asks, with an ellipsis where more
-// follow. A heading in brackets asks nothing: the summary stands in for it.
+// FirstLine returns the first line of a request's question, with an ellipsis if more follow. A
+// heading in brackets asks nothing, so the summary replaces it.
 func FirstLine(a engine.OpenRequest) string {
 	asked, more, _ := strings.Cut(console.Lines(a.Prompt), "\n")
 	switch {
@@ -70,14 +72,14 @@ func FirstLine(a engine.OpenRequest) string {
 	return console.OneLine(asked) + " …"
 }
 
-// askExtras are the members of a request that asks alone have.
+// askExtras are the members of a request that only asks have.
 type askExtras struct {
 	Tags        []string `json:"tags"`
 	Sensitivity string   `json:"sensitivity"`
 }
 
-// ReadExtras reads a request, with what an ask says of itself there. Where it does not say
-// when it was asked, its file does.
+// ReadExtras reads a request, with its members for asks. If these do not say when it was asked,
+// the time of the file does.
 func ReadExtras(b *workspace.Workspace, f loop.Found, id string) (x askExtras, r gate.Request, at time.Time, ok bool) {
 	d := readRequestFile(b, RequestAt{f, id}, "request.json", layout.KindRequest)
 	if !d.Present() {
@@ -96,5 +98,5 @@ func ReadExtras(b *workspace.Workspace, f loop.Found, id string) (x askExtras, r
 	return x, r, at, true
 }
 
-// ShownDraft is how much of a draft is shown, in characters.
+// ShownDraft limits how much of a draft is shown, in characters.
 const ShownDraft = 160

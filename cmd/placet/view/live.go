@@ -13,9 +13,9 @@ import (
 	"placet/layout"
 )
 
-// SessionOf says whose progress a volatile document of a run holds: the worker's session,
-// and the port that it works on. Where the family does not say, the session is the path in
-// the run's folder.
+// SessionOf returns whose progress a volatile document of a run holds: the worker's session,
+// and the port that it works on. The session is the path in the run's folder if the family does
+// not say.
 func SessionOf(run layout.Run, path string) (session, port string) {
 	if of, ok := family.Named(run.Family); ok && of.Session != nil {
 		return of.Session(run, path)
@@ -23,8 +23,8 @@ func SessionOf(run layout.Run, path string) (session, port string) {
 	return strings.TrimPrefix(path, run.Dir+"/"), ""
 }
 
-// EventsOf are the events of a commit that its family alone has. read reads a document of the
-// run.
+// EventsOf returns the events of a commit that only its family has. read reads a document of
+// the run.
 func EventsOf(run layout.Run, plan engine.Plan, read func(rel string) engine.Document) []family.Event {
 	if of, ok := family.Named(run.Family); ok && of.Events != nil {
 		return of.Events(run, plan, read)
@@ -32,8 +32,8 @@ func EventsOf(run layout.Run, plan engine.Plan, read func(rel string) engine.Doc
 	return nil
 }
 
-// FillPlan draws a run among its peers, where its family does so; else the view has its plan
-// already.
+// FillPlan draws a run among its peers, if its family does so; otherwise the view already has
+// its plan.
 func FillPlan(b *workspace.Workspace, v *Run) error {
 	of, _ := family.Named(v.Found.Run.Family)
 	if of.Plan == nil {
@@ -47,9 +47,9 @@ func FillPlan(b *workspace.Workspace, v *Run) error {
 	return nil
 }
 
-// Live returns the runs that can still move, and counts the others by status. A run
-// whose state document says that it has ended, and beside which a note stands, is
-// among the first: somebody may have written that.
+// Live returns the runs that can still move, and counts the others by status. It returns a run
+// that has ended by its state document, but has a note beside it, too: somebody else may have
+// written that state.
 func Live(b *workspace.Workspace, found []loop.Found) ([]loop.Found, map[engine.Status]int) {
 	all := make([]engine.Summary, len(found))
 	noted := make([]bool, len(found))

@@ -16,9 +16,8 @@ import (
 	"placet/templates"
 )
 
-// receiptEntry is what became of a request, for the run's log: an answer that was
-// refused or overtaken must be found there. It is none where the receipt cannot be
-// read.
+// receiptEntry returns the outcome of a request for the run's log, where people must find an
+// answer that was refused or overtaken. It returns nothing if the receipt cannot be read.
 func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
 	r, err := gate.ReadReceipt(d.Path, d.Body)
 	if err != nil {
@@ -35,8 +34,8 @@ func receiptEntry(snap engine.Snapshot, d engine.Document) []engine.Entry {
 	return []engine.Entry{e}
 }
 
-// mergeLog puts entries into a log by their times, each behind what the log has of
-// the same moment. The log's own order stays.
+// mergeLog merges entries into a log by their times, each after the log's entries of the same
+// moment. It keeps the log's own order.
 func mergeLog(log, entries []engine.Entry) []engine.Entry {
 	slices.SortStableFunc(entries, func(a, b engine.Entry) int { return a.At.Compare(b.At) })
 	all := make([]engine.Entry, len(log)+len(entries))
@@ -52,16 +51,15 @@ func mergeLog(log, entries []engine.Entry) []engine.Entry {
 	return all
 }
 
-// unverified says of a receipt in a snapshot that it is not to be believed, "" of one
-// that is.
+// unverified returns why a receipt in a snapshot cannot be trusted, "" if it can.
 func unverified(snap engine.Snapshot, d engine.Document, r gate.Receipt) string {
 	return templates.In("", gate.Unverified(snap.Facts.Config, snap.Key.Family, snap.Doc(path.Join(path.Dir(d.Path), "request.json")), d, r))
 }
 
-// longestJournal is how much of a journal log reads, from its end, in bytes.
+// longestJournal limits how much of a journal log reads, from its end, in bytes.
 const longestJournal = 64 << 20
 
-// readJournals reads the journals whole of which no more than the end decides.
+// readJournals reads the journals whole of which only the end decides.
 func readJournals(b *workspace.Workspace, f loop.Found, docs []engine.Document) []engine.Document {
 	docs = slices.Clone(docs)
 	for i, d := range docs {
@@ -70,7 +68,7 @@ func readJournals(b *workspace.Workspace, f loop.Found, docs []engine.Document) 
 			continue
 		}
 		file.End = longestJournal
-		// What the store remembers of the file is its end.
+		// The workspace's store remembers the end of the file only, so a new store reads it.
 		if whole := store.New(fs.OS(b.Root), store.Options{Now: b.Env.Now}).Read(d.Path, file); whole.Present() {
 			docs[i] = whole
 		}

@@ -8,7 +8,7 @@ import (
 	"placet/layout"
 )
 
-// MisplacedLine is a folder that is passed over for its name, as JSON.
+// MisplacedLine is a folder that is ignored because of its name, as JSON.
 type MisplacedLine struct {
 	Family string `json:"family"`
 	Path   string `json:"path"`
@@ -16,7 +16,7 @@ type MisplacedLine struct {
 	Run    bool   `json:"-"`
 }
 
-// Misplaced are the folders below the families' roots that are passed over for their
+// Misplaced returns the folders below the families' roots that are ignored because of their
 // names, those that look like runs first.
 func Misplaced(b *workspace.Workspace) []MisplacedLine {
 	var lines []MisplacedLine
@@ -40,7 +40,7 @@ func Misplaced(b *workspace.Workspace) []MisplacedLine {
 	return lines
 }
 
-// NoRuns are those of them that look like runs.
+// NoRuns returns those of them that look like runs.
 func NoRuns(all []MisplacedLine) []MisplacedLine {
 	return slices.DeleteFunc(all, func(m MisplacedLine) bool { return !m.Run })
 }

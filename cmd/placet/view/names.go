@@ -18,8 +18,8 @@ import (
 	"placet/templates"
 )
 
-// Narrow are the runs of an optional argument, a family or a run, and those of
-// the same family that it leaves out. A word that names both is the family; the
+// Narrow returns the runs of an optional argument, a family or a run, and those of the same
+// family that it leaves out. A word that names both a family and a run means the family; the
 // run's whole name is <family>/<id>.
 func Narrow(b *workspace.Workspace, args []string) (found, rest []loop.Found, err error) {
 	all := b.Runs()
@@ -43,8 +43,8 @@ func Narrow(b *workspace.Workspace, args []string) (found, rest []loop.Found, er
 	return []loop.Found{one}, rest, nil
 }
 
-// CountUses counts how many runs use the id of each request shown: an id alone names
-// one only where no other run uses it, shown or not. Those of two families differ.
+// CountUses counts how many runs use the id of each request shown: an id alone names a request
+// only if no other run uses it, shown or not. Equal ids of two families count as different.
 func CountUses(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.Found) map[string]int {
 	uses := map[string]int{}
 	for _, a := range open {
@@ -60,11 +60,11 @@ func CountUses(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.Fo
 	return uses
 }
 
-// uuidPrefix is how many characters of a run's last part name it at least.
+// uuidPrefix is the least number of characters that name a run by its last part.
 const uuidPrefix = 4
 
-// Fits returns the runs that an argument names: a whole name alone, else all
-// that the shorter forms fit.
+// Fits returns the runs that an argument names: the one with that whole name, or else all that
+// its shorter forms fit.
 func Fits(b *workspace.Workspace, found []loop.Found, arg string) []loop.Found {
 	for _, f := range found {
 		if arg == f.Run.ID || arg == f.Key().String() || arg != "" && arg == alias(f) {
@@ -85,7 +85,7 @@ func ofFamily(found []loop.Found, name string) []loop.Found {
 	return slices.DeleteFunc(slices.Clone(found), func(f loop.Found) bool { return f.Run.Family != name })
 }
 
-// runsWithWork returns the runs for a work item, as their families tell it.
+// runsWithWork returns the runs for a work item, by their families' facts.
 func runsWithWork(b *workspace.Workspace, found []loop.Found, work string) []loop.Found {
 	var fit []loop.Found
 	label := templates.NewMessage("faber.fact.work")
@@ -108,7 +108,7 @@ func beginsWith(f loop.Found, arg string) bool {
 	return false
 }
 
-// OneRun resolves a run argument. Where several fit nothing is chosen.
+// OneRun resolves a run argument. It chooses none if several fit.
 func OneRun(b *workspace.Workspace, arg string) (loop.Found, error) {
 	return oneRunOf(b, b.Runs(), arg)
 }
@@ -125,17 +125,17 @@ func oneRunOf(b *workspace.Workspace, found []loop.Found, arg string) (loop.Foun
 	return loop.Found{}, ambiguous(arg, fit)
 }
 
-// noRun is the problem that an argument names no run.
+// noRun returns the problem that an argument names no run.
 func noRun(b *workspace.Workspace, arg string) *console.Problem {
 	return console.Usage("workspace.run.none", "name", strconv.Quote(console.OneLine(arg)), "workspace", b.Root).Try("workspace.status.try")
 }
 
-// ambiguous lists the runs that an argument fits.
+// ambiguous returns the problem that an argument fits several runs, and lists them.
 func ambiguous(arg string, fit []loop.Found) *console.Problem {
 	return FitsSeveral(arg, "count.runs", fit, func(f loop.Found) string { return f.Key().String() }).Try("workspace.fits.unique")
 }
 
-// Chosen are the runs of an optional argument: all of them, or the one named.
+// Chosen returns the runs of an optional argument: all of them, or the one named.
 func Chosen(b *workspace.Workspace, args []string) ([]loop.Found, error) {
 	if len(args) == 0 {
 		return b.Runs(), nil
@@ -144,7 +144,7 @@ func Chosen(b *workspace.Workspace, args []string) ([]loop.Found, error) {
 	return []loop.Found{one}, err
 }
 
-// OldestFirst sorts requests by when they were asked, then by run.
+// OldestFirst sorts requests by the time when they were asked, then by run.
 func OldestFirst(a, b engine.OpenRequest) int {
 	return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.Run.String(), b.Run.String()), cmp.Compare(a.Request, b.Request))
 }
@@ -158,7 +158,7 @@ func HasRequest(b *workspace.Workspace, f loop.Found, request string) bool {
 	return err == nil
 }
 
-// alias is the name that a run's family has for it besides, "" for none.
+// alias returns the other name that a run's family has for it, "" for none.
 func alias(f loop.Found) string {
 	if of, ok := family.Named(f.Run.Family); ok && of.Alias != nil {
 		return of.Alias(f.Run.ID)
@@ -166,8 +166,8 @@ func alias(f loop.Found) string {
 	return ""
 }
 
-// FitsSeveral is the problem that an argument names several things, which count words with more
-// values, and names lists.
+// FitsSeveral returns the problem that an argument names several things. count is the sentence
+// that counts them, with more as its further values, and name returns the name of each.
 func FitsSeveral[T any](arg string, count templates.Key, things []T, name func(T) string, more ...any) *console.Problem {
 	p := console.Usage("workspace.fits", "name", strconv.Quote(console.OneLine(arg)), "things", templates.NewMessage(count, append(more, "n", len(things))...))
 	for _, one := range things {

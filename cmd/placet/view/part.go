@@ -12,18 +12,18 @@ import (
 	"placet/templates"
 )
 
-// Subject is what show and explain are about: a run, a part of it, or a request.
+// Subject is the subject of show and explain: a run, a part of it, or a request.
 type Subject struct {
 	View Run
 	Part engine.Part // zero for none
-	// Request is the id of a request of the run, "" for none, and open says what it
-	// asks, nil where it is closed.
+	// Request is the id of a request of the run, "" for none. open is the request, nil if it is
+	// closed.
 	Request string
 	Open    *engine.OpenRequest
 }
 
-// FindSubject finds what an argument names: a run, where it names none a part of a run, or
-// else a request, open or closed.
+// FindSubject finds the subject that an argument names: a run, else a part of a run, else a
+// request, open or closed.
 func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
 	f, runErr := OneRun(b, arg)
 	if runErr == nil {
@@ -55,15 +55,14 @@ func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
 	return Subject{}, runErr
 }
 
-// isAmbiguous reports whether an error is that several things fit.
+// isAmbiguous reports whether an error says that several things fit.
 func isAmbiguous(err error, p **console.Problem) (several bool) {
 	*p, several = err.(*console.Problem)
 	return several && len((*p).Fits) > 0
 }
 
-// findPart finds the part of a run that "<run>/<part>" names. The error says which
-// parts there are, where the run alone was found; it is nil where not even that
-// was.
+// findPart finds the part of a run that "<run>/<part>" names. The error lists the parts of the
+// run if only the run was found; it is nil if not even that was.
 func findPart(b *workspace.Workspace, arg string) (v Run, p engine.Part, err error) {
 	found := b.Runs()
 	for at := strings.LastIndexByte(arg, '/'); at > 0; at = strings.LastIndexByte(arg[:at], '/') {
@@ -90,11 +89,11 @@ func findPart(b *workspace.Workspace, arg string) (v Run, p engine.Part, err err
 	return Run{}, engine.Part{}, err
 }
 
-// shownParts is how much of the names of a run's parts an error says, in characters.
+// shownParts limits the names of a run's parts in an error, in characters.
 const shownParts = 2000
 
-// partsOf looks at a run and lists its parts: those that its family tells, else the
-// phases and steps of its plan.
+// partsOf views a run and lists its parts: those of its family's view, else the phases and
+// steps of its plan.
 func partsOf(b *workspace.Workspace, f loop.Found) (Run, []engine.Part) {
 	v := Of(b, f)
 	if len(v.Parts) > 0 {
@@ -110,7 +109,7 @@ func partsOf(b *workspace.Workspace, f loop.Found) (Run, []engine.Part) {
 	return v, parts
 }
 
-// phasePart is a phase of a plan, which stands as its steps do.
+// phasePart returns a phase of a plan, with the status that its steps give it.
 func phasePart(v Run, phase string) engine.Part {
 	p := engine.Part{ID: phase, Status: "pending"}
 	var done int
@@ -135,7 +134,7 @@ func phasePart(v Run, phase string) engine.Part {
 	return p
 }
 
-// stepPart is a step of a plan.
+// stepPart returns a step of a plan.
 func stepPart(v Run, n engine.Node) engine.Part {
 	p := engine.Part{ID: n.ID, Status: n.Status}
 	add := func(label, value string) {
@@ -155,7 +154,7 @@ func stepPart(v Run, n engine.Node) engine.Part {
 	return p
 }
 
-// logSection are the events of a run at a place of its plan, newest last.
+// logSection returns the events of a run at a place of its plan, newest last.
 func logSection(v Run, at func(where string) bool) []engine.Section {
 	var lines []string
 	for _, e := range v.Log {
@@ -169,8 +168,8 @@ func logSection(v Run, at func(where string) bool) []engine.Section {
 	return []engine.Section{{Title: templates.Phrase(v.lang, "workspace.part.events"), Text: strings.Join(lines[max(0, len(lines)-LastEvents):], "\n")}}
 }
 
-// partsNamed are the parts that a word is the name of, or else the last word of the
-// name, or else the beginning. A slash may stand for the colon between phase and step.
+// partsNamed returns the parts with a word as their name, or else as the last word of their
+// name, or else as its beginning. A slash may stand for the colon between phase and step.
 func partsNamed(parts []engine.Part, word string) []engine.Part {
 	path := word
 	word = strings.ReplaceAll(word, "/", ":")
@@ -190,5 +189,5 @@ func partsNamed(parts []engine.Part, word string) []engine.Part {
 	return nil
 }
 
-// LastEvents is how many events show prints.
+// LastEvents is the number of events that show prints.
 const LastEvents = 5

@@ -13,31 +13,31 @@ import (
 	"placet/layout"
 )
 
-// Reference names a request and what it shows: what approve, reject and respond
-// take. It is the id alone while nobody can tell what is shown.
+// Reference returns the name of a request together with what it shows, as approve, reject and
+// respond take it. It is the id alone if what is shown is not known.
 func Reference(a engine.OpenRequest) string {
 	return cmp.Or(a.Reference, console.OneLine(a.Request)+console.Suffix("@", a.Digest.Hex()))
 }
 
-// refer gives an open request its reference.
+// refer sets the reference of an open request.
 func refer(b *workspace.Workspace, a *engine.OpenRequest) {
 	a.Reference = console.OneLine(a.Request) + console.Suffix("@", b.References.Of(a.Digest, requestUse(*a)...))
 }
 
-// requestUse is for what a reference to a request is.
+// requestUse returns the purpose of a reference to a request.
 func requestUse(a engine.OpenRequest) []string {
 	return []string{"request", a.Run.String(), a.Request}
 }
 
-// IsShown reports whether a word names what a request shows now: it is its reference, with
-// or without the request's id, or the whole digest.
+// IsShown reports whether a word names what a request shows now: it is its reference, with or
+// without the request's id, or the whole digest.
 func IsShown(b *workspace.Workspace, a engine.OpenRequest, word string) bool {
 	return b.References.IsOf(strings.TrimPrefix(word, a.Request+"@"), a.Digest, requestUse(a)...)
 }
 
 // IDSaysShown reports whether the id of an open request alone says what was shown under it:
-// this machine has asked nothing else under that id, and shows what it asked first. An id is
-// short, and made of texts that others write.
+// this machine has asked nothing else under that id, and still shows what it asked first. An id
+// alone is weak, because it is short, and derived from texts that others write.
 func IDSaysShown(b *workspace.Workspace, t Request) bool {
 	if b.StateDir == nil || t.Voids > 0 {
 		return false
@@ -46,8 +46,8 @@ func IDSaysShown(b *workspace.Workspace, t Request) bool {
 	return len(asked) > 0 && !slices.ContainsFunc(asked, func(d engine.Digest) bool { return d != asked[0] })
 }
 
-// CutDigest takes a reference apart: what names the request, and the word for what was
-// shown, "" where there is none.
+// CutDigest splits a reference into the name of the request and the word for what was shown, ""
+// if there is none.
 func CutDigest(arg string) (name, shown string, err error) {
 	name, shown, named := console.CutLast(arg, "@")
 	if !named {

@@ -13,15 +13,15 @@ import (
 	"placet/templates"
 )
 
-// Files of the newest refused answers in the state folder, and how long the first may
-// become, in bytes.
+// These are the files of the newest refused answers in the state folder, and the largest size
+// of the first, in bytes.
 const (
 	refusedName    = "refused.jsonl"
 	refusedOld     = "refused.1.jsonl"
 	longestRefused = 1 << 20
 )
 
-// Refusal is an answer of somebody who may not give it. It leaves nothing in the workspace.
+// Refusal is an answer from a person who may not give it. It leaves nothing in the workspace.
 type Refusal struct {
 	At      time.Time `json:"at"`
 	Run     string    `json:"run"`
@@ -30,7 +30,7 @@ type Refusal struct {
 	Answer  string    `json:"response"`
 }
 
-// KeepRefusal adds a refused answer to those that the state folder keeps.
+// KeepRefusal adds a refused answer to those in the state folder.
 func KeepRefusal(b *workspace.Workspace, r Refusal) error {
 	if b.StateDir == nil {
 		return nil
@@ -54,8 +54,8 @@ func KeepRefusal(b *workspace.Workspace, r Refusal) error {
 	return errors.Join(err, f.Close())
 }
 
-// refused says how many answers to a run, or to one request of it, were refused, as far
-// as the state folder remembers; "" where none were.
+// refused says how many answers to a run, or to one request of it, were refused, as far as the
+// state folder remembers; "" if none were.
 func refused(lang string, dir *statedir.Dir, run, request string) string {
 	if dir == nil {
 		return ""

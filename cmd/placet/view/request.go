@@ -17,18 +17,18 @@ import (
 type Request struct {
 	engine.OpenRequest
 	Found  loop.Found
-	Spoken string // in which it is spoken of
-	// fact is [gate.Evaluation.Fact] for the answer that stands in place.
+	Spoken string // the language of texts about it
+	// fact is [gate.Evaluation.Fact] for the answer in place.
 	fact func(need string) (engine.Document, bool)
 }
 
-// RequestOf is an open request of a run.
+// RequestOf returns an open request of a run.
 func RequestOf(b *workspace.Workspace, a engine.OpenRequest, f loop.Found) Request {
 	return Request{a, f, b.Env.Lang, func(need string) (engine.Document, bool) { return b.Loop.Lookup(need), true }}
 }
 
-// Label is how the request is named on the command line: by its id, which the
-// listing showed beside run and step.
+// Label returns the name of the request on the command line: its id, which the listing showed
+// beside run and step.
 func (t Request) Label() templates.Message {
 	return templates.NewMessage("workspace.request", "request", console.OneLine(t.Request), "run", console.Brief(t.Run), "where", console.OneLine(t.Where))
 }
@@ -49,7 +49,7 @@ func OpenRequests(b *workspace.Workspace, found []loop.Found, arg string) []Requ
 	if len(open) > 0 && open[0].Request == arg {
 		return open
 	}
-	for _, t := range openIn(b, Fits(b, found, arg), "") { // a run may begin like a request
+	for _, t := range openIn(b, Fits(b, found, arg), "") { // a run may have the same beginning as a request
 		if !slices.ContainsFunc(open, func(o Request) bool { return o.Run == t.Run && o.Request == t.Request }) {
 			open = append(open, t)
 		}
@@ -57,19 +57,18 @@ func OpenRequests(b *workspace.Workspace, found []loop.Found, arg string) []Requ
 	return open
 }
 
-// leastID is how many characters of an id name a request, or a part of a run, at least.
+// leastID is the least number of characters that name a request by its id, or a part of a run.
 const leastID = 4
 
-// shortens reports whether a word is the beginning of a request's id, or of what
-// follows its last hyphen.
+// shortens reports whether a word is the beginning of a request's id, or of the part after its
+// last hyphen.
 func shortens(word, id string) bool {
 	last := id[strings.LastIndex(id, "-")+1:]
 	return len(word) >= leastID && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
 }
 
-// runsAsking returns the runs that may ask a request: those with its folder, or,
-// where placet has not opened it yet or its id is shortened, all that can still
-// move.
+// runsAsking returns the runs that may ask a request: those with its folder, or else all that
+// can still move, because placet may not have opened it yet, or its id may be shortened.
 func runsAsking(b *workspace.Workspace, found []loop.Found, request string) []loop.Found {
 	var with []loop.Found
 	for _, f := range found {
@@ -84,9 +83,9 @@ func runsAsking(b *workspace.Workspace, found []loop.Found, request string) []lo
 	return live
 }
 
-// openIn returns the open requests of some runs: all of them where the word is "",
-// else those with that id. Where no request of theirs, open or closed, has that id,
-// it returns those whose id the word shortens.
+// openIn returns the open requests of some runs: all of them if the word is "", else those with
+// that id. If no request of theirs, open or closed, has that id, it returns those whose id the
+// word shortens.
 func openIn(b *workspace.Workspace, found []loop.Found, word string) []Request {
 	var open []Request
 	whole := slices.ContainsFunc(found, func(f loop.Found) bool { return HasRequest(b, f, word) })
@@ -103,7 +102,7 @@ func openIn(b *workspace.Workspace, found []loop.Found, word string) []Request {
 	return open
 }
 
-// ExactRequest is the request of an id, open or closed, which may stand after "<run>:". An
+// ExactRequest returns the request of an id, open or closed; the id may come after "<run>:". An
 // id that several runs use is ambiguous.
 func ExactRequest(b *workspace.Workspace, name string) (RequestAt, error) {
 	run, id, both := strings.Cut(name, ":")
@@ -139,7 +138,7 @@ func ExactRequest(b *workspace.Workspace, name string) (RequestAt, error) {
 	return RequestAt{}, FitsSeveral(name, "count.requests", fit, RequestAt.Name)
 }
 
-// OpenRequestAt is a request as it is asked now; open is false where it is not any more.
+// OpenRequestAt returns a request as it is asked now; open is false if it is no longer asked.
 func OpenRequestAt(b *workspace.Workspace, at RequestAt) (t Request, open bool) {
 	v := Of(b, at.Found)
 	for _, a := range v.Open {

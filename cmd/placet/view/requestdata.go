@@ -6,13 +6,13 @@ import (
 	"placet/engine/loop"
 )
 
-// GateOf is the gate of an open request.
+// GateOf returns the gate of an open request.
 func GateOf(b *workspace.Workspace, a engine.OpenRequest) engine.Gate {
 	return b.Environment(a.Run.Family).Config.GateFor(a.Run.Family, a.Type)
 }
 
-// Describe adds to an open request what its family does not know: who may answer it, and
-// the answer that stands in place.
+// Describe adds to an open request what its family does not know: who may answer it, and the
+// answer in place.
 func Describe(b *workspace.Workspace, a engine.OpenRequest) engine.OpenRequest {
 	gate := GateOf(b, a)
 	a.Family = a.Run.Family
@@ -21,8 +21,7 @@ func Describe(b *workspace.Workspace, a engine.OpenRequest) engine.OpenRequest {
 	return a
 }
 
-// pendingAnswer is the answer that stands in place of an open request, nil where there is
-// none that can be used.
+// pendingAnswer returns the answer in place of an open request, nil without a usable one.
 func pendingAnswer(b *workspace.Workspace, a engine.OpenRequest) *engine.PendingAnswer {
 	t := RequestOf(b, a, loop.Found{})
 	d := b.Settled(a.Response, workspace.ResponseFile(a.Request))

@@ -1,6 +1,6 @@
-// Package view is what people see of runs and requests, the same for every surface: how a
-// run stands and why, what is asked, what became of it, and what a name stands for. It
-// decides nothing, and prints nothing but notes on the environment of its workspace.
+// Package view shows runs and requests to people, the same for every surface: the status of a
+// run and the reason for it, the question and the outcome of a request, and what a name means.
+// It decides nothing, and prints nothing but notes on the environment of its workspace.
 package view
 
 import (
@@ -16,41 +16,39 @@ import (
 	"placet/templates"
 )
 
-// Run is one run as it was seen.
+// Run is the view of one run.
 type Run struct {
 	engine.RunView
 	Found loop.Found
-	// Notes are the problem notes that stand in the run's folder.
+	// Notes are the problem notes in the run's folder.
 	Notes []Note
-	// Since is when the run came to stand where it stands, as far as its
-	// documents tell.
+	// Since is when the run came into its present state, as far as its documents tell.
 	Since time.Time
 	// awaited is the first thing that the run waits for besides answers, "" for nothing, and
-	// awaitedToo how many more there are.
+	// awaitedToo the number of others.
 	awaited    string
 	awaitedToo int
 	// due are the problem notes that the next pass writes.
 	due []Note
-	// held are the files that may still be being written.
+	// held are the files that may still be half written.
 	held []heldFile
-	// stray are the paths in the run's folder that nobody knows.
+	// stray are the unknown paths in the run's folder.
 	stray []string
-	// unsettled says that something was still being written, and that the run is to be
-	// looked at again.
+	// unsettled says that a document was still being written, so the run must be read again.
 	unsettled bool
-	// late: the account took too long, and the state document alone was looked at.
+	// late says that the machine's account took too long, and only the state document was read.
 	late bool
-	lang string // in which the run is spoken of
+	lang string // language of texts about the run
 	Err  error
 }
 
-// Note is a problem note that stands, or what else is wrong with a run.
+// Note is a problem note, or another trouble of a run.
 type Note struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
-// Troubled reports whether something about the run needs a person who mends.
+// Troubled reports whether something about the run needs a person to mend it.
 func (v Run) Troubled() bool {
 	if v.Err != nil || v.Blocked || len(v.Notes) > 0 || len(v.Urgent()) > 0 {
 		return true
@@ -58,10 +56,10 @@ func (v Run) Troubled() bool {
 	return slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return a.Problem != "" })
 }
 
-// Troubles are what is wrong, one line each: the notes that stand, and what no note says.
+// Troubles returns all troubles of the run: its notes, and urgent findings without a note.
 func (v Run) Troubles() []Note { return slices.Concat(v.Notes, v.Urgent()) }
 
-// Urgent are the findings that every list of runs tells, where no note does.
+// Urgent returns the findings that every list of runs shows, unless a note says the same.
 func (v Run) Urgent() (all []Note) {
 	noted := v.stateNote() != ""
 	for _, f := range v.Findings {
@@ -72,28 +70,26 @@ func (v Run) Urgent() (all []Note) {
 	return all
 }
 
-// Runs takes snapshots of runs, several at a time, and asks the machines how
-// they stand. What is still being written is looked at again. Folders that turn
-// out to be no runs are left out.
+// Runs takes snapshots of runs, several at a time, and asks the machines for their accounts. It
+// reads runs with unsettled documents again. It leaves out folders that turn out to be no runs.
 func Runs(b *workspace.Workspace, found []loop.Found) []Run {
 	return slices.DeleteFunc(viewRuns(b, found, listTime), func(v Run) bool { return v.Absent })
 }
 
-// Of looks at one run, be it none at all.
+// Of views one run, even one that does not exist.
 func Of(b *workspace.Workspace, f loop.Found) Run {
 	return viewRuns(b, []loop.Found{f}, runTime)[0]
 }
 
-// lookAgain is how long a run rests that is to be looked at again. Waits are counted in
-// these rests, as [workspace.Patience] says.
+// lookAgain is the pause before an unsettled run is read again. Waits are counted in these
+// pauses, as [workspace.Patience] says.
 const lookAgain = 150 * time.Millisecond
 
-// heldPatience is how long check waits for files that may be half of a write.
+// heldPatience is how long check waits for files that may be half written.
 const heldPatience = 2 * time.Second
 
-// listTime and runTime are how long an account may take: of each run in a list, and
-// of the one that a person asks about. Documents of others must not keep anybody
-// waiting for what the other runs do.
+// listTime and runTime limit the time of an account: of each run in a list, and of the one that
+// a person asks about. Slow documents of one run must not keep anybody from seeing the others.
 const listTime, runTime = 5 * time.Second, 30 * time.Second
 
 func viewRuns(b *workspace.Workspace, found []loop.Found, limit time.Duration) []Run {
@@ -114,7 +110,7 @@ func viewRuns(b *workspace.Workspace, found []loop.Found, limit time.Duration) [
 	}
 }
 
-// viewEach looks at the runs in todo.
+// viewEach views the runs in todo.
 func viewEach(b *workspace.Workspace, found []loop.Found, views []Run, todo []int, limit time.Duration) {
 	round := b.Loop.Stored()
 	each(len(todo), func(n int) {
@@ -130,8 +126,8 @@ func viewEach(b *workspace.Workspace, found []loop.Found, views []Run, todo []in
 	})
 }
 
-// viewIn has look look at a run for so long and no longer. A machine is a pure
-// function, which cannot be interrupted: one that takes longer is left to itself.
+// viewIn waits for look no longer than limit. A machine is a pure function, which cannot be
+// interrupted: one that takes longer goes on by itself.
 func viewIn(b *workspace.Workspace, limit time.Duration, f loop.Found, look func() Run) Run {
 	done := make(chan Run, 1)
 	go func() { done <- look() }()
@@ -145,7 +141,7 @@ func viewIn(b *workspace.Workspace, limit time.Duration, f loop.Found, look func
 	}
 }
 
-// lateView is a run whose account takes too long, by its state document alone.
+// lateView returns a run whose account takes too long, by its state document alone.
 func lateView(b *workspace.Workspace, f loop.Found, limit time.Duration) Run {
 	p := b.Loop.Summarize(f)
 	v := Run{Found: f, late: true}
@@ -154,7 +150,7 @@ func lateView(b *workspace.Workspace, f loop.Found, limit time.Duration) Run {
 	return v
 }
 
-// seeRun looks at one run.
+// seeRun views one run.
 func seeRun(b *workspace.Workspace, round *loop.Stored, f loop.Found) Run {
 	if b.Brief {
 		if v, ok := findStoredView(b, round, f); ok {
@@ -186,8 +182,8 @@ func seeRun(b *workspace.Workspace, round *loop.Stored, f loop.Found) Run {
 	return v
 }
 
-// addNotes adds to a view the problem notes that stand in a look, those that are due,
-// what became of requests, and how often an answer was used.
+// addNotes adds to a view the problem notes of a run, those that are due, the outcomes of
+// requests, and how often an answer was used.
 func (v *Run) addNotes(lang string, seen loop.Seen) {
 	var entries []engine.Entry
 	for _, d := range seen.Snap.Docs {
@@ -209,8 +205,8 @@ func (v *Run) addNotes(lang string, seen loop.Seen) {
 	}
 }
 
-// since is when a run came to stand where it stands: what is asked, else the
-// last event, else the last change of the state document.
+// since returns when a run came into its present state: the time of the open request, else of
+// the last event, else of the last change of the state document.
 func since(a engine.RunView, state engine.Document) time.Time {
 	switch {
 	case len(a.Open) > 0 && !a.Open[0].RequestedAt.IsZero():

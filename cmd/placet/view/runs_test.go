@@ -88,8 +88,8 @@ func TestTheLogTellsWhatBecameOfARequest(t *testing.T) {
 	}
 }
 
-// Receipts stand in the log by their times, behind what happened in the same moment;
-// a log that is in no order stays as it is.
+// Receipts are in the log by their times, after the events of the same moment. A log without an
+// order stays unchanged.
 func TestReceiptsStandInTheLogByTheirTimes(t *testing.T) {
 	at := func(s int, name string) engine.Entry {
 		return engine.Entry{At: noon.Add(time.Duration(s) * time.Second), Event: name}
@@ -107,8 +107,7 @@ func TestReceiptsStandInTheLogByTheirTimes(t *testing.T) {
 	}
 }
 
-// A look that takes too long is left to itself: the run is listed with what its
-// state document says.
+// A look that takes too long goes on by itself: the run is listed by its state document.
 func TestAnAccountThatTakesTooLongIsNotWaitedFor(t *testing.T) {
 	run := layout.Run{Family: "faber", ID: "a/b/c", Dir: "runs/a/b/c", State: "runs/a/b/c/state.json"}
 	f := loop.Found{Run: run, Family: loop.Family{Layout: layout.Faber{}, Machine: faber.New()}}

@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// Said is a usable answer in words: the options that it chooses, or its text, and
-// what goes with them, which begins with a blank where it is not "".
+// Said returns a usable answer in words: the options that it chooses, or its text, and what
+// goes with them, which begins with a blank unless it is "".
 func Said(t Request, r gate.Response) (answer, with string) {
 	if t.FreeText {
 		return console.Cut(console.OneLine(r.Response), ShownAnswer), ""
@@ -28,7 +28,7 @@ func Said(t Request, r gate.Response) (answer, with string) {
 	return console.Cut(console.OneLine(strings.Join(ChosenIn(t, r), ", ")), ShownAnswer), with
 }
 
-// Effects are what the options of an answer do, in words.
+// Effects says in words what the options of an answer do.
 func Effects(t Request, resp gate.Response) string {
 	var all []string
 	for _, id := range ChosenIn(t, resp) {
@@ -42,8 +42,8 @@ func Effects(t Request, resp gate.Response) string {
 }
 
 // AnswerIn returns the answer in a document, spelled as the request spells it, and what is
-// known of its author. ok is false where it does not fit the request as it is shown now, or
-// the gate.
+// known of its author. ok is false if it does not fit the request as it is shown now, or the
+// gate.
 func AnswerIn(t Request, d engine.Document, g engine.Gate) (r gate.Response, known []string, ok bool) {
 	asked := gate.EvaluationOf(t.OpenRequest, g)
 	asked.Fact = t.fact
@@ -52,7 +52,7 @@ func AnswerIn(t Request, d engine.Document, g engine.Gate) (r gate.Response, kno
 	return gate.Response{Response: a.Response, Selected: a.Selected, Comment: a.Comment, Edits: a.Edits, ProvidedBy: a.By, Extra: a.Extra}, a.Known, wrong == ""
 }
 
-// ChosenIn are the options that an answer chooses, each once, sorted.
+// ChosenIn returns the options that an answer chooses, each once, sorted.
 func ChosenIn(t Request, r gate.Response) []string {
 	ids := []string{r.Response}
 	if len(t.Several) > 0 {
@@ -64,7 +64,7 @@ func ChosenIn(t Request, r gate.Response) []string {
 	})
 }
 
-// ShownAuthor is who answered, as people are shown it in a language: a name that is not the
+// ShownAuthor returns the author of an answer for people, in a language: a name that is not the
 // file's owner's is a claim.
 func ShownAuthor(lang string, r gate.Response, known []string) string {
 	return r.ProvidedBy.Shown(lang, append(slices.Clone(known), "claimed:"+r.ProvidedBy.User))

@@ -15,13 +15,13 @@ import (
 	"placet/templates"
 )
 
-// RunProblem is a problem note with the run that it stands in.
+// RunProblem is a problem note, with its run.
 type RunProblem struct {
 	Run string `json:"run"`
 	Note
 }
 
-// InboxProblems are the problem notes, and the runs that cannot be read.
+// InboxProblems returns the problem notes, and the runs that cannot be read.
 func InboxProblems(views []Run) []RunProblem {
 	var problems []RunProblem
 	for _, v := range views {
@@ -45,8 +45,8 @@ type Summary struct {
 	Untrusted []config.UntrustedLine  `json:"untrusted"`
 	Misplaced []MisplacedLine         `json:"misplaced"`
 	Agents    []AgentProgress         `json:"agents"`
-	// Undelivered are notifications of open requests that may not have arrived, where
-	// [Undelivered] was asked.
+	// Undelivered are notifications of open requests that may not have arrived, if
+	// [Undelivered] was called.
 	Undelivered []notify.Doubt `json:"undelivered"`
 	Views       []Run          `json:"-"`
 }
@@ -62,15 +62,16 @@ type RunLine struct {
 	Stands   bool          `json:"stands"`
 	Since    string        `json:"since"`
 	Requests []string      `json:"requests"`
-	// References name the requests and what they show, as approve takes them.
+	// References are the names of the requests together with what they show, as approve takes
+	// them.
 	References []string `json:"references"`
 	Where      string   `json:"where"`
 	WaitsFor   string   `json:"waits_for"`
 	Problems   []Note   `json:"problems"`
 }
 
-// Remember has a later placet know what was seen. all says that these are all
-// runs of the workspace.
+// Remember stores what was read for a later placet. all says that found is all runs of the
+// workspace.
 func Remember(b *workspace.Workspace, found []loop.Found, all bool) {
 	if !all || b.Unlisted {
 		found = nil
@@ -78,7 +79,7 @@ func Remember(b *workspace.Workspace, found []loop.Found, all bool) {
 	b.Loop.SaveCache(found)
 }
 
-// LookAtRuns looks at runs; those that ended only where all are wanted.
+// LookAtRuns views runs; with all also those that have ended.
 func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 	s := Summary{Workspace: b.Root, Daemon: workspace.DaemonRuns(b.Root), Runs: []RunLine{}}
 	s.Held, _ = b.Store.Paused()
@@ -93,7 +94,7 @@ func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 		live = found
 	}
 	for _, v := range Runs(b, live) {
-		// A state that was just written is taken as live until it is looked at.
+		// Live counts a state that was just written as live until it is read.
 		if v.Final && !all && !v.Troubled() {
 			s.Final[v.Status]++
 			continue
@@ -106,7 +107,7 @@ func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 	return s
 }
 
-// Open are all open requests of the runs, oldest first.
+// Open returns all open requests of the runs, oldest first.
 func (s Summary) Open() (open []engine.OpenRequest) {
 	for _, v := range s.Views {
 		open = append(open, v.Open...)
@@ -115,7 +116,7 @@ func (s Summary) Open() (open []engine.OpenRequest) {
 	return open
 }
 
-// KeepTagged leaves out all requests but those of asks that have one of some tags.
+// KeepTagged removes all requests but those of asks with one of some tags.
 func (s *Summary) KeepTagged(b *workspace.Workspace, tags []string) {
 	if len(tags) == 0 {
 		return
@@ -130,9 +131,8 @@ func (s *Summary) KeepTagged(b *workspace.Workspace, tags []string) {
 	}
 }
 
-// KeepFamilies leaves out what is said of families for which keep is false: what of theirs
-// waits for trust, and their folders without events. With every family kept, nothing is left
-// out.
+// KeepFamilies removes what concerns families for which keep is false: their settings that wait
+// for trust, and their folders without events. It removes nothing if every family is kept.
 func (s *Summary) KeepFamilies(b *workspace.Workspace, keep func(family string) bool) {
 	if !slices.ContainsFunc(b.FamilyNames(), func(name string) bool { return !keep(name) }) {
 		return
@@ -147,7 +147,7 @@ func (s *Summary) KeepFamilies(b *workspace.Workspace, keep func(family string) 
 	})
 }
 
-// LineOf is a run as lists show it.
+// LineOf returns a run as lists show it.
 func LineOf(v Run) RunLine {
 	l := RunLine{
 		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.ShortID, Status: v.Status,
@@ -185,7 +185,7 @@ func WaitsAt(v Run) string {
 	return ""
 }
 
-// waitsFor is what a run waits for, be it an answer: for who reads JSON.
+// waitsFor returns what a run waits for, answers included, for readers of JSON.
 func (v Run) waitsFor() string {
 	if len(v.Open) > 0 {
 		return v.andMore(templates.Phrase(v.lang, "workspace.waits.request", "request", v.Open[0].Request), len(v.Open)-1)
@@ -193,13 +193,13 @@ func (v Run) waitsFor() string {
 	return v.waitsBesides()
 }
 
-// waitsBesides is what a run waits for besides answers, in a few words, "" for nothing.
+// waitsBesides returns what a run waits for besides answers, in a few words, "" for nothing.
 func (v Run) waitsBesides() string { return v.andMore(v.awaited, v.awaitedToo) }
 
-// shownWait is how much of one thing that is awaited is shown, in characters.
+// shownWait limits the text of one awaited thing, in characters.
 const shownWait = 120
 
-// andMore is a thing and that there are so many more.
+// andMore returns a text, with the number of others.
 func (v Run) andMore(text string, n int) string {
 	if n < 1 {
 		return text

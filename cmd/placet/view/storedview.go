@@ -10,7 +10,7 @@ import (
 	"placet/engine/loop"
 )
 
-// storedView is what the verbs that look at every run show of one: no facts, no plan, no
+// storedView is the part of a view that the verbs over all runs show: no facts, no plan, no
 // log.
 type storedView struct {
 	Class, Short           string        `json:",omitempty"`
@@ -26,7 +26,7 @@ type storedView struct {
 	Stray                  []string           `json:",omitempty"`
 }
 
-// storedRequest is a request with what --json says nothing of.
+// storedRequest is a request, with members that --json leaves out.
 type storedRequest struct {
 	engine.OpenRequest
 	Members  []string      `json:",omitempty"`
@@ -57,7 +57,7 @@ func (r storedRequest) request() engine.OpenRequest {
 	return a
 }
 
-// findStoredView returns the view that an earlier look made of a run, if it holds.
+// findStoredView returns the stored view of a run, if it is still valid.
 func findStoredView(b *workspace.Workspace, round *loop.Stored, f loop.Found) (v Run, ok bool) {
 	body, ok := round.View(f)
 	var s storedView
@@ -76,7 +76,7 @@ func findStoredView(b *workspace.Workspace, round *loop.Stored, f loop.Found) (v
 	return v, true
 }
 
-// storeView has a later look take over the view of a run.
+// storeView stores the view of a run for later looks.
 func storeView(b *workspace.Workspace, f loop.Found, seen loop.Seen, v Run) {
 	body, err := json.Marshal(storedView{
 		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.awaited, v.awaitedToo, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,

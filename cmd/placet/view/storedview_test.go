@@ -26,8 +26,7 @@ import (
 	"placet/layout"
 )
 
-// keeping is a workspace in memory that is looked at by one placet after the
-// other.
+// keeping is a workspace in memory, which one placet after another views.
 type keeping struct {
 	t    rapid.TB
 	disk *memfs.FS
@@ -38,7 +37,7 @@ type keeping struct {
 	looked func()
 
 	mu      sync.Mutex
-	passing time.Duration // how much time a look at the clock takes
+	passing time.Duration // how much time passes with each reading of the clock
 }
 
 func newKeeping(t rapid.TB) *keeping {
@@ -49,7 +48,7 @@ func newKeeping(t rapid.TB) *keeping {
 
 const keptRoot = ".fractary/faber/runs/acme/web/"
 
-// runDir is the folder of one of the few runs that there are.
+// runDir returns the folder of one of the few runs.
 func runDir(n int) string { return fmt.Sprintf("%s%08d-0000-4000-8000-000000000000", keptRoot, n) }
 
 const (
@@ -92,7 +91,7 @@ func (k *keeping) Write(name string, body []byte, _ bool) error {
 	return nil
 }
 
-// start is another placet that looks, with what is kept or without.
+// start makes another placet view the runs, with the stored views or without.
 func (k *keeping) start(stored bool, mark string) *workspace.Workspace {
 	b := &workspace.Workspace{Env: &console.Env{Now: k.clock}, Root: "/nowhere", Brief: true}
 	b.Store = store.New(k.disk, store.Options{Now: b.Env.Now, Parallel: 1})
@@ -123,7 +122,7 @@ func showVerb(b *workspace.Workspace, f loop.Found) (shown, bool) {
 	return s, !v.unsettled
 }
 
-// same looks at every run with what is kept and without it.
+// same views every run with the stored views and without, and compares.
 func (k *keeping) same() {
 	kept, bare := k.start(true, "m"), k.start(false, "")
 	found := kept.Runs()
@@ -144,8 +143,8 @@ func (k *keeping) same() {
 	Remember(kept, found, true)
 }
 
-// settle has placet do what is to be done, once all stands still. Time goes by
-// whenever somebody asks for it: files that are young are waited for.
+// settle makes placet do all its work, once everything has settled. Time passes with each
+// reading of the clock, so that young files are waited for.
 func (k *keeping) settle() {
 	k.now = k.now.Add(3 * time.Second)
 	k.passing = 200 * time.Millisecond
@@ -155,7 +154,7 @@ func (k *keeping) settle() {
 	k.passing = 0
 }
 
-// clock is the present of everybody.
+// clock is the one clock of the test.
 func (k *keeping) clock() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -163,7 +162,7 @@ func (k *keeping) clock() time.Time {
 	return k.now
 }
 
-// files are those of the runs and what they need, sorted.
+// files returns the files of the runs and those that they need, sorted.
 func (k *keeping) files() []string {
 	var names []string
 	for name := range k.disk.Tree() {
@@ -175,8 +174,8 @@ func (k *keeping) files() []string {
 	return names
 }
 
-// Whatever is done to the files, and however fast: what is kept changes nothing
-// but the time it takes.
+// Whatever happens to the files, and however fast, stored views change nothing but the time
+// that a look takes.
 func TestWhatIsKeptNeverShows(t *testing.T) {
 	used := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -263,7 +262,7 @@ func (k *keeping) step(t *rapid.T) {
 	}
 }
 
-// rested is a workspace of which everything is kept.
+// rested returns a workspace whose views are all stored.
 func rested(t *testing.T) *keeping {
 	k := newKeeping(t)
 	k.disk.Put("specs/design.md", "# Design\n")
@@ -276,7 +275,7 @@ func rested(t *testing.T) *keeping {
 	return k
 }
 
-// taken counts the runs of which the stored view is taken.
+// taken counts the runs whose stored view is used.
 func (k *keeping) taken(mark string) (n int) {
 	b := k.start(true, mark)
 	for _, f := range b.Runs() {
@@ -327,7 +326,7 @@ func (k *keeping) spoil(change func(string) string) {
 	k.disk.Rewrite(".placet/statcache", change(body))
 }
 
-// touchAll puts every file of the runs in place anew.
+// touchAll replaces every file of the runs by a new one with the same content.
 func touchAll(k *keeping) {
 	for _, name := range k.files() {
 		text, _ := k.disk.Get(name)
@@ -335,8 +334,8 @@ func touchAll(k *keeping) {
 	}
 }
 
-// What a run waits for where nobody is asked is kept with it: status names it without
-// a look at the run.
+// The stored view has what a run waits for if nobody is asked, so that status names it without
+// reading the run.
 func TestWhatIsAwaitedIsKept(t *testing.T) {
 	k := rested(t)
 	for n := range 10 {
@@ -365,8 +364,8 @@ func TestWhatIsAwaitedIsKept(t *testing.T) {
 	}
 }
 
-// A file that may be half of a write is named by every once, not by the first alone:
-// how its run stands is not kept.
+// Every once names a file that may be half written, not only the first, because the view of its
+// run is not stored.
 func TestHalfOfAWriteIsNotKept(t *testing.T) {
 	k := rested(t)
 	for n := range 10 {
@@ -405,7 +404,7 @@ func TestADeadlineEndsWhatIsKept(t *testing.T) {
 	k.same()
 }
 
-// What a listing shows of a request is kept whole from one look to the next.
+// A stored view keeps all that a listing shows of a request.
 func TestARequestIsStoredWhole(t *testing.T) {
 	a := engine.OpenRequest{
 		Request: "hitl-3f9a12c4", Run: engine.Key{Family: "optimizer", ID: "20260302-msowd-sop-masking"}, Type: "hitl", Where: "awaiting_human",

@@ -9,8 +9,7 @@ import (
 	"placet/engine/loop"
 )
 
-// Untrusted lists what waits for trust: settings first, then what the runs'
-// documents name.
+// Untrusted lists what waits for trust: first settings, then the commands in the runs' documents.
 func Untrusted(b *workspace.Workspace, views []Run) []config.UntrustedLine {
 	lines := trustLines(b.Settings.Waiting)
 	for _, v := range views {
@@ -29,7 +28,7 @@ func Untrusted(b *workspace.Workspace, views []Run) []config.UntrustedLine {
 	return lines
 }
 
-// trustLines are settings that can be agreed to.
+// trustLines returns settings that can be agreed to.
 func trustLines(settings []config.Setting) (lines []config.UntrustedLine) {
 	for _, s := range settings {
 		lines = append(lines, config.UntrustedLine{
@@ -45,7 +44,7 @@ func Agreeable(b *workspace.Workspace) []config.UntrustedLine {
 	return trustLines(b.Settings.Agreeable)
 }
 
-// NamingCommands are the live runs whose documents may name commands: those of families that say so.
+// NamingCommands returns the live runs of families whose documents may name commands.
 func NamingCommands(b *workspace.Workspace) []Run {
 	live, _ := Live(b, slices.DeleteFunc(b.Runs(), func(f loop.Found) bool {
 		of, _ := family.Named(f.Run.Family)
@@ -54,7 +53,7 @@ func NamingCommands(b *workspace.Workspace) []Run {
 	return Runs(b, live)
 }
 
-// AllUntrusted looks at all live runs.
+// AllUntrusted lists what waits for trust, in the settings and in all live runs.
 func AllUntrusted(b *workspace.Workspace) []config.UntrustedLine {
 	live, _ := Live(b, b.Runs())
 	return Untrusted(b, Runs(b, live))
