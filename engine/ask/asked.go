@@ -8,49 +8,49 @@ import (
 	"placet/engine/run"
 )
 
-// Asked is what whoever asks relies on: an answer to anything else is none to its question.
+// Asked is the question on which an asker relies: the answer to any other question is no answer
+// to it.
 type Asked struct {
-	// Words is the digest of what a person reads and may choose.
+	// Words is the digest of the text that a person reads and of the options.
 	Words engine.Digest `json:"words"`
-	// MayAnswer are those who may answer, none for anybody. An ask may narrow them.
+	// MayAnswer lists those who may answer, none for anybody. An ask may narrow the list.
 	MayAnswer []string `json:"may_answer,omitzero"`
-	// Artifacts are the files as they were, without a digest where nobody could tell.
+	// Artifacts are the files as they were, without a digest if it was not known.
 	Artifacts []Artifact `json:"artifacts,omitzero"`
-	// File is the digest of ask.json, "" where only what it asks matters.
+	// File is the digest of ask.json, "" if only the question matters.
 	File engine.Digest `json:"-"`
 }
 
-// Members of an ask that may differ from what was asked.
+// These members of an ask may differ from what was asked.
 const (
 	memberQuestion  = "question"
 	memberMayAnswer = "may_answer"
 	memberArtifacts = "artifacts"
 	memberDeadline  = "deadline"
 	memberFile      = "ask.json"
-	// MemberKey is the name or the key, under which more than one question was asked.
+	// MemberKey is the name or the key, if more than one question was asked under it.
 	MemberKey = "key"
 )
 
-// AnotherQuestion is the difference of another question.
+// AnotherQuestion is the difference between two questions.
 var AnotherQuestion = Difference{Member: memberQuestion}
 
-// Difference says in what an ask is another than the one that was asked.
+// Difference says how an ask differs from the one that was asked.
 type Difference struct {
-	// Member is that of ask.json, "" for no difference.
+	// Member is the member of ask.json that differs, "" for no difference.
 	Member string
-	// File is an artifact whose content is another, "" for none.
+	// File is an artifact whose content differs, "" for none.
 	File string
 }
 
 // IsNone reports whether nothing differs.
 func (d Difference) IsNone() bool { return d == Difference{} }
 
-// IsQuestion reports whether the question itself is another one, and not only what stands
-// around it.
+// IsQuestion reports whether the question itself differs, and not only its circumstances.
 func (d Difference) IsQuestion() bool { return d == AnotherQuestion }
 
-// NewAsked is what whoever asks relies on. The files have the digests that they were asked
-// about with.
+// NewAsked returns the question on which the asker of an ask relies. The files have the digests
+// with which they were asked about.
 func NewAsked(a Ask) Asked {
 	x := Asked{Words: a.words(), MayAnswer: a.MayAnswer}
 	for _, f := range a.Artifacts {
@@ -63,12 +63,12 @@ func NewAsked(a Ask) Asked {
 	return x
 }
 
-// words is the digest of what a person reads and may choose.
+// words returns the digest of the text that a person reads and of the options.
 func (a Ask) words() engine.Digest {
 	return engine.Sum(run.Encoded(Ask{Question: a.Question, Type: a.Type, Options: a.Options, Context: a.Context, Default: a.Default}))
 }
 
-// Differs says in what the question of a state is another than the one that was asked.
+// Differs returns how the question of a state differs from the one that was asked.
 func (x Asked) Differs(st State) Difference {
 	d := x.differs(st.Ask)
 	if d.IsNone() && x.File != "" && string(x.File) != string(st.AskDigest) {
@@ -97,16 +97,17 @@ func (x Asked) differs(there Ask) Difference {
 	return Difference{}
 }
 
-// isNarrowed reports whether all who may answer are among some names, none for anybody.
+// isNarrowed reports whether all names that may answer are in among; an empty list means
+// anybody.
 func isNarrowed(names, among []string) bool {
 	return len(among) == 0 || len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
 		return !slices.ContainsFunc(among, func(one string) bool { return gate.Admits(one, name) })
 	})
 }
 
-// Joins says why whoever asks something cannot have the answer to what is asked already.
-// now returns a file as it is: the answer to what is registered is one to what the files
-// were.
+// Joins returns the difference for which the asker of a cannot have the answer to there, which
+// is already asked. now returns a file as it is: the answer to a registered ask is about the
+// files as they were then.
 func (a Ask) Joins(there Ask, now func(path string) engine.Document) Difference {
 	d := NewAsked(a).differs(there)
 	if d.IsNone() && a.Deadline != "" && (there.Deadline == "" || text(there.Deadline).Time().After(text(a.Deadline).Time())) {
@@ -120,7 +121,7 @@ func (a Ask) Joins(there Ask, now func(path string) engine.Document) Difference 
 	return d
 }
 
-// AsNow is what is asked, with the digests of the files as they are where none is given.
+// AsNow returns the ask with the present digests of the files that have none.
 func (a Ask) AsNow(now func(path string) engine.Document) Ask {
 	a.Artifacts = slices.Clone(a.Artifacts)
 	for i := range a.Artifacts {

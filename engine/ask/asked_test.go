@@ -6,7 +6,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// An answer stands for what was asked where no more people could give it than whoever asks lets.
+// An answer counts for the asker if no more people could give it than the asker allows.
 func TestAnAskLetsNobodyElseAnswer(t *testing.T) {
 	for name, c := range map[string]struct {
 		asked, there []string
@@ -27,7 +27,7 @@ func TestAnAskLetsNobodyElseAnswer(t *testing.T) {
 	}
 }
 
-// What a person has approved is not asked again under the name of their answer.
+// A question that a person has approved is not asked again under the name of their answer.
 func TestNoRoundFollowsAnApproval(t *testing.T) {
 	for _, answer := range []string{"approve", "reject"} {
 		asked := answer != "approve"

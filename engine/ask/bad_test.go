@@ -11,7 +11,7 @@ import (
 	"placet/internal/enginetest"
 )
 
-// tell tells a story by hand.
+// tell runs a scenario by hand.
 func tell(t *testing.T, files enginetest.Tree, story func(d *enginetest.Desk)) {
 	t.Helper()
 	enginetest.AtDesk(t, laws(), enginetest.Case{Now: now, Files: files}, story)
@@ -91,11 +91,11 @@ func TestAnAskThatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// What may stand in the way of an answer is noted, and the ask stays open until it goes.
+// A file in the way of an answer gets a note, and the ask stays open until the file is gone.
 func TestAnswersThatAreHeld(t *testing.T) {
 	request := dir + "/requests/" + RequestID("deploy-14")
 	kim := `{"request_id": "` + RequestID("deploy-14") + `", "response": "approve", "provided_by": {"user": "kim", "source": "file"}}`
-	// Once a file was written again, an answer says what it was given to.
+	// After a file was written again, an answer says which text it was given to.
 	saw := func(path, text string) string {
 		return strings.TrimSuffix(kim, "}") + `, "artifacts": [{"path": "` + path + `", "sha256": "` + engine.Sum([]byte(text)).Hex() + `"}]}`
 	}

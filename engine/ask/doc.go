@@ -12,7 +12,7 @@
 //	  │ dropped  ▼
 //	  └────────▶ withdrawn (final)
 //
-// rules.go has the table, outputs.go what a state calls for, questions.go what the person
-// is asked, round.go what they are told of the ask before; package run does the rest. document.go says what ask.json may hold, and why
-// one is refused.
+// rules.go has the table, outputs.go the documents that a state requires, questions.go the
+// person's question, and round.go what the person reads about the ask before; package run does
+// the rest. document.go says what ask.json may hold, and why an ask is refused.
 package ask

@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-// Types of questions.
+// These are the types of questions.
 const (
 	approval = "approval"
 	review   = "review"
@@ -26,17 +26,17 @@ const (
 
 var types = []string{approval, review, choice, multi, freeText}
 
-// none is the option of a multi that stands alone.
+// none is the option of a multi that can only be chosen alone.
 const none = "none"
 
-// own are the options that a type brings itself; what is offered must be among them.
+// own lists the options that a type defines itself; ask.json may only describe these.
 var own = map[string][]string{approval: {"approve", "reject"}, review: {"approve", "request_changes", "reject"}}
 
-// approving are the words that approve something: silence is never one of them.
+// approving lists the words that approve something. Silence never counts as one of them.
 var approving = strings.Fields("accept agree allow apply approve confirm consent continue delete deploy execute go merge ok okay permit proceed publish push release run send ship yes")
 
-// ReadAsk reads ask.json, with what was left out filled in. It was written at some time,
-// and is registered now. The error says why it cannot be asked.
+// ReadAsk reads ask.json and fills in what was left out. written is when the file was written,
+// and now is when it is registered. The error says why it cannot be asked.
 func ReadAsk(id, lang string, body []byte, now, written time.Time) (a Ask, err error) {
 	if err = schemas.Decode("ask/ask", "ask.json", body, &a); err == nil {
 		err = a.fill(id, lang, now, written)
@@ -44,7 +44,7 @@ func ReadAsk(id, lang string, body []byte, now, written time.Time) (a Ask, err e
 	return a, err
 }
 
-// fill adds to what is asked what was left out, or says why it cannot be asked.
+// fill fills in what was left out of an ask, or returns why it cannot be asked.
 func (a *Ask) fill(id, lang string, now, written time.Time) error {
 	if a.Type == "" {
 		a.Type = approval
@@ -93,7 +93,7 @@ func (a *Ask) fillOptions(lang string) error {
 	return nil
 }
 
-// fillOwn puts the options of a type in place of those that describe them.
+// fillOwn replaces the given options by those of the type, with the given descriptions.
 func (a *Ask) fillOwn(words []string, lang string) error {
 	given := *a
 	for i, o := range a.Options {
@@ -120,7 +120,7 @@ func (a *Ask) ids() (ids []string) {
 	return ids
 }
 
-// option is the one that a word names.
+// option returns the option that a word names.
 func (a *Ask) option(word string) (Option, bool) {
 	i := slices.IndexFunc(a.Options, func(o Option) bool { return gate.Fold(o.ID) == gate.Fold(word) })
 	if i < 0 {
@@ -129,12 +129,12 @@ func (a *Ask) option(word string) (Option, bool) {
 	return a.Options[i], true
 }
 
-// units are what the letters of a length stand for.
+// units are the units of a duration, by their letters.
 var units = map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}
 
 const longestDeadline = 365 * 24 * time.Hour
 
-// fillDeadline makes the deadline a moment.
+// fillDeadline turns a deadline that is a duration into a point in time.
 func (a *Ask) fillDeadline(now, written time.Time) error {
 	if a.Deadline == "" {
 		return nil
@@ -165,7 +165,7 @@ func (a *Ask) checkMayAnswer() error {
 	return nil
 }
 
-// checkDefault refuses a default that approves, or that is no whole answer.
+// checkDefault refuses a default that approves, or that is not a whole answer.
 func (a *Ask) checkDefault() error {
 	if a.Default == "" {
 		return nil
@@ -193,7 +193,8 @@ func approves(o Option) bool {
 	})
 }
 
-// checkArtifacts refuses paths that cannot be looked up.
+// checkArtifacts refuses a review without files, paths that cannot be looked up, and files that
+// cannot be editable.
 func (a *Ask) checkArtifacts() error {
 	if a.Type == review && len(a.Artifacts) == 0 {
 		return templates.Errorf("ask.refuse.artifacts")
@@ -212,11 +213,11 @@ func (a *Ask) checkArtifacts() error {
 	return nil
 }
 
-// IsBinding reports whether an answer is worth nothing once the file has changed.
+// IsBinding reports whether an answer loses its worth when the file changes.
 func (f Artifact) IsBinding() bool { return f.Binding == nil || *f.Binding }
 
-// readAsk reads ask.json until the ask is registered. Afterwards it only notes that the
-// file has changed.
+// readAsk reads ask.json until the ask is registered. After that it only notes a change of the
+// file.
 func (r *view) readAsk() {
 	r.doc = r.run.Snap.In("ask.json")
 	if r.run.Begun {
@@ -239,18 +240,18 @@ func (r *view) readAsk() {
 	r.canBeAsked = err == nil && !r.awaitsOther()
 }
 
-// isChanged reports whether ask.json is not what was registered.
+// isChanged reports whether ask.json differs from what was registered.
 func (r *view) isChanged() bool {
 	return !r.doc.Unsettled() && string(r.doc.Sum) != string(r.run.State.AskDigest)
 }
 
-// CheckApprovers says what is wrong with names of people who may answer, nil if nothing is: they
-// become members of the state.
+// CheckApprovers returns an error if names of people who may answer are not valid: they become
+// members of the state.
 func CheckApprovers(names []string) error {
 	return schemas.CheckValue("ask/ask#/properties/may_answer", names)
 }
 
-// resolve records the digests of the files and who may answer, or says why nobody can be
+// resolve records the digests of the files and who may answer, or returns why nobody can be
 // asked yet.
 func (r *view) resolve() error {
 	approvers := gate.Narrow(r.run.Snap.Facts.Config.GateFor("ask", r.ask.Type).Approvers, r.ask.MayAnswer)
@@ -285,7 +286,7 @@ func (r *view) resolve() error {
 	return r.readRound()
 }
 
-// checkEditable says why a person cannot change a file, nil if they can.
+// checkEditable returns why a person cannot change a file, nil if they can.
 func checkEditable(r *view, d engine.Document) error {
 	if ignored, known := r.run.Fact(engine.IgnoredNeed + d.Path); known && len(ignored.Body) > 0 {
 		return templates.Errorf("ask.refuse.artifact.ignored")
@@ -305,7 +306,8 @@ func (r *view) awaitsOther() bool {
 	return !d.Absent() && (d.Err != nil || schemas.Decode("", d.Path, d.Body, &st) != nil || st.Status == Open)
 }
 
-// needs are the artifacts, and what is known of the asks that this one follows.
+// needs returns the paths of the artifacts and, before the ask opens, of the asks that it
+// follows.
 func (r *view) needs() (paths []string) {
 	a := r.run.State.Ask
 	switch {

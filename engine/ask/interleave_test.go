@@ -15,13 +15,13 @@ import (
 	"placet/internal/enginetest"
 )
 
-// interleavings is how many orders are tried; PLACET_INTERLEAVINGS asks for another number,
-// and PLACET_SEED for the first seed.
+// interleavings is the number of orders that are tried; PLACET_INTERLEAVINGS sets another
+// number, and PLACET_SEED the first seed.
 const interleavings = 300
 
-// Whatever the order in which an agent, a person and placet act: no answer counts but for the
-// text that its giver was shown, none that was void, and none while the file is another. Once
-// the file is as it was asked about, an answer counts.
+// In whatever order an agent, a person and placet act, an answer counts only for the text that
+// its giver was shown. No void answer counts, and none counts while the file differs. Once the
+// file is as it was asked about, an answer counts.
 func TestAnswersCountForWhatWasSeenInAnyOrder(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("PLACET_INTERLEAVINGS"))
 	if err != nil {
@@ -40,19 +40,21 @@ func TestAnswersCountForWhatWasSeenInAnyOrder(t *testing.T) {
 	}
 }
 
-// asked is the text that is asked about, other what an agent puts into its place.
+// asked is the text of the file when it is asked about, other the text by which an agent
+// replaces it.
 const asked, other = "eu-west first\n", "everywhere at once\n"
 
-// order is one order of what happens.
+// order is one order of events.
 type order struct {
 	d     *enginetest.Desk
 	rand  *rand.Rand
 	story []string
-	// seen is what the giver of an answer was shown, by the answer's digest; void are the
-	// answers that placet has called so.
+	// seen has the text that the giver of an answer was shown, by the answer's digest; void are
+	// the answers that placet has called void.
 	seen map[engine.Digest]string
 	void map[engine.Digest]bool
-	// form is what an editor has open, and read what a person has read in the file.
+	// form is the text that an editor has open, and read the text that a person has read in the
+	// file.
 	form, formPath string
 	read           string
 	written        [][2]string // answers that were written once: paths and bodies
@@ -72,7 +74,7 @@ func (o *order) play() {
 	o.counts()
 }
 
-// step does one of all that may happen.
+// step does one of all possible things.
 func (o *order) step() {
 	steps := []struct {
 		name string
@@ -105,8 +107,8 @@ func (o *order) put(text string) {
 	o.changed = o.d.Now()
 }
 
-// look looks. An answer that stands alone beside a file which has been another for two
-// seconds is void from then on.
+// look makes placet look. An answer alone beside a file that has differed for two seconds is
+// void from then on.
 func (o *order) look() {
 	o.d.Look()
 	if o.d.Has("plan.md") && (isAsked(o.d.Read("plan.md")) || o.d.Now().Before(o.changed.Add(voidTime))) {
@@ -123,12 +125,12 @@ func (o *order) look() {
 	}
 }
 
-// voidTime is how long a file has been another before the answers beside it are void.
+// voidTime is how long a file must differ before the answers beside it are void.
 const voidTime = 2 * time.Second
 
 func isAsked(text string) bool { return strings.ReplaceAll(text, "\r", "") == asked }
 
-// lookWhile looks, and has the file become another before one of placet's changes.
+// lookWhile makes placet look, and changes the file before one of placet's changes.
 func (o *order) lookWhile(text string) {
 	o.swappedMidway = true
 	come := o.d.BeforeChange(1+o.rand.IntN(6), func() { o.put(text) })
@@ -145,7 +147,7 @@ func (o *order) openForm() {
 	}
 }
 
-// saveForm saves it, ticked. Its text says what was seen.
+// saveForm saves the form, ticked. Its text says what was seen.
 func (o *order) saveForm() {
 	if o.form == "" {
 		return
@@ -157,14 +159,15 @@ func (o *order) saveForm() {
 	o.write(o.formPath, body, asked)
 }
 
-// readFile reads the file where there is one.
+// readFile reads the file if it exists.
 func (o *order) readFile() {
 	if o.d.Has("plan.md") {
 		o.read = o.d.Read("plan.md")
 	}
 }
 
-// respond answers for what was read in the file. digest says what that was, "" for nothing.
+// respond answers for the text that was read in the file. digest is the digest of that text, ""
+// for none.
 func (o *order) respond(digest string) {
 	if o.read == "" {
 		return
@@ -182,7 +185,7 @@ func (o *order) write(path, body, seen string) {
 	o.seen[engine.Sum([]byte(body))] = seen
 }
 
-// putBack has an agent write an answer of the person once more.
+// putBack makes an agent write an answer of the person again.
 func (o *order) putBack() {
 	if n := len(o.written); n > 0 {
 		one := o.written[o.rand.IntN(n)]
@@ -190,7 +193,7 @@ func (o *order) putBack() {
 	}
 }
 
-// ended notes what is void by now, and reports whether the question is answered.
+// ended records what is void now, and reports whether the question is answered.
 func (o *order) ended() bool {
 	if o.d.Has(folder + "/void.json") {
 		var v struct {
@@ -212,7 +215,7 @@ func (o *order) ended() bool {
 	return o.d.Has(dir + "/answer.json")
 }
 
-// check holds what was counted against what its giver saw.
+// check compares the answer that was counted with what its giver saw.
 func (o *order) check() {
 	r, err := gate.ReadReceipt("receipt.json", []byte(o.d.Read(folder+"/receipt.json")))
 	if err != nil {
@@ -231,7 +234,7 @@ func (o *order) check() {
 	}
 }
 
-// counts expects an honest answer to count once the file is as it was asked about.
+// counts checks that an honest answer counts once the file is as it was asked about.
 func (o *order) counts() {
 	o.story = append(o.story, "at last")
 	o.put(asked)

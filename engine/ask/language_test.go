@@ -12,8 +12,8 @@ import (
 	"placet/templates"
 )
 
-// What people read of an ask in the pseudo-language is translated, but for what the asker
-// wrote and for names.
+// All that people read of an ask in the pseudo-language is translated, except the asker's own
+// text and names.
 func TestWhatAnAskSaysIsTranslated(t *testing.T) {
 	translated, english := regexp.MustCompile(`⟦[^⟦⟧]*⟧|"[^"]*"|`+"`[^`]*`"), regexp.MustCompile(`\pL{2,}`)
 	names := strings.NewReplacer(folder, "", dir, "", RequestID("deploy-14"), "", "Deploy build 14?", "", "approval", "", "withdrawn", "")
@@ -65,7 +65,7 @@ func TestWhatAnAskSaysIsTranslated(t *testing.T) {
 	}
 }
 
-// words are a text without file names, members and ids.
+// words returns a text without file names, members and ids.
 func words(text string) string {
 	return regexp.MustCompile(`[\w/-]+\.(?:json|md)|/[\w/]+|ask/[\w-]+|approve|reject|ask-\w+`).ReplaceAllString(text, "")
 }

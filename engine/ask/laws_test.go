@@ -21,7 +21,7 @@ func TestErrors(t *testing.T)      { enginetest.Errors(t, some()) }
 func TestMetamorphic(t *testing.T) { enginetest.Metamorphic(t, some()) }
 func TestLanguages(t *testing.T)   { enginetest.Languages(t, laws()) }
 
-// some are the stories that are told with trouble at every call.
+// some are the scenarios that are run with a fault at every call.
 func some() enginetest.Suite {
 	s := laws()
 	s.Cases = slices.DeleteFunc(s.Cases, func(c enginetest.Case) bool {
@@ -46,8 +46,8 @@ func laws() enginetest.Suite {
 	}
 }
 
-// wellWritten checks that what placet wrote is what the schemas say, and that each final
-// ask has its answer.
+// wellWritten checks that placet's files fit the schemas, and that each final ask has its
+// answer.
 func wellWritten(tree enginetest.Tree, _ map[string][]engine.Row) error {
 	for p, body := range tree {
 		name, known := map[string]string{"answer.json": "ask/answer", "state.json": "ask/state"}[path.Base(p)]
@@ -65,7 +65,7 @@ func wellWritten(tree enginetest.Tree, _ map[string][]engine.Row) error {
 	return nil
 }
 
-// timesAside takes out of a tree the times that are written for people.
+// timesAside removes from a tree the times that are written for people.
 func timesAside(tree enginetest.Tree) enginetest.Tree {
 	for p, body := range tree {
 		tree[p] = timeForPeople.ReplaceAllString(body, "<time>")
@@ -81,7 +81,7 @@ func story(name, ask string, steps ...enginetest.Step) enginetest.Case {
 	return enginetest.Case{Name: name, Now: now, Files: enginetest.Tree{dir + "/ask.json": ask}, Steps: steps}
 }
 
-// with puts further files, each a path and its content, at the beginning of a story.
+// with puts further files, each a path and its content, at the beginning of a scenario.
 func with(c enginetest.Case, pairs ...string) enginetest.Case {
 	for i := 0; i < len(pairs); i += 2 {
 		c.Files[pairs[i]] = pairs[i+1]
@@ -102,8 +102,8 @@ func ticks(items ...string) enginetest.Step {
 	}}
 }
 
-// ticksAgain is the step in which somebody fills in the form that was issued since answers
-// were void.
+// ticksAgain is the step in which a person fills in the form that was issued after answers were
+// void.
 func ticksAgain(items ...string) enginetest.Step {
 	return enginetest.Step{Name: "tick again " + strings.Join(items, ", "), Do: func(t enginetest.Tree) {
 		for _, item := range items {

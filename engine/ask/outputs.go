@@ -12,7 +12,7 @@ import (
 	"placet/templates"
 )
 
-// outputs are what a final state calls for besides the receipt.
+// outputs plans the documents that a final state requires besides the receipt.
 func (r *view) outputs(w *run.Outputs) {
 	if !r.run.Begun || !r.run.State.IsFinal() {
 		return
@@ -24,7 +24,7 @@ func (r *view) outputs(w *run.Outputs) {
 	r.output(w, "answer.md", []byte(r.answerText()))
 }
 
-// output plans a document that is written once. One that differs is left alone.
+// output plans a document that is written once. It leaves one that differs alone.
 func (r *view) output(w *run.Outputs, name string, body []byte) {
 	w.Once(name, true, func() []byte { return body })
 	if d := r.run.Snap.In(name); !w.Fresh && d.Present() && d.Sum != engine.Sum(body) {
@@ -32,7 +32,7 @@ func (r *view) output(w *run.Outputs, name string, body []byte) {
 	}
 }
 
-// AnswerFile is answer.json: what became of the question.
+// AnswerFile returns the content of answer.json, the outcome of the question.
 func (st State) AnswerFile() schemas.Object {
 	given := Given{}
 	var by *run.By
@@ -58,14 +58,14 @@ func (st State) AnswerFile() schemas.Object {
 	}
 }
 
-// Edited is a file of an ask in whose place a person approved what they made of it.
+// Edited is a file of an ask that a person changed, and approved in the changed form.
 type Edited struct {
 	gate.Edit
 	Asked string // the digest of what they were shown, 64 hex digits
-	File  string // where the text stands in the folder of the ask
+	File  string // the path of the changed text in the folder of the ask
 }
 
-// Edited are the files of the ask that a person changed and approved.
+// Edited returns the files of the ask that a person changed and approved.
 func (st State) Edited() (list []Edited) {
 	if !st.isApproved() {
 		return nil
@@ -85,8 +85,8 @@ func (st State) isApproved() bool {
 	return st.Status == Answered && own[st.Ask.Type] != nil && st.Answer != nil && st.Answer.Response == "approve"
 }
 
-// artifactsAtEnd are the files as they were when the question was asked and when it was closed,
-// and what was approved of those that a person could change.
+// artifactsAtEnd lists the digests of the files when the question was asked, when it was closed
+// and, for files that a person could change, as they were approved.
 func (st State) artifactsAtEnd() []schemas.Object {
 	list, edited := []schemas.Object{}, st.Edited()
 	for _, f := range st.Ask.Artifacts {
@@ -107,7 +107,7 @@ func (st State) artifactsAtEnd() []schemas.Object {
 	return list
 }
 
-// atEnd is the digest of the file when the ask was closed, "" where it was missing.
+// atEnd returns the digest of the file when the ask was closed, "" if it was missing.
 func (f Artifact) atEnd() text {
 	if f.Now != nil {
 		return *f.Now
@@ -115,7 +115,7 @@ func (f Artifact) atEnd() text {
 	return text(f.SHA256)
 }
 
-// answerText is answer.md: the same for people.
+// answerText returns answer.md, the outcome for people.
 func (r *view) answerText() string {
 	st, at := r.run.State, strings.NewReplacer("T", " ", "Z", " UTC").Replace(string(r.run.State.Last.At))
 	data := templates.AskAnswerData{Title: title(st.Ask.Question), Line: templates.Phrase(st.Lang, "ask.no_answer", "reason", st.Last.Reason, "at", at)}
@@ -144,5 +144,5 @@ func digestWord(sum text, lang string) string {
 	return "sha256:" + string(sum)
 }
 
-// heading is how answer.md begins.
+// heading returns the beginning of answer.md.
 func heading(question string) string { return "# " + templates.Inline(title(question)) + "\n" }

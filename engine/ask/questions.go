@@ -11,7 +11,7 @@ import (
 	"placet/templates"
 )
 
-// questions are the same for each type.
+// questions has the same question for each type.
 var questions = map[string]run.Question[*view]{approval: question, review: question, choice: question, multi: question, freeText: question}
 
 var question = run.Question[*view]{
@@ -62,7 +62,7 @@ func (r *view) effect(id string) string {
 	return r.run.Say(templates.Key(key), "who", r.who(), "id", id)
 }
 
-// who is the name of the asker, or a word for one without a name.
+// who returns the name of the asker, or a word for an asker without a name.
 func (r *view) who() string {
 	if by := r.run.State.Ask.AskedBy; by != nil {
 		return by.Name
@@ -78,7 +78,7 @@ func (r *view) where() string {
 	return r.run.Say("ask.round.where", "who", r.who(), "n", r.run.State.Round.N)
 }
 
-// title is the first line of a question.
+// title returns the first line of a question.
 func title(question string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(templates.Clean(question)), "\n")
 	return templates.Cut(line, 300)
@@ -92,7 +92,7 @@ func (r *view) title(*run.Request) gate.Texts {
 	return gate.Texts{Lang: r.run.Lang, Title: words}
 }
 
-// stands reports whether the files that bind are what the person was shown.
+// stands reports whether the binding files are as the person was shown them.
 func (r *view) stands(*run.Request) (problem string, ok bool) {
 	for _, f := range r.run.State.Ask.Artifacts {
 		d := r.run.Snap.Doc(f.Path)

@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// reuseFile is where placet ask counts how often it gave the answer to a key to somebody. No
-// pass writes it, and it decides nothing: what it says is shown.
+// reuseFile is the file in which placet ask counts how often it gave the answer of a key to a
+// caller. No pass writes it, and it decides nothing: it is only shown.
 const reuseFile = "reuse.json"
 
 // Reuse says how often an answer was used, as far as that was counted.
@@ -21,10 +21,10 @@ type Reuse struct {
 	LastAt  string `json:"last_at"`
 }
 
-// mostTimes is how far uses are counted.
+// mostTimes is the largest count of uses.
 const mostTimes = 1_000_000_000
 
-// ReadReuse reads reuse.json, nil where there is none.
+// ReadReuse reads reuse.json, and returns nil if there is none.
 func ReadReuse(d engine.Document) (*Reuse, error) {
 	switch {
 	case d.Absent():
@@ -39,7 +39,7 @@ func ReadReuse(d engine.Document) (*Reuse, error) {
 	return u, nil
 }
 
-// Again is the count with one use more; nil counts none.
+// Again returns the count with one more use; nil counts as none.
 func (u *Reuse) Again(now time.Time) Reuse {
 	at := string(run.Seconds(now))
 	if u == nil {
@@ -48,18 +48,18 @@ func (u *Reuse) Again(now time.Time) Reuse {
 	return Reuse{min(u.Times+1, mostTimes), u.FirstAt, at}
 }
 
-// Encode is reuse.json.
+// Encode returns the content of reuse.json.
 func (u Reuse) Encode() ([]byte, error) {
 	return schemas.Encode(append(schemas.Object{{Name: "schema_version", Value: 1}}, schemas.Struct(u)...))
 }
 
-// Entry is the line of a log that says how often the answer was used, in a language.
+// Entry returns the line of a log that says how often the answer was used.
 func (u Reuse) Entry(lang string) engine.Entry {
-	at, _ := time.Parse(time.RFC3339, u.LastAt) // without a time it stands first
+	at, _ := time.Parse(time.RFC3339, u.LastAt) // without a time it comes first
 	return engine.Entry{At: at, Event: "used", Message: templates.Phrase(lang, "ask.used", "n", u.Times, "first", u.FirstAt, "last", u.LastAt)}
 }
 
-// readReuse reads reuse.json once there is an answer: nothing waits for it before.
+// readReuse reads reuse.json once the ask is final, because the file means nothing before.
 func (r *view) readReuse() {
 	if r.run.Begun && r.run.State.IsFinal() {
 		r.reuse, _ = run.Load[Reuse](&r.run.Input, r.run.Snap.In(reuseFile), "ask/reuse")

@@ -41,7 +41,7 @@ func TestUsesAreCounted(t *testing.T) {
 	}
 }
 
-// A count is shown once the ask has ended, and what is wrong with it is noted then; before,
+// A count is shown, and errors in it are noted, only after the ask has ended; before that
 // nothing waits for it.
 func TestACountDecidesNothing(t *testing.T) {
 	for body, shown := range map[string]bool{usedTwice: true, "{": false, "[]": false, `{"schema_version": 1, "times": 0}`: false} {
@@ -65,7 +65,7 @@ func TestACountDecidesNothing(t *testing.T) {
 	}
 }
 
-// uses reports whether the account of the ask says how often its answer was used.
+// uses reports whether the view of the ask says how often its answer was used.
 func uses(d *enginetest.Desk) bool {
 	return slices.ContainsFunc(d.Account("deploy-14").Facts, func(f engine.Fact) bool { return f.Label == "Used" })
 }

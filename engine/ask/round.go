@@ -15,8 +15,8 @@ import (
 	"placet/templates"
 )
 
-// Round says which of a chain of asks about the same work an ask is, and what became of the
-// one before. The first of a chain has none.
+// Round says which of a chain of asks about the same work an ask is, and how the one before
+// ended. The first ask of a chain has none.
 type Round struct {
 	N        int           `json:"n"`
 	Of       string        `json:"of"` // the ask before
@@ -25,25 +25,27 @@ type Round struct {
 	Comment  text          `json:"comment"`
 	By       text          `json:"by"`
 	At       text          `json:"at"`
-	// Since is what a person reads of it: the answer, and what changed in the files.
+	// Since is what a person reads about the round before: the answer, and the changes of the
+	// files since.
 	Since string `json:"since"`
 }
 
-// mostRounds is how long a chain may be, and largestSince how much of what changed since the
-// round before a request holds, in bytes; of a comment it is largestComment.
+// mostRounds limits a chain of rounds. largestSince limits the text about the round before in a
+// request, and largestComment a comment in that text, both in bytes.
 const (
 	mostRounds     = 50
 	largestSince   = 32 << 10
 	largestComment = 4 << 10
 )
 
-// MayGoOn reports whether another round may follow an ask: where a person has approved, or
-// chosen, nothing is asked again under the name of that answer.
+// MayGoOn reports whether another round may follow an ask. None may after a person has approved
+// or chosen: nothing is asked again under the name of that answer.
 func (st State) MayGoOn() bool {
 	return st.Status != Answered || st.Answer != nil && slices.Contains([]string{"reject", "request_changes"}, st.Answer.Response)
 }
 
-// Again is what was asked, to be asked once more: about the files as they are, for as long.
+// Again returns the same ask, to be asked once more: about the files as they are, and for as
+// long.
 func (st State) Again() Ask {
 	a := st.Ask
 	a.IdempotencyKey, a.Supersedes, a.RoundOf = "", "", ""
@@ -57,17 +59,17 @@ func (st State) Again() Ask {
 	return a
 }
 
-// stateOf is the state of another ask.
+// stateOf returns the path of another ask's state.
 func (r *view) stateOf(id string) string {
 	return path.Join(path.Dir(r.run.Snap.Dir), id, "state.json")
 }
 
-// requestOf is the request of another ask.
+// requestOf returns the path of another ask's request.
 func (r *view) requestOf(id string) string {
 	return layout.RequestPath(path.Join(path.Dir(r.run.Snap.Dir), id), RequestID(id), "request.json")
 }
 
-// readRound reads what became of the round before, or says why there can be none after it.
+// readRound reads how the round before ended, or returns why there can be no round after it.
 func (r *view) readRound() error {
 	of := r.ask.RoundOf
 	if of == "" {
@@ -106,8 +108,8 @@ func (r *view) readRound() error {
 	return nil
 }
 
-// since is what a person reads of the round before: how it ended, and what changed in the
-// files since. issued says that this machine has written its state.
+// since returns what a person reads about the round before: how it ended, and how the files
+// changed since. issued says that this machine wrote its state.
 func (r *view) since(st State, issued bool) string {
 	at := strings.NewReplacer("T", " ", "Z", " UTC").Replace(string(r.round.At))
 	ended := r.run.Say("ask.round.ended", "n", r.round.N-1, "ask", r.round.Of, "status", st.Status, "at", at)
@@ -132,7 +134,7 @@ func (r *view) since(st State, issued bool) string {
 	return templates.CutWith(strings.Join(parts, "\n\n"), largestSince, "\n"+r.run.Say("form.cut"))
 }
 
-// difference shows what changed in a file.
+// difference returns a text with the changes of a file.
 func difference(r *view, key templates.Key, file string, lines []string, more int) string {
 	if more > 0 {
 		lines = append(lines, r.run.Say("ask.round.more", "n", more))
@@ -140,7 +142,7 @@ func difference(r *view, key templates.Key, file string, lines []string, more in
 	return r.run.Say(key, "file", file) + "\n" + strings.Join(lines, "\n")
 }
 
-// shownIn are the texts of the files that another ask showed.
+// shownIn returns the texts of the files that another ask showed.
 func shownIn(r *view, before State) map[string]string {
 	shown := map[string]string{}
 	if d := r.run.Snap.Doc(r.requestOf(before.AskID)); d.Present() && d.Sum == engine.Digest(before.RequestDigest) {
@@ -155,7 +157,7 @@ func shownIn(r *view, before State) map[string]string {
 	return shown
 }
 
-// changes say, for each file, what changed since the round before was asked, which showed
+// changes returns, for each file, a text about its changes since the round before, which showed
 // these texts.
 func (r *view) changes(before State, shown map[string]string) (parts []string) {
 	for _, f := range r.ask.Artifacts {

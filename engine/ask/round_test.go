@@ -7,12 +7,12 @@ import (
 	"placet/internal/enginetest"
 )
 
-// What a next round says of the one before is what this machine has written, or it says that
-// it is not.
+// A round describes the one before by what this machine has written, or says that somebody else
+// wrote it.
 func TestARoundSaysWhoWroteTheOneBefore(t *testing.T) {
 	const claimed = "This machine has not written the record of that round"
 	tell(t, enginetest.Tree{dir + "/ask.json": `{"question": "Well?", "type": "review", "artifacts": [{"path": "plan.md"}]}`, "plan.md": "the plan\n"}, func(d *enginetest.Desk) {
-		d.Lax = true // a state that somebody else wrote rests as it is
+		d.Lax = true // a state that somebody else wrote stays as it is
 		d.Settle()
 		d.Put(folder+"/response.json", responseOf(`"response": "request_changes", "comment": "shorter"`))
 		d.Settle()

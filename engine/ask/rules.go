@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// Statuses of an ask.
+// These are the statuses of an ask.
 const (
 	Open       engine.Status = "open"
 	Answered   engine.Status = "answered"   // final: a person answered
@@ -32,8 +32,8 @@ type (
 	to     = []engine.Status
 )
 
-// rules are the transition table, in the order of precedence: a withdrawal beats an answer
-// that arrives in the same pass.
+// rules is the transition table, in the order of precedence: a withdrawal beats an answer that
+// arrives in the same pass.
 var rules = [][]rule{
 	{{Of: ofAsk, From: from{""}, Event: "dropped", To: to{Withdrawn}, When: (*view).drops}},
 	{{Of: ofAsk, From: from{""}, Event: "asked", To: to{Open}, When: (*view).asks, Awaits: (*view).awaitsAsk}},
@@ -56,7 +56,7 @@ func forEachType(make func(typ string) rule) (list []rule) {
 	return list
 }
 
-// asks opens the question once all that it needs is there.
+// asks opens the question once everything that it needs is there.
 func (r *view) asks(run.On) *move {
 	if !r.canBeAsked || !r.run.Snap.In("withdraw.json").Absent() || r.isBeingWritten() {
 		return nil
@@ -70,7 +70,7 @@ func (r *view) asks(run.On) *move {
 	}}
 }
 
-// register keeps ask.json in the state.
+// register records ask.json in the state.
 func (r *view) register(c *change) {
 	st := c.State
 	st.SchemaVersion, st.AskID, st.Lang, st.AskDigest = 1, r.run.Snap.Key.ID, cmp.Or(r.run.Lang, templates.English), text(r.doc.Sum)
@@ -92,8 +92,8 @@ func (r *view) drops(run.On) *move {
 	return m
 }
 
-// takesBack takes an open question back, for another ask or for good. The reason quotes an
-// answer that came too late.
+// takesBack returns the rule that takes an open question back, for another ask or for good. The
+// reason quotes an answer that came too late.
 func takesBack(forAnother bool) func(*view, run.On) *move {
 	return func(r *view, _ run.On) *move {
 		if r.withdrawal == nil || (r.withdrawal.SupersededBy != "") != forAnother {
@@ -153,7 +153,7 @@ func (r *view) expires(on run.On) *move {
 	return &move{Reason: on.Answer.Decision.Why(reason), Then: r.noteArtifacts}
 }
 
-// noteArtifacts keeps what the files are when the ask is closed.
+// noteArtifacts records the digests of the files when the ask is closed.
 func (r *view) noteArtifacts(c *change) {
 	for i := range c.State.Ask.Artifacts {
 		a := &c.State.Ask.Artifacts[i]
@@ -164,13 +164,13 @@ func (r *view) noteArtifacts(c *change) {
 	}
 }
 
-// isBeingWritten reports whether a file that could decide may still be being written.
+// isBeingWritten reports whether a file that could decide may still be half written.
 func (r *view) isBeingWritten() bool {
 	return slices.ContainsFunc(r.run.BeingWritten(), func(f engine.PendingFile) bool { return f.Path != r.run.Path(reuseFile) })
 }
 
-// isAnswerFree reports whether the answer can be written: nobody else's file is in its
-// place. A file that answers this ask is what a crash left.
+// isAnswerFree reports whether the answer can be written, that is, whether nobody else's file
+// is in its place. A file that answers this ask is a leftover of a crash.
 func (r *view) isAnswerFree() bool {
 	free := true
 	docs := []engine.Document{r.run.Snap.In("answer.json"), r.run.Snap.In("answer.md")}
@@ -205,7 +205,7 @@ func (r *view) isLeftOver(d engine.Document) bool {
 		a.AskID == r.run.Snap.Key.ID && a.RequestID == r.run.State.RequestID && a.AskedAt == r.run.State.AskedAt
 }
 
-// readWithdrawal reads withdraw.json where it can still decide.
+// readWithdrawal reads withdraw.json while it can still decide.
 func (r *view) readWithdrawal() {
 	if r.run.State.IsFinal() {
 		return

@@ -15,7 +15,7 @@ import (
 
 var folder = dir + "/requests/" + RequestID("deploy-14")
 
-// holds expects a file to hold words.
+// holds checks that a file contains a text.
 func holds(t *testing.T, d *enginetest.Desk, rel string, words ...string) {
 	t.Helper()
 	for _, w := range words {
@@ -29,8 +29,7 @@ func responseOf(members string) string {
 	return fmt.Sprintf(`{"request_id": %q, %s, "provided_by": {"user": "kim", "source": "cli"}}`, RequestID("deploy-14"), members)
 }
 
-// Each type is answered alike by the form and by response.json: answer.json says the same
-// but for who answered.
+// The form and response.json answer each type alike: answer.json differs only in who answered.
 func TestEachType(t *testing.T) {
 	const given = `"selected": [],`
 	for name, c := range map[string]struct {
@@ -75,7 +74,7 @@ func TestEachType(t *testing.T) {
 	}
 }
 
-// whoAndWhen is what differs between two answers that say the same.
+// whoAndWhen lists the members in which two answers that say the same differ.
 var whoAndWhen = regexp.MustCompile(`(?s)"by": \{.*?\},|"known_as": \[.*?\],|"\w+_at": "[^"]*",`)
 
 // fillIn ticks options in the form, writes a comment and sends it.
@@ -88,7 +87,7 @@ func fillIn(d *enginetest.Desk, options []string, comment string) {
 	d.Put(folder+"/form.md", tree[folder+"/form.md"])
 }
 
-// What is half an answer earns a note, and the ask stays open until it is a whole one.
+// Half an answer gets a note, and the ask stays open until the answer is whole.
 func TestHalfAnAnswer(t *testing.T) {
 	const multi = `{"question": "Which?", "type": "multi", "options": [{"id": "a"}]}`
 	for ask, c := range map[string]struct{ half, says, whole string }{
@@ -133,7 +132,7 @@ func TestAnAnswerThatIsThereAtItsDeadlineIsLate(t *testing.T) {
 	})
 }
 
-// What was asked is what the state says: request.json is made again byte for byte, and so
+// The state has all that was asked: request.json is made again byte for byte from it, and so
 // are receipt and answer.
 func TestWhatIsGoneIsWrittenAgain(t *testing.T) {
 	files := []string{folder + "/request.json", folder + "/form.md", folder + "/receipt.json", dir + "/answer.json", dir + "/answer.md"}
@@ -188,7 +187,7 @@ func TestAnAnswerIsFactOnceItsReceiptIs(t *testing.T) {
 	}
 }
 
-// A state that this machine did not write is no proof where the gate asks for one.
+// A state that this machine did not write is no proof if the gate requires one.
 func TestAStateThatSomebodyElseWrote(t *testing.T) {
 	forged := ""
 	tell(t, enginetest.Tree{dir + "/ask.json": yes}, func(d *enginetest.Desk) {
@@ -210,7 +209,7 @@ func TestAStateThatSomebodyElseWrote(t *testing.T) {
 	})
 }
 
-// Nothing that the asker writes is read as an answer.
+// Nothing that the asker writes counts as an answer.
 func TestAQuestionThatImitatesAnAnswer(t *testing.T) {
 	const question = "Well?\\n\\n- [x] approve\\n- [x] submit this answer\\n\\u202e\\u001b[2J```"
 	tell(t, enginetest.Tree{dir + "/ask.json": `{"question": "` + question + `", "context": "` + question + `", "asked_by": {"name": "- [x] approve"}}`}, func(d *enginetest.Desk) {

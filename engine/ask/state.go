@@ -14,7 +14,7 @@ import (
 // text is a string that a document writes as null while it is empty.
 type text = schemas.OrNull
 
-// Ask is what is asked: ask.json, and in the state what was registered of it.
+// Ask is a question: ask.json, and the registered copy of it in the state.
 type Ask struct {
 	Question       string     `json:"question"`
 	Type           string     `json:"type"`
@@ -34,7 +34,7 @@ type Ask struct {
 	RoundOf        string     `json:"round_of,omitzero"`
 }
 
-// Option is one of the words that answer.
+// Option is one of the words with which a person can answer.
 type Option struct {
 	ID          string `json:"id"`
 	Description string `json:"description,omitzero"`
@@ -46,28 +46,28 @@ type Option struct {
 type Artifact struct {
 	Path    string `json:"path"`
 	SHA256  string `json:"sha256,omitzero"`
-	Binding *bool  `json:"binding,omitzero"` // nil: true
+	Binding *bool  `json:"binding,omitzero"` // nil means true
 	// Editable says that a person may change its text, and approve what they made of it.
 	Editable bool `json:"editable,omitzero"`
-	// Now is its digest when the ask was closed, nil where that was SHA256, line ends aside.
+	// Now is its digest when the ask was closed, nil if that was SHA256, line ends aside.
 	Now *text `json:"now,omitzero"`
 }
 
-// AskedBy says who asks, as they claim.
+// AskedBy names the asker, as they claim.
 type AskedBy struct {
 	Name    string `json:"name"`
 	Session string `json:"session,omitzero"`
 	Tool    string `json:"tool,omitzero"`
 }
 
-// Withdraw is withdraw.json.
+// Withdraw is the content of withdraw.json.
 type Withdraw struct {
 	Reason       string `json:"reason"`
 	By           string `json:"by,omitzero"`
 	SupersededBy text   `json:"superseded_by,omitzero"`
 }
 
-// Given is what a person answered.
+// Given is the answer of a person.
 type Given struct {
 	Response string   `json:"response"`
 	Selected []string `json:"selected"`
@@ -79,7 +79,7 @@ type Given struct {
 	Edits []gate.Edit `json:"edits,omitzero"`
 }
 
-// State is state.json. Request, receipt and answer are functions of it.
+// State is the content of state.json. Request, receipt and answer are functions of it.
 type State struct {
 	SchemaVersion int           `json:"schema_version"`
 	AskID         string        `json:"ask_id"`
@@ -96,9 +96,9 @@ type State struct {
 	SupersededBy  text          `json:"superseded_by"`
 	Round         *Round        `json:"round,omitempty"`
 	History       []run.Past    `json:"history"`
-	// Extra are members of a later version, kept as they are.
+	// Extra are members of a later version, which are kept unchanged.
 	Extra schemas.Object `json:"-"`
-	// requests is the one request, made of the rest.
+	// requests holds the one request, derived from the rest.
 	requests []*run.Request
 }
 
@@ -107,7 +107,7 @@ var format = run.JSONState("ask/state", (*State).head, unfit)
 // ReadState reads state.json.
 func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
 
-// unfit says why a readable state does not belong to the ask, "" if it does.
+// unfit returns why a readable state does not belong to the ask, nil if it does.
 func unfit(r *run.Input, st State) error {
 	switch {
 	case st.AskID != r.Snap.Key.ID:
@@ -134,12 +134,12 @@ func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }
 // IsFinal reports whether the ask has ended.
 func (st State) IsFinal() bool { return isFinal(st.Status) }
 
-// results are those of a receipt, by the status of the ask.
+// results are the results of a receipt, by the status of the ask.
 var results = map[engine.Status]string{
 	Open: run.Open, Answered: gate.Accepted, Expired: gate.Expired, Withdrawn: gate.Cancelled, Superseded: gate.Superseded,
 }
 
-// request is the request as the state says it.
+// request returns the request that the state describes.
 func (st *State) request() *run.Request {
 	q := &run.Request{
 		ID: string(st.RequestID), Type: st.Ask.Type, Revision: 1, OpenedAt: st.AskedAt, Digest: st.RequestDigest,
@@ -165,7 +165,7 @@ func (st *State) request() *run.Request {
 	return q
 }
 
-// RequestID is the id of the one request of an ask.
+// RequestID returns the id of the one request of an ask.
 func RequestID(ask string) string {
 	return "ask-" + engine.Sum(fmt.Appendf(nil, "ask\n%s\n1\nask", ask)).Hex()[:8]
 }

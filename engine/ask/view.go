@@ -21,10 +21,10 @@ type Config struct {
 	MaxOpen  int    `toml:"max_open"`
 }
 
-// DefaultConfig are the settings where nothing is configured.
+// DefaultConfig returns the settings that apply if nothing is configured.
 func DefaultConfig() Config { return Config{Enabled: true, Root: layout.AskRoot, MaxOpen: 100} }
 
-// Check says what is wrong with settings that the schema of settings takes.
+// Check returns an error in settings that the schema allows.
 func (c Config) Check() error {
 	if !layout.Safe(c.Root) || path.Clean(c.Root) != c.Root {
 		return templates.Errorf("ask.config.root", "root", strconv.Quote(c.Root))
@@ -32,17 +32,17 @@ func (c Config) Check() error {
 	return nil
 }
 
-// view is an ask, with what it reads besides its state.
+// view is an ask, with the documents that it reads besides its state.
 type view struct {
 	run *run.Run[State, *view]
 	doc engine.Document
-	// ask is what ask.json says before it is registered. isWellFormed is true where the
-	// file alone is valid, canBeAsked where nothing around it is in the way either.
+	// ask is the content of ask.json before it is registered. isWellFormed says that the file
+	// itself is valid, canBeAsked that nothing around it prevents the question either.
 	ask                      Ask
 	isWellFormed, canBeAsked bool
-	round                    *Round // of the ask that is to be asked
+	round                    *Round // of the ask that is about to be asked
 	withdrawal               *Withdraw
-	// reuse says how often the answer was used, nil where nobody counted. It decides nothing.
+	// reuse says how often the answer was used, nil if nobody counted. It decides nothing.
 	reuse *Reuse
 }
 
@@ -69,16 +69,16 @@ func read(k *run.Run[State, *view]) *view {
 	return r
 }
 
-// Judged is an ask as a pass over it would judge it: what may be told to whoever waits.
+// Judged is an ask as a pass over it would judge it: what a waiting caller may see.
 type Judged struct {
 	State State
-	// Begun is true where the question is asked, or has ended, as the state says it, and
-	// more than the state shows who answered where a gate asks for that.
+	// Begun is true if the question is open or has ended, as the state says it, and if more
+	// than the state shows who answered where a gate requires that.
 	Begun bool
-	// Changed is true where ask.json is not what was asked.
+	// Changed is true if ask.json differs from what was asked.
 	Changed bool
-	// Foreign is the file of an answered ask that is not as this machine wrote it, "" where
-	// all are.
+	// Foreign is a file of an answered ask that differs from what this machine wrote, "" if
+	// none does.
 	Foreign string
 }
 
@@ -91,8 +91,8 @@ func Judge(s engine.Snapshot) Judged {
 	return Judged{v.run.State, true, v.isChanged(), v.foreign()}
 }
 
-// foreign is the first of the files that show the answer which is not as this machine wrote
-// it. What cannot be read is none of its own.
+// foreign returns the first of the files showing the answer that differs from what this machine
+// wrote. A file that cannot be read counts as different.
 func (r *view) foreign() string {
 	if r.run.State.Status != Answered {
 		return ""
@@ -117,7 +117,7 @@ func (r *view) foreign() string {
 	return ""
 }
 
-// notes looks at what may stand in the way of an answer, and at a receipt that differs.
+// notes looks for files in the way of an answer, and for a receipt that differs.
 func (r *view) notes() {
 	if r.run.State.Status == Open {
 		r.isAnswerFree()
@@ -155,7 +155,7 @@ func (r *view) awaitsAsk(w *run.Waiting) {
 	}
 }
 
-// explain adds what no rule says: what a person is asked, and how an ask ended.
+// explain adds what no rule says: the question for a person, and how an ask ended.
 func (r *view) explain(w *run.Waiting) {
 	if !r.run.Begun {
 		return
@@ -213,7 +213,7 @@ func (r *view) tell(a *engine.RunView) {
 	}
 }
 
-// summary is [run.Family.Summary].
+// summary implements [run.Family.Summary].
 func summary(body []byte) engine.Summary {
 	var st struct {
 		Status  engine.Status `json:"status"`

@@ -131,8 +131,8 @@ func ClosedRequest(b *workspace.Workspace, at RequestAt) (c Closed, ok bool) {
 	return c, true
 }
 
-// ClosedBy returns a request as its receipt closes it, without any doubt: this process wrote
-// the receipt, or the caller accepts it.
+// ClosedBy returns a request as its receipt closes it, and does not check the receipt: this
+// process wrote it, or the caller checks it.
 func ClosedBy(b *workspace.Workspace, at RequestAt, receipt engine.Document) (c Closed, ok bool) {
 	r, err := gate.ReadReceipt(receipt.Path, receipt.Body)
 	if err != nil {
