@@ -16,8 +16,7 @@ import (
 	"placet/engine/facade/mcp"
 )
 
-// agents are the hosts of agents that call over MCP. Nothing of it is there before the first
-// call.
+// agents serves the hosts of agents that call over MCP. It is set up at the first call.
 type agents struct {
 	mu      sync.Mutex
 	closed  bool
@@ -25,7 +24,7 @@ type agents struct {
 	end     context.CancelFunc
 	asks    *asks.Asks
 	handler *mcp.Handler
-	servers map[string]*mcp.Server // by the token's name, which is given once
+	servers map[string]*mcp.Server // by the name of the token, which is unique
 }
 
 func (a *App) agentRoutes() (routes []facade.Route) {
@@ -40,7 +39,7 @@ func (a *App) agentRoutes() (routes []facade.Route) {
 	return routes
 }
 
-// lookAtAgent is how often it is asked whether an agent whose call waits still may.
+// lookAtAgent is how often placet checks that the agent of a waiting call still has access.
 const lookAtAgent = time.Second
 
 // answerAgent answers a call of an agent's host, which may wait for a day.
@@ -74,7 +73,7 @@ func (a *App) answerAgent(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
-// serverOf is the server for a caller, and the end of all of them.
+// serverOf returns the server for a caller, and the context that ends all servers.
 func (x *agents) serverOf(a *App, who facade.Identity) (*mcp.Server, context.Context, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -101,7 +100,7 @@ func (x *agents) serverOf(a *App, who facade.Identity) (*mcp.Server, context.Con
 	return s, x.ended, nil
 }
 
-// begin opens the workspace to ask people, as a process of its own would.
+// begin opens the workspace to ask people, as a separate process would.
 func (x *agents) begin(a *App) (err error) {
 	x.ended, x.end = context.WithCancel(context.Background())
 	defer func() {
@@ -128,7 +127,7 @@ func (x *agents) begin(a *App) (err error) {
 	return nil
 }
 
-// close ends what agents wait for.
+// close ends all waits of agents.
 func (x *agents) close() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

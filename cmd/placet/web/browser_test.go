@@ -119,8 +119,8 @@ func (s *busySite) stream(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// Fifty workers that say how far they have got change their bars in place, and the last that
-// each says is what stands there.
+// The progress of fifty workers changes their bars in place, and in the end each bar shows the
+// last report.
 func TestBrowserProgress(t *testing.T) {
 	t.Parallel()
 	s := newBusySite(t)

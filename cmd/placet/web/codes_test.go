@@ -15,11 +15,11 @@ import (
 	"placet/cmd/placet/console"
 )
 
-// kinds are the kinds of problems of an answer that are codes, too.
+// kinds are the kinds of an answer's problems that are also codes.
 var kinds = map[string]string{"KindInTheWay": console.KindInTheWay, "KindBusy": console.KindBusy}
 
-// refusedCodes are the codes of problems that the source of a package gives to Refuse and Deny. What is
-// neither a literal nor a kind is the code of an action's command.
+// refusedCodes returns the codes that the source of a package passes to Refuse and Deny. An argument
+// that is neither a literal nor a kind is the code of an action's command.
 func refusedCodes(t *testing.T, dir string) (codes []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -83,7 +83,7 @@ func commandCodes(t *testing.T) (codes []string) {
 	return codes
 }
 
-// The documentation lists every code that a call can be refused with, and no other.
+// The documentation lists exactly the codes with which a call can be refused.
 func TestEveryCodeIsDocumented(t *testing.T) {
 	given := slices.Concat(refusedCodes(t, "."), refusedCodes(t, "nemawashi"), refusedCodes(t, filepath.Join("..", "..", "..", "engine", "facade")), commandCodes(t))
 	if len(given) < 30 {

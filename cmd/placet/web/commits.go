@@ -17,8 +17,8 @@ import (
 	"placet/schemas"
 )
 
-// Attach has a loop report its commits and the progress of workers to the app, and keep what
-// callers made of runs.
+// Attach makes a loop report its commits and the progress of workers to the app, and keep what
+// calls have read of runs.
 func (a *App) Attach(o *loop.Options) {
 	o.Viewed = true
 	o.Observers = append(o.Observers, loop.Observer{
@@ -29,7 +29,7 @@ func (a *App) Attach(o *loop.Options) {
 	})
 }
 
-// progressData is the progress of a worker, as the stream has it.
+// progressData is the progress of a worker on the stream.
 type progressData struct {
 	Type      string  `json:"type"`
 	Upstream  string  `json:"upstream"`
@@ -43,12 +43,12 @@ type progressData struct {
 	Used      int     `json:"tokens_used"`
 }
 
-// progressName is what the stream calls the progress of a worker, and progressAlias what
-// upstream's stream does.
+// progressName is the name of a worker's progress on the stream, and progressAlias its name on
+// upstream's stream.
 const progressName, progressAlias = "worker.progress", "worker:progress"
 
-// progressEvent is the event of a worker's progress. It has no id: it is not repeated, and
-// the view of the run has the last one.
+// progressEvent returns the event of a worker's progress. It has no id, because it is not
+// repeated: the view of the run has the last one.
 func progressEvent(run layout.Run, path string, p engine.Progress, now time.Time) facade.Event {
 	key := engine.Key{Family: run.Family, ID: run.ID}.String()
 	session, port := view.SessionOf(run, path)
@@ -62,16 +62,16 @@ func progressEvent(run layout.Run, path string, p engine.Progress, now time.Time
 	}
 }
 
-// shownTask is how much of what a worker says it does is shown, in characters.
+// shownTask limits the text about a worker's task, in characters.
 const shownTask = 200
 
-// committed notifies who waits for what a commit has made, and who listens.
+// committed passes what a commit has written to its waiters, and publishes its events.
 func (a *App) committed(run layout.Run, plan engine.Plan) {
 	a.waiters.notify(run, plan.Writes)
 	a.events.Publish(eventsOf(run, plan, time.Now(), func(rel string) engine.Document { return a.document(run, rel) })...)
 }
 
-// transitionData is a transition as the stream has it.
+// transitionData is a transition on the stream.
 type transitionData struct {
 	Type      string        `json:"type"`
 	Timestamp string        `json:"timestamp"`
@@ -87,7 +87,7 @@ type transitionData struct {
 	Reason    string        `json:"reason"`
 }
 
-// requestData is what became of a request, as the stream has it.
+// requestData is the change of a request on the stream.
 type requestData struct {
 	Type      string `json:"type"`
 	Timestamp string `json:"timestamp"`
@@ -96,9 +96,9 @@ type requestData struct {
 	State     string `json:"state"` // opened, closed, problem, resolved or void
 }
 
-// eventsOf are the events of a commit: its transitions, what the family's journal says of
-// them, and what became of requests. Those of a transition's commit are numbered; a note that
-// came without one is not made again, so nobody can ask for what followed it.
+// eventsOf returns the events of a commit: its transitions, its events in the family's journal,
+// and the changes of requests. Those of a commit with a transition are numbered. A note without
+// a transition has no id: it is not written again, so nobody can ask for the events after it.
 func eventsOf(run layout.Run, plan engine.Plan, now time.Time, read func(rel string) engine.Document) (events []facade.Event) {
 	key := engine.Key{Family: run.Family, ID: run.ID}.String()
 	at, revision, mark := now.UTC().Format(time.RFC3339Nano), revisionOf(run, plan), markOf(run, plan)
@@ -140,7 +140,7 @@ func eventsOf(run layout.Run, plan engine.Plan, now time.Time, read func(rel str
 	return events
 }
 
-// document is a document of a run as it is now, by its path in the run's folder.
+// document returns a document of a run as it is now, by its path in the run's folder.
 func (a *App) document(run layout.Run, rel string) engine.Document {
 	if a.b == nil {
 		return engine.Document{Path: rel, Err: engine.ErrAbsent}
@@ -153,8 +153,8 @@ func (a *App) document(run layout.Run, rel string) engine.Document {
 	return engine.Document{Path: rel, Err: engine.ErrAbsent}
 }
 
-// becameOf is what a file that is written says of a request: that it was opened, was closed,
-// has an answer that cannot be used or answers that are void.
+// becameOf returns what a written file says of a request: that it was opened or closed, that it
+// has an answer that cannot be used, or answers that are void.
 func becameOf(run layout.Run, file string) (id, state string) {
 	dir, name := path.Split(file)
 	id = path.Base(dir)
@@ -164,7 +164,7 @@ func becameOf(run layout.Run, file string) (id, state string) {
 	return id, map[string]string{"request.json": "opened", "receipt.json": "closed", "problem.md": "problem", layout.VoidFile: "void"}[name]
 }
 
-// revisionOf is the revision that a commit made, 0 where the family counts none.
+// revisionOf returns the revision that a commit made, 0 if the family counts none.
 func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
 	for _, l := range plan.Lines {
 		revision = max(revision, l.Revision)
@@ -173,16 +173,16 @@ func revisionOf(run layout.Run, plan engine.Plan) (revision int) {
 		var state struct {
 			Revision int `json:"revision"`
 		}
-		_ = schemas.Decode("", d.Path, d.Body, &state) // the dialects of others count nothing
+		_ = schemas.Decode("", d.Path, d.Body, &state) // the dialects of others count none
 		revision = state.Revision
 	}
 	return revision
 }
 
-// markOf distinguishes the commit of a transition from every other one of its run: by its
-// revision, "" where the commit made no transition. FABER's documents need not count
-// revisions, and its requests are opened without a transition: there it is the digest of what
-// the commit writes.
+// markOf returns a mark that distinguishes a commit from every other one of its run: its
+// revision, "" for a commit without a transition. For FABER it may be the digest of what the
+// commit writes, because FABER's documents need not count revisions, and its requests open
+// without a transition.
 func markOf(run layout.Run, plan engine.Plan) string {
 	if r := revisionOf(run, plan); r > 0 && len(plan.Transitions) > 0 {
 		return fmt.Sprint(r)
@@ -197,7 +197,7 @@ func markOf(run layout.Run, plan engine.Plan) string {
 	return engine.Sum([]byte(sums.String())).Hex()[:12]
 }
 
-// stateWritten is the state document of a plan, nil where it writes none.
+// stateWritten returns the state document of a plan, nil if it writes none.
 func stateWritten(run layout.Run, plan engine.Plan) *engine.Document {
 	i := slices.IndexFunc(plan.Writes, func(d engine.Document) bool { return d.Path == run.State })
 	if i < 0 {
@@ -206,20 +206,20 @@ func stateWritten(run layout.Run, plan engine.Plan) *engine.Document {
 	return &plan.Writes[i]
 }
 
-// waiters wait for documents that the commits of runs are to write.
+// waiters wait for documents that the commits of runs will write.
 type waiters struct {
 	mu  sync.Mutex
 	all map[string][]*waiter // by the run's folder
 }
 
-// waiter waits for the documents of a run that wants accepts.
+// waiter waits for those documents of a run that wants accepts.
 type waiter struct {
 	dir   string
 	wants func(engine.Document) bool
 	come  chan engine.Document
 }
 
-// add begins to wait. It must be called before what is waited for can be written.
+// add starts to wait. It must be called before the awaited document can be written.
 func (w *waiters) add(run layout.Run, wants func(engine.Document) bool) *waiter {
 	one := &waiter{run.Dir, wants, make(chan engine.Document, 8)}
 	w.mu.Lock()
@@ -240,8 +240,8 @@ func (w *waiters) remove(one *waiter) {
 	}
 }
 
-// notify hands the documents of a run to those who wait for them. Who has not taken eight
-// waits for no more.
+// notify sends the documents of a run to its waiters. A waiter with eight unread documents gets
+// no more.
 func (w *waiters) notify(run layout.Run, docs []engine.Document) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"placet/layout"
 )
 
-// Events of transitions are numbered in their commit. What no transition made has no number.
+// Events of transitions are numbered in their commit. Other events have no number.
 func TestEventsOfTransitionsAreNumbered(t *testing.T) {
 	action := layout.Run{Family: "nemawashi", ID: "7", Dir: ".nemawashi/actions/7", State: ".nemawashi/actions/7/state.json"}
 	workflow := layout.Run{Family: "faber", ID: "acme/1", Dir: "runs/acme/1", State: "runs/acme/1/state.json"}

@@ -11,8 +11,8 @@ import (
 	"placet/engine"
 )
 
-// The sizes of a drawn plan, in sixteenths of the page's letter size. The style sheet has the
-// same: .level, .level h3, .node and .pass.
+// These are the sizes of a drawn plan, in sixteenths of the page's letter size. The style sheet
+// has the same: .level, .level h3, .node and .pass.
 const (
 	nodeWide, nodeHigh = 176, 64
 	passHigh           = 12
@@ -20,18 +20,19 @@ const (
 	headHigh           = 32
 )
 
-// mostPasses bounds the places that long lines take in the columns between their ends.
+// mostPasses limits the slots of long lines in the columns between their ends. A plan that
+// needs more gets none.
 const mostPasses = 400
 
-// drawing is a plan as a page shows it: columns of nodes, from left to right, and the lines
-// between them. Without room for columns the style sheet shows them one below the other, and
-// each node says in words what it comes after.
+// drawing is a plan on a page: columns of nodes, from left to right, and the lines between
+// them. Without room for columns the style sheet shows them one below the other, and each node
+// says in words what it comes after.
 type drawing struct {
 	Columns       []drawnColumn
 	Lines         []drawnLine
 	Width, Height string // of the lines, in rem
 	Box           string // their viewBox
-	Critical      bool   // some nodes are on the longest way, others are not
+	Critical      bool   // only some nodes are on the longest path
 	Titled        bool   // columns have titles
 }
 
@@ -41,10 +42,10 @@ type drawnColumn struct {
 	Slots []drawnSlot
 }
 
-// drawnSlot is a node, or the place where a line passes through a column.
+// drawnSlot is a node, or a slot through which a line passes a column.
 type drawnSlot struct {
 	Pass                              bool
-	N                                 int // counts the nodes
+	N                                 int // number of the node, from 1
 	ID, Label, Status, Look, Link     string
 	After                             string
 	Current, Gate, Critical, HasAfter bool
@@ -59,8 +60,8 @@ type drawnLine struct {
 	Critical bool
 }
 
-// drawPlan draws the nodes of a plan; one alone is none. link is where more is said of a node,
-// "" for nowhere.
+// drawPlan draws the nodes of a plan, and returns nil for fewer than two. link returns the path
+// of a page about a node, "" for none.
 func drawPlan(lang string, nodes []engine.Node, link func(id string) string) *drawing {
 	if len(nodes) < 2 {
 		return nil
@@ -73,11 +74,11 @@ func drawPlan(lang string, nodes []engine.Node, link func(id string) string) *dr
 // planLayout puts the nodes of a plan into columns.
 type planLayout struct {
 	nodes   []engine.Node
-	before  [][]int // what each node comes after
+	before  [][]int // the nodes that each node comes after
 	column  []int   // of each node
 	titles  []string
 	columns [][]drawnSlot
-	fixed   []bool // the order of a column is that of its nodes
+	fixed   []bool // the column keeps the order of the nodes
 }
 
 func newPlanLayout(nodes []engine.Node) *planLayout {
@@ -105,8 +106,8 @@ func newPlanLayout(nodes []engine.Node) *planLayout {
 	return l
 }
 
-// place gives each node its column: that of its group, in the order in which groups come; or,
-// where there are no groups to tell them apart, by what it comes after.
+// place assigns each node a column: by its group, in the order in which groups occur, or,
+// without different groups, by the nodes that it comes after.
 func (l *planLayout) place() {
 	groups := map[string]int{}
 	for i, n := range l.nodes {
@@ -122,7 +123,7 @@ func (l *planLayout) place() {
 		return
 	}
 	l.titles = nil
-	for range l.nodes { // as often as a chain is long, at most
+	for range l.nodes { // a chain cannot be longer
 		moved := false
 		for i := range l.nodes {
 			for _, from := range l.before[i] {
@@ -137,7 +138,7 @@ func (l *planLayout) place() {
 	}
 }
 
-// fill makes the columns, with a place in each column that a line crosses.
+// fill makes the columns, with a slot in each column that a line crosses.
 func (l *planLayout) fill() {
 	n := slices.Max(l.column) + 1
 	l.columns, l.fixed = make([][]drawnSlot, n), make([]bool, n)
@@ -165,7 +166,7 @@ func (l *planLayout) fill() {
 	}
 }
 
-// order moves the slots of each column next to what they are joined to, so that few lines
+// order sorts the slots of each column next to those that they are joined to, so that few lines
 // cross.
 func (l *planLayout) order() {
 	for range 4 {
@@ -179,7 +180,8 @@ func (l *planLayout) order() {
 	l.spread()
 }
 
-// sortColumn sorts a column by the middle of what its slots are joined to in another.
+// sortColumn sorts a column by the mean place of the slots in another column that each slot is
+// joined to.
 func (l *planLayout) sortColumn(c, other int) {
 	if l.fixed[c] {
 		return
@@ -227,7 +229,7 @@ func (l *planLayout) sortColumn(c, other int) {
 	}
 }
 
-// edgesOf are the edges that a slot is an end or a place of.
+// edgesOf returns the edges that begin or end at a slot, or pass through it.
 func (l *planLayout) edgesOf(s drawnSlot) (edges [][2]int) {
 	if s.Pass {
 		return [][2]int{s.edge}
@@ -243,7 +245,7 @@ func (l *planLayout) edgesOf(s drawnSlot) (edges [][2]int) {
 	return edges
 }
 
-// spread says how far down each slot is: the columns are centred.
+// spread sets how far down each slot is: the columns are centred.
 func (l *planLayout) spread() {
 	tall := l.tallest()
 	for _, column := range l.columns {
@@ -311,7 +313,7 @@ func (l *planLayout) draw(lang string, link func(id string) string) *drawing {
 			d.Lines = append(d.Lines, drawnLine{l.line(places, from, i), d.Critical && l.nodes[from].Critical && l.nodes[i].Critical})
 		}
 	}
-	// Lines of the longest way lie above the others.
+	// Lines of the longest path are drawn last, above the others.
 	slices.SortStableFunc(d.Lines, func(a, b drawnLine) int {
 		switch {
 		case a.Critical == b.Critical:
@@ -342,8 +344,8 @@ func (l *planLayout) describe(lang string, s *drawnSlot, critical bool, link fun
 
 type point struct{ x, y int }
 
-// line is the way from one node to another: through the places in the columns between
-// them, or, within a column, down.
+// line returns the path from one node to another: through the slots in the columns between them
+// or, within a column, down.
 func (l *planLayout) line(places map[[2]int]point, from, to int) string {
 	a, b := places[[2]int{-1, from}], places[[2]int{-1, to}]
 	if l.column[from] == l.column[to] {
@@ -376,14 +378,14 @@ func (l *planLayout) line(places map[[2]int]point, from, to int) string {
 	return path.String()
 }
 
-// tipLong is how long the tip of a line is.
+// tipLong is the length of the tip of a line.
 const tipLong = 6
 
 func rem(sixteenths int) string {
 	return strconv.FormatFloat(float64(sixteenths)/16, 'f', -1, 64) + "rem"
 }
 
-// groupTitle is what a group is called: a level by its number, all else by its name.
+// groupTitle returns the title of a group: "level" with its number, or else its name.
 func groupTitle(lang, group string) string {
 	if n, err := strconv.Atoi(group); err == nil {
 		return phrase(lang, "page.level", "n", n)
@@ -391,7 +393,7 @@ func groupTitle(lang, group string) string {
 	return console.OneLine(group)
 }
 
-// looks are how statuses look.
+// looks lists the statuses of each look.
 var looks = map[string][]string{
 	"done":  {"complete", "completed", "success", "succeeded", "done", "approved", "passed", "executed", "reached", "goal", "resolved", "simulated", "merged", "drafted"},
 	"off":   {"skipped", "cancelled", "canceled", "superseded", "dismissed", "withdrawn", "demoted", "not used"},
@@ -400,7 +402,7 @@ var looks = map[string][]string{
 	"waits": {"waiting_for_human", "awaiting_feedback", "awaiting_human", "approval_pending", "paused"},
 }
 
-// lookOf is how the status of a part looks: done, off, alarm, runs, waits, or idle.
+// lookOf returns the look of a part's status: done, off, alarm, runs, waits, or idle.
 func lookOf(s engine.Status, current, gate bool) string {
 	for look, words := range looks {
 		if slices.Contains(words, string(s)) {

@@ -12,10 +12,10 @@ import (
 	"placet/templates"
 )
 
-// mostListed is how many requests the inbox shows.
+// mostListed limits the requests that the inbox shows.
 const mostListed = 2000
 
-// inboxPage shows what waits, oldest first.
+// inboxPage shows the open requests, oldest first.
 func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	v := a.reader(c)
 	found, err := narrowed(v, c)
@@ -44,7 +44,7 @@ func (a *App) inboxPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, head.Lang, "inbox", data)
 }
 
-// due says until when a request can be answered, "" where it can for ever.
+// due says until when a request can be answered, "" for ever.
 func due(lang string, o engine.OpenRequest) string {
 	switch at := o.Deadline.UTC().Format("2006-01-02 15:04 UTC"); {
 	case o.Deadline.IsZero():
@@ -56,11 +56,11 @@ func due(lang string, o engine.OpenRequest) string {
 	}
 }
 
-// shownQuestion is how much of a question a list shows, in characters.
+// shownQuestion limits how much of a question a list shows, in characters.
 const shownQuestion = 240
 
-// question is what a request asks, on one line. A heading in brackets asks nothing: the
-// summary stands in for it.
+// question returns a request's question on one line. A heading in brackets asks nothing, so the
+// summary replaces it.
 func question(o engine.OpenRequest) string {
 	first, _, more := strings.Cut(strings.TrimSpace(o.Prompt), "\n")
 	if more && o.Summary != "" && strings.HasPrefix(first, "[") && strings.HasSuffix(strings.TrimSpace(first), "]") {

@@ -14,7 +14,7 @@ import (
 
 func noLink(string) string { return "" }
 
-// shape is a drawing as its columns: nodes by their ids, and "|" where a line passes.
+// shape returns a drawing as its columns: nodes by their ids, and "|" for a line that passes.
 func shape(d *drawing) (columns []string) {
 	for _, c := range d.Columns {
 		var ids []string
@@ -48,11 +48,11 @@ func TestAPlanIsDrawnByItsLevels(t *testing.T) {
 	} {
 		d := drawPlan("en", c.nodes, noLink)
 		got := shape(d)
-		if name == "levels" { // of two passes and a node any order is as good
+		if name == "levels" { // any order of two passes and a node is as good
 			got[1] = strings.Join([]string{"|", "C", "|"}, " ")
 		}
 		if name == "a cycle" {
-			got = c.want // somewhere
+			got = c.want // the place does not matter
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" || len(d.Lines) != c.lines {
 			t.Errorf("%s: %d lines, %s", name, len(d.Lines), diff)
@@ -63,7 +63,7 @@ func TestAPlanIsDrawnByItsLevels(t *testing.T) {
 	}
 }
 
-// A plan of any size and any knots is drawn.
+// A plan is drawn whatever its size and its cycles.
 func TestAPlanOfAnySizeIsDrawn(t *testing.T) {
 	var nodes []engine.Node
 	for i := range 500 {

@@ -18,14 +18,14 @@ import (
 	"placet/templates"
 )
 
-// markdown renders texts of people and agents, for pages of each language. Nothing of a text is left
-// out: raw HTML is shown as what it is, and nothing is fetched from anywhere.
+// markdown renders texts of people and agents, for pages of each language. It leaves out nothing of a
+// text: raw HTML is shown as text, and nothing is fetched from anywhere.
 var markdown = func() map[string]goldmark.Markdown {
 	all := map[string]goldmark.Markdown{}
 	for _, lang := range templates.Languages() {
 		all[lang] = goldmark.New(
-			// The pages' policy allows no style, so that columns are aligned by an attribute. The boxes of
-			// a list of tasks stay text: they would look like the form's own.
+			// Columns are aligned by an attribute, because the pages' policy allows no style. The boxes of
+			// a task list stay text, because they would look like the form's own.
 			goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough),
 			goldmark.WithRendererOptions(html.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(plainNodes{lang}, 1))),
 		)
@@ -33,10 +33,10 @@ var markdown = func() map[string]goldmark.Markdown {
 	return all
 }()
 
-// longestMarkdown is how much of a text is rendered, in bytes; a longer one is shown plain.
+// longestMarkdown limits the text that is rendered, in bytes; a longer one is shown plain.
 const longestMarkdown = 256 << 10
 
-// rendered is a text as HTML, for a page of a language.
+// rendered returns a text as HTML, for a page of a language.
 func rendered(lang, text string) template.HTML {
 	text = templates.Clean(text)
 	var out bytes.Buffer
@@ -46,8 +46,8 @@ func rendered(lang, text string) template.HTML {
 	return template.HTML("<pre>" + template.HTMLEscapeString(text) + "</pre>")
 }
 
-// plainNodes renders what could lead elsewhere: raw HTML as text, images as links, and links
-// with where they lead.
+// plainNodes renders the nodes that could lead elsewhere: raw HTML as text, images as links, and links
+// with their targets.
 type plainNodes struct{ lang string }
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -83,7 +83,7 @@ func renderHTMLBlock(w util.BufWriter, source []byte, node ast.Node, entering bo
 	return ast.WalkSkipChildren, nil
 }
 
-// renderFencedCode shows a block with what stands beside its fence.
+// renderFencedCode shows a block, with the words beside its fence.
 func renderFencedCode(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -122,7 +122,7 @@ func renderRawHTML(w util.BufWriter, source []byte, node ast.Node, entering bool
 	return ast.WalkSkipChildren, nil
 }
 
-// renderImage shows an image's text and where it is: its bytes are not fetched.
+// renderImage shows an image's text and address; its bytes are not fetched.
 func renderImage(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("[")
@@ -160,8 +160,8 @@ func (p plainNodes) renderAutoLink(w util.BufWriter, source []byte, node ast.Nod
 	return ast.WalkContinue, nil
 }
 
-// isOutside reports whether a target is a page elsewhere, which a person may open. Paths
-// of the workspace lead nowhere here.
+// isOutside reports whether a target is a page elsewhere, which a person may open. Paths of the workspace
+// lead nowhere here.
 func isOutside(target string) bool {
 	u, err := url.Parse(target)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
@@ -181,8 +181,8 @@ func closeLink(w util.BufWriter, target string) {
 	}
 }
 
-// markLoopback says of a link that it leads to a program on the reader's own machine: the browser
-// sends the cookie of placet's session to every port of the host at which it is logged in.
+// markLoopback says of a link that it leads to a program on the reader's own machine: the browser sends
+// the cookie of placet's session to every port of the host at which it is logged in.
 func (p plainNodes) markLoopback(w util.BufWriter, target string) {
 	if isOutside(target) && facade.LeadsToLoopback(target) {
 		_, _ = w.WriteString(` <strong class="loopback">`)
@@ -191,8 +191,8 @@ func (p plainNodes) markLoopback(w util.BufWriter, target string) {
 	}
 }
 
-// writeTarget shows where something leads, with its title, "" for none: a text may say
-// something else.
+// writeTarget shows the target of a link, because its text may say something else, and its title, "" for
+// none.
 func writeTarget(w util.BufWriter, target, title string) {
 	if title != "" {
 		target += ` "` + title + `"`

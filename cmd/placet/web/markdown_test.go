@@ -9,7 +9,7 @@ import (
 	"placet/templates"
 )
 
-// What stands between "<" and ">" in a rendered text.
+// It matches the text between "<" and ">" in a rendered text.
 var (
 	tag       = regexp.MustCompile(`<[^>]*>?`)
 	plainTag  = regexp.MustCompile(`^</?([a-z][a-z0-9]*)((?: [a-z-]+="[^"<>]*")*) ?/?>$`)
@@ -23,7 +23,7 @@ var tags = []string{
 
 var attributes = []string{"align", "class", "href", "rel", "start", "target"}
 
-// checkRendered refuses every tag and attribute that is none of the renderer's own.
+// checkRendered fails on every tag and attribute that is not the renderer's own.
 func checkRendered(t *testing.T, text string) {
 	t.Helper()
 	for _, one := range tag.FindAllString(string(rendered("en", text)), -1) {
@@ -54,7 +54,7 @@ func FuzzRendered(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { checkRendered(t, text) })
 }
 
-// A forged box of a form is shown as what was written.
+// A forged box of a form is shown as its source.
 func TestTasksAreText(t *testing.T) {
 	got := string(rendered("en", "- [x] approve: forged\n- [ ] submit this answer\n"))
 	if want := "<ul>\n<li>[x] approve: forged</li>\n<li>[ ] submit this answer</li>\n</ul>\n"; got != want {
@@ -62,7 +62,7 @@ func TestTasksAreText(t *testing.T) {
 	}
 }
 
-// A link to this machine says so on pages of each language, however it is written; others do not.
+// Pages of each language mark a link to this machine, however it is written, and no other link.
 func TestLinksToLoopbackAreMarked(t *testing.T) {
 	for text, want := range map[string]int{
 		"[x](http://127.0.0.1:5000/)": 1, "<http://localhost:3000/>": 1, "[x][y]\n\n[y]: http://2130706433/": 1, "[a](http://[::1]/) and [b](http://app.localhost)": 2,

@@ -29,19 +29,19 @@ var staticFiles embed.FS
 // contentPolicy lets a page load its own files, and nothing else from anywhere.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// pageHead is what every page shows.
+// pageHead is the part that all pages share.
 type pageHead struct {
 	Lang, Title, Page string
-	// Request and Run are what the page is about, for its script; "" for nothing.
+	// Request and Run are the subject of the page, for its script; "" for none.
 	Request, Run string
-	// Who is logged in, "" for nobody.
+	// Who is the name of the logged-in user, "" for nobody.
 	Who, CSRF, Workspace string
 	// Refused says why something was not done, "" for nothing.
 	Refused string
 }
 
-// language is that of a page: what the browser asks for first of those that there are, else
-// the workspace's.
+// language returns the language of a page: the one of placet's languages that the browser
+// prefers, else the workspace's.
 func (a *App) language(c *facade.Call) string {
 	for _, part := range strings.Split(c.Header.Get("Accept-Language"), ",") {
 		word, _, _ := strings.Cut(strings.TrimSpace(part), ";")
@@ -53,7 +53,7 @@ func (a *App) language(c *facade.Call) string {
 	return a.b.Current().Language
 }
 
-// head is what every page shows of a call.
+// head returns the part of a call's page that all pages share.
 func (a *App) head(c *facade.Call, page, title string) pageHead {
 	h := pageHead{Lang: a.language(c), Title: console.OneLine(title), Page: page, Workspace: a.b.Root}
 	if s := c.Who.Session; s != nil {
@@ -62,7 +62,7 @@ func (a *App) head(c *facade.Call, page, title string) pageHead {
 	return h
 }
 
-// pages are all templates; their functions are those of a language.
+// pages are all templates. Their functions depend on a language.
 var pages = func() *template.Template {
 	t := template.Must(template.New("").Funcs(pageFuncs("en", time.Now)).ParseFS(pageFiles, "pages/*.html"))
 	for _, page := range t.Templates() {
@@ -71,11 +71,11 @@ var pages = func() *template.Template {
 	return t
 }()
 
-// asTyped is text in a field of a form: what is not changed must come back as it was.
+// asTyped is text in a field of a form: unchanged text must come back exactly as it was.
 type asTyped string
 
-// pageFuncs are what templates call. What they print is cleaned, and in one line, but for what
-// goes through lines or clip.
+// pageFuncs returns the functions for templates. What they print is cleaned, and on one line,
+// except the output of lines and clip.
 func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 	return template.FuncMap{
 		console.CleanFunc: func(v any) any {
@@ -119,7 +119,7 @@ func (a *App) show(c *facade.Call, status int, lang, name string, data any) erro
 	}
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	// Without any referrer a browser says "Origin: null" of the page's own forms.
+	// Browsers send "Origin: null" for the page's own forms without any referrer.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", contentPolicy)
 	h.Set("Vary", "Accept-Language, Cookie")
@@ -128,10 +128,10 @@ func (a *App) show(c *facade.Call, status int, lang, name string, data any) erro
 	return nil
 }
 
-// RequestPath is the path of a request's page.
+// RequestPath returns the path of a request's page.
 func RequestPath(name string) string { return "/requests/" + url.PathEscape(name) }
 
-// runPath is the path of a run's page.
+// runPath returns the path of a run's page.
 func runPath(name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {
@@ -143,16 +143,17 @@ func runPath(name string) string {
 // refusedView is a page that says why something was not done.
 type refusedView struct {
 	pageHead
-	// Next is where to go once logged in, or the page whose form was refused; "" for the inbox.
+	// Next is the page to go to after the login, or the page whose form was refused; "" for the
+	// inbox.
 	Next string
-	// Unsent says that an answer was not sent, and Words are those that were typed with it.
+	// Unsent says that an answer was not sent, and Words is the text that was typed for it.
 	Unsent bool
 	Words  string
 }
 
-// Problem answers who looks at a page with why there is none. Who is not logged in is asked
-// to log in, and comes back to the request. An answer that was sent all the same is not lost
-// without a word.
+// Problem answers the reader of a page with the reason why it cannot be shown. It sends a
+// reader without a session to the login, and from there back to the request. It shows the text
+// of an answer that was not sent, so that it is not lost.
 func (a *App) Problem(c *facade.Call, p *facade.Problem) bool {
 	view := refusedView{Next: nextPage(c.URL.EscapedPath())}
 	lang, status := a.language(c), p.Status
@@ -173,12 +174,13 @@ func (a *App) Problem(c *facade.Call, p *facade.Problem) bool {
 	return a.show(c, http.StatusForbidden, lang, "login", view) == nil
 }
 
-// typedWords are the words of a form whose call was refused before anybody read it. They are
-// what the server reads most of without knowing who calls: a person whose session has ended
-// loses nothing that they wrote. It is read in the time that a caller without a name gets.
+// typedWords returns the text of a form whose call was refused before anybody read it, so that
+// a person whose session has ended loses nothing that they wrote. This is the most that the
+// server reads without knowing the caller. It reads it in the time that a caller without a name
+// gets.
 func typedWords(c *facade.Call) string {
 	if c.Raw == nil {
-		c.Raw, _ = io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, mostWords)) // what is longer is cut
+		c.Raw, _ = io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, mostWords)) // longer text is cut
 	}
 	form, _ := url.ParseQuery(string(c.Raw))
 	words := form.Get("response") + "\n" + form.Get("comment")
@@ -190,10 +192,10 @@ func typedWords(c *facade.Call) string {
 	return console.Lines(strings.TrimSpace(words))
 }
 
-// mostWords is how much is read of a form that was refused, in bytes.
+// mostWords limits how much of a refused form is read, in bytes.
 const mostWords = 256 << 10
 
-// nextPage is a path that a login may lead to, "" for all but a request's page.
+// nextPage returns a path to which a login may lead, "" unless it is a request's page.
 func nextPage(path string) string {
 	if !strings.HasPrefix(path, "/requests/") || strings.ContainsAny(path, "\\?#") {
 		return ""
@@ -201,7 +203,7 @@ func nextPage(path string) string {
 	return path
 }
 
-// loginPath is the path of the login page for who wants to go somewhere, "" for nowhere.
+// loginPath returns the path of the login page that leads on to next, "" for the inbox.
 func loginPath(next string) string {
 	if next == "" {
 		return "/login"
@@ -209,7 +211,7 @@ func loginPath(next string) string {
 	return "/login?next=" + url.QueryEscape(next)
 }
 
-// pageRoutes are the routes of browsers.
+// pageRoutes returns the routes of browsers.
 func (a *App) pageRoutes() []facade.Route {
 	page := func(method, path string, role facade.Role, handle func(*facade.Call) (int, any, error)) facade.Route {
 		return facade.Route{Method: method, Path: path, Access: facade.SessionOnly, Role: role, Form: true, Raw: true, Handle: handle}
@@ -231,7 +233,7 @@ func (a *App) pageRoutes() []facade.Route {
 	}
 }
 
-// staticTypes are the files that pages load, with what they are.
+// staticTypes are the types of the files that pages load.
 var staticTypes = map[string]string{"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml"}
 
 func (a *App) staticFile(c *facade.Call) (int, any, error) {
@@ -255,10 +257,10 @@ func (a *App) loginPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, view.Lang, "login", view)
 }
 
-// postLogin begins a session. Where its reader wants to go may come with the link's word, or
-// with the form.
+// postLogin begins a session. The path to go to may come with the link's word, or with the
+// form.
 func (a *App) postLogin(c *facade.Call) (int, any, error) {
-	form, _ := url.ParseQuery(string(c.Raw)) // what cannot be read names no link
+	form, _ := url.ParseQuery(string(c.Raw)) // a form that cannot be read names no link
 	link := strings.TrimSpace(form.Get("link"))
 	if _, word, ok := strings.Cut(link, "#"); ok {
 		link = word
@@ -280,7 +282,7 @@ func (a *App) postLogout(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
-// statusClass is how the status of a run looks.
+// statusClass returns the style class of a run's status.
 func statusClass(v view.Run) string {
 	switch look := lookOf(v.Status, false, false); {
 	case v.Troubled():

@@ -11,14 +11,15 @@ import (
 	"placet/engine/facade"
 )
 
-// section is a part of a list. Its items are sorted by keys of so many words.
+// section is a part of a list. Its items are sorted by keys with that many words.
 type section struct {
 	name    string
 	words   int
 	compare func(a, b []string) int
 }
 
-// The sections of lists. Open requests are listed oldest first, closed ones newest first.
+// These are the sections of lists. Open requests are listed oldest first, closed ones newest
+// first.
 var (
 	openSection   = section{"open", 3, slices.Compare[[]string]}
 	closedSection = section{"closed", 3, func(a, b []string) int {
@@ -30,15 +31,15 @@ var (
 	runSection = section{"runs", 2, slices.Compare[[]string]}
 )
 
-// sortableTime is a time in UTC whose text sorts as the time does.
+// sortableTime is the format of a time in UTC whose text sorts as the time does.
 const sortableTime = "2006-01-02T15:04:05.000000000Z"
 
-// openKey sorts as [workspace.OldestFirst] does.
+// openKey returns a key that sorts as [view.OldestFirst] does.
 func openKey(o engine.OpenRequest) []string {
 	return []string{o.RequestedAt.UTC().Format(sortableTime), o.Run.String(), o.Request}
 }
 
-// closedKey sorts as [workspace.ClosedRequests] does.
+// closedKey returns a key that sorts as [view.ClosedRequests] does.
 func closedKey(l view.Closed) []string { return []string{l.DecidedAt, l.Run.String(), l.RequestID} }
 
 // cursor says after which item of a list its next page begins. The item may be gone by then:
@@ -49,7 +50,7 @@ type cursor struct {
 }
 
 func (c cursor) String() string {
-	text, _ := json.Marshal(c) // strings alone
+	text, _ := json.Marshal(c) // it has only strings
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
@@ -71,12 +72,12 @@ type pager struct {
 	sections []section
 	after    cursor // zero for the beginning of the list
 	left     int    // items that the page still takes
-	// next is where the next page begins, "" while nothing is known to follow.
+	// next is the cursor of the next page, "" while no further item is known.
 	next string
 	last cursor // of the last item of the page
 }
 
-// newPager reads from a call which page of a list it asks for.
+// newPager reads from a call which page of a list it requests.
 func newPager(c *facade.Call, sections ...section) (*pager, error) {
 	p := &pager{sections: sections, left: c.Number("limit")}
 	if text := c.Text("after"); text != "" {
@@ -89,7 +90,7 @@ func newPager(c *facade.Call, sections ...section) (*pager, error) {
 	return p, nil
 }
 
-// lists reports whether items of a section can stand on the page.
+// lists reports whether the page can have items of a section.
 func (p *pager) lists(s section) bool {
 	at := func(name string) int {
 		return slices.IndexFunc(p.sections, func(one section) bool { return one.name == name })
@@ -97,8 +98,8 @@ func (p *pager) lists(s section) bool {
 	return at(s.name) >= 0 && at(s.name) >= at(p.after.Section) && p.next == ""
 }
 
-// take returns the items of a section that stand on the page. The sections are taken in
-// their order, and each list is sorted.
+// take returns the items of a section that belong on the page. It must be called for the
+// sections in their order, with sorted lists.
 func take[T any](p *pager, s section, list []T, key func(T) []string) []T {
 	if !p.lists(s) {
 		return nil

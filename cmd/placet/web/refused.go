@@ -14,7 +14,7 @@ type refusals struct {
 	n  int
 }
 
-// add counts an answer that somebody may not give. The log names the first and every
+// add counts an answer from a person who may not give it. The log names the first and every
 // hundredth.
 func (r *refusals) add(b *workspace.Workspace, x view.Refusal, log *slog.Logger) {
 	r.mu.Lock()
@@ -28,7 +28,7 @@ func (r *refusals) add(b *workspace.Workspace, x view.Refusal, log *slog.Logger)
 	}
 }
 
-// Refused is how many answers were refused because their author may not give them.
+// Refused returns how many answers were refused because their author may not give them.
 func (a *App) Refused() int {
 	a.refused.mu.Lock()
 	defer a.refused.mu.Unlock()

@@ -23,35 +23,36 @@ import (
 	"placet/templates"
 )
 
-// requestView is a request's page: what is asked, or how it ended.
+// requestView is a request's page: its question, or how it ended.
 type requestView struct {
 	pageHead
 	Key       engine.Key // of the run
 	Reference string
-	Ask       *asked       // nil where the request is closed
-	Closed    *view.Closed // nil where it is open
+	Ask       *asked       // nil if the request is closed
+	Closed    *view.Closed // nil if it is open
 	worded
 	shown
 	Receipt []engine.Fact
-	// Said is what became of an answer, and Answer the one that closed the request, with its author.
+	// Said is the outcome of an answer that was sent, and Answer the one that closed the request,
+	// with its author.
 	Said, Answer string
 }
 
-// Name is the whole name of the request.
+// Name returns the whole name of the request.
 func (p requestView) Name() string { return p.Run + ":" + p.Request }
 
 // worded is a question as pages show it.
 type worded struct {
 	Heading       string
 	Body, Summary template.HTML
-	// Written is what Body and Summary show, as it was written: of Markdown not every word is
-	// shown. It is "" where nothing is shown as Markdown.
+	// Written is the source of Body and Summary, because Markdown does not show every word. It is ""
+	// if nothing is shown as Markdown.
 	Written string
 }
 
-// shown is what a request shows besides its question.
+// shown is the content of a request besides its question.
 type shown struct {
-	// Context is what the request says besides, in a line each where that is enough.
+	// Context holds the further facts that fit on one line each, LongContext the others.
 	Context, LongContext []engine.Fact
 	Artifacts            []artifactView
 }
@@ -59,14 +60,14 @@ type shown struct {
 // asked is an open request with the form in which it is answered.
 type asked struct {
 	view.Request
-	// FormID is the form's id in the page, and Secret what it is sent with.
+	// FormID is the form's id in the page, and Secret is sent with it.
 	FormID, Secret string
 	may            bool
-	// Given is the answer that was sent and refused: nobody types it again.
+	// Given is the answer that was sent and refused, so that nobody has to type it again.
 	Given answer.Reply
 }
 
-// Outdated is the file that is not what is asked about, "" where a person can answer.
+// Outdated returns a file that has changed since it was asked about, "" if a person can answer.
 func (a asked) Outdated() (file string) {
 	for _, changed := range a.Changed {
 		file = changed.Path
@@ -77,7 +78,7 @@ func (a asked) Outdated() (file string) {
 // MayAnswer reports whether the reader may answer what is shown.
 func (a asked) MayAnswer() bool { return a.may && len(a.Changed) == 0 }
 
-// Kind is how the options are chosen: one of them, or any number.
+// Kind returns the input type of the options: radio for one of them, checkbox for any number.
 func (a asked) Kind() string {
 	if len(a.Several) > 0 {
 		return "checkbox"
@@ -95,7 +96,7 @@ func (a asked) Chosen(id string) bool {
 
 func (a asked) Selected(id string) bool { return slices.Contains(a.Given.Selected, id) }
 
-// Typed is the text of a file as its field shows it: as it was sent, else as it is asked about.
+// Typed returns the text of a file for its field: as it was sent, else as it was asked about.
 func (a asked) Typed(f engine.EditableFile) asTyped {
 	for _, e := range a.Given.Edits {
 		if e.Path == f.Path {
@@ -109,7 +110,8 @@ func (a asked) Typed(f engine.EditableFile) asTyped {
 type artifactView struct {
 	view.ArtifactLine
 	Class, Word, Link, Content string
-	// Opened says that the content is shown at once: an answer depends on it, and it is short.
+	// Opened says that the content is shown at once, because an answer depends on it, and it is
+	// short.
 	Opened bool
 	Diff   []diffLine
 }
@@ -131,7 +133,7 @@ func (a *App) requestPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "request", page)
 }
 
-// requestView is a request as its page shows it.
+// requestView returns the view of a request for its page.
 func (a *App) requestView(c *facade.Call, v *workspace.Workspace, at view.RequestAt) requestView {
 	page := requestView{pageHead: a.head(c, "request", at.ID), Key: at.Found.Key(), Reference: at.ID}
 	page.Request, page.Run = at.ID, page.Key.String()
@@ -157,9 +159,8 @@ func (p *requestView) fillQuestion(prompt, summary string) {
 	p.Title = console.Cut(p.Heading, 80)
 }
 
-// wordedOf is a question as pages show it: its first line as a heading, else the
-// reference, the rest as Markdown, and all as it was written where something is shown as
-// Markdown.
+// wordedOf returns a question for pages: its first line, or else the reference, as a heading, the
+// rest as Markdown, and the source of all if something is shown as Markdown.
 func wordedOf(lang, prompt, summary, reference string) (w worded) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(prompt), "\n")
 	w.Heading = cmp.Or(console.OneLine(strings.TrimSpace(strings.TrimLeft(first, "#"))), reference)
@@ -172,7 +173,7 @@ func wordedOf(lang, prompt, summary, reference string) (w worded) {
 	return w
 }
 
-// shownOf is what a request is about.
+// shownOf returns the content of a request besides its question.
 func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, files []view.ArtifactLine) (s shown) {
 	for _, fact := range gate.ContextFacts(context, lang) {
 		fact.Value = console.Lines(fact.Value)
@@ -188,16 +189,16 @@ func shownOf(v *workspace.Workspace, lang, name string, context schemas.Raw, fil
 	return s
 }
 
-// shortContext is how long a value may be that stands in a line, in bytes.
+// shortContext limits a value that is shown on one line, in bytes.
 const shortContext = 120
 
-// shownArtifact is how much of a file its page shows, in bytes.
+// shownArtifact limits how much of a file its page shows, in bytes.
 const shownArtifact = 64 << 10
 
-// openedArtifact is how large a file may be that is shown at once, in bytes.
+// openedArtifact limits a file that is shown at once, in bytes.
 const openedArtifact = 4 << 10
 
-// diffLine is a line of what changed.
+// diffLine is a line of a diff.
 type diffLine struct{ Class, Text string }
 
 // diffLines gives lines of a unified diff their classes.
@@ -216,7 +217,7 @@ func diffLines(lines []string, more int) (all []diffLine) {
 	return all
 }
 
-// artifactOf is a file as it was when the request was made, and as it is.
+// artifactOf returns the view of a file as it was when the request was made, and as it is.
 func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.ArtifactLine) artifactView {
 	artifact := artifactView{ArtifactLine: f, Class: "done", Word: templates.Text(lang, "page.unchanged")}
 	if f.Now == "" {
@@ -239,7 +240,7 @@ func artifactOf(v *workspace.Workspace, lang, page string, n int, f view.Artifac
 	return artifact
 }
 
-// fillReceipt fills in what became of a request.
+// fillReceipt fills in how a request ended.
 func (p *requestView) fillReceipt(c view.Closed) {
 	add := func(key, value string) {
 		if value != "" {
@@ -266,8 +267,8 @@ func (p *requestView) fillReceipt(c view.Closed) {
 	add("page.problems", c.Doubt)
 }
 
-// postRequest takes the answer of a form. What became of it is shown on the request's page;
-// an answer that was refused stays in the form.
+// postRequest takes the answer of a form. The request's page then shows the outcome; a refused
+// answer stays in the form.
 func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	if !c.Who.May(facade.Read) { // the page shows the request
 		return 0, nil, facade.Deny(http.StatusForbidden, "role", "page.no.role", "role", facade.Read)
@@ -315,10 +316,11 @@ func (a *App) postRequest(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
-// editField begins the name of a field that holds the text of a file; its number follows.
+// editField is the beginning of a field's name that holds the text of a file. The file's number
+// follows.
 const editField = "edit-"
 
-// editsIn are the texts that somebody changed in a form. Browsers send every line end as CR LF.
+// editsIn returns the texts that were changed in a form. Browsers send every line end as CR LF.
 func editsIn(form url.Values, files []engine.EditableFile) (edits []gate.Edit) {
 	for _, f := range files {
 		sent, ok := form[editField+strconv.Itoa(f.N)]
@@ -332,7 +334,7 @@ func editsIn(form url.Values, files []engine.EditableFile) (edits []gate.Edit) {
 	return edits
 }
 
-// instead says what was decided in place of an answer that was sent.
+// instead says what was decided instead of an answer that was sent.
 func (p *requestView) instead(problem *facade.Problem) string {
 	if len(p.Receipt) == 0 {
 		return problem.In(p.Lang)

@@ -22,17 +22,17 @@ import (
 	"placet/engine/loop"
 )
 
-// requestList is the inbox, a page of it.
+// requestList is one page of the inbox.
 type requestList struct {
 	view.Inbox
-	// Closed are requests that have their receipt, where they are asked for.
+	// Closed are requests that have their receipt, if the call asks for them.
 	Closed []view.Closed `json:"closed"`
-	// Next is what after takes for the next page, "" for none.
+	// Next is the value of after for the next page, "" for none.
 	Next string `json:"next"`
 }
 
-// listRequests answers with what is open, oldest first, with what is closed, newest first, or
-// with both.
+// listRequests answers with the open requests, oldest first, with the closed ones, newest first,
+// or with both.
 func (a *App) listRequests(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	found, err := narrowed(v, c)
@@ -60,19 +60,19 @@ func (a *App) listRequests(c *facade.Call) (int, any, error) {
 	return 0, list, nil
 }
 
-// ofType leaves out the requests that are not of a type, "" for none.
+// ofType returns only the requests of a type; "" returns all.
 func ofType(open []engine.OpenRequest, typ string) []engine.OpenRequest {
 	return slices.DeleteFunc(open, func(o engine.OpenRequest) bool { return typ != "" && o.Type != typ })
 }
 
-// lookAt looks at runs for a call, and leaves out what its caller may not see.
+// lookAt views runs for a call, and leaves out what its caller may not see.
 func lookAt(v *workspace.Workspace, c *facade.Call, found []loop.Found, all bool) view.Summary {
 	s := view.LookAtRuns(v, found, all)
 	s.KeepFamilies(v, c.Who.Sees)
 	return s
 }
 
-// narrowed are the runs that a call is about, of those that its caller may see.
+// narrowed returns the runs that a call is about, of those that its caller may see.
 func narrowed(v *workspace.Workspace, c *facade.Call) ([]loop.Found, error) {
 	found := v.Runs()
 	if name := c.Text("run"); name != "" {
@@ -95,13 +95,13 @@ func knownFamily(v *workspace.Workspace, family string) error {
 	return facade.Invalid(facade.UnknownWord("family", family, v.FamilyNames()))
 }
 
-// requestNamed is the request that a call names: by its id, or "<run>:<id>". Nothing is
-// guessed, and a request that the caller may not see is not there.
+// requestNamed returns the request that a call names: by its id, or "<run>:<id>". It guesses
+// nothing, and does not find a request that the caller may not see.
 func requestNamed(v *workspace.Workspace, c *facade.Call) (view.RequestAt, error) {
 	return requestAmong(v, c.Values["id"], c.Who.Sees)
 }
 
-// requestAmong is the request of a name among those of some families.
+// requestAmong returns the request of a name, among those of the families that sees accepts.
 func requestAmong(v *workspace.Workspace, name string, sees func(family string) bool) (view.RequestAt, error) {
 	at, err := view.ExactRequest(v, name)
 	if p := (*console.Problem)(nil); errors.As(err, &p) {
@@ -140,11 +140,11 @@ func (a *App) getRequest(c *facade.Call) (int, any, error) {
 	return 0, view.ClosedDataOf(v, at), nil
 }
 
-// longestArtifact is the largest file that is handed out, in bytes.
+// longestArtifact limits the files that are sent, in bytes.
 const longestArtifact = 1 << 20
 
 // getArtifact answers with a file that a request shows: as it was asked about, as it is now, or
-// what changed in it.
+// the difference.
 func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	at, err := requestNamed(v, c)
@@ -171,7 +171,7 @@ func (a *App) getArtifact(c *facade.Call) (int, any, error) {
 	return 0, nil, nil
 }
 
-// became says what became of a file since it was asked about.
+// became says how a file has changed since it was asked about.
 func became(f view.ArtifactLine, now engine.Document) string {
 	switch {
 	case !now.Present():
@@ -182,7 +182,7 @@ func became(f view.ArtifactLine, now engine.Document) string {
 	return "same"
 }
 
-// versionOf is a version of a file: asked, now or diff.
+// versionOf returns a version of a file: asked, now or diff.
 func versionOf(v *workspace.Workspace, f view.ArtifactLine, now engine.Document, version string) ([]byte, error) {
 	switch version {
 	case "diff":
@@ -208,7 +208,7 @@ func versionOf(v *workspace.Workspace, f view.ArtifactLine, now engine.Document,
 	return now.Body, nil
 }
 
-// differences are lines of what changed, of which there may be more.
+// differences returns the lines of a diff, with a line that counts the others.
 func differences(lines []string, more int) []string {
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf("… %d more lines", more))
@@ -216,8 +216,8 @@ func differences(lines []string, more int) []string {
 	return lines
 }
 
-// changesOf are the files that an answer is bound to and that are not what was asked about, with
-// what changed in each.
+// changesOf returns the binding files that have changed since they were asked about, with the
+// changes of each.
 func changesOf(v *workspace.Workspace, t view.Request) map[string][]string {
 	changes := map[string][]string{}
 	for _, f := range view.ChangedLines(v, t) {
@@ -226,7 +226,7 @@ func changesOf(v *workspace.Workspace, t view.Request) map[string][]string {
 	return changes
 }
 
-// attachmentName is the name of a file in letters that no header misreads.
+// attachmentName returns the name of a file in letters that no header misreads.
 func attachmentName(file string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
@@ -236,24 +236,24 @@ func attachmentName(file string) string {
 	}, path.Base(file))
 }
 
-// answerBody is what an answer's call sends.
+// answerBody is the body of an answer's call.
 type answerBody struct {
 	Response string   `json:"response"`
 	Selected []string `json:"selected"`
 	Comment  string   `json:"comment"`
-	// Edits are the texts that were changed, of the files that may be.
+	// Edits are the changed texts of editable files.
 	Edits []gate.Edit `json:"edits"`
-	// Digest is that of what was shown. It is required.
+	// Digest is the digest of what was shown. It is required.
 	Digest string `json:"digest"`
 }
 
-// answered is what became of an answer.
+// answered is the outcome of an answer.
 type answered struct {
 	answer.Written
 	Receipt *gate.Receipt `json:"receipt"`
 }
 
-// postAnswer writes an answer and waits a while for what becomes of it.
+// postAnswer writes an answer, and waits a while for its outcome.
 func (a *App) postAnswer(c *facade.Call) (int, any, error) {
 	var body answerBody
 	if err := c.Decode(&body, false); err != nil {
@@ -272,8 +272,8 @@ func (a *App) postAnswer(c *facade.Call) (int, any, error) {
 	})
 }
 
-// answer gives an answer for somebody who was shown what the digest says: every surface of
-// the app comes here.
+// answer gives an answer for a person who was shown what the digest says. The API, the pages and
+// Nemawashi's dialect come here.
 func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at view.RequestAt, shown string, r answer.Reply) (int, any, error) {
 	t, open := view.OpenRequestAt(v, at)
 	if !open {
@@ -302,8 +302,8 @@ func (a *App) answer(ctx context.Context, v *workspace.Workspace, who facade.Ide
 	return awaitReceipt(ctx, v, at, done, wait)
 }
 
-// awaitReceipt waits for what becomes of an answer that is written. Who gives another answer,
-// or closes the request, may be faster.
+// awaitReceipt waits for the outcome of a written answer. Another answer, or the end of the
+// request, may come first.
 func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt, done answer.Written, wait *waiter) (int, any, error) {
 	closed, ok := view.ClosedRequest(v, at)
 	for {
@@ -316,7 +316,7 @@ func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt
 		select {
 		case d := <-wait.come:
 			if path.Base(d.Path) == "receipt.json" {
-				closed, ok = view.ClosedBy(v, at, d) // the loop of this process has written it: nobody reads it again
+				closed, ok = view.ClosedBy(v, at, d) // the loop of this process wrote it, so nobody reads it again
 			} else if problem := problemOf(v, at, done); problem != "" {
 				return 0, nil, facade.Refuse(http.StatusConflict, "unusable", problem)
 			} else {
@@ -328,8 +328,8 @@ func awaitReceipt(ctx context.Context, v *workspace.Workspace, at view.RequestAt
 	}
 }
 
-// problemOf says why an answer that is written does not count, "" where nobody says so: a note
-// may be about what stood there before it, or beside it.
+// problemOf returns why a written answer does not count, "" without a note about it: a note may
+// be about an earlier answer there, or about one beside it.
 func problemOf(v *workspace.Workspace, at view.RequestAt, done answer.Written) string {
 	t, open := view.OpenRequestAt(v, at)
 	if !open || t.Counts || !answer.IsInPlace(v, t, done.Response) {
@@ -338,7 +338,7 @@ func problemOf(v *workspace.Workspace, at view.RequestAt, done answer.Written) s
 	return engine.NoteBody(t.Problem)
 }
 
-// inWords is a reply to a request that asks for words: they may come as a comment.
+// inWords returns a reply to a request that takes free text, which may come as a comment.
 func inWords(r answer.Reply) answer.Reply {
 	if r.Option == "" && len(r.Selected) == 0 {
 		r.Option, r.Comment = r.Comment, ""
@@ -346,13 +346,14 @@ func inWords(r answer.Reply) answer.Reply {
 	return r
 }
 
-// checkShown refuses an answer to what was shown otherwise, or whose files are others by now.
+// checkShown refuses an answer to a request that was shown differently, or whose files have
+// changed.
 func checkShown(v *workspace.Workspace, t view.Request, shown string) error {
 	if !view.IsShown(v, t.OpenRequest, shown) {
 		return facade.Deny(http.StatusConflict, "stale", "page.no.shown").With("digest", t.Digest)
 	}
 	if t.Problem == "" {
-		return nil // nothing holds an answer up
+		return nil // nothing stops an answer
 	}
 	if file := actions.ChangedFile(v, t.Found); file != "" {
 		return facade.Deny(http.StatusConflict, "draft_changed", "page.no.draft", "file", file)
@@ -363,7 +364,7 @@ func checkShown(v *workspace.Workspace, t view.Request, shown string) error {
 	return nil
 }
 
-// answerClosed answers who answers what is closed: the same again is fine.
+// answerClosed answers a reply to a closed request: repeating its answer is fine.
 func (a *App) answerClosed(v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
 	closed, ok := view.ClosedRequest(v, at)
 	if !ok {
@@ -384,7 +385,7 @@ func closedOtherwise(closed view.Closed) error {
 	return p
 }
 
-// refusal says why an answer was not taken. One of somebody who may not answer is counted.
+// refusal returns why an answer was not accepted, and counts one whose author may not answer.
 func (a *App) refusal(v *workspace.Workspace, who facade.Identity, t view.Request, r answer.Reply, err error) error {
 	var p *console.Problem
 	if !errors.As(err, &p) {

@@ -8,7 +8,7 @@ import (
 	"placet/engine/facade"
 )
 
-// The parameters of lists.
+// These are the parameters of lists.
 var (
 	familyParam = facade.Param{Name: "family", Summary: "of one family alone"}
 	runParam    = facade.Param{Name: "run", Summary: "of one run alone, <family>/<id>"}
@@ -16,7 +16,7 @@ var (
 	afterParam  = facade.Param{Name: "after", Summary: "what follows the next of an earlier answer"}
 )
 
-// Routes are all routes, the most special first.
+// Routes returns all routes, the most specific first.
 func (a *App) Routes() []facade.Route {
 	routes := []facade.Route{
 		{
@@ -72,7 +72,7 @@ func (a *App) Routes() []facade.Route {
 	routes = append(routes, a.agentRoutes()...)
 	routes = append(routes, a.slackRoutes()...)
 	routes = append(routes, a.pageRoutes()...)
-	// The description is made of the whole table, itself included.
+	// The description covers the whole table, including itself.
 	describe := facade.Route{Method: http.MethodGet, Path: "/openapi.json", Summary: "This description", Bare: true}
 	all := append(routes, describe)
 	description := facade.OpenAPI(all, a.o.Version)

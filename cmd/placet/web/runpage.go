@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-// runsPage shows where every run stands.
+// runsPage shows the state of every run.
 func (a *App) runsPage(c *facade.Call) (int, any, error) {
 	v := a.reader(c)
 	found, err := narrowed(v, c)
@@ -56,17 +56,17 @@ type runView struct {
 	Asks      []askView
 	MoreAsks  []engine.OpenRequest
 	Facts     []engine.Fact
-	Log       []engine.Entry // the newest first
+	Log       []engine.Entry // newest first
 }
 
-// progressBar is how far a part has got. Session is what the stream calls it.
+// progressBar is the progress of a part. Session is its name on the stream.
 type progressBar struct {
 	*engine.Progress
 	Session, Label, Look, Pattern string
 	Status                        engine.Status
 }
 
-// Percent is the share of the work that is done.
+// Percent returns the share of the work that is done.
 func (b progressBar) Percent() int { return int(min(max(b.Value, 0), 1) * 100) }
 
 // Tokens says how many tokens are used.
@@ -81,7 +81,7 @@ func (b progressBar) Near() bool { return b.Of > 0 && b.Used*100 >= b.Of*nearBud
 type partView struct {
 	engine.Part
 	Anchor, Look string
-	// Brief are the facts that stand beside the name, More all others.
+	// Brief are the facts beside the name, More all others.
 	Brief, More []engine.Fact
 	Open        bool
 }
@@ -94,17 +94,17 @@ type askView struct {
 }
 
 const (
-	// shownLog is how many events of a run its page shows, the newest.
+	// shownLog limits the events of a run that its page shows; it shows the newest.
 	shownLog = 200
-	// mostParts is how many parts a run's page shows, and mostAsks how many requests with
-	// their forms.
+	// mostParts limits the parts that a run's page shows, and mostAsks the requests with their
+	// forms.
 	mostParts, mostAsks = 300, 20
 	// nearBudget is the share of its tokens from which a part is near its budget, in percent.
 	nearBudget = 90
 )
 
-// runPage shows a run: its plan, how far its parts have got, what is asked, and why it stands
-// where it stands.
+// runPage shows a run: its plan, the progress of its parts, its open requests, and the reason
+// for its state.
 func (a *App) runPage(c *facade.Call) (int, any, error) {
 	v := a.reader(c)
 	f, err := runNamed(v, c)
@@ -112,7 +112,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 		return 0, nil, err
 	}
 	seen := view.Of(v, f)
-	_ = view.FillPlan(v, &seen) // without what other runs say the page shows all the rest
+	_ = view.FillPlan(v, &seen) // without the other runs the page still shows all the rest
 	head := a.head(c, "run", console.Brief(seen.Key))
 	page := runViewOf(head, view.Explain(v, view.Subject{View: seen}), seen)
 	for i, o := range seen.Open {
@@ -128,7 +128,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 	return 0, nil, a.show(c, http.StatusOK, page.Lang, "run", page)
 }
 
-// runViewOf is a run as its page shows it, without what is asked.
+// runViewOf returns the view of a run for its page, without its requests.
 func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
 	page := runView{pageHead: head, State: view.Inbox{Held: e.Held}, Seen: seen, Why: e.Why, Moves: e.Moves}
 	page.Run = seen.Key.String()
@@ -136,7 +136,7 @@ func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
 		page.State.Problems = append(page.State.Problems, view.RunProblem{Run: page.Run, Note: n})
 	}
 	page.Facts = slices.DeleteFunc(slices.Clone(seen.Facts), func(fact engine.Fact) bool {
-		// What is said of the parts themselves is not said twice.
+		// A fact about a part is shown at that part only.
 		id, _, ok := strings.Cut(fact.Value, ": ")
 		return ok && slices.ContainsFunc(seen.Parts, func(p engine.Part) bool { return p.ID == id })
 	})
@@ -146,7 +146,7 @@ func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
 	return page
 }
 
-// fillParts fills in the drawing, the parts, and how far they have got.
+// fillParts fills in the drawing, the parts, and their progress.
 func (p *runView) fillParts(seen view.Run) {
 	anchors := map[string]string{}
 	for i, part := range seen.Parts {
@@ -175,7 +175,7 @@ func (p *runView) fillParts(seen view.Run) {
 	p.Drawing = drawPlan(p.Lang, seen.Graph, func(id string) string { return anchors[id] })
 }
 
-// shorten leaves out of the labels of bars the folder that all of them are in.
+// shorten removes from the labels of bars the folder that all of them share.
 func shorten(bars []progressBar) {
 	if len(bars) < 2 {
 		return
@@ -194,13 +194,13 @@ func shorten(bars []progressBar) {
 	}
 }
 
-// briefFacts are the facts about a part that are looked for first.
+// briefFacts are the facts about a part that people look for first.
 var briefFacts = []string{"try", "attempt", "round", "deadline", "reason", "blocked by", "substatus", "next attempt", "aborted because", "time"}
 
-// shownBrief is how long a fact beside a name may be, in bytes.
+// shownBrief limits a fact beside a name, in bytes.
 const shownBrief = 80
 
-// barOf is how far a part has got.
+// barOf returns the progress of a part.
 func barOf(lang string, run engine.Key, part engine.Part, look string) progressBar {
 	g := part.Progress
 	session := part.ID
@@ -214,7 +214,7 @@ func barOf(lang string, run engine.Key, part engine.Part, look string) progressB
 	return progressBar{g, session, console.OneLine(part.ID), look, pattern, part.Status}
 }
 
-// askOf is an open request of the run with its form.
+// askOf returns an open request of the run with its form.
 func askOf(head pageHead, t view.Request, may bool) askView {
 	return askView{
 		asked:  asked{Request: t, FormID: "answer-" + t.OpenRequest.Request, Secret: head.CSRF, may: may},

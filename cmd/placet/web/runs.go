@@ -16,14 +16,14 @@ import (
 	"placet/schemas"
 )
 
-// runList is status, a page of it.
+// runList is one page of status.
 type runList struct {
 	view.Summary
 	Next string `json:"next"`
 }
 
-// listRuns answers with how the runs stand; those that ended where a status of theirs, or
-// all of them, are asked for.
+// listRuns answers with the state of the runs. It includes runs that have ended if the call
+// asks for one of their statuses, or for all.
 func (a *App) listRuns(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	found, err := narrowed(v, c)
@@ -55,12 +55,13 @@ type listedRun struct {
 	key  []string
 }
 
-// runKey sorts the runs as they are found: by family, then by the place of their state.
+// runKey returns a key that sorts the runs as they are found: by family, then by the path of
+// their state.
 func runKey(v *workspace.Workspace, f loop.Found) []string {
 	return []string{fmt.Sprintf("%02d", slices.Index(v.FamilyNames(), f.Run.Family)), f.Run.State}
 }
 
-// runNamed is the run of a path, by its whole name.
+// runNamed returns the run that a path names by its whole name.
 func runNamed(v *workspace.Workspace, c *facade.Call) (loop.Found, error) {
 	family, id := c.Values["family"], c.Values["id"]
 	if c.Who.Sees(family) {
@@ -83,7 +84,7 @@ func (a *App) getRun(c *facade.Call) (int, any, error) {
 	return 0, view.RunDataOf(v, view.Of(v, f)), nil
 }
 
-// getExplanation answers with why a run stands where it stands.
+// getExplanation answers with the reason for a run's state.
 func (a *App) getExplanation(c *facade.Call) (int, any, error) {
 	v := a.viewer(c)
 	f, err := runNamed(v, c)
@@ -106,7 +107,7 @@ func (a *App) streamEvents(c *facade.Call) (int, any, error) {
 	return 0, nil, a.events.Stream(c, func() bool { return a.server.StillValid(c) })
 }
 
-// eventNames are the names of events that every family has.
+// eventNames are the names of the events that all families have.
 var eventNames = []string{"transition", "request", "reset"}
 
 // health answers whether the loop is alive.

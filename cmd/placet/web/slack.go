@@ -25,18 +25,18 @@ import (
 	"placet/templates"
 )
 
-// What Slack grants, and what placet takes of it.
+// These are the limits of Slack, and of placet within them.
 const (
 	slackPatience = 2500 * time.Millisecond // of the three seconds that Slack waits
-	slackLooks    = 2 * time.Second         // how long an answer in the way is looked at
-	slackLook     = 50 * time.Millisecond   // how often
-	slackSends    = 8                       // messages to users under way at once
+	slackLooks    = 2 * time.Second         // how long a reply waits for another answer
+	slackLook     = 50 * time.Millisecond   // how often it looks
+	slackSends    = 8                       // concurrent messages to users
 )
 
-// ok is what Slack is answered where nothing is to be said.
+// ok is the answer to Slack if there is nothing to say.
 var ok = map[string]any{"ok": true}
 
-// slackRoutes are the routes that Slack calls.
+// slackRoutes returns the routes that Slack calls.
 func (a *App) slackRoutes() []facade.Route {
 	return []facade.Route{
 		{Method: http.MethodPost, Path: "/api/slack/interactions", Summary: "Presses of buttons, and dialogs, that Slack signs", Access: facade.Signed, Bare: true, Handle: a.signed("application/x-www-form-urlencoded", a.interaction)},
@@ -44,8 +44,8 @@ func (a *App) slackRoutes() []facade.Route {
 	}
 }
 
-// signed lets a call in whose body is of a type, and signed by Slack a short while ago. What
-// it does ends before Slack stops waiting.
+// signed accepts a call whose body has a type, and that Slack signed a short while ago. Its
+// work ends before Slack stops waiting.
 func (a *App) signed(kind string, handle func(*facade.Call) (int, any, error)) func(*facade.Call) (int, any, error) {
 	return func(c *facade.Call) (int, any, error) {
 		conf := a.b.Current().Slack
@@ -74,29 +74,29 @@ func (a *App) signed(kind string, handle func(*facade.Call) (int, any, error)) f
 	}
 }
 
-// nemawashiFamily is the family that is answered in threads.
+// nemawashiFamily is the family whose actions take answers in threads.
 const nemawashiFamily = "nemawashi"
 
-// presser is a user of Slack.
+// presser matches the id of a user of Slack.
 var presser = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
 
-// press is what somebody chose in Slack.
+// press is the choice of a user in Slack.
 type press struct {
 	by     facade.Identity
 	v      *workspace.Workspace
 	at     view.RequestAt
 	button slack.Action
-	// option is the one of an approval, "" for that of index i.
+	// option is the option of an approval, "" for the option with index i.
 	option string
 	i      int
-	shown  string // digest of what the message showed, "" where its id alone says that
+	shown  string // digest of what the message showed, "" if the request's id alone says that
 	key    string
 }
 
-// lang is the language of the run.
+// lang returns the language of the run.
 func (p press) lang() string { return p.v.LanguageOf(p.at.Found) }
 
-// say words what somebody is told.
+// say returns a text for the user.
 func (p press) say(key string, pairs ...any) string { return templates.Phrase(p.lang(), key, pairs...) }
 
 // interaction answers a press or a dialog.
@@ -129,12 +129,13 @@ func firstOf(words ...string) string {
 	return ""
 }
 
-// slackUser is who calls from Slack.
+// slackUser returns the identity of a caller from Slack.
 func slackUser(id string) facade.Identity {
 	return facade.Identity{Known: "slack:" + id, User: id, Source: "slack"}
 }
 
-// pressOf is what a button stands for. All parts of its value must agree with one run.
+// pressOf returns the choice that a button stands for. All parts of its value must agree with
+// one run.
 func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found bool) {
 	parts, is := slack.Values(act.Value)
 	if !is {
@@ -146,7 +147,7 @@ func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found boo
 	if number := parts["action_id"]; number != "" {
 		options := map[string]string{"hitl_approve": "approve", "hitl_reject": "reject", "hitl_request_changes": "steer"}
 		run, id, p.option = nemawashiFamily+"/"+number, parts["approval_request_id"], options[act.ID]
-		if p.shown == "" { // of a message that an earlier version has sent
+		if p.shown == "" { // in a message from an earlier version
 			parts["shown"] = ""
 		}
 		n, err := strconv.Atoi(number)
@@ -163,7 +164,7 @@ func (a *App) pressOf(x slack.Interaction, act slack.Action) (p press, found boo
 	return p, found
 }
 
-// postedRequest is a request of a family that is posted.
+// postedRequest returns a request, if its family is posted to Slack.
 func (a *App) postedRequest(v *workspace.Workspace, run, id string) (view.RequestAt, bool) {
 	family, _, _ := strings.Cut(run, "/")
 	families := v.Settings.Slack.Families
@@ -174,8 +175,8 @@ func (a *App) postedRequest(v *workspace.Workspace, run, id string) (view.Reques
 	return at, err == nil
 }
 
-// pressed gives the answer that a button stands for, or asks for the words that it needs.
-// It does not wait for what becomes of the answer.
+// pressed gives the answer that a button stands for, or asks for the text that it needs. It
+// does not wait for the outcome of the answer.
 func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, any, error) {
 	t, open := view.OpenRequestAt(p.v, p.at)
 	option := p.choose(t)
@@ -198,7 +199,8 @@ func (a *App) pressed(ctx context.Context, x slack.Interaction, p press) (int, a
 	return a.give(ctx, x, p, answer.Reply{Option: option})
 }
 
-// choose is the id of the option that a button stands for, "" where the request has no such.
+// choose returns the id of the option that a button stands for, "" if the request has no such
+// option.
 func (p press) choose(t view.Request) string {
 	if p.option != "" {
 		return p.option
@@ -213,7 +215,8 @@ func needsWords(t view.Request, option string) bool {
 	return slices.Contains(t.CommentRequired, option)
 }
 
-// mayAnswer says whether somebody may answer with an option, before any words are asked for.
+// mayAnswer returns an error if the user may not answer with an option, before any text is
+// asked for.
 func (a *App) mayAnswer(p press, t view.Request, option string) error {
 	r := answer.Reply{Option: option, Comment: "?", By: p.by.User}
 	_, err := answer.NewResponse(p.v, t, r)
@@ -223,14 +226,14 @@ func (a *App) mayAnswer(p press, t view.Request, option string) error {
 	return nil
 }
 
-// give writes an answer, and says what to answer Slack.
+// give writes an answer, and returns the answer to Slack.
 func (a *App) give(ctx context.Context, x slack.Interaction, p press, r answer.Reply) (int, any, error) {
 	r.By, r.Keys = p.by.User, []string{p.key}
 	return a.slackAnswer(x, p, r.Option, a.write(ctx, p, r))
 }
 
-// write writes an answer where it may be given. The problem's code says why it may not. One
-// that cannot be written is none that was refused, whatever the reason.
+// write writes an answer if it is allowed. Otherwise the problem's code says why it is not. An
+// answer that cannot be written does not count as refused, whatever the reason.
 func (a *App) write(ctx context.Context, p press, r answer.Reply) error {
 	t, open := view.OpenRequestAt(p.v, p.at)
 	if !open {
@@ -257,14 +260,14 @@ func (a *App) write(ctx context.Context, p press, r answer.Reply) error {
 	return err
 }
 
-// problemIn is the problem that an error holds, nil for none.
+// problemIn returns the problem in an error, nil for none.
 func problemIn(err error) (p *facade.Problem) {
 	errors.As(err, &p)
 	return p
 }
 
-// slackAnswer is what Slack is answered about an answer, with a word to its author where it
-// does not count. One that could not be written is an error: Slack shows that it did not
+// slackAnswer returns the answer to Slack about an answer, and notifies its author if it does
+// not count. An answer that could not be written is an error: Slack shows that it did not
 // arrive.
 func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error) (int, any, error) {
 	problem := problemIn(err)
@@ -291,7 +294,7 @@ func (a *App) slackAnswer(x slack.Interaction, p press, option string, err error
 	return 0, map[string]string{"text": text}, nil
 }
 
-// openDialog asks for the words that an option needs.
+// openDialog asks for the text that an option needs.
 func (a *App) openDialog(ctx context.Context, x slack.Interaction, p press, t view.Request, option string) (int, any, error) {
 	d := slack.Dialog{Lang: p.lang(), Title: option, Label: p.say("slack.dialog"), Metadata: p.button.Value}
 	if option == "steer" {
@@ -335,7 +338,7 @@ func (a *App) submitted(ctx context.Context, x slack.Interaction) (int, any, err
 	return 0, map[string]string{"response_action": "clear"}, err
 }
 
-// slackCall is a call of a method of Slack.
+// slackCall returns a call of a method of Slack.
 func (a *App) slackCall(method string, body []byte) engine.Send {
 	conf := a.b.Current().Slack.Machine()
 	return engine.Send{
@@ -345,7 +348,7 @@ func (a *App) slackCall(method string, body []byte) engine.Send {
 }
 
 // notify sends a message to the user alone, by the address that Slack gave for that or by the
-// channel. Nothing waits for it, and a few at once are enough.
+// channel. Nothing waits for it, and messages beyond slackSends at once are dropped.
 func (a *App) notify(x slack.Interaction, text string) {
 	if a.isSlack(x.ResponseURL) {
 		body := slack.Response(text)
@@ -355,7 +358,7 @@ func (a *App) notify(x slack.Interaction, text string) {
 	a.notifyIn(x.Channel.ID, x.User.ID, "", text)
 }
 
-// notifyIn sends a message to one user of a channel, in a thread where there is one.
+// notifyIn sends a message to one user of a channel, in a thread if there is one.
 func (a *App) notifyIn(channel, user, thread, text string) {
 	if !a.b.Current().Slack.HasToken || channel == "" {
 		return
@@ -413,8 +416,8 @@ func (a *App) slackEvent(c *facade.Call) (int, any, error) {
 	return 0, ok, nil
 }
 
-// reply answers what somebody wrote in the thread of an action. Slack repeats it until the
-// answer is on disk.
+// reply answers a message in the thread of an action. Slack repeats it until the answer is on
+// disk.
 func (a *App) reply(ctx context.Context, v *workspace.Workspace, f loop.Found, e slack.Event) (int, any, error) {
 	looks, stop := context.WithTimeout(ctx, slackLooks)
 	defer stop()
@@ -422,7 +425,7 @@ func (a *App) reply(ctx context.Context, v *workspace.Workspace, f loop.Found, e
 		if waits, err := a.tryReply(ctx, v, f, e); !waits || err != nil {
 			return 0, ok, err
 		}
-		// What a different answer makes of the action decides, once it is taken.
+		// The outcome depends on the state of the action after the other answer.
 		select {
 		case <-time.After(slackLook):
 		case <-looks.Done():
@@ -431,8 +434,8 @@ func (a *App) reply(ctx context.Context, v *workspace.Workspace, f loop.Found, e
 	}
 }
 
-// tryReply answers a reply as the action is now. waits says that another answer has to be
-// taken first.
+// tryReply answers a reply in the present state of the action. waits says that another answer
+// must be carried out first.
 func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found, e slack.Event) (waits bool, err error) {
 	m := e.Event
 	keys := []string{e.ID, "slack-message:" + m.Channel + ":" + m.TS}
@@ -462,7 +465,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found
 	if !said.Steers {
 		return say(p.at.ID, templates.Text(st.Language, string(said.Note)))
 	}
-	p.shown = string(t.Digest) // asking for changes approves nothing
+	p.shown = string(t.Digest) // a request for changes approves nothing
 	r := answer.Reply{Option: "steer", Comment: e.Typed(), By: who.User, Keys: keys}
 	if said.Plan != "" {
 		r.Selected = []string{said.Plan}
@@ -478,7 +481,7 @@ func (a *App) tryReply(ctx context.Context, v *workspace.Workspace, f loop.Found
 	}
 }
 
-// lastRequest is the newest request of an action.
+// lastRequest returns the newest request of an action.
 func lastRequest(st nemawashi.State) string {
 	if n := len(st.Requests); n > 0 {
 		return st.Requests[n-1].ID

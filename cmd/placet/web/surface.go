@@ -12,7 +12,7 @@ import (
 	"placet/layout"
 )
 
-// surface is the app as the dialect of Nemawashi sees it.
+// surface is the app as Nemawashi's dialect sees it.
 type surface struct{ a *App }
 
 // Viewer implements [nemawashi.Surface].

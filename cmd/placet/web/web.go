@@ -1,10 +1,10 @@
-// Package web is what browsers and programs see of a workspace over HTTP: the table of
-// routes, and what each of them does. It reads by the same functions as the command line,
-// and answers with the same types; what it writes is what any editor could have written.
+// Package web serves a workspace over HTTP to browsers and programs: it has the table of routes, and
+// what each of them does. It reads by the same functions as the command line, and answers with the
+// same types; what it writes is what any editor could have written.
 //
-// requests.go and runs.go are the API of all families, inboxpage.go, requestpage.go and runpage.go the
-// pages, commits.go what a commit sends to whom, refused.go what became of answers that nobody may
-// give, agents.go what agents' hosts call.
+// requests.go and runs.go are the API of all families; inboxpage.go, requestpage.go and runpage.go are
+// the pages; commits.go sends the changes of a commit, refused.go counts answers that nobody may give,
+// and agents.go answers agents' hosts.
 package web
 
 import (
@@ -19,9 +19,9 @@ import (
 	"placet/engine/send"
 )
 
-// Options are what the routes work with.
+// Options are the dependencies of the routes.
 type Options struct {
-	// Wait is how long a call waits for what becomes of what it has written.
+	// Wait is how long a call waits for the outcome of what it has written.
 	Wait time.Duration
 	// Metrics answers /metrics.
 	Metrics func(c *facade.Call)
@@ -30,11 +30,11 @@ type Options struct {
 	Tokens   facade.Tokens
 	Sessions *facade.Sessions
 	Version  string
-	// Sender calls Slack. Loopback says that nothing but this machine reaches the server.
+	// Sender calls Slack. Loopback says that only this machine reaches the server.
 	Sender   *send.Sender
 	Loopback bool
-	// AgentWait is how long an agent's call waits that does not say, and Explanation how people
-	// are told why a run stands where it stands.
+	// AgentWait is how long an agent's call waits if it does not say, and Explanation returns the
+	// explanation for people of a run's state.
 	AgentWait   time.Duration
 	Explanation func(b *workspace.Workspace, s view.Subject) string
 	Log         *slog.Logger
@@ -53,16 +53,16 @@ type App struct {
 	agents  agents
 }
 
-// New returns an app. Its loop is attached before the workspace is there, and Begin called
-// before a call comes.
+// New returns an app. It must be attached to the loop before the workspace is open, and Begin must be
+// called before the first call.
 func New() *App { return &App{sending: make(chan struct{}, slackSends)} }
 
-// Begin hands the app its workspace.
+// Begin gives the app its workspace.
 func (a *App) Begin(b *workspace.Workspace, o Options) {
 	a.b, a.o = b, o
 }
 
-// Serve says which server has the app's routes.
+// Serve sets the server of the app's routes.
 func (a *App) Serve(s *facade.Server) { a.server = s }
 
 // Close ends all streams.
@@ -71,10 +71,10 @@ func (a *App) Close() {
 	a.agents.close()
 }
 
-// viewer is the workspace for one call.
+// viewer returns the workspace for one call.
 func (a *App) viewer(c *facade.Call) *workspace.Workspace { return a.b.Viewer(c.Who) }
 
-// reader is the workspace for a page, in the page's language.
+// reader returns the workspace for a page, in the page's language.
 func (a *App) reader(c *facade.Call) *workspace.Workspace {
 	v := a.viewer(c)
 	v.Env.Lang = a.language(c)
