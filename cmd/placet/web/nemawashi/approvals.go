@@ -18,7 +18,7 @@ import (
 	"placet/engine/run"
 )
 
-// decide approves or rejects.
+// decide returns the handler that approves or rejects.
 func (a *dialect) decide(option string) func(*facade.Call) (int, any, error) {
 	return func(c *facade.Call) (int, any, error) {
 		var body decision
@@ -37,7 +37,7 @@ func (a *dialect) decide(option string) func(*facade.Call) (int, any, error) {
 		if !open {
 			return a.closedApproval(ctx, v, at, reply)
 		}
-		if body.Digest == "" && view.IDSaysShown(v, t) { // which is all that clients of the dialect send
+		if body.Digest == "" && view.IDSaysShown(v, t) { // clients of the dialect send no more
 			body.Digest = string(t.Digest)
 		}
 		status, _, err := a.Answer(c.Context(), v, c.Who, at, body.Digest, reply)
@@ -63,7 +63,7 @@ func isClosed(err error) bool {
 	return errors.As(err, &p) && p.Code == "closed"
 }
 
-// decided answers who has approved or rejected, now or earlier.
+// decided answers a call that has approved or rejected, now or earlier.
 func (a *dialect) decided(ctx context.Context, v *workspace.Workspace, at view.RequestAt, option string) (int, any, error) {
 	if option == "reject" {
 		return 0, map[string]engine.Status{"status": nemawashi.Rejected}, nil
@@ -75,15 +75,15 @@ func (a *dialect) decided(ctx context.Context, v *workspace.Workspace, at view.R
 	return a.awaitJob(ctx, v, at.Found, first)
 }
 
-// approvalNamed is the approval that a call is about, open or closed.
+// approvalNamed returns the approval that a call is about, open or closed.
 func (a *dialect) approvalNamed(v *workspace.Workspace, c *facade.Call) (view.RequestAt, error) {
 	return a.Request(v, c.Values["id"], func(name string) bool { return name == family })
 }
 
-// closedApproval answers who approves or rejects what is not asked any more. The same again
+// closedApproval answers a call that approves or rejects a closed request. Repeating its answer
 // is fine, whatever came later.
 func (a *dialect) closedApproval(ctx context.Context, v *workspace.Workspace, at view.RequestAt, r answer.Reply) (int, any, error) {
-	// The receipt of an answer is there before its state.
+	// The receipt of an answer is written before its state.
 	st, _ := a.until(ctx, v, at.Found, func(st nemawashi.State) bool {
 		return string(st.ApprovalRequestID) != at.ID || st.Status != nemawashi.ApprovalPending
 	})
@@ -149,8 +149,8 @@ func (a *dialect) steer(c *facade.Call) (int, any, error) {
 	return status, askedOf(at.Found, st), nil
 }
 
-// steeredBefore reports whether an accepted answer of an action has a key. A key stands for
-// one answer alone.
+// steeredBefore reports whether an accepted answer of an action has a key. A key belongs to one
+// answer alone.
 func (a *dialect) steeredBefore(v *workspace.Workspace, f loop.Found, key string, r answer.Reply) (bool, error) {
 	st, _ := actions.State(v, f)
 	if !slices.Contains(st.IdempotencyKeys, key) {

@@ -1,6 +1,6 @@
 // Package nemawashi is the dialect of Nemawashi over HTTP: the endpoints of its seed, with the
-// paths, bodies and answers that its clients know. What they write is what any editor could
-// have written, and an approval is answered as every other request is.
+// paths, bodies and answers that its clients know. It writes what any editor could have
+// written, and approvals are answered as all other requests are.
 package nemawashi
 
 import (
@@ -26,26 +26,27 @@ import (
 	"placet/schemas"
 )
 
-// The answers are bare, and members of bodies that nobody reads are passed over.
+// Answers have no envelope, and unknown members of bodies are ignored.
 
-// Surface is what the routes need of the surface that serves them.
+// Surface is the part of the serving surface that the routes need.
 type Surface interface {
-	// Viewer is the workspace for one call.
+	// Viewer returns the workspace for one call.
 	Viewer(c *facade.Call) *workspace.Workspace
-	// Wait is how long a call waits for what becomes of what it has written.
+	// Wait returns how long a call waits for the outcome of what it has written.
 	Wait() time.Duration
-	// Request is the request of a name among those of the families that sees is true for.
+	// Request returns the request of a name, among those of the families that sees accepts.
 	Request(v *workspace.Workspace, name string, sees func(family string) bool) (view.RequestAt, error)
-	// Answer gives an answer for somebody who was shown what the digest says.
+	// Answer gives an answer for a person who was shown what the digest says.
 	Answer(ctx context.Context, v *workspace.Workspace, who facade.Identity, at view.RequestAt, shown string, r answer.Reply) (int, any, error)
-	// Await begins to wait for the documents of a run that wants accepts, until done is called.
+	// Await starts to wait for those documents of a run that wants accepts, until done is
+	// called.
 	Await(run layout.Run, wants func(engine.Document) bool) (come <-chan engine.Document, done func())
 }
 
 // dialect answers the calls.
 type dialect struct{ Surface }
 
-// newAction is what a call sends to begin an action.
+// newAction is the body of a call that begins an action.
 type newAction struct {
 	Type     string      `json:"type"`
 	Summary  string      `json:"summary"`
@@ -81,32 +82,32 @@ type carriedOut struct {
 	ActionID int            `json:"action_id"`
 }
 
-// decision is what a call sends that approves or rejects.
+// decision is the body of a call that approves or rejects.
 type decision struct {
 	Comment string `json:"comment"`
 	Digest  string `json:"digest"`
 }
 
-// steering is what a call sends that asks for changes.
+// steering is the body of a call that asks for changes.
 type steering struct {
 	Feedback string `json:"feedback"`
 	Plan     string `json:"selectedPlan"`
 	Key      string `json:"idempotencyKey"`
 }
 
-// execution is what a call sends that has an action carried out.
+// execution is the body of a call that carries an action out.
 type execution struct {
 	SimulateFailure bool        `json:"simulateFailure"`
 	Calendar        schemas.Raw `json:"calendar"`
 }
 
-// audit are the events of an action.
+// audit lists the events of an action.
 type audit struct {
 	ThreadID string            `json:"thread_id"`
 	Events   []nemawashi.Event `json:"events"`
 }
 
-// Routes are the routes of the dialect.
+// Routes returns the routes of the dialect.
 func Routes(s Surface) []facade.Route {
 	a := &dialect{s}
 	post := func(path, summary string, role facade.Role, body, data any, handle func(*facade.Call) (int, any, error)) facade.Route {
@@ -139,7 +140,7 @@ func Routes(s Surface) []facade.Route {
 // family is the name of the family.
 const family = "nemawashi"
 
-// beginAction writes an action's files, checked as the machine checks them.
+// beginAction writes an action's files, after the machine's own checks.
 func (a *dialect) beginAction(c *facade.Call) (int, any, error) {
 	var body newAction
 	if err := c.Decode(&body, false); err != nil {
@@ -185,9 +186,8 @@ func (a *dialect) beginAction(c *facade.Call) (int, any, error) {
 	return 0, data, err
 }
 
-// registered waits until an action is registered, and its state as done says; ok is false
-// where it is not in time. The error is a problem with the words of the note that stands in
-// the way of that.
+// registered waits until an action is registered and done accepts its state; ok is false if
+// that takes too long. The error is a problem with the text of the note that prevents it.
 func (a *dialect) registered(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool, err error) {
 	come, leave := a.Await(f.Run, func(engine.Document) bool { return true })
 	defer leave()
@@ -206,8 +206,8 @@ func (a *dialect) registered(ctx context.Context, v *workspace.Workspace, f loop
 	}
 }
 
-// hasState waits for the state of an action that a call is about. Without one there is
-// nothing that a command could move.
+// hasState waits for the state of an action that a call is about. Without a state, a command
+// could move nothing.
 func (a *dialect) hasState(ctx context.Context, v *workspace.Workspace, f loop.Found) (nemawashi.State, error) {
 	st, ok, err := a.registered(ctx, v, f, func(nemawashi.State) bool { return true })
 	if !ok && err == nil {
@@ -216,14 +216,14 @@ func (a *dialect) hasState(ctx context.Context, v *workspace.Workspace, f loop.F
 	return st, err
 }
 
-// actionID is the number of an action.
+// actionID returns the number of an action.
 func actionID(f loop.Found) int {
-	id, _ := strconv.Atoi(f.Run.ID) // the layout lets nothing else be one
+	id, _ := strconv.Atoi(f.Run.ID) // the layout accepts only numbers
 	return id
 }
 
-// invalidBody is what a check of the machine finds wrong with a body, at the member that it
-// names.
+// invalidBody returns an error of the machine's checks as one of the body, at the member that
+// it names.
 func invalidBody(err error) error {
 	if bad := (*schemas.Error)(nil); errors.As(err, &bad) {
 		return facade.Invalid(facade.BodyError(bad))
@@ -231,7 +231,7 @@ func invalidBody(err error) error {
 	return facade.Invalid(facade.PointerError(nemawashi.Pointer(err), console.Plain(err).Error()))
 }
 
-// actionNamed is the action of a number.
+// actionNamed returns the action of a number.
 func actionNamed(v *workspace.Workspace, number string) (loop.Found, error) {
 	if layout.IsNemawashiID(number) {
 		for _, f := range actions.All(v) {
@@ -243,7 +243,7 @@ func actionNamed(v *workspace.Workspace, number string) (loop.Found, error) {
 	return loop.Found{}, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; GET /api/v1/history lists them", console.OneLine(number)))
 }
 
-// requestApproval has a person asked.
+// requestApproval makes placet ask a person for approval.
 func (a *dialect) requestApproval(c *facade.Call) (int, any, error) {
 	v := a.Viewer(c)
 	f, err := actionNamed(v, c.Values["action"])
@@ -274,7 +274,7 @@ func wrongStatus(st nemawashi.State) error {
 	return facade.Refuse(http.StatusConflict, "wrong_status", "the action is "+string(st.Status)+": begin a new one, with its number in replaces").With("state", st.Status)
 }
 
-// actionState is the state of an action. Of a state that cannot be read it says so.
+// actionState returns the state of an action, with the status unknown if it cannot be read.
 func actionState(v *workspace.Workspace, f loop.Found) nemawashi.State {
 	st, ok := actions.State(v, f)
 	if !ok {
@@ -287,8 +287,8 @@ func askedOf(f loop.Found, st nemawashi.State) asked {
 	return asked{nemawashi.ThreadID(actionID(f)), st.ApprovalRequestID, st.Status, actionID(f), st.Slack}
 }
 
-// command gives an action a command, and returns its receipt: nil where there is none yet
-// when the call has waited long enough.
+// command gives an action a command, and returns its receipt, nil if there is none when the
+// call has waited long enough.
 func (a *dialect) command(ctx context.Context, c *facade.Call, v *workspace.Workspace, f loop.Found, command schemas.Object) (*nemawashi.IntakeReceipt, error) {
 	body, err := schemas.Encode(append(command, schemas.Member{Name: "actor", Value: map[string]string{"user": c.Who.User, "source": c.Who.Source}}))
 	if err != nil {
@@ -322,8 +322,8 @@ func (a *dialect) command(ctx context.Context, c *facade.Call, v *workspace.Work
 }
 
 // intakeID names the folder of a command by the thread, its revision, the command's name and
-// its document. The same command in the same state of the action is one; what was refused may
-// be tried again, since more than the action decides about it.
+// its document. The same command in the same state of the action has one folder. A refused
+// command gets another, because it may be tried again: not only the action decides about it.
 func intakeID(v *workspace.Workspace, f loop.Found, command schemas.Object, body []byte) string {
 	st, _ := actions.State(v, f)
 	seed := fmt.Sprintf("%s\n%d\n%s\n%s", nemawashi.ThreadID(actionID(f)), st.Revision, command.Get("command"), body)
@@ -336,7 +336,8 @@ func intakeID(v *workspace.Workspace, f loop.Found, command schemas.Object, body
 	}
 }
 
-// refusedCommand is why a command was refused. One that asks anew names what is asked.
+// refusedCommand returns why a command was refused. If the command made placet ask a person,
+// the error names that request.
 func (a *dialect) refusedCommand(ctx context.Context, v *workspace.Workspace, f loop.Found, rc *nemawashi.IntakeReceipt) error {
 	p := facade.Refuse(http.StatusConflict, string(rc.Code), console.OneLine(string(rc.Reason))).With("state", rc.Status)
 	if rc.Code == nemawashi.OverrideNeedsApproval {
@@ -346,8 +347,7 @@ func (a *dialect) refusedCommand(ctx context.Context, v *workspace.Workspace, f 
 	return p
 }
 
-// until waits until the state of an action is as done says; ok is false where it is not in
-// time.
+// until waits until done accepts the state of an action; ok is false if that takes too long.
 func (a *dialect) until(ctx context.Context, v *workspace.Workspace, f loop.Found, done func(nemawashi.State) bool) (st nemawashi.State, ok bool) {
 	come, leave := a.Await(f.Run, func(d engine.Document) bool { return d.Path == f.Run.State })
 	defer leave()
@@ -363,7 +363,7 @@ func (a *dialect) until(ctx context.Context, v *workspace.Workspace, f loop.Foun
 	}
 }
 
-// execute has an action carried out, and waits for the end of its job.
+// execute carries out an action, and waits for the end of its job.
 func (a *dialect) execute(c *facade.Call) (int, any, error) {
 	var body execution
 	if err := c.Decode(&body, true); err != nil {
@@ -399,8 +399,8 @@ func (a *dialect) execute(c *facade.Call) (int, any, error) {
 	return a.awaitJob(ctx, v, f, string(rc.JobID))
 }
 
-// executeCommand is the command for which a call stands. Where an override is carried out
-// without being shown to anybody, bringing it is a decision.
+// executeCommand returns the command of a call. An override that is carried out without being
+// shown to anybody is a decision, and needs that role.
 func executeCommand(c *facade.Call, v *workspace.Workspace, body execution) (schemas.Object, error) {
 	command := schemas.Object{{Name: "command", Value: "execute"}}
 	if body.SimulateFailure {
@@ -434,7 +434,7 @@ func (a *dialect) awaitJob(ctx context.Context, v *workspace.Workspace, f loop.F
 	return status, jobOf(f, st, schemas.OrNull(job)), nil
 }
 
-// audit lists the events of an action, the newest, oldest first.
+// audit lists the newest events of an action, oldest first.
 func (a *dialect) audit(c *facade.Call) (int, any, error) {
 	v := a.Viewer(c)
 	number, ok := strings.CutPrefix(c.Values["thread"], "action-")
@@ -449,7 +449,7 @@ func (a *dialect) audit(c *facade.Call) (int, any, error) {
 	return 0, audit{c.Values["thread"], events[max(0, len(events)-c.Number("limit")):]}, nil
 }
 
-// history lists the actions, the one that moved last first.
+// history lists the actions, the one that changed last first.
 func (a *dialect) history(c *facade.Call) (int, any, error) {
 	status, project := c.Text("status"), c.Text("project_id")
 	list := actions.Threads(a.Viewer(c), func(st nemawashi.State) bool {
