@@ -24,18 +24,18 @@ import (
 	"placet/templates"
 )
 
-// newAsk is the ask that the command line makes.
+// newAsk is an ask from the command line.
 type newAsk struct {
 	asks.Draft
 	file, contextFile  string
-	again, roundOf     string // asks before this one
+	again, roundOf     string // earlier asks
 	comments, approves []string
 	dryRun, once       bool
 	by                 string
 	wait               waitFlags
 }
 
-// Verb asks people.
+// Verb returns the verb that asks people.
 func Verb() verb.Verb {
 	var x newAsk
 	return verb.Verb{
@@ -87,7 +87,7 @@ func (x *newAsk) flags(f *pflag.FlagSet) {
 	x.wait.flags(f)
 }
 
-// ask asks, and waits for the answer where that is wanted.
+// ask asks, and waits for the answer if --wait is given.
 func (x *newAsk) ask(c verb.Call) error {
 	if x.once && x.IdempotencyKey == "" {
 		return console.Usage("cli.ask.once")
@@ -130,7 +130,7 @@ func (x *newAsk) ask(c verb.Call) error {
 	return sayAsked(a, f, st, reused)
 }
 
-// follow makes the ask the next round after another, where one is named.
+// follow makes the ask the next round after another, if one is named.
 func (x *newAsk) follow(a *asks.Asks) error {
 	switch {
 	case x.again != "" && (x.Question != "" || x.file != "" || x.roundOf != ""):
@@ -144,7 +144,7 @@ func (x *newAsk) follow(a *asks.Asks) error {
 	return nil
 }
 
-// answered shows the answer that is in the way of an ask, where that is why it failed.
+// answered shows the answer that prevents an ask, if that is why it failed.
 func (x *newAsk) answered(a *asks.Asks, err error) error {
 	if done := (asks.AnsweredAlready{}); errors.As(err, &done) {
 		Say(a.Workspace.Env, done.State)
@@ -152,8 +152,8 @@ func (x *newAsk) answered(a *asks.Asks, err error) error {
 	return err
 }
 
-// use counts that the answer to a key is given to one more caller, and says how often it was
-// before. With --once it takes the one use first, and nobody gets the answer without.
+// use counts that one more caller gets the answer of a key, and returns the count before that.
+// With --once it takes the one use first, and without it no caller gets the answer.
 func (x *newAsk) use(a *asks.Asks, f loop.Found, st ask.State) (ask.State, *ask.Reuse, error) {
 	if x.IdempotencyKey == "" || st.Status != ask.Answered {
 		return st, nil, nil
@@ -172,7 +172,7 @@ func (x *newAsk) use(a *asks.Asks, f loop.Found, st ask.State) (ask.State, *ask.
 	return st, reused, nil
 }
 
-// noteWait says, while an ask is open, what is waited for and where a person answers.
+// noteWait says, while an ask is open, that placet waits, and where a person answers.
 func noteWait(a *asks.Asks, f loop.Found) {
 	if st, _ := a.State(f); !st.IsFinal() {
 		request := ask.RequestID(f.Run.ID)
@@ -180,7 +180,7 @@ func noteWait(a *asks.Asks, f loop.Found) {
 	}
 }
 
-// sayAsked prints the id of an ask, and beside it how it is answered, or was.
+// sayAsked prints the id of an ask, and notes how it can be answered, or was.
 func sayAsked(a *asks.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error {
 	request := ask.RequestID(f.Run.ID)
 	form := layout.RequestPath(f.Run.Dir, request, "form.md")
@@ -204,7 +204,7 @@ func sayAsked(a *asks.Asks, f loop.Found, st ask.State, reused *ask.Reuse) error
 	})
 }
 
-// read takes in what the file and the flags say.
+// read reads the question from the file and the flags.
 func (x *newAsk) read(a *asks.Asks, question string) error {
 	if s := []string{question, x.contextFile, x.file}; len(slices.DeleteFunc(s, func(name string) bool { return name != "-" })) > 1 {
 		return console.Usage("cli.ask.stdin")
@@ -227,13 +227,13 @@ func (x *newAsk) read(a *asks.Asks, question string) error {
 		}
 	}
 	x.FromFile = x.file != ""
-	if x.Correlation == "" && x.Members.Raw("correlation") == nil { // so that the agent is told the answer
+	if x.Correlation == "" && x.Members.Raw("correlation") == nil { // so that the agent gets the answer
 		x.Correlation = schemas.OrNull(a.Workspace.Env.AgentSession())
 	}
 	return cmp.Or(x.setOptions(), x.setArtifacts(a))
 }
 
-// setOptions adds to the options which of them need a comment, and which approve.
+// setOptions marks the options that need a comment, and those that approve.
 func (x *newAsk) setOptions() error {
 	offers := len(x.Options) > 0
 	for _, id := range slices.Concat(x.comments, x.approves) {
@@ -250,7 +250,7 @@ func (x *newAsk) setOptions() error {
 	return nil
 }
 
-// setArtifacts names the files as they lie below the workspace.
+// setArtifacts replaces the paths of the files by those relative to the workspace.
 func (x *newAsk) setArtifacts(a *asks.Asks) error {
 	for i, f := range x.Artifacts {
 		rel, err := a.Below(f.Path)

@@ -23,27 +23,27 @@ import (
 	"placet/templates"
 )
 
-// Exit codes of an ask that did not end well.
+// These are the exit codes of an ask that did not end well.
 const (
 	exitExpired   = 4
 	exitWithdrawn = 5
 	exitNotOK     = 6
 )
 
-// waitForEver is the time of a wait that nothing ends.
+// waitForEver is the timeout of a wait without an end.
 const waitForEver = "forever"
 
-// waitFlags say how long to wait, and for what.
+// waitFlags say how long to wait, and for which answer.
 type waitFlags struct {
 	timeout   string
 	ok        []string
 	any       bool
 	ephemeral bool
-	apply     bool // write what was approved into the files
-	keep      bool // wait on where what was asked about is another
-	alone     bool // one ask is waited for
-	// use is what becomes of an answer before it is told: it is counted, and may be used up.
-	// nil: nothing.
+	apply     bool // write approved texts into the files
+	keep      bool // wait on if a file has changed since it was asked about
+	alone     bool // there is just one ask
+	// use handles an answer before it is shown: it counts the use, and may use it up. It may be
+	// nil.
 	use func(ask.State) (ask.State, *ask.Reuse, error)
 }
 
@@ -54,7 +54,7 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 	f.BoolVar(&x.apply, "apply", false, "")
 }
 
-// WaitVerb waits for answers.
+// WaitVerb returns the verb that waits for answers.
 func WaitVerb() verb.Verb {
 	x := waitFlags{}
 	return verb.Verb{
@@ -75,7 +75,7 @@ func WaitVerb() verb.Verb {
 	}
 }
 
-// WithdrawVerb takes a question back.
+// WithdrawVerb returns the verb that takes a question back.
 func WithdrawVerb() verb.Verb {
 	w := ask.Withdraw{}
 	return verb.Verb{
@@ -104,16 +104,16 @@ func withdrawAsk(c verb.Call, w ask.Withdraw) error {
 	})
 }
 
-// openAsks opens the workspace to ask people, and has git ignore what placet leaves.
+// Open opens the workspace to ask people, and makes git ignore placet's own files.
 func Open(c verb.Call) (*asks.Asks, error) {
 	a, err := asks.Open(c.Ctx, c.Env)
 	if err == nil && !a.Workspace.Env.InGitHook() {
-		_, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) // init says what is wrong
+		_, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) // init reports what is wrong
 	}
 	return a, err
 }
 
-// findAsks opens the workspace, and finds the asks that are named.
+// findAsks opens the workspace, and finds the named asks.
 func findAsks(c verb.Call) (*asks.Asks, []loop.Found, error) {
 	a, err := Open(c)
 	if err != nil {
@@ -130,7 +130,7 @@ func findAsks(c verb.Call) (*asks.Asks, []loop.Found, error) {
 	return a, found, nil
 }
 
-// Duration reads a length of time, of which days are a unit, too.
+// Duration reads a duration, which may be in days, too.
 func Duration(text string) (time.Duration, error) {
 	if text == waitForEver {
 		return 0, nil
@@ -149,7 +149,7 @@ func Duration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// wait waits until asks have ended, or the first of them, and says how.
+// wait waits until all asks, or the first of them, have ended, and reports their ends.
 func (x *waitFlags) wait(ctx context.Context, a *asks.Asks, found ...loop.Found) error {
 	x.alone = len(found) == 1
 	limit, err := Duration(x.timeout)
@@ -169,7 +169,7 @@ func (x *waitFlags) wait(ctx context.Context, a *asks.Asks, found ...loop.Found)
 	return err
 }
 
-// interrupt ends a wait from outside.
+// interrupt ends a wait after a signal. With --ephemeral it takes the open asks back.
 func (x *waitFlags) interrupt(ctx context.Context, a *asks.Asks, found []loop.Found) error {
 	for _, f := range found {
 		if st, _ := a.State(f); x.ephemeral && !st.IsFinal() {
@@ -224,8 +224,8 @@ func (x *waitFlags) report(a *asks.Asks, ended []ask.State, code int) error {
 	return console.Exit(code)
 }
 
-// code returns the exit code of an ask that has ended. Only an answer can end a wait with 0, and
-// what stands for one when the time is over is told apart.
+// code returns the exit code of an ask that has ended. Only an answer can end a wait with 0; a
+// default that was taken at the deadline has another code.
 func (x *waitFlags) code(st ask.State) int {
 	switch st.Status {
 	case ask.Answered:
@@ -246,7 +246,7 @@ func (x *waitFlags) code(st ask.State) int {
 	return exitNotOK
 }
 
-// AnswerLines are what was answered, or the default that was taken.
+// AnswerLines returns the answer, or the default that was taken.
 func AnswerLines(st ask.State) []string {
 	switch {
 	case st.Answer == nil && st.Ask.Default != "" && st.Status == ask.Expired:
@@ -259,7 +259,7 @@ func AnswerLines(st ask.State) []string {
 	return []string{st.Answer.Response}
 }
 
-// sayAnswer prints the answer alone, and on standard error who gave it.
+// Say prints the answer alone, and on standard error who gave it.
 func Say(w *console.Env, st ask.State) {
 	for _, line := range AnswerLines(st) {
 		fmt.Fprintln(w.Out, console.Lines(line))
@@ -267,7 +267,7 @@ func Say(w *console.Env, st ask.State) {
 	noteAnswer(w, st)
 }
 
-// noteAnswer says on standard error who gave the answer, or why there is none.
+// noteAnswer prints on standard error who gave the answer, or why there is none.
 func noteAnswer(w *console.Env, st ask.State) {
 	if st.Answer == nil {
 		w.Note("say.text", "text", string(st.Status)+": "+console.OneLine(st.Last.Reason))
@@ -283,7 +283,7 @@ func noteAnswer(w *console.Env, st ask.State) {
 	}
 }
 
-// ShownBy is who answered, as people are shown it.
+// ShownBy returns the author of the answer, for people.
 func ShownBy(w *console.Env, st ask.State) string {
 	by := gate.By{User: st.Answer.By.User, Source: st.Answer.By.Source}
 	return console.OneLine(by.Shown(w.Lang, st.Answer.KnownAs))
