@@ -1,4 +1,4 @@
-// Package demo plays the stories that show what placet does.
+// Package demo plays demonstrations that show what placet does.
 package demo
 
 import (
@@ -30,15 +30,15 @@ import (
 	"placet/templates"
 )
 
-// Files are three workspaces: one as FABER's own scripts leave it, six runs
-// that wait for a person, one for each kind of request; one with an AFL session
-// whose checkpoint nobody has begun; and one with the inputs of an optimisation
-// cycle. The other stories begin in an empty one.
+// Files are three workspaces: one as FABER's own scripts leave it, with six runs that wait for
+// a person, one for each kind of request; one with an AFL session whose checkpoint nobody has
+// begun; and one with the inputs of an optimisation cycle. The other demonstrations begin in an
+// empty workspace.
 //
 //go:embed all:stories
 var Files embed.FS
 
-// Script is what the demo says and does, with @@KEY for words of that key.
+// Script is the text and the commands of the demo, with @@KEY for the phrase of a key.
 //
 //go:embed stories/demo.sh
 var Script string
@@ -46,14 +46,14 @@ var Script string
 // Words matches the keys in the script.
 var Words = regexp.MustCompile(`@@[a-z_.]+`)
 
-// In is the demo in a language.
+// In returns the demo in a language.
 func In(lang string) string {
 	return Words.ReplaceAllStringFunc(Script, func(key string) string {
 		return templates.ShellWord(templates.Text(lang, strings.TrimPrefix(key, "@@")))
 	})
 }
 
-// Verb plays the demo, or the story of a family, in a folder of its own.
+// Verb returns the verb that plays the demo, or that of a family, in a folder of its own.
 func Verb() verb.Verb {
 	var keep, step bool
 	var database, mailbox string
@@ -63,7 +63,8 @@ func Verb() verb.Verb {
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "")
 			f.BoolVar(&step, "step", false, "")
-			// The demo shows the rows of an audit database, and takes mails, by these.
+			// The demo itself uses these flags to show the rows of an audit database, and to
+			// receive mails.
 			f.StringVar(&database, "rows", "", "")
 			f.StringVar(&mailbox, "mailbox", "", "")
 			_ = f.MarkHidden("rows")
@@ -91,15 +92,15 @@ func Verb() verb.Verb {
 	}
 }
 
-// stories are the families whose story the demo tells, the usual one first, and workspaces
-// the folders in which it does.
+// stories lists the families with a demonstration, the default one first, and workspaces the
+// folders in which they take place.
 var (
 	stories    = []string{"ask", "faber", "afl", "optimizer", "nemawashi", "pal"}
 	workspaces = map[string]string{"ask": "release", "faber": "workspace", "afl": "shop", "optimizer": "import", "nemawashi": "team", "pal": "build"}
 )
 
-// demoTime is how long the whole demo may take on a slow machine, where it does not wait
-// for a person. It takes a few seconds where nothing holds it up.
+// demoTime limits the whole demo on a slow machine, unless it waits for a person. It takes a
+// few seconds if nothing delays it.
 const demoTime = 5 * time.Minute
 
 func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool) error {
@@ -133,7 +134,7 @@ func playDemo(ctx context.Context, w *console.Env, story string, keep, step bool
 	return nil
 }
 
-// demoFolder makes a folder that holds the workspace of a story.
+// demoFolder makes a folder with the workspace of a demonstration.
 func demoFolder(story string) (string, error) {
 	home, err := os.MkdirTemp("", "placet-demo-")
 	if err == nil {
@@ -148,13 +149,13 @@ func demoFolder(story string) (string, error) {
 		err = os.CopyFS(dir, tree)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // the story begins in an empty folder
+		err = nil // it begins in an empty folder
 	}
 	return home, err
 }
 
-// runDemo has the shell play the demo. What it started ends with it. The shell is no part of
-// the terminal's foreground, so it gets what is typed by a pipe.
+// runDemo makes the shell play the demo. The programs that the shell starts end with it. The
+// shell is not in the terminal's foreground, so it gets the typed input by a pipe.
 func runDemo(ctx context.Context, w *console.Env, story, home string, step bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -173,7 +174,7 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 		}
 		go func() {
 			defer typed.Close()
-			_, _ = io.Copy(typed, w.In) // it ends with the demo, or when nobody types any more
+			_, _ = io.Copy(typed, w.In) // it ends with the demo, or at the end of the input
 		}()
 		cmd.Env = append(cmd.Env, "STEP=yes")
 	}
@@ -181,22 +182,22 @@ func runDemo(ctx context.Context, w *console.Env, story, home string, step bool)
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	err = cmd.Run()
-	if ctx.Err() != nil && cmd.Process != nil { // the shell may have ended before what it started
+	if ctx.Err() != nil && cmd.Process != nil { // the shell may have ended before the programs that it started
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 	return err
 }
 
-// removeDemo removes the folder of a story. What an interrupted one started may write there
-// for a moment while it ends.
+// removeDemo removes the folder of a demonstration. The programs of an interrupted one may
+// write there for a moment while they end.
 func removeDemo(home string) {
 	for end := time.Now().Add(5 * time.Second); os.RemoveAll(home) != nil && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// demoEnviron is the environment of the demo: the user's own settings and
-// git's have no part in it. LANG has placet speak a language.
+// demoEnviron returns the environment of the demo, without the user's own settings and git's.
+// LANG sets placet's language.
 func demoEnviron(environ []string, home, lang string) []string {
 	locale := "LC_ALL=C.UTF-8"
 	if slices.Contains(templates.Languages()[1:], lang) {

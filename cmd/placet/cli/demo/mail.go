@@ -11,7 +11,7 @@ import (
 	"placet/cmd/placet/console"
 )
 
-// keepMails is the mail server of the demo: it says on which port of this machine it
+// keepMails is the mail server of the demo: it prints the port of this machine on which it
 // listens, and adds every mail to a file.
 func keepMails(ctx context.Context, w *console.Env, file string) error {
 	var listen net.ListenConfig
@@ -32,7 +32,7 @@ func keepMails(ctx context.Context, w *console.Env, file string) error {
 	}
 }
 
-// keepMail takes the mails of one connection (RFC 5321).
+// keepMail receives the mails of one connection (RFC 5321).
 func keepMail(conn net.Conn, file string) error {
 	defer conn.Close()
 	lines := bufio.NewScanner(conn)
