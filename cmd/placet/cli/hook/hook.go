@@ -1,5 +1,5 @@
-// Package hook holds the verb that clients of agents call: before a tool runs, where a permission is
-// asked for, and at each turn. hook.go says what becomes of a call, news.go what the agent is told.
+// Package hook holds the verb that clients of agents call: before a tool runs, when a permission is
+// asked for, and at each turn. hook.go decides about a call, news.go reports to the agent.
 package hook
 
 import (
@@ -28,8 +28,8 @@ import (
 	"placet/templates"
 )
 
-// Verb answers a client of an agent. personVerb returns the verb for people alone that the arguments
-// of placet call, "" for none.
+// Verb returns the verb that answers a client of an agent. personVerb returns the verb for people
+// alone that the arguments of placet call, "" for none.
 func Verb(personVerb func(args []string) string) verb.Verb {
 	later := false
 	return verb.Verb{
@@ -61,22 +61,22 @@ type hookCall struct {
 	client hook.Client
 	defers bool
 	in     hook.Input
-	// personVerb is the verb for people alone that arguments call.
+	// personVerb returns the verb for people alone that arguments call.
 	personVerb func(args []string) string
-	// workspaces have a word about the call, the one that it belongs to first.
+	// workspaces are those whose rules apply to the call, the one that it belongs to first.
 	workspaces    []hookWorkspace
-	hookWorkspace // the one that the hook works in
+	hookWorkspace // the one in which the hook works
 }
 
-// hookWorkspace is a workspace that has a word about a call.
+// hookWorkspace is a workspace whose rules apply to a call.
 type hookWorkspace struct {
 	root string
 	conf config.Settings
 }
 
-// answer tells the client what becomes of a call, or the agent what it does not know yet.
-// Whatever goes wrong before a tool is called, the call does not run; at any other moment
-// what goes wrong is noted, and the agent goes on.
+// answer tells the client whether a call may run, or tells the agent what it does not know yet.
+// After any error before a tool is called the call does not run. At any other moment an error is
+// only noted, and the agent goes on.
 func (h *hookCall) answer() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -104,7 +104,7 @@ func (h *hookCall) answer() (err error) {
 	return h.turn()
 }
 
-// end is how the hook ends after an error.
+// end returns the error with which the hook ends.
 func (h *hookCall) end(err error) error {
 	if err == nil {
 		return nil
@@ -123,7 +123,7 @@ func (h *hookCall) end(err error) error {
 	return console.Usage("cli.hook.norun", "error", p).Try("say.text", "text", cmp.Or(p.Hint(h.Env.Lang), "placet doctor"))
 }
 
-// read reads standard input, until the hook is told to end.
+// read reads standard input, until a signal ends the hook.
 func (h *hookCall) read() (err error) {
 	if len(h.Args) > 1 {
 		h.in, err = h.client.ReadNotify(h.Args[1])
@@ -150,9 +150,9 @@ func (h *hookCall) read() (err error) {
 	}
 }
 
-// open finds the workspaces that have a word about the call and reads their settings: the one that
-// it belongs to and all that are above it, or above where the client says that it works. Whoever
-// stands in a folder cannot choose by that which rules hold.
+// open finds the workspaces whose rules apply to the call, and reads their settings: the one that
+// the call belongs to, and all above it, or above the folders in which the client says that it
+// works. Thus nobody can choose the rules by the folder in which they start.
 func (h *hookCall) open() error {
 	env := *h.Env
 	folders := h.client.Folders(h.in, env.Getenv)
@@ -172,7 +172,7 @@ func (h *hookCall) open() error {
 	}
 	for _, root := range roots {
 		from := config.SourcesOf(&env, root)
-		from.Above = nil // each has a word of its own
+		from.Above = nil // each has rules of its own
 		conf, err := config.Load(from)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (h *hookCall) open() error {
 	return nil
 }
 
-// work has the hook work in one of the workspaces.
+// work makes the hook work in one of the workspaces.
 func (h *hookCall) work(i int) {
 	h.hookWorkspace = h.workspaces[i]
 	h.Env.Flags.Workspace = h.root
@@ -198,7 +198,7 @@ func (h *hookCall) print(body []byte) error {
 	return err
 }
 
-// places are those of a workspace.
+// places returns the places of a workspace.
 func (h *hookCall) places(w hookWorkspace) hook.Places {
 	p := hook.Places{Root: w.root, Cwd: cmp.Or(h.in.Cwd, h.root), Home: h.Env.Getenv("HOME"), PersonVerb: h.personVerb}
 	for _, f := range family.All {
@@ -207,7 +207,7 @@ func (h *hookCall) places(w hookWorkspace) hook.Places {
 	return p
 }
 
-// permission answers a client's own prompt, where the settings have it asked here.
+// permission answers a client's own prompt, if the settings say that placet asks.
 func (h *hookCall) permission() error {
 	rules := func(c config.Hook) []config.HookRule {
 		if c.Permission == config.HookAsk {
@@ -221,8 +221,9 @@ func (h *hookCall) permission() error {
 	return h.judge(rules)
 }
 
-// judge tells the client what becomes of a call by the rules of all workspaces. A person is asked in
-// the first that says so; who may answer there is narrowed to those whom the others let answer.
+// judge tells the client whether a call may run, by the rules of all workspaces. It asks a person in
+// the first workspace whose rules say so. Only those may answer whom the other such workspaces let
+// answer, too.
 func (h *hookCall) judge(rules func(config.Hook) []config.HookRule) (err error) {
 	var all []hook.Workspace
 	for _, w := range h.workspaces {
@@ -238,7 +239,7 @@ func (h *hookCall) judge(rules func(config.Hook) []config.HookRule) (err error) 
 	return h.print(h.client.Answer(h.in, o))
 }
 
-// approvers are those who may answer by the gates of some workspaces, none where all may.
+// approvers returns those who may answer by the gates of some workspaces, none if everybody may.
 func (h *hookCall) approvers(of []int) (names []string) {
 	for _, i := range of {
 		gates := engine.Config{Gates: h.workspaces[i].conf.MachineGates()}
@@ -267,7 +268,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 			return hook.Deferred("A person is asked in " + console.Brief(f.Key()) + "."), nil
 		}
 	}
-	// The ask ends by its deadline, the hook a moment later whatever keeps the ask.
+	// The ask ends by its deadline, and the hook a minute later, whatever delays the ask.
 	ended, err := a.Wait(h.Ctx, h.conf.Hook.Waits()+time.Minute, []loop.Found{f}, false)
 	if h.Ctx.Err() != nil {
 		return o, h.takeBack(a, f)
@@ -281,7 +282,7 @@ func (h *hookCall) ask(reason string, approvers []string) (o hook.Outcome, err e
 	return callOutcome(ended[0]), nil
 }
 
-// takeBack takes a question back about a call that its client has given up.
+// takeBack takes back a question about a call that its client has given up.
 func (h *hookCall) takeBack(a *asks.Asks, f loop.Found) error {
 	if st, _ := a.State(f); !st.IsFinal() {
 		if err := a.Withdraw(context.WithoutCancel(h.Ctx), f, ask.Withdraw{Reason: templates.Text(st.Lang, "cli.hook.givenup")}); err != nil {
@@ -291,7 +292,7 @@ func (h *hookCall) takeBack(a *asks.Asks, f loop.Found) error {
 	return templates.Errorf("cli.hook.interrupted")
 }
 
-// callOutcome is what a person's answer means for a call: nothing but approve lets it run.
+// callOutcome returns the meaning of a person's answer for a call: only approve lets it run.
 func callOutcome(st ask.State) hook.Outcome {
 	name := "ask/" + st.AskID
 	if st.Answer == nil {
@@ -313,7 +314,7 @@ func callOutcome(st ask.State) hook.Outcome {
 // hookTag is the tag of asks about calls.
 const hookTag = "hook"
 
-// question is the ask about a call.
+// question returns the ask about a call.
 func (h *hookCall) question(a *asks.Asks, reason string) *asks.Draft {
 	lang := cmp.Or(a.Workspace.Ask.Language, a.Workspace.Language, "en")
 	say := func(key string, pairs ...any) string { return templates.Phrase(lang, "hook."+key, pairs...) }
@@ -329,10 +330,10 @@ func (h *hookCall) question(a *asks.Asks, reason string) *asks.Draft {
 	}}
 }
 
-// shownInput is how much of a tool's input, and of a command, is shown, in bytes.
+// shownInput limits how much of a tool's input, and of a command, is shown, in bytes.
 const shownInput = 24 << 10
 
-// context is what a person sees of a call.
+// context returns what a person sees of a call.
 func (h *hookCall) context(say func(key string, pairs ...any) string, reason string) string {
 	var parts []string
 	if reason != "" {
@@ -351,7 +352,7 @@ func (h *hookCall) context(say func(key string, pairs ...any) string, reason str
 	return strings.Join(append(parts, strings.Join(where, "\n")), "\n\n")
 }
 
-// cutFence is a text as a fenced block. What is left out of one is said.
+// cutFence returns a text as a fenced block. It says how much it left out.
 func cutFence(say func(key string, pairs ...any) string, text string) string {
 	if len(text) <= shownInput {
 		return templates.Fence(text)

@@ -25,12 +25,12 @@ import (
 	"placet/templates"
 )
 
-// What an agent has asked and does not know the answer of is told to it where its client
-// takes a text. An ask belongs to a session whose id is its correlation, or the session of
-// who asks. Which answers were told is remembered in the state folder: where that is lost,
-// they are told once more.
+// The hook tells an agent the answers that it does not know, whenever its client accepts a
+// text. An ask belongs to a session whose id is its correlation, or the session of its asker.
+// The state folder records which answers were told. If that record is lost, they are told once
+// more.
 
-// turn tells the agent what it does not know when a turn begins or ends.
+// turn tells the agent, at the beginning or end of a turn, the answers that it does not know.
 func (h *hookCall) turn() error {
 	ends := h.in.Moment == hook.TurnEnds
 	if h.in.Session == "" || ends && h.conf.Hook.Stop == "off" {
@@ -49,7 +49,7 @@ func (h *hookCall) turn() error {
 	return h.tell(states)
 }
 
-// notice has the user told, as [notify] says, that the client waits.
+// notice notifies the user, as [notify] says, that the client waits.
 func (h *hookCall) notice() error {
 	if !h.in.IsWaiting() {
 		return nil
@@ -64,8 +64,8 @@ func (h *hookCall) notice() error {
 	return announce.Notice(h.Ctx, b, slog.New(console.NewLogHandler(h.Env.Err, slog.LevelWarn)), key, title, h.in.Message)
 }
 
-// ownAsks are the asks of the session, but for those that a hook has made: of these the agent
-// knows the answer.
+// ownAsks returns the asks of the session, except those from hooks, whose answers the agent
+// knows.
 func (h *hookCall) ownAsks() (states []ask.State, err error) {
 	b, err := workspace.Open(h.Env, workspace.Setup{Family: "ask"})
 	if err != nil {
@@ -99,10 +99,10 @@ func areOpen(names []string) string {
 	return strings.Join(names, ", ") + verb + " open: call check_answer"
 }
 
-// mostTold is how much an agent is told at once, in bytes: clients cut what is longer.
+// mostTold limits how much an agent is told at once, in bytes: clients cut longer texts.
 const mostTold = 9000
 
-// tell tells the answers that the session does not know yet, as many as fit.
+// tell tells the agent the answers that the session does not know yet, as many as fit.
 func (h *hookCall) tell(states []ask.State) error {
 	states = slices.DeleteFunc(states, func(st ask.State) bool { return st.Status != ask.Answered && st.Status != ask.Expired })
 	if len(states) == 0 {
@@ -140,7 +140,7 @@ func readTold(dir *statedir.Dir, name string) (ids []string, err error) {
 		return nil, nil
 	}
 	if err == nil && json.Unmarshal(body, &ids) != nil {
-		return nil, nil // told once more, and written anew
+		return nil, nil // all are told once more, and the file is replaced
 	}
 	return ids, err
 }
@@ -156,7 +156,7 @@ func writeTold(dir *statedir.Dir, name string, ids []string) error {
 	return dir.Write(name, body, false)
 }
 
-// newsOf says what became of a question: a statement, and no order.
+// newsOf returns the outcome of a question as a statement, not an order.
 func newsOf(st ask.State) string {
 	title, _, _ := strings.Cut(strings.TrimSpace(st.Ask.Question), "\n")
 	head := fmt.Sprintf("- ask/%s, %q: ", st.AskID, console.Cut(console.OneLine(title), 200))
