@@ -1,2 +1,3 @@
-// Package nemawashi holds the verbs of Nemawashi actions, and what their environment says.
+// Package nemawashi holds the verbs of Nemawashi actions, and reads the settings of their
+// environment.
 package nemawashi

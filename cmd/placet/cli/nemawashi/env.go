@@ -14,7 +14,7 @@ import (
 	"placet/templates"
 )
 
-// environKeys are the variables of the seed's service, by the key that each is here. A
+// environKeys are the variables of the seed's service, with the key of each setting here. A
 // secret has none.
 var environKeys = []struct{ name, table, key string }{
 	{"EMAIL_PROVIDER", "mail", "provider"}, {"EMAIL_DEFAULT_TO", "mail", "default_to"}, {"EMAIL_DEFAULT_FROM", "mail", "default_from"},
@@ -25,11 +25,11 @@ var environKeys = []struct{ name, table, key string }{
 	{"SLACK_ALLOW_UNSIGNED", slackTable, "allow_unsigned"},
 }
 
-// slackTable is the table of those that belong to no family.
+// slackTable is the table of the settings that belong to no family.
 const slackTable = "slack"
 
-// EnvironDiffers are the seed's variables that are set and say something else than the
-// settings, which alone are read.
+// EnvironDiffers returns the seed's variables that are set and differ from the settings. Only
+// the settings are read.
 func EnvironDiffers(all config.File, getenv func(string) string) (names []string) {
 	conf := all.Nemawashi
 	said := map[string]string{
@@ -47,10 +47,10 @@ func EnvironDiffers(all config.File, getenv func(string) string) (names []string
 	return names
 }
 
-// EnvironHelp is what to do about them.
+// EnvironHelp says what to do about them.
 var EnvironHelp = templates.NewMessage("cli.nemawashi.environ.help")
 
-// environSecrets are the seed's variables that are read where they are.
+// environSecrets are the seed's variables that placet reads under the same names.
 var environSecrets = []string{"SMTP_PASSWORD", "CALENDAR_API_TOKEN", "HR_API_TOKEN", "SLACK_SIGNING_SECRET", "SLACK_BOT_TOKEN", "SLACK_WEBHOOK_URL"}
 
 func environVerb() verb.Verb {
@@ -78,7 +78,7 @@ func environVerb() verb.Verb {
 	}
 }
 
-// envOf are the variables of a file of NAME=value lines.
+// envOf returns the variables of a file of NAME=value lines.
 func envOf(text string) map[string]string {
 	vars := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -90,7 +90,8 @@ func envOf(text string) map[string]string {
 	return vars
 }
 
-// environSettings are the tables that variables mean. Secrets are named, and never printed.
+// environSettings returns the tables of settings for the variables. It names secrets, and never
+// prints them.
 func environSettings(lang string, getenv func(string) string) string {
 	var b strings.Builder
 	table := "nemawashi"
@@ -117,7 +118,7 @@ func environSettings(lang string, getenv func(string) string) string {
 	return b.String()
 }
 
-// tomlValue is the value of a key as TOML writes it.
+// tomlValue returns the value of a key in TOML.
 func tomlValue(key, value string) string {
 	switch key {
 	case "request_ttl_seconds":
@@ -131,7 +132,7 @@ func tomlValue(key, value string) string {
 	return tomlText(value)
 }
 
-// tomlText is a text as TOML writes it.
+// tomlText returns a text as a TOML string.
 func tomlText(s string) string {
 	body, err := schemas.Line(s)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"placet/templates"
 )
 
-// Verbs are those by which a creator begins an action and commands it.
+// Verbs returns the verbs by which a creator begins an action and commands it.
 func Verbs() []verb.Verb {
 	return []verb.Verb{
 		newActionVerb(),
@@ -40,7 +40,7 @@ func Verbs() []verb.Verb {
 	}
 }
 
-// newAction is what the command line begins.
+// newAction is an action from the command line.
 type newAction struct {
 	typ, summary, draft, payload, project, by string
 	explicit                                  bool
@@ -74,7 +74,7 @@ func newActionVerb() verb.Verb {
 	}
 }
 
-// documents are action.json and the draft, checked as the machine checks them.
+// documents returns action.json and the draft, after the machine's own checks.
 func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, draft string, err error) {
 	if !b.Serves("nemawashi") {
 		return nil, "", console.Usage("cli.nemawashi.disabled").Try("cli.nemawashi.enable")
@@ -105,13 +105,13 @@ func (a newAction) documents(b *workspace.Workspace) (action schemas.Object, dra
 	return action, draft, nil
 }
 
-// commandFlags are what a command may bring.
+// commandFlags are the flags of a command.
 type commandFlags struct {
 	by, reason, draft, payload, calendar, key string
 	simulate                                  bool
 }
 
-// commandVerb is a verb that gives an action a command.
+// commandVerb returns a verb that gives an action a command.
 func commandVerb(name, word string, more func(*pflag.FlagSet, *commandFlags)) verb.Verb {
 	var o commandFlags
 	return verb.Verb{
@@ -137,7 +137,7 @@ func commandVerb(name, word string, more func(*pflag.FlagSet, *commandFlags)) ve
 	}
 }
 
-// document is command.json.
+// document returns the content of command.json.
 func (o commandFlags) document(b *workspace.Workspace, word string) ([]byte, error) {
 	d := schemas.Object{{Name: "command", Value: word}, {Name: "actor", Value: map[string]string{"user": o.by, "source": "cli"}}}
 	add := func(name string, value any, is bool) {
@@ -176,7 +176,7 @@ func (o commandFlags) document(b *workspace.Workspace, word string) ([]byte, err
 	return body, nil
 }
 
-// oneAction is the action that an argument names.
+// oneAction returns the action that an argument names.
 func oneAction(b *workspace.Workspace, arg string) (loop.Found, error) {
 	if layout.IsNemawashiID(arg) {
 		arg = "nemawashi/" + arg
@@ -188,7 +188,7 @@ func oneAction(b *workspace.Workspace, arg string) (loop.Found, error) {
 	return f, err
 }
 
-// A command's receipt is awaited so long, and looked for so often.
+// These are how long a verb waits for a command's receipt, and how often it looks for it.
 const (
 	receiptWait = 5 * time.Second
 	receiptPoll = 50 * time.Millisecond
@@ -230,8 +230,8 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word
 	})
 }
 
-// commandToEnded answers a command to an action that has ended, which nothing moves any
-// more: nothing is written.
+// commandToEnded answers a command to an action that has ended. It writes nothing, because
+// nothing moves the action any more.
 func commandToEnded(b *workspace.Workspace, f loop.Found, word string, st nemawashi.State) error {
 	if word == "execute" && st.Status == nemawashi.Executed || word == "cancel" && st.Status == nemawashi.Canceled {
 		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": verb.OrNull(string(st.ExecutionJobID))}
@@ -243,8 +243,8 @@ func commandToEnded(b *workspace.Workspace, f loop.Found, word string, st nemawa
 		Try("cli.nemawashi.renew", "id", f.Run.ID)
 }
 
-// awaitReceipt is what became of a command, nil where nothing has in time, or what the
-// note beside it says.
+// awaitReceipt returns the receipt of a command, nil if there is none in time, or the text of
+// the note beside it.
 func awaitReceipt(ctx context.Context, b *workspace.Workspace, f loop.Found, id string) (rc *nemawashi.IntakeReceipt, problem string) {
 	ctx, stop := context.WithTimeout(ctx, receiptWait)
 	defer stop()

@@ -40,13 +40,13 @@ type skipped struct {
 	err     error
 }
 
-// Folders of the watchdog.
+// These are the folders of the watchdog.
 const (
 	reportsDir  = ".nemawashi/reports"
 	watchdogDir = ".nemawashi/watchdog"
 )
 
-// watchReports makes one round of the watchdog, one at a time.
+// watchReports makes one round of the watchdog. Only one can run at a time.
 func watchReports(b *workspace.Workspace, dry bool) error {
 	if !dry {
 		unlock, err := lockWatchdog(fs.OS(b.Root))
@@ -103,7 +103,7 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 	return err
 }
 
-// lockWatchdog keeps a second watchdog away.
+// lockWatchdog keeps a second watchdog out.
 func lockWatchdog(disk fs.FS) (unlock func(), err error) {
 	if _, err := actions.MadeAndListed(disk, watchdogDir); err != nil {
 		return nil, console.Refused("cli.nemawashi.watchdog.mkdir", "path", watchdogDir, "error", console.Plain(err))
@@ -119,7 +119,7 @@ func lockWatchdog(disk fs.FS) (unlock func(), err error) {
 	return func() { f.Close() }, nil
 }
 
-// readReports reads the reports, by name, and says which cannot be used.
+// readReports reads the reports, by name, and returns which cannot be used.
 func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped) {
 	bad = []skipped{}
 	names, err := fs.OS(b.Root).List(reportsDir)
@@ -145,8 +145,8 @@ func readReports(b *workspace.Workspace) (list []nemawashi.Report, bad []skipped
 	return list, bad
 }
 
-// seenActions are the actions that are there, as the watchdog must know them. One that
-// nobody has registered yet goes on.
+// seenActions returns the existing actions in the form that the watchdog needs. One that is not
+// registered yet counts as unfinished.
 func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
 	for _, f := range actions.All(b) {
 		d := b.ReadDocument(f, "action.json")
@@ -165,7 +165,7 @@ func seenActions(b *workspace.Workspace) (list []nemawashi.Seen) {
 	return list
 }
 
-// writeLast keeps what the watchdog saw last.
+// writeLast records what the watchdog saw last.
 func writeLast(b *workspace.Workspace, last schemas.Object) error {
 	body, err := schemas.Encode(last)
 	if err != nil {
