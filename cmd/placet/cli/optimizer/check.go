@@ -22,10 +22,10 @@ import (
 	"placet/templates"
 )
 
-// What check finds of optimisation cycles outside their own documents: scripts
-// that are named and do not exist, and rows that the audit database ought to have.
+// The findings of check about optimisation cycles, outside their own documents, are of scripts
+// that are named and do not exist, and of rows that the audit database ought to have.
 
-// CycleFindings are those of some runs.
+// CycleFindings returns these findings of some runs.
 func CycleFindings(b *workspace.Workspace, views []view.Run) []view.FindingLine {
 	var lines []view.FindingLine
 	rows := map[string][]auditRow{} // by their database
@@ -50,8 +50,8 @@ func CycleFindings(b *workspace.Workspace, views []view.Run) []view.FindingLine 
 	return lines
 }
 
-// missingScripts are the scripts that a run's assets.json names and that do not
-// exist. Nothing of the workspace is executed by such a name.
+// missingScripts returns the scripts that a run's assets.json names and that do not exist.
+// Nothing of the workspace is executed by such a name.
 func missingScripts(b *workspace.Workspace, v view.Run) []view.FindingLine {
 	d := b.ReadDocument(v.Found, "inputs/assets.json")
 	var a optimizer.Assets
@@ -70,11 +70,10 @@ func missingScripts(b *workspace.Workspace, v view.Run) []view.FindingLine {
 	return lines
 }
 
-// askedAtOnce is how many rows one query asks a database for.
+// askedAtOnce limits the rows in one query.
 const askedAtOnce = 200
 
-// missingRows are the rows that runs call inserted and that a database does not
-// have.
+// missingRows returns the rows that runs call inserted and that a database does not have.
 func missingRows(w *console.Env, databases *sqlite.Databases, db string, rows []auditRow) (lines []view.FindingLine) {
 	for some := range slices.Chunk(rows, askedAtOnce) {
 		there, gone, problem := rowIDs(w, databases, db, some)
@@ -94,8 +93,8 @@ func missingRows(w *console.Env, databases *sqlite.Databases, db string, rows []
 	return lines
 }
 
-// rowIDs are the ids of those of some rows that a database has; gone says that there
-// is no such database, problem why it cannot be asked.
+// rowIDs returns which of some rows a database has, by their ids. gone says that the database
+// does not exist, problem why it cannot be queried.
 func rowIDs(w *console.Env, databases *sqlite.Databases, db string, rows []auditRow) (there map[string]bool, gone bool, problem string) {
 	end := databases.Do(idQuery(db, rows))
 	switch end.Result {
@@ -120,7 +119,7 @@ func rowIDs(w *console.Env, databases *sqlite.Databases, db string, rows []audit
 	return there, false, ""
 }
 
-// idQuery asks a database for the ids of rows.
+// idQuery returns a query for the ids of rows.
 func idQuery(db string, rows []auditRow) engine.Database {
 	ids := map[string][]any{}
 	for _, o := range rows {

@@ -12,7 +12,7 @@ import (
 	"placet/templates"
 )
 
-// What stands outside of ⟦ ⟧ in the pseudo-language was not translated; the values are in Greek.
+// Text outside of ⟦ ⟧ in the pseudo-language was not translated; the values are in Greek.
 func TestWhatViewsShowIsTranslated(t *testing.T) {
 	for name, print := range map[string]func(w *console.Env){
 		"next": func(w *console.Env) {

@@ -14,7 +14,7 @@ import (
 	"placet/engine/sqlite"
 )
 
-// looking is the look into the audit database with which a cycle begins.
+// looking is the query of the audit database with which a cycle begins.
 func looking(t *testing.T) engine.Database {
 	t.Helper()
 	const dir = ".mso-context/active/20260302-msowd-x/optimizer"
@@ -30,8 +30,7 @@ func looking(t *testing.T) engine.Database {
 	return *plan.Actions[0].Database
 }
 
-// However long a workflow's history and the words in it are, the look finds the
-// newest rows.
+// The query finds the newest rows, however long a workflow's history and the texts in it are.
 func TestALookIntoALongHistoryFindsTheNewest(t *testing.T) {
 	root := t.TempDir()
 	look, databases := looking(t), sqlite.New(root)

@@ -34,7 +34,7 @@ func replayVerb() verb.Verb {
 	}
 }
 
-// replayed is what became of a row, as JSON.
+// replayed is the outcome of a row as JSON.
 type replayed struct {
 	Run     string `json:"run"`
 	ID      string `json:"id"`
@@ -44,13 +44,13 @@ type replayed struct {
 	Error   string `json:"error"`
 }
 
-// in reports whether the database has the row by now.
+// in reports whether the database has the row now.
 func (r replayed) in() bool { return r.Outcome == "inserted" || r.Outcome == "present" }
 
-// auditRow is a run's row that its database does not have yet.
+// auditRow is a row of a run's audit.json.
 type auditRow struct {
 	found loop.Found
-	audit optimizer.Audit // that the row stands in
+	audit optimizer.Audit // the audit with the row
 	row   optimizer.Row
 }
 
@@ -61,8 +61,8 @@ func (o auditRow) result(outcome, problem string) replayed {
 	return replayed{o.found.Key().String(), o.row.ID, o.row.Table, o.audit.DB, outcome, problem}
 }
 
-// replayRows has the runs try what they owe. Beside a daemon, and of runs that were put
-// away, only the database is written: the daemon finds the row there.
+// replayRows makes the runs try the rows that they owe. Beside a daemon, and for archived runs,
+// it writes only the database: the daemon finds the row there.
 func replayRows(ctx context.Context, w *console.Env, archived, missing bool) error {
 	b, err := workspace.Open(w, workspace.Setup{Family: "optimizer", TryNow: true, NoCommands: true, Acts: true})
 	if err != nil {
@@ -87,7 +87,7 @@ func replayRows(ctx context.Context, w *console.Env, archived, missing bool) err
 	return cmp.Or(err, console.Outcome(left, false))
 }
 
-// waitingRows lists the rows that wait, of runs that are driven and of those put away.
+// waitingRows lists the rows that are not settled, of active runs and of archived ones.
 func waitingRows(b *workspace.Workspace) (driven, away []auditRow) {
 	for _, f := range b.Runs() {
 		for _, o := range rowsOf(b, f) {
@@ -103,8 +103,8 @@ func waitingRows(b *workspace.Workspace) (driven, away []auditRow) {
 	return driven, away
 }
 
-// putBack gives databases the rows that runs call inserted and that they have lost. A row
-// that is there stays as it is, and is not told.
+// putBack inserts into databases the rows that runs call inserted and that the databases have
+// lost. It does not change or report a row that is there.
 func putBack(ctx context.Context, b *workspace.Workspace) []replayed {
 	var rows []auditRow
 	for _, f := range b.Runs() {
@@ -114,7 +114,7 @@ func putBack(ctx context.Context, b *workspace.Workspace) []replayed {
 	return slices.DeleteFunc(insertRows(ctx, b, rows), func(l replayed) bool { return l.Outcome == "present" })
 }
 
-// rowsOf are the rows of a run's audit.json, none where it cannot be read.
+// rowsOf returns the rows of a run's audit.json, none if it cannot be read.
 func rowsOf(b *workspace.Workspace, f loop.Found) []auditRow {
 	if _, ok := f.Family.Layout.File(f.Run, "audit.json"); !ok {
 		return nil
@@ -135,7 +135,7 @@ func rowsOf(b *workspace.Workspace, f loop.Found) []auditRow {
 	return list
 }
 
-// replayDriven has the runs that are driven try, and write down what came of it.
+// replayDriven makes the active runs try their rows, and record the outcomes.
 func replayDriven(ctx context.Context, b *workspace.Workspace, rows []auditRow) ([]replayed, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -165,7 +165,7 @@ func replayDriven(ctx context.Context, b *workspace.Workspace, rows []auditRow) 
 	return lines, nil
 }
 
-// outcomeOf is what the run says of a row by now.
+// outcomeOf returns what the run now says of a row.
 func outcomeOf(b *workspace.Workspace, was auditRow) replayed {
 	for _, o := range rowsOf(b, was.found) {
 		if o.row.ID != was.row.ID {
@@ -176,7 +176,7 @@ func outcomeOf(b *workspace.Workspace, was auditRow) replayed {
 	return was.result("unknown", b.Env.Text("cli.replay.unnamed"))
 }
 
-// insertRows gives databases rows, in order, and says what each made of it.
+// insertRows inserts rows into databases, in order, and returns the outcome of each.
 func insertRows(ctx context.Context, b *workspace.Workspace, rows []auditRow) []replayed {
 	var lines []replayed
 	for i, o := range rows {

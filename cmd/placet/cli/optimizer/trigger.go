@@ -27,7 +27,7 @@ import (
 	"placet/templates"
 )
 
-// asking is what the command line asks a new cycle for.
+// asking is a new cycle from the command line.
 type asking struct {
 	workflow string
 	run      string   // --run
@@ -60,7 +60,7 @@ func triggerVerb() verb.Verb {
 	}
 }
 
-// optimizerCycles are what the runs of the optimizer say of themselves.
+// optimizerCycles returns what the optimizer's runs publish about themselves.
 func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 	if !b.Serves("optimizer") {
 		return nil, console.Usage("cli.optimizer.off").Try("cli.optimizer.enable")
@@ -69,7 +69,7 @@ func optimizerCycles(b *workspace.Workspace) ([]optimizer.Entry, error) {
 	return optimizer.Entries(peers), err
 }
 
-// triggerCycle writes the trigger.json that the command line asks for.
+// triggerCycle writes the trigger.json for the command line.
 func triggerCycle(b *workspace.Workspace, a asking) error {
 	if err := verb.CheckWords(b.Env, "trigger", strconv.Quote(console.OneLine(a.workflow)), b.Env.Text("cli.trigger.goal"), a.goal, ""); err != nil {
 		return err
@@ -110,14 +110,14 @@ func triggerCycle(b *workspace.Workspace, a asking) error {
 	})
 }
 
-// idOf is the id of the run in a folder.
+// idOf returns the id of the run in a folder.
 func idOf(b *workspace.Workspace, dir string) string {
 	run, _ := layout.Optimizer{Folders: b.Optimizer.Roots}.At(path.Join(dir, "trigger.json"))
 	return run.ID
 }
 
-// noteUnknown says that a workflow has no cycle so far, and which have: a name that
-// was mistyped begins a workflow of its own.
+// noteUnknown says that a workflow has no cycle so far, and which workflows have: a mistyped
+// name begins a workflow of its own.
 func noteUnknown(b *workspace.Workspace, workflow string, all []optimizer.Entry) {
 	const shown = 3
 	if _, known := optimizer.NewestCycle(all, workflow); known {
@@ -128,7 +128,7 @@ func noteUnknown(b *workspace.Workspace, workflow string, all []optimizer.Entry)
 	}
 }
 
-// placeFor is the run folder in which a cycle is to begin.
+// placeFor returns the run folder in which a cycle begins.
 func placeFor(b *workspace.Workspace, a asking, all []optimizer.Entry) (dir string, err error) {
 	switch {
 	case a.run != "":
@@ -143,7 +143,7 @@ func placeFor(b *workspace.Workspace, a asking, all []optimizer.Entry) (dir stri
 	return path.Join(free.Root, "active", free.RunID, "optimizer"), nil
 }
 
-// namedPlace is the folder of the run that --run names.
+// namedPlace returns the folder of the run that --run names.
 func namedPlace(b *workspace.Workspace, a asking) (string, error) {
 	f, err := view.OneRun(b, a.run)
 	switch {
@@ -159,8 +159,8 @@ func namedPlace(b *workspace.Workspace, a asking) (string, error) {
 	return f.Run.Dir, nil
 }
 
-// newPlace is the folder of a run that is not there yet: in the root where the
-// workflow had its newest cycle, else in the first that exists.
+// newPlace returns the folder of a new run: in the root of the workflow's newest cycle, else in
+// the first root that exists.
 func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, error) {
 	roots := b.Current().Optimizer.Roots
 	root := roots[0]
@@ -182,13 +182,13 @@ func newPlace(b *workspace.Workspace, a asking, all []optimizer.Entry) (string, 
 	return dir, nil
 }
 
-// Bounds of a slug, and what an empty one is called.
+// These are the greatest length of a slug, and the slug for an empty one.
 const (
 	longestSlug = 40
 	defaultSlug = "default-run"
 )
 
-// triggerJSON is the trigger that the command line asks for.
+// triggerJSON returns the trigger for the command line.
 func triggerJSON(b *workspace.Workspace, a asking, last string) ([]byte, error) {
 	o := schemas.Object{{Name: "workflow_name", Value: a.workflow}, {Name: "trigger_type", Value: "direct"}}
 	add := func(name string, value any) { o = append(o, schemas.Member{Name: name, Value: value}) }
@@ -218,7 +218,7 @@ func triggerJSON(b *workspace.Workspace, a asking, last string) ([]byte, error) 
 	return body, nil
 }
 
-// metricsOf reads metrics as the command line gives them, name=value.
+// metricsOf reads metrics from the command line, name=value.
 func metricsOf(list []string) (schemas.Object, error) {
 	var o schemas.Object
 	for _, m := range list {

@@ -16,19 +16,19 @@ import (
 	"placet/templates"
 )
 
-// viewFiles hold how goals are shown to people.
+// viewFiles are the views of goals.
 //
 //go:embed views
 var viewFiles embed.FS
 
 var views = verb.NewViews(viewFiles, nil)
 
-// Verbs are the verbs of the family, in the order of the help.
+// Verbs returns the verbs of the family, in the order of the help.
 func Verbs() []verb.Verb {
 	return []verb.Verb{triggerVerb(), nextVerb(), replayVerb(), decideVerb()}
 }
 
-// Words of the three signals, as flags take them.
+// These are the words of the three signals, as flags take them.
 var (
 	signalLevels  = []string{"10", "20", "30"}
 	signalKPI     = []string{"10", "20", "30", "none"}
@@ -68,7 +68,7 @@ func atoi(s string) int {
 	return n
 }
 
-// decided is decide as JSON.
+// decided is the output of decide as JSON.
 type decided struct {
 	AutomationLevel  int               `json:"automation_level"`
 	EscalationNeeded bool              `json:"escalation_needed"`
@@ -141,7 +141,7 @@ func showNext(b *workspace.Workspace) error {
 	return b.Env.Answer(data, func() { views.Show(b.Env, "next", data) })
 }
 
-// strayRuns are the completed runs that take up no goal while some are open.
+// strayRuns returns the completed runs that take up no goal while some are open.
 func strayRuns(all []optimizer.Entry, open []optimizer.OpenGoal, bySlug bool) (strays []strayLine) {
 	if len(open) == 0 {
 		return nil
@@ -162,7 +162,7 @@ func strayRuns(all []optimizer.Entry, open []optimizer.OpenGoal, bySlug bool) (s
 	return strays
 }
 
-// waitsFor is what an open goal waits for: a run of its workflow that completes.
+// waitsFor says what an open goal waits for: a run of its workflow that completes.
 func waitsFor(w *console.Env, g optimizer.OpenGoal, bySlug bool) string {
 	if _, key, slug, ok := layout.OptimizerParts(g.RunID); ok && bySlug {
 		return w.Text("cli.next.awaits.slug", "folder", g.Root+"/active", "workflow", g.Workflow, "name", key+"-"+slug)
