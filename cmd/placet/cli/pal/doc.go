@@ -1,2 +1,2 @@
-// Package pal holds the verbs of PAL orchestrations that are more than controls.
+// Package pal holds the verbs of PAL orchestrations that are not controls.
 package pal

@@ -20,7 +20,7 @@ import (
 	"placet/templates"
 )
 
-// ExportVerb writes the rows of orchestrations into a database of its own.
+// ExportVerb returns the verb that writes the rows of orchestrations into a new database.
 func ExportVerb() verb.Verb {
 	file := ""
 	return verb.Verb{
@@ -37,7 +37,7 @@ func ExportVerb() verb.Verb {
 	}
 }
 
-// exportRuns makes a database of what stands in the files of some orchestrations.
+// exportRuns makes a database from the files of some orchestrations.
 func exportRuns(b *workspace.Workspace, args []string, file string) error {
 	rows, runs, err := exportRows(b, args)
 	if err != nil {
@@ -60,7 +60,7 @@ func exportRuns(b *workspace.Workspace, args []string, file string) error {
 	})
 }
 
-// exportRows are the rows of all runs that are named, each once, tables with what others
+// exportRows returns the rows of all runs that are named, each once, with tables that others
 // refer to first.
 func exportRows(b *workspace.Workspace, args []string) (rows []engine.Row, runs []engine.Key, err error) {
 	channels := map[string]engine.Key{}
@@ -111,8 +111,8 @@ func countRows(rows []engine.Row) map[string]int {
 	return count
 }
 
-// createWhole makes a file that must not exist. Where it cannot be written whole, it is
-// removed.
+// createWhole makes a file that must not exist. It removes the file if it cannot write all of
+// it.
 func createWhole(name string, body []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -21,14 +21,14 @@ import (
 	"placet/schemas"
 )
 
-// hookInput is what a hook is told on standard input, besides what it does not need.
+// hookInput is the part of a hook's standard input that placet needs.
 type hookInput struct {
 	SessionID string      `json:"session_id"`
 	Cwd       string      `json:"cwd"`
 	Payload   schemas.Raw `json:"payload"`
 }
 
-// hookAnswer is what a hook answers on standard output.
+// hookAnswer is a hook's answer on standard output.
 type hookAnswer struct {
 	Decision      string         `json:"decision"`
 	Output        hookOutput     `json:"hookSpecificOutput"`
@@ -51,13 +51,13 @@ type notification struct {
 	Message string `json:"message"`
 }
 
-// hookRefusal is what a hook answers where nothing is handed in.
+// hookRefusal is a hook's answer if nothing was submitted.
 type hookRefusal struct {
 	Decision string `json:"decision"`
 	Reason   string `json:"reason"`
 }
 
-// HookVerb hands in what a worker's client says of its tests.
+// HookVerb returns the verb that submits a client's report of its worker's tests.
 func HookVerb() verb.Verb {
 	session := ""
 	return verb.Verb{
@@ -78,8 +78,8 @@ func HookVerb() verb.Verb {
 	}
 }
 
-// answerHook prints what a hook answers: the bare object that agents read, or in the
-// envelope of --json.
+// answerHook prints a hook's answer: the bare object that agents read, or in the envelope of
+// --json.
 func answerHook(w *console.Env, answer any) error {
 	body, err := console.Encode(answer, !w.Flags.JSON)
 	if err == nil {
@@ -88,7 +88,7 @@ func answerHook(w *console.Env, answer any) error {
 	return err
 }
 
-// refuseHook answers that nothing was handed in. Whatever is wrong, the exit code is 1.
+// refuseHook answers that nothing was submitted. The exit code is 1 for every error.
 func refuseHook(w *console.Env, err error) error {
 	p := *console.ProblemOf(err)
 	refused := &p
@@ -99,8 +99,8 @@ func refuseHook(w *console.Env, err error) error {
 	return refused
 }
 
-// handInFeedback writes what standard input says of the tests as the feedback that is
-// awaited. What it means, the next pass says.
+// handInFeedback writes the test report on standard input as the awaited feedback. The next
+// pass decides what it means.
 func handInFeedback(w *console.Env, session string) (report pal.TestReport, err error) {
 	in, err := readHookInput(w)
 	if err != nil {
@@ -157,12 +157,12 @@ func readHookInput(w *console.Env) (in hookInput, err error) {
 	return in, nil
 }
 
-// session is the test worker's session. It is named somewhere, never guessed.
+// session returns the test worker's session. It must be named somewhere, and is never guessed.
 func (in hookInput) session(b *workspace.Workspace, flag string) (string, error) {
 	var payload struct {
 		SessionID string `json:"session_id"`
 	}
-	_ = schemas.DecodeValue(in.Payload, &payload) // what is wrong with it is said when it is read
+	_ = schemas.DecodeValue(in.Payload, &payload) // errors in it are reported when it is read
 	if named := cmp.Or(flag, b.Env.Getenv(envSession), payload.SessionID); named != "" {
 		return named, nil
 	}
@@ -172,7 +172,7 @@ func (in hookInput) session(b *workspace.Workspace, flag string) (string, error)
 	return "", console.Refused("cli.pal.hook.session").Try("cli.pal.hook.session.try", "variable", envSession)
 }
 
-// answerTo is the answer to a report that was handed in.
+// answerTo returns the answer to a report that was submitted.
 func answerTo(t pal.TestReport) hookAnswer {
 	level := "info"
 	switch {

@@ -20,10 +20,11 @@ import (
 	"placet/templates"
 )
 
-// specsFolder is where the specs of ports are.
+// specsFolder is the folder with the specs of ports.
 const specsFolder = "ports"
 
-// PlanVerb prints the plan of specs, or of an orchestration, before it begins.
+// PlanVerb returns the verb that prints the plan of specs, or of an orchestration, before it
+// begins.
 func PlanVerb() verb.Verb {
 	return verb.Verb{
 		Use: "plan [FOLDER|FILE]", Most: 1,
@@ -37,7 +38,7 @@ func PlanVerb() verb.Verb {
 	}
 }
 
-// pathInside returns the path below the workspace of a file that is named on the command
+// pathInside returns the path, below the workspace, of a file that is named on the command
 // line.
 func pathInside(b *workspace.Workspace, name string) (string, error) {
 	full := b.Env.Path(name)
@@ -54,8 +55,8 @@ func pathInside(b *workspace.Workspace, name string) (string, error) {
 	return "", console.Usage("cli.pal.read", "file", name, "error", console.Plain(err))
 }
 
-// printPlan prints the plan of what stands at a path. One that cannot be carried out ends
-// with exit code 1.
+// printPlan prints the plan of the specs at a path. A plan that cannot be carried out ends with
+// exit code 1.
 func printPlan(b *workspace.Workspace, at string) error {
 	disk := fs.OS(b.Root)
 	info, err := disk.Stat(at)
@@ -85,7 +86,7 @@ func printPlan(b *workspace.Workspace, at string) error {
 	return cmp.Or(err, console.Outcome(!plan.Valid, false))
 }
 
-// readDocument reads a small file of the workspace as it is, over no link.
+// readDocument reads a small file of the workspace as it is, and follows no link.
 func readDocument(disk fs.FS, name string) engine.Document {
 	d := engine.Document{Path: name}
 	d.Body, d.Err = verb.ReadBelow(disk, name)
@@ -98,7 +99,7 @@ func readDocument(disk fs.FS, name string) engine.Document {
 	return d
 }
 
-// mostSpecs is how many specs of a folder are read: one more than a plan takes.
+// mostSpecs limits the specs of a folder that are read: one more than a plan accepts.
 const mostSpecs = 501
 
 // readSpecs reads the specs of a folder, by name.

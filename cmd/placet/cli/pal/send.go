@@ -25,15 +25,14 @@ import (
 	"placet/templates"
 )
 
-// Variables by which a worker's tools know where they are. A command that placet starts
-// has them.
+// These variables tell a worker's tools where they are. A command that placet starts has them.
 const (
 	envWorkspace = "PLACET_WORKSPACE"
 	envSession   = "PLACET_SESSION"
 )
 
-// lookAsWorker opens the workspace that a worker is in: -C, else PLACET_WORKSPACE, else the
-// one around the folder where it is.
+// lookAsWorker opens the workspace of a worker: that of -C, else of PLACET_WORKSPACE, else the
+// one around the current folder.
 func lookAsWorker(w *console.Env) (*workspace.Workspace, error) {
 	w.Flags.Workspace = cmp.Or(w.Flags.Workspace, w.Getenv(envWorkspace))
 	b, err := workspace.Look(w)
@@ -43,7 +42,7 @@ func lookAsWorker(w *console.Env) (*workspace.Workspace, error) {
 	return b, err
 }
 
-// palRun is the orchestration of a worker's session.
+// palRun returns the orchestration of a worker's session.
 func palRun(b *workspace.Workspace, session string) (loop.Found, error) {
 	id, _, _, ok := pal.SplitSession(session)
 	if !ok {
@@ -57,7 +56,7 @@ func palRun(b *workspace.Workspace, session string) (loop.Found, error) {
 	return loop.Found{}, console.Usage("cli.pal.absent", "id", strconv.Quote(console.OneLine(id)), "folder", b.Root).Try("cli.pal.absent.try")
 }
 
-// workerAt is the worker of a session, and the run that it works in.
+// workerAt returns the worker of a session, and its run.
 func workerAt(b *workspace.Workspace, session string) (*pal.Worker, loop.Found, error) {
 	f, err := palRun(b, session)
 	if err != nil {
@@ -77,7 +76,7 @@ func workerAt(b *workspace.Workspace, session string) (*pal.Worker, loop.Found, 
 // draft is a message that a worker wants to send.
 type draft struct{ session, of, payload string }
 
-// SendVerb writes what a worker sends.
+// SendVerb returns the verb that writes a worker's message.
 func SendVerb() verb.Verb {
 	var d draft
 	return verb.Verb{
@@ -105,7 +104,7 @@ func SendVerb() verb.Verb {
 	}
 }
 
-// read is the payload of a message of a type.
+// read returns the payload of a message of a type.
 func (d draft) read(w *console.Env, typ string) (schemas.Raw, error) {
 	switch {
 	case typ != "query" && typ != "ack":
@@ -147,7 +146,7 @@ func anyJSON(text []byte) (schemas.Raw, error) {
 	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("{")) {
 		return text, schemas.Decode("", "payload", text, nil)
 	}
-	// Whole documents are objects: the value is read as a member of one.
+	// Decoding takes only whole objects, so the value is read as a member of one.
 	document := slices.Concat([]byte(`{"payload":`), text, []byte("}"))
 	members, err := schemas.Members(document)
 	if cmp.Or(err, schemas.Decode("", "payload", document, nil)) != nil || len(members) != 1 {
@@ -156,8 +155,8 @@ func anyJSON(text []byte) (schemas.Raw, error) {
 	return members.Raw("payload"), nil
 }
 
-// readLimited reads a file that is named on the command line, or standard input for "-".
-// More than it may hold is an error.
+// readLimited reads a file that is named on the command line, or standard input for "-". A file
+// above the limit is an error.
 func readLimited(w *console.Env, name string) ([]byte, error) {
 	in, err := verb.OpenInput(w, name)
 	if err != nil {
@@ -171,8 +170,8 @@ func readLimited(w *console.Env, name string) ([]byte, error) {
 	return body, err
 }
 
-// sendMessage writes a worker's message under the next number that is free: two that are
-// sent at once have two numbers.
+// sendMessage writes a worker's message under the next free number: two that are sent at once
+// get two numbers.
 func sendMessage(b *workspace.Workspace, session, typ string, payload schemas.Raw) error {
 	worker, f, err := workerAt(b, session)
 	if err != nil {
@@ -186,7 +185,7 @@ func sendMessage(b *workspace.Workspace, session, typ string, payload schemas.Ra
 		d := engine.Document{Path: path.Join(f.Run.Dir, file), Kind: layout.PalMessage, Body: body}
 		switch err = b.Store.Create(d); {
 		case errors.Is(err, store.ErrConflict):
-			continue // somebody has this number
+			continue // another message has this number
 		case err != nil:
 			return console.Refused("cli.pal.write", "file", d.Path, "error", console.Plain(err))
 		}
