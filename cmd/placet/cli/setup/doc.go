@@ -1,3 +1,3 @@
-// Package setup prepares a workspace for placet and for the clients of agents, and looks for what
-// is wrong with it.
+// Package setup prepares a workspace for placet and for the clients of agents, and finds what is
+// wrong with it.
 package setup

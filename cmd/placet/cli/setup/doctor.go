@@ -25,7 +25,7 @@ import (
 	"placet/templates"
 )
 
-// DoctorVerb says what is wrong with a workspace and its machine.
+// DoctorVerb returns the verb that says what is wrong with a workspace and its machine.
 func DoctorVerb() verb.Verb {
 	return verb.Verb{
 		Use:   "doctor",
@@ -34,7 +34,7 @@ func DoctorVerb() verb.Verb {
 	}
 }
 
-// The verdicts of a diagnosis.
+// These are the verdicts of a diagnosis.
 const (
 	isFine    = "ok"
 	isWarning = "warn"
@@ -46,11 +46,11 @@ type diagnosis struct {
 	Verdict string `json:"verdict"`
 	Subject string `json:"subject"`
 	Text    string `json:"text"`
-	// Do is what to do about it, "" where nothing is to be done.
+	// Do says what to do about it, "" for nothing.
 	Do string `json:"do"`
 }
 
-// doctorLabels are what people read in place of a verdict or a subject that is no name.
+// doctorLabels are the words for people for a verdict, and for a subject that is not a name.
 var doctorLabels = map[string]templates.Key{
 	isFine: "cli.doctor.ok", isWarning: "cli.doctor.warn", isProblem: "cli.doctor.problem",
 	"workspace": "cli.doctor.workspace", "daemon": "cli.doctor.daemon", "files": "cli.doctor.files", "locks": "cli.doctor.locks",
@@ -84,7 +84,7 @@ func Examine(w *console.Env) error {
 	e.inotify()
 	if e.configuration(conf, err); err == nil {
 		e.clients(conf.Hook)
-		state, _ := config.StateDir(w, root, false) // configuration said what is wrong with it
+		state, _ := config.StateDir(w, root, false) // configuration reported what is wrong with it
 		e.runs(workspace.New(w, root, conf, workspace.Setup{}, state))
 		if names := nemawashi.EnvironDiffers(conf.File, w.Getenv); len(names) > 0 {
 			e.add(isWarning, "environment", nemawashi.EnvironHelp.In(e.w.Lang), "cli.doctor.environment.differs", "names", strings.Join(names, ", "))
@@ -108,7 +108,7 @@ func Examine(w *console.Env) error {
 	return cmp.Or(err, console.Outcome(sick, false))
 }
 
-// workspace asks whether placet can write here at all.
+// workspace checks whether placet can write here at all.
 func (e *examination) workspace() {
 	if err := tryFile(fs.OS(e.root), func(string, fs.File) error { return nil }); err != nil {
 		e.add(isProblem, "workspace", e.w.Text("cli.doctor.unwritable.do"), "cli.doctor.unwritable", "folder", e.root, "error", console.Plain(err))
@@ -117,8 +117,7 @@ func (e *examination) workspace() {
 	e.add(isFine, "workspace", "", "say.text", "text", e.root)
 }
 
-// tryFile makes a file in the workspace, over no link, has something tried with it
-// and removes it.
+// tryFile makes a file in the workspace, following no link, calls try with it, and removes it.
 func tryFile(disk fs.FS, try func(name string, f fs.File) error) error {
 	name := layout.TempName(os.Getpid(), rand.Uint32())
 	f, err := disk.Open(name, fs.ForCreating, 0o600)
@@ -170,7 +169,7 @@ func (e *examination) daemon() {
 	e.add(isWarning, "daemon", e.w.Text("cli.doctor.daemon.none.do"), "cli.doctor.daemon.none")
 }
 
-// configuration looks at the settings, or at what keeps them from being read.
+// configuration checks the settings, or reports why they cannot be read.
 func (e *examination) configuration(conf config.Settings, err error) {
 	if err != nil {
 		e.add(isProblem, "config", e.w.Text("cli.doctor.config.do"), "say.text", "text", err)
@@ -201,7 +200,7 @@ func (e *examination) configuration(conf config.Settings, err error) {
 	}
 }
 
-// notify says who is told that something waits, and what is in the way.
+// notify reports who is notified of waiting requests, and what prevents that.
 func (e *examination) notify(conf config.Settings) {
 	if !conf.Notify.Enabled() {
 		return
@@ -212,7 +211,7 @@ func (e *examination) notify(conf config.Settings) {
 	}
 }
 
-// runs counts what there is to serve.
+// runs counts the runs that can be served.
 func (e *examination) runs(b *workspace.Workspace) {
 	if reason, held := b.Store.Paused(); held {
 		e.add(isWarning, "git", e.w.Text("cli.doctor.git.busy.do"), "cli.doctor.git.busy", "reason", reason)
@@ -236,7 +235,7 @@ func (e *examination) runs(b *workspace.Workspace) {
 	}
 }
 
-// family counts the runs of a family whose folders are there.
+// family counts the runs of a family whose folders exist.
 func (e *examination) family(b *workspace.Workspace, name string, folders []string) {
 	found, err := b.Loop.Runs()
 	if err != nil {
@@ -249,7 +248,7 @@ func (e *examination) family(b *workspace.Workspace, name string, folders []stri
 	e.watches(len(live))
 }
 
-// rootsOf are a family's folders of runs that are there.
+// rootsOf returns the existing folders of a family's runs.
 func (e *examination) rootsOf(f loop.Family) []string {
 	var there []string
 	for _, root := range f.Layout.Roots() {
@@ -260,10 +259,10 @@ func (e *examination) rootsOf(f loop.Family) []string {
 	return there
 }
 
-// watchesPerRun is how many folders of a live run are watched.
+// watchesPerRun is the number of watched folders of a live run.
 const watchesPerRun = 2
 
-// watches compares what the live runs need with what the kernel gives.
+// watches compares what the live runs need with what the kernel allows.
 func (e *examination) watches(live int) {
 	limit, err := kernelLimit("max_user_watches")
 	if err == nil && live*watchesPerRun > limit {
@@ -272,7 +271,7 @@ func (e *examination) watches(live int) {
 	}
 }
 
-// NoEvents is what a file system means for placet on which other machines write.
+// NoEvents says what a file system on which other machines write means for placet.
 var NoEvents = templates.NewMessage("cli.doctor.noevents")
 
 // fewWatches and fewInstances are limits that an editor and a browser use up.

@@ -14,14 +14,15 @@ import (
 	"placet/templates"
 )
 
-// clients looks at the files by which clients of agents call placet.
+// clients checks the files by which clients of agents call placet.
 func (e *examination) clients(h config.Hook) {
 	for _, c := range hook.Clients {
 		e.client(c, c.Files(h))
 	}
 }
 
-// client looks at the files of one client, and says nothing of one that nobody has set up.
+// client checks the files of one client. It reports nothing for a client that nobody has set
+// up.
 func (e *examination) client(c hook.Client, files []hook.File) {
 	var there []string
 	var lacks []diagnosis
@@ -60,12 +61,12 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 	e.version(c)
 }
 
-// blocksFrom is the first version of Claude Code that stops a call where the hook breaks.
+// blocksFrom is the first version of Claude Code that stops a call if the hook fails.
 var blocksFrom = []int{2, 1, 295}
 
 var versionIn = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
 
-// version says what is to be known of a client besides its files.
+// version reports what people should know about a client besides its files.
 func (e *examination) version(c hook.Client) {
 	switch c.Name {
 	case "codex":

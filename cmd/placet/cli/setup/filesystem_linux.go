@@ -9,15 +9,15 @@ import (
 	"placet/templates"
 )
 
-// remote are file systems that other machines change without an event here;
-// statfs(2) numbers them.
+// remote are the file systems that other machines change without an event here, by their
+// numbers in statfs(2).
 var remote = map[int64]string{
 	0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB2", 0x01021997: "9P", 0x65735546: "FUSE",
 	0x5346414f: "AFS", 0x00c36400: "Ceph",
 }
 
-// RemoteName is the kind of a file system on which other machines may write,
-// "" for a local one.
+// RemoteName returns the kind of a file system on which other machines may write, "" for a
+// local one.
 func RemoteName(root string) string {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(root, &s); err != nil {
@@ -26,7 +26,7 @@ func RemoteName(root string) string {
 	return remote[int64(s.Type)&0xffffffff]
 }
 
-// fileSystem asks whether changes make events and locks hold.
+// fileSystem checks whether changes cause events, and whether locks hold.
 func (e *examination) fileSystem() {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(e.root, &s); err != nil {
@@ -50,7 +50,7 @@ func (e *examination) fileSystem() {
 	}
 }
 
-// locks tries whether flock keeps a second one out.
+// locks checks whether flock keeps a second process out.
 func locks(root string) error {
 	disk := fs.OS(root)
 	return tryFile(disk, func(name string, first fs.File) error {

@@ -2,11 +2,10 @@
 
 package setup
 
-// RemoteName is the kind of a file system on which other machines may write,
-// "" for a local one or where nobody can tell.
+// RemoteName returns "": the kind of a file system is not known here.
 func RemoteName(string) string { return "" }
 
-// fileSystem asks whether changes make events and locks hold.
+// fileSystem checks whether changes cause events, and whether locks hold.
 func (e *examination) fileSystem() {
 	e.add(isFine, "files", "", "cli.doctor.files.other")
 }

@@ -23,7 +23,7 @@ import (
 	"placet/templates"
 )
 
-// InitVerb makes a folder a workspace.
+// InitVerb returns the verb that makes a folder a workspace.
 func InitVerb() verb.Verb {
 	var clients []string
 	prints := false
@@ -65,7 +65,7 @@ func InitVerb() verb.Verb {
 	}
 }
 
-// loadSettings reads the settings, and has people read the language that they name.
+// loadSettings reads the settings, and sets the language that they name.
 func loadSettings(w *console.Env, root string) (config.Settings, error) {
 	conf, err := config.Load(config.SourcesOf(w, root))
 	if err == nil {
@@ -74,19 +74,19 @@ func loadSettings(w *console.Env, root string) (config.Settings, error) {
 	return conf, err
 }
 
-// initialized is init as JSON: what it created, completed and had git ignore, and
-// what was there.
+// initialized is the output of init as JSON: what it created and completed, which names it made
+// git ignore, and what existed before.
 type initialized struct {
 	Workspace string   `json:"workspace"`
 	Created   []string `json:"created"`
 	Completed []string `json:"completed"`
 	Ignored   []string `json:"ignored"`
 	There     []string `json:"there"`
-	// Clients are the files of clients, where there are any.
+	// Clients are the files of clients, if there are any.
 	Clients []clientFile `json:"clients,omitempty"`
 }
 
-// InitWorkspace makes a folder a workspace, and the files of clients what they are to be.
+// InitWorkspace makes a folder a workspace, and writes the files of clients.
 func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []clientFile) error {
 	done := initialized{Workspace: root, Clients: clients}
 	disk := fs.OS(root)
@@ -96,7 +96,7 @@ func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []
 	if err := done.create(disk, ".placet/", iofs.ModeDir, func() error { return disk.Mkdir(store.PrivateDir, 0o777) }); err != nil {
 		return err
 	}
-	// git ignores all that .placet/ holds, wherever the folder goes.
+	// The file makes git ignore all of .placet/, wherever the folder goes.
 	if err := done.complete(disk, scratchIgnore, []string{"*"}); err != nil {
 		return console.Refused("cli.init.write", "file", scratchIgnore, "error", console.Plain(err))
 	}
@@ -122,14 +122,14 @@ func InitWorkspace(w *console.Env, root string, conf config.Settings, clients []
 	})
 }
 
-// sayList prints what is said of names, nothing where there are none.
+// sayList prints a sentence about names, nothing without names.
 func sayList(w *console.Env, key templates.Key, names []string, pairs ...any) {
 	if len(names) > 0 {
 		w.Say(key, append(pairs, "names", strings.Join(names, ", "))...)
 	}
 }
 
-// create makes one thing, unless one of its kind is there.
+// create makes one file or folder, unless one of its kind exists.
 func (d *initialized) create(disk fs.FS, name string, kind iofs.FileMode, create func() error) error {
 	err := create()
 	if err == nil {
@@ -151,8 +151,8 @@ const (
 	attributesFile = ".gitattributes"
 )
 
-// attributes are the lines by which git leaves alone the line ends of what lies in the
-// roots: an artifact or a form with others than a person was shown is another one.
+// attributes returns the lines that make git keep the line ends of files in the roots: an
+// artifact or a form with other line ends than a person was shown is a different one.
 func attributes(conf config.Settings) (lines []string) {
 	for _, f := range family.All {
 		if !f.Enabled(&conf.File.Settings) {
@@ -169,7 +169,7 @@ func attributes(conf config.Settings) (lines []string) {
 	return lines
 }
 
-// complete gives a file the lines that it lacks.
+// complete adds to a file the lines that it lacks.
 func (d *initialized) complete(disk fs.FS, name string, lines []string) error {
 	added, made, err := completeFile(disk, name, lines)
 	switch {
@@ -185,9 +185,9 @@ func (d *initialized) complete(disk fs.FS, name string, lines []string) error {
 	return nil
 }
 
-// completeFile gives a small file below a root the lines that it lacks, and returns them;
-// made says that there was no such file. A file is replaced, not written: what else leads
-// to it, or has it as a second name, stays as it is.
+// completeFile adds to a small file below a root the lines that it lacks, and returns them;
+// made says that the file did not exist. It replaces the file instead of writing into it, so
+// that other names of the file, or links to it, do not change.
 func completeFile(disk fs.FS, name string, lines []string) (added []string, made bool, err error) {
 	c := clientFile{Path: name}
 	body, err := verb.ReadBelow(disk, name)
@@ -204,7 +204,7 @@ func completeFile(disk fs.FS, name string, lines []string) (added []string, made
 	return added, c.before == nil, c.write(disk)
 }
 
-// add writes a text at the end of a file below a root, over no link.
+// add writes a text into a file below a root, which it opens as how says, following no link.
 func add(disk fs.FS, name string, how fs.How, text string) error {
 	f, err := disk.Open(name, how, 0o644)
 	if err != nil {
@@ -214,21 +214,21 @@ func add(disk fs.FS, name string, how fs.How, text string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// Ignored are the names that git must not see in any workspace: placet's scratch and
-// its temporary files.
+// Ignored are the names that git must not see in any workspace: placet's private folder and its
+// temporary files.
 var Ignored = []string{".placet/", ".placet-*.tmp"}
 
-// excluded are all names that git must not see: besides, the lock files of FABER's
-// runs, the progress of PAL's workers, who rewrite it several times a second, and the
-// optimizer's audit databases, in whichever root, with what SQLite lays
-// beside one. Committed while the daemon writes them, they are torn.
+// excluded are all names that git must not see. Besides Ignored these are the lock files of
+// FABER's runs, the progress of PAL's workers, who rewrite it several times a second, and the
+// optimizer's audit databases, in whichever root, with the files that SQLite adds. Committed
+// while the daemon writes them, they would be torn.
 var excluded = slices.Concat(Ignored, []string{
 	"state.json.lock", ".next-id.lock", ".pal/orchestrations/**/progress.json",
 	"audit_global.db", "audit_global.db-wal", "audit_global.db-shm", "audit_global.db-journal",
 })
 
-// Exclude has this clone's git ignore names, and returns those that it did not ignore
-// before. Outside of git there is nothing to do.
+// Exclude makes this clone's git ignore names, and returns those that it did not ignore before.
+// Outside of git it does nothing.
 func Exclude(w *console.Env, root string, names []string) ([]string, error) {
 	file := excludeFile(w, root)
 	if file == "" {
@@ -242,11 +242,11 @@ func Exclude(w *console.Env, root string, names []string) ([]string, error) {
 	return added, err
 }
 
-// gitsOwn splits the path at which git says that it keeps what it ignores into a
-// folder that is git's own for this work tree and a name below it. A .git that is no
-// folder, and the files in one, may name any other place: it is git's own only where
-// .git itself is the folder, of the workspace or of one above it, or where that place
-// knows the work tree in its turn, as git has it for linked work trees.
+// gitsOwn splits the path of git's exclude file into a folder that is git's own for this work
+// tree, and a name below it. A .git that is not a folder, and the files in one, may name any
+// other place. A place is git's own only if .git itself is that folder, in the workspace or
+// above it, or if the place knows the work tree in its turn, as git has it for linked work
+// trees.
 func gitsOwn(root, exclude string) (dir, name string, err error) {
 	common := filepath.Dir(filepath.Dir(exclude))
 	for at := root; ; at = filepath.Dir(at) {
@@ -277,7 +277,7 @@ func linksTo(common, dot string) bool {
 	})
 }
 
-// newLines are lines to add to a text, which may not end with its line.
+// newLines returns lines to add to a text, which may lack its last line end.
 func newLines(text []byte, lines ...string) string {
 	added := strings.Join(lines, "\n") + "\n"
 	if len(text) > 0 && text[len(text)-1] != '\n' {
@@ -298,8 +298,7 @@ func missingLines(text string, wanted []string) []string {
 	return missing
 }
 
-// excludeFile is the file in which this clone's git keeps what it ignores, ""
-// where the workspace is in no work tree.
+// excludeFile returns this clone's exclude file, "" if the workspace is in no work tree.
 func excludeFile(w *console.Env, root string) string {
 	path := exec.ExcludeFile(root, w.Environ)
 	if path != "" && !filepath.IsAbs(path) {

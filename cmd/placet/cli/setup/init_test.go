@@ -10,8 +10,8 @@ import (
 	"placet/layout"
 )
 
-// The databases that init has git ignore are those of the optimizer's runs, in each
-// root, also where the workspace is a folder of a larger work tree.
+// The databases that init makes git ignore are those of the optimizer's runs, in each root,
+// also if the workspace is a folder of a larger work tree.
 func TestGitIgnoresTheAuditDatabasesOfEachRoot(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	tree := t.TempDir()

@@ -22,7 +22,7 @@ import (
 	"placet/templates"
 )
 
-// clientFile is a file of a client, and what becomes of it.
+// clientFile is a file of a client, and the change of it.
 type clientFile struct {
 	Path string `json:"path"`
 	// Done is created, added or same.
@@ -33,7 +33,7 @@ type clientFile struct {
 	before, after []byte
 }
 
-// filesFor are the files of the clients that are named.
+// filesFor returns the files of the named clients.
 func filesFor(conf config.Hook, names []string) (files []hook.File, err error) {
 	for _, name := range names {
 		client, ok := hook.Named(name)
@@ -58,8 +58,8 @@ func printFor(w *console.Env, files []hook.File) error {
 	})
 }
 
-// planFor says what becomes of the files. Where one of them cannot be changed, none is: what
-// belongs into it, and how it differs, is printed.
+// planFor plans the changes of the files. If one of them cannot be changed, none is: it prints
+// what belongs into that file, and how it differs.
 func planFor(w *console.Env, root string, files []hook.File) (plan []clientFile, err error) {
 	disk := fs.OS(root)
 	_, missing := w.LookPath("placet")
@@ -74,7 +74,7 @@ func planFor(w *console.Env, root string, files []hook.File) (plan []clientFile,
 	return plan, err
 }
 
-// planFile says what becomes of one file.
+// planFile plans the change of one file.
 func planFile(disk fs.FS, f hook.File) (clientFile, error) {
 	before, err := verb.ReadBelow(disk, f.Path)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -106,7 +106,8 @@ func sayUnwritten(w *console.Env, f hook.File, problem error) {
 	w.Note("cli.init.snippet", "text", strings.TrimSuffix(f.Snippet(), "\n"))
 }
 
-// write makes the file what it is to be. What somebody has written into it since stays.
+// write writes the planned content. It does not overwrite what somebody has written since the
+// plan was made.
 func (c clientFile) write(disk fs.FS) error {
 	if c.after == nil {
 		return nil
@@ -143,7 +144,7 @@ func (c clientFile) write(disk fs.FS) error {
 	return disk.SyncDir(dir)
 }
 
-// writeFor writes the files, and says which.
+// writeFor writes the files.
 func writeFor(root string, plan []clientFile) error {
 	disk := fs.OS(root)
 	for _, c := range plan {
@@ -154,7 +155,7 @@ func writeFor(root string, plan []clientFile) error {
 	return nil
 }
 
-// sayFor says what became of the files.
+// sayFor prints what was done with the files.
 func sayFor(w *console.Env, plan []clientFile) {
 	for _, c := range plan {
 		switch c.Done {
