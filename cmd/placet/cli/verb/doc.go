@@ -1,3 +1,3 @@
-// Package verb holds what every command of the command line is made of: its words and flags, what
-// it is called with, whom it refuses, and how its arguments are read and completed.
+// Package verb has the parts that all commands of the command line share: their words and flags,
+// their calls, the callers that they refuse, and how their arguments are read and completed.
 package verb

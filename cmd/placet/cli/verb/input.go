@@ -32,7 +32,7 @@ func OpenInput(w *console.Env, name string) (io.ReadCloser, error) {
 	return os.Open(w.Path(name))
 }
 
-// ReadBelow reads a small file below a root, over no link.
+// ReadBelow reads a small file below a root, and follows no link.
 func ReadBelow(disk fs.FS, name string) ([]byte, error) {
 	f, err := disk.Open(name, fs.ForReading, 0)
 	if err != nil {
@@ -46,8 +46,8 @@ func ReadBelow(disk fs.FS, name string) ([]byte, error) {
 	return body, err
 }
 
-// CheckWords refuses words of a person, and a name, that are longer than an answer's
-// may be. what is what the words are: the reason, for example.
+// CheckWords refuses a person's text, and a name, if it is longer than in an answer. what names
+// the text: the reason, for example.
 func CheckWords(w *console.Env, verb, of, what, words, by string) error {
 	wrong := gate.CheckLimits(what, gate.Answer{Comment: words, By: gate.By{User: by}})
 	if wrong == nil {
@@ -56,7 +56,7 @@ func CheckWords(w *console.Env, verb, of, what, words, by string) error {
 	return console.Refused("cli.control.refused", "verb", verb, "run", of, "why", answer.Unquoted(templates.In(w.Lang, wrong), what))
 }
 
-// OrNull is a word, or nil for none.
+// OrNull returns a word, or nil for "".
 func OrNull(s string) any {
 	if s == "" {
 		return nil
@@ -64,7 +64,7 @@ func OrNull(s string) any {
 	return s
 }
 
-// Exists reports whether there is a file or a folder at a path.
+// Exists reports whether a file or a folder exists at a path.
 func Exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

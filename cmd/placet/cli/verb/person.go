@@ -12,22 +12,22 @@ import (
 	"placet/templates"
 )
 
-// personVerb is a verb that a person alone may use: by it somebody answers, decides what counts, or
-// hands out the right to do so. An agent that used it would answer its own questions.
+// personVerb is a verb that only a person may use: it answers, decides what counts, or grants the
+// right to do so. An agent that used it would answer its own questions.
 type personVerb struct {
 	Path string        // below placet
-	says templates.Key // refuses the verb to an agent
-	// reads reports whether a use of the verb only shows something, nil where none does.
+	says templates.Key // the text that refuses the verb to an agent
+	// reads reports whether a use of the verb only shows something; nil if no use does.
 	reads func(cmd *cobra.Command, args []string) bool
-	// hosted says that clients of agents use the verb themselves: it refuses nobody, but no command
-	// of an agent uses it.
+	// hosted says that clients of agents use the verb themselves. It refuses nobody, but no command
+	// of an agent may use it.
 	hosted bool
 }
 
-// PersonVerbs are all such verbs. The verbs refuse by this list where the client of an agent has
-// started them, and the guard of placet hook denies by it. Of the verbs of tokens new is one: list
-// shows no secret, and revoke takes a right away. serve prints a link by which a browser is logged in
-// as the owner, and mcp takes what its host says for what the user says.
+// PersonVerbs lists all such verbs. They refuse by this list a caller that the client of an agent has
+// started, and the guard of placet hook denies by it. Of the verbs of tokens only new is here,
+// because list shows no secret, and revoke takes a right away. serve prints a link by which a browser
+// is logged in as the owner, and mcp takes what its host says as the words of the user.
 var PersonVerbs = []personVerb{
 	{Path: "approve", says: "cli.answer.agent"},
 	{Path: "reject", says: "cli.answer.agent"},
@@ -42,7 +42,7 @@ var PersonVerbs = []personVerb{
 	{Path: "mcp", hosted: true},
 }
 
-// personVerbOf returns the entry of a use of a command, false where anybody may use it so.
+// personVerbOf returns the entry for a use of a command, false if anybody may use it so.
 func personVerbOf(cmd *cobra.Command, args []string) (v personVerb, ok bool) {
 	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
 	i := slices.IndexFunc(PersonVerbs, func(v personVerb) bool { return v.Path == path })
@@ -53,8 +53,7 @@ func personVerbOf(cmd *cobra.Command, args []string) (v personVerb, ok bool) {
 	return v, v.reads == nil || !v.reads(cmd, args)
 }
 
-// RefuseAgent refuses a verb that a person alone may use in a program that an agent's client has
-// started.
+// RefuseAgent refuses a verb for people alone in a program that an agent's client has started.
 func RefuseAgent(w *console.Env, cmd *cobra.Command, args []string) error {
 	name := w.Agent()
 	v, ok := personVerbOf(cmd, args)
@@ -64,9 +63,8 @@ func RefuseAgent(w *console.Env, cmd *cobra.Command, args []string) error {
 	return console.Refused(v.says, "variable", name, "verb", v.Path).Try("cli.answer.agent.try")
 }
 
-// PersonVerbIn returns the verb that the arguments of placet call, if a person alone may use it so,
-// else "". The command tree reads them as it does when placet is called, so that no flag is known
-// there and not here.
+// PersonVerbIn returns the verb that the arguments of placet call, if only a person may use it so,
+// else "". It uses the same command tree as placet itself, so that both know the same flags.
 func PersonVerbIn(root *cobra.Command, args []string) string {
 	cmd, rest, err := root.Find(args)
 	if err != nil {

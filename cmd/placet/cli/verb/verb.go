@@ -15,7 +15,7 @@ import (
 	"placet/templates"
 )
 
-// Groups of verbs in the help, by what a person wants.
+// These are the groups of verbs in the help, by what a person wants.
 const (
 	GroupAsk        = "ask"
 	GroupDecide     = "decide"
@@ -28,16 +28,16 @@ const (
 // InManual annotates a command with the names of its pages of the manual.
 const InManual = "manual"
 
-// Verb is a command: what it is called, what it takes, and what it does.
+// Verb describes a command: its name, its arguments, and its function.
 type Verb struct {
 	Use, Group  string
-	Page        string // of the manual; "" is that of the verb's name
-	About       string // a further page of it
-	Least, Most int    // arguments; a most of -1 is any number
+	Page        string // page of the manual; "" is that of the verb's name
+	About       string // a further page of the manual
+	Least, Most int    // number of arguments; Most is -1 for any number
 	Complete    func(*console.Env) cobra.CompletionFunc
 	Flags       func(*pflag.FlagSet)
-	// One of these is set: run, or look for a verb that begins by opening the workspace to
-	// look at it.
+	// Exactly one of these is set: Run, or Look for a verb that opens the workspace for reading
+	// first.
 	Run  func(c Call) error
 	Look func(c Call, b *workspace.Workspace) error
 }
@@ -48,10 +48,10 @@ type Call struct {
 	Env   *console.Env
 	Args  []string
 	Flags *pflag.FlagSet
-	Line  string // how the verb is used
+	Line  string // the usage of the verb
 }
 
-// Command makes a verb a command of the command line.
+// Command returns the verb as a command of the command line.
 func (v Verb) Command(w *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: v.Use, GroupID: v.Group, Args: v.takes}
 	cmd.Annotations = map[string]string{InManual: cmp.Or(v.Page, cmd.Name()) + " " + v.About}
@@ -81,7 +81,7 @@ func (v Verb) Command(w *console.Env) *cobra.Command {
 	return cmd
 }
 
-// refuseGroups refuses groups where people are named.
+// refuseGroups refuses groups in flags that name people.
 func refuseGroups(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Name != "as" && f.Name != "may-answer" {
@@ -132,8 +132,8 @@ func CompleteRuns(w *console.Env) cobra.CompletionFunc {
 	}
 }
 
-// CompleteRequests completes a request argument with what is open, and then
-// the request's options.
+// CompleteRequests completes a request argument with the open requests, and then with the
+// request's options.
 func CompleteRequests(w *console.Env) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		b, err := workspace.Look(w)

@@ -19,8 +19,8 @@ type Views struct {
 	funcs  func(*console.Env) template.FuncMap
 }
 
-// NewViews returns the templates of a folder "views". more are functions that they call besides
-// those of all views, nil for none.
+// NewViews returns the templates of a folder "views". more returns functions for them besides
+// those of all views; it may be nil.
 func NewViews(files fs.FS, more func(*console.Env) template.FuncMap) *Views {
 	funcs := func(w *console.Env) template.FuncMap {
 		all := viewFuncs(w)
@@ -46,8 +46,8 @@ func (v *Views) Show(w *console.Env, view string, data any) {
 	}
 }
 
-// viewFuncs are the functions of all views. What a view prints is cleaned, and in one line, but
-// for what lines, indent and below make of a text.
+// viewFuncs returns the functions of all views. The output of a view is cleaned, and on one
+// line, except the output of lines, indent and below.
 func viewFuncs(w *console.Env) template.FuncMap {
 	line := func(v any) string { return fmt.Sprint(console.Printed(v)) }
 	paint := func(style string) func(any) console.Cleaned {
@@ -60,7 +60,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 	return template.FuncMap{
 		console.CleanFunc: console.Printed,
 		"say":             say, "worded": func(err error) string { return templates.In(w.Lang, err) },
-		// label is a label in a column that is so wide.
+		// label returns a label in a column of a width.
 		"label": func(width int, key templates.Key) console.Cleaned {
 			text := say(key)
 			return text + console.Cleaned(strings.Repeat(" ", max(0, width-console.Columns(string(text)))))
@@ -69,11 +69,11 @@ func viewFuncs(w *console.Env) template.FuncMap {
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
 		"suffix": func(gap string, v any) console.Cleaned { return console.Cleaned(console.Suffix(gap, line(v))) },
 		"typed":  console.Typed, "brief": console.Brief,
-		// indent is a text whose lines stand below its first one.
+		// indent returns a text whose further lines are below its first one.
 		"indent": func(prefix, s string) console.Cleaned {
 			return console.Cleaned(strings.TrimSpace(console.Indent(console.Lines(s), prefix)))
 		},
-		// below is a text beside its label, or in lines of its own below it.
+		// below returns a text beside its label, or on lines of its own below it.
 		"below": func(prefix, s string) console.Cleaned {
 			if s = console.Lines(s); strings.Contains(s, "\n") {
 				return console.Cleaned("\n" + console.Indent(s, prefix))
