@@ -45,8 +45,8 @@ func adoptVerb() verb.Verb {
 	}
 }
 
-// adoptRun records a person's word for the state document of a run that a word names; ""
-// asks at a terminal.
+// adoptRun records that a person accepts the state document of a run. digest must name the
+// document; "" asks at a terminal.
 func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest, reason, by string) error {
 	v := view.Of(b, f)
 	state := b.ReadDocument(f, path.Base(f.Run.State))
@@ -92,7 +92,7 @@ func adoptRun(ctx context.Context, b *workspace.Workspace, f loop.Found, digest,
 	})
 }
 
-// askAdopt shows what a state document says and asks whether it shall count.
+// askAdopt shows the content of a state document, and asks whether it shall count.
 func askAdopt(ctx context.Context, b *workspace.Workspace, v view.Run, f loop.Found, short string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()
@@ -105,8 +105,8 @@ func askAdopt(ctx context.Context, b *workspace.Workspace, v view.Run, f loop.Fo
 	return p.Agreed(ctx, b.Env.Text("cli.adopt.ask"))
 }
 
-// adoptState adds the line to the run's journal. Nobody else writes there: the run
-// stands still. A line that is longer than what is read of a journal is refused.
+// adoptState adds the line to the run's journal. Nobody else writes there, because the run is
+// blocked. It refuses a line that is longer than the part of a journal that is read.
 func adoptState(b *workspace.Workspace, f loop.Found, state engine.Document, reason, by string) error {
 	body, err := kernel.AdoptionLine(state, by, reason, b.Env.Now())
 	if err != nil {
@@ -128,7 +128,7 @@ func adoptState(b *workspace.Workspace, f loop.Found, state engine.Document, rea
 }
 
 // renew records a state that placet itself wrote before another one, and its requests, as the
-// newest again. The note about it goes, so that whoever watches the run looks at it.
+// newest again. It removes the note about it, so that a daemon reads the run again.
 func renew(b *workspace.Workspace, f loop.Found, state engine.Document) error {
 	if b.StateDir == nil {
 		return nil

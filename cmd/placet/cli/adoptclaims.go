@@ -13,9 +13,9 @@ import (
 	"placet/templates"
 )
 
-// adoptClaims records that a person accepts what other programs claim of a run though its
-// record contradicts them. digest names the claims; "" asks at a terminal. It is kept
-// outside the workspace, as trust is: whoever made the claims must not adopt them.
+// adoptClaims records that a person accepts the claims of other programs about a run although
+// its record contradicts them. digest names the claims; "" asks at a terminal. The record is
+// kept outside the workspace, as trust is: a program that made the claims must not adopt them.
 func adoptClaims(ctx context.Context, b *workspace.Workspace, v view.Run, claims []engine.Finding, digest, reason, by string) error {
 	name, of := console.Brief(v.Key), digestOfClaims(claims)
 	use := []string{"adopt", v.Key.String()}
@@ -48,11 +48,11 @@ func adoptClaims(ctx context.Context, b *workspace.Workspace, v view.Run, claims
 	})
 }
 
-// adoptedName is the name under which trust lists what was adopted of a run.
+// adoptedName returns the name under which trust lists the adopted claims of a run.
 func adoptedName(run engine.Key) string { return "adopted " + run.String() }
 
-// digestOfClaims names all claims about a run together: adopting one says nothing of
-// another that came since.
+// digestOfClaims returns a digest of all claims about a run together: adopting them does not
+// adopt a later one.
 func digestOfClaims(claims []engine.Finding) engine.Digest {
 	var all []string
 	for _, f := range claims {
@@ -61,7 +61,7 @@ func digestOfClaims(claims []engine.Finding) engine.Digest {
 	return engine.CommandDigest("adopt", all...)
 }
 
-// claimLines are the claims, one on a line.
+// claimLines returns the claims, one on a line.
 func claimLines(claims []engine.Finding) string {
 	var lines []string
 	for _, f := range claims {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven gives answers at a limit and beyond
-// it. What is said to be answered is carried out.
+// TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven gives answers at a limit and beyond it.
+// Answers that are accepted are carried out.
 func TestWhatTheDaemonWouldRefuseIsRefusedWhereItIsGiven(t *testing.T) {
 	t.Parallel()
 	const longest, longestUser = 64 << 10, 100

@@ -47,7 +47,7 @@ func (a *answeredTree) answer(n int) {
 	a.put("requests/"+answeredID(n)+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": "approve", "comment": "good", "provided_by": {"user": "t", "source": "file"}}`, answeredID(n)))
 }
 
-// ask has the agent ask once more, over the state that stands.
+// ask makes the agent ask again, on top of the present state.
 func (a *answeredTree) ask(n int, state string) {
 	state = strings.Replace(state, `"status": "in_progress",`, fmt.Sprintf(`"status": "awaiting_feedback",
   "feedback_request": {"request_id": %q, "type": "review", "prompt": "Is it good?", "requested_at": "2026-11-20T10:00:00Z"},`, answeredID(n)), 1)

@@ -19,7 +19,7 @@ import (
 	"placet/templates"
 )
 
-// giveAnswer makes an answer durable as response.json and says what happens next.
+// giveAnswer makes an answer durable as response.json, and says what happens next.
 func giveAnswer(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error {
 	done, err := answer.Give(ctx, b, t, resp)
 	if err != nil {
@@ -47,7 +47,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t view.Request, res
 	})
 }
 
-// plainVerb is a verb that stands for one option. needs is what must be typed with it.
+// plainVerb returns a verb that stands for one option. needs is what must be typed with it.
 func plainVerb(d answer.Decision, needs string) verb.Verb {
 	r, edits := answer.Reply{}, ""
 	return verb.Verb{
@@ -109,8 +109,8 @@ func answerFlags(f *pflag.FlagSet, r *answer.Reply) {
 	f.StringVar(&r.By, "as", console.Login(), "")
 }
 
-// already lets the same answer to a closed request pass: approving twice is
-// one approval. Anything else stays refused.
+// already accepts the same answer to a closed request: approving twice is one approval. It
+// refuses every other answer.
 func already(b *workspace.Workspace, err error, same func(view.Closed) bool) error {
 	var c view.Closed
 	if !errors.As(err, &c) {
@@ -122,7 +122,7 @@ func already(b *workspace.Workspace, err error, same func(view.Closed) bool) err
 	return console.Refused("cli.answer.closed", "error", c).Try("cli.answer.closed.try", "command", console.Typed("log", console.Brief(c.Run)))
 }
 
-// respondVerb answers with any option, or in words.
+// respondVerb returns the verb that answers with any option, or in words.
 func respondVerb() verb.Verb {
 	r, attempts := answer.Reply{}, 0
 	return verb.Verb{
@@ -156,15 +156,15 @@ func respondVerb() verb.Verb {
 				if err := askReply(c.Ctx, c.Env, t, &r, command); err != nil {
 					return err
 				}
-				digest = t.Digest.Hex() // the prompt showed it
+				digest = t.Digest.Hex() // the prompt has shown it
 			}
 			return giveReply(c.Ctx, b, t, r, digest == "", command)
 		},
 	}
 }
 
-// giveReply gives an answer, and asks first where nothing says that the request was
-// shown. command is that which gives it to what was shown.
+// giveReply gives an answer, and asks first if asks is set, because nothing says that the
+// request was shown. command is the command that gives the answer to what was shown.
 func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r answer.Reply, asks bool, command string) error {
 	resp, err := answer.NewResponse(b, t, r)
 	if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind == console.KindChanged {
@@ -183,9 +183,8 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r an
 	return giveAnswer(ctx, b, t, resp)
 }
 
-// wasShown refuses an answer to anything but what its giver was shown: what the
-// digest names, or, without one, what a terminal is about to show. command is the one that
-// names it.
+// wasShown refuses an answer to anything but what its giver was shown: what the digest names
+// or, without one, what a terminal is about to show. command is the command that names it.
 func wasShown(b *workspace.Workspace, t view.Request, digest, command string) error {
 	switch {
 	case t.Digest == "":
@@ -200,21 +199,22 @@ func wasShown(b *workspace.Workspace, t view.Request, digest, command string) er
 	return nil
 }
 
-// showCommand shows all of a request.
+// showCommand returns the command that shows all of a request.
 func showCommand(t view.Request) string { return console.Typed("show", t.Request) }
 
-// answerCommand answers a request as it is shown now. more is what stands after its
-// reference.
+// answerCommand returns the command that answers a request as it is shown now. more comes after
+// its reference.
 func answerCommand(t view.Request, word, more string) string {
 	return fmt.Sprintf("placet %s %s%s", word, view.Reference(t.OpenRequest), more)
 }
 
-// mostRows is how many rows of a terminal a request may take that is answered below it: of
-// a longer one a person has seen the end alone.
+// mostRows limits the rows of a terminal that a request may take if it is answered below it: of
+// a longer one the person has seen only the end.
 const mostRows = 100
 
-// showWhole shows a request on the terminal, before a person answers it there. A request
-// that is too long is cut, says so, and is answered by the command that names what was shown.
+// showWhole shows a request on the terminal, before a person answers it there. It cuts a
+// request that is too long, says so, and refuses the answer: only the command that names what
+// was shown can answer it.
 func showWhole(w *console.Env, t view.Request, text, command string) error {
 	lines, wide := strings.SplitAfter(text, "\n"), columnsOf(w.Err)
 	rows := 0
@@ -229,7 +229,7 @@ func showWhole(w *console.Env, t view.Request, text, command string) error {
 	return nil
 }
 
-// viewText is what a view shows, without colours.
+// viewText returns the output of a view, without colours.
 func viewText(w *console.Env, view string, data any) string {
 	var text strings.Builder
 	plain := *w
@@ -238,7 +238,7 @@ func viewText(w *console.Env, view string, data any) string {
 	return text.String()
 }
 
-// showOnErr shows something on standard error: it is no part of the answer.
+// showOnErr shows something on standard error, because it is no part of the verb's answer.
 func showOnErr(b *workspace.Workspace, show func()) {
 	answer, onErr := b.Env, *b.Env
 	onErr.Out, onErr.Colour = onErr.Err, false
@@ -247,7 +247,7 @@ func showOnErr(b *workspace.Workspace, show func()) {
 	b.Env = answer
 }
 
-// confirm shows a request on the terminal and asks whether an answer is meant.
+// confirm shows a request on the terminal, and asks whether an answer is meant.
 func confirm(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response, command string) error {
 	p := b.Env.NewPrompter()
 	defer p.Close()

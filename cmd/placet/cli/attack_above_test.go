@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// aboveAttacks make a folder below a workspace another workspace, or take from a workspace what
-// makes it one, so that what was agreed to for it would not be looked up.
+// aboveAttacks make a folder below a workspace another workspace, or remove what makes a folder
+// a workspace, so that the agreements for it would not be found.
 var aboveAttacks = []attack{
 	{"gates above a folder with a mark of its own", "an agent makes a workspace of a folder below the one whose gates were agreed to, and scripts ask there", func(t *testing.T, p *place) {
 		p.agreesToGates("kim")
@@ -107,7 +107,7 @@ var aboveAttacks = []attack{
 	}},
 }
 
-// below is a folder below the workspace as a workspace of the same user.
+// below makes a folder below the workspace a workspace of the same user.
 func (p *place) below(t *testing.T, name string) *place {
 	t.Helper()
 	b := &place{t: t, root: filepath.Join(p.root, name)}
@@ -134,18 +134,18 @@ func (p *place) asksBelow(t *testing.T, cwd string) string {
 	return filepath.Base(found[0])
 }
 
-// answerTo is where an ask is answered by hand.
+// answerTo returns the path of the file that answers an ask.
 func (p *place) answerTo(id string) string {
 	return filepath.Join(".asks", id, "requests", p.askRequest(id), "response.json")
 }
 
-// approves writes somebody's approval, and makes a pass.
+// approves writes a person's approval, and makes a pass.
 func (p *place) approves(id, who string) {
 	p.write(p.answerTo(id), `{"request_id": "`+p.askRequest(id)+`", "response": "approve", "provided_by": {"user": "`+who+`", "source": "file"}}`)
 	p.placet("once")
 }
 
-// refusedTo has somebody approve an ask whose approval must not count.
+// refusedTo makes a person approve an ask whose approval must not count.
 func (p *place) refusedTo(t *testing.T, id, who string) {
 	t.Helper()
 	p.approves(id, who)
@@ -155,7 +155,7 @@ func (p *place) refusedTo(t *testing.T, id, who string) {
 	p.says(p.read(filepath.Join(".asks", id, "requests", p.askRequest(id), "problem.md")), "`kim`")
 }
 
-// approvedBy has somebody approve an ask.
+// approvedBy makes a person approve an ask.
 func (p *place) approvedBy(t *testing.T, id, who string) {
 	t.Helper()
 	p.approves(id, who)

@@ -15,7 +15,7 @@ import (
 )
 
 // agentAttacks are by agents whose client asks placet before it calls a tool, and on what they would
-// have a person's browser do.
+// make a person's browser do.
 var agentAttacks = []attack{
 	{"an agent that lets itself in", "an agent makes itself a token, logs a browser in, or decides what counts, and so answers in a person's place", func(t *testing.T, p *place) {
 		p.write("placet.toml", gatesBy("kim"))
@@ -123,7 +123,7 @@ var agentAttacks = []attack{
 		}
 		p.vars = nil
 
-		// The workspace that has a person asked asks, and one below it cannot let others answer.
+		// The workspace whose rules ask a person asks, and one below it cannot let others answer.
 		p.calls(t, "claude-code", inner, "Bash", "make release", 0, "--defer")
 		if asks := p.formsIn(""); len(asks) != 1 || len(p.formsIn("vendor/x")) > 0 {
 			t.Errorf("asked are %v", asks)
@@ -134,11 +134,11 @@ var agentAttacks = []attack{
 		if len(asks) != 1 || !strings.Contains(p.read(filepath.Join("vendor/x/deep/y", ".asks", asks[0], "ask.json")), `"owner:kim"`) {
 			t.Errorf("asked below are %v", asks)
 		}
-		// An agent cannot have the workspaces above it forgotten by making more of them.
+		// An agent cannot make placet forget the workspaces above it by making more of them.
 		deep := "vendor/z" + strings.Repeat("/.placet/z", 40)
 		p.write(deep+"/x", "")
 		p.calls(t, "codex", filepath.Join(p.root, deep), "Bash", "ls", 2)
-		// Other verbs find the workspace that they are in, as ever.
+		// Other verbs find the workspace around their folder as before.
 		if out, code := p.runsIn(t, inner, "", "status"); code != 0 || strings.Contains(out, "ask/") {
 			t.Errorf("status below: %d %s", code, out)
 		}
@@ -161,7 +161,7 @@ var agentAttacks = []attack{
 	}},
 }
 
-// formsIn are the ids of the asks of a workspace that have a form, by their folders.
+// formsIn returns the ids of the asks of a workspace that have a form, by their folders.
 func (p *place) formsIn(below string) (ids []string) {
 	p.t.Helper()
 	forms, err := filepath.Glob(filepath.Join(p.root, below, ".asks/*/requests/*/form.md"))
@@ -209,7 +209,7 @@ func (p *place) calls(t *testing.T, client, cwd, tool, what string, code int, mo
 	return out
 }
 
-// runsIn runs placet in this process from a folder, of which it finds the workspace by itself.
+// runsIn runs placet in this process from a folder; placet finds the workspace by itself.
 func (p *place) runsIn(t *testing.T, cwd, input string, args ...string) (string, int) {
 	t.Helper()
 	values := map[string]string{}

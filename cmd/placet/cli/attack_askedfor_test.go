@@ -9,8 +9,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// askedForAttacks are on what a waiting program relies on besides the question itself: who may
-// answer, and what the files were that it asked about.
+// askedForAttacks are on what a waiting program relies on besides the question itself: the
+// people who may answer, and the files as they were when it asked.
 var askedForAttacks = []attack{
 	{"a file that changed since it was approved", "an agent rewrites the file that a key's question was approved for, and the script starts again", func(t *testing.T, p *place) {
 		p.write("placet.toml", "")
@@ -120,7 +120,7 @@ var askedForAttacks = []attack{
 			p.write("plan.md", "eu-west first\n")
 		}
 		drop(t, p, ".asks/"+id)
-		p.write(".asks/"+id+"/ask.json", good) // the same is asked anew
+		p.write(".asks/"+id+"/ask.json", good) // the same question is asked again
 		p.placet("once")
 		p.approvedByKim(t, id)
 	}},

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// bindsAttacks are on files that a trusted command runs and no word of it names, and on what an
+// bindsAttacks are on files that a trusted command runs but does not name, and on what an
 // agent's own programs may do in a person's name.
 var bindsAttacks = []attack{
 	{"a script that no word names", "the agent rewrites a program that PATH finds, one that a first line names, or one whose name is joined to a flag", func(t *testing.T, p *place) {

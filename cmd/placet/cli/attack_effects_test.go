@@ -12,8 +12,8 @@ import (
 	"placet/engine"
 )
 
-// What a person chooses is what was shown to them, and a word that refuses never lets
-// anything go on.
+// A person's choice has the effect that was shown, and a word that refuses never lets anything
+// go on.
 var effectsAttacks = []attack{
 	{"a refusing word of a selection", "an agent offers no and yes as two choices of a selection, so that both go on", attackRefusingChoice},
 	{"a refusing word with an invisible sign", "an agent offers reject + U+FE0F, which looks like a refusal and is none", attackImitation("approve", "reject\ufe0f")},
@@ -24,7 +24,7 @@ var effectsAttacks = []attack{
 	{"a prompt that hides its words", "an agent writes a prompt with bidirectional and invisible characters", attackHiddenPrompt},
 }
 
-// asks makes a run that asks with some options and waits until its form is written.
+// asks makes a run that asks with some options, and waits until its form is written.
 func (p *place) asks(typ, prompt string, options ...string) {
 	p.t.Helper()
 	uuid := "00001eef-0000-4000-8000-000000000001"
@@ -47,13 +47,13 @@ func (p *place) asks(typ, prompt string, options ...string) {
 	p.placet("once")
 }
 
-// reference is the one open request as the listing names it.
+// reference returns the one open request as the listing names it.
 func (p *place) reference() string {
 	p.t.Helper()
 	return p.openRequest().Reference
 }
 
-// askedRequest is what the listing says of a request.
+// askedRequest is a request in the listing.
 type askedRequest struct {
 	ID        string        `json:"request_id"`
 	Reference string        `json:"reference"`
@@ -138,7 +138,7 @@ func attackChangedRequest(t *testing.T, p *place) {
 	p.asks("approval", "Is the design good?", "approve", "reject")
 	listed := p.reference()
 	p.says(p.must(0, "show", p.requestID(0)), "placet approve "+listed)
-	p.must(2, "approve", p.requestID(0)) // no terminal, no digest: of what?
+	p.must(2, "approve", p.requestID(0)) // there is no terminal, and no digest says what was shown
 	p.stays(p.request(0) + "/response.json")
 	p.write("design.md", "# Another design\n")
 	p.until("another digest", func() bool { p.placet("once"); return p.reference() != listed })

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fabricationAttacks are on the record: another program says that work went on or is done,
+// fabricationAttacks are on the record: another program claims that work went on or is done
 // while a person is asked. Each row has an honest run beside the forged one.
 var fabricationAttacks = []attack{
 	{"a FABER run completed while it asks", "an agent sets a run to completed, with and without taking its question back", completedWhileAsked},
@@ -26,7 +26,7 @@ type fabrication struct {
 	Request                                  string `json:"request_id"`
 }
 
-// fabrications are the findings of check about claims that the record contradicts.
+// fabrications returns the findings of check about claims that the record contradicts.
 func (p *place) fabrications() (list []fabrication) {
 	p.t.Helper()
 	out, _ := p.placet("check", "--json")
@@ -44,7 +44,7 @@ func (p *place) fabrications() (list []fabrication) {
 	return list
 }
 
-// honestly checks that nothing is said to be fabricated.
+// honestly checks that no fabrication is reported.
 func (p *place) honestly() {
 	p.t.Helper()
 	if list := p.fabrications(); len(list) > 0 {
@@ -54,8 +54,8 @@ func (p *place) honestly() {
 
 const wentOn = "1 run went on without its answer: placet check\n"
 
-// wentOn checks that every surface tells of the one run that went on without an answer,
-// and what check says of it.
+// wentOn checks that every surface reports the one run that went on without an answer, and what
+// check says of it.
 func (p *place) wentOn(path, pointer, request string) {
 	p.t.Helper()
 	for _, verb := range []string{"status", "inbox"} {
@@ -71,8 +71,8 @@ func (p *place) wentOn(path, pointer, request string) {
 	p.says(p.must(1, "check"), path+": "+pointer+" says")
 }
 
-// sets changes members of a JSON document as a program does that knows no more of it. A
-// nil takes the member away.
+// sets changes members of a JSON document as a program does that knows only these. nil removes
+// a member.
 func (p *place) sets(rel string, members map[string]any) {
 	p.t.Helper()
 	var all map[string]any
@@ -107,7 +107,7 @@ func completedWhileAsked(t *testing.T, p *place) {
 	if state := p.read(p.runs[1] + "/state.json"); !strings.Contains(state, `"status": "completed"`) {
 		t.Errorf("placet undoes it: %s", state)
 	}
-	p.must(1, "once") // a look that finds nothing to do tells it, too
+	p.must(1, "once") // a pass without anything to do reports it, too
 	p.wentOn(p.runs[1]+"/state.json", "/status", p.requestID(1))
 
 	p.sets(p.runs[2]+"/state.json", map[string]any{"status": "completed"})

@@ -11,8 +11,8 @@ import (
 	"placet/engine/ask"
 )
 
-// fileAttacks are what git, an editor or a slip of the hand does to files, and what
-// somebody does in that disguise.
+// fileAttacks are changes of files by git, an editor or a mistake, and attacks that look like
+// them.
 var fileAttacks = []attack{
 	{"line ends of a checkout", "git checks everything out with CR LF, and somebody changes a word of a request besides", func(t *testing.T, p *place) {
 		p.git("init", "-q", p.root)
@@ -181,7 +181,7 @@ var fileAttacks = []attack{
 	}},
 }
 
-// checksOutWithCRLF commits a file and has git check it out with other line ends.
+// checksOutWithCRLF commits a file and makes git check it out with other line ends.
 func (p *place) checksOutWithCRLF(name string) {
 	p.t.Helper()
 	p.write(".gitattributes", name+" text eol=crlf\n")
@@ -194,7 +194,7 @@ func (p *place) checksOutWithCRLF(name string) {
 	}
 }
 
-// shownArtifact is what placet says as JSON of a request about one file.
+// shownArtifact is the JSON of a request about one file.
 type shownArtifact struct {
 	Reference string     `json:"reference"`
 	Changed   []struct{} `json:"changed"`

@@ -109,8 +109,8 @@ var formAttacks = []attack{
 	}},
 }
 
-// spoilt is a form in which an agent replaced something, and which a person answered
-// then. It never counts; with the line restored, and written anew, it does.
+// spoilt is a form in which an agent replaced something before a person answered it. The answer
+// never counts; with the line restored, and the answer written again, it does.
 func spoilt(name, does string, pairs ...string) attack {
 	return attack{name, does, func(t *testing.T, p *place) {
 		p.askedOnce(t)
@@ -181,7 +181,7 @@ func (p *place) forget(t *testing.T) {
 	}
 }
 
-// settles runs placet until something holds: an artifact must stand still first.
+// settles runs placet until a condition holds, because an artifact must settle first.
 func (p *place) settles(t *testing.T, ok func() bool) {
 	t.Helper()
 	d := p.start()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// gateAttacks are on who may answer, by whoever can write placet.toml.
+// gateAttacks change who may answer, by anybody who can write placet.toml.
 var gateAttacks = []attack{
 	{"gates that nobody trusts yet", "the workspace names its approvers, nobody has agreed to that yet, and meanwhile anybody's answer counts", func(t *testing.T, p *place) {
 		p.askedOnce(t)

@@ -12,10 +12,10 @@ import (
 	"placet/engine"
 )
 
-// heldByPath is what people are told of settings that were agreed to under the path.
+// heldByPath is the text about settings that were agreed to under the path.
 const heldByPath = "agreed to under this path, where another folder or git repository stood then"
 
-// identityAttacks make the workspace another one, so that what was agreed to in it would end.
+// identityAttacks make the workspace another one, so that the agreements in it would end.
 var identityAttacks = []attack{
 	{"gates under another identity", "an agent takes the gates out of placet.toml and exchanges .git or the folder itself, so that nothing is known of the workspace", func(t *testing.T, p *place) {
 		p.askedOnce(t)
@@ -55,7 +55,7 @@ var identityAttacks = []attack{
 			}
 		}
 		p.says(p.must(1, "inbox"), "gates: "+heldByPath)
-		// One thing is agreed to, and the gates are not forgotten with it.
+		// One thing is agreed to, and the gates are not forgotten because of it.
 		p.write("placet.toml", "[hook]\nwait = \"5m\"\n")
 		p.must(0, "trust", "hook.wait@"+p.listed("hook.wait"))
 		p.says(p.must(1, "inbox"), "gates: "+heldByPath)
@@ -212,7 +212,8 @@ var identityAttacks = []attack{
 		p.says(p.must(1, "inbox"), "gates: "+heldByPath)
 		p.writeFile(older, "", 0o600)
 		p.says(p.must(0, "trust", "--revoke", "--yes"), "everything is revoked")
-		// The clock of files is some milliseconds behind: what is saved at once may look older.
+		// The clock of files is some milliseconds behind: a file that is saved at once may look
+		// older.
 		p.until("everything is revoked, and it counts once it is saved again", func() bool {
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
 			return p.onceMoved(0)
@@ -274,7 +275,7 @@ var identityAttacks = []attack{
 		for _, args := range [][]string{{"ask", "Go on?", "--may-answer", "kim", "--may-answer", "@leads"}, {"ask", "Go on?", "--as", "@leads"}, {"approve", p.reference(), "--as", "@leads"}} {
 			p.says(p.must(2, args...), later, `"@leads"`)
 		}
-		// An earlier version let people agree to it.
+		// In an earlier version people could agree to it.
 		p.agreesToGates("kim")
 		p.write("placet.toml", "")
 		for _, dir := range slices.Concat(p.folders("paths"), p.folders("workspaces")) {
@@ -301,21 +302,21 @@ var identityAttacks = []attack{
 	}},
 }
 
-// agreesToGates has one person alone answer, by agreement.
+// agreesToGates agrees that only one person may answer.
 func (p *place) agreesToGates(who string) {
 	p.t.Helper()
 	p.write("placet.toml", gatesBy(who))
 	p.must(0, "trust", "--yes")
 }
 
-// identityChange makes the workspace another one, or the same as at first.
+// identityChange makes the workspace another one, or the first one again.
 type identityChange struct {
 	name string
 	make func()
 	same bool
 }
 
-// identities are the ways in which whoever can write in a workspace makes it another one.
+// identities are the ways in which anybody who can write in a workspace makes it another one.
 func (p *place) identities() []identityChange {
 	git := filepath.Join(p.root, ".git")
 	away := p.root + ".away"
@@ -364,7 +365,7 @@ func (p *place) folders(kind string) []string {
 	return found
 }
 
-// forgetPaths leaves the state folder as an earlier version wrote it.
+// forgetPaths leaves the state folder as an earlier version would.
 func (p *place) forgetPaths() {
 	p.t.Helper()
 	p.dropAll(filepath.Join(p.stateHome(), "placet", "paths"))
@@ -392,7 +393,7 @@ func (p *place) writeFile(path, body string, mode os.FileMode) {
 	}
 }
 
-// rewriteAgreement has a trust file agree to another text of a setting, as if that had been
+// rewriteAgreement makes a trust file agree to another text of a setting, as if that had been
 // shown.
 func (p *place) rewriteAgreement(path, name, text string) {
 	p.t.Helper()
@@ -413,7 +414,7 @@ func (p *place) rewriteAgreement(path, name, text string) {
 	p.writeFile(path, string(body), 0o600)
 }
 
-// callTold is what Claude Code is told about a call.
+// callTold is Claude Code's answer about a call.
 func (p *place) callTold(tool, command string) string {
 	p.t.Helper()
 	out, code := p.typed(fmt.Sprintf(`{"session_id": "s", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": %q, "tool_input": {"command": %q}, "tool_use_id": "t"}`, p.root, tool, command), "hook", "claude-code", "--defer")

@@ -13,8 +13,8 @@ import (
 	"placet/engine"
 )
 
-// Rows about the state documents of which placet is the only writer, and about the
-// journals beside them.
+// These rows are about the state documents that only placet writes, and about the journals
+// beside them.
 var journalAttacks = []attack{
 	{"a checkpoint is set to completed", "An agent sets a checkpoint to completed in an AFL session's state.json, so that what depends on it starts.", completedByHand},
 	{"a session is set to completed", "An agent sets a whole AFL session to completed in state.json, so that nobody looks at it any more.", finalByHand},
@@ -62,8 +62,8 @@ func (p *place) completed() string {
 	return firstOf.ReplaceAllString(state, `$1"completed"`)
 }
 
-// standsStill checks that a run whose state.json somebody else has written does not
-// move, and that every verb tells so.
+// standsStill checks that a run whose state.json somebody else has written does not move, and
+// that every verb says so.
 func (p *place) standsStill(dir, run string) {
 	p.t.Helper()
 	before, journal := p.read(dir+"/state.json"), p.read(dir+"/events.jsonl")
@@ -82,7 +82,7 @@ func (p *place) standsStill(dir, run string) {
 	}
 }
 
-// goesOn checks that a session has no note and does what a person asks.
+// goesOn checks that a session has no note, and moves when a person answers.
 func (p *place) goesOn() {
 	p.t.Helper()
 	for _, verb := range []string{"pause", "resume"} {
@@ -106,7 +106,7 @@ func completedByHand(t *testing.T, p *place) {
 	p.standsStill(shop, "afl/shop")
 	p.write(shop+"/state.json", good)
 	p.goesOn()
-	// What git brings from another machine, both files together, goes on.
+	// A session goes on after git has brought both files together from another machine.
 	p.gitHere("init", "-q")
 	p.gitHere("add", "-A")
 	p.gitHere("commit", "-qm", "all")
@@ -123,7 +123,7 @@ func completedByHand(t *testing.T, p *place) {
 		t.Errorf("what git brought does not go on: %s", state)
 	}
 	p.goesOn()
-	// So does a checkout of what was committed earlier.
+	// It also goes on after a checkout of an earlier commit.
 	p.gitHere("checkout", "-q", "HEAD~1", "--", shop+"/state.json", shop+"/events.jsonl")
 	p.once(0)
 	p.goesOn()
@@ -146,8 +146,8 @@ func finalByHand(t *testing.T, p *place) {
 	if p.there(shop + "/report.md") {
 		t.Error("the session is reported as completed")
 	}
-	// A person may end a session so all the same, also beside a daemon that knows it from
-	// an earlier look alone.
+	// A person may end such a session all the same, also beside a daemon that knows it only
+	// from an earlier look.
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)
 	p.await(d)
@@ -169,7 +169,7 @@ func nextByHand(t *testing.T, p *place) {
 	next := strings.Replace(p.completed(), `"revision": `+revision[1], `"revision": `+increment(revision[1]), 1)
 	p.write(shop+"/state.json", next)
 	p.standsStill(shop, "afl/shop")
-	// A placet that was killed before it wrote the line of its own state writes it.
+	// A placet that was killed before it wrote the line of its own state writes it later.
 	lines := strings.SplitAfter(strings.TrimSuffix(journal, "\n"), "\n")
 	p.write(shop+"/state.json", good)
 	p.write(shop+"/events.jsonl", strings.Join(lines[:len(lines)-1], ""))
@@ -199,8 +199,8 @@ func digestTakenOut(t *testing.T, p *place) {
 	p.write(shop+"/events.jsonl", journal[:at]+digestOf.ReplaceAllString(journal[at:], ""))
 	p.write(shop+"/state.json", p.completed())
 	p.standsStill(shop, "afl/shop")
-	// A session of the version before, whose journal has no digests, goes on and has
-	// them from then on.
+	// A session of the version before, whose journal has no digests, goes on, and has digests
+	// from then on.
 	p.write(shop+"/state.json", good)
 	p.write(shop+"/events.jsonl", digestOf.ReplaceAllString(journal, ""))
 	p.goesOn()
@@ -222,7 +222,7 @@ func changedBeforeAdoption(t *testing.T, p *place) {
 		}
 	}
 	p.standsStill(shop, "afl/shop")
-	// What was shown is adopted, and a daemon goes on from there.
+	// A person adopts the state that was shown, and a daemon goes on from there.
 	p.write(shop+"/state.json", merged)
 	d := p.start()
 	defer d.stop(syscall.SIGTERM)

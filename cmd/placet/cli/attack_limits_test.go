@@ -16,8 +16,8 @@ import (
 	"placet/templates"
 )
 
-// limitAttacks are on what a caller takes before it is known who calls, and on names and
-// characters that others choose.
+// limitAttacks are on what a caller can use up before it is known, and on names and characters
+// that others choose.
 var limitAttacks = []attack{
 	{"slow callers without a name", "more connections than there may be begin a call and say no more, so that nobody is answered", func(t *testing.T, p *place) {
 		p.write("placet.toml", "")
@@ -31,7 +31,7 @@ var limitAttacks = []attack{
 			}
 			defer conn.Close()
 			crowd = append(crowd, conn)
-			if i > 0 { // the first says nothing at all, and is told nothing
+			if i > 0 { // the first says nothing, and gets no answer
 				_, _ = io.WriteString(conn, "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nlink=")
 			}
 		}

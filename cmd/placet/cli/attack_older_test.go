@@ -14,8 +14,8 @@ import (
 	"placet/internal/await"
 )
 
-// olderAttacks put back what once was right, an older state with the answer of then or an
-// answer from before the question, or let what others wrote pass for the owner's.
+// olderAttacks put back what once was right (an older state with its answer, or an answer from
+// before the question), or make others' files pass for the owner's.
 var olderAttacks = []attack{
 	{"yesterday's ask put back", "An agent puts the folder of an ask back as it was while it waited, with the answer of then, after the same was asked anew.", yesterdaysAsk},
 	{"an action put back after it was sent", "An agent puts the folder of an action back as it was while it waited, with the answer of then, so that its mail is sent a second time.", actionPutBack},
@@ -24,8 +24,8 @@ var olderAttacks = []attack{
 	{"an answer that git has not committed", "What others committed comes into the work tree by a merge, a checkout or a pick that is not committed, or as a submodule, and passes for the owner's.", stagedAnswer},
 }
 
-// isOlder checks that a run stands still because of its state, and returns the digest by
-// which a person adopts it.
+// isOlder checks that a run is blocked because of its state, and returns the digest by which a
+// person adopts it.
 func (p *place) isOlder(dir, run string) (digest string) {
 	p.t.Helper()
 	before := p.read(dir + "/state.json")
@@ -48,7 +48,7 @@ func (p *place) isOlder(dir, run string) (digest string) {
 // kept is where a copy of a folder is kept.
 func (p *place) kept(name string) string { return p.root + "-" + name }
 
-// putsBack puts a kept copy in the place of a folder.
+// putsBack replaces a folder by a kept copy.
 func (p *place) putsBack(name, dir string) {
 	p.t.Helper()
 	p.removeAny(dir)
@@ -83,12 +83,12 @@ func yesterdaysAsk(t *testing.T, p *place) {
 	p.must(1, "once")
 	p.stays(dir + "/answer.json")
 
-	p.putsBack("today", dir) // the newest goes on
+	p.putsBack("today", dir) // the newest state goes on
 	p.must(3, "once")
 	p.must(0, "reject", p.reference())
 	p.must(0, "once")
 	p.says(p.read(dir+"/answer.json"), `"reject"`)
-	// What a person adopts goes on, too.
+	// A state that a person adopts goes on, too.
 	p.putsBack("waiting", dir)
 	p.must(0, "adopt", "x@"+p.isOlder(dir, "ask/x"))
 	p.must(3, "once")
@@ -207,7 +207,7 @@ func stagedAnswer(t *testing.T, root *place) {
 			p.gitHere("update-index", "--split-index")
 			fetched(p, "checkout", "-q", "FETCH_HEAD", "--", ".")
 		},
-		"submodule": func(p *place) { // alice's repository of one folder stands for that of the request
+		"submodule": func(p *place) { // alice's repository of one folder replaces that of the request
 			fetched(p, "checkout", "-q", "FETCH_HEAD", "--", ".")
 			p.gitHere("rm", "-rq", "--cached", ".asks")
 			at := &place{t: p.t, root: filepath.Join(p.root, filepath.Dir(p.answerFile("x")))}
@@ -220,7 +220,7 @@ func stagedAnswer(t *testing.T, root *place) {
 			p := &place{t: t, root: filepath.Join(root.root, way+"-"+name)}
 			p.ownGates("owner:" + console.Login())
 			p.answeredByAlice(name, alice, func(hers *place) {
-				if way == "split" { // the content is another one than was committed
+				if way == "split" { // the content differs from the commit
 					hers.write(".gitattributes", "* ident\n")
 				}
 			}, bring)

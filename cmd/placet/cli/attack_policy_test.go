@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// policyAttacks are on settings of which one value is tighter than another, by whoever
-// can write placet.toml.
+// policyAttacks are on settings whose values can be tighter or looser, by anybody who can write
+// placet.toml.
 var policyAttacks = []attack{
 	{"a tighter policy that nobody trusts yet", "the workspace asks for more than the default, nobody has agreed to that yet, and meanwhile the default holds", func(t *testing.T, p *place) {
 		p.write("placet.toml", policyBy("never", "*design-review"))
@@ -45,7 +45,7 @@ var policyAttacks = []attack{
 		if deadline, effect := p.opensUnder(9); deadline[:8] == due[:8] || strings.Contains(effect, "lets the step run") {
 			t.Errorf("the deadline is %s, approval %s after somebody decided", deadline, effect)
 		}
-		// What was agreed to before counts no more.
+		// Earlier agreements count no more.
 		p.write("placet.toml", policyBy("9000h", "*design-review"))
 		if p.listed("optimizer.hitl_timeout") == "" {
 			t.Error("an agreement of before counts again")
@@ -59,8 +59,8 @@ func policyBy(timeout, step string) string {
 	return fmt.Sprintf("%shitl_timeout = %q\n[faber]\ndestructive_steps = [%q]\n", quick, timeout, step)
 }
 
-// opensUnder opens two requests under the settings as they stand: a cycle's, of which it
-// returns the deadline, and a run's, of which it returns what approval does.
+// opensUnder opens two requests under the present settings: a cycle's, whose deadline it
+// returns, and a run's, for which it returns what approval does.
 func (p *place) opensUnder(i int) (deadline, effect string) {
 	p.t.Helper()
 	p.write(fmt.Sprintf(".mso-context/active/20260302-msowd-w%d/optimizer/trigger.json", i), `{"workflow_name": "sop"}`)

@@ -28,12 +28,12 @@ var referenceAttacks = []attack{
 			t.Errorf("%s is a part of the digest %s", reference, hex)
 		}
 		p.answersNothing(t, "approve", id+"@"+word[:len(word)-1])
-		// What was listed names nothing else under the same id.
+		// A name from a listing never names another request under the same id.
 		p.drop(".asks/drop")
 		p.write(".asks/drop/ask.json", `{"question": "Fix a typo?"}`)
 		p.once(3)
 		p.answersNothing(t, "approve", reference)
-		// What is shown can be pasted, and programs have the digest.
+		// The shown name can be pasted, and programs have the digest.
 		pasted := regexp.MustCompile(`placet approve (\S+)`).FindStringSubmatch(p.must(3, "inbox"))
 		if pasted == nil || pasted[1] != p.reference() || pasted[1] == reference {
 			t.Fatalf("the inbox says %q", pasted)
@@ -123,7 +123,7 @@ var referenceAttacks = []attack{
 		s.stays(filepath.Join(action, "jobs"))
 		s.takes("an approval of what is asked now", s.call("lead", "POST", approve, map[string]any{"digest": shown}))
 
-		// An id that nothing else was ever asked under says what was shown.
+		// An id under which nothing else was ever asked says what was shown.
 		_, other := s.begins("lead", nil)
 		s.takes("an approval by its id", s.call("lead", "POST", "/api/v1/approvals/"+other+"/approve", map[string]any{}))
 		_, other = s.begins("lead", nil)
@@ -143,7 +143,7 @@ func (p *place) answersNothing(t *testing.T, args ...string) {
 	p.stays(p.openRequest().Response)
 }
 
-// takes checks that an answer is taken, be it carried out later.
+// takes checks that an answer is accepted, even if it is carried out later.
 func (s *site) takes(what string, r reply) {
 	s.t.Helper()
 	if r.status != 200 && r.status != 202 {
@@ -161,7 +161,7 @@ func (s *site) filesAction() (dir, approval string) {
 	return dir, approval
 }
 
-// asksAnew puts an action away and back until another request stands under the id of its
+// asksAnew archives an action and brings it back until another request has the id of its
 // approval, and returns what that shows.
 func (s *site) asksAnew(dir, id string) (shown string) {
 	s.t.Helper()

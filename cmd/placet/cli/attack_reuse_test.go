@@ -15,7 +15,7 @@ import (
 	"placet/internal/await"
 )
 
-// reuseAttacks are on an answer that is to be given out once, and on the count of its uses.
+// reuseAttacks are on an answer that may be given out once, and on the count of its uses.
 var reuseAttacks = []attack{
 	{"an answer that sixteen use at once", "sixteen processes want the one use of an answer at the same time", func(t *testing.T, p *place) {
 		p.approvedOnce(t)
@@ -35,7 +35,7 @@ var reuseAttacks = []attack{
 		if codes[0] != 1 || codes[7] != 15 {
 			t.Errorf("they end with %v", codes)
 		}
-		for range 2 { // who takes nothing gets the answer
+		for range 2 { // a caller that uses nothing up gets the answer
 			p.says(p.must(0, "ask", "Deploy?", "--type", "approval", "--key", "k", "--wait"), "approve\n")
 		}
 	}},
@@ -45,7 +45,7 @@ var reuseAttacks = []attack{
 		if err != nil {
 			t.Fatal(err)
 		}
-		read.Close() // who prints there is killed
+		read.Close() // a process that prints there is killed
 		cmd := p.program("-C", p.root, "ask", "Deploy?", "--type", "approval", "--key", "k", "--once", "--wait")
 		cmd.Stdout = write
 		err = cmd.Run()
@@ -82,7 +82,7 @@ var reuseAttacks = []attack{
 			}
 			c.mend()
 		}
-		p.writeFile(entry, whole, 0o600) // whoever may write here may use an answer up
+		p.writeFile(entry, whole, 0o600) // anybody who may write here may use an answer up
 		p.says(p.isUsedUp(t), "by ask (pid 4711)")
 		remove(t, entry)
 		p.usesOnce(t)
@@ -218,7 +218,7 @@ func (p *place) refusesOnce(t *testing.T, what string) {
 	}
 }
 
-// anew has the question of the key k asked anew.
+// anew asks the question of the key k again.
 func (p *place) anew(t *testing.T) (id string) {
 	t.Helper()
 	drop(t, p, ".asks/"+keyed)

@@ -18,8 +18,8 @@ import (
 	"placet/internal/await"
 )
 
-// scaleAttacks take time, watches or patience away, by documents that are too large,
-// folders that are too many, and changes that never end.
+// scaleAttacks use up time, watches or patience, by documents that are too large, too many
+// folders, and changes that never end.
 var scaleAttacks = []attack{
 	{
 		name: "a state document of megabytes",
@@ -59,7 +59,7 @@ var scaleAttacks = []attack{
 				out, _ := p.placet("status")
 				return strings.Contains(out, "the daemon gets no file events in")
 			})
-			// A run that waits is watched, and one that begins in such a folder is found.
+			// A waiting run is watched, and a run that begins in such a folder is found.
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
 			p.until("the answer is taken", func() bool { return p.answered(0) })
 			p.runs = append(p.runs, junkFolder(junk-1))
@@ -135,7 +135,7 @@ var scaleAttacks = []attack{
 				}
 			}()
 			defer func() { close(over); <-ended }()
-			// An answer is taken while that goes on.
+			// An answer is accepted meanwhile.
 			p.write(p.request(0)+"/response.json", p.response(0, "approve", ""))
 			p.until("the answer is taken", func() bool { return p.answered(0) })
 			p.verify(0, "approve")
@@ -243,7 +243,7 @@ func inotifyWatches(t *testing.T, pid int) (n int) {
 	return n
 }
 
-// oldFile is a file of the system that nobody has changed for so long.
+// oldFile returns a file of the system that nobody has changed for that long.
 func oldFile(t *testing.T, age time.Duration) string {
 	t.Helper()
 	enough := time.Now().Add(-age)

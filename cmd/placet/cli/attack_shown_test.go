@@ -297,7 +297,7 @@ func (p *place) asksAboutPlan(members string) (id, form string) {
 	return "a", form
 }
 
-// swapped has another plan stand for a moment, later than the moment at which it was asked
+// swapped replaces the plan by another one for a moment, after the time at which it was asked
 // about, which is kept in seconds.
 func (p *place) swapped(id string) {
 	p.t.Helper()
@@ -330,7 +330,7 @@ func (p *place) isVoid(t *testing.T, id string) {
 	}
 }
 
-// writtenAgain waits until there is a form of what is asked about, after a void answer.
+// writtenAgain waits until the question has a new form, after a void answer.
 func (p *place) writtenAgain(t *testing.T, id string) {
 	t.Helper()
 	p.until("a form is written again", func() bool { p.placet("once"); return len(p.formsAgain(id)) == 1 })
@@ -341,7 +341,7 @@ func (p *place) formsAgain(id string) []string {
 	return names
 }
 
-// formAgain is the one form that was written since answers were void.
+// formAgain returns the one form that was written after answers were void.
 func (p *place) formAgain(t *testing.T, id string) string {
 	t.Helper()
 	all := p.formsAgain(id)

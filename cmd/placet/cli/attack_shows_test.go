@@ -100,7 +100,7 @@ var showsAttacks = []attack{
 	}},
 }
 
-// opensAskOf asks, waits until that is open, and returns its form.
+// opensAskOf asks, waits until the ask is open, and returns its form.
 func (p *place) opensAskOf(t *testing.T, id string, members map[string]any) (form string) {
 	t.Helper()
 	body, err := json.Marshal(members)

@@ -14,7 +14,7 @@ import (
 	"placet/engine/ask"
 )
 
-// sourceAttacks are on who gave an answer, and how it came.
+// sourceAttacks are on who gave an answer, and by which surface.
 var sourceAttacks = []attack{
 	{
 		name: "a source that a file names",
@@ -46,7 +46,7 @@ var sourceAttacks = []attack{
 func attackOwner(t *testing.T, p *place) {
 	p.ownGates("owner:" + console.Login())
 	p.opensAsk("x")
-	if name := filepath.Join(p.root, p.answerFile("x")); os.Geteuid() == 0 { // who else gives files away
+	if name := filepath.Join(p.root, p.answerFile("x")); os.Geteuid() == 0 { // only root gives files away
 		p.write(p.answerFile("x"), p.answerOf("x", "approve", console.Login(), "file"))
 		if err := os.Chown(name, 65534, 65534); err != nil {
 			t.Fatal(err)
@@ -91,8 +91,8 @@ func attackNamedSource(t *testing.T, p *place) {
 		p.drop(".asks/" + named(source))
 	}
 
-	// The command line's own is recorded, also where the file is committed and other bytes
-	// stood there in between; a file with what it wrote once is not.
+	// The command line's own answer is recorded, even if the file is committed and had other
+	// bytes in between. A file with the bytes that it wrote once is not.
 	p.beginsGit()
 	p.opensAsk("own")
 	p.commits("asked", "root@example.com")
@@ -140,7 +140,7 @@ func attackPulledAnswer(t *testing.T, root *place) {
 			p.gitHere("config", "core.autocrlf", "true")
 			p.gitHere("pull", "-q", "--ff-only", "alice", "HEAD")
 		},
-		"touched": func(p *place) { // git's index tells nothing any more
+		"touched": func(p *place) { // git's index says nothing any more
 			p.gitHere("pull", "-q", "--ff-only", "alice", "HEAD")
 			for _, name := range []string{"form.md", "response.json"} {
 				if body := p.read(filepath.Dir(p.answerFile("x")) + "/" + name); body != "" {
@@ -168,8 +168,8 @@ func attackPulledAnswer(t *testing.T, root *place) {
 		}
 	}
 
-	// A gate that asks for the owner is not met by what the owner has pulled, and the owner's
-	// own answer takes its place.
+	// A gate that requires the owner is not satisfied by an answer that the owner has pulled;
+	// the owner's own answer replaces it.
 	for _, name := range []string{"form.md", "response.json"} {
 		p := &place{t: t, root: filepath.Join(root.root, "gate-"+name)}
 		p.ownGates("owner:" + console.Login())
@@ -184,7 +184,7 @@ func attackPulledAnswer(t *testing.T, root *place) {
 		}
 	}
 
-	// So does a tick in the form that was committed before it was answered.
+	// The same holds for a tick in a form that was committed before it was answered.
 	p := &place{t: t, root: filepath.Join(root.root, "own")}
 	p.ownGates("owner:" + console.Login())
 	p.beginsGit()
@@ -211,7 +211,7 @@ func attackConvertedAnswer(t *testing.T, root *place) {
 			hers.write(form, strings.Replace(hers.read(form), "- [x] submit", "$Id$\n\n- [x] submit", 1))
 		}, func(p *place) {
 			p.gitHere("pull", "-q", "--ff-only", "alice", "HEAD")
-			// The attributes go again; the files stay as they were written.
+			// The attributes are removed again; the files stay as they were written.
 			hers.gitHere("rm", "-q", ".gitattributes")
 			hers.gitHere("commit", "-q", "-m", "without")
 			p.gitHere("pull", "-q", "--ff-only", "alice", "HEAD")
@@ -222,7 +222,7 @@ func attackConvertedAnswer(t *testing.T, root *place) {
 		answer := filepath.Dir(p.answerFile("x")) + "/" + c.file
 		p.says(p.read(filepath.Dir(answer)+"/problem.md"), "`committed:"+alice+"`")
 		p.write(answer, p.read(answer)+"\n")
-		p.must(0, "once") // who saves it answers
+		p.must(0, "once") // the user who saves it answers
 		if r := p.receipt("x"); !slices.Equal(r.KnownAs, []string{"owner:" + console.Login()}) {
 			t.Errorf("%s: an answer that the owner has saved is %+v", name, r)
 		}
@@ -242,7 +242,8 @@ func attackCommitAuthor(t *testing.T, root *place) {
 		p.stays(".asks/x/answer.json")
 		p.says(p.read(filepath.Dir(p.answerFile("x"))+"/problem.md"), "lets only `"+approver+"` answer")
 	}
-	// Where commits are missing, the oldest one stands for others.
+	// In a shallow clone the oldest commit also stands for the missing ones, so nobody knows
+	// its author's part.
 	shallow := &place{t: t, root: filepath.Join(root.root, "shallow")}
 	shallow.ownGates("committed:" + alice)
 	full := &place{t: t, root: filepath.Join(root.root, "full")}
@@ -261,10 +262,10 @@ func attackCommitAuthor(t *testing.T, root *place) {
 	p.says(p.must(0, "approve", ask.RequestID("x")), "by ceo@example.com (committed)")
 }
 
-// by is who answered, and how that came.
+// by is who answered, and by which surface.
 type by struct{ User, Source string }
 
-// receiptMembers are the members of a receipt that tell who answered.
+// receiptMembers are the members of a receipt that say who answered.
 type receiptMembers struct {
 	Response, Reason string
 	By               by       `json:"provided_by"`
@@ -312,7 +313,7 @@ func (p *place) tickedForm(id, option string) string {
 // alice is who commits answers.
 const alice = "alice@example.com"
 
-// answeredByAlice asks, has alice answer in her clone and commit that as an author, and pulls
+// answeredByAlice asks, makes alice answer in her clone and commit that as an author, and pulls
 // it in some way. She may do more before she commits.
 func (p *place) answeredByAlice(file, author string, more func(hers *place), pull func(p *place)) {
 	p.t.Helper()

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// sqliteAttacks are audit databases that come with a repository, each made to have
-// placet do something, or pay for it. In each another cycle's database is sound: what
-// is wrong with the one keeps nothing of the other waiting.
+// sqliteAttacks are audit databases that come with a repository. Each is made so that placet
+// would do something for it, or pay for it. Another cycle's database is sound each time, and a
+// bad database does not delay that cycle.
 var sqliteAttacks = []attack{
 	{"sqlite-trigger", "A trigger of the database deletes rows with placet's own connection when placet inserts one.",
 		hostileDatabase("CREATE TRIGGER mine AFTER INSERT ON user_feedback BEGIN DELETE FROM audit_logs; END", `the trigger "mine"`)},
@@ -72,8 +72,8 @@ const (
 	farNext  = farRoot + "/active/20260303-msowd-far/optimizer/"
 )
 
-// hostileFile attacks with what is done to such a database, and what is beside it,
-// while a cycle waits for its answer. precious is somebody's file.
+// hostileFile attacks with changes of such a database, and files beside it, while a cycle waits
+// for its answer. precious is somebody's file.
 func hostileFile(attack func(p *place, db, precious string) error, want string) func(*testing.T, *place) {
 	return func(t *testing.T, p *place) {
 		const near, far = nearRoot + "/audit_global.db", farRoot + "/audit_global.db"
@@ -124,7 +124,7 @@ func hostileFile(attack func(p *place, db, precious string) error, want string) 
 	}
 }
 
-// journalOf is a journal that belongs to a transaction of which a file tells more.
+// journalOf returns a journal for a transaction that also concerns another file.
 func journalOf(name string) []byte {
 	body := append([]byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"), make([]byte, 504)...)
 	bytes4.BigEndian.PutUint32(body[16:], 100) // pages, of a sector and a size
@@ -139,7 +139,7 @@ func journalOf(name string) []byte {
 	return append(body, body[:8]...)
 }
 
-// bounded runs placet, which must end and gets no more memory than half a gigabyte.
+// bounded runs placet, which must end, with at most half a gigabyte of memory.
 func (p *place) bounded(args ...string) string {
 	p.t.Helper()
 	limited := []string{"-c", `ulimit -d 524288; exec "$0" "$@"`, placetBinary(p.t), "-C", p.root}

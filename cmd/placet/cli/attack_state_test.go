@@ -83,7 +83,7 @@ func (p *place) waiting(t *testing.T) {
 	p.runs = q.runs
 }
 
-// stateHome is where the tests' programs remember what they did.
+// stateHome is where the programs of the tests remember what they did.
 func (p *place) stateHome() string {
 	return filepath.Join(p.root, "..", "home-"+filepath.Base(p.root))
 }

@@ -6,16 +6,15 @@ import (
 	"testing"
 )
 
-// attack is something that a hostile repository, agent or document does to a
-// workspace, tried on the real program. Each has an honest counterpart that must
-// go on working; it is part of the same row.
+// attack is something that a hostile repository, agent or document does to a workspace, tried
+// on the real program. Each row also has the honest counterpart, which must go on working.
 type attack struct {
 	// name is the row's name in the test's output.
 	name string
-	// does tells the attack in one sentence.
+	// does describes the attack in one sentence.
 	does string
-	// try makes a workspace, attacks it and fails the test where the attack
-	// succeeds or the honest counterpart does not.
+	// try makes a workspace, attacks it, and fails the test if the attack succeeds or the
+	// honest counterpart does not.
 	try func(t *testing.T, p *place)
 }
 

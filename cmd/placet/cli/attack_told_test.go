@@ -15,8 +15,8 @@ import (
 	"placet/schemas"
 )
 
-// toldAttacks are on programs that wait for an answer: nothing but what placet has judged,
-// for what was asked, is told to them.
+// toldAttacks are on programs that wait for an answer: they get only answers that placet has
+// judged, to their own question.
 var toldAttacks = []attack{
 	{"a state that somebody else wrote", "an agent writes into state.json that its question was approved", func(t *testing.T, p *place) {
 		p.gated()
@@ -144,7 +144,7 @@ var toldAttacks = []attack{
 // keyed is the id of the ask of the key k.
 const keyed = "k-55cbe738b0c4099b"
 
-// gated is a workspace in which kim alone may answer, by the user's own configuration.
+// gated makes a workspace in which only kim may answer, by the user's own configuration.
 func (p *place) gated() {
 	p.t.Helper()
 	p.write("placet.toml", "")
@@ -183,7 +183,7 @@ func forgedState(t *testing.T, state string) string {
 	return string(body) + "\n"
 }
 
-// forgeOutputs writes what follows from a forged state, too.
+// forgeOutputs writes the documents that follow from a forged state, too.
 func (p *place) forgeOutputs(id, state string) {
 	p.t.Helper()
 	st, err := ask.ReadState("state.json", []byte(state))
@@ -201,7 +201,7 @@ func (p *place) forgeOutputs(id, state string) {
  "reason": "", "revision": 2}`+"\n", ask.RequestID(id), st.RequestDigest))
 }
 
-// tellsNobody fails the test where anything says that an ask was approved.
+// tellsNobody fails the test if anything says that an ask was approved.
 func (p *place) tellsNobody(t *testing.T, what, id string) {
 	t.Helper()
 	if out, code := p.placet("wait", id, "--timeout", "1s"); code == 0 || strings.Contains(out, "approve\n") {
@@ -222,7 +222,7 @@ func (p *place) tellsNobody(t *testing.T, what, id string) {
 	}
 }
 
-// approvedByKim has kim approve an ask, which is told to whoever waits.
+// approvedByKim makes kim approve an ask, and checks that waiting callers get the answer.
 func (p *place) approvedByKim(t *testing.T, id string) {
 	t.Helper()
 	p.choose(id, "approve")
@@ -232,8 +232,8 @@ func (p *place) approvedByKim(t *testing.T, id string) {
 	})
 }
 
-// productionApproved has kim approve an ask under the key k, which had another question before:
-// who asks is told, and nobody who waits by its name.
+// productionApproved makes kim approve an ask under the key k, which had another question
+// before: the asker gets the answer, and nobody who waits by its name.
 func (p *place) productionApproved(id string) {
 	p.t.Helper()
 	p.choose(id, "approve")

@@ -296,7 +296,7 @@ func (p *place) session(command string) {
 // afl is a file of the session.
 func (p *place) afl(rel string) string { return p.read(".afl/sessions/shop/" + rel) }
 
-// handsIn says that the worker is done; before that placet looks once where asked to.
+// handsIn says that the worker is done; if wanted, placet looks once before that.
 func (p *place) handsIn(before string, try int) {
 	p.t.Helper()
 	if before != "" {
@@ -305,7 +305,7 @@ func (p *place) handsIn(before string, try int) {
 	p.write(".afl/sessions/shop/delegations/a/iterations/1/worker.json", fmt.Sprintf(`{"status": "completed", "message": "%d"}`, try))
 }
 
-// trusts agrees to all that waits; before that placet looks once where asked to.
+// trusts agrees to all that waits; if wanted, placet looks once before that.
 func (p *place) trusts(before string) {
 	p.t.Helper()
 	if before != "" {
@@ -326,7 +326,7 @@ func (p *place) ran(times int) {
 
 var waits = regexp.MustCompile(`(?m)^waits  (\S.*?)  sha256:([0-9a-f]{64})`)
 
-// listed is the digest under which a thing waits for trust, "" where it does not.
+// listed returns the digest under which a thing waits for trust, "" if it does not wait.
 func (p *place) listed(name string) string {
 	p.t.Helper()
 	out, _ := p.placet("trust")

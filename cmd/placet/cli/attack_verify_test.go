@@ -25,7 +25,7 @@ var verifyAttacks = []attack{
 			if out, _ := p.placet("log"); strings.Contains(out, "not verified") {
 				t.Errorf("an answer that placet took is shown as not verified:\n%s", out)
 			}
-			// A receipt put in the place of placet's is no record any more.
+			// A receipt that replaces placet's own is no record any more.
 			p.write(p.request(0)+"/receipt.json", p.forged(receiptOf{digest: p.shown(), revision: 2}))
 			if out, _ := p.placet("log"); !strings.Contains(out, "not verified") {
 				t.Errorf("log shows another receipt as placet's:\n%s", out)
@@ -248,7 +248,7 @@ func waitingPlace(t *testing.T, settings string) *place {
 	return p
 }
 
-// rejecting is such a workspace whose request, made now, is rejected after a time.
+// rejecting makes such a workspace. Its request, made now, is rejected after a time.
 func rejecting(t *testing.T, after string) *place {
 	t.Helper()
 	p := settled(t, 1, "[faber]\non_deadline = \"reject\"\ndeadline = { review = \""+after+"\" }\n")
@@ -259,7 +259,7 @@ func rejecting(t *testing.T, after string) *place {
 	return p
 }
 
-// receiptOf says in which way a receipt is made up.
+// receiptOf says how a receipt is made up.
 type receiptOf struct {
 	id, digest string
 	revision   int
@@ -275,7 +275,7 @@ func (p *place) forged(r receiptOf) string {
  "received_at": "2026-11-20T10:05:00Z", "decided_at": "2026-11-20T10:05:00.000Z", "reason": "", "revision": %d}`+"\n", r.id, r.digest, r.revision)
 }
 
-// shown is the digest of what the first run's request shows, as the inbox says.
+// shown returns the digest of what the first run's request shows, as the inbox says.
 func (p *place) shown() string {
 	p.t.Helper()
 	out, _ := p.placet("inbox", "--json")
@@ -305,7 +305,7 @@ func (p *place) edit(rel, old, other string) {
 	p.write(rel, strings.Replace(body, old, other, 1))
 }
 
-// member is a member with a text of the first run's request.json, as it stands there.
+// member returns a member with a text in the first run's request.json, as it is written there.
 func (p *place) member(name string) string {
 	p.t.Helper()
 	_, after, _ := strings.Cut(p.read(p.request(0)+"/request.json"), `"`+name+`": "`)
@@ -320,16 +320,16 @@ func (p *place) answeredBy(args ...string) bool {
 	return p.answered(0)
 }
 
-// answeredInTime has placet look until the first run's request is answered: what
-// stands in the run's own records counts once the run has stood still.
+// answeredInTime makes placet look until the first run's request is answered: the run's own
+// records count once the run has settled.
 func (p *place) answeredInTime() bool {
 	p.t.Helper()
 	p.until("the claim stands still", func() bool { return p.answeredBy("once") })
 	return true
 }
 
-// movesNothing fails the test where the first run moves, or where note, inbox or
-// explain do not say why not.
+// movesNothing fails the test if the first run moves, or if note, inbox or explain do not say
+// why not.
 func (p *place) movesNothing(because string) {
 	p.t.Helper()
 	if p.answeredBy("once") {
@@ -345,7 +345,8 @@ func (p *place) movesNothing(because string) {
 	}
 }
 
-// honest has the approver answer the first run's request, which is taken.
+// honest makes the approver answer the first run's request, and checks that the answer is
+// accepted.
 func (p *place) honest() {
 	p.t.Helper()
 	p.placet("once")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// wordsAttacks are answers of which a part was lost: an answer is taken with all that
-// was said beside it, or not at all.
+// wordsAttacks are answers that would lose a part: an answer is accepted with all the text
+// beside it, or not at all.
 var wordsAttacks = []attack{
 	{"words beside the comment section", "a reviewer writes a condition under the option that they tick, and it is dropped", func(t *testing.T, p *place) {
 		p.runs = newPlace(t, p.root, 5).runs
@@ -92,8 +92,8 @@ var wordsAttacks = []attack{
 	}},
 }
 
-// said checks that the words of an answered form are in the comment wherever that goes,
-// and that the receipt says where they stood.
+// said checks that the text in an answered form is in the comment wherever that goes, and that
+// the receipt says where it was.
 func (p *place) said(t *testing.T, i int, from string) {
 	t.Helper()
 	p.verify(i, "approve")

@@ -10,8 +10,8 @@ import (
 	"placet/templates"
 )
 
-// openBrowser opens a link in the browser of the person at this machine: BROWSER, else
-// what the system has. The link is one argument, never part of a shell's line.
+// openBrowser opens a link in the browser of the person at this machine: BROWSER, or else that
+// of the system. The link is one argument, never part of a shell's line.
 func openBrowser(w *console.Env, link string) error {
 	program := strings.TrimSpace(w.Getenv("BROWSER"))
 	switch {

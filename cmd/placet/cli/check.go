@@ -29,8 +29,8 @@ func checkVerb() verb.Verb {
 	}
 }
 
-// showFindings shows the findings of runs. Where these are all there are, what lies
-// between them counts too.
+// showFindings shows the findings of runs. With all, which says that these are all runs, it
+// adds the findings outside of runs.
 func showFindings(b *workspace.Workspace, views []view.Run, all bool) error {
 	var lines []view.FindingLine
 	errors := 0
@@ -61,14 +61,14 @@ func printFindings(w *console.Env, runs int, lines []view.FindingLine, errors in
 	show(w, "findings", map[string]any{"Findings": lines, "Runs": count("count.runs", runs), "Errors": count("count.errors", errors), "Remarks": count("count.remarks", len(lines)-errors)})
 }
 
-// severity is the word for a severity, in its style.
+// severity returns the word for a severity, in its style.
 func severity(w *console.Env, of string) console.Cleaned {
 	styles := map[string]string{"error": console.Alarm, "warning": console.Waiting, "info": console.Faint}
 	return console.Cleaned(w.Paint(styles[of], w.Text(templates.Key("cli.check."+of))))
 }
 
-// finding is what check says of the folder. What looks like a run is a warning: whoever
-// made it waits for it.
+// finding returns the finding of check about the folder. It is a warning if the folder looks
+// like a run: whoever made it waits for it.
 func finding(w *console.Env, m view.MisplacedLine) view.FindingLine {
 	if m.Run {
 		return view.FindingLine{Run: m.Family, Severity: "warning", Path: m.Path, Text: w.Text("cli.check.norun", "why", m.Why)}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// unfinished are the ways in which a file looks while it is being written, or while a merge
-// is not finished.
+// unfinished are contents of a file that is being written, or that is in an unfinished merge.
 var unfinished = map[string]func(whole string) string{
 	"empty": func(string) string { return "" },
 	"half":  func(whole string) string { return whole[:len(whole)/2] },
@@ -17,8 +16,8 @@ var unfinished = map[string]func(whole string) string{
 	},
 }
 
-// answeredPlace is a workspace of n runs; the answers to those from a number on were
-// taken.
+// answeredPlace makes a workspace of n runs; the answers of those from a number on were
+// accepted.
 func answeredPlace(t *testing.T, n, from int) *place {
 	t.Helper()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), n)
@@ -30,7 +29,7 @@ func answeredPlace(t *testing.T, n, from int) *place {
 	return p
 }
 
-// errorsOf are the paths that check calls an error.
+// errorsOf returns the paths with errors in check.
 func errorsOf(out string) (paths []string) {
 	for _, m := range regexp.MustCompile(`(?m)^error  ([^ ]+): `).FindAllStringSubmatch(out, -1) {
 		paths = append(paths, m[1])
@@ -38,8 +37,8 @@ func errorsOf(out string) (paths []string) {
 	return paths
 }
 
-// A check of a clone whose merge is not finished said that there is no error, for as
-// long as nothing else had found one.
+// A check of a clone with an unfinished merge once said that there is no error, as long as
+// nothing else had found one.
 func TestCheckNamesWhatMayStillBeWritten(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 10, 6)
@@ -85,7 +84,7 @@ func TestCheckNamesWhatMayStillBeWritten(t *testing.T) {
 	p.must(0, "check")
 }
 
-// A form that holds both sides of a merge is named, be its request open or closed.
+// A form that has both sides of a merge is named, whether its request is open or closed.
 func TestCheckNamesAFormWithConflictMarkers(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 2, 1)

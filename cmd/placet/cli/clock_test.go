@@ -19,15 +19,15 @@ import (
 	"placet/internal/await"
 )
 
-// clocked is a daemon in this process, whose clock the test sets. All that placet
-// asks for the time goes through one function, so that nothing is left out: only
-// how long something takes (back-off, timers) is counted by the machine's own.
+// clocked is a daemon in this process whose clock the test sets. placet asks for the time
+// through one function, so that nothing is left out. Only durations (back-off, timers) use the
+// machine's own clock.
 type clocked struct {
 	t     *testing.T
 	root  string
 	ahead atomic.Int64
 	asked atomic.Int64 // how often the time was asked for
-	kept  atomic.Int64 // how often of that by what looks for deadlines that have passed
+	kept  atomic.Int64 // how often of that by the check for deadlines that have passed
 	out   lines
 	runs  []string
 }
@@ -76,8 +76,8 @@ const clockedState = `{"run_id": "acme/web/%[1]s", "work_id": "1", "status": "aw
 // deadlineAfter is how long the clocked runs wait for an answer.
 const deadlineAfter = 48 * time.Hour
 
-// startClocked serves runs that wait for an answer until the test ends. Its clock
-// begins that far ahead.
+// startClocked serves runs that wait for an answer until the test ends. Its clock starts ahead
+// by an offset.
 func startClocked(t *testing.T, ahead time.Duration, runs int) *clocked {
 	t.Helper()
 	top := t.TempDir()
@@ -152,14 +152,14 @@ func (c *clocked) save(i int) {
 	}
 }
 
-// answer saves an answer and waits for it to be taken.
+// answer saves an answer, and waits until it is accepted.
 func (c *clocked) answer(i int) {
 	c.t.Helper()
 	c.save(i)
 	c.taken(i)
 }
 
-// taken waits for an answer to be taken.
+// taken waits until an answer is accepted.
 func (c *clocked) taken(i int) {
 	c.t.Helper()
 	c.until("the answer is taken", func() bool { return len(c.state(i).History) > 0 })
@@ -168,8 +168,8 @@ func (c *clocked) taken(i int) {
 	}
 }
 
-// rests waits until the clock was looked at twice, meanwhile nothing may be decided and
-// little be done.
+// rests waits until the clock was read twice; meanwhile nothing may be decided, and little be
+// done.
 func (c *clocked) rests(waiting ...int) {
 	c.t.Helper()
 	before, kept := c.asked.Load(), c.kept.Load()
@@ -191,11 +191,11 @@ func (c *clocked) expired(i int) {
 	c.until("the run is over", func() bool { return c.state(i).Status == "cancelled" })
 }
 
-// set moves the clock by that much from where it was at first.
+// set moves the clock by an offset from its start.
 func (c *clocked) set(ahead time.Duration) { c.ahead.Store(int64(ahead)) }
 
-// A clock that is set back an hour or a day, or far ahead: no deadline passes
-// early, none is lost, nothing happens twice, and answers are taken as before.
+// After a clock is set back an hour or a day, or far ahead, no deadline passes early, none is
+// lost, nothing happens twice, and answers are accepted as before.
 func TestTortureClockJumps(t *testing.T) {
 	t.Parallel()
 	full := os.Getenv("PLACET_TORTURE") == "full"
@@ -208,7 +208,7 @@ func TestTortureClockJumps(t *testing.T) {
 			t.Parallel()
 			c := startClocked(t, 0, 8)
 			c.answer(0)
-			c.save(1) // a form must stand still: a wait that the jump falls into
+			c.save(1) // a form must settle, and the clock jumps during that wait
 			c.set(jump)
 			c.taken(1)
 			if jump < 0 {
@@ -225,7 +225,7 @@ func TestTortureClockJumps(t *testing.T) {
 					c.expired(i)
 				}
 			}
-			if c.set(0); full { // and back: what has passed stays so
+			if c.set(0); full { // and back: a deadline that has passed stays so
 				c.rests()
 				c.set(jump)
 				c.rests()
@@ -237,7 +237,7 @@ func TestTortureClockJumps(t *testing.T) {
 	}
 }
 
-// once checks that a run was decided once: by what it was printed as well.
+// once checks that a run was decided once, also by what was printed.
 func (c *clocked) once(i int) {
 	c.t.Helper()
 	if st := c.state(i); len(st.History) > 1 || st.Status == "awaiting_feedback" {
@@ -249,7 +249,7 @@ func (c *clocked) once(i int) {
 	}
 }
 
-// told is how often the daemon has said that a run was decided.
+// told returns how often the daemon has printed that a run was decided.
 func (c *clocked) told(i int) (n int) {
 	for _, line := range strings.Split(c.out.String(), "\n") {
 		if strings.Contains(line, filepath.Base(c.runs[i])[:8]) && strings.Contains(line, "awaiting_feedback → ") && !strings.Contains(line, "request_opened") {
@@ -259,8 +259,8 @@ func (c *clocked) told(i int) (n int) {
 	return n
 }
 
-// What waits for the clock is taken up when the clock was far ahead and is set
-// right again: ages below .placet/, times that nothing may be older than, waits.
+// Work that waits for the clock is resumed when the clock was far ahead and is set right again:
+// ages below .placet/, times that nothing may be older than, waits.
 func TestTortureClockBackFromTheFuture(t *testing.T) {
 	t.Parallel()
 	c := startClocked(t, 400*24*time.Hour, 4)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A request that is closed could not be shown, and a part of a run only where it was a
-// checkpoint: people ask who approved what, and where a step stands.
+// A closed request once could not be shown, and a part of a run only if it was a checkpoint:
+// people ask who approved what, and what the status of a step is.
 func TestShowAndExplainTakeClosedRequestsAndParts(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 2, 1)
@@ -20,7 +20,7 @@ func TestShowAndExplainTakeClosedRequestsAndParts(t *testing.T) {
 	p.says(p.must(0, "explain", "--json", closed), `"request":"`+closed+`"`, `"status":"closed"`, `"moves":[]`)
 	p.says(p.must(0, "show", open), "Is the design of item 1 good?", "placet approve "+open+"@")
 	p.says(p.must(0, "explain", open), "waits for an answer", "ticking approve and submit")
-	// Both begin alike: nothing is chosen.
+	// Both have the same beginning, so none is chosen.
 	p.says(p.must(2, "show", "fr-2026"), `"fr-2026" fits 2 requests`, ":"+open, ":"+closed)
 	p.must(2, "explain", "fr-2026")
 	p.must(2, "show", "fr-") // too short to be a beginning
@@ -35,8 +35,8 @@ func TestShowAndExplainTakeClosedRequestsAndParts(t *testing.T) {
 	p.says(p.must(2, "show", uuid[:8]+"/build"), `has no part "build": it has architect, architect:design-review`)
 }
 
-// A level of an optimization cycle is shown on its own, and so is a checkpoint by the
-// beginning of its name.
+// A level of an optimization cycle is shown on its own, and so is a checkpoint by the beginning
+// of its name.
 func TestShowTakesLevelsAndCheckpoints(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

@@ -21,7 +21,8 @@ import (
 	"placet/schemas"
 )
 
-// familyCommand holds what one family alone has: verbs of its own, and its controls.
+// familyCommand returns the command for what only one family has: verbs of its own, and its
+// controls.
 func familyCommand(w *console.Env, f family.Family, own []verb.Verb) *cobra.Command {
 	cmd := &cobra.Command{Use: f.Name, GroupID: verb.GroupFamilies}
 	for _, c := range f.Controls {
@@ -33,7 +34,7 @@ func familyCommand(w *console.Env, f family.Family, own []verb.Verb) *cobra.Comm
 	return subcommands(cmd)
 }
 
-// controlVerb is a verb that asks something of a run.
+// controlVerb returns the verb of a control.
 func controlVerb(of family.Family, c family.Control) verb.Verb {
 	var reason, by string
 	return verb.Verb{
@@ -54,7 +55,7 @@ func controlVerb(of family.Family, c family.Control) verb.Verb {
 	}
 }
 
-// giveControl asks something of a run: it writes the control's document.
+// giveControl controls a run: it writes the control's document.
 func giveControl(ctx context.Context, b *workspace.Workspace, of family.Family, c family.Control, f loop.Found, reason, by string) error {
 	word, _, _ := strings.Cut(c.Use, " ")
 	v := view.Of(b, f)
@@ -125,9 +126,9 @@ func writeControl(b *workspace.Workspace, f loop.Found, c family.Control, word s
 	return d.Path, nil
 }
 
-// reasonFor is why a person asks something of a run: what -m says, else, where a reason is
-// asked for, what is typed on a terminal. It refuses a name and a reason that no record
-// may hold.
+// reasonFor returns the reason of a person for a control: that of -m or else, if a reason is
+// asked for, the one typed on a terminal. It refuses a name and a reason that no record may
+// hold.
 func reasonFor(ctx context.Context, b *workspace.Workspace, v view.Run, word, given, by string, c family.Control) (string, error) {
 	name := console.Brief(v.Key)
 	if c.Named {

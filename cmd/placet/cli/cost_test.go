@@ -22,7 +22,8 @@ import (
 	"placet/layout"
 )
 
-// What one answered FABER request may cost, from the event to rest.
+// These are the limits of the cost of one answered FABER request, from the event until placet
+// is idle.
 const (
 	mostLoads   = 3
 	mostSteps   = 3
@@ -31,7 +32,7 @@ const (
 	mostOpens   = 17
 )
 
-// costs counts what a placet does, by what it is.
+// costs counts placet's operations by their kinds.
 type costs struct {
 	mu  sync.Mutex
 	n   map[string]int
@@ -45,7 +46,7 @@ func (c *costs) count(what, name string) {
 	c.log = append(c.log, what+" "+name)
 }
 
-// take returns what was counted and begins anew.
+// take returns the counts, and resets them.
 func (c *costs) take() (n map[string]int, log []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +60,7 @@ func (c *costs) sum() (all int) {
 	return len(c.log)
 }
 
-// countedDisk is the machine's file system, of which every look is counted.
+// countedDisk is the machine's file system; it counts every look.
 type countedDisk struct {
 	fs.FS
 	*costs
@@ -105,8 +106,9 @@ func (m countedMachine) Step(s engine.Snapshot) (engine.Plan, error) {
 }
 
 // TestWhatAnAnswerCosts counts the loads, steps, commits, stats and opens of one answered
-// request, from the event to rest, in the loop that the daemon runs. On a busy machine the
-// events of one answer may arrive apart: it costs what the cheapest of five does.
+// request, from the event until the loop is idle, in the loop that the daemon runs. On a busy
+// machine the events of one answer may arrive apart, so the cost is that of the cheapest of
+// five.
 func TestWhatAnAnswerCosts(t *testing.T) {
 	for try := 1; ; try++ {
 		n, log := costOfAnAnswer(t)
@@ -158,7 +160,7 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 		t.Fatalf("it began with %s", event)
 	}
 	c.rests(t, someLooks)
-	// What was written a moment ago is read once more, by a look that costs nobody time.
+	// A file that was written a moment ago is read once more, by a look that delays nobody.
 	if err := os.WriteFile(filepath.Join(root, answeredRun, "requests", answeredID(1), "x.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func costOfAnAnswer(t *testing.T) (n map[string]int, log []string) {
 	return c.take()
 }
 
-// rests waits until nothing was done between so many looks, some milliseconds apart.
+// rests waits until nothing was done between a number of looks, some milliseconds apart.
 func (c *costs) rests(t *testing.T, looks int) {
 	t.Helper()
 	n, same := c.sum(), 0
@@ -185,6 +187,6 @@ func (c *costs) rests(t *testing.T, looks int) {
 	})
 }
 
-// someLooks last longer than what was written a moment ago is new, manyLooks longer
-// than all that is looked at once more.
+// someLooks last longer than a written file counts as new, manyLooks longer than all second
+// looks take.
 const someLooks, manyLooks = 80, 240

@@ -13,8 +13,8 @@ import (
 	"placet/engine/optimizer"
 )
 
-// signalTable is the table of the format page as it stands there: a row for each
-// A and B, the cells for C -10, 0, +10; ! says escalation, ↑ recommends 30.
+// signalTable is the table on the format page as it is printed there: a row for each A and B,
+// the cells for C -10, 0, +10; ! means escalation, ↑ recommends 30.
 const signalTable = `
 10 none 10 10 20
 10 10 10 10 20

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestApproveAndRejectPickWhatAgreesAndRefuses asks with the words of FABER's table and
-// others. A verb takes the option whose effect it means, says what it does, and takes
-// none where there is none; what it says then names every effect and suggests no option.
+// TestApproveAndRejectPickWhatAgreesAndRefuses asks with the words of FABER's table and others.
+// A verb chooses the option with its effect, and names the effect. If there is none, it chooses
+// none: its message then names every effect, and suggests no option.
 func TestApproveAndRejectPickWhatAgreesAndRefuses(t *testing.T) {
 	t.Parallel()
 	const stops, on = "stops the whole run for good", "goes on after architect:design-review"

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDemoStepByStep has the demo wait for Enter until it ends, and another one interrupted
-// at its first step. Neither leaves anything behind.
+// TestDemoStepByStep plays a demo that waits for Enter until it ends, and interrupts another
+// one at its first step. Neither leaves anything behind.
 func TestDemoStepByStep(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)

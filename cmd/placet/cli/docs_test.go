@@ -50,7 +50,7 @@ func TestPagesNameCommandsThatExist(t *testing.T) {
 	}
 }
 
-// commandLines are the command lines of placet in a page, without the word placet.
+// commandLines returns the command lines of placet in a page, without the word placet.
 func commandLines(page string) (lines []string) {
 	text := []string{}
 	for _, m := range codeBlock.FindAllStringSubmatch(page, -1) {
@@ -71,7 +71,7 @@ func commandLines(page string) (lines []string) {
 	return lines
 }
 
-// parses reports what is wrong with a command line: its verb, or a flag.
+// parses returns what is wrong with a command line: its verb, or a flag.
 func parses(line string) error {
 	var begun bool
 	root := newRoot(&console.Env{Out: io.Discard, Err: io.Discard, Getenv: os.Getenv}, &begun)
@@ -83,7 +83,7 @@ func parses(line string) error {
 	cmd.InitDefaultVersionFlag()
 	err = cmd.ParseFlags(rest)
 	if required := (*pflag.ValueRequiredError)(nil); errors.As(err, &required) {
-		return nil // a flag that is talked about
+		return nil // a flag that the text only mentions
 	}
 	if err != nil || !cmd.HasSubCommands() {
 		return err

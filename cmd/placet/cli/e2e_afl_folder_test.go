@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A session's folder is made, the daemon looks at it and finds no session, and
-// only then comes the file that makes it one.
+// A session's folder is made, the daemon reads it and finds no session, and only then the file
+// comes that makes it one.
 func TestASessionBeginsThoughItsFolderCameFirst(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]string{"with specs": "specs", "without": "."} {

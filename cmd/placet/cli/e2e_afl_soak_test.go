@@ -20,8 +20,8 @@ import (
 	"placet/layout"
 )
 
-// What an attempt of a soaked checkpoint is worth. Its worker writes a script
-// that does so, and the validation runs it.
+// These are the outcomes of an attempt of a soaked checkpoint. Its worker writes a script with
+// that outcome, and the validation runs it.
 type fate int
 
 const (
@@ -33,15 +33,15 @@ const (
 // soakLimit is the validation's timeout of the checkpoints that hang once.
 const soakLimit = 700 * time.Millisecond
 
-// soak is a session with scripted workers and a scripted reviewer, both played
-// by the test, and a daemon that is killed all the time.
+// soak is a session with scripted workers and a scripted reviewer, both played by the test, and
+// a daemon that is killed again and again.
 type soak struct {
 	*place
 	dir  string // of the session
 	ids  []string
 	deps map[string][]string
-	// fates are those of the first attempts; after them a checkpoint passes,
-	// unless it never does.
+	// fates are the outcomes of the first attempts. After them a checkpoint passes, unless it
+	// never does.
 	fates map[string]fate
 	never map[string]bool
 
@@ -52,9 +52,9 @@ type soak struct {
 	answered map[string][]string
 }
 
-// checkScript validates a checkpoint. The line that it writes first tells which
-// run of which attempt it is: every run before has left its outcome. It is read
-// by the shell that placet starts, which does not outlive placet.
+// checkScript validates a checkpoint. Its first line of output says which run of which attempt
+// it is: every run before has left its outcome. The shell that placet starts reads it, and that
+// shell does not outlive placet.
 const checkScript = `set -- .afl/sessions/soak/delegations/$AFL_CHECKPOINT/iterations/$AFL_ITERATION/validation*.json
 k=1; if [ -e "$1" ]; then k=$(($#+1)); fi
 echo "$AFL_CHECKPOINT $AFL_ITERATION $k" >> executions.log
@@ -67,9 +67,8 @@ var soakScripts = map[fate]string{
 	hangs:  `sleep 30`,
 }
 
-// A session of many checkpoints comes to its end while the daemon is killed
-// again and again: every attempt is judged once, nothing starts early, nothing is
-// lost.
+// A session of many checkpoints comes to its end while the daemon is killed again and again:
+// every attempt is judged once, nothing starts early, nothing is lost.
 func TestTortureSessionSurvivesKillNine(t *testing.T) {
 	t.Parallel()
 	n := tortured(8, 60)
@@ -146,7 +145,7 @@ func (s *soak) specs() string {
 	return b.String()
 }
 
-// fateOf is what the n-th attempt of a checkpoint is worth.
+// fateOf returns the outcome of the n-th attempt of a checkpoint.
 func (s *soak) fateOf(id string, n int) fate {
 	switch {
 	case s.never[id]:
@@ -157,15 +156,15 @@ func (s *soak) fateOf(id string, n int) fate {
 	return passes
 }
 
-// run lets workers and reviewer work and kills the daemon whenever the session has moved
-// on by some revisions or validations, until it is final. It returns how often.
+// run makes workers and reviewer work, and kills the daemon whenever the session has moved on
+// by some revisions or validations, until it is final. It returns how often.
 func (s *soak) run(rng *rand.Rand) (kills int) {
 	return s.killed(rng, []func(){s.work, s.review}, func() int { return s.cycle(s.dir+"/state.json").Revision + len(s.lines("executions.log")) },
 		func() bool { status := s.status(); return status == "completed" || status == "aborted" })
 }
 
-// killed starts a daemon and kills it as soon as a count of what it does has grown by a
-// few, again and again until all is over, while others play their parts.
+// killed starts a daemon and kills it as soon as a count of its work has grown by a few, again
+// and again until all is over, while others play their parts.
 func (p *place) killed(rng *rand.Rand, parts []func(), count func() int, isOver func() bool) (kills int) {
 	p.t.Helper()
 	over := make(chan struct{})
@@ -200,7 +199,7 @@ func play(t *testing.T, over <-chan struct{}, part func()) {
 	})
 }
 
-// work hands in every attempt whose prompt is there.
+// work hands in every attempt that has its prompt.
 func (s *soak) work() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,8 +248,8 @@ func (s *soak) decide(id string) string {
 	return option
 }
 
-// ending is how a checkpoint that never passes is given up: what depends on it
-// goes on without it, unless that is little.
+// ending returns how a checkpoint that never passes is given up: its dependents go on without
+// it, unless they are few.
 func (s *soak) ending(id string) string {
 	lost := map[string]bool{id: true}
 	for _, other := range s.ids {
@@ -294,7 +293,7 @@ func (s *soak) state() afl.State {
 	return st
 }
 
-// progress says how far the checkpoints have come.
+// progress returns how far the checkpoints have come.
 func (s *soak) progress() string {
 	count := map[string]int{}
 	for _, c := range s.state().Checkpoints {
@@ -310,7 +309,7 @@ func (s *soak) attempts() (n int) {
 	return n
 }
 
-// settle lets placet finish what the last kill left, and ends it in good order.
+// settle lets placet finish the work that the last kill left, and ends it in good order.
 func (s *soak) settle() {
 	d := s.start()
 	s.await(d)
@@ -321,7 +320,7 @@ func (s *soak) settle() {
 	})
 }
 
-// leftOvers are placet's temporary files, and what is left of its commands.
+// leftOvers returns placet's temporary files, and the remains of its commands.
 func (p *place) leftOvers() (left []string) {
 	p.t.Helper()
 	err := filepath.WalkDir(p.root, func(name string, d fs.DirEntry, err error) error {

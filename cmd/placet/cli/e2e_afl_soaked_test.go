@@ -11,7 +11,7 @@ import (
 	"placet/layout"
 )
 
-// What must hold of a session that was soaked.
+// These are the laws of a session that was soaked.
 
 // soakEvent is a line of events.jsonl.
 type soakEvent struct {
@@ -26,7 +26,7 @@ type execution struct {
 	n, run int
 }
 
-// executions are those that validations noted, and how often.
+// executions are the validations that were noted, and how often.
 func (s *soak) executions() map[execution]int {
 	list := map[execution]int{}
 	for line := range strings.Lines(s.read("executions.log")) {
@@ -65,8 +65,8 @@ func (s *soak) verify() {
 	}
 }
 
-// verifyOrder checks that the journal is whole and that nothing started before
-// what it depends on was over.
+// verifyOrder checks that the journal is whole, and that nothing started before its
+// dependencies were over.
 func (s *soak) verifyOrder(st afl.State) {
 	s.t.Helper()
 	over, seq := map[string]bool{}, 0
@@ -94,8 +94,8 @@ func (s *soak) verifyOrder(st afl.State) {
 	}
 }
 
-// verifyHistory checks that the history of a checkpoint has one verdict for
-// every attempt that was made, and that further runs of an attempt were due.
+// verifyHistory checks that the history of a checkpoint has one verdict for every attempt, and
+// that further runs of an attempt were due.
 func (s *soak) verifyHistory(id string, c *afl.Checkpoint, ran map[execution]int) {
 	s.t.Helper()
 	if c == nil || c.Iteration != s.handed[id] || len(c.History) != s.handed[id] {
@@ -117,14 +117,13 @@ func (s *soak) verifyHistory(id string, c *afl.Checkpoint, ran map[execution]int
 	}
 }
 
-// slow reports whether a validation that should not have timed out did: on a
-// machine under load.
+// slow reports whether a validation timed out that should not have: on a machine under load.
 func (s *soak) slow(c *afl.Checkpoint) bool {
 	return slices.ContainsFunc(c.History[min(1, len(c.History)):], func(h afl.Judged) bool { return h.FailureType == "TIMEOUT" })
 }
 
-// verifyAttempt checks one verdict against the runs of its attempt: every run
-// but the last was cut off, and the last says what its worker's script does.
+// verifyAttempt checks one verdict against the runs of its attempt: every run but the last was
+// cut off, and the last has the outcome of its worker's script.
 func (s *soak) verifyAttempt(id string, h afl.Judged, ran map[execution]int) {
 	s.t.Helper()
 	at := fmt.Sprintf("%s/delegations/%s/iterations/%d/", s.dir, id, h.Iteration)

@@ -53,8 +53,8 @@ func (p *place) choose(id, option string) {
 	p.write(".asks/"+id+"/requests/"+ask.RequestID(id)+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "provided_by": {"user": "kim", "source": "file"}}`, ask.RequestID(id), option))
 }
 
-// Who waits makes its own passes while no daemon does, and a daemon begins beside it at
-// once. Nothing of other asks moves without one.
+// A waiting asker makes its own passes while no daemon does, and a daemon can begin beside it
+// at once. Other asks do not move without a daemon.
 func TestAsksAreServedWithAndWithoutADaemon(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -120,8 +120,8 @@ func TestAnAskThatIsInterrupted(t *testing.T) {
 	}
 }
 
-// Who asks is served alone, however many asks are open beside theirs; all of them are
-// counted where so many may be open.
+// An asker serves only its own ask, however many others are open. All of them count towards the
+// limit of open asks.
 func TestTortureAnAskAmongManyOthers(t *testing.T) {
 	t.Parallel()
 	n := tortured(100, 10_000)
@@ -142,8 +142,8 @@ func TestTortureAnAskAmongManyOthers(t *testing.T) {
 	p.asker("ask", "Deploy?", "--key", "build-8").ends(t, 2, "")
 }
 
-// An answer that is given out again says how often it was before, also beside a daemon. What
-// nobody has answered is not used.
+// An answer that is given out again says how often it was before, also beside a daemon. A
+// question without an answer counts no use.
 func TestAKeyThatIsUsedAgain(t *testing.T) {
 	t.Parallel()
 	for _, daemon := range []bool{false, true} {
@@ -159,7 +159,7 @@ func TestAKeyThatIsUsedAgain(t *testing.T) {
 			again := []string{"ask", "Deploy?", "--type", "approval", "--key", "k"}
 			p.says(p.must(0, append(again, "--once", "--json")...), `"reused":null`)
 			p.until("the question is asked", func() bool { return p.showsForm(keyed) })
-			p.must(3, append(again, "--once", "--wait=1ms")...) // nothing is used as long as it is open
+			p.must(3, append(again, "--once", "--wait=1ms")...) // nothing is used while it is open
 			p.says(p.must(2, "ask", "Deploy?", "--once"), "--once needs --key")
 			p.approvedByKim(t, keyed)
 			for n, want := range []string{`"reused":null}}`, `"reused":{"times":1,"first_at":"20`, `"reused":{"times":2,"first_at":"20`} {
@@ -179,7 +179,7 @@ func TestAKeyThatIsUsedAgain(t *testing.T) {
 			p.says(p.must(0, "log"), "used", "4 times")
 			p.says(p.must(0, append(again, "--once", "--json")...), `"response":"approve"`, `"times":4`)
 			p.says(p.must(7, append(again, "--once")...), "used up at ", " by ask (pid ")
-			p.says(p.must(0, append(again, "--wait")...), "used 5 times before") // who is refused uses nothing
+			p.says(p.must(0, append(again, "--wait")...), "used 5 times before") // a caller who is refused uses nothing
 			p.must(0, "check")
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A file lies where .placet/ belongs, so that the lock cannot be taken: the daemon
-// says so once, waits, and goes on by itself once the file is gone.
+// A file is in the place of .placet/, so that the lock cannot be taken: the daemon says so
+// once, waits, and goes on by itself once the file is gone.
 func TestWatchBeginsAfterTrouble(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -35,7 +35,7 @@ func TestWatchBeginsAfterTrouble(t *testing.T) {
 	}
 }
 
-// What keeps the lock of the workspace from being taken is said once, with its cause.
+// The reason why the lock of the workspace cannot be taken is printed once, with its cause.
 func TestOnceSaysOnceThatItCannotLock(t *testing.T) {
 	t.Parallel()
 	for inTheWay, cause := range map[string]string{
@@ -50,7 +50,7 @@ func TestOnceSaysOnceThatItCannotLock(t *testing.T) {
 	}
 }
 
-// A daemon that waits for its start ends in order when it is told to.
+// A daemon that waits for its start ends in good order after a signal.
 func TestWatchEndsWhileItCannotBegin(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -65,8 +65,8 @@ func TestWatchEndsWhileItCannotBegin(t *testing.T) {
 	}
 }
 
-// A daemon that may not open files enough to read its configuration waits; a
-// configuration that is wrong ends it.
+// A daemon that may not open enough files to read its configuration waits; a wrong
+// configuration ends it.
 func TestWatchWaitsForItsConfiguration(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -85,9 +85,8 @@ func TestWatchWaitsForItsConfiguration(t *testing.T) {
 	}
 }
 
-// The workspace or the state folder is on a disk on which nothing can be written at the
-// very first call: the daemon says so, decides nothing, and goes on by itself once it
-// can write.
+// The disk of the workspace or of the state folder refuses all writes from the first call on:
+// the daemon says so, decides nothing, and goes on by itself once it can write.
 func TestWatchBeginsOnAScarceDisk(t *testing.T) {
 	t.Parallel()
 	for _, s := range scarcities {
@@ -131,9 +130,9 @@ func (s scarcity) beginsOn(p *place, dir string) {
 	}
 }
 
-// Of so few files that a start needs more, whichever of its steps lacks them: the
-// daemon waits, and ends in order when it is told to. With fewer than 8 Go's runtime
-// ends the process before anything of placet runs.
+// The process may open fewer files than a start needs, whichever of its steps lacks them: the
+// daemon waits, and ends in good order after a signal. With fewer than 8, Go's runtime ends the
+// process before placet runs.
 func TestWatchWaitsForFiles(t *testing.T) {
 	t.Parallel()
 	for n := 8; n <= 16; n++ {

@@ -53,7 +53,7 @@ func (b *tab) isNode(id, status string) {
 	b.Until(id+" is "+status, fmt.Sprintf(`document.querySelector('[data-node=%q] .state').firstChild.textContent === %q`, id, status))
 }
 
-// The page of a run follows the run, and what it asks is answered in it.
+// The page of a run follows the run, and its requests are answered there.
 func TestBrowserFollowsARun(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Open(t)
@@ -79,7 +79,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 	if crossed := browsertest.Eval[int](b.Tab, `[...document.querySelectorAll(".line.critical")].length`); crossed != 4 {
 		t.Errorf("%d lines on the critical path", crossed)
 	}
-	// Words that are being typed stay while the page changes.
+	// Text that is being typed stays while the page changes.
 	b.Looks(1200, "light")
 	b.Do(chromedp.SendKeys(`.ask textarea[name=comment]`, "the port was taken"))
 	p.hands("cart", 1)
@@ -110,7 +110,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 	b.Quiet()
 	second.Quiet()
 
-	// Without any script everything is there, and the form works.
+	// Without any script the page shows everything, and the form works.
 	p.write("checks/login.sh", "echo FAIL: nobody logs in\nexit 1\n")
 	if out, code := p.placet("trust", "--yes"); code != 0 {
 		t.Fatal(out)
@@ -129,7 +129,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 
 const shopPorts = ".pal/orchestrations/shop"
 
-// An orchestration is followed in the page that an AFL session is followed in: the progress of
+// The page of an orchestration works as that of an AFL session does: it shows the progress of
 // its workers, a failed test, and an escalation that is answered there.
 func TestBrowserFollowsAnOrchestration(t *testing.T) {
 	t.Parallel()

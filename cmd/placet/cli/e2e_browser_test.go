@@ -73,8 +73,8 @@ func (p *place) askEach(n int, members string) {
 
 const twoOptions = `, "options": [{"id": "deploy", "description": "Roll it out"}, {"id": "wait", "description": "Ask again tomorrow"}]`
 
-// The five states of the pages, small and dark, wide and light, without a fault that axe
-// finds, and kept as pictures.
+// The five states of the pages are shown small and dark, and wide and light. axe finds no fault
+// in them, and they are kept as pictures.
 func TestBrowserStates(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Open(t)
@@ -147,7 +147,7 @@ func (s *site) cycleName() string {
 	return found[1]
 }
 
-// hostile is what a question may try.
+// hostile is the text of a question that attacks its page.
 const hostile = `<script>document.title='owned'</script><img src=x onerror=alert(1)>[x](javascript:alert(1)) **bold** ` + "\u202e" + `
 
 | left | right |
@@ -185,7 +185,7 @@ func TestBrowserAnswers(t *testing.T) {
 	if seen := browsertest.Eval[string](b.Tab, `document.cookie`); seen != "" {
 		t.Errorf("scripts see the cookie: %s", seen)
 	}
-	// A link is good once.
+	// A link works once.
 	twice := newTab(t, browser)
 	twice.Do(chromedp.Navigate(link))
 	twice.Until("the login page refuses", `!!document.querySelector("#login") && !!document.querySelector("[role=alert]")`)
@@ -229,7 +229,7 @@ func TestBrowserAnswers(t *testing.T) {
 	if rc := p.receiptOf(second); !strings.Contains(rc, `"wait"`) || !strings.Contains(rc, "tomorrow & after") {
 		t.Errorf("receipt: %s", rc)
 	}
-	// What a question tries is text.
+	// The page shows the attack as text.
 	b.goes(s, "/requests/"+percent("ask/hostile", s.requestOf("ask/hostile")))
 	b.Until("the hostile question", `!!document.getElementById("answer")`)
 	shown := browsertest.Eval[string](b.Tab, `document.querySelector("main").innerText`)
@@ -288,7 +288,7 @@ func (p *place) receiptOf(id string) string {
 	return string(body)
 }
 
-// What changes is seen in every open page, and a thousand requests are a page like another.
+// Every open page shows changes, and a thousand requests make no difference.
 func TestTortureBrowserStaysUpToDate(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Open(t)
@@ -319,14 +319,14 @@ func TestTortureBrowserStaysUpToDate(t *testing.T) {
 	b.Until("the script is at work", `!document.getElementById("live").hidden`)
 	b.key("j")
 	b.Until("the keyboard moves", `!!document.querySelector("#list .card.at")`)
-	// A question that comes and an answer that is given are seen everywhere.
+	// A new question and a given answer are shown on all pages.
 	if r := s.answers("ask/q0000", "deploy"); r.status != 200 {
 		t.Fatalf("answer: %s", r.body)
 	}
 	for _, b := range pages {
 		b.Until("the answered one is gone", `!document.querySelector('#list .card[data-id^="ask/q0000:"]')`)
 	}
-	// What a request shows changes while somebody types.
+	// The content of a request changes while somebody types.
 	request := s.requestOf("ask/file")
 	b.goes(s, "/requests/"+percent("ask/file", request))
 	b.Until("the form", `!!document.getElementById("answer")`)

@@ -18,7 +18,7 @@ import (
 )
 
 // clientsVariable names a folder with the programs claude, codex and gemini. Without it the
-// tests with real clients are left out.
+// tests with real clients are skipped.
 const clientsVariable = "PLACET_CLIENTS"
 
 // model is a model on this machine that calls the shell once, and then is done. It speaks
@@ -141,7 +141,7 @@ func (m *model) gemini(tools, done bool, text string) []jsonObject {
 	}}
 }
 
-// realClient is how a client is run against a model.
+// realClient says how a client is run with a model.
 type realClient struct {
 	name, program string
 	args          []string
@@ -182,7 +182,7 @@ type use struct {
 	path   string // PATH with placet on it
 }
 
-// newUse sets a client up by placet init, or leaves the test out where there is none.
+// newUse sets a client up by placet init, or skips the test without the client.
 func newUse(t *testing.T, c realClient) *use {
 	t.Helper()
 	dir := os.Getenv(clientsVariable)
@@ -220,7 +220,7 @@ func (u *use) run(path string, meanwhile func(), more ...string) string {
 	if meanwhile != nil {
 		meanwhile()
 	}
-	_ = cmd.Wait() // what ran, and what the model heard, says how it went
+	_ = cmd.Wait() // the commands that ran, and what the model received, show the outcome
 	return out.String()
 }
 
@@ -254,7 +254,7 @@ func TestHookCheck2RealClientsDoAsTheHookSays(t *testing.T) {
 	}
 }
 
-// Check 3 of the hooks: where the program is gone, Claude Code blocks the call.
+// Check 3 of the hooks: if the program is gone, Claude Code blocks the call.
 func TestHookCheck3AProgramThatIsGoneBlocksTheCall(t *testing.T) {
 	t.Parallel()
 	u := newUse(t, realClients[0])
@@ -295,8 +295,8 @@ func TestHookCheck6ADeferredCallRunsWhenItIsResumed(t *testing.T) {
 	}
 }
 
-// Check 6 of the hooks: an agent that asked by placet ask, and did not wait, is told the
-// answer when its user has the next word.
+// Check 6 of the hooks: an agent that asked by placet ask, and did not wait, gets the answer
+// when its user speaks next.
 func TestHookCheck6ARealAgentIsToldWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	u := newUse(t, realClients[0])
@@ -313,7 +313,7 @@ func TestHookCheck6ARealAgentIsToldWhatWasAnswered(t *testing.T) {
 	}
 }
 
-// Check 6 of the hooks: an agent whose ask is open is kept from ending its turn, once.
+// Check 6 of the hooks: an agent whose ask is open is stopped from ending its turn, once.
 func TestHookCheck6ARealAgentIsKeptOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range realClients[:2] { // Gemini's shell does not say whose session it is

@@ -77,7 +77,7 @@ func answer(t *testing.T, p *place, i int) string {
 	return option
 }
 
-// made counts what lies in the folders of the runs.
+// made counts the files in the folders of the runs.
 func (p *place) made() (n int) {
 	_ = filepath.WalkDir(filepath.Join(p.root, ".fractary"), func(string, os.DirEntry, error) error { n++; return nil })
 	return n
@@ -98,7 +98,7 @@ func temporaries(t *testing.T, root string) []string {
 	return left
 }
 
-// What a crash left undone in a run that is final by now is found after a start.
+// A start finds the work that a crash left undone in a run that is final now.
 func TestFinalRunsAreLookedAtOnceAfterAStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -112,8 +112,8 @@ func TestFinalRunsAreLookedAtOnceAfterAStart(t *testing.T) {
 	if err := os.Remove(receipt); err != nil {
 		t.Fatal(err)
 	}
-	// A state that has stood still for a second is read at first sight, so
-	// that the run counts as final from the beginning.
+	// A state that has settled for a second is read at first sight, so that the run counts as
+	// final from the beginning.
 	p.until("state.json has stood still", func() bool {
 		info, err := os.Stat(filepath.Join(p.root, p.runs[0], "state.json"))
 		return err == nil && time.Now().After(info.ModTime().Add(1500*time.Millisecond))

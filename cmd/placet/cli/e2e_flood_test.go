@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// A stopped daemon loses file events (the kernel keeps 16,384 as a rule), and no
-// answer: those that came before the queue was full, after it, and in between
-// are all decided after it wakes.
+// A stopped daemon loses file events (the kernel usually keeps 16,384), but no answer: after it
+// wakes, it decides those that came before the queue was full, after it, and in between.
 func TestTortureStoppedWhileFortyThousandEventsHappen(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), tortured(8, 100))
@@ -43,8 +42,8 @@ func TestTortureStoppedWhileFortyThousandEventsHappen(t *testing.T) {
 	}
 }
 
-// flood makes and removes files that mean nothing in a run's folder, until
-// there were n events, and returns how many.
+// flood makes and removes meaningless files in a run's folder until it has caused n events, and
+// returns how many.
 func (p *place) flood(run, n int) (events int) {
 	p.t.Helper()
 	dir := filepath.Join(p.root, p.runs[run])

@@ -13,9 +13,9 @@ import (
 	"placet/internal/await"
 )
 
-// A run's events are renamed away and back, around the moment at which its answer is
-// taken. The folder can always come back, since nothing was made in its place, and
-// one answer makes one event.
+// A run's events are renamed away and back, around the moment at which its answer is accepted.
+// The folder can always come back, because nothing is made in its place, and one answer makes
+// one event.
 func TestTortureEventsRenamedAwayAroundAnAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), tortured(12, 200))
@@ -43,15 +43,15 @@ func TestTortureEventsRenamedAwayAroundAnAnswer(t *testing.T) {
 	}
 	p.decided(upTo(len(p.runs)))
 	d.stop(syscall.SIGTERM)
-	p.placet("once") // all passes that there are to make are made
+	p.placet("once") // all possible passes are made
 	for i := range p.runs {
 		p.verifyEvents(i)
 	}
 }
 
-// A run is removed right after its answer was taken, while placet writes what the
-// agent reads next. Nothing is left there or made anew. A removal that has listed a
-// folder just before a file came into it fails, and not once more.
+// A run is removed right after its answer was accepted, while placet writes what the agent
+// reads next. Nothing is left or made again there. A removal that has listed a folder just
+// before a file came into it fails once, and not again.
 func TestTortureAnsweredRunsRemoved(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), tortured(12, 200))
@@ -64,7 +64,7 @@ func TestTortureAnsweredRunsRemoved(t *testing.T) {
 	for i := range p.runs {
 		full := filepath.Join(p.root, p.runs[i])
 		answer(t, p, i)
-		for !p.answered(i) && ctx.Err() == nil { // without a pause: it is to come at once
+		for !p.answered(i) && ctx.Err() == nil { // without a pause, because it must come at once
 		}
 		jitter(time.Duration(i%8) * 500 * time.Microsecond)
 		if out, err := exec.Command("rm", "-rf", full).CombinedOutput(); err != nil {
@@ -83,9 +83,9 @@ func TestTortureAnsweredRunsRemoved(t *testing.T) {
 	}
 }
 
-// A run that has ended is set waiting again by upstream, or is overwritten with an old
-// copy of its state: both are seen at once, since their folders are watched still, and not
-// by the scan of each minute.
+// Upstream sets a run that has ended waiting again, or an old copy of its state overwrites the
+// new one. Both are seen at once, because their folders are still watched, and not by the scan
+// of each minute.
 func TestTortureEndedRunsAreSetWaitingAgain(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), tortured(6, 100))

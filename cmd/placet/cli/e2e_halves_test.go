@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Writers stop in the middle of an answer, wherever that may be, while others are
-// answered: what is decided is what they wrote in the end, and not before.
+// Writers stop in the middle of an answer, at any place, while others are answered: only the
+// finished answer is decided.
 func TestTortureHalfWrittenAnswers(t *testing.T) {
 	t.Parallel()
 	writers := tortured(8, 200)
@@ -52,14 +52,14 @@ type half struct {
 	file  string
 	body  string
 	pause time.Duration
-	// beside is the next run that is answered while the writer pauses.
+	// beside is the next run, which is answered while the writer pauses.
 	beside *atomic.Int64
 }
 
-// write saves in up to four pieces, cut anywhere before the answer is whole, by
-// one of three ways to write in place.
+// write saves in up to four pieces, cut anywhere before the answer is whole, by one of three
+// ways to write in place.
 func (h half) write(rng *rand.Rand) {
-	whole := len(h.body) - 2 // a whole object, or a form but for its last letters, may count
+	whole := len(h.body) - 2 // a whole object counts, and so may a form without its last letters
 	if at := strings.Index(h.body, "- [x] submit"); at > 0 {
 		whole = at + len("- [x] subm")
 	}
@@ -81,7 +81,7 @@ func (h half) write(rng *rand.Rand) {
 	for k := range cuts {
 		to := at + (whole-at)*(k+1)/(cuts+1) + rng.IntN(1+(whole-at)/(cuts+1))
 		if rng.IntN(2) == 0 && k == cuts-1 {
-			to = whole // the last moment at which it is no answer
+			to = whole // the last point at which it is no answer
 		}
 		if _, err := f.WriteString(h.body[at:to]); err != nil {
 			h.p.t.Error(err)
@@ -100,8 +100,8 @@ func (h half) write(rng *rand.Rand) {
 	}
 }
 
-// Whoever reads placet's files while it works finds them whole: a state, a
-// receipt, an event, a form that is there stays there, and never in half.
+// A program that reads placet's files while it works finds them whole: a state, a receipt, an
+// event or a form that exists stays there, and is never half written.
 func TestTortureTornReads(t *testing.T) {
 	t.Parallel()
 	const readers = 4
@@ -125,7 +125,7 @@ func TestTortureTornReads(t *testing.T) {
 	p.until("all forms are written", p.opened)
 	want := make([]string, len(p.runs))
 	for i := range p.runs {
-		// The answers come as fast as the reading goes on, to its end.
+		// The answers come as fast as the reading goes on, until it ends.
 		p.until("so much is read", func() bool {
 			return done.Load() >= reads*int64(i)/int64(len(p.runs)) || t.Failed()
 		})
@@ -139,14 +139,14 @@ func TestTortureTornReads(t *testing.T) {
 	t.Logf("%d reads while %d runs were opened and answered", reads, len(p.runs))
 }
 
-// sightings is one reader, and what it has seen.
+// sightings is one reader, with what it has seen.
 type sightings struct {
 	p    *place
 	rng  *rand.Rand
 	last map[string][]byte
 }
 
-// read reads one of placet's files, and reports whether it was there.
+// read reads one of placet's files, and reports whether it existed.
 func (s *sightings) read() bool {
 	i := s.rng.IntN(len(s.p.runs))
 	kind := s.rng.IntN(5)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A run that the daemon cannot go on with is said to be one by other verbs.
+// Other verbs report a run that the daemon cannot go on with.
 func TestHeldUpRunIsExplained(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "w"), 2)

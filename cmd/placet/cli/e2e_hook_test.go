@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// hookedPlace is a workspace in which the user has calls asked about.
+// hookedPlace makes a workspace in which the user's rules ask about calls.
 func hookedPlace(t *testing.T, root, more string) *place {
 	t.Helper()
 	p := newPlace(t, root, 0)
@@ -45,8 +45,8 @@ func (h *hookCall) ends(t *testing.T, code int) string {
 	return h.out.String()
 }
 
-// callsAsked waits until so many questions are asked, and returns the ids of the asks by what
-// they are about.
+// callsAsked waits until n questions are asked, and returns the ids of the asks by their
+// subjects.
 func (p *place) callsAsked(n int) map[string]string {
 	p.t.Helper()
 	ids := map[string]string{}
@@ -63,8 +63,8 @@ func (p *place) callsAsked(n int) map[string]string {
 	return ids
 }
 
-// Check 4 of the hooks: calls at the same time are asked about each on its own; where the
-// hook is killed nothing is printed, and its question ends by itself.
+// Check 4 of the hooks: each of several concurrent calls is asked about on its own. A hook that
+// is killed prints nothing, and its question ends by itself.
 func TestHookCheck4CallsAtOnceAndAHookThatIsKilled(t *testing.T) {
 	t.Parallel()
 	p := hookedPlace(t, filepath.Join(t.TempDir(), "w"), "")

@@ -14,7 +14,7 @@ import (
 	"placet/internal/badinput"
 )
 
-// spoil puts a kind of bad file into the place of a good one.
+// spoil replaces a good file by a kind of bad one.
 func spoil(k badinput.Kind, name string, g badinput.Good) error {
 	if err := os.RemoveAll(name); err != nil {
 		return err
@@ -44,7 +44,7 @@ func spoil(k badinput.Kind, name string, g badinput.Good) error {
 	return os.Symlink("/etc/passwd", name)
 }
 
-// memory is what /proc says of a process's memory, in KiB.
+// memory returns the numbers of /proc about a process's memory, in KiB.
 func (d *daemon) memory(t *testing.T, what string) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
@@ -59,8 +59,8 @@ func (d *daemon) memory(t *testing.T, what string) int {
 	return n
 }
 
-// feed puts every kind of bad file into the places of one run after the other,
-// until it is told to stop. It says what it could not do.
+// feed puts every kind of bad file into the places of one run after another, until it is
+// stopped. It returns what it could not do.
 func (p *place) feed(runs []int, stop <-chan struct{}) error {
 	for round := 0; ; round++ {
 		for _, k := range badinput.Kinds {
@@ -91,14 +91,14 @@ func (p *place) feed(runs []int, stop <-chan struct{}) error {
 	}
 }
 
-// goodAfterAll reports whether a kind only looks bad: then it would count.
+// goodAfterAll reports whether a kind only looks bad, and would count.
 func goodAfterAll(k badinput.Kind, name string) bool {
 	counts := strings.HasSuffix(name, "response.json") || strings.HasSuffix(name, "cancel.json")
 	return counts && slices.Contains([]string{"CRLF", "doubly encoded UTF-8", "sync-conflict copy"}, k.Name)
 }
 
-// R13: while a workspace is fed with every kind of bad file, good answers are
-// taken, nothing bad is, and the daemon stays small.
+// R13: while a workspace gets every kind of bad file, good answers are accepted, nothing bad
+// is, and the daemon stays small.
 func TestTortureGoodAnswersAmongHostileFiles(t *testing.T) {
 	t.Parallel()
 	const fed = 4
@@ -141,7 +141,7 @@ func TestTortureGoodAnswersAmongHostileFiles(t *testing.T) {
 	}
 }
 
-// mend takes what was fed to a run away, and answers it.
+// mend removes the bad files of a run, and answers it.
 func (p *place) mend(i int) {
 	p.t.Helper()
 	junk, _ := filepath.Glob(filepath.Join(p.root, p.runs[i], "junk-*"))

@@ -12,8 +12,8 @@ import (
 	"placet/cmd/placet/console"
 )
 
-// Check 5 of languages, in a real terminal: characters that are two columns wide push
-// nothing out of its column, and no line is longer than the terminal.
+// Check 5 of languages, in a real terminal: characters that are two columns wide do not shift
+// the columns of a table, and no line is longer than the terminal.
 func TestLanguageCheck5ColumnsAreStraightInKorean(t *testing.T) {
 	t.Parallel()
 	tmux, err := exec.LookPath("tmux")

@@ -25,10 +25,9 @@ func (p *place) temps() (names []string) {
 	return names
 }
 
-// A killed daemon's temporary files are gone as soon as the next one watches, also those
-// of runs that have ended and of folders above the runs. git shows none of them, whether
-// placet init ran or not. What may be another process' work in progress is removed
-// when it is old.
+// A killed daemon's temporary files are gone as soon as the next one watches, also those of
+// runs that have ended and of folders above the runs. git shows none of them, whether placet
+// init ran or not. A file that may be the work of another process is removed when it is old.
 func TestTortureLeftoversOfAKilledDaemon(t *testing.T) {
 	t.Parallel()
 	for _, init := range []bool{false, true} {
@@ -52,7 +51,7 @@ func leftBehind(t *testing.T, init bool) {
 		return strings.Contains(p.read(".git/info/exclude"), ".placet-*.tmp")
 	})
 	d.stop(syscall.SIGKILL)
-	// What a daemon killed in the middle of a commit leaves, and a command beside it.
+	// A daemon was killed in the middle of a commit, and leaves files and a command.
 	for i, dir := range []string{"", ".fractary/faber/runs", ".fractary/faber/runs/acme/web", p.runs[0], p.runs[1], p.runs[2] + "/events", p.request(3)} {
 		p.write(filepath.Join(dir, layout.TempName(pidOfDead(t), uint32(i))), "half of a document")
 	}
@@ -63,7 +62,7 @@ func leftBehind(t *testing.T, init bool) {
 	}
 	d = p.start()
 	p.await(d)
-	ended := filepath.Join(p.root, p.runs[0]) // is swept later, and the killed daemon may have left more there
+	ended := filepath.Join(p.root, p.runs[0]) // it is swept later, and the killed daemon may have left more there
 	left := slices.DeleteFunc(p.temps(), func(temp string) bool { return filepath.Dir(temp) == ended })
 	if len(left) > 1 {
 		t.Errorf("when the daemon watches, left are %q", left)

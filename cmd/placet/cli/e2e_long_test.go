@@ -13,16 +13,16 @@ import (
 	"testing"
 )
 
-// longRun is a workspace in which runs are made, answered, ended and removed all
-// the time, under one daemon that is never restarted.
+// longRun is a workspace in which runs are made, answered, ended and removed again and again,
+// under one daemon that is never restarted.
 type longRun struct {
 	*place
 	d *daemon
-	// made counts the runs so far, removed those that are gone again.
+	// made counts the runs so far, removed those that were removed again.
 	made, removed atomic.Int64
 
 	mu    sync.Mutex
-	ended []string // folders of final runs that lie there, oldest first
+	ended []string // folders of the present final runs, oldest first
 }
 
 const (
@@ -72,8 +72,8 @@ func (l *longRun) faber(n int) {
 	l.completed(dir)
 }
 
-// completed has a run's agent say that it is finished. placet may write beside
-// it: what it wrote is kept as the agent must.
+// completed makes a run's agent say that it is finished. placet may write at the same time, and
+// the agent must keep what placet wrote.
 func (l *longRun) completed(dir string) {
 	l.until(dir+" is completed", func() bool {
 		if l.statusOf(dir) == "completed" {
@@ -134,14 +134,14 @@ func (l *longRun) accept(dir string) {
 	}
 }
 
-// final notes that a run is over.
+// final records that a run is over.
 func (l *longRun) final(dir string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = append(l.ended, dir)
 }
 
-// remove takes final runs away until no more than some are left.
+// remove removes final runs until no more than a number are left.
 func (l *longRun) remove(left int) {
 	l.mu.Lock()
 	n := max(len(l.ended)-left, 0)
@@ -156,7 +156,7 @@ func (l *longRun) remove(left int) {
 	}
 }
 
-// play has actors make so many runs; every fifth run is a session.
+// play makes actors play n runs; every fifth run is a session.
 func (l *longRun) play(actors, runs int) {
 	most := l.made.Load() + int64(runs)
 	var wg sync.WaitGroup
@@ -179,8 +179,8 @@ func (l *longRun) play(actors, runs int) {
 	wg.Wait()
 }
 
-// holdings are what a daemon holds that must not grow with the runs it has seen, but
-// for the one watch that it keeps of each of the newest that have ended.
+// holdings are the resources of a daemon that must not grow with the runs it has seen, except
+// for the one watch that it keeps on each of the newest runs that have ended.
 type holdings struct{ descriptors, watches, goroutines int }
 
 func (l *longRun) holdings() holdings {
@@ -191,8 +191,8 @@ func (l *longRun) holdings() holdings {
 	return holdings{int(r["process_open_fds"]), l.watches() - kept, int(r["go_goroutines"])}
 }
 
-// steady is what the daemon holds once that is the same for a while: what is on its
-// way out, a connection or a command's last goroutine, takes a moment.
+// steady returns the daemon's resources once they have stayed the same for a while: a
+// connection, or a command's last goroutine, takes a moment to end.
 func (l *longRun) steady() holdings {
 	now, same := l.holdings(), 0
 	l.until("what the daemon holds stays the same", func() bool {
@@ -207,7 +207,7 @@ func (l *longRun) steady() holdings {
 	return now
 }
 
-// watches counts the daemon's inotify watches by the kernel's own word.
+// watches counts the daemon's inotify watches as the kernel reports them.
 func (l *longRun) watches() (n int) {
 	infos, err := filepath.Glob("/proc/" + strconv.Itoa(l.d.pid()) + "/fdinfo/*")
 	if err != nil || len(infos) == 0 {
@@ -220,10 +220,10 @@ func (l *longRun) watches() (n int) {
 	return n
 }
 
-// pid is the daemon's process: the shell that began it has become it.
+// pid returns the daemon's process, which the shell that started it has become.
 func (d *daemon) pid() int { return d.cmd.Process.Pid }
 
-// rests waits until all runs that lie there are final.
+// rests waits until all present runs are final.
 func (l *longRun) rests() {
 	l.mu.Lock()
 	lie := map[string]int{"faber": 0, "afl": 0}
@@ -245,7 +245,7 @@ func (l *longRun) rests() {
 	l.reads(l.d, want)
 }
 
-// returns waits until the daemon holds what it held before.
+// returns waits until the daemon has only the resources that it had before.
 func (l *longRun) returns(before holdings) {
 	l.t.Helper()
 	var now holdings
@@ -260,8 +260,8 @@ func (l *longRun) returns(before holdings) {
 	})
 }
 
-// Runs are made, answered, ended and removed: nothing that the daemon holds grows
-// with them. PLACET_TORTURE=full does so with many, and looks at memory too.
+// Runs are made, answered, ended and removed, and the daemon's resources do not grow with them.
+// PLACET_TORTURE=full does so with many runs, and compares memory, too.
 func TestTortureLongRun(t *testing.T) {
 	t.Parallel()
 	l := newLongRun(t)
@@ -283,19 +283,18 @@ func TestTortureLongRun(t *testing.T) {
 }
 
 const (
-	// lying is how many final runs lie there while others are made.
+	// lying is how many final runs stay in the workspace while others are made.
 	lying = 500
-	// What was checked and decoded once is remembered, within bounds that some
-	// 5,000 runs reach. remembered is how many MiB more may be resident for it in
-	// the last part than in the second. memoryGrowth is by how much more the last
-	// third may grow.
+	// Documents that were checked and decoded once are cached, within bounds that some 5,000
+	// runs reach. remembered is how many MiB more may be resident for the cache in the last
+	// part than in the second. memoryGrowth is by how much more the last third may grow.
 	remembered, memoryGrowth = 16, 1.1
-	// parts are compared, of so many runs each.
+	// Parts of that many runs each are compared.
 	parts, runsInPart = 10, 600
 )
 
-// whole makes many runs in parts, and compares the memory of the second part, and that of
-// a late one, with the last's.
+// whole makes many runs in parts, and compares the memory of the second part, and of a late
+// one, with that of the last.
 func (l *longRun) whole() {
 	var resident []float64 // MiB, by part
 	for part := range parts {

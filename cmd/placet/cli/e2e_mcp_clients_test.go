@@ -59,7 +59,7 @@ func TestMCP2TheInspectorListsTheTools(t *testing.T) {
 	}
 }
 
-// longAnswer is how long a person takes: longer than hosts wait that hear nothing.
+// longAnswer is how long a person takes: longer than hosts wait without a message.
 const longAnswer = 70 * time.Second
 
 // fakeModel is a model on this machine: it calls ask_human, and ends when it reads a result.
@@ -71,14 +71,14 @@ type fakeModel struct {
 	got chan string
 }
 
-// script is how a host's model is spoken to.
+// script says how to speak to a host's model.
 type script struct {
 	program string
 	// result marks a request that holds a tool's result, offers one that offers the tool.
 	result, offers string
 	// call and end are the answers of the model, as events or chunks.
 	call, end func(name string) string
-	// tool is how the host calls ask_human.
+	// tool is the host's name for ask_human.
 	tool string
 	args []string
 	env  func(url string) []string

@@ -34,12 +34,12 @@ type agentHost struct {
 	cmd  *exec.Cmd
 	wire lines
 	said lines // on standard error
-	// progress is whether a call was heard of, updates the resources that changed.
+	// progress counts the reports about a call, updates lists the resources that changed.
 	progress atomic.Bool
 	updates  chan string
 }
 
-// lines is a log that several write and read.
+// lines is a log that several goroutines write and read.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -51,7 +51,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// with are the lines that hold a text.
+// with returns the lines that contain a text.
 func (l *lines) with(text string) (found []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *place) host(version string, dialogue elicit, env ...string) *agentHost 
 	return h
 }
 
-// askAnswer is how an ask stands, as a tool says it.
+// askAnswer is the state of an ask in a tool's answer.
 type askAnswer struct {
 	AskID    string   `json:"ask_id"`
 	Status   string   `json:"status"`
@@ -123,7 +123,7 @@ func (h *agentHost) tool(name string, arguments map[string]any, into any) error 
 	return schemas.Decode(result, name, body, into)
 }
 
-// must calls a tool that must do what it is asked to.
+// must calls a tool that must succeed.
 func (h *agentHost) must(name string, arguments map[string]any) (a askAnswer) {
 	h.t.Helper()
 	if err := h.tool(name, arguments, &a); err != nil {
@@ -156,7 +156,7 @@ var build7 = map[string]any{"question": "Deploy?", "options": []map[string]any{{
 
 const build7ID = "k-6607395827e11cd1"
 
-// shape is what a host is told of a tool: arguments (* required), results, hints.
+// toolShape is what a host learns about a tool: arguments (* required), results, hints.
 type toolShape struct{ Title, Arguments, Result, Hints string }
 
 var toolShapes = map[string]toolShape{
@@ -171,7 +171,7 @@ var toolShapes = map[string]toolShape{
 	"report_progress": {"Report progress", "message* percent run", "recorded*", "false false true false"},
 }
 
-// shapesOf are those of a tools/list, from its bytes.
+// shapesOf returns the shapes in a tools/list, from its bytes.
 func shapesOf(t *testing.T, result string) map[string]toolShape {
 	t.Helper()
 	type schema struct {
@@ -300,7 +300,7 @@ func TestMCP4CancelledAndKilledAsksGoOn(t *testing.T) {
 	if a := returned(t, later); a.AskID != build7ID || a.Response != "wait" {
 		t.Errorf("another server: %+v", a)
 	}
-	// An ask that has ended is asked anew.
+	// An ask that has ended is asked again.
 	build7again := map[string]any{"question": "Deploy?", "options": build7["options"], "key": "build-7", "wait_seconds": 0}
 	if a := other.must("ask_human", build7again); a.AskID == build7ID || a.Status != "open" {
 		t.Errorf("after its end: %+v", a)
@@ -312,7 +312,8 @@ func TestMCP4CancelledAndKilledAsksGoOn(t *testing.T) {
 	}
 }
 
-// The dialogue of a host is a way to answer like any other: the receipt says how it came.
+// The dialogue of a host is one way to answer among others: the receipt says which way the
+// answer came.
 func TestMCP6AnAnswerInTheHostsDialogue(t *testing.T) {
 	t.Parallel()
 	for version, mode := range map[string]string{"2025-06-18": "auto", "2026-07-28": "on"} {
@@ -378,7 +379,7 @@ func TestMCP6ARequestStateOfAnotherQuestionIsRefused(t *testing.T) {
 	}
 }
 
-// Calls wait side by side, with and without a daemon, and say what holds an answer.
+// Calls wait side by side, with and without a daemon, and say what prevents an answer.
 func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -421,7 +422,7 @@ func TestMCPServesItsAsksWithAndWithoutADaemon(t *testing.T) {
 	}
 }
 
-// What a host's user has not said is nobody's word, and the form counts as always.
+// An answer that a host's user has not given does not count, and the form counts as always.
 func TestMCP6DecliningIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, action := range []string{"decline", "cancel", "form"} {
@@ -484,7 +485,7 @@ func TestMCP7AnOpenAskIsCheckedLater(t *testing.T) {
 	}
 }
 
-// An agent is told that a person changed the file, and where what they approved stands.
+// An agent learns that a person changed the file, and where the approved text is.
 func TestMCPSaysWhichTextWasApproved(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -623,7 +624,7 @@ func TestMCPListsExplainsAndReports(t *testing.T) {
 	}
 }
 
-// Standard output holds the protocol alone, whatever happens.
+// Standard output has nothing but the protocol, whatever happens.
 func TestMCP10StandardOutputIsTheProtocol(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -721,7 +722,8 @@ func TestMCPRefusesToStart(t *testing.T) {
 	}
 }
 
-// Whoever serves an ask has people told of it, once however often the call is repeated.
+// The process that serves an ask notifies people of it, once however often the call is
+// repeated.
 func TestMCPHasPeopleToldOfAnAsk(t *testing.T) {
 	t.Parallel()
 	p, service := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)

@@ -16,12 +16,12 @@ import (
 	"placet/internal/await"
 )
 
-// measured starts a daemon that can be asked for its metrics.
+// measured starts a daemon that serves its metrics.
 func (p *place) measured(more ...string) *daemon {
 	return p.start(append(more, "sh", "-c", `exec "$@" --metrics 127.0.0.1:0`, "sh")...)
 }
 
-// metricsURL is what the daemon said, "" before it does.
+// metricsURL returns the address that the daemon printed, "" before it does.
 func (d *daemon) metricsURL() string {
 	_, after, _ := strings.Cut(d.said(), "placet: metrics on ")
 	url, _, _ := strings.Cut(after, "\n")
@@ -63,7 +63,7 @@ func (p *place) scrape(d *daemon) readings {
 	return r
 }
 
-// reads awaits values of metrics.
+// reads waits for values of metrics.
 func (p *place) reads(d *daemon, want readings) {
 	p.t.Helper()
 	var wrong []string
@@ -94,8 +94,8 @@ func (r readings) difficulties() (states []string) {
 	return states
 }
 
-// A daemon tells what it does: who waits and since when, what moved, what was
-// refused, and that git holds it up.
+// The metrics of a daemon say who waits and since when, what moved, what was refused, and that
+// git holds it up.
 func TestMetricsOfADaemon(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 3)
@@ -149,10 +149,9 @@ func TestMetricsOfADaemon(t *testing.T) {
 	}
 }
 
-// What counting needs makes the program half as large again. A daemon that does
-// not count has no part of that in memory.
-// It gives pages back when it begins and every minute: what it needs right after it began may
-// stay until the second time.
+// The code for metrics makes the program half as large again. A daemon without metrics has no
+// part of that in memory. It releases pages when it begins and every minute: those that it
+// needs right after it began may stay until the second time.
 func TestAnIdleDaemonIsSmall(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 0)
 	d := p.start("sh", "-c", `shift && exec "$0" "$@"`, inPages(t))
@@ -171,15 +170,15 @@ func TestAnIdleDaemonIsSmall(t *testing.T) {
 	})
 }
 
-// inPages is a copy of the program that was written page by page, so that the page
-// cache holds it in single pages. A file that was written or read in one go may be
-// held in pieces of up to 2 MiB, and Linux may map such a piece whole for one byte
-// that is needed: how much is resident then is not the program's doing.
+// inPages returns a copy of the program that was written page by page, so that the page cache
+// has it in single pages. A file that was written or read in one go may be cached in pieces of
+// up to 2 MiB, and Linux may map such a piece whole for one byte that is needed: then the
+// program does not decide how much is resident.
 func inPages(t *testing.T) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "placet")
-	// By another process: a child that another test forks meanwhile would hold what
-	// this one has open for writing, and a file that is open so cannot be executed.
+	// Another process copies it: a child that another test forks meanwhile would keep the files
+	// open that this process has open for writing, and such a file cannot be executed.
 	if out, err := exec.Command("dd", "bs="+strconv.Itoa(os.Getpagesize()), "if="+placetBinary(t), "of="+name).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -189,8 +188,8 @@ func inPages(t *testing.T) string {
 	return name
 }
 
-// residentOfFile is how many KiB of files, the program's own above all, a daemon
-// has resident; 0 where the system does not tell.
+// residentOfFile returns how many KiB of files, mostly the program's own, a daemon has
+// resident; 0 if the system does not say.
 func (d *daemon) residentOfFile() int {
 	body, _ := os.ReadFile("/proc/" + strconv.Itoa(d.cmd.Process.Pid) + "/status")
 	for text := range strings.Lines(string(body)) {
@@ -205,8 +204,8 @@ func (d *daemon) residentOfFile() int {
 	return 0
 }
 
-// The answer is there as soon as the daemon, and goes with it; a port in use is
-// said before anything is watched.
+// The metrics answer as soon as the daemon runs, and end with it. A port in use is reported
+// before anything is watched.
 func TestMetricsComeAndGoWithTheDaemon(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "workspace"), 1)

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// away is how a workspace can lose its name. Each has the workspace at moved
-// afterwards, and brings it back.
+// away is a way in which a workspace can lose its name. Each moves the workspace to moved, and
+// brings it back.
 type away struct {
 	name string
-	// what is renamed, relative to the folder that holds everything, and to what
+	// The folder to rename, relative to the folder that holds everything, and its new name.
 	from, to string
-	// a stranger takes the name at once
+	// A stranger takes the name at once.
 	stranger bool
 }
 
@@ -28,8 +28,8 @@ var aways = []away{
 	{"another folder takes the name of the one above", "above", "elsewhere", true},
 }
 
-// A workspace that was moved away is said to be gone, and nothing is decided
-// until it is back; another folder that takes its name stays as it is.
+// A workspace that was moved away is reported as gone, and nothing is decided until it is back.
+// Another folder that takes its name stays unchanged.
 func TestTortureWorkspaceMovedAwayAndBack(t *testing.T) {
 	t.Parallel()
 	for _, a := range aways {
@@ -97,15 +97,15 @@ func (a away) stopWhile(p *place, d *daemon, top string) {
 	a.back(p, top)
 }
 
-// there is the place where the workspace is while it is away.
+// there returns the place of the workspace while it is away.
 func (a away) there(p *place, top string) *place {
 	moved := *p
 	moved.root = filepath.Join(top, strings.Replace("above/workspace", a.from, a.to, 1))
 	return &moved
 }
 
-// move moves the workspace away. Where a stranger takes its name, what it is like
-// is returned: one that is empty, or holds a run of its own with an answer.
+// move moves the workspace away. If a stranger takes its name, move returns what that is like:
+// an empty folder, or one with a run of its own and an answer.
 func (a away) move(p *place, top string) (stranger map[string]string, exists bool) {
 	t := p.t
 	t.Helper()
@@ -114,7 +114,7 @@ func (a away) move(p *place, top string) (stranger map[string]string, exists boo
 		s := *p
 		s.root = filepath.Join(other, "workspace")
 		s.write("README", "this is another folder\n")
-		if a.from != "above" { // and a folder of runs in it, one of which is answered
+		if a.from != "above" { // the stranger has a folder of runs, one of which is answered
 			s.write(p.runs[0]+"/state.json", fmt.Sprintf(waitingState, filepath.Base(p.runs[0]), 1))
 			s.write(s.request(0)+"/response.json", s.response(0, "reject", "not yours"))
 		}
@@ -170,8 +170,8 @@ func move(t *testing.T, from, to string) {
 	}
 }
 
-// listing is all that is in a folder, and the times of its folders, in which
-// also what was made and removed again leaves its trace.
+// listing returns all files in a folder, and the times of its folders, which also show what was
+// made and removed again.
 func listing(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -197,8 +197,8 @@ func listing(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// Folders of runs, and those above them, are renamed away and back with answers in
-// them, while others are made and removed by the hundred.
+// Folders of runs, and those above them, are renamed away and back with answers in them, while
+// others are made and removed by the hundred.
 func TestTortureFoldersRenamedInAStorm(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 4*tortured(2, 30))
@@ -231,7 +231,7 @@ func TestTortureFoldersRenamedInAStorm(t *testing.T) {
 	}
 }
 
-// answerMoved answers a run whose folder, or one above it, has another name now.
+// answerMoved answers a run while its folder, or one above it, has another name.
 func (p *place) answerMoved(i int, from, to string) string {
 	p.t.Helper()
 	file, body, option := p.request(i)+"/response.json", p.response(i, "reject", "c"), "reject"
@@ -241,7 +241,7 @@ func (p *place) answerMoved(i int, from, to string) string {
 	return option
 }
 
-// storm makes and removes trees of folders where runs may lie, until it is over.
+// storm makes and removes trees of folders that may hold runs, until it is stopped.
 func (p *place) storm(over <-chan struct{}) (made int) {
 	for {
 		top := filepath.Join(p.root, ".fractary", fmt.Sprintf("storm-%d", made))
@@ -263,7 +263,7 @@ func (p *place) storm(over <-chan struct{}) (made int) {
 	}
 }
 
-// git takes all runs away, and brings them back with answers in them.
+// git stashes all runs, and brings them back with answers in them.
 func TestTortureStashedAndBack(t *testing.T) {
 	t.Parallel()
 	rounds := tortured(2, 10)
@@ -291,13 +291,13 @@ func TestTortureStashedAndBack(t *testing.T) {
 	for r := range rounds {
 		four := upTo(len(p.runs))[4*r : 4*r+4]
 		p.until("the daemon has written all that it had to", func() bool { return len(p.temps()) == 0 })
-		d.freeze(t) // so that the stash and not the daemon takes the first two
+		d.freeze(t) // so that the stash, not the daemon, takes the first two
 		for _, i := range four[:2] {
 			want[i] = answer(t, p, i)
 		}
 		git("stash", "-q", "-u")
 		d.thaw(t)
-		if r%2 == 1 { // it may have seen that the runs are gone, or not
+		if r%2 == 1 { // the daemon may have seen that the runs are gone, or not
 			p.reads(d, readings{`placet_runs{family="faber",standing="waiting"}`: 0})
 		}
 		if out, err := exec.Command("find", filepath.Join(p.root, ".fractary"), "-not", "-type", "d", "-not", "-name", "*.lock").Output(); err == nil && len(out) > 0 {

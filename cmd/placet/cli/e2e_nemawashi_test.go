@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// mute is a mail server that takes mails and never says so: it holds the reply to the
-// final dot.
+// mute is a mail server that accepts mails and never confirms them: it does not send the reply
+// to the final dot.
 type mute struct {
 	net.Listener
 	mu    sync.Mutex
@@ -66,7 +66,7 @@ func (m *mute) serve(conn net.Conn) {
 	}
 }
 
-// taken is how many mails arrived, and which of them more than once.
+// taken returns how many mails arrived, and which of them more than once.
 func (m *mute) taken() (n int, twice []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,8 +80,8 @@ func (m *mute) taken() (n int, twice []string) {
 
 var attemptDeadline = regexp.MustCompile(`"deadline": "[^"]+"`)
 
-// kill -9 between the attempt and the outcome of mails: none is ever sent twice, and a
-// person is asked about each.
+// The daemon is killed by kill -9 between the attempt and the outcome of mails: no mail is ever
+// sent twice, and a person is asked about each.
 func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
 	t.Parallel()
 	side, rounds := tortured(3, 10), tortured(2, 10) // mails under way at each kill, and kills
@@ -126,13 +126,13 @@ func TestTortureKilledWhileMailsAreUnderWay(t *testing.T) {
 			t.Errorf("explain says %s", explained)
 		}
 		for _, file := range glob(i, "jobs/*/1/attempt-1.json") {
-			if i == 1 { // somebody removes what says that it began
+			if i == 1 { // somebody removes the record that it began
 				if err := os.Remove(file); err != nil {
 					t.Fatal(err)
 				}
 				continue
 			}
-			// The time of the others is over.
+			// The time of the others has run out.
 			body, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

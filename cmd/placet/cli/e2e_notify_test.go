@@ -17,7 +17,7 @@ import (
 	"placet/engine/ask"
 )
 
-// hook is a service that keeps what it is told.
+// hook is a service that records its messages.
 type hook struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -36,7 +36,7 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-// about are the messages that hold a text.
+// about returns the messages that contain a text.
 func (h *hook) about(text string) (messages []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,8 +58,8 @@ func (p *place) ownSettings(text string) {
 	}
 }
 
-// Checks 1 and 5 of notifications on the real program: what opens is told once, clean and in
-// one argument, also after a crash; what is private or unwanted is not.
+// Checks 1 and 5 of notifications on the real program: a request that opens is notified once,
+// cleaned and in one argument, also after a crash; a private or unwanted one is not.
 func TestNotifyTellsOfWhatOpens(t *testing.T) {
 	t.Parallel()
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
@@ -118,7 +118,7 @@ func TestNotifyTellsOfWhatOpens(t *testing.T) {
 	}
 }
 
-// A daemon reminds of what opened under the one before it.
+// A daemon reminds people of requests that opened under the one before it.
 func TestNotifyRemindsAfterARestart(t *testing.T) {
 	t.Parallel()
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
@@ -146,7 +146,7 @@ func longOptions() string {
 	return strings.Join(all, ", ")
 }
 
-// ledger is what was recorded of notifications.
+// ledger returns the record of notifications.
 func (p *place) ledger() string {
 	found, _ := filepath.Glob(filepath.Join(p.root, "..", "home-"+filepath.Base(p.root), "placet/workspaces/*/notified.jsonl"))
 	if len(found) == 0 {
@@ -156,7 +156,7 @@ func (p *place) ledger() string {
 	return string(body)
 }
 
-// Whoever waits for its own ask has it told, where no daemon does.
+// A process that waits for its own ask notifies people of it, if no daemon does.
 func TestNotifyTellsOfAnAskThatIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
@@ -173,7 +173,7 @@ func TestNotifyTellsOfAnAskThatIsWaitedFor(t *testing.T) {
 	}
 }
 
-// An attempt of which nobody knows how it ended is not made again, and status says so.
+// An attempt with an unknown outcome is not repeated, and status reports it.
 func TestNotifyStatusSaysWhatIsNotKnown(t *testing.T) {
 	t.Parallel()
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)

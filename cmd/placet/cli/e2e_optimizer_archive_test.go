@@ -14,7 +14,7 @@ import (
 	"placet/engine/optimizer"
 )
 
-// archivings are the moments at which upstream puts a run away.
+// archivings are the moments at which upstream archives a run.
 var archivings = map[string]func(p *place, dir string){
 	"begun":    func(p *place, dir string) { p.awaitFile(dir + "state.json") },
 	"reported": func(p *place, dir string) { p.awaitFile(dir + "level10_report.md") },
@@ -35,9 +35,8 @@ func (p *place) awaitFile(name string) {
 	p.until(name+" is there", func() bool { return p.there(name) })
 }
 
-// Runs are put away while placet works on them: nothing of them is made anew where
-// they were, those with an open cycle are told as cut off, and they go on when they
-// are brought back.
+// Runs are archived while placet works on them: nothing of them is made again at the old place,
+// those with an open cycle are reported as cut off, and they go on when they are brought back.
 func TestARunPutAwayWhilePlacetWorksIsLeftAlone(t *testing.T) {
 	p := newWorkspace(t, "")
 	d := p.start()
@@ -62,8 +61,7 @@ func TestARunPutAwayWhilePlacetWorksIsLeftAlone(t *testing.T) {
 	p.clean()
 }
 
-// swept waits until placet has removed the temporary files of commits that were cut
-// off.
+// swept waits until placet has removed the temporary files of interrupted commits.
 func (p *place) swept() {
 	p.t.Helper()
 	p.until("temporary files are gone", func() bool {
@@ -87,12 +85,12 @@ func (p *place) move(from, to string) {
 	}
 }
 
-// leftAlone checks that a run that was put away does not move, while another cycle
-// shows that placet works.
+// leftAlone checks that an archived run does not move, while another cycle shows that placet
+// works.
 func (p *place) leftAlone(d *daemon, run string) {
 	p.t.Helper()
 	active, old := nearRoot+"/active/"+run, nearRoot+"/archive/2026-03/"+run
-	p.another(run + "-before") // what was to be written is written
+	p.another(run + "-before") // all pending writes are made
 	before := p.tree(old)
 	p.another(run)
 	if p.there(active) {
@@ -114,7 +112,7 @@ func (p *place) leftAlone(d *daemon, run string) {
 	}
 }
 
-// another brings a cycle to its request, after a run was put away.
+// another brings a cycle to its request after a run was archived.
 func (p *place) another(after string) {
 	p.t.Helper()
 	dir := farRoot + "/active/" + after + "/optimizer/"
@@ -125,7 +123,7 @@ func (p *place) another(after string) {
 	p.reaches(dir)
 }
 
-// tree is a folder's files with their contents, as one text.
+// tree returns a folder's files with their contents, as one text.
 func (p *place) tree(dir string) string {
 	p.t.Helper()
 	var b strings.Builder
@@ -143,7 +141,7 @@ func (p *place) tree(dir string) string {
 	return b.String()
 }
 
-// resumed checks that a cycle that was brought back comes to its goal and its rows.
+// resumed checks that a cycle that was brought back reaches its goal and its rows.
 func (p *place) resumed(dir string) {
 	p.t.Helper()
 	folder, id := p.asked(dir)
@@ -155,8 +153,8 @@ func (p *place) resumed(dir string) {
 	p.verifyWalk(dir, p.cycle(dir+"state.json"))
 }
 
-// Without a daemon every step is taken by placet once: to the request, and after the
-// answer to goal and rows.
+// Without a daemon, placet once makes every step: to the request, and after the answer to goal
+// and rows.
 func TestOnceAloneDrivesACycle(t *testing.T) {
 	p := newWorkspace(t, "")
 	p.trigger(nearRun, "near")

@@ -24,8 +24,8 @@ const (
 	auditFile = ".mso-context/audit_global.db"
 )
 
-// cycles is a workspace in which optimisation cycles go by the real program and the
-// real database.
+// cycles is a workspace in which optimisation cycles run on the real program and the real
+// database.
 type cycles struct {
 	t     *testing.T
 	root  string
@@ -52,7 +52,7 @@ func (c *cycles) read(run, rel string) string {
 	return string(body)
 }
 
-// once runs placet once. What it ends with is the story's to judge.
+// once runs placet once. The scenario checks its exit code.
 func (c *cycles) once() string {
 	c.t.Helper()
 	var out, errs bytes.Buffer
@@ -84,7 +84,7 @@ func (c *cycles) do(q engine.Database) engine.Ended {
 	return d.Do(q)
 }
 
-// others insert a row as another tool does.
+// others inserts a row as another tool does.
 func (c *cycles) others(table string, values ...engine.Field) {
 	c.t.Helper()
 	id, _ := values[0].Value.(string)
@@ -112,9 +112,9 @@ func (c *cycles) respond(run, word string) {
 	c.write(run, "requests/"+id+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "selected": ["s1"], "comment": "말", "provided_by": {"user": "kim", "source": "file"}}`, id, word))
 }
 
-// The database is made with its first row; an answer's row becomes a decision with
-// evidence and impact; the next cycle hears it, and upstream's rows, from the
-// database alone; a row that is there already is present.
+// The database is made with its first row. An answer's row becomes a decision with evidence and
+// impact. The next cycle reads it, and upstream's rows, from the database alone. A row that is
+// there already is present.
 func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
 	t.Parallel()
 	c := newCycles(t)
@@ -131,8 +131,8 @@ func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
 		t.Errorf("the feedback is %v", joined)
 	}
 
-	// Rows of others: one that counts, one that is no JSON, one without levels, one of
-	// another workflow; and a task that only its path ties to the next run.
+	// The rows of others are one that counts, one that is no JSON, one without levels, and one
+	// of another workflow, and a task that only its path connects with the next run.
 	feedback := func(id, text string) {
 		c.others("user_feedback", engine.Field{Name: "id", Value: id}, engine.Field{Name: "date", Value: "2030-01-01"},
 			engine.Field{Name: "feedback_text", Value: text}, engine.Field{Name: "impact_domain", Value: "workflow_optimization"})
@@ -145,7 +145,7 @@ func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
 	feedback("FB-9004", `{"workflow_name": "other", "level_before": 20, "level_after": 30}`)
 	c.others("audit_logs", engine.Field{Name: "id", Value: "TASK-upstream"}, engine.Field{Name: "date", Value: "2030-01-01"}, engine.Field{Name: "task_name", Value: "msowd"},
 		engine.Field{Name: "mode", Value: "m"}, engine.Field{Name: "action", Value: "a"}, engine.Field{Name: "output_path", Value: "x/" + cycleNext + "/y"}, engine.Field{Name: "status", Value: "fail"})
-	if err := os.RemoveAll(filepath.Join(c.root, ".mso-context/active", cycleRun)); err != nil { // the database alone knows of it
+	if err := os.RemoveAll(filepath.Join(c.root, ".mso-context/active", cycleRun)); err != nil { // only the database knows of it
 		t.Fatal(err)
 	}
 	c.inputs(cycleNext)
@@ -170,7 +170,7 @@ func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
 		t.Errorf("the audit rows are %+v", found.Audit)
 	}
 
-	// As if placet had been killed between the row and its record.
+	// This is as if placet had been killed between the row and its record.
 	if err := os.Remove(filepath.Join(c.root, ".mso-context/active", cycleNext, "optimizer/audit.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -183,8 +183,7 @@ func TestScenario12ACycleAndTheRealDatabase(t *testing.T) {
 	}
 }
 
-// Where the database is none, the cycle goes on, the row waits, and goes in once it
-// can.
+// Without a database the cycle goes on, the row waits, and is inserted once it can be.
 func TestScenario11ATextFileAsDatabase(t *testing.T) {
 	t.Parallel()
 	c := newCycles(t)
@@ -214,7 +213,7 @@ func TestScenario11ATextFileAsDatabase(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.root, auditFile)); err != nil {
 		t.Fatal(err)
 	}
-	c.ahead += time.Minute // not yet the time of the next try: whoever runs it asks for one
+	c.ahead += time.Minute // before the time of the next try: a person who runs once asks for one
 	c.once()
 	if _, err := os.Stat(pending); !os.IsNotExist(err) {
 		t.Errorf("it still waits: %v", err)
@@ -224,8 +223,8 @@ func TestScenario11ATextFileAsDatabase(t *testing.T) {
 	}
 }
 
-// While a person thinks, the database is moved away, as its note advises where it is
-// damaged: the answer's row takes the cycle's along into the one that is made anew.
+// While a person thinks, the database is moved away, as its note advises for a damaged one: the
+// answer's row brings the cycle's own row into the new database.
 func TestAnAnswersRowGoesIntoADatabaseThatIsNew(t *testing.T) {
 	c := newCycles(t)
 	c.inputs(cycleRun)
@@ -242,8 +241,8 @@ func TestAnAnswersRowGoesIntoADatabaseThatIsNew(t *testing.T) {
 	}
 }
 
-// oldSchema makes of a database one of upstream's version 1.3: audit_logs and its
-// full-text index lack the columns of 1.5, and what came later is not there.
+// oldSchema turns a database into one of upstream's version 1.3: audit_logs and its full-text
+// index lack the columns of 1.5, and later tables do not exist.
 const oldSchema = `
 DROP VIEW v_work_type_distribution; DROP VIEW v_pattern_candidates; DROP VIEW v_file_hotspots; DROP VIEW v_snapshot_lineage;
 DROP TABLE suggestion_history; DROP TABLE node_snapshots_fts; DROP TABLE node_snapshots;
@@ -265,8 +264,8 @@ CREATE TRIGGER audit_logs_ad AFTER DELETE ON audit_logs BEGIN
 END;
 UPDATE _skill_meta SET v = '1.3.0' WHERE k = 'schema_version'`
 
-// A database of upstream's version 1.3 or 1.4 gets its rows, in the columns that it
-// has; audit.json and check say what was left out, and which migration helps: upstream's
+// A database of upstream's version 1.3 or 1.4 gets its rows, in the columns that it has.
+// audit.json and check say what was left out, and which migration helps, because upstream's
 // init_db stops at such a database.
 func TestAnOlderDatabaseGetsItsRowsInTheColumnsThatItHas(t *testing.T) {
 	t.Parallel()
@@ -302,7 +301,7 @@ func TestAnOlderDatabaseGetsItsRowsInTheColumnsThatItHas(t *testing.T) {
 	}
 }
 
-// migration is what the script does that the hint names.
+// migration does what the script does that the hint names.
 const migration = `
 ALTER TABLE audit_logs ADD COLUMN work_type TEXT CHECK (work_type IS NULL OR work_type IN ('execution','modification','structure','document','skill','error','review'));
 ALTER TABLE audit_logs ADD COLUMN triggered_by TEXT CHECK (triggered_by IS NULL OR triggered_by IN ('user_request','auto','hook'));
@@ -317,7 +316,7 @@ CREATE TRIGGER audit_logs_ai AFTER INSERT ON audit_logs BEGIN
   INSERT INTO audit_logs_fts(rowid, id, task_name, action, notes, work_type, intent) VALUES (NEW.rowid, NEW.id, NEW.task_name, NEW.action, NEW.notes, NEW.work_type, NEW.intent);
 END`
 
-// Once an older database was migrated, a row goes in whole.
+// After an older database was migrated, a row is inserted whole.
 func TestAMigratedDatabaseGetsWholeRows(t *testing.T) {
 	t.Parallel()
 	c := newCycles(t)
@@ -338,8 +337,8 @@ func TestAMigratedDatabaseGetsWholeRows(t *testing.T) {
 	}
 }
 
-// A database without a column that every version has keeps its row waiting, and says
-// how to migrate.
+// A row waits for a database without a column that every version has, and placet says how to
+// migrate.
 func TestADatabaseThatLacksMoreSaysWhichMigrationHelps(t *testing.T) {
 	c := newCycles(t)
 	put(t, c.root, "placet.toml", "[optimizer]\nlanguage = \"en\"\n")
@@ -379,8 +378,8 @@ func (c *cycles) check() string {
 	return out.String()
 }
 
-// A ticket has the number that upstream would give it, so that upstream's next one is
-// the number after ours.
+// A ticket gets the number that upstream would give it, so that upstream's next one is the
+// number after ours.
 func TestUpstreamsNextTicketFollowsOurs(t *testing.T) {
 	t.Parallel()
 	c := newCycles(t)

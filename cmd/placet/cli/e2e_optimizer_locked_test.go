@@ -16,11 +16,9 @@ import (
 	"placet/engine/optimizer"
 )
 
-// What becomes of cycles while their database cannot be written, and in one that
-// others have made.
+// These tests are about cycles whose database cannot be written, or was made by others.
 
-// ownTables is the database as upstream has it, written down from the format page
-// alone.
+// ownTables is the database of upstream, written from the format page alone.
 const ownTables = "../../../engine/sqlite/testdata/pagealone.sql"
 
 const (
@@ -102,7 +100,7 @@ func (p *place) lockDatabase(name string) (unlock func()) {
 	return unlock
 }
 
-// tables makes a database of the tables that others have written down.
+// tables makes a database from the tables that others have written down.
 func (p *place) tables(name string, more ...string) {
 	p.t.Helper()
 	script, err := os.ReadFile(ownTables)
@@ -119,12 +117,12 @@ func (p *place) tables(name string, more ...string) {
 	}
 }
 
-// Another process keeps both databases locked. An answer makes its goal all the
-// same, and its row stays owed; a report's row is tried again, and the request opens
-// once it is in. PLACET_TORTURE=full waits until the row is given up as pending.
+// Another process keeps both databases locked. An answer still makes its goal, and its row is
+// still owed. A report's row is tried again, and the request opens once it is in.
+// PLACET_TORTURE=full waits until the row is given up as pending.
 func TestTortureRowsWaitForALockedDatabase(t *testing.T) {
 	p := newWorkspace(t, "")
-	p.tables(farRoot+"/audit_global.db", "PRAGMA journal_mode=WAL") // what is known is collected while it is locked
+	p.tables(farRoot+"/audit_global.db", "PRAGMA journal_mode=WAL") // the row is collected while the database is locked
 	d := p.start()
 	defer func() { d.stop(syscall.SIGTERM) }()
 	p.await(d)
@@ -152,7 +150,7 @@ func TestTortureRowsWaitForALockedDatabase(t *testing.T) {
 	}
 	unlockNear()
 	unlockFar()
-	if long { // the next try of the daemon's own is ten minutes away, that of placet once is now
+	if long { // the daemon's own next try is ten minutes away, that of placet once is now
 		if out, code := p.placet("optimizer", "replay"); code != 0 {
 			t.Errorf("replay: %d: %s", code, out)
 		}
@@ -173,7 +171,7 @@ func TestTortureRowsWaitForALockedDatabase(t *testing.T) {
 	p.clean()
 }
 
-// tried waits until a row was tried, and checks that it is owed further.
+// tried waits until a row was tried, and checks that it is still owed.
 func (p *place) tried(dir, table string) {
 	p.t.Helper()
 	var row optimizer.Row
@@ -187,7 +185,7 @@ func (p *place) tried(dir, table string) {
 	}
 }
 
-// givenUp waits until a row is pending, and checks that it is listed.
+// givenUp waits until a row is given up as pending, and checks that it is listed.
 func (p *place) givenUp(dir, table string) {
 	p.t.Helper()
 	p.until("the "+table+" row of "+dir+" is pending", func() bool { return p.row(dir, table).Outcome == "pending" })
@@ -198,7 +196,7 @@ func (p *place) givenUp(dir, table string) {
 	}
 }
 
-// clean checks that nothing is left of what placet was at, and that all is well.
+// clean checks that no work of placet is left, and that all is well.
 func (p *place) clean() {
 	p.t.Helper()
 	if left := append(p.leftOvers(), p.notes()...); len(left) > 0 {
@@ -209,8 +207,8 @@ func (p *place) clean() {
 	}
 }
 
-// A database that others have made takes the rows of an answer and of a late one as
-// its rules are, and nothing else in it changes.
+// A database made by others gets the rows of an answer and of a late one, by its rules, and
+// nothing else in it changes.
 func TestADatabaseOfThePageAloneTakesTheRows(t *testing.T) {
 	p := newWorkspace(t, "[optimizer.workflows]\n\"far\" = { hitl_timeout = \"1s\" }\n")
 	const near, far = nearRoot + "/audit_global.db", farRoot + "/audit_global.db"
@@ -248,7 +246,7 @@ func TestADatabaseOfThePageAloneTakesTheRows(t *testing.T) {
 	}
 }
 
-// shape is all that a database is made of besides rows.
+// shape returns everything in a database except its rows.
 func (p *place) shape(name string) [][]string {
 	p.t.Helper()
 	db := p.database(name)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A note about an answer that cannot be used goes with its request, and one about an
-// answer that came too late goes with its cause, also where the run has ended by then.
+// A note about an unusable answer goes with its request, and one about a late answer goes with
+// its cause, even if the run has ended by that time.
 func TestANoteGoesWithItsCauseInARunThatHasEnded(t *testing.T) {
 	p := newWorkspace(t, "")
 	d := p.start()

@@ -16,9 +16,9 @@ import (
 	"placet/engine/optimizer"
 )
 
-// What an audit database must hold, read as another program reads it.
+// These functions check what an audit database must contain, read as another program reads it.
 
-// database opens a database that is there.
+// database opens an existing database.
 func (p *place) database(name string) *sql.DB {
 	p.t.Helper()
 	at := url.URL{Scheme: "file", Path: filepath.Join(p.root, name), RawQuery: "mode=rw&_pragma=busy_timeout(3000)&_pragma=foreign_keys(ON)"}
@@ -26,7 +26,7 @@ func (p *place) database(name string) *sql.DB {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	db.SetMaxOpenConns(1) // what is begun and what is said in it are one connection's
+	db.SetMaxOpenConns(1) // a transaction and its statements need one connection
 	return db
 }
 
@@ -62,7 +62,7 @@ func (p *place) ask(db *sql.DB, query string, args ...any) (found [][]string) {
 	return found
 }
 
-// audit are the rows that a cycle owes, as audit.json has them.
+// audit returns the rows that a cycle must insert, as audit.json has them.
 func (p *place) audit(dir string) []optimizer.Row {
 	a, err := optimizer.ReadAudit([]byte(p.read(dir + "audit.json")))
 	if err != nil {
@@ -71,8 +71,8 @@ func (p *place) audit(dir string) []optimizer.Row {
 	return a.Rows
 }
 
-// verifyDatabase checks that a database is sound and holds what the cycles in some
-// folders owe, each row once, and nothing more of these tables.
+// verifyDatabase checks that a database is sound, and has the rows of the cycles in some
+// folders, each once, and no others in these tables.
 func (p *place) verifyDatabase(name string, dirs []string) {
 	p.t.Helper()
 	db := p.database(name)
@@ -126,7 +126,7 @@ func (p *place) verifyRow(db *sql.DB, dir string, row optimizer.Row) {
 	}
 }
 
-// verifyFanOut checks what follows from a row of user_feedback, each once.
+// verifyFanOut checks the consequences of a row of user_feedback, each once.
 func (p *place) verifyFanOut(db *sql.DB, row optimizer.Row) {
 	p.t.Helper()
 	got := p.ask(db, `SELECT (SELECT count(*) FROM decisions WHERE id = d.id), (SELECT count(*) FROM evidence WHERE decision_id = d.id),

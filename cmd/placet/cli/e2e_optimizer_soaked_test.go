@@ -15,9 +15,9 @@ import (
 	"placet/engine/optimizer"
 )
 
-// What must hold of cycles that were soaked.
+// These are the laws of cycles that were soaked.
 
-// unansweredIssue is what a passed deadline leaves to the next cycle.
+// unansweredIssue is the issue that a passed deadline leaves to the next cycle.
 const unansweredIssue = "No HITL response — review again in the next cycle"
 
 // cycleEvent is a line of events.jsonl.
@@ -62,7 +62,7 @@ func (c *cycles) verify() {
 	}
 }
 
-// verifyCycle checks one cycle: its history, its level and what it came to.
+// verifyCycle checks one cycle: its history, its level and its result.
 func (c *cycles) verifyCycle(ch *chain, k int, w way) {
 	c.t.Helper()
 	st := c.cycle(ch.at(k, "state.json"))
@@ -84,7 +84,7 @@ func (c *cycles) goal(ch *chain, k int) (g goalFile) {
 	return g
 }
 
-// due is the goal that an answer comes to.
+// due returns the goal that follows from an answer.
 func (c *cycles) due(st cycle, j judgement, w way) goalFile {
 	level := st.Level.Current
 	if w == bySilence {
@@ -108,7 +108,7 @@ func (c *cycles) due(st cycle, j judgement, w way) goalFile {
 	return g
 }
 
-// verifyWalk checks that the journal is whole and that it walks through the table.
+// verifyWalk checks that the journal is whole, and that its transitions are in the table.
 func (p *place) verifyWalk(dir string, st cycle) {
 	p.t.Helper()
 	at, seq, took := "", 0, map[string]bool{}
@@ -134,7 +134,7 @@ func (p *place) verifyWalk(dir string, st cycle) {
 	}
 }
 
-// verifyTakenUp checks that one run alone took the goal up, as a person left it.
+// verifyTakenUp checks that only one run took the goal up, as a person left it.
 func (c *cycles) verifyTakenUp(ch *chain, k int) {
 	c.t.Helper()
 	var trigger struct {
@@ -162,7 +162,7 @@ func (c *cycles) verifyTakenUp(ch *chain, k int) {
 	}
 }
 
-// takeBack removes the late answers, as their notes ask: what they said stays.
+// takeBack removes the late answers, as their notes ask. Their texts stay recorded.
 func (c *cycles) takeBack() {
 	c.t.Helper()
 	for _, note := range c.lateNotes() {
@@ -175,8 +175,8 @@ func (c *cycles) takeBack() {
 	}
 }
 
-// lateNotes are the notes that must stand: a late answer is told, and so is one about
-// an attempt of which the data were found before it was read.
+// lateNotes returns the notes that must exist: one for a late answer, and one about an attempt
+// whose data were found before it was read.
 func (c *cycles) lateNotes() (list []string) {
 	for _, ch := range c.chains {
 		for step, k := range []int{0, c.taken(ch)} {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// An orderly stop in the middle of a level's command, at an upgrade for example: it
-// ends with placet, begins again with the next one, and nobody is asked. A kill is
-// another matter: nobody knows what the command did.
+// After an orderly stop in the middle of a level's command, for example at an upgrade, the
+// command ends with placet and begins again with the next one, and nobody is asked. After a
+// kill nobody knows what the command did.
 func TestACommandThatAnOrderlyStopEndedBeginsAgain(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -49,7 +49,7 @@ func TestACommandThatAnOrderlyStopEndedBeginsAgain(t *testing.T) {
 	}
 }
 
-// matches reports whether there is a file of a pattern.
+// matches reports whether a file matches a pattern.
 func (p *place) matches(pattern string) bool {
 	found, _ := filepath.Glob(filepath.Join(p.root, pattern))
 	return len(found) > 0

@@ -16,19 +16,19 @@ import (
 	"placet/engine/optimizer"
 )
 
-// way is how a cycle's report is judged.
+// way is a way to judge a cycle's report.
 type way int
 
 const (
 	byForm    way = iota // raise, s1 and a comment
 	byFile               // lower, s2 and a comment, in response.json
-	bySilence            // nothing before the deadline, then an answer that is late
+	bySilence            // nothing before the deadline, then a late answer
 	byComment            // a comment alone, in the form
 	bySecond             // raise and s2, in the form: the goal has no issue
 	byThird              // appropriate and s1, in response.json: likewise
 )
 
-// judgement is what a way of judging answers.
+// judgement is the answer of a way.
 type judgement struct {
 	level, item, comment string
 	form                 bool
@@ -43,7 +43,7 @@ var judgements = map[way]judgement{
 	byThird:   {"appropriate", "s1", "", false},
 }
 
-// How the level of a workflow's cycles is carried out.
+// These are the ways in which a workflow's cycles carry out their level.
 const (
 	levelTen = iota
 	levelTwentyByAgent
@@ -51,8 +51,8 @@ const (
 	levelKinds
 )
 
-// chain is a workflow with two cycles: the first is triggered, and what it leaves
-// open begins the second. Two runs complete for it, of which one takes it up.
+// chain is a workflow with two cycles: the first is triggered, and its open goal begins the
+// second. Two runs complete for that goal, and one of them takes it up.
 type chain struct {
 	n        int
 	root     string // .mso-context or workspace/.mso-context
@@ -65,7 +65,7 @@ func newChain(n int) *chain {
 	c := &chain{n: n, root: []string{".mso-context", "workspace/.mso-context"}[(n+n/4)%2], workflow: fmt.Sprintf("work %03d", n), kind: n % levelKinds}
 	c.ways = [2]way{way(n % 4), []way{bySecond, byThird}[n/2%2]}
 	if c.ways[0] == bySilence {
-		c.ways[1] = bySilence // what nobody answers in time is a setting of the workflow
+		c.ways[1] = bySilence // what happens to a request without an answer is a setting of the workflow
 	}
 	return c
 }
@@ -78,9 +78,8 @@ func (c *chain) at(k int, name string) string {
 	return c.root + "/active/" + c.run(k) + "/optimizer/" + name
 }
 
-// cycles are workflows in both roots, with agents, reviewers and upstream's tools
-// played by the test, a daemon that is killed all the time, and a program that
-// locks the databases.
+// cycles are workflows in both roots, with agents, reviewers and upstream's tools played by the
+// test, a daemon that is killed again and again, and a program that locks the databases.
 type cycles struct {
 	*place
 	chains []*chain
@@ -88,8 +87,8 @@ type cycles struct {
 	kills  int // how often the daemon was killed
 
 	mu sync.Mutex
-	// said are the requests that were answered, ended the chains whose next runs
-	// have completed, wrote the rows of others by database.
+	// said are the requests that were answered, ended the chains whose next runs have
+	// completed, and wrote the rows of others by database.
 	said, ended map[string]bool
 	wrote       map[string]int
 }
@@ -98,9 +97,8 @@ type cycles struct {
 const analyseScript = `for n in 1 2 3; do echo "{\"record_id\": \"r$n\", \"metric\": \"precision\", \"value\": 8$n}"; done > "$PLACET_OUT"
 `
 
-// Cycles come to their goals while the daemon is killed at any moment and another
-// program locks the databases: no answer, no goal and no row is lost or there
-// twice.
+// Cycles reach their goals while the daemon is killed at any moment and another program locks
+// the databases: no answer, no goal and no row is lost or doubled.
 func TestTortureCyclesSurviveKillNine(t *testing.T) {
 	t.Parallel()
 	n := tortured(8, 60)
@@ -147,7 +145,7 @@ func (c *chain) settings() string {
 	return fmt.Sprintf("%q = { hitl_timeout = %q, inputs_wait = \"0s\"%s }\n", c.workflow, timeout, commands)
 }
 
-// prepare writes the inputs of a run, all but what begins its cycle.
+// prepare writes the inputs of a run, except the file that begins its cycle.
 func (c *cycles) prepare(ch *chain, k int) {
 	assets, kpi := `{}`, `{}`
 	if ch.kind != levelTen {
@@ -161,8 +159,8 @@ func (c *cycles) prepare(ch *chain, k int) {
 	c.write(ch.at(k, "suggestions.json"), fmt.Sprintf(`{"suggestions": [{"text": "second of %[1]s"}, {"text": "first of %[1]s", "priority": "high"}]}`, ch.run(k)))
 }
 
-// run triggers the cycles, lets everybody work and kills the daemon, until every
-// cycle has what it is to come to.
+// run triggers the cycles, makes everybody work and kills the daemon, until every cycle has its
+// result.
 func (c *cycles) run() {
 	near := &locker{cycles: c, root: ".mso-context", rng: rand.New(rand.NewPCG(0, 23))}
 	far := &locker{cycles: c, root: "workspace/.mso-context", rng: rand.New(rand.NewPCG(1, 23))}
@@ -171,7 +169,7 @@ func (c *cycles) run() {
 	far.release()
 }
 
-// revisions is how often the cycles have moved.
+// revisions returns how often the cycles have moved.
 func (c *cycles) revisions() (n int) {
 	for _, ch := range c.chains {
 		for k := range 3 {
@@ -181,7 +179,7 @@ func (c *cycles) revisions() (n int) {
 	return n
 }
 
-// taken is the run of a chain that took the goal up, 0 while none did.
+// taken returns the run of a chain that took the goal up, 0 while none has.
 func (c *cycles) taken(ch *chain) int {
 	for k := 1; k < 3; k++ {
 		if c.there(ch.at(k, "trigger.json")) {
@@ -234,7 +232,7 @@ func (c *cycles) work() {
 	}
 }
 
-// complete has two runs of the workflow complete once its first cycle has a goal.
+// complete makes two runs of the workflow complete once its first cycle has a goal.
 func (c *cycles) complete(ch *chain) {
 	if st := c.cycle(ch.at(0, "state.json")); !c.ended[ch.workflow] && st.Status == "goal" && c.there(ch.at(0, "goal.json")) {
 		for _, k := range []int{2 - ch.n%2, 1 + ch.n%2} {
@@ -246,7 +244,7 @@ func (c *cycles) complete(ch *chain) {
 	}
 }
 
-// judge answers what is asked in a cycle, each once.
+// judge answers the requests of a cycle, each once.
 func (c *cycles) judge(ch *chain, k int, w way) {
 	st := c.cycle(ch.at(k, "state.json"))
 	names, _ := filepath.Glob(filepath.Join(c.root, ch.at(k, "requests/*/form.md")))
@@ -299,8 +297,7 @@ func (j judgement) ticked(form string) string {
 	return strings.Replace(form, "- [ ] submit", "- [x] submit", 1)
 }
 
-// done reports whether every cycle has come to its goal, and late answers are
-// written down.
+// done reports whether every cycle has reached its goal, and late answers are recorded.
 func (c *cycles) done() bool { return len(c.missing()) == 0 }
 
 // missing are the cycles that are not done, with their statuses.
@@ -315,7 +312,7 @@ func (c *cycles) missing() (list []string) {
 	return list
 }
 
-// heard reports whether the late answer to a request, if it gets one, is kept.
+// heard reports whether the late answer to a request, if it gets one, is recorded.
 func (c *cycles) heard(dir string, st cycle, w way) bool {
 	return w != bySilence || c.there(dir+"requests/"+st.RequestID+"/late.json")
 }
@@ -329,7 +326,7 @@ type locker struct {
 	calls int     // until that changes
 }
 
-// part locks the database or unlocks it, after some calls.
+// part locks the database, or unlocks it after some calls.
 func (l *locker) part() {
 	if l.calls--; l.calls > 0 {
 		return
@@ -348,7 +345,7 @@ func (l *locker) part() {
 	if err == nil {
 		_, err = db.Exec("INSERT INTO document_references (file_path) VALUES ('of others')")
 	}
-	if err != nil { // somebody else has locked it, or its tables are not made yet
+	if err != nil { // somebody else has locked it, or its tables do not exist yet
 		db.Close()
 		return
 	}
@@ -369,7 +366,7 @@ func (l *locker) release() {
 	l.db = nil
 }
 
-// settle lets placet finish what the last kill left, and ends it in good order.
+// settle lets placet finish the work that the last kill left, and ends it in good order.
 func (c *cycles) settle() {
 	d := c.start()
 	c.await(d)

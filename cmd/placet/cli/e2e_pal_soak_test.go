@@ -19,9 +19,9 @@ import (
 	"placet/schemas"
 )
 
-// palWorker is the command of all workers. It does what a file of the test says, by port,
-// role and try; what it is started for once more it does well. What it has begun and handed
-// in it notes; while it works, a file with its process id stands in work/live.
+// palWorker is the command of all workers. It does what a file of the test says, by port, role
+// and try; when it is started again, it succeeds. It records what it has begun and handed in;
+// while it works, a file with its process id is in work/live.
 const palWorker = `#!/bin/sh
 key=$PLACET_PORT-$PLACET_ROLE-$PLACET_TRY
 echo "$key $$" >> work/runs.log
@@ -62,7 +62,7 @@ esac
 `
 
 // palSoak is an orchestration whose workers are scripts and whose reviewer is the test, and a
-// daemon that is killed all the time.
+// daemon that is killed again and again.
 type palSoak struct {
 	orchestrated
 	ids  []string
@@ -73,8 +73,8 @@ type palSoak struct {
 	asked    map[string]bool
 }
 
-// TestTortureOrchestrationSurvivesKillNine has an orchestration of many ports come to its end
-// while the daemon is killed again and again: what each worker handed in is counted once, no
+// TestTortureOrchestrationSurvivesKillNine brings an orchestration of many ports to its end
+// while the daemon is killed again and again: each hand-in of a worker is counted once, no
 // command begins twice, no more ports run than may, and nobody is asked twice for one cause.
 func TestTortureOrchestrationSurvivesKillNine(t *testing.T) {
 	t.Parallel()
@@ -116,8 +116,8 @@ func newPalSoak(t *testing.T, n int, rng *rand.Rand) *palSoak {
 	return s
 }
 
-// define adds a port that depends on some of the last before it, and says what becomes of
-// its first tries.
+// define adds a port that depends on some of the last before it, and sets the outcomes of its
+// first tries.
 func (s *palSoak) define(id string, rng *rand.Rand) string {
 	var deps []string
 	recent := s.ids[max(0, len(s.ids)-20):]
@@ -164,7 +164,7 @@ func (s *palSoak) isOver() bool {
 	return st.Status == pal.Complete || st.Status == pal.Failed || st.Status == pal.Cancelled
 }
 
-// review answers every open request: the first about a port has it tried again or go on, the
+// review answers every open request: the first about a port lets it try again or go on, the
 // next ends it.
 func (s *palSoak) review() {
 	var st struct {
@@ -203,7 +203,7 @@ func (s *palSoak) review() {
 	}
 }
 
-// watchSlots checks what can be seen now: no more ports run than may, nor commands for them.
+// watchSlots checks that no more ports run now than may, and no more commands for them.
 func (s *palSoak) watchSlots() {
 	var st struct {
 		Ports map[string]struct {
@@ -230,7 +230,7 @@ func (s *palSoak) watchSlots() {
 	}
 }
 
-// live are the processes of the commands that are at work, by port.
+// live returns the processes of the commands that run, by port.
 func (s *palSoak) live() map[string][]string {
 	pids := map[string][]string{}
 	entries, _ := os.ReadDir(filepath.Join(s.root, "work/live"))
@@ -252,7 +252,7 @@ func (s *palSoak) counts(st pal.State) string {
 	return fmt.Sprintf("%s: %v", st.Status, count)
 }
 
-// settle lets placet finish what the last kill left, and ends it in good order.
+// settle lets placet finish the work that the last kill left, and ends it in good order.
 func (s *palSoak) settle() {
 	d := s.start()
 	s.await(d)
@@ -272,7 +272,7 @@ func (p *place) lines(rel string) (list []string) {
 	return list
 }
 
-// verify checks what must hold of a run that was soaked.
+// verify checks the laws of a run that was soaked.
 func (s *palSoak) verify(st pal.State) {
 	s.t.Helper()
 	if st.Status != pal.Complete && st.Status != pal.Failed {
@@ -290,14 +290,14 @@ func (s *palSoak) verify(st pal.State) {
 	s.verifyAsked(st)
 	out, _ := s.placet("check")
 	for line := range strings.Lines(out) {
-		// What came after its time is noted, and that is all that is wrong.
+		// Only messages that came too late have notes, and nothing else is wrong.
 		if strings.HasPrefix(line, "error") && !strings.Contains(line, "not counted: ") && !strings.Contains(line, "moves nothing") {
 			s.t.Errorf("check: %s", line)
 		}
 	}
 }
 
-// verifyPort checks that the history of a port is what its workers did.
+// verifyPort checks that the history of a port agrees with the work of its workers.
 func (s *palSoak) verifyPort(st pal.State, id string, ran map[string]int, handed []string) {
 	t, p := s.t, st.Ports[id]
 	t.Helper()
@@ -354,7 +354,7 @@ func (s *palSoak) verifyPort(st pal.State, id string, ran map[string]int, handed
 	}
 }
 
-// verifyTry checks one try against what the files say.
+// verifyTry checks one try against the files.
 func (s *palSoak) verifyTry(id string, try pal.Try) {
 	var res struct{ Status string }
 	var fb struct{ Success bool }
@@ -395,8 +395,8 @@ func (s *palSoak) verifyCommands(id, role string, ran map[string]int) {
 	}
 }
 
-// verifyAsked checks the journal, and that each escalation stands there once, with its
-// record and a receipt.
+// verifyAsked checks the journal, and that it has each escalation once, with its record and a
+// receipt.
 func (s *palSoak) verifyAsked(st pal.State) {
 	t := s.t
 	t.Helper()

@@ -48,7 +48,7 @@ func (s orchestrated) state() (st pal.State) {
 	return st
 }
 
-// reaches waits until the state is as a function wants it.
+// reaches waits until a function accepts the state.
 func (s orchestrated) reaches(what string, ok func(pal.State) bool) {
 	s.t.Helper()
 	s.until(what, func() bool { return ok(s.state()) })
@@ -76,7 +76,7 @@ type palFrame struct {
 	Data      map[string]any `json:"data"`
 }
 
-// takes reads events until one is the last that is wanted.
+// takes reads events until a wanted one is the last.
 func (x stream) takes(t *testing.T, isLast func(frame, palFrame) bool) (frames []frame, own []palFrame) {
 	t.Helper()
 	for {
@@ -92,8 +92,8 @@ func (x stream) takes(t *testing.T, isLast func(frame, palFrame) bool) (frames [
 	}
 }
 
-// Scenario 18: the stream has the family's own events by both names, and one that was cut
-// goes on where it was.
+// Scenario 18: the stream has the family's own events by both names, and a stream that was
+// interrupted resumes where it was.
 func TestServeStreamsOrchestrations(t *testing.T) {
 	t.Parallel()
 	p := newOrchestration(t, "")
@@ -143,8 +143,8 @@ func TestServeStreamsOrchestrations(t *testing.T) {
 	p.verifyMessages(own)
 }
 
-// verifyEverything checks the whole stream: every line of the journal stands there once, in
-// its order and after the transitions of its commit; no id comes twice.
+// verifyEverything checks the whole stream: every line of the journal is there once, in order
+// and after the transitions of its commit, and no id comes twice.
 func (s orchestrated) verifyEverything(x stream) {
 	t := s.t
 	t.Helper()
@@ -184,7 +184,7 @@ func (s orchestrated) verifyEverything(x stream) {
 	}
 }
 
-// verifyMessages checks what an impl worker is told of its messages.
+// verifyMessages checks the messages that an impl worker gets.
 func (s orchestrated) verifyMessages(x stream) {
 	t := s.t
 	t.Helper()

@@ -11,13 +11,13 @@ import (
 	"placet/layout"
 )
 
-// tokens has a worker of the port A say how many tokens it has used.
+// tokens makes a worker of the port A report how many tokens it has used.
 func (s orchestrated) tokens(n int) {
 	s.t.Helper()
 	s.put(layout.PalMember("A", "impl")+"/progress.json", fmt.Sprintf(`{"progress": 0.5, "current_task": "writing", "tokens_used": %d}`, n))
 }
 
-// stays checks that what the workers said does not move the run: a pause and a go on make two
+// stays checks that the workers' reports do not move the run: a pause and a resumption make two
 // passes, which read it again, and two revisions, and nothing else does.
 func (s orchestrated) stays(what string) {
 	s.t.Helper()
@@ -66,8 +66,8 @@ func (s orchestrated) isRunning() {
 	s.reaches("port A runs", func(st pal.State) bool { return st.Ports["A"] != nil && st.Ports["A"].Status == pal.Running })
 }
 
-// Scenario 11: the tokens of a worker are noted once they reach 95 % of what it may use, by
-// one pass, and no sooner; in a round once.
+// Scenario 11: the tokens of a worker are noted once they reach 95 % of its limit, by one pass,
+// and no sooner, and once in a round.
 func TestTokensOfAWorker(t *testing.T) {
 	t.Parallel()
 	s := newOrchestration(t, `{"title": "Shop", "token_budget": 15000, "ports": [{"port_id": "A"}]}`)
@@ -95,8 +95,8 @@ func TestTokensOfAWorker(t *testing.T) {
 	s.escalated("token_exhausted", 2)
 }
 
-// What a person need not be asked about is recorded and reported all the same; what stops a
-// port, nobody may pass over.
+// An escalation about which a person need not be asked is recorded and reported all the same;
+// nobody may skip one that stops a port.
 func TestTokensThatNobodyIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	s := newOrchestration(t, `{"title": "Shop", "token_budget": 1000, "ports": [{"port_id": "A"}]}`)

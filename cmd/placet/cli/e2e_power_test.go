@@ -25,7 +25,7 @@ type powered struct {
 	published map[string]int // run → how often the daemon said that it was decided
 }
 
-// newPowered makes the file system, or skips where that cannot be done.
+// newPowered makes the file system, or skips the test if that is not possible.
 func newPowered(t *testing.T, runs int) *powered {
 	t.Helper()
 	if os.Getuid() != 0 || runtime.GOOS != "linux" {
@@ -47,7 +47,7 @@ func newPowered(t *testing.T, runs int) *powered {
 	t.Cleanup(func() { p.release(syscall.MNT_DETACH) })
 	p.mount()
 	p.place = newPlace(t, p.root, runs)
-	mustRun(t, "sync", "-f", p.dir) // what others wrote before is not at stake
+	mustRun(t, "sync", "-f", p.dir) // earlier writes of others are not at stake
 	return p
 }
 
@@ -88,8 +88,8 @@ func (p *powered) release(how int) error {
 	return nil
 }
 
-// cut ends the file system as a power cut does: what is not on the disk is lost,
-// the journal as well.
+// cut ends the file system as a power cut does: everything that is not on the disk is lost, the
+// journal as well.
 func (p *powered) cut() {
 	t := p.place.t
 	t.Helper()
@@ -105,7 +105,7 @@ func (p *powered) cut() {
 	}
 }
 
-// serve starts a daemon and takes note of every decision that it publishes.
+// serve starts a daemon, and records every decision that it publishes.
 func (p *powered) serve() *daemon {
 	p.place.t.Helper()
 	r, w, err := os.Pipe()
@@ -127,7 +127,7 @@ func (p *powered) serve() *daemon {
 	return d
 }
 
-// runOf is the run of a printed transition: "15:04:05 faber/acme/web/00001eef  …".
+// runOf returns the run of a printed transition: "15:04:05 faber/acme/web/00001eef  …".
 func runOf(text string) string {
 	return filepath.Base(strings.Fields(text)[1])
 }
@@ -138,8 +138,8 @@ func (p *powered) has(i int) bool {
 	return p.published[filepath.Base(p.runs[i])[:8]] > 0
 }
 
-// The power fails while runs are answered: every decision that placet has told of
-// is there when it is back, no file is unreadable, and placet goes on.
+// The power fails while runs are answered: every decision that placet has published is there
+// when it is back, no file is unreadable, and placet goes on.
 func TestTorturePowerCut(t *testing.T) {
 	t.Parallel()
 	cuts := tortured(1, 50)
@@ -177,7 +177,7 @@ func TestTorturePowerCut(t *testing.T) {
 	t.Logf("%d power cuts; %d decisions that had been published before were all there", cuts, kept)
 }
 
-// told are the runs that the daemon has said to be decided.
+// told returns the runs that the daemon has published as decided.
 func (p *powered) told(runs []int) (told []int) {
 	for _, i := range runs {
 		if p.has(i) {
@@ -187,7 +187,7 @@ func (p *powered) told(runs []int) (told []int) {
 	return told
 }
 
-// survived checks what is there after the power is back.
+// survived checks the files after the power is back.
 func (p *powered) survived(told []int, want []string) int {
 	t := p.place.t
 	t.Helper()
@@ -209,8 +209,8 @@ func (p *powered) survived(told []int, want []string) int {
 	return len(told)
 }
 
-// answerAgain gives the answers once more that were lost with the power: those of
-// the reviewers, whose editors did not make them durable.
+// answerAgain repeats the answers that were lost with the power: those of the reviewers, whose
+// editors did not make them durable.
 func (p *powered) answerAgain(runs []int, want []string) {
 	for _, i := range runs {
 		if p.answered(i) {
@@ -220,12 +220,12 @@ func (p *powered) answerAgain(runs []int, want []string) {
 		if err := replaced("NAME.tmp")(filepath.Join(p.root, name), body); err != nil {
 			p.place.t.Error(fmt.Errorf("cannot answer again: %w", err))
 		}
-		_ = os.Remove(filepath.Join(p.root, p.request(i), "form.md")) // ticked or empty: who knows
+		_ = os.Remove(filepath.Join(p.root, p.request(i), "form.md")) // it may be ticked or empty
 	}
 }
 
 // The power fails once an answer is printed that is given out once: it is used up when the
-// power is back. Nothing that is written behind the use makes it durable: there is no count.
+// power is back. No later write makes the use durable, because there is no count.
 func TestPowerCutBehindAUse(t *testing.T) {
 	t.Parallel()
 	p := newPowered(t, 0)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Whoever read the daemon's output has gone away: it goes on taking answers. On standard
-// output it prints the request before the answer is there. Standard error it writes to
-// before the first form only where it says its address for metrics.
+// A daemon goes on accepting answers after the reader of its output has gone away. It prints
+// the request on standard output before the answer is there. On standard error it prints
+// something before the first form only if it says its address for metrics.
 func TestWatchOutlivesItsReader(t *testing.T) {
 	t.Parallel()
 	for name, redirect := range map[string]string{

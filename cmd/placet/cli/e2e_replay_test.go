@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// R14 on the real binary: replayed, mixed-up and stale answers, a stale
-// write-back of the state, and who writes what is not theirs.
+// R14 on the real binary: replayed, mixed-up and stale answers, a stale write-back of the
+// state, and writers of files that are not theirs.
 
-// onceMoved runs placet once and reports whether a run's state is another now.
+// onceMoved runs placet once, and reports whether a run's state has changed.
 func (p *place) onceMoved(i int) bool {
 	p.t.Helper()
 	before := p.read(p.runs[i] + "/state.json")
@@ -20,7 +20,7 @@ func (p *place) onceMoved(i int) bool {
 	return p.read(p.runs[i]+"/state.json") != before
 }
 
-// answerOnce has a run answered.
+// answerOnce makes a person answer a run.
 func (p *place) answerOnce(i int, option string) {
 	p.t.Helper()
 	p.write(p.request(i)+"/response.json", p.response(i, option, "c"))
@@ -62,7 +62,7 @@ func TestApprovingTwiceIsOneApproval(t *testing.T) {
 	p.verify(0, "approve")
 }
 
-// A different answer, once one was taken, gets a note and changes nothing.
+// A different answer after one was accepted gets a note, and changes nothing.
 func TestADifferentAnswerAfterTheReceiptChangesNothing(t *testing.T) {
 	t.Parallel()
 	p := openedPlace(t, 1)
@@ -78,8 +78,8 @@ func TestADifferentAnswerAfterTheReceiptChangesNothing(t *testing.T) {
 	}
 }
 
-// An answer to another run's request moves nothing, in whichever folder it lies,
-// and says which request it is for (beads gate #11: the wrong gate approved).
+// An answer to another run's request moves nothing, in whichever folder it is, and the note
+// says which request it is for (beads gate #11: the wrong gate approved).
 func TestAMixedUpAnswerMovesNothing(t *testing.T) {
 	p := openedPlace(t, 2)
 	p.write(p.request(0)+"/response.json", p.response(1, "approve", "c"))
@@ -94,8 +94,8 @@ func TestAMixedUpAnswerMovesNothing(t *testing.T) {
 	p.verify(0, "approve")
 }
 
-// An answer to an older request, replayed into the run's next one, is refused and
-// explained (moneat #489).
+// An answer to an older request, replayed into the run's next one, is refused and explained
+// (moneat #489).
 func TestAReplayedAnswerOfAnOlderRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	p := openedPlace(t, 1)
@@ -138,8 +138,8 @@ func TestAnAnswerToAChangedArtifactIsStale(t *testing.T) {
 	}
 }
 
-// An approver who edits anything but the answer changes nothing: a request that
-// was altered after it was issued is void (Tekton, SRVKP-12509).
+// An approver who edits anything but the answer changes nothing: a request that was altered
+// after it was issued is void (Tekton, SRVKP-12509).
 func TestAnAlteredRequestHoldsEveryAnswer(t *testing.T) {
 	p := openedPlace(t, 1)
 	good := p.read(p.request(0) + "/request.json")
@@ -155,8 +155,8 @@ func TestAnAlteredRequestHoldsEveryAnswer(t *testing.T) {
 	p.verify(0, "approve")
 }
 
-// A stale copy of the state written over the answered one loses neither the
-// transition nor the other's words (task-master #1567), and no event is doubled.
+// A stale copy of the state written over the answered one loses neither the transition nor the
+// other's changes (task-master #1567), and no event is doubled.
 func TestAStaleWriteBackOfTheStateIsMadeGood(t *testing.T) {
 	p := openedPlace(t, 1)
 	stale := strings.Replace(p.read(p.runs[0]+"/state.json"), `"work_id"`, `"theirs": [1.0, 12345678901234567890], "work_id"`, 1)
@@ -173,8 +173,8 @@ func TestAStaleWriteBackOfTheStateIsMadeGood(t *testing.T) {
 	}
 }
 
-// Names of others lead nowhere: ids with dots, slashes, line breaks, quotes and
-// 300 characters, links, a FIFO and a folder named state.json.
+// Names that others choose lead nowhere: ids with dots, slashes, line breaks, quotes and 300
+// characters, links, a FIFO and a folder named state.json.
 func TestHostileNamesAreNeverFollowed(t *testing.T) {
 	t.Parallel()
 	p := openedPlace(t, 1)

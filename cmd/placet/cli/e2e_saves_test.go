@@ -14,7 +14,7 @@ import (
 // and their system calls were measured: testdata/save-patterns.json.
 type saver struct {
 	name string
-	// needs is the real program; where it is not installed, sim stands in.
+	// needs names the real program; without it, sim stands in.
 	needs string
 	real  func(file, body string) error
 	sim   func(file, body string) error
@@ -83,7 +83,7 @@ func inPlace(file, body string) error {
 	return f.Truncate(int64(len(body)))
 }
 
-// replaced writes a temporary file of a name and renames it over.
+// replaced writes a temporary file with a name, and renames it over the target.
 func replaced(temp string) func(file, body string) error {
 	return func(file, body string) error {
 		t := filepath.Join(filepath.Dir(file), strings.ReplaceAll(temp, "NAME", filepath.Base(file)))
@@ -214,7 +214,7 @@ func (s saver) save(file, body string) error {
 	return s.sim(file, body)
 }
 
-// Any way of saving a form or a response gives the right answer, once.
+// Every way of saving a form or a response gives the right answer, once.
 func TestTortureAnyWayOfSavingIsTheRightAnswerOnce(t *testing.T) {
 	t.Parallel()
 	each := tortured(2, 4) // form and response, approved and rejected
@@ -247,7 +247,7 @@ func TestTortureAnyWayOfSavingIsTheRightAnswerOnce(t *testing.T) {
 	}
 }
 
-// git brings answers too: checkout, checkout of a file, merge, stash pop.
+// git brings answers, too: checkout, checkout of a file, merge, stash pop.
 func TestGitBringsTheRightAnswerOnce(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 8)

@@ -14,7 +14,7 @@ import (
 	"placet/internal/await"
 )
 
-// tmpfs mounts a small file system, or skips where that is not allowed.
+// tmpfs mounts a small file system, or skips the test if that is not allowed.
 func tmpfs(t *testing.T, options string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,8 +41,8 @@ func mountTmpfs(t *testing.T, dir, options string) {
 	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
 }
 
-// scarcity is something that a file system runs out of, and how to bring that
-// about and end it.
+// scarcity is something that a file system runs out of, with the means to cause and to end
+// that.
 type scarcity struct {
 	name, options string
 	word          string // of the daemon's complaint
@@ -69,8 +69,8 @@ var scarcities = []scarcity{
 	}},
 }
 
-// A file system on which nothing can be written: said, nothing damaged, and the
-// runs go on once it can be.
+// On a file system that refuses all writes, the daemon says so, damages nothing, and goes on
+// with the runs once it can write.
 func TestTortureScarceDiskRecovers(t *testing.T) {
 	t.Parallel()
 	for _, s := range scarcities {
@@ -83,8 +83,8 @@ func TestTortureScarceDiskRecovers(t *testing.T) {
 
 func (s scarcity) torture(t *testing.T, rounds int) {
 	root := tmpfs(t, s.options)
-	// The daemon's own lock is open for writing all the time, and no file system
-	// is made read-only below such a file.
+	// The daemon's own lock is always open for writing, and a file system with such a file
+	// cannot be made read-only.
 	mountTmpfs(t, filepath.Join(root, ".placet"), "size=1m")
 	p := newPlace(t, root, 1+2*rounds)
 	d := p.start()
@@ -102,8 +102,8 @@ func (s scarcity) torture(t *testing.T, rounds int) {
 	})
 }
 
-// round answers two runs while the file system is scarce, one by response, one
-// by form. The longer it lasts, the more seldom the daemon tries.
+// round answers two runs while the file system is scarce, one by response, one by form. The
+// longer that lasts, the more seldom the daemon tries.
 func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Duration) {
 	t := p.t
 	t.Helper()
@@ -132,9 +132,8 @@ func (s scarcity) round(p *place, d *daemon, response, form int, lasts time.Dura
 	p.verify(form, "reject")
 }
 
-// freezeBetweenFiles stops the daemon at a moment at which it has no file below
-// root open: no file system is made read-only below one that is being written,
-// and a stopped daemon never closes it.
+// freezeBetweenFiles stops the daemon while it has no file below root open: a file system on
+// which a file is being written cannot be made read-only, and a stopped daemon never closes it.
 func (d *daemon) freezeBetweenFiles(t *testing.T, root string) {
 	t.Helper()
 	await.Until(t, "the daemon is stopped with no file open", func() bool {
@@ -147,8 +146,7 @@ func (d *daemon) freezeBetweenFiles(t *testing.T, root string) {
 	})
 }
 
-// hasOpen says whether the daemon has a file below root open, its own folder
-// left out.
+// hasOpen reports whether the daemon has a file below root open, its own folder aside.
 func (d *daemon) hasOpen(t *testing.T, root string) bool {
 	t.Helper()
 	dir := fmt.Sprintf("/proc/%d/fd", d.cmd.Process.Pid)
@@ -169,7 +167,7 @@ func (d *daemon) hasOpen(t *testing.T, root string) bool {
 	return false
 }
 
-// The disk is full every now and then, for a moment, in the middle of work.
+// The disk is full now and then, for a moment, in the middle of work.
 func TestTortureDiskFullNowAndThen(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, tmpfs(t, "size=8m"), tortured(6, 150))
@@ -214,7 +212,7 @@ func TestTortureDiskFullNowAndThen(t *testing.T) {
 	}
 }
 
-// tryAnswer is answer where a file may not find room: then there is none.
+// tryAnswer answers a request if its file finds room on the disk.
 func (p *place) tryAnswer(i int) (option string, saved bool) {
 	file, body := p.request(i)+"/response.json", p.response(i, "approve", "c")
 	option = "approve"
@@ -279,7 +277,7 @@ func remount(t *testing.T, dir, mode string) {
 	})
 }
 
-// A read-only file system: said, and the run goes on once it is writable.
+// On a read-only file system the daemon says so, and the run goes on once it is writable.
 func TestReadOnlyRecovers(t *testing.T) {
 	t.Parallel()
 	root := tmpfs(t, "size=8m")
@@ -298,11 +296,11 @@ func TestReadOnlyRecovers(t *testing.T) {
 	p.verify(0, "approve")
 }
 
-// shortage is something of which the kernel gives a process too little.
+// shortage is a resource of which the kernel gives a process too little.
 type shortage struct {
 	name string
 	wrap []string // runs a program in it
-	says string   // of the daemon; "" where it has no reason to
+	says string   // of the daemon; "" if it has no reason to
 }
 
 var shortages = []shortage{
@@ -316,8 +314,8 @@ func inNamespace(limit string, n int) []string {
 	return []string{"unshare", "-Ur", "sh", "-c", fmt.Sprintf(`echo %d > /proc/sys/user/%s && exec "$@"`, n, limit), "sh"}
 }
 
-// With few descriptors, without inotify instances, with few watches: everything is
-// decided all the same, and where that takes longer the daemon and status say so.
+// With few descriptors, without inotify instances, or with few watches, everything is decided
+// all the same; if that takes longer, the daemon and status say so.
 func TestTortureShortages(t *testing.T) {
 	t.Parallel()
 	for _, s := range shortages {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// refuses checks that an answer is a problem of a code, and that its detail or its members
-// have some words.
+// refuses checks that an answer is a problem with a code, and that its detail or its members
+// contain some texts.
 func (s *site) refuses(what string, r reply, status int, code string, words ...string) {
 	s.t.Helper()
 	s.wants(what, r, status, code)
@@ -27,7 +27,7 @@ func (s *site) refuses(what string, r reply, status int, code string, words ...s
 	}
 }
 
-// What keeps an action from being registered is the answer to the call that begins it.
+// The answer to the call that begins an action says why it cannot be registered.
 func TestServeSaysWhatKeepsAnActionBack(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -67,7 +67,7 @@ func TestServeSaysWhatKeepsAnActionBack(t *testing.T) {
 	// An action that was just rejected can be renewed at once.
 	s.wants("reject", s.call("lead", "POST", "/api/v1/approvals/"+id+"/reject", nil), 200, "")
 	s.wants("an action that was rejected is replaced", begin(map[string]any{"replaces": 1}), 200, "")
-	// An action that an editor has begun with a mistake: never registered.
+	// An editor began an action with a mistake: it is never registered.
 	p.write(".nemawashi/actions/40/drafts/v1.md", "Dear all\n")
 	p.write(".nemawashi/actions/40/action.json", `{"type": "fax", "summary": "x", "requested_by": "agent"}`)
 	for _, verb := range []string{"request-approval", "execute"} {
@@ -78,7 +78,7 @@ func TestServeSaysWhatKeepsAnActionBack(t *testing.T) {
 	}
 }
 
-// A problem says which state the run or the request is in, beside the number of HTTP.
+// A problem names the state of the run or the request, besides the number of HTTP.
 func TestServeProblemsSayTheState(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -132,8 +132,8 @@ func (s *site) page(token, query string) (p requestPage) {
 	return p
 }
 
-// Pages go on where they were while requests are answered: none is missed, none of a section
-// is listed twice.
+// Pages continue in the right place while requests are answered: none is missed, and none of a
+// section is listed twice.
 func TestServePagesWhileRequestsAreAnswered(t *testing.T) {
 	t.Parallel()
 	const asked = 12
@@ -163,8 +163,8 @@ func TestServePagesWhileRequestsAreAnswered(t *testing.T) {
 			break
 		}
 		query = "status=all&limit=2&after=" + url.QueryEscape(page.next)
-		// The one that was listed last is gone before the next page is read, and one that
-		// was not listed yet.
+		// The last one of the page is gone before the next page is read, and so is one that was
+		// not listed yet.
 		if len(page.open) == 2 && next < asked {
 			answer(int(page.open[1][len(page.open[1])-1]-'0') + 10*int(page.open[1][len(page.open[1])-2]-'0'))
 			next++
@@ -186,7 +186,7 @@ func TestServePagesWhileRequestsAreAnswered(t *testing.T) {
 	if r := s.call("all", "GET", "/api/v1/requests?limit=1000", nil); r.status != 200 {
 		t.Errorf("a thousand at once: %d %s", r.status, r.body)
 	}
-	// The list of runs goes on in the same way.
+	// The list of runs continues in the same way.
 	var runs []string
 	for query := "limit=5&status=all"; query != ""; {
 		list := data(t, s.call("all", "GET", "/api/v1/runs?"+query, nil).body)
@@ -202,7 +202,7 @@ func TestServePagesWhileRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// A draft that was edited after it was registered holds every answer, and the code says so.
+// An edited draft of a registered action stops every answer, and the code says so.
 func TestServeSaysThatTheDraftChanged(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -229,7 +229,7 @@ func TestServeSaysThatTheDraftChanged(t *testing.T) {
 	}
 }
 
-// A form of a session that is over is not sent, and says so with the words that were typed.
+// A form whose session is over is not sent, and the page says so and shows the typed text.
 func TestServeAFormWithoutSessionIsNotLost(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -296,8 +296,8 @@ func TestServeAFormWithoutSessionIsNotLost(t *testing.T) {
 	unsent("a form after a restart", got, text)
 }
 
-// A token of one family is told nothing of others: neither what waits for trust, nor which
-// runs use the same request id.
+// A token of one family gets no data of others: neither what waits for trust, nor which runs
+// use the same request id.
 func TestServeShowsATokenItsFamiliesAlone(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 2)
@@ -327,8 +327,8 @@ func TestServeShowsATokenItsFamiliesAlone(t *testing.T) {
 	}
 }
 
-// What is not known is named with what it is near to, and what is wrong with a body at its
-// member, in words that a program's author understands.
+// An unknown name is answered with similar ones, and an error in a body with its member, in
+// words that a program's author understands.
 func TestServeNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -384,7 +384,7 @@ func TestServeNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What would let the wrong people in, or hide who answered, ends the start.
+// A setting that would let the wrong people in, or hide who answered, ends the start.
 func TestServeNeedsTrustAndAttributions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

@@ -17,7 +17,7 @@ import (
 	"placet/internal/await"
 )
 
-// What a token may not see does not stand in the way of what it may.
+// Runs that a token may not see do not disturb those that it may.
 func TestServeHidesOtherFamilies(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 2)
@@ -39,7 +39,7 @@ func TestServeHidesOtherFamilies(t *testing.T) {
 	action, approval := s.begins("all", nil)
 	p.write(p.runs[0]+"/requests/"+approval+"/request.json", "{}")
 	s.wants("an approval whose id another family has", s.call("all", "POST", "/api/v1/approvals/"+approval+"/reject", nil), 200, "")
-	// An event of another family is one that nobody remembers.
+	// The event of another family is treated as a forgotten one.
 	events := s.listen("all", "?filter=transition&family=nemawashi", "")
 	next, nextID := s.begins("all", nil)
 	s.wants("reject "+next, s.call("all", "POST", "/api/v1/approvals/"+nextID+"/reject", nil), 200, "")
@@ -48,7 +48,7 @@ func TestServeHidesOtherFamilies(t *testing.T) {
 		t.Fatalf("no event of action %s: %+v", action, seen)
 	}
 	resumed := s.listen("asks", "", seen.id)
-	if r := s.answers("ask/q0000", "deploy"); r.status != 200 { // a stream has something to say then
+	if r := s.answers("ask/q0000", "deploy"); r.status != 200 { // the stream has an event then
 		t.Fatalf("answer: %d %s", r.status, r.body)
 	}
 	if f, ok := resumed.next(); !ok || f.name != "reset" {
@@ -59,7 +59,8 @@ func TestServeHidesOtherFamilies(t *testing.T) {
 	}
 }
 
-// Whoever opens connections without end has few of them, and does not keep placet from ending.
+// A client that opens connections without end keeps only a few, and does not stop placet from
+// ending.
 func TestServeEndsBesideIdleConnections(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))
@@ -91,7 +92,7 @@ func TestServeEndsBesideIdleConnections(t *testing.T) {
 	await.Receive(t, "placet serve ends", s.daemon.ended)
 }
 
-// The address that is printed is one by which a browser gets in.
+// The printed address is one by which a browser gets in.
 func TestServeNamesAnAddressThatLetsIn(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -106,7 +107,7 @@ func TestServeNamesAnAddressThatLetsIn(t *testing.T) {
 	s.visitor().logIn()
 }
 
-// There is no link to a server that is gone.
+// No link leads to a server that is gone.
 func TestLoginNeedsAServer(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -154,7 +155,7 @@ func TestServeKeepsSessionsOfTwoWorkspacesApart(t *testing.T) {
 	}
 }
 
-// A list that is given and empty opens nothing.
+// A given but empty list opens nothing.
 func TestTokenRefusesEmptyLists(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -168,7 +169,7 @@ func TestTokenRefusesEmptyLists(t *testing.T) {
 	}
 }
 
-// Every word of a question is on its page, whatever Markdown leaves out.
+// The page has every word of a question, whatever Markdown leaves out.
 func TestServeShowsAllThatIsAsked(t *testing.T) {
 	t.Parallel()
 	question := "Deploy build 0?\n\nSee [the plan](https://a.example \"titleword\") and ![a picture](https://b.example \"pictureword\").\n\n" +

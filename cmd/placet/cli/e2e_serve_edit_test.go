@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Who answers on a page or by the API changes a text first, and what they made of it is what
-// was approved. A browser's line ends are no change, and what is refused is not lost.
+// A person who answers on a page or by the API can change a text first, and the changed text is
+// what was approved. A browser's line ends are no change, and a refused text is not lost.
 func TestServeTakesATextThatWasChanged(t *testing.T) {
 	t.Parallel()
 	const editable = `, "artifacts": [{"path": "plan.md", "editable": true}]`

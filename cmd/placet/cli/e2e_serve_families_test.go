@@ -32,7 +32,7 @@ func everyFamily(t *testing.T) *place {
 	return p
 }
 
-// data is what an answer holds, without what differs between two calls.
+// data returns the content of an answer, without the parts that differ between two calls.
 func data(t *testing.T, body string, without ...string) map[string]any {
 	t.Helper()
 	var v struct {
@@ -73,7 +73,7 @@ func TestServeAnswersEveryFamily(t *testing.T) {
 	same := func(what, path string, without []string, args ...string) {
 		t.Helper()
 		out, code := p.placet(append(args, "--json")...)
-		if code != 0 && code != 3 { // 3 says that something waits
+		if code != 0 && code != 3 { // 3 means that something waits
 			t.Fatalf("%s: %d %s", what, code, out)
 		}
 		if diff := cmp.Diff(data(t, out, without...), data(t, s.call("all", "GET", path, nil).body, without...)); diff != "" {
@@ -130,7 +130,7 @@ func TestServeAnswersEveryFamily(t *testing.T) {
 	}
 }
 
-// A request id that two runs use is nobody's, until its run is named.
+// A request id that two runs use is ambiguous until its run is named.
 func TestServeGuessesNoRequest(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 2)
@@ -149,7 +149,8 @@ func TestServeGuessesNoRequest(t *testing.T) {
 	s.wants("the run's", s.call("all", "GET", "/api/v1/requests/"+percent(run, "fr-20261120-000001"), nil), 200, "")
 }
 
-// Scenario 24: what two give at once is one answer, and what stands there is respected.
+// Scenario 24: two concurrent answers that say the same are one, and an answer in place is
+// respected.
 func TestServeBesideOtherAnswers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 3)
@@ -180,8 +181,8 @@ func TestServeBesideOtherAnswers(t *testing.T) {
 	both.Wait()
 	p.verify(0, "approve")
 
-	// While git rewrites the tree nothing is decided. An answer that nobody can use is
-	// replaced then, and one that can be used is not.
+	// Nothing is decided while git rewrites the tree. An unusable answer is replaced meanwhile,
+	// and a usable one is not.
 	p.write(".git/MERGE_HEAD", strings.Repeat("0", 40)+"\n")
 	p.write(p.request(1)+"/response.json", p.response(1, "approved-not", ""))
 	p.write(p.request(2)+"/response.json", p.response(2, "reject", "no"))
@@ -224,7 +225,7 @@ func (s *site) listen(token, query, after string) stream {
 	return x
 }
 
-// next is the next event; ok is false where the stream ends.
+// next returns the next event; ok is false at the end of the stream.
 func (x stream) next() (f frame, ok bool) {
 	for x.lines.Scan() {
 		name, value, _ := strings.Cut(x.lines.Text(), ": ")
@@ -243,7 +244,7 @@ func (x stream) next() (f frame, ok bool) {
 	return f, false
 }
 
-// Scenario 27: a stream that was cut goes on where it was; after a restart it begins anew.
+// Scenario 27: an interrupted stream resumes where it was; after a restart it begins anew.
 func TestTortureServeResumesStreams(t *testing.T) {
 	t.Parallel()
 	runs := tortured(8, 50)

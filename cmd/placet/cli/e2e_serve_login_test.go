@@ -31,7 +31,7 @@ func (s *site) visitor() visitor {
 	return visitor{s, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// visit opens a page, or posts a form where there is one.
+// visit opens a page, or posts a form if one is given.
 func (v visitor) visit(path string, form url.Values, change ...func(*http.Request)) (*http.Response, string) {
 	v.t.Helper()
 	method, body := "GET", io.Reader(nil)
@@ -73,7 +73,7 @@ func (v visitor) logIn(args ...string) *http.Response {
 
 var formField = regexp.MustCompile(`name="(csrf|digest)" value="([^"]+)"`)
 
-// fields are what the form of a page sends unseen.
+// fields returns the hidden fields of a page's form.
 func fields(page string) url.Values {
 	form := url.Values{}
 	for _, f := range formField.FindAllStringSubmatch(page, -1) {
@@ -82,7 +82,7 @@ func fields(page string) url.Values {
 	return form
 }
 
-// Scenario 34: the link, the cookie, the form's token, and the end of a session.
+// Scenario 34: the link, the cookie, the form's token, and the end of a session are checked.
 func TestServeSessions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -190,7 +190,7 @@ func TestServeSessions(t *testing.T) {
 	}
 }
 
-// A session for a token may what the token may, and no more.
+// A session for a token has the rights of the token, and no more.
 func TestServeSessionOfAToken(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -246,7 +246,7 @@ func TestServePagesInThreeLanguages(t *testing.T) {
 	}
 }
 
-// Tokens that cannot be believed end the start.
+// Tokens that cannot be trusted end the start.
 func TestServeNeedsTokensThatAreItsOwn(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -283,8 +283,8 @@ func TestServeNeedsTokensThatAreItsOwn(t *testing.T) {
 	}
 }
 
-// Many clients answer at once, each request twice: every request has one receipt, and who
-// came second is given the first one's.
+// Many clients answer at once, each request twice: every request has one receipt, and the
+// second answer gets the first one's.
 func TestTortureServeManyClients(t *testing.T) {
 	t.Parallel()
 	clients, asked := tortured(8, 200), tortured(40, 500)
@@ -322,5 +322,5 @@ func TestTortureServeManyClients(t *testing.T) {
 	}
 }
 
-// askName is the n-th question's.
+// askName returns the name of the n-th question.
 func askName(n int) string { return fmt.Sprintf("q%04d", n) }

@@ -75,7 +75,7 @@ func TestMCP9WhoMayCallOverHTTP(t *testing.T) {
 	}
 }
 
-// Over HTTP agents ask and are answered as over stdio, while serve makes the passes. A token
+// Over HTTP agents ask and get answers as over stdio, while serve makes the passes. A token
 // without the role decide answers nothing, whatever its host says.
 func TestMCPOverHTTPAsksAndIsAnswered(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestMCPOverHTTPAsksAndIsAnswered(t *testing.T) {
 		if a.Status != "open" {
 			t.Errorf("%s: %+v", version, a)
 		}
-		// Asked a second time after the answer, it would be asked anew.
+		// A second call after the answer would ask again.
 		done := h.later("check_answer", map[string]any{"ask_id": a.AskID, "wait_seconds": 600})
 		if err := h.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "placet://answer/" + a.AskID}); err != nil {
 			t.Fatal(err)
@@ -137,7 +137,7 @@ func TestMCPOverHTTPAsksAndIsAnswered(t *testing.T) {
 	}
 }
 
-// What ends a call: its stream, the token, the server. The ask stays open.
+// The end of its stream, of the token or of the server ends a call. The ask stays open.
 func TestMCPOverHTTPACallEnds(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// described is what /openapi.json says, as far as answers are compared with it.
+// described is the part of /openapi.json with which answers are compared.
 type described struct {
 	Paths map[string]map[string]struct {
 		Summary   string
@@ -32,7 +32,7 @@ type shapeOf struct {
 	More       *shapeOf  `json:"additionalProperties"`
 }
 
-// faults are where a value is not as the schema has it.
+// faults returns the places at which a value differs from the schema.
 func (s shapeOf) faults(at string, v any) []string {
 	if s.AnyOf != nil {
 		var all []string
@@ -48,7 +48,7 @@ func (s shapeOf) faults(at string, v any) []string {
 	var types []string
 	switch t := s.Type.(type) {
 	case nil:
-		return nil // anything
+		return nil // any value fits
 	case string:
 		types = []string{t}
 	case []any:
@@ -91,8 +91,8 @@ func (s shapeOf) faults(at string, v any) []string {
 	return found
 }
 
-// What /openapi.json describes is what is answered: every path that it names is there, by
-// the methods that it names and no other, and every member of an answer is described.
+// /openapi.json describes the actual answers: each path that it names exists, with the methods
+// that it names and no others, and every member of an answer is described.
 func TestServeIsAsDescribed(t *testing.T) {
 	t.Parallel()
 	p := everyFamily(t)
@@ -122,7 +122,7 @@ func TestServeIsAsDescribed(t *testing.T) {
 			}
 			body := any(nil)
 			if there {
-				body = "[" // no call
+				body = "[" // not a valid call
 			}
 			if r := s.call("all", method, real, body); (r.status == 405) == there {
 				t.Errorf("%s %s: %d, described: %v", method, path, r.status, there)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// hold keeps placet from deciding, as a rewrite by git does, until release is called.
+// hold stops placet from deciding, as a rewrite by git does, until release is called.
 func (p *place) hold() (release func()) {
 	p.t.Helper()
 	p.write(".git/HEAD", "ref: refs/heads/main\n")
@@ -32,7 +32,7 @@ func (s *site) asked() (folder, path, digest string) {
 	return ".asks/q0000/requests/" + id, path, s.call("lead", "GET", path, nil).text("data", "digest")
 }
 
-// serveAsk serves a question with two options; a call waits for so long.
+// serveAsk serves a question with two options; a call waits for the given time.
 func serveAsk(t *testing.T, settings string) *site {
 	t.Helper()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
@@ -44,7 +44,7 @@ func serveAsk(t *testing.T, settings string) *site {
 	return s
 }
 
-// A second answer's words are never lost: what says them is another answer.
+// The text of a second answer is never lost: an answer with that text is a different one.
 func TestServeLosesNoWords(t *testing.T) {
 	t.Parallel()
 	s := serveAsk(t, "[serve]\nwait = \"1s\"\n")
@@ -92,7 +92,7 @@ func TestServeLosesNoWords(t *testing.T) {
 	s.wants("an answer without words afterwards", answer(ask, "deploy", "", digest), 200, "")
 }
 
-// Who is told that an answer was taken has given the one that was.
+// A caller is told that an answer was accepted only if it gave that answer.
 func TestServeSaysWhatWasDecided(t *testing.T) {
 	t.Parallel()
 	settings := "[serve]\nwait = \"25s\"\n"
@@ -162,7 +162,7 @@ func TestServeSaysWhatWasDecided(t *testing.T) {
 	})
 }
 
-// A note about what stood there before is none about the answer that has replaced it.
+// A note about an earlier answer in the same place does not apply to the one that replaced it.
 func TestServeWaitsBeyondNotesOfOthers(t *testing.T) {
 	t.Parallel()
 	s := serveAsk(t, "[serve]\nwait = \"25s\"\n")
@@ -174,7 +174,7 @@ func TestServeWaitsBeyondNotesOfOthers(t *testing.T) {
 	}
 }
 
-// A note about the very answer that a call has written is why it is refused.
+// A note about the very answer that a call has written is the reason for its refusal.
 func TestServeRefusesWhatContradictsTheForm(t *testing.T) {
 	t.Parallel()
 	s := serveAsk(t, "[serve]\nwait = \"25s\"\n")
@@ -197,7 +197,7 @@ func TestServeRefusesWhatContradictsTheForm(t *testing.T) {
 	}
 }
 
-// An answer that its author has replaced is nobody's when somebody else puts it back.
+// An answer that its author has replaced is nobody's answer if somebody else puts it back.
 func TestServeForgetsWhoWroteWhatWasReplaced(t *testing.T) {
 	t.Parallel()
 	s := serveAsk(t, "[serve]\nwait = \"1s\"\n[gates]\n\"ask\" = { approvers = [\"api:lead\"] }\n")
@@ -227,7 +227,7 @@ func TestServeForgetsWhoWroteWhatWasReplaced(t *testing.T) {
 	}
 }
 
-// What is not said is not chosen, whatever the request's default is.
+// An option that is not named is not chosen, whatever the request's default is.
 func TestServeTakesNoDefault(t *testing.T) {
 	t.Parallel()
 	p := everyFamily(t)
@@ -264,7 +264,7 @@ func TestServeTakesNoDefault(t *testing.T) {
 	}
 }
 
-// Who may answer and not look is shown nothing by an answer.
+// A caller that may answer but not read learns nothing from an answer.
 func TestServeShowsAnAnswerNothingWithoutTheRoleRead(t *testing.T) {
 	t.Parallel()
 	s := serveAsk(t, "")

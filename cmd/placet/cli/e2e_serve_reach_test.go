@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// freePort is a port of this machine that nobody listens to.
+// freePort returns a port of this machine on which nobody listens.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -25,8 +25,8 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// A proxy's address is where links lead, and calls that name it are answered; so are further
-// hosts and origins. A call waits as long as the settings say.
+// Links lead to a proxy's address, and calls that name it are answered; so are further hosts
+// and origins. A call waits as long as the settings say.
 func TestServeIsReachedByOtherNames(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -71,7 +71,7 @@ func TestServeIsReachedByOtherNames(t *testing.T) {
 	if cookies := got.Cookies(); len(cookies) != 1 || !cookies[0].Secure || !cookies[0].HttpOnly {
 		t.Errorf("the cookie behind https: %v", cookies)
 	}
-	// While git rewrites the tree nothing is decided: the call does not wait for that.
+	// Nothing is decided while git rewrites the tree, and a call does not wait for that.
 	p.until("the request is open", p.opened)
 	digest := s.call("all", "GET", "/api/v1/requests/"+p.requestID(0), nil).text("data", "digest")
 	p.write(".git/MERGE_HEAD", strings.Repeat("0", 40)+"\n")
@@ -79,7 +79,7 @@ func TestServeIsReachedByOtherNames(t *testing.T) {
 	s.wants("a wait of 100 ms", r, 202, "")
 }
 
-// placet open hands a link to the browser that BROWSER names, as one argument.
+// placet open passes a link to the browser that BROWSER names, as one argument.
 func TestServeOpensABrowser(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -122,7 +122,7 @@ func TestServeOpensABrowser(t *testing.T) {
 	}
 }
 
-// Who calls is told what is wrong with the token, and no more.
+// A caller learns what is wrong with its token, and no more.
 func TestServeSaysWhatIsWrongWithAToken(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))
@@ -139,7 +139,7 @@ func TestServeSaysWhatIsWrongWithAToken(t *testing.T) {
 	}
 }
 
-// A file that a request shows is handed out as a download, and no link is followed.
+// A file that a request shows is sent as a download, and no link is followed.
 func TestServeHandsOutArtifacts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)
@@ -195,8 +195,8 @@ func TestServeHandsOutArtifacts(t *testing.T) {
 	}
 }
 
-// Where an override is carried out without being shown to anybody, only who may decide may
-// bring one.
+// If an override is carried out without being shown to anybody, only a caller with the role
+// decide may bring one.
 func TestServeAsksWhoOverrides(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

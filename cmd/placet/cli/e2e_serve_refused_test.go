@@ -30,7 +30,7 @@ func (p *place) digests() string {
 	return all.String()
 }
 
-// Scenario 26: who may not, and what is no call. Nothing of it is written.
+// Scenario 26: callers without the right, and invalid calls, write nothing.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -173,7 +173,7 @@ func (s *site) raw(sent string) string {
 	return string(got)
 }
 
-// Who sends a header slowly is cut off, and keeps nobody else from an answer.
+// A client that sends a header slowly is cut off, and keeps nobody else from an answer.
 func TestServeCutsSlowHeaders(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))
@@ -198,7 +198,7 @@ func TestServeCutsSlowHeaders(t *testing.T) {
 	}
 }
 
-// Scenario 25: who is not listed leaves nothing in the workspace.
+// Scenario 25: an answer from a person who is not listed leaves nothing in the workspace.
 func TestServeKeepsOthersFromAnswering(t *testing.T) {
 	t.Parallel()
 	calls := tortured(64, 1_000)
@@ -266,7 +266,7 @@ func TestServeKeepsOthersFromAnswering(t *testing.T) {
 	if rc := p.read(".nemawashi/actions/" + action + "/requests/" + id + "/receipt.json"); !strings.Contains(rc, `"api:lead"`) {
 		t.Errorf("receipt: %s", rc)
 	}
-	// In a clone nobody knows who answered: what stands there is a claim.
+	// In a clone nobody knows who answered: the name there is a claim.
 	folder := ".nemawashi/actions/" + action + "/requests/" + id
 	clone.write(folder+"/response.json", p.read(folder+"/response.json"))
 	if out, _ := clone.placet("once"); clone.read(folder+"/receipt.json") != "" || !strings.Contains(clone.read(folder+"/problem.md"), "lead") {

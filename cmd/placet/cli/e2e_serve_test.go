@@ -76,7 +76,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   string
-	json   map[string]any // nil where it is no object
+	json   map[string]any // nil if it is not an object
 }
 
 // text is a member of the answer, by its path.
@@ -145,7 +145,7 @@ func (s *site) try(token, method, path string, body any, more ...func(*http.Requ
 	return r, err
 }
 
-// client follows nothing: a redirection is an answer.
+// client follows no redirection: it is an answer.
 var client = &http.Client{
 	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -169,7 +169,8 @@ func (s *site) actionAt(action string) string {
 	return st.Approval
 }
 
-// begins begins an action and has a person asked; its number and the approval's id.
+// begins begins an action and makes placet ask a person; it returns the action's number and the
+// approval's id.
 func (s *site) begins(token string, members map[string]any) (action, approval string) {
 	s.t.Helper()
 	body := map[string]any{"type": "mail_draft", "summary": "Tell them", "draft": "Dear all,\nwe are late.\n"}
@@ -177,7 +178,7 @@ func (s *site) begins(token string, members map[string]any) (action, approval st
 		body[k] = v
 	}
 	r := s.call(token, "POST", "/api/v1/nemawashi", body)
-	if r.status != 202 { // it has begun, and a busy machine has not looked at it yet
+	if r.status != 202 { // it has begun, and a busy machine has not read it yet
 		s.wants("begin", r, 200, "")
 	}
 	if r.text("status") != "pending" || r.text("thread_id") != "action-"+r.text("action_id") {
@@ -196,7 +197,7 @@ func (s *site) begins(token string, members map[string]any) (action, approval st
 	return action, approval
 }
 
-// Scenario 22: the endpoints that the clients of nemawashi know.
+// Scenario 22: the endpoints work that the clients of nemawashi know.
 func TestServeNemawashi(t *testing.T) {
 	t.Parallel()
 	s := serveAt(newPlace(t, t.TempDir(), 0))
@@ -309,7 +310,7 @@ func TestServeNemawashi(t *testing.T) {
 	})
 }
 
-// An approval that carries nothing out: the command does, or asks about what it brings.
+// An approval carries nothing out: the command does, or asks about what it brings.
 func TestServeExecutesWhatWasApproved(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

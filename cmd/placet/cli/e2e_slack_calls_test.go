@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// The address of a response is used only if it is Slack's: a press with another one counts,
-// since its signature proves that Slack has sent it, and the address is never called.
+// The address of a response is used only if it is Slack's. A press with another address counts,
+// because its signature proves that Slack has sent it, but the address is never called.
 func TestSlackAForeignResponseURLIsNeverCalled(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -45,7 +45,7 @@ func TestSlackAForeignResponseURLIsNeverCalled(t *testing.T) {
 	}
 }
 
-// countingListener is an address at which connections are counted.
+// countingListener is a listener that counts its connections.
 func countingListener(t *testing.T, accepted func()) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -65,7 +65,7 @@ func countingListener(t *testing.T, accepted func()) string {
 	return l.Addr().String()
 }
 
-// Interactions are forms and events JSON: another body is refused, and nothing moves.
+// Interactions are forms, and events are JSON: another body is refused, and nothing moves.
 func TestSlackCallsOfAnotherTypeAreRefused(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -150,7 +150,7 @@ func TestSlackRequestsChangesWithoutAToken(t *testing.T) {
 	}
 }
 
-// A reply of somebody who may not answer is told to them alone, and nothing is written.
+// Only the author of a reply learns that they may not answer, and nothing is written.
 func TestSlackAReplyOfSomebodyElseLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for lang, says := range map[string]string{"en": "You are not among those who may answer", "ko": "이 요청에 답변할 수 있는 사람이 아닙니다"} {
@@ -218,7 +218,7 @@ func TestSlackARequestHasTwentyNotesAtMost(t *testing.T) {
 	}
 }
 
-// A reply that names no plan and no subject is asked what it is about.
+// The author of a reply that names no plan and no subject is asked what it is about.
 func TestSlackAReplyIsAskedWhatItIsAbout(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)

@@ -21,8 +21,8 @@ func shownText(c slackCall) string {
 	return all.String()
 }
 
-// What is shown is what counts: a question of another family is shown whole, in as many
-// sections as that takes, or has no buttons and says where it can be read and answered.
+// An answer counts only for what was shown: a question of another family is shown whole, in as
+// many sections as that takes, or has no buttons and says where it can be read and answered.
 func TestSlackALongQuestionIsShownWholeOrHasNoButtons(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -47,7 +47,7 @@ func TestSlackALongQuestionIsShownWholeOrHasNoButtons(t *testing.T) {
 	}
 }
 
-// A part whose text stands in a file is seen by nobody in a message.
+// A message does not show the text of a part that is in a file.
 func TestSlackALongBodyHasNoButtons(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -58,7 +58,7 @@ func TestSlackALongBodyHasNoButtons(t *testing.T) {
 	}
 }
 
-// A closed question names the one that is asked in its place, once that is known.
+// A closed question names the one that replaces it, once that is known.
 func TestSlackAClosedQuestionNamesWhatReplacesIt(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -84,8 +84,7 @@ func TestSlackAClosedQuestionNamesWhatReplacesIt(t *testing.T) {
 	}
 }
 
-// A job that failed is told in the thread, and so is the question whether to try again, with
-// buttons.
+// The thread reports a job that failed, and asks whether to try again, with buttons.
 func TestSlackAFailedJobIsToldAndAskedAbout(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -131,7 +130,7 @@ func TestSlackAFailedJobIsToldAndAskedAbout(t *testing.T) {
 	}
 }
 
-// What nobody knows the end of is asked in the thread, with buttons.
+// The thread asks about an action with an unknown end, with buttons.
 func TestSlackAnUnclearPartIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }))
@@ -164,8 +163,8 @@ func labelled(all map[string]map[string]any, label string) map[string]any {
 	return nil
 }
 
-// outcomeOf waits until it is on disk how the question of an action was posted whose id
-// begins so.
+// outcomeOf waits until the outcome of posting a question is on disk, for the action whose id
+// has a prefix.
 func (s *site) outcomeOf(action, prefix string) {
 	s.t.Helper()
 	s.until("its outcome is on disk", func() bool {

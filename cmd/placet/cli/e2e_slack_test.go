@@ -122,7 +122,7 @@ func slackSite(t *testing.T, d *slackDouble, more string) *site {
 	return s
 }
 
-// slackSends sends what Slack would, signed.
+// slackSends sends, signed, what Slack would send.
 func (s *site) slackSends(path, body string, change ...func(*http.Request)) reply {
 	s.t.Helper()
 	at := fmt.Sprint(time.Now().Unix())
@@ -208,7 +208,7 @@ func (s *site) asks(d *slackDouble, members map[string]any) (action, id string, 
 	before := len(d.of("chat.postMessage"))
 	action, id = s.begins("lead", members)
 	message = s.posted(d, before+1)
-	// The message is there, and so is what Slack answered, on disk.
+	// The message is there, and Slack's answer is on disk.
 	s.until("its outcome is on disk", func() bool {
 		found, _ := filepath.Glob(filepath.Join(s.root, ".nemawashi/actions/"+action+"/requests/"+id+"/slack/ask/outcome-1.json"))
 		return len(found) == 1
@@ -216,7 +216,7 @@ func (s *site) asks(d *slackDouble, members map[string]any) (action, id string, 
 	return action, id, message
 }
 
-// Presses: who may, once, and what the message says then.
+// Presses: only those who may answer can press, once, and the message shows the outcome.
 func TestSlackPresses(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -393,7 +393,7 @@ func TestSlackSteers(t *testing.T) {
 	if draft := s.read(dir + "/drafts/v3.md"); !strings.HasSuffix(draft, "[Steer] shorter\n[Plan] C\n") || s.read(dir+"/drafts/v4.md") != "" {
 		t.Errorf("v3: %q", draft)
 	}
-	// Once it is decided, words change nothing, and one note says so.
+	// After the decision, replies change nothing, and one note says so.
 	third := s.posted(d, 5)
 	if r := s.press("U1", buttons(third)["hitl_reject"], nil); r.text("text") != "rejected" {
 		t.Errorf("reject: %s", r.body)
@@ -449,7 +449,7 @@ func TestSlackSignatures(t *testing.T) {
 	if r := s.call("", "POST", "/api/slack/events", body, signed(now, slackSecret, body)); r.status != 200 {
 		t.Errorf("signed: %d %s", r.status, r.body)
 	}
-	// Without a secret nothing is taken, unless that is allowed on this machine.
+	// Without a secret nothing is accepted, unless that is allowed on this machine.
 	p := newPlace(t, t.TempDir(), 0)
 	unsigned := serveAt(p)
 	unsigned.wants("no secret", unsigned.call("", "POST", "/api/slack/events", body), 401, "signature")
@@ -502,8 +502,8 @@ func TestSlackShowsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Scenario 32: an attempt to ask that was cut by a kill is not made again; a clone posts
-// nothing; a refusal is no reason to try again, and what certainly was not done is.
+// Scenario 32: an attempt to ask that a kill interrupted is not repeated; a clone posts
+// nothing; a refused message is not tried again, and one that was certainly not sent is.
 func TestSlackAsksOnce(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -529,7 +529,7 @@ func TestSlackAsksOnce(t *testing.T) {
 	if n := len(d.of("chat.postMessage")); n != 1 {
 		t.Errorf("%d messages for action %s", n, action)
 	}
-	// The first attempt of another one is refused for now.
+	// The first attempt of another action is refused for now.
 	d.set(func() { d.refuse = "ratelimited" })
 	next, nextID := s.begins("lead", nil)
 	s.until("its outcome is on disk", func() bool {
@@ -550,8 +550,8 @@ func TestSlackAsksOnce(t *testing.T) {
 	}
 }
 
-// Scenario 33: a request of another family is answered by its buttons, and the webhook asks
-// alone.
+// Scenario 33: a request of another family is answered by its buttons, and the webhook only
+// asks.
 func TestSlackAsksForEveryFamily(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)

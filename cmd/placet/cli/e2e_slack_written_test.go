@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// answersOfAll gives an answer to an approval from everywhere: by a press, by a dialog, by a
+// answersOfAll gives an answer to an approval by all surfaces: by a press, by a dialog, by a
 // reply in the thread, and by the two calls of the API.
 func (s *site) answersOfAll(m slackCall, id, event string) map[string]reply {
 	s.t.Helper()
@@ -45,7 +45,8 @@ func (s *site) answersOfAll(m slackCall, id, event string) map[string]reply {
 	return got
 }
 
-// Whoever answers while somebody else is writing an answer is told so: Slack repeats a reply.
+// A person who answers while somebody else is writing an answer is told so; Slack repeats a
+// reply.
 func TestSlackIsAnsweredBesideAHalfWrittenAnswer(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -68,7 +69,7 @@ func TestSlackIsAnsweredBesideAHalfWrittenAnswer(t *testing.T) {
 	})
 }
 
-// sealed keeps everybody from writing into a folder, root too, until the test ends or the
+// sealed stops everybody, also root, from writing into a folder, until the test ends or the
 // function that it returns is called.
 func (s *site) sealed(rel string) (open func()) {
 	s.t.Helper()
@@ -85,8 +86,8 @@ func (s *site) sealed(rel string) (open func()) {
 	return open
 }
 
-// Scenario of section 13: the answer cannot be written: 503, since Slack does not repeat a
-// press, and repeats a reply.
+// Scenario of section 13: an answer that cannot be written gets 503. Slack does not repeat a
+// press, but repeats a reply.
 func TestSlackAnAnswerThatCannotBeWrittenIs503(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -116,8 +117,8 @@ func TestSlackAnAnswerThatCannotBeWrittenIs503(t *testing.T) {
 	}
 }
 
-// What is no file stands in the way of an answer: the API names it, and Slack is told that the
-// answer was not written.
+// If something that is no file is in the place of an answer, the API names it, and Slack learns
+// that the answer was not written.
 func TestSlackWhatStandsInTheWayOfAnAnswerIsNamed(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -144,7 +145,7 @@ func TestSlackWhatStandsInTheWayOfAnAnswerIsNamed(t *testing.T) {
 	})
 }
 
-// A reply beside a different answer that waits: Slack is to repeat it.
+// A reply beside a different answer that waits must be repeated by Slack.
 func TestSlackAReplyBesideADifferentAnswer(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -167,7 +168,7 @@ func TestSlackAReplyBesideADifferentAnswer(t *testing.T) {
 	if err := os.Remove(filepath.Join(s.root, ".git/MERGE_HEAD")); err != nil {
 		t.Fatal(err)
 	}
-	// What the answer that waited makes of the action decides.
+	// The outcome depends on the state of the action after the waiting answer.
 	s.until("the reply that Slack repeats is taken", func() bool {
 		return s.says("U1", "plan b", "Ev1", "1700000050.000001", nil).status == 200
 	})
@@ -175,7 +176,7 @@ func TestSlackAReplyBesideADifferentAnswer(t *testing.T) {
 	s.stays(dir + "/drafts/v2.md")
 }
 
-// Scenario 32: a press and POST approve at the same instant are one answer, and one job.
+// Scenario 32: a concurrent press and POST approve are one answer, and one job.
 func TestSlackAPressAndACallAtOnceAreOneAnswer(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)
@@ -216,7 +217,7 @@ func TestSlackAPressAndACallAtOnceAreOneAnswer(t *testing.T) {
 	}
 }
 
-// An answer to a draft that has changed since is not acked as if it counted.
+// An answer to a draft that has changed since is not acknowledged as if it counted.
 func TestSlackAPressOnAChangedDraftIsStale(t *testing.T) {
 	t.Parallel()
 	d := newSlackDouble(t)

@@ -82,8 +82,8 @@ const waitingState = `{
 }
 `
 
-// newPlace makes a workspace of n runs for the real program. That is another
-// process: the race detector's run of the tests (-short) would learn nothing of it.
+// newPlace makes a workspace of n runs for the real program. It skips the test under -short, which
+// is for the race detector: that would learn nothing of another process.
 func newPlace(t *testing.T, root string, n int) *place {
 	t.Helper()
 	if testing.Short() {
@@ -150,7 +150,7 @@ func (p *place) placet(args ...string) (string, int) {
 	return p.typed("", args...)
 }
 
-// typed runs placet in this process, without a terminal, and gives it something to read.
+// typed runs placet in this process, without a terminal, with a standard input.
 func (p *place) typed(text string, args ...string) (string, int) {
 	p.t.Helper()
 	if testing.Short() {
@@ -200,9 +200,10 @@ func (p *place) program(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// command is a program that ends with the test at the latest, and with the test binary even
-// if that is killed: the thread that starts it, whose end the signal would come with too,
-// lives as long as the process, since no goroutine here ends while it is locked to one.
+// command returns a program that ends with the test at the latest, and with the test binary even if
+// that is killed. The thread that starts the program must live as long as the process, because the
+// signal would also come with its end; it does, because no goroutine here ends while it is locked to
+// a thread.
 func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(await.Context(t), name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -219,8 +220,8 @@ type daemon struct {
 	told  atomic.Bool // to end
 }
 
-// withFiles are the words before a program that may have so many files open: those that the
-// tests were started with do not count.
+// withFiles returns the words before a program that limits its open files to n; those that the tests
+// were started with do not count.
 func withFiles(n int) []string {
 	return []string{"sh", "-c", fmt.Sprintf(`exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-; ulimit -n %d && exec "$@"`, n), "sh"}
 }
@@ -255,7 +256,7 @@ func (p *place) launch(out *os.File, argv []string) *daemon {
 	go d.follow(bufio.NewScanner(pipe))
 	p.t.Cleanup(func() { // a test that fails in the middle leaves none
 		if d.cmd.ProcessState == nil {
-			_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // and what it was wrapped in
+			_ = syscall.Kill(-d.cmd.Process.Pid, syscall.SIGKILL) // and the program that wraps it
 			d.stop(syscall.SIGKILL)
 		}
 		if p.t.Failed() {
@@ -265,8 +266,8 @@ func (p *place) launch(out *os.File, argv []string) *daemon {
 	return d
 }
 
-// stopAfter stops the daemon of a test that is over. Where the test has failed, the daemon says what
-// it was doing.
+// stopAfter stops the daemon at the end of a test. If the test has failed, the daemon dumps what it
+// was doing.
 func (d *daemon) stopAfter(t *testing.T) {
 	if t.Failed() {
 		d.stop(syscall.SIGQUIT)
@@ -334,8 +335,8 @@ func (d *daemon) stop(sig syscall.Signal) {
 	_ = d.cmd.Wait()
 }
 
-// until polls the workspace: the daemon is another process. Where that has ended although
-// nobody ended it, nothing is waited for.
+// until polls the workspace, because the daemon is another process. It does not wait for a daemon
+// that has ended by itself.
 func (p *place) until(what string, ok func() bool) {
 	p.t.Helper()
 	await.Until(p.t, what, func() bool {
@@ -378,7 +379,7 @@ func (l *daemons) by(t *testing.T) []*daemon {
 	return slices.Clone(l.of[t])
 }
 
-// isDead reports whether the daemon has ended although nobody ended it.
+// isDead reports whether the daemon has ended by itself.
 func (d *daemon) isDead() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
@@ -414,8 +415,8 @@ func (p *place) opened() bool {
 	return true
 }
 
-// verify checks that a run was answered as asked, once: one history entry,
-// one event, one accepted receipt, event numbers without gap or double.
+// verify checks that a run was answered as intended, once: one history entry, one event, one
+// accepted receipt, event numbers without gap or double.
 func (p *place) verify(i int, option string) {
 	p.t.Helper()
 	st := p.state(i)

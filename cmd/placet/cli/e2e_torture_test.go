@@ -17,7 +17,7 @@ import (
 //
 //	PLACET_TORTURE=full go test ./cmd/placet/cli -run '^TestTorture' -count=1 -timeout 30m
 
-// tortured is the size of a test: the small one, or that of the promise.
+// tortured returns the size of a test: the small one, or that of the promise.
 func tortured(small, full int) int {
 	if os.Getenv("PLACET_TORTURE") == "full" {
 		return full
@@ -25,8 +25,8 @@ func tortured(small, full int) int {
 	return small
 }
 
-// jitter lets a moment pass under PLACET_TORTURE=full, so that what follows comes at
-// another moment each time. Nothing may depend on it.
+// jitter pauses for a moment under PLACET_TORTURE=full, so that the next event comes at another
+// moment each time. Nothing may depend on it.
 func jitter(moment time.Duration) {
 	if os.Getenv("PLACET_TORTURE") == "full" {
 		time.Sleep(moment)
@@ -50,8 +50,9 @@ func (d *daemon) spent(t *testing.T) time.Duration {
 	return ticks * time.Second / 100
 }
 
-// doesNotSpin checks that the daemon rests for two seconds: it uses less than a fifth of one
-// processor. A busy machine gives a daemon that spins less of it, and one that rests no more.
+// doesNotSpin checks that the daemon is idle for two seconds: it uses less than a fifth of one
+// processor. On a busy machine a daemon that spins uses less than that, and an idle one no
+// more.
 func (d *daemon) doesNotSpin(t *testing.T, while string) {
 	t.Helper()
 	began, before := time.Now(), d.spent(t)
@@ -61,8 +62,8 @@ func (d *daemon) doesNotSpin(t *testing.T, while string) {
 	}
 }
 
-// freeze stops the daemon and returns when the last of its threads stands still:
-// the signal alone leaves them some time to go on.
+// freeze stops the daemon, and returns when the last of its threads has stopped: the signal
+// alone leaves them some time to go on.
 func (d *daemon) freeze(t *testing.T) {
 	t.Helper()
 	if err := d.cmd.Process.Signal(syscall.SIGSTOP); err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Of two daemons the second refuses, with a word that says why; when the first
-// is killed, the next one takes over at once.
+// The second of two daemons refuses to start, and says why. When the first is killed, the next
+// one takes over at once.
 func TestTortureSecondDaemonRefusesAndTakesOver(t *testing.T) {
 	t.Parallel()
 	rounds := tortured(2, 20)
@@ -38,8 +38,8 @@ func TestTortureSecondDaemonRefusesAndTakesOver(t *testing.T) {
 	}
 }
 
-// Whatever cleans the folder takes the lock file, as git clean does: the daemon takes
-// the lock anew, a second one is still refused, and answers go on counting.
+// A program that cleans the folder, such as git clean, removes the lock file: the daemon takes
+// the lock again, a second one is still refused, and answers go on counting.
 func TestALockThatIsRemovedIsTakenAnew(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -65,7 +65,7 @@ func TestALockThatIsRemovedIsTakenAnew(t *testing.T) {
 	p.verify(0, "approve")
 }
 
-// Where a second daemon has begun by then, the first one ends and says why.
+// If a second daemon has begun by that time, the first one ends and says why.
 func TestADaemonThatLostItsLockEnds(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)
@@ -86,8 +86,8 @@ func TestADaemonThatLostItsLockEnds(t *testing.T) {
 	}
 }
 
-// A link in the place of .placet leads to the lock of another workspace: no daemon
-// serves this one.
+// A link in the place of .placet leads to the lock of another workspace: no daemon serves this
+// one.
 func TestTheLockBehindALinkIsNobodys(t *testing.T) {
 	t.Parallel()
 	other, p := newPlace(t, t.TempDir(), 1), newPlace(t, t.TempDir(), 1)
@@ -102,8 +102,8 @@ func TestTheLockBehindALinkIsNobodys(t *testing.T) {
 	}
 }
 
-// Two daemons that do not know of each other, because the file system has no flock, do
-// no harm: each answer counts once. One of them is killed now and then.
+// Two daemons that do not know of each other, because the file system has no flock, do no harm:
+// each answer counts once. One of them is killed now and then.
 func TestTortureTwoDaemonsSideBySide(t *testing.T) {
 	t.Parallel()
 	sideBySide(t, newPlace(t, t.TempDir(), tortured(11, 100)))
@@ -138,13 +138,13 @@ func sideBySide(t *testing.T, p *place) {
 		}
 		d.end(t)
 	}
-	p.placet("once") // all passes that there are to make are made
+	p.placet("once") // all possible passes are made
 	for i := range p.runs {
 		p.verify(i, want[i])
 	}
 }
 
-// end kills the daemon, and not only what it was wrapped in.
+// end kills the daemon, and also the program that wraps it.
 func (d *daemon) end(t *testing.T) {
 	t.Helper()
 	children, err := os.ReadFile("/proc/" + pidOf(d) + "/task/" + pidOf(d) + "/children")

@@ -12,9 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// upgraded are the answers to the requests that an earlier version left, by what
-// the request's folder begins with: the item that is ticked, "" for an answer in
-// words.
+// upgraded are the answers to the requests that an earlier version left, by the beginning of
+// the request's folder: the item that is ticked, "" for an answer in words.
 var upgraded = map[string]string{
 	"fr-20261120-4a8880": "approve", "fr-20261120-b3d309": "approve", "fr-20261120-f3abb0": "retry", "fr-20261120-968f9c": "confirm",
 	"fr-20261120-2b41b5": "", "fr-20261120-3833ec": "", "escalation-": "abort", "hitl-": "adequate",
@@ -24,10 +23,10 @@ var upgraded = map[string]string{
 // leftOpen is how many requests of the workspace "waiting" are open.
 const leftOpen = 8
 
-// TestUpgrade goes on in workspaces that earlier versions left waiting: answers that were
-// given to them count, and so do those that are given afterwards into the forms that they
-// wrote, whose sentences the forms of today word otherwise. Nothing is asked anew and no
-// answer is void, and words of one's own in a form are part of the comment.
+// TestUpgrade goes on in workspaces that earlier versions left waiting. Answers that were given
+// before count, and so do those that are given afterwards into the old forms, whose sentences
+// differ from those of today. Nothing is asked again, no answer is void, and a person's own
+// text in a form is part of the comment.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -79,7 +78,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// leftWaiting is a workspace as an earlier version left it, with what that remembered of it.
+// leftWaiting makes a workspace as an earlier version left it, with that version's own records.
 func leftWaiting(t *testing.T, name string) *place {
 	t.Helper()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
@@ -134,10 +133,10 @@ func (p *place) contents(names []string) map[string]string {
 	return all
 }
 
-// fillForms answers every request in its form, with words below the first option, or
-// where there is none, above the comment's heading. The files that a request of then is about
-// were written when the workspace was put here, and the forms of then do not hold their
-// texts: such an answer says what it was given to.
+// fillForms answers every request in its form, with text below the first option or, without
+// options, above the comment's heading. The files of an old request were written when the
+// workspace was put here, and the old forms do not have their texts: such an answer names the
+// files that it was given to.
 func (p *place) fillForms(words string) {
 	p.t.Helper()
 	for _, form := range p.glob("form.md") {
@@ -164,14 +163,14 @@ func (p *place) saysWhatItSaw(dir, words string) {
 		p.t.Fatal(err)
 	}
 	seen := request.Binding()
-	if len(seen) == 0 || request.Family == "faber" { // whose requests are as old as their files
+	if len(seen) == 0 || request.Family == "faber" { // these requests are as old as their files
 		return
 	}
 	for id, word := range upgraded {
 		if strings.HasPrefix(request.RequestID, id) {
 			option, ok := gate.Match(request.Options, word)
 			if !ok {
-				option = request.Options[0].ID // the form of then calls it by another name
+				option = request.Options[0].ID // the old form has another name for it
 			}
 			resp := gate.Response{RequestID: request.RequestID, Response: option, Comment: words, ProvidedBy: gate.By{User: "kim", Source: "file"}, Artifacts: seen}
 			body, err := resp.Encode()
@@ -183,8 +182,7 @@ func (p *place) saysWhatItSaw(dir, words string) {
 	}
 }
 
-// belowFirst writes words below the ticked option; where there is none, above the
-// comment's mark.
+// belowFirst writes text below the ticked option or, without one, above the comment's mark.
 func belowFirst(form, words string) string {
 	if at := strings.Index(form, "- [x] "); at >= 0 {
 		end := at + strings.Index(form[at:], "\n") + 1
@@ -193,8 +191,8 @@ func belowFirst(form, words string) string {
 	return strings.Replace(form, "<!-- placet comment", words+"\n\n<!-- placet comment", 1)
 }
 
-// tickFirst ticks the item that begins with a word; without a word the first item,
-// or where there is none it writes words in the place of a comment.
+// tickFirst ticks the item that begins with a word; without a word it ticks the first item or,
+// if there are none, writes text in the place of a comment.
 func tickFirst(form, word string) string {
 	if item := "- [ ] " + word; word != "" && strings.Contains(form, item) {
 		return strings.Replace(form, item, "- [x] "+word, 1)

@@ -123,9 +123,9 @@ func (f diskFiles) Events() []string {
 	return paths
 }
 
-// Upstream's programs record answers to every type of request, write by write, beside a
-// running daemon; to every third run somebody else answers by response.json meanwhile.
-// Each request ends once.
+// Upstream's programs record answers to every type of request, write by write, beside a running
+// daemon. Somebody else answers every third run by response.json meanwhile. Each request ends
+// once.
 func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 	t.Parallel()
 	flows, err := upstreamflow.Load("../../..")
@@ -139,7 +139,7 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 		{"review", "reject"}, {"error_resolution", "retry"}, {"error_resolution", "skip"}, {"error_resolution", "abort"},
 	}
 	n := len(flows) * len(answers)
-	p := newPlace(t, t.TempDir(), n+rounds) // the last ones show that the daemon has looked
+	p := newPlace(t, t.TempDir(), n+rounds) // the last ones show that the daemon has read the workspace
 	plays := make([][]upstreamflow.Step, n)
 	for i := range n {
 		a := answers[i%len(answers)]
@@ -178,8 +178,8 @@ func TestUpstreamAnswersBesideTheDaemon(t *testing.T) {
 	}
 }
 
-// Whoever sees a run in progress after an answer finds resume.md, also while many answers
-// come at once: an agent that polls state.json goes on at once.
+// An agent that polls state.json and sees a run in progress after an answer finds resume.md,
+// also while many answers come at once, because it goes on at once.
 func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
 	t.Parallel()
 	const n = 40
@@ -204,7 +204,7 @@ func TestResumeStandsBeforeTheStateMoves(t *testing.T) {
 	})
 }
 
-// Whoever goes on with a cancelled run is told of by check.
+// check reports a program that goes on with a cancelled run.
 func TestCheckTellsOfARevivedRun(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)

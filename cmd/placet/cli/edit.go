@@ -19,8 +19,8 @@ import (
 // allEditable names all files of a request that a person may change.
 const allEditable = "*"
 
-// editing has a person change the files of a request in their editor, and gives the answer with
-// what they made of them. Where that fails their files stay, and it is said where.
+// editing lets a person change the files of a request in their editor, and gives the answer
+// with the changed texts. If that fails, it keeps their files, and says where.
 func editing(ctx context.Context, b *workspace.Workspace, t view.Request, name string, give func([]gate.Edit) error) error {
 	var files []engine.EditableFile
 	for _, f := range t.Editable {
@@ -52,12 +52,12 @@ func editing(ctx context.Context, b *workspace.Workspace, t view.Request, name s
 	return err
 }
 
-// editedFile is where a text is edited.
+// editedFile returns the path of the file in which a text is edited.
 func editedFile(dir string, f engine.EditableFile) string {
 	return filepath.Join(dir, fmt.Sprintf("%d-%s", f.N, path.Base(f.Path)))
 }
 
-// isEdited reports whether somebody has changed one of the texts.
+// isEdited reports whether one of the texts was changed.
 func isEdited(dir string, files []engine.EditableFile) bool {
 	return slices.ContainsFunc(files, func(f engine.EditableFile) bool {
 		body, err := os.ReadFile(editedFile(dir, f))
@@ -65,8 +65,7 @@ func isEdited(dir string, files []engine.EditableFile) bool {
 	})
 }
 
-// editAll returns what a person makes of texts in their editor, of those that they change, and
-// shows that.
+// editAll returns the texts that a person changes in their editor, and shows the changes.
 func editAll(ctx context.Context, w *console.Env, dir string, files []engine.EditableFile) (edits []gate.Edit, err error) {
 	for _, f := range files {
 		text, err := editText(ctx, w, editedFile(dir, f), f.Text)
@@ -88,7 +87,8 @@ func editAll(ctx context.Context, w *console.Env, dir string, files []engine.Edi
 	return edits, nil
 }
 
-// editText opens a text in the editor under a name, and returns what stands there afterwards.
+// editText opens a text in the editor under a name, and returns the content of the file
+// afterwards.
 func editText(ctx context.Context, w *console.Env, name, text string) (string, error) {
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		return "", err

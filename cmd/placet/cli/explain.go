@@ -36,7 +36,7 @@ func showExplanation(w *console.Env, s view.Subject, e view.Explanation) {
 	}{e, statusStyle(s.View)})
 }
 
-// explanationText is what explain prints of a run.
+// explanationText returns the output of explain for a run.
 func explanationText(b *workspace.Workspace, s view.Subject) string {
 	var out bytes.Buffer
 	w := *b.Env

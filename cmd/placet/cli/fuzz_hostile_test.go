@@ -21,8 +21,8 @@ import (
 // hostileRuns is how many runs wait for an approval in the workspace.
 const hostileRuns = 2
 
-// hostileWorkspace is a workspace with runs that wait, and a folder beside it that
-// is nobody's business.
+// hostileWorkspace is a workspace with runs that wait, and a folder beside it that nobody may
+// touch.
 type hostileWorkspace struct {
 	t         *testing.T
 	top, root string
@@ -63,7 +63,7 @@ func (h hostileWorkspace) once() (decided []string) {
 		In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(name string) string { return env[name] },
 		Cwd: h.root, Now: time.Now, Flags: console.Flags{Workspace: h.root, JSON: true},
 	}
-	_ = settleOnce(context.Background(), w, false) // what is wrong with the workspace is said, and nothing is decided
+	_ = settleOnce(context.Background(), w, false) // the program itself reports what is wrong with the workspace; nothing is decided
 	var said struct{ Data onceData }
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), &said); err != nil {
@@ -78,7 +78,7 @@ func (h hostileWorkspace) once() (decided []string) {
 	return decided
 }
 
-// answer has the approver answer some of the requests, by the bits of a number.
+// answer makes the approver answer some of the requests, by the bits of a number.
 func (h hostileWorkspace) answer(which byte) {
 	for i := range hostileRuns {
 		if which>>i&1 == 1 {
@@ -89,7 +89,7 @@ func (h hostileWorkspace) answer(which byte) {
 	}
 }
 
-// hostileNames are where something is put; %s stands for a run's folder or for a
+// hostileNames are the places for hostile files; %s stands for a run's folder or for a
 // request's.
 var hostileNames = []string{
 	".placet", ".placet/lock", ".placet/now", ".placet/actions", ".placet/actions/0123456789abcdef/process.json", ".placet/statcache", ".placet/.gitignore",
@@ -98,7 +98,7 @@ var hostileNames = []string{
 	"%request/receipt.json", "%request/problem.md", "%request/response-x.json", "placet.toml", ".fractary", ".fractary/faber/runs/acme/web/x", ".fractary/plugins/faber/runs", ".git/HEAD",
 }
 
-// hostileContents are what is put there.
+// hostileContents are the contents of hostile files.
 var hostileContents = []string{
 	"", "{", "{}",
 	`{"id":"x","pid":-1,"outcome":"src/main.go","kind":"outcome","agent":true}`,
@@ -108,7 +108,7 @@ var hostileContents = []string{
 	"<!-- placet request fr-20261120-000001 sha256:0000000000000000000000000000000000000000000000000000000000000000 -->\n\n- [x] approve: yes\n- [x] submit this answer\n",
 }
 
-// attack does to the workspace what four bytes say, where it can be done.
+// attack changes the workspace as four bytes say, if possible.
 func (h hostileWorkspace) attack(op, where, what, how byte, text string) {
 	i := int(where) % hostileRuns
 	name := strings.NewReplacer("%request", h.request(i), "%run", h.run(i)).Replace(hostileNames[int(what)%len(hostileNames)])
@@ -173,10 +173,10 @@ func (h hostileWorkspace) untouched() (found []string) {
 	return found
 }
 
-// FuzzHostileWorkspace fills a workspace with files, links, pipes and modes, below
-// .placet/ and in run and request folders. Nothing outside the run folders changes,
-// no process that placet did not start is signalled, and nothing is decided that
-// placet does not decide where the same approver answers undisturbed.
+// FuzzHostileWorkspace fills a workspace with files, links, pipes and modes, below .placet/ and
+// in run and request folders. Nothing outside the run folders changes, no process that placet
+// did not start gets a signal, and placet decides only what it would decide if the same
+// approver answered undisturbed.
 func FuzzHostileWorkspace(f *testing.F) {
 	f.Add(byte(0x00), []byte{0, 0, 3, 0}, "")
 	f.Add(byte(0x01), []byte{0, 0, 3, 5, 1, 0, 4, 3}, "")

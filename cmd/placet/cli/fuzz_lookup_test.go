@@ -20,9 +20,9 @@ import (
 	"placet/layout"
 )
 
-// FuzzLookup looks up runs and requests by any words, as every verb does. What is
-// found has been named, what is said can be shown and stays short, and nothing
-// outside the workspace's runs is so much as looked at.
+// FuzzLookup looks up runs and requests by any words, as every verb does. A result has a name,
+// a message can be shown and stays short, and nothing outside the workspace's runs is even
+// read.
 func FuzzLookup(f *testing.F) {
 	b, found := lookedAt(f)
 	for _, arg := range []string{
@@ -69,7 +69,7 @@ func checkSaid(t *testing.T, err error, given int) {
 	}
 }
 
-// lookedAt is a settled workspace of both families.
+// lookedAt makes a settled workspace of both families.
 func lookedAt(t testing.TB) (*workspace.Workspace, []loop.Found) {
 	root := t.TempDir()
 	tree := demoTree(t, 3)

@@ -22,7 +22,7 @@ import (
 	"placet/layout"
 )
 
-// bothFamilies are what the laws must know of the families served here.
+// bothFamilies are the facts about the families served here that the laws need.
 func bothFamilies() []enginetest.Suite {
 	ask := faber.DefaultConfig()
 	ask.AskFailed = "all"
@@ -85,19 +85,19 @@ var folders = []string{
 	".fractary/runs/plan-run-1", ".fractary/faber/runs/plan", ".fractary/plugins/faber/runs/acme-corp/proja/00f4dda7-41cb-4e5e-b0f6-310cf530cbf5", ".afl/sessions/other",
 }
 
-// words take each other's place in a document.
+// words replace each other in a document.
 var words = []string{
 	`"awaiting_feedback"`, `"in_progress"`, `"pending"`, `"paused"`, `"failed"`, `"completed"`, `"cancelled"`, `"escalated"`, `"delegating"`, `"validating"`,
 	`"retrying"`, `"aborted"`, `"designing"`, `"open"`, `"accepted"`, `"approve"`, `"reject"`, `null`, `0`, `-1`, `1e400`, `[]`, `{}`, `true`, `"../../x"`, `"\u202e"`, `2147483647`,
 }
 
-// hand does one thing to a workspace.
+// hand changes a workspace.
 type hand struct {
 	*enginetest.Scramble
 	text string
 }
 
-// act does what four bytes say.
+// act makes the change that four bytes say.
 func (h hand) act(op, where, what, how byte) {
 	paths := enginetest.Tree(h.Disk.Tree()).Paths()
 	paths = slices.DeleteFunc(paths, func(p string) bool { return layout.Under(p, ".placet") })
@@ -142,7 +142,7 @@ func (h hand) act(op, where, what, how byte) {
 	}
 }
 
-// place is a name below one of the folders, or in that of one of the files.
+// place returns a name below one of the folders, or in the folder of one of the files.
 func (h hand) place(paths []string, where, what byte) string {
 	name := knownNames[int(what)%len(knownNames)]
 	if int(where)%2 == 0 {
@@ -167,7 +167,7 @@ func flip(body string, at int) string {
 
 var value = regexp.MustCompile(`"[^"\n]{0,40}"|\b\d+\b|null|true|false`)
 
-// exchange puts a word into the place of another, or of a value.
+// exchange replaces a word by another, or by a value.
 func exchange(body string, at int) string {
 	found := value.FindAllStringIndex(body, -1)
 	if len(found) == 0 {
@@ -200,7 +200,7 @@ func (h hand) answer(paths []string, where, what int) {
 	h.Put(dir+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "because", "provided_by": {"user": "kim", "source": "file"}}`, path.Base(dir), word))
 }
 
-// handIn does what a worker does with its attempt.
+// handIn does something that a worker can do with its attempt.
 func (h hand) handIn(paths []string, where int, how byte) {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return path.Base(p) != "prompt.md" })
 	if len(paths) == 0 {
@@ -215,10 +215,9 @@ func (h hand) handIn(paths []string, where int, how byte) {
 	}
 }
 
-// FuzzReconcile lets anything happen in a workspace of both families, at known
-// and unknown paths. The loop comes to rest within its bound and never panics,
-// writes nothing of others', and a second look finds nothing to do: no note comes
-// and goes.
+// FuzzReconcile lets anything happen in a workspace of both families, at known and unknown
+// paths. The loop becomes idle within its bound and never panics, writes no file of others, and
+// a second look finds nothing to do: no note comes and goes.
 func FuzzReconcile(f *testing.F) {
 	f.Add(uint8(0), []byte{10, 0, 0, 0, 12, 0, 0, 0, 10, 0, 0, 0, 14, 0, 0, 0, 10, 0, 0, 0}, "{")
 	f.Add(uint8(1), []byte{10, 0, 0, 0, 13, 1, 1, 0, 10, 0, 0, 0, 0, 3, 0, 0, 4, 5, 6, 7}, `{"status": "pending"}`)
@@ -241,15 +240,14 @@ func FuzzReconcile(f *testing.F) {
 	})
 }
 
-// texts are what lies where something else should.
+// nastyTexts are contents that replace the right ones.
 var nastyTexts = []string{
 	"{", "", "{}", "[]", "null", "\x00\x00", "{\"status\": \"awaiting_feedback\"}", "\ufeff{}", "checkpoints: [", "<<<<<<< a\n=======\n>>>>>>> b\n",
 	`{"event_id": 2, "type": "feedback_received", "timestamp": "2099-01-01T00:00:00.000Z", "run_id": "x", "metadata": {"request_id": "fr-20261120-4a8880", "response": "approve", "placet": {"revision": 9, "key": "0123456789ab"}}}`,
 	`{"by": "kim", "reason": "\u202e"}`, `{"want": "pause"}`, `{"want": "abort"}`, `{"sessionId": "receipts", "status": "completed"}`, "7\n", "# Problem\n\nnot ours\n",
 }
 
-// TestScrambledTreesComeToRest plays many games of FuzzReconcile, by their
-// numbers.
+// TestScrambledTreesComeToRest plays many games of FuzzReconcile, by their numbers.
 func TestScrambledTreesComeToRest(t *testing.T) {
 	t.Parallel()
 	games := 60
@@ -269,7 +267,7 @@ func TestScrambledTreesComeToRest(t *testing.T) {
 			}
 			for range 4 + r.IntN(20) {
 				h.text = nastyTexts[r.IntN(len(nastyTexts))]
-				op := byte(r.IntN(24)) // looks and answers more often than the rest
+				op := byte(r.IntN(24)) // it looks and answers more often than the rest
 				if op >= 16 {
 					op = []byte{10, 10, 10, 12, 13, 14, 10, 12}[op-16]
 				}

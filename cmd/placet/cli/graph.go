@@ -57,7 +57,8 @@ type arrowLine struct {
 	To   string `json:"to"`
 }
 
-// arrows are the known ones of a plan.
+// arrows returns the arrows between the nodes of a plan; it leaves out those from unknown
+// nodes.
 func arrows(nodes []engine.Node) []arrowLine {
 	known := map[string]bool{}
 	for _, n := range nodes {
@@ -74,7 +75,7 @@ func arrows(nodes []engine.Node) []arrowLine {
 	return lines
 }
 
-// levelLine are the parts of a plan that stand in one group, as JSON.
+// levelLine is one group of a plan, with its nodes, as JSON.
 type levelLine struct {
 	Name  string   `json:"name"`
 	Nodes []string `json:"nodes"`
@@ -114,15 +115,15 @@ func noteNoPlan(b *workspace.Workspace, v view.Run) {
 	}
 }
 
-// stepMarks show a step by its status, for eyes that see no colour.
+// stepMarks are the marks of a step by its status, for readers who see no colour.
 var stepMarks = map[engine.Status]string{
 	"completed": "✓", "skipped": "↷", "failed": "✗", "in_progress": "●", "pending": "·",
 	"validating": "●", "retrying": "↻", "aborted": "✗", "running": "●", "goal": "✓",
 	"complete": "✓", "cancelled": "↷", "blocked": "✗", "executing": "●", "succeeded": "✓", "approved": "✓", "rejected": "✗",
 }
 
-// planTable is a plan, each node a row below the name of its group. Behind one that is at work
-// stands how far the parts have got that work on it.
+// planTable returns a plan as a table, each node in a row below the name of its group. After a
+// node at work comes the progress of the parts that work on it.
 func planTable(w *console.Env, nodes []engine.Node, parts []engine.Part) *console.Table {
 	group, straight := "", isChain(nodes)
 	some := slices.ContainsFunc(nodes, func(n engine.Node) bool { return !n.Critical })
@@ -162,11 +163,11 @@ func planTable(w *console.Env, nodes []engine.Node, parts []engine.Part) *consol
 	return t
 }
 
-// shownTask is how much of what a worker says it does stands behind it, in characters.
+// shownTask limits the text about a worker's task, in characters.
 const shownTask = 40
 
-// progressOf says how far the parts have got that work on a node: the one of that name, and
-// those whose path it is a part of.
+// progressOf returns the progress of the parts that work on a node: the one of that name, and
+// those that have the node in their path.
 func progressOf(w *console.Env, n engine.Node, parts []engine.Part) (all []string) {
 	for _, p := range parts {
 		path := strings.Split(p.ID, "/")
@@ -186,8 +187,7 @@ func progressOf(w *console.Env, n engine.Node, parts []engine.Part) (all []strin
 	return all
 }
 
-// isChain reports whether each part comes after the one above it: then the
-// order says all.
+// isChain reports whether each node comes after the one above it: then the order says all.
 func isChain(nodes []engine.Node) bool {
 	for i, n := range nodes {
 		if after := before(nodes, i); i > 0 && (len(after) != 1 || after[0] != nodes[i-1].ID) || i == 0 && len(n.After) > 0 {
@@ -197,8 +197,7 @@ func isChain(nodes []engine.Node) bool {
 	return true
 }
 
-// groupTitle is what a group is called: a phase by its name, a level by its
-// number.
+// groupTitle returns the title of a group: the name of a phase, the number of a level.
 func groupTitle(w *console.Env, group string) string {
 	if _, err := strconv.Atoi(group); err == nil {
 		return w.Text("cli.graph.level", "n", group)
@@ -206,7 +205,7 @@ func groupTitle(w *console.Env, group string) string {
 	return group
 }
 
-// label is what a part of a plan is called.
+// label returns the name of a node for people.
 func label(n engine.Node) string {
 	if n.Label != "" {
 		return n.Label
@@ -214,7 +213,7 @@ func label(n engine.Node) string {
 	return n.ID
 }
 
-// showTables shows the transition table of a family, of all for "".
+// showTables shows the transition table of a family, or of all for "".
 func showTables(b *workspace.Workspace, only string, mermaid bool) error {
 	data := map[string]any{}
 	families := slices.DeleteFunc(slices.Clone(b.Families), func(f loop.Family) bool { return only != "" && f.Machine.Family() != only })
@@ -246,9 +245,8 @@ func printTable(b *workspace.Workspace, m engine.Machine) {
 	t.Print(b.Env, b.Env.Out)
 }
 
-// planMermaid draws a plan: a box for each group, gates as diamonds, the part
-// where the run stands marked. Where parts say nothing of what they come
-// after, each follows the one before.
+// planMermaid draws a plan: a box for each group, gates as diamonds, and the current node
+// marked. If no node says what it comes after, each follows the one before it.
 func planMermaid(w *console.Env, nodes []engine.Node) string {
 	var s strings.Builder
 	s.WriteString("flowchart TD\n")
@@ -289,7 +287,7 @@ func closeGroup(s *strings.Builder, group string) {
 	}
 }
 
-// before are the parts that a part comes after.
+// before returns the ids of the nodes that a node comes after.
 func before(nodes []engine.Node, i int) []string {
 	if len(nodes[i].After) > 0 || i == 0 {
 		return nodes[i].After
@@ -307,7 +305,7 @@ func MermaidText(s string) string {
 	return strings.NewReplacer(`"`, "#quot;", "<", "&lt;", ">", "&gt;", "`", "'").Replace(console.OneLine(s))
 }
 
-// tableMermaid draws a transition table; parts of a run have a box of their own.
+// tableMermaid draws a transition table; the parts of a run have a box of their own.
 func tableMermaid(edges []engine.Edge) string {
 	var s strings.Builder
 	s.WriteString("stateDiagram-v2\n")

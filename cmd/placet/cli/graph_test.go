@@ -113,8 +113,8 @@ func TestATableAsAMermaidDiagram(t *testing.T) {
 	}
 }
 
-// Behind what is at work stands how far it has got, and the longest way is named where there
-// are others.
+// A node at work is followed by its progress, and the longest path is marked if there are other
+// paths.
 func TestAPlanSaysHowFarItsPartsHaveGot(t *testing.T) {
 	w := &console.Env{}
 	nodes := []engine.Node{
@@ -136,7 +136,7 @@ func TestAPlanSaysHowFarItsPartsHaveGot(t *testing.T) {
 	}
 }
 
-// Without a terminal a drawing follows the one before, if it is another.
+// Without a terminal a drawing follows the last one, if it differs.
 func TestADrawingIsPrintedAgainWhereItChanged(t *testing.T) {
 	var out bytes.Buffer
 	s := newScreen(&console.Env{Out: &out})

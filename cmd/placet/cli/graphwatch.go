@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// graphPause lies between two looks at a run that is drawn again and again.
+	// graphPause is the least pause between two looks at a watched run.
 	graphPause = 500 * time.Millisecond
-	// graphFactor times as long as a look took, the next one waits at least.
+	// graphFactor times the duration of a look is the least pause after it.
 	graphFactor = 4
 )
 
-// watchPlan draws a run, and again whenever the drawing is another one, until the context
-// ends. On a terminal the new drawing takes the place of the old one.
+// watchPlan draws a run, and again whenever the drawing changes, until the context ends. On a
+// terminal the new drawing replaces the old one.
 func watchPlan(ctx context.Context, b *workspace.Workspace, f loop.Found, mermaid bool) error {
 	screen := newScreen(b.Env)
 	defer screen.leave()
@@ -44,7 +44,7 @@ func watchPlan(ctx context.Context, b *workspace.Workspace, f loop.Found, mermai
 	}
 }
 
-// drawOnce is the drawing of a run as it stands.
+// drawOnce returns the drawing of a run in its present state.
 func drawOnce(b *workspace.Workspace, f loop.Found, mermaid bool) (string, error) {
 	v := view.Of(b, f)
 	if err := view.FillPlan(b, &v); err != nil {
@@ -59,7 +59,7 @@ func drawOnce(b *workspace.Workspace, f loop.Found, mermaid bool) (string, error
 	return out.String(), err
 }
 
-// screen shows one text after the other.
+// screen shows one text after another.
 type screen struct {
 	env   *console.Env
 	whole bool // it is a terminal, which is cleared first
@@ -69,7 +69,7 @@ type screen struct {
 
 func newScreen(w *console.Env) *screen { return &screen{env: w, whole: console.IsTerminal(w.Out)} }
 
-// show shows a text, if it is another than the one that is shown.
+// show shows a text, unless it is shown already.
 func (s *screen) show(text string) {
 	if s.shown && text == s.last {
 		return
@@ -77,7 +77,7 @@ func (s *screen) show(text string) {
 	var out strings.Builder
 	switch {
 	case s.whole && s.shown:
-		out.WriteString("\x1b[H") // and write over what is there, so that nothing flickers
+		out.WriteString("\x1b[H") // the text is written over the old one, so that nothing flickers
 	case s.whole:
 		out.WriteString("\x1b[2J\x1b[H")
 	case s.shown:
@@ -92,7 +92,7 @@ func (s *screen) show(text string) {
 	s.last, s.shown = text, true
 }
 
-// fit is as much of a text as the terminal has lines for.
+// fit returns as much of a text as the terminal has lines for.
 func (s *screen) fit(text string) string {
 	f, ok := s.env.Out.(*os.File)
 	if !ok {
@@ -106,7 +106,7 @@ func (s *screen) fit(text string) string {
 	return strings.Join(lines[:rows-2], "") + s.env.Text("cli.graph.more", "n", len(lines)-rows+1) + "\n"
 }
 
-// leave ends the last line: the key that ended the watch may be on it.
+// leave ends the last line, because the key that ended the watch may be on it.
 func (s *screen) leave() {
 	if s.whole {
 		fmt.Fprintln(s.env.Out)

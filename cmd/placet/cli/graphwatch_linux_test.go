@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A run is drawn again whenever it changes, in its place on a terminal and below the last
-// drawing elsewhere, until Ctrl-C.
+// A run is drawn again whenever it changes, over the last drawing on a terminal and below it
+// elsewhere, until Ctrl-C.
 func TestGraphWatch(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

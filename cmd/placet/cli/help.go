@@ -13,10 +13,9 @@ import (
 	"placet/templates"
 )
 
-// word gives a command, and those below it, what help says of them in the language of the
-// screen. The words of a command are those of help.<its path>. Those of a flag stand below
-// them, below those of a command above, or are help.flag.<its name>, for the same flag of
-// several commands.
+// word sets the texts of help for a command, and for those below it, in the language of the
+// screen. The key of a command is help.<its path>. The key of a flag is below that, or below
+// that of a command above, or is help.flag.<its name> for the same flag of several commands.
 func word(w *console.Env, cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
@@ -46,13 +45,13 @@ func word(w *console.Env, cmd *cobra.Command) {
 	}
 }
 
-// helpKey is the key of what help says of a command: help.pal.pause.
+// helpKey returns the key of the help of a command: help.pal.pause.
 func helpKey(cmd *cobra.Command) string {
 	path := strings.Fields(cmd.CommandPath())
 	return strings.Join(append([]string{"help"}, path[1:]...), ".")
 }
 
-// flagLines are flags as help lists them.
+// flagLines returns flags as help lists them.
 func flagLines(w *console.Env, flags *pflag.FlagSet) string {
 	lines := strings.TrimRight(flags.FlagUsages(), "\n")
 	return strings.ReplaceAll(lines, "(default ", "("+w.Text("help.word.default")+" ")

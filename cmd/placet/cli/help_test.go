@@ -16,11 +16,10 @@ import (
 	"placet/templates"
 )
 
-// unexplained are verbs without a page of the manual: their one line says all.
+// unexplained are verbs without a page of the manual, because their one line says all.
 var unexplained = []string{"help", "version"}
 
-// What help says of every command and every flag is translated. The pages of the manual are
-// left out.
+// The help of every command and every flag is translated. The pages of the manual are left out.
 func TestHelpIsTranslated(t *testing.T) {
 	var out bytes.Buffer
 	var begun bool

@@ -35,7 +35,7 @@ func newHooked(t *testing.T, rules string) *hooked {
 	return h
 }
 
-// recorded is what a client wrote, for this workspace.
+// recorded returns the input that a client wrote, for this workspace.
 func (h *hooked) recorded(name string) string {
 	h.t.Helper()
 	body, err := os.ReadFile(filepath.Join("../../../testdata/hooks", name+".json"))
@@ -57,7 +57,7 @@ func (h *hooked) callUntil(ctx context.Context, in io.Reader, args ...string) (s
 	return out.String(), errOut.String(), code
 }
 
-// answers waits for so many open questions and answers one of them, as a person would by
+// answers waits for n open questions and answers one of them, as a person would by
 // response.json, then returns its id.
 func (h *hooked) answers(response, comment string) string {
 	h.t.Helper()
@@ -77,7 +77,8 @@ func (h *hooked) answers(response, comment string) string {
 	return id
 }
 
-// Check 1 of the hooks: what each client is told, byte for byte, and the exit code.
+// Check 1 of the hooks: each client gets the right answer, byte for byte, and the right exit
+// code.
 func TestHookCheck1EachClientIsToldEachOutcome(t *testing.T) {
 	const claude = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"`
 	table := map[string]map[string]string{ // outcomes by client; R is the reason
@@ -108,8 +109,8 @@ func TestHookCheck1EachClientIsToldEachOutcome(t *testing.T) {
 	}
 }
 
-// testAsked has a person asked about a call: approve lets it run, reject denies it with the
-// comment. Codex and Gemini ask a person where a rule has the client's own prompt shown.
+// testAsked makes placet ask a person about a call: approve lets it run, reject denies it with
+// the comment. Codex and Gemini ask a person if a rule wants the client's own prompt.
 func testAsked(t *testing.T, input, client string, outcomes map[string]string) {
 	do := "ask"
 	if _, shows := outcomes["show"]; !shows {
@@ -157,7 +158,7 @@ func TestAPersonIsAskedInTheLanguageOfTheWorkspace(t *testing.T) {
 	}
 }
 
-// A person is told what is not shown of a long input.
+// A person sees how much of a long input is left out.
 func TestAPersonIsToldWhatIsCut(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\ndo = \"ask\"\n")
@@ -183,8 +184,8 @@ func (h *hooked) state(id string) (st ask.State) {
 	return st
 }
 
-// A client's own prompt is asked here where the settings say so; then what goes wrong is a
-// denial, as the exit code denies nothing.
+// placet asks in place of a client's own prompt if the settings say so. Errors are denials
+// then, because the exit code denies nothing.
 func TestHookCheck1APermissionPromptIsAskedHere(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "")
@@ -213,17 +214,17 @@ func TestHookCheck1APermissionPromptIsAskedHere(t *testing.T) {
 	}
 }
 
-// brokenReader breaks, as a program with a mistake does.
+// brokenReader panics, as a program with a bug does.
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { panic("a mistake") }
 
-// fullWriter is a standard output that takes nothing.
+// fullWriter is a standard output that accepts nothing.
 type fullWriter struct{}
 
 func (fullWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// Check 3 of the hooks: whatever goes wrong before a call, it does not run, and the agent
+// Check 3 of the hooks: after any error before a call, the call does not run, and the agent
 // learns why.
 func TestHookCheck3NothingRunsWhereTheHookBreaks(t *testing.T) {
 	t.Parallel()
@@ -272,7 +273,7 @@ func TestHookCheck3NothingRunsWhereTheHookBreaks(t *testing.T) {
 	}
 }
 
-// zeros is a text without an end.
+// zeros is an endless text.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {
@@ -282,7 +283,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A client that gives a call up takes the question back.
+// A client that gives a call up withdraws the question.
 func TestHookCheck4AnInterruptedHookTakesItsQuestionBack(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\ndo = \"ask\"\n")
@@ -307,8 +308,8 @@ func TestHookCheck4AnInterruptedHookTakesItsQuestionBack(t *testing.T) {
 	}
 }
 
-// Check 6 of the hooks: a deferred call is asked about once, and answered when the client
-// asks again.
+// Check 6 of the hooks: a deferred call is asked about once, and answered when the client asks
+// again.
 func TestHookCheck6ADeferredCallFindsItsAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "[[hook.rule]]\nmatch = ['push']\ndo = \"ask\"\n")
@@ -327,15 +328,15 @@ func TestHookCheck6ADeferredCallFindsItsAnswer(t *testing.T) {
 	}
 }
 
-// askOf writes a question of a session, and has it asked.
+// askOf writes a question of a session, and makes placet ask it.
 func (h *hooked) askOf(id, session string) {
 	h.t.Helper()
 	put(h.t, h.root, ".asks/"+id+"/ask.json", `{"question": "Deploy?", "options": [{"id": "deploy"}, {"id": "wait"}], "correlation": "`+session+`"}`)
 	placetIn(h.t, h.root, "", "once")
 }
 
-// Check 6: an agent with open asks is kept once, and learns the answers that it does not
-// know, each once; what goes wrong lets it go on.
+// Check 6: an agent with open asks is stopped once, and learns the answers that it does not
+// know, each once. An error lets it go on.
 func TestHookCheck6AnAgentLearnsItsAnswersOnce(t *testing.T) {
 	t.Parallel()
 	const session = "03dbc68c-e41c-445a-90d3-7559e6e822c4"
@@ -365,7 +366,7 @@ func TestHookCheck6AnAgentLearnsItsAnswersOnce(t *testing.T) {
 	says("claude-code", "Stop", "")
 	h.askOf("second", session)
 	placetIn(t, h.root, "", "withdraw", "second", "-m", "no need")
-	says("claude-code", "SessionStart", "") // it has taken the question back itself
+	says("claude-code", "SessionStart", "") // it has withdrawn the question itself
 
 	for client, of := range map[string]string{"codex": "01a21441-4d9e-7703-aa16-8d1171a060bb", "gemini": "aea15c97-ee4d-4999-a352-1ffdaf2989d4"} {
 		ends, begins, word := "Stop", "UserPromptSubmit", "block"
@@ -415,7 +416,7 @@ func TestHookCheck7CallsThatPassLeaveNoFile(t *testing.T) {
 	}
 }
 
-// Where a client waits for its user, [notify] tells; of its other notices it does not.
+// [notify] reports a client that waits for its user, but not its other notices.
 func TestAUserIsToldThatAClientWaits(t *testing.T) {
 	t.Parallel()
 	h := newHooked(t, "")

@@ -60,7 +60,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 			b.Env.Say(key, "run", console.First(args))
 		}
 		show(b.Env, "troubles", data)
-		s.Untrusted = nil // said above
+		s.Untrusted = nil // it was shown above
 		printState(b, s)
 	}); err != nil {
 		return err
@@ -69,8 +69,8 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	return outcome(b, s)
 }
 
-// printWhole shows requests with all that it takes to answer them. rest are the
-// runs that are left out.
+// printWhole shows requests with everything that is needed to answer them. rest are the runs
+// that are left out.
 func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.Found) {
 	uses := view.CountUses(b, open, rest)
 	for i, a := range open {
@@ -81,8 +81,8 @@ func printWhole(b *workspace.Workspace, open []engine.OpenRequest, rest []loop.F
 	}
 }
 
-// showAsked shows one request: run, step and question in its first line, then where the
-// form is and how to answer.
+// showAsked shows one request: run, step and question on its first line, then the form, and how
+// to answer.
 func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	items := a.Items[:min(len(a.Items), view.ShownItems)]
 	commands, listed := answer.ToAnswer(b.Env.Lang, a, full)
@@ -92,8 +92,8 @@ func showAsked(b *workspace.Workspace, a engine.OpenRequest, full bool) {
 	})
 }
 
-// question is what a request asks, on one line: of a text of many lines that a summary
-// follows, the first.
+// question returns a request's question on one line. If the text has many lines and a summary,
+// that is its first line.
 func question(a engine.OpenRequest) string {
 	asked := strings.TrimSpace(a.Prompt)
 	if lines := strings.Split(asked, "\n"); len(lines) > view.ListedLines && a.Summary != "" {
@@ -102,8 +102,8 @@ func question(a engine.OpenRequest) string {
 	return console.Cut(console.OneLine(asked), view.ListedPrompt)
 }
 
-// requestHead is what stands before a request's question: run, step, id, and in
-// parentheses its type, its age, its deadline and what else is to be said.
+// requestHead returns what comes before a request's question: run, step, id, and in parentheses
+// its type, its age, its deadline and more.
 func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 	about := console.OneLine(a.Type)
 	if at := console.Age(w.Lang, w.Now(), a.RequestedAt); at != "" {
@@ -118,15 +118,15 @@ func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, console.Brief(a.Run)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
 }
 
-// Columns of a short line: all of them where no terminal says how many, and how
-// many a question has at least, however long what stands before it is.
+// These are columns of a short line: all of them if no terminal says how many, and those that a
+// question has at least, however long its head is.
 const (
 	usualColumns = 120
 	leastAsked   = 24
 )
 
-// printShort shows each request in one line. What stands before the question is
-// never cut: a line without its run and id is of no use.
+// printShort shows each request on one line. It never cuts what comes before the question,
+// because a line without its run and id is of no use.
 func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 	wide := columnsOf(b.Env.Out)
 	plain := *b.Env
@@ -141,8 +141,8 @@ func printShort(b *workspace.Workspace, open []engine.OpenRequest) {
 	}
 }
 
-// columnsOf is how many columns a stream shows: those of the terminal, else the
-// usual ones.
+// columnsOf returns how many columns a stream shows: those of the terminal, else the usual
+// number.
 func columnsOf(stream any) int {
 	if f, ok := stream.(*os.File); ok {
 		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {

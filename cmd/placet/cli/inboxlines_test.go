@@ -49,7 +49,7 @@ func TestTheInboxShowsWhatMayBeSelected(t *testing.T) {
 	}
 }
 
-// asked is a request whose line is as wide as can be told: it was asked just now.
+// asked returns a request with the widest possible line: it was asked just now.
 func asked(prompt, summary string) engine.OpenRequest {
 	return engine.OpenRequest{
 		Run: engine.Key{Family: "faber", ID: "acme/web/3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"}, Where: "release:merge-pr",
@@ -57,7 +57,7 @@ func asked(prompt, summary string) engine.OpenRequest {
 	}
 }
 
-// shortly shows a request in one line, as it is shown where there is no terminal.
+// shortly shows a request on one line, as without a terminal.
 func shortly(a engine.OpenRequest, colour bool) string {
 	var out bytes.Buffer
 	b := &workspace.Workspace{Env: &console.Env{Out: &out, Colour: colour, Now: func() time.Time { return noon }}}

@@ -23,8 +23,8 @@ import (
 // pseudo is what the pseudo-language shows as translated.
 var pseudo = regexp.MustCompile(`⟦[^⟧]*⟧`)
 
-// inEnglish is what a text in the pseudo-language says in English. Its values are to be
-// without Latin letters.
+// inEnglish returns the English words in a text in the pseudo-language. Its values must have no
+// Latin letters.
 func inEnglish(text string) (lines []string) {
 	for line := range strings.Lines(pseudo.ReplaceAllString(text, "")) {
 		if regexp.MustCompile(`[A-Za-z]`).MatchString(line) && !strings.Contains(line, "placet ") {
@@ -34,7 +34,7 @@ func inEnglish(text string) (lines []string) {
 	return lines
 }
 
-// greek is a request of which nothing but placet's own words is in English.
+// greek is a request in which only placet's own words are in English.
 func greek() engine.OpenRequest {
 	return engine.OpenRequest{
 		Request: "α-1", Run: engine.Key{Family: "ω", ID: "β"}, Type: "γ", Where: "δ", Prompt: "ε", Summary: "ζ", Form: "η", Artifacts: []string{"θ"},
@@ -96,7 +96,7 @@ func TestWhatViewsShowIsTranslated(t *testing.T) {
 	}
 }
 
-// What the parser of flags says is said as it says it, and in every language.
+// The messages of the parser of flags are shown unchanged, and in every language.
 func TestMistakesInFlagsAreTranslated(t *testing.T) {
 	for _, args := range [][]string{{"--ω"}, {"-ab"}, {"--number"}, {"-n"}, {"--number", "ω"}, {"--=1"}} {
 		cmd := &cobra.Command{Use: "α", RunE: func(*cobra.Command, []string) error { return nil }, SilenceErrors: true, SilenceUsage: true}

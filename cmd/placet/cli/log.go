@@ -36,7 +36,7 @@ func logVerb() verb.Verb {
 	}
 }
 
-// runEntry is an event and the run that it belongs to.
+// runEntry is an event with its run.
 type runEntry struct {
 	Run engine.Key `json:"run"`
 	engine.Entry
@@ -51,7 +51,7 @@ func showLog(b *workspace.Workspace, views []view.Run, last int, name bool) erro
 	}
 	slices.SortStableFunc(all, func(x, y runEntry) int {
 		if x.Run == y.Run {
-			return 0 // a run's own order is that of its record
+			return 0 // the order within a run is that of its record
 		}
 		return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Run.String(), y.Run.String()))
 	})
@@ -71,7 +71,7 @@ func showLog(b *workspace.Workspace, views []view.Run, last int, name bool) erro
 	})
 }
 
-// eventTable are events below a heading.
+// eventTable returns events as a table below a heading.
 func eventTable(log []engine.Entry) *console.Table {
 	t := &console.Table{}
 	for _, e := range log {

@@ -16,8 +16,8 @@ import (
 	"placet/templates"
 )
 
-// Main runs the command line of this process. release is the version that the linker
-// was given, "" for none.
+// Main runs the command line of this process. release is the version that was given to the
+// linker, "" for none.
 func Main(release string) int {
 	version = release
 	w, err := console.NewEnv()
@@ -33,15 +33,15 @@ func Main(release string) int {
 	return run(ctx, w, os.Args[1:])
 }
 
-// garbage is how much a verb that looks and ends may leave lying, in percent of
-// what it uses: collecting it at the usual pace costs half as much as looking.
-// Above garbageLimit bytes it is collected all the same.
+// garbage is how much garbage a short verb may leave uncollected, in percent of what it uses:
+// collecting at the usual pace costs half as much as the verb's own work. Above garbageLimit
+// bytes it is collected all the same.
 const (
 	garbage      = 800
 	garbageLimit = 256 << 20
 )
 
-// collectLater has this process, which soon ends, collect garbage later than one that goes on.
+// collectLater makes this process, which soon ends, collect garbage later than a daemon does.
 func collectLater() {
 	debug.SetGCPercent(garbage)
 	debug.SetMemoryLimit(garbageLimit)

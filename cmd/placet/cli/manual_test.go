@@ -29,7 +29,7 @@ func pagesOfManual() (names []string) {
 	return names
 }
 
-// codeOfPage are the words of a page that are code, each once.
+// codeOfPage returns the words of a page that are code, each once.
 func codeOfPage(text string) []string {
 	found := map[string]bool{}
 	for _, word := range manualCode.FindAllString(strings.Join(strings.Fields(text), " "), -1) {

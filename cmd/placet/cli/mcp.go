@@ -32,8 +32,8 @@ func mcpVerb() verb.Verb {
 }
 
 const (
-	// mcpWait says how long a call waits for an answer that does not say; projectVar where
-	// one host says that its project is.
+	// mcpWait is the variable with the time that a call waits for an answer if it does not say;
+	// projectVar is the variable in which one host names its project's folder.
 	mcpWait, projectVar = "PLACET_MCP_WAIT", "CLAUDE_PROJECT_DIR"
 	// usualMCPWait is less than the minute after which some hosts give up, whatever is
 	// configured.
@@ -41,8 +41,8 @@ const (
 	mostMCPWait  = 24 * time.Hour
 )
 
-// serveAgent answers the agent that has started this process. Standard output holds nothing
-// but its protocol.
+// serveAgent answers the agent that has started this process. Standard output holds nothing but
+// its protocol.
 func serveAgent(c verb.Call) error {
 	wait, err := agentWait(c.Env)
 	if err != nil {
@@ -54,17 +54,17 @@ func serveAgent(c verb.Call) error {
 	}
 	ctx, stop := context.WithCancel(c.Ctx)
 	var served sync.WaitGroup
-	defer served.Wait() // somebody may be being told
+	defer served.Wait() // a notification may be on its way
 	defer stop()
 	a, err := asks.Open(ctx, w)
 	if err != nil {
 		return err
 	}
-	a.Workspace.Env.Lang = templates.English // agents are told nothing else
+	a.Workspace.Env.Lang = templates.English // agents get texts in English only
 	all := sync.OnceValue(a.Workspace.Whole)
 	served.Go(func() { a.Serve(ctx) })
 	if !w.InGitHook() {
-		go func() { _, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) }() // init says what is wrong
+		go func() { _, _ = setup.Exclude(a.Workspace.Env, a.Workspace.Root, setup.Ignored) }() // init reports what is wrong
 	}
 	who := facade.Identity{Roles: facade.Roles, Source: "mcp"}
 	server := mcp.New(mcp.Options{
@@ -88,7 +88,7 @@ type unclosed struct{ io.Writer }
 // Close implements [io.Closer].
 func (unclosed) Close() error { return nil }
 
-// agentWait is how long a call waits for an answer that does not say.
+// agentWait returns how long a call waits for an answer if it does not say.
 func agentWait(w *console.Env) (time.Duration, error) {
 	text := w.Getenv(mcpWait)
 	if text == "" {
@@ -101,8 +101,8 @@ func agentWait(w *console.Env) (time.Duration, error) {
 	return d, nil
 }
 
-// agentEnv is the environment of an agent's server. An agent's host may be started elsewhere
-// than its project.
+// agentEnv returns the environment of an agent's server. The agent's host may have been started
+// outside its project.
 func agentEnv(w *console.Env) (*console.Env, error) {
 	own := *w
 	if dir := w.Getenv(projectVar); w.Flags.Workspace == "" && filepath.IsAbs(dir) {

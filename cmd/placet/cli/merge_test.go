@@ -11,7 +11,7 @@ import (
 	"placet/engine"
 )
 
-// mergedRun is a family's run that waits for a person, as the tests of merges use it.
+// mergedRun is a family's run that waits for a person, for the tests of merges.
 type mergedRun struct {
 	run, dir string
 	// begin writes the run, up to its request.
@@ -46,8 +46,8 @@ var mergedRuns = map[string]mergedRun{
 // mergeSettings let a run ask at once.
 const mergeSettings = "[afl]\napproval_quiet = \"0s\"\n[optimizer]\nlanguage = \"en\"\ninputs_wait = \"0s\"\n"
 
-// merge is a run that two people took on, each in a clone of the workspace, and the
-// workspace of one of them, into which that of the other is merged.
+// merge is a run on which two people work, each in a clone of the workspace, and the workspace
+// of one of them, into which that of the other is merged.
 type merge struct {
 	*place
 	mergedRun
@@ -92,8 +92,7 @@ func (m merge) commit(subject string) {
 	m.gitHere("commit", "-qm", subject)
 }
 
-// does answers the request with an option, or gives the run up for "", and commits
-// what became of it.
+// does answers the request with an option, or gives the run up for "", and commits the outcome.
 func (m merge) does(option string) {
 	m.t.Helper()
 	if option == "" {
@@ -106,7 +105,7 @@ func (m merge) does(option string) {
 	m.commit("side")
 }
 
-// settles runs placet until nothing is left to do but to answer.
+// settles runs placet until only answers are missing.
 func (m merge) settles() {
 	m.t.Helper()
 	if out, code := m.placet("once"); code != 0 && code != 3 {
@@ -114,8 +113,8 @@ func (m merge) settles() {
 	}
 }
 
-// takes merges another clone: all that both sides changed is ours, but for the files
-// named.
+// takes merges another clone: of all that both sides changed it keeps ours, except for the
+// files named.
 func (m merge) takes(from merge, theirs ...string) {
 	m.t.Helper()
 	for i, name := range theirs {
@@ -135,8 +134,8 @@ func (m merge) takes(from merge, theirs ...string) {
 	m.commit("merge")
 }
 
-// contradicts checks that check names a contradiction, that explain says how to mend it,
-// and that either side, taken as they say, mends it.
+// contradicts checks that check names a contradiction, that explain says how to mend it, and
+// that either side, taken as they say, mends it.
 func (m merge) contradicts(all ...string) {
 	m.t.Helper()
 	all = append(all, "git log -- "+m.dir+" ", "git restore --source=COMMIT -- "+m.dir)
@@ -150,7 +149,7 @@ func (m merge) contradicts(all ...string) {
 	}
 }
 
-// A merge that took the state of one side and the receipt of the other went unnoticed.
+// A merge that took the state of one side and the receipt of the other once went unnoticed.
 func TestAMergeOfTwoHistoriesIsNamed(t *testing.T) {
 	t.Parallel()
 	const receipt, state, journal = "receipt.json", "state.json", "events.jsonl"
@@ -184,8 +183,8 @@ func TestAMergeOfTwoHistoriesIsNamed(t *testing.T) {
 	}
 }
 
-// A session that goes on while it asks may take the receipt of an answer that its state
-// does not know.
+// A session that goes on while it asks may get the receipt of an answer that its state does not
+// have.
 func TestAMergeOfAnAnswerIntoARunThatStillAsksIsNamed(t *testing.T) {
 	of := mergedRuns["afl"]
 	of.begin = func(p *place) {
@@ -204,8 +203,8 @@ func TestAMergeOfAnAnswerIntoARunThatStillAsksIsNamed(t *testing.T) {
 	ours.contradicts("/receipt.json says `answer` by lee (claimed), and state.json of revision ", " still asks that request")
 }
 
-// What answers leave behind contradicts nothing, nor does a receipt that is missing or
-// ahead of its state.
+// The files of an answer contradict nothing, nor does a receipt that is missing or ahead of its
+// state.
 func TestNoAnswerContradictsItsRun(t *testing.T) {
 	t.Parallel()
 	for family, of := range mergedRuns {
@@ -228,7 +227,7 @@ func TestNoAnswerContradictsItsRun(t *testing.T) {
 	}
 }
 
-// What a person adopts counts, whatever the receipts say.
+// A state that a person adopts counts, whatever the receipts say.
 func TestAnAdoptedStateContradictsNothing(t *testing.T) {
 	t.Parallel()
 	for family, taken := range map[string][]string{
@@ -249,7 +248,7 @@ func TestAnAdoptedStateContradictsNothing(t *testing.T) {
 	}
 }
 
-// A run that somebody sets going again after it was given up is told.
+// placet reports a run that somebody starts again after it was given up.
 func TestARunThatIsRevivedIsNamed(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 1, 1)

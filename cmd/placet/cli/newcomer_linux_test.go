@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// keystrokes are what somebody types who does not know placet. None of them is an
-// answer.
+// keystrokes are what somebody types who does not know placet. None of them is an answer.
 var keystrokes = map[string]struct {
 	keys string
 	// asksAgain says that the question is asked once more.
 	asksAgain bool
-	// word says that where words are asked for it is an answer.
+	// word says that it is an answer to a request in words.
 	word bool
 }{
 	"Ctrl-C":                           {keys: "\x03"},
@@ -37,8 +36,8 @@ var keystrokes = map[string]struct {
 	"a number after 70,000 bytes more": {strings.Repeat(" ", 70_000) + "1\r", true, false},
 }
 
-// TestANewcomerAtATerminalAnswersNothingByAccident asks each type of request at a
-// terminal, types what is no answer, and in the end the right one.
+// TestANewcomerAtATerminalAnswersNothingByAccident asks each type of request at a terminal,
+// types what is no answer, and in the end the right one.
 func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 	t.Parallel()
 	for typ, c := range map[string]struct {
@@ -76,8 +75,8 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 					s.await("Your choice: ", "again")
 					s.keys("\x03")
 				}
-				// -1: the interrupt came when the program had refused the keys and waited for no
-				// signal any more, and ended it.
+				// -1 means that the interrupt ended the program: it had refused the keys, and no
+				// longer waited for a signal.
 				if said, code := s.end(); code != 130 && code != -1 || !strings.Contains(said, "nothing was written") {
 					t.Errorf("%s: exit %d\n%s", name, code, said)
 				}
@@ -110,8 +109,8 @@ func (p *place) asksApproval() {
 	p.endsOnce(3)
 }
 
-// TestEveryQuestionAtATerminalEndsWithCtrlC interrupts each of them, types on, and sees
-// that nothing was written.
+// TestEveryQuestionAtATerminalEndsWithCtrlC interrupts each of them, types on, and checks that
+// nothing was written.
 func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
@@ -163,8 +162,8 @@ func TestEveryQuestionAtATerminalEndsWithCtrlC(t *testing.T) {
 	}
 }
 
-// TestWithoutATerminalNothingIsAskedAndNothingAnswered gives what a terminal would
-// ask for on standard input.
+// TestWithoutATerminalNothingIsAskedAndNothingAnswered writes to standard input what a terminal
+// would ask for.
 func TestWithoutATerminalNothingIsAskedAndNothingAnswered(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)

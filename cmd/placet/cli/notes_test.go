@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A note about an answer that cannot be used goes with its request: once ended with 1
-// for ever because of a form that nobody could take back.
+// A note about an unusable answer goes with its request: once, a form that nobody could take
+// back made check end with 1 for ever.
 func TestANoteGoesWhenItsRequestIsAnsweredOtherwise(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 4, 4)
@@ -35,7 +35,7 @@ func TestANoteGoesWhenItsRequestIsAnsweredOtherwise(t *testing.T) {
 	p.must(0, "once")
 	p.must(0, "check")
 
-	// A different answer that could have counted is still told.
+	// A different answer that could have counted is still reported.
 	p.replace(p.request(0)+"/response.json", p.response(0, "reject", ""))
 	p.must(1, "once")
 	p.says(p.read(p.request(0)+"/problem.md"), "says `reject`", "It is closed")
@@ -53,7 +53,8 @@ func (p *place) listedAs(i int) string {
 	return p.requestID(i) + "@" + digest
 }
 
-// A daemon says which answers it refuses, each once: only who looked for a note knew.
+// A daemon logs which answers it refuses, each once: before, only people who looked for a note
+// knew.
 func TestWatchSaysWhichAnswersItRefuses(t *testing.T) {
 	t.Parallel()
 	p := answeredPlace(t, 2, 2)
@@ -66,7 +67,7 @@ func TestWatchSaysWhichAnswersItRefuses(t *testing.T) {
 	p.replace(p.request(0)+"/response.json", p.response(0, "perhaps", ""))
 	p.until("the first refusal", func() bool { return refused(0) == 1 })
 	p.says(d.said(), "placet: an answer does not count: ", "`perhaps`, which is none of the options")
-	// The note comes back where somebody deletes it, and is not said again.
+	// A deleted note comes back, and is not logged again.
 	p.remove(p.request(0) + "/problem.md")
 	p.until("the note again", func() bool { return p.there(p.request(0) + "/problem.md") })
 	p.replace(p.request(0)+"/response.json", p.response(0, "maybe", ""))

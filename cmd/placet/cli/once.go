@@ -32,7 +32,7 @@ func onceVerb() verb.Verb {
 	}
 }
 
-// onceData is once as JSON.
+// onceData is the output of once as JSON.
 type onceData struct {
 	Workspace   string                  `json:"workspace"`
 	Decided     bool                    `json:"decided"`
@@ -82,7 +82,7 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 	return settledAll(b, report, moves.Made())
 }
 
-// settledAll says what a pass over everything came to.
+// settledAll prints the outcome of a pass over everything.
 func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.TransitionLine) error {
 	data := onceData{
 		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
@@ -94,7 +94,7 @@ func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.Transi
 	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
 }
 
-// decideNothing says why, and shows where the runs stand.
+// decideNothing says why nothing is decided, and shows the state of the runs.
 func decideNothing(b *workspace.Workspace, reason string) error {
 	b.Env.Note("cli.once.nothing", "reason", reason)
 	b.OnlyLooks()
@@ -107,11 +107,11 @@ func decideNothing(b *workspace.Workspace, reason string) error {
 	for _, p := range view.InboxProblems(s.Views) {
 		data.Notes = append(data.Notes, p.Path)
 	}
-	s.Daemon, s.Held = true, "" // the reason was said
+	s.Daemon, s.Held = true, "" // the reason was shown
 	return cmp.Or(b.Env.Answer(data, func() { printStatus(b, s) }), outcome(b, s))
 }
 
-// mostUnsettled is how many files that cannot be used yet are named.
+// mostUnsettled limits the unusable files that are named.
 const mostUnsettled = 5
 
 func printOnce(b *workspace.Workspace, data onceData, wake time.Time) {

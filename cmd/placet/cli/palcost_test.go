@@ -22,8 +22,8 @@ import (
 	"placet/layout"
 )
 
-// What one hand-in may cost in a run of many ports, from the event to rest: the page of
-// the format says so.
+// These limit the cost of one hand-in in a run of many ports, from the event until placet is
+// idle, as the page of the format says.
 const (
 	costlyPorts     = 500
 	mostStatsHandIn = 60
@@ -32,10 +32,10 @@ const (
 
 const costlyRun = ".pal/orchestrations/big"
 
-// TestWhatAHandInCosts counts the stats and opens of one hand-in in a run of 500 ports, some
-// of which have ended, in the loop that the daemon runs: what a port hands in costs nothing
-// for the others. On a busy machine the events of one hand-in may arrive apart: it costs what
-// the cheapest of five does.
+// TestWhatAHandInCosts counts the stats and opens of one hand-in in a run of 500 ports, some of
+// which have ended, in the loop that the daemon runs: a hand-in of one port costs nothing for
+// the others. On a busy machine the events of one hand-in may arrive apart, so the cost is that
+// of the cheapest of five.
 func TestWhatAHandInCosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short leaves the loop on real files to the ordinary run")
@@ -60,9 +60,9 @@ func TestWhatAHandInCosts(t *testing.T) {
 	}
 	var over []string
 	for range 5 {
-		c.rests(t, manyLooks) // what was written a moment ago is looked at once more
+		c.rests(t, manyLooks) // files that were written a moment ago are read once more
 		port := fmt.Sprintf("p%03d", done)
-		handedIn(t, root, "x.tmp", "") // by a look that costs nobody time
+		handedIn(t, root, "x.tmp", "") // by a look that delays nobody
 		handedIn(t, root, "stray.txt", port)
 		c.rests(t, someLooks)
 		c.take()

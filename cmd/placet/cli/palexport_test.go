@@ -33,7 +33,7 @@ func placetIn(t *testing.T, root, in string, args ...string) (out string, code i
 
 const palShop = ".pal/orchestrations/shop/"
 
-// The rows of an export say what the files say, member by member.
+// The rows of an export agree with the files, member by member.
 func TestAnExportEqualsTheFiles(t *testing.T) {
 	root := mustResolve(t, t.TempDir()) + "/ws"
 	put(t, root, "placet.toml", "")
@@ -96,7 +96,7 @@ func tablesOf(t *testing.T, file string) map[string][]map[string]any {
 	return all
 }
 
-// filesLike are the documents of the orchestration that a pattern names, by their id; "**"
+// filesLike returns the documents of the orchestration that match a pattern, by their id; "**"
 // stands for any folders.
 func filesLike(t *testing.T, root, pattern string) map[string]map[string]any {
 	t.Helper()
@@ -161,7 +161,7 @@ func equalFiles(t *testing.T, rows []map[string]any, files map[string]map[string
 	}
 }
 
-// isSame reports whether a column holds what a member is.
+// isSame reports whether a column has the value of a member.
 func isSame(have, want any) bool {
 	switch want := want.(type) {
 	case nil:
@@ -181,7 +181,7 @@ func isSame(have, want any) bool {
 	return json.Unmarshal([]byte(text), &value) == nil && reflect.DeepEqual(value, want)
 }
 
-// Of two equal queries that are sent at once each has its number.
+// Each of two equal queries that are sent at once has its number.
 func TestMessagesSentAtOnceHaveNumbersOfTheirOwn(t *testing.T) {
 	root := mustResolve(t, t.TempDir()) + "/ws"
 	put(t, root, "placet.toml", "")

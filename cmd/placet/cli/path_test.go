@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The name of the workspace's own folder is foreign text, too: who makes an archive
-// chooses it.
+// The name of the workspace's own folder is foreign text, too: whoever makes an archive chooses
+// it.
 func TestTheWorkspacesOwnPathIsShownEscaped(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws\nINJECTED\x1b[31m\u202e"), 0)

@@ -22,7 +22,7 @@ func treeWith(more func(*pflag.FlagSet)) *cobra.Command {
 	return root
 }
 
-// Whatever flags placet has before a verb, the guard finds the verb behind them, also behind one that
+// The guard finds the verb behind all flags that placet has before a verb, also behind one that
 // somebody adds later.
 func TestTheGuardKnowsEveryFlag(t *testing.T) {
 	later := func(f *pflag.FlagSet) { f.StringP("later", "L", "", ""); f.Bool("more", false, "") }
@@ -70,7 +70,7 @@ func TestWhichUsesOfVerbsAreForPeople(t *testing.T) {
 	}
 }
 
-// The list names verbs that there are, and the manual names all of the list.
+// The list names only existing verbs, and the manual names all verbs of the list.
 func TestTheVerbsOfPeopleAreThereAndInTheManual(t *testing.T) {
 	for _, v := range verb.PersonVerbs {
 		path := strings.Fields(v.Path)

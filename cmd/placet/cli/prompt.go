@@ -15,9 +15,9 @@ import (
 	"placet/templates"
 )
 
-// askReply shows a request the way FABER's own prompt does and reads the answer:
-// a number, an option or, where it is asked for in words, a line of text. It
-// writes to stderr: the answer of the command is what became of it.
+// askReply shows a request as FABER's own prompt does, and reads the answer: a number, an
+// option or, for a request in words, a line of text. It writes to stderr, because the outcome
+// is the answer of the command.
 func askReply(ctx context.Context, w *console.Env, t view.Request, r *answer.Reply, command string) error {
 	p := w.NewPrompter()
 	defer p.Close()
@@ -40,7 +40,7 @@ func askReply(ctx context.Context, w *console.Env, t view.Request, r *answer.Rep
 	return askComment(ctx, w, p, t, r)
 }
 
-// choice resolves what was typed: an option's number or its word.
+// choice resolves the typed text: an option's number or its word.
 func choice(t view.Request, text string) (string, bool) {
 	if t.FreeText {
 		return text, true
@@ -56,8 +56,7 @@ func choice(t view.Request, text string) (string, bool) {
 	return "", false
 }
 
-// askItems asks which items are picked, where none was named on the command
-// line.
+// askItems asks which items are picked, if none was named on the command line.
 func askItems(ctx context.Context, w *console.Env, p *console.Prompter, t view.Request, r *answer.Reply) error {
 	if len(t.Items) == 0 || len(r.Selected) > 0 {
 		return nil
@@ -72,8 +71,7 @@ func askItems(ctx context.Context, w *console.Env, p *console.Prompter, t view.R
 	})
 }
 
-// askComment asks for the comment that an option needs, and once for one that
-// may be left out.
+// askComment asks for the comment that an option needs, and once for an optional one.
 func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t view.Request, r *answer.Reply) error {
 	q := console.PromptLine{Text: w.Text("cli.prompt.comment")}
 	switch needed := slices.Contains(t.CommentRequired, r.Option); {
@@ -85,12 +83,12 @@ func askComment(ctx context.Context, w *console.Env, p *console.Prompter, t view
 	return p.Ask(ctx, q, func(text string) (again string) { r.Comment = text; return "" })
 }
 
-// promptText is the prompt of FABER's guide.
+// promptText returns the prompt of FABER's guide.
 func promptText(w *console.Env, t view.Request) string {
 	return viewText(w, "prompt", t)
 }
 
-// place is where a request stands in its run, as the guide says it.
+// place returns the place of a request in its run, in the words of the guide.
 func place(w *console.Env, a engine.OpenRequest) string {
 	of, _ := family.Named(a.Run.Family)
 	switch phase, step, both := strings.Cut(console.OneLine(a.Where), ":"); {
@@ -103,7 +101,7 @@ func place(w *console.Env, a engine.OpenRequest) string {
 	}
 }
 
-// typeName is a request's type as a heading, in the words of the forms where they have any.
+// typeName returns a request's type as a heading, in the words of the forms if they have any.
 func typeName(w *console.Env, name string) string {
 	key := "faber.type." + name
 	if text := templates.Text(w.Lang, key); text != key {

@@ -130,10 +130,9 @@ func TestThePromptTakesANumberOrAnOption(t *testing.T) {
 	}
 }
 
-// typist types a line whenever a question is shown, and Ctrl-D where there is none
-// left.
+// typist types a line whenever a question is shown, and Ctrl-D when no line is left.
 type typist struct {
-	strings.Builder // what is shown
+	strings.Builder // the screen
 	lines           []string
 	typed           chan string
 }
@@ -160,7 +159,7 @@ func (p *typist) Read(into []byte) (int, error) {
 	return copy(into, text), nil
 }
 
-// typing has a person answer a request line by line.
+// typing makes a person answer a request line by line.
 func typing(t *testing.T, typed string, to view.Request) (shown string, r answer.Reply, err error) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &typist{lines: strings.SplitAfter(typed, "\n"), typed: make(chan string, 1)}

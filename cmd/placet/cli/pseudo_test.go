@@ -25,8 +25,8 @@ import (
 	"placet/templates"
 )
 
-// Check 2 of languages: whatever the scripts do, all that placet prints is translated. What
-// they expect is English, so they fail; what counts is what was printed.
+// Check 2 of languages: all that placet prints in any script is translated. The scripts expect
+// English, so they fail; only the printed text counts.
 func TestLanguageCheck2ScriptsInThePseudoLanguage(t *testing.T) {
 	scripts, err := filepath.Glob(scriptFiles)
 	if err != nil || len(scripts) == 0 {
@@ -95,18 +95,18 @@ func (h heedless) Fatal(...any)  { runtime.Goexit() }
 func (h heedless) Skip(...any)   { runtime.Goexit() }
 func (h heedless) Verbose() bool { return false }
 
-// untranslatedCalls are words of calls whose answers programs read, or that another test is about.
+// untranslatedCalls are words of calls whose answers programs read, or that another test covers.
 var untranslatedCalls = []string{"--json", "--dry-run", "schema", "graph", "hook", "completion", "__complete", "demo", "watchdog", "help", "--help", "-h"}
 
-// report is what the calls of all scripts print outside of the pseudo-language.
+// report has what the calls of all scripts print outside of the pseudo-language.
 type report struct {
 	mu    sync.Mutex
 	calls int
 	lines map[string]bool
 }
 
-// run runs placet in the pseudo-language, and reports what it prints outside of it. What a
-// call would wait for may never come: it finds that it is to end.
+// run runs placet in the pseudo-language, and reports what it prints outside of it. The event for
+// which a call waits may never come, so the call is told to end.
 func (r *report) run(ctx context.Context, w *console.Env, args []string) int {
 	if w.Getenv("LANG") != templates.Pseudo {
 		return run(ctx, w, args) // a script is about another language

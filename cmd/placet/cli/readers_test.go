@@ -12,8 +12,8 @@ import (
 )
 
 // readers are the files, besides the kernel and the families, that read documents of the
-// workspace, and why they may. What is told to people and programs of a run comes from the
-// judged run: whoever reads a document by itself believes it because it lies there.
+// workspace, with the reasons why they may. People and programs get the data of a run from the
+// judged run: code that reads a document by itself trusts whatever is in that place.
 var readers = map[string]string{
 	"actions/actions.go":        "drafts and events of an action that is shown, beside its judged state",
 	"actions/threads.go":        "where a request was posted, by the record of what this machine wrote; keys of answers",
@@ -75,8 +75,8 @@ func TestNobodyReadsDocumentsBesideTheKernel(t *testing.T) {
 	}
 }
 
-// reads reports whether a function that is called reads a document: the store's Read counts,
-// too, but no other Read.
+// reads reports whether a called function reads a document: the store's Read counts, too, but
+// no other Read.
 func reads(fun ast.Expr) bool {
 	switch f := fun.(type) {
 	case *ast.Ident:

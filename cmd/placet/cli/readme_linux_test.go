@@ -25,9 +25,9 @@ func readmeBlock(t *testing.T, page, comment string) (before, block, after strin
 	return m[1], m[2], m[3]
 }
 
-// TestReadmeTenLinesEndWithAnAnswer types the ten lines of README.md into a shell that
-// begins in an empty folder, and y where a person is asked. What the terminal shows is the
-// session that README.md has: PLACET_README=write has it written anew.
+// TestReadmeTenLinesEndWithAnAnswer types the ten lines of README.md into a shell that begins
+// in an empty folder, and y when a person is asked. The terminal must show the session in
+// README.md; PLACET_README=write rewrites it.
 func TestReadmeTenLinesEndWithAnAnswer(t *testing.T) {
 	t.Parallel()
 	body, err := os.ReadFile(readme)
@@ -81,7 +81,7 @@ func showsRecording(t *testing.T, said string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What differs from one day, machine and person to the next.
+	// These differ from one day, machine and person to the next.
 	for pattern, always := range map[string]string{
 		`\d{8}(-deploy-1-4-to-production-)[0-9a-f]{6}`: "20261120${1}5d0c1f",
 		`ask-[0-9a-f]{8}`:                                 "ask-8e21c07b",
@@ -108,8 +108,8 @@ func showsRecording(t *testing.T, said string) {
 	}
 }
 
-// TestReadmeAgentsAreThoseOfInit compares the settings of agents in README.md with what placet
-// init --for writes, and has placet read the rule there.
+// TestReadmeAgentsAreThoseOfInit compares the settings of agents in README.md with those that
+// placet init --for writes, and makes placet read the rule there.
 func TestReadmeAgentsAreThoseOfInit(t *testing.T) {
 	t.Parallel()
 	body, err := os.ReadFile(readme)
@@ -138,7 +138,7 @@ func TestReadmeAgentsAreThoseOfInit(t *testing.T) {
 	}
 }
 
-// serverIn is what the settings of an agent say of placet's server.
+// serverIn returns what the settings of an agent say of placet's server.
 func serverIn(t *testing.T, settings string) any {
 	t.Helper()
 	var s struct {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What gives a run up for good asks for a reason: on a terminal where -m is missing,
-// and where nobody can be asked it is refused. Nothing is written without one.
+// A verb that gives a run up for good asks for a reason on a terminal if -m is missing, and is
+// refused if nobody can be asked. Nothing is written without a reason.
 func TestGivingUpAsksForAReason(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 0)

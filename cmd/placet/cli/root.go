@@ -25,13 +25,13 @@ import (
 	"placet/templates"
 )
 
-// manual holds what --help says of each verb, in a file of its name, and of what several of
-// them have in common. A folder of a language holds the same pages in that language.
+// manual holds the pages of --help: one for each verb, in a file of its name, and those for
+// several of them. A folder of a language holds the same pages in that language.
 //
 //go:embed manual
 var manual embed.FS
 
-// page returns a page of the manual in a language, or else in English, "" where there is none.
+// page returns a page of the manual in a language, or else in English, "" if there is none.
 func page(lang, name string) string {
 	body, err := manual.ReadFile("manual/" + lang + "/" + name + ".txt")
 	if err != nil {
@@ -42,8 +42,8 @@ func page(lang, name string) string {
 
 func init() { cobra.EnableCommandSorting = false }
 
-// newRoot builds the whole command line on an environment. begun is set when a verb
-// begins: an error from before is one of usage.
+// newRoot builds the whole command line on an environment. It sets begun when a verb begins: an
+// earlier error is one of usage.
 func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	root := &cobra.Command{
 		Use: "placet", Annotations: map[string]string{verb.InManual: "placet"},
@@ -91,13 +91,13 @@ func newRoot(w *console.Env, begun *bool) *cobra.Command {
 	return root
 }
 
-// flagError words what the parser of flags does not understand.
+// flagError returns the error for flags that the parser does not understand.
 func flagError(err error) error {
 	var unknown *pflag.NotExistError
 	var bare *pflag.ValueRequiredError
 	var invalid *pflag.InvalidValueError
 	var wrong *pflag.InvalidSyntaxError
-	// A letter is named with those that it stands among.
+	// A one-letter flag is shown with the letters that it was typed with.
 	named := func(key templates.Key, name, letters string) error {
 		if letters == "" {
 			return templates.Errorf(key, "flag", "--"+name)
@@ -121,7 +121,7 @@ func flagError(err error) error {
 	return err
 }
 
-// speak has people read the language that --lang names.
+// speak sets the language that --lang names.
 func speak(w *console.Env) error {
 	if w.Flags.Lang == "" {
 		return nil
@@ -133,7 +133,7 @@ func speak(w *console.Env) error {
 	return nil
 }
 
-// verbs are all commands, in the order of the manual.
+// verbs returns all commands, in the order of the manual.
 func verbs() []verb.Verb {
 	return []verb.Verb{
 		inboxVerb(), plainVerb(answer.Approving, ""), plainVerb(answer.Rejecting, ""), plainVerb(answer.Steering, " -m TEXT"), respondVerb(), adoptVerb(), showVerb(),
@@ -144,12 +144,13 @@ func verbs() []verb.Verb {
 	}
 }
 
-// personVerbIn is the verb for people alone that the arguments of placet call, "" for none.
+// personVerbIn returns the verb for people alone that the arguments of placet call, "" for
+// none.
 func personVerbIn(args []string) string {
 	return verb.PersonVerbIn(newRoot(&console.Env{}, new(bool)), args)
 }
 
-// ownVerbs are the verbs of families that are more than controls.
+// ownVerbs returns the verbs of families that are not controls.
 func ownVerbs(family string) []verb.Verb {
 	switch family {
 	case "optimizer":
@@ -162,14 +163,14 @@ func ownVerbs(family string) []verb.Verb {
 	return nil
 }
 
-// run carries out one command line and returns the exit code.
+// run carries out one command line, and returns the exit code.
 func run(ctx context.Context, w *console.Env, args []string) int {
 	var begun bool
 	root := newRoot(w, &begun)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if !begun {
-		_ = speak(w) // the error is said in that language, too
+		_ = speak(w) // the error itself is in that language, too
 	}
 	return w.Report(err, begun)
 }
@@ -182,7 +183,7 @@ func subcommands(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// noSuchCommand refuses a word that names no command, with the nearest that do.
+// noSuchCommand refuses a word that names no command, and names the nearest that do.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -28,7 +28,7 @@ import (
 // scriptFiles are the scripts.
 const scriptFiles = "../../../testdata/scripts/*.txtar"
 
-// TestMain runs the tests, or, where this program was started under one of their names, the
+// TestMain runs the tests, or, if this program was started under one of their names, the
 // commands that scripts find in PATH.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
@@ -44,8 +44,8 @@ func TestMain(m *testing.M) {
 	os.Exit(leftovers.Run(tests{m}))
 }
 
-// listed is placet for somebody who looks at the inbox first: the request that is
-// named gets the digest that is shown there.
+// listed is placet for somebody who looks at the inbox first: it adds to the named request the
+// digest that the inbox shows.
 func listed(ctx context.Context, w *console.Env, args []string) int {
 	looks, words := *w, args
 	if words[0] == "-C" {
@@ -55,7 +55,7 @@ func listed(ctx context.Context, w *console.Env, args []string) int {
 		found, _ := b.Loop.Runs()
 		if open := view.OpenRequests(b, found, words[1]); len(open) == 1 {
 			_, digest, _ := strings.Cut(view.Reference(open[0].OpenRequest), "@")
-			words[1] += "@" + digest // args holds the same words
+			words[1] += "@" + digest // args shares these words
 		}
 	}
 	return run(ctx, w, args)
@@ -84,13 +84,13 @@ func (t tests) Run() int {
 	return t.M.Run()
 }
 
-// copyProgram gives a program a second name. A symbolic link would not do: a process is asked
-// for the name that it leads to.
+// copyProgram gives a program a second name. A symbolic link would not do, because a process is
+// known by the name to which it leads.
 func copyProgram(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
-	body, err := os.ReadFile(from) // on another file system
+	body, err := os.ReadFile(from) // the copy is on another file system
 	return errors.Join(err, os.WriteFile(to, body, 0o755))
 }
 
@@ -127,7 +127,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, scriptParams(t, scripts, run))
 }
 
-// scriptParams are those of scripts whose placet is runs.
+// scriptParams returns the parameters of scripts that call run for placet.
 func scriptParams(t testing.TB, scripts []string, runs runner) testscript.Params {
 	ctx := await.Context(t)
 	commands := map[string]runner{
@@ -136,11 +136,11 @@ func scriptParams(t testing.TB, scripts []string, runs runner) testscript.Params
 	}
 	return testscript.Params{
 		Files:               scripts,
-		WorkdirRoot:         t.TempDir(), // testscript's own is left behind where scripts are filtered
+		WorkdirRoot:         t.TempDir(), // testscript's own folder is left behind if scripts are filtered
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			home := env.WorkDir + "-home" // outside what a script may make its workspace
+			home := env.WorkDir + "-home" // outside of all that a script may make its workspace
 			env.Defer(func() { _ = os.RemoveAll(home) })
 			env.Setenv("HOME", home)
 			env.Setenv("TZ", "UTC")
@@ -207,7 +207,7 @@ func (r runner) in(ctx context.Context, ts *testscript.TestScript, args []string
 	return r(ctx, w, args)
 }
 
-// command is a runner as a command of scripts.
+// command returns a runner as a command of scripts.
 func (r runner) command(ctx context.Context) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if code := r.in(ctx, ts, args); (code == 0) == neg {
@@ -259,7 +259,7 @@ func poll(ts *testscript.TestScript, what string, there func() bool) {
 	}
 }
 
-// limit is the key of the context that ends what a script waits for.
+// limit is the key of the context that ends the waits of a script.
 type limit struct{}
 
 func awaits(ts *testscript.TestScript, neg bool, args []string) {

@@ -32,7 +32,7 @@ func serveVerb() verb.Verb {
 	}
 }
 
-// newPages is a server of pages at an address, "" for that of the settings.
+// newPages returns a server of pages at an address, "" for that of the settings.
 func newPages(w *console.Env, address string) (daemon.Server, error) {
 	tokens, err := tokensAt(w)
 	if err != nil {
@@ -59,7 +59,7 @@ func loginVerb() verb.Verb {
 	}
 }
 
-// newLink is a link for a running serve.
+// newLink returns a login link for a running serve.
 func newLink(b *workspace.Workspace, token string) (string, error) {
 	if token != "" {
 		tokens, err := tokensAt(b.Env)
@@ -106,7 +106,7 @@ func openVerb() verb.Verb {
 	}
 }
 
-// browse opens a link in the user's browser, and prints it where there is none.
+// browse opens a link in the user's browser, or prints it if there is none.
 func browse(b *workspace.Workspace, link string) {
 	if err := openBrowser(b.Env, link); err != nil {
 		b.Env.Note("cli.open.nobrowser", "error", err, "time", facade.LinkTime)

@@ -57,8 +57,8 @@ func showVerb() verb.Verb {
 	}
 }
 
-// showFiles prints the text of a file as it was when a request was made, by its place from
-// 1, or what has changed in it since: of all files where n is 0.
+// showFiles prints the text of a file as it was when a request was made, by its number from 1,
+// or with diff its changes since; 0 means all files.
 func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 	at, err := view.ExactRequest(b, name)
 	if err != nil {
@@ -85,7 +85,7 @@ func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
 	return err
 }
 
-// showDifferences prints what has changed in files; the error says that something has.
+// showDifferences prints the changes in files; the error says that there are any.
 func showDifferences(b *workspace.Workspace, files []view.ArtifactLine) error {
 	changed := 0
 	for _, f := range files {
@@ -100,8 +100,8 @@ func showDifferences(b *workspace.Workspace, files []view.ArtifactLine) error {
 	return nil
 }
 
-// differenceLines are what has changed in a file: its path, and the lines of a unified diff
-// or the two digests.
+// differenceLines returns the changes in a file: its path, and the lines of a unified diff or
+// the two digests.
 func differenceLines(b *workspace.Workspace, f view.ArtifactLine) []string {
 	lines, more := view.Difference(b, f, b.Artifact(f.Path))
 	head := console.OneLine(f.Path)
@@ -114,7 +114,7 @@ func differenceLines(b *workspace.Workspace, f view.ArtifactLine) []string {
 	return append([]string{head}, lines...)
 }
 
-// showSubject shows what an argument names.
+// showSubject shows the subject that an argument names.
 func showSubject(b *workspace.Workspace, arg string) error {
 	s, err := view.FindSubject(b, arg)
 	switch {
@@ -131,7 +131,7 @@ func showSubject(b *workspace.Workspace, arg string) error {
 	return b.Env.Answer(view.RunDataOf(b, s.View), func() { show(b.Env, "run", s.View) })
 }
 
-// showPart shows a part of a run, and what is asked about it.
+// showPart shows a part of a run, and the requests about it.
 func showPart(b *workspace.Workspace, v view.Run, p engine.Part) {
 	open := slices.DeleteFunc(slices.Clone(v.Open), func(a engine.OpenRequest) bool { return a.Where != p.ID })
 	show(b.Env, "part", map[string]any{"Name": v.Key.String() + "/" + p.ID, "Part": p, "Open": open})

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Nobody can make a state folder below /proc, now or later: the daemon does without one,
-// says so once with what to do, and decides all the same.
+// Nobody can make a state folder below /proc, now or later: the daemon runs without one, says
+// so once with what to do, and decides all the same.
 func TestWatchSaysThatItHasNoStateFolder(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, t.TempDir(), 1)

@@ -33,7 +33,7 @@ func statusVerb() verb.Verb {
 	}
 }
 
-// showStatus shows the runs and ends with the exit code that they call for.
+// showStatus shows the runs, and ends with the exit code for their state.
 func showStatus(b *workspace.Workspace, args []string, all bool) error {
 	found, err := view.Chosen(b, args)
 	if err != nil {
@@ -51,7 +51,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 	return outcome(b, s)
 }
 
-// outcome is the exit code that the state calls for.
+// outcome returns the exit code for the state.
 func outcome(b *workspace.Workspace, s view.Summary) error {
 	return console.Outcome(b.Unlisted || slices.ContainsFunc(s.Views, view.Run.Troubled), s.Waiting > 0)
 }
@@ -61,7 +61,7 @@ func printStatus(b *workspace.Workspace, s view.Summary) {
 	printState(b, s)
 }
 
-// runTable is where the runs stand, a row for each.
+// runTable returns the state of the runs, a row for each.
 func runTable(w *console.Env, s view.Summary) console.Cleaned {
 	t := &console.Table{}
 	t.Style([]string{console.Faint, console.Faint, console.Faint, console.Faint, console.Faint}, w.Text("cli.status.head.run"), w.Text("cli.status.head.class"), w.Text("cli.status.head.status"), w.Text("cli.status.head.since"), w.Text("cli.status.head.waits"))
@@ -84,7 +84,7 @@ func statusStyle(v view.Run) string {
 	return ""
 }
 
-// tally counts the runs in one line.
+// tally returns the counts of the runs on one line.
 func tally(w *console.Env, s view.Summary) string {
 	if len(s.Runs) == 0 && len(s.Final) == 0 {
 		return w.Text("cli.status.none", "workspace", s.Workspace)
@@ -103,7 +103,7 @@ func tally(w *console.Env, s view.Summary) string {
 	return text
 }
 
-// printState says on stderr what concerns the workspace as a whole.
+// printState prints on stderr what concerns the workspace as a whole.
 func printState(b *workspace.Workspace, s view.Summary) {
 	if !s.Daemon {
 		b.Env.Note("cli.status.nodaemon")
@@ -123,10 +123,10 @@ func printState(b *workspace.Workspace, s view.Summary) {
 	noteUndelivered(b, s.Undelivered)
 }
 
-// fewUndelivered is how many notifications are named of which nobody knows.
+// fewUndelivered limits the notifications with unknown outcome that are named.
 const fewUndelivered = 5
 
-// noteUndelivered says who may not have been told of a request.
+// noteUndelivered says who may not have been notified of a request.
 func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
 	for i, d := range doubts {
 		if i == fewUndelivered {
@@ -141,7 +141,7 @@ func noteUndelivered(b *workspace.Workspace, doubts []notify.Doubt) {
 	}
 }
 
-// noteBlind says in which folders a daemon looks every now and then.
+// noteBlind says which folders a daemon polls.
 func noteBlind(b *workspace.Workspace, is workspace.WithoutEvents) {
 	if is.Count == 0 {
 		return

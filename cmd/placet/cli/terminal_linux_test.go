@@ -73,7 +73,7 @@ func (s *session) said() string {
 	return s.shown.String()
 }
 
-// await waits until the terminal shows a text so often as it is given.
+// await waits until the terminal shows a text as often as it is given.
 func (s *session) await(text ...string) {
 	s.p.t.Helper()
 	s.p.until(fmt.Sprintf("it shows %q", text), func() bool { return strings.Count(s.said(), text[0]) >= len(text) })
@@ -94,8 +94,8 @@ func (s *session) typed(text, keys string) (string, int) {
 	return s.end()
 }
 
-// end waits until placet has ended and returns what the terminal showed. What was
-// typed is not left to the shell, and the terminal is as it was.
+// end waits until placet has ended, and returns what the terminal showed. Typed text is not
+// left to the shell, and the terminal is restored.
 func (s *session) end() (string, int) {
 	s.p.t.Helper()
 	_ = s.cmd.Wait()

@@ -34,7 +34,7 @@ func tokenNewVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			// A variable that is not set must not open what its owner believes closed.
+			// An unset variable must not open what its owner believes to be closed.
 			for name, list := range map[string][]string{"roles": roles, "families": families} {
 				if c.Flags.Changed(name) && len(list) == 0 {
 					return console.Usage("cli.token.empty", "flag", "--"+name)
@@ -76,7 +76,7 @@ func knownFamilies(names []string) error {
 	return nil
 }
 
-// endOf is when a token ends that lasts so long, the zero time for never.
+// endOf returns when a token with a lifetime ends, the zero time for never.
 func endOf(word string, now time.Time) (time.Time, error) {
 	var days int
 	if word == "never" {
@@ -118,7 +118,7 @@ func tokenListVerb() verb.Verb {
 	}
 }
 
-// tokenLine is a token as it is listed.
+// tokenLine is a token in a list.
 type tokenLine struct {
 	Name     string        `json:"name"`
 	Status   string        `json:"status"`
@@ -145,7 +145,7 @@ func tokenRevokeVerb() verb.Verb {
 	}
 }
 
-// tokenCommand holds the verbs of tokens.
+// tokenCommand returns the command with the verbs of tokens.
 func tokenCommand(w *console.Env) *cobra.Command {
 	cmd := &cobra.Command{Use: "token", GroupID: verb.GroupSetUp}
 	for _, v := range []verb.Verb{tokenNewVerb(), tokenListVerb(), tokenRevokeVerb()} {
@@ -154,7 +154,7 @@ func tokenCommand(w *console.Env) *cobra.Command {
 	return subcommands(cmd)
 }
 
-// tokensAt is where the user's tokens are.
+// tokensAt returns the user's tokens.
 func tokensAt(w *console.Env) (facade.Tokens, error) {
 	dir := w.XDG("XDG_CONFIG_HOME", ".config")
 	if dir == "" {

@@ -51,16 +51,16 @@ func trustVerb() verb.Verb {
 	}
 }
 
-// trustData is trust as JSON.
+// trustData is the output of trust as JSON.
 type trustData struct {
 	Workspace string                 `json:"workspace"`
 	Waiting   []config.UntrustedLine `json:"waiting"`
-	// Agreeable is what holds already, and would hold, once agreed to, although somebody
-	// takes it out of the file.
+	// Agreeable are settings that count already and, once agreed to, still count if somebody
+	// removes them from the file.
 	Agreeable []config.UntrustedLine `json:"agreeable,omitempty"`
 	Trusted   []config.Trusted       `json:"trusted"`
-	// Held is what holds although it was agreed to when another folder or repository
-	// stood at the workspace's path.
+	// Held are settings that count although they were agreed to when another folder or
+	// repository was at the workspace's path.
 	Held []config.Trusted `json:"held"`
 }
 
@@ -102,7 +102,7 @@ func listTrust(b *workspace.Workspace) error {
 	})
 }
 
-// typedTrust is the command that agrees to a thing as it was shown.
+// typedTrust returns the command that agrees to a thing as it was shown.
 func typedTrust(b *workspace.Workspace, u config.UntrustedLine) string {
 	args := []string{"trust", config.Exactly(b.References, u.Name, u.Digest)}
 	if anyFileOf(u) != "" {
@@ -129,7 +129,8 @@ func showTrusted(w *console.Env, word templates.Key, t config.Trusted) {
 	}{w.Text(word), t})
 }
 
-// namesOfTighter names what has an effect while it waits, "" for nothing.
+// namesOfTighter returns the names of those that already have an effect while they wait, "" for
+// none.
 func namesOfTighter(waiting []config.UntrustedLine) string {
 	var names []string
 	for _, u := range waiting {
@@ -146,14 +147,14 @@ type shownTrust struct {
 	Named []namedFile
 }
 
-// namedFile is a file that a thing names. Changed says that it is another than the one that
-// was agreed to.
+// namedFile is a file that a thing names. Changed says that it differs from the one that was
+// agreed to.
 type namedFile struct {
 	Name, Text string
 	Changed    bool
 }
 
-// showTrust shows a thing whole: its text, and the files that it names.
+// showTrust shows a whole thing: its text, and the files that it names.
 func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 	before := slices.IndexFunc(b.Agreed.Trusted, func(t config.Trusted) bool { return t.Name == u.Name && t.Of == u.Of })
 	var old map[string]string
@@ -178,10 +179,9 @@ func showTrust(b *workspace.Workspace, view string, u config.UntrustedLine) {
 	show(b.Env, view, shown)
 }
 
-// agreeTo records agreement to what the arguments name, or to all that waits. What is
-// named without its digest is agreed to on a terminal alone, or unseen. A command that may
-// run any file is agreed to only where anyFile says so: nobody would see that the file has
-// changed.
+// agreeTo records agreement to what the arguments name, or to all that waits. A thing that is
+// named without its digest needs a terminal, or unseen. A command that may run any file needs
+// anyFile, because nobody would see that the file has changed.
 func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen, anyFile bool) error {
 	if err := b.Settings.Untrustable; err != nil {
 		return config.Untrustable(err)
@@ -243,7 +243,7 @@ func sayTrusted(b *workspace.Workspace, chosen []config.UntrustedLine) {
 	noteMore(b, len(chosen) > 0)
 }
 
-// recordTrust writes down what was agreed to.
+// recordTrust records what was agreed to.
 func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
 	dir, err := config.StateDir(b.Env, b.Root, true)
 	if err != nil {
@@ -254,7 +254,7 @@ func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
 	if err != nil {
 		return err
 	}
-	// The path comes first: a crash in between leaves placet stricter.
+	// The record by path comes first, because a crash in between must leave placet stricter.
 	if err := config.SourcesOf(b.Env, b.Root).AgreeByPath(agreed, b.Env.Now(), chosen); err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func unshown(b *workspace.Workspace, things []config.UntrustedLine) error {
 	return p.Try("say.text", "text", console.Typed("trust", exact...))
 }
 
-// confirmTrust shows things whole and asks whether they are agreed to. Only "y" and "yes"
+// confirmTrust shows whole things, and asks whether they are agreed to. Only "y" and "yes"
 // agree.
 func confirmTrust(ctx context.Context, b *workspace.Workspace, things []config.UntrustedLine) error {
 	p := b.Env.NewPrompter()
@@ -288,8 +288,8 @@ func confirmTrust(ctx context.Context, b *workspace.Workspace, things []config.U
 	return nil
 }
 
-// noteMore says what waits after agreement: a setting that counts from now on
-// may have made other commands of those that were shown.
+// noteMore reports what still waits after agreement: a setting that counts from now on may have
+// changed commands that were shown.
 func noteMore(b *workspace.Workspace, agreed bool) {
 	if !agreed {
 		return
@@ -301,7 +301,7 @@ func noteMore(b *workspace.Workspace, agreed bool) {
 	}
 }
 
-// revokeTrust takes agreement back, whatever the settings look like.
+// revokeTrust revokes agreement, whatever the settings look like.
 func revokeTrust(w *console.Env, args []string, all bool) error {
 	if len(args) == 0 && !all {
 		return console.Usage("cli.trust.revoke").Try("cli.trust.list")
@@ -320,7 +320,7 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	var refs statedir.References
 	if dir != nil {
 		defer dir.Close()
-		refs, _ = dir.References() // without a key the whole digests name things
+		refs, _ = dir.References() // without a key, whole digests are the names
 	}
 	agreed, damage := config.ReadTrust(dir)
 	gone, names := namedTrust(refs, agreed, args, all)
@@ -338,7 +338,7 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	}
 	agreed.Revoke(w.Now(), gone)
 	if damage != nil {
-		agreed.DecideGates(w.Now()) // it may have been about gates
+		agreed.DecideGates(w.Now()) // the damaged part may have been about gates
 	}
 	agreed.Workspace = root
 	if dir != nil {
@@ -349,7 +349,8 @@ func revokeTrust(w *console.Env, args []string, all bool) error {
 	return w.Answer(map[string]any{"revoked": names}, func() { sayRevoked(w, root, names, damage) })
 }
 
-// namedTrust are the digests and names of what is agreed to and named, or of all of it.
+// namedTrust returns the digests and names of what is agreed to: of what the arguments name, or
+// of all.
 func namedTrust(refs statedir.References, agreed config.TrustFile, args []string, all bool) (digests map[engine.Digest]bool, names []string) {
 	digests = map[engine.Digest]bool{}
 	for _, t := range agreed.Trusted {
@@ -361,7 +362,7 @@ func namedTrust(refs statedir.References, agreed config.TrustFile, args []string
 	return digests, names
 }
 
-// sayRevoked says what is not agreed to any more.
+// sayRevoked prints what is no longer agreed to.
 func sayRevoked(w *console.Env, root string, names []string, damage error) {
 	if damage != nil {
 		w.Note("cli.trust.damage", "error", damage)

@@ -12,8 +12,8 @@ import (
 
 const sopCycle = ".mso-context/active/20260302-msowd-sop/optimizer"
 
-// worded are the verbs that write what a person says, by their command line: the flag
-// of the words, the file that holds them, and whether it holds a name.
+// worded are the verbs that write a person's text, by their command line: the flag of the text,
+// the file that holds it, and whether it holds a name.
 var worded = map[string]struct {
 	flag, file string
 	named      bool
@@ -28,8 +28,8 @@ var worded = map[string]struct {
 	"optimizer trigger sop --run 20260303-msowd-sop": {"--goal", ".mso-context/active/20260303-msowd-sop/optimizer/trigger.json", false},
 }
 
-// TestWordsAndNamesHaveTheLimitsOfAnAnswer gives each verb words and a name at the limit
-// of an answer and beyond it. What is taken can be carried out.
+// TestWordsAndNamesHaveTheLimitsOfAnAnswer gives each verb a text and a name at the limit of an
+// answer and beyond it. Those that are accepted can be carried out.
 func TestWordsAndNamesHaveTheLimitsOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	words, name := strings.Repeat("x", 64<<10), strings.Repeat("k", gate.LongestUser)
@@ -57,7 +57,7 @@ func TestWordsAndNamesHaveTheLimitsOfAnAnswer(t *testing.T) {
 			if c.named {
 				p.says(p.must(2, slices.Concat(args, []string{c.flag, "why", "--as", name + "k"})...), "a name is one line of at most 100 visible characters")
 			}
-			if strings.HasPrefix(verb, "adopt") { // the line of the journal alone holds them
+			if strings.HasPrefix(verb, "adopt") { // only the line of the journal has them
 				refused["events.jsonl takes 65"] = []string{c.flag, words}
 				words = words[:60_000]
 			}

@@ -13,10 +13,10 @@ import (
 	"placet/cmd/placet/console"
 )
 
-// version is that of a release, "" for none.
+// version is the version of a release, "" for none.
 var version string
 
-// build is what is known of this program.
+// build describes this program.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`

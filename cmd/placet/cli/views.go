@@ -18,7 +18,7 @@ import (
 	"placet/templates"
 )
 
-// viewFiles hold how runs and requests are shown to people.
+// viewFiles are the views of runs and requests.
 //
 //go:embed views
 var viewFiles embed.FS
@@ -26,7 +26,7 @@ var viewFiles embed.FS
 // show prints data for people, by a view.
 var show = verb.NewViews(viewFiles, viewFuncs).Show
 
-// firstLines are the first lines of some texts: of commands, where what they do is said above.
+// firstLines returns the first lines of some texts: of commands whose effects are shown above.
 func firstLines(texts []string) (lines []string) {
 	for _, text := range texts {
 		line, _, _ := strings.Cut(text, "\n")
@@ -35,7 +35,7 @@ func firstLines(texts []string) (lines []string) {
 	return lines
 }
 
-// viewFuncs are what these views call besides what all views do.
+// viewFuncs returns the functions of these views besides those of all views.
 func viewFuncs(w *console.Env) template.FuncMap {
 	return template.FuncMap{
 		"word":  func(key templates.Key, pairs ...any) string { return w.Text("help.word."+key, pairs...) },
@@ -68,7 +68,7 @@ func viewFuncs(w *console.Env) template.FuncMap {
 	}
 }
 
-// labelled are lines with a label, in columns; a label may stand on several of them.
+// labelled returns lines with labels, in columns; a label may be on several of them.
 func labelled(w *console.Env, style string, list []engine.Fact) console.Cleaned {
 	t := &console.Table{}
 	for _, f := range list {

@@ -36,7 +36,7 @@ func watchVerb() verb.Verb {
 	}
 }
 
-// daemonFlags are what watch and serve have in common: serve is watch with pages.
+// daemonFlags are the flags that watch and serve share: serve is watch with pages.
 type daemonFlags struct {
 	log     string
 	watches int
@@ -47,7 +47,7 @@ func (d *daemonFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&d.watches, "watches", 0, "")
 }
 
-// run serves the workspace, with the server that is made before it.
+// run serves the workspace with the server that server makes first.
 func (d *daemonFlags) run(c verb.Call, name string, server func() (daemon.Server, error)) (err error) {
 	switch {
 	case c.Env.Flags.JSON:
@@ -64,15 +64,15 @@ func (d *daemonFlags) run(c verb.Call, name string, server func() (daemon.Server
 	return daemon.Run(c.Ctx, c.Env, o)
 }
 
-// hideScratch has git ignore placet's scratch and temporary files, as init does: a
-// daemon that is killed leaves some of them.
+// hideScratch makes git ignore placet's private folder and temporary files, as init does, because
+// a killed daemon leaves some of them.
 func hideScratch(b *workspace.Workspace, log *slog.Logger) {
 	if _, err := setup.Exclude(b.Env, b.Root, setup.Ignored); err != nil {
 		log.Debug("cannot have git ignore what placet leaves", "names", setup.Ignored, "err", err)
 	}
 }
 
-// noteEnviron names the variables of the seed's service that say something else than the settings.
+// noteEnviron names the variables of the seed's service that differ from the settings.
 func noteEnviron(b *workspace.Workspace) {
 	if names := nemawashi.EnvironDiffers(b.Settings.File, b.Env.Getenv); len(names) > 0 {
 		b.Env.Note("cli.watch.environ", "names", strings.Join(names, ", "), "try", nemawashi.EnvironHelp)

@@ -23,7 +23,7 @@ import (
 	"placet/templates"
 )
 
-// untranslated are the letters of a text that no words.json has, but for paths and some
+// untranslated returns the letters of a text that no words.json has, except for paths and some
 // values.
 func untranslated(text string, values ...string) string {
 	text = regexp.MustCompile(`⟦[^⟧]*⟧`).ReplaceAllString(text, "")
@@ -98,7 +98,7 @@ func TestWhatPeopleReadIsTranslated(t *testing.T) {
 	}
 }
 
-// commandAt is a command of placet.
+// commandAt matches a command of placet.
 func commandAt(w *console.Env, path ...string) *cobra.Command {
 	cmd, _, _ := newRoot(w, new(bool)).Find(path)
 	return cmd
