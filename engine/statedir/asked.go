@@ -14,19 +14,20 @@ import (
 	"placet/templates"
 )
 
-// What was asked here stands in asked/<ask>/<digest>, a file for each question that somebody
-// asked under the name of an ask. Whoever waits by the name alone is told no answer where the
-// ask is another one by now, or where more than one was asked under it.
+// asked/<ask>/<digest> holds each question that somebody asked here under the name of an ask.
+// A caller that waits by the name alone gets no answer if the ask is a different one by now,
+// or if more than one question was asked under the name.
 const (
 	askedDir = "asked"
 	// longestAsked is the size of the longest record, in bytes.
 	longestAsked = 64 << 10
-	// mostAsked is how many asks have records. Where there are more, the older half goes.
+	// mostAsked is how many asks may have records. If there are more, the older half is
+	// removed.
 	mostAsked = 10_000
 )
 
-// KeepAsked records what was asked under the name of an ask, durably. The same question is
-// recorded once.
+// KeepAsked records a question that was asked under the name of an ask, durably. It records
+// the same question once.
 func (d *Dir) KeepAsked(ask string, body []byte) error {
 	dir := path.Join(askedDir, ask)
 	if len(body) > longestAsked {
@@ -43,7 +44,7 @@ func (d *Dir) KeepAsked(ask string, body []byte) error {
 		return nil
 	}
 	temp := path.Join(dir, fmt.Sprintf(".%d-%016x.new", os.Getpid(), rand.Uint64()))
-	defer d.root.Remove(temp) // it has its name by then, or is in nobody's way
+	defer d.root.Remove(temp) // it has its name by then, or does no harm
 	err := d.link(temp, name, body)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -51,7 +52,8 @@ func (d *Dir) KeepAsked(ask string, body []byte) error {
 	return cmp.Or(d.sync(dir), d.sync(askedDir), d.sync("."))
 }
 
-// Asked is what was asked under the name of an ask, none where nobody knows.
+// Asked returns the questions that were asked under the name of an ask, none if none is
+// recorded.
 func (d *Dir) Asked(ask string) (all [][]byte, err error) {
 	dir := path.Join(askedDir, ask)
 	files, err := fs.ReadDir(d.root.FS(), dir)
@@ -59,7 +61,7 @@ func (d *Dir) Asked(ask string) (all [][]byte, err error) {
 		return nil, nil
 	}
 	for _, f := range files {
-		if f.Name()[0] == '.' { // it is being written, or of a crash
+		if f.Name()[0] == '.' { // it is being written, or left by a crash
 			continue
 		}
 		body, readErr := d.Read(path.Join(dir, f.Name()), longestAsked)
@@ -68,7 +70,7 @@ func (d *Dir) Asked(ask string) (all [][]byte, err error) {
 	return all, err
 }
 
-// forgetAsked removes the records of the asks that were asked first where there are many.
+// forgetAsked removes the records of the oldest asks if there are many.
 func (d *Dir) forgetAsked() {
 	all, err := fs.ReadDir(d.root.FS(), askedDir)
 	if err != nil || len(all) < mostAsked {
@@ -82,6 +84,6 @@ func (d *Dir) forgetAsked() {
 	}
 	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, info := range infos[:len(infos)/2] {
-		_ = d.root.RemoveAll(path.Join(askedDir, info.Name())) // nobody may know any more what was asked
+		_ = d.root.RemoveAll(path.Join(askedDir, info.Name())) // only the memory of what was asked is lost
 	}
 }

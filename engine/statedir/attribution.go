@@ -18,23 +18,23 @@ import (
 	"placet/templates"
 )
 
-// attributionsName is the file with a line for every document that placet itself has
-// brought in for somebody.
+// attributionsName is the file with a line for every document that placet itself has written
+// on somebody's behalf.
 const attributionsName = "attributions.jsonl"
 
-// longAttributions is the size, in bytes, above which the older half of the file is
-// dropped: what an answer's receipt says of its author stays there.
+// longAttributions is the size, in bytes, above which the older half of the file is dropped.
+// The receipt of an answer still names its author.
 const longAttributions = 8 << 20
 
 // Attribution says for whom a surface of placet has written a document: an answer or a
-// command. The newest one of a path alone holds: whoever puts an older content back is
-// somebody else.
+// command. Only the newest attribution of a path holds, because an older content may be put
+// back by anybody.
 type Attribution struct {
 	Path    string        `json:"path"` // relative to the workspace
 	Digest  engine.Digest `json:"digest"`
 	Request string        `json:"request_id,omitempty"`
-	// Who is "api:<token>", "slack:<user>" or "owner:<login>". Older versions wrote "" where
-	// the path was nobody's any more.
+	// Who is "api:<token>", "slack:<user>" or "owner:<login>". Older versions wrote "" to
+	// say that the path belonged to nobody any more.
 	Who string `json:"who"`
 	// Source is the surface, one of sources. Older versions did not write it.
 	Source string    `json:"source,omitempty"`
@@ -44,8 +44,9 @@ type Attribution struct {
 // sources are the surfaces of placet.
 var sources = []string{"cli", "http", "slack", "mcp", "web"}
 
-// surface is the surface through which a document came; ok is false for one that this
-// version does not know. A line of the version before says it by its author.
+// surface returns the surface through which a document came; ok is false for a surface that
+// this version does not know. Lines of earlier versions have no source; their author tells
+// it.
 func (a Attribution) surface() (source string, ok bool) {
 	if a.Source != "" {
 		return a.Source, slices.Contains(sources, a.Source)
@@ -59,39 +60,41 @@ func (a Attribution) surface() (source string, ok bool) {
 	return "cli", true
 }
 
-// attributions are those of the file.
+// attributions holds the content of the file.
 type attributions struct {
 	mu     sync.Mutex
-	file   fs.FileInfo // the file as it was read, and read how much of it is known
+	file   fs.FileInfo // the file that was read, and read how much of it
 	read   int64
 	newest map[string]attributed // by path
 	added  int                   // lines, by this process
 
-	// paths are held while a document is attributed and written, each for several of them.
+	// paths are locked while a document is attributed and written; each lock covers several
+	// paths.
 	paths [records]sync.Mutex
 
 	flush sync.Mutex
-	// flushed of the lines are durable, but for the first lost of them, of which err tells.
+	// flushed is how many of the lines are durable, except the first lost of them, whose
+	// error is err.
 	flushed, lost int
 	err           error
 }
 
-// attributed is a content, for whom it was written, and through which surface.
+// attributed holds a content, for whom it was written, and through which surface.
 type attributed struct {
 	digest      engine.Digest
 	who, source string
 }
 
-// HoldPath keeps others of this process from writing at a path until release is called: the
-// attribution that is added last must be that of the document that stands there.
+// HoldPath keeps others in this process from writing at a path until release is called: the
+// last attribution must be that of the document in place.
 func (d *Dir) HoldPath(path string) (release func()) {
 	one := &d.attributions.paths[engine.Sum([]byte(path)).Hex()[0]%records]
 	one.Lock()
 	return one.Unlock
 }
 
-// Attribute records for whom a document is about to be written, durably. A document
-// without its line is a claim.
+// Attribute records for whom a document is about to be written, durably. A document without
+// such a line is only a claim.
 func (d *Dir) Attribute(a Attribution) error {
 	line, err := json.Marshal(a)
 	if err != nil {
@@ -107,7 +110,7 @@ func (d *Dir) Attribute(a Attribution) error {
 	return nil
 }
 
-// addAttribution adds a line, and returns how many there are with it.
+// addAttribution adds a line, and returns how many lines this process has added.
 func (d *Dir) addAttribution(line []byte) (n int, err error) {
 	k := &d.attributions
 	k.mu.Lock()
@@ -119,7 +122,7 @@ func (d *Dir) addAttribution(line []byte) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// A line begins anew after one that a crash has torn.
+	// A newline first, so that the line does not continue one that a crash has torn.
 	if err := writeAndClose(f, append(append([]byte("\n"), line...), '\n'), false); err != nil {
 		return 0, err
 	}
@@ -131,7 +134,7 @@ func (d *Dir) openAttributions(flags int) (*os.File, error) {
 	return d.root.OpenFile(attributionsName, flags|os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 }
 
-// flushAttributions makes the first n lines durable. Those that are added meanwhile share
+// flushAttributions makes the first n lines durable. Lines that are added meanwhile share
 // the next flush.
 func (d *Dir) flushAttributions(n int) error {
 	k := &d.attributions
@@ -178,8 +181,8 @@ func (d *Dir) shortenAttributions() error {
 	return d.Write(attributionsName, rest, true)
 }
 
-// Attributed returns for whom a surface of placet has written a content, and which one; ""
-// where none has, or nobody knows any more.
+// Attributed returns for whom a surface of placet has written a content, and which surface;
+// "" if none has, or it is no longer recorded.
 func (d *Dir) Attributed(path string, digest engine.Digest) (who, source string) {
 	d.attributions.mu.Lock()
 	defer d.attributions.mu.Unlock()
@@ -190,8 +193,8 @@ func (d *Dir) Attributed(path string, digest engine.Digest) (who, source string)
 	return "", ""
 }
 
-// readAttributions takes in what was added to the file. A torn line says nothing, and one of
-// a surface that this version does not know says that the path is nobody's.
+// readAttributions reads the lines that were added to the file. It skips a torn line. A line
+// with a surface that this version does not know removes the attribution of its path.
 func (d *Dir) readAttributions() {
 	k := &d.attributions
 	info, err := d.root.Lstat(attributionsName)
@@ -224,8 +227,8 @@ func (d *Dir) readAttributions() {
 	k.file, k.read = info, k.read+int64(len(body))
 }
 
-// CheckAttributions says why the file cannot be believed: somebody else could have written
-// it, or it holds what no placet has written.
+// CheckAttributions says why the file cannot be trusted: somebody else could have written
+// it, or it holds lines that no placet has written.
 func (d *Dir) CheckAttributions() error {
 	info, err := d.root.Lstat(attributionsName)
 	switch {
@@ -248,8 +251,8 @@ func (d *Dir) CheckAttributions() error {
 	return checkLines(body)
 }
 
-// checkLines says what is wrong with the lines of the file. A line that a crash has torn says
-// nothing, and is nothing wrong.
+// checkLines says what is wrong with the lines of the file. A line that a crash has torn is
+// not wrong.
 func checkLines(body []byte) error {
 	n := 0
 	for line := range bytes.Lines(body) {
@@ -282,7 +285,7 @@ func checkLine(line []byte) error {
 	return nil
 }
 
-// isAuthor reports whether a name is one of those for whom placet writes.
+// isAuthor reports whether a name is a possible author of a document that placet writes.
 func isAuthor(who string) bool {
 	kind, name, _ := strings.Cut(who, ":")
 	return name != "" && slices.Contains([]string{"api", "slack", "owner"}, kind)

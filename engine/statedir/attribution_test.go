@@ -19,7 +19,7 @@ func answerOf(n int) statedir.Attribution {
 	}
 }
 
-// whoWrote is for whom a content was written.
+// whoWrote returns for whom a content was written.
 func whoWrote(d *statedir.Dir, path string, content engine.Digest) string {
 	who, _ := d.Attributed(path, content)
 	return who
@@ -40,7 +40,7 @@ func TestWhoAnsweredIsRemembered(t *testing.T) {
 		wg.Go(func() { attribute(t, d, answerOf(n)) })
 	}
 	wg.Wait()
-	// Another process knows as much, however the file grows.
+	// Another process knows the same, however the file grows.
 	other := create(t, home, workspace)
 	for n := range 60 {
 		if n >= 50 {
@@ -98,10 +98,11 @@ func TestTheSurfaceOfAContentIsRemembered(t *testing.T) {
 	d := create(t, home, workspace)
 	file := filepath.Join(d.Location(), "attributions.jsonl")
 	for line, want := range map[string]string{
-		// As the version before wrote them.
+		// Lines in the form of the version before.
 		`"who":"api:ci"`: "api:ci http", `"who":"slack:U1"`: "slack:U1 slack", `"who":"owner:kim"`: "owner:kim cli",
 		`"who":"owner:kim","source":"web"`: "owner:kim web", `"who":"api:ci","source":"mcp"`: "api:ci mcp",
-		// Of a surface that nobody knows there is no record, nor of what was there before.
+		// A line with an unknown surface gives no attribution, and removes the one before
+		// it.
 		`"who":"owner:kim","source":"telex"`: " ", `"who":"owner:kim","source":"form"`: " ",
 	} {
 		a := answerOf(1)
@@ -141,7 +142,7 @@ func TestALineOfWhichAPartIsThereSaysNothing(t *testing.T) {
 	if who := whoWrote(other, a.Path, a.Digest); who != "" {
 		t.Errorf("half a line names %q", who)
 	}
-	// The rest of a line that is being written comes later; a torn one is passed over.
+	// A line that is being written is completed later; a torn one is skipped.
 	if err := os.WriteFile(file, body, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,8 @@ func TestAttributionsThatOthersCouldWriteAreRefused(t *testing.T) {
 	}
 }
 
-// What no placet has written ends the start; what a crash has torn does not.
+// A line that no placet has written prevents the start; a line that a crash has torn does
+// not.
 func TestAttributionsAreReadStrictly(t *testing.T) {
 	home, workspace := folders(t)
 	d := create(t, home, workspace)

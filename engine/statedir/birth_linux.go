@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// birth is when a folder was made, "" where the file system does not tell: an inode
-// number comes back into use, together with this it does not.
+// birth returns when a folder was made, "" if the file system does not say. An
+// inode number is used again, but not together with the same birth.
 func birth(dir string) string {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, dir, unix.AT_STATX_SYNC_AS_STAT, unix.STATX_BTIME, &st)

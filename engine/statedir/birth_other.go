@@ -2,5 +2,5 @@
 
 package statedir
 
-// birth is when a folder was made, "" where that is not known.
+// birth returns "", because the birth of a folder is not known.
 func birth(string) string { return "" }

@@ -14,16 +14,16 @@ import (
 	"placet/templates"
 )
 
-// Dir is the state folder of a workspace, held open. Its methods may be called at
-// the same time.
+// Dir is the state folder of a workspace, held open. Its methods are safe for
+// concurrent use.
 type Dir struct {
 	path string
 	root *os.Root
-	// files are those of the folder as the records of runs are opened.
+	// files returns the file system through which the records of runs are opened.
 	files func() (storefs.FS, error)
 
 	mu sync.Mutex // of Write
-	// records are held while a record is written, each several of them.
+	// records are locked while a record is written; each lock covers several records.
 	records [records]sync.Mutex
 
 	attributions attributions
@@ -31,17 +31,17 @@ type Dir struct {
 
 // Unusable says why there is no state folder, and what to do.
 type Unusable struct {
-	Path    string // "" where it is not known where it would be
+	Path    string // "" if the path is unknown
 	Problem string
 	Try     string
-	// Cause is the error of the system behind the problem, nil where there is none. Of
-	// a full disk it says that the same folder may be usable later.
+	// Cause is the error of the system behind the problem, nil if there is none. An
+	// error about a full disk means that the same folder may be usable later.
 	Cause error
 }
 
 const tryOwn = "set XDG_STATE_HOME to a folder of your own"
 
-// unusable says that an error of the system is in the way.
+// unusable returns the problem that an error of the system causes.
 func unusable(path string, err error, try string) *Unusable {
 	e := &Unusable{Path: path, Problem: err.Error(), Try: try, Cause: err}
 	var pathErr *fs.PathError
@@ -62,14 +62,14 @@ func (e *Unusable) Error() string {
 }
 
 // Path returns where the state folder of a workspace is, or would be. stateHome is
-// XDG_STATE_HOME or what stands for it, "" where there is none. An error is
-// [*Unusable], where others could write in it, or about the workspace itself.
+// XDG_STATE_HOME or its default, "" if there is none. An error is [*Unusable] if others
+// could write in the folder, or is about the workspace itself.
 func Path(stateHome, workspace string) (string, error) {
 	return place(stateHome, workspace, workspacesDir, id)
 }
 
-// place returns where a folder of a workspace is, or would be, below one of the folders
-// of placet. name makes its name of the workspace's root.
+// place returns where a folder of a workspace is, or would be, below one of placet's
+// folders. name returns the folder's name for the workspace's root.
 func place(stateHome, workspace, below string, name func(root string) (string, error)) (string, error) {
 	if !filepath.IsAbs(stateHome) {
 		return "", &Unusable{Problem: "it is not known where it would be", Try: "set HOME or XDG_STATE_HOME to an absolute path"}
@@ -92,7 +92,7 @@ func place(stateHome, workspace, below string, name func(root string) (string, e
 	return path, private(path)
 }
 
-// resolve follows the links of a path as far as it exists.
+// resolve follows the links in the existing part of a path.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -109,9 +109,8 @@ func within(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Open opens the state folder of a workspace to read it. The error wraps
-// fs.ErrNotExist where there is none yet, and is [*Unusable] where others could
-// have written in it.
+// Open opens the state folder of a workspace to read it. The error wraps fs.ErrNotExist
+// if there is none yet, and is [*Unusable] if others could have written in it.
 func Open(stateHome, workspace string) (*Dir, error) {
 	path, err := Path(stateHome, workspace)
 	if err != nil {
@@ -133,7 +132,7 @@ func open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Create opens the state folder of a workspace, and makes it where there is none.
+// Create opens the state folder of a workspace, and makes it if there is none.
 func Create(stateHome, workspace string) (*Dir, error) {
 	path, err := Path(stateHome, workspace)
 	if err != nil {
@@ -152,9 +151,9 @@ func create(path string) (*Dir, error) {
 	return open(path)
 }
 
-// private refuses a state folder in which others could write: it and the two above
-// it must be this user's own, and none above may be replaced by others. What does
-// not exist yet is nobody's.
+// private refuses a state folder in which others could write. The folder and the two
+// above it must belong to this user, and others must not be able to replace any folder
+// further above. A folder that does not exist yet is accepted.
 func private(path string) error {
 	for at, depth := path, 0; ; at, depth = filepath.Dir(at), depth+1 {
 		info, err := os.Lstat(at)
@@ -176,8 +175,9 @@ func private(path string) error {
 // ownDepth is how many folders placet makes: the state folder, workspaces or paths, placet.
 const ownDepth = 3
 
-// exposed says how others could write in a folder that stands depth above the state
-// folder. A sticky folder of everybody's (/tmp) keeps the names of what others made.
+// exposed says how others could write in a folder that is depth levels above the state
+// folder. A sticky folder of everybody's (/tmp) is safe, because nobody can rename what
+// others made in it.
 func exposed(dir string, info fs.FileInfo, depth int) (problem, try string) {
 	mode, uid := info.Mode(), uint32(os.Geteuid())
 	owner := uid
@@ -197,21 +197,21 @@ func exposed(dir string, info fs.FileInfo, depth int) (problem, try string) {
 	return "", ""
 }
 
-// Location is where the state folder is.
+// Location returns the path of the state folder.
 func (d *Dir) Location() string { return d.path }
 
-// Root is the state folder itself. Nobody else can write in it: links in it are
+// Root returns the state folder itself. Nobody else can write in it, so links in it are
 // this user's own.
 func (d *Dir) Root() *os.Root { return d.root }
 
 // Close closes the folder.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Read returns a file of the state folder; the error wraps fs.ErrNotExist where
-// there is none. One above limit bytes is an error.
+// Read returns a file of the state folder; the error wraps fs.ErrNotExist if there is
+// none. A file of more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) { return d.ReadFrom(name, 0, limit) }
 
-// ReadFrom is Read without so many bytes at the beginning.
+// ReadFrom is Read without the first from bytes.
 func (d *Dir) ReadFrom(name string, from, limit int64) ([]byte, error) {
 	f, err := d.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -220,8 +220,8 @@ func (d *Dir) ReadFrom(name string, from, limit int64) ([]byte, error) {
 	return readRegular(f, filepath.Join(d.path, name), from, limit)
 }
 
-// readRegular reads a file, from a place on, and closes it. What is no regular file, or
-// larger than limit bytes, is an error.
+// readRegular reads a file from an offset on, and closes it. It returns an error for
+// anything that is not a regular file, or is larger than limit bytes.
 func readRegular(f *os.File, name string, from, limit int64) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
@@ -244,7 +244,7 @@ func (d *Dir) Write(name string, body []byte, durable bool) error {
 	temp := name + ".new"
 	d.mu.Lock() // two writers would share the temporary name
 	defer d.mu.Unlock()
-	_ = d.root.Remove(temp) // of a crash
+	_ = d.root.Remove(temp) // left by a crash
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (d *Dir) Write(name string, body []byte, durable bool) error {
 	return d.sync(filepath.Dir(name))
 }
 
-// written is a file that is written to.
+// written is a file to write to.
 type written interface {
 	io.WriteCloser
 	Sync() error

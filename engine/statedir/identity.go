@@ -29,7 +29,8 @@ func id(root string) (string, error) {
 	return hex.EncodeToString(sum[:16]), err
 }
 
-// identify tells a folder from every other one, also from one that takes its place.
+// identify identifies a folder, and distinguishes it from another folder that takes
+// its place.
 func identify(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -42,9 +43,9 @@ func identify(dir string) (string, error) {
 	return fmt.Sprintf("%q %d %d %s", dir, st.Dev, st.Ino, birth(dir)), nil
 }
 
-// objectStore returns the folder of the objects of the git repository that a
-// workspace is the work tree of, "" where it is none. A linked work tree shares the
-// objects of its main one.
+// objectStore returns the folder of the objects of the git repository whose work tree
+// the workspace is, "" if it is none. A linked work tree shares the objects of its
+// main one.
 func objectStore(root string) (dir string, err error) {
 	git := filepath.Join(root, ".git")
 	named, err := readLine(git)
@@ -76,8 +77,8 @@ func objectStore(root string) (dir string, err error) {
 	return objects, nil
 }
 
-// trouble returns the error if it is about the machine, not about what is there, and
-// nil otherwise: a repository that cannot be looked at now is not none.
+// trouble returns an error about the machine and nil for other errors: a repository
+// that cannot be read at the moment may still exist.
 func trouble(err error) error {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, errno) {
@@ -87,17 +88,17 @@ func trouble(err error) error {
 	return nil
 }
 
-// longestLine is more than any path.
+// longestLine is more than the length of any path.
 const longestLine = 8 << 10
 
-// readLine returns the only line of a small regular file, "" where there is none. What
-// is opened may be anything: nothing is waited for.
+// readLine returns the only line of a small regular file, "" if there is none. The
+// name may lead to anything, so opening it does not wait.
 func readLine(name string) (string, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", trouble(err)
 	}
-	body, err := readRegular(f, name, 0, longestLine) // of a file that is cut meanwhile: what is left
+	body, err := readRegular(f, name, 0, longestLine) // if the file is cut meanwhile: what is left
 	return strings.TrimRight(string(body), "\r\n"), trouble(err)
 }
 

@@ -18,40 +18,40 @@ import (
 	"placet/templates"
 )
 
-// What this machine wrote stands in one record for each run: a line
-// "<path> <64 hex digits>" for every content, the newest last. It is written
-// before the content itself is, so that a content without its line is somebody
-// else's. A request and a state document get the same line again once they have their names.
+// One record for each run lists what this machine wrote: a line "<path> <64 hex digits>"
+// for every content, the newest last. A line is written before its content, so a content
+// without a line was written by somebody else. A request and a state document get the same
+// line again once they have their names.
 const (
 	issuedDir = "issued"
-	// longRecord is the size from which on a record is written anew, with the
-	// newest lines of each path.
+	// longRecord is the size above which a record is rewritten with only the newest lines
+	// of each path.
 	longRecord = 64 << 10
 	// newestKept is how many lines of a path such a record keeps.
 	newestKept = 8
-	// longestRecord is the size at which the oldest paths are forgotten as well.
+	// longestRecord is the size above which the oldest paths are dropped as well.
 	longestRecord = 4 << 20
-	// records is how many records are written side by side at most.
+	// records is how many records may be written in parallel.
 	records = 16
 )
 
-// record is the name of a run's record, by the run's folder.
+// record returns the name of the record of the run in a folder.
 func record(run string) string {
 	sum := sha256.Sum256([]byte(run))
 	name := hex.EncodeToString(sum[:16])
 	return filepath.Join(issuedDir, name[:2], name[2:])
 }
 
-// Issued returns, by path, the digests of what this machine wrote in a run, the
-// newest last; see [engine.Document].Issued. A record that cannot be read knows
-// nothing.
+// Issued returns, by path, the digests of what this machine wrote in a run, the newest
+// last; see [engine.Document].Issued. It returns nothing for a record that cannot be read.
 func (d *Dir) Issued(run string) engine.Issued {
 	issued, _, _ := d.IssuedSince(run, storefs.Info{})
 	return issued
 }
 
-// IssuedSince is [Dir.Issued], and describes the record. If it looks as it did when it was
-// read before, same is true and it is not read: whoever adds a line makes it longer.
+// IssuedSince is [Dir.Issued], and also describes the record. If the record looks the same
+// as when it was read before, same is true and it is not read again: each new line makes
+// it longer.
 func (d *Dir) IssuedSince(run string, before storefs.Info) (issued engine.Issued, now storefs.Info, same bool) {
 	name := record(run)
 	if before != (storefs.Info{}) {
@@ -73,14 +73,16 @@ func (d *Dir) IssuedSince(run string, before storefs.Info) (issued engine.Issued
 	return parse(body), nameless(now), false
 }
 
-// nameless is what stat says of a record, however it was asked.
+// nameless returns the result of stat for a record without the name, which depends on how
+// the record was opened.
 func nameless(info storefs.Info) storefs.Info {
 	info.Name = ""
 	return info
 }
 
-// opened returns the state folder's files for the records, which are read at every look at a
-// run: one call of the system opens a record, and none of its folders.
+// opened returns the file system of the state folder for the records, which are read at
+// every look at a run. It opens a record with one system call and does not open its
+// folders.
 func (d *Dir) opened() (storefs.FS, error) {
 	dir, err := d.root.Open(".")
 	if err != nil {
@@ -115,29 +117,29 @@ func (d *Dir) openRecord(name string, how storefs.How) (storefs.File, error) {
 	return f, err
 }
 
-// parse reads a record; a torn line says nothing.
+// parse reads a record and skips a torn line.
 func parse(body []byte) engine.Issued {
 	issued := engine.Issued{}
 	for line := range bytes.Lines(body) {
 		if name, hex := split(line); len(hex) == 64 {
 			sum := engine.Digest("sha256:" + hex)
-			issued.Confirm(name, sum) // by its second line
+			issued.Confirm(name, sum) // for its second line
 			issued.Add(name, sum)
 		}
 	}
 	return issued
 }
 
-// split takes a line apart: of a torn one the digest is too short.
+// split splits a line; the digest of a torn line is too short.
 func split(line []byte) (name, hex string) {
 	at := max(0, bytes.LastIndexByte(line, ' '))
 	return string(line[:at]), strings.TrimSpace(string(line[at:]))
 }
 
-// Issue records what is about to be written in a run, durably: a request or a state
-// document beside whose path other contents are recorded would pass for somebody
-// else's after a power cut. Of a receipt the answer is verified again then, so that
-// one alone waits for no disk.
+// Issue records what is about to be written in a run, durably. Otherwise, after a power
+// cut, a request or a state document would count as somebody else's if its path has other
+// contents on record. A receipt alone waits for no disk, because its answer would then be
+// verified again.
 func (d *Dir) Issue(run string, docs []engine.Document) error {
 	name := record(run)
 	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
@@ -146,7 +148,7 @@ func (d *Dir) Issue(run string, docs []engine.Document) error {
 	return d.cannotRecord(name, d.issue(name, docs))
 }
 
-// issue is Issue of one record.
+// issue is Issue for one record.
 func (d *Dir) issue(name string, docs []engine.Document) error {
 	f, err := d.openToAdd(name)
 	if err != nil {
@@ -161,7 +163,7 @@ func (d *Dir) issue(name string, docs []engine.Document) error {
 		return f.Close()
 	}
 	if len(before) > 0 && before[len(before)-1] != '\n' {
-		lines = append([]byte("\n"), lines...) // behind the torn line of a crash
+		lines = append([]byte("\n"), lines...) // after a line that a crash has torn
 	}
 	if len(before)+len(lines) > longRecord {
 		return errors.Join(f.Close(), d.Write(name, shorten(append(before, lines...)), true))
@@ -173,9 +175,9 @@ func (d *Dir) issue(name string, docs []engine.Document) error {
 	return d.sync(path.Dir(name))
 }
 
-// Confirm records that documents which were issued last have their names. A line that a
-// power cut takes away says nothing wrong: the content before it could be put back, until
-// the next one is written.
+// Confirm records that documents which were issued last have their names. If a power cut
+// loses such a line, the record is not wrong: only, somebody could put the content before
+// back until the next one is written.
 func (d *Dir) Confirm(run string, docs []engine.Document) error {
 	name := record(run)
 	one := &d.records[engine.Sum([]byte(name)).Hex()[0]%records]
@@ -192,7 +194,8 @@ func (d *Dir) Confirm(run string, docs []engine.Document) error {
 	return d.cannotRecord(name, err)
 }
 
-// cannotRecord names a record once: of a longer line a reader may see the beginning only.
+// cannotRecord names the record only once in the error, because a reader may see only the
+// beginning of a longer line.
 func (d *Dir) cannotRecord(name string, err error) error {
 	if err == nil {
 		return nil
@@ -204,7 +207,7 @@ func (d *Dir) cannotRecord(name string, err error) error {
 	return templates.Errorf("statedir.issued", "file", filepath.Join(d.path, name), "error", err)
 }
 
-// newLines are the lines of contents that are not the newest of their path already.
+// newLines returns the lines for contents that are not yet the newest of their path.
 func newLines(known engine.Issued, docs []engine.Document) []byte {
 	var lines []byte
 	for _, doc := range known.Missing(docs) {
@@ -213,7 +216,7 @@ func newLines(known engine.Issued, docs []engine.Document) []byte {
 	return lines
 }
 
-// openToAdd opens a record to read it and add lines to it, and makes it if it is missing.
+// openToAdd opens a record to read it and to add lines, and makes it if it is missing.
 func (d *Dir) openToAdd(name string) (storefs.File, error) {
 	f, err := d.openRecord(name, storefs.ForAppending)
 	if errors.Is(err, fs.ErrNotExist) { // its folder is missing
@@ -226,8 +229,8 @@ func (d *Dir) openToAdd(name string) (storefs.File, error) {
 	return f, err
 }
 
-// shorten returns a record with the newest lines of each path, in their order, and
-// without the oldest of all where it is still too long.
+// shorten returns a record with the newest lines of each path, in their order, and without
+// the oldest of all if it is still too long.
 func shorten(body []byte) []byte {
 	lines := slices.Collect(bytes.Lines(body))
 	kept, count := [][]byte{}, map[string]int{}

@@ -14,9 +14,9 @@ import (
 	"placet/templates"
 )
 
-// The state folder of a workspace is another one as soon as its root or its git
-// repository is, which whoever can write in the workspace can bring about. So there is
-// a second folder, of the path alone: what makes placet stricter holds by it.
+// The state folder of a workspace changes as soon as the workspace's root or git repository
+// does, and anybody who can write in the workspace can cause that. So the path alone has a
+// second folder, which holds what makes placet stricter.
 
 const (
 	workspacesDir = "workspaces"
@@ -39,7 +39,7 @@ func OpenPath(stateHome, workspace string) (*Dir, error) {
 	return open(path)
 }
 
-// CreatePath opens the folder of a workspace's path, and makes it where there is none.
+// CreatePath opens the folder of a workspace's path, and makes it if there is none.
 func CreatePath(stateHome, workspace string) (*Dir, error) {
 	path, err := place(stateHome, workspace, pathsDir, pathID)
 	if err != nil {
@@ -48,9 +48,9 @@ func CreatePath(stateHome, workspace string) (*Dir, error) {
 	return create(path)
 }
 
-// OpenSpelled opens the folder of a path as it is spelled, to read in it what makes placet
-// stricter, whatever stands at the path now: a link may have taken the place of the folder, or
-// nothing. Its errors are those of [Open].
+// OpenSpelled opens the folder of a path exactly as spelled, to read what makes placet
+// stricter, whatever is at the path now: a link may have replaced the folder, or it may be
+// gone. Its errors are those of [Open].
 func OpenSpelled(stateHome, path string) (*Dir, error) {
 	if !filepath.IsAbs(stateHome) {
 		return nil, fs.ErrNotExist
@@ -70,7 +70,7 @@ func OpenSpelled(stateHome, path string) (*Dir, error) {
 const mostWorkspaces = 100_000
 
 // Workspaces opens the folder above the state folders of all workspaces, and lists their
-// names. The error wraps fs.ErrNotExist where there is none.
+// names. The error wraps fs.ErrNotExist if there is none.
 func Workspaces(stateHome string) (*Dir, []string, error) {
 	path := filepath.Join(resolve(stateHome), "placet", workspacesDir)
 	all, err := open(path)
@@ -103,8 +103,8 @@ func (d *Dir) names() ([]string, error) {
 	return names, nil
 }
 
-// Sub opens a state folder below the one of all. The error is [*Unusable] where others
-// could have written in it.
+// Sub opens one of the state folders below d. The error is [*Unusable] if others could have
+// written in it.
 func (d *Dir) Sub(name string) (*Dir, error) {
 	path := filepath.Join(d.path, name)
 	if err := private(path); err != nil {
@@ -113,8 +113,8 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	return open(path)
 }
 
-// IsForeign reports whether a folder below belongs to another user: what is in it is nothing
-// that this one agreed to.
+// IsForeign reports whether a folder below d belongs to another user: this user has agreed
+// to nothing in it.
 func (d *Dir) IsForeign(name string) bool {
 	info, err := d.root.Lstat(name)
 	if err != nil {
@@ -124,8 +124,8 @@ func (d *Dir) IsForeign(name string) bool {
 	return ok && st.Uid != uint32(os.Geteuid())
 }
 
-// OpenExposed opens the folder all the same. What is read in it may make placet stricter
-// and never looser: others could have written it.
+// OpenExposed opens the folder in spite of the problem. Others could have written what is in
+// it, so it may make placet stricter but never looser.
 func (e *Unusable) OpenExposed() (*Dir, error) {
 	if e.Path == "" {
 		return nil, e

@@ -23,14 +23,14 @@ const (
 	referenceDigits = 12
 )
 
-// References are the short words by which people name what they were shown. Whoever writes
-// two contents can have their digests begin alike, so a reference is no part of the digest:
-// it is the beginning of a code over the digest, by a key that the state folder keeps. The
-// zero value has no key, and names a content by its whole digest.
+// References are the short words by which people name what they were shown. Anybody who
+// writes two contents can make their digests begin alike, so a reference is not a part of
+// the digest: it is the beginning of a code over the digest, with a key in the state
+// folder. The zero value has no key, and names a content by its whole digest.
 type References struct{ key []byte }
 
-// References returns those of the workspace, and makes their key where there is none yet.
-// With another key, earlier references name nothing any more.
+// References returns the references of the workspace, and makes their key if there is none
+// yet. Under a new key, earlier references name nothing any more.
 func (d *Dir) References() (References, error) {
 	key, err := d.Read(referenceKeyName, keyDigits+1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,10 +48,11 @@ func (d *Dir) References() (References, error) {
 	return References{key}, nil
 }
 
-// makeReferenceKey makes the key. Of several who make it at once, that of the first stays.
+// makeReferenceKey makes the key. If several processes make it at once, the first key
+// stays.
 func (d *Dir) makeReferenceKey() error {
 	random := make([]byte, keyDigits)
-	_, _ = rand.Read(random) // which never fails
+	_, _ = rand.Read(random) // it never fails
 	temp := "." + hex.EncodeToString(random[sha256.Size:]) + ".new"
 	defer d.root.Remove(temp)
 	err := d.link(temp, referenceKeyName, []byte(hex.EncodeToString(random[:sha256.Size])))
@@ -61,8 +62,8 @@ func (d *Dir) makeReferenceKey() error {
 	return d.SyncNames()
 }
 
-// Of returns the reference of a content. use says for what it is named, and whose it is:
-// the same content has another reference elsewhere.
+// Of returns the reference of a content. use says for what and for whom the content is
+// named: the same content has different references for different uses.
 func (r References) Of(digest engine.Digest, use ...string) string {
 	if len(r.key) == 0 || digest == "" {
 		return digest.Hex()
@@ -72,15 +73,15 @@ func (r References) Of(digest engine.Digest, use ...string) string {
 	return hex.EncodeToString(code.Sum(nil))[:referenceDigits]
 }
 
-// IsOf reports whether a word names a content: it is its reference or its whole digest. The
-// beginning of either names nothing.
+// IsOf reports whether a word names a content: it must be the reference or the whole
+// digest. The beginning of either names nothing.
 func (r References) IsOf(word string, digest engine.Digest, use ...string) bool {
 	word = plainWord(word)
 	return digest != "" && (word == digest.Hex() || word == r.Of(digest, use...))
 }
 
-// IsReference reports whether a word can name a content: it is as long as a reference or a
-// digest.
+// IsReference reports whether a word can name a content: it has the length and the digits
+// of a reference or a digest.
 func IsReference(word string) bool {
 	word = plainWord(word)
 	return (len(word) == referenceDigits || len(word) == 2*sha256.Size) && strings.Trim(word, "0123456789abcdef") == ""

@@ -67,7 +67,8 @@ func TestTheKeyOfReferencesIsMadeOnceAndKept(t *testing.T) {
 	if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	// Another key names nothing of before, and one that is damaged leaves the digest alone.
+	// Under another key, earlier references name nothing. With a damaged key, only the
+	// digest names a content.
 	if err := os.Remove(key); err != nil {
 		t.Fatal(err)
 	}

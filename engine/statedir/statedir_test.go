@@ -15,7 +15,7 @@ import (
 	"placet/engine/statedir"
 )
 
-// folders are a home for state folders and a workspace beside it.
+// folders returns a home for state folders and a workspace beside it.
 func folders(t *testing.T) (home, workspace string) {
 	t.Helper()
 	top := t.TempDir()
@@ -123,8 +123,8 @@ func TestALinkedWorkTreeIsBoundToTheObjectsOfItsMainOne(t *testing.T) {
 	}
 }
 
-// A workspace that cannot be looked at now is not another one, and what cannot be opened
-// for want of descriptors may be later.
+// A workspace that cannot be read now is not another one, and a folder that cannot be
+// opened for lack of descriptors may be opened later.
 func TestWithoutDescriptorsNoOtherFolderIsTaken(t *testing.T) {
 	home, workspace := folders(t)
 	objects := filepath.Join(filepath.Dir(workspace), "main", ".git", "objects")
@@ -288,7 +288,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	if _, err := d.Read("x", 10); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("says %v", err)
 	}
-	// What a crash left is not in the way.
+	// A file that a crash has left does no harm.
 	if err := os.WriteFile(filepath.Join(d.Location(), "x.new"), []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ import (
 	"placet/templates"
 )
 
-// The ledger says which answers were used that may be used once: permits/<ask>/<k> is there
-// where the k-th use was taken of what was answered under the name of an ask. Where a question
-// is asked anew under a name, its answer is another one, so an entry names the request.
+// The ledger says which single-use answers were used: permits/<ask>/<k> exists if the answer
+// under the name of an ask was used for the k-th time. If a question is asked again under the
+// name, it gets another answer, so an entry names the request.
 const (
 	usesDir = "permits"
-	// mostUses is how many entries an ask has at most.
+	// mostUses is how many entries an ask may have.
 	mostUses = 1000
 	// longestUse is the size of the longest entry, in bytes.
 	longestUse = 4 << 10
@@ -43,10 +43,10 @@ type Taker struct {
 	PID  int    `json:"pid"`
 }
 
-// TakeUse takes the one use of an answer, durably: of several who try at once one succeeds,
-// and a use is never given back. before is the use that was taken earlier, nil where this one
-// is the first. After an error nobody knows whether it is taken, so the answer is not to be
-// told.
+// TakeUse takes the one use of an answer, durably: if several try at once, one succeeds, and
+// a use is never given back. before is the use that was taken earlier, nil if this one is the
+// first. After an error it is unknown whether the use was taken, so the caller must not
+// reveal the answer.
 func (d *Dir) TakeUse(ask string, u Use) (before *Use, err error) {
 	dir := path.Join(usesDir, ask)
 	if err = d.makeFolders(usesDir, dir); err == nil {
@@ -58,7 +58,7 @@ func (d *Dir) TakeUse(ask string, u Use) (before *Use, err error) {
 	return before, nil
 }
 
-// makeFolders makes folders, each in the one before. It refuses one that could lead
+// makeFolders makes folders, each inside the one before. It refuses a folder that could lead
 // elsewhere, or in which others may write.
 func (d *Dir) makeFolders(names ...string) error {
 	for _, name := range names {
@@ -76,7 +76,8 @@ func (d *Dir) makeFolders(names ...string) error {
 	return nil
 }
 
-// takeIn adds an entry at the first free place, unless one before it is of the same request.
+// takeIn adds an entry under the first free number, unless an earlier entry is of the same
+// request.
 func (d *Dir) takeIn(dir string, u Use) (before *Use, err error) {
 	u.SchemaVersion = 1
 	body, err := json.Marshal(u)
@@ -84,7 +85,7 @@ func (d *Dir) takeIn(dir string, u Use) (before *Use, err error) {
 		return nil, err
 	}
 	temp := path.Join(dir, fmt.Sprintf(".%d-%016x.new", os.Getpid(), rand.Uint64()))
-	defer d.root.Remove(temp) // it has its name by then, or is in nobody's way
+	defer d.root.Remove(temp) // it has its name by then, or does no harm
 	for k := 1; k <= mostUses; k++ {
 		name := path.Join(dir, strconv.Itoa(k))
 		there, err := d.readUse(name)
@@ -92,7 +93,7 @@ func (d *Dir) takeIn(dir string, u Use) (before *Use, err error) {
 			if err = d.link(temp, name, body); err == nil {
 				return nil, d.syncLedger(dir)
 			}
-			if errors.Is(err, fs.ErrExist) { // somebody was faster
+			if errors.Is(err, fs.ErrExist) { // another process was faster
 				there, err = d.readUse(name)
 			}
 		}
@@ -106,10 +107,10 @@ func (d *Dir) takeIn(dir string, u Use) (before *Use, err error) {
 	return nil, templates.Errorf("statedir.ledger.full", "most", mostUses)
 }
 
-// link gives a durable content its name, which must be free.
+// link gives a content, made durable, its name, which must be free.
 func (d *Dir) link(temp, name string, body []byte) error {
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // made for an earlier place
+	if errors.Is(err, fs.ErrExist) { // made for an earlier number
 		return d.root.Link(temp, name)
 	}
 	if err != nil {
@@ -121,7 +122,7 @@ func (d *Dir) link(temp, name string, body []byte) error {
 	return d.root.Link(temp, name)
 }
 
-// syncLedger makes the names on the way to an entry durable.
+// syncLedger makes the names of the folders above an entry, and its own, durable.
 func (d *Dir) syncLedger(dir string) error {
 	for _, name := range []string{dir, usesDir, "."} {
 		if err := d.sync(name); err != nil {
@@ -131,7 +132,8 @@ func (d *Dir) syncLedger(dir string) error {
 	return nil
 }
 
-// readUse reads an entry. What is no whole entry is an error: it may have been one.
+// readUse reads an entry. Anything that is not a whole entry is an error, because it may have
+// been one.
 func (d *Dir) readUse(name string) (u Use, err error) {
 	info, err := d.root.Lstat(name)
 	switch {

@@ -13,7 +13,7 @@ import (
 	"placet/engine/statedir"
 )
 
-// useOf is a use of the answer to a request, by a process.
+// useOf returns a use of the answer to a request, by a process.
 func useOf(request string, pid int) statedir.Use {
 	return statedir.Use{
 		Request: engine.Sum([]byte(request)), By: statedir.Taker{Tool: "ask", PID: pid}, TakenAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
@@ -48,8 +48,8 @@ func TestAUseIsTakenOnce(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(ledger, "1")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the entry is %v, %v", info, err)
 	}
-	// The answer to another question under the same name is another one, and so is that of
-	// another ask.
+	// The answer to another question under the same name has a use of its own, and so has
+	// that of another ask.
 	for _, u := range []struct {
 		ask, request string
 		pid          int
@@ -64,7 +64,7 @@ func TestAUseIsTakenOnce(t *testing.T) {
 	}
 }
 
-// What cannot be read may have been a use, so nothing is taken beside it.
+// An unreadable entry may have been a use, so no use is taken beside it.
 func TestNothingIsTakenFromALedgerThatCannotBeRead(t *testing.T) {
 	for name, body := range map[string]string{
 		"empty": "", "torn": `{"schema_version":1,"request":"sha256:`, "an object": "{}", "a list": "[]", "two": `{}{}`,
