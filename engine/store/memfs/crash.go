@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// KillClone returns the file system as it is when only placet dies: all that was
-// visible still is, and no more of it is durable than was before; locks are gone,
-// and so are the faults. The two share what neither changes.
+// KillClone returns the file system as it is when only placet dies: everything
+// that was visible still is, and nothing more of it is durable than before; locks
+// are gone, and so are the faults. The two share what neither changes.
 func (m *FS) KillClone() *FS {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -23,8 +23,8 @@ func (m *FS) KillClone() *FS {
 	return out
 }
 
-// fork returns a file system with the same nodes, of which each of the two now
-// copies what it changes. The lock is held.
+// fork returns a file system with the same nodes. Each of the two now copies a
+// node before it changes it. The caller holds the lock.
 func (m *FS) fork() *FS {
 	m.epoch = epochs.Add(1)
 	out := &FS{now: m.now, shift: m.shift, last: m.last, epoch: epochs.Add(1)}
@@ -32,8 +32,8 @@ func (m *FS) fork() *FS {
 	return out
 }
 
-// CrashClone returns the file system as it comes up after a power cut. What is
-// durable is there; of the rest the seed keeps some. Seed 0 keeps nothing.
+// CrashClone returns the file system after a power cut. Everything durable is
+// there, and the seed chooses what else is. Seed 0 keeps nothing else.
 func (m *FS) CrashClone(seed uint64) *FS {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,11 +62,11 @@ func (m *FS) Pending() bool {
 	return pending
 }
 
-// Choice tells apart what power cuts at one moment have kept: two clones with the
+// Choice identifies what a power cut has kept: two clones of one moment with the
 // same choice hold the same.
 func (m *FS) Choice() uint64 { return m.choice }
 
-// cut is one power cut: what it leaves of each node.
+// cut is one power cut: it decides what is left of each node.
 type cut struct {
 	seed   uint64
 	r      *rand.Rand
@@ -74,7 +74,7 @@ type cut struct {
 	choice uint64
 }
 
-// keep leaves of a node, and of all below, what comes through.
+// keep reduces a node, and all below it, to what survives.
 func (c *cut) keep(m *FS, at id) {
 	c.links[at]++
 	if c.links[at] > 1 {
@@ -96,11 +96,11 @@ func (c *cut) keep(m *FS, at id) {
 	}
 }
 
-// chose notes one choice.
+// chose records one choice.
 func (c *cut) chose(n int) { c.choice = (c.choice ^ uint64(n+1)) * 0x100000001b3 }
 
-// surviving returns the names of a folder after a power cut: an unbroken part of
-// the changes from the oldest on, as a journal keeps them, or any of them.
+// surviving returns the names of a folder after a power cut. It keeps the oldest
+// changes up to some point, as a journal does, or any of them.
 func (c *cut) surviving(n *node) names {
 	left := n.kept
 	if c.seed == 0 {
@@ -120,8 +120,8 @@ func (c *cut) surviving(n *node) names {
 	return left
 }
 
-// data returns the content of a file after a power cut. What is durable and was
-// not changed since stays.
+// data returns the content of a file after a power cut. The durable part that was
+// not changed since is always there.
 func (c *cut) data(n *node) []byte {
 	if c.seed == 0 || !n.dirty {
 		return n.durable
@@ -142,12 +142,12 @@ func (c *cut) data(n *node) []byte {
 	if choice == 3 {
 		return n.data[:part:part]
 	}
-	torn := bytes.Clone(n.data) // the length came through, the end did not
+	torn := bytes.Clone(n.data) // the length was written, the end was not
 	clear(torn[part:])
 	return torn
 }
 
-// common is the length of what two contents have in common at their beginning.
+// common returns the length of the common beginning of two contents.
 func common(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

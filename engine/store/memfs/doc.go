@@ -1,9 +1,10 @@
-// Package memfs is a file system in memory that crashes and fails where a test
-// tells it to: the twin of the machine's for everything that must survive.
+// Package memfs is a file system in memory that crashes and fails at the calls
+// that a test chooses: it replaces the machine's own in tests of what must
+// survive.
 //
-// Of every file it keeps what is visible and what is durable, and of every
-// folder the names that are visible, those that are durable and the changes in
-// between. A crash keeps what is durable and, by a seed, some of the rest:
-// whole, in part, or as blank bytes of the right length. One change of a folder
-// (a rename, an exchange) is kept whole or not at all.
+// It keeps, of every file, the visible and the durable content, and, of every folder, the
+// visible names, the durable names, and the changes in between. A crash keeps what is
+// durable and, depending on a seed, some of the rest: whole, in part, or as blank bytes of
+// the right length. One change of a folder (a rename, an exchange) is kept whole or not at
+// all.
 package memfs

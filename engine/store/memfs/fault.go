@@ -4,21 +4,21 @@ import (
 	"placet/engine/store/fs"
 )
 
-// When says how much of the call at which the machine crashes still happens.
+// When says how much of the call at which the machine crashes is still done.
 type When int
 
 // The ways to crash at a call.
 const (
 	Before When = iota // nothing of it
-	After              // all of it, but the caller never hears
-	Torn               // half of it, where it can be halved; else nothing
+	After              // all of it, but the call returns an error
+	Torn               // half of it if it can be halved, otherwise nothing
 )
 
-// fault is what goes wrong, and where.
+// fault says what goes wrong, and where.
 type fault struct {
 	hook       func(Call) error
 	crashAt    int // a call's number
-	changeAt   int // or its number among those that can change something
+	changeAt   int // or its number among the calls that can change something
 	when       When
 	crashed    bool
 	failAt     int
@@ -29,7 +29,7 @@ type fault struct {
 
 var _ fs.FS = (*FS)(nil)
 
-// around makes a call as the faults let it. The lock is held.
+// around makes a call as far as the faults allow it. The caller holds the lock.
 func (f *fault) around(c Call, whole func() error, half func(error)) error {
 	switch {
 	case f.crashed:
@@ -60,45 +60,47 @@ func (m *FS) CrashAt(k int, when When) {
 }
 
 // CrashAtChange is CrashAt for the k-th call that can change something: a crash
-// at one of the others leaves what the change before it has left.
+// at any other call leaves what the change before it has left.
 func (m *FS) CrashAtChange(k int, when When) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.changeAt, m.fault.when = m.changes+k, when
 }
 
-// FailAt makes the k-th call from now, counted from 1, return an error. A write
-// that fails has written half; an fsync of a file that fails, and one of a folder
-// that fails with EIO, drops what it was to write.
+// FailAt makes the k-th call from now, counted from 1, return an error. A
+// failed write has written half. A failed fsync of a file, and one of a folder
+// that fails with EIO, drops the changes that it should have made durable.
 func (m *FS) FailAt(k int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.failAt, m.fault.err = m.calls+k, err
 }
 
-// Hook lets a function see every call before it is made. Its error takes the
-// call's place, as with FailAt. It may use the test's own calls (Put, Get, …).
+// Hook sets a function that sees every call before it is made. If it returns an
+// error, the call returns that and is not made, as with FailAt. It may use the
+// test's own calls (Put, Get, …).
 func (m *FS) Hook(hook func(Call) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.hook = hook
 }
 
-// NoExchange makes the file system one that cannot exchange two names.
+// NoExchange makes the file system unable to exchange two names.
 func (m *FS) NoExchange() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.noExchange = true
 }
 
-// NoSyncAll makes the file system one that can only be synced file by file.
+// NoSyncAll makes the file system support only syncs of single files and
+// folders.
 func (m *FS) NoSyncAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault.noSyncAll = true
 }
 
-// Calls is the number of calls made so far.
+// Calls returns the number of calls made so far.
 func (m *FS) Calls() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -85,7 +85,7 @@ func (f *file) Sync() error {
 		f.m.sync(f.at)
 		return nil
 	}, func(err error) {
-		if !errors.Is(err, ErrCrashed) { // who is killed meanwhile hears of no failure, and there was none
+		if !errors.Is(err, ErrCrashed) { // a caller that is killed meanwhile sees no failure, and there was none
 			f.m.lose(f.at)
 		}
 	})
@@ -102,7 +102,8 @@ func (f *file) TryLock() error {
 	}, nil)
 }
 
-// Close is no call that can fail here: a crash closes files too.
+// Close never fails and is not counted as a call, because a crash closes
+// files, too.
 func (f *file) Close() error {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()

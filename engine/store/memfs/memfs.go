@@ -12,27 +12,27 @@ import (
 	"placet/engine/store/fs"
 )
 
-// ErrCrashed is what every call returns from the crash on.
+// ErrCrashed is the error of every call after the crash.
 var ErrCrashed = errors.New("memfs: the machine has crashed")
 
-// Root is the absolute path that every FS of this package says it has.
+// Root is the absolute path that every FS of this package returns as its root.
 const Root = "/workspace"
 
-// tick is how coarse file times are, as on ext4.
+// tick is the tick of file times, as on ext4.
 const tick = 4 * time.Millisecond
 
-// Call is one call as a hook sees it.
+// Call describes one call to a hook.
 type Call struct {
 	// N counts the calls from 1.
 	N int
-	// Change counts, from 1, those that can change something; of the others it
-	// is 0.
+	// Change counts, from 1, the calls that can change something; it is 0 for
+	// the others.
 	Change int
 	// Op is the method: open, create, append, lock, stat, list, mkdir, rename,
 	// exclusive, exchange, remove, syncdir, syncall, touch, read, write, fstat,
 	// truncate, chown, chmod, sync, trylock.
 	Op string
-	// Name is the path, of a rename the target.
+	// Name is the path; the target of a rename.
 	Name string
 
 	at   id // of a write
@@ -45,11 +45,11 @@ type FS struct {
 	now   func() time.Time
 	shift time.Duration
 	nodes []*node  // the root first
-	epoch uint64   // of the nodes that no other file system holds
+	epoch uint64   // of the nodes that belong to this file system alone
 	free  []uint64 // inode numbers to use again, as ext4 does
 	last  uint64
 	calls int
-	// changes are those of the calls that can change something.
+	// changes counts the calls that can change something.
 	changes int
 	choice  uint64
 	fault   fault
@@ -64,7 +64,8 @@ func looks(op string) bool {
 	return false
 }
 
-// New returns an empty file system whose times come from now; nil is time.Now.
+// New returns an empty file system whose times come from now; nil means
+// time.Now.
 func New(now func() time.Time) *FS {
 	if now == nil {
 		now = time.Now
@@ -74,7 +75,7 @@ func New(now func() time.Time) *FS {
 	return m
 }
 
-// SetClock has the times of the file system come from another clock.
+// SetClock makes the times of the file system come from another clock.
 func (m *FS) SetClock(now func() time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,8 +95,8 @@ func (m *FS) call(op, name string, whole func() error, half func(error)) error {
 	return m.make(Call{Op: op, Name: name}, whole, half)
 }
 
-// make counts a call, lets the hook run, and then makes it, unless a fault takes
-// its place. Half is made instead where the call is to be torn.
+// make counts a call, runs the hook, and then makes the call, unless a fault
+// prevents it. It makes half instead if the call is to be torn.
 func (m *FS) make(c Call, whole func() error, half func(error)) error {
 	m.mu.Lock()
 	m.calls++
@@ -132,7 +133,8 @@ func (m *FS) wrap(c Call, err error) error {
 	return err
 }
 
-// find returns what is under a name, without following a last link.
+// find returns the node under a name, without following a link in the last
+// part.
 func (m *FS) find(name string) (id, error) {
 	at := id(0)
 	if strings.HasPrefix(name, "/") {
@@ -160,7 +162,7 @@ func (m *FS) find(name string) (id, error) {
 	return at, nil
 }
 
-// folder returns the folder that a name lies in.
+// folder returns the folder of a name.
 func (m *FS) folder(name string) (id, string, error) {
 	name = path.Clean(name)
 	dir, err := m.find(path.Dir(name))

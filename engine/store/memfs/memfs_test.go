@@ -15,7 +15,7 @@ import (
 	"placet/engine/store/memfs"
 )
 
-// fixed is a clock that stands.
+// fixed is a clock that does not move.
 func fixed() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 8_000_000, time.UTC) }
 
 func create(t *testing.T, m *memfs.FS, name, body string, sync bool) {

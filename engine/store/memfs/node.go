@@ -10,9 +10,9 @@ import (
 	"placet/engine/store/fs"
 )
 
-// node is one inode: what is visible of it, and what is durable. A node may stand
-// in several file systems that were forked from one another: only the one whose
-// epoch it bears may change it, see own. Its slices are never changed in place.
+// node is one inode: its visible and its durable content. A node may belong to
+// several file systems that were forked from one another: only the one with the
+// node's epoch may change it, see own. Its slices are never changed in place.
 type node struct {
 	epoch    uint64
 	inode    uint64
@@ -27,19 +27,19 @@ type node struct {
 	data    []byte
 	durable []byte
 	dirty   bool
-	// lost: an fsync failed. What was written before is never made durable,
-	// however often a later one says so.
+	// lost: an fsync failed. The content written before is never made durable,
+	// even if a later fsync succeeds.
 	lost bool
 
 	names   names
-	kept    names    // names that are durable
-	changes []change // in between, oldest first
-	// dropped are changes that an fsync which failed was to write. They are
-	// written again only with the next change of the folder.
+	kept    names    // the durable names
+	changes []change // since kept, oldest first
+	// dropped are changes that a failed fsync should have made durable. They
+	// are written again only with the next change of the folder.
 	dropped []change
 }
 
-// id is a node's place in the table of its file system.
+// id is the index of a node in the table of its file system.
 type id int
 
 // gone stands for no node: a change to it removes the name.
@@ -51,17 +51,18 @@ type named struct {
 	node id
 }
 
-// names are what is in a folder, sorted. They are never changed, only replaced.
+// names holds the names in a folder, sorted. It is never changed, only
+// replaced.
 type names []named
 
-// change is what one call does to a folder's names.
+// change is the effect of one call on a folder's names.
 type change []named
 
 func (ns names) find(name string) (int, bool) {
 	return slices.BinarySearchFunc(ns, name, func(n named, name string) int { return strings.Compare(n.name, name) })
 }
 
-// get returns what is under a name, gone if nothing is.
+// get returns the node under a name, gone if there is none.
 func (ns names) get(name string) id {
 	if i, there := ns.find(name); there {
 		return ns[i].node
@@ -89,7 +90,7 @@ func (ns names) with(c change) names {
 // epochs counts the forks of all file systems.
 var epochs atomic.Uint64
 
-// own returns a node to be changed: a copy of it where a fork may hold it too.
+// own returns a node for changing: it copies the node if a fork may share it.
 func (m *FS) own(at id) *node {
 	n := m.nodes[at]
 	if n.epoch == m.epoch {
@@ -101,7 +102,7 @@ func (m *FS) own(at id) *node {
 	return &mine
 }
 
-// node makes an inode. Numbers that are free are used again at once.
+// node makes an inode. It uses free numbers again at once.
 func (m *FS) node(mode iofs.FileMode) id {
 	n := &node{mode: mode, epoch: m.epoch}
 	if last := len(m.free) - 1; last >= 0 {
@@ -151,7 +152,7 @@ func (m *FS) change(dir id, c change) {
 	folder.modified = folder.changed
 }
 
-// release frees the number of an inode that nothing leads to.
+// release frees the number of an inode to which no name leads.
 func (m *FS) release(at id) {
 	if n := m.nodes[at]; n.links == 0 && n.opened == 0 && !n.mode.IsDir() {
 		m.free = append(m.free, n.inode)
@@ -189,7 +190,7 @@ func (m *FS) syncNames(at id) {
 	n.changes = nil
 }
 
-// lose is what an fsync that fails does.
+// lose does what a failed fsync does.
 func (m *FS) lose(at id) {
 	n := m.own(at)
 	n.lost = n.lost || n.dirty

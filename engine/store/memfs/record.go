@@ -8,11 +8,11 @@ import (
 	"placet/engine/store/fs"
 )
 
-// Record is a store's record in memory: it remembers what was written whatever
-// becomes of the disk.
+// Record is a store's record in memory: it remembers what was written even if the disk
+// loses it.
 type Record struct {
-	// Surface is what Attributed returns; nil: nobody. What is written through a store in
-	// memory came from no surface.
+	// Surface returns the result of Attributed; nil: nobody. Documents that are written
+	// through a store in memory came from no surface.
 	Surface func(path string, digest engine.Digest) (who, source string)
 
 	mu   sync.Mutex
@@ -26,12 +26,12 @@ func (r *Record) Issued(run string) engine.Issued {
 	return maps.Clone(r.runs[run])
 }
 
-// IssuedSince is Issued, whatever was read before.
+// IssuedSince is Issued, whatever the caller read before.
 func (r *Record) IssuedSince(run string, _ fs.Info) (issued engine.Issued, now fs.Info, same bool) {
 	return r.Issued(run), now, false
 }
 
-// Clone returns a record of its own that remembers the same.
+// Clone returns an independent record with the same content.
 func (r *Record) Clone() *Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,7 +66,7 @@ func (r *Record) Confirm(run string, docs []engine.Document) error {
 	return nil
 }
 
-// Attributed returns what Surface does.
+// Attributed returns the result of Surface.
 func (r *Record) Attributed(path string, digest engine.Digest) (who, source string) {
 	if r.Surface == nil {
 		return "", ""

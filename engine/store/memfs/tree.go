@@ -10,8 +10,8 @@ import (
 	"placet/engine/store/fs"
 )
 
-// The calls in this file are the test's own: they are not counted, see no fault,
-// and panic where a test has made a mistake.
+// The calls in this file belong to the test: they are not counted, no fault
+// affects them, and they panic if a test has made a mistake.
 
 // Later lets time pass for the file system alone.
 func (m *FS) Later(d time.Duration) {
@@ -39,7 +39,7 @@ func (m *FS) PutDir(name string) {
 	m.dirs(name)
 }
 
-// PutOdd puts something in place that is no regular file: the type bits of the
+// PutOdd puts something in place that is not a regular file; the type bits of
 // mode say what.
 func (m *FS) PutOdd(name string, mode iofs.FileMode) {
 	m.mu.Lock()
@@ -47,8 +47,9 @@ func (m *FS) PutOdd(name string, mode iofs.FileMode) {
 	m.enter(name, m.node(mode))
 }
 
-// Rewrite changes a file in place, keeping its inode, durable at once; so is then
-// what is under the names of its folder, as on a file system with one journal.
+// Rewrite changes a file in place, with the same inode, durable at once. It also
+// makes the names in the file's folder durable, as a file system with one
+// journal does.
 func (m *FS) Rewrite(name, body string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,8 +103,8 @@ func (m *FS) Tree() map[string]string {
 	return tree
 }
 
-// Each shows every file, sorted folder by folder, as is visible now. The content
-// must not be changed.
+// Each calls show for every file, sorted folder by folder, as is visible now.
+// show must not change the content.
 func (m *FS) Each(show func(name string, data []byte)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,8 +122,8 @@ func (m *FS) Each(show func(name string, data []byte)) {
 	walk("", 0)
 }
 
-// Half makes half of a write of which a hook of another file system was told, in
-// a clone that was made in that moment. It is false for every other call.
+// Half makes half of a write, which a hook of another file system saw, in a
+// clone that was made at that moment. It returns false for every other call.
 func (m *FS) Half(c Call) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
