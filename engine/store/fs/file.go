@@ -13,21 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// osFile is an open file of the machine. It is a descriptor and no [os.File]: Go would ask the
-// kernel first whether it can wait for the file, which no regular file can be waited for.
+// osFile is an open file of the machine. It holds a descriptor instead of an [os.File],
+// because Go would first ask the kernel whether the file can be waited for, which no regular
+// file can.
 type osFile struct {
-	// mu is held by each call, and by Close alone: the number of a closed descriptor may be
-	// that of another file a moment later.
+	// mu is held shared by each call, and exclusively by Close: the number of a closed
+	// descriptor may belong to another file a moment later.
 	mu      sync.RWMutex
-	fd      int // -1 once it is closed
+	fd      int // -1 once the file is closed
 	name    string
-	locking bool // it was opened to be locked
-	// opened describes the file as it was opened, for the first Stat; nil after it.
+	locking bool // the file was opened to be locked
+	// opened describes the file as it was opened, for the first Stat; nil afterwards.
 	opened atomic.Pointer[Info]
 }
 
-// Close implements [File]. The lock is given up by itself: a process that is being started at
-// this moment may still have the descriptor.
+// Close implements [File]. It releases the lock explicitly, because a process that is being
+// started at this moment may still have the descriptor.
 func (f *osFile) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -42,7 +43,7 @@ func (f *osFile) Close() error {
 	return f.failed("close", closeFD(fd))
 }
 
-// closeFD closes a descriptor. One whose close a signal interrupted is closed all the same.
+// closeFD closes a descriptor. A descriptor whose close a signal interrupted is closed, too.
 func closeFD(fd int) error {
 	if err := unix.Close(fd); !errors.Is(err, unix.EINTR) {
 		return err
@@ -86,7 +87,7 @@ func (f *osFile) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Stat implements [File]. The first one is what opening the file has shown.
+// Stat implements [File]. The first call returns what opening the file has shown.
 func (f *osFile) Stat() (Info, error) {
 	if opened := f.opened.Swap(nil); opened != nil {
 		return *opened, nil
@@ -133,7 +134,7 @@ func (f *osFile) call(op string, call func() error) error {
 	return f.failed(op, retry(call))
 }
 
-// failed says of which file an error is, nil for none.
+// failed adds the name of the file to an error; it returns nil for nil.
 func (f *osFile) failed(op string, err error) error {
 	if err == nil {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A closed descriptor's number may be that of another file: no call is made with it.
+// The number of a closed descriptor may be that of another file, so no call is made
+// with it.
 func TestAFileIsClosedWhileItIsUsed(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("text"), 0o644); err != nil {

@@ -1,5 +1,6 @@
-// Package fs is every file system call that placet makes in a workspace: an interface, and
-// the machine's own files behind it. Package memfs has another, in memory.
+// Package fs holds every file system call that placet makes in a workspace: an
+// interface, and its implementation over the machine's own files. Package
+// memfs implements it in memory.
 package fs
 
 import (
@@ -10,23 +11,25 @@ import (
 	"placet/templates"
 )
 
-// FS is every file system call that placet makes in a workspace. Names are
+// FS holds every file system call that placet makes in a workspace. Names are
 // relative to the workspace's root, with slashes; "." is the root itself. No
-// call opens or changes anything over a symbolic link in any part of a name, and
-// none blocks. Stat looks at the last part itself, but may look through a link
-// above it: it is called often, and decides only whether to look. A name that begins with "/" is taken as it is, links followed; only Open for
-// reading and Stat take one, because git's folder may lie outside.
+// call opens or changes anything over a symbolic link in any part of a name,
+// and none blocks. Stat does not follow a link in the last part, but may
+// follow a link above it: it is called often, and only decides whether to look
+// further. A name that begins with "/" is used unchanged, and its links are
+// followed; only Open for reading and Stat accept one, because git's folder
+// may be outside the workspace.
 //
 // Errors are those of the operating system: errors.Is(err, iofs.ErrNotExist),
-// errors.Is(err, syscall.ENOSPC) and so on hold. A name that is there but is
-// no regular file, or whose way leads over a link, gives a [*NotRegular].
+// errors.Is(err, syscall.ENOSPC) and so on hold. A name that exists but is not a
+// regular file, or whose path leads over a link, gives a [*NotRegular].
 type FS interface {
-	// Root is the absolute path of the workspace.
+	// Root returns the absolute path of the workspace.
 	Root() string
-	// Away says why the root is not under its name any more, "" where it is.
+	// Away says why the root is no longer under its name, "" if it is.
 	Away() (why string)
-	// Unwritten is how many bytes wait to be written to any disk; it is false where
-	// nobody can tell.
+	// Unwritten returns how many bytes wait to be written to any disk; known
+	// is false if that is unknown.
 	Unwritten() (bytes int64, known bool)
 	// Open opens a regular file.
 	Open(name string, how How, perm iofs.FileMode) (File, error)
@@ -38,16 +41,16 @@ type FS interface {
 	Mkdir(dir string, mode iofs.FileMode) error
 	// Rename moves a name.
 	Rename(from, to string, how Move) error
-	// Remove removes a name that is no folder.
+	// Remove removes a name that is not a folder.
 	Remove(name string) error
 	// SyncDir makes the names in a folder durable.
 	SyncDir(dir string) error
-	// SyncAll makes durable whatever was written so far to the file system
-	// that a folder lies in. It returns errors.ErrUnsupported where that file
-	// system, or the kernel, would not tell of what is lost.
+	// SyncAll makes everything durable that was written so far to the file
+	// system of a folder. It returns errors.ErrUnsupported if that file
+	// system, or the kernel, would not report losses.
 	SyncAll(dir string) error
-	// Touch sets a file's times to the file system's own present, creating
-	// the file if it is missing, and returns that present.
+	// Touch sets a file's times to the file system's present time, creates the
+	// file if it is missing, and returns that time.
 	Touch(name string) (time.Time, error)
 }
 
@@ -55,9 +58,9 @@ type FS interface {
 type File interface {
 	// ReadAt reads as io.ReaderAt does.
 	ReadAt(p []byte, off int64) (int, error)
-	// Write adds at the end of the file.
+	// Write appends to the file.
 	Write(p []byte) (int, error)
-	// Stat describes the open file, whatever name it has by now.
+	// Stat describes the open file, even if its name has changed.
 	Stat() (Info, error)
 	// Truncate cuts the file.
 	Truncate(size int64) error
@@ -65,11 +68,12 @@ type File interface {
 	Chown(uid, gid uint32) error
 	// Chmod sets the permission bits and clears the set-id and sticky bits.
 	Chmod(mode iofs.FileMode) error
-	// Sync makes the content durable. It must not be repeated on the same
-	// file after an error: the second call would say nothing about the first.
+	// Sync makes the content durable. It must not be repeated on the same file
+	// after an error, because the second call would not report what the first
+	// has lost.
 	Sync() error
-	// TryLock takes the exclusive flock or returns ErrBusy at once. It
-	// returns errors.ErrUnsupported where the file system has no flock.
+	// TryLock takes the exclusive flock, or returns ErrBusy at once. It
+	// returns errors.ErrUnsupported if the file system has no flock.
 	TryLock() error
 	// Close closes the file and gives up its lock.
 	Close() error
@@ -84,10 +88,10 @@ const (
 	ForReading How = iota
 	// ForCreating creates a file that must not exist.
 	ForCreating
-	// ForAppending opens a file for reading and adding at its end, creating
-	// it if it is missing.
+	// ForAppending opens a file for reading and appending, and creates it if
+	// it is missing.
 	ForAppending
-	// ForLocking opens a file to lock it, creating it if it is missing.
+	// ForLocking opens a file to lock it, and creates it if it is missing.
 	ForLocking
 	// ForLockingExisting opens an existing file to lock it.
 	ForLockingExisting
@@ -103,14 +107,14 @@ const (
 	// Exclusive refuses an existing target with iofs.ErrExist.
 	Exclusive
 	// Exchange swaps the two names in one step; both must exist. It returns
-	// errors.ErrUnsupported where that cannot be had.
+	// errors.ErrUnsupported if that is impossible.
 	Exchange
 )
 
-// Name is a name as its folder has it.
+// Name is one entry of a folder.
 type Name struct {
 	Name  string
-	Inode uint64 // 0 where the folder does not tell
+	Inode uint64 // 0 if the folder does not hold it
 	// Mode holds the type bits alone.
 	Mode iofs.FileMode
 }
@@ -128,13 +132,13 @@ type Info struct {
 	Modified, Changed time.Time
 }
 
-// IsRegular reports whether it is a regular file.
+// IsRegular reports whether Info describes a regular file.
 func (i Info) IsRegular() bool { return i.Mode.IsRegular() }
 
 // NotRegular says that something other than a regular file is under a name.
 type NotRegular struct {
 	Name string
-	// Is says what is there: "a folder", "a FIFO", …
+	// Is names what is there: "a folder", "a FIFO", …
 	Is string
 }
 
@@ -143,7 +147,8 @@ func (e *NotRegular) Error() string {
 	return fmt.Sprintf("%s is %s; expected a regular file, which placet reads without following links", e.Name, e.Is)
 }
 
-// Irregular returns the error for what is there, nil for a regular file.
+// Irregular returns the error for something that is not a regular file, nil
+// for a regular file.
 func Irregular(name string, mode iofs.FileMode) error {
 	if mode.IsRegular() {
 		return nil
@@ -151,7 +156,7 @@ func Irregular(name string, mode iofs.FileMode) error {
 	return &NotRegular{Name: name, Is: Describe(mode)}
 }
 
-// Describe says in words what kind of file a mode means.
+// Describe names the kind of file that a mode means.
 func Describe(mode iofs.FileMode) string {
 	switch {
 	case mode.IsRegular():

@@ -7,7 +7,7 @@ import (
 )
 
 // fsync makes the content of an open file, or the names in an open folder, durable. Only
-// F_FULLFSYNC has the drive write what it holds; file systems without it have fsync.
+// F_FULLFSYNC makes the drive write what it holds; file systems without it have fsync.
 func fsync(fd int) error {
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_FULLFSYNC, 0)
 	if errors.Is(err, unix.ENOTSUP) {

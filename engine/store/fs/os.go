@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OS returns the file system of the machine, rooted at a folder. A root that
-// is reached over links is resolved once, here; below it no link is followed.
+// OS returns the file system of the machine, rooted at a folder. If the root is reached over
+// links, they are resolved once, here; no link below it is followed.
 //
-// The folder that the root is now stays the one that all names are below, also
-// when it is moved: whatever takes its place is another folder, and not touched.
+// All names stay relative to the folder that the root is now, even if it is moved: a folder that
+// takes its place is another folder, and is not touched.
 func OS(root string) FS {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -32,7 +32,8 @@ func OS(root string) FS {
 	return osFS{root: abs, home: homeAt(abs)}
 }
 
-// RealPath returns the path of a folder without links. Where none leads to it, one call says so.
+// RealPath returns the path of a folder without links. If no link leads to it, one call is
+// enough.
 func RealPath(dir string) (string, error) {
 	if filepath.IsAbs(dir) && hasNoLinks(dir) {
 		return filepath.Clean(dir), nil
@@ -40,7 +41,8 @@ func RealPath(dir string) (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// At returns the file system below an open folder, which stays open for as long as that is used.
+// At returns the file system below an open folder, which must stay open while the file system is
+// used.
 func At(dir *os.File) (FS, error) {
 	h := &home{fd: int(dir.Fd()), dir: dir}
 	if err := h.identify(); err != nil {
@@ -51,17 +53,17 @@ func At(dir *os.File) (FS, error) {
 
 type osFS struct {
 	root string
-	home *home // nil where there was no such folder: names are paths then
+	home *home // nil if there was no such folder: names are paths then
 }
 
-// home is the root as it was found, held open.
+// home is the folder that the root was at first, held open.
 type home struct {
 	fd            int
-	dir           *os.File // whose descriptor it is; nil for its own
+	dir           *os.File // the owner of fd; nil if home owns it
 	device, inode uint64
 }
 
-// identify notes which folder it is.
+// identify records which folder home is.
 func (h *home) identify() error {
 	var st unix.Stat_t
 	err := retry(func() error { return unix.Fstat(h.fd, &st) })
@@ -85,8 +87,8 @@ func homeAt(root string) *home {
 
 func (o osFS) Root() string { return o.root }
 
-// at is a clean relative name as calls that take a folder want it. The home must
-// be kept alive until the call has returned.
+// at returns a clean relative name in the form for calls that take a folder. The home must be
+// kept alive until the call has returned.
 func (o osFS) at(name string) (dir int, rel string) {
 	if o.home == nil {
 		return unix.AT_FDCWD, filepath.Join(o.root, name)
@@ -110,8 +112,8 @@ func (o osFS) Away() (why string) {
 	return ""
 }
 
-// noFollow are the flags of every opening: a FIFO must not block, a terminal
-// not become ours, a link not be followed.
+// noFollow are the flags of every opening: it must not block on a FIFO, make a terminal the
+// controlling one, or follow a link.
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 
 func (h How) flags() int {
@@ -132,8 +134,8 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 	locking := how == ForLocking || how == ForLockingExisting
 	fd, err := o.open(name, how.flags(), uint32(perm.Perm()))
 	if locking && unreachable(err) {
-		// flock needs no right to write, but some network file systems
-		// lock exclusively only what is open for writing.
+		// flock needs no right to write, but some network file systems lock exclusively only a
+		// file that is open for writing.
 		fd, err = o.open(name, unix.O_RDONLY, 0)
 	}
 	if err != nil {
@@ -141,7 +143,7 @@ func (o osFS) Open(name string, how How, perm iofs.FileMode) (File, error) {
 	}
 	f := &osFile{fd: fd, name: name, locking: locking}
 	if how == ForCreating {
-		return f, nil // it was not there: it is a regular file
+		return f, nil // it did not exist before, so it is a regular file
 	}
 	info, err := f.Stat()
 	if err == nil {
@@ -159,8 +161,8 @@ func unreachable(err error) bool {
 	return errors.Is(err, iofs.ErrPermission) || errors.Is(err, unix.EROFS)
 }
 
-// open opens a name: below the root without following links, an absolute name
-// as any program would.
+// open opens a name: a name below the root without following links, an absolute name like any
+// program.
 func (o osFS) open(name string, flags int, perm uint32) (int, error) {
 	if strings.HasPrefix(name, "/") {
 		return again(func() (int, error) { return unix.Open(name, flags|noFollow&^unix.O_NOFOLLOW, perm) })
@@ -168,7 +170,7 @@ func (o osFS) open(name string, flags int, perm uint32) (int, error) {
 	return o.openBelow(path.Clean(name), flags|noFollow, perm)
 }
 
-// explain turns ELOOP, and what opening a socket or a folder gives, into words.
+// explain turns ELOOP, and the errors of opening a socket or a folder, into words.
 func (o osFS) explain(op, name string, err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK):
@@ -193,7 +195,7 @@ func (o osFS) link(name string) string {
 	return "a symbolic link"
 }
 
-// parent opens the folder that a name lies in, for the calls that take one.
+// parent opens the folder of a name, for the calls that take one.
 func (o osFS) parent(name string) (dir int, base string, err error) {
 	name = path.Clean(name)
 	dir, err = o.openBelow(path.Dir(name), folderFlags|noFollow, 0)
@@ -324,7 +326,7 @@ func infoOf(name string, st *unix.Stat_t) Info {
 	}
 }
 
-// modes are the types of files as Go numbers them.
+// modes maps the system's types of files to those of Go.
 var modes = map[uint32]iofs.FileMode{
 	unix.S_IFREG: 0, unix.S_IFDIR: iofs.ModeDir, unix.S_IFLNK: iofs.ModeSymlink, unix.S_IFIFO: iofs.ModeNamedPipe,
 	unix.S_IFSOCK: iofs.ModeSocket, unix.S_IFBLK: iofs.ModeDevice, unix.S_IFCHR: iofs.ModeDevice,

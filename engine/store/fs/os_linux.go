@@ -16,27 +16,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folderFlags open a folder as a place for calls; no right to read it is needed.
+// folderFlags open a folder for calls on names in it; they need no right to read the
+// folder.
 const folderFlags = unix.O_PATH | unix.O_DIRECTORY
 
 // noOpenat2 is set once the kernel, or a filter around this process, has
 // refused openat2.
 var noOpenat2 atomic.Bool
 
-// WithoutOpenat2 does without openat2, as on older kernels, until the returned function
-// is called.
+// WithoutOpenat2 makes this package work without openat2, as on older kernels, until
+// restore is called.
 func WithoutOpenat2() (restore func()) {
 	was := noOpenat2.Swap(true)
 	return func() { noOpenat2.Store(was) }
 }
 
-// openBelow opens a clean name below the root, following no link in any part and
-// leaving the root by none.
+// openBelow opens a clean name below the root. It follows no link in any part, and
+// never leaves the root.
 func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	if noOpenat2.Load() {
 		return o.walk(name, flags, perm)
 	}
-	// O_NOFOLLOW would make of a link in a folder's place ENOTDIR, not ELOOP.
+	// O_NOFOLLOW would make a link in a folder's place ENOTDIR, not ELOOP.
 	how := unix.OpenHow{Flags: uint64(flags &^ unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	if flags&unix.O_CREAT != 0 {
 		how.Mode = uint64(perm)
@@ -52,14 +53,15 @@ func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	fd, err := again(func() (int, error) { return unix.Openat2(dir, rel, &how) })
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
 		if fd, werr := o.walk(name, flags, perm); !errors.Is(werr, unix.EPERM) {
-			noOpenat2.Store(true) // it is the call that is refused, not the file
+			noOpenat2.Store(true) // the call is refused, not the file
 			return fd, werr
 		}
 	}
 	return fd, err
 }
 
-// hasNoLinks reports whether the kernel says that no link leads to a folder.
+// hasNoLinks reports whether the kernel confirms that the path of a folder has no
+// links.
 func hasNoLinks(dir string) bool {
 	how := unix.OpenHow{Flags: folderFlags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
 	fd, err := again(func() (int, error) { return unix.Openat2(unix.AT_FDCWD, dir, &how) })
@@ -86,7 +88,7 @@ func move(fromDir int, from string, toDir int, to string, how Move) error {
 	return err
 }
 
-// buffers are for the names of folders.
+// buffers holds buffers for reading the names of folders.
 var buffers = sync.Pool{New: func() any { return new([16 << 10]byte) }}
 
 // namesIn reads the names in an open folder.
@@ -120,7 +122,8 @@ func namesIn(fd int) (names []Name, err error) {
 	}
 }
 
-// typeOf is the type of a name in an open folder, which the folder itself may not know.
+// typeOf returns the type of a name in an open folder; the folder itself may not hold
+// it.
 func typeOf(fd int, name string, typ uint8) (iofs.FileMode, error) {
 	if typ != unix.DT_UNKNOWN {
 		return modeOf(uint32(typ) << 12), nil
@@ -139,8 +142,8 @@ func touch(dir int, base string) error {
 // fsync makes the content of an open file, or the names in an open folder, durable.
 func fsync(fd int) error { return unix.Fsync(fd) }
 
-// syncAll syncs the file system of an open folder: those that wait for the disk
-// in syncfs, on kernels that report its errors (since 5.8).
+// syncAll syncs the file system of an open folder. It supports those whose syncfs waits
+// for the disk, on kernels that report the errors of syncfs (since 5.8).
 func syncAll(fd int) error {
 	var st unix.Statfs_t
 	if err := retry(func() error { return unix.Fstatfs(fd, &st) }); err != nil {

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folderFlags open a folder as a place for calls.
+// folderFlags open a folder for calls on names in it.
 const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY
 
-// WithoutOpenat2 changes nothing: there is no openat2.
+// WithoutOpenat2 changes nothing, because there is no openat2.
 func WithoutOpenat2() (restore func()) { return func() {} }
 
 func (o osFS) openBelow(name string, flags int, perm uint32) (int, error) {
 	return o.walk(name, flags, perm)
 }
 
-// hasNoLinks cannot tell.
+// hasNoLinks returns false, because this system does not tell.
 func hasNoLinks(string) bool { return false }
 
 // move renames within or between two open folders.

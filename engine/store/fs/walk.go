@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// walk opens a clean name part by part, so that no link is followed where the
-// kernel has no call for it. A clean name that leaves the root begins with "..".
+// walk opens a clean name part by part, so that no link is followed even if the
+// kernel has no call for that. A clean name that leaves the root begins with
+// "..".
 func (o osFS) walk(name string, flags int, perm uint32) (int, error) {
 	if name == ".." || strings.HasPrefix(name, "../") {
 		return -1, unix.EXDEV
@@ -43,8 +44,8 @@ func (o osFS) walk(name string, flags int, perm uint32) (int, error) {
 	return fd, linkInWay(dir, base, err)
 }
 
-// linkInWay says ELOOP where a kernel calls a link that is opened as a folder
-// ENOTDIR.
+// linkInWay turns ENOTDIR into ELOOP if a kernel returns it for a link that is
+// opened as a folder.
 func linkInWay(dir int, part string, err error) error {
 	var st unix.Stat_t
 	if errors.Is(err, unix.ENOTDIR) && unix.Fstatat(dir, part, &st, unix.AT_SYMLINK_NOFOLLOW) == nil &&
@@ -54,8 +55,9 @@ func linkInWay(dir int, part string, err error) error {
 	return err
 }
 
-// moveWithout does without the kernel's exclusive rename: a second name for the
-// file, which must not exist, and then one name less. It has no exchange.
+// moveWithout works without the kernel's exclusive rename: it makes a second
+// name for the file, which must not exist, and removes the first. It cannot
+// exchange names.
 func moveWithout(fromDir int, from string, toDir int, to string, how Move) error {
 	if how == Exchange {
 		return unix.EOPNOTSUPP
