@@ -15,59 +15,59 @@ import (
 	"placet/engine/store/statcache"
 )
 
-// holdIndex is how long git's index.lock holds: an older one was left behind.
+// holdIndex is how long git's index.lock pauses decisions: an older one was left behind.
 const holdIndex = 10 * time.Second
 
-// holdRewrite is how long the other signs hold while they stay as they are: an abandoned
-// merge must not hold decisions up for ever.
-// Documents with conflict markers never count anyway.
+// holdRewrite is how long each of the other signs pauses decisions while it does not
+// change: an abandoned merge must not pause them for ever. Documents with conflict
+// markers never count anyway.
 const holdRewrite = 10 * time.Minute
 
-// Signs that are made anew all the time hold decisions up for mostHeld at most. Holds
-// that are less than holdGap apart count as one.
+// mostHeld is how long signs that keep being made anew pause decisions. Pauses that are
+// less than holdGap apart count as one.
 const mostHeld, holdGap = time.Hour, time.Minute
 
-// signs are the names in git's folder that stand while it rewrites the tree.
+// signs are the names that exist in git's folder while git rewrites the tree.
 var signs = []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", indexLock}
 
 const indexLock = "index.lock"
 
-// Git tells when the workspace is not there, or git is rewriting it.
+// Git reports whether the workspace is gone, or git is rewriting it.
 type Git struct {
 	disk *disk.Disk
 	git  gitSigns
 }
 
-// NewGit returns what tells that of a workspace.
+// NewGit returns the Git of a workspace.
 func NewGit(d *disk.Disk) *Git { return &Git{disk: d} }
 
-// gitSigns remembers when each sign was first seen as it is, and since when one or the
-// other holds.
+// gitSigns remembers when each sign was first seen in its present form, and since when
+// any of them has paused decisions.
 type gitSigns struct {
 	mu          sync.Mutex
 	seen        map[string]gitSign
 	began, last time.Time
 	none        time.Time // when no work tree was found
-	// quiet is git's folder as it was when no sign stood in it.
+	// quiet is git's folder as it was when it held no sign.
 	quiet statcache.Entry
-	// stale says which sign stands and does not hold any more.
+	// stale is a sentence about a sign that exists and no longer pauses decisions, ""
+	// for none.
 	stale string
 }
 
 // gitSign is one sign as it was first seen.
 type gitSign struct {
 	inode   uint64
-	changed time.Time // zero where a change does not make it another
+	changed time.Time // zero if a change does not make it another sign
 	since   time.Time
 }
 
-// Gone is what the reason of a hold begins with where the workspace is not under
-// its name any more.
+// Gone begins the reason for a pause if the workspace is no longer under its name.
 const Gone = "the workspace is gone"
 
-// Away says, beginning with [Gone], that the workspace was moved away or another
-// folder took its name; "" where neither is so. What is read and written all the
-// same lies in the workspace, wherever that is now.
+// Away says, beginning with [Gone], that the workspace was moved away or that another
+// folder took its name, "" if neither is so. Files that are read and written meanwhile
+// are in the workspace, wherever it is now.
 func (s *Git) Away() (why string) {
 	if why = s.disk.FS.Away(); why != "" {
 		why = Gone + ": " + why
@@ -75,8 +75,8 @@ func (s *Git) Away() (why string) {
 	return why
 }
 
-// Paused reports whether the workspace is gone, or git is rewriting the tree, and by
-// which sign. While that is so, nothing is decided.
+// Paused reports whether the workspace is gone or git is rewriting the tree, and the
+// reason. Nothing is decided meanwhile.
 func (s *Git) Paused() (reason string, held bool) {
 	if why := s.Away(); why != "" {
 		return why, true
@@ -90,16 +90,16 @@ func (s *Git) Paused() (reason string, held bool) {
 	return "git is rewriting the tree (" + sign + ")", true
 }
 
-// Stale says which sign of git's was there at the last call of [Git.Paused] and held
-// nothing up any more, "" for none.
+// Stale says which of git's signs existed at the last call of [Git.Paused] but no longer
+// paused decisions, "" for none.
 func (s *Git) Stale() string {
 	s.git.mu.Lock()
 	defer s.git.mu.Unlock()
 	return s.git.stale
 }
 
-// findSigns returns the first sign that is young, and the first of a rewriting that is
-// not. The caller holds the lock.
+// findSigns returns the first sign that is young, and the first sign of a rewriting that
+// is not. The caller holds the lock.
 func (s *Git) findSigns() (sign, stale string) {
 	dir, ok := s.gitDir()
 	if !ok {
@@ -128,7 +128,8 @@ func (s *Git) findSigns() (sign, stale string) {
 	return sign, stale
 }
 
-// isYoungSign reports whether a sign changed, and was first seen as it is, a short while ago.
+// isYoungSign reports whether a sign changed, and was first seen in its present form, a
+// short while ago.
 func (s *Git) isYoungSign(name string, info fs.Info) bool {
 	now, limit := gitSign{inode: info.Inode, changed: info.Changed, since: s.disk.Now()}, holdRewrite
 	if name == indexLock {
@@ -137,7 +138,8 @@ func (s *Git) isYoungSign(name string, info fs.Info) bool {
 	return s.git.isYoung(name, now, limit) && s.disk.IsYounger(info.Changed, limit)
 }
 
-// isYoung reports whether a sign was first seen as it is no longer than limit ago.
+// isYoung reports whether a sign was first seen in its present form no longer than limit
+// ago.
 func (g *gitSigns) isYoung(name string, now gitSign, limit time.Duration) bool {
 	was, known := g.seen[name]
 	if !known || was.inode != now.inode || !was.changed.Equal(now.changed) || was.since.After(now.since) {
@@ -149,8 +151,8 @@ func (g *gitSigns) isYoung(name string, now gitSign, limit time.Duration) bool {
 	return now.since.Sub(was.since) <= limit
 }
 
-// holds reports whether a young sign, "" for none, holds at this moment, and
-// notes what stands and does not.
+// holds reports whether a young sign, "" for none, pauses decisions now, and notes the
+// sign that exists and does not.
 func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
 	if sign != "" {
 		if gap := now.Sub(g.last); g.last.IsZero() || gap < 0 || gap > holdGap {
@@ -171,13 +173,13 @@ func (g *gitSigns) holds(sign, stale string, now time.Time) bool {
 	return sign != "" && !over
 }
 
-// noneFor is how long it is believed that neither the workspace nor a folder above it is a
-// work tree: who makes one does not begin to rewrite it at once.
+// noneFor is how long placet assumes that neither the workspace nor a folder above it is
+// a work tree: nobody who makes one begins to rewrite it at once.
 const noneFor = time.Second
 
-// gitDir finds git's folder for this work tree: .git here or in the nearest
-// folder above, which in worktrees and submodules is a file that names it.
-// The caller holds the lock.
+// gitDir finds git's folder for this work tree: .git here or in the nearest folder
+// above. In worktrees and submodules .git is a file that names the folder. The caller
+// holds the lock.
 func (s *Git) gitDir() (string, bool) {
 	now := s.disk.Now()
 	if age := now.Sub(s.git.none); age >= 0 && age < noneFor {
@@ -206,12 +208,12 @@ func (s *Git) gitAt(tree, name string) (string, bool) {
 	case info.IsRegular():
 		return s.gitFile(tree, name)
 	case info.Mode&os.ModeSymlink != 0 && !strings.HasPrefix(name, "/"):
-		return s.gitAt(s.disk.FS.Root(), path.Join(s.disk.FS.Root(), name)) // links are followed there
+		return s.gitAt(s.disk.FS.Root(), path.Join(s.disk.FS.Root(), name)) // links are followed in such a name
 	}
 	return "", false
 }
 
-// gitFile reads "gitdir: <folder>".
+// gitFile reads the folder from a file with the line "gitdir: <folder>".
 func (s *Git) gitFile(tree, name string) (string, bool) {
 	c, err := s.disk.Read(name, 4096, false)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package lock says who may write in a workspace, and when nobody decides anything there: the
-// lock of the workspace, the locks of runs that other programs take too, and git's signs of
-// rewriting the tree.
+// Package lock decides who may write in a workspace, and when nobody decides anything there:
+// it holds the lock of the workspace, the locks of runs that other programs also take, and
+// git's signs of rewriting the tree.
 package lock
 
 import (
@@ -17,14 +17,15 @@ import (
 	"placet/templates"
 )
 
-// How long a lock is waited for, and how often it is tried.
+// The limits of waiting for a lock: lockWait in all, lockFirst and lockMost between two
+// tries.
 const (
 	lockWait  = 5 * time.Second
 	lockFirst = 2 * time.Millisecond
 	lockMost  = 10 * time.Millisecond
 )
 
-// Locks takes the workspace's lock, and those of runs.
+// Locks takes the lock of the workspace and those of runs.
 type Locks struct {
 	disk *disk.Disk
 	lock atomic.Pointer[fs.File]
@@ -33,11 +34,11 @@ type Locks struct {
 // New returns the locks of a workspace.
 func New(d *disk.Disk) *Locks { return &Locks{disk: d} }
 
-// Lock takes the flocks that other writers of the run's documents take, in
-// their order. The files are empty, created if missing unless the run says
-// otherwise, and never removed. A lock whose folder does not exist is passed
-// over, and so are all where the file system has no flock. ErrBusy after 5 s. waiting is
-// called around each wait for somebody who holds one.
+// Lock takes the flocks that other writers of the run's documents take, in their order. The
+// files are empty, are created if missing unless the run says otherwise, and are never
+// removed. Lock skips a lock whose folder does not exist, and all locks if the file system
+// has no flock. It returns ErrBusy after 5 s. It calls waiting around each wait for another
+// holder.
 func (s *Locks) Lock(ctx context.Context, run layout.Run, waiting func(wait func())) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fs.ErrBusy)
 	defer cancel()
@@ -61,7 +62,7 @@ func (s *Locks) Lock(ctx context.Context, run layout.Run, waiting func(wait func
 	return unlock, nil
 }
 
-// lockOne takes one lock; it returns nil where there is nothing to take.
+// lockOne takes one lock; it returns nil if there is nothing to take.
 func (s *Locks) lockOne(ctx context.Context, name string, run layout.Run, waiting func(wait func())) (f fs.File, err error) {
 	if f, err = s.tryLock(name, run); !errors.Is(err, fs.ErrBusy) {
 		return f, err
@@ -100,9 +101,9 @@ func (s *Locks) tryLock(name string, run layout.Run) (fs.File, error) {
 	return f, err
 }
 
-// lockFile opens and locks a file. Others remove their lock files: a lock counts only
-// while the name still leads to the file that was locked. locked is false where the file
-// system has no flock.
+// lockFile opens and locks a file. Others remove their lock files, so a lock counts only
+// while the name still leads to the locked file. locked is false if the file system has no
+// flock.
 func (s *Locks) lockFile(name string, how fs.How) (f fs.File, locked bool, err error) {
 	for {
 		f, err := s.disk.FS.Open(name, how, 0o666)
@@ -134,10 +135,10 @@ func (s *Locks) leadsTo(name string, f fs.File) bool {
 
 const lockName = disk.PrivateDir + "/lock"
 
-// LockWorkspace takes the lock that one placet per workspace holds. It returns
-// ErrBusy where another has it. Where the file system has no flock there is
-// nothing to hold: deterministic names then make two of them agree. Other errors name the
-// file; that the workspace cannot be locked is for the caller to say.
+// LockWorkspace takes the lock that one placet per workspace holds. It returns ErrBusy if
+// another has it. If the file system has no flock, there is nothing to hold, and
+// deterministic names make two of them agree. Other errors name the file; the caller must add
+// that the workspace cannot be locked.
 func (s *Locks) LockWorkspace() (unlock func(), err error) {
 	f, err := s.lockWorkspace()
 	if err != nil {
@@ -151,9 +152,9 @@ func (s *Locks) LockWorkspace() (unlock func(), err error) {
 	}, nil
 }
 
-// KeepWorkspace takes the lock anew where its name does not lead to the file that is
-// locked any more: somebody removed it, and a second placet could begin. It reports
-// whether it did. The error is ErrBusy where one has begun.
+// KeepWorkspace takes the lock anew if its name no longer leads to the locked file: somebody
+// removed it, and a second placet could begin. It reports whether it did. It returns ErrBusy
+// if a second one has begun.
 func (s *Locks) KeepWorkspace() (anew bool, err error) {
 	held := s.lock.Load()
 	if held == nil || !s.hasLostName(*held) {
@@ -164,13 +165,13 @@ func (s *Locks) KeepWorkspace() (anew bool, err error) {
 		return false, err
 	}
 	if !s.lock.CompareAndSwap(held, &f) {
-		return false, f.Close() // it was given back meanwhile
+		return false, f.Close() // the lock was released meanwhile
 	}
 	return true, (*held).Close()
 }
 
-// hasLostName reports whether the lock's name leads to nothing or to another file. What cannot
-// be asked for now is not lost.
+// hasLostName reports whether the lock's name leads to nothing or to another file. A name
+// that cannot be checked now is not lost.
 func (s *Locks) hasLostName(held fs.File) bool {
 	_, err := s.disk.FS.Stat(lockName)
 	return errors.Is(err, os.ErrNotExist) || err == nil && !s.leadsTo(lockName, held)
