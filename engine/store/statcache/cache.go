@@ -16,7 +16,8 @@ import (
 	"placet/engine/store/fs"
 )
 
-// Identity is what stat says of a name. The zero Identity stands for nothing there.
+// Identity holds what stat returns for a name. The zero Identity means that nothing is
+// there.
 type Identity struct {
 	Device, Inode     uint64
 	Size              int64
@@ -28,7 +29,7 @@ func (id Identity) Is(other Identity) bool {
 	return id.Device == other.Device && id.Inode == other.Inode
 }
 
-// Kind is what an entry stands for.
+// Kind is the kind of file that an entry represents.
 type Kind uint8
 
 // The kinds of entries. A temporary or stray file is remembered by its name alone.
@@ -39,14 +40,14 @@ const (
 	Stray
 )
 
-// Entry is what is remembered of one name.
+// Entry holds what is remembered of one name.
 type Entry struct {
 	Name string
-	ID   Identity // when it was looked at last
+	ID   Identity // at the last look
 	// Sum is the beginning of the content's digest.
 	Sum uint64
-	// Since is when the content began to stand still, counted from the start of
-	// the process, and Still how long it had stood when it was looked at last.
+	// Since is when the content began to be unchanged, counted from the start of the
+	// process, and Still how long it had been unchanged at the last look.
 	Since, Still time.Duration
 	Kind         Kind
 	// Known says that the name was looked at.
@@ -54,23 +55,23 @@ type Entry struct {
 	// Racy says that the entry is racily clean.
 	Racy bool
 	// Fresh says that the inode appeared under a running placet and has not been
-	// complete, Complete that it was.
+	// complete yet, Complete that it has.
 	Fresh, Complete bool
 	// Own says that placet itself wrote the file.
 	Own bool
-	// Immutable says that the document is written once: it is trusted with its
-	// folder.
+	// Immutable says that the document is written once: it is trusted as long as its
+	// folder is.
 	Immutable bool
-	// Locked says that others change it under the run's locks alone.
+	// Locked says that others change the file only under the run's locks.
 	Locked bool
-	// Doc is the document, nil where it was dropped.
+	// Doc is the document, nil if it was dropped.
 	Doc *engine.Document
 	// Below are the entries of a folder, sorted by name.
 	Below []Entry
 }
 
-// cost is what an entry's document takes in memory, in bytes: its own bytes, what
-// is parsed of them, and the rest.
+// cost returns how much memory the entry's document takes, in bytes: its own bytes, the
+// results of parsing them, and the rest.
 func (e *Entry) cost() int {
 	if e.Doc == nil {
 		return 0
@@ -78,14 +79,14 @@ func (e *Entry) cost() int {
 	return 2*len(e.Doc.Body) + 800
 }
 
-// issuedCost is what one digest that was issued takes in memory, with its path.
+// issuedCost is how much memory one issued digest takes with its path, in bytes.
 const issuedCost = 300
 
-// Trusts reports whether the entry still stands for a name of which stat says id.
+// Trusts reports whether the entry still describes a name for which stat returns id.
 func (e *Entry) Trusts(id Identity) bool { return e.Known && !e.Racy && e.ID == id }
 
-// HasBytes reports whether the entry's document has the bytes of the file: that of a file
-// with CR LF has LF alone.
+// HasBytes reports whether the entry's document has the same bytes as the file. The
+// document of a file with CR LF has only LF.
 func (e *Entry) HasBytes() bool {
 	if e.Doc == nil {
 		return false
@@ -118,34 +119,35 @@ func (e *Entry) Find(rel string) *Entry {
 	return e
 }
 
-// Name returns one copy of a name that many runs have.
+// Name returns one shared copy of a name that many runs have.
 func Name(name string) string { return unique.Make(name).Value() }
 
-// Run is what is remembered of one run. Its users hold its lock.
+// Run holds what is remembered of one run. Its users hold its lock.
 type Run struct {
 	sync.Mutex
 	// Dir is the path of the run's folder, and Root its entry.
 	Dir  string
 	Root Entry
-	// Outside are the names outside the folder that the last look depended on,
-	// with their whole paths.
+	// Outside are the names outside the folder that the last look depended on, with
+	// their full paths.
 	Outside []Entry
-	// Issued is what this machine wrote in the run, as it was recorded when the record
-	// looked like IssuedAt; the zero Info where it was not read.
+	// Issued is what this machine wrote in the run, read from the record when that
+	// looked like IssuedAt; IssuedAt is the zero Info if the record was not read.
 	Issued   engine.Issued
 	IssuedAt fs.Info
 	// Look is the number of the last look, 0 before the first.
 	Look uint64
 	// Newborn says that the run appeared under a running placet.
 	Newborn bool
-	// missing is what of the run vanished a moment ago, by path.
+	// missing holds what vanished from the run a moment ago, by path.
 	missing map[string]missing
 
 	epoch int
 	cost  int // of its documents
 }
 
-// budget bounds the documents that are kept, in bytes, and most those of one run.
+// budget bounds the size of all documents that are kept, in bytes, and most that of the
+// documents of one run.
 const (
 	budget = 12 << 20
 	most   = 96 << 20
@@ -154,14 +156,13 @@ const (
 // mostOutside bounds the entries of files outside the runs.
 const mostOutside = 1 << 14
 
-// Cache holds the entries of one workspace. Its methods may be called at the same
-// time.
+// Cache holds the entries of one workspace. Its methods are safe for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
 	runs    map[string]*Run // by state document
 	outside map[string]Entry
 	cost    int // of the documents of all runs
-	costOut int // and of those outside
+	costOut int // of the documents outside the runs
 	epoch   int
 	looks   uint64
 }
@@ -171,8 +172,8 @@ func New() *Cache {
 	return &Cache{runs: map[string]*Run{}, outside: map[string]Entry{}}
 }
 
-// Lock returns what is remembered of the run with a state document, locked: an empty Run
-// where nothing is.
+// Lock returns what is remembered of the run with a state document, locked. It returns
+// an empty Run if nothing is remembered.
 func (c *Cache) Lock(state string) *Run {
 	c.mu.Lock()
 	r := c.runs[state]
@@ -184,7 +185,7 @@ func (c *Cache) Lock(state string) *Run {
 	return r
 }
 
-// Add returns what is remembered of a run; a new one is made by create.
+// Add returns what is remembered of a run; create makes a new Run if nothing is.
 func (c *Cache) Add(state string, create func() *Run) *Run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -222,9 +223,9 @@ func (c *Cache) Stale(r *Run) bool {
 	return r.epoch != c.epoch
 }
 
-// Looked notes a look at a run, and drops the documents of the others where all take too
-// much memory. The caller holds the run's lock. stale is what Stale said before the
-// look.
+// Looked notes a look at a run, and drops the documents of the other runs if all
+// together take too much memory. The caller holds the run's lock. stale is the result of
+// Stale before the look.
 func (c *Cache) Looked(state string, r *Run, stale bool) {
 	cost := 0
 	for _, e := range r.All() {
@@ -269,8 +270,8 @@ func (c *Cache) dropDocuments(r *Run) {
 	r.Issued, r.IssuedAt = nil, fs.Info{}
 }
 
-// All iterates over the entries of a run and their paths: those of its folder, then those
-// outside.
+// All iterates over the entries of a run and their paths: first those of its folder,
+// then those outside.
 func (r *Run) All() iter.Seq2[string, *Entry] {
 	return func(yield func(string, *Entry) bool) {
 		if !r.Root.each(r.Dir, yield) {
@@ -309,8 +310,9 @@ func (r *Run) At(path string) *Entry {
 	return r.Root.Find(rel)
 }
 
-// Set remembers an entry under a path in the run's folder; folders on the way that were
-// not looked at are made. The folders that got a new name look different now.
+// Set remembers an entry under a path in the run's folder. It makes entries for the
+// folders on the way that were not looked at. The folders that got a new name must be
+// listed again.
 func (r *Run) Set(path string, e Entry) {
 	at := &r.Root
 	rel := strings.TrimPrefix(path, r.Dir+"/")
@@ -335,9 +337,9 @@ func (c *Cache) Outside(path string) Entry {
 	return c.outside[path]
 }
 
-// SetOutside remembers what was seen of a file outside the runs; of the zero Entry
-// nothing. Where there are too many, or their documents take too much memory, it
-// forgets some other.
+// SetOutside remembers what was seen of a file outside the runs; it remembers nothing of
+// the zero Entry. If there are too many entries, or their documents take too much
+// memory, it forgets others.
 func (c *Cache) SetOutside(path string, e Entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -362,23 +364,23 @@ func (c *Cache) dropOutside(path string) {
 	}
 }
 
-// Sizes returns how many runs there are, how many files outside them, and how many
-// bytes all documents take.
+// Sizes returns how many runs there are, how many files outside them, and how many bytes
+// all documents take.
 func (c *Cache) Sizes() (runs, outside, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.runs), len(c.outside), c.cost + c.costOut
 }
 
-// missing is when something that vanished was missed first, and whether its absence is
-// to be waited for.
+// missing says when something that vanished was first missed, and whether a look must
+// wait to see whether it stays away.
 type missing struct {
 	at   time.Duration
 	ours bool
 }
 
 // Miss notes that something of a run vanished that placet did not remove. ours says that
-// it is a folder, or that placet had written it.
+// it is a folder, or that placet wrote it.
 func (r *Run) Miss(path string, at time.Duration, ours bool) {
 	if r.missing == nil {
 		r.missing = map[string]missing{}
@@ -386,8 +388,8 @@ func (r *Run) Miss(path string, at time.Duration, ours bool) {
 	r.missing[path] = missing{at, ours}
 }
 
-// Missed returns what vanished, and when the last of ours was missed. What is back, or
-// was missed for longer than most, is not missed any more.
+// Missed returns what vanished, and when the last of ours was missed. It forgets what is
+// back, or was missed for longer than most.
 func (r *Run) Missed(now, most time.Duration) (paths []string, last time.Duration, any bool) {
 	maps.DeleteFunc(r.missing, func(path string, m missing) bool {
 		e := r.At(path)

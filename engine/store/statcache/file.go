@@ -14,32 +14,32 @@ import (
 	"placet/templates"
 )
 
-// The file: a line that says what it is, the mark of the program that wrote it, when it
-// was written, the records, those of runs that can move first, and the CRC-32C of all
-// that. The line has another number whenever a record has another shape, that of its note
-// included: what was written before is then ignored.
+// The file holds a line that says what it is, the mark of the program that wrote it,
+// the time of writing, the records, those of runs that can move first, and the CRC-32C
+// of all that. The number in the line changes whenever the form of a record changes,
+// including its note: files of other numbers are ignored.
 const (
 	fileName = "statcache"
 	magic    = "placet statcache 4\n"
 	maxFile  = 1 << 30
 )
 
-// clockSlack is by how much the file system's present may seem to lie before the
+// clockSlack is by how much the file system's present time may seem to be before the
 // moment at which a file was written: on a busy machine it is measured late. All times
 // in a record are older than its look by more than that, or by a tick of their clock.
 const clockSlack = time.Second
 
-// Record is what is stored of one run: the entries that its last look depended on, and
-// what the caller made of it.
+// Record is the stored part of one run: the entries that its last look depended on, and
+// what the caller concluded from it.
 type Record struct {
 	Root    Entry
 	Outside []Entry
-	// CanMove says that the run is one to look at first.
+	// CanMove says that the run is one of those to look at first.
 	CanMove bool
 	Note    []byte
 }
 
-// Size is how many entries a record has.
+// Size returns how many entries a record has.
 func (r *Record) Size() (n int) {
 	for range (&Run{Root: r.Root, Outside: r.Outside}).All() {
 		n++
@@ -47,17 +47,17 @@ func (r *Record) Size() (n int) {
 	return n
 }
 
-// Files are where a File is stored.
+// Files stores a File.
 type Files interface {
-	// Read returns a file; one above limit bytes is an error.
+	// Read returns a file; a file of more than limit bytes is an error.
 	Read(name string, limit int64) ([]byte, error)
-	// Write replaces a file: a reader finds the old content or the new one. Only
-	// what is durable outlives a power cut.
+	// Write replaces a file: a reader finds the old content or the new one. Only a
+	// durable file survives a power cut.
 	Write(name string, body []byte, durable bool) error
 }
 
-// File is what an earlier placet stored, and what this one has seen since. A nil File
-// knows nothing and stores nothing. Its methods may be called at the same time.
+// File holds what an earlier placet stored, and what this one has seen since. A nil
+// File knows nothing and stores nothing. Its methods are safe for concurrent use.
 type File struct {
 	files   Files
 	mark    string
@@ -66,18 +66,18 @@ type File struct {
 	mu     sync.Mutex
 	stored map[string]packed // by state document
 	first  []string          // the runs that could move
-	noted  map[string]packed // nil where nothing is stored any more
+	noted  map[string]packed // nil after Close
 }
 
-// packed is a record as it is stored.
+// packed is a record in its stored form.
 type packed struct {
 	canMove bool
 	text    string
 }
 
-// Open reads what an earlier placet stored. The mark stands for the program and for
-// whoever runs it: what was stored under another one is ignored. present is the file
-// system's clock; what was stored in its future is ignored, too.
+// Open reads what an earlier placet stored. mark identifies the program and the user
+// who runs it: a file with another mark is ignored. present is the file system's clock;
+// a file from its future is ignored, too.
 func Open(files Files, mark string, present func() (time.Time, bool)) *File {
 	f := &File{files: files, mark: mark, present: present, stored: map[string]packed{}, noted: map[string]packed{}}
 	body, err := files.Read(fileName, maxFile)
@@ -89,7 +89,7 @@ func Open(files Files, mark string, present func() (time.Time, bool)) *File {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// read takes a file apart, and reports whether it can be used.
+// read parses a file, and reports whether it can be used.
 func (f *File) read(body []byte) bool {
 	end := len(body) - crc32.Size
 	if end < len(magic) || !bytes.HasPrefix(body, []byte(magic)) || crc32.Checksum(body[:end], castagnoli) != binary.LittleEndian.Uint32(body[end:]) {
@@ -101,7 +101,7 @@ func (f *File) read(body []byte) bool {
 	}
 	written := time.Unix(r.int(), r.int())
 	if now, _ := f.present(); r.bad || now.Before(written.Add(-clockSlack)) {
-		return false // the clock went back: times may come again
+		return false // the clock was set back: times may occur again
 	}
 	for r.s != "" && !r.bad {
 		state, rec := r.text(), packed{r.bool(), r.text()}
@@ -113,8 +113,8 @@ func (f *File) read(body []byte) bool {
 	return !r.bad
 }
 
-// First are the state documents of the runs that could move when they were last
-// looked at: where to look first, no more.
+// First returns the state documents of the runs that could move at their last look. It
+// says only where to look first.
 func (f *File) First() []string {
 	if f == nil {
 		return nil
@@ -124,8 +124,8 @@ func (f *File) First() []string {
 	return f.first
 }
 
-// Get returns what was put last of a run, else what is stored; it is false where nothing
-// is. Nothing of it is known to hold.
+// Get returns the record that was last put for a run, or else the stored one; it
+// returns false if there is none. The caller must check whether the record still holds.
 func (f *File) Get(run layout.Run) (Record, bool) {
 	if f == nil {
 		return Record{}, false
@@ -147,7 +147,7 @@ func (f *File) Get(run layout.Run) (Record, bool) {
 	return out, !r.bad
 }
 
-// Put takes a record in.
+// Put adds a record.
 func (f *File) Put(run layout.Run, rec Record) {
 	if f == nil {
 		return
@@ -167,7 +167,7 @@ func (f *File) Put(run layout.Run, rec Record) {
 	}
 }
 
-// identify tells runs apart that have the same state document, one after the other.
+// identify distinguishes runs that have the same state document one after the other.
 func identify(run layout.Run) uint64 {
 	h := fnv.New64a()
 	for _, part := range [...]string{run.Family, run.ID, run.Dir, run.Class} {
@@ -177,14 +177,14 @@ func identify(run layout.Run) uint64 {
 	return h.Sum64()
 }
 
-// To write the file again must be worth it: looking at fewer runs takes less time.
+// Writing the file again must be worth it: looking at few runs takes less time.
 const (
 	fewest     = 4
-	worthShare = 64 // of the records that are there
+	worthShare = 64 // of the number of stored records
 )
 
-// Save writes the file if enough was noted. runs are all runs of the workspace: others
-// are dropped. nil keeps them all.
+// Save writes the file if enough was noted. runs are all runs of the workspace, and the
+// records of others are dropped; nil keeps all.
 func (f *File) Save(runs []layout.Run) error {
 	if f == nil {
 		return nil
@@ -219,7 +219,7 @@ func (f *File) Save(runs []layout.Run) error {
 	return f.files.Write(fileName, binary.LittleEndian.AppendUint32(w, crc32.Checksum(w, castagnoli)), false)
 }
 
-// only drops all but some runs.
+// only drops the records of all runs but some.
 func (f *File) only(runs []layout.Run) {
 	kept := make(map[string]packed, len(runs))
 	for _, run := range runs {
@@ -230,7 +230,7 @@ func (f *File) only(runs []layout.Run) {
 	f.stored = kept
 }
 
-// Clear forgets all that is known by now.
+// Clear forgets everything that was stored and noted so far.
 func (f *File) Clear() {
 	if f == nil {
 		return
@@ -240,7 +240,7 @@ func (f *File) Clear() {
 	f.stored, f.first, f.noted = nil, nil, map[string]packed{}
 }
 
-// Drop forgets a run that is no more.
+// Drop forgets what was noted of a run that no longer exists.
 func (f *File) Drop(run layout.Run) {
 	if f == nil {
 		return
@@ -250,7 +250,7 @@ func (f *File) Drop(run layout.Run) {
 	delete(f.noted, run.State)
 }
 
-// Close forgets all that is known. From then on nothing is noted.
+// Close forgets everything. Nothing is noted afterwards.
 func (f *File) Close() {
 	if f == nil {
 		return
@@ -291,7 +291,7 @@ func (w *writer) entry(e *Entry) {
 	}
 }
 
-// reader reads what a writer wrote, in the same order. After a mistake it returns zero
+// reader reads what a writer wrote, in the same order. After an error it returns zero
 // values and bad is true.
 type reader struct {
 	s   string
@@ -321,7 +321,7 @@ func (r *reader) text() string {
 	return text
 }
 
-// count reads the length of a list, of which every part takes a byte at least.
+// count reads the length of a list, each part of which takes at least one byte.
 func (r *reader) count() int {
 	n := r.int()
 	if n < 0 || n > int64(len(r.s)) {
@@ -331,10 +331,10 @@ func (r *reader) count() int {
 	return int(n)
 }
 
-// mostDepth bounds how deep the folders of a record lie.
+// mostDepth bounds how deep the folders of a record are nested.
 const mostDepth = 64
 
-// entry reads an entry. Its names share no memory with what is read.
+// entry reads an entry. Its names share no memory with the text that is read.
 func (r *reader) entry(depth int) (e Entry) {
 	e.Name, e.Kind, e.Known = Name(r.text()), Kind(r.int()), r.bool()
 	e.ID = Identity{Device: uint64(r.int()), Inode: uint64(r.int()), Size: r.int(), Modified: r.int(), Changed: r.int()}

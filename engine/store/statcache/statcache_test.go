@@ -14,7 +14,7 @@ import (
 	"placet/layout"
 )
 
-// disk is where a test stores files.
+// disk stores the files of a test.
 type disk map[string][]byte
 
 func (d disk) Read(name string, _ int64) ([]byte, error) {
@@ -55,7 +55,7 @@ func recordOf(n int) Record {
 	}
 }
 
-// stored is a file with so many records.
+// stored returns a file with so many records.
 func stored(t *testing.T, d disk, n int) {
 	t.Helper()
 	f := Open(d, "me", at(noon))
