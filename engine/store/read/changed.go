@@ -20,9 +20,9 @@ import (
 )
 
 // Unchanged reports, by stat alone, whether everything that a look at a run depended on
-// still looks the same. sure is false where a change might not show. An immutable document
-// that has changed is read again by the next look. A run that was loaded since then counts
-// as changed. A folder that changed for the sake of a volatile document alone has not.
+// still looks the same. sure is false if a change might not show. The next look reads an
+// immutable document again if it has changed. A run that was loaded since that look
+// counts as changed; a folder that changed only because of a volatile document does not.
 func (s *Reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same, sure bool) {
 	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
@@ -44,8 +44,9 @@ func (s *Reader) Unchanged(run layout.Run, fam layout.Family, look uint64) (same
 	return same, sure
 }
 
-// compared iterates over the paths and entries of a run that are compared with what stat
-// says. It skips temporary and stray files, because a change of those changes their folder.
+// compared iterates over the paths and entries of a run that stat can show to have
+// changed. It skips temporary and stray files, because a change of those changes their
+// folder.
 func compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry] {
 	return func(yield func(string, *statcache.Entry) bool) {
 		for name, e := range tree.All() {
@@ -56,7 +57,8 @@ func compared(tree *statcache.Run) iter.Seq2[string, *statcache.Entry] {
 	}
 }
 
-// identities iterates over the entries of a run and what stat says of their names now.
+// identities iterates over the entries of a run, each with the present identity of its
+// name.
 func identities(d *disk.Disk, tree *statcache.Run) iter.Seq2[*statcache.Entry, statcache.Identity] {
 	return func(yield func(*statcache.Entry, statcache.Identity) bool) {
 		for name, e := range compared(tree) {
@@ -67,9 +69,9 @@ func identities(d *disk.Disk, tree *statcache.Run) iter.Seq2[*statcache.Entry, s
 	}
 }
 
-// UnchangedLocked reports, by stat alone, that nothing that others write under a run's
-// locks is different from how a look found it before they were held: then a second
-// look would show no more of it. It is false where a change might not show.
+// UnchangedLocked reports, by stat alone, whether everything that others write under a
+// run's locks is as a look found it before the locks were taken: a second look would then
+// find nothing new there. It returns false if a change might not show.
 func (s *Reader) UnchangedLocked(run layout.Run, look uint64) bool {
 	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
@@ -84,8 +86,8 @@ func (s *Reader) UnchangedLocked(run layout.Run, look uint64) bool {
 	return true
 }
 
-// RunFingerprint makes one number of what stat says now of all that the last look at a
-// run depended on.
+// RunFingerprint returns one number for the present identities of everything that the last
+// look at a run depended on.
 func (s *Reader) RunFingerprint(run layout.Run) uint64 {
 	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
@@ -99,8 +101,8 @@ func (s *Reader) RunFingerprint(run layout.Run) uint64 {
 	return f.sum()
 }
 
-// Fingerprint makes one number of what stat says of names. It means nothing to another
-// process, and is never 0.
+// Fingerprint returns one number for the present identities of names. It has no meaning
+// for another process, and is never 0.
 func (s *Reader) Fingerprint(names ...string) uint64 {
 	var f fingerprint
 	for _, name := range names {
@@ -109,7 +111,8 @@ func (s *Reader) Fingerprint(names ...string) uint64 {
 	return f.sum()
 }
 
-// FingerprintOld is Fingerprint of one name, 0 where a change might not show in it.
+// FingerprintOld is Fingerprint of one name. It returns 0 if a change might not show in
+// it.
 func (s *Reader) FingerprintOld(name string) uint64 {
 	info, err := s.disk.FS.Stat(name)
 	g := s.disk.NewGrain()
@@ -121,7 +124,7 @@ func (s *Reader) FingerprintOld(name string) uint64 {
 	return f.sum()
 }
 
-// fingerprint folds identities, in order.
+// fingerprint combines identities, in order.
 type fingerprint uint64
 
 var fingerprintSeed = maphash.MakeSeed()
@@ -139,8 +142,8 @@ func (f fingerprint) sum() uint64 { return uint64(f) | 1 }
 // been lost.
 func (s *Reader) Invalidate() { s.seen.Cache.Invalidate() }
 
-// Suspect makes the next look at a run stat a file, even an immutable one. The run is
-// named by its state document.
+// Suspect makes the next look at a run stat a file, even an immutable one. state is the
+// path of the run's state document.
 func (s *Reader) Suspect(state, file string) {
 	tree := s.seen.Cache.Lock(state)
 	defer tree.Unlock()
@@ -149,20 +152,20 @@ func (s *Reader) Suspect(state, file string) {
 	}
 }
 
-// Forget drops what is remembered of a run, but that it was seen. Its files are then
-// looked at as if for the first time. A loop calls it for runs that are final or gone.
+// Forget drops everything that is remembered of a run, except that it was seen. The next
+// look treats its files as new. A loop calls it for runs that are final or gone.
 func (s *Reader) Forget(run layout.Run) { s.seen.Cache.Drop(run.State) }
 
-// Read reads one document by its path, settled or not as the rules say. The
-// file says what it is; a Limit of 0 means that of state documents.
+// Read reads one document by its path, settled or not as the rules say. f says what the
+// file is; a Limit of 0 means that of state documents.
 func (s *Reader) Read(p string, f layout.File) engine.Document {
 	info, err := s.disk.FS.Stat(p)
 	d, _ := s.readOne(p, target{path: p, file: f}, info, err)
 	return d
 }
 
-// readOne reads one document by its path, which stat describes. Where its run, which a
-// state document names, was looked at, what that has shown is used.
+// readOne reads one document by its path; info is what stat returned for it. If the run
+// with the state document state was looked at, readOne uses what that look has shown.
 func (s *Reader) readOne(state string, a target, info fs.Info, err error) (engine.Document, time.Time) {
 	if err == nil && a.file.Kind == layout.KindStateFile {
 		s.seen.states.begin(a.path)
@@ -181,21 +184,21 @@ func (s *Reader) readOne(state string, a target, info fs.Info, err error) (engin
 	return d, again
 }
 
-// Part is some of a run's files as one look found them.
+// Part holds some of a run's files as one look found them.
 type Part struct {
-	// Docs are sorted by path. A file that does not exist is there with
+	// Docs are sorted by path. A file that does not exist is included with
 	// engine.ErrAbsent.
 	Docs []engine.Document
 	// Again is when to look again because one of them is unsettled; zero: never.
 	Again time.Time
-	// Print is what PrintPart says while the files are as they were read. Racy: one of them
-	// is so young that a later change might not show in it.
+	// Print is the number that PrintPart returns while the files do not change. Racy says
+	// that one of them is so young that a later change might not show in the number.
 	Print uint64
 	Racy  bool
 }
 
-// LoadPart reads some of a run's files, named relative to its folder; "../" leads
-// out of that. It does not wait for files to settle. The error is that of a file which the
+// LoadPart reads some of a run's files, named relative to its folder; "../" leads out of
+// that. It does not wait for files to settle. It returns an error for a file that the
 // system refuses to describe or read; every other problem of a file is its document's Err.
 func (s *Reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (part Part, err error) {
 	var f fingerprint
@@ -224,7 +227,7 @@ func (s *Reader) LoadPart(run layout.Run, fam layout.Family, rels []string) (par
 	return part, nil
 }
 
-// isUntold reports whether an error does not tell if there is a file.
+// isUntold reports whether an error leaves open whether the file exists.
 func isUntold(name string, err error) bool {
 	return err != nil && !errors.Is(disk.Unusable(name, err), engine.ErrAbsent)
 }
@@ -237,8 +240,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// PrintPart is Fingerprint of some of a run's files; 0 where it cannot be told whether
-// one of them is there.
+// PrintPart is Fingerprint of some of a run's files. It returns 0 if it is unknown whether
+// one of them exists.
 func (s *Reader) PrintPart(run layout.Run, rels []string) uint64 {
 	var f fingerprint
 	for _, rel := range rels {
@@ -252,9 +255,9 @@ func (s *Reader) PrintPart(run layout.Run, rels []string) uint64 {
 	return f.sum()
 }
 
-// Record returns what the last look at a run depended on, to be stored: of a run that has
-// ended the folders and the state document only, because nothing else is looked at. It is
-// false where a change of it might not show, and where the run was looked at since.
+// Record returns what the last look at a run depended on, to be stored: for a run that has
+// ended only the folders and the state document, because nothing else is looked at. It
+// returns false if a change of that might not show, or if the run was looked at since.
 func (s *Reader) Record(run layout.Run, look uint64, ended bool) (statcache.Record, bool) {
 	tree := s.seen.Cache.Lock(run.State)
 	defer tree.Unlock()
@@ -272,8 +275,8 @@ func (s *Reader) Record(run layout.Run, look uint64, ended bool) (statcache.Reco
 	return statcache.Record{Root: root, Outside: slices.Clone(tree.Outside)}, true
 }
 
-// confirm reads a document that placet wrote once again, and reports whether it is still
-// the same: somebody may have changed it within the tick in which it was written.
+// confirm reads a document again that placet wrote, and reports whether it is still the
+// same: somebody may have changed it within the clock tick in which it was written.
 func (s *Reader) confirm(name string, e *statcache.Entry) bool {
 	if !e.Immutable {
 		return false
@@ -288,11 +291,12 @@ func (s *Reader) confirm(name string, e *statcache.Entry) bool {
 	if err != nil || !e.ID.Is(id) || e.ID.Modified != id.Modified || binary.NativeEndian.Uint64(c.Sum[:]) != e.Sum {
 		return false
 	}
-	e.ID, e.Racy = id, false // its rename has changed the ctime
+	e.ID, e.Racy = id, false // the rename has changed the ctime
 	return true
 }
 
-// copyTree copies an entry and those below that are kept, without their documents.
+// copyTree copies an entry and those below for which keep returns true, without their
+// documents.
 func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry) bool) statcache.Entry {
 	c := *e
 	c.Doc, c.Immutable, c.Below = nil, false, nil
@@ -304,7 +308,7 @@ func copyTree(at string, e *statcache.Entry, keep func(string, *statcache.Entry)
 	return c
 }
 
-// RecordState is a record of a run's state document alone, as it is now.
+// RecordState returns a record of a run's state document alone, as it is now.
 func (s *Reader) RecordState(run layout.Run) (statcache.Record, bool) {
 	g := s.disk.NewGrain()
 	info, err := s.disk.FS.Stat(run.State)
@@ -314,8 +318,8 @@ func (s *Reader) RecordState(run layout.Run) (statcache.Record, bool) {
 	return statcache.Record{Outside: []statcache.Entry{{Name: run.State, Known: true, ID: disk.IdentityOf(info)}}}, true
 }
 
-// Holds reports, by stat alone, that all of a record still looks the same. That its state
-// document was seen is remembered.
+// Holds reports, by stat alone, whether everything in a record still looks the same. If
+// so, it remembers that the run's state document was seen.
 func (s *Reader) Holds(run layout.Run, rec statcache.Record) bool {
 	tree := &statcache.Run{Dir: run.Dir, Root: rec.Root, Outside: rec.Outside}
 	for e, id := range identities(s.disk, tree) {
@@ -339,7 +343,7 @@ func (s *Reader) HoldsState(run layout.Run, rec statcache.Record) bool {
 	return true
 }
 
-// stateOf is the identity of the state document.
+// stateOf returns the identity of the state document.
 func stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
 	for name, e := range tree.All() {
 		if name == run.State {
@@ -349,8 +353,8 @@ func stateOf(run layout.Run, tree *statcache.Run) statcache.Identity {
 	return statcache.Identity{}
 }
 
-// Restore takes over a record that holds, as if this store had looked at the run and all
-// had stood still since. It returns the number of the look.
+// Restore adopts a record that holds, as if this store had looked at the run and nothing
+// had changed since. It returns the number of the look.
 func (s *Reader) Restore(run layout.Run, rec statcache.Record) (look uint64, ok bool) {
 	tree := s.seen.Tree(run)
 	tree.Lock()

@@ -9,27 +9,26 @@ import (
 	"placet/layout"
 )
 
-// Record remembers, outside the workspace, what this machine wrote: a document
-// that is not in it was written by somebody else. Its methods may be called at the
-// same time.
+// Record remembers, outside the workspace, what this machine wrote: somebody else wrote a
+// document that is not in it. Its methods are safe for concurrent use.
 type Record interface {
 	// IssuedSince returns, by path, the digests of what was written in a run, the newest
-	// last, and describes where that stands. If it still looks as before, which an earlier
-	// call has returned, same is true, and nothing is returned besides; the zero Info is
-	// returned where that cannot be told.
+	// last, and describes the file that holds them. If that file still looks like before,
+	// which an earlier call has returned, same is true and nothing else is returned. now
+	// is the zero Info if the file cannot be described.
 	IssuedSince(runDir string, before fs.Info) (issued engine.Issued, now fs.Info, same bool)
 	// Issue records, durably, what is about to be written in a run.
 	Issue(runDir string, docs []engine.Document) error
 	// Confirm records that documents which were issued last have their names.
 	Confirm(runDir string, docs []engine.Document) error
-	// Attributed returns for whom a surface of placet has written a content, and which; ""
-	// where none has.
+	// Attributed returns the person for whom a surface of placet has written a content,
+	// and the surface; "" if none has.
 	Attributed(path string, digest engine.Digest) (who, source string)
 }
 
-// markIssued notes in documents of a run what this machine wrote under their paths. A
-// void.json that it wrote and that is gone stands among them as absent: its answers would
-// count again.
+// markIssued adds to documents of a run what this machine wrote under their paths. It also
+// adds a void.json that this machine wrote and that is gone, as absent, because its
+// answers would otherwise count again.
 func (v *visit) markIssued(docs []engine.Document) []engine.Document {
 	if v.s.settler.record == nil {
 		return docs

@@ -16,31 +16,31 @@ import (
 	"placet/layout"
 )
 
-// Loaded is one run's documents as one look found them.
+// Loaded holds one run's documents as one look found them.
 type Loaded struct {
-	// Docs are sorted by path: the run's own and those that were needed. A
-	// needed path that does not exist is there with engine.ErrAbsent. The slice is
-	// the caller's alone.
+	// Docs are sorted by path: the run's own and those that were needed. A needed path
+	// that does not exist is included with engine.ErrAbsent. The slice belongs to the
+	// caller.
 	Docs []engine.Document
-	// Needs are the needs that were looked up, sorted, as they were asked.
-	// Facts from git ("git:…") and volatile documents are not among them.
+	// Needs are the needs that were looked up, sorted, in the words of the request. Facts
+	// from git ("git:…") and volatile documents are not among them.
 	Needs []string
 	// Again is when to look again because something is unsettled; zero: never.
 	Again time.Time
-	// Dirs are the folders outside the run that needs lie in, sorted; where
-	// such a folder does not exist, the nearest above it that does.
+	// Dirs are the folders outside the run with the needed files, sorted; if such a
+	// folder does not exist, the nearest existing folder above it.
 	Dirs []string
-	// Empty are the folders of the run, but itself, in which there is no document and no
-	// folder: somebody may have just made one.
+	// Empty are the run's subfolders that hold no document and no folder: somebody may
+	// have just made one of them.
 	Empty []string
-	// Stray are the paths in the run's folder that nobody knows, sorted.
+	// Stray are the paths in the run's folder that its family does not know, sorted.
 	Stray []string
-	// Temps are placet's own temporary names in the run's folder: of a commit
-	// that is under way, or left by a crash; see Sweep.
+	// Temps are placet's own temporary names in the run's folder: they belong to a
+	// running commit, or a crash has left them; see Sweep.
 	Temps []string
-	// Missed is when a folder of the run, or a document that this store wrote there, was
-	// first missed that an earlier look had found; of several, the last. It is zero where
-	// all are there, or have been gone for long.
+	// Missed is when the last of the things was first missed that an earlier look had
+	// found: folders of the run, and documents in it that this store wrote. It is zero if
+	// all are present, or have been gone for long.
 	Missed time.Time
 	// Vanished are the paths of folders and documents of the run that vanished a moment
 	// ago and that placet did not remove.
@@ -56,42 +56,42 @@ type visit struct {
 	fam    layout.Family
 	tree   *statcache.Run // locked
 	loaded bool           // the run was looked at before
-	stale  bool           // every file must be looked at
+	stale  bool           // every file must be looked at again
 	// heard are the folders in which something may have happened since the look before;
-	// nil for anywhere.
+	// nil means anywhere.
 	heard map[string]bool
-	// before are the names outside the run's folder as the look before found them, kept
-	// those of which it stands.
+	// before holds the names outside the run's folder as the look before found them, and
+	// kept those that were adopted from it without another stat.
 	before map[string]statcache.Entry
 	kept   []statcache.Entry
 	out    Loaded
-	gone   bool  // something vanished while it was looked at
-	scarce error // what could not be read for reasons that are not its own
+	gone   bool  // something vanished during the look
+	scarce error // an error of reading that says nothing about the file
 	grain  disk.Grain
 	dirs   map[string]bool
-	needed map[string]int // path → index in Docs, of what needs led to
+	needed map[string]int // the index in Docs, by path, of documents that needs led to
 	met    map[string]met // names that needs led to
 }
 
 // MaxDepth bounds the walk of a run's folder, whatever its family says.
 const MaxDepth = 32
 
-// steadyLooks is how often a run is looked at until nothing goes away meanwhile.
+// steadyLooks is how often a run is looked at until nothing vanishes during the look.
 const steadyLooks = 8
 
-// Load reads a run's documents and what its machine needs besides. A need is a
-// path or a glob (path.Match, part by part), relative to the workspace; before
-// either may stand "still:", for a file that must stand still for 2 s. The
-// document's Path is without that word. The error is about the run as a whole,
-// or says that placet is short of descriptors or memory; what is wrong with one
-// file is its document's Err.
+// Load reads a run's documents and the others that its machine needs. A need is a path or
+// a glob (path.Match, part by part), relative to the workspace; the prefix "still:"
+// demands that the file has been unchanged for 2 s. The document's Path is without the
+// prefix. The error is about the run as a whole, or says that placet is short of
+// descriptors or memory; a problem with one file is its document's Err.
 func (s *Reader) Load(run layout.Run, fam layout.Family, needs []string) (Loaded, error) {
 	return s.load(run, fam, needs, nil)
 }
 
-// LoadHeard is Load where the caller knows in which folders something may have happened
-// since the last look. Besides them it looks at the run's own folder, at what did not stand
-// still, and at what this store has written; of all else it takes what that look has found.
+// LoadHeard is Load for a caller that knows in which folders something may have happened
+// since the last look. Besides them it looks at the run's own folder, at files that were
+// not settled, and at files that this store has written; for everything else it uses the
+// results of the last look.
 func (s *Reader) LoadHeard(run layout.Run, fam layout.Family, needs, dirs []string) (Loaded, error) {
 	heard := make(map[string]bool, len(dirs))
 	for _, dir := range dirs {
@@ -116,7 +116,7 @@ func (s *Reader) load(run layout.Run, fam layout.Family, needs []string, heard m
 	return loaded, err
 }
 
-// visit looks at a run once. gone is true where something vanished meanwhile.
+// visit looks at a run once. gone is true if something vanished during the look.
 func (s *Reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, needs []string, heard map[string]bool) (loaded Loaded, gone bool, err error) {
 	v := &visit{
 		s: s, run: run, fam: fam, tree: tree, loaded: tree.Look != 0, stale: s.seen.Cache.Stale(tree),
@@ -138,7 +138,7 @@ func (s *Reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, n
 	return v.out, v.gone, nil
 }
 
-// look looks at everything.
+// look looks at the run's folder and at its needs.
 func (v *visit) look(needs []string) error {
 	if err := v.folder(".", &v.tree.Root, 0); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (v *visit) look(needs []string) error {
 	return v.scarce
 }
 
-// finish remembers what was seen and sorts it.
+// finish remembers what the visit has seen, and sorts the results.
 func (v *visit) finish() {
 	v.tree.Outside = v.tree.Outside[:0]
 	for name, m := range v.met {
@@ -185,8 +185,8 @@ func (v *visit) finish() {
 	slices.Sort(v.out.Stray)
 }
 
-// markOthers notes in state documents of other runs that the run needs what this machine wrote
-// under their paths.
+// markOthers adds to needed state documents of other runs what this machine wrote under
+// their paths.
 func (v *visit) markOthers() {
 	if v.s.settler.record == nil {
 		return
@@ -229,7 +229,8 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 // isHeard reports whether something may have happened in a folder since the look before.
 func (v *visit) isHeard(dir string) bool { return v.heard == nil || dir == v.run.Dir || v.heard[dir] }
 
-// names lists a folder of the run that may have changed. there is false where there is none.
+// names lists a folder of the run that may have changed. there is false if there is no
+// folder.
 func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool, err error) {
 	info, err := v.s.disk.FS.Stat(at) // before it is listed: a later change must show
 	v.gone = v.gone || rel != "." && errors.Is(err, os.ErrNotExist)
@@ -254,9 +255,9 @@ func (v *visit) names(rel, at string, e *statcache.Entry, depth int) (there bool
 	return true, nil
 }
 
-// list lists a folder. What is known of the names that stay is kept; what was written
-// once is still trusted where nothing of the kind went: the inode of one that went may be
-// that of another file by now.
+// list lists a folder. It keeps what is known of the names that are still there.
+// Immutable documents stay trusted only if none of them has gone, because another file
+// may now have the inode of one that went.
 func (v *visit) list(rel, at string, e *statcache.Entry) error {
 	names, err := v.s.disk.List(at)
 	if err != nil {
@@ -292,8 +293,8 @@ func (v *visit) list(rel, at string, e *statcache.Entry) error {
 	return nil
 }
 
-// kindOf says what a name in a folder of a run stands for; it is false for one that
-// means nothing, and for a volatile document, which no look depends on.
+// kindOf returns the kind of a name in a folder of a run. It returns false for a name
+// that means nothing, and for a volatile document, which no look depends on.
 func kindOf(run layout.Run, fam layout.Family, rel string, name fs.Name) (statcache.Kind, bool) {
 	_, known := fam.File(run, rel)
 	switch {
@@ -309,7 +310,7 @@ func kindOf(run layout.Run, fam layout.Family, rel string, name fs.Name) (statca
 	return statcache.Stray, !layout.Noise(name.Name) && !slices.Contains(run.Locks, path.Join(run.Dir, rel))
 }
 
-// miss notes which folders and documents are not in a folder any more.
+// miss notes which folders and documents are no longer in a folder.
 func (v *visit) miss(rel string, old, now []statcache.Entry) {
 	left := statcache.Entry{Below: now}
 	for i := range old {
@@ -324,7 +325,7 @@ func (v *visit) miss(rel string, old, now []statcache.Entry) {
 	}
 }
 
-// entry looks at what one name of a folder stands for.
+// entry looks at one name of a folder, according to its kind.
 func (v *visit) entry(rel string, e *statcache.Entry, closed, isHeard bool, depth int) error {
 	at := path.Join(v.run.Dir, rel)
 	switch e.Kind {
@@ -340,9 +341,9 @@ func (v *visit) entry(rel string, e *statcache.Entry, closed, isHeard bool, dept
 	return nil
 }
 
-// document looks at one document of the run. One that is written once, and those
-// in the folder of a closed request, are trusted with their folder afterwards; so is one
-// that has settled in a folder in which nothing has happened.
+// document looks at one document of the run. A document that is written once, and those
+// in the folder of a closed request, are later trusted as long as their folder is; so is
+// a settled document in a folder in which nothing has happened.
 func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard bool) {
 	if e.Immutable && !v.stale || !isHeard && e.Known && !e.Racy && e.Doc != nil && e.Doc.Body != nil {
 		v.out.Docs = append(v.out.Docs, *e.Doc)
@@ -375,7 +376,7 @@ func (v *visit) document(rel, at string, e *statcache.Entry, closed, isHeard boo
 	v.add(d, again)
 }
 
-// describe describes a document, and opens it where it must be read anyway.
+// describe describes a document, and opens it if it must be read anyway.
 func (s *Reader) describe(at string, e *statcache.Entry) (f *disk.Opened, info fs.Info, err error) {
 	if e.Doc == nil || e.Racy {
 		return s.disk.OpenOrStat(at)
@@ -394,13 +395,13 @@ func (v *visit) isClosed(rel string, e *statcache.Entry) bool {
 	return known && f.Kind == layout.KindReceipt
 }
 
-// isGuarded reports whether a folder of the run gets new names under its locks. What
-// a reviewer writes is written without them, at any moment.
+// isGuarded reports whether a folder of the run gets new names only under its locks.
+// Reviewers write without the locks, at any moment.
 func (v *visit) isGuarded(rel string) bool {
 	return rel != layout.RequestsDir && !strings.HasPrefix(rel, layout.RequestsDir+"/")
 }
 
-// add takes a document in.
+// add adds a document to the results.
 func (v *visit) add(d engine.Document, again time.Time) {
 	v.out.Again = earlier(v.out.Again, again)
 	if disk.IsScarce(d.Err) {
@@ -413,7 +414,7 @@ func sortDocs(docs []engine.Document) {
 	slices.SortFunc(docs, func(a, b engine.Document) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// find returns where a path is in sorted documents.
+// find returns the index of a path in sorted documents.
 func find(docs []engine.Document, p string) (int, bool) {
 	i := sort.Search(len(docs), func(i int) bool { return docs[i].Path >= p })
 	return i, i < len(docs) && docs[i].Path == p

@@ -16,7 +16,7 @@ import (
 	"placet/templates"
 )
 
-// stillPrefix begins a need for a file that must stand still for 2 s.
+// stillPrefix begins a need for a file that must have been unchanged for 2 s.
 const stillPrefix = "still:"
 
 // errOutside says why a need is not looked up.
@@ -34,7 +34,7 @@ func (v *visit) need(need string) error {
 		v.one(p, still)
 		return nil
 	}
-	// A real file may have such a name, where its folder is there.
+	// A real file may have such a name, if its folder exists.
 	_, _ = v.beside(path.Dir(p))
 	if _, err := v.depend(p); err == nil {
 		v.one(p, still)
@@ -55,7 +55,7 @@ func (v *visit) one(p string, still bool) {
 	e := v.tree.Root.Find(rel)
 	switch {
 	case known && still:
-		// It must stand still for longer than as a document of the run.
+		// The file must be settled for longer than a document of the run.
 		if a.file = file; e != nil && !v.s.seen.Cache.Outside(p).Known {
 			v.s.seen.Cache.SetOutside(p, *e)
 		}
@@ -75,8 +75,8 @@ func (v *visit) outside(a target) {
 	v.addNeeded(v.s.settler.lookOutside(a, info, err, &v.grain))
 }
 
-// asBefore is a file that is not a document of the run as the look before found it, where
-// nothing has happened in its folder since.
+// asBefore returns a file that is not a document of the run as the look before found it,
+// if nothing has happened in its folder since.
 func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
 	if v.isHeard(path.Dir(a.path)) {
 		return d, false
@@ -98,7 +98,7 @@ func (v *visit) asBefore(a target) (d engine.Document, ok bool) {
 	return d, true
 }
 
-// lookOutside looks at a file by its path alone, which stat describes.
+// lookOutside looks at a file by its path alone; info and err are what stat returned.
 func (s *settler) lookOutside(a target, info fs.Info, err error, g *disk.Grain) (d engine.Document, again time.Time) {
 	e := s.seen.Cache.Outside(a.path)
 	if err != nil {
@@ -110,9 +110,9 @@ func (s *settler) lookOutside(a target, info fs.Info, err error, g *disk.Grain) 
 	return d, again
 }
 
-// absentDocument is the document for a name that cannot be described. An artifact that
-// was there a moment ago is not absent before its absence has stood for a while:
-// editors remove a file before they put the new one in its place.
+// absentDocument returns the document for a name that stat cannot describe. An artifact
+// that existed a moment ago does not count as absent until it has been gone for a while,
+// because editors remove a file before they put the new one in its place.
 func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Err: disk.Unusable(a.path, err)}
 	if !d.Absent() {
@@ -136,8 +136,8 @@ func (s *settler) absentDocument(a target, e *statcache.Entry, err error) (engin
 	return engine.Document{Path: a.path, Err: engine.ErrAbsent}, time.Time{}
 }
 
-// addNeeded takes in a document that a need led to. Of two looks at one file the one
-// that says more about its stillness stands.
+// addNeeded adds a document that a need led to. If two needs led to one file, the
+// stricter result wins: unsettled.
 func (v *visit) addNeeded(d engine.Document, again time.Time) {
 	i, twice := v.needed[d.Path]
 	if _, inside := v.inside(d.Path); inside && !twice {
@@ -156,7 +156,7 @@ func (v *visit) addNeeded(d engine.Document, again time.Time) {
 	}
 }
 
-// depend is like beside, and notes that the look depends on the name.
+// depend is like beside, and also notes that the look depends on the name.
 func (v *visit) depend(p string) (fs.Info, error) {
 	info, err := v.beside(p)
 	m := v.met[p]
@@ -167,7 +167,7 @@ func (v *visit) depend(p string) (fs.Info, error) {
 
 // beside describes a name that a need leads to. It calls stat once per visit and name,
 // because several needs lead through the same folders, most of which do not exist, and
-// not at all below a folder that does not exist.
+// never below a folder that does not exist.
 func (v *visit) beside(p string) (fs.Info, error) {
 	if e := v.tree.At(p); e != nil && e.Kind == statcache.Folder {
 		return fs.Info{Name: e.Name, Mode: os.ModeDir}, nil // this look has seen it
@@ -189,11 +189,11 @@ func (v *visit) beside(p string) (fs.Info, error) {
 	return info, err
 }
 
-// isAboveRun reports whether a path is that of a folder that the run's folder is in: this
-// visit has found it there.
+// isAboveRun reports whether a path is the run's folder or one above it. This visit has
+// found these.
 func (v *visit) isAboveRun(p string) bool { return layout.Under(v.run.Dir, p) }
 
-// met is what stat said of a name that a need led to.
+// met holds what stat returned for a name that a need led to.
 type met struct {
 	info   fs.Info
 	err    error
@@ -205,7 +205,7 @@ func (v *visit) inside(p string) (string, bool) {
 	return strings.CutPrefix(p, v.run.Dir+"/")
 }
 
-// watch notes the nearest existing folder.
+// watch notes the nearest existing folder of a path, as one to watch.
 func (v *visit) watch(dir string) {
 	for ; !v.isAboveRun(dir); dir = path.Dir(dir) {
 		if _, in := v.inside(dir); in || dir == v.run.Dir {
@@ -218,7 +218,7 @@ func (v *visit) watch(dir string) {
 	v.dirs[dir] = true
 }
 
-// glob looks at every file below dir that the parts match.
+// glob looks at every file below dir that matches the parts.
 func (v *visit) glob(dir string, parts []string, still bool) error {
 	part, rest := parts[0], parts[1:]
 	if !strings.ContainsAny(part, `*?[\`) {
@@ -256,8 +256,8 @@ func (v *visit) glob(dir string, parts []string, still bool) error {
 	return nil
 }
 
-// hidden reports whether a pattern passes over a name: somebody's temporary
-// file, and what begins with a dot unless the pattern does.
+// hidden reports whether a pattern skips a name: somebody's temporary file, or a name
+// that begins with a dot unless the pattern does.
 func hidden(pattern, name string) bool {
 	return layout.Noise(name) && !(strings.HasPrefix(name, ".") && strings.HasPrefix(pattern, ".")) || layout.IsTemp(name)
 }

@@ -11,23 +11,23 @@ import (
 	"placet/layout"
 )
 
-// Seen is what was seen of runs and files, by looks and by commits. Its methods may be called
-// at the same time.
+// Seen holds what looks and commits have seen of runs and files. Its methods are safe for
+// concurrent use.
 type Seen struct {
-	// Cache is what stat said, and what was read.
+	// Cache holds the results of stat, and of reading.
 	Cache    *statcache.Cache
 	watching atomic.Bool
 	owners   owners
 	states   states
 }
 
-// NewSeen returns what nothing was seen of.
+// NewSeen returns an empty Seen.
 func NewSeen() *Seen {
 	return &Seen{Cache: statcache.New(), owners: owners{self: uint32(os.Geteuid())}, states: states{seen: map[uint64]bool{}}}
 }
 
-// Tree returns what is remembered of a run. A run whose state document was never
-// seen before appeared under a running placet.
+// Tree returns what is remembered of a run. It assumes that a run whose state document was
+// never seen before appeared while placet was running.
 func (s *Seen) Tree(run layout.Run) *statcache.Run {
 	return s.Cache.Add(run.State, func() *statcache.Run {
 		return &statcache.Run{Dir: run.Dir, Root: statcache.Entry{Kind: statcache.Folder}, Newborn: !s.states.note(run.State, false) && s.watching.Load()}
@@ -43,11 +43,11 @@ func (s *Seen) LastLook(run layout.Run, path string) (looked, found bool) {
 	return tree.Look != 0, e != nil && e.ID != statcache.Identity{}
 }
 
-// Begun reports whether a run was seen, and whether its state document, by which it is named,
-// was.
+// Begun reports whether a run's state document was seen, and whether the run, which it names,
+// was seen at all.
 func (s *Seen) Begun(state string) (begun, known bool) { return s.states.get(state) }
 
-// Owner says who owns a file that others write, as a document's Known.
+// Owner returns the owner of a file that others write, as a document's Known.
 func (s *Seen) Owner(file layout.File, info fs.Info) []string {
 	if file.Writer == layout.Placet {
 		return nil
@@ -55,8 +55,8 @@ func (s *Seen) Owner(file layout.File, info fs.Info) []string {
 	return s.owners.known(info.UID)
 }
 
-// states holds every run ever seen, by the hash of its state document's path, and
-// whether that document was there.
+// states holds every run ever seen, by the hash of its state document's path, and whether
+// that document was seen.
 type states struct {
 	mu   sync.Mutex
 	seen map[uint64]bool
@@ -64,7 +64,7 @@ type states struct {
 
 var stateSeed = maphash.MakeSeed()
 
-// get reports whether a run was seen, and whether its state document was.
+// get reports whether a run's state document was seen, and whether the run was.
 func (s *states) get(state string) (begun, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,7 +75,7 @@ func (s *states) get(state string) (begun, known bool) {
 // begin notes that a run's state document was seen.
 func (s *states) begin(state string) { s.note(state, true) }
 
-// note notes that a run was seen, and reports whether it had been before.
+// note notes that a run was seen, and reports whether it had been seen before.
 func (s *states) note(state string, begun bool) (known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

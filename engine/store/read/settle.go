@@ -18,14 +18,14 @@ import (
 	"placet/layout"
 )
 
-// How long a file must stand still.
+// The times for which a file must be unchanged to be settled.
 const (
-	// standStill lies between two looks that must agree.
+	// standStill is the time between two looks that must agree.
 	standStill = 120 * time.Millisecond
-	// standLong is the same for artifacts: what a reviewer is shown.
+	// standLong is the same for artifacts, which a reviewer is shown.
 	standLong = 2 * time.Second
-	// oldEnough is the age, by the file system's clock, at which a file that
-	// is seen for the first time counts as standing still since then.
+	// oldEnough is the age, by the file system's clock, at which a file that is seen for the
+	// first time counts as unchanged since its last change.
 	oldEnough = time.Second
 )
 
@@ -36,13 +36,13 @@ const KeepBody = 4 << 20
 type target struct {
 	path  string
 	file  layout.File
-	still bool // it must stand still for standLong
+	still bool // the file must be unchanged for standLong
 	need  bool // it is looked up because a plan needs it
-	// appeared says that a file of which nothing is remembered was not there before.
+	// appeared says that a file of which nothing is remembered did not exist before.
 	appeared bool
 }
 
-// settleTime is how long the file must stand still; 0 means not at all.
+// settleTime returns how long the file must be unchanged; 0 means not at all.
 func (a target) settleTime() time.Duration {
 	switch {
 	case a.still:
@@ -53,8 +53,8 @@ func (a target) settleTime() time.Duration {
 	return standStill
 }
 
-// look reads one file as far as the rules of settling allow, and notes in the entry
-// what it has seen. f is nil where the file is not open. The time says when to look again if it is
+// look reads one file as far as the rules of settling allow, and notes in the entry what it
+// has seen. f is nil if the file is not open. The time says when to look again if the file is
 // unsettled.
 func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opened, g *disk.Grain) (engine.Document, time.Time) {
 	d := engine.Document{Path: a.path, Kind: a.file.Kind, Changed: info.Changed, Modified: info.Modified}
@@ -72,7 +72,7 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opene
 	if err != nil {
 		return s.unreadDocument(a, e, d, info, err)
 	}
-	if !shared { // else anybody may have written it
+	if !shared { // otherwise anybody may have written it
 		d.Known = s.seen.Owner(a.file, info)
 	}
 	g.IsRacy(info) // before it is read: a change after this shows
@@ -104,8 +104,8 @@ func (s *settler) look(a target, e *statcache.Entry, info fs.Info, f *disk.Opene
 	return d, time.Time{}
 }
 
-// readAsked reads a file, or the end of one of which no more is asked. f is nil where it is not
-// open yet.
+// readAsked reads a file, or only its end if the layout asks for no more. f is nil if the
+// file is not open yet.
 func (s *settler) readAsked(a target, f *disk.Opened) (c disk.Content, err error) {
 	if f == nil {
 		if f, err = s.disk.Open(a.path); err != nil {
@@ -119,11 +119,12 @@ func (s *settler) readAsked(a target, f *disk.Opened) (c disk.Content, err error
 	return f.ReadEnd(a.file.End)
 }
 
-// ForOthers are the permissions of others than its owner to write a file.
+// ForOthers holds the permissions of others than its owner to write a file.
 const ForOthers = 0o022
 
 // isShared reports whether others than its owner may have written an answer, or moved another
-// file of the owner's to its place. A program of placet's own user could do so anyway.
+// of the owner's files to its place. Programs that run as placet's own user could do so
+// anyway.
 func (s *settler) isShared(a target, info fs.Info) (bool, error) {
 	if a.file.Kind != layout.KindResponse && a.file.Kind != layout.KindForm {
 		return false, nil
@@ -133,8 +134,9 @@ func (s *settler) isShared(a target, info fs.Info) (bool, error) {
 	return !isOwn || s.seen.owners.letsOthersWrite(dir) || s.seen.owners.letsOthersWrite(info), err
 }
 
-// attributed says for whom this machine has written a file that anyone may write, and
-// through which surface; "" where it has not: then the file's owner is who is known.
+// attributed returns the person for whom this machine has written a file that anyone may
+// write, and the surface that it came through. It returns "" if this machine has not written
+// the file; then only the file's owner is known.
 func (s *settler) attributed(a target, sum engine.Digest) (who, source string) {
 	if s.record == nil || a.file.Writer != layout.Anyone {
 		return "", ""
@@ -142,14 +144,14 @@ func (s *settler) attributed(a target, sum engine.Digest) (who, source string) {
 	return s.record.Attributed(a.path, sum)
 }
 
-// hasFreeLineEnds reports whether a document with CR LF is the same as that with LF. What
-// other programs keep for themselves is changed byte for byte, and an artifact that placet
-// has not written is bytes that a person was shown.
+// hasFreeLineEnds reports whether a document means the same with CR LF as with LF. Documents
+// that other programs keep for themselves are changed byte for byte, and an artifact that
+// placet has not written is shown to a person byte for byte.
 func (a target) hasFreeLineEnds() bool {
 	return a.file.Writer == layout.Placet || !a.need && a.file.Writer != layout.Shared && a.file.Writer != layout.Upstream
 }
 
-// limit is the largest size that is read into memory.
+// limit returns the largest size that is read into memory.
 func (a target) limit() int64 {
 	if a.file.Limit > 0 {
 		return a.file.Limit
@@ -157,7 +159,7 @@ func (a target) limit() int64 {
 	return layout.LimitState
 }
 
-// check says why a file cannot be a document, without opening it.
+// check returns why a file cannot be a document, without opening it.
 func (a target) check(info fs.Info) error {
 	if err := fs.Irregular(a.path, info.Mode); err != nil {
 		return err
@@ -168,7 +170,7 @@ func (a target) check(info fs.Info) error {
 	return nil
 }
 
-// unreadDocument is the document for a file that could not be read.
+// unreadDocument returns the document for a file that could not be read.
 func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document, info fs.Info, err error) (engine.Document, time.Time) {
 	d.Err = disk.Unusable(a.path, err)
 	if disk.IsScarce(err) {
@@ -190,7 +192,7 @@ func (s *settler) unreadDocument(a target, e *statcache.Entry, d engine.Document
 	return d, s.disk.Now().Add(standStill)
 }
 
-// wait is how long a file must go on standing still, 0 where it has settled.
+// wait returns how much longer a file must be unchanged, 0 if it has settled.
 func wait(e *statcache.Entry, stands time.Duration) time.Duration {
 	if e.Own || e.Complete && stands <= standStill {
 		return 0
@@ -198,8 +200,8 @@ func wait(e *statcache.Entry, stands time.Duration) time.Duration {
 	return max(stands-e.Still, 0)
 }
 
-// isNewInode reports whether a file's inode was seen to appear: there was none
-// under its name, or another.
+// isNewInode reports whether the file's inode appeared while placet was watching: before,
+// its name had no inode, or another.
 func (s *settler) isNewInode(a target, e *statcache.Entry, id statcache.Identity) bool {
 	if !e.Known {
 		return a.appeared
@@ -207,7 +209,7 @@ func (s *settler) isNewInode(a target, e *statcache.Entry, id statcache.Identity
 	return s.seen.watching.Load() && !e.ID.Is(id)
 }
 
-// nextEntry makes the entry of a reading from that of the reading before.
+// nextEntry returns the entry for a reading, given the entry of the reading before.
 func (s *settler) nextEntry(a target, old *statcache.Entry, c disk.Content, g *disk.Grain) statcache.Entry {
 	now := s.disk.Age()
 	id := disk.IdentityOf(c.Info)
@@ -236,8 +238,8 @@ func (s *settler) nextEntry(a target, old *statcache.Entry, c disk.Content, g *d
 	return e
 }
 
-// firstSeen is how long a file that is seen for the first time is known to have
-// stood still: since its last change if that is old enough, else not at all.
+// firstSeen returns how long a file that is seen for the first time is known to have been
+// unchanged: since its last change if that is old enough, otherwise not at all.
 func (s *settler) firstSeen(info fs.Info) time.Duration {
 	now, known := s.disk.DiskNow(disk.FreshClock)
 	if age := now.Sub(info.Changed); known && age > oldEnough {
@@ -246,8 +248,8 @@ func (s *settler) firstSeen(info fs.Info) time.Duration {
 	return 0
 }
 
-// wholeObject reports whether a body is one JSON object, blanks aside. A strict
-// prefix of an object never is.
+// wholeObject reports whether a body is one JSON object, apart from blanks. A strict prefix
+// of an object never is.
 func wholeObject(body []byte) bool {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '{' && json.Valid(body)
@@ -259,14 +261,14 @@ type owners struct {
 	self          uint32 // the user of this process
 }
 
-// letsOthersWrite reports whether a file can be written by others than its owner. A group
-// that has the owner's own name, as many systems make one for each user, is the owner alone.
+// letsOthersWrite reports whether others than its owner can write a file. A group with the
+// owner's own name, which many systems make for each user, counts as the owner.
 func (o *owners) letsOthersWrite(info fs.Info) bool {
 	mode := info.Mode.Perm()
 	return mode&ForOthers&0o007 != 0 || mode&ForOthers != 0 && !o.isPrivate(info.UID, info.GID)
 }
 
-// isPrivate reports whether a group is that of one user alone.
+// isPrivate reports whether a group belongs to one user alone.
 func (o *owners) isPrivate(uid, gid uint32) bool {
 	key := [2]uint32{uid, gid}
 	if known, ok := o.private.Load(key); ok {
@@ -282,7 +284,7 @@ func (o *owners) isPrivate(uid, gid uint32) bool {
 	return is
 }
 
-// known says who owns a file, as a document's Known.
+// known returns the owner of a file, as a document's Known.
 func (o *owners) known(uid uint32) []string {
 	if known, ok := o.byID.Load(uid); ok {
 		return known.([]string)

@@ -16,14 +16,15 @@ import (
 const (
 	// maxVolatile is the size up to which a volatile document is read.
 	maxVolatile = 16 << 10
-	// volatileGrace is how long a volatile document that is no whole object must stand
-	// before that is taken for its content: a worker may be writing it.
+	// volatileGrace is how long a volatile document that is no whole object must be
+	// unchanged before it counts as the content: a worker may still be writing it.
 	volatileGrace = 2 * time.Second
 )
 
-// ReadVolatile reads a volatile document as it is now; see [engine.VolatileNeed]. It is not
-// opened while it looks as it did when it was read before. Where it may be half of a write,
-// what was read before stands, and again says when to look again; zero: never.
+// ReadVolatile reads a volatile document as it is now; see [engine.VolatileNeed]. It does
+// not open the file while it looks the same as when it was last read. If the file may be
+// half written, ReadVolatile returns the content that it read before, and again says when
+// to look again; zero: never.
 func (s *Reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 	name := engine.VolatileNeed + p
 	d = engine.Document{Path: name}
@@ -57,8 +58,8 @@ func (s *Reader) ReadVolatile(p string) (d engine.Document, again time.Time) {
 	return d, time.Time{}
 }
 
-// readVolatile opens a volatile document, which stat describes, and notes in the entry what
-// it has seen. The error is that of the file.
+// readVolatile opens a volatile document, for which stat returned info, and notes in the
+// entry what it has seen. The error is that of the file.
 func (s *Reader) readVolatile(p string, d engine.Document, e *statcache.Entry, info fs.Info) (engine.Document, time.Time, error) {
 	g := s.disk.NewGrain()
 	c, err := s.disk.Read(p, maxVolatile, false)
@@ -86,11 +87,11 @@ func (s *Reader) readVolatile(p string, d engine.Document, e *statcache.Entry, i
 	if left := volatileGrace - (now - e.Since); left > 0 {
 		return before(*e, engine.Document{Path: d.Path}), s.disk.Now().Add(left), nil
 	}
-	e.Doc = nil // what stood before is no content of the file any more
+	e.Doc = nil // the content before is no longer that of the file
 	return d, time.Time{}, nil
 }
 
-// before is the content that a volatile document had before, or that there is none.
+// before returns the content that a volatile document had before, or an absent document.
 func before(e statcache.Entry, none engine.Document) engine.Document {
 	if e.Doc != nil {
 		return *e.Doc
@@ -99,9 +100,9 @@ func before(e statcache.Entry, none engine.Document) engine.Document {
 }
 
 // hasSameNames reports whether a folder of a run holds the names that it held when it was
-// listed, apart from those that mean nothing: a worker that puts a volatile document in
-// place by a rename changes the folder, and nothing that counts. What is found is
-// remembered, so that the folder need not be listed again before it changes.
+// listed, apart from those that mean nothing. A worker that renames a volatile document
+// into place changes the folder, but nothing that counts. The result is remembered, so that
+// the folder is not listed again before it changes.
 func (s *Reader) hasSameNames(run layout.Run, fam layout.Family, dir string, e *statcache.Entry) bool {
 	rel := "."
 	if dir != run.Dir {
