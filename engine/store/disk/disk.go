@@ -1,6 +1,7 @@
-// Package disk is what one look at the files of a workspace says, and whether it can be believed:
-// the file system with its own clock, what stat and one whole reading of a file give, and what
-// could change once more and look the same.
+// Package disk looks at the files of a workspace and decides how far a look can be
+// believed: it holds the file system with its own clock, the results of stat and of
+// reading a whole file, and the rules for which files could change again and look the
+// same.
 package disk
 
 import (
@@ -18,28 +19,29 @@ import (
 	"placet/templates"
 )
 
-// Disk is the file system with its clock. Its methods may be called at the same time.
+// Disk is the file system with its clock. Its methods are safe for concurrent use.
 type Disk struct {
-	// FS is the file system, Now the clock of this machine, Log what a person should know.
+	// FS is the file system, Now the clock of this machine, Log the log of what a person
+	// should know.
 	FS  fs.FS
 	Now func() time.Time
 	Log *slog.Logger
-	// Parallel is how many calls of one round run side by side.
+	// Parallel is how many calls of one round run in parallel.
 	Parallel int
 
 	began time.Time
 	clock clock
 	said  sync.Map
 	held  atomic.Bool // .placet/lock is ours
-	// heldSince is from when on, by the file system's clock; zero where that is not
-	// known.
+	// heldSince is when this process took the lock, by the file system's clock; zero if
+	// unknown.
 	heldSince time.Time
 	// unremoved are temporary files of this process that could not be removed.
 	unremoved sync.Map
 }
 
-// New returns a disk on a file system. A nil clock is time.Now, a nil log drops what it is
-// told; 0 for parallel means 64.
+// New returns a disk on a file system. A nil clock means time.Now, a nil log drops all
+// messages; 0 for parallel means 64.
 func New(fsys fs.FS, now func() time.Time, log *slog.Logger, parallel int) *Disk {
 	d := &Disk{FS: fsys, Now: now, Log: log, Parallel: parallel}
 	if d.Now == nil {
@@ -55,17 +57,17 @@ func New(fsys fs.FS, now func() time.Time, log *slog.Logger, parallel int) *Disk
 	return d
 }
 
-// Once says something in the log the first time only.
+// Once logs a warning the first time that it is called with a key.
 func (s *Disk) Once(key, msg string, args ...any) {
 	if _, said := s.said.LoadOrStore(key, true); !said {
 		s.Log.Warn(msg, args...)
 	}
 }
 
-// Age is the time since the disk was made.
+// Age returns the time since the disk was made.
 func (s *Disk) Age() time.Duration { return s.Now().Sub(s.began) }
 
-// At is the moment at which the disk was of an age.
+// At returns the moment at which the disk had an age.
 func (s *Disk) At(age time.Duration) time.Time { return s.began.Add(age) }
 
 // Remove removes a temporary file of this process, now or later.
@@ -77,7 +79,7 @@ func (s *Disk) Remove(name string) {
 	}
 }
 
-// RemoveAgain tries again to remove what could not be removed.
+// RemoveAgain tries again to remove the files that could not be removed.
 func (s *Disk) RemoveAgain() {
 	s.unremoved.Range(func(name, _ any) bool {
 		s.Remove(name.(string))
@@ -85,12 +87,12 @@ func (s *Disk) RemoveAgain() {
 	})
 }
 
-// PrivateDir holds what placet can lose at any moment: locks, clocks, process
-// ids. git is told to ignore it by a .gitignore of its own.
+// PrivateDir is the folder for files that placet can lose at any moment: locks, clocks,
+// process ids. A .gitignore of its own makes git ignore it.
 const PrivateDir = ".placet"
 
-// Private makes .placet/ with its own .gitignore, where it is missing or empty: who
-// made it may have been killed before it was written.
+// Private makes .placet/ with its own .gitignore, if the latter is missing or empty: the
+// process that made it may have been killed before it wrote the content.
 func (s *Disk) Private() error {
 	info, err := s.FS.Stat(PrivateDir + "/.gitignore")
 	if !errors.Is(err, os.ErrNotExist) && (err != nil || info.Size > 0 || !info.IsRegular()) {
@@ -109,7 +111,7 @@ func (s *Disk) Private() error {
 	return errors.Join(err, f.Close())
 }
 
-// IdentityOf is what the cache remembers of what stat says.
+// IdentityOf returns what the cache remembers of the result of stat.
 func IdentityOf(i fs.Info) statcache.Identity {
 	if i.Inode == 0 && i.Device == 0 {
 		return statcache.Identity{}
@@ -119,7 +121,7 @@ func IdentityOf(i fs.Info) statcache.Identity {
 	}
 }
 
-// IdentityAt is what the cache remembers of what stat says of a name now.
+// IdentityAt returns what the cache remembers of the present result of stat for a name.
 func (s *Disk) IdentityAt(name string) statcache.Identity {
 	info, err := s.FS.Stat(name)
 	if err != nil {
@@ -128,8 +130,8 @@ func (s *Disk) IdentityAt(name string) statcache.Identity {
 	return IdentityOf(info)
 }
 
-// List describes what is in a folder, sorted by name. A folder that does not exist
-// is empty; so is a file or a link in a folder's place, which is never followed.
+// List lists a folder, sorted by name. It returns nothing for a folder that does not
+// exist, and for a file or a link in a folder's place, which is never followed.
 func (s *Disk) List(dir string) ([]fs.Name, error) {
 	names, err := s.FS.List(dir)
 	if err != nil {
@@ -138,7 +140,7 @@ func (s *Disk) List(dir string) ([]fs.Name, error) {
 	return names, nil
 }
 
-// NoFolder makes no error of there being no folder.
+// NoFolder returns nil for an error that says that there is no folder.
 func NoFolder(dir string, err error) error {
 	var other *fs.NotRegular
 	switch {
@@ -148,13 +150,13 @@ func NoFolder(dir string, err error) error {
 	return templates.Errorf("store.list", "file", dir, "error", err)
 }
 
-// Exists reports whether anything is under a name. What cannot be told is there.
+// Exists reports whether anything is under a name. It returns true if that is unknown.
 func (s *Disk) Exists(name string) bool {
 	_, err := s.FS.Stat(name)
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// IsFolder reports whether there is a folder under a name.
+// IsFolder reports whether a folder is under a name.
 func (s *Disk) IsFolder(dir string) (bool, error) {
 	info, err := s.FS.Stat(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -166,5 +168,6 @@ func (s *Disk) IsFolder(dir string) (bool, error) {
 // IsHeld reports whether this process holds the workspace's lock.
 func (s *Disk) IsHeld() bool { return s.held.Load() }
 
-// HeldSince is from when on, by the file system's clock; zero where that is not known.
+// HeldSince returns when this process took the lock, by the file system's clock; zero if
+// unknown.
 func (s *Disk) HeldSince() time.Time { return s.heldSince }

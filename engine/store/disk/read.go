@@ -22,7 +22,7 @@ var ErrTorn = templates.Errorf("store.moving")
 // MaxArtifact is the size up to which an artifact is hashed.
 const MaxArtifact = 1 << 30
 
-// Opened is a file that was opened for reading, and what it looked like then.
+// Opened is a file that was opened for reading, with its description at that moment.
 type Opened struct {
 	fs.File
 	Info fs.Info
@@ -42,8 +42,8 @@ func (s *Disk) Open(name string) (*Opened, error) {
 	return &Opened{f, info}, nil
 }
 
-// OpenOrStat opens a file that is to be read: what opening it shows, stat need not. What cannot be
-// opened is described alone.
+// OpenOrStat opens a file that is to be read, which saves a stat. It only describes a
+// file that it cannot open.
 func (s *Disk) OpenOrStat(name string) (f *Opened, info fs.Info, err error) {
 	if f, err = s.Open(name); err == nil {
 		return f, f.Info, nil
@@ -55,9 +55,9 @@ func (s *Disk) OpenOrStat(name string) (f *Opened, info fs.Info, err error) {
 	return nil, info, err
 }
 
-// Read reads a whole regular file in one piece: a file that changed in the
-// meantime gives ErrTorn. A file larger than limit gives an error, unless
-// hashOnly: then its content is not kept.
+// Read reads a whole regular file in one piece. It returns ErrTorn if the file changed
+// in the meantime. For a file larger than limit it returns an error or, with hashOnly,
+// the content without its bytes.
 func (s *Disk) Read(name string, limit int64, hashOnly bool) (Content, error) {
 	f, err := s.Open(name)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *Opened) Read(limit int64, hashOnly bool) (c Content, err error) {
 	return c, err
 }
 
-// ReadEnd reads the last bytes of an open file, size of them at most.
+// ReadEnd reads the last bytes of an open file, at most size of them.
 func (f *Opened) ReadEnd(size int64) (c Content, err error) {
 	size = min(f.Info.Size, size)
 	c.Info = f.Info
@@ -98,13 +98,13 @@ func (f *Opened) ReadEnd(size int64) (c Content, err error) {
 	return c, err
 }
 
-// TooLarge says that a file is larger than is read.
+// TooLarge returns the error for a file that is larger than the limit for reading.
 func TooLarge(size, limit int64) error {
 	return templates.Errorf("store.large", "n", size, "most", limit)
 }
 
-// readWhole reads a part of a file; a smaller one is torn. That the file has not
-// grown is for the caller to see, who describes it once more.
+// readWhole reads a part of a file; a file that is too short is torn. The caller must
+// describe the file once more to see whether it has grown.
 func readWhole(f fs.File, from, size int64) ([]byte, error) {
 	body := make([]byte, size)
 	n, err := f.ReadAt(body, from)
@@ -127,11 +127,11 @@ func hashWhole(f fs.File, size int64) (sum [sha256.Size]byte, err error) {
 	return sum, err
 }
 
-// patience is how often a file is read that others change all the while.
+// patience is how often placet reads a file that others keep changing.
 const patience = 50
 
-// ContentOf reads what is under a name, whatever its size up to that of an
-// artifact: only its digest is looked at. A file that never stands still for one
+// ContentOf reads the file under a name, up to the size of an artifact. Only the digest
+// is kept if the file is larger than a state document. A file that changes during every
 // reading is unsettled.
 func (s *Disk) ContentOf(name string) (c Content, err error) {
 	for range patience {
@@ -145,8 +145,8 @@ func (s *Disk) ContentOf(name string) (c Content, err error) {
 	return c, nil
 }
 
-// IsScarce reports whether an error says nothing about a file, only that placet
-// is short of something for the moment.
+// IsScarce reports whether an error says nothing about a file, only that placet is short
+// of something at the moment.
 func IsScarce(err error) bool { return IsAny(err, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM) }
 
 // IsAny reports whether an error is one of several.
@@ -154,7 +154,7 @@ func IsAny(err error, targets ...error) bool {
 	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
-// Unusable says why a file cannot be read, for the document that stands for it.
+// Unusable returns why a file cannot be read, for the document that represents it.
 func Unusable(name string, err error) error {
 	var other *fs.NotRegular
 	switch {
@@ -172,15 +172,15 @@ func Unusable(name string, err error) error {
 	return templates.Errorf("store.read", "file", name, "error", err)
 }
 
-// Content is what one reading of a file gave.
+// Content is the result of reading a file once.
 type Content struct {
 	Info fs.Info
 	Sum  [sha256.Size]byte
-	Body []byte // nil where only the hash was wanted
+	Body []byte // nil if only the hash was wanted
 }
 
-// WithLF returns the content with LF in the place of every CR LF. git writes one for the
-// other when it checks a file out, and that changes nothing of what a document says.
+// WithLF returns the content with LF for every CR LF. git replaces one by the other when
+// it checks a file out, which does not change the meaning of a document.
 func (c Content) WithLF() Content {
 	if bytes.Contains(c.Body, crlf) {
 		c.Body = bytes.ReplaceAll(c.Body, crlf, crlf[1:])
@@ -194,7 +194,7 @@ var crlf = []byte("\r\n")
 // IsRead reports whether the content was read.
 func (c Content) IsRead() bool { return c.Sum != [sha256.Size]byte{} }
 
-// Digest is the digest of the content.
+// Digest returns the digest of the content.
 func (c Content) Digest() engine.Digest {
 	return engine.Digest("sha256:" + hex.EncodeToString(c.Sum[:]))
 }
