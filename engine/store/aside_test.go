@@ -12,8 +12,8 @@ import (
 	"placet/layout"
 )
 
-// What could not be read when it was displaced may turn out to be what it ought to
-// be: then nobody wrote in between, and the state document stays as it is.
+// A displaced content that could not be read may turn out to be the expected one: then
+// nobody wrote in the meantime, and the state document stays unchanged.
 func TestADisplacedStateThatCouldNotBeReadIsLetGoWhenItCan(t *testing.T) {
 	m := scene()
 	s := holding(t, m)
@@ -39,8 +39,7 @@ func TestADisplacedStateThatCouldNotBeReadIsLetGoWhenItCan(t *testing.T) {
 	}
 }
 
-// And what others wrote there comes back with a sweep, not only with the next
-// change of the state document.
+// A sweep, too, puts back what others wrote, not only the next change of the state document.
 func TestASweepPutsBackWhatThisProcessKeptAside(t *testing.T) {
 	m := scene()
 	s := holding(t, m)
@@ -68,9 +67,9 @@ func TestASweepPutsBackWhatThisProcessKeptAside(t *testing.T) {
 	}
 }
 
-// A power cut may bring back the name of what a durable commit has displaced. If it
-// cannot be read for a moment, nobody knows whose it is: to put it back would undo
-// what was told as decided.
+// A power cut may bring back the name of a content that a durable commit has displaced. If
+// it cannot be read at that moment, nobody knows whose it is, and putting it back would undo
+// a published decision.
 func TestASweepPutsNothingBackThatItCannotRead(t *testing.T) {
 	for _, op := range []string{"open", "fstat", "read"} {
 		m := scene()
@@ -100,8 +99,8 @@ func TestASweepPutsNothingBackThatItCannotRead(t *testing.T) {
 	}
 }
 
-// What a sweep has put back, or a person removed, is no reason to refuse the next commit: it
-// was looked for before every one from then on, and the run stood still until a restart.
+// A content that a sweep has put back, or a person removed, must not make the next commit
+// fail. Once, every later commit looked for it, and the run could not move until a restart.
 func TestADisplacedStateThatASweepPutBackHoldsNoCommitUp(t *testing.T) {
 	for name, goes := range map[string]func(m *memfs.FS, s *store.Store) error{
 		"put back": func(_ *memfs.FS, s *store.Store) error { _, err := s.Sweep(aRun().Dir); return err },

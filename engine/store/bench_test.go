@@ -14,8 +14,8 @@ import (
 	"placet/layout"
 )
 
-// threeFiles is what one answer makes durable: the state document, a receipt
-// and an event.
+// threeFiles is a plan with what one answer makes durable: the state document,
+// a receipt and an event.
 func threeFiles(run layout.Run, revision int) engine.Plan {
 	over := engine.Digest("")
 	if revision > 0 {
@@ -32,8 +32,8 @@ func stateBody(revision int) []byte {
 	return fmt.Appendf(make([]byte, 0, 2100), "%2000d", revision)
 }
 
-// floor makes the same files durable in the cheapest safe way: contents side by
-// side, fsync, renames, fsync of the folders. It compares nothing.
+// floor makes the same files durable in the cheapest safe way: contents in
+// parallel, fsync, renames, fsync of the folders. It compares nothing.
 func floor(root string, plans []engine.Plan) error {
 	var files []string
 	dirs := map[string]bool{}
@@ -144,8 +144,8 @@ func burstOf(revision int) []engine.Plan {
 	return plans
 }
 
-// BenchmarkTwoThousandCommits is a burst of answers to runs that wait: the
-// figure is commits a second.
+// BenchmarkTwoThousandCommits commits a burst of answers to waiting runs, and
+// reports commits a second.
 func BenchmarkTwoThousandCommits(b *testing.B) {
 	for range b.N {
 		s := store.New(fs.OS(waiting(b)), store.Options{})

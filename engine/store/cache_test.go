@@ -22,7 +22,7 @@ import (
 
 func event(n int) string { return fmt.Sprintf("events/%03d-step_start.json", n) }
 
-// longHistory makes a run with many events, old enough to be at rest, and a store
+// longHistory makes a run with many events, old enough to be immutable, and a store
 // that has looked at it.
 func longHistory(t testing.TB, w world) *store.Store {
 	t.Helper()
@@ -41,14 +41,14 @@ func longHistory(t testing.TB, w world) *store.Store {
 	return s
 }
 
-// seen is what a look says, but for what it says of itself.
+// seen returns the result of a look without what it says about the look itself.
 func seen(l store.Loaded) store.Loaded {
 	l.Again, l.Look = time.Time{}, 0
 	return l
 }
 
-// sameAsANewLook compares what a store sees with what one does that looks for the
-// first time at what lies there for an hour.
+// sameAsANewLook compares what a store sees with what a new store sees, for which the
+// files are an hour old.
 func sameAsANewLook(t testing.TB, w world, s *store.Store) {
 	t.Helper()
 	load(t, s) // what changed in place must stand still
@@ -92,8 +92,9 @@ func TestALongHistoryIsNotLookedAtAgain(t *testing.T) {
 	sameAsANewLook(t, w, s)
 }
 
-// What a closed request holds is not looked at again, and nothing of it is missed; what
-// comes into its folder is found at once, and a request without a receipt is looked at.
+// The files of a closed request are not looked at again, and none of them is missed. A
+// new file in its folder is found at once, and a request without a receipt is looked
+// at.
 func TestClosedRequestsAreNotLookedAtAgain(t *testing.T) {
 	w := inMemory()
 	c := counted(&w)
@@ -122,7 +123,7 @@ func TestClosedRequestsAreNotLookedAtAgain(t *testing.T) {
 	sameAsANewLook(t, w, s)
 }
 
-// Whatever others do to the names of a folder, the next look sees it.
+// The next look sees every change that others make to the names of a folder.
 func TestWhatOthersDoToAFolderIsSeenAtOnce(t *testing.T) {
 	for what, change := range map[string]func(w world){
 		"nothing":              func(world) {},
@@ -173,13 +174,14 @@ func putEvents(w world, from, to int) {
 	}
 }
 
-// unchanged looks at a run, and asks by stat alone whether it is as that look saw it.
+// unchanged looks at a run, and reports by stat alone whether it is unchanged since
+// that look.
 func unchanged(s *store.Store) bool {
 	same, _ := s.Unchanged(aRun(), layout.Faber{}, s.LastLook(aRun()))
 	return same
 }
 
-// A change in place shows in no folder: the safety net finds it, or an event.
+// A change in place does not change a folder: the safety net or an event finds it.
 func TestAChangeInPlaceIsFound(t *testing.T) {
 	for how, find := range map[string]func(t *testing.T, s *store.Store){
 		"by the safety net": func(t *testing.T, s *store.Store) {
@@ -212,8 +214,8 @@ func TestAChangeInPlaceIsFound(t *testing.T) {
 	}
 }
 
-// Content that changed under the same inode must stand still before it counts,
-// however it was found.
+// A content that changed under the same inode must settle before it counts, however it
+// was found.
 func TestAChangeInPlaceSettlesAsEver(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		s := longHistory(t, w)
@@ -236,7 +238,7 @@ func TestANewRunOrOneThatIsGoneIsVerified(t *testing.T) {
 	s.Suspect("no/such/run", "x")
 }
 
-// A folder that another took the place of is another, whatever it holds.
+// A folder that replaced another one is a new folder, whatever it holds.
 func TestAFolderInAnothersPlaceIsLookedAt(t *testing.T) {
 	w := machine(t)
 	s := longHistory(t, w)
@@ -263,8 +265,8 @@ func TestAFolderInAnothersPlaceIsLookedAt(t *testing.T) {
 	}
 }
 
-// The machine's own file system describes only what it must: what it leaves out is
-// what was there.
+// The machine's file system is asked only for what is necessary: everything else is as
+// before.
 func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	root := t.TempDir()
 	put := func(name, body string) {
@@ -287,7 +289,7 @@ func TestAFolderIsListedButForWhatIsAtRest(t *testing.T) {
 	now := time.Now
 	options := store.Options{Now: func() time.Time { return now() }}
 	s := store.New(fs.OS(root), options)
-	// What was made just now is trusted as soon as a change of it would show.
+	// A file that was just made is trusted as soon as a change of it would show.
 	await.Until(t, "what was made is trusted", func() bool {
 		same, sure := s.Unchanged(aRun(), layout.Faber{}, load(t, s).Look)
 		return same && sure
@@ -325,8 +327,8 @@ func pathsOf(l store.Loaded) (all []string) {
 	return all
 }
 
-// While a folder is so young that another change might leave its times as they are,
-// it is listed at every look.
+// A folder is listed at every look while it is so young that another change might not
+// change its times.
 func TestAYoungFolderIsListedAgain(t *testing.T) {
 	w := inMemory()
 	c := counted(&w)
@@ -393,7 +395,7 @@ func TestCoarseTimes(t *testing.T) {
 	}
 }
 
-// A clock that was set: what changed is seen, and a folder whose times lie ahead is
+// The clock is set: changes are still seen, and a folder with times in the future is
 // listed at every look.
 func TestAClockThatJumps(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, -24 * time.Hour, 400 * 24 * time.Hour} {
@@ -420,8 +422,8 @@ func TestAClockThatJumps(t *testing.T) {
 	}
 }
 
-// Runs that nobody looks at for long let go of what is kept of them, and still know
-// their inodes.
+// Runs that nobody looks at for a long time lose their documents, but keep their
+// inodes.
 func TestARestingRunWithALongHistory(t *testing.T) {
 	w := inMemory()
 	s := longHistory(t, w)
@@ -435,8 +437,8 @@ func TestARestingRunWithALongHistory(t *testing.T) {
 	sameAsANewLook(t, w, s)
 }
 
-// With what is kept and without it the same history is seen: of names at once, of
-// changes in place after the safety net has looked.
+// The cache does not change the result: changes of names are seen at once, changes in
+// place after the safety net has looked.
 func TestWhatIsKeptChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 124_000_000, time.UTC)}

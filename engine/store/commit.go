@@ -28,43 +28,44 @@ type committer struct {
 	leftovers leftovers
 }
 
-// fileWrite is one document on its way to its name.
+// fileWrite is one document that a commit writes.
 type fileWrite struct {
 	commit *commit
 	doc    engine.Document
-	// old describes the file that is there now, nil if there is none, as it was when
-	// it was compared. sure says that a change since would show.
+	// old describes the file that was under the name when it was compared, nil if there
+	// was none. sure says that a later change would show in stat.
 	old  *fs.Info
 	sure bool
-	// tried: the name was once taken to be free without a look.
+	// tried: the name was once assumed to be free without a stat.
 	tried bool
 	// there: the file already holds these bytes; they only need to be durable.
 	there bool
-	// isNew: the name must be free, whatever stands under it.
+	// isNew: the name must be free, even if the same bytes are there.
 	isNew bool
 	// journal: the file is an append-only one whose bytes need to be durable.
 	journal bool
-	run     string // whose journal it is
-	// temp is the temporary name that holds the content, "" before and after.
+	run     string // the run of the journal
+	// temp is the temporary name that holds the content, "" before it is written and
+	// after it has its name.
 	temp string
-	// file is open under the temporary name until its content is synced; nil before and after.
+	// file is the open temporary file until its content is synced; nil before and after.
 	file fs.File
-	// written: the content is durable. placed: it stands under its name.
+	// written: the content is durable. placed: the content has its name.
 	written, placed bool
-	// again: it is written once more, though no fsync of its own has failed.
+	// again: the content is written once more, although its own fsync did not fail.
 	again bool
 	// info describes the new file.
 	info fs.Info
-	// displaced is what the state document was exchanged with; it keeps its
+	// displaced is the content that the state document was exchanged with; it keeps its
 	// temporary name until the commit is durable.
 	displaced *disk.Content
 	err       error
 }
 
-// commit is one plan on its way through the rounds.
+// commit is one plan while it goes through the rounds.
 type commit struct {
 	run     layout.Run
-	fam     layout.Family // of a plan's commit
+	fam     layout.Family // set for the commit of a plan
 	writes  []*fileWrite  // in the order of the plan, the state document last
 	removes []string
 	lines   []engine.Line   // one for each journal
@@ -75,11 +76,11 @@ type commit struct {
 	done    chan struct{} // closed when the rounds have ended
 }
 
-// Commit makes a plan's writes, removals and lines durable; its transitions are
-// fact when it returns nil. Plans that are ready together share two rounds of
-// fsync. Errors: ErrConflict, where the workspace is not what the plan was made
-// over; ErrStopped; or what kept a file from being written, which may pass.
-// What was put in place before an error stays: it is owed anyway.
+// Commit makes a plan's writes, removals and lines durable; its transitions are fact
+// when it returns nil. Plans that are ready together share two rounds of fsync. It
+// returns ErrConflict if the workspace is not what the plan was made over, ErrStopped,
+// or the error that kept a file from being written, which may pass. Files that got their
+// names before an error stay: the run needs them anyway.
 //
 // Lines are appended after the state document is durable and made durable with
 // the run's next commit, by Finish, or by Flush.
@@ -105,23 +106,24 @@ func (p *fileWrite) order() int {
 	return 0
 }
 
-// Write makes one document durable outside a plan. With Over "" the file must
-// not exist; the same bytes there already are fine, others are ErrConflict.
+// Write makes one document durable outside a plan. If Over is "", the file must not
+// exist: Write accepts one with the same bytes, and returns ErrConflict for any
+// other.
 func (s *Store) Write(doc engine.Document) error {
 	return s.committer.commit(&commit{writes: []*fileWrite{{doc: doc}}})[0]
 }
 
-// Create makes a document durable under a name that must be free: the same bytes there
-// already are ErrConflict, too. Of several who create it at once one succeeds.
+// Create makes a document durable under a name that must be free: it returns ErrConflict
+// even if the same bytes are there. If several callers create it at once, one succeeds.
 func (s *Store) Create(doc engine.Document) error {
 	return s.committer.commit(&commit{writes: []*fileWrite{{doc: doc, isNew: true}}})[0]
 }
 
-// Flush makes durable what commits left for the next one: the lines of journals.
+// Flush makes durable the lines of journals that commits have left for the next commit.
 // It must be called before placet ends.
 func (s *Store) Flush() error { return s.committer.commit(&commit{all: true})[0] }
 
-// commit takes commits through their rounds, and returns the error of each.
+// commit takes commits through their rounds and returns the error of each.
 func (s *committer) commit(commits ...*commit) []error {
 	var batch []*commit
 	for _, j := range commits {
@@ -139,7 +141,7 @@ func (s *committer) commit(commits ...*commit) []error {
 	return errs
 }
 
-// admit makes a commit ready for its rounds, or says why it has none.
+// admit prepares a commit for its rounds, or returns why it cannot go through them.
 func (s *committer) admit(j *commit) error {
 	if s.syncer.stopped.Load() {
 		return ErrStopped
@@ -151,7 +153,7 @@ func (s *committer) admit(j *commit) error {
 	return j.valid()
 }
 
-// valid refuses paths that lead out of the workspace. No plan may hold one.
+// valid refuses paths that lead out of the workspace, which no plan may hold.
 func (j *commit) valid() error {
 	paths := append(j.targets(), j.removes...)
 	for _, p := range paths {
@@ -162,8 +164,8 @@ func (j *commit) valid() error {
 	return nil
 }
 
-// prepare compares what is there with what the plan was made over, before
-// anything is written, and makes the folders that are missing.
+// prepare compares the present files with those that the plan was made over, before
+// anything is written, and makes the missing folders.
 func (s *committer) prepare(j *commit) {
 	if !j.replacesState() && s.isBeingRemoved(j) {
 		j.err = moved(j.run.State)
@@ -194,12 +196,13 @@ func (s *committer) prepare(j *commit) {
 	}
 }
 
-// replacesState reports whether the commit compares the state document anyway.
+// replacesState reports whether the commit replaces the state document, and so compares
+// it.
 func (j *commit) replacesState() bool {
 	return slices.ContainsFunc(j.writes, func(p *fileWrite) bool { return p.doc.Kind == engine.KindState && p.doc.Over != "" })
 }
 
-// targets are the names that the commit writes.
+// targets returns the names that the commit writes.
 func (j *commit) targets() []string {
 	var names []string
 	for _, p := range j.writes {
@@ -213,7 +216,7 @@ func (j *commit) targets() []string {
 	return names
 }
 
-// compare looks at what is under a file's name now.
+// compare compares a write with the file that is under its name now.
 func (s *committer) compare(p *fileWrite) error {
 	if p.journal {
 		return nil
@@ -245,9 +248,10 @@ func moved(name string) error {
 	return templates.Errorf("store.write", "file", name, "error", ErrConflict)
 }
 
-// present returns the digest of what is under a file's name, "" if there is nothing, and
-// the one that it has with LF in the place of CR LF. What the last look has read, and still looks the same, is not read again; what the look did not
-// find need not be looked for, because a new name is refused where there is one.
+// present returns the digest of the file under a name, "" if there is none, and the
+// digest that it has with LF for every CR LF. A file that the last look read and that
+// still looks the same is not read again. A file that the look did not find is not
+// looked for, because the rename refuses to create a name that exists.
 func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err error) {
 	kept, isFree := s.lastSeen(p)
 	if isFree && !p.tried {
@@ -272,8 +276,8 @@ func (s *committer) present(p *fileWrite) (there, withLF engine.Digest, err erro
 	return c.Digest(), c.WithLF().Digest(), err
 }
 
-// lastSeen returns what the last look has seen under a file's name. isFree says that it has
-// found nothing there, and that the plan expects nothing.
+// lastSeen returns what the last look has seen under a file's name. isFree says that it
+// found nothing there and that the plan expects nothing.
 func (s *committer) lastSeen(p *fileWrite) (kept statcache.Entry, isFree bool) {
 	run := p.commit.run
 	if run.State == "" {
@@ -287,8 +291,8 @@ func (s *committer) lastSeen(p *fileWrite) (kept statcache.Entry, isFree bool) {
 	return kept, tree.Look != 0 && p.doc.Over == "" && layout.Under(p.doc.Path, run.Dir)
 }
 
-// contentUnder is contentOf for a name that a commit is about to write: where there is
-// nothing, nothing was read. Something that others are writing has moved.
+// contentUnder is contentOf for a name that a commit is about to write. It returns no
+// content if there is no file, and ErrConflict if others are writing it.
 func contentUnder(d *disk.Disk, name string) (disk.Content, error) {
 	c, err := d.ContentOf(name)
 	switch {
@@ -302,8 +306,8 @@ func contentUnder(d *disk.Disk, name string) (disk.Content, error) {
 	return disk.Content{}, templates.Errorf("store.write", "file", name, "error", err)
 }
 
-// folder makes a folder and those above it, and notes what must be synced for
-// them to be durable: each new folder's name stands in the one above.
+// folder makes a folder and those above it, and notes which folders must be synced for
+// the new ones to be durable: the name of each is in the folder above.
 func (s *committer) folder(j *commit, dir string) error {
 	if j.made[dir] || dir == "." {
 		return nil
@@ -337,9 +341,9 @@ func (s *committer) folder(j *commit, dir string) error {
 	return nil
 }
 
-// renameCommit renames a commit's contents to their names, in order, and removes what
-// is to be removed. It ends at the first name that others have changed. Where the run is
-// being removed, it takes back what it has created so far.
+// renameCommit renames a commit's contents to their names, in order, and removes the
+// files that the plan removes. It ends at the first name that others have changed. If
+// the run is being removed, it takes back the files that it has created so far.
 func (s *committer) renameCommit(j *commit) {
 	s.renameAll(j)
 	if slices.ContainsFunc(j.writes, (*fileWrite).created) && !j.hasReplacedState() && s.isBeingRemoved(j) {
@@ -355,8 +359,8 @@ func (j *commit) hasReplacedState() bool {
 	return slices.ContainsFunc(j.writes, func(p *fileWrite) bool { return p.placed && p.doc.Kind == engine.KindState })
 }
 
-// takeBack removes what a commit has created in a run that is being taken away: the
-// folder could not be removed, or would hold that alone.
+// takeBack removes the files that a commit has created in a run that is being removed.
+// Otherwise the folder could not be removed, or would hold only these files.
 func (s *committer) takeBack(j *commit) {
 	for _, p := range j.writes {
 		if !p.created() || p.info.Inode == 0 {
@@ -409,7 +413,7 @@ func (s *committer) rename(p *fileWrite) error {
 	return s.swapper.replace(p)
 }
 
-// create gives a content a name that must be free, or hold the same bytes.
+// create gives a content a name that must be free or hold the same bytes.
 func (s *committer) create(p *fileWrite) error {
 	err := s.disk.FS.Rename(p.temp, p.doc.Path, fs.Exclusive)
 	if errors.Is(err, os.ErrExist) {
@@ -425,8 +429,8 @@ func (s *committer) create(p *fileWrite) error {
 	return s.swapper.renamed(p, err)
 }
 
-// replace gives a content the name of what it was made over. Only placet writes
-// such a document, so what is there is compared and no more.
+// replace gives a content the name of the document that it was made over. Only placet
+// writes such a document, so comparing the present content is enough.
 func (s *swapper) replace(p *fileWrite) error {
 	if err := s.checkUnmoved(p); err != nil {
 		return err
@@ -434,7 +438,8 @@ func (s *swapper) replace(p *fileWrite) error {
 	return s.renamed(p, s.disk.FS.Rename(p.temp, p.doc.Path, fs.Replace))
 }
 
-// checkUnmoved compares again what is under the name, by its times where they do.
+// checkUnmoved compares the file under the name again, by its times alone if they are
+// sure.
 func (s *swapper) checkUnmoved(p *fileWrite) error {
 	info, err := s.disk.FS.Stat(p.doc.Path)
 	if err == nil && p.sure && disk.IdentityOf(info) == disk.IdentityOf(*p.old) {
@@ -447,7 +452,7 @@ func (s *swapper) checkUnmoved(p *fileWrite) error {
 	return err
 }
 
-// renamed ends a rename: the temporary name is free, or the error is told.
+// renamed ends a rename: it frees the temporary name, or returns the error.
 func (s *swapper) renamed(p *fileWrite, err error) error {
 	if err == nil {
 		s.temps.freeTemp(p.temp)

@@ -26,13 +26,13 @@ func commit(t testing.TB, s *store.Store, p engine.Plan) {
 	}
 }
 
-// over makes a document replace a content.
+// over returns a document that replaces a content.
 func over(d engine.Document, content string) engine.Document {
 	d.Over = engine.Sum([]byte(content))
 	return d
 }
 
-// names returns the names below a folder, temporary ones included.
+// names returns the names below a folder, including temporary ones.
 func names(t testing.TB, w world, dir string) []string {
 	t.Helper()
 	infos, err := w.fs.List(dir)
@@ -128,7 +128,8 @@ func TestWhatAlreadyHoldsTheseBytesIsFine(t *testing.T) {
 	})
 }
 
-// Whoever counts what was written must know which of several wrote it.
+// A caller that counts what was written must know which of several writers wrote
+// it.
 func TestOneOfSeveralCreatesTheSameBytes(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.dir(aRun().Dir)
@@ -178,7 +179,7 @@ func TestWhatAppearsBetweenTheRoundsIsNotOverwritten(t *testing.T) {
 		if !errors.Is(err, want) {
 			t.Errorf("got %v", err)
 		}
-		// What was put in place before stays: it is owed anyway.
+		// Files that got their names before stay: the run needs them anyway.
 		check(t, w, map[string]string{in("metadata.json"): "M", in("events/001-a.json"): body, in("state.json"): state})
 		noTemps(t, m)
 	}
@@ -255,8 +256,8 @@ func TestNothingIsWrittenOverALinkOrIntoTheWrongKindOfFile(t *testing.T) {
 	})
 }
 
-// Set-id and sticky bits are not: they would lend the owner's rights to what placet
-// wrote.
+// Set-id and sticky bits are not kept: they would lend the owner's rights to what
+// placet wrote.
 func TestPermissionsAndOwnerOfAReplacedFileAreKept(t *testing.T) {
 	w := inMemory()
 	m := w.fs.(*memfs.FS)

@@ -15,7 +15,7 @@ import (
 	"placet/layout"
 )
 
-// step is a commit with everything in it.
+// step is a commit with every kind of change.
 var step = engine.Plan{
 	Writes: []engine.Document{
 		stateDoc("state of revision 1", "state of revision 0"),
@@ -36,8 +36,8 @@ var before = map[string]string{
 	in("log.jsonl"):                "{\"line\":1}\n",
 }
 
-// after is what every file may be during and after the step, the last being what
-// it must come to; "" stands for none.
+// after lists what every file may contain during and after the step, the final
+// content last; "" means that there is no file.
 var after = map[string][]string{
 	in("state.json"):               {"state of revision 0", "state of revision 1"},
 	in("state.json.problem.md"):    {"old note", "new note"},
@@ -68,7 +68,7 @@ func sortedKeys[V any](m map[string]V) []string {
 
 func quiet(m *memfs.FS) *store.Store { return store.New(m, store.Options{Parallel: 1}) }
 
-// retry makes the step over what is there, as the next pass would.
+// retry makes the step over the present files, like the next pass.
 func retry(s *store.Store, m *memfs.FS) error {
 	p := engine.Plan{}
 	for _, d := range step.Writes {
@@ -119,11 +119,11 @@ func sound(t *testing.T, m *memfs.FS, what string) {
 	}
 }
 
-// recovers restarts after a crash: sweep, then the step again.
+// recovers restarts after a crash: it sweeps, then makes the step again.
 func recovers(t *testing.T, m *memfs.FS, what string) {
 	t.Helper()
 	sound(t, m, what)
-	m.Later(time.Minute) // until its leavings are old enough to be swept
+	m.Later(time.Minute) // until its temporary files are old enough for a sweep
 	s := quiet(m)
 	unlock, err := s.LockWorkspace()
 	if err != nil {
@@ -143,7 +143,7 @@ func recovers(t *testing.T, m *memfs.FS, what string) {
 	finished(t, m, what)
 }
 
-// finished fails unless the step has been made, whole and without leavings.
+// finished fails unless the step was made completely and left no temporary files.
 func finished(t *testing.T, m *memfs.FS, what string) {
 	t.Helper()
 	want := map[string]string{in("log.jsonl"): "{\"line\":1}\n{\"line\":2}\n"}
@@ -178,8 +178,8 @@ var variants = []struct {
 	}},
 }
 
-// seeds is from how many seeds it is drawn what a power cut leaves: a short test is
-// one under the race detector, which looks for races and not for what is lost.
+// seeds returns how many different power cuts are tried: few in a short test, as
+// under the race detector, which looks for races and not for losses.
 func seeds(n uint64) uint64 {
 	if testing.Short() {
 		return n / 3
@@ -234,7 +234,8 @@ func TestWhatCommitSaysIsDurableSurvivesAnyPowerCut(t *testing.T) {
 				t.Fatalf("seed %d: %s holds %q", seed, name, tree[name])
 			}
 		}
-		// The line may be lost, and comes back; after Flush it may not.
+		// The line may be lost, and is then written again; after Flush it may not
+		// be lost.
 		recovers(t, c, fmt.Sprintf("seed %d", seed))
 		if err := s.Flush(); err != nil {
 			t.Fatal(err)

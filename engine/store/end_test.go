@@ -8,7 +8,7 @@ import (
 	"placet/layout"
 )
 
-// Of a journal only the end is read, however long it grows.
+// Only the end of a journal is read, however long it grows.
 func TestOfAJournalTheEndIsRead(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		run, ok := layout.AFL{}.At(".afl/sessions/s/x")

@@ -95,7 +95,7 @@ func TestAnFsyncThatFailsOnceIsAnsweredByWritingAnew(t *testing.T) {
 	}
 }
 
-// fsyncFails lets the k-th fsync fail.
+// fsyncFails makes the k-th fsync fail.
 func fsyncFails(t *testing.T, k int, on func(m *memfs.FS) *store.Store) {
 	m := scene()
 	s := on(m)
@@ -277,8 +277,8 @@ func TestAFolderThatCouldNotBeChangedAfterAFailedSyncIsChangedByTheNextCommit(t 
 	noTemps(t, m)
 }
 
-// A sync of everything that failed may have lost the name of a new folder, and
-// the change that was to make the next sync count failed too.
+// A failed sync of everything may have lost the name of a new folder, and the
+// change that was to make the next sync effective failed, too.
 func TestANewFolderWhoseNameAFailedSyncHasLostIsChangedBeforeTheNext(t *testing.T) {
 	m := scene()
 	s := store.New(m, store.Options{Many: 1})

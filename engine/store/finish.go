@@ -41,8 +41,8 @@ func (s *committer) cleanUpAndAppend(j *commit) {
 	}
 }
 
-// remember notes what placet itself has put in place: it is settled at once. What is
-// written once is not read again before the next scan of all runs.
+// remember notes a file that placet itself has written, which counts as settled at once. A file
+// that is written once is not read again before the next scan of all runs.
 func (s *committer) remember(j *commit, p *fileWrite) {
 	sum := sha256.Sum256(p.doc.Body)
 	e := statcache.Entry{
@@ -63,7 +63,7 @@ func (s *committer) remember(j *commit, p *fileWrite) {
 	}
 }
 
-// written is the document that a write has made, nil where it may change: then it must be
+// written returns the document that a write has made, nil if the file may change and must be
 // read.
 func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Document {
 	if j.fam == nil || !p.created() || len(p.doc.Body) > read.KeepBody {
@@ -79,7 +79,7 @@ func (s *committer) written(j *commit, p *fileWrite, rel string) *engine.Documen
 	}
 }
 
-// forgetOwn notes that placet itself removed a document of a run, so that it does not
+// forgetOwn notes that placet itself removed a document of a run, so that the document does not
 // count as vanished.
 func (s *committer) forgetOwn(run layout.Run, name string) {
 	tree := s.seen.Cache.Lock(run.State)
@@ -92,9 +92,9 @@ func (s *committer) forgetOwn(run layout.Run, name string) {
 	}
 }
 
-// takePendingDirs returns the folders whose sync is owed. Those whose last sync failed
-// are changed first, or the next one would say nothing about what that has lost;
-// where that cannot be done, the sync is refused.
+// takePendingDirs returns the folders that still must be synced. A folder whose last sync
+// failed is changed first, because otherwise the next sync would not report what the failed one
+// has lost; if it cannot be changed, its sync is refused.
 func (s *syncer) takePendingDirs() (dirs []string, refused map[string]error) {
 	s.mu.Lock()
 	owed := s.pendingDirs
@@ -113,13 +113,13 @@ func (s *syncer) takePendingDirs() (dirs []string, refused map[string]error) {
 	return dirs, refused
 }
 
-// lostSync is why a folder is still not synced whose sync has failed before.
+// lostSync says why a folder whose sync has failed is still not synced.
 type lostSync struct{ error }
 
 func (l lostSync) Unwrap() error { return l.error }
 
-// addPendingDir notes that a folder is to be synced by the next commit, and why it is
-// not yet.
+// addPendingDir notes that the next commit must sync a folder, and why that has not happened
+// yet.
 func (s *syncer) addPendingDir(dir string, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

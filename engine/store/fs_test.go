@@ -121,7 +121,7 @@ func TestRenames(t *testing.T) {
 	})
 }
 
-// check compares files; "" stands for none.
+// check compares files; "" means that there is no file.
 func check(t *testing.T, w world, want map[string]string) {
 	t.Helper()
 	got := map[string]string{}
@@ -321,7 +321,7 @@ func TestARootBehindALinkIsResolvedOnce(t *testing.T) {
 	}
 }
 
-// A name that leads out of the root is refused, whoever asks.
+// A name that leads out of the root is refused in every call.
 func TestNoNameLeavesTheRoot(t *testing.T) {
 	for name, without := range map[string]bool{"openat2": false, "part by part": true} {
 		t.Run(name, func(t *testing.T) {

@@ -14,30 +14,30 @@ import (
 	"placet/layout"
 )
 
-// journaling is a run whose state counts up, a line of its journal for each
-// revision, as the machines keep it: the line of a revision is owed until it
-// stands there, and no later revision is made before.
+// journaling is a run whose state counts up, with a line in its journal for
+// each revision, as the machines write it: no later revision is made before the
+// line of a revision is in the journal.
 type journaling struct {
 	t     *testing.T
 	disk  *memfs.FS
 	store *store.Store
-	base  string   // the whole lines that others left
-	lines []string // ours, that of revision 1 first
-	// killed: placet has died once, and the machine went on.
+	base  string   // the whole lines that others wrote
+	lines []string // our lines, that of revision 1 first
+	// killed: placet has died once, and the machine has not.
 	killed bool
 }
 
 const journalName = "logs/log.jsonl"
 
-// restart has a placet begin that holds the workspace, as a daemon does.
+// restart starts a placet that holds the workspace, as a daemon does.
 func (j *journaling) restart() {
 	j.store = store.New(j.disk, store.Options{Now: func() time.Time { return time.Unix(1e9, 0) }, Parallel: 1})
-	_, _ = j.store.LockWorkspace() // where the trouble meets it, it is not held
+	_, _ = j.store.LockWorkspace() // if the trouble hits this call, it is not held
 }
 
-// stands returns the state's revision, and how many whole lines of ours there
-// are. It fails where a line of others is lost, or one of ours is not in its
-// place.
+// stands returns the state's revision, and how many whole lines of ours are in
+// the journal. It fails if a line of others is lost, or one of ours is not in
+// its place.
 func (j *journaling) stands() (revision, there int) {
 	j.t.Helper()
 	if body, ok := j.disk.Get(in("state.json")); ok {
@@ -63,7 +63,7 @@ func (j *journaling) stands() (revision, there int) {
 	return revision, there
 }
 
-// step does what is due next; false where nothing is.
+// step makes the next step; it returns false if there is none.
 func (j *journaling) step() (more bool, err error) {
 	revision, there := j.stands()
 	line := func(n int) []engine.Line {
@@ -84,9 +84,9 @@ func (j *journaling) step() (more bool, err error) {
 	})
 }
 
-// FuzzJournal puts any content into a journal's place and any trouble into the
-// appending of any lines. Afterwards every line stands there whole and once, in
-// its order, behind the whole lines of others.
+// FuzzJournal puts any content in a journal's place and causes any trouble
+// while any lines are appended. Afterwards the journal has every line whole and
+// once, in order, after the whole lines of others.
 func FuzzJournal(f *testing.F) {
 	for _, before := range []string{"", "torn", "whole\n", "whole\ntorn", "whole\n\x00\x00\x00", "\n", "\n\n", "\x00", strings.Repeat("x", 4095) + "\ntorn", strings.Repeat("y", 9000), "1:a\n", "1:a\n1:"} {
 		for trouble := range uint8(7) {
@@ -126,7 +126,7 @@ func FuzzJournal(f *testing.F) {
 	})
 }
 
-// trouble makes something go wrong at the k-th call.
+// trouble makes something fail at the k-th call.
 func (j *journaling) trouble(kind uint8, k int) {
 	switch kind % 7 {
 	case 1:
@@ -145,9 +145,9 @@ func (j *journaling) trouble(kind uint8, k int) {
 	}
 }
 
-// whole fails unless all lines stand there, and stand there after a power cut. Of
-// the last revision a placet that was killed may have left a line that is not
-// durable: whoever comes after the power cut writes it again.
+// whole fails unless all lines are in the journal, also after a power cut. A
+// killed placet may have left a line of the last revision that is not durable:
+// whoever starts after the power cut writes it again.
 func (j *journaling) whole() {
 	j.t.Helper()
 	j.expect("there is")

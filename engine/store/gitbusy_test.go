@@ -46,7 +46,7 @@ func TestAnIndexLockHoldsTenSecondsAtMost(t *testing.T) {
 			t.Errorf("after %v more: %v", c.after, held)
 		}
 	}
-	// Another lock is another hold; one that was left behind long ago is none.
+	// Another lock pauses again; one that was left behind long ago does not.
 	w.delete(".git/index.lock")
 	w.put("x", "")
 	w.put(".git/index.lock", "")
@@ -57,7 +57,8 @@ func TestAnIndexLockHoldsTenSecondsAtMost(t *testing.T) {
 	if _, held := w.store().Paused(); held {
 		t.Error("a lock that was left behind holds")
 	}
-	// Where .placet/ cannot be written the lock is timed by looking.
+	// If .placet/ cannot be written, the age of the lock is counted from when it
+	// was first seen.
 	s = store.New(w.fs, store.Options{Now: w.clock.now})
 	w.fs.(*memfs.FS).Hook(func(c memfs.Call) error {
 		if c.Op == "touch" {
@@ -155,7 +156,7 @@ func TestGitsFolderIsFoundWhereverItIs(t *testing.T) {
 	}
 }
 
-// A merge that nobody finishes, or that somebody planted, holds for ten minutes.
+// A merge that nobody finishes, or that somebody planted, pauses for ten minutes.
 func TestARewriteHoldsTenMinutesAtMost(t *testing.T) {
 	for _, sign := range []string{"rebase-merge/done", "rebase-apply/next", "MERGE_HEAD", "CHERRY_PICK_HEAD"} {
 		name, _, _ := strings.Cut(sign, "/")
@@ -174,11 +175,12 @@ func TestARewriteHoldsTenMinutesAtMost(t *testing.T) {
 				t.Errorf("%s: after %v more: %q", sign, c.after, stale)
 			}
 		}
-		// A process that begins now knows it by the file system's clock.
+		// A process that begins now learns the age from the file system's clock.
 		if _, held := w.store().Paused(); held {
 			t.Errorf("%s: holds for whoever begins later", sign)
 		}
-		// git at work holds all the same, and a merge that goes on is another one.
+		// A running git command still pauses, and a merge that continues counts as
+		// another one.
 		w.put(".git/index.lock", "")
 		if reason, held := s.Paused(); !held || !strings.Contains(reason, "index.lock") {
 			t.Errorf("%s: git is at work: %q, %v", sign, reason, held)
@@ -198,7 +200,8 @@ func TestARewriteHoldsTenMinutesAtMost(t *testing.T) {
 	}
 }
 
-// Where the file system's clock cannot be asked, a rewrite is timed by looking.
+// If the file system's clock cannot be read, the age of a rewrite is counted from
+// when it was first seen.
 func TestARewriteIsTimedByLookingWhereThereIsNoClock(t *testing.T) {
 	w := inMemory()
 	w.put(".git/MERGE_HEAD", "")
@@ -218,8 +221,8 @@ func TestARewriteIsTimedByLookingWhereThereIsNoClock(t *testing.T) {
 	}
 }
 
-// Whoever makes signs anew all the time holds for an hour, and again once there was
-// none for a while.
+// Signs that are made anew all the time pause for an hour, and pause again after
+// there were none for a while.
 func TestSignsThatAreMadeAnewHoldAnHourAtMost(t *testing.T) {
 	w := inMemory()
 	w.dir(".git")

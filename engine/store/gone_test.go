@@ -14,8 +14,8 @@ import (
 	"placet/layout"
 )
 
-// A run whose folder was renamed or taken away by git between the look and the
-// commit: nothing stands in its place, so that it can come back.
+// The folder of a run is renamed, or removed by git, between the look and the
+// commit. No new folder takes its place, so that it can come back.
 func TestTheFolderOfARunThatIsGoneIsNotMadeAnew(t *testing.T) {
 	for name, p := range map[string]engine.Plan{
 		"owed document":  {Writes: []engine.Document{newDoc("requests/r1/form.md", "F")}},
@@ -43,8 +43,8 @@ func TestTheFolderOfARunThatIsGoneIsNotMadeAnew(t *testing.T) {
 	}
 }
 
-// A workspace that was moved is read and written where it is; what took its name
-// is not touched, and nothing is decided.
+// A workspace that was moved is read and written at its new place; a folder that
+// took its name is not touched, and nothing is decided.
 func TestTheWorkspaceIsTheFolderAndNotItsName(t *testing.T) {
 	for _, walked := range []bool{false, true} {
 		if walked {

@@ -8,8 +8,8 @@ import (
 	"placet/layout"
 )
 
-// queue lets commits that are ready together share their rounds. The leader takes all
-// commits that arrived while the rounds before were running.
+// queue makes commits that are ready together share their rounds. The leader takes all
+// commits that arrived during the rounds before.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*commit
@@ -18,19 +18,20 @@ type queue struct {
 
 func newQueue() queue { return queue{leading: make(chan struct{}, 1)} }
 
-// enter returns when the commits have gone through their rounds, the same for all.
+// enter returns when the commits have gone through their rounds, together with all others
+// in the batch.
 func (q *queue) enter(commits []*commit, rounds func([]*commit)) {
 	q.mu.Lock()
 	q.waiting = append(q.waiting, commits...)
 	q.mu.Unlock()
 	select {
-	case <-commits[0].done: // another has taken them along
+	case <-commits[0].done: // another leader has included them
 		return
 	case q.leading <- struct{}{}:
 	}
 	defer func() { <-q.leading }()
 	select {
-	case <-commits[0].done: // others wait, who lead at once
+	case <-commits[0].done: // done already; those that still wait lead at once
 		return
 	default:
 	}
@@ -51,8 +52,8 @@ type Ready struct {
 	Plan   engine.Plan
 }
 
-// CommitTogether is Commit for plans of several runs that are ready at the same
-// moment: they share their rounds, in the given order. It returns one error for each.
+// CommitTogether is Commit for plans of several runs that are ready at the same moment:
+// they share their rounds, in the given order. It returns one error for each plan.
 func (s *Store) CommitTogether(plans []Ready) []error {
 	commits := make([]*commit, len(plans))
 	for i, p := range plans {

@@ -18,7 +18,7 @@ import (
 )
 
 // rounds watches the fsyncs of files and folders and counts how often one kind
-// follows the other: a round is any number of fsyncs of one kind.
+// follows the other: a round is a sequence of fsyncs of one kind.
 type rounds struct {
 	mu    sync.Mutex
 	last  string
@@ -106,8 +106,8 @@ func TestCommitsThatAreReadyTogetherShareTwoRounds(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
-		// The commit that went before ends with its own two: one of contents,
-		// which had begun, and one of names.
+		// The commit before ends with its own two rounds: one of contents, which
+		// had begun, and one of names.
 		if r.count > 4 {
 			t.Errorf("%d rounds", r.count)
 		}
@@ -278,7 +278,7 @@ func TestCommitsFromManySidesAllBecomeDurable(t *testing.T) {
 	})
 }
 
-// busy is a file system of a machine that has so much to write.
+// busy is the file system of a machine that has so many bytes to write.
 type busy struct {
 	counting
 	unwritten int64
@@ -286,8 +286,8 @@ type busy struct {
 
 func (b busy) Unwritten() (int64, bool) { return b.unwritten, b.unwritten >= 0 }
 
-// One sync of everything waits for what others have written too: it is made where
-// that is little.
+// One sync of everything also waits for what others have written, so it is used
+// only if that is little.
 func TestManyFilesAreSyncedOneByOneWhereOthersWriteMuch(t *testing.T) {
 	for unwritten, all := range map[int64]bool{-1: true, 0: true, 300 << 10: true, 300 << 20: false} {
 		m := memfs.New(nil)

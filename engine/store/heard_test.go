@@ -9,8 +9,8 @@ import (
 	"placet/layout"
 )
 
-// A look at what was heard of sees the folders that are named, the run's own, and what this
-// store has written; all else is as the look before found it, until all is looked at.
+// A look with named folders sees these, the run's own folder, and what this store has
+// written; everything else is as the look before found it, until a look at everything.
 func TestALookAtWhatWasHeardOf(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		run, _ := layout.Pal{}.At(".pal/orchestrations/shop/state.json")
@@ -61,7 +61,7 @@ func TestALookAtWhatWasHeardOf(t *testing.T) {
 		wants("a new name in another", got, at("sessions/build/B/impl/result-2.json"), "")
 		wants("a folder outside", got, spec, `{"v": 1}`)
 
-		// What the store itself has changed shows without being named.
+		// Changes by the store itself are seen without being named.
 		err := s.Commit(run, layout.Pal{}, engine.Plan{Writes: []engine.Document{
 			{Path: at("sessions/build/A/session.json"), Kind: layout.PalSession, Body: []byte(`{"v": 3}`), Over: engine.Sum([]byte(`{"v": 1}`))},
 			{Path: at("channels/A/messages/0001-impl-result.json"), Kind: layout.PalMessage, Body: []byte(`{"v": 3}`)},
@@ -91,7 +91,7 @@ func TestALookAtWhatWasHeardOf(t *testing.T) {
 	})
 }
 
-// lookOf is the number of a look at nothing but the run's own folder.
+// lookOf returns the number of a look at the run's own folder alone.
 func lookOf(t *testing.T, s *store.Store, run layout.Run) uint64 {
 	t.Helper()
 	loaded, err := s.LoadHeard(run, layout.Pal{}, nil, []string{})

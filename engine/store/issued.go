@@ -10,8 +10,8 @@ import (
 	"placet/layout"
 )
 
-// isRecorded reports whether what placet writes under a kind of file is remembered:
-// what others might put in its place and a decision depends on.
+// isRecorded reports whether the record remembers what placet writes under a kind of
+// file: files that others might replace and that a decision depends on.
 func isRecorded(f layout.File) bool {
 	switch f.Kind {
 	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid:
@@ -22,16 +22,16 @@ func isRecorded(f layout.File) bool {
 	return false
 }
 
-// issue begins to record what commits are about to write, beside the first round. The
-// function that it returns waits for that: a commit whose documents cannot be recorded
-// ends before they get their names.
+// issue begins to record what commits are about to write, in parallel with the first
+// round. The function that it returns waits for the record: a commit whose documents
+// cannot be recorded ends before they get their names.
 func (s *committer) issue(commits []*commit) (recorded func()) {
 	if s.record == nil {
 		return func() {}
 	}
 	docs, errs := make([][]engine.Document, len(commits)), make([]error, len(commits))
 	for i, j := range commits {
-		docs[i] = j.recorded() // now: the first round changes its documents where the disk refuses them
+		docs[i] = j.recorded() // copied now: the first round changes its documents if the disk refuses them
 	}
 	var recording sync.WaitGroup
 	recording.Go(func() {
@@ -49,9 +49,9 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 	}
 }
 
-// confirm records that the state document and the requests of a commit have their names:
-// what stood there before is older from now on. Nothing is undone where that cannot be
-// recorded: the record knows as much as before.
+// confirm records that the state document and the requests of a commit have their names,
+// so that the contents before them count as older from now on. An error undoes nothing:
+// the record then knows as much as before.
 func (s *committer) confirm(j *commit) {
 	if s.record == nil || j.err != nil {
 		return
@@ -65,7 +65,7 @@ func (s *committer) confirm(j *commit) {
 	}
 }
 
-// recorded are the documents of a commit that are remembered.
+// recorded returns the documents of a commit that the record remembers.
 func (j *commit) recorded() []engine.Document {
 	var docs []engine.Document
 	for _, p := range j.writes {

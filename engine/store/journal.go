@@ -13,7 +13,7 @@ import (
 	"placet/templates"
 )
 
-// joinLines joins the lines of each journal, in the order of the journals.
+// joinLines joins the lines of each journal and keeps the order of the journals.
 func joinLines(lines []engine.Line) (joined []engine.Line) {
 	for _, l := range lines {
 		i := slices.IndexFunc(joined, func(j engine.Line) bool { return j.Path == l.Path })
@@ -25,8 +25,9 @@ func joinLines(lines []engine.Line) (joined []engine.Line) {
 	return joined
 }
 
-// newJournals returns, as writes, the journals that a commit's lines begin: empty, because
-// their names must be durable before the state is that the lines account for.
+// newJournals returns, as writes, the journals that a commit's lines begin. They are
+// empty, because their names must be durable before the state that the lines account
+// for.
 func (s *syncer) newJournals(j *commit) (writes []*fileWrite, err error) {
 	for _, l := range j.lines {
 		_, err := s.disk.FS.Stat(l.Path)
@@ -39,13 +40,13 @@ func (s *syncer) newJournals(j *commit) (writes []*fileWrite, err error) {
 	return writes, nil
 }
 
-// appendLines adds a commit's lines to their journals, one write for each. They
-// are made durable by the run's next commit.
+// appendLines adds a commit's lines to their journals, with one write for each journal.
+// The run's next commit makes them durable.
 func (s *syncer) appendLines(j *commit) error {
 	for _, l := range j.lines {
 		err := s.appendTo(l.Path, l.Body)
 		if errors.Is(err, os.ErrNotExist) {
-			return moved(l.Path) // its folder went away
+			return moved(l.Path) // its folder is gone
 		}
 		if err != nil {
 			return templates.Errorf("store.append", "file", l.Path, "error", err)
@@ -55,7 +56,7 @@ func (s *syncer) appendLines(j *commit) error {
 	return nil
 }
 
-// appendTo adds lines to one journal, after cutting a torn last line.
+// appendTo adds lines to one journal, after it has cut a torn last line.
 func (s *syncer) appendTo(name string, text []byte) error {
 	f, err := s.disk.FS.Open(name, fs.ForAppending, 0o666)
 	if err != nil {
@@ -81,7 +82,7 @@ func cutTorn(f fs.File) error {
 	return f.Truncate(whole)
 }
 
-// lastLine returns the offset behind the last newline, 0 if there is none.
+// lastLine returns the offset after the last newline, 0 if there is none.
 func lastLine(f fs.File, size int64) (int64, error) {
 	buf := make([]byte, 4096)
 	for end := size; end > 0; {
@@ -108,9 +109,9 @@ func (s *syncer) addPendingJournal(run, name string) {
 	s.pendingJournals[run][name] = true
 }
 
-// Finish makes durable what the commits of a run have left for its next one; where
-// they left nothing, it does nothing. A loop calls it for runs that it releases:
-// their next commit may never come.
+// Finish makes the journals durable that a run's commits have left for its next commit; it
+// does nothing if they left none. A loop calls it for runs that it releases, because their
+// next commit may never come.
 func (s *Store) Finish(run layout.Run) error {
 	s.syncer.mu.Lock()
 	owed := len(s.syncer.pendingJournals[run.State]) > 0
@@ -121,7 +122,8 @@ func (s *Store) Finish(run layout.Run) error {
 	return s.committer.commit(&commit{run: run})[0]
 }
 
-// takePendingJournals returns, as writes, the journals that a commit makes durable first.
+// takePendingJournals returns, as writes, the journals that a commit must make durable
+// first.
 func (s *syncer) takePendingJournals(j *commit) []*fileWrite {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -179,8 +179,8 @@ func TestAJournalIsOwedUntilItIsDurable(t *testing.T) {
 	}
 }
 
-// A run that gets no commit any more leaves nothing behind in memory, and its last
-// lines are durable.
+// A run that gets no more commits leaves nothing in memory, and its last lines are
+// durable.
 func TestAFinishedRunOwesNoLines(t *testing.T) {
 	w := inMemory()
 	m := w.fs.(*memfs.FS)

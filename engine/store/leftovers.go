@@ -14,10 +14,10 @@ import (
 // built on them could publish a revision whose receipt or line a power cut takes away.
 // So before its first plan a new holder of the workspace makes durable what it finds.
 
-// syncLeftovers makes durable what an earlier placet has left: all of the file system at
-// once, or, where that cannot be had or others have much to write, of each run that
-// is committed for the first time its folders and the journals that the plan writes
-// to.
+// syncLeftovers makes durable what an earlier placet has left. It syncs the whole file
+// system at once. If that is impossible, or others have much to write, it instead syncs,
+// for each run at its first commit, the folders of the run and the journals that the plan
+// writes to.
 func (s *committer) syncLeftovers(batch []*commit) {
 	if !s.disk.IsHeld() || s.leftovers.all {
 		return
@@ -45,7 +45,7 @@ func (s *committer) syncLeftovers(batch []*commit) {
 	}
 }
 
-// syncAllLeftovers makes all of the file system durable at once, if that can be had.
+// syncAllLeftovers makes the whole file system durable at once, if possible.
 func (s *committer) syncAllLeftovers() {
 	s.leftovers.tried, s.leftovers.runs = true, map[string]bool{}
 	if !s.syncer.useSyncfs(mostLeftovers) {
@@ -59,8 +59,8 @@ func (s *committer) syncAllLeftovers() {
 }
 
 // writeLeftoversAnew has a commit's folders changed before they are synced, and its files
-// written anew, where a sync of everything has failed: it may have lost them, and
-// another sync would say nothing about it.
+// written anew, if a sync of everything has failed: that sync may have lost them, and
+// another sync would not report it.
 func (s *committer) writeLeftoversAnew(j *commit) {
 	if s.leftovers.lost == nil {
 		return
@@ -73,8 +73,8 @@ func (s *committer) writeLeftoversAnew(j *commit) {
 	}
 }
 
-// addLeftoverDirs has a commit sync a folder of its run and all below. Where one cannot
-// be looked at, the commit must wait.
+// addLeftoverDirs makes a commit sync a folder of its run and all folders below. If one
+// cannot be listed, the commit must wait.
 func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
 	infos, err := s.disk.List(dir)
 	if err != nil || depth > read.MaxDepth {
@@ -91,12 +91,13 @@ func (s *committer) addLeftoverDirs(j *commit, dir string, depth int) error {
 	return nil
 }
 
-// mostLeftovers is for how many files the first plan after a start may wait.
+// mostLeftovers is the number of files for which the first plan after a start may wait.
 const mostLeftovers = 4096
 
-// leftovers says what was made durable so far. Only the leader of the rounds uses it.
+// leftovers says what has been made durable so far. Only the leader of the rounds uses
+// it.
 type leftovers struct {
 	tried, all bool
-	lost       error // how a sync of everything has failed
+	lost       error // how a sync of everything failed
 	runs       map[string]bool
 }

@@ -12,7 +12,7 @@ import (
 	"placet/layout"
 )
 
-// nextStep is a plan on top of the step.
+// nextStep returns a plan after the step.
 func nextStep() engine.Plan {
 	return engine.Plan{
 		Writes: []engine.Document{stateDoc("state of revision 2", "state of revision 1")},
@@ -20,7 +20,7 @@ func nextStep() engine.Plan {
 	}
 }
 
-// holding is a store that holds the workspace, as a daemon's does.
+// holding returns a store that holds the workspace, like that of a daemon.
 func holding(t *testing.T, m *memfs.FS) *store.Store {
 	t.Helper()
 	s := quiet(m)
@@ -30,7 +30,7 @@ func holding(t *testing.T, m *memfs.FS) *store.Store {
 	return s
 }
 
-// inheriting is how a disk lets what was left be made durable.
+// inheriting holds the ways in which a disk makes leftovers durable.
 var inheriting = map[string]func(*memfs.FS){
 	"one sync of everything": func(*memfs.FS) {},
 	"file by file":           (*memfs.FS).NoSyncAll,
@@ -45,8 +45,8 @@ var inheriting = map[string]func(*memfs.FS){
 	},
 }
 
-// Whoever goes on where a placet was killed publishes what it finds: a power cut
-// must not take it away any more.
+// A placet that continues after a killed one publishes what it finds, so a power
+// cut must not remove that any more.
 func TestWhatAKilledPlacetLeftIsDurableBeforeTheNextRevision(t *testing.T) {
 	for _, file := range []string{"requests/r1/receipt.json", "requests/r2/request.json", "events/002-b.json"} {
 		for name, on := range inheriting {
@@ -130,7 +130,7 @@ func TestAPlanWaitsWhereWhatWasLeftCannotBeLookedAt(t *testing.T) {
 	finished(t, m, "again")
 }
 
-// A build that writes beside a start does not hold up the first plan.
+// A build that writes during a start does not delay the first plan.
 func TestTheFirstPlanOfAHolderDoesNotWaitForWhatOthersWrite(t *testing.T) {
 	for unwritten, want := range map[int64]int{0: 1, 1 << 30: 0} {
 		m, all := scene(), 0

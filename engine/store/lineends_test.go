@@ -9,8 +9,8 @@ import (
 	"placet/layout"
 )
 
-// git may write CR LF where placet has written LF: what is read, what it is compared with
-// and what it is replaced over are the same.
+// git may write CR LF where placet has written LF: the content is the same when it is
+// read, compared and replaced.
 func TestLineEndsAreNoPartOfADocument(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		run, _ := layout.Ask{}.At(".asks/x/state.json")
@@ -42,7 +42,7 @@ func TestLineEndsAreNoPartOfADocument(t *testing.T) {
 		if body, _ := w.get(run.State); body != "{}\n" {
 			t.Errorf("the state document is %q", body)
 		}
-		// Another content is somebody's, whatever its line ends.
+		// Any other content is somebody's, whatever its line ends.
 		w.put(run.State, "{\"a\": 1}\r\n")
 		state.Body, state.Over = []byte("{ }\n"), engine.Sum([]byte("{}\n"))
 		if err := s.Commit(run, layout.Ask{}, engine.Plan{Writes: []engine.Document{state}}); err == nil {
@@ -57,7 +57,7 @@ func TestLineEndsAreNoPartOfADocument(t *testing.T) {
 	})
 }
 
-// The state documents of other programs, and artifacts, are bytes.
+// The state documents of other programs, and artifacts, are compared byte for byte.
 func TestLineEndsOfOthersAreKept(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		const body = "{\r\n}\r\n"

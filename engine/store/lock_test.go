@@ -35,7 +35,7 @@ func TestLocksAreCreatedInTheirOrderAndNeverRemoved(t *testing.T) {
 		w.dir(aRun().Dir)
 		s := w.store()
 		lock(t, s)()
-		// The folder of the second lock is not made for its sake.
+		// The folder of the second lock is not made for the lock.
 		if diff := cmp.Diff([]string{"state.json.lock"}, names(t, w, aRun().Dir)); diff != "" {
 			t.Error(diff)
 		}
@@ -292,8 +292,8 @@ func TestOnePlacetHoldsTheWorkspace(t *testing.T) {
 	})
 }
 
-// Who made .placet/.gitignore may have been killed before it was written. What
-// somebody else wrote there stays.
+// The process that made .placet/.gitignore may have been killed before it wrote
+// the content. Content that somebody else wrote there stays.
 func TestAnEmptyGitignoreIsCompleted(t *testing.T) {
 	for before, want := range map[string]string{"": "*\n", "/lock\n": "/lock\n"} {
 		worlds(t, func(t *testing.T, w world) {

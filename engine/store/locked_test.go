@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A look stands under the locks while nothing is different that is written under
-// them, and not where that might not show.
+// A look is still valid under the locks if nothing that is written under them
+// differs, and not if a difference might not show.
 func TestALookStandsUnderTheLocksWhileNothingSharedMoves(t *testing.T) {
 	old := func(w world) { w.later(time.Hour) }
 	for _, c := range []struct {

@@ -10,9 +10,9 @@ import (
 )
 
 // isNumberTaken reports whether a folder in which the commit numbers a new document holds one
-// that the last look has not found. A look is not of one moment: it may have listed the folder
-// before another placet wrote there, and read what that has counted to after it. The document
-// would then stand there twice, under two numbers.
+// that the last look has not found. A look is not atomic: it may have listed the folder before
+// another placet wrote there, and read the other's count afterwards. The document would then
+// be there twice, under two numbers.
 func (s *committer) isNumberTaken(j *commit) bool {
 	looked := map[string]bool{}
 	for _, p := range j.writes {

@@ -11,9 +11,9 @@ import (
 	"placet/layout"
 )
 
-// Another placet answers while this one looks: it writes its events after events/ was listed,
-// and what is counted there before that is read. It is killed before its state document. The
-// answer must not stand there twice.
+// Another placet answers while this one looks: it writes its events after this one listed
+// events/ and before this one reads the count there. It is killed before it writes its state
+// document. The answer must not be recorded twice.
 func TestAnEventIsNotNumberedPastOneThatTheLookDidNotFind(t *testing.T) {
 	m := scene()
 	m.Put(in("events/001-workflow_start.json"), "{}")

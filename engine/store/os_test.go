@@ -27,7 +27,8 @@ func TestAStateDocumentIsReplacedWithoutExchange(t *testing.T) {
 	s := store.New(noExchange{w.fs, w}, store.Options{Now: w.clock.now})
 	commit(t, s, engine.Plan{Writes: []engine.Document{stateDoc("S1", "S0")}})
 	check(t, w, map[string]string{in("state.json"): "S1"})
-	// Compare, rename, compare: who writes over ours at once is noticed.
+	// Compare, rename, compare: the store notices others that write over its
+	// file at once.
 	err := s.Commit(aRun(), layout.Faber{}, engine.Plan{Writes: []engine.Document{stateDoc("overwrite me", "S1")}})
 	if !errors.Is(err, store.ErrConflict) {
 		t.Errorf("got %v", err)
@@ -35,8 +36,8 @@ func TestAStateDocumentIsReplacedWithoutExchange(t *testing.T) {
 	check(t, w, map[string]string{in("state.json"): foreign})
 }
 
-// noExchange cannot exchange names; others overwrite a state document that asks
-// for it.
+// noExchange cannot exchange names; others overwrite a state document at each
+// try.
 type noExchange struct {
 	fs.FS
 	w world

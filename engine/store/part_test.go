@@ -22,7 +22,7 @@ func loadPart(t *testing.T, s *store.Store) store.Part {
 	return part
 }
 
-// partDoc is the document of a part that was asked for by a name.
+// partDoc returns the document of a part that was read under a name.
 func partDoc(t *testing.T, part store.Part, rel string) engine.Document {
 	t.Helper()
 	for _, d := range part.Docs {
@@ -86,7 +86,7 @@ func TestWhatPlacetHasWrittenIsSettledAtOnceInAPart(t *testing.T) {
 	})
 }
 
-// There may be more runs than the store remembers files outside of them.
+// There may be more runs than files outside of runs that the store remembers.
 func TestAPartLeavesNothingBehindOfWhatHasSettled(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.put(in("state.json"), "S")
@@ -130,8 +130,8 @@ func TestAPartThatIsAsYoungAsTheLookIsRacy(t *testing.T) {
 	}
 }
 
-// Nobody can tell what is in a file that the system refuses: it must not count as
-// absent, nor as it was.
+// Nobody knows the content of a file that the system refuses to read: it must not
+// count as absent, or as unchanged.
 func TestAPartOfWhichTheSystemRefusesAFileIsAnError(t *testing.T) {
 	w := inMemory()
 	m := w.fs.(*memfs.FS)
@@ -151,7 +151,8 @@ func TestAPartOfWhichTheSystemRefusesAFileIsAnError(t *testing.T) {
 			refused++
 			continue
 		}
-		// Without the file system's clock it is not known whether it stands still.
+		// Without the file system's clock it is unknown whether the file is
+		// unchanged.
 		if d := partDoc(t, part, "state.json"); part.Print != print || !d.Unsettled() && string(d.Body) != "S" {
 			t.Errorf("call %d: no error, and %+v", k, part)
 		}

@@ -225,7 +225,8 @@ func TestForeignStatesRacingWithOursAreNeverLost(t *testing.T) {
 	}
 	close(turns)
 	others.Wait()
-	// Their last words stand, or ours that were made over them.
+	// The state document holds their last content, or ours that was made over
+	// it.
 	if got, _ := w.get(in("state.json")); !strings.HasSuffix(got, last) {
 		t.Errorf("their last words %q are lost; the state document holds %q", last, got)
 	}

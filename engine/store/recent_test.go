@@ -10,10 +10,10 @@ import (
 	"placet/layout"
 )
 
-// hotRuns is more runs than the documents of all of them are kept of.
+// hotRuns is more runs than those whose documents are kept.
 const hotRuns = 512
 
-// manyRuns loads so many runs that those before rest.
+// manyRuns loads so many runs that the documents of earlier ones are dropped.
 func manyRuns(t *testing.T, w world, s *store.Store) {
 	t.Helper()
 	for round := range 2 {
@@ -42,7 +42,7 @@ func TestARestingRunRemembersWhichInodesItKnew(t *testing.T) {
 	manyRuns(t, w, s)
 	expect(t, w, s, "state.json", []any{"{}"})
 	manyRuns(t, w, s)
-	// Known inode, new content: it must stand still. New inode: it need not.
+	// The same inode with new content must settle; a new inode need not.
 	w.rewrite(in("requests/r/response.json"), `{"a":2}`)
 	w.put(in("cancel.json"), `{}`)
 	expect(t, w, s, "cancel.json", []any{`{}`})
@@ -63,6 +63,7 @@ func TestARunThatWasVisitedAMomentAgoDoesNotRest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Resting, it would have forgotten that the form is placet's own.
+	// If the entry were dropped, the store would have forgotten that placet
+	// wrote the form.
 	expect(t, w, s, "requests/r/form.md", []any{"text"})
 }

@@ -23,25 +23,27 @@ import (
 type syncer struct {
 	disk  *disk.Disk
 	temps *temps
-	many  int // from how many files on a round is one sync of everything
+	many  int // the number of files from which on a round is one sync of everything
 
 	mu sync.Mutex
-	// pendingJournals are those with lines that are not durable yet, by run.
+	// pendingJournals are the journals with lines that are not durable yet, by run.
 	pendingJournals map[string]map[string]bool
-	// pendingDirs are those whose sync is owed; true where one has failed.
+	// pendingDirs are the folders that still must be synced; true if a sync of the folder
+	// has failed.
 	pendingDirs map[string]bool
 
-	// failures counts the rounds of fsync that failed in a row, those of
-	// contents and those of names.
+	// failures counts the consecutive rounds of fsync that failed, separately for
+	// contents and for names.
 	failures    [2]atomic.Int32
 	stopped     atomic.Bool
-	failedSyncs sync.Map // files that an fsync refused and that were not written anew since
+	failedSyncs sync.Map // files whose fsync failed and that were not written anew since
 }
 
-// maxFailures is how many rounds of fsync in a row may fail.
+// maxFailures is how many consecutive rounds of fsync may fail.
 const maxFailures = 3
 
-// rounds carries out a batch of commits. Each ends durable or with its err.
+// rounds carries out a batch of commits. Each commit ends durable or with an error in
+// err.
 func (s *committer) rounds(batch []*commit) {
 	s.disk.RemoveAgain()
 	s.syncLeftovers(batch)
@@ -59,8 +61,8 @@ func withoutError(batch []*commit) []*commit {
 	return slices.DeleteFunc(slices.Clone(batch), func(j *commit) bool { return j.err != nil })
 }
 
-// contents is the first round: every new content becomes durable under a
-// temporary name. What an fsync refused is thrown away and written anew.
+// contents is the first round: every new content becomes durable under a temporary name.
+// A content whose fsync failed is discarded and written anew.
 func (s *syncer) contents(batch []*commit) {
 	one := false // each file by itself
 	for todo := unwritten(batch); len(todo) > 0; todo = unwritten(batch) {
@@ -81,7 +83,7 @@ func (s *syncer) contents(batch []*commit) {
 	}
 }
 
-// unwritten are the contents that are not durable yet.
+// unwritten returns the contents that are not durable yet.
 func unwritten(batch []*commit) (todo []*fileWrite) {
 	for _, j := range withoutError(batch) {
 		for _, p := range j.writes {
@@ -93,8 +95,8 @@ func unwritten(batch []*commit) (todo []*fileWrite) {
 	return todo
 }
 
-// failWrites ends the commits of writes that cannot be written; those that only an fsync
-// refused get another try.
+// failWrites ends the commits of contents that cannot be written. A content of which only
+// the fsync failed gets another try.
 func (s *syncer) failWrites(tried []*fileWrite) {
 	failed := false
 	for _, p := range tried {
@@ -104,7 +106,7 @@ func (s *syncer) failWrites(tried []*fileWrite) {
 	for _, p := range tried {
 		switch {
 		case p.err == nil, p.commit.err != nil:
-		case errors.Is(p.err, os.ErrNotExist): // its folder went away
+		case errors.Is(p.err, os.ErrNotExist): // its folder is gone
 			p.commit.err = moved(p.doc.Path)
 		case !errors.As(p.err, new(errSync)) || s.stopped.Load():
 			p.commit.err = templates.Errorf("store.write", "file", p.doc.Path, "error", s.sayStopped(p.err))
@@ -118,7 +120,7 @@ const (
 	nameRound
 )
 
-// countFailure counts the rounds of one kind that failed in a row.
+// countFailure counts the consecutive rounds of one kind that failed.
 func (s *syncer) countFailure(round int, failed bool) {
 	if !failed {
 		s.failures[round].Store(0)
@@ -130,8 +132,8 @@ func (s *syncer) countFailure(round int, failed bool) {
 	}
 }
 
-// writePhased writes contents, and syncs each when all are written: the first sync of files
-// that lie on one disk finds all of them, and the others find their work done.
+// writePhased writes contents and syncs each of them after all are written: the first
+// sync of files on one disk then also writes the others, which find their work done.
 func (s *syncer) writePhased(todo []*fileWrite) {
 	for some := range slices.Chunk(todo, s.disk.Parallel) {
 		each(s.disk.Parallel, some, func(p *fileWrite) { p.err = s.write(p, true) })
@@ -147,8 +149,8 @@ func (s *syncer) writePhased(todo []*fileWrite) {
 	}
 }
 
-// write writes one content, if it has not its name already. With sync it is to be synced next;
-// without, what has its name is described.
+// write writes one content, unless it already has its name. With sync, the caller syncs
+// it next; without, write describes a file that has its name.
 func (s *syncer) write(p *fileWrite, sync bool) error {
 	switch {
 	case !p.there && !p.journal:
@@ -161,8 +163,8 @@ func (s *syncer) write(p *fileWrite, sync bool) error {
 	return p.ignoreGone(err)
 }
 
-// syncFile makes the bytes of a file durable that already has its name. If that
-// fails the file is not trusted again: its bytes are written anew beside it.
+// syncFile makes the bytes of a file durable that already has its name. If that fails,
+// the file is not trusted again, and its bytes are written anew beside it.
 func (s *syncer) syncFile(p *fileWrite) error {
 	f, err := s.disk.FS.Open(p.doc.Path, fs.ForReading, 0)
 	if err != nil {
@@ -175,8 +177,8 @@ func (s *syncer) syncFile(p *fileWrite) error {
 	return nil
 }
 
-// ignoreGone lets a journal be that others have removed or replaced by something else:
-// there is nothing left of it to make durable.
+// ignoreGone drops the error for a journal that others have removed or replaced by
+// something else, because nothing of it is left to make durable.
 func (p *fileWrite) ignoreGone(err error) error {
 	if p.journal && (errors.Is(disk.Unusable(p.doc.Path, err), engine.ErrAbsent) || errors.As(err, new(*fs.NotRegular))) {
 		return nil
@@ -184,15 +186,15 @@ func (p *fileWrite) ignoreGone(err error) error {
 	return err
 }
 
-// hasFailedSync reports whether an fsync of a file has failed, and the file was
-// not written anew since: another fsync of it would say nothing.
+// hasFailedSync reports whether an fsync of a file has failed and the file was not
+// written anew since. Another fsync of it would not report the loss.
 func (s *syncer) hasFailedSync(p *fileWrite) bool {
 	_, is := s.failedSyncs.Load(p.doc.Path)
 	return is && (p.there || p.journal)
 }
 
-// writeAnew makes a write of a file that already has its name one that is written
-// anew, over itself.
+// writeAnew turns the write of a file that already has its name into one that writes its
+// bytes anew and replaces it.
 func (s *syncer) writeAnew(p *fileWrite, cause error) error {
 	s.failedSyncs.Store(p.doc.Path, true)
 	c, err := s.disk.Read(p.doc.Path, disk.MaxArtifact, false)
@@ -204,9 +206,9 @@ func (s *syncer) writeAnew(p *fileWrite, cause error) error {
 	return cause
 }
 
-// names is the second round: every touched folder is synced, those of commits that
-// ended early too. A folder that refused is changed once more before it is synced
-// again: the second sync would say nothing about what the first has lost.
+// names is the second round: every touched folder is synced, also those of commits that
+// ended early. A folder whose sync failed is changed once more before it is synced again,
+// because otherwise the second sync would not report what the first has lost.
 func (s *syncer) names(batch []*commit) {
 	dirs, refused := s.takePendingDirs()
 	for _, j := range batch {
@@ -235,7 +237,7 @@ func (s *syncer) names(batch []*commit) {
 	}
 }
 
-// syncDirs syncs folders side by side and returns what refused.
+// syncDirs syncs folders in parallel and returns the errors by folder.
 func (s *syncer) syncDirs(dirs []string) map[string]error {
 	errs := make([]error, len(dirs))
 	if !s.useSyncfs(len(dirs)) || !s.syncManyDirs(dirs, errs) {
@@ -251,7 +253,7 @@ func (s *syncer) syncDirs(dirs []string) map[string]error {
 	return refused
 }
 
-// touchDir changes a folder without leaving anything in it.
+// touchDir changes a folder and leaves nothing in it.
 func (s *syncer) touchDir(dir string) error {
 	name := s.temps.tempName(path.Join(dir, "x"))
 	f, err := s.disk.FS.Open(name, fs.ForCreating, 0o666)
@@ -262,8 +264,8 @@ func (s *syncer) touchDir(dir string) error {
 	return f.Close()
 }
 
-// isPassing reports whether an error of a folder's sync came from opening it, or
-// says that space ran out: nothing is lost yet, the sync is owed.
+// isPassing reports whether an error of a folder's sync came from opening it, or says
+// that space ran out. Nothing is lost then, and the sync can be done later.
 func isPassing(err error) bool {
 	return disk.IsScarce(err) || errors.As(err, new(*fs.NotRegular)) || disk.IsAny(err,
 		os.ErrNotExist, os.ErrPermission, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.ENOTDIR)
@@ -278,7 +280,8 @@ func (s *syncer) failNames(j *commit, refused map[string]error) {
 	}
 }
 
-// sayStopped adds to the error of an fsync that nothing more is written, if that is so.
+// sayStopped adds to the error of an fsync that nothing more is written, if the store has
+// stopped.
 func (s *syncer) sayStopped(err error) error {
 	if s.stopped.Load() {
 		return fmt.Errorf("%w (%w)", ErrStopped, err)
@@ -287,17 +290,18 @@ func (s *syncer) sayStopped(err error) error {
 }
 
 const (
-	// manyFiles is from how many files or folders on a round of fsync is one sync of
-	// the whole file system: a burst costs as much as one commit then. It is not
-	// done for fewer, because it also waits for what other programs have written.
+	// manyFiles is the number of files or folders from which on a round of fsync is one
+	// sync of the whole file system: a burst then costs as much as one commit. That is
+	// not done for fewer, because it also waits for what other programs have written.
 	manyFiles = 64
-	// othersShare bounds what waits to be written on this machine, for each file or
-	// folder of the round: a few times what the round itself has written. Where
-	// there is more, a build runs beside placet, say, one sync for each is faster.
+	// othersShare bounds the bytes that wait to be written on this machine, for each file
+	// or folder of the round: a few times what the round itself has written. If more are
+	// waiting, because a build runs beside placet, for example, one sync for each file is
+	// faster.
 	othersShare = 16 << 10
 )
 
-// useSyncfs reports whether so many files or folders are made durable by one sync of
+// useSyncfs reports whether to make so many files or folders durable with one sync of
 // everything.
 func (s *syncer) useSyncfs(files int) bool {
 	if files < s.many {
@@ -307,9 +311,9 @@ func (s *syncer) useSyncfs(files int) bool {
 	return !known || waiting <= int64(files)*othersShare
 }
 
-// syncWrites makes many written contents durable with one sync for each file system
-// that they lie in. It reports whether there is such a sync: else they are to be written
-// again. An error does not say what was lost, so all of it is thrown away.
+// syncWrites makes many written contents durable with one sync for each file system that
+// they are on. It reports whether such a sync exists; if not, they must be written again.
+// An error does not say what was lost, so all contents of that file system are discarded.
 func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 	devices := map[uint64][]*fileWrite{}
 	for _, p := range todo {
@@ -331,8 +335,8 @@ func (s *syncer) syncWrites(todo []*fileWrite) (ok bool) {
 	return ok
 }
 
-// syncAll syncs the file system that a folder lies in. had is false where that could not be
-// had, and nothing is lost. Where there is no such sync, it is not asked for again.
+// syncAll syncs the file system of a folder. had is false if that was impossible, and
+// nothing is lost then. If the file system has no such sync, syncAll is not tried again.
 func (s *syncer) syncAll(dir string) (had bool, err error) {
 	err = s.disk.FS.SyncAll(dir)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -345,8 +349,8 @@ func (s *syncer) syncAll(dir string) (had bool, err error) {
 	return true, err
 }
 
-// discard throws a content away that a sync of everything has not made durable, nil where
-// it could not be had.
+// discard discards a content that a sync of everything has not made durable. cause is nil
+// if there was no such sync.
 func (s *syncer) discard(p *fileWrite, cause error) {
 	p.again = true
 	switch inPlace := p.there || p.journal; {
@@ -358,8 +362,9 @@ func (s *syncer) discard(p *fileWrite, cause error) {
 	}
 }
 
-// touchNewDirs changes the folders that have got new ones, whose names a sync of
-// everything that failed may have lost. One that cannot be changed now is owed.
+// touchNewDirs changes the folders in which others were made, because a failed sync of
+// everything may have lost the names of these. A folder that cannot be changed now is
+// left for the next commit.
 func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	dirs := map[string]bool{}
 	for _, p := range writes {
@@ -372,8 +377,8 @@ func (s *syncer) touchNewDirs(writes []*fileWrite) {
 	})
 }
 
-// syncManyDirs syncs many folders with one sync for each file system, and
-// reports whether it could.
+// syncManyDirs syncs many folders with one sync for each file system, and reports whether
+// that was possible.
 func (s *syncer) syncManyDirs(dirs []string, errs []error) bool {
 	devices := map[uint64]string{}
 	for _, dir := range dirs {

@@ -8,19 +8,19 @@ import (
 	"placet/layout"
 )
 
-// A folder of a run that somebody took away is not made anew: it could not be
-// brought back if another stood there. A folder below the run's own is made only
-// where the look that the plan was made over did not find it. So is the run's own
-// folder, and besides
+// A folder of a run that somebody removed is not made anew, because they could not put
+// it back if another folder were in its place. A folder below the run's own is made
+// only if the look that the plan was made over did not find it. The same holds for the
+// run's own folder, which in addition is made only
 //
 //   - by a plan that begins the run: it writes the first state document;
 //   - by any other plan if there never was a state document, and the folder above
-//     is there: what takes the whole away takes that too.
+//     exists: whoever removes the whole removes that, too.
 //
-// A run whose state document that look found, and which has none now, is being
-// taken away: nothing is written into it.
+// A run whose state document that look found, and which has none now, is being removed:
+// nothing is written into it.
 
-// canMakeDir reports whether a commit may make a folder of its run, which is not there.
+// canMakeDir reports whether a commit may make a missing folder of its run.
 func (s *committer) canMakeDir(j *commit, dir string) bool {
 	begun, known := s.seen.Begun(j.run.State)
 	looked, found := s.seen.LastLook(j.run, dir)
@@ -36,7 +36,7 @@ func (s *committer) canMakeDir(j *commit, dir string) bool {
 	return !begun && above && err == nil
 }
 
-// owns reports whether a folder is that of the commit's run, or lies in it.
+// owns reports whether a folder is that of the commit's run or is in it.
 func (j *commit) owns(dir string) bool { return j.run.State != "" && layout.Under(dir, j.run.Dir) }
 
 // begins reports whether the commit writes the run's first state document.

@@ -15,7 +15,7 @@ import (
 	"placet/layout"
 )
 
-// Plans of a run that has no state document.
+// These are plans of a run that has no state document.
 var plansWithoutState = map[string]engine.Plan{
 	"document": {Writes: []engine.Document{newDoc("context.md", "C")}},
 	"request":  {Writes: []engine.Document{newDoc("requests/r1/request.json", "{}")}},
@@ -30,7 +30,7 @@ func (w world) away(t *testing.T, from, to string) {
 	}
 }
 
-// wantMoved commits a plan and expects that it gives way, with nothing made at a
+// wantMoved commits a plan and expects ErrConflict, and that nothing was made at a
 // folder.
 func (w world) wantMoved(t *testing.T, s *store.Store, p engine.Plan, dir string) {
 	t.Helper()
@@ -76,8 +76,8 @@ func TestAPlanWithoutStateGivesWayWhereTheFolderAboveIsGone(t *testing.T) {
 	}
 }
 
-// gone has a look find the run's folder, somebody take it away, and every kind of plan
-// come too late; then is what else happens.
+// gone makes a look find the run's folder, somebody remove it, and every kind of plan
+// come too late; then it calls then.
 func gone(t *testing.T, between func(*store.Store), then func(t *testing.T, s *store.Store, p engine.Plan)) {
 	plans := map[string]engine.Plan{"begins": {Writes: []engine.Document{stateDoc("S1", "")}}}
 	maps.Copy(plans, plansWithoutState)
@@ -96,8 +96,8 @@ func gone(t *testing.T, between func(*store.Store), then func(t *testing.T, s *s
 	}
 }
 
-// The folder was there at the look, so somebody took it away since; only a look
-// that finds it gone may lead to another.
+// The look found the folder, so somebody has removed it since; only a look that finds
+// it gone may lead to a new one.
 func TestAFolderThatALookHasFoundIsNotMadeBeforeTheNextOne(t *testing.T) {
 	gone(t, func(*store.Store) {}, func(t *testing.T, s *store.Store, p engine.Plan) {
 		load(t, s)
@@ -105,8 +105,8 @@ func TestAFolderThatALookHasFoundIsNotMadeBeforeTheNextOne(t *testing.T) {
 	})
 }
 
-// A plan may wait for its round while a walk finds the run gone, which is forgotten
-// then: what was known of it when the plan was made counts all the same.
+// A plan may wait for its round while a walk finds that the run is gone and forgets
+// it: what was known of the run when the plan was made still counts.
 func TestTheFolderOfARunThatWasForgottenIsNotMade(t *testing.T) {
 	gone(t, func(s *store.Store) { s.Forget(aRun()) }, func(*testing.T, *store.Store, engine.Plan) {})
 }
@@ -131,7 +131,7 @@ func TestTheFolderOfARunThatHadAStateIsNotMadeByAPlanWithoutOne(t *testing.T) {
 }
 
 // A folder below the run's own that a look has found is not made anew before another
-// look has missed it: it may have been renamed away for a moment.
+// look has missed it: it may be renamed away only for a moment.
 func TestAFolderOfARunThatVanishedIsNotMadeBeforeALookMissesIt(t *testing.T) {
 	plans := map[string]engine.Plan{
 		"document": {Writes: []engine.Document{newDoc("events/002-b.json", "{}")}},
@@ -162,8 +162,8 @@ func TestAFolderOfARunThatVanishedIsNotMadeBeforeALookMissesIt(t *testing.T) {
 	}
 }
 
-// What placet wrote and somebody removed is missed for a while; what placet removed
-// itself is not.
+// A document that placet wrote and somebody removed is missed for a while; one that
+// placet itself removed is not.
 func TestADocumentOfOursThatVanishedIsMissed(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		w.put(in("state.json"), "S0")
@@ -192,7 +192,7 @@ func TestADocumentOfOursThatVanishedIsMissed(t *testing.T) {
 	})
 }
 
-// A document of ours that is not looked at any more, since it does not change, is not
+// A document of ours that is not looked at any more, because it is immutable, is not
 // missed.
 func TestADocumentAtRestIsNotMissed(t *testing.T) {
 	w := inMemory()
@@ -206,8 +206,8 @@ func TestADocumentAtRestIsNotMissed(t *testing.T) {
 	}
 }
 
-// A run whose state document goes while a commit is under way is being taken away:
-// whatever the moment, nothing is created in it that stays.
+// A run whose state document disappears during a commit is being removed: at no
+// moment may a new file of the commit stay in it.
 func TestNothingIsCreatedInARunWhoseStateGoes(t *testing.T) {
 	owed := engine.Plan{Writes: []engine.Document{newDoc("resume.md", "R"), newDoc("context.md", "C")}}
 	for name, p := range map[string]engine.Plan{"owed": owed, "step": step} {
@@ -246,7 +246,7 @@ func TestNothingIsCreatedInARunWhoseStateGoes(t *testing.T) {
 	}
 }
 
-// A folder that is renamed away and back while it is looked at was never half full.
+// A folder that is renamed away and back during a look must not appear half full.
 func TestALookDuringWhichAFolderIsAwayIsMadeAgain(t *testing.T) {
 	for what, away := range map[string]func(c memfs.Call) bool{
 		"the folder": func(c memfs.Call) bool { return c.Op == "stat" && path.Base(c.Name) == "events" },

@@ -19,7 +19,7 @@ const (
 	long  = 2 * time.Second
 )
 
-// settled loads the run and reports how a document stands: "absent",
+// stands loads the run and returns the state of a document: "absent",
 // "unsettled", its content, or its error.
 func stands(t *testing.T, s *store.Store, name string, needs ...string) string {
 	t.Helper()
@@ -45,7 +45,7 @@ func stands(t *testing.T, s *store.Store, name string, needs ...string) string {
 	return string(d.Body)
 }
 
-// expect runs a list of looks, each after some time.
+// expect makes a list of looks, each after some time.
 func expect(t *testing.T, w world, s *store.Store, name string, looks []any, needs ...string) {
 	t.Helper()
 	for i, look := range looks {
@@ -102,7 +102,8 @@ func TestJSONUnderANewInodeIsUsedAsSoonAsItParses(t *testing.T) {
 			func() { w.put(in(name), `{"response":`) }, "unsettled",
 			func() { w.rewrite(in(name), `{"response":"approve"`) }, time.Millisecond, "unsettled",
 			func() { w.rewrite(in(name), `{"response":"approve"}`) }, time.Millisecond, `{"response":"approve"}`,
-			// Whole once: from here on it must stand still like any other.
+			// The file was complete once: from here on it must settle like
+			// any other.
 			func() { w.rewrite(in(name), `{"response":"reject"}`) }, time.Millisecond, "unsettled", short, `{"response":"reject"}`,
 			func() { w.put(in(name), `{"response":"again"}`) }, `{"response":"again"}`,
 			func() { w.delete(in(name)) }, "absent",
@@ -218,7 +219,8 @@ func TestAChangeInOneTickOfTheClockIsSeen(t *testing.T) {
 	load(t, s)
 	w.later(short)
 	expect(t, w, s, "state.json", []any{`{"a":1}`})
-	// Same size, and so soon that the times are the same.
+	// The new content has the same size, and comes so soon that the times are
+	// the same.
 	w.rewrite(in("state.json"), `{"a":2}`)
 	load(t, s)
 	w.rewrite(in("state.json"), `{"a":3}`)
@@ -295,7 +297,8 @@ func TestWhatPlacetWroteIsSettledAtOnce(t *testing.T) {
 		}
 		expect(t, w, s, "requests/r/form.md", []any{"form", "form", long, "form"})
 		expect(t, w, s, "state.json", []any{`{"r":1}`})
-		// Until somebody else writes, in place even within the same tick.
+		// The form counts at once until somebody else writes it, in place
+		// even within the same tick.
 		w.rewrite(in("requests/r/form.md"), "FORM")
 		expect(t, w, s, "requests/r/form.md", []any{"unsettled", short, "FORM"})
 	})

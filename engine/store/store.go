@@ -14,55 +14,55 @@ import (
 	"placet/templates"
 )
 
-// Options are what a store is told once.
+// Options configure a store.
 type Options struct {
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Log takes what a person should know and no caller returns; nil drops it.
+	// Log receives what a person should know and no caller returns; nil drops it.
 	Log *slog.Logger
-	// Parallel is how many file system calls of one round run side by side;
-	// 0 means 64. With 1 the order of calls is always the same.
+	// Parallel is how many file system calls of one round run in parallel; 0 means 64. With
+	// 1 the order of calls is always the same.
 	Parallel int
-	// Many is from how many files or folders on a round of fsync is one sync of
+	// Many is the number of files or folders from which on a round of fsync is one sync of
 	// their whole file system; 0 means 64.
 	Many int
-	// Random gives the digits of temporary names; nil means chance.
+	// Random returns the digits of temporary names; nil means random ones.
 	Random func() uint64
 	// Record remembers what is written; nil remembers nothing.
 	Record Record
 }
 
-// What a look at a run returns, and what remembers what this machine wrote.
+// The results of a look at a run, and the record of what this machine wrote.
 type (
 	Loaded = read.Loaded
 	Part   = read.Part
 	Record = read.Record
 )
 
-// PrivateDir holds what placet can lose at any moment.
+// PrivateDir is the folder for files that placet can lose at any moment.
 const PrivateDir = disk.PrivateDir
 
-// Gone is what the reason of [Store.Paused] begins with where the workspace is not under its
-// name any more.
+// Gone begins the reason that [Store.Paused] returns if the workspace is no longer under
+// its name.
 const Gone = lock.Gone
 
-// What the store's calls return besides the operating system's errors.
+// The errors that the store returns besides those of the operating system.
 var (
 	// ErrConflict says that the workspace is no longer what the plan was made
 	// over: look again.
 	ErrConflict = templates.Errorf("store.changed")
-	// ErrStopped says that three rounds of fsync in a row failed: what is
-	// written may be lost, so nothing more is decided.
+	// ErrStopped says that three rounds of fsync in a row failed: written files may be
+	// lost, so nothing more is decided.
 	ErrStopped = templates.Errorf("store.failing")
 )
 
-// Store reads and writes the documents of one workspace. All methods may be
-// called at the same time. Each of its parts knows those before it alone, and
-// what a commit does to the disk, in its order, is [committer.rounds].
+// Store reads and writes the documents of one workspace. Its methods are safe for
+// concurrent use. Each of its parts knows only those before it, and [committer.rounds]
+// shows what a commit does to the disk, in order.
 type Store struct {
 	disk         *disk.Disk
 	*read.Reader            // the documents of runs
-	seen         *read.Seen // by looks and by commits
+	seen         *read.Seen // what looks and commits have seen
 	syncer       *syncer    // fsync
 	swapper      *swapper   // the exchange of state documents
 	committer    *committer // plans
@@ -90,17 +90,16 @@ func New(fsys fs.FS, o Options) *Store {
 // Stopped reports whether nothing more is written, as [ErrStopped] says.
 func (s *Store) Stopped() bool { return s.syncer.stopped.Load() }
 
-// Sweep removes placet's own temporary names that a crash has left in a folder.
-// One that holds a state document which others wrote is put back in its place. left is true
-// where there is more to remove, which another process may be using, or which cannot be removed
-// now.
+// Sweep removes placet's own temporary names that a crash has left in a folder. If one
+// holds a state document that others wrote, Sweep puts it back. left is true if more
+// remains to be removed, which another process may be using or which cannot be removed now.
 func (s *Store) Sweep(dir string) (left bool, err error) { return s.swapper.sweepFolder(dir) }
 
-// Exists reports whether anything is under a name. What cannot be told is there.
+// Exists reports whether anything is under a name. It returns true if that is unknown.
 func (s *Store) Exists(name string) bool { return s.disk.Exists(name) }
 
-// List lists a folder, sorted by name; it is a layout.Lister. A folder that
-// does not exist is empty; so is one that is in truth a file or a link.
+// List lists a folder, sorted by name; it is a layout.Lister. It returns nothing for a
+// folder that does not exist, and for a file or a link in a folder's place.
 func (s *Store) List(dir string) ([]layout.Entry, error) {
 	names, err := s.disk.List(dir)
 	if err != nil {
@@ -113,8 +112,8 @@ func (s *Store) List(dir string) ([]layout.Entry, error) {
 	return entries, nil
 }
 
-// DiskNow is the file system's present, as far as it can be had; else ours, and
-// false.
+// DiskNow returns the file system's present time. If that is unknown, it returns the time
+// of this machine, and false.
 func (s *Store) DiskNow() (time.Time, bool) {
 	now, known := s.disk.DiskNow(disk.FreshClock)
 	if !known {
@@ -129,7 +128,7 @@ func (s *Store) IsFile(name string) bool {
 	return err == nil && info.IsRegular()
 }
 
-// Changed is when what is under a name was changed last; the zero time if nothing is.
+// Changed returns when the file under a name last changed, the zero time if there is none.
 func (s *Store) Changed(name string) time.Time {
 	info, err := s.disk.FS.Stat(name)
 	if err != nil {

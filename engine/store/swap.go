@@ -13,22 +13,22 @@ import (
 	"placet/templates"
 )
 
-// swapper replaces state documents, and puts back what others wrote in between.
+// swapper replaces state documents and puts back what others wrote in the meantime.
 type swapper struct {
 	disk      *disk.Disk
 	temps     *temps
 	syncer    *syncer
-	displaced sync.Map   // state document → temporary name that holds what others wrote
+	displaced sync.Map   // by state document: the temporary name that holds what others wrote
 	sweeping  sync.Mutex // held while something may be put back from a temporary name
 }
 
-// swap replaces the state document: the two names are exchanged in one step, and
-// what was displaced is read. If it is not what the plan was made over, somebody
-// wrote in between, and theirs is put back.
+// swap replaces the state document: it exchanges the two names in one step and reads
+// the content that was displaced. If that is not what the plan was made over,
+// somebody wrote in the meantime, and their content is put back.
 //
-// Between the exchange and the putting back others can read what is not yet
-// fact. So the two are as close as can be: a look just before shows who wrote
-// while the contents were made durable.
+// Between the exchange and the putting back others can read a content that is not yet
+// fact. So the two are as close as possible: a stat just before the exchange finds those
+// who wrote while the contents were made durable.
 func (s *swapper) swap(p *fileWrite) error {
 	if err := s.checkUnmoved(p); err != nil {
 		return err
@@ -55,13 +55,14 @@ func (s *swapper) swap(p *fileWrite) error {
 	return nil
 }
 
-// expects reports whether a content may be displaced: the one that the plan was
-// made over, or the new one already.
+// expects reports whether a content may be displaced: the content that the plan was
+// made over, or already the new one.
 func (p *fileWrite) expects(c disk.Content) bool {
 	return c.Digest() == p.doc.Over || c.Digest() == engine.Sum(p.doc.Body)
 }
 
-// replaceCompared does without an exchange: compare, rename, compare.
+// replaceCompared replaces the state document without an exchange: it compares,
+// renames, and compares again.
 func (s *swapper) replaceCompared(p *fileWrite) error {
 	if err := s.renamed(p, s.disk.FS.Rename(p.temp, p.doc.Path, fs.Replace)); err != nil {
 		return err
@@ -73,9 +74,9 @@ func (s *swapper) replaceCompared(p *fileWrite) error {
 	return nil
 }
 
-// settleDisplaced looks once more at what the state document displaced, and removes
-// it. Another writer may have held that file open: if it has changed since, it is
-// put back. What cannot be read stays for a sweep.
+// settleDisplaced checks once more the content that the state document displaced,
+// and removes it. Another writer may have had that file open: if it has changed
+// since, it is put back. A file that cannot be read is left for a sweep.
 func (s *swapper) settleDisplaced(p *fileWrite) {
 	if p.displaced == nil {
 		return
@@ -96,17 +97,19 @@ func (s *swapper) settleDisplaced(p *fileWrite) {
 	if err == nil {
 		s.temps.dropTemp(p.temp)
 	}
-	s.temps.freeTemp(p.temp) // what cannot be read now, a sweep looks at
+	s.temps.freeTemp(p.temp) // a sweep looks at a file that cannot be read now
 	p.temp = ""
 }
 
-// isSame reports whether two names hold the same file with the same content. What cannot
-// be read, a link for instance, is known by its inode alone.
+// isSame reports whether two names hold the same file with the same content.
+// Something that cannot be read, a link for instance, is compared by its inode
+// alone.
 func isSame(c, d disk.Content) bool {
 	return c.Info.Device == d.Info.Device && c.Info.Inode == d.Info.Inode && (c.Sum == d.Sum || !c.IsRead() || !d.IsRead())
 }
 
-// contentAt is ContentOf for what may be unreadable: its inode then.
+// contentAt is ContentOf for a file that may be unreadable; it then returns only the
+// file's Info.
 func (s *swapper) contentAt(name string) (disk.Content, error) {
 	info, err := s.disk.FS.Stat(name)
 	if err != nil {
@@ -119,11 +122,12 @@ func (s *swapper) contentAt(name string) (disk.Content, error) {
 	return c, nil
 }
 
-// putBack gives the name of the state document back to what was displaced from
-// it, and returns ErrConflict. Another writer that uses the name meanwhile is newer and
-// wins: each exchange must displace exactly what the one before had put there;
-// if it displaces anything else, that goes back in its turn. So the content that
-// is removed in the end is ours, or one that its own writers replaced.
+// putBack gives the name of the state document back to the content that was
+// displaced from it, and returns ErrConflict. Another writer that uses the name
+// meanwhile is newer and wins: each exchange must displace exactly what the one
+// before had put there; if it displaces anything else, that content is put back in
+// turn. So the content that is removed in the end is ours, or one that its own
+// writers replaced.
 func (s *swapper) putBack(p *fileWrite) error {
 	placed := disk.Content{Info: p.info, Sum: sha256.Sum256(p.doc.Body)}
 	for {
@@ -151,9 +155,10 @@ func (s *swapper) putBack(p *fileWrite) error {
 	}
 }
 
-// backInPlace ends putBack. The exchange must be durable before the other name
-// goes: a crash could otherwise keep the second and lose the first. What is under
-// the other name goes only if it was read and is known; else a sweep looks at it.
+// backInPlace ends putBack. It makes the exchange durable before it removes the
+// other name, because a crash could otherwise keep the removal and lose the
+// exchange. It removes the file under the other name only if that was read and is
+// known; otherwise a sweep looks at it.
 func (s *swapper) backInPlace(p *fileWrite, known bool) error {
 	if err := s.disk.FS.SyncDir(path.Dir(p.doc.Path)); err != nil {
 		s.syncer.addPendingDir(path.Dir(p.doc.Path), err)
@@ -166,7 +171,7 @@ func (s *swapper) backInPlace(p *fileWrite, known bool) error {
 }
 
 // keepDisplaced leaves somebody's content under the temporary name. The next commit
-// tries again to put it back, and so does a sweep.
+// and a sweep try again to put it back.
 func (s *swapper) keepDisplaced(p *fileWrite, err error) error {
 	name := p.temp
 	s.displaced.Store(p.doc.Path, name)
@@ -175,7 +180,8 @@ func (s *swapper) keepDisplaced(p *fileWrite, err error) error {
 	return templates.Errorf("store.putback", "file", p.doc.Path, "kept", path.Base(name), "error", err)
 }
 
-// bringBack puts back what an earlier commit had to keep of a state document.
+// bringBack puts back a state document that an earlier commit had to leave under a
+// temporary name.
 func (s *swapper) bringBack(name string) error {
 	temp, kept := s.displaced.Load(name)
 	if !kept {
@@ -192,7 +198,8 @@ func (s *swapper) bringBack(name string) error {
 	return err
 }
 
-// isUnknown reports whether an error says nothing about what is under a name: it may
-// be the state document that a durable commit has displaced, and to put that back
-// would undo what was told as decided. What is no regular file never was ours.
+// isUnknown reports whether an error says nothing about the file under a name. The
+// file may be the state document that a durable commit has displaced, and putting it
+// back would undo a published decision. Something that is not a regular file was
+// never ours.
 func isUnknown(err error) bool { return err != nil && !errors.As(err, new(*fs.NotRegular)) }

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// sweepAge is how old another's temporary name must be where placet does
-	// not hold the workspace: a second one, on another machine, may be at work.
+	// sweepAge is how old another process's temporary name must be if placet does not
+	// hold the workspace: a second placet, on another machine, may be using it.
 	sweepAge = time.Minute
-	// sweepHeld is enough where it does: beside the daemon only a command that
-	// writes one answer may be at work. What was there before, and of which the
-	// process has ended, needs no waiting for.
+	// sweepHeld is how old it must be if placet holds the workspace: then only a command
+	// that writes one answer may be working beside the daemon. A name that was there
+	// before and whose process has ended is removed at once.
 	sweepHeld = 5 * time.Second
 )
 
-// sweepFolder is [Store.Sweep].
+// sweepFolder implements [Store.Sweep].
 func (s *swapper) sweepFolder(dir string) (left bool, err error) {
 	infos, err := s.disk.List(dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *swapper) sweepFolder(dir string) (left bool, err error) {
 	return left || len(errs) > 0, errors.Join(errs...)
 }
 
-// isStale reports whether nobody can be using a temporary name any more.
+// isStale reports whether no process can be using a temporary name any more.
 func (s *swapper) isStale(name string, info fs.Info) bool {
 	now, _ := s.disk.DiskNow(disk.FreshClock)
 	if !s.disk.IsHeld() {
@@ -64,8 +64,8 @@ func (s *swapper) isStale(name string, info fs.Info) bool {
 	return now.Sub(info.Changed) > sweepHeld
 }
 
-// isOrphaned reports whether a temporary file was there when this placet took the
-// workspace, and no other process that may have made it lives.
+// isOrphaned reports whether a temporary file existed before this placet took the
+// workspace's lock, and the process that made it has ended.
 func (s *swapper) isOrphaned(info fs.Info) bool {
 	if s.disk.HeldSince().IsZero() || info.Changed.After(s.disk.HeldSince()) {
 		return false
@@ -74,10 +74,10 @@ func (s *swapper) isOrphaned(info fs.Info) bool {
 	return ok && (pid == os.Getpid() || !isAlive(pid))
 }
 
-// isAlive reports whether a process exists; one that placet may not signal does.
+// isAlive reports whether a process exists; a process that placet may not signal exists.
 func isAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// sweep removes a temporary name that nobody uses, or puts back what it holds.
+// sweep removes a temporary name that nobody uses, or puts back its content.
 func (s *swapper) sweep(name string, beside []fs.Name) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -98,9 +98,9 @@ func (s *swapper) sweep(name string, beside []fs.Name) error {
 	return s.recover(name, own, beside)
 }
 
-// recover puts a displaced state document back: a crash, or an error, came between the
-// exchange and the look at what it had displaced. Where others have written since, nobody
-// can say which is right: the file stays, and the log says so.
+// recover puts a displaced state document back after a crash, or an error, came between
+// the exchange and the check of what it had displaced. If others have written since,
+// nobody can say which content is right: the file stays, and the log says so.
 func (s *swapper) recover(name, own string, beside []fs.Name) error {
 	for _, info := range beside {
 		target := path.Join(path.Dir(name), info.Name)

@@ -24,8 +24,8 @@ import (
 
 func plainTemp(digits string) string { return layout.TempPrefix + digits + layout.TempSuffix }
 
-// swapTemp is the name under which a state document made over one content waits
-// to displace it.
+// swapTemp returns the name under which a state document made over one content waits to
+// displace it.
 func swapTemp(over, own string) string {
 	return plainTemp("0123456789abcdef" + engine.Sum([]byte(over)).Hex()[:16] + engine.Sum([]byte(own)).Hex()[:16])
 }
@@ -157,8 +157,8 @@ func TestSweepSaysWhatItCannotDo(t *testing.T) {
 	}
 }
 
-// What was there when placet took the workspace belongs to nobody, unless the process
-// that made it lives and is another.
+// A temporary file that existed when placet took the workspace's lock belongs to nobody,
+// unless the process that made it is alive and is another one.
 func TestSweepRemovesAtOnceWhatADeadProcessLeft(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		const nobody = 1<<31 - 1 // greater than any process id
@@ -189,8 +189,8 @@ func TestSweepRemovesAtOnceWhatADeadProcessLeft(t *testing.T) {
 	})
 }
 
-// stubborn is a file system that does not sync folders, and does not remove temporary
-// files, for a while.
+// stubborn is a file system that, for a while, does not sync folders or remove temporary
+// files.
 type stubborn struct {
 	storefs.FS
 	syncs, removals int
@@ -212,8 +212,8 @@ func (s *stubborn) Remove(name string) error {
 	return s.FS.Remove(name)
 }
 
-// What could not be removed of what this process has made is removed later, in whichever
-// folder: a commit has changed the root of the runs, to sync it again.
+// A file of this process that could not be removed is removed later, in whatever folder:
+// here a commit has changed the root of the runs, to sync it again.
 func TestWhatCouldNotBeRemovedIsRemovedLater(t *testing.T) {
 	for what, later := range map[string]func(s *store.Store) error{
 		"the next look": func(s *store.Store) error {

@@ -18,15 +18,15 @@ import (
 	"placet/layout"
 )
 
-// A temporary name holds 16 hex digits: of the process that made it, and random ones.
-// When the content of a state document is durable its temporary name gets 32 more: the
-// first 16 of the digest that it is to displace and of its own. What a crash leaves
-// under such a name is whole: it is ours, or it was displaced, and then a sweep knows
-// what it may be.
+// A temporary name holds 16 hex digits: the process that made it, and random ones. When
+// the content of a state document is durable, its temporary name gets 32 more: the first
+// 16 of the digest that it is to displace, and of its own digest. A crash leaves only a
+// whole file under such a name: it is ours, or it was displaced, and the digits let a
+// sweep recognize it.
 const swapDigits = 48
 
-// temps writes contents under temporary names, and knows those that this process uses at
-// the moment.
+// temps writes contents under temporary names, and knows which names this process is
+// using.
 type temps struct {
 	disk   *disk.Disk
 	random func() uint64
@@ -44,8 +44,8 @@ func swapName(temp string, doc engine.Document) string {
 	return strings.TrimSuffix(temp, layout.TempSuffix) + doc.Over.Hex()[:16] + engine.Sum(doc.Body).Hex()[:16] + layout.TempSuffix
 }
 
-// swapDigests returns what the temporary name of a state document says: the
-// beginnings of the digest to displace and of its own.
+// swapDigests returns the digits in the temporary name of a state document: the beginnings
+// of the digest to displace and of its own.
 func swapDigests(name string) (over, own string, ok bool) {
 	digits := strings.TrimSuffix(strings.TrimPrefix(path.Base(name), layout.TempPrefix), layout.TempSuffix)
 	if _, err := hex.DecodeString(digits); err != nil || len(digits) != swapDigits {
@@ -54,13 +54,13 @@ func swapDigests(name string) (over, own string, ok bool) {
 	return digits[16:32], digits[32:], true
 }
 
-// errSync wraps the error of an fsync, which is answered by writing anew.
+// errSync wraps the error of an fsync, after which the content is written anew.
 type errSync struct{ error }
 
 func (e errSync) Unwrap() error { return e.error }
 
-// syncError marks the error of an fsync, unless it says that space ran out: that
-// passes, and says nothing about what the disk has lost.
+// syncError marks the error of an fsync, unless it says that space ran out: that may pass,
+// and does not mean that the disk has lost anything.
 func syncError(err error) error {
 	if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return err
@@ -69,8 +69,8 @@ func syncError(err error) error {
 }
 
 // writeTemp writes a file's content under a temporary name, with the mode and ownership of
-// the file that it replaces. With sync the file stays open for [temps.syncTemp]. On error the
-// name is gone again.
+// the file that it replaces. With sync, the file stays open for [temps.syncTemp]. On error
+// the name is removed.
 func (s *temps) writeTemp(p *fileWrite, sync bool) error {
 	name := s.tempName(p.doc.Path)
 	s.inUse.Store(name, true)
@@ -82,14 +82,15 @@ func (s *temps) writeTemp(p *fileWrite, sync bool) error {
 	return s.closeTemp(p, f, nil)
 }
 
-// syncTemp makes a temporary file durable. On error its name is gone again.
+// syncTemp makes a temporary file durable. On error its name is removed.
 func (s *temps) syncTemp(p *fileWrite) error {
 	f := p.file
 	p.file = nil
 	return s.closeTemp(p, f, syncError(f.Sync()))
 }
 
-// closeTemp describes and closes a temporary file, unless there is an error already.
+// closeTemp describes and closes a temporary file. It only closes it if there is an error
+// already.
 func (s *temps) closeTemp(p *fileWrite, f fs.File, err error) error {
 	if err == nil {
 		p.info, err = f.Stat()
@@ -97,7 +98,7 @@ func (s *temps) closeTemp(p *fileWrite, f fs.File, err error) error {
 	return s.dropFailed(p, cmp.Or(err, f.Close()))
 }
 
-// dropFailed removes a temporary file that there is an error about.
+// dropFailed removes a temporary file if there is an error.
 func (s *temps) dropFailed(p *fileWrite, err error) error {
 	if err != nil {
 		s.dropTemp(p.temp)
@@ -106,7 +107,7 @@ func (s *temps) dropFailed(p *fileWrite, err error) error {
 	return err
 }
 
-// nameSwap gives a temporary state document, now durable, its telling name.
+// nameSwap gives a temporary state document, now durable, the name that holds its digests.
 func (s *temps) nameSwap(p *fileWrite) error {
 	if p.doc.Kind == engine.KindState && p.doc.Over != "" && p.temp != "" {
 		return s.renameTemp(p, swapName(p.temp, p.doc))
@@ -126,8 +127,8 @@ func (s *temps) renameTemp(p *fileWrite, name string) error {
 	return nil
 }
 
-// modeOf is a mode without the right of others to write where an answer is written: whoever
-// may write there is taken for the owner.
+// modeOf returns a mode, for a place where answers are written without the permission of
+// others to write: anybody who may write there is assumed to be the owner.
 func modeOf(answers bool, mode iofs.FileMode) iofs.FileMode {
 	if answers {
 		return mode &^ read.ForOthers
@@ -150,9 +151,9 @@ func (s *temps) fillTemp(name string, p *fileWrite) (fs.File, error) {
 	return f, nil
 }
 
-// keepMode gives the new file the owner, group and permissions of the old one, but
-// no set-id or sticky bit: they would lend its owner's rights to what placet wrote.
-// Only a privileged user may give files away: what cannot be kept is said once.
+// keepMode gives the new file the owner, group and permissions of the old one, but no
+// set-id or sticky bit: they would lend its owner's rights to what placet wrote. Only a
+// privileged user may give files away; the log says once what cannot be kept.
 func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	if p.old == nil {
 		return nil
@@ -177,9 +178,9 @@ func (s *temps) keepMode(f fs.File, p *fileWrite) error {
 	return f.Chmod(modeOf(p.doc.Kind == layout.KindForm, p.old.Mode.Perm()))
 }
 
-// dropTemp removes a temporary name. Where that cannot be done the next look at a run, or
-// the next commit, tries again: a sweep comes to the folders of runs alone, and passes
-// over what it takes for another process' work.
+// dropTemp removes a temporary name. If that fails, the next look at a run or the next
+// commit tries again, because a sweep visits only the folders of runs, and skips files
+// that may belong to another process.
 func (s *temps) dropTemp(name string) {
 	if name == "" {
 		return
@@ -188,5 +189,5 @@ func (s *temps) dropTemp(name string) {
 	s.freeTemp(name)
 }
 
-// freeTemp gives up a temporary name.
+// freeTemp notes that this process no longer uses a temporary name.
 func (s *temps) freeTemp(name string) { s.inUse.Delete(name) }

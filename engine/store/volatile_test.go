@@ -34,8 +34,8 @@ func (o opening) Open(name string, how fs.How, perm iofs.FileMode) (fs.File, err
 	return o.FS.Open(name, how, perm)
 }
 
-// A volatile document is none of the run's, and whoever puts a new one in place changes
-// nothing of the run; another name in its folder does.
+// A volatile document is not a document of the run, and replacing it does not change
+// the run; another name in its folder does.
 func TestVolatileDocumentsArePassedOver(t *testing.T) {
 	worlds(t, func(t *testing.T, w world) {
 		fam := working{}

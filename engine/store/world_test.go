@@ -35,7 +35,7 @@ func (c *clock) add(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// world is a workspace and the hands of others in it.
+// world is a workspace with functions that change it like other programs.
 type world struct {
 	fs      fs.FS
 	clock   *clock
@@ -45,11 +45,11 @@ type world struct {
 	dir     func(name string)
 	odd     func(name string, mode iofs.FileMode)
 	get     func(name string) (string, bool)
-	// later makes the file system's clock, and ours, run ahead.
+	// later sets the file system's clock, and ours, forward.
 	later func(d time.Duration)
 }
 
-// worlds runs a test against the machine's files and those in memory.
+// worlds runs a test with the machine's files and with those in memory.
 func worlds(t *testing.T, test func(t *testing.T, w world)) {
 	t.Run("machine", func(t *testing.T) { test(t, machine(t)) })
 	t.Run("memory", func(t *testing.T) { test(t, inMemory()) })
@@ -64,7 +64,7 @@ func inMemory() world {
 	}
 }
 
-// ahead is a file system whose clock seems to have run on.
+// ahead is a file system whose clock is ahead.
 type ahead struct {
 	fs.FS
 	mu *sync.Mutex
@@ -143,7 +143,7 @@ func (w world) store() *store.Store {
 
 const runID = "acme/site/00000000-0000-0000-0000-000000000001"
 
-// aRun is a FABER run.
+// aRun returns a FABER run.
 func aRun() layout.Run {
 	run, ok := layout.Faber{}.At(".fractary/faber/runs/" + runID)
 	if !ok {
@@ -162,8 +162,8 @@ func load(t testing.TB, s *store.Store, needs ...string) store.Loaded {
 	return loaded
 }
 
-// doc returns a document of what was loaded, by its path in the run's folder or
-// in the workspace.
+// doc returns a loaded document, by its path in the run's folder or in the
+// workspace.
 func doc(l store.Loaded, name string) engine.Document {
 	for _, d := range l.Docs {
 		if d.Path == name || d.Path == path.Join(aRun().Dir, name) {
@@ -188,5 +188,5 @@ func newDoc(name, body string) engine.Document {
 	return engine.Document{Path: in(name), Kind: "any", Body: []byte(body)}
 }
 
-// patiently waits where a lock is held.
+// patiently waits for a lock that another program holds.
 func patiently(wait func()) { wait() }
