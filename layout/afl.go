@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// aflRoot is the folder that holds the sessions.
+// aflRoot is the folder of the sessions.
 const aflRoot = ".afl/sessions"
 
-// Kinds of AFL files, besides the state document, problem notes and those of a
-// request folder.
+// Kinds of AFL files, besides the state document, problem notes and the files
+// of a request folder.
 const (
 	AFLCheckpoint     = "checkpoint"    // V2: one checkpoint
 	AFLContractFile   = "contract-file" // V2: a file of one checkpoint's contracts
@@ -27,7 +27,8 @@ const (
 	AFLVerdict        = "verdict"
 )
 
-// Limits that AFL's page states where they are not the usual ones, in bytes.
+// Limits that AFL's page states because they differ from the usual ones, in
+// bytes.
 const (
 	limitAFLYAML       = 1 << 20
 	endAFLEvents       = 64 << 10
@@ -50,7 +51,7 @@ var aflFiles = newTable(
 	pattern{"changes.md", textBy("changes", Placet)},
 	pattern{"report.md", textBy("report", Placet)},
 	pattern{"{review}", jsonBy("review", Agent)},
-	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // of a file that may begin with a dot
+	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // for a file whose name may begin with a dot
 	pattern{"delegations/status.json", jsonBy(AFLStatus, Placet)},
 	pattern{"delegations/{checkpoint}/status.json", jsonBy(AFLStatus, Placet)},
 	pattern{"delegations/{checkpoint}/routing.json", jsonBy(AFLRouting, Placet)},
@@ -91,18 +92,19 @@ func (AFL) File(_ Run, rel string) (File, bool) { return aflFiles.documentOrNote
 // Descend implements [Family].
 func (AFL) Descend(_ Run, rel string) bool { return aflFiles.descends(rel) }
 
-// aflID is what ids of sessions and checkpoints look like.
+// aflID matches the ids of sessions and checkpoints.
 var aflID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// aflNumbered are the stems of names that may have a number.
+// aflNumbered are the stems of file names that may have a number.
 var aflNumbered = map[string]bool{"worker-run": true, "validation": true, "verdict": true, "review": true}
 
 // aflIgnored are names that upstream's hooks give to sessions that they do not
-// know, and its index.
+// know, and the name of upstream's index.
 var aflIgnored = map[string]bool{"index.json": true, "delegations": true, "unknown": true}
 
-// aflName reports whether an id can name a folder. One that looks like an
-// editor's backup or a problem note cannot: the watcher passes over it.
+// aflName reports whether an id can name a folder. An id that looks like an
+// editor's backup or a problem note cannot, because the watcher ignores such
+// names.
 func aflName(id string) bool {
 	return aflID.MatchString(id) && !Noise(id) && !strings.HasSuffix(id, ProblemSuffix)
 }
@@ -111,7 +113,7 @@ func aflName(id string) bool {
 func IsAFLSession(id string) bool { return aflName(id) && !aflIgnored[id] }
 
 // IsAFLCheckpoint reports whether a string may name a checkpoint. The id
-// "status.json" may not: a rendering stands in its place.
+// "status.json" may not, because a rendering has that name.
 func IsAFLCheckpoint(id string) bool { return aflName(id) && id != "status.json" }
 
 // AFLIteration returns the path of a file of attempt n of a checkpoint,
@@ -122,7 +124,7 @@ func AFLIteration(cp string, n int, name string) string {
 
 // AFLPlace splits the path of a file of a checkpoint's delegation, relative to
 // the session's folder. n is the attempt, from 1; 0 for a file that is not of
-// one attempt. What kind of file it is, [AFL.File] knows.
+// one attempt. [AFL.File] knows the kind of the file.
 func AFLPlace(rel string) (cp string, n int, name string, ok bool) {
 	parts := strings.Split(rel, "/")
 	if len(parts) < 3 || parts[0] != "delegations" || !IsAFLCheckpoint(parts[1]) || parts[len(parts)-1] == "" {
@@ -140,16 +142,15 @@ func AFLPlace(rel string) (cp string, n int, name string, ok bool) {
 	return parts[1], n, parts[4], true
 }
 
-// parseCount reads a number as it stands in a name: decimal, from 1, without
-// leading zero, at most nine digits.
+// parseCount reads a number in a name: decimal, from 1, without leading zero,
+// at most nine digits.
 func parseCount(s string) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n > 0 && len(s) <= 9 && strconv.Itoa(n) == s
 }
 
-// AFLNumbered returns the k-th name of a stem: the first has no number,
-// "validation.json", the second is "validation-2.json". ext begins with its
-// dot.
+// AFLNumbered returns the k-th name of a stem: the first, "validation.json",
+// has no number, the second is "validation-2.json". ext begins with its dot.
 func AFLNumbered(stem string, k int, ext string) string {
 	if k == 1 {
 		return stem + ext
@@ -157,8 +158,8 @@ func AFLNumbered(stem string, k int, ext string) string {
 	return fmt.Sprintf("%s-%d%s", stem, k, ext)
 }
 
-// AFLNumber splits the name of a file that may stand several times: worker-run,
-// validation, verdict or review. k is its number, from 1.
+// AFLNumber splits the name of a file that may exist several times:
+// worker-run, validation, verdict or review. k is its number, from 1.
 func AFLNumber(name string) (stem string, k int, ok bool) {
 	stem, ok = strings.CutSuffix(name, ".json")
 	if !ok {

@@ -10,8 +10,8 @@ import (
 // AskRoot is the default root of asks.
 const AskRoot = ".asks"
 
-// AskEdit is where the text stands, in the folder of the ask, that was approved in the place of
-// its n-th artifact.
+// AskEdit returns the name, in the folder of the ask, of the text that was
+// approved instead of its n-th artifact.
 func AskEdit(n int, artifact string) string {
 	name := fmt.Sprintf("answer-%d", n)
 	if ext := path.Ext(artifact); askEdit.MatchString(name + ext) {
@@ -20,10 +20,11 @@ func AskEdit(n int, artifact string) string {
 	return name
 }
 
-// askEdit matches the names of such files.
+// askEdit matches the names that AskEdit returns.
 var askEdit = regexp.MustCompile(`^answer-[1-9]\d?(\.[A-Za-z0-9]{1,16})?$`)
 
-// askID is lower case alone, so that no file system makes one folder of two.
+// askID allows only lower case, so that no file system makes one folder of
+// two ids.
 var askID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // IsAskID reports whether a string may name an ask.

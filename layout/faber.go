@@ -10,23 +10,24 @@ import (
 // FaberRoots are the default roots: the primary one, then the older one.
 var FaberRoots = []string{".fractary/faber/runs", ".fractary/plugins/faber/runs"}
 
-// faberPlans is where a later upstream keeps runs by plan: never served.
+// faberPlans is the folder in which a later upstream keeps runs by plan; placet
+// never serves them.
 const faberPlans = ".fractary/runs"
 
 // Classes of FABER runs.
 const (
 	// FaberRun is <root>/<org>/<project>/<uuid>.
 	FaberRun = ""
-	// FaberShadowed is the same in a later root, where the primary root has
-	// a run of this id too.
+	// FaberShadowed is the same in a later root, if the primary root also has a
+	// run with this id.
 	FaberShadowed = "shadowed"
 	// FaberPlan is a folder of a plan layout that holds a state.json.
 	FaberPlan = "plan"
-	// FaberSuffix is a plan layout's state-<suffix>.json: listed, no more.
+	// FaberSuffix is a plan layout's state-<suffix>.json, which is only listed.
 	FaberSuffix = "suffix"
 )
 
-// Kinds of FABER files, besides those of a request folder.
+// Kinds of FABER files, besides the files of a request folder.
 const (
 	FaberEvent    = "event"
 	FaberNextID   = "next-id"
@@ -42,14 +43,14 @@ var (
 	faberWord = regexp.MustCompile(`^[a-z0-9_-]+$`)
 	faberUUID = regexp.MustCompile(`^[a-f0-9-]{36}$`)
 	faberPart = regexp.MustCompile(`^state-[A-Za-z0-9._-]+\.json$`)
-	// Characters that a plan folder may have: it is shown and looked up,
-	// never made.
+	// faberFolder matches the names of plan folders, which placet shows and looks
+	// up, but never makes.
 	faberFolder = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$`)
 	faberResume = regexp.MustCompile(`^resume-r\d+$`)
 )
 
-// faberFiles are the files of a run, besides requests and notes; faberPlanFiles are
-// those of a plan layout, where placet runs nothing.
+// faberFiles are the files of a run, besides requests and notes; faberPlanFiles
+// are the files of a plan layout, in which placet runs nothing.
 var (
 	faberFiles = newTable(append(faberPatterns,
 		pattern{"actions/{resume}/attempt.json", jsonBy(FaberAttempt, Placet)},
@@ -78,7 +79,8 @@ func (f Faber) files(run Run) *table {
 	return faberPlanFiles
 }
 
-// faberNever are names below the primary root that look like runs but never are.
+// faberNever are names below the primary root that look like runs but never are
+// runs.
 var faberNever = map[string]bool{
 	"backups": true, "session-summaries": true, "active": true,
 	"checkpoints": true, "manifests": true, "batches": true,
@@ -128,8 +130,8 @@ func (f Faber) Runs(ls Lister) ([]Run, error) {
 	return runs, w.err
 }
 
-// faberIn finds the runs below a root: those of a project, and plan layouts one or two
-// levels below it.
+// faberIn finds the runs below a root: the runs of projects, and plan layouts one
+// or two levels below the root.
 func faberIn(w *walker, root string) (runs []Run) {
 	for _, top := range faberFolders(w.entries(root)) {
 		dir := path.Join(root, top)
@@ -151,7 +153,7 @@ func faberIn(w *walker, root string) (runs []Run) {
 	return runs
 }
 
-// faberFolders returns the names that may be a part of a run's path.
+// faberFolders returns the names that may be part of a run's path.
 func faberFolders(entries []Entry) (names []string) {
 	for _, e := range entries {
 		if e.Dir && faberFolder.MatchString(e.Name) && !faberNever[e.Name] {
@@ -184,8 +186,8 @@ func planRun(dir string) Run {
 	}
 }
 
-// faberRun is the run at a clean path of three parts below a root. There may be a
-// hundred thousand: its texts share memory.
+// faberRun returns the run at a clean path of three parts below a root. Its
+// strings share memory, because there may be a hundred thousand runs.
 func faberRun(dir string) Run {
 	lock := dir + "/state.json.lock"
 	id := len(dir)
@@ -198,7 +200,7 @@ func faberRun(dir string) Run {
 	}
 }
 
-// At implements [Family]. It knows org/project/uuid runs by their path alone;
+// At implements [Family]. It recognizes org/project/uuid runs by their path alone;
 // a plan layout is known only from its listing.
 func (f Faber) At(p string) (Run, bool) {
 	for _, root := range f.runRoots() {
@@ -231,14 +233,14 @@ func (f Faber) File(run Run, rel string) (File, bool) {
 	return File{}, false
 }
 
-// MostFaberEvents is the greatest number that an event can have: that of nine
-// digits.
+// MostFaberEvents is the greatest number of an event: nine digits.
 const MostFaberEvents = 999_999_999
 
 // FaberEventName splits the name of an event file into its number and type.
 // The number is 0 for a name like 000-x.json, which no event may have.
 func FaberEventName(name string) (number int, typ string, ok bool) {
-	// By hand: a run may have ten thousand events, and each look asks this of all.
+	// No regexp: a run may have ten thousand events, and each look calls this for
+	// all.
 	digits, rest, ok := strings.Cut(name, "-")
 	typ, json := strings.CutSuffix(rest, ".json")
 	if !ok || !json || len(digits) < 3 || len(digits) > 9 || !allIn(digits, '0', '9', '0') || typ == "" || !allIn(typ, 'a', 'z', '_') {
@@ -250,7 +252,7 @@ func FaberEventName(name string) (number int, typ string, ok bool) {
 	return number, typ, true
 }
 
-// allIn reports whether a text has only bytes from first to last, and other.
+// allIn reports whether a text consists of bytes from first to last, and of other.
 func allIn(text string, first, last, other byte) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < first || c > last) && c != other {

@@ -14,7 +14,7 @@ import (
 
 const uuid = "3f2b8c1e-9a4d-4c57-8e21-6b0f5d7a9c34"
 
-// lister lists folders of a tree that is given by its files.
+// lister lists folders of a tree that is described by its files.
 func lister(files ...string) Lister {
 	return func(dir string) ([]Entry, error) {
 		names := map[string]bool{}
@@ -148,7 +148,8 @@ func TestRequestFileNames(t *testing.T) {
 	}
 }
 
-// The pattern that the names of events were first written as.
+// eventPattern is the pattern with which the names of events were matched at
+// first.
 var eventPattern = regexp.MustCompile(`^(\d{3,9})-([a-z_]+)\.json$`)
 
 func TestEventNamesAreThoseOfThePattern(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// hostileNames are names that become paths, or that somebody hopes will.
+// hostileNames are names that become paths, or that an attacker hopes will.
 var hostileNames = []string{
 	"", ".", "..", "/", "//", "a/../b", "../../etc/passwd", "a\x00b", "a\nb", "a\r\nb", "\u202etxt.nosj", "a\u200bb", "\x1b[2J", `"`, "'", "`x`", "$(x)",
 	"-rf", "~", ".git", "con", strings.Repeat("a", 300), strings.Repeat("é", 64), "a b", "a%2f..", "A", "status.json", "index.json", "state.json",
@@ -21,8 +21,8 @@ var hostileNames = []string{
 	"escalation-1.json", "result-01.json", "0001-impl-query.json", "trigger.json", "late.json", "usage.problem.md", "callback-1.json", "x.agent-collaboration.json", "jewels",
 }
 
-// FuzzNames checks that no name leads anywhere but to where its run lies: not
-// out of the root, not over a link of dots, and not to two places.
+// FuzzNames checks that a name leads only to the place of its run: not out of the
+// root, not through dot parts, and not to two places.
 func FuzzNames(f *testing.F) {
 	for _, name := range hostileNames {
 		f.Add(".fractary/faber/runs/acme/web/"+name, name, "state.json")
@@ -63,7 +63,7 @@ func FuzzNames(f *testing.F) {
 	})
 }
 
-// listing lists one folder, and in it one name, wherever it is asked.
+// listing lists one folder, and one name in it, wherever it is called.
 func listing(first, second string) Lister {
 	return func(dir string) ([]Entry, error) {
 		if strings.Count(dir, "/") > 6 {
@@ -73,8 +73,8 @@ func listing(first, second string) Lister {
 	}
 }
 
-// checkRun asserts that a run lies below a root of its family, under plain
-// names, and is found again by its own paths.
+// checkRun asserts that a run is below a root of its family, under plain names,
+// and is found again by its own paths.
 func checkRun(t *testing.T, family Family, run Run, p string) {
 	t.Helper()
 	below := false
@@ -101,17 +101,17 @@ func checkRun(t *testing.T, family Family, run Run, p string) {
 	}
 }
 
-// unplain reports whether a character may not stand in a run's path.
+// unplain reports whether a character may not be in a run's path.
 func unplain(r rune) bool {
 	return r > '~' || r < '!' || strings.ContainsRune(`"'\`+"`$", r)
 }
 
-// unseen reports whether a character cannot be shown as it is: a person who reads
-// a misnamed run's name must see all of it.
+// unseen reports whether a character cannot be shown unchanged: a person who
+// reads a misnamed run's name must see all of it.
 func unseen(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
-// checkFile asserts that a document lies where the loader goes, under its one
-// name, with a bound, and that its note is known too.
+// checkFile asserts that a document is where the loader goes, under its only
+// name, with a size limit, and that its note is known, too.
 func checkFile(t *testing.T, family Family, run Run, rel string) {
 	t.Helper()
 	f, ok := family.File(run, rel)
@@ -151,7 +151,7 @@ func checkFile(t *testing.T, family Family, run Run, rel string) {
 	}
 }
 
-// checkWords asserts what each kind of name says of itself.
+// checkWords asserts the functions for each kind of name.
 func checkWords(t *testing.T, name string) {
 	t.Helper()
 	if IsRequestID(name) && (len(name) > 100 || strings.ContainsAny(name, "/\\ \n\"'") || name[0] == '.' || !utf8.ValidString(name)) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Writer names who writes a kind of file. A document has one writer; where a
-// dialect makes several parties write one file, it is Shared and placet
-// replaces it by compare-and-swap.
+// Writer names who writes a kind of file. A document has one writer. If a dialect makes
+// several parties write one file, its writer is Shared, and placet replaces it by
+// compare-and-swap.
 type Writer string
 
 // The writers.
@@ -22,25 +22,24 @@ const (
 	Person   Writer = "person"
 	Anyone   Writer = "anyone"
 	Shared   Writer = "shared"
-	// Either is somebody else or placet, which creates the file where there is
-	// none and never replaces it.
+	// Either is somebody else or placet, which creates the file if there is none and
+	// never replaces it.
 	Either Writer = "either"
 )
 
-// Run is one run's place.
+// Run says where one run is.
 type Run struct {
 	Family string
 	ID     string
 	// Dir is the run's folder.
 	Dir string
-	// Class is the family's word for the kind of place; "" is the ordinary one.
+	// Class is the family's word for the kind of run; "" is the ordinary one.
 	Class string
 	// State is the path of the state document.
 	State string
-	// Locks are lock files that other writers of the state document take, in
-	// the order of taking.
+	// Locks are lock files that other writers of the state document take, in this order.
 	Locks []string
-	// Shared locks only: the files are used where they exist, never created.
+	// LocksExist says that the lock files are used if they exist, and never created.
 	LocksExist bool
 }
 
@@ -55,7 +54,7 @@ const (
 	Text
 )
 
-// File is what a path inside a run's folder is.
+// File says what a path inside a run's folder is.
 type File struct {
 	// Kind names the kind of document; a run's state document has the kind
 	// "state" in every family.
@@ -64,21 +63,21 @@ type File struct {
 	Format Format
 	// Limit is the largest size that is read, in bytes.
 	Limit int64
-	// End, if not 0, is how much of the file is read at most, from its end: a
-	// journal grows for ever, and what was written last decides. The document's
-	// Body and Sum are those of that end.
+	// End, if not 0, is how much of the file is read at most, from its end: a journal
+	// grows for ever, and its last lines decide. The document's Body and Sum are those
+	// of that end.
 	End int64
 	// Request is the request id, for files of a request folder.
 	Request string
-	// Once says that a file is written once and never changed after that, and that
-	// it decides nothing by itself. Where many lie in a folder, a change of one in
+	// Once says that a file is written once and never changed afterwards, and that it
+	// decides nothing by itself. If a folder holds many of them, a change of one in
 	// place need not be seen at once.
 	Once bool
-	// Numbered says that a new file has the next number of its folder in its name, so that
-	// two that mean the same have not the same name.
+	// Numbered says that a new file has the next number of its folder in its name, so
+	// two files that mean the same have different names.
 	Numbered bool
-	// Locked files are written under the run's locks alone: they are read as
-	// they stand and never waited for.
+	// Locked says that a file is written only under the run's locks: it is read at once,
+	// without waiting for it to settle.
 	Locked bool
 }
 
@@ -90,9 +89,9 @@ const (
 	LimitYAML  = 64 << 10
 )
 
-// Outside describes a file that a run needs and that belongs to no run. Its name
-// says how large it may be. A text, of which only a part is quoted, may be as large as
-// a state document.
+// Outside describes a file that a run needs and that belongs to no run. Its name decides
+// how large it may be. A text may be as large as a state document, because only a part
+// of it is quoted.
 func Outside(p string) File {
 	f := File{Format: Text, Limit: LimitState}
 	switch path.Ext(p) {
@@ -104,8 +103,8 @@ func Outside(p string) File {
 	return f
 }
 
-// Entry is one name in a folder. Links are neither files nor folders here:
-// they are never followed.
+// Entry is one name in a folder. A link is neither a file nor a folder here, because
+// links are never followed.
 type Entry struct {
 	Name string
 	Dir  bool
@@ -115,18 +114,18 @@ type Entry struct {
 // Lister lists a folder, sorted by name. A folder that does not exist is empty.
 type Lister func(dir string) ([]Entry, error)
 
-// Family is one family's places.
+// Family says where one family keeps its runs and documents.
 type Family interface {
-	// Name is the family's name.
+	// Name returns the family's name.
 	Name() string
-	// Roots are the folders below which runs lie.
+	// Roots returns the folders below which the runs are.
 	Roots() []string
-	// Runs finds every run below the roots, sorted by folder. It calls ls
-	// for those folders alone in which a run may appear or vanish.
+	// Runs finds every run below the roots, sorted by folder. It calls ls only for
+	// folders in which a run may appear or vanish.
 	Runs(ls Lister) ([]Run, error)
 	// At returns the run to which a path belongs.
 	At(p string) (Run, bool)
-	// File says what a path relative to the run's folder is. It is false for
+	// File says what a path relative to the run's folder is. It returns false for
 	// folders and for noise.
 	File(run Run, rel string) (File, bool)
 	// Descend reports whether a folder of the run's folder holds documents.
@@ -134,24 +133,24 @@ type Family interface {
 }
 
 // Volatile is a family with documents that are read and shown as they are now, but never
-// journaled and no reason to commit, such as the progress of a worker. File is false for
-// their paths.
+// journaled and never a reason to commit, such as the progress of a worker. File returns
+// false for their paths.
 type Volatile interface {
 	Family
 	// Volatile reports whether a path relative to the run's folder is one of them.
 	Volatile(run Run, rel string) bool
 }
 
-// IsVolatile reports whether a path relative to the run's folder is a volatile document of
-// a family that may have such.
+// IsVolatile reports whether a path relative to the run's folder is a volatile document
+// of a family that may have some.
 func IsVolatile(f Family, run Run, rel string) bool {
 	v, ok := f.(Volatile)
 	return ok && v.Volatile(run, rel)
 }
 
-// Sparse is a family whose runs may have thousands of folders, of which few can move a run at
-// a time. What file events ask for is a look at the folders that they name alone: what the
-// machine does not have followed is seen by the scan.
+// Sparse is a family whose runs may have thousands of folders, only few of which can
+// move a run at a time. File events then cause a look only at the folders that they
+// name; the scan sees changes in folders that the machine does not watch.
 type Sparse interface {
 	Family
 	// Sparse marks the family.
@@ -164,7 +163,7 @@ func IsSparse(f Family) bool {
 	return ok
 }
 
-// ProblemSuffix ends the name of a problem note that stands beside its file.
+// ProblemSuffix ends the name of a problem note beside its file.
 const ProblemSuffix = ".problem.md"
 
 // KindStateFile is the kind of every state document (engine.KindState).
@@ -179,7 +178,8 @@ const (
 	TempSuffix = ".tmp"
 )
 
-// tempOwner is how many hex digits of a temporary name say which process made it.
+// tempOwner is how many hex digits of a temporary name identify the process that made
+// it.
 const tempOwner = 8
 
 // TempName returns the name of a temporary file that a process makes.
@@ -187,7 +187,7 @@ func TempName(pid int, random uint32) string {
 	return fmt.Sprintf("%s%0*x%08x%s", TempPrefix, tempOwner, pid, random, TempSuffix)
 }
 
-// TempOwner returns the process that a temporary name says has made the file.
+// TempOwner returns the process that made a temporary file, according to its name.
 func TempOwner(name string) (pid int, ok bool) {
 	digits := strings.TrimSuffix(strings.TrimPrefix(name, TempPrefix), TempSuffix)
 	if !IsTemp(name) || len(digits) < tempOwner {
@@ -202,8 +202,9 @@ func IsTemp(name string) bool {
 	return strings.HasPrefix(name, TempPrefix) && strings.HasSuffix(name, TempSuffix)
 }
 
-// Names that editors, agents, git and synchronisers leave for a while beside the file that
-// they save (measured: testdata/save-patterns.json).
+// noise, noiseExt, jetBrains and numberedTmp describe the names that editors, agents,
+// git and synchronisers use for a while beside the file that they save (measured:
+// testdata/save-patterns.json).
 var (
 	noise    = map[string]bool{"4913": true, "Thumbs.db": true, "desktop.ini": true}
 	noiseExt = map[string]bool{
@@ -230,7 +231,7 @@ var conflictCopy = regexp.MustCompile(`\.sync-conflict-\d{8}-\d{6}-| \(.*[Cc]onf
 // file. Such a copy is never noise: it may hold a second answer.
 func ConflictCopy(name string) bool { return conflictCopy.MatchString(name) }
 
-// Under reports whether p is dir or lies below it.
+// Under reports whether p is dir or below it.
 func Under(p, dir string) bool {
 	return p == dir || len(p) > len(dir) && p[len(dir)] == '/' && strings.HasPrefix(p, dir) || dir == "."
 }
@@ -250,8 +251,8 @@ func Safe(p string) bool {
 }
 
 // IsArtifact reports whether a path from a document names one file that people may be
-// shown: it is safe and clean, holds nothing that a pattern or a fact of git would, and
-// does not lie in the folders of git and placet.
+// shown: it is safe and clean, holds no character of a pattern or of a git fact, and is
+// not in the folders of git and placet.
 func IsArtifact(p string) bool {
 	first, _, _ := strings.Cut(p, "/")
 	return Safe(p) && path.Clean(p) == p && !strings.ContainsAny(p, `*?[\:`) && !strings.EqualFold(first, ".placet") && !strings.EqualFold(first, ".git")

@@ -95,8 +95,8 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-// noisePattern says in one expression what Noise says: one that is matched with every name
-// that the system reports would cost more than all else that is done with most of them.
+// noisePattern is Noise as one expression. Matching it with every name that the system
+// reports would cost more than everything else that is done with most of them.
 var noisePattern = regexp.MustCompile(`^\.|~$|^#.*#$|^4913$|\.(tmp|temp|vsctmp|bck|orig|rej|bak|lock|part|partial|crdownload|download)$|\.tmp\.\d+\.[0-9a-f]+$|___jb_(tmp|old|bak)___$|^~\$|^Thumbs\.db$|^desktop\.ini$`)
 
 func TestNoiseIsWhatThePatternSays(t *testing.T) {
@@ -110,8 +110,8 @@ func TestNoiseIsWhatThePatternSays(t *testing.T) {
 	})
 }
 
-// What is written once may be taken as it was: nothing of it may decide, and others
-// than placet may only add to it.
+// A file that is written once need not be read again: it must not decide anything, and
+// others than placet may only add to it.
 func TestWhatIsWrittenOnce(t *testing.T) {
 	run, _ := Faber{}.At(".fractary/faber/runs/acme/web/" + uuid)
 	session, _ := AFL{}.At(".afl/sessions/s")

@@ -9,27 +9,29 @@ import (
 	"placet/templates"
 )
 
-// Misplaced is a folder below a family's roots that is passed over for its name.
+// Misplaced is a folder below a family's roots that is ignored because of its name.
 type Misplaced struct {
 	Path string
-	// Why says which rule the name misses.
+	// Why says which rule the name breaks.
 	Why templates.Message
-	// Run is true where the folder holds what a run holds: somebody waits for it.
+	// Run is true if the folder holds the documents of a run: somebody is waiting for
+	// it.
 	Run bool
 }
 
-// misses says which rule a name misses.
+// misses says which rule a name breaks.
 func misses(key templates.Key, name string, rule any) templates.Message {
 	return templates.NewMessage(key, "name", strconv.Quote(name), "rule", rule)
 }
 
-// Unread are files of upstream's that one would expect to be read, and that are not.
+// Unread returns files of upstream's that people may expect placet to read, but that it
+// does not read.
 func (Faber) Unread() []string {
 	return []string{".fractary/config.yaml", ".fractary/gateway.json", ".fractary/faber/gateway.json"}
 }
 
-// faberRule says why <org>/<project>/<uuid> names no FABER run, the zero message where
-// it does.
+// faberRule says why <org>/<project>/<uuid> names no FABER run; it returns the zero
+// message if it does.
 func faberRule(org, project string, e Entry) templates.Message {
 	switch {
 	case !faberWord.MatchString(org):
@@ -44,8 +46,8 @@ func faberRule(org, project string, e Entry) templates.Message {
 	return templates.Message{}
 }
 
-// Misplaced returns the folders three levels below a root that hold a state.json and are
-// no runs for their names, sorted within their roots.
+// Misplaced returns the folders three levels below a root that hold a state.json but
+// are not runs because of their names, sorted within their roots.
 func (f Faber) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, root := range f.runRoots() {
@@ -61,7 +63,7 @@ func (f Faber) Misplaced(ls Lister) (all []Misplaced, err error) {
 	return all, w.err
 }
 
-// faberMisplaced finds those of one project.
+// faberMisplaced finds the misplaced folders of one project.
 func faberMisplaced(w *walker, dir string) (all []Misplaced) {
 	for _, e := range w.entries(dir) {
 		why := faberRule(path.Base(path.Dir(dir)), path.Base(dir), e)
@@ -76,7 +78,7 @@ func faberMisplaced(w *walker, dir string) (all []Misplaced) {
 	return all
 }
 
-// aflRule says why a name names no AFL session, the zero message where it does.
+// aflRule says why a name names no AFL session; it returns the zero message if it does.
 func aflRule(id string) templates.Message {
 	switch {
 	case IsAFLSession(id):
@@ -89,10 +91,10 @@ func aflRule(id string) templates.Message {
 	return misses("layout.session.looks", id, nil)
 }
 
-// Misplaced returns the folders below the root that are passed over for their
-// names: what upstream's hooks make where they do not know a session or an
-// attempt ("unknown", "iterations/null"), and what cannot name a session, a
-// checkpoint or an attempt. Hidden folders are nobody's. Sorted by session.
+// Misplaced returns the folders below the root that are ignored because of their names:
+// those that upstream's hooks make if they do not know a session or an attempt
+// ("unknown", "iterations/null"), and those whose names no session, checkpoint or
+// attempt can have. It leaves out hidden folders. The result is sorted by session.
 func (AFL) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, id := range w.folders(aflRoot) {
@@ -107,7 +109,7 @@ func (AFL) Misplaced(ls Lister) (all []Misplaced, err error) {
 	return all, w.err
 }
 
-// aflMisplaced finds what of a session's delegations has no good name.
+// aflMisplaced finds the misplaced folders in a session's delegations.
 func aflMisplaced(w *walker, dir string) (all []Misplaced) {
 	for _, cp := range w.folders(dir) {
 		if !IsAFLCheckpoint(cp) {
@@ -123,9 +125,9 @@ func aflMisplaced(w *walker, dir string) (all []Misplaced) {
 	return all
 }
 
-// Misplaced returns the folders beside the runs that hold a cycle and are no runs for
-// their names. A folder in active with a trigger is not among them: it is reported as a
-// run that is misnamed.
+// Misplaced returns the folders beside the runs that hold a cycle but are not runs
+// because of their names. It leaves out a folder in active with a trigger, which is
+// reported as a misnamed run.
 func (o Optimizer) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, root := range o.runRoots() {
@@ -142,8 +144,8 @@ func (o Optimizer) Misplaced(ls Lister) (all []Misplaced, err error) {
 	return all, w.err
 }
 
-// optimizerMisplaced finds the folders in one that hold a cycle and are no runs; all of
-// them are where why says so.
+// optimizerMisplaced finds the folders inside one that hold a cycle but are not runs.
+// If why is not the zero message, it applies to all of them.
 func optimizerMisplaced(w *walker, dir string, why templates.Message) (all []Misplaced) {
 	for _, name := range w.folders(dir) {
 		if why.None() && IsOptimizerRunID(name) {

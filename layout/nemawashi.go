@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// NemawashiRoot is the folder that holds the actions.
+// NemawashiRoot is the folder of the actions.
 const NemawashiRoot = ".nemawashi/actions"
 
-// NemawashiOutcome is the kind of the documents that say how an attempt ended.
+// NemawashiOutcome is the kind of the documents that record how an attempt ended.
 const NemawashiOutcome = "nemawashi-outcome"
 
 const endNemawashiEvents = 64 << 10
 
-// nemawashiID is the number of an action.
+// nemawashiID matches the number of an action.
 var nemawashiID = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 
 // IsNemawashiID reports whether a string may name an action.
@@ -30,7 +30,8 @@ func isNemawashiIntake(s string) bool {
 	return nemawashiIntake.MatchString(s) && isOrdinary(s)
 }
 
-// numbered returns a placeholder for a number, without leading zeros, between two texts.
+// numbered returns a placeholder for names with a number, without leading zeros, between
+// two texts.
 func numbered(before, after string) func(string) bool {
 	return func(name string) bool {
 		n, ok := strings.CutPrefix(name, before)

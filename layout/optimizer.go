@@ -12,19 +12,20 @@ import (
 	"unicode/utf8"
 )
 
-// OptimizerRoots are the default roots. Both may exist; they are never mixed.
+// OptimizerRoots are the default roots. Both may exist; their runs are never mixed.
 var OptimizerRoots = []string{".mso-context", "workspace/.mso-context"}
 
 // Classes of optimizer runs.
 const (
-	// OptimizerRun is <root>/active/<run_id>/optimizer. The folder need not be
-	// there: a manifest alone may begin the next cycle.
+	// OptimizerRun is <root>/active/<run_id>/optimizer. The folder need not exist:
+	// a manifest alone may begin the next cycle.
 	OptimizerRun = ""
-	// OptimizerArchived is <root>/archive/<YYYY-MM>/<run_id>/optimizer: read for
-	// the sake of others, never driven and never written.
+	// OptimizerArchived is <root>/archive/<YYYY-MM>/<run_id>/optimizer: it is read
+	// because other runs need it, and never driven or written.
 	OptimizerArchived = "archived"
-	// OptimizerMisnamed is a folder of active whose name is no run id and that
-	// holds optimizer/trigger.json: it gets a note, and nothing else is known of it.
+	// OptimizerMisnamed is a folder in active whose name is not a run id and that
+	// holds optimizer/trigger.json: it gets a note, and placet reads nothing else
+	// in it.
 	OptimizerMisnamed = "misnamed"
 )
 
@@ -40,7 +41,7 @@ const (
 const endOptimizerEvents = 64 << 10
 
 // optimizerFiles are the files of a run, besides requests and notes, and
-// optimizerMisnamedFiles those of a folder that is misnamed.
+// optimizerMisnamedFiles those of a misnamed folder.
 var (
 	optimizerFiles = newTable(append(optimizerAlways,
 		pattern{"inputs/assets.json", jsonBy("assets", Agent)},
@@ -63,7 +64,7 @@ var (
 		pattern{"optimizer_result.json", jsonBy("result", Placet)},
 		pattern{"events.jsonl", File{Kind: "events", Writer: Placet, Format: Text, Limit: LimitText, End: endOptimizerEvents}},
 		pattern{"tickets.json", jsonBy(OptimizerKindTickets, Placet)},
-		pattern{"usage" + ProblemSuffix, textBy(KindProblem, Placet)}, // of a document that lies in no run
+		pattern{"usage" + ProblemSuffix, textBy(KindProblem, Placet)}, // for a document that belongs to no run
 	)...)
 	optimizerMisnamedFiles = newTable(optimizerAlways...)
 	optimizerAlways        = []pattern{
@@ -73,7 +74,7 @@ var (
 )
 
 // Optimizer is the layout of optimisation cycles; the zero value has the default
-// roots. No root may lie in another.
+// roots. No root may be inside another.
 type Optimizer struct {
 	// Folders replaces the default roots.
 	Folders []string
@@ -89,8 +90,8 @@ func (o Optimizer) runRoots() []string {
 	return o.Folders
 }
 
-// Roots implements [Family]. What else lies beside active and archive, such as
-// the audit database and its temporary files, means nothing for runs.
+// Roots implements [Family]. Other files beside active and archive, such as the
+// audit database and its temporary files, mean nothing for runs.
 func (o Optimizer) Roots() []string {
 	var active, archive []string
 	for _, root := range o.runRoots() {
@@ -111,8 +112,8 @@ func (o Optimizer) Runs(ls Lister) ([]Run, error) {
 	return runs, w.err
 }
 
-// inActive finds the runs of one root that may move. Every folder named by a run
-// id is one; of the others, those with a trigger.json are reported as misnamed.
+// inActive finds the runs of one root that may move. Every folder whose name is a
+// run id is one; other folders with a trigger.json are reported as misnamed.
 func (o Optimizer) inActive(root string, w *walker) (runs []Run) {
 	active := path.Join(root, optimizerActive)
 	for _, name := range w.folders(active) {
@@ -126,13 +127,14 @@ func (o Optimizer) inActive(root string, w *walker) (runs []Run) {
 	return runs
 }
 
-// isPrintableName reports whether a folder's name can be shown to a person as it is.
+// isPrintableName reports whether a folder's name can be shown to a person
+// unchanged.
 func isPrintableName(name string) bool {
 	return name != "" && utf8.ValidString(name) && len(name) <= longestName && !Noise(name) &&
 		strings.IndexFunc(name, func(r rune) bool { return r == '/' || !unicode.IsPrint(r) }) < 0
 }
 
-// inArchive finds the runs of one root that were put away and hold a cycle.
+// inArchive finds the runs of one root that were archived and hold a cycle.
 func (o Optimizer) inArchive(root string, w *walker) (runs []Run) {
 	archive := path.Join(root, optimizerArchive)
 	for _, month := range w.folders(archive) {
@@ -149,8 +151,8 @@ func (o Optimizer) inArchive(root string, w *walker) (runs []Run) {
 	return runs
 }
 
-// prefix is what the ids of a root's runs begin with: the folder that the root
-// lies in, or the root itself where an earlier one lies there too.
+// prefix returns the beginning of the ids of a root's runs: the folder that
+// contains the root, or the root itself if an earlier root is in the same folder.
 func (o Optimizer) prefix(i int) string {
 	roots := o.runRoots()
 	for _, earlier := range roots[:i] {
@@ -165,8 +167,8 @@ func optimizerRun(class, id, dir string) Run {
 	return Run{Family: "optimizer", ID: id, Dir: dir, Class: class, State: path.Join(dir, "state.json")}
 }
 
-// At implements [Family]. It knows runs with good names by their path alone;
-// the others are known only from their listing.
+// At implements [Family]. It recognizes runs with good names by their path alone;
+// other runs are known only from their listing.
 func (o Optimizer) At(p string) (Run, bool) {
 	for i, root := range o.runRoots() {
 		rel, ok := strings.CutPrefix(p, root+"/")
@@ -198,7 +200,7 @@ func (Optimizer) Descend(run Run, rel string) bool {
 	return rel == "." || run.Class != OptimizerMisnamed && optimizerFiles.descends(rel)
 }
 
-// Folders of a root and of a run's place.
+// Names of folders in a root and in a run's place.
 const (
 	optimizerActive  = "active"
 	optimizerArchive = "archive"
@@ -207,7 +209,7 @@ const (
 	optimizerAttempts = "attempts/"
 )
 
-// OptimizerRunIDPattern says what run ids look like, for people.
+// OptimizerRunIDPattern shows people what run ids look like.
 const OptimizerRunIDPattern = `^\d{8}-[a-z]+-[a-z0-9-]{1,40}$`
 
 var (
@@ -224,12 +226,12 @@ func IsOptimizerRunID(id string) bool { return len(id) <= longestName && optimiz
 // optimizerKeys are upstream's words for the skills that a run may be of.
 var optimizerKeys = []string{"msogov", "msowd", "msomm", "msoed", "msotcm", "msoac", "msoal", "msoobs", "msopt"}
 
-// OptimizerKeys returns the known key words of run ids. Others are driven all the
-// same.
+// OptimizerKeys returns the known key words of run ids. Runs with others are
+// driven, too.
 func OptimizerKeys() []string { return slices.Clone(optimizerKeys) }
 
 // OptimizerParts splits a run id into its eight digits, its key word and its slug.
-// It is false for what is no run id.
+// It returns false for a string that is not a run id.
 func OptimizerParts(id string) (date, key, slug string, ok bool) {
 	if !IsOptimizerRunID(id) {
 		return "", "", "", false
@@ -239,7 +241,7 @@ func OptimizerParts(id string) (date, key, slug string, ok bool) {
 	return date, key, slug, true
 }
 
-// OptimizerName makes a run id of a day (in UTC), a key word and a slug.
+// OptimizerName makes a run id from a day (in UTC), a key word and a slug.
 func OptimizerName(day time.Time, key, slug string) string {
 	return day.UTC().Format("20060102") + "-" + key + "-" + slug
 }
@@ -253,8 +255,8 @@ func OptimizerRoot(dir string) string {
 	return path.Dir(path.Dir(above)) // archive/<YYYY-MM>
 }
 
-// OptimizerRunID returns the run id, which is the name of the folder that a run's
-// folder lies in.
+// OptimizerRunID returns the run id, which is the name of the folder above the
+// run's folder.
 func OptimizerRunID(dir string) string { return path.Base(path.Dir(dir)) }
 
 // OptimizerInActive returns the path of a file of a run in the same root, by its run
@@ -264,18 +266,18 @@ func OptimizerInActive(dir, runID, name string) string {
 	return path.Join(OptimizerRoot(dir), optimizerActive, runID, optimizerDir, name)
 }
 
-// OptimizerInArchive is [OptimizerInActive] for a run that was put away: a pattern,
-// since the month is not known.
+// OptimizerInArchive is [OptimizerInActive] for an archived run. It returns a
+// pattern, because the month is not known.
 func OptimizerInArchive(dir, runID, name string) string {
 	const month = "[0-9][0-9][0-9][0-9]-[0-9][0-9]"
 	return path.Join(OptimizerRoot(dir), optimizerArchive, month, runID, optimizerDir, name)
 }
 
-// optimizerShown are the files of a run that other runs look at.
+// optimizerShown are the files of a run that other runs read.
 var optimizerShown = []string{"../manifest.json", "trigger.json", "state.json", "goal.json", "requests/*/late.json"}
 
-// OptimizerOther returns what is to be looked up to know another run of the same
-// root, wherever it lies by now. Dir is the folder of any run of the root.
+// OptimizerOther returns the needs for knowing another run of the same root, in
+// active or in the archive. dir is the folder of any run of the root.
 func OptimizerOther(dir, runID string) []string {
 	var needs []string
 	for _, name := range optimizerShown {
@@ -284,7 +286,7 @@ func OptimizerOther(dir, runID string) []string {
 	return needs
 }
 
-// OptimizerIsOther reports whether a path lies in the place of a run of the same
+// OptimizerIsOther reports whether a path is in the place of a run of the same
 // root: in active, or, if archived is set, in a month of the archive.
 func OptimizerIsOther(dir, runID string, archived bool, p string) bool {
 	place := path.Join(OptimizerRoot(dir), optimizerActive)
@@ -302,8 +304,8 @@ func OptimizerIsOther(dir, runID string, archived bool, p string) bool {
 // OptimizerManifest returns the path of upstream's manifest of a run.
 func OptimizerManifest(dir string) string { return path.Join(path.Dir(dir), "manifest.json") }
 
-// OptimizerCallbacks returns the pattern of upstream's callbacks of a run. What it
-// matches is one where [IsOptimizerCallback] says so.
+// OptimizerCallbacks returns the pattern of upstream's callbacks of a run.
+// [IsOptimizerCallback] decides which of the matching files are callbacks.
 func OptimizerCallbacks(dir string) string {
 	return path.Join(path.Dir(dir), "60_observability/callback-*.json")
 }
@@ -320,8 +322,8 @@ func OptimizerTickets(dir string) string {
 	return path.Join(path.Dir(dir), "40_collaboration/task-context/tickets")
 }
 
-// OptimizerDatabase returns the path of a run's audit database. Where the setting
-// is empty it is the root's; {root} and {run_id} in it are replaced.
+// OptimizerDatabase returns the path of a run's audit database. If the setting is
+// empty, it is that of the root; {root} and {run_id} in the setting are replaced.
 func OptimizerDatabase(dir, setting string) string {
 	if setting == "" {
 		return path.Join(OptimizerRoot(dir), "audit_global.db")
@@ -341,7 +343,7 @@ func OptimizerAttemptFile(level, n int) string {
 	return optimizerAttempts + strconv.Itoa(level) + "-" + strconv.Itoa(n) + ".json"
 }
 
-// OptimizerOutcomeFile returns the path of what became of an attempt.
+// OptimizerOutcomeFile returns the path of the outcome of an attempt.
 func OptimizerOutcomeFile(level, n int) string {
 	return strings.TrimSuffix(OptimizerAttemptFile(level, n), ".json") + ".outcome.json"
 }
@@ -360,7 +362,7 @@ func OptimizerAttempt(rel string) (level, n int, outcome, ok bool) {
 	return level, n, outcome, true
 }
 
-// optimizerLevel reads an automation level as it stands in a name.
+// optimizerLevel reads an automation level in a name.
 func optimizerLevel(s string) (level int, ok bool) {
 	switch s {
 	case "10", "20", "30":

@@ -15,7 +15,8 @@ const (
 	misnamed = ".mso-context/active/20260302-MSOWD-x/optimizer"
 )
 
-// optimizerTree is what upstream, agents, people and placet keep in both roots.
+// optimizerTree lists what upstream, agents, people and placet keep in both
+// roots.
 var optimizerTree = []string{
 	".mso-context/audit_global.db",
 	".mso-context/audit_global.db-wal",

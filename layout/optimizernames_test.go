@@ -59,8 +59,8 @@ func TestNamesOfCyclesThereAndBack(t *testing.T) {
 	}
 }
 
-// Whatever the root, a run's folder tells where its neighbours, its root and
-// upstream's files lie.
+// The path of a run's folder gives its neighbours, its root and upstream's files,
+// whatever the root.
 func TestPlacesAroundACycle(t *testing.T) {
 	const id, other = "20260302-msowd-x", "20260301-msowd-y"
 	for _, root := range []string{".mso-context", "workspace/.mso-context", "archive", "active", "x/archive/2026-01"} {
@@ -103,7 +103,8 @@ func TestPlacesAroundACycle(t *testing.T) {
 	}
 }
 
-// checkOther asserts that what is looked up of another run is known as that run's.
+// checkOther asserts that the paths which are looked up for another run are
+// recognized as that run's.
 func checkOther(t *testing.T, root, dir, run string) {
 	t.Helper()
 	needs := OptimizerOther(dir, run)

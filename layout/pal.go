@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// PalRoot is the folder that holds the orchestrations.
+// PalRoot is the folder of the orchestrations.
 const PalRoot = ".pal/orchestrations"
 
-// Kinds of PAL files, besides the state document, problem notes and those of a request
-// folder.
+// Kinds of PAL files, besides the state document, problem notes and the files of a
+// request folder.
 const (
 	PalOrchestration = "pal-orchestration"
 	PalControl       = "pal-control"
@@ -20,20 +20,20 @@ const (
 	PalSession       = "pal-session"
 	PalResult        = "pal-result"
 	PalFeedback      = "pal-feedback"
-	PalMisnamed      = "pal-misnamed" // what looks like a hand-in or a filed escalation, and is none
+	PalMisnamed      = "pal-misnamed" // looks like a hand-in or a filed escalation, but is not
 	PalAttempt       = "pal-attempt"
 	PalOutcome       = "pal-outcome"
 	PalChannel       = "pal-channel"
 	PalMessage       = "pal-message"
 	PalDelivered     = "pal-delivered"
 	PalProcessed     = "pal-processed"
-	PalFiled         = "pal-filed"      // an escalation as a session files it
-	PalEscalation    = "pal-escalation" // the record of one
+	PalFiled         = "pal-filed"      // an escalation that a session files
+	PalEscalation    = "pal-escalation" // the record of an escalation
 	PalInbox         = "pal-inbox"
 	PalReport        = "pal-report"
 )
 
-// Roles of the workers of a port. They are names of folders, too.
+// Roles of the workers of a port. They are also names of folders.
 const (
 	PalImpl = "impl"
 	PalTest = "test"
@@ -47,12 +47,12 @@ const (
 
 const endPalEvents = 64 << 10
 
-// palID is what ids of orchestrations, ports and sessions look like.
+// palID matches the ids of orchestrations, ports and sessions.
 var palID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// IsPalID reports whether a string may name an orchestration, a port or a session. It
-// becomes a folder beside documents, so it has no name that a document, a note or an
-// editor's backup has.
+// IsPalID reports whether a string may name an orchestration, a port or a session. The
+// name is used for a folder beside documents, so it cannot look like that of a
+// document, a note or an editor's backup.
 func IsPalID(s string) bool {
 	return palID.MatchString(s) && !Noise(s) && !strings.HasSuffix(s, ".json") && !strings.HasSuffix(s, ".md")
 }
@@ -66,8 +66,8 @@ var (
 )
 
 // PalMessageName splits the name of a message, which is that of its file without
-// ".json". Whether there are messages of the type, and whether the role may write them,
-// is the machine's to judge.
+// ".json". The machine decides whether the type exists and whether the role may write
+// it.
 func PalMessageName(name string) (seq int, role, typ string, ok bool) {
 	m := palMessage.FindStringSubmatch(name)
 	if m == nil || m[1] == "0000" {
@@ -77,14 +77,15 @@ func PalMessageName(name string) (seq int, role, typ string, ok bool) {
 	return seq, m[2], m[3], err == nil
 }
 
-// isPalSent reports whether a name is that of a message which placet alone writes.
+// isPalSent reports whether a name is that of a message that only placet writes.
 func isPalSent(name string) bool {
 	stem, isJSON := strings.CutSuffix(name, ".json")
 	_, role, typ, ok := PalMessageName(stem)
 	return isJSON && ok && (role == PalImpl && typ == "result" || role == PalTest && typ == "feedback")
 }
 
-// isPalReceipt returns a placeholder for the receipts of messages that end in a word.
+// isPalReceipt returns a placeholder for the receipts of messages whose names end in a
+// word.
 func isPalReceipt(word string) func(string) bool {
 	return func(name string) bool {
 		message, ok := strings.CutSuffix(name, "."+word+".json")
@@ -93,7 +94,8 @@ func isPalReceipt(word string) func(string) bool {
 	}
 }
 
-// isPalStarted returns a placeholder for what is written once for a start of a command.
+// isPalStarted returns a placeholder for the files that are written once for a start of
+// a command.
 func isPalStarted(stem string) func(string) bool {
 	return func(name string) bool {
 		numbers, ok := strings.CutPrefix(strings.TrimSuffix(name, ".json"), stem+"-")
@@ -102,7 +104,7 @@ func isPalStarted(stem string) func(string) bool {
 }
 
 // palFiles are the documents of an orchestration, besides requests and notes. The
-// progress of a session is none: see [Pal.Volatile].
+// progress of a session is not among them: see [Pal.Volatile].
 var palFiles = newTable(
 	pattern{"orchestration.json", jsonBy(PalOrchestration, Person)},
 	pattern{"control.json", jsonBy(PalControl, Person)},
@@ -110,7 +112,7 @@ var palFiles = newTable(
 	pattern{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
 	pattern{"events.jsonl", File{Kind: "events", Writer: Placet, Format: Text, Limit: LimitText, End: endPalEvents}},
 	pattern{"report.md", once(textBy(PalReport, Placet))},
-	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // of a file that may begin with a dot
+	pattern{"problems/{note}", textBy(KindProblem, Placet)}, // for a file whose name may begin with a dot
 	pattern{"escalations/{esc}", jsonBy(PalEscalation, Placet)},
 	pattern{"channels/{port}/channel.json", jsonBy(PalChannel, Placet)},
 	pattern{"channels/{port}/messages/{sent}", once(jsonBy(PalMessage, Placet))},
@@ -129,7 +131,7 @@ var palFiles = newTable(
 	pattern{"sessions/build/{port}/impl/{ended}", once(jsonBy(PalOutcome, Placet))},
 	pattern{"sessions/build/{port}/impl/{filed}", jsonBy(PalFiled, Agent)},
 	pattern{"sessions/build/{port}/impl/{misnamed}", jsonBy(PalMisnamed, Agent)},
-	pattern{"sessions/build/{port}/impl/{port}/session.json", jsonBy(PalSession, Agent)}, // too deep: it earns a note
+	pattern{"sessions/build/{port}/impl/{port}/session.json", jsonBy(PalSession, Agent)}, // too deep: it gets a note
 	pattern{"sessions/build/{port}/test/session.json", jsonBy(PalSession, Placet)},
 	pattern{"sessions/build/{port}/test/inbox/{inbox}", once(textBy(PalInbox, Placet))},
 	pattern{"sessions/build/{port}/test/{feedback}", jsonBy(PalFeedback, Agent)},
@@ -153,7 +155,7 @@ const (
 	palProgressNote = palProgress + ProblemSuffix
 )
 
-// palVolatile are the files that change often and are no documents.
+// palVolatile are the files that change often and are not documents.
 var palVolatile = newTable(
 	pattern{"sessions/build/" + palProgress, File{}},
 	pattern{"sessions/build/{port}/" + palProgress, File{}},
@@ -188,8 +190,9 @@ func (Pal) Misplaced(ls Lister) ([]Misplaced, error) {
 	return palFolders.misplaced(ls, palID, "orchestration.json")
 }
 
-// Volatile reports whether a path in a run's folder is that of a session's progress: its
-// owner replaces it often, and only its latest content is of interest. It is no document.
+// Volatile reports whether a path in a run's folder is that of a session's progress:
+// its owner replaces it often, and only its latest content matters. It is not a
+// document.
 func (Pal) Volatile(_ Run, rel string) bool {
 	_, ok := palVolatile.lookup(rel)
 	return ok
@@ -198,9 +201,9 @@ func (Pal) Volatile(_ Run, rel string) bool {
 // Sparse implements [Sparse]: each port of an orchestration has some ten folders.
 func (Pal) Sparse() {}
 
-// PalSessionFile returns the path of a file of a session, which is named by its path
-// below "sessions", such as "build/coupon/impl". This path and those below are relative
-// to the run's folder.
+// PalSessionFile returns the path of a file of a session, given the session's path
+// below "sessions", such as "build/coupon/impl". This path and those that the functions
+// below return are relative to the run's folder.
 func PalSessionFile(session, name string) string { return path.Join("sessions", session, name) }
 
 // PalPortDir returns the folder of a port's operator.
@@ -231,12 +234,12 @@ func PalTry(rel string) (port, role string, try int, ok bool) {
 	return parts[2], parts[3], try, ok
 }
 
-// PalAttemptFile returns the path of the record of a command that began.
+// PalAttemptFile returns the path of the record of a command's start.
 func PalAttemptFile(port, role string, try, start int) string {
 	return path.Join(PalMember(port, role), fmt.Sprintf("attempt-%d-%d.json", try, start))
 }
 
-// PalOutcomeFile returns the path of how a command ended.
+// PalOutcomeFile returns the path of the record of a command's end.
 func PalOutcomeFile(port, role string, try, start int) string {
 	return path.Join(PalMember(port, role), fmt.Sprintf("outcome-%d-%d.json", try, start))
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// pattern names the files of one kind: a path relative to the run's folder, whose parts
-// may be placeholders; see placeholders.
+// pattern names the files of one kind: a path relative to the run's folder, with parts
+// that may be placeholders; see placeholders.
 type pattern struct {
 	path string
 	file File
 }
 
-// placeholders are the parts of a pattern that stand for several names, each with the
-// names that it accepts.
+// placeholders are the parts of a pattern that match several names, each with the test
+// for these names.
 var placeholders = map[string]func(name string) bool{
 	"{request}":    IsRequestID,
 	"{form}":       formView.MatchString,
@@ -63,12 +63,12 @@ var placeholders = map[string]func(name string) bool{
 	"{misnamed}":  func(name string) bool { return isOrdinary(name) && palMisnamed.MatchString(name) },
 }
 
-// isOrdinary reports whether a name is neither noise nor that of a problem note.
+// isOrdinary reports whether a name is neither noise nor the name of a problem note.
 func isOrdinary(name string) bool {
 	return name != "" && !Noise(name) && !strings.HasSuffix(name, ProblemSuffix)
 }
 
-// isNumbered returns a placeholder for the names that a stem has; see [AFLNumber].
+// isNumbered returns a placeholder for the names of a stem; see [AFLNumber].
 func isNumbered(stem string) func(string) bool {
 	return func(name string) bool {
 		of, _, ok := AFLNumber(name)
@@ -76,16 +76,16 @@ func isNumbered(stem string) func(string) bool {
 	}
 }
 
-// table says what the files of a run's folder are: a tree with a node for every part of
-// the patterns.
+// table says what the files of a run's folder are. It is a tree with a node for every
+// part of the patterns.
 type table struct {
 	file  File
-	leaf  bool              // patterns end here
+	leaf  bool              // a pattern ends here
 	names map[string]*table // by the name of the next part
-	rest  []branch          // where no name fits, in the order of the patterns
+	rest  []branch          // if no name matches, in the order of the patterns
 }
 
-// branch is what a placeholder leads to.
+// branch is the subtree below a placeholder.
 type branch struct {
 	placeholder string
 	table       *table
@@ -103,7 +103,7 @@ func newTable(patterns ...pattern) *table {
 	return root
 }
 
-// child returns the node for a part of a pattern, which it makes where it is missing.
+// child returns the node for a part of a pattern, and makes it if it is missing.
 func (t *table) child(part string) *table {
 	if c := t.names[part]; c != nil {
 		return c
@@ -125,8 +125,8 @@ func (t *table) child(part string) *table {
 	return c
 }
 
-// find returns the node of a path and the request that the path names, nil where no
-// pattern begins so.
+// find returns the node of a path, nil if no pattern begins like it, and the request
+// that the path names.
 func (t *table) find(rel string) (node *table, request string) {
 	name, rest, more := strings.Cut(rel, "/")
 	if node = t.names[name]; node == nil {
@@ -158,7 +158,7 @@ func (t *table) lookup(rel string) (File, bool) {
 	return f, true
 }
 
-// folder reports whether a path is a folder in which files of the table can be.
+// folder reports whether a path is a folder that can contain files of the table.
 func (t *table) folder(rel string) bool {
 	if rel == "." {
 		return true
@@ -167,7 +167,7 @@ func (t *table) folder(rel string) bool {
 	return node != nil && !node.leaf
 }
 
-// document returns what a file of a run is: one of the family's own, or one of those in
+// document returns what a file of a run is: one of the family's own files, or a file of
 // a request's folder.
 func (t *table) document(rel string) (File, bool) {
 	if f, ok := t.lookup(rel); ok {
@@ -176,7 +176,8 @@ func (t *table) document(rel string) (File, bool) {
 	return requestFiles.lookup(rel)
 }
 
-// documentOrNote is document with the problem notes beside the family's own files.
+// documentOrNote is document, and also knows the problem notes beside the family's own
+// files.
 func (t *table) documentOrNote(rel string) (File, bool) {
 	if f, ok := t.document(rel); ok {
 		return f, true
@@ -188,7 +189,7 @@ func (t *table) documentOrNote(rel string) (File, bool) {
 	return textBy(KindProblem, Placet), true
 }
 
-// descends reports whether a path is a folder in which documents of a run can be.
+// descends reports whether a path is a folder that can contain documents of a run.
 func (t *table) descends(rel string) bool { return t.folder(rel) || requestFiles.folder(rel) }
 
 func jsonBy(kind string, writer Writer) File {
@@ -199,19 +200,19 @@ func textBy(kind string, writer Writer) File {
 	return File{Kind: kind, Writer: writer, Format: Text, Limit: LimitText}
 }
 
-// once says of a file that it is written once.
+// once marks a file as written once.
 func once(f File) File {
 	f.Once = true
 	return f
 }
 
-// counted says of a file that it has the next number of its folder in its name.
+// counted marks a file as having the next number of its folder in its name.
 func counted(f File) File {
 	f.Numbered = true
 	return f
 }
 
-// walker lists folders and keeps the first error: after it every folder is empty.
+// walker lists folders and keeps the first error; afterwards every folder is empty.
 type walker struct {
 	ls  Lister
 	err error
@@ -236,7 +237,7 @@ func (w *walker) folders(dir string) (names []string) {
 	return names
 }
 
-// has reports whether a folder has an entry of one of some names.
+// has reports whether a folder has an entry with one of some names.
 func (w *walker) has(dir string, names ...string) bool {
 	for _, e := range w.entries(dir) {
 		for _, name := range names {
@@ -248,11 +249,11 @@ func (w *walker) has(dir string, names ...string) bool {
 	return false
 }
 
-// RequestsDir is the folder of a run that holds its requests.
+// RequestsDir is the folder in a run's folder that holds its requests.
 const RequestsDir = "requests"
 
-// VoidFile is the name of the file in a request's folder that lists the answers that never
-// count.
+// VoidFile is the name of the file in a request's folder that lists the answers that
+// never count.
 const VoidFile = "void.json"
 
 // Kinds of files in a request folder, the same for all families.
@@ -265,17 +266,17 @@ const (
 	KindVoid         = "void" // the answers that never count
 )
 
-// requestID is what a request id must look like to be a folder's name.
+// requestID matches the request ids that can be names of folders.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // formView matches the name of a form that shows a later view of the artifacts.
 var formView = regexp.MustCompile(`^form-[0-9a-f]{8}\.md$`)
 
-// IsRequestID reports whether a string may name a request: it becomes a
-// folder, so it can hold no slash and cannot begin with a dot.
+// IsRequestID reports whether a string may name a request. The string becomes a folder,
+// so it cannot contain a slash or begin with a dot.
 func IsRequestID(s string) bool { return requestID.MatchString(s) }
 
-// IsRequestDir reports whether a folder is that of one request, by its path.
+// IsRequestDir reports, by its path, whether a folder is that of one request.
 func IsRequestDir(dir string) bool { return path.Base(path.Dir(dir)) == RequestsDir }
 
 // RequestPath returns the path of a file in a request's folder.
@@ -292,16 +293,17 @@ func isResponseCopy(name string) bool {
 	return strings.HasPrefix(name, "response") && strings.HasSuffix(name, ".json") && ConflictCopy(name)
 }
 
-// SlackDir is the folder of a request with what Slack was sent about it. SlackOutcome is the
-// kind of the documents that say how that ended, and SlackNote of those with words for a
-// thread.
+// SlackDir is the subfolder of a request's folder for what was sent to Slack about it.
+// SlackOutcome is the kind of the documents that say how that ended, and SlackNote of
+// those with text for a thread.
 const (
 	SlackDir     = "slack"
 	SlackOutcome = "slack-outcome"
 	SlackNote    = "slack-note"
 )
 
-// slackPost is the name of what is sent once.
+// slackPost matches the names of the subfolders of SlackDir, one for each thing that is
+// sent once.
 var slackPost = regexp.MustCompile(`^(ask|close|result-[a-z0-9-]{1,40}|note-[0-9a-f]{12})$`)
 
 // requestFiles are the files that every family has in a request's folder.
@@ -320,13 +322,13 @@ var requestFiles = newTable(
 	pattern{"requests/{request}/{copy}", jsonBy(KindResponseCopy, Anyone)},
 )
 
-// folders are the places of a family whose runs are the folders of one root.
+// folders describes a family whose runs are the folders in one root.
 type folders struct {
 	family, root string
 	isID         func(string) bool
 }
 
-// find returns the runs. It lists the root alone, so every folder with the name of a run
+// find returns the runs. It lists only the root, so every folder with the name of a run
 // is one; its documents tell whether anything runs there.
 func (f folders) find(ls Lister) (runs []Run, err error) {
 	w := walker{ls: ls}
@@ -343,8 +345,8 @@ func (f folders) run(id string) Run {
 	return Run{Family: f.family, ID: id, Dir: dir, State: path.Join(dir, "state.json")}
 }
 
-// misplaced returns the folders of the root whose names no run can have; first is the
-// file that somebody writes to begin one.
+// misplaced returns the folders in the root whose names no run can have; first is the
+// file that somebody writes to begin a run.
 func (f folders) misplaced(ls Lister, id *regexp.Regexp, first string) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, name := range w.folders(f.root) {
