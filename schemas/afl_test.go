@@ -25,8 +25,8 @@ const goodCheckpoint = `{"status":"escalated","since":{"revision":7,"at":` + afl
 	"history":[{"iteration":1,"run":1,"epoch":0,"result":"failed","route":"RETRY","failure_type":"LOGIC_ERROR","rule":"L","signature":"0123456789abcdef",
 		"failed_criteria":["c"],"timestamp":` + aflTime + `,"duration_ms":1200,"source":"validation"}]}`
 
-// goodAFL is a good document of each schema of the family, with all that it
-// may hold.
+// goodAFL is a good document of each schema of the family, with every member that it
+// may have.
 var goodAFL = map[string]string{
 	"afl/meta": `{"sessionId":"abc12345","title":"Coupons","status":"completed","phase":"design","createdAt":"t","updatedAt":"t",
 		"decisions":[{"topic":"t","decision":"d","reason":"r","decidedAt":"t"}],"checkpointsApproved":true}`,
@@ -80,9 +80,9 @@ func TestGoodAFLDocuments(t *testing.T) {
 	}
 }
 
-// What placet alone writes must be whole: no member may be missing or of
-// another kind. Those of a later version, which these documents do not hold,
-// may be.
+// A document that only placet writes must be whole: no member may be missing or of
+// another kind. Members that a later version added, which these documents do not
+// have, may be missing.
 func TestPlacetsOwnAFLDocumentsAreStrict(t *testing.T) {
 	for _, name := range []string{"afl/state", "afl/worker-run", "afl/validation", "afl/verdict", "afl/escalation"} {
 		checkStrict(t, name, goodAFL[name], open, func(where string) bool { return strings.HasPrefix(where, "/review/notes/0/") })
@@ -116,8 +116,8 @@ func checkStrict(t *testing.T, name, good string, optional, free func(where stri
 	})
 }
 
-// open reports whether a member may be missing: where the keys are ids or
-// paths, and of a prerequisite.
+// open reports whether a member may be missing: its key is an id or a path, or it
+// belongs to a prerequisite.
 func open(where string) bool {
 	return where == "/checkpoints/coupon-a" || where == "/requests/approve-1" ||
 		strings.HasPrefix(where, "/approved/prerequisites/") || strings.HasPrefix(where, "/last_transition/cause/")
@@ -149,7 +149,7 @@ func eachMember(node any, at []string, visit func(at []string, object map[string
 	}
 }
 
-// TestAFLDocuments holds what each schema of the family takes and refuses.
+// TestAFLDocuments lists what each schema of the family accepts and refuses.
 func TestAFLDocuments(t *testing.T) {
 	checkDocuments(t, map[string]map[string]string{
 		"afl/meta": {
@@ -266,8 +266,8 @@ func TestTheStateOfASession(t *testing.T) {
 	}
 }
 
-// A session as large as the page lets it be is read: 500 checkpoints, each with
-// a long history.
+// The largest session that the page allows can be read: 500 checkpoints, each with a
+// long history.
 func TestTheLargestStateIsRead(t *testing.T) {
 	at := strings.Index(goodCheckpoint, `"history":[`) + len(`"history":[`)
 	entry := strings.TrimSuffix(goodCheckpoint[at:], "]}")

@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// badKind is a way in which a good document of at least two bytes becomes none.
+// badKind is a way to turn a good document of at least two bytes into a bad one.
 type badKind struct {
 	make func(good string) string
 	torn bool
 }
 
-// badKinds are the kinds of bad content that no document is read from.
+// badKinds returns the kinds of bad content that are never read as a document.
 func badKinds() map[string]badKind {
 	front := func(text string) func(string) string {
 		return func(good string) string { return "{" + text + "," + good[1:] }
@@ -65,7 +65,7 @@ func badKinds() map[string]badKind {
 }
 
 // TestNoDocumentIsReadFromABadFile tries every kind of bad content on every document of
-// AFL and PAL. What each kind is told, TestEveryKindOfBadFileIsNamed holds.
+// AFL and PAL. TestEveryKindOfBadFileIsNamed checks the messages.
 func TestNoDocumentIsReadFromABadFile(t *testing.T) {
 	documents := maps.Clone(goodAFL)
 	maps.Copy(documents, goodPAL)
@@ -81,7 +81,7 @@ func TestNoDocumentIsReadFromABadFile(t *testing.T) {
 	}
 }
 
-// checkpointsYAML is what the family's machine reads of checkpoints.yaml.
+// checkpointsYAML is the part of checkpoints.yaml that the family's machine reads.
 type checkpointsYAML struct {
 	ApprovedAt  *string `json:"approved_at"`
 	Checkpoints []struct {
@@ -182,8 +182,8 @@ func TestCheckpointsYAMLOfAnotherShapeIsRefused(t *testing.T) {
 	}
 }
 
-// An alias may stand for a list that holds others, and so grow far beyond the
-// text: the limit of nodes is met long before the memory is full.
+// An alias may represent a list that contains others, so the document may become much
+// larger than its text: the limit of nodes stops it long before the memory is full.
 func TestABillionLaughsAreCounted(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("a0: &a0 [" + strings.TrimSuffix(strings.Repeat("lol,", 4000), ",") + "]\n")

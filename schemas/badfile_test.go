@@ -32,8 +32,8 @@ func utf16LE(text string, mark bool) string {
 	return b.String()
 }
 
-// TestEveryKindOfBadFileIsNamed goes through the kinds of bad content. The
-// message is what a person reads in the problem note.
+// TestEveryKindOfBadFileIsNamed tests the kinds of bad content. The message
+// is what a person reads in the problem note.
 func TestEveryKindOfBadFileIsNamed(t *testing.T) {
 	requestID := ": expected a request id: a letter or digit, then at most 99 letters, digits, '.', '_' or '-'"
 	tests := []struct {
@@ -201,12 +201,12 @@ func TestEveryKindOfBadFileIsNamed(t *testing.T) {
 	}
 }
 
-// waiting is a state document that asks a request of the given id.
+// waiting returns a state document with an open request of the given id.
 func waiting(id string) string {
 	return `{"status":"awaiting_feedback", "feedback_request":{"request_id":"` + id + `","type":"approval","prompt":"?"}}`
 }
 
-// manyNames are n members "n0" … of an object.
+// manyNames returns n members "n0" … of an object.
 func manyNames(n int) string {
 	var names []string
 	for i := range n {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// benchState is a state document of about 4.5 KB that an agent wrote.
+// benchState returns a state document of about 4.5 KB that an agent wrote.
 func benchState(b *testing.B) []byte {
 	b.Helper()
 	for _, path := range realFiles(b, "state.json") {
@@ -23,7 +23,7 @@ func benchState(b *testing.B) []byte {
 	return nil
 }
 
-// benchInto is about what a family decodes of it.
+// benchInto is about the part that a family decodes.
 type benchInto struct {
 	Status          string `json:"status"`
 	Phases          Raw    `json:"phases"`
@@ -36,7 +36,7 @@ type benchInto struct {
 	} `json:"feedback_request"`
 }
 
-// BenchmarkVerify is strict reading and validation.
+// BenchmarkVerify measures strict reading and validation.
 func BenchmarkVerify(b *testing.B) {
 	body := benchState(b)
 	for b.Loop() {
@@ -46,7 +46,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkStore is decoding alone.
+// BenchmarkStore measures decoding alone.
 func BenchmarkStore(b *testing.B) {
 	body := benchState(b)
 	for b.Loop() {
@@ -57,7 +57,7 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// BenchmarkResponse is the first reading of an answer.
+// BenchmarkResponse measures the first reading of an answer.
 func BenchmarkResponse(b *testing.B) {
 	body := []byte(answer)
 	b.ReportAllocs()
@@ -68,7 +68,7 @@ func BenchmarkResponse(b *testing.B) {
 	}
 }
 
-// BenchmarkEncode is writing a receipt.
+// BenchmarkEncode measures writing a receipt.
 func BenchmarkEncode(b *testing.B) {
 	members, err := Members([]byte(goodReceipt))
 	if err != nil {

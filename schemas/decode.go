@@ -16,14 +16,14 @@ import (
 	"placet/templates"
 )
 
-// Decode reads one strict JSON document, checks it against the named schema
-// ("" checks the strictness alone), and stores it in into: a pointer to a
-// struct with json tags, a *any, which gets map[string]any, []any, string,
-// json.Number, bool and nil, or nil to check only. Path names the document in
-// errors, which are of type *[Error] for all that is wrong with the document.
+// Decode reads one strict JSON document, checks it against the named schema ("" checks only
+// that it is strict), and stores it in into: a pointer to a struct with json tags, a *any,
+// which gets map[string]any, []any, string, json.Number, bool and nil, or nil to check only.
+// path names the document in errors. Every error about the document is of type *[Error].
 //
-// Names match exactly, and null leaves a field zero. Unknown names are passed over, but in
-// the documents that are written for placet one that is misspelt is an error. An int takes a whole number however it is spelled: 20, 20.0, 2e1.
+// Names match exactly, and null leaves a field zero. Unknown names are ignored, but a
+// misspelt one is an error in the documents that are written for placet. An int accepts a
+// whole number in every spelling: 20, 20.0, 2e1.
 func Decode(schema, path string, body []byte, into any) error {
 	problem, err := verify(schema, body)
 	if err != nil {
@@ -38,12 +38,12 @@ func Decode(schema, path string, body []byte, into any) error {
 	return nil
 }
 
-// Own stands for the schema of what placet wrote on this machine, as its digest shows: it was
-// right when it was written, and [Decode] checks nothing.
+// Own replaces the schema for a document that placet wrote on this machine, as its digest
+// shows. It was right when it was written, so [Decode] checks nothing.
 const Own = "own"
 
-// verify checks body strictly and by the schema. The second error is for a schema that
-// cannot be used.
+// verify checks body strictly and by the schema. The second error says that the schema cannot
+// be used.
 func verify(name string, body []byte) (*Error, error) {
 	switch name {
 	case Own:
@@ -69,9 +69,9 @@ func verify(name string, body []byte) (*Error, error) {
 	return problem, nil
 }
 
-// CheckValue says what is wrong with a text, or a list of them, by a part of a schema, such as
-// "ask/ask#/properties/may_answer"; nil if nothing is. What is to become a member of a
-// document is checked by the document's own rule before.
+// CheckValue says what is wrong with a text, or a list of texts, by a part of a schema, such
+// as "ask/ask#/properties/may_answer"; nil if nothing is. It checks a value that is to become
+// a member of a document by the document's own rule.
 func CheckValue[V string | []string](part string, value V) error {
 	s, err := load(part)
 	if err != nil {
@@ -91,8 +91,7 @@ func CheckValue[V string | []string](part string, value V) error {
 	return nil
 }
 
-// readOptions may allow doubled names because only verified content is read
-// with them.
+// readOptions may allow doubled names because they are used only for verified content.
 var readOptions = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true),
 	json.WithUnmarshalers(json.JoinUnmarshalers(
@@ -151,7 +150,7 @@ func unfitExpected(unfit *json.SemanticError) templates.Message {
 	return describeType(unfit.GoType)
 }
 
-// unfitReason is what a type's own reading says, nil where it has none.
+// unfitReason returns the error of a type's own reading, nil if it has none.
 func unfitReason(unfit *json.SemanticError) error {
 	if errors.Is(unfit.Err, strconv.ErrSyntax) || errors.Is(unfit.Err, strconv.ErrRange) {
 		return nil
@@ -190,8 +189,8 @@ func describeType(t reflect.Type) templates.Message {
 	return say(typeWords[t.Kind()])
 }
 
-// wholeNumber stores a whole number in an int, however it is spelled: a schema
-// takes 20, 20.0 and 2e1 alike.
+// wholeNumber stores a whole number in an int, however it is spelled, because a schema
+// accepts 20, 20.0 and 2e1 alike.
 func wholeNumber(dec *jsontext.Decoder, n *int) error {
 	if dec.PeekKind() != '0' {
 		return errors.ErrUnsupported
@@ -206,8 +205,8 @@ func wholeNumber(dec *jsontext.Decoder, n *int) error {
 	return err
 }
 
-// wholeSpelled reads a whole number with a fraction or an exponent. Both are
-// short: see reasonable.
+// wholeSpelled reads a whole number with a fraction or an exponent. Both are short; see
+// reasonable.
 func wholeSpelled(text string) (int, error) {
 	exact, ok := new(big.Rat).SetString(text)
 	if !ok || !exact.IsInt() {
@@ -219,16 +218,14 @@ func wholeSpelled(text string) (int, error) {
 	return int(exact.Num().Int64()), nil
 }
 
-// DecodeValue stores one value of a document that was read before in into, as
-// [Decode] would. The value may be of any kind; its content was checked with
-// the document that it comes from.
+// DecodeValue stores one value of a document that was read before in into, like [Decode]. The
+// value may be of any kind; its content was checked with the document.
 func DecodeValue(value Raw, into any) error {
 	return json.Unmarshal(value, into, readOptions)
 }
 
-// Equal reports whether two values say the same: spacing, escapes and the
-// order of names do not count, the text of numbers does. No value at all is
-// like an empty object.
+// Equal reports whether two values mean the same: spacing, escapes and the order of names do
+// not matter, the text of numbers does. A missing value equals an empty object.
 func Equal(a, b Raw) bool {
 	return bytes.Equal(a, b) || reflect.DeepEqual(plainValue(a), plainValue(b))
 }

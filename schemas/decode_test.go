@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// realFiles are documents that upstream's scripts and agents wrote.
+// realFiles returns documents that upstream's scripts and agents wrote.
 func realFiles(t testing.TB, pattern string) []string {
 	t.Helper()
 	var found []string
@@ -151,7 +151,7 @@ func TestAValueThatAFieldCannotHoldIsNamed(t *testing.T) {
 	}
 }
 
-// What a schema takes for a whole number, an int holds.
+// An int holds every number that a schema accepts as a whole number.
 func TestAWholeNumberMayBeSpelledInManyWays(t *testing.T) {
 	for text, want := range map[string]int{
 		"20": 20, "20.0": 20, "20.000": 20, "2e1": 20, "2.0E+1": 20, "200e-1": 20, "-0.0": 0, "0e400": 0, "-30.0": -30,

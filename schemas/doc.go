@@ -8,13 +8,14 @@
 //     the last. No byte order mark, no second document, no comment.
 //   - No object may hold a name twice, nor two names that differ only in case:
 //     {"response":"reject","RESPONSE":"approve"} must never be read as approve.
-//   - Names match exactly. Unknown names are allowed everywhere.
+//   - Names match exactly. Unknown names are allowed, but a misspelt name in a
+//     document that is written for placet is an error.
 //   - Numbers keep their text: 1.0 stays 1.0, twenty digits stay twenty digits.
-//     What no finite float64 comes near (1e400) is refused.
+//     A number that no finite float64 comes near (1e400) is refused.
 //   - Nesting ends at 64 levels. Size limits are the caller's.
 //   - A schema never leads to a file or to the network.
 //
 // The bytes that were checked are the bytes that are decoded; nothing is read
-// twice. Content that was checked once against a schema is known by its digest
-// and not checked again.
+// twice. A document that placet wrote on this machine, as its digest shows, is
+// not checked again (see [Own]).
 package schemas

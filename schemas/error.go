@@ -19,20 +19,20 @@ import (
 
 // Error says where a document cannot be read and what was expected there.
 type Error struct {
-	// Path is the document as the caller named it.
+	// Path is the document's name, given by the caller.
 	Path string
-	// Line and Column count from 1, columns in characters. Line is 0 where no
-	// place can be named: the document is empty.
+	// Line and Column count from 1, columns in characters. Line is 0 if there
+	// is no place to name, because the document is empty.
 	Line, Column int
-	// Pointer is the JSON pointer (RFC 6901) of the member at fault, "" for
-	// the document itself. A missing member is named by the pointer that it
+	// Pointer is the JSON pointer (RFC 6901) of the wrong member, "" for the
+	// document itself. For a missing member it is the pointer that the member
 	// would have.
 	Pointer string
 	// Problem says what is wrong, Expected what would be right; Expected may
 	// be the zero message.
 	Problem, Expected templates.Message
-	// Torn is true for what may be half-written: the same file may well be
-	// good a moment later. The caller waits before it complains.
+	// Torn is true if the file may be half-written and may be good a moment
+	// later. The caller waits before it complains.
 	Torn bool
 }
 
@@ -41,7 +41,7 @@ type Error struct {
 //	state.json: line 12, column 3: /status: unknown word "x": expected one of "a", "b"
 func (e *Error) Error() string { return e.In(templates.English) }
 
-// In returns what Error does, in a language.
+// In returns the text of Error in a language.
 func (e *Error) In(lang string) string {
 	var parts []string
 	if e.Path != "" {
@@ -60,10 +60,10 @@ func (e *Error) In(lang string) string {
 	return strings.Join(parts, ": ")
 }
 
-// Names are the parts of Pointer.
+// Names returns the parts of Pointer.
 func (e *Error) Names() []string { return tokens(e.Pointer) }
 
-// Says is what is wrong and what was expected, without the place.
+// Says returns what is wrong and what was expected, without the place.
 func (e *Error) Says() templates.Message {
 	if isZero(e.Expected) {
 		return e.Problem
@@ -71,7 +71,8 @@ func (e *Error) Says() templates.Message {
 	return say("schema.because", "problem", e.Problem, "reason", say("schema.expected", "expected", e.Expected))
 }
 
-// say and text are short for what this package words much with.
+// say and text are short names for the functions with which this package makes
+// messages.
 var (
 	say  = templates.NewMessage
 	text = templates.Untranslated
@@ -79,7 +80,8 @@ var (
 
 func isZero(m templates.Message) bool { return m.Key == "" }
 
-// or is the first message, or the second where the first is none.
+// or returns the first message, or the second if the first is the zero
+// message.
 func or(first, second templates.Message) templates.Message {
 	if isZero(first) {
 		return second
@@ -116,17 +118,17 @@ func shown(text string) string {
 	return q[1 : len(q)-1]
 }
 
-// printable escapes what must not reach a terminal or an editor, and nothing
-// else: control, bidi and zero-width characters.
+// printable escapes only the characters that must not reach a terminal or an
+// editor: control, bidi and zero-width characters.
 func printable(text string) string {
 	q := templates.Quoted(text)
 	return unquote.Replace(q[1 : len(q)-1])
 }
 
-// unquote undoes what quotation marks alone ask for.
+// unquote removes the escapes that only a text in quotation marks needs.
 var unquote = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
 
-// quoted is shown in quotation marks.
+// quoted returns the text of shown in quotation marks.
 func quoted(text string) string {
 	if len(text) <= shownLength {
 		return templates.Quoted(text)
@@ -140,7 +142,7 @@ func quoted(text string) string {
 }
 
 // check says what is wrong with a tree by a schema, nil if nothing is. The
-// error has no place in the text yet.
+// error has no line and column yet.
 func (s *schema) check(tree any) *Error {
 	err := s.compiled.Validate(tree)
 	if err == nil {
@@ -153,7 +155,7 @@ func (s *schema) check(tree any) *Error {
 	return s.explain(best(invalid), tree)
 }
 
-// leaf is a failed keyword at one place of the document.
+// leaf is a keyword that failed at one place of the document.
 type leaf struct {
 	pointer []string // the place, unescaped
 	keyword string
@@ -161,9 +163,9 @@ type leaf struct {
 	message string
 }
 
-// best picks the most telling failure: the deepest in the document, for that
-// is where a schema's alternatives end; of those, the first keyword in order
-// of rank, then the first place. Go's map order must never show.
+// best picks the most useful failure: the deepest in the document, because a
+// schema's alternatives end there; of those, the first keyword in order of
+// rank, then the first place. Go's map order must never show.
 func best(e *jsonschema.ValidationError) leaf {
 	var found []leaf
 	var walk func(e *jsonschema.ValidationError)
@@ -196,8 +198,8 @@ func newLeaf(e *jsonschema.ValidationError) leaf {
 	return l
 }
 
-// ranks order the keywords: what is not there at all comes before what has the
-// wrong form.
+// ranks is the order of the keywords: a missing member comes before one with
+// the wrong form.
 var ranks = []string{"required", "type", "enum", "const", "pattern", "format"}
 
 func rank(keyword string) int {
@@ -217,8 +219,8 @@ func compareTokens(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// explain puts a failure into words. A schema's title says what the value is,
-// in a form that can follow the word "expected".
+// explain words a failure. A schema's title says what the value is, in a form
+// that can follow the word "expected".
 func (s *schema) explain(l leaf, tree any) *Error {
 	node, _ := follow(s.source, l.schema).(map[string]any)
 	rule, value := node[l.keyword], follow(tree, l.pointer)
@@ -305,7 +307,8 @@ func enum(rule, value any) (problem, expected templates.Message) {
 	return problem, expected
 }
 
-// wordsOf says which words a member of an object may be, nothing where a schema does not list them.
+// wordsOf says which words a member of an object may be; it returns nothing if
+// the schema does not list them.
 func wordsOf(schema map[string]any, member string) (expected templates.Message) {
 	rules, _ := follow(schema, []string{"properties", member}).(map[string]any)
 	if rules["enum"] != nil {
@@ -314,8 +317,8 @@ func wordsOf(schema map[string]any, member string) (expected templates.Message) 
 	return expected
 }
 
-// title returns the title of the schema at a place, or of the one of the same
-// document that it refers to; "" if it has none.
+// title returns the title of the schema at a place, or of the schema in the
+// same document to which it refers; "" if it has none.
 func (s *schema) title(at []string) string {
 	node, _ := follow(s.source, at).(map[string]any)
 	if title, ok := node["title"].(string); ok {
@@ -329,8 +332,8 @@ func (s *schema) title(at []string) string {
 	return title
 }
 
-// memberTitle returns the title of a member's schema. A keyword within an
-// alternative speaks of members that the schema around it describes.
+// memberTitle returns the title of a member's schema. A keyword inside an
+// alternative may be about members that the schema around it describes.
 func (s *schema) memberTitle(at []string, name string) string {
 	for {
 		if title := s.title(slices.Concat(at, []string{"properties", name})); title != "" || len(at) == 0 {
@@ -347,7 +350,7 @@ func (s *schema) memberTitle(at []string, name string) string {
 	}
 }
 
-// bounds says between which numbers a schema wants a number.
+// bounds says between which numbers a number must be by a schema.
 func bounds(schema map[string]any) templates.Message {
 	least, most := schema["minimum"], schema["maximum"]
 	switch {
@@ -359,7 +362,7 @@ func bounds(schema map[string]any) templates.Message {
 	return say("schema.bounds", "least", least, "most", most)
 }
 
-// typesOf words the names of a schema's types: "text or null".
+// typesOf words the types that a schema names: "text or null".
 func typesOf(names []string) (all templates.Message) {
 	for _, name := range names {
 		one := text(name)
@@ -396,7 +399,7 @@ func kindOf(value any) any {
 	}
 }
 
-// literal shows a value of a tree in a message.
+// literal returns a value of a tree in the form for a message.
 func literal(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -448,7 +451,7 @@ func follow(tree any, parts []string) any {
 }
 
 // locate returns the offset in body of the value that a pointer names, or of
-// the nearest one around it that is there. Body must have been parsed before.
+// the nearest existing value around it. body must have been parsed before.
 func locate(body []byte, p string) int {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	offset := blanks(body)
@@ -462,8 +465,8 @@ func locate(body []byte, p string) int {
 	return offset
 }
 
-// enterMember moves dec to before the value of a member or element of the next
-// value. It is false if there is none.
+// enterMember moves dec to the value of a member or element of the next value.
+// It returns false if there is none.
 func enterMember(dec *jsontext.Decoder, want string) bool {
 	kind := dec.PeekKind()
 	if kind != '{' && kind != '[' {

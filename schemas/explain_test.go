@@ -22,7 +22,7 @@ func schemaOf(t testing.TB, text string) *schema {
 	return &schema{compiled: compiled, source: source, shape: shapeOf(source)}
 }
 
-// explained is what a schema says about a body.
+// explained returns the message of a schema about a body.
 func explained(t testing.TB, s *schema, body string) string {
 	t.Helper()
 	tree, problem := parse([]byte(body), s.shape)

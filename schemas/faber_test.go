@@ -2,8 +2,8 @@ package schemas
 
 import "testing"
 
-// TestFaberDocuments holds what each schema of the family takes and refuses.
-// An empty want means that the document is good.
+// TestFaberDocuments lists what each schema of the family accepts and
+// refuses. An empty want means that the document is good.
 func TestFaberDocuments(t *testing.T) {
 	wholeNumber := "a whole number, 0 or more"
 	tests := map[string]map[string]string{

@@ -39,7 +39,7 @@ func clashPairwise(names [][]byte) (int, []byte) {
 	return -1, nil
 }
 
-// TestClashFindsWhatComparingAllPairsFinds checks the map against the pairs.
+// TestClashFindsWhatComparingAllPairsFinds compares clash with its model.
 func TestClashFindsWhatComparingAllPairsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[a-cA-CkKſsS\x{212a}]{0,3}`)

@@ -11,7 +11,7 @@ import (
 	"placet/internal/badinput"
 )
 
-// addReal adds the real documents that lie at some patterns below testdata.
+// addReal adds the real documents that match some patterns below testdata.
 func addReal(f *testing.F, add func(body []byte), patterns ...string) {
 	f.Helper()
 	for _, pattern := range patterns {
@@ -29,7 +29,7 @@ func addReal(f *testing.F, add func(body []byte), patterns ...string) {
 	}
 }
 
-// inBounds asserts that one input costs no more memory than one may.
+// inBounds asserts that one input costs no more memory than one input may.
 func inBounds(t *testing.T, read func()) {
 	t.Helper()
 	if n := badinput.Allocated(read); n > badinput.MostMemory {
@@ -101,7 +101,7 @@ func checkVerdict(t *testing.T, schema string, body []byte) {
 }
 
 // checkVerdictYAML asserts that checkpoints.yaml is refused with a message that
-// can be shown, or read into what its schema says it holds.
+// can be shown, or that its content matches the schema.
 func checkVerdictYAML(t *testing.T, body []byte) {
 	var into struct {
 		Checkpoints []struct {
@@ -121,8 +121,8 @@ func checkVerdictYAML(t *testing.T, body []byte) {
 	}
 }
 
-// checkPrefixes asserts that a document cut anywhere is torn: whoever reads it
-// half-written never decides anything, and waits.
+// checkPrefixes asserts that a document that is cut anywhere is torn: a reader
+// of a half-written one decides nothing, and waits.
 func checkPrefixes(t *testing.T, body []byte) {
 	for cut := 0; cut < len(body); cut += 1 + len(body)/64 {
 		var e *Error

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What check_answer tells an agent has the statuses that an ask can have.
+// The result of check_answer has every status that an ask can have.
 func TestAnAnswerForAgentsHasEveryStatusOfAnAsk(t *testing.T) {
 	statuses := func(name string) []string {
 		var s struct {

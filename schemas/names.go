@@ -10,15 +10,15 @@ import (
 )
 
 // strictNames are the schemas of the documents that people, scripts and agents write for
-// placet, to ask, to answer or to command. A member of theirs that is nearly called like
-// one that placet reads is bad input: what it says would be lost, and an artifact, a
-// deadline or a gate that is lost loosens what was asked for. Other unknown members are
-// kept.
+// placet, to ask, to answer or to command. In these documents an unknown member whose
+// name is close to one that placet reads is bad input: otherwise its value would be
+// lost, and a lost artifact, deadline or gate makes a request less strict. Other unknown
+// members are kept.
 //
-// In response.json no unknown member at all is taken; the gate says so. The documents of
-// other programs are not among them (FABER's, AFL's checkpoints and meta
-// data), nor what workers measure and hand in, whose further members are theirs and earn
-// a finding at most, nor what placet itself has written.
+// The gate refuses every unknown member in response.json. The list leaves out documents
+// of other programs (FABER's, AFL's checkpoints and meta data); the measurements and
+// hand-ins of workers, whose further members belong to the workers and cause a finding
+// at most; and documents that placet itself has written.
 var strictNames = []string{
 	"ask/ask", "ask/withdraw",
 	"afl/control", "afl/review", "faber/cancel", "nemawashi/action", "nemawashi/command",
@@ -27,8 +27,8 @@ var strictNames = []string{
 	"mcp/ask_human", "mcp/check_answer", "mcp/explain_run", "mcp/list_waiting", "mcp/report_progress", "mcp/withdraw_question",
 }
 
-// misspelt returns what is wrong with the names of a document that its schema has found
-// right, nil if nothing is.
+// misspelt returns an error for a misspelt name in a document that its schema accepts,
+// nil if there is none.
 func (s *schema) misspelt(body []byte) *Error {
 	at, meant := s.findMisspelt(s.source, body, "")
 	if meant == "" {
@@ -42,7 +42,7 @@ func (s *schema) misspelt(body []byte) *Error {
 }
 
 // findMisspelt looks for a misspelt name in a value that a schema describes, and returns
-// its place and the name that was meant, "" for none.
+// its place and the intended name, "" if there is none.
 func (s *schema) findMisspelt(node any, value Raw, at jsontext.Pointer) (place jsontext.Pointer, meant string) {
 	rules := s.rules(node)
 	switch value.Kind() {
@@ -83,7 +83,7 @@ func (s *schema) findMisspelt(node any, value Raw, at jsontext.Pointer) (place j
 	return "", ""
 }
 
-// rules are the keywords of a schema, or of the one that it refers to.
+// rules returns the keywords of a schema, or of the one to which it refers.
 func (s *schema) rules(node any) map[string]any {
 	rules, _ := node.(map[string]any)
 	to, _ := rules["$ref"].(string)
@@ -93,10 +93,10 @@ func (s *schema) rules(node any) map[string]any {
 	return rules
 }
 
-// meantName is the known name that an unknown one was meant to be, "" for none: the
-// nearest of those that differ in case, in dashes, or by at most two letters; of names of
-// less than four letters by one. A name that begins with x- or a dollar sign is never
-// meant to be another.
+// meantName returns the known name that an unknown one was meant to be, "" for none: the
+// nearest of those that differ in case, in dashes, or by at most two letters, or one
+// letter for names of less than four letters. A name that begins with x- or a dollar
+// sign is never a misspelt one.
 func meantName(name string, known []string) string {
 	best, least := "", 3
 	if strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "$") {

@@ -8,8 +8,8 @@ import (
 	"placet/templates"
 )
 
-// A misspelt name is bad input in a document that is written for placet, whatever the place
-// of its object; names that are not near are kept, and so are those of the writer's own.
+// A misspelt name is bad input in a document that is written for placet, wherever its
+// object is. Names that are not near a known one are kept, and so are the writer's own.
 func TestAMisspeltNameIsBadInput(t *testing.T) {
 	for _, tt := range []struct{ schema, body, want string }{
 		{"ask/ask", `{"question":"Deploy?","artifact":[{"path":"plan.md"}]}`, `line 1, column 34: /artifact: unknown name "artifact": expected "artifacts"; a name of your own begins with x-`},

@@ -14,8 +14,7 @@ import (
 	"placet/templates"
 )
 
-// Raw is a JSON value as it was found, byte for byte. The nil Raw is written
-// as null.
+// Raw is a JSON value with its bytes unchanged. The nil Raw is written as null.
 type Raw []byte
 
 // MarshalJSON returns the value's own bytes.
@@ -32,7 +31,7 @@ func (r *Raw) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Null reports whether the value is null or was not there at all.
+// Null reports whether the value is null or missing.
 func (r Raw) Null() bool { return len(r) == 0 || string(r) == "null" }
 
 // Kind returns '{', '[', '"', '0', 't', 'f' or 'n' for an object, array,
@@ -48,8 +47,8 @@ func (r Raw) Text() (string, bool) {
 	return string(text), err == nil
 }
 
-// Member is one name and value of an object. A value that was read is a Raw;
-// one that is to be written may be anything that Encode takes.
+// Member is one name and value of an object. A value that was read is a Raw; a value
+// to be written may be anything that Encode accepts.
 type Member struct {
 	Name  string
 	Value any
@@ -74,8 +73,8 @@ func (o Object) Raw(name string) Raw {
 	return raw
 }
 
-// Without returns the members whose names are not among those given, in order.
-// It is how a document's unknown members are kept.
+// Without returns the members whose names are not among those given, in order. It
+// keeps a document's unknown members.
 func (o Object) Without(names ...string) Object {
 	var rest Object
 	for _, m := range o {
@@ -96,8 +95,8 @@ func (o Object) NullWhereEmpty(names ...string) Object {
 	return o
 }
 
-// MarshalJSONTo writes the members in their order. Two members of one name are
-// an error.
+// MarshalJSONTo writes the members in their order. Two members with one name are an
+// error.
 func (o Object) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
 		return err
@@ -128,9 +127,8 @@ func (o *Object) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Members returns the members of a JSON object in their order, each value a
-// Raw that shares body's memory. It judges the syntax of body and doubled
-// names, nothing else.
+// Members returns the members of a JSON object in their order, each value a Raw that
+// shares body's memory. It checks only the syntax of body and doubled names.
 func Members(body []byte) (Object, error) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if dec.PeekKind() != '{' {
@@ -165,7 +163,7 @@ func Elements(body []byte) ([]Raw, error) {
 	return elements, err
 }
 
-// each reads one object or array with one call per member or element.
+// each reads one object or array and calls read for each member or element.
 func each(dec *jsontext.Decoder, read func() error) error {
 	if _, err := dec.ReadToken(); err != nil {
 		return err
@@ -179,11 +177,10 @@ func each(dec *jsontext.Decoder, read func() error) error {
 	return err
 }
 
-// Encode returns v as JSON the way placet writes it: two-space indentation, no
-// escapes but those that JSON demands, a final newline. Equal values give
-// equal bytes. A nil slice is [], a nil map {}, a nil pointer or Raw null; an
-// [Object] keeps its order, numbers as json.Number and strings within a [Raw]
-// keep their spelling.
+// Encode returns v as JSON in placet's form: two-space indentation, no escapes except
+// those that JSON demands, a final newline. Equal values give equal bytes. A nil slice
+// is [], a nil map {}, a nil pointer or Raw null; an [Object] keeps its order, numbers
+// as json.Number and strings within a [Raw] keep their spelling.
 func Encode(v any) ([]byte, error) {
 	body, err := json.Marshal(v, writeOptions, jsontext.WithIndent("  "))
 	if err != nil {
@@ -209,10 +206,11 @@ func Line(v any) ([]byte, error) {
 	return append(body, '\n'), nil
 }
 
-// OrNull is a text that is null in JSON while it is empty.
+// OrNull is a text that is null in JSON if it is empty.
 type OrNull string
 
-// Time reads the text as a moment of RFC 3339. It returns the zero time if that fails.
+// Time parses the text as a time in the form of RFC 3339. It returns the zero time if
+// that fails.
 func (t OrNull) Time() time.Time {
 	at, err := time.Parse(time.RFC3339, string(t))
 	if err != nil {
@@ -229,9 +227,9 @@ func (t OrNull) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteToken(jsontext.String(string(t)))
 }
 
-// Struct returns the fields of a struct as an object, in their order, so that
-// members which the struct does not know can be written behind them. A field with the
-// option omitempty is left out where it is zero or has no elements.
+// Struct returns the fields of a struct as an object, in their order, so that members
+// which the struct does not know can be written after them. It leaves out a field with
+// the option omitempty if the field is zero or has no elements.
 func Struct(v any) Object {
 	value := reflect.ValueOf(v)
 	var o Object
@@ -246,8 +244,8 @@ func Struct(v any) Object {
 
 func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
 
-// Rest returns those members of a JSON object for which a struct has no field,
-// in their order. into is a pointer to the struct.
+// Rest returns the members of a JSON object for which a struct has no field, in their
+// order. into is a pointer to the struct.
 func Rest(body []byte, into any) (Object, error) {
 	members, err := Members(body)
 	if err != nil {
@@ -256,7 +254,7 @@ func Rest(body []byte, into any) (Object, error) {
 	return members.Without(fieldNames(into)...), nil
 }
 
-// fieldNames returns the names in JSON of the fields of the struct that into points to.
+// fieldNames returns the JSON names of the fields of the struct to which into points.
 func fieldNames(into any) (names []string) {
 	t := reflect.TypeOf(into).Elem()
 	for i := range t.NumField() {
@@ -267,7 +265,7 @@ func fieldNames(into any) (names []string) {
 	return names
 }
 
-// memberName is the name under which a field stands in JSON, "" for none.
+// memberName returns the JSON name of a field, "" for none.
 func memberName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" {
@@ -276,21 +274,21 @@ func memberName(f reflect.StructField) string {
 	return name
 }
 
-// Stray is a member that is kept and that nobody reads: no field of a struct is
-// called so.
+// Stray is a member that is kept but that nobody reads, because no field of a struct
+// has its name.
 type Stray struct {
 	// Pointer is its place in the document, as a JSON pointer.
 	Pointer string
 	Name    string
-	// Meant is the name that it was probably meant to have, "" if none is near.
+	// Meant is the name that was probably intended, "" if no name is near.
 	Meant string
 }
 
-// Strays returns those members of an object for which a struct has no field, in
-// their order. at is the object's place in its document, as a JSON pointer; into is
-// a pointer to the struct, and more are further names that are read. A name that
-// begins with a dollar sign, such as $schema, says something of the document, one with
-// x- is the writer's own, and neither is a stray.
+// Strays returns the members of an object for which a struct has no field, in their
+// order. at is the object's place in its document, as a JSON pointer; into is a
+// pointer to the struct, and more are further names that are read. A name with a
+// dollar sign at its beginning, such as $schema, describes the document, and one with
+// x- belongs to the writer; neither is a stray.
 func Strays(at string, o Object, into any, more ...string) []Stray {
 	names := append(fieldNames(into), more...)
 	absent := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return o.Get(name) != nil })
@@ -304,9 +302,9 @@ func Strays(at string, o Object, into any, more ...string) []Stray {
 	return list
 }
 
-// Nearest is the nearest of some names, "" if none is near: two names are near that
-// differ in case, in dashes, or by at most two letters and no more than half of the
-// first.
+// Nearest returns the nearest of some names, "" if none is near. Two names are near if
+// they differ in case, in dashes, or by at most two letters and no more than half of
+// the first name.
 func Nearest(name string, names []string) string {
 	best, least := "", 0
 	for _, other := range names {
@@ -317,14 +315,15 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// apart is by how many letters two names differ; is is false if they are not near.
+// apart returns by how many letters two names differ; is is false if they are not
+// near.
 func apart(a, b string) (n int, is bool) {
 	n = lettersApart(a, b)
 	return n, n <= min(2, len(a)/2)
 }
 
-// lettersApart is by how many letters two names differ, case and dashes aside, or 3 if
-// it is by more than two.
+// lettersApart returns by how many letters two names differ, apart from case and
+// dashes, or 3 if by more than two.
 func lettersApart(a, b string) int {
 	if len(a) > len(b)+2 || len(b) > len(a)+2 {
 		return 3
@@ -333,7 +332,8 @@ func lettersApart(a, b string) int {
 	return min(distance(fold(a), fold(b)), 3)
 }
 
-// distance counts the letters to insert, remove or change between two names.
+// distance counts the letters to insert, remove or change to turn one name into the
+// other.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -20,8 +20,8 @@ const (
 		"signals":{"a":30,"b":30,"c":0},"signal_level":30,"goal_level":null`
 )
 
-// goodOptimizer is a good document of each schema of the family, with all that it
-// may hold.
+// goodOptimizer is a good document of each schema of the family, with every member
+// that it may have.
 var goodOptimizer = map[string]string{
 	"optimizer/trigger": `{"workflow_name":"sop-masking-engine","trigger_type":"external","current_metrics":{"precision":87,"tickets":{"value":3,"unit":"number","gate":false,"direction":"down"}},
 		"last_run_id":"20260202-msowd-sop-masking","optimization_goal":"fewer misses","current_level":20,"optimization_directives":["d"],"carry_over_issues":["i"],
@@ -54,8 +54,8 @@ var goodOptimizer = map[string]string{
 	"optimizer/state":    fullCycle,
 }
 
-// pageState is the example of the format page: demoted from 30, request open. Its
-// digests are written out.
+// pageState is the example of the format page: demoted from 30, with an open
+// request. Its digests are complete.
 var pageState = strings.NewReplacer(`"sha256:…"`, aflDigest, `"sha256":"…"`, `"sha256":"`+hex64+`"`).Replace(`
 {"schema_version":1,"run_id":"20260302-msowd-sop-masking","workflow_name":"sop-masking-engine","status":"awaiting_human","revision":7,
  "last_transition":{"edge":"recorded","from":"reporting","to":"awaiting_human","at":"2026-03-02T09:14:07Z","actor":"placet","reason":"audit row inserted","cause":{"optimizer/audit.json":"sha256:…"}},
@@ -67,7 +67,7 @@ var pageState = strings.NewReplacer(`"sha256:…"`, aflDigest, `"sha256":"…"`,
  "audit_id":"TASK-20260302-9F3A61C2","request_id":"hitl-3f9a12c4","deadline":"2026-03-04T09:14:07Z","answer":null,"goal":null,"feedback_id":null,"error":null}
 `)
 
-// fullCycle is the same where every member has a value.
+// fullCycle is pageState with a value in every member.
 var fullCycle = strings.NewReplacer(
 	`"answer":null`, `"answer":{"response":"raise","selected":["s1"],"comment":"c","by":`+cycleBy+`}`, `"goal":null`, `"goal":`+cycleGoal,
 	`"feedback_id":null`, `"feedback_id":"FB-20260302-9F3A61C2"`, `"error":null`, `"error":"stopped"`,
@@ -87,7 +87,7 @@ func TestGoodOptimizerDocuments(t *testing.T) {
 	}
 }
 
-// What placet alone writes must be whole, as AFL's must.
+// Documents that only placet writes must be whole, like AFL's.
 func TestPlacetsOwnOptimizerDocumentsAreStrict(t *testing.T) {
 	for _, name := range []string{"context", "decision", "state", "attempt", "outcome", "audit", "goal", "result", "late"} {
 		checkStrict(t, "optimizer/"+name, goodOptimizer["optimizer/"+name], func(where string) bool {
@@ -96,8 +96,8 @@ func TestPlacetsOwnOptimizerDocumentsAreStrict(t *testing.T) {
 	}
 }
 
-// foreign reports whether a member holds somebody else's words, or is of a row
-// whose columns another schema has.
+// foreign reports whether a member holds somebody else's text, or belongs to a row
+// whose columns another schema describes.
 func foreign(where string) bool {
 	return strings.HasPrefix(where, "/trigger/") || strings.HasPrefix(where, "/rows/0/row/") || strings.HasPrefix(where, "/audit/rows/") || where == "/feedback/0/date"
 }
@@ -113,8 +113,8 @@ func TestUnknownMembersOfOptimizerDocumentsAreKept(t *testing.T) {
 	}
 }
 
-// TestAStateHoldsWhatItsStatusNeeds: what a machine looks at once a cycle has come
-// so far is there, or the state is none.
+// TestAStateHoldsWhatItsStatusNeeds checks that a state without a member that the
+// machine needs at its status is refused.
 func TestAStateHoldsWhatItsStatusNeeds(t *testing.T) {
 	reached := map[string]string{ // by member, the first status that needs it
 		"decision": "running", "level": "running", "report": "reporting", "goal": "goal",
@@ -149,7 +149,7 @@ func TestAStateHoldsWhatItsStatusNeeds(t *testing.T) {
 	}
 }
 
-// cycleOf is a state with a value in every member.
+// cycleOf returns a state with a value in every member.
 func cycleOf(t *testing.T) map[string]any {
 	t.Helper()
 	var read any
@@ -168,8 +168,8 @@ func encoded(t *testing.T, doc any) []byte {
 	return body
 }
 
-// What is read and written again keeps every number as it was spelled, and fits the
-// schema as before.
+// A document that is read and written again keeps the spelling of every number, and
+// still fits the schema.
 func TestNumbersOfOptimizerDocumentsStayAsTheyAre(t *testing.T) {
 	for name, good := range goodOptimizer {
 		for _, spelled := range []string{"20.0", "2e1", "20"} {
@@ -203,7 +203,7 @@ func TestNoOptimizerDocumentIsReadFromABadFile(t *testing.T) {
 	}
 }
 
-// TestOptimizerDocuments holds what each schema of the family takes and refuses.
+// TestOptimizerDocuments lists what each schema of the family accepts and refuses.
 func TestOptimizerDocuments(t *testing.T) {
 	const (
 		name  = `the name of the workflow: 1 to 100 characters, without "/", "\" and control characters, not beginning with "."`

@@ -11,7 +11,8 @@ const (
 	palStream = `{"bytes":2,"head":"ok","tail":"","truncated":false}`
 )
 
-// goodPAL is a good document of each schema of the family, with all that it may hold.
+// goodPAL is a good document of each schema of the family, with every member that it
+// may have.
 var goodPAL = map[string]string{
 	"pal/orchestration": `{"title":"Shop","id":"shop","description":"d","autostart":false,"max_concurrency":3,"parallel_enabled":true,"timeout_per_port":"30m","max_retries":3,
 		"token_budget":15000,"workers":{"impl":["./run-impl"],"test":["./run-test","-v"]},"ports":["A",{"port_id":"B","order":2,"depends_on":["A"],"title":"t","body":"b","spec":"ports/b.md",
@@ -81,7 +82,7 @@ func TestPlacetsOwnPALDocumentsAreStrict(t *testing.T) {
 	}
 }
 
-// TestPALDocuments holds what each schema of the family takes and refuses.
+// TestPALDocuments lists what each schema of the family accepts and refuses.
 func TestPALDocuments(t *testing.T) {
 	checkDocuments(t, map[string]map[string]string{
 		"pal/orchestration": {

@@ -15,26 +15,26 @@ import (
 	"placet/templates"
 )
 
-// maxDepth is how deep a document may be nested; its own object is level 1.
+// maxDepth is how deeply a document may be nested; its own object is level 1.
 const maxDepth = 64
 
-// oneObject is what every document must be.
+// oneObject describes what every document must be.
 var oneObject = say("schema.one.object")
 
-// Limits on what one document may make the reader remember.
+// Limits on the memory for one document.
 const (
 	// maxNames is the largest number of members of one object.
 	maxNames = 100_000
-	// maxValues is the largest number of values that a schema looks at, and
-	// bytesPerValue how many bytes of a longer document each of them takes
-	// at least: what is remembered is in proportion to what was read.
+	// maxValues is the largest number of values that a schema checks. A
+	// longer document may have one such value for each bytesPerValue bytes,
+	// so that the memory is in proportion to its size.
 	maxValues     = 100_000
 	bytesPerValue = 16
 )
 
 // parse reads body strictly. It returns the parts of the shape as a tree of
-// map[string]any, []any, string, json.Number, bool and nil; a value of the nil
-// shape is there by its kind alone.
+// map[string]any, []any, string, json.Number, bool and nil; a value of the
+// nil shape appears only by its kind.
 func parse(body []byte, s *shape) (map[string]any, *Error) {
 	if problem := unreadable(body); problem != nil {
 		return nil, problem
@@ -57,8 +57,8 @@ type reader struct {
 	dec    *jsontext.Decoder
 	depth  int
 	values int      // in the tree
-	names  [][]byte // of all open objects, innermost last
-	after  []int    // where in body the token before each of those names ends
+	names  [][]byte // names in all open objects, innermost last
+	after  []int    // for each of those names, where in body the token before it ends
 }
 
 func (r *reader) document(s *shape) (map[string]any, error) {
@@ -100,7 +100,7 @@ func (r *reader) value(s *shape) (any, error) {
 	}
 }
 
-// someObject and someArray stand for what is known by its kind alone.
+// someObject and someArray represent values of which only the kind is known.
 var (
 	someObject = map[string]any{}
 	someArray  = []any{}
@@ -138,7 +138,7 @@ func (r *reader) object(s *shape) (any, error) {
 	return members, r.leave()
 }
 
-// name reads a member's name. It shares body's memory where it can.
+// name reads a member's name. The name shares body's memory if possible.
 func (r *reader) name(first int) ([]byte, error) {
 	before := int(r.dec.InputOffset())
 	quoted, err := r.dec.ReadValue()
@@ -205,13 +205,14 @@ func (r *reader) enter() error {
 	return e.at(r.body, int(r.dec.InputOffset())-1)
 }
 
-// doubled says that a name repeats an earlier one of its object.
+// doubled returns the error for a name that repeats an earlier one of its
+// object.
 func (r *reader) doubled(i int, earlier []byte) error {
 	e := &Error{Pointer: string(r.dec.StackPointer().Parent()), Problem: clashWords(r.names[i], earlier), Expected: say("schema.once")}
 	return e.at(r.body, r.after[i]+bytes.IndexByte(r.body[r.after[i]:], '"'))
 }
 
-// clashWords says that a name repeats an earlier one.
+// clashWords words that a name repeats an earlier one.
 func clashWords(name, earlier []byte) templates.Message {
 	if bytes.Equal(name, earlier) {
 		return say("schema.doubled", "name", quoted(string(name)))
@@ -219,13 +220,13 @@ func clashWords(name, earlier []byte) templates.Message {
 	return say("schema.doubled.case", "earlier", quoted(string(earlier)), "name", quoted(string(name)))
 }
 
-// fail places an error at the next token.
+// fail places an error at the next token and returns it.
 func (r *reader) fail(e *Error) error {
 	offset := int(r.dec.InputOffset())
 	return e.at(r.body, offset+blanks(r.body[offset:]))
 }
 
-// number refuses what later arithmetic could not bear.
+// number refuses numbers that later arithmetic could not handle.
 func (r *reader) number(text string) (any, error) {
 	if !reasonable(text) {
 		e := &Error{Pointer: string(r.dec.StackPointer()), Problem: say("schema.range", "number", shown(text)), Expected: say("schema.range.wanted")}
@@ -234,15 +235,16 @@ func (r *reader) number(text string) (any, error) {
 	return stdjson.Number(text), nil
 }
 
-// Longest text of a number, and its largest exponent either way.
+// maxDigits is the longest text of a number, maxExponent its largest exponent
+// either way.
 const (
 	maxDigits   = 1000
 	maxExponent = 400
 )
 
-// reasonable reports whether a number can be compared and rounded at a bounded
-// cost: it has at most maxDigits characters, a small exponent, and a finite
-// float64 near it.
+// reasonable reports whether a number can be compared and rounded at a
+// bounded cost: it has at most maxDigits characters, a small exponent, and a
+// finite float64 near it.
 func reasonable(text string) bool {
 	e := strings.IndexAny(text, "eE")
 	if e < 0 && len(text) <= 300 {
@@ -260,7 +262,7 @@ func reasonable(text string) bool {
 	return err == nil
 }
 
-// kindWords name the kinds of JSON values.
+// kindWords names the kinds of JSON values.
 var kindWords = map[byte]templates.Message{
 	'{': say("schema.kind.object"), '[': say("schema.kind.array"), '"': say("schema.kind.text"), '0': say("schema.kind.number"),
 	't': text("true"), 'f': text("false"), 'n': text("null"),
@@ -271,7 +273,7 @@ func blanks(b []byte) int {
 	return len(b) - len(bytes.TrimLeft(b, " \t\r\n"))
 }
 
-// unreadable names what is wrong with body before its first token, nil if
+// unreadable says what is wrong with body before its first token, nil if
 // nothing is.
 func unreadable(body []byte) *Error {
 	blank := blanks(body)
@@ -299,8 +301,8 @@ func isUTF16(body []byte) bool {
 		body[0] != 0 && body[1] == 0 && body[2] != 0 && body[3] == 0)
 }
 
-// syntax explains why jsontext could not go on. What breaks the grammar may
-// always be half of a write, so all of it is torn.
+// syntax explains why jsontext stopped. Every syntax error may come from a
+// half-finished write, so all of them are torn.
 func syntax(body []byte, err error) *Error {
 	e := &Error{Problem: say("schema.syntax", "problem", printable(err.Error())), Torn: true}
 	offset := len(body)
@@ -317,7 +319,7 @@ func syntax(body []byte, err error) *Error {
 	return e.at(body, offset)
 }
 
-// surplus explains what stands behind the end of the document.
+// surplus explains the text after the end of the document.
 func surplus(body []byte, offset int) *Error {
 	offset += blanks(body[offset:])
 	e := &Error{Problem: say("schema.surplus"), Expected: say("schema.surplus.wanted"), Torn: true}
@@ -349,7 +351,7 @@ func cause(body []byte, offset int) (at int, problem, expected templates.Message
 	return 0, templates.Message{}, templates.Message{}
 }
 
-// damage recognizes what no text of any kind holds, and its place.
+// damage recognizes content that no text of any kind holds, and its place.
 func damage(body []byte) (at int, problem, expected templates.Message) {
 	if at := conflict(body); at >= 0 {
 		return at, say("schema.conflict"), say("schema.conflict.wanted")
@@ -376,7 +378,7 @@ func closes(b []byte) bool {
 var markers = []string{"<<<<<<< ", "||||||| ", "=======", ">>>>>>> "}
 
 // conflict returns where the first conflict marker begins, -1 if there is
-// none. No line of good JSON begins so, and no line of a YAML mapping.
+// none. No line of good JSON or of a YAML mapping begins like a marker.
 func conflict(body []byte) int {
 	first := -1
 	for _, m := range markers {
@@ -398,8 +400,9 @@ func lineStart(body []byte, text string) int {
 	return -1
 }
 
-// Conflict returns where the markers begin that git leaves in a text where it could not
-// merge, -1 where not all three of them begin a line, in their order.
+// Conflict returns where the markers begin that git leaves in a text that it
+// could not merge. It returns -1 unless all three of them begin a line, in
+// their order.
 func Conflict(text []byte) int {
 	first, from := -1, 0
 	for _, marker := range []string{"<<<<<<< ", "=======\n", ">>>>>>> "} {
@@ -415,8 +418,8 @@ func Conflict(text []byte) int {
 	return first
 }
 
-// clash returns the first name that repeats an earlier one, in its letters or
-// in all but their case, with that earlier name. i is -1 where all differ.
+// clash returns the first name that repeats an earlier one, exactly or apart
+// from case, with that earlier name. i is -1 if all names differ.
 func clash(names [][]byte) (i int, earlier []byte) {
 	seen := make(map[string]int, len(names))
 	for i, name := range names {
@@ -429,8 +432,8 @@ func clash(names [][]byte) (i int, earlier []byte) {
 	return -1, nil
 }
 
-// fold returns the same text for all names that bytes.EqualFold takes as
-// equal: each letter becomes the least of those that differ from it in case.
+// fold returns the same text for all names that are equal by bytes.EqualFold:
+// each letter becomes the least of those that differ from it only in case.
 func fold(name []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		for {

@@ -87,7 +87,7 @@ func TestTheLaterDraftIsKeptInPartsToo(t *testing.T) {
 	}
 }
 
-// document draws an object that often uses the names of the schemas.
+// document generates an object that often uses the names of the schemas.
 func document(names []string, depth int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		var members []string
@@ -108,8 +108,8 @@ func jsonValue(names []string, depth int) *rapid.Generator[string] {
 	return rapid.OneOf(scalars, list, document(names, depth-1))
 }
 
-// TestLookingAtPartsFindsTheSameErrors is the law of shapes: the verdict on
-// the parts is the verdict on the whole.
+// TestLookingAtPartsFindsTheSameErrors checks the law of shapes: the verdict
+// on the parts is the verdict on the whole.
 func TestLookingAtPartsFindsTheSameErrors(t *testing.T) {
 	for _, name := range Names() {
 		s, err := load(name)

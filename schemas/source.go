@@ -18,11 +18,11 @@ import (
 //go:embed afl/*.json ask/*.json faber/*.json kernel/*.json mcp/*.json nemawashi/*.json pal/*.json placet/*.json optimizer/*.schema.json
 var files embed.FS
 
-// base is the address that embedded schemas have among themselves. It leads
+// base is the address under which embedded schemas refer to each other. It leads
 // nowhere.
 const base = "placet:///"
 
-// endings are how the names of schema files may end, the longest first.
+// endings are the possible ends of the names of schema files, the longest first.
 var endings = []string{".schema.json", ".json"}
 
 // Names returns the names of all schemas, in the order of their files:
@@ -52,7 +52,7 @@ func Source(name string) ([]byte, error) {
 	return nil, templates.Errorf("schema.unknown", "name", strconv.Quote(name), "names", strings.Join(Names(), ", "))
 }
 
-// schema is one embedded schema, compiled when it is first asked for.
+// schema is one embedded schema, compiled when it is first needed.
 type schema struct {
 	compiled *jsonschema.Schema
 	shape    *shape
@@ -66,7 +66,7 @@ func load(name string) (*schema, error) {
 	return once(name, func() (*schema, error) { return compile(name) })
 }
 
-// once returns what a function made under a name when it was first called for it.
+// once returns the result of the first call of compile for a name.
 func once(name string, compile func() (*schema, error)) (*schema, error) {
 	entry, ok := compiled.Load(name)
 	if !ok {
@@ -75,7 +75,7 @@ func once(name string, compile func() (*schema, error)) (*schema, error) {
 	return entry.(func() (*schema, error))()
 }
 
-// compile compiles a schema, or the part of one that a JSON pointer behind # names.
+// compile compiles a schema, or the part of it that a JSON pointer after # names.
 func compile(name string) (*schema, error) {
 	name, part, _ := strings.Cut(name, "#")
 	source, err := Source(name)
@@ -113,9 +113,9 @@ func compiler() *jsonschema.Compiler {
 //go:embed optimizer/*.sql pal/*.sql
 var scripts embed.FS
 
-// SQL returns the embedded script that makes a database, by its name without
-// ".sql": "optimizer/audit". It returns "" where there is no such script. All of
-// it may be run again over a database that has it already.
+// SQL returns the embedded script that makes a database, by its name without ".sql":
+// "optimizer/audit". It returns "" if there is no such script. A script may be run
+// again over a database that already has its tables.
 func SQL(name string) string {
 	body, err := scripts.ReadFile(name + ".sql")
 	if err != nil {
@@ -124,17 +124,16 @@ func SQL(name string) string {
 	return string(body)
 }
 
-// shape says which parts of a document a schema looks at. The others are read
-// just as strictly, but no tree is built of them: of a hostile file of many
-// megabytes only little is ever kept, and of a good one only what matters is
-// validated.
+// shape says which parts of a document a schema checks. The others are read just as
+// strictly, but no tree is built of them: only little of a hostile file of many
+// megabytes is ever kept, and only what matters of a good one is validated.
 //
-// Of a value with the nil shape no more than the kind is looked at.
+// Only the kind of a value with the nil shape is checked.
 type shape struct {
-	// all is true where everything within the value is looked at.
+	// all is true if everything within the value is checked.
 	all bool
-	// members are the shapes of an object's members by name, rest that of the
-	// members without one, if others is true.
+	// members are the shapes of an object's members by name. If others is true, rest
+	// is the shape of the members that are not listed.
 	members map[string]*shape
 	rest    *shape
 	others  bool
@@ -143,10 +142,10 @@ type shape struct {
 	listed bool
 }
 
-// everything is the shape of a value that is looked at as a whole.
+// everything is the shape of a value that is checked as a whole.
 var everything = &shape{all: true}
 
-// member returns the shape of a member, and whether it is looked at.
+// member returns the shape of a member, and whether it is checked.
 func (s *shape) member(name []byte) (*shape, bool) {
 	if s == nil || s.all {
 		return s, s != nil
@@ -157,7 +156,7 @@ func (s *shape) member(name []byte) (*shape, bool) {
 	return s.rest, s.others
 }
 
-// element returns the shape of the elements, and whether they are looked at.
+// element returns the shape of the elements, and whether they are checked.
 func (s *shape) element() (*shape, bool) {
 	if s == nil || s.all {
 		return s, s != nil
@@ -165,8 +164,8 @@ func (s *shape) element() (*shape, bool) {
 	return s.items, s.listed
 }
 
-// shapeOf returns the shape that a schema looks at, by its text. What is not known to
-// be narrow is taken as everything.
+// shapeOf returns the shape that a schema checks. A schema that is not known to be
+// narrow checks everything.
 func shapeOf(source map[string]any) *shape {
 	return shaper{root: source, on: map[string]bool{"#": true}}.of(source)
 }
@@ -177,8 +176,8 @@ type shaper struct {
 	on   map[string]bool // the references that are being followed: a schema may refer to itself
 }
 
-// narrow are the keywords that look at no more of a value than its kind, its number or
-// those parts of it that own names. Every other one may look at all of it.
+// narrow lists the keywords that check no more of a value than its kind, its number,
+// or the parts of it that own returns. Every other keyword may check all of it.
 var narrow = []string{
 	"$schema", "$id", "$defs", "definitions", "title", "description", "default", "$ref", "type",
 	"required", "properties", "additionalProperties", "items", "minimum", "maximum",
@@ -216,7 +215,7 @@ func (s shaper) referred(to string) *shape {
 	return s.of(follow(s.root, tokens("/"+within)))
 }
 
-// own returns the shape that a schema looks at by its own keywords, nil for none.
+// own returns the shape that a schema checks by its own keywords, nil for none.
 func (s shaper) own(schema map[string]any) *shape {
 	out := &shape{members: map[string]*shape{}}
 	required, _ := schema["required"].([]any)

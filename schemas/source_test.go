@@ -59,7 +59,8 @@ func TestSourceIsTheFileByteForByte(t *testing.T) {
 	}
 }
 
-// drafts are those of the families, by the first part of a schema's name.
+// drafts are the drafts of JSON Schema of the families, by the first part of a schema's
+// name.
 var drafts = map[string]string{
 	"faber":  "http://json-schema.org/draft-07/schema#",
 	"kernel": "http://json-schema.org/draft-07/schema#",
@@ -93,8 +94,9 @@ func TestEverySchemaIsOfItsDraftAndAllowsUnknownKeys(t *testing.T) {
 	}
 }
 
-// What agents pass and get is no document that a later version could have written: a word
-// that nobody knows is a mistake. No type is "or null", which hosts read in several ways.
+// The arguments and results of tools are not documents that a later version could have
+// written, so an unknown key is a mistake. No type is "or null", which hosts read in
+// different ways.
 func TestTheSchemasOfToolsRefuseUnknownKeys(t *testing.T) {
 	for _, name := range Names() {
 		if !strings.HasPrefix(name, "mcp/") {

@@ -19,7 +19,7 @@ func TestSQLIsTheFileByteForByte(t *testing.T) {
 	}
 }
 
-// A script may meet a database that has a part of it already.
+// A script may run on a database that already has a part of it.
 func TestSQLMakesOnlyWhatIsNotThere(t *testing.T) {
 	for i, line := range strings.Split(SQL("optimizer/audit"), "\n") {
 		if strings.HasPrefix(line, "CREATE ") && !strings.Contains(line, " IF NOT EXISTS ") {

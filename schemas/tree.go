@@ -13,10 +13,10 @@ import (
 	"placet/templates"
 )
 
-// CheckTree says what is wrong with a tree by a schema of which each member's schema stands by itself,
-// nil if nothing is. A tree is made of map[string]any, []any, string, json.Number and bool. The error is
-// of type *[Error], without a line, for all that is wrong with the tree. Only the schemas of members
-// that are there are compiled: a hook is a process for each call of a tool.
+// CheckTree says what is wrong with a tree by a schema whose members have independent schemas, nil if
+// nothing is. A tree is made of map[string]any, []any, string, json.Number and bool. Every error about
+// the tree is of type *[Error], without a line. CheckTree compiles only the schemas of members that
+// the tree has, because a hook is a process for each call of a tool.
 func CheckTree(name string, tree map[string]any) error {
 	for _, member := range slices.Sorted(maps.Keys(tree)) {
 		s, err := loadMember(name, member)
@@ -31,7 +31,7 @@ func CheckTree(name string, tree map[string]any) error {
 	return nil
 }
 
-// loadMember returns the schema of a member as one of its own.
+// loadMember returns the schema of a member as an independent schema.
 func loadMember(name, member string) (*schema, error) {
 	return once(name+"!"+member, func() (*schema, error) {
 		whole, err := loadSource(name)
@@ -54,7 +54,7 @@ func loadMember(name, member string) (*schema, error) {
 	})
 }
 
-// loadSource returns a schema that is read and not compiled.
+// loadSource returns a schema that is parsed but not compiled.
 func loadSource(name string) (*schema, error) {
 	return once(name+"!", func() (*schema, error) {
 		source, err := Source(name)
@@ -69,8 +69,8 @@ func loadSource(name string) (*schema, error) {
 	})
 }
 
-// Unknown returns the names that lead to the first member of a tree for which a schema has no
-// place, nil if there is none. The elements of a list stand at the place of the list.
+// Unknown returns the names that lead to the first member of a tree that a schema does not allow, nil
+// if there is none. The elements of a list have the same path as the list.
 func Unknown(name string, tree any) ([]string, error) {
 	s, err := loadSource(name)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *schema) unknown(node, value any) []string {
 	return nil
 }
 
-// below is the schema of a member by the rules of its object.
+// below returns the schema of a member by the rules of its object.
 func (s *schema) below(rules map[string]any, name string) (node any, known bool) {
 	properties, _ := rules["properties"].(map[string]any)
 	if node, known = properties[name]; known {
@@ -112,8 +112,8 @@ func (s *schema) below(rules map[string]any, name string) (node any, known bool)
 	return node, known
 }
 
-// Properties returns the names that a schema lists for the members of the object, or of the
-// elements of the list, to which a path leads.
+// Properties returns the names that a schema lists for the members of an object, or of the elements of
+// a list. path leads to that object or list.
 func Properties(name string, path ...string) ([]string, error) {
 	s, err := loadSource(name)
 	if err != nil {
@@ -128,7 +128,8 @@ func Properties(name string, path ...string) ([]string, error) {
 	return slices.Sorted(maps.Keys(properties)), nil
 }
 
-// element are the keywords of a schema, or of that of its list's elements.
+// element returns the keywords of a schema, or, if it is the schema of a list, those of the elements'
+// schema.
 func (s *schema) element(node any) map[string]any {
 	rules := s.rules(node)
 	if items, ok := rules["items"].(map[string]any); ok {
@@ -138,8 +139,8 @@ func (s *schema) element(node any) map[string]any {
 }
 
 // lengthKeyword is the keyword for a text that is a length of time, such as "10m". Its value is
-// {"least": "1s", "most": "1h", "or": ["never"]}: what it must be at least and at most, and words
-// that stand for one. Without least it is longer than zero.
+// {"least": "1s", "most": "1h", "or": ["never"]}: the least and the greatest length, and words that
+// are allowed instead of a length. Without least, the length must be more than zero.
 const lengthKeyword = "x-length"
 
 // lengths compiles the keyword.
@@ -173,7 +174,7 @@ func (lengths) Compile(_ jsonschema.CompilerContext, m map[string]any) (jsonsche
 func (l length) Validate(ctx jsonschema.ValidationContext, value any) error {
 	text, ok := value.(string)
 	if !ok || slices.Contains(l.words, value) {
-		return nil // other values are refused by their type
+		return nil // other values are refused because of their type
 	}
 	if d, err := time.ParseDuration(text); err != nil || d < l.least || d > l.most {
 		return ctx.Error(lengthKeyword, "no length of time that fits: %s", strconv.Quote(text))
@@ -181,7 +182,7 @@ func (l length) Validate(ctx jsonschema.ValidationContext, value any) error {
 	return nil
 }
 
-// explainLength says what a length of time must be by the keyword's value.
+// explainLength says which lengths of time the keyword's value allows.
 func explainLength(rule, value any) templates.Message {
 	bounds, _ := rule.(map[string]any)
 	if bounds["most"] == nil {

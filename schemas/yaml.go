@@ -18,22 +18,22 @@ import (
 	"placet/templates"
 )
 
-// YAMLLimits bound what a YAML document may be. A zero field is its default;
-// a family's format page may state others.
+// YAMLLimits bound a YAML document. A zero field means its default; a family's
+// format page may state others.
 type YAMLLimits struct {
 	// Bytes is the largest size, default 64 KiB.
 	Bytes int
 	// Depth is the deepest nesting, default 16; the document's own mapping is
 	// level 1.
 	Depth int
-	// Aliases is how many aliases may stand for an anchored value, default
-	// none, and then no anchors either.
+	// Aliases is how many aliases for anchored values are allowed, default
+	// none; anchors are then forbidden, too.
 	Aliases int
 	// Nodes is the largest number of keys and values after aliases have been
-	// replaced by what they stand for, default 65,536.
+	// replaced by their values, default 65,536.
 	Nodes int
-	// Text takes plain numbers, true and false for text, spelled as they stand
-	// there: an expected output 200, 0x1F or True. null stays null.
+	// Text reads plain numbers, true and false as text, in their own spelling:
+	// an expected output 200, 0x1F or True. null stays null.
 	Text bool
 }
 
@@ -50,16 +50,17 @@ func (l YAMLLimits) withDefaults() YAMLLimits {
 	}
 }
 
-// oneMapping is what every YAML document must be.
+// oneMapping describes what every YAML document must be.
 var oneMapping = say("schema.one.mapping")
 
-// DecodeYAML reads one YAML document: a mapping without tags, merge keys and
-// doubled keys, and within the limits. It becomes JSON, which is checked and
-// stored as [Decode] does. Errors name the line and column in the YAML text.
+// DecodeYAML reads one YAML document: a mapping within the limits, without
+// tags, merge keys and doubled keys. It turns the document into JSON, which it
+// checks and stores like [Decode]. Errors name the line and column in the YAML
+// text.
 //
 // Plain words follow YAML 1.2 as go.yaml.in/yaml/v3 reads it: yes, no, on and
-// off are text, dates are text, true and false are not, unless the limits take
-// all of them for text. A Raw field gets the value as JSON.
+// off are text, dates are text, true and false are not, unless limits.Text is
+// set. A Raw field gets the value as JSON.
 func DecodeYAML(schema, path string, body []byte, into any, limits YAMLLimits) error {
 	root, problem := parseYAML(body, limits.withDefaults())
 	if problem != nil {
@@ -85,8 +86,8 @@ func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error)
 	if problem := unreadableYAML(body); problem != nil {
 		return nil, problem
 	}
-	// The parser is the work of others and meets hostile input: should it
-	// panic, the file is unreadable and the program goes on.
+	// The parser is the work of others and reads hostile input: if it panics,
+	// the file is unreadable and the program continues.
 	defer func() {
 		if recover() != nil {
 			root, problem = nil, &Error{Problem: say("schema.yaml")}
@@ -110,7 +111,7 @@ func parseYAML(body []byte, limits YAMLLimits) (root *yaml.Node, problem *Error)
 	return root, nil
 }
 
-// unreadableYAML names what is wrong before the first token.
+// unreadableYAML says what is wrong before the first token.
 func unreadableYAML(body []byte) *Error {
 	if e := unreadable(body); e != nil {
 		if e.Expected.Key == oneObject.Key {
@@ -136,8 +137,8 @@ func unreadableYAML(body []byte) *Error {
 // yamlLine finds the line in the parser's messages: "yaml: line 3: …".
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// syntaxYAML explains why the parser could not go on. It names the line that
-// the parser names, if any.
+// syntaxYAML explains why the parser stopped. It names the line that the
+// parser names, if any.
 func syntaxYAML(err error) *Error {
 	if errors.Is(err, io.EOF) {
 		return &Error{Problem: say("schema.yaml.comments"), Expected: oneMapping, Torn: true}
@@ -173,7 +174,7 @@ func yamlKind(n *yaml.Node) templates.Message {
 }
 
 // maxExpansion bounds the JSON that a YAML document may become, in multiples
-// of the allowed size of its text: aliases must not fill the memory.
+// of the allowed size of its text, so that aliases cannot fill the memory.
 const maxExpansion = 16
 
 // yamlReader writes the nodes of one document as JSON, in their order.
@@ -191,8 +192,8 @@ type writtenNode struct {
 	node   *yaml.Node
 }
 
-// nodeAt returns the node that begins at an offset in the JSON. Of an alias and what it
-// stands for, it is the alias.
+// nodeAt returns the node that begins at an offset in the JSON; the alias, if
+// both an alias and its value begin there.
 func (y *yamlReader) nodeAt(offset int) *yaml.Node {
 	i, _ := slices.BinarySearchFunc(y.written, offset, func(w writtenNode, offset int) int { return cmp.Compare(w.offset, offset) })
 	return y.written[i].node
@@ -214,7 +215,7 @@ func (y *yamlReader) value(n *yaml.Node, depth int) *Error {
 	return y.scalar(n)
 }
 
-// admit counts a node and refuses what may not stand in a document.
+// admit counts a node and refuses nodes that a document may not contain.
 func (y *yamlReader) admit(n *yaml.Node, depth int) *Error {
 	y.nodes++
 	switch {
@@ -294,7 +295,7 @@ func (y *yamlReader) scalar(n *yaml.Node) *Error {
 	if y.limits.Text && tag != "!!null" && tag != "!!merge" {
 		return y.text(n)
 	}
-	if n.Style == 0 && isNumber(n.Value) { // even one that YAML takes as text for its size
+	if n.Style == 0 && isNumber(n.Value) { // even a number that YAML takes as text because of its size
 		return y.number(n)
 	}
 	switch tag {
@@ -322,7 +323,7 @@ func (y *yamlReader) text(n *yaml.Node) *Error {
 }
 
 // number keeps the text of a number that JSON would write the same way, and
-// writes the others (0x1F, 1_000, .5) as JSON does.
+// writes the others (0x1F, 1_000, .5) in JSON's form.
 func (y *yamlReader) number(n *yaml.Node) *Error {
 	if isNumber(n.Value) {
 		if !reasonable(n.Value) {
@@ -344,7 +345,7 @@ func (y *yamlReader) number(n *yaml.Node) *Error {
 	return nil
 }
 
-// isNumber reports whether text is a number as JSON writes it.
+// isNumber reports whether text is a number in JSON's form.
 func isNumber(text string) bool {
 	value := jsontext.Value(text)
 	return value.Kind() == '0' && value.IsValid()

@@ -185,7 +185,7 @@ func TestYAMLLimitsOfAFamily(t *testing.T) {
 	}
 }
 
-// Where the limits say so, a scalar is what stands in the file.
+// If the limits say so, a scalar is the text in the file.
 func TestPlainScalarsAreTheirSourceText(t *testing.T) {
 	body := `int: [1, +7, 010, 0x1F, 0o17, 1_000, 12345678901234567890]
 float: [1.0, 1.50e3, .5, 5., -1e-3, 1e400, .nan, -.Inf]
@@ -216,7 +216,7 @@ again: *n
 	}
 }
 
-// bomb doubles itself nine times nine.
+// bomb returns aliases that multiply their values by nine at each level.
 func bomb(levels int) string {
 	b := bytes.NewBufferString("a0: &a0 [x,x,x,x,x,x,x,x,x]\n")
 	for i := 1; i < levels; i++ {
