@@ -1,54 +1,54 @@
 package templates
 
-// FormParts are what every form shows, whichever its template.
+// FormParts are the parts that every form shows, whichever its template.
 type FormParts struct {
 	// First is the first line: the comment that names request and digest.
 	First string
-	// Title stands above the form, or above the questions of a block.
+	// Title is above the form, or above the questions of a block.
 	Title string
 	Facts []FormFact
-	// Lines are further lines of Markdown, quoted already.
+	// Lines are further lines of Markdown, already quoted.
 	Lines     []string
 	Artifacts []FormArtifact
 	// Texts are the texts of files that an answer is bound to.
 	Texts []FormText
 	// Context is a JSON text, "" for none.
 	Context string
-	// AnswerMark and CommentMark are the comments by which the reader finds
-	// the two parts of an answer again.
+	// AnswerMark and CommentMark are the comments by which the reader finds the two
+	// parts of an answer.
 	AnswerMark, CommentMark string
-	// Options and Items are whole task-list items, escaped already, and Submit is the
-	// one that sends the answer.
+	// Options and Items are whole task-list items, already escaped, and Submit is the
+	// item that sends the answer.
 	Options, Items []string
 	Submit         string
 }
 
-// FormText is the text of a file, or its first and last lines and how many lie between. One
-// that may be changed stands between two marks.
+// FormText is the text of a file, or its first and last lines and how many lines are
+// between them. A text that may be changed is between two marks.
 type FormText struct {
 	Title, Text, Between, Tail string
 	Begin, End                 string
 }
 
-// FormData is what the template kernel/form shows: a request as a person
-// reads and answers it.
+// FormData is the data of the template kernel/form: a request as a person reads and
+// answers it.
 type FormData struct {
 	FormParts
-	// Prompt is what is asked, as it was found.
+	// Prompt is the question, unchanged.
 	Prompt string
 	// FreeText says that the comment is the answer, Several that some options may be
 	// ticked together.
 	FreeText, Several bool
-	// ItemsAsk stands above the items.
+	// ItemsAsk is the line above the items.
 	ItemsAsk string
 }
 
-// BlockData is what the template kernel/block shows: a request whose form has a
-// text of its own, with three questions, in place of the prompt and the headings. Its
+// BlockData is the data of the template kernel/block: a request whose form has a text
+// of its own, with three questions, instead of the prompt and the headings. Its
 // options and items are indented.
 type BlockData struct {
 	FormParts
-	// Head stands above the facts of the text, Shown.
+	// Head is the line above the facts of the text, Shown.
 	Head                             string
 	Shown                            []FormFact
 	OptionsAsk, ItemsAsk, CommentAsk string
@@ -66,33 +66,33 @@ type FormArtifact struct {
 	State string
 }
 
-// ResumeData is what the template faber/resume shows: resume.md, the
-// instruction by which an agent goes on.
+// ResumeData is the data of the template faber/resume: resume.md, the instruction
+// with which an agent continues.
 type ResumeData struct {
 	RunID    string
 	Revision int
 	Phase    string
 	Step     string
-	// Feedback is the response on one line, "none" where there is none.
+	// Feedback is the response on one line, "none" if there is none.
 	Feedback string
 	// Action is start, continue, revise, retry or skip.
 	Action string
 	// Position is "at" or "after" the step.
 	Position string
-	// Attempt is the number of the attempt, 0 where attempts are not counted.
+	// Attempt is the number of the attempt, 0 if attempts are not counted.
 	Attempt int
-	// Result is where the agent writes its result, "" where it writes none.
+	// Result is where the agent writes its result, "" if it writes none.
 	Result string
 	// Refused is the sentence that says that the reviewer did not agree, as Markdown,
-	// "" where they did.
+	// "" if they did.
 	Refused string
-	// Stop is the sentence that says to stop and ask, "" where nothing does.
+	// Stop is the sentence that says to stop and ask, "" if there is no reason to.
 	Stop string
-	// Comment is the reviewer's comment as it was found.
+	// Comment is the reviewer's comment, unchanged.
 	Comment string
 }
 
-// ContextData is what the template faber/context shows: context.md.
+// ContextData is the data of the template faber/context: context.md.
 type ContextData struct {
 	RunID    string
 	Revision int
@@ -102,16 +102,16 @@ type ContextData struct {
 // ContextSection is one part of a run's context.
 type ContextSection struct {
 	Title string
-	// Severity is info, warning, error or critical where the part is missing
-	// or bad, "" where it is there.
+	// Severity is info, warning, error or critical if the part is missing or bad, ""
+	// if it is good.
 	Severity string
-	// Body is Markdown; what it takes from files is quoted already.
+	// Body is Markdown; texts from files are already quoted in it.
 	Body string
 }
 
-// OptimizerLevel10Data is what the template optimizer/level10 shows: the report
-// of a cycle of level 10. All texts are Markdown on one line, quoted already;
-// a section without lines says that there are none.
+// OptimizerLevel10Data is the data of the template optimizer/level10: the report of a
+// cycle of level 10. All texts are Markdown on one line, already quoted; a section
+// without lines says that there are none.
 type OptimizerLevel10Data struct {
 	Summary   []OptimizerLine
 	Metrics   []OptimizerRow
@@ -120,36 +120,36 @@ type OptimizerLevel10Data struct {
 	Last string
 }
 
-// OptimizerLevel20Data is what the template optimizer/level20 shows: the report
-// of a cycle of level 20.
+// OptimizerLevel20Data is the data of the template optimizer/level20: the report of a
+// cycle of level 20.
 type OptimizerLevel20Data struct {
 	Summary                                 []OptimizerLine
 	Trends, Patterns, Outliers, Suggestions []string
 	Last                                    string
 }
 
-// OptimizerLevel30Data is what the template optimizer/level30 shows: the report
-// of a cycle of level 30.
+// OptimizerLevel30Data is the data of the template optimizer/level30: the report of a
+// cycle of level 30.
 type OptimizerLevel30Data struct {
 	Summary []OptimizerLine
 	KPI     []OptimizerRow
-	// Short is what needs improvement, High and Normal are the suggestions by
-	// priority, Next is the recommendation for the next cycle.
+	// Short lists what needs improvement, High and Normal the suggestions by
+	// priority, Next the recommendation for the next cycle.
 	Short, High, Normal, Next []string
 	Last                      string
 }
 
-// OptimizerLine is a line of a report's summary, with those that belong to it.
+// OptimizerLine is a line of a report's summary, with the lines below it.
 type OptimizerLine struct {
 	Line  string
 	Below []string
 }
 
-// OptimizerRow is a metric: its value, what it is held against, and how it
-// stands.
+// OptimizerRow is a metric: its value, the value that it is compared with, and the
+// result.
 type OptimizerRow struct{ Name, Current, Against, Status string }
 
-// AskAnswerData is what the template ask/answer shows: what became of a question.
+// AskAnswerData is the data of the template ask/answer: the outcome of a question.
 type AskAnswerData struct {
 	// Title is the question's first line, Line the answer and who gave it.
 	Title, Line string
@@ -158,7 +158,8 @@ type AskAnswerData struct {
 	Artifacts []FormFact
 }
 
-// PalPageData is what the template pal/page shows: a text for workers or about a port.
+// PalPageData is the data of the template pal/page: a text for workers or about a
+// port.
 type PalPageData struct {
 	// First names the document.
 	First, Title string
@@ -166,5 +167,5 @@ type PalPageData struct {
 	Sections     []PalSection
 }
 
-// PalSection is a heading with Markdown below it, quoted already.
+// PalSection is a heading with Markdown below it, already quoted.
 type PalSection struct{ Title, Body string }

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// Reveal returns a person's words in which every character that cannot be seen and that
-// no word or picture needs appears as its number, \u{200b}. [Clean] shows those that are
-// needed, too.
+// Reveal returns a person's text in which every character that cannot be seen, and that no
+// word or picture needs, appears as its number, \u{200b}. [Clean] also shows those that
+// are needed.
 func Reveal(s string) string {
 	if plain(s) {
 		return s
@@ -27,7 +27,7 @@ func Reveal(s string) string {
 }
 
 // HidesWords reports whether a text holds a character that cannot be seen and that no word
-// or picture needs: such characters can spell words that nobody reads.
+// or picture needs. Such characters can spell words that nobody sees.
 func HidesWords(s string) bool {
 	if plain(s) {
 		return false
@@ -41,8 +41,8 @@ func HidesWords(s string) bool {
 	return false
 }
 
-// needless reports whether the character at a place cannot be seen, and neither a word nor
-// a picture is spelled with it.
+// needless reports whether the character at an index cannot be seen and is not needed to
+// spell a word or a picture.
 func needless(runes []rune, i int) bool {
 	before, r := ' ', runes[i]
 	if i > 0 {
@@ -68,13 +68,13 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// joining are the scripts in whose words a joiner decides how letters are written.
+// joining are the scripts in which a joiner decides how the letters of a word are written.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
 	unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// unspaced are the scripts that part words without a blank.
+// unspaced are the scripts that separate words without a blank.
 var unspaced = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // isPicture reports whether a character is a picture, or ends one.
@@ -94,7 +94,7 @@ var flags = func() (all [][]rune) {
 	return all
 }()
 
-// inFlag reports whether the character at a place is a part of such a picture.
+// inFlag reports whether the character at an index is a part of a flag.
 func inFlag(runes []rune, i int) bool {
 	return slices.ContainsFunc(flags, func(flag []rune) bool {
 		at := i - slices.Index(flag, runes[i])

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// one ends the key of a sentence about one thing, beside that of several.
+// one ends the key of the sentence about one thing, next to the key of the sentence about
+// several.
 const one = ".one"
 
-// Key names a sentence of words.json. A sentence has its values as {name}.
+// Key names a sentence of words.json. A sentence contains its values as {name}.
 type Key string
 
 // Message is a sentence before its language is known: its key, and its values as pairs of
-// name and value. Where the value of {n} is 1, the sentence is that of key+".one", in a
-// language that has one.
+// name and value. If the value of {n} is 1, the sentence is that of key+".one", in a language
+// that has one.
 type Message struct {
 	Key   Key
 	Pairs []any
@@ -23,7 +24,8 @@ type Message struct {
 // NewMessage returns the message of a key with pairs of name and value.
 func NewMessage(key Key, pairs ...any) Message { return Message{key, pairs} }
 
-// Untranslated returns text that is the same in every language as a message; "" is none.
+// Untranslated returns a message with a text that is the same in every language; "" gives the
+// zero message.
 func Untranslated(text string) Message {
 	if text == "" {
 		return Message{}
@@ -31,7 +33,7 @@ func Untranslated(text string) Message {
 	return Message{"say.text", []any{"text", text}}
 }
 
-// None reports whether the message is the zero one, which says nothing.
+// None reports whether m is the zero message, which says nothing.
 func (m Message) None() bool { return m.Key == "" }
 
 // In returns the message in a language.
@@ -50,8 +52,8 @@ func (m Message) Says(text string) bool {
 	return false
 }
 
-// Error is an error that is worded in the language of whoever reads it. Error, which logs
-// show, is English.
+// Error is an error in the language of its reader. Its method Error, which logs use, returns
+// English.
 type Error struct{ Message }
 
 // Errorf returns an error of a key with pairs of name and value. It wraps the values that
@@ -75,12 +77,13 @@ func (e *Error) Unwrap() error {
 	return errors.Join(inner...)
 }
 
-// speaker is a value that has words of its own in each language.
+// speaker is a value that words itself in each language.
 type speaker interface{ In(lang string) string }
 
-// In returns a value in a language: a message or an error of messages in its words, any
-// other value as fmt.Sprint has it, nil as nothing. Errors that [errors.Join] made are lines.
-// What is not a message comes from anywhere: it is [Clean], so that nothing in a sentence hides.
+// In returns a value in a language: a message, or an error made of messages, in its words,
+// any other value in the form of fmt.Sprint, and nil as "". It puts the errors joined by
+// [errors.Join] on lines of their own. Values that are not messages can come from anywhere
+// and are [Clean], so that nothing is hidden in a sentence.
 func In(lang string, v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -102,8 +105,8 @@ func In(lang string, v any) string {
 	return Clean(fmt.Sprint(v))
 }
 
-// Phrase is [Text] with its {names} filled in, which are given as pairs of name
-// and value, each in the same language. A value is never searched for names.
+// Phrase is [Text] with its {names} replaced by values, which are given as pairs of name and
+// value and appear in the same language. A value is never searched for names.
 func Phrase(lang, key string, pairs ...any) string {
 	sentence := Text(lang, key)
 	var named []string
@@ -117,7 +120,7 @@ func Phrase(lang, key string, pairs ...any) string {
 	return strings.NewReplacer(named...).Replace(sentence)
 }
 
-// List returns names with commas and the last one after a word: the key is list.or or
+// List joins names with commas, and puts a word before the last one: the key is list.or or
 // list.and.
 func List(lang string, key Key, names []string) string {
 	if len(names) < 2 {

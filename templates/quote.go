@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// Clean returns a text in which everything can be seen: a character that has no look
-// of its own, or that changes how its neighbours look (control, bidi, zero-width),
-// appears as its number, \u{200b}. Newlines and tabs stay; CRLF, CR and the Unicode
-// line and paragraph separators become newlines, so that no line hides from whoever
+// Clean returns a text in which everything can be seen: a character that cannot be seen
+// by itself, or that changes how its neighbours look (control, bidi, zero-width),
+// appears as its number, \u{200b}. Newlines and tabs stay; CRLF, CR and the Unicode line
+// and paragraph separators become newlines, so that no line is hidden from code that
 // quotes line by line.
 func Clean(s string) string {
 	if plain(s) {
@@ -43,10 +43,10 @@ func Blank(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !Hidden(r) }) < 0
 }
 
-// Dash stands where a text has nothing to say.
+// Dash replaces a text that is empty.
 const Dash = "—"
 
-// OrDash returns a text, or the dash where nothing of it can be seen.
+// OrDash returns a text, or the dash if nothing of the text can be seen.
 func OrDash(s string) string {
 	if Blank(s) {
 		return Dash
@@ -64,8 +64,8 @@ func plain(s string) bool {
 	return true
 }
 
-// Hidden reports whether a character has no look of its own. Of variation selectors
-// it says nothing: emoji and Japanese names are spelled with them.
+// Hidden reports whether a character cannot be seen by itself. It is false for variation
+// selectors, because emoji and Japanese names are spelled with them.
 func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cc, r) ||
 		unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
@@ -73,18 +73,18 @@ func Hidden(r rune) bool {
 		r == '\u2800' // a Braille pattern without dots
 }
 
-// unseen reports whether a character behind another one is shown by its number.
+// unseen reports whether a character after another one is shown as its number.
 func unseen(before, r rune) bool { return Hidden(r) || strayVariation(before, r) }
 
 // strayVariation reports whether r is a variation selector that varies nothing: it
-// stands behind a blank, behind another one or behind what is plain text without it.
+// follows a blank, another selector, or a character that is plain text without it.
 func strayVariation(before, r rune) bool {
 	return unicode.Is(unicode.Variation_Selector, r) &&
 		(before < unicode.MaxASCII && !strings.ContainsRune("0123456789#*", before) || unicode.IsSpace(before) || Hidden(before) || unicode.Is(unicode.Variation_Selector, before))
 }
 
-// Quoted returns a text in quotation marks as [strconv.Quote] does, and escapes what that
-// takes for printable although nothing of it can be seen.
+// Quoted returns a text in quotation marks like [strconv.Quote], and also escapes the
+// characters that strconv takes for printable although they cannot be seen.
 func Quoted(s string) string {
 	return escapeUnseen(strconv.Quote(s), func(b []byte, r rune) []byte {
 		if r > 0xffff {
@@ -94,8 +94,9 @@ func Quoted(s string) string {
 	})
 }
 
-// EscapeJSON returns a JSON text of the same value in which everything can be seen: only
-// strings of JSON hold characters outside ASCII, and each may be written as \u and its number.
+// EscapeJSON returns a JSON text with the same value in which everything can be seen.
+// That is possible because only strings of JSON hold characters outside ASCII, and each
+// character may be written as \u and its number.
 func EscapeJSON(body []byte) []byte {
 	return []byte(escapeUnseen(string(body), func(b []byte, r rune) []byte {
 		for _, unit := range utf16.Encode([]rune{r}) {
@@ -105,8 +106,9 @@ func EscapeJSON(body []byte) []byte {
 	}))
 }
 
-// escapeUnseen returns a text in which each character that cannot be seen is escaped. Line
-// ends, tabs and other ASCII controls stay: the text holds none that is not its own.
+// escapeUnseen returns a text in which each character that cannot be seen is escaped. It
+// keeps line ends, tabs and other ASCII controls, which callers have escaped or written
+// themselves.
 func escapeUnseen(s string, escape func(b []byte, r rune) []byte) string {
 	if plain(s) {
 		return s
@@ -117,7 +119,7 @@ func escapeUnseen(s string, escape func(b []byte, r rune) []byte) string {
 		switch {
 		case r >= 0x7f && unseen(before, r):
 			b = escape(b, r)
-		case r == utf8.RuneError: // possibly one byte that is no character
+		case r == utf8.RuneError: // possibly one byte that is not a character
 			_, n := utf8.DecodeRuneInString(s[i:])
 			b = append(b, s[i:i+n]...)
 		default:
@@ -152,9 +154,9 @@ func fence(language, s string) string {
 	return marks + language + "\n" + s + "\n" + marks
 }
 
-// Code returns a text as a code span on one line: blanks and line ends become
-// single blanks, and the marks are longer than any run of backticks inside. An
-// empty text is "".
+// Code returns a text as a code span on one line: runs of blanks and line ends become
+// single blanks, and the marks are longer than any run of backticks inside. An empty
+// text becomes "".
 func Code(s string) string {
 	if s = OneLine(s); s == "" {
 		return `""`
@@ -166,7 +168,7 @@ func Code(s string) string {
 	return marks + s + marks
 }
 
-// longestRun is the length of the longest run of a byte in s.
+// longestRun returns the length of the longest run of a byte in s.
 func longestRun(s string, c byte) int {
 	longest, run := 0, 0
 	for i := range len(s) {
@@ -180,17 +182,17 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// Target is the target of a link to a file of the workspace. Paths are relative to the
-// workspace, and so is the target: it begins with a slash.
+// Target returns the target of a link to a file of the workspace. Paths are relative to
+// the workspace, and so is the target, which begins with a slash.
 func Target(p string) string {
 	target := url.URL{Path: path.Clean("/" + p)}
 	// Parentheses would end the link.
 	return strings.NewReplacer("(", "%28", ")", "%29").Replace(target.EscapedPath())
 }
 
-// Inline returns a text as one line of Markdown that shows the text and
-// nothing else: blanks and line ends become single blanks, and what Markdown
-// would read as a mark is escaped. [Plain] turns it back.
+// Inline returns a text as one line of Markdown that shows the text and nothing else:
+// runs of blanks and line ends become single blanks, and characters that Markdown would
+// read as marks are escaped. [Plain] removes the escapes.
 func Inline(s string) string {
 	s = OneLine(s)
 	var b strings.Builder
@@ -203,8 +205,8 @@ func Inline(s string) string {
 	return b.String()
 }
 
-// marks reports whether Markdown may read the byte at i of a single line as
-// more than itself.
+// marks reports whether Markdown may read the byte at i of a single line as more than
+// itself.
 func marks(s string, i int) bool {
 	switch c := s[i]; c {
 	case '\\', '`', '*', '[', ']', '<', '>', '|', '~', '&':
@@ -227,8 +229,8 @@ func inWord(c byte) bool {
 	return c >= utf8.RuneSelf || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// Plain takes the escapes out of one line of Markdown: a backslash before
-// ASCII punctuation goes.
+// Plain removes the escapes from one line of Markdown: each backslash before ASCII
+// punctuation.
 func Plain(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -247,17 +249,18 @@ func punct(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
-// Cut is a text that ends with an ellipsis where it has more bytes than the limit.
+// Cut returns a text that is cut and ends with an ellipsis if it has more bytes than the
+// limit.
 func Cut(s string, limit int) string { return CutWith(s, limit, "…") }
 
-// OneLine is a text on one line in which all can be seen.
+// OneLine returns a text on one line in which everything can be seen.
 func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
 // Line is [OneLine] cut to a limit in bytes.
 func Line(s string, limit int) string { return Cut(OneLine(s), limit) }
 
-// CutWith is a text of which so many bytes are kept at most, cut between characters,
-// and more after them where something is missing.
+// CutWith returns at most limit bytes of a text, cut between characters, followed by
+// more if something was cut.
 func CutWith(s string, limit int, more string) string {
 	if len(s) <= limit {
 		return s
@@ -265,11 +268,10 @@ func CutWith(s string, limit int, more string) string {
 	return strings.ToValidUTF8(s[:limit], "") + more
 }
 
-// CommandLine returns a command for a person to type into a POSIX shell. The
-// program and its verbs, and the flags, are placet's own words; the arguments may
-// come from anybody's documents. They are quoted where a shell would read more
-// than a word in them, and "--" stands before them where one of them could be read
-// as a flag.
+// CommandLine returns a command for a person to type into a POSIX shell. The program,
+// its verbs and the flags are placet's own words; the arguments may come from anybody's
+// documents. They are quoted if a shell would read more than a word in them, and "--"
+// comes before them if one of them could be read as a flag.
 func CommandLine(program string, args []string, flags ...string) string {
 	quoted, dash := make([]string, len(args)), false
 	for i, arg := range args {
@@ -282,8 +284,8 @@ func CommandLine(program string, args []string, flags ...string) string {
 	return strings.Join(words, " ")
 }
 
-// ShellWord returns a text as one word of a POSIX shell: as it is where it is
-// plain, else between single quotes.
+// ShellWord returns a text as one word of a POSIX shell: unchanged if it is plain,
+// otherwise in single quotes.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)

@@ -148,8 +148,8 @@ func TestACutTextIsWholeCharacters(t *testing.T) {
 	}
 }
 
-// What strconv takes for printable and nobody sees is escaped in its way, and the text can be
-// read back.
+// Characters that strconv takes for printable but nobody can see are escaped in strconv's
+// way, and the text can be read back.
 func TestQuotedHidesNothing(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\u115fb\u2800c": `"a\u115fb\u2800c"`, "\u3164\U000e0101\"": `"\u3164\U000e0101\""`, "\x1b\u202e": `"\x1b\u202e"`,
@@ -186,7 +186,7 @@ func TestEscapedJSONIsTheSameValue(t *testing.T) {
 	}
 }
 
-// A value of a sentence that is no sentence itself comes from anywhere.
+// A value in a sentence that is not a message itself may come from anywhere.
 func TestNothingHidesInASentence(t *testing.T) {
 	m := NewMessage("say.text", "text", Errorf("say.text", "text", "\"a\u115f\x1b[2J\""))
 	if got := m.String(); got != `"a\u{115f}\u{1b}[2J"` {

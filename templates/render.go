@@ -17,27 +17,27 @@ import (
 //go:embed en ko ja
 var files embed.FS
 
-// English is the language that has every text.
+// English is the language that has all texts.
 const English = "en"
 
-// Languages are the languages that placet speaks, English first.
+// Languages returns the languages of placet's texts, English first.
 func Languages() []string { return slices.Clone(languages) }
 
 var languages = []string{English, "ko", "ja"}
 
 // AddPseudo adds the pseudo-language to the languages until remove is called. It is for a
-// test beside which nothing else runs.
+// test that runs alone.
 func AddPseudo() (remove func()) {
 	before := languages
 	languages = append(slices.Clone(before), Pseudo)
 	return func() { languages = before }
 }
 
-// Pseudo is a language for tests: English, in which all that is translated stands between
-// ⟦ and ⟧, but what is put into a sentence, which has to be translated by itself.
+// Pseudo is a language for tests: English, with everything translated between ⟦ and ⟧,
+// except the values in a sentence, which must be translated by themselves.
 const Pseudo = "xx"
 
-// pseudo returns a sentence of the pseudo-language.
+// pseudo returns an English sentence in the pseudo-language.
 func pseudo(english string) string {
 	if english == "" {
 		return ""
@@ -45,18 +45,18 @@ func pseudo(english string) string {
 	return "⟦" + placeholder.ReplaceAllString(english, "⟧$0⟦") + "⟧"
 }
 
-// placeholder is where a sentence has a value.
+// placeholder matches the place of a value in a sentence.
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// language is one language's words and templates, completed with English. Each is read when
-// it is first needed: a process speaks one language or two.
+// language holds one language's words and templates, completed with English. Each is read
+// when it is first needed, because a process uses only one or two languages.
 type language struct {
 	words     func() map[string]string
 	templates func() *template.Template
 }
 
-// spoken are the languages. Their files are a part of the program: one that does not parse
-// is a fault of the build, and the tests read them all.
+// spoken holds the languages. Their files are a part of the program: one that does not
+// parse is an error of the build, and the tests read them all.
 var spoken = func() map[string]language {
 	all := map[string]language{}
 	for _, lang := range []string{English, "ko", "ja", Pseudo} {
@@ -66,7 +66,8 @@ var spoken = func() map[string]language {
 	return all
 }()
 
-// completed returns the words of a language, those of English where it has none.
+// completed returns the words of a language, with those of English where the language has
+// none.
 func completed(lang string) map[string]string {
 	all := words(English)
 	switch lang {
@@ -94,8 +95,8 @@ func words(lang string) map[string]string {
 	return w
 }
 
-// parse parses the English templates and over them those of a language, with
-// its words.
+// parse parses the English templates, and then those of a language, which replace them,
+// with the language's words.
 func parse(lang string, words map[string]string) *template.Template {
 	t := template.New(lang).Option("missingkey=error").Funcs(template.FuncMap{
 		"quote": ofAny(Quote), "inline": ofAny(Inline), "dash": ofAny(OrDash),
@@ -117,7 +118,7 @@ func parse(lang string, words map[string]string) *template.Template {
 	return t
 }
 
-// ofAny has a function of a text take values of every type that is one.
+// ofAny makes a function of a text accept any value, as fmt.Sprint words it.
 func ofAny(f func(string) string) func(any) string {
 	return func(v any) string { return f(fmt.Sprint(v)) }
 }
@@ -137,7 +138,7 @@ func names(lang string) []string {
 	return found
 }
 
-// in returns a language; one that placet does not speak is English.
+// in returns a language, and English for one that placet does not know.
 func in(lang string) language {
 	if l, ok := spoken[lang]; ok {
 		return l
@@ -159,14 +160,15 @@ func Render(lang, name string, data any) (string, error) {
 	return b.String(), nil
 }
 
-// Text returns a word or sentence in a language, in English where the
-// language lacks it. A key that English lacks is its own text.
+// Text returns a word or sentence in a language, in English if the language lacks it. A key
+// that English lacks is its own text.
 func Text(lang, key string) string { return word(in(lang).words(), key) }
 
-// earlier ends the key of a sentence as an earlier version of placet wrote it.
+// earlier ends the key of the form that a sentence had in an earlier version of placet.
 const earlier = ".earlier"
 
-// reworded maps each sentence that an earlier version wrote otherwise to how it did.
+// reworded maps each sentence that an earlier version worded differently to its earlier
+// form.
 var reworded = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, lang := range Languages() {
@@ -180,9 +182,9 @@ var reworded = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// Earlier returns a rendered text as an earlier version of placet wrote it, which may
-// still stand on disk. A sentence that was reworded is a line of its own. ok is false
-// where no line differs.
+// Earlier returns a rendered text in the words of an earlier version of placet, because
+// such a text may still be on disk. A reworded sentence must be a line of its own. ok is
+// false if no line differs.
 func Earlier(text string) (before string, ok bool) {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

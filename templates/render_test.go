@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the samples of the family afl have in common.
+// The parts that the samples of the family afl have in common.
 var (
 	fact       = map[string]any{"Label": "Session", "Value": "s"}
 	section    = map[string]any{"Title": "A", "Body": "text"}
@@ -22,8 +22,7 @@ var (
 	}
 )
 
-// samples are one set of data for each English template, with all that it may
-// show.
+// samples are one set of data for each English template, with everything that it may show.
 var samples = map[string]any{
 	"kernel/form": FormData{
 		FormParts: FormParts{
@@ -119,7 +118,7 @@ func TestEveryTemplateRendersInEveryLanguage(t *testing.T) {
 	}
 }
 
-// fields returns a struct's members as a map, as deep as structs go.
+// fields returns a struct's members as a map, including nested structs.
 func fields(v reflect.Value) any {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -143,7 +142,7 @@ func fields(v reflect.Value) any {
 	return v.Interface()
 }
 
-// without calls f with data that lack one member each, and the member's name.
+// without calls f with data that lacks one member at a time, and the member's name.
 func without(data any, name string, f func(missing string)) {
 	switch data := data.(type) {
 	case map[string]any:
@@ -190,20 +189,20 @@ func TestEveryWordAndTemplateOfALanguageExistsInEnglish(t *testing.T) {
 	}
 }
 
-// forAgents are the words of documents that agents alone read, in English, beside instructions
-// that their dialect fixes in English.
+// forAgents are the prefixes of sentences in documents that only agents read, in English,
+// beside instructions that their dialect fixes in English.
 var forAgents = []string{"faber.resume.", "faber.context."}
 
-// asInEnglish are words that another language has as they are: names, and loan words.
+// asInEnglish lists words that another language uses unchanged: names, and loan words.
 var asInEnglish = map[string][]string{
 	"ko": {"afl.escalation.checkpoint", "afl.report.checkpoint", "pal.message.ack.how"},
 	"ja": {"pal.message.ack.how"},
 }
 
-// letters are what a sentence is translated for.
+// letters matches the letters of a sentence, which are what needs translation.
 var letters = regexp.MustCompile(`\pL`)
 
-// Two sentences of one key would be one for both places.
+// Two sentences with one key would become one sentence in both places.
 func TestNoKeyStandsTwice(t *testing.T) {
 	key := regexp.MustCompile(`(?m)^  "([^"]+)":`)
 	for _, lang := range Languages() {

@@ -26,7 +26,7 @@ func TestACommandLineIsQuoted(t *testing.T) {
 	}
 }
 
-// Whatever a document holds, a shell reads one word of it, and runs nothing.
+// A shell reads any text of a document as one word, and runs nothing.
 func FuzzShellWord(f *testing.F) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {
