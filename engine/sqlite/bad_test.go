@@ -12,7 +12,7 @@ import (
 	"placet/engine"
 )
 
-// What is no database is told, stays as it is and holds nobody up.
+// A file that is not a database is reported, is not changed, and delays nobody.
 func TestWhatIsNoDatabaseStaysAsItIs(t *testing.T) {
 	const page = "The audit database is not this.\n"
 	whole := aDatabase(t)
@@ -69,7 +69,7 @@ func TestWhatIsNoDatabaseStaysAsItIs(t *testing.T) {
 	}
 }
 
-// bytes are those of the database's file, nil where there is none.
+// bytes returns the content of the database's file, nil if there is none.
 func (l *mirror) bytes() []byte {
 	if info, err := os.Lstat(l.path(audit)); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -94,7 +94,7 @@ func pipe(name string) func(*mirror) error {
 	}
 }
 
-// aDatabase is the file of a database with a row.
+// aDatabase returns the file of a database with a row.
 func aDatabase(t testing.TB) []byte {
 	l := newMirror(t)
 	l.must("done", task(7))
@@ -102,8 +102,8 @@ func aDatabase(t testing.TB) []byte {
 	return l.bytes()
 }
 
-// An empty file is what SQLite leaves where a program opens a database and goes; a
-// database without a table is what dies while it is being made.
+// SQLite leaves an empty file if a program opens a database and closes it; a
+// program that dies while it makes a database leaves one without a table.
 func TestWhatHoldsNothingIsFilled(t *testing.T) {
 	for name, prepare := range map[string]func(*mirror){
 		"empty file": func(l *mirror) { l.touch() },
@@ -166,7 +166,7 @@ func TestAPathOutsideTheWorkspaceIsRefused(t *testing.T) {
 	}
 }
 
-// Names of folders may hold whatever a name of SQLite's gives a meaning.
+// Names of folders may contain everything that has a meaning in SQLite's names.
 func TestAnyNameOfAWorkspaceWillDo(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "50% a?b#c&d=e;'f\"g 희귀")
 	if err := os.MkdirAll(filepath.Join(root, ".mso-context"), 0o777); err != nil {
@@ -181,7 +181,7 @@ func TestAnyNameOfAWorkspaceWillDo(t *testing.T) {
 	}
 }
 
-// FuzzDatabase puts any bytes where the database is expected.
+// FuzzDatabase puts arbitrary bytes in the place of the database.
 func FuzzDatabase(f *testing.F) {
 	whole := aDatabase(f)
 	f.Add([]byte("SQLite format 3\x00"))
@@ -209,7 +209,7 @@ func FuzzDatabase(f *testing.F) {
 	})
 }
 
-// An index that others have damaged is no damaged database.
+// A damaged full-text index does not make the database a damaged one.
 func TestADamagedFullTextIndexSaysHowToMendIt(t *testing.T) {
 	l := newMirror(t)
 	l.must("done", task(1))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whoever only links the driver pays nothing: no file is opened.
+// A program that only links the driver has no cost: no file is opened.
 func TestDatabasesCostNothingUntilTheyAreAsked(t *testing.T) {
 	d := New(filepath.Join(t.TempDir(), "nosuch"))
 	d.Release("a.db")
@@ -15,7 +15,7 @@ func TestDatabasesCostNothingUntilTheyAreAsked(t *testing.T) {
 	}
 }
 
-// BenchmarkRows is one row of many that wait, and BenchmarkRow one that is alone.
+// BenchmarkRows inserts one of many waiting rows, and BenchmarkRow a single one.
 func BenchmarkRows(b *testing.B) { benchmarkRows(b, false) }
 func BenchmarkRow(b *testing.B)  { benchmarkRows(b, true) }
 

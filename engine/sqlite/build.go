@@ -13,15 +13,16 @@ import (
 	"placet/templates"
 )
 
-// mostBuilt is how large a database that Build makes may be, in bytes.
+// mostBuilt is how large a database that Build makes may become, in bytes.
 const mostBuilt = 256 << 20
 
-// serializer is a driver's connection that returns its database as a file has it.
+// serializer is a driver's connection that returns its database in the form of a
+// file.
 type serializer interface{ Serialize() ([]byte, error) }
 
-// Build makes a database of a schema, which names an embedded script, with rows, and
-// returns the file's content. It is made in memory: SQLite opens no file, so what
-// takes the file's name meanwhile is never followed.
+// Build makes a database with the schema, which names an embedded script, and with
+// rows, and returns the content of the file. It makes the database in memory: SQLite
+// opens no file, so it never follows a link that takes the file's name meanwhile.
 func Build(schema string, rows []engine.Row) (body []byte, err error) {
 	working.Lock()
 	defer working.Unlock()
@@ -31,7 +32,7 @@ func Build(schema string, rows []engine.Row) (body []byte, err error) {
 		return nil, err
 	}
 	defer pool.Close()
-	c, err := pool.Conn(ctx) // each further one would be a database of its own
+	c, err := pool.Conn(ctx) // each further connection would be a database of its own
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ import (
 	"placet/schemas"
 )
 
-// pragmas hold for every connection. All but the first two keep what stands in a
-// database of others from doing more, or costing more, than it is there for.
+// pragmas are set for every connection. All but the first two keep the content of
+// somebody else's database from doing more, or costing more, than intended.
 var pragmas = []string{
 	"foreign_keys(ON)", "recursive_triggers(OFF)", "trusted_schema(OFF)", "cell_size_check(ON)",
 	"mmap_size(0)", "temp_store(MEMORY)", "hard_heap_limit(" + strconv.Itoa(mostHeap) + ")",
@@ -28,16 +28,16 @@ var pragmas = []string{
 // connection is one open database.
 type connection struct {
 	*sql.Conn
-	pool    *sql.DB       // of this one connection
-	folder  *openFolder   // nil where it was opened by its name alone
-	file    fs.FileInfo   // what had the name before it was opened, and is open
-	allowed *upstream     // what may stand in it
-	sound   string        // the hash of what stood in it when it was judged
-	work    time.Duration // how long it may work at a stretch
+	pool    *sql.DB       // holds this connection alone
+	folder  *openFolder   // nil if it was opened by its name alone
+	file    fs.FileInfo   // had the name before it was opened, and is open
+	allowed *upstream     // what the database may contain
+	sound   string        // the hash of the schema that was last found good
+	work    time.Duration // how long SQLite may work without a pause
 }
 
-// connect opens a database by its absolute name, with some more parameters; it makes
-// none. Nothing of it is read yet.
+// connect opens a database by its absolute name, with further parameters; it never
+// makes one. It does not read anything yet.
 func connect(ctx context.Context, name string, parameters url.Values, busy time.Duration) (*connection, error) {
 	query := url.Values{
 		"mode": {"rw"}, "_busy_timeout": {strconv.FormatInt(busy.Milliseconds(), 10)},
@@ -64,7 +64,7 @@ func connect(ctx context.Context, name string, parameters url.Values, busy time.
 }
 
 // connect connects to the database that was found under a name, and to no other file.
-// Nothing of it is read yet.
+// It does not read anything yet.
 func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.FileInfo, busy time.Duration) (*connection, error) {
 	if err := registerVFS(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.Fil
 	return c, nil
 }
 
-// workFor is how long placet works on what is asked, at a stretch.
+// workFor returns how long SQLite may work on a query or a row without a pause.
 func (d *Databases) workFor(q engine.Database) time.Duration {
 	if q.Insert != nil {
 		return rowWork * d.work
@@ -106,7 +106,7 @@ func (c *connection) close() {
 
 func (c *connection) rollback() { _ = c.exec(context.Background(), "ROLLBACK") }
 
-// transact does something in a transaction that may write.
+// transact calls do in a transaction that may write.
 func (c *connection) transact(ctx context.Context, do func() error) error {
 	err := c.exec(ctx, "BEGIN IMMEDIATE")
 	if err != nil {
@@ -141,8 +141,9 @@ func (c *connection) each(ctx context.Context, query string, args []any, do func
 	return rows.Err()
 }
 
-// beginRead begins a transaction that reads, if the name still leads to the file that is
-// open, and says how many objects the database has. All of them are as they must be.
+// beginRead begins a transaction that reads, if the name still leads to the open
+// file, and returns how many objects the database has. It returns an error if one of
+// them is not as it must be.
 func (d *Databases) beginRead(ctx context.Context, name string, c *connection) (objects int, err error) {
 	// This waits for the lock and reads nothing that others have made.
 	if err := c.exec(ctx, "BEGIN; PRAGMA user_version"); err != nil {
@@ -154,8 +155,8 @@ func (d *Databases) beginRead(ctx context.Context, name string, c *connection) (
 	return c.checkSchema(ctx)
 }
 
-// writable returns a connection to the database that is under the name now, and
-// makes the database where there is none.
+// writable returns a connection to the database that is under the name now, and makes
+// the database if there is none.
 func (d *Databases) writable(ctx context.Context, q engine.Database) (*connection, error) {
 	there, err := d.find(q.Path)
 	if c := d.open[q.Path]; err == nil && c != nil && os.SameFile(there, c.file) {
@@ -181,8 +182,8 @@ func (d *Databases) writable(ctx context.Context, q engine.Database) (*connectio
 	return c, err
 }
 
-// createFile makes the empty file that becomes a database. SQLite would follow a link
-// that came there meanwhile.
+// createFile makes the empty file that becomes a database. SQLite is not used for
+// that, because it would follow a link that appeared meanwhile.
 func (d *Databases) createFile(q engine.Database, missing error) (fs.FileInfo, error) {
 	var folder *noFolder
 	if errors.As(missing, &folder) || q.Schema == "" {
@@ -202,11 +203,11 @@ func (d *Databases) createFile(q engine.Database, missing error) (fs.FileInfo, e
 	return d.find(q.Path)
 }
 
-// createTables makes the database's tables where it holds nothing at all: it was
-// absent, or somebody opened it and left it, or died when it was being made.
+// createTables makes the database's tables if it holds nothing at all: it was absent,
+// or somebody opened it and left it empty, or died while making it.
 func (d *Databases) createTables(ctx context.Context, c *connection, q engine.Database) error {
-	// SQLite does not wait for a lock to change this: whoever has it makes the
-	// database, as a rule, and nothing is left to do.
+	// SQLite does not wait for a lock to change this. Another program that has the
+	// lock usually makes the database, and nothing is left to do.
 	log := c.exec(ctx, "PRAGMA journal_mode=WAL")
 	if log != nil && !isLocked(log) {
 		return log
@@ -215,11 +216,10 @@ func (d *Databases) createTables(ctx context.Context, c *connection, q engine.Da
 	if err != nil {
 		return err
 	}
-	return c.folder.self.Sync() // its rows are recorded as inserted soon
+	return c.folder.self.Sync() // its rows are soon recorded as inserted
 }
 
-// createTables carries out the script, if still nobody else made anything and the
-// database has got its log.
+// createTables runs the script, if the database is still empty and has got its log.
 func (c *connection) createTables(ctx context.Context, script string, log error) error {
 	work, cancel := c.workLimit(ctx)
 	defer cancel()

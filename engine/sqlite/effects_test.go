@@ -47,7 +47,7 @@ func TestFeedbackBecomesADecisionWithEvidenceAndImpact(t *testing.T) {
 	}
 }
 
-// full is what each full-text table finds, before and after its row changes.
+// Each full-text table must find its rows before and after they change.
 func TestFullTextFollowsTheRows(t *testing.T) {
 	l := newMirror(t)
 	l.must("done", task(1))

@@ -15,17 +15,16 @@ import (
 	"placet/templates"
 )
 
-// beside are the files that SQLite opens beside a database, by name.
+// beside lists the suffixes of the files that SQLite opens beside a database.
 var beside = []string{"-journal", "-wal", "-shm"}
 
 // errElsewhere says that the workspace is not the one that placet began with.
 var errElsewhere = templates.Errorf("sqlite.moved")
 
-// find returns what is under a database's name, with an error for which
-// errors.Is(err, fs.ErrNotExist) holds where there is nothing. SQLite opens by
-// name, follows links and waits for pipes: so nothing on the way may be a link,
-// and neither the database nor what stands beside it anything but a file of that one
-// name, which is not too large.
+// find describes the file under a database's name. errors.Is(err, fs.ErrNotExist)
+// holds if there is none. SQLite opens by name, follows links and waits for pipes. So
+// no part of the path may be a link, and the database and the files beside it must be
+// regular files with that one name, and not too large.
 func (d *Databases) find(name string) (fs.FileInfo, error) {
 	if !layout.Safe(name) {
 		return nil, templates.Errorf("sqlite.path", "file", strconv.Quote(name))
@@ -48,12 +47,12 @@ func (d *Databases) find(name string) (fs.FileInfo, error) {
 	return statRegular(root, name, mostFile)
 }
 
-// superJournal ends a journal that is one of several: the name of a file stands before
-// it, anywhere on this machine, which SQLite opens, be it a pipe, reads whole, and
-// deletes if it names this journal alone.
+// superJournal ends a journal that is one of several. The name of a file precedes it,
+// which may be anywhere on this machine: SQLite opens that file, even a pipe, reads
+// all of it, and deletes it if it names only this journal.
 const superJournal = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
-// checkJournal says whether a journal is none of several.
+// checkJournal refuses a journal that is one of several.
 func checkJournal(root *os.Root, name string) error {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +72,8 @@ func checkJournal(root *os.Root, name string) error {
 	return nil
 }
 
-// checkWorkspace returns the workspace, if it still has the name by which SQLite would
-// find it.
+// checkWorkspace returns the workspace, if it still has the name under which SQLite
+// would find it.
 func (d *Databases) checkWorkspace() (*os.Root, error) {
 	root, err := d.openWorkspace()
 	if err != nil {
@@ -91,7 +90,7 @@ func (d *Databases) checkWorkspace() (*os.Root, error) {
 	return root, nil
 }
 
-// openWorkspace returns the workspace that was there at first.
+// openWorkspace returns the folder that was the workspace at first.
 func (d *Databases) openWorkspace() (*os.Root, error) {
 	if d.home == nil {
 		root, err := os.OpenRoot(d.root)
@@ -103,7 +102,7 @@ func (d *Databases) openWorkspace() (*os.Root, error) {
 	return d.home, nil
 }
 
-// checkFolders says whether all of a path are folders, and none a link.
+// checkFolders refuses a path with a part that is not a folder, or is a link.
 func checkFolders(root *os.Root, dir string) error {
 	if dir == "." {
 		return nil
@@ -124,8 +123,8 @@ func checkFolders(root *os.Root, dir string) error {
 	return nil
 }
 
-// statRegular returns what is under a name if it is a regular file of no other name, and
-// not larger than so many bytes.
+// statRegular describes a regular file that has no other name and at most so many
+// bytes.
 func statRegular(root *os.Root, name string, most int64) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -148,15 +147,15 @@ type noFolder struct{ name string }
 
 func (e *noFolder) Error() string { return "there is no folder " + e.name }
 
-// Is makes a database in a folder that is missing a missing one.
+// Is makes a database in a missing folder count as missing.
 func (e *noFolder) Is(target error) bool { return target == fs.ErrNotExist }
 
-// unfit says what is wrong with what is under a name.
+// unfit says why a file cannot be used.
 type unfit struct{ what string }
 
 func (e *unfit) Error() string { return e.what }
 
-// unexpected says that there is something else than what was expected.
+// unexpected returns the error for a file that is something else than expected.
 func unexpected(name string, info fs.FileInfo, want string) error {
 	is := "neither file nor folder"
 	switch mode := info.Mode(); {
@@ -170,5 +169,5 @@ func unexpected(name string, info fs.FileInfo, want string) error {
 	return &unfit{fmt.Sprintf("%s is %s: expected %s", name, is, want)}
 }
 
-// abs is the name by which SQLite opens a database.
+// abs returns the absolute name of a database.
 func (d *Databases) abs(name string) string { return filepath.Join(d.root, filepath.FromSlash(name)) }

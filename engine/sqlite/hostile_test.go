@@ -17,8 +17,8 @@ import (
 	"placet/engine"
 )
 
-// hostile makes a database as placet does, with a row, and then what an attacker does
-// to it, to whom nothing is forbidden.
+// hostile makes a database with a row, as placet does, and then runs an attacker's
+// script on it, without any limits.
 func (l *mirror) hostile(script string) {
 	l.t.Helper()
 	l.must("done", task(7))
@@ -34,14 +34,14 @@ func (l *mirror) hostile(script string) {
 	}
 }
 
-// reworded changes the SQL of an object where SQLite keeps it.
+// reworded changes the SQL of an object in SQLite's own table.
 func reworded(name, old, now string) string {
 	text := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	return "UPDATE sqlite_schema SET sql = replace(sql, " + text(old) + ", " + text(now) + ") WHERE name = " + text(name) +
 		"; SELECT CASE WHEN changes() = 1 THEN 1 ELSE abs(-9223372036854775808) END"
 }
 
-// forever is what SQLite computes in one step, which nothing interrupts.
+// forever is an expression that SQLite computes in one step, which nothing interrupts.
 const forever = "instr(hex(zeroblob(400000)), hex(zeroblob(200000)) || '1')"
 
 const again = "DROP TRIGGER user_feedback_ai; CREATE TRIGGER user_feedback_ai AFTER INSERT ON user_feedback BEGIN "
@@ -93,13 +93,13 @@ var hostileSchemas = []struct{ name, script, want string }{
 	{"tables of long columns", many(900, wide), ""},
 }
 
-// many are tables that cost nothing but to be read: they share their only page.
+// many makes tables that cost only reading: they share their only page.
 func many(n int, columns string) string {
 	return fmt.Sprintf("INSERT INTO sqlite_schema WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT %d) "+
 		"SELECT 'table', 't' || i, 't' || i, 2, 'CREATE TABLE t' || i || ' (%s)' FROM n", n, columns)
 }
 
-// wide are a hundred columns whose names take 50 kB.
+// wide lists a hundred columns whose names take 50 kB.
 var wide = func() string {
 	columns := make([]string, 100)
 	for i := range columns {
@@ -108,7 +108,7 @@ var wide = func() string {
 	return strings.Join(columns, ", ")
 }()
 
-// highest returns the most memory that SQLite held since it was asked last.
+// highest returns the most memory that SQLite has held since the last call.
 func highest() int64 {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -149,7 +149,7 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 	}
 }
 
-// What others add that no row touches is nobody's business.
+// Objects of others that no row touches are allowed.
 func TestWhatNoRowTouchesMayStand(t *testing.T) {
 	l := newMirror(t)
 	l.hostile("CREATE TABLE mine (a TEXT DEFAULT (lower('X')) CHECK (substr(a, 1) <> ''), b AS (a || a)); CREATE INDEX mine_a ON mine (lower(a)) WHERE a > 0;" +
@@ -213,8 +213,8 @@ func TestWhatStandsBesideADatabaseIsItsOwn(t *testing.T) {
 	}
 }
 
-// journal leaves the journal of a program that was killed, as one of several: what has
-// the name in it is deleted by who takes it back.
+// journal leaves the journal of a killed program, as one of several: a program that
+// rolls it back deletes the file named in it.
 func (l *mirror) journal(victim string) error {
 	o := l.other()
 	o.must("PRAGMA journal_mode=DELETE", "PRAGMA cache_size=1", "BEGIN IMMEDIATE")
@@ -237,7 +237,7 @@ func (l *mirror) journal(victim string) error {
 	return err
 }
 
-// What one database costs is no reason for another one to fail.
+// The cost of one database must not make another one fail.
 func TestADatabaseThatTakesAllMemoryLeavesTheOthers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one call after the other: there is nothing for the race detector")

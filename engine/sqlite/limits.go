@@ -11,28 +11,28 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// A database is the work of others: what one look or one row may cost has limits that
-// no content of the file can move.
+// A database is the work of others, so the cost of one query or one row has limits that no
+// content of the file can change.
 const (
-	// workTime is how long a look may take in all, the waiting for locks included.
-	// Somebody waits for it.
+	// workTime is how long a query may take in all, including the time of waiting for
+	// locks. Somebody waits for its result.
 	workTime = time.Second
-	// rowWork is how many times as long placet may work at a stretch for a row, for
-	// which nobody waits: a busy disk takes its time to sync.
+	// rowWork is the factor by which SQLite may work longer on a row, because nobody waits
+	// for it: a busy disk takes its time to sync.
 	rowWork = 5
-	// mostHeap is what SQLite may hold of memory, in bytes. SQLite counts by process:
-	// all databases that are open share it.
+	// mostHeap is how much memory SQLite may hold, in bytes. SQLite counts by process, so
+	// all open databases share it.
 	mostHeap = 32 << 20
-	// mostFile is how large a database may be, mostLog a log or a journal beside it:
-	// SQLite reads those through before anything else, and cannot be interrupted then.
+	// mostFile is how large a database may be, mostLog a log or a journal beside it: SQLite
+	// reads those completely before anything else, and cannot be interrupted meanwhile.
 	mostFile = 256 << 20
 	mostLog  = 64 << 20
 	// mostObjects is how many tables, indexes, views and triggers a database may have.
 	mostObjects = 1000
 )
 
-// sqliteLimits are SQLite's own, for every connection: what one value, one statement or one
-// row of a hostile file may be.
+// sqliteLimits are SQLite's own limits for every connection: they bound one value, one
+// statement and one row of a hostile file.
 var sqliteLimits = map[int]int{
 	sqlite3.SQLITE_LIMIT_LENGTH:              4 << 20,
 	sqlite3.SQLITE_LIMIT_SQL_LENGTH:          64 << 10,
@@ -46,11 +46,11 @@ var sqliteLimits = map[int]int{
 	sqlite3.SQLITE_LIMIT_WORKER_THREADS:      0,
 }
 
-// uncounted is why SQLite does not count its memory, nil where it does.
+// uncounted says why SQLite does not count its memory, nil if it does.
 var uncounted error
 
-// The driver has SQLite built so that it does not count what memory it holds, and a
-// limit would mean nothing. It takes another setting before its first use only.
+// The driver builds SQLite so that it does not count its memory, and a limit would mean
+// nothing. SQLite accepts another setting only before its first use.
 func init() {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -74,23 +74,23 @@ func (c *connection) limit() error {
 	return nil
 }
 
-// workLimit bounds what is done while nothing is waited for.
+// workLimit bounds the time of work that waits for nothing.
 func (c *connection) workLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.work)
 }
 
-// schemaLimit bounds how long a schema may take to be read. An honest one takes a hundredth
-// of that; what SQLite has made of a large one takes as long again to be given up.
+// schemaLimit bounds how long reading a schema may take. An honest one takes a hundredth of
+// that; releasing the memory of a large one takes SQLite as long again.
 func (c *connection) schemaLimit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.work/2)
 }
 
-// harmless is a statement that reads nothing. The driver prepares the first of a script
-// where nothing interrupts it, and to prepare one may be to read the whole schema.
+// harmless is a statement that reads nothing. The driver prepares the first statement of a
+// script where nothing interrupts it, and preparing a statement may read the whole schema.
 const harmless = "PRAGMA query_only; "
 
-// load has SQLite read the schema, which is judged before anything of it is used. The
-// file's header sets the size of the cache until then.
+// load makes SQLite read the schema, which is judged before anything in it is used. Until
+// then the file's header sets the size of the cache.
 func (c *connection) load(ctx context.Context) error {
 	var page int
 	if err := c.QueryRowContext(ctx, "PRAGMA page_size").Scan(&page); err != nil {

@@ -12,7 +12,7 @@ import (
 	"placet/engine"
 )
 
-// locked is what is said of a database that another program holds.
+// locked is the message about a database that another program has locked.
 const locked = "the database " + audit + " is locked by another program: let it end its transaction, or close it"
 
 func TestALockedDatabaseKeepsTheRowUntilItIsFree(t *testing.T) {
@@ -42,8 +42,8 @@ func TestALockedDatabaseKeepsTheRowUntilItIsFree(t *testing.T) {
 	}
 }
 
-// Waiting for a lock ends when the lock does: what the other process says next is
-// said while the row waits.
+// Waiting for a lock ends when the lock does: the other process's next statement
+// runs while the row waits.
 func TestARowWaitsForALock(t *testing.T) {
 	l := newMirror(t)
 	l.busy = busyTimeout
@@ -58,8 +58,8 @@ func TestARowWaitsForALock(t *testing.T) {
 	}
 }
 
-// Whoever is killed in the middle of a transaction leaves a database that holds
-// what was committed before, for looks and for rows.
+// A program that is killed in the middle of a transaction leaves a database that
+// holds what was committed before, for queries and for rows.
 func TestWhatAKilledProgramLeftIsTakenBack(t *testing.T) {
 	for _, mode := range []string{"WAL", "DELETE"} {
 		t.Run(mode, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestWhatAKilledProgramLeftIsTakenBack(t *testing.T) {
 	}
 }
 
-// Rows of two processes, into one database that neither has made yet.
+// Two processes insert rows into one database that neither has made yet.
 func TestTwoProcessesWriteSideBySide(t *testing.T) {
 	l := newMirror(t)
 	l.busy = busyTimeout
@@ -114,8 +114,8 @@ func TestTwoProcessesWriteSideBySide(t *testing.T) {
 	}
 }
 
-// Placet dies between the row and what is told of it: the row asked for again is
-// there.
+// placet dies after it inserted a row and before it reported that: the row is
+// present when it is inserted again.
 func TestARowThatNobodyWasToldOfIsPresent(t *testing.T) {
 	l := newMirror(t)
 	w := l.writer(0, 1<<20)
@@ -133,8 +133,8 @@ func TestARowThatNobodyWasToldOfIsPresent(t *testing.T) {
 	l.must("done", task(n))
 }
 
-// writer is another placet that inserts tasks from a number on and says how each
-// ended.
+// writer starts another placet that inserts tasks from a number on and reports how
+// each ended.
 func (l *mirror) writer(from, count int) *other {
 	l.t.Helper()
 	return l.program("writer", fmt.Sprintf("FROM=%d", from), fmt.Sprintf("COUNT=%d", count))
@@ -147,7 +147,7 @@ func (o *other) line() string {
 	return o.out.Text()
 }
 
-// playWriter is that placet. Like a machine it asks again where a row failed.
+// playWriter is that placet. It tries again if a row failed, like a machine.
 func playWriter() {
 	d := New(os.Getenv("ROOT"))
 	var from, count int
@@ -165,7 +165,7 @@ func playWriter() {
 	d.Release(audit)
 }
 
-// What has the name now is the database, whatever had it before.
+// The file that has the name now is the database, whatever had it before.
 func TestAReplacedDatabaseGetsTheNextRow(t *testing.T) {
 	l := newMirror(t)
 	l.must("done", task(1))
@@ -195,7 +195,7 @@ func TestAReplacedDatabaseGetsTheNextRow(t *testing.T) {
 	}
 }
 
-// A database that loses its name while a row goes into it did not get the row.
+// A row was not inserted if the database lost its name meanwhile.
 func TestARowInAFileWithoutANameHasFailed(t *testing.T) {
 	for _, mode := range []string{"WAL", "DELETE"} {
 		t.Run(mode, func(t *testing.T) {
@@ -244,8 +244,8 @@ func TestATriggerThatDoesNotEndIsGivenUp(t *testing.T) {
 	l.must("done", task(2)) // which no such trigger follows
 }
 
-// Another database is put over ours while it is open. Ours keeps its rows under its
-// other name, and the log of ours is not taken for that of the new one.
+// Another database is put over ours while ours is open. Ours keeps its rows under
+// its other name, and its log is not taken for the log of the new one.
 func TestADatabasePutOverOursIsNotMixedWithIt(t *testing.T) {
 	for name, next := range map[string]bool{"then a row": true, "then nothing": false} {
 		t.Run(name, func(t *testing.T) {
@@ -282,8 +282,8 @@ func TestADatabasePutOverOursIsNotMixedWithIt(t *testing.T) {
 	}
 }
 
-// A row that another process puts in while ours waits for its lock is ours if it is
-// alike.
+// A row that another process inserts while ours waits for its lock counts as ours
+// if it is equal.
 func TestARowOfAnotherProcessIsPresentOrRefused(t *testing.T) {
 	l := newMirror(t)
 	l.busy = busyTimeout
@@ -309,8 +309,8 @@ func TestARowOfAnotherProcessIsPresentOrRefused(t *testing.T) {
 	}
 }
 
-// Between the look and the lock another program may have made the database in its
-// own way: it is not altered then.
+// Another program may make the database in its own way between the look and the
+// lock: placet then does not change it.
 func TestADatabaseMadeMeanwhileIsNotFilled(t *testing.T) {
 	l := newMirror(t)
 	l.script("CREATE TABLE other (x)")
@@ -342,7 +342,7 @@ func TestALinkThatComesMeanwhileIsNotFollowed(t *testing.T) {
 	}
 }
 
-// A database that another program is making is waited for, not given up.
+// placet waits for a database that another program is making.
 func TestADatabaseThatIsBeingMadeIsWaitedFor(t *testing.T) {
 	l := newMirror(t)
 	l.busy = busyTimeout

@@ -14,13 +14,13 @@ import (
 	"placet/templates"
 )
 
-// look answers several queries of one moment. It makes and
-// changes nothing; an error for which errors.Is(err, fs.ErrNotExist) holds says that
+// look answers several queries at one moment. It makes and
+// changes nothing. errors.Is(err, fs.ErrNotExist) holds if
 // there is no database.
 //
-// The connection could write all the same: one that cannot leaves files beside a
-// database in WAL mode, and cannot read at all where a program died in the middle of
-// a transaction, which every reader takes back.
+// The connection could nevertheless write. One that cannot write leaves files beside
+// a database in WAL mode, and cannot read at all if a program died in the middle of
+// a transaction, because every reader must roll that back.
 func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.work)
 	defer cancel()
@@ -39,11 +39,11 @@ func (d *Databases) look(ctx context.Context, q engine.Database) ([]byte, error)
 	return body, err
 }
 
-// rowsByQuery is what is found, by the name of the query.
+// rowsByQuery holds the rows that were found, by the name of the query.
 type rowsByQuery map[string][]map[string]any
 
 func (d *Databases) readAnswer(ctx context.Context, q engine.Database, there fs.FileInfo) (rowsByQuery, error) {
-	c, err := d.connect(ctx, q, there, min(d.busy, d.work/2)) // who waits longer cannot say for what
+	c, err := d.connect(ctx, q, there, min(d.busy, d.work/2)) // a caller that waits longer cannot say for what
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (d *Databases) readAnswer(ctx context.Context, q engine.Database, there fs.
 	return found, nil
 }
 
-// query answers one query. What is read is taken off left.
+// query answers one query, and subtracts the size of what it reads from left.
 func (c *connection) query(ctx context.Context, query engine.Query, left *int) ([]map[string]any, error) {
 	text, err := c.untypedQuery(ctx, query)
 	if err != nil {
@@ -84,9 +84,8 @@ func (c *connection) query(ctx context.Context, query engine.Query, left *int) (
 	return found, err
 }
 
-// untypedQuery returns a query whose columns have no type: what the driver takes for
-// the column of a date it would return as a time, not as the text that stands
-// there.
+// untypedQuery returns a query whose columns have no type: otherwise the driver
+// would return the column of a date as a time, not as the text in the database.
 func (c *connection) untypedQuery(ctx context.Context, query engine.Query) (string, error) {
 	rows, err := c.QueryContext(ctx, "SELECT * FROM ("+query.SQL+") LIMIT 0", query.Args...)
 	if err != nil {
@@ -128,8 +127,8 @@ func readRow(rows *sql.Rows, left *int) (map[string]any, error) {
 	return row, nil
 }
 
-// asJSON is a value as JSON can hold it: bytes as text, a number that JSON has
-// no word for as nothing. Size is about what it takes.
+// asJSON returns a value that JSON can hold: bytes as text, and nil for a number
+// that JSON cannot express. size is about how many bytes it takes.
 func asJSON(v any) (value any, size int) {
 	switch v := v.(type) {
 	case []byte:

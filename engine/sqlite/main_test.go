@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test program stand in for other programs that use a database.
+// TestMain makes the test program play other programs that use a database.
 func TestMain(m *testing.M) {
 	switch os.Getenv("PLACET_TEST_PROGRAM") {
 	case "database":

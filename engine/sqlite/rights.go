@@ -6,8 +6,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// withAuthorizer inserts into a table while SQLite asks for leave of everything that follows:
-// a trigger may have upstream's name and another's body.
+// withAuthorizer inserts into a table while SQLite asks permission for every action that
+// follows, because a trigger may have upstream's name and a different body.
 func (c *connection) withAuthorizer(table string, insert func() error) error {
 	var denied string
 	leave := func(action sqlite.AuthorizerActionCode, of, function, _, by string) sqlite.AuthorizerReturnCode {
@@ -46,13 +46,13 @@ func (c *connection) authorize(leave sqlite.AuthorizerFn) error {
 	return c.Raw(func(driver any) error { return driver.(sqlite.AuthorizerRegisterer).RegisterAuthorizer(leave) })
 }
 
-// called are the functions that triggers may call, and the defaults of what they
-// write: upstream's call no other.
+// called lists the functions that triggers and the defaults of what they write may call.
+// Those of upstream call no others.
 var called = []string{"coalesce", "ifnull", "current_timestamp"}
 
-// forbids says what of an action goes beyond what upstream's schema does when a row
-// goes into a table, "" where nothing does. What full-text indexes do in their own
-// tables they do by statements of their own.
+// forbids says what in an action goes beyond what upstream's schema does when a row is
+// inserted into a table, "" if nothing does. Full-text indexes change their own tables
+// through statements of their own.
 func (s *upstream) forbids(action sqlite.AuthorizerActionCode, of, by, table string) string {
 	switch action {
 	case sqlite.AuthSelect, sqlite.AuthTransaction, sqlite.AuthSavepoint:

@@ -13,9 +13,9 @@ import (
 	"placet/engine"
 )
 
-// insert puts one row into a database, and says what its table lacks of the row. A row
-// that is there already is compared before and, where the database refuses ours, once
-// more: another process may have been as fast.
+// insert inserts one row into a database, and says which columns of the row the table
+// lacks. It compares a row that is already there before and, if the database refuses
+// ours, once more, because another process may have inserted it meanwhile.
 func (d *Databases) insert(ctx context.Context, q engine.Database) (result, lacks string, err error) {
 	if len(q.Insert.Values) == 0 {
 		return "", "", errors.New("a row without values: expected its id first")
@@ -44,8 +44,9 @@ func (d *Databases) insert(ctx context.Context, q engine.Database) (result, lack
 	return "", "", refusal(fmt.Sprintf("row %s of %s: the rules of %s forbid it: %s", q.Insert.ID, q.Insert.Table, q.Path, driverText(no)))
 }
 
-// findRow says whether our row is in a database that is as it must be. The rows of q
-// lose the columns that their tables may lack; lacks names those of the row to insert.
+// findRow reports whether our row is in a database, which must be as expected. It
+// removes from the rows of q the columns that their tables may lack; lacks names those
+// of the row to insert.
 func (d *Databases) findRow(ctx context.Context, c *connection, q *engine.Database) (found bool, lacks string, err error) {
 	defer c.rollback()
 	if _, err := d.beginRead(ctx, q.Path, c); err != nil {
@@ -60,7 +61,7 @@ func (d *Databases) findRow(ctx context.Context, c *connection, q *engine.Databa
 	return found, lacks, err
 }
 
-// checkIdentity says whether the name still leads to the database that is open.
+// checkIdentity returns an error unless the name still leads to the open database.
 func (d *Databases) checkIdentity(name string, c *connection) error {
 	there, err := d.find(name)
 	var no *unfit
@@ -73,13 +74,13 @@ func (d *Databases) checkIdentity(name string, c *connection) error {
 	return errReplaced
 }
 
-// refusal says why a row will never get into the database as it is.
+// refusal says why the database will never accept a row as it is.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 // addRow inserts a row in a transaction of its own. Others may have changed the schema
-// since it was judged: with the lock it is judged again.
+// since it was judged, so it is judged again under the lock.
 func (c *connection) addRow(ctx context.Context, r engine.Row) error {
 	return c.transact(ctx, func() error {
 		if _, err := c.checkSchema(ctx); err != nil {
@@ -100,9 +101,9 @@ func (c *connection) insertRow(ctx context.Context, r engine.Row) error {
 		quoted(r.Table), strings.Join(names, ", "), strings.Join(marks, ", ")), args...)
 }
 
-// compareRow looks for a row with our id. It is found where all that we give is as
-// we give it, by SQLite's own comparison, so that a column's type counts alike
-// on both sides; a row with other values is a refusal that names them.
+// compareRow looks for a row with our id. It reports found if all our values are in
+// it, by SQLite's own comparison, which applies a column's type to both sides; a row
+// with other values is a refusal that names them.
 func (c *connection) compareRow(ctx context.Context, r engine.Row) (found bool, err error) {
 	columns, args := make([]string, len(r.Values)), make([]any, len(r.Values), len(r.Values)+1)
 	for i, v := range r.Values {
@@ -123,7 +124,7 @@ func (c *connection) compareRow(ctx context.Context, r engine.Row) (found bool, 
 	return found && err == nil, err
 }
 
-// differing returns the columns of one row whose values are not ours.
+// differing returns the columns of a row whose values are not ours.
 func differing(scan func(...any) error, r engine.Row) ([]string, error) {
 	alike, into := make([]bool, len(r.Values)), make([]any, len(r.Values))
 	for i := range alike {
@@ -141,8 +142,8 @@ func differing(scan func(...any) error, r engine.Row) ([]string, error) {
 	return others, nil
 }
 
-// fit says whether the columns are there that must be, and takes those out of the rows
-// that a table lacks and may lack. lacks names those of the row to insert.
+// fit checks that the required columns exist, and removes from the rows those that a
+// table lacks and may lack. lacks names those of the row to insert.
 func (c *connection) fit(ctx context.Context, q *engine.Database) (lacks string, err error) {
 	for _, row := range []**engine.Row{&q.Insert, &q.First} {
 		if *row == nil {
@@ -182,12 +183,13 @@ func (c *connection) fitRow(ctx context.Context, q engine.Database, row engine.R
 	return fitted, without, c.checkColumns(ctx, needed, q.Hint)
 }
 
-// named reports whether a column is among some, by its name as SQLite compares it.
+// named reports whether a column is among some, comparing names as SQLite does.
 func named(columns []string, name string) bool {
 	return slices.ContainsFunc(columns, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// checkColumns says which table or column is missing, in the order of their names.
+// checkColumns returns an error for the first missing table or column, in the order of
+// their names.
 func (c *connection) checkColumns(ctx context.Context, needed map[string][]string, hint string) error {
 	for _, table := range slices.Sorted(maps.Keys(needed)) {
 		there, err := c.columns(ctx, table)
@@ -206,7 +208,7 @@ func (c *connection) checkColumns(ctx context.Context, needed map[string][]strin
 	return nil
 }
 
-// columns returns the names of a table's columns, none where it is missing.
+// columns returns the names of a table's columns, none if it is missing.
 func (c *connection) columns(ctx context.Context, table string) ([]string, error) {
 	var names []string
 	err := c.each(ctx, "SELECT name FROM pragma_table_info(?)", []any{table}, func(rows *sql.Rows) error {
@@ -216,7 +218,8 @@ func (c *connection) columns(ctx context.Context, table string) ([]string, error
 	return names, err
 }
 
-// missing says what a database lacks, and what to do about it.
+// missing returns the error for something that a database lacks, with what to do about
+// it.
 func missing(what, hint string) error {
 	if hint != "" {
 		hint = ": " + hint
@@ -224,5 +227,5 @@ func missing(what, hint string) error {
 	return errors.New(what + " is missing" + hint)
 }
 
-// quoted is a name in SQL.
+// quoted returns a name in quotation marks for SQL.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -17,22 +17,22 @@ import (
 	"placet/schemas"
 )
 
-// upstream is what may stand in a database: what SQLite makes of upstream's script. Others
-// may have made it by a script that is worded in another way.
+// upstream holds what a database may contain: the objects that SQLite makes from upstream's script.
+// Others may have made theirs with a script in other words.
 type upstream struct {
 	made  map[kind]map[string]object // by name
 	into  map[[2]string]bool         // a trigger, and a table into which it inserts
 	calls map[string]bool            // what the rules and defaults of its tables call
 }
 
-// object is a row of SQLite's own table of what a database has.
+// object is a row of sqlite_schema, SQLite's table of the objects of a database.
 type object struct {
 	kind      kind
 	name, of  string // in lower case; of is the table of an index or a trigger
 	statement string
 }
 
-// kind is what a statement makes, in the words with which SQLite keeps it.
+// kind is the kind of an object, in the words with which SQLite stores its statement.
 type kind string
 
 const (
@@ -46,14 +46,14 @@ const (
 
 var kinds = []kind{kindTable, kindVirtual, kindView, kindTrigger, kindIndex, kindUniqueIndex}
 
-// is reports whether an object is of a kind. SQLite keeps a statement with these words, and
-// from the name on as it was given: whatever begins otherwise was not written by SQLite.
+// is reports whether an object is of a kind. SQLite stores a statement with these words, and
+// unchanged from the name on: SQLite did not write a statement that begins differently.
 func (o object) is(k kind) bool {
 	rest, found := strings.CutPrefix(o.statement, "CREATE "+strings.ToUpper(string(k))+" ")
 	return found && (strings.HasPrefix(lower(rest), o.name) || strings.ContainsAny(rest[:min(1, len(rest))], "\"'`["))
 }
 
-// upstreamOf returns what may stand in a database of a schema.
+// upstreamOf returns what a database of a schema may contain.
 func (d *Databases) upstreamOf(schema string) (*upstream, error) {
 	if s := d.upstream[schema]; s != nil {
 		return s, nil
@@ -66,7 +66,7 @@ func (d *Databases) upstreamOf(schema string) (*upstream, error) {
 	return s, nil
 }
 
-// readUpstream has SQLite carry out a script, in memory, and reads what it made.
+// readUpstream makes SQLite run a script, in memory, and reads what it made.
 func readUpstream(ctx context.Context, script string) (*upstream, error) {
 	c, err := connect(ctx, "/upstream", url.Values{"mode": {"memory"}}, 0)
 	if err != nil {
@@ -97,14 +97,15 @@ func readUpstream(ctx context.Context, script string) (*upstream, error) {
 	return s, err
 }
 
-// tables are upstream's own, without those in which SQLite keeps its indexes and counters.
+// tables returns upstream's own tables, without those in which SQLite keeps its indexes and
+// counters.
 func (s *upstream) tables() []string {
 	names := slices.Sorted(maps.Keys(s.made[kindTable]))
 	return slices.DeleteFunc(names, s.keeps)
 }
 
-// touches reports whether a row that goes in may touch a table: upstream's own, those
-// in which its full-text indexes keep themselves, and that of SQLite's counters.
+// touches reports whether inserting a row may touch a table: upstream's own, those of its full-text
+// indexes, and that of SQLite's counters.
 func (s *upstream) touches(table string) bool {
 	_, is := s.made[kindTable][table]
 	return is || s.keeps(table)
@@ -119,8 +120,8 @@ func (s *upstream) keeps(table string) bool {
 	return table == "sqlite_sequence"
 }
 
-// checkSchema looks at everything that stands in the database, before anything of it is
-// used. It returns how many objects there are.
+// checkSchema judges all objects in the database, before any of them is used. It returns how many
+// there are.
 func (c *connection) checkSchema(ctx context.Context) (objects int, err error) {
 	ctx, cancel := c.schemaLimit(ctx)
 	defer cancel()
@@ -147,9 +148,9 @@ func (c *connection) checkSchema(ctx context.Context) (objects int, err error) {
 	return objects, err
 }
 
-// eachObject calls a function for what the database has, [mostObjects] and one more at most,
-// without SQLite's own indexes of keys. SQLite has made sure that kind, name and table are
-// those of the statement.
+// eachObject calls do for the objects of the database, at most [mostObjects] and one more, without
+// SQLite's own indexes of keys. SQLite has made sure that kind, name and table are those of the
+// statement.
 func (c *connection) eachObject(ctx context.Context, do func(object) error) error {
 	const query = "SELECT +name, +tbl_name, +sql FROM sqlite_schema WHERE sql IS NOT NULL LIMIT "
 	return c.each(ctx, query+strconv.Itoa(mostObjects+1), nil, func(rows *sql.Rows) error {
@@ -165,8 +166,8 @@ func (c *connection) eachObject(ctx context.Context, do func(object) error) erro
 	})
 }
 
-// check judges one object by what it is called and of which kind it is; by its statement only
-// where SQLite words that itself.
+// check judges one object by its name and kind, and by its statement only if SQLite words that
+// itself.
 func (s *upstream) check(o object) error {
 	ours, is := s.made[o.kind][o.name]
 	named := "the " + string(o.kind) + " " + quoteForPeople(o.name)
@@ -196,8 +197,8 @@ func (s *upstream) check(o object) error {
 	return nil
 }
 
-// isOlderIndex reports whether a full-text index is upstream's, or an older one of it, which
-// lacks some of its columns and nothing else.
+// isOlderIndex reports whether a full-text index is upstream's, or an older one of upstream's that
+// lacks some of the columns and nothing else.
 func isOlderIndex(ours, theirs string) bool {
 	left := indexParts(ours)
 	for _, part := range indexParts(theirs) {
@@ -225,7 +226,7 @@ func indexParts(statement string) []string {
 
 func isOption(part string) bool { return strings.Contains(part, "=") }
 
-// checkTables judges what a row has SQLite compute when it goes into tables: SQLite calls each
+// checkTables judges what SQLite computes when a row is inserted into tables: SQLite calls each
 // function in one step that nothing interrupts.
 func (c *connection) checkTables(ctx context.Context, tables []string) error {
 	for _, table := range tables {
@@ -254,7 +255,7 @@ func (c *connection) checkTables(ctx context.Context, tables []string) error {
 	return nil
 }
 
-// computingIndexes finds the indexes of a table that are over an expression or over some rows.
+// computingIndexes finds the indexes of a table that cover an expression or only some rows.
 const computingIndexes = "SELECT l.name FROM pragma_index_list(?) AS l WHERE l.partial OR EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) WHERE cid = -2)"
 
 func (c *connection) eachName(ctx context.Context, query, table string, do func(string) error) error {
@@ -267,9 +268,10 @@ func (c *connection) eachName(ctx context.Context, query, table string, do func(
 	})
 }
 
-// eachCall calls a function for what SQLite would compute in one step of its machine to insert a row
-// into a table, its triggers apart: "length(1)" is the function length with one argument, "||" joins texts.
-// A trigger's statements are asked about when the row goes in. See https://www.sqlite.org/opcode.html.
+// eachCall calls do for everything that SQLite would compute in one step of its machine to insert a
+// row into a table, except in triggers: "length(1)" is the function length with one argument, "||"
+// joins texts. The authorizer is asked about a trigger's statements when the row is inserted. See
+// https://www.sqlite.org/opcode.html.
 func (c *connection) eachCall(ctx context.Context, table string, do func(string) error) error {
 	ended, at := false, -1
 	err := c.each(ctx, "EXPLAIN INSERT INTO "+quoted(table)+" DEFAULT VALUES", nil, func(rows *sql.Rows) error {
@@ -291,16 +293,17 @@ func (c *connection) eachCall(ctx context.Context, table string, do func(string)
 		}
 		return nil
 	})
-	if sqliteCode(err) == sqlite3.SQLITE_ERROR { // a trigger does not fit: no row goes in
+	if sqliteCode(err) == sqlite3.SQLITE_ERROR { // a trigger does not fit: no row is inserted
 		return nil
 	}
 	return err
 }
 
-// longestShown is how much is shown of a name that others gave, in bytes.
+// longestShown is how much of a name that others gave is shown, in bytes.
 const longestShown = 80
 
-// quoteForPeople is a name of others as a person is shown it: what cannot be seen is escaped.
+// quoteForPeople returns a name that others gave in the form for people: characters that cannot be
+// seen are escaped.
 func quoteForPeople(s string) string {
 	if len(s) > longestShown {
 		s = strings.ToValidUTF8(s[:longestShown], "") + "…"
@@ -308,7 +311,7 @@ func quoteForPeople(s string) string {
 	return strconv.Quote(s)
 }
 
-// lower is a name as SQLite compares it: it knows the case of ASCII alone.
+// lower returns a name as SQLite compares it: it ignores the case of ASCII letters alone.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// pageTables are the columns of every table as the format page has them: name,
-// type, ! for NOT NULL, = and the default, * for the key.
+// pageTables are the columns of every table as listed on the format page:
+// name, type, ! for NOT NULL, = and the default, * for the key.
 var pageTables = map[string]string{
 	"audit_logs": "id TEXT *, date DATE !, task_name TEXT !, mode TEXT !, action TEXT !, input_path TEXT, output_path TEXT, script_path TEXT, " +
 		"status TEXT ! ='in_progress', notes TEXT, context_for_next TEXT, continuation_hint TEXT, transition_repeated INTEGER ! =0, " +
@@ -39,8 +39,8 @@ const (
 	stamps  = created + ", updated_at TIMESTAMP =CURRENT_TIMESTAMP"
 )
 
-// names are what is in the database of one type, without SQLite's own and what
-// the full-text tables keep.
+// names returns the names of one type in the database, without SQLite's own
+// and those of the full-text tables.
 func (l *mirror) names(typ string) []string {
 	l.t.Helper()
 	var names []string
@@ -142,7 +142,8 @@ func TestEveryIndexTriggerAndViewOfThePageIsThere(t *testing.T) {
 	}
 }
 
-// bad values by table and column: each must be refused, whatever else is good.
+// forbidden lists bad values by table and column: each must be refused, even
+// if everything else is good.
 var forbidden = map[string][]string{
 	"audit_logs (id, date, task_name, mode, action": {
 		") VALUES ('TASK-', 'd', 't', 'm', 'a')", ") VALUES ('TASK-   ', 'd', 't', 'm', 'a')", ") VALUES ('T-123456', 'd', 't', 'm', 'a')",
@@ -178,7 +179,7 @@ var forbidden = map[string][]string{
 	},
 }
 
-// good is one row for each table, which nothing forbids.
+// good is one row for each table, which no rule forbids.
 var good = []string{
 	"audit_logs (id, date, task_name, mode, action, work_type, triggered_by) VALUES ('TASK-0', 'd', 't', 'm', 'a', NULL, 'hook')",
 	"user_feedback (id, date, feedback_text, related_audit_id) VALUES ('FB-0', 'd', 'x', 'TASK-0')",

@@ -12,8 +12,7 @@ import (
 	"placet/engine"
 )
 
-// The words for how a row for a database, or a look into one, ended; see
-// [engine.Ended].
+// The results of a row or a query; see [engine.Ended].
 const (
 	rowDone    = "done"
 	rowPresent = "present"
@@ -23,39 +22,38 @@ const (
 )
 
 const (
-	// busyTimeout is how long a lock of another program is waited for.
+	// busyTimeout is how long SQLite waits for a lock of another program.
 	busyTimeout = 5 * time.Second
-	// patience is how long one row may take with all that it waits for.
+	// patience is how long one row may take, including all waiting.
 	patience = 30 * time.Second
 )
 
-// Databases does what actions want of a workspace's SQLite databases. Its methods
-// may be called from several goroutines; what is asked is done one after the other. It
-// costs nothing until it is asked.
+// Databases carries out what actions ask of a workspace's SQLite databases. Its methods
+// may be called from several goroutines, and run one after the other. It costs nothing
+// until it is used.
 //
-// SQLite's locks belong to the process, and closing any descriptor of a file
-// lets go of them all: nothing else in placet may open a database.
+// SQLite's locks belong to the process, and closing any descriptor of a file releases
+// all of them: nothing else in placet may open a database.
 type Databases struct {
 	root                 string // absolute
 	busy, patience, work time.Duration
 
 	home     *os.Root               // the workspace, once it was opened
-	open     map[string]*connection // those to which rows went, by path
-	upstream map[string]*upstream   // what may stand in a database, by its schema
+	open     map[string]*connection // those into which rows were inserted, by path
+	upstream map[string]*upstream   // what a database may contain, by its schema
 }
 
-// working is held by whoever works on a database. SQLite counts its memory for the whole
-// process: what one database costs is no reason for another one to fail.
+// working is held during all work on a database. SQLite counts its memory for the whole
+// process: the cost of one database must not make another one fail.
 var working sync.Mutex
 
-// New returns what opens the databases of the workspace at root, which
-// is absolute.
+// New returns the Databases of the workspace at root, which is an absolute path.
 func New(root string) *Databases {
 	return &Databases{root: root, busy: busyTimeout, patience: patience, work: workTime, open: map[string]*connection{}, upstream: map[string]*upstream{}}
 }
 
-// Do carries out one look or one row and says how it ended; the times are its
-// caller's to add. Until [Databases.Release] the file may stay open for the next row.
+// Do carries out one query or one row and says how it ended; the caller must add the
+// times. The file may stay open for the next row until [Databases.Release].
 func (d *Databases) Do(q engine.Database) engine.Ended {
 	q.Path = path.Clean(q.Path)
 	working.Lock()
@@ -63,17 +61,17 @@ func (d *Databases) Do(q engine.Database) engine.Ended {
 	return d.execute(q)
 }
 
-// Release says that nothing more waits for a database: its file is closed, and what
-// takes its name afterwards is the database.
+// Release says that nothing more waits for a database: its file is closed, and a file
+// that takes its name afterwards is the database.
 func (d *Databases) Release(name string) {
 	working.Lock()
 	defer working.Unlock()
 	d.closeFile(name)
 }
 
-// closeFile closes a file. Where it has lost its name, what was committed goes into it and
-// out of the log beside it first: the log keeps its name, and would be taken for that
-// of the database that has the name now.
+// closeFile closes a file. If the file has lost its name, closeFile first moves what was
+// committed from the log beside it into the file: the log keeps its name, and would be
+// taken for the log of the database that has the name now.
 func (d *Databases) closeFile(name string) {
 	c := d.open[name]
 	if c == nil {
@@ -88,8 +86,8 @@ func (d *Databases) closeFile(name string) {
 	delete(d.open, name)
 }
 
-// execute does what is asked of a file. A connection on which something did not work is
-// not used again.
+// execute carries out a query or a row. A connection on which something failed is not
+// used again.
 func (d *Databases) execute(q engine.Database) engine.Ended {
 	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
 	defer cancel()

@@ -16,8 +16,8 @@ import (
 // nobody is a user that owns nothing here.
 const nobody = 65534
 
-// asNobody carries out f without the right to write what is not nobody's. For
-// root that takes another user for the files of this thread, which ends with it.
+// asNobody calls f without the right to write files of others than nobody. For root it uses
+// another user for the file system calls of this thread, which ends afterwards.
 func (l *mirror) asNobody(f func()) {
 	l.t.Helper()
 	if os.Geteuid() != 0 {
@@ -40,7 +40,7 @@ func (l *mirror) asNobody(f func()) {
 	}
 }
 
-// readOnly takes the right to write away from everybody but root.
+// readOnly removes the right to write for everybody but root.
 func (l *mirror) readOnly(file os.FileMode) {
 	l.t.Helper()
 	for name, mode := range map[string]os.FileMode{audit: file, ".mso-context": 0o555} {
@@ -122,8 +122,8 @@ func exchange(t *testing.T, dir, a, b string) {
 	}
 }
 
-// exchanging exchanges two names as fast as can be until the returned function is called,
-// which leaves them as they were.
+// exchanging exchanges two names as fast as possible until the returned function is called,
+// which leaves them unchanged.
 func exchanging(t *testing.T, dir, a, b string) (stop func()) {
 	t.Helper()
 	over, times := make(chan struct{}), make(chan int)
@@ -146,8 +146,8 @@ func exchanging(t *testing.T, dir, a, b string) (stop func()) {
 	}
 }
 
-// exchanges are what somebody may exchange the way to a database for: aside leads to a
-// database of theirs.
+// exchanges are the ways in which somebody may exchange a part of the path to a database:
+// aside leads to a database of theirs.
 var exchanges = map[string]struct {
 	dir, name string
 	make      func(other, aside string) error
@@ -160,8 +160,8 @@ var exchanges = map[string]struct {
 
 func linkToFolder(other, aside string) error { return os.Symlink(filepath.Dir(other), aside) }
 
-// Whoever exchanges names at whatever moment chooses no file that takes a row, and no folder
-// that gets a journal or a log.
+// Exchanging names, at any moment, never decides which file gets a row, or which folder gets
+// a journal or a log.
 func TestNoRowGoesWhereAnExchangedNameLeads(t *testing.T) {
 	const rows = 100
 	for name, tt := range exchanges {
@@ -178,7 +178,8 @@ func TestNoRowGoesWhereAnExchangedNameLeads(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			// Just between the look and the opening, which is the worst moment.
+			// The exchange comes just between the look and the opening, which is the worst
+			// moment.
 			q := engine.Database{Path: audit, Schema: "optimizer/audit"}
 			there, err := l.find(audit)
 			if err != nil {

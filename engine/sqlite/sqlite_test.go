@@ -36,7 +36,7 @@ func TestARowMakesTheDatabase(t *testing.T) {
 	}
 }
 
-// files are the names in the database's folder.
+// files returns the names in the database's folder.
 func (l *mirror) files() []string {
 	l.t.Helper()
 	entries, err := os.ReadDir(l.path(".mso-context"))
@@ -54,7 +54,8 @@ func TestTheSameRowAgainIsPresent(t *testing.T) {
 	l := newMirror(t)
 	l.must("done", task(1))
 	l.must("present", task(1))
-	// What we do not give may have become anything: others work with the row.
+	// Others may have changed values that we do not give, because they work with the
+	// row.
 	o := l.other()
 	o.must("UPDATE audit_logs SET notes = 'seen', updated_at = updated_at", "UPDATE audit_logs SET updated_at = '2026-03-02 09:14:05'")
 	o.leave()
@@ -157,7 +158,7 @@ func TestEveryConnectionHasItsPragmas(t *testing.T) {
 	c.close()
 }
 
-// A database that somebody else made takes our rows as it is.
+// A database that somebody else made accepts our rows and is not altered.
 func TestAnotherToolsDatabaseTakesTheRowsAndIsNotAltered(t *testing.T) {
 	l := newMirror(t)
 	l.run(t, "testdata/pagealone.sql")
@@ -187,7 +188,7 @@ func (l *mirror) run(t *testing.T, name string) {
 	l.script(string(script))
 }
 
-// script carries out SQL on a connection of its own.
+// script runs SQL on a connection of its own.
 func (l *mirror) script(text string) {
 	l.t.Helper()
 	l.touch()
@@ -222,7 +223,7 @@ func TestAMissingColumnIsNamed(t *testing.T) {
 	}
 }
 
-// A file stays open for the next row, and not once it rests.
+// A file stays open for the next row, and is closed when it is released.
 func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 	l := newMirror(t)
 	before := runtime.NumGoroutine()
@@ -259,7 +260,8 @@ func TestNothingIsLeftOpenOnceAFileRests(t *testing.T) {
 	}
 }
 
-// Rows that come while a file is put to rest find it, or open it again.
+// Rows that arrive while a file is being released use the open file, or open it
+// again.
 func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	l := newMirror(t)
 	ends := make(chan engine.Ended)
@@ -285,8 +287,8 @@ func TestRestingBetweenRowsLosesNothing(t *testing.T) {
 	}
 }
 
-// A database that was put in the place of another has lost the row that the next one
-// names: it goes in once more, and no other way.
+// A database that replaced another one lacks the row to which the next row refers.
+// That row is inserted again, and only then.
 func TestARowThatAnotherNamesGoesInBeforeItWhereItIsLost(t *testing.T) {
 	l := newMirror(t)
 	first, row := task(1), answer(1, task(1).ID)

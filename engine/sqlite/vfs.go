@@ -17,25 +17,23 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// SQLite opens files by name: it resolves the links of a name first and opens what it has
-// found afterwards, so that whoever exchanges a name for a link in between chooses which
-// file takes the rows. The VFS of this file is SQLite's own for unix but for two
-// functions. It takes names as they are, and it accepts an open file only if that is the
-// one that has the name in the database's folder, which stays open from before.
+// SQLite opens files by name: it first resolves the links of a name and then opens what
+// it has found. Anybody who exchanges a name for a link in between chooses the file that
+// gets the rows. The VFS of this file is SQLite's own for unix except for two functions.
+// It uses names unchanged, and it accepts an open file only if that is the file with the
+// name in the database's folder, which is held open from before.
 
-// openFolder is the folder of a database, which is held open, and what SQLite may open in
-// it.
+// openFolder is the folder of a database, held open, and what SQLite may open in it.
 type openFolder struct {
 	*os.Root
 	self *os.File
-	base string      // of the database's name
+	base string      // the last part of the database's name
 	file os.FileInfo // the database
-	// number is what the folder has in openFolders.
+	// number is the key of the folder in openFolders.
 	number int64
 }
 
-// openFolders are the folders of the connections, each by the number that SQLite knows it
-// by.
+// openFolders holds the folders of the connections, by the number that SQLite passes.
 var (
 	openFolders sync.Map
 	lastFolder  atomic.Int64
@@ -69,8 +67,8 @@ func (d *Databases) openFolder(name string) (*openFolder, error) {
 	return f, nil
 }
 
-// openPart opens a folder in another one if the name is that folder's own: what Lstat
-// describes is no link, and what was opened is what Lstat has described.
+// openPart opens a folder in another one if the name is that folder's own: Lstat must not
+// describe a link, and the opened folder must be the one that Lstat has described.
 func openPart(above *os.Root, part string) (*os.Root, error) {
 	named, err := above.Lstat(part)
 	if err != nil {
@@ -97,10 +95,10 @@ func (f *openFolder) close() {
 	f.Root.Close()
 }
 
-// name is how SQLite opens the database, with the parameters for that. Where the system
-// has a name for an open folder, that is a part of it: what happens to the names above
-// leads SQLite nowhere else then, whichever call it makes. Elsewhere SQLite gets the
-// folder's usual name, and what it opens by it is compared.
+// name returns the name by which SQLite opens the database, and the parameters for that.
+// If the system has a name for an open folder, that is a part of it: then changes of the
+// names above cannot lead SQLite elsewhere, whichever call it makes. On other systems
+// SQLite gets the folder's usual name, and the file that it opens is compared.
 func (f *openFolder) name(usual string) (string, url.Values) {
 	dir := usual
 	if own := "/proc/self/fd/" + strconv.Itoa(int(f.self.Fd())); f.isAt(own) {
@@ -119,8 +117,8 @@ func (f *openFolder) isAt(name string) bool {
 	return err == nil && os.SameFile(there, ours)
 }
 
-// holds reports whether a descriptor of SQLite's is open for the file that has a name in
-// the folder: the database that was found, or a file of no other name beside it.
+// holds reports whether a descriptor of SQLite's is open for the file with a name in the
+// folder: the database that was found, or a file beside it that has no other name.
 func (f *openFolder) holds(fd int32, name string) bool {
 	var open syscall.Stat_t
 	if syscall.Fstat(int(fd), &open) != nil {
@@ -136,7 +134,7 @@ func (f *openFolder) holds(fd int32, name string) bool {
 	return err == nil && isFile(named, &open)
 }
 
-// isFile reports whether a file is the one that an open descriptor was asked about.
+// isFile reports whether a file is the one of an open descriptor, which open describes.
 func isFile(named os.FileInfo, open *syscall.Stat_t) bool {
 	st, is := named.Sys().(*syscall.Stat_t)
 	return is && st.Dev == open.Dev && st.Ino == open.Ino
@@ -144,11 +142,11 @@ func isFile(named os.FileInfo, open *syscall.Stat_t) bool {
 
 const (
 	vfsName         = "placet"
-	folderParameter = "placet_folder" // of a database's URI: the number of its folder
+	folderParameter = "placet_folder" // parameter of a database's URI: the number of its folder
 )
 
-// unixVFS is SQLite's own VFS, and checkedVFS its copy with the two functions. Both must
-// not move: SQLite keeps their addresses.
+// unixVFS is SQLite's own VFS, and checkedVFS its copy with the two functions. Neither
+// may move, because SQLite keeps their addresses.
 var (
 	unixVFS    uintptr
 	checkedVFS sqlite3.Tsqlite3_vfs
@@ -174,10 +172,10 @@ var registerVFS = sync.OnceValue(func() error {
 	return nil
 })
 
-// at returns what stands at an address of SQLite's memory, which no collector moves.
+// at returns the value at an address of SQLite's memory, which no collector moves.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// pointer returns a function as SQLite, translated to Go, calls it.
+// pointer returns a function in the form in which SQLite, translated to Go, calls it.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
 // function is the inverse of pointer.
@@ -188,7 +186,7 @@ type (
 	closeFunc = func(tls *libc.TLS, file uintptr) int32
 )
 
-// takeName is xFullPathname: a name is taken as it is.
+// takeName is xFullPathname: it uses a name unchanged.
 func takeName(tls *libc.TLS, _, name uintptr, size int32, out uintptr) int32 {
 	n := libc.Xstrlen(tls, name) + 1
 	if int64(n) > int64(size) {
@@ -198,9 +196,9 @@ func takeName(tls *libc.TLS, _, name uintptr, size int32, out uintptr) int32 {
 	return sqlite3.SQLITE_OK
 }
 
-// openChecked is xOpen. A file without a name is a temporary one of SQLite's. Of the
-// others a database, its journal and its log are all that is opened: another file that a
-// journal names is none of placet's.
+// openChecked is xOpen. A file without a name is a temporary one of SQLite's. Otherwise
+// it opens only a database, its journal and its log: a further file that a journal names
+// is not placet's.
 func openChecked(tls *libc.TLS, vfs, name, file uintptr, flags int32, out uintptr) int32 {
 	*at[uintptr](file) = 0 // the file's methods: nothing is open yet
 	folder := folderOf(tls, name, flags)

@@ -14,8 +14,8 @@ import (
 	"placet/engine"
 )
 
-// sqliteCode is SQLite's result code of an error, with what it adds to it; 0 where
-// the error is none of SQLite's.
+// sqliteCode returns SQLite's extended result code of an error; 0 if the error is not
+// SQLite's.
 func sqliteCode(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -24,8 +24,7 @@ func sqliteCode(err error) int {
 	return 0
 }
 
-// isRefused reports whether an error lies in the row: trying again would not
-// help.
+// isRefused reports whether an error is about the row: trying again would not help.
 func isRefused(err error) bool {
 	switch sqliteCode(err) & 0xff {
 	case sqlite3.SQLITE_CONSTRAINT:
@@ -36,41 +35,42 @@ func isRefused(err error) bool {
 	return false
 }
 
-// isOrphan reports whether the database has no row of an id that a row names.
+// isOrphan reports whether the database has no row with an id to which a row refers.
 func isOrphan(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY }
 
-// isLocked reports whether another program is in the way.
+// isLocked reports whether a lock of another program is in the way.
 func isLocked(err error) bool {
 	n := sqliteCode(err) & 0xff
 	return n == sqlite3.SQLITE_BUSY || n == sqlite3.SQLITE_LOCKED
 }
 
-// isIndex reports whether a full-text index stopped a row: it says so itself, or the
-// tables in which it keeps itself forbid something, of which no name is told.
+// isIndex reports whether a full-text index refused a row. Either the index says so, or
+// one of its own tables violates a constraint that the error does not name.
 func isIndex(err error) bool {
 	n := sqliteCode(err)
 	return n == sqlite3.SQLITE_CORRUPT_VTAB || n&0xff == sqlite3.SQLITE_CONSTRAINT && driverText(err) == "constraint failed"
 }
 
-// condition is an error that says what a database is or cannot be: its name goes before.
+// condition is an error that says what a database is or cannot be; its name comes
+// before.
 type condition string
 
 func (c condition) Error() string { return string(c) }
 
-// errReplaced says that what is open is a file that has lost its name, and what was
-// written went into it.
+// errReplaced says that the open file has lost its name, and that what was written went
+// into that file.
 const errReplaced condition = "was replaced while it was open"
 
-// advice is what helps where a database cannot be used as it is.
+// advice says what helps if a database cannot be used as it is.
 const advice = "move the file away, and a new one is made"
 
-// unsound says of what a database has that placet does not work with it.
+// unsound returns the error for something in a database that placet does not work with.
 func unsound(what string) error {
 	return condition("is not used as it is: it has " + what + "; drop that, or " + advice)
 }
 
-// explanations say what SQLite's results mean for the database that is called %[1]s, and
-// what to do; %[2]s is what SQLite says.
+// explanations say what SQLite's results mean for the database called %[1]s, and what to
+// do; %[2]s is SQLite's message.
 var explanations = map[int]string{
 	sqlite3.SQLITE_BUSY:     "the database %[1]s is locked by another program: let it end its transaction, or close it",
 	sqlite3.SQLITE_LOCKED:   "the database %[1]s is locked by another program: let it end its transaction, or close it",
@@ -106,11 +106,11 @@ func (d *Databases) explain(q engine.Database, err error) string {
 	return fmt.Sprintf("the database %s: %s", name, driverText(err))
 }
 
-// longestInner is how much is told of what SQLite says, in bytes: it quotes
+// longestInner is how much of SQLite's message is repeated, in bytes: the message quotes
 // what others wrote into the database.
 const longestInner = 300
 
-// driverText is what SQLite says, in one line, without its code.
+// driverText returns SQLite's message, in one line, without its code.
 func driverText(err error) string {
 	text := err.Error()
 	if n := sqliteCode(err); n != 0 {

@@ -16,10 +16,11 @@ import (
 	"placet/engine"
 )
 
-// audit is where the database of these tests lies.
+// audit is the path of the database in these tests.
 const audit = ".mso-context/audit_global.db"
 
-// auditColumns are what a family needs of the database, as far as these tests do.
+// auditColumns are the columns that a family needs in the database, as far as
+// these tests use them.
 var auditColumns = map[string][]string{
 	"audit_logs":    {"id", "date", "task_name", "status", "work_type"},
 	"user_feedback": {"id", "feedback_text", "related_audit_id"},
@@ -27,7 +28,8 @@ var auditColumns = map[string][]string{
 
 const migrate = "migrate with upstream's init_db"
 
-// mirror is a workspace with the folder of a database, and what asks it.
+// mirror is a workspace with the folder of a database, and the Databases that
+// opens it.
 type mirror struct {
 	t    testing.TB
 	root string
@@ -51,7 +53,7 @@ func newMirror(t testing.TB) *mirror {
 	return &mirror{t: t, root: root, Databases: d}
 }
 
-// path is a file's name for everybody else.
+// path returns a file's name for other programs.
 func (l *mirror) path(name string) string { return filepath.Join(l.root, filepath.FromSlash(name)) }
 
 // insertRow inserts a row and returns how that ended.
@@ -61,7 +63,7 @@ func (l *mirror) insertRow(row engine.Row) engine.Ended {
 	})
 }
 
-// must inserts a row that must end in a word.
+// must inserts a row that must end with a result.
 func (l *mirror) must(word string, row engine.Row) string {
 	l.t.Helper()
 	e := l.insertRow(row)
@@ -71,12 +73,12 @@ func (l *mirror) must(word string, row engine.Row) string {
 	return e.Reason
 }
 
-// query is a look with one query.
+// query makes a look with one query.
 func (l *mirror) query(text string, args ...any) engine.Ended {
 	return l.Do(engine.Database{Path: audit, Schema: "optimizer/audit", Select: []engine.Query{{Name: "q", SQL: text, Args: args}}})
 }
 
-// rows are what a look with one query finds.
+// rows returns the rows that a look with one query finds.
 func (l *mirror) rows(text string, args ...any) []map[string]any {
 	l.t.Helper()
 	e := l.query(text, args...)
@@ -89,13 +91,13 @@ func (l *mirror) rows(text string, args ...any) []map[string]any {
 	return found["q"]
 }
 
-// count is the number that a query finds.
+// count returns the number that a query finds.
 func (l *mirror) count(text string, args ...any) int {
 	l.t.Helper()
 	return int(l.rows("SELECT ("+text+") AS n", args...)[0]["n"].(float64))
 }
 
-// task is the row of a reported cycle, numbered.
+// task returns the row of a reported cycle, numbered.
 func task(n int) engine.Row {
 	id := fmt.Sprintf("TASK-20260302-%08X", n)
 	return engine.Row{Table: "audit_logs", ID: id, Values: []engine.Field{
@@ -108,7 +110,7 @@ func task(n int) engine.Row {
 	}}
 }
 
-// answer is the row of an answered request, which names a task's.
+// answer returns the row of an answered request, which refers to a task's row.
 func answer(n int, of any) engine.Row {
 	id := fmt.Sprintf("FB-20260302-%08X", n)
 	return engine.Row{Table: "user_feedback", ID: id, Values: []engine.Field{
@@ -119,7 +121,7 @@ func answer(n int, of any) engine.Row {
 	}}
 }
 
-// with is a row with another value in a column.
+// with returns a row with another value in a column.
 func with(r engine.Row, name string, value any) engine.Row {
 	values := append([]engine.Field(nil), r.Values...)
 	for i := range values {
@@ -161,7 +163,7 @@ func (l *mirror) touch() {
 	file.Close()
 }
 
-// program starts the test program as another one.
+// program starts the test program in another role.
 func (l *mirror) program(name string, env ...string) *other {
 	l.t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -183,7 +185,7 @@ func (l *mirror) program(name string, env ...string) *other {
 	return o
 }
 
-// say has the other process carry out one statement, and returns its error.
+// say makes the other process run one statement, and returns its error.
 func (o *other) say(statement string) string {
 	o.t.Helper()
 	if _, err := fmt.Fprintln(o.in, strings.Join(strings.Fields(statement), " ")); err != nil || !o.out.Scan() {
@@ -192,7 +194,7 @@ func (o *other) say(statement string) string {
 	return o.out.Text()
 }
 
-// must has the other process carry out statements that work.
+// must makes the other process run statements without an error.
 func (o *other) must(statements ...string) {
 	o.t.Helper()
 	for _, s := range statements {
