@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Dialogue is a question as a host shows it to its user.
+// Dialogue is a question in the form in which a host shows it to its user.
 type Dialogue struct {
 	Message  string
 	Options  []DialogueOption // none: an answer in words
@@ -21,20 +21,20 @@ type Dialogue struct {
 // DialogueOption is a choice, with what it means.
 type DialogueOption struct{ ID, Title string }
 
-// Reply is what the user of a host has answered.
+// Reply is the answer of a host's user.
 type Reply struct {
-	// Choices are the options, or the one text.
+	// Choices are the chosen options, or the one text.
 	Choices []string
 	Comment string
 }
 
 const (
-	// withoutDialogues is the first version in which a server cannot open a dialogue beside
-	// its waiting: it ends the call, and is called again.
+	// withoutDialogues is the first version in which a server cannot open a dialogue during a
+	// call that waits: the server ends the call, and the host calls again.
 	withoutDialogues = "2026-07-28"
 	// inputName names the one input that a call asks for.
 	inputName = "answer"
-	// mostShown is how often a dialogue is shown whose answer cannot be taken.
+	// mostShown is how often a dialogue is shown if its answers cannot be accepted.
 	mostShown = 3
 )
 
@@ -51,9 +51,10 @@ func (s *Server) mayShow(req *sdk.CallToolRequest) bool {
 	return !isModern(req) && elicits(req) && s.o.Elicit() != "off"
 }
 
-// converse shows the host's dialogue until an answer of it is taken. Declining and cancelling
-// are nobody's word: hosts without a user do both by themselves. What else keeps a dialogue
-// from an answer leaves the question to the other ways of answering, too.
+// converse shows the host's dialogue until one of its answers is accepted. Declining and
+// cancelling are nobody's decision, because hosts without a user do both by themselves. If
+// anything else prevents an answer, the question also remains open for the other ways of
+// answering.
 func (s *Server) converse(ctx context.Context, session *sdk.ServerSession, id string) {
 	problem := ""
 	for range mostShown {
@@ -73,9 +74,9 @@ func (s *Server) converse(ctx context.Context, session *sdk.ServerSession, id st
 	}
 }
 
-// inputRequired ends a call with the question for the host's user, nil where it does not. It
-// shuts all other ways to answer until somebody closes the dialogue: only who says "on" gets
-// that.
+// inputRequired ends a call with the question for the host's user; it returns nil if the call
+// does not end so. The dialogue blocks all other ways to answer until somebody closes it, so it
+// is used only if the setting is "on".
 func (s *Server) inputRequired(req *sdk.CallToolRequest, id, problem string) *sdk.CallToolResult {
 	if !isModern(req) || !elicits(req) || s.o.Elicit() != "on" {
 		return nil
@@ -91,24 +92,24 @@ func (s *Server) inputRequired(req *sdk.CallToolRequest, id, problem string) *sd
 	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{inputName: d.params(problem)}, RequestState: s.stateOf(id, d)}
 }
 
-// stateOf is the requestState by which an answer to a dialogue is known again: the ask's id, and
-// a code over it and what is shown that this server alone can make. Servers keep nothing
-// between such calls, so that the host brings it back.
+// stateOf returns the requestState that identifies the answer to a dialogue: the ask's id, and a
+// code over it and what is shown, which only this server can make. The host brings it back,
+// because servers keep nothing between such calls.
 func (s *Server) stateOf(id string, d Dialogue) string {
 	code := hmac.New(sha256.New, s.key)
 	shown, err := json.Marshal([]any{id, d})
 	if err != nil {
-		panic(err) // it is made of texts
+		panic(err) // only texts are encoded
 	}
 	code.Write(shown)
 	return id + "." + hex.EncodeToString(code.Sum(nil))
 }
 
-// errNotShown is what is wrong with an answer to a dialogue that this server has not shown, or
-// that would be another now.
+// errNotShown is the error for an answer to a dialogue that this server has not shown, or that
+// would be different now.
 var errNotShown = errors.New("the question was not shown as it is: answer what is shown now")
 
-// respond gives the answer to the dialogue that this server has sent with a state.
+// respond passes on the answer to the dialogue that this server has sent with a state.
 func (s *Server) respond(ctx context.Context, id, state string, r Reply) error {
 	d, ok := s.o.Workspace.Dialogue(id)
 	if !ok || !hmac.Equal([]byte(state), []byte(s.stateOf(id, d))) {
@@ -117,8 +118,8 @@ func (s *Server) respond(ctx context.Context, id, state string, r Reply) error {
 	return s.o.Workspace.Respond(ctx, id, r)
 }
 
-// askAgain goes on with a call that ended with a question for the host's user. An answer that it
-// brings counts where this server has shown what it answers: nobody else has seen the question.
+// askAgain continues a call that ended with a question for the host's user. It accepts an answer
+// only to the question that this server has shown, because nobody else can have seen it.
 func (s *Server) askAgain(ctx context.Context, req *sdk.CallToolRequest, q Question, id string) (any, error) {
 	a, err := s.o.Workspace.Answer(id)
 	if err != nil {
@@ -135,8 +136,8 @@ func (s *Server) askAgain(ctx context.Context, req *sdk.CallToolRequest, q Quest
 	return s.await(ctx, req, id, s.patience(q.Wait, s.o.Wait), false)
 }
 
-// params is the dialogue as the protocol has it: one flat object. problem says why the last
-// answer was not taken.
+// params returns the dialogue in the form of the protocol: one flat object. problem says why the
+// last answer was not accepted.
 func (d Dialogue) params(problem string) *sdk.ElicitParams {
 	answer := map[string]any{"type": "string", "title": "Answer", "minLength": 1}
 	if len(d.Options) > 0 {
@@ -158,12 +159,12 @@ func (d Dialogue) params(problem string) *sdk.ElicitParams {
 		"properties": map[string]any{"answer": answer, "comment": map[string]string{"type": "string", "title": "Comment"}},
 	})
 	if err != nil {
-		panic(err) // it is made of texts
+		panic(err) // only texts are encoded
 	}
 	return &sdk.ElicitParams{Mode: "form", Message: message, RequestedSchema: json.RawMessage(schema)}
 }
 
-// replyOf is what a user has filled in. What has another type than was asked for is nothing.
+// replyOf returns what a user has filled in. It ignores values of a wrong type.
 func replyOf(res *sdk.ElicitResult) (r Reply) {
 	r.Comment, _ = res.Content["comment"].(string)
 	switch answer := res.Content["answer"].(type) {

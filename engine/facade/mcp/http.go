@@ -13,15 +13,15 @@ import (
 const (
 	// largestBody is how many bytes a call may have.
 	largestBody = 1 << 20
-	// idleSession is how long a session may be silent.
+	// idleSession is how long a session may be idle.
 	idleSession = 12 * time.Hour
 )
 
-// Handler answers over HTTP, for callers of whom others have found out who they are. Calls of
-// the versions that have sessions and of those that have none come to the same address.
+// Handler answers over HTTP, for callers that its user has already identified. Calls of
+// protocol versions with sessions and of those without come to the same address.
 type Handler struct{ modern, legacy, guarded http.Handler }
 
-// caller is who calls: with which server, and under which name.
+// caller says who calls: by which server, and under which name.
 type caller struct {
 	server *Server
 	user   string
@@ -29,10 +29,11 @@ type caller struct {
 
 type callerKey struct{}
 
-// streamEnds names what a token's call is told of the end of its stream.
+// streamEnds is the key of the channel that tells a token's call when its stream ends.
 const streamEnds = "placet/stream-ends"
 
-// streamEnd is closed when the stream of a call ends, nil where that ends the call by itself.
+// streamEnd returns a channel that is closed when the stream of a call ends, nil if the end
+// of the stream also ends the call.
 func streamEnd(req *sdk.CallToolRequest) <-chan struct{} {
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
 		done, _ := extra.TokenInfo.Extra[streamEnds].(<-chan struct{})
@@ -46,7 +47,7 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
-// NewHandler returns a handler. Pages of these origins may call besides those of the address
+// NewHandler returns a handler. Pages of the given origins may call, and pages of the address
 // itself.
 func NewHandler(origins []string, log *slog.Logger) (*Handler, error) {
 	of := func(r *http.Request) *sdk.Server { return callerOf(r.Context()).server.sdk }
@@ -54,8 +55,8 @@ func NewHandler(origins []string, log *slog.Logger) (*Handler, error) {
 		modern: sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: largestBody, Logger: log}),
 		legacy: sdk.NewStreamableHTTPHandler(of, &sdk.StreamableHTTPOptions{SessionTimeout: idleSession, MaxRequestBodyBytes: largestBody, Logger: log}),
 	}
-	// A session belongs to the token that began it. A call of it ends with its stream, too:
-	// nothing would bring its result to anybody.
+	// A session belongs to the token that began it. A call in it also ends with its stream,
+	// because nothing would bring the result to anybody.
 	h.legacy = auth.RequireBearerToken(func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 		return &auth.TokenInfo{UserID: callerOf(ctx).user, Extra: map[string]any{streamEnds: ctx.Done()}}, nil
 	}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h.legacy)
@@ -69,7 +70,7 @@ func NewHandler(origins []string, log *slog.Logger) (*Handler, error) {
 	return h, nil
 }
 
-// Serve answers a call of a user by a server of theirs.
+// Serve answers a call of a user with a server that belongs to the user.
 func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, s *Server, user string) {
 	h.guarded.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{s, user})))
 }

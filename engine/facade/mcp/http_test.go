@@ -31,7 +31,7 @@ func (bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// A call over HTTP ends with its stream in every version: nothing of it is left, and the ask
+// A call over HTTP ends with its stream in every version: nothing remains of it, and the ask
 // stays open.
 func TestMCP4OverHTTPACallEndsWithItsStream(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2025-06-18"} {

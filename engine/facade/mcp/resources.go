@@ -13,8 +13,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// resource is one kind of what can be read. Of one with a wildcard the rest of the address,
-// unescaped, is its argument.
+// resource is one kind of readable resource. If it has a wildcard, its argument is the rest of
+// the address, unescaped.
 type resource struct {
 	prefix, wildcard, name, about, kind string
 	read                                func(w Workspace, argument string) (string, error)
@@ -52,7 +52,7 @@ func (s *Server) readResource(_ context.Context, req *sdk.ReadResourceRequest) (
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: kind, Text: text}}}, nil
 }
 
-// read is what is at an address.
+// read returns the content at an address.
 func (s *Server) read(uri string) (text, kind string, err error) {
 	for _, r := range resources {
 		rest, ok := strings.CutPrefix(uri, r.prefix)
@@ -71,17 +71,17 @@ func (s *Server) read(uri string) (text, kind string, err error) {
 // subscription is a resource that clients follow.
 type subscription struct {
 	sessions []*sdk.ServerSession
-	last     [sha256.Size]byte // of what was there
+	last     [sha256.Size]byte // of the last content
 }
 
 const (
-	// lookEvery lies between two looks at what clients follow, and lookFactor times as long as
-	// the last look took, at least.
+	// lookEvery is the least time between two looks at the followed resources, and lookFactor
+	// the same in multiples of the time that the last look took.
 	lookEvery  = 400 * time.Millisecond
 	lookFactor = 4
 )
 
-// subscribe implements resources/subscribe. A client hears of what changes from now on.
+// subscribe implements resources/subscribe. A client is notified of changes from now on.
 func (s *Server) subscribe(_ context.Context, req *sdk.SubscribeRequest) error {
 	text, _, err := s.read(req.Params.URI)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) err
 	return nil
 }
 
-// followResources tells clients what has changed, until nobody follows anything.
+// followResources notifies clients of changes, until nobody follows anything.
 func (s *Server) followResources() {
 	took := time.Duration(0)
 	for {
@@ -134,8 +134,7 @@ func (s *Server) followResources() {
 	}
 }
 
-// followed are the addresses that a session follows which has not ended. Where there are none
-// nobody looks any more.
+// followed returns the addresses that open sessions follow. If there are none, the looks end.
 func (s *Server) followed() (uris []string) {
 	living := slices.Collect(s.sdk.Sessions())
 	s.mu.Lock()
@@ -152,7 +151,7 @@ func (s *Server) followed() (uris []string) {
 	return uris
 }
 
-// isNew reports whether a text is another than was at an address before.
+// isNew reports whether a text differs from the one that was at an address before.
 func (s *Server) isNew(uri, text string) bool {
 	sum := sha256.Sum256([]byte(text))
 	s.mu.Lock()

@@ -11,34 +11,37 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Workspace is a workspace as one caller sees it. What a caller has done wrong is an error
-// whose text says what to do instead.
+// Workspace is a workspace as one caller sees it. An error about a mistake of the caller says
+// what to do instead.
 type Workspace interface {
 	// Ask asks a person, or joins the open ask of the same call, and returns its id once it
-	// is open, or a moment later.
+	// is open, or shortly afterwards.
 	Ask(ctx context.Context, q Question) (id string, err error)
 	// IsOf reports whether an ask is one that this call makes, or has made.
 	IsOf(q Question, id string) bool
-	// Answer is how an ask stands. Changed is closed when it may stand otherwise.
+	// Answer returns the state of an ask. The channel of Changed is closed when the state may
+	// have changed.
 	Answer(id string) (Answer, error)
 	Changed() <-chan struct{}
 	Withdraw(ctx context.Context, id, reason string) error
 	Waiting(family, tag string, limit int) (Waiting, error)
 	Explain(run string) (string, error)
-	// Report shows what a session does. recorded is false where there is no place for it.
+	// Report shows what a session is doing. recorded is false if there is no place for it.
 	Report(session string, p Progress) (recorded bool, err error)
-	// Dialogue is what the host may show its user about an ask. ok is false where it may not.
+	// Dialogue returns what the host may show its user about an ask. ok is false if it may
+	// show nothing.
 	Dialogue(id string) (d Dialogue, ok bool)
 	// Respond answers for the user of the host.
 	Respond(ctx context.Context, id string, r Reply) error
-	// Inbox is all that waits, as Markdown without ages; Form the form of a request, and Shown a
-	// file as a request shows it: the request, a slash, and the file's number from 1.
+	// Inbox returns everything that waits, as Markdown without ages; Form the form of a
+	// request, and Shown a file as a request shows it: file is the request, a slash, and the
+	// file's number from 1.
 	Inbox() (string, error)
 	Form(request string) (string, error)
 	Shown(file string) (string, error)
 }
 
-// Question is what ask_human is given.
+// Question holds the arguments of ask_human.
 type Question struct {
 	Question   string   `json:"question"`
 	Type       string   `json:"type"`
@@ -53,11 +56,11 @@ type Question struct {
 	RoundOf    string   `json:"round_of"`
 	Tags       []string `json:"tags"`
 	Wait       *int     `json:"wait_seconds"`
-	// By is the host, as it calls itself.
+	// By is the host's own name for itself.
 	By string `json:"-"`
 }
 
-// Option is one of the words that answer.
+// Option is one possible answer.
 type Option struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
@@ -65,7 +68,7 @@ type Option struct {
 	Approves    bool   `json:"approves"`
 }
 
-// Answer is how an ask stands. What is not known is "" or empty.
+// Answer is the state of an ask. Unknown values are "" or empty.
 type Answer struct {
 	AskID    string   `json:"ask_id"`
 	Status   string   `json:"status"`
@@ -75,17 +78,17 @@ type Answer struct {
 	Comment  string   `json:"comment"`
 	By       string   `json:"by"`
 	Form     string   `json:"form"`
-	// Changed are the files that are not what was asked about, Round which question about the
-	// same work it is.
+	// Changed are the files that differ from what was asked about. Round is the number of the
+	// question among those about the same work.
 	Changed []string     `json:"changed"`
 	Edited  []EditedFile `json:"edited"`
 	Round   int          `json:"round"`
 	Note    string       `json:"note"`
-	// Title is what the host shows while it waits.
+	// Title is what the host shows while a call waits.
 	Title string `json:"-"`
 }
 
-// EditedFile is an artifact that a person changed, and where what they approved stands.
+// EditedFile is an artifact that a person changed, and the file with what they approved.
 type EditedFile struct {
 	Path string `json:"path"`
 	File string `json:"file"`
@@ -94,7 +97,7 @@ type EditedFile struct {
 // isOpen reports whether a person can still answer.
 func (a Answer) isOpen() bool { return a.Status == "open" }
 
-// Waiting is what waits for people.
+// Waiting lists what waits for people.
 type Waiting struct {
 	Waiting []WaitingLine `json:"waiting"`
 	More    int           `json:"more"`
@@ -111,24 +114,24 @@ type WaitingLine struct {
 	Form     string `json:"form"`
 }
 
-// Progress is what an agent says that it does.
+// Progress is what an agent says that it is doing.
 type Progress struct {
 	Message string   `json:"message"`
 	Percent *float64 `json:"percent"`
 	Run     string   `json:"run"`
 }
 
-// Options are what a server works with.
+// Options configure a server.
 type Options struct {
 	Workspace Workspace
 	Version   string
-	// Wait is how long a call waits that does not say.
+	// Wait is how long a call waits if it does not say.
 	Wait time.Duration
 	// Elicit says when the host's dialogue is used: "auto", "on" or "off".
 	Elicit func() string
 }
 
-// instructions are for the model behind the host. One host cuts them at 2 KB.
+// instructions are for the model of the host. One host cuts them at 2 KB.
 const instructions = `placet asks people. A question is a file in the workspace; a person answers it by ticking a form, in a terminal, a browser or a chat.
 
 Ask with ask_human before you do what cannot be undone (delete, overwrite, push, deploy, publish, pay, send) or what was not agreed: a change of scope, a new dependency, a trade-off that somebody else will live with. Say in the first line what is asked, in context what the person needs to decide, and name the files that it is about as artifacts. Offer options where you can.
@@ -146,7 +149,7 @@ type Server struct {
 	// ended is done when calls must not wait any longer.
 	ended context.Context
 	end   context.CancelFunc
-	// key is for the codes of dialogues that were shown.
+	// key is the key for the codes of dialogues that were shown.
 	key []byte
 	subscriptions
 }
@@ -169,11 +172,11 @@ func New(o Options) *Server {
 	return s
 }
 
-// Close ends what calls wait for, and all subscriptions.
+// Close ends all waiting calls and all subscriptions.
 func (s *Server) Close() { s.end() }
 
-// longestLine is the largest message over a stream, in bytes. A longer one ends the session, so
-// that it is far above what a tool takes.
+// longestLine is the largest message over a stream, in bytes. A longer one ends the session,
+// so the bound is far above the arguments of any tool.
 const longestLine = 16 << 20
 
 // Run answers over a stream of lines until it ends, or the context does.
@@ -183,7 +186,7 @@ func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) 
 	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: longestLine})
 }
 
-// until is a context that also ends when the server is closed.
+// until returns a context that also ends when the server is closed.
 func (s *Server) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ended, cancel)
@@ -194,5 +197,5 @@ func (s *Server) until(ctx context.Context) (context.Context, context.CancelFunc
 type subscriptions struct {
 	mu     sync.Mutex
 	of     map[string]*subscription
-	follow bool // somebody looks at them
+	follow bool // the looks are running
 }

@@ -19,7 +19,7 @@ import (
 type tool struct {
 	name, title, about, result string
 	readsOnly                  bool
-	// call carries a call out, whose arguments have passed the schema.
+	// call carries out a call whose arguments match the schema.
 	call func(s *Server, ctx context.Context, req *sdk.CallToolRequest) (any, error)
 }
 
@@ -32,12 +32,13 @@ var tools = []tool{
 	{"report_progress", "Report progress", "Show people for an hour what you are doing. It asks nothing and decides nothing.", "recorded", false, (*Server).reportProgress},
 }
 
-// IsTool reports whether a tool of placet has a name.
+// IsTool reports whether placet has a tool with a name.
 func IsTool(name string) bool {
 	return slices.ContainsFunc(tools, func(t tool) bool { return t.name == name })
 }
 
-// addTools adds the tools. All hints are said: a host may take what is not said for the worst.
+// addTools adds the tools with all hints, because a host may assume the worst about a missing
+// one.
 func (s *Server) addTools() {
 	no := false
 	for _, t := range tools {
@@ -51,7 +52,7 @@ func (s *Server) addTools() {
 	}
 }
 
-// schemaOf is the schema of a tool's arguments or result.
+// schemaOf returns the schema of a tool's arguments or result.
 func schemaOf(name string) json.RawMessage {
 	body, err := schemas.Source("mcp/" + name)
 	if err != nil {
@@ -60,7 +61,7 @@ func schemaOf(name string) json.RawMessage {
 	return body
 }
 
-// handle carries a call out. What the caller has done wrong is an error of the tool, which
+// handle carries out a call. It returns a mistake of the caller as an error of the tool, which
 // the model reads.
 func (s *Server) handle(ctx context.Context, t tool, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	ctx, cancel := s.until(ctx)
@@ -101,7 +102,7 @@ func arguments(req *sdk.CallToolRequest, into any) error {
 	return nil
 }
 
-// argumentNames are the arguments that a tool takes.
+// argumentNames returns the names of the arguments of a tool.
 func argumentNames(tool string) (names []string) {
 	schema, _ := schemas.Members(schemaOf(tool))
 	properties, _ := schemas.Members(schema.Raw("properties"))
@@ -138,7 +139,7 @@ func (s *Server) askHuman(ctx context.Context, req *sdk.CallToolRequest) (any, e
 	return s.await(ctx, req, id, s.patience(q.Wait, s.o.Wait), true)
 }
 
-// patience is how long a call waits.
+// patience returns how long a call waits.
 func (s *Server) patience(seconds *int, unsaid time.Duration) time.Duration {
 	if seconds == nil {
 		return unsaid

@@ -8,16 +8,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// progressEvery is how often a host is told that its call still waits. Some of them drop a
-// call of which they hear nothing.
+// progressEvery is how often a host is told that its call still waits. Some hosts drop a
+// call without such signs.
 const progressEvery = 15 * time.Second
 
-// notAnswered is what is said of an ask that is open when a call stops waiting.
+// notAnswered is the note about an ask that is still open when a call stops waiting.
 const notAnswered = "nobody has answered yet: this is no consent. Call check_answer with this ask_id later, and do nothing meanwhile that depends on the answer."
 
-// await waits until an ask ends, or for so long, and returns how it stands then. A call that
-// is cancelled ends; the ask stays open. dialogue says that the host's dialogue may be used
-// meanwhile.
+// await waits until an ask ends, or for so long, and then returns its state. If the call is
+// cancelled, only the call ends; the ask stays open. dialogue says that the host's dialogue
+// may be used meanwhile.
 func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, id string, wait time.Duration, dialogue bool) (Answer, error) {
 	w := s.o.Workspace
 	ctx, stop := context.WithCancel(ctx)
@@ -60,7 +60,7 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, id string,
 	}
 }
 
-// unanswered is an open ask as a call returns it.
+// unanswered returns an open ask in the form in which a call returns it.
 func unanswered(a Answer) Answer {
 	if a.Note != "" {
 		a.Note += "\n"
@@ -69,7 +69,7 @@ func unanswered(a Answer) Answer {
 	return a
 }
 
-// notify tells a host that wants to hear it for how long its call has waited.
+// notify tells the host, if it wants progress, how long its call has waited.
 func notify(ctx context.Context, req *sdk.CallToolRequest, waited time.Duration, title string) {
 	if token := req.Params.GetProgressToken(); token != nil {
 		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(int(waited.Seconds())), Message: title})

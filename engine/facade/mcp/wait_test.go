@@ -80,7 +80,7 @@ type host struct {
 	mu       sync.Mutex
 }
 
-// connect has a host of a version talk to a server. elicit is nil where it has no dialogue.
+// connect connects a host of a version to a server. elicit is nil if the host has no dialogue.
 func connect(t *testing.T, o *office, mode, version string, elicit func(context.Context, *sdk.ElicitRequest) (*sdk.ElicitResult, error)) *host {
 	t.Helper()
 	s := New(Options{Workspace: o, Wait: 45 * time.Second, Elicit: func() string { return mode }})
@@ -166,7 +166,7 @@ func TestMCP5ProgressRisesAndEndsWithTheCall(t *testing.T) {
 	})
 }
 
-// A bubble does not end while a goroutine of it is left.
+// A bubble ends only when none of its goroutines is left.
 func TestMCP4ACancelledCallLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice()
@@ -267,7 +267,8 @@ func TestMCP6AForeignRequestStateIsRefused(t *testing.T) {
 	})
 }
 
-// An answer counts that was given to a dialogue which this server has sent, as it is now.
+// An answer counts only if this server has sent the dialogue, and if the dialogue would still
+// be the same.
 func TestMCP6AnAnswerToADialogueThatWasNotShownDoesNotCount(t *testing.T) {
 	for _, mode := range []string{"auto", "on", "off"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -321,8 +322,8 @@ func TestInstructionsAreShort(t *testing.T) {
 	}
 }
 
-// What a session follows is looked at while the session lasts, and no longer: a bubble does not
-// end while somebody looks.
+// A followed resource is looked at only while the session lasts: a bubble does not end before
+// the looks end.
 func TestMCP8FollowedResourcesAreTold(t *testing.T) {
 	for _, version := range []string{"2025-06-18", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
