@@ -22,8 +22,8 @@ import (
 	"placet/internal/leftovers"
 )
 
-// Variables of a process that is killed: where its state and its workspace are, whom it tells, and which round
-// it is.
+// Variables of a process that is killed: the places of its state and its workspace, the target, and the number
+// of the round.
 const (
 	crashState = "NOTIFY_TEST_STATE"
 	crashRoot  = "NOTIFY_TEST_ROOT"
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // perRound is how many requests open in a round.
 const perRound = 2
 
-// tellUntilKilled tells of the requests of this round and of those before.
+// tellUntilKilled tells about the requests of this round and of earlier rounds.
 func tellUntilKilled() {
 	round, _ := strconv.Atoi(os.Getenv(crashRound))
 	state, err := statedir.Open(os.Getenv(crashState), os.Getenv(crashRoot))
@@ -79,8 +79,7 @@ func tellUntilKilled() {
 	os.Exit(0)
 }
 
-// Check 1 of notifications: killed two hundred times, wherever it is, placet tells nobody
-// twice.
+// Check 1 of notifications: placet is killed two hundred times, at any moment, and tells nobody twice.
 func TestNotifyTellsNobodyTwiceThroughTwoHundredCrashes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two hundred processes")

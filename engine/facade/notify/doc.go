@@ -1,18 +1,18 @@
-// Package notify tells people that a request is open: by services that a URL names, on the
-// desktop, and by a program of the user's. It decides nothing, and it may be killed at any
-// moment.
+// Package notify tells people that a request is open: through services named by URLs, on the
+// desktop, and through a program of the user's. It decides nothing, and it may be killed at
+// any moment.
 //
-// A request has rungs: its opening, each reminder, each escalation, at ages that are counted
-// from when it was asked. A [Notifier] is told which requests open and close, looks what is
-// due, and sends beside the loop; whether a request is still open is looked at before each
-// message.
+// A request has rungs: its opening, each reminder, each escalation, at ages counted from
+// when it was asked. A [Notifier] learns which requests open and close, determines what is
+// due, and sends in parallel with the loop; it checks before each message whether the
+// request is still open.
 //
 // Each (request, rung, target) is tried at most once: a line in notified.jsonl of the state
 // folder is durable before the attempt begins, and its outcome follows. An attempt without
-// an outcome is never made again. One that was refused, so that nothing can have arrived, is
-// tried again three times. A later rung stands for the earlier ones, so whoever was away
-// for a day hears of a request once.
+// an outcome is never repeated. A refused attempt, of which nothing can have arrived, is
+// repeated up to three times. A later rung replaces the earlier ones, so a person who was
+// away for a day is told of a request once.
 //
-// settings.go reads the table [notify], quiet.go moves what is due in quiet hours, ledger.go
-// keeps the lines, notifier.go decides what goes out when, send.go hands it over.
+// settings.go reads the table [notify], quiet.go moves messages out of the quiet hours,
+// ledger.go keeps the lines, notifier.go decides what is sent when, send.go sends it.
 package notify

@@ -18,7 +18,8 @@ import (
 // noon is a moment.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// office is a workspace's requests, and a notifier that tells people of them.
+// office holds a workspace's requests, and a notifier that tells people about
+// them.
 type office struct {
 	t        testing.TB
 	state    *statedir.Dir
@@ -33,7 +34,7 @@ type office struct {
 	stop     func()
 }
 
-// newOffice makes one whose clock shows noon until it is put forward.
+// newOffice makes an office whose clock shows noon until it is set forward.
 func newOffice(t testing.TB, s Settings) *office {
 	t.Helper()
 	dir := t.TempDir()
@@ -78,7 +79,7 @@ func (o *office) begin(deliver func(context.Context, target, Message, []string) 
 	o.t.Cleanup(o.stop)
 }
 
-// forward puts the clock forward.
+// forward sets the clock forward.
 func (o *office) forward(d time.Duration) {
 	o.ahead.Add(int64(d))
 	o.n.wake()
@@ -129,7 +130,7 @@ func (o *office) answer(id string) {
 	o.n.Closed(id)
 }
 
-// mailbox is a way to deliver that keeps what came.
+// mailbox is a way to deliver that stores the messages.
 type mailbox struct {
 	mu   sync.Mutex
 	got  []string
@@ -153,7 +154,7 @@ func (b *mailbox) deliver(_ context.Context, t target, m Message, _ []string) er
 	return nil
 }
 
-// take returns what came since the last time, sorted.
+// take returns the messages since the last call, sorted.
 func (b *mailbox) take() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

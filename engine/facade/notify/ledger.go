@@ -17,15 +17,15 @@ import (
 	"placet/templates"
 )
 
-// ledgerName is the file of the state folder with a line for every attempt, and one for its
+// ledgerName is the file in the state folder with a line for every attempt, and one for its
 // outcome.
 const ledgerName = "notified.jsonl"
 
-// longLedger is the size, in bytes, above which the older half is dropped: what came due in
-// its time then counts as told. A variable for tests.
+// longLedger is the size, in bytes, above which the older half is dropped: rungs that came
+// due in its time then count as told. It is a variable for tests.
 var longLedger int64 = 2 << 20
 
-// The outcomes of an attempt. One without an outcome is as unknown as one that ended so.
+// The outcomes of an attempt. An attempt without one is as uncertain as one with isUnknown.
 const (
 	isSent    = "sent"
 	isRefused = "refused"
@@ -35,13 +35,14 @@ const (
 // line is one line of the ledger.
 type line struct {
 	At time.Time `json:"at"`
-	// Begins are rungs of targets, "<target> <rung>": what came due before At counts as told.
+	// Begins are rungs of targets, "<target> <rung>". A rung that came due before At counts
+	// as told.
 	Begins []string `json:"begins,omitempty"`
-	// Attempt numbers an attempt to tell Target; Told are the rungs by request.
+	// Attempt is the number of an attempt to tell Target; Told holds the rungs by request.
 	Attempt int               `json:"attempt,omitempty"`
 	Target  string            `json:"target,omitempty"`
 	Told    map[string]string `json:"told,omitempty"`
-	// Of is the attempt that Outcome is of.
+	// Of is the attempt with this Outcome.
 	Of      int    `json:"of,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
 	Reason  string `json:"reason,omitempty"`
@@ -57,36 +58,36 @@ type told struct {
 	reason  string
 }
 
-// noticed is a request and a target.
+// noticed identifies a request and a target.
 type noticed struct{ request, target string }
 
-// ledger is the file, and what it says. Several processes may add to it at a time.
+// ledger is the file, and its content. Several processes may add to it at the same time.
 type ledger struct {
 	dir *statedir.Dir
 
 	mu   sync.Mutex
-	file fs.FileInfo // as it was read, and read how much of it
+	file fs.FileInfo // the file that was read, and read how much of it
 	read int64
 	memory
 }
 
-// memory is what the lines of a ledger say.
+// memory is the content of a ledger's lines.
 type memory struct {
 	begun  map[string]time.Time // by target and rung
 	told   map[noticed]told
 	open   map[int]line           // attempts without an outcome
 	recent map[string][]time.Time // by target: the last attempts
-	last   int                    // number of an attempt
+	last   int                    // the number of the last attempt
 }
 
 func newMemory() memory {
 	return memory{map[string]time.Time{}, map[noticed]told{}, map[int]line{}, map[string][]time.Time{}, 0}
 }
 
-// mostRecent is how many attempts of a target are remembered by their times.
+// mostRecent is how many attempts at a target are remembered by their times.
 const mostRecent = mostMinute + 1
 
-// add takes in a line.
+// add adds the content of a line.
 func (m *memory) add(l line) {
 	for _, name := range l.Begins {
 		m.begun[name] = l.At
@@ -119,11 +120,11 @@ func (m *memory) add(l line) {
 	}
 }
 
-// retries are how long a refused attempt rests before the next.
+// retries are the times between a refused attempt and the next one.
 var retries = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute}
 
-// due is when a target is to be told of a rung that came due at a moment, by what the ledger
-// says. ok is false where it was told, or counts as told.
+// due returns when to tell a target about a rung that came due at a moment, according to the
+// ledger. ok is false if the target was told, or counts as told.
 func (m *memory) due(request, target string, r rung, at time.Time) (due time.Time, ok bool) {
 	if began, known := m.begun[target+" "+r.name]; known && at.Before(began) {
 		return due, false
@@ -138,8 +139,8 @@ func (m *memory) due(request, target string, r rung, at time.Time) (due time.Tim
 	return due, false
 }
 
-// claim records an attempt, durably, and returns its number and the requests that it is
-// about: those that nobody else has told the target meanwhile. It is 0 where there is none.
+// claim records an attempt, durably, and returns its number and its requests: those that
+// nobody else has told the target about meanwhile. The number is 0 if there are none.
 func (l *ledger) claim(target string, rungs map[string]rung, now time.Time) (attempt int, mine map[string]string, err error) {
 	err = l.locked(func(f *os.File) error {
 		mine = map[string]string{}
@@ -154,7 +155,7 @@ func (l *ledger) claim(target string, rungs map[string]rung, now time.Time) (att
 		attempt = l.last + 1
 		return l.append(f, true, line{At: now, Attempt: attempt, Target: target, Told: mine})
 	})
-	if err != nil { // the line may be gone tomorrow: nothing is begun
+	if err != nil { // the line may be lost, so nothing is sent
 		return 0, nil, err
 	}
 	return attempt, mine, nil
@@ -167,11 +168,12 @@ func (l *ledger) end(attempt int, outcome, reason string, now time.Time) error {
 	})
 }
 
-// clockSlack is how far a clock may be put back before what it has recorded is no use.
+// clockSlack is how far a clock may be set back before the times that it recorded are
+// useless.
 const clockSlack = time.Minute
 
-// begin records rungs of targets that are there for the first time, or by a clock that went
-// ahead: nobody would be told before it is that late.
+// begin records the rungs of targets that appear for the first time, or that were recorded by
+// a clock that was ahead: otherwise nobody would be told until that time.
 func (l *ledger) begin(names []string, now time.Time) error {
 	isNew := func(name string) bool {
 		at, known := l.begun[name]
@@ -188,21 +190,21 @@ func (l *ledger) begin(names []string, now time.Time) error {
 		if len(names) == 0 {
 			return nil
 		}
-		// Requests say when they were asked in whole seconds.
+		// Requests record when they were asked in whole seconds.
 		return l.append(f, true, line{At: now.Truncate(time.Second), Begins: names})
 	})
 }
 
-// dueAt is when a target is to be told of a rung that came due at a moment. ok is false where
-// it was told, or counts as told.
+// dueAt is due under the lock: it returns when to tell a target about a rung that came due at
+// a moment. ok is false if the target was told, or counts as told.
 func (l *ledger) dueAt(request, target string, r rung, at time.Time) (time.Time, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.due(request, target, r, at)
 }
 
-// lastMinute are the times of the attempts at a target in the minute before now. Those of a
-// clock that went ahead are none.
+// lastMinute returns the times of the attempts at a target in the minute before now. It
+// ignores times of a clock that was ahead.
 func (l *ledger) lastMinute(target string, now time.Time) (times []time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -214,11 +216,11 @@ func (l *ledger) lastMinute(target string, now time.Time) (times []time.Time) {
 	return times
 }
 
-// refresh takes in what others have added.
+// refresh reads what others have added.
 func (l *ledger) refresh() error { return l.locked(func(*os.File) error { return nil }) }
 
-// locked calls do with the file, which no other process changes meanwhile, after taking in
-// what it holds.
+// locked reads what was added to the file and then calls do with the file, while no other
+// process can change it.
 func (l *ledger) locked(do func(f *os.File) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,8 +251,8 @@ func (l *ledger) locked(do func(f *os.File) error) error {
 	}
 }
 
-// take takes in what was added to the file since it was read. Of a line that a crash has torn
-// nothing was begun.
+// take reads what was added to the file since it was last read. It skips a line that a crash
+// has torn, because nothing was begun after it.
 func (l *ledger) take(info fs.FileInfo) error {
 	if l.file == nil || !os.SameFile(l.file, info) || info.Size() < l.read {
 		l.memory, l.read = newMemory(), 0
@@ -270,7 +272,8 @@ func (l *ledger) take(info fs.FileInfo) error {
 	return nil
 }
 
-// append adds a line, and takes it in. A durable one is on the disk before append returns.
+// append adds a line to the file and to the memory. A durable line is on the disk before
+// append returns.
 func (l *ledger) append(f *os.File, durable bool, one line) error {
 	body, err := json.Marshal(one)
 	if err != nil {
@@ -280,7 +283,7 @@ func (l *ledger) append(f *os.File, durable bool, one line) error {
 		return l.shorten(body)
 	}
 	isNew := l.read == 0
-	// A line begins anew after one that a crash has torn.
+	// A newline first, so that the line does not continue one that a crash has torn.
 	if _, err := f.Write(append(append([]byte("\n"), body...), '\n')); err != nil {
 		return err
 	}
@@ -301,15 +304,15 @@ func (l *ledger) append(f *os.File, durable bool, one line) error {
 	return l.take(info)
 }
 
-// shorten drops the older half of the file, and adds a line. What came due before the last
-// line that is dropped counts as told.
+// shorten drops the older half of the file, and adds a line. Rungs that came due before the
+// last dropped line count as told.
 func (l *ledger) shorten(last []byte) error {
 	body, err := l.dir.Read(ledgerName, 4*longLedger)
 	if err != nil {
 		return err
 	}
 	half := len(body)/2 + bytes.IndexByte(body[len(body)/2:], '\n') + 1
-	var dropped time.Time // the last line
+	var dropped time.Time // the time of the last line
 	for text := range bytes.Lines(body[:half]) {
 		var one line
 		if json.Unmarshal(text, &one) == nil && one.At.After(dropped) {
@@ -339,7 +342,7 @@ func (l *ledger) shorten(last []byte) error {
 	return l.take(info)
 }
 
-// Doubt is an attempt to tell somebody that has not arrived for certain.
+// Doubt is an attempt to tell somebody that may not have arrived.
 type Doubt struct {
 	Request string    `json:"request"` // "<run>:<request id>"
 	Target  string    `json:"target"`
@@ -349,11 +352,11 @@ type Doubt struct {
 	Reason  string    `json:"reason"`
 }
 
-// inFlight is how long an attempt may be under way.
+// inFlight is how long an attempt may take.
 const inFlight = sendTime + 2*time.Second
 
-// Doubts are the last attempts that are not known to have arrived, by request and target:
-// without an outcome, or refused for the last time.
+// Doubts returns the last attempts, by request and target, that may not have arrived: those
+// without an outcome, and those that were refused for the last time.
 func Doubts(dir *statedir.Dir, now time.Time) (list []Doubt, err error) {
 	body, err := dir.Read(ledgerName, 4*longLedger)
 	if errors.Is(err, fs.ErrNotExist) {

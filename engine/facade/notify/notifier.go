@@ -15,43 +15,44 @@ import (
 	"placet/templates"
 )
 
-// Facts are what decides whether people are told about a request, and when.
+// Facts decide whether people are told about a request, and when.
 type Facts struct {
 	Family, Type string
 	Tags         []string
-	// At is when it was asked, Deadline zero for none.
+	// At is when it was asked. Deadline is zero if there is none.
 	At, Deadline time.Time
-	// Unannounced says that its family tells nobody about it.
+	// Unannounced says that the request's family tells nobody about it.
 	Unannounced bool
 }
 
 // Request is an open request that people may be told about.
 type Request struct {
 	ID string // "<run>:<request id>"
-	// At and Deadline are as in Facts; At is zero where nobody has looked yet.
+	// At and Deadline are as in Facts; At is zero until somebody has looked.
 	At, Deadline time.Time
-	// Look looks what is known of the request now. It is false where it is not open.
+	// Look returns what is known of the request now. It returns false if the request is not
+	// open.
 	Look func() (Facts, bool)
-	// Say words the request for people. It is false where it is not open.
+	// Say words the request for people. It returns false if the request is not open.
 	Say func(rung string) (Message, bool)
 }
 
-// Options are what a notifier works with.
+// Options configure a notifier.
 type Options struct {
 	// State is where the ledger is kept.
 	State *statedir.Dir
-	// Settings are those that hold now.
+	// Settings returns the present settings.
 	Settings func() Settings
 	// List lists the requests that are open.
 	List func() []Request
-	// Summarize words n requests as one message, given the first of them.
+	// Summarize words n requests as one message, given the first messages.
 	Summarize func(n int, first []Message) Message
-	// Environ is the environment for showing a message on the desktop, nil for that of this
-	// process.
+	// Environ is the environment for showing a message on the desktop, nil for the
+	// environment of this process.
 	Environ []string
 	// Env is the environment of the user's own program.
 	Env func() []string
-	// Lang is the language of what is recorded about attempts.
+	// Lang returns the language of the records of attempts.
 	Lang func() string
 	// Now is the clock, in the zone of the quiet hours.
 	Now func() time.Time
@@ -70,10 +71,10 @@ type Notifier struct {
 	queue   []event
 	sending sync.WaitGroup
 
-	// Of the loop.
+	// The fields below belong to the loop.
 	settings Settings
 	plan     plan
-	broken   string // what was said last to be wrong
+	broken   string // the last problem that was logged
 	open     map[string]*openRequest
 	relist   time.Time
 }
@@ -84,30 +85,31 @@ type event struct {
 	closed bool
 }
 
-// openRequest is a request, and when to look at it again.
+// openRequest is a request, and the time to look at it again.
 type openRequest struct {
 	Request
 	next  time.Time
-	later time.Time // when its next rung is, zero for never
+	later time.Time // the time of its next rung, zero for never
 }
 
 const (
-	// gather is how long it is waited for more to happen.
+	// gather is how long the notifier waits for more events after one.
 	gather = 100 * time.Millisecond
-	// longestNap is how long nobody looks at the clock: it may be put, or the machine sleep.
+	// longestNap is the longest time between two looks at the clock: it may be set, or the
+	// machine may sleep.
 	longestNap = 30 * time.Second
 	// listEvery is how often all open requests are listed.
 	listEvery = 10 * time.Minute
-	// mostMinute is how many messages a target gets in a minute; what is due besides is told
-	// in one more.
+	// mostMinute is how many messages a target gets in a minute; one more message tells the
+	// rest.
 	mostMinute = 5
 	// shownFirst is how many requests a summary names.
 	shownFirst = 5
-	// lastSends is how long an orderly end waits for what is under way.
+	// lastSends is how long an orderly end waits for messages that are being sent.
 	lastSends = time.Second
 )
 
-// New returns a notifier. Begin and then Run have it tell people.
+// New returns a notifier. It tells people after calls of Begin and Run.
 func New(o Options) *Notifier {
 	n := &Notifier{
 		o: o, ledger: ledger{dir: o.State, memory: newMemory()}, deliver: func(ctx context.Context, t target, m Message, env []string) error {
@@ -122,11 +124,11 @@ func New(o Options) *Notifier {
 // Opened says that a request has opened. It does not wait.
 func (n *Notifier) Opened(r Request) { n.hear(event{Request: r}) }
 
-// Closed says that a request is not open any more. It does not wait.
+// Closed says that a request is no longer open. It does not wait.
 func (n *Notifier) Closed(id string) { n.hear(event{Request{ID: id}, true}) }
 
 func (n *Notifier) hear(e event) {
-	if !n.enabled.Load() { // all are listed once somebody is to be told
+	if !n.enabled.Load() { // all are listed once there are targets
 		return
 	}
 	n.mu.Lock()
@@ -138,12 +140,12 @@ func (n *Notifier) hear(e event) {
 func (n *Notifier) wake() {
 	select {
 	case n.woken <- struct{}{}:
-	default: // it has not heard of the last time yet
+	default: // it has not yet seen the last signal
 	}
 }
 
-// Begin records that people are told from now on. Whatever opens after it returns is told
-// once Run is called.
+// Begin records that people are told from now on. Requests that open after it returns are
+// told once Run is called.
 func (n *Notifier) Begin() {
 	n.readSettings()
 	if len(n.plan.targets) > 0 {
@@ -151,7 +153,7 @@ func (n *Notifier) Begin() {
 	}
 }
 
-// begin records targets and rungs that are there for the first time.
+// begin records the targets and rungs that appear for the first time.
 func (n *Notifier) begin(now time.Time) (ok bool) {
 	err := n.ledger.begin(n.plan.pairs(), now)
 	if err != nil {
@@ -160,8 +162,8 @@ func (n *Notifier) begin(now time.Time) (ok bool) {
 	return err == nil
 }
 
-// Run tells people until the context ends. What is under way then is waited for, for a
-// second.
+// Run tells people until the context ends. It then waits up to a second for messages that
+// are being sent.
 func (n *Notifier) Run(ctx context.Context) {
 	sends, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -180,7 +182,7 @@ func (n *Notifier) Run(ctx context.Context) {
 	}
 }
 
-// rest waits until a moment, or until something happens and a little longer.
+// rest waits until a time, or until an event and a little longer.
 func (n *Notifier) rest(ctx context.Context, until time.Time) {
 	t := time.NewTimer(min(max(until.Sub(n.o.Now()), gather), longestNap))
 	defer t.Stop()
@@ -230,7 +232,7 @@ func (n *Notifier) round(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// complain says once what is wrong.
+// complain logs a problem, unless it was the last one logged.
 func (n *Notifier) complain(text string, err error) {
 	if said := text + err.Error(); said != n.broken {
 		n.broken = said
@@ -238,7 +240,8 @@ func (n *Notifier) complain(text string, err error) {
 	}
 }
 
-// readSettings takes over other settings. Then every open request is considered anew.
+// readSettings reads the settings. If they have changed, every open request is considered
+// again.
 func (n *Notifier) readSettings() {
 	s := n.o.Settings()
 	n.enabled.Store(s.Enabled())
@@ -254,7 +257,7 @@ func (n *Notifier) readSettings() {
 	n.relist = time.Time{}
 }
 
-// pairs name each rung of each target.
+// pairs returns a name for each rung of each target.
 func (p plan) pairs() (names []string) {
 	for _, r := range p.rungs {
 		for _, key := range r.targets {
@@ -264,7 +267,7 @@ func (p plan) pairs() (names []string) {
 	return names
 }
 
-// takeEvents takes in what has opened and closed.
+// takeEvents applies the events of opening and closing.
 func (n *Notifier) takeEvents(now time.Time) {
 	n.mu.Lock()
 	queue := n.queue
@@ -273,7 +276,7 @@ func (n *Notifier) takeEvents(now time.Time) {
 	if !n.relist.After(now) || n.relist.Sub(now) > listEvery {
 		n.relist = now.Add(listEvery)
 		for _, r := range n.open {
-			r.next = time.Time{} // the clock may have been put
+			r.next = time.Time{} // the clock may have been set
 		}
 		for _, r := range n.o.List() {
 			n.add(r)
@@ -298,11 +301,11 @@ func (n *Notifier) add(r Request) {
 type dueRung struct {
 	*openRequest
 	rung
-	late bool // the quiet hours held it back
+	late bool // the quiet hours delayed it
 }
 
-// consider adds what is due about a request, by target, and returns when the next of its
-// rungs is, zero for never.
+// consider adds what is due about a request, by target, and returns the time of its next
+// rung, zero for never.
 func (n *Notifier) consider(r *openRequest, now time.Time, due map[string][]dueRung) (next time.Time) {
 	if r.At.IsZero() {
 		f, ok := r.Look()
@@ -311,7 +314,7 @@ func (n *Notifier) consider(r *openRequest, now time.Time, due map[string][]dueR
 		}
 		r.At, r.Deadline = f.At, f.Deadline
 	}
-	found := map[string]dueRung{} // the last of each target: it stands for those before
+	found := map[string]dueRung{} // the last rung of each target, which replaces those before
 	for _, step := range n.plan.rungs {
 		at := r.At.Add(step.age)
 		for _, key := range step.targets {
@@ -337,11 +340,11 @@ func (n *Notifier) consider(r *openRequest, now time.Time, due map[string][]dueR
 	for key, d := range found {
 		due[key] = append(due[key], d)
 	}
-	// A refused attempt is due again, and what is put off is looked at again.
+	// A refused attempt is due again, and a delayed request is looked at again.
 	return earlier(next, now.Add(retries[0]))
 }
 
-// earlier is the earlier of two moments; zero is none.
+// earlier returns the earlier of two times; zero means none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
@@ -349,8 +352,9 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// tell sends a target what is due, in so many messages as it may get in a minute: one for
-// all where there are more, and one for what the quiet hours held back.
+// tell sends a target what is due, in as many messages as it may get in a minute. It sends
+// one message for everything if there is more, and one for everything that the quiet hours
+// delayed.
 func (n *Notifier) tell(ctx context.Context, t target, list []dueRung, now time.Time) {
 	slices.SortFunc(list, func(a, b dueRung) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 	sent := n.ledger.lastMinute(t.key, now)
@@ -380,8 +384,8 @@ func (n *Notifier) tell(ctx context.Context, t target, list []dueRung, now time.
 	}
 }
 
-// send tells a target about one request, or about several in one message. The attempt is
-// recorded before it begins.
+// send tells a target about one request, or about several in one message. It records the
+// attempt before it begins.
 func (n *Notifier) send(ctx context.Context, t target, about []dueRung, now time.Time) {
 	rungs := map[string]rung{}
 	var first []Message
@@ -413,7 +417,7 @@ func (n *Notifier) send(ctx context.Context, t target, about []dueRung, now time
 	n.start(ctx, t, m, attempt)
 }
 
-// start sends a message beside the loop, and records what came of it.
+// start sends a message in a goroutine, and records the outcome.
 func (n *Notifier) start(ctx context.Context, t target, m Message, attempt int) {
 	n.sending.Go(func() {
 		defer n.wake()
@@ -427,7 +431,7 @@ func (n *Notifier) start(ctx context.Context, t target, m Message, attempt int) 
 	})
 }
 
-// try sends a message, and says what came of it.
+// try sends a message, and returns the outcome.
 func (n *Notifier) try(ctx context.Context, t target, m Message) (outcome string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
@@ -440,7 +444,7 @@ func (n *Notifier) try(ctx context.Context, t target, m Message) (outcome string
 	return isUnknown, err
 }
 
-// reason is why a message may not have arrived, "" where it has.
+// reason returns why a message may not have arrived, "" if it has.
 func (n *Notifier) reason(err error) string {
 	if err == nil {
 		return ""
@@ -448,13 +452,13 @@ func (n *Notifier) reason(err error) string {
 	return templates.In(n.o.Lang(), err)
 }
 
-// noticeRung is the one rung of what is told about no request.
+// noticeRung is the only rung of a notice, which is about no request.
 const noticeRung = "notice"
 
-// Notice tells the targets of [Settings.To] and the user's own program something that is no
-// request, once for each key, and waits until it is told or 10 s have passed. In quiet hours,
-// and to a target that has had its messages of this minute, it is not told at all. It is for
-// a notifier that does not run.
+// Notice tells the targets of [Settings.To] and the user's own program something that is
+// not about a request, once for each key, and waits until it is told or 10 s have passed.
+// It tells nothing in quiet hours, and nothing to a target that has had its messages of
+// this minute. It is for a notifier that does not run.
 func (n *Notifier) Notice(ctx context.Context, key string, m Message) error {
 	now := n.o.Now()
 	n.readSettings()

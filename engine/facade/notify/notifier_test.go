@@ -101,8 +101,8 @@ func TestNotifyTriesARefusedAttemptThreeTimesMore(t *testing.T) {
 	})
 }
 
-// What is open when the ledger is made counts as told: to lose it silences, and repeats
-// nothing. So it is with a target and a rung that are new.
+// Requests that are open when the ledger is made count as told: losing the ledger
+// silences messages and repeats none. The same holds for a new target and a new rung.
 func TestNotifyCountsWhatIsOpenAsToldWithoutALedger(t *testing.T) {
 	s := Settings{To: []string{"desktop"}, Remind: []string{"30m", "2h"}}
 	inBubble(t, "2000-01-10 07:00", time.UTC, s, func(o *office, until func(string), came func() []string) {
@@ -144,7 +144,7 @@ func TestNotifySendsNothingThatItCannotRecord(t *testing.T) {
 	}
 }
 
-// A line that may not be durable begins nothing.
+// If the line may not be durable, nothing is sent.
 func TestNotifyClaimsNothingWithAnError(t *testing.T) {
 	long := longLedger
 	t.Cleanup(func() { longLedger = long })
@@ -200,7 +200,7 @@ func TestNotifyLedgerIsShortenedAndNothingIsRepeated(t *testing.T) {
 	})
 }
 
-// Two processes that serve the same request tell of it once.
+// Two processes that serve the same request send one message about it.
 func TestNotifyTwoAtATimeTellOnce(t *testing.T) {
 	o := newOffice(t, Settings{To: []string{"desktop"}})
 	box := newMailbox()
@@ -295,7 +295,7 @@ func TestNotifyNoticeIsToldOnceForItsKey(t *testing.T) {
 	}
 }
 
-// A clock that went ahead, and was put right, silences nobody.
+// A clock that was ahead and was then corrected silences no message.
 func TestNotifyAfterAClockThatWentAhead(t *testing.T) {
 	o := newOffice(t, Settings{To: []string{"desktop"}})
 	o.ahead.Store(int64(240 * time.Hour))

@@ -8,11 +8,11 @@ import (
 	"placet/templates"
 )
 
-// quietHours are minutes of the day, by the clock on the wall, in which nobody is told. They
-// may pass midnight; the zero value is none.
+// quietHours are minutes of the day, by local time, in which nobody is told. They may pass
+// midnight; the zero value means none.
 type quietHours struct{ from, to int }
 
-// readQuiet reads "22:00-07:00"; "" is none.
+// readQuiet reads "22:00-07:00"; "" means none.
 func readQuiet(text string) (q quietHours, err error) {
 	if text == "" {
 		return q, nil
@@ -26,7 +26,7 @@ func readQuiet(text string) (q quietHours, err error) {
 	return q, nil
 }
 
-// holds reports whether a moment is quiet, by its own zone.
+// holds reports whether a time is in the quiet hours, by its own zone.
 func (q quietHours) holds(t time.Time) bool {
 	at := t.Hour()*60 + t.Minute()
 	if q.from <= q.to {
@@ -35,8 +35,8 @@ func (q quietHours) holds(t time.Time) bool {
 	return at >= q.from || at < q.to
 }
 
-// after is the first minute from t on that is not quiet, by the zone of t. It looks at each
-// minute: where the clock is put forward or back, what it shows decides.
+// after returns the first minute from t on that is not quiet, in the zone of t. It looks at
+// each minute, so that the displayed time decides even if the clock is set forward or back.
 func (q quietHours) after(t time.Time) time.Time {
 	if !q.holds(t) {
 		return t
@@ -48,8 +48,8 @@ func (q quietHours) after(t time.Time) time.Time {
 	return end
 }
 
-// due is when somebody is told what is due at t: then, or when the quiet hours end, unless
-// the deadline passes in between.
+// due returns when to tell somebody what is due at t: at t, or when the quiet hours end,
+// unless the deadline passes in between.
 func (q quietHours) due(t, deadline time.Time) time.Time {
 	end := q.after(t)
 	if deadline.After(t) && !deadline.After(end) {

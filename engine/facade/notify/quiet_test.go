@@ -20,8 +20,8 @@ func berlin(t *testing.T) *time.Location {
 	return zone
 }
 
-// inBubble runs a notifier from a moment on, by the bubble's clock in a zone, and returns what
-// has come at which time of the wall's clock.
+// inBubble runs a notifier from a time on, by the bubble's clock in a zone, and returns what
+// was sent at which local time.
 func inBubble(t *testing.T, from string, zone *time.Location, s Settings, story func(o *office, until func(at string), came func() []string)) {
 	synctest.Test(t, func(t *testing.T) {
 		until := func(at string) {
@@ -107,7 +107,8 @@ func TestNotifyQuietHoursFollowSummerTime(t *testing.T) {
 	}
 }
 
-// Where the clock shows a time twice, or never, what it shows decides, and the hours end.
+// If the clock shows a time twice, or never, the displayed time decides, and the quiet hours
+// end.
 func TestQuietHoursEndWhereTheClockIsPut(t *testing.T) {
 	zone := berlin(t)
 	for _, test := range []struct{ quiet, at, want string }{

@@ -26,31 +26,31 @@ import (
 // sendTime is how long one attempt may take.
 const sendTime = 10 * time.Second
 
-// Message is what people are told.
+// Message is what people read.
 type Message struct {
 	// Title is one line without control characters, Text the rest.
 	Title, Text string
-	// Request, Run, Form and Rung go to the user's own program. They are empty where several
-	// requests are told in one message.
+	// Request, Run, Form and Rung go to the user's own program. They are empty if one message
+	// is about several requests.
 	Request, Run, Form, Rung string
 }
 
-// errLost says that nobody knows whether a message has arrived.
+// errLost says that it is unknown whether a message has arrived.
 var errLost = templates.Errorf("notify.lost")
 
 // refusal says that a message has not arrived, and why.
 type refusal struct{ templates.Message }
 
-// Error is what a log shows.
+// Error returns the English text, for logs.
 func (r refusal) Error() string { return r.String() }
 
 func refuse(key templates.Key, pairs ...any) error {
 	return refusal{templates.NewMessage(key, pairs...)}
 }
 
-// deliver hands a message to a target, with env as the environment of the user's own program
-// and environ as that of the desktop's. The error is a [refusal] where it has certainly not
-// arrived, and repeats no secret.
+// deliver sends a message to a target, with env as the environment of the user's own program
+// and environ as that of the desktop's. The error is a [refusal] if the message has certainly
+// not arrived, and repeats no secret.
 func deliver(ctx context.Context, t target, m Message, environ, env []string) error {
 	switch {
 	case t.url != "":
@@ -65,7 +65,7 @@ func deliver(ctx context.Context, t target, m Message, environ, env []string) er
 	return runProgram(ctx, t.argv, append(env, "PLACET_REQUEST="+m.Request, "PLACET_RUN="+m.Run, "PLACET_TITLE="+m.Title, "PLACET_FORM="+m.Form, "PLACET_RUNG="+m.Rung))
 }
 
-// checkURL returns the service that a URL is for, or why nothing can be sent there.
+// checkURL returns the service of a URL, or why nothing can be sent there.
 func checkURL(text string) (scheme string, err error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
@@ -76,11 +76,11 @@ func checkURL(text string) (scheme string, err error) {
 	if _, err := r.NewService(scheme); err != nil || scheme == "logger" {
 		return "", templates.Errorf("notify.setting.service", "service", strconv.Quote(scheme))
 	}
-	if scheme == "matrix" { // it logs in when it is set up
+	if scheme == "matrix" { // it would log in when it is set up
 		return scheme, nil
 	}
 	defer func() {
-		if recover() != nil { // the library's, of a URL that nobody has tried
+		if recover() != nil { // a panic of the library, over a URL that nobody has tried
 			err = templates.Errorf("notify.setting.misfit", "service", strconv.Quote(scheme))
 		}
 	}()
@@ -90,22 +90,22 @@ func checkURL(text string) (scheme string, err error) {
 	return scheme, nil
 }
 
-// boundClient gives the client that most services send with a limit: it has none, and whoever
-// waits for a service that hangs would wait for ever.
+// boundClient gives the HTTP client of most services a time limit. It has none, and a service
+// that hangs would keep its caller waiting for ever.
 var boundClient = sync.OnceFunc(func() { http.DefaultClient.Timeout = sendTime })
 
-// hanging counts, by URL, the attempts that have not come back in time: not every service's
-// client has a limit.
+// hanging counts, by URL, the attempts that have not returned in time, because not every
+// service's client has a limit.
 var hanging struct {
 	sync.Mutex
 	count map[string]int
 }
 
-// mostHanging is how many there may be.
+// mostHanging is how many hanging attempts a URL may have.
 const mostHanging = 4
 
-// sendURL sends a text to a service. The library knows no context: what it still does when
-// the time is over goes on beside, and few of that may.
+// sendURL sends a text to a service. The library accepts no context, so an attempt may
+// continue in its goroutine after the time is over; few may do so.
 func sendURL(ctx context.Context, to, text string) error {
 	boundClient()
 	if !addHanging(to, 1) {
@@ -120,7 +120,7 @@ func sendURL(ctx context.Context, to, text string) error {
 			}
 		}()
 		r := router.ServiceRouter{}
-		service, err := r.Locate(to) // a new one each time: services remember what they sent
+		service, err := r.Locate(to) // a new one each time, because services remember what they sent
 		if err != nil {
 			done <- refuse("say.text", "text", scrub(err.Error(), to))
 			return
@@ -138,11 +138,11 @@ func sendURL(ctx context.Context, to, text string) error {
 	}
 }
 
-// onceClient makes one request and no other. Discord's client would repeat one of which nobody
-// knows whether it has arrived.
+// onceClient makes one request only. Discord's client would repeat a request that may have
+// arrived.
 type onceClient struct {
 	next discord.HTTPClient
-	said error // what came of the first
+	said error // the result of the first request
 }
 
 // Do implements [discord.HTTPClient].
@@ -152,7 +152,7 @@ func (c *onceClient) Do(r *http.Request) (*http.Response, error) {
 	}
 	res, err := c.next.Do(r)
 	if err != nil {
-		c.said = errors.New(err.Error()) // which is no cause to try again
+		c.said = errors.New(err.Error()) // it gives the client no reason to try again
 		return nil, c.said
 	}
 	c.said = fmt.Errorf("response status %d", res.StatusCode)
@@ -183,14 +183,14 @@ func addHanging(to string, n int) (ok bool) {
 var (
 	// transport is the error of an HTTP request that got no answer.
 	transport = regexp.MustCompile(`\b(Get|Post|Put|Patch|Delete|Head) "[^"]*"`)
-	// unsent are words of the network for a connection that was never made.
+	// unsent matches the network's errors for a connection that was never made.
 	unsent = regexp.MustCompile(`\bdial (tcp|udp|unix)|no such host|connection refused|\bx509: `)
-	// answered are words of services for an answer that refuses.
+	// answered matches the errors of services for an answer that refuses.
 	answered = regexp.MustCompile(`(?i)\b(status|code|failed)\D{0,60}\b[45]\d\d\b|(response|status) failure|server response: |api error`)
 )
 
-// judge makes a refusal of an error that says so. Services hand on no more than its text, and
-// what is not known to be a refusal is none: it is not tried again.
+// judge turns an error that says so into a refusal. Services pass on no more than its text,
+// and an error that is not known to be a refusal is not one, so it is not tried again.
 func judge(err error, to string) error {
 	if err == nil || errors.As(err, new(refusal)) || errors.As(err, new(*templates.Error)) {
 		return err
@@ -205,13 +205,13 @@ func judge(err error, to string) error {
 	return errors.New(said)
 }
 
-// longestReason is how much is kept of what a service says, in bytes.
+// longestReason is how much of a service's error is kept, in bytes.
 const longestReason = 300
 
 var anyURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`)
 
-// scrub takes out of a text what may be a secret: every URL, and the parts of the one that
-// was sent to.
+// scrub removes from a text what may be a secret: every URL, and the parts of the URL that
+// was used.
 func scrub(text, to string) string {
 	text = anyURL.ReplaceAllString(transport.ReplaceAllString(text, "$1"), "…")
 	if u, err := url.Parse(to); err == nil {
@@ -233,8 +233,8 @@ func scrub(text, to string) string {
 	return text[:min(len(text), longestReason)]
 }
 
-// desktopCommand shows a message on the desktop, nil where nothing is known to do so. What
-// the message says is never an option, a program or markup.
+// desktopCommand returns the command that shows a message on the desktop, nil if none is
+// known. The text of the message is never read as an option, a program or markup.
 func desktopCommand(system string, m Message) []string {
 	switch system {
 	case "linux", "freebsd", "openbsd", "netbsd":
@@ -249,8 +249,8 @@ func desktopCommand(system string, m Message) []string {
 	return nil
 }
 
-// runProgram runs a program of the user's to its end. It does not begin in the workspace,
-// where a program may find more of its own than the user has put there.
+// runProgram runs a program of the user's to its end. It does not start it in the workspace,
+// where the program might find files that the user has not put there.
 func runProgram(ctx context.Context, argv, env []string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = "/", env

@@ -23,7 +23,7 @@ import (
 	"placet/internal/await"
 )
 
-// inbox is a service that keeps the first line of what it gets.
+// inbox is a service that stores the first line of each message.
 type inbox struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -57,10 +57,10 @@ func newInbox(t *testing.T) *inbox {
 
 const slackURL = "slack://hook:AAAAAAAAA-BBBBBBBBB-123456789123456789123456@webhook"
 
-// asSlack has hooks.slack.com be a local server.
+// asSlack makes hooks.slack.com a local server.
 func asSlack(t *testing.T) *inbox { return as(t, "hooks.slack.com") }
 
-// as has a host be a local server.
+// as makes a host a local server.
 func as(t *testing.T, host string) *inbox {
 	t.Helper()
 	b := &inbox{}
@@ -80,8 +80,8 @@ func as(t *testing.T, host string) *inbox {
 	return b
 }
 
-// stub puts a program into PATH that keeps its arguments, each in a line of its own; what
-// stands between two calls is an empty line.
+// stub puts a program into PATH that stores its arguments, each on a line of its own, with
+// an empty line between two calls.
 func stub(t *testing.T, name string) (calls func() string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -141,7 +141,7 @@ func TestNotifySendsOneMessagePerRung(t *testing.T) {
 	}
 }
 
-// Check 4 of notifications: whatever a service does, the others are served meanwhile.
+// Check 4 of notifications: the other services are served, whatever one service does.
 func TestNotifyServesOthersWhileAServiceHangs(t *testing.T) {
 	release := make(chan struct{})
 	var hung sync.WaitGroup
@@ -183,7 +183,7 @@ func TestNotifyServesOthersWhileAServiceHangs(t *testing.T) {
 	}
 }
 
-// tries are the refused attempts at a target of a kind.
+// tries returns the refused attempts at a target of a kind.
 func tries(o *office, kind string) int {
 	o.n.ledger.mu.Lock()
 	defer o.n.ledger.mu.Unlock()
@@ -195,8 +195,8 @@ func tries(o *office, kind string) int {
 	return 0
 }
 
-// What a service says is a refusal only where nothing can have arrived, and no secret of the
-// URL is repeated.
+// An error of a service is a refusal only if nothing can have arrived, and it repeats no
+// secret of the URL.
 func TestNotifyJudgesWhatAServiceSays(t *testing.T) {
 	const to = "generic://host/secret-topic?token=very-secret"
 	get := func(err error) error {
@@ -225,7 +225,7 @@ func TestNotifyJudgesWhatAServiceSays(t *testing.T) {
 	}
 }
 
-// Real services' errors are judged as they come.
+// The errors of real services are judged unchanged.
 func TestNotifyJudgesRealRefusals(t *testing.T) {
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"code":40301,"error":"forbidden"}`, http.StatusForbidden)
@@ -243,7 +243,7 @@ func TestNotifyJudgesRealRefusals(t *testing.T) {
 	}
 }
 
-// Discord's client tries again by itself; an attempt of ours is one.
+// Discord's client tries again by itself; one attempt of ours makes one request.
 func TestNotifyAsksDiscordOnce(t *testing.T) {
 	server := as(t, "discord.com")
 	calls := 0

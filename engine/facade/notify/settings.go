@@ -24,9 +24,10 @@ type Settings struct {
 	// Command is a program that is run for each message, and its arguments.
 	Command []string `toml:"command"`
 	// On says which requests people are told about: "*", "family", "family/type",
-	// "tag:word", each with "!" for those that they are not. Empty stands for all.
+	// "tag:word", each with "!" for requests that they are not told about. Empty means
+	// all.
 	On []string `toml:"on"`
-	// Quiet are hours of local time, such as "22:00-07:00"; "" for none.
+	// Quiet are hours of local time, such as "22:00-07:00"; "" means none.
 	Quiet string `toml:"quiet"`
 	// Remind are the ages of a request at which people are told again.
 	Remind   []string     `toml:"remind"`
@@ -44,14 +45,15 @@ func (s Settings) Enabled() bool {
 	return len(s.To) > 0 || len(s.Command) > 0 || len(s.Escalate) > 0
 }
 
-// Targets name those who are told, without their secrets, as the ledger and status do.
+// Targets returns the names of the targets, without their secrets, as in the ledger and
+// in status.
 func (s Settings) Targets() []string {
 	p, _, _ := s.plan()
 	return slices.Sorted(maps.Keys(p.targets))
 }
 
-// MissingProgram is the program that would show messages on this desktop and is not
-// installed, "" where all is well or nothing is to be shown.
+// MissingProgram returns the program that would show messages on this desktop and is
+// not installed, "" if it is installed or not needed.
 func (s Settings) MissingProgram() string {
 	argv := desktopCommand(runtime.GOOS, Message{})
 	if !slices.Contains(s.Targets(), desktop) || argv == nil {
@@ -63,8 +65,8 @@ func (s Settings) MissingProgram() string {
 	return ""
 }
 
-// Check reports the first setting that cannot be used, and its key. The error never repeats
-// a URL, which may be a secret.
+// Check returns an error for the first setting that cannot be used, and its key. The
+// error never repeats a URL, which may be a secret.
 func (s Settings) Check(families []string) (key string, err error) {
 	_, key, err = s.plan()
 	for _, word := range s.On {
@@ -83,7 +85,7 @@ const (
 	longestAge  = 365 * 24 * time.Hour
 )
 
-// plan is what the settings come to.
+// plan is what the settings mean.
 type plan struct {
 	targets map[string]target // by key
 	on      []string
@@ -91,9 +93,9 @@ type plan struct {
 	rungs   []rung // by age
 }
 
-// target is somebody who is told.
+// target is somebody to tell.
 type target struct {
-	key  string // names the target without its secrets
+	key  string // the name of the target without its secrets
 	url  string
 	argv []string // of the user's own program
 }
@@ -111,7 +113,7 @@ type rung struct {
 // opening is the first rung.
 const opening = "opening"
 
-// plan reads the settings.
+// plan parses the settings.
 func (s Settings) plan() (p plan, key string, err error) {
 	p = plan{targets: map[string]target{}, on: s.On}
 	if p.quiet, err = readQuiet(s.Quiet); err != nil {
@@ -158,7 +160,7 @@ func (s Settings) plan() (p plan, key string, err error) {
 	return p, "", nil
 }
 
-// addTargets adds those that the settings name, and returns their keys.
+// addTargets adds the targets that the settings name, and returns their keys.
 func (p *plan) addTargets(to []string) (keys []string, err error) {
 	for i, word := range to {
 		t := target{key: desktop}
@@ -187,14 +189,14 @@ func (p *plan) addRung(kind, age string, targets []string) error {
 	return nil
 }
 
-// ageOf is the age that the name of a rung ends in.
+// ageOf returns the age at the end of a rung's name.
 func ageOf(name string) time.Duration {
 	_, age, _ := strings.Cut(name, " ")
 	d, _ := length(age) // the opening has none
 	return d
 }
 
-// length reads an age, of which days are a unit, too.
+// length parses an age, which may be in days.
 func length(text string) (time.Duration, error) {
 	unit, number := time.Duration(1), text
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {
@@ -210,7 +212,7 @@ func length(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// mark tells one secret from another, and does not say what it is.
+// mark distinguishes secrets without revealing them.
 func mark(secret string) string { return engine.Sum([]byte(secret)).Hex()[:8] }
 
 var filterWord = regexp.MustCompile(`^!?(\*|tag:[a-z0-9][a-z0-9._:-]{0,39}|[a-z]+(/[A-Za-z0-9_-]+)?)$`)
