@@ -17,18 +17,19 @@ import (
 	"placet/schemas"
 )
 
-// Identity is who calls.
+// Identity says who calls.
 type Identity struct {
-	// Known says it as a gate knows it: "api:<token>", "owner:<login>", "slack:<user>".
+	// Known names the caller in the form that gates use: "api:<token>", "owner:<login>",
+	// "slack:<user>".
 	Known string
-	// User is the name alone, Source the surface through which the call came.
+	// User is the name alone, Source the surface of the call.
 	User, Source string
 	Roles        []Role
-	// Families are those that the caller may see; empty: all.
+	// Families are the families that the caller may see; empty: all.
 	Families []string
-	// Token is the name of the token behind it, "" for none.
+	// Token is the name of the caller's token, "" for none.
 	Token string
-	// Session is that of a browser, nil for none.
+	// Session is the session of a browser, nil for none.
 	Session *Session
 }
 
@@ -40,20 +41,20 @@ func (i Identity) Sees(family string) bool {
 	return len(i.Families) == 0 || slices.Contains(i.Families, family)
 }
 
-// Call is one call of a route whose every check has passed.
+// Call is one call of a route after all checks have passed.
 type Call struct {
 	*http.Request
 	Writer http.ResponseWriter
 	Who    Identity
-	// Values are the wildcards of the path.
+	// Values are the values of the path's wildcards.
 	Values map[string]string
-	// Raw is the body as it came.
+	// Raw is the body, unchanged.
 	Raw    []byte
 	query  url.Values
 	params []Param
 }
 
-// Text is a value of the query, its default where there is none.
+// Text returns a value of the query, or its default.
 func (c *Call) Text(name string) string {
 	if v := c.query.Get(name); v != "" {
 		return v
@@ -66,20 +67,20 @@ func (c *Call) Text(name string) string {
 	return ""
 }
 
-// Number is a value of the query that is a number.
+// Number returns a value of the query as a number.
 func (c *Call) Number(name string) int {
 	n, _ := strconv.Atoi(c.Text(name))
 	return n
 }
 
-// All are all values of a name in the query.
+// All returns all values of a name in the query.
 func (c *Call) All(name string) []string { return c.query[name] }
 
-// defaultBody is how large a body may be.
+// defaultBody is how large a body may be by default, in bytes.
 const defaultBody = 1 << 20
 
-// bodyLimits are how large the body of a call may be, and how long it may take. Whoever has not
-// said who they are gets little of both.
+// bodyLimits returns how large the body of a call may be, and how long sending it may
+// take. An unidentified caller gets little of both.
 func (c *Call) bodyLimits(r Route) (most int64, patience time.Duration) {
 	switch {
 	case c.Who.Known != "":
@@ -90,7 +91,7 @@ func (c *Call) bodyLimits(r Route) (most int64, patience time.Duration) {
 	return anonymousBody, anonymousTime
 }
 
-// readBody reads what is sent, which must be of the route's type.
+// readBody reads the body, which must have the route's type.
 func (c *Call) readBody(r Route) error {
 	most, patience := c.bodyLimits(r)
 	if c.ContentLength > most {
@@ -99,7 +100,7 @@ func (c *Call) readBody(r Route) error {
 	reads := http.NewResponseController(c.Writer)
 	_ = reads.SetReadDeadline(time.Now().Add(patience))
 	body, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Body, most))
-	if err == nil { // a deadline that stays would end the call's context while it is answered
+	if err == nil { // otherwise the deadline would end the call's context before the answer
 		_ = reads.SetReadDeadline(time.Time{})
 	}
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -111,7 +112,7 @@ func (c *Call) readBody(r Route) error {
 	if c.Raw = body; c.Method == http.MethodGet || len(body) == 0 && !r.Form {
 		return nil
 	}
-	if r.Access == Signed { // the signature is over whatever was sent: it is looked at first
+	if r.Access == Signed { // the signature covers the body whatever it is, so it is checked first
 		return nil
 	}
 	want := "application/json"
@@ -121,7 +122,7 @@ func (c *Call) readBody(r Route) error {
 	return c.CheckType(want)
 }
 
-// CheckType refuses a body that is said to be of another type.
+// CheckType refuses a body whose header names another type.
 func (c *Call) CheckType(want string) error {
 	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != want {
 		return Deny(http.StatusUnsupportedMediaType, "content_type", "page.no.type", "type", want)
@@ -156,7 +157,7 @@ func (c *Call) readQuery(r Route) error {
 	return nil
 }
 
-// check says what is wrong with the values of a parameter.
+// check says what is wrong with the values of a parameter, "" if nothing is.
 func (p Param) check(values []string) string {
 	if len(values) > 1 && !p.Several {
 		return p.Name + " is given more than once"
@@ -176,12 +177,13 @@ func unknownField(where, name string, names []string) FieldError {
 	return FieldError{[]string{where, name}, unknown(name, names), "extra_forbidden"}
 }
 
-// UnknownWord says that a parameter of the query has a value that is none of some words.
+// UnknownWord returns the error for a parameter of the query whose value is none of some
+// words.
 func UnknownWord(param, word string, words []string) FieldError {
 	return FieldError{[]string{"query", param}, unknown(word, words), "value_error"}
 }
 
-// unknown says that a word is none of some, and which of them is meant.
+// unknown says that a word is none of some, and which of them was probably meant.
 func unknown(word string, words []string) string {
 	msg := fmt.Sprintf("%q is not known here", word)
 	if near := schemas.Nearest(word, words); near != "" {
@@ -192,7 +194,8 @@ func unknown(word string, words []string) string {
 	return msg
 }
 
-// Decode reads the body into a pointer to a struct. An empty body is {}.
+// Decode reads the body into a pointer to a struct. An empty body counts as {}. Unless
+// loose is set, it refuses members that the struct does not have.
 func (c *Call) Decode(into any, loose bool) error {
 	body := c.Raw
 	if len(body) == 0 {
@@ -218,7 +221,7 @@ func (c *Call) Decode(into any, loose bool) error {
 	return err
 }
 
-// membersOf are the names of a struct's members in JSON.
+// membersOf returns the JSON names of a struct's members.
 func membersOf(pointer any) (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(pointer).Elem()) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {

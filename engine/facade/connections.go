@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// mostAnonymous is how many connections there may be at once whose caller has not said
-	// who they are, and mostIdentified of those who have. They share nothing: whoever has no
-	// name takes no place of one who has.
+	// mostAnonymous bounds the open connections of unidentified callers, and mostIdentified
+	// those of identified ones. The two have separate bounds, so unidentified callers take no
+	// connection from the others.
 	mostAnonymous, mostIdentified = 64, 256
-	// graceTime is how long a connection has to say who it is before a newer one takes its
-	// place. A header is sent at once; the time is for a busy machine.
+	// graceTime is how long a connection may remain anonymous before a newer one replaces it.
+	// A header is sent at once; the time is for a busy machine.
 	graceTime = 250 * time.Millisecond
 )
 
-// connections is a listener that bounds how many connections there are. A connection is
-// anonymous until a call on it says who calls, and again once a call does not. Where there are
-// too many anonymous ones, the oldest is closed for the next.
+// connections is a listener that bounds the number of open connections. A connection is
+// anonymous until a call on it identifies its caller, and again after a call that does not. If
+// there are too many anonymous ones, the oldest is closed for the next.
 type connections struct {
 	net.Listener
 	mostAnonymous, mostIdentified int
-	// room receives when an anonymous connection has gone.
+	// room receives a value when an anonymous connection is gone.
 	room  chan struct{}
 	ended chan struct{}
 	end   func()
@@ -34,16 +34,17 @@ type connections struct {
 	identified []*connection
 }
 
-// connection is one that such a listener has accepted.
+// connection is a connection that connections has accepted.
 type connection struct {
 	net.Conn
 	of *connections
-	// since is when it became anonymous, idle when its last call was answered: the zero
-	// time while one is under way.
+	// since is when it became anonymous, idle when its last call was answered; idle is the
+	// zero time during a call.
 	since, idle time.Time
 }
 
-// LimitConns returns a listener of callers who say no name, with so many connections at once.
+// LimitConns returns a listener for unidentified callers, with at most so many connections at
+// once.
 func LimitConns(l net.Listener, most int) net.Listener { return limit(l, most, 0) }
 
 func limit(l net.Listener, anonymous, identified int) *connections {
@@ -77,8 +78,8 @@ func (l *connections) Close() error {
 	return l.Listener.Close()
 }
 
-// add takes a connection in. Where there is no room, the oldest anonymous one makes it; wait
-// is how long that one may still take to say who it is.
+// add adds a connection. If there is no room, it closes the oldest anonymous one; wait is how
+// long that one may still take to identify itself.
 func (l *connections) add(c *connection) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,14 +95,14 @@ func (l *connections) add(c *connection) (wait time.Duration) {
 	return 0
 }
 
-// drop closes a connection to make room for another. The lock is held.
+// drop closes a connection to make room for another. The caller holds the lock.
 func (l *connections) drop(c *connection) {
 	l.remove(c)
 	_ = c.Conn.Close()
 }
 
-// remove takes a connection out of its class, and reports whether it was in one. The lock is
-// held.
+// remove removes a connection from its class, and reports whether it was in one. The caller
+// holds the lock.
 func (l *connections) remove(c *connection) bool {
 	if i := slices.Index(l.anonymous, c); i >= 0 {
 		l.anonymous = slices.Delete(l.anonymous, i, i+1)
@@ -118,8 +119,8 @@ func (l *connections) remove(c *connection) bool {
 	return i >= 0
 }
 
-// identify counts a connection among those of known callers. One of them that waits for its
-// next call makes room for it; identify is false where none does.
+// identify counts a connection among those of identified callers. If there are too many, it
+// closes one that waits for its next call; it returns false if none does.
 func (c *connection) identify() bool {
 	if c == nil {
 		return true
@@ -133,14 +134,14 @@ func (c *connection) identify() bool {
 	if len(l.identified) >= l.mostIdentified && !l.dropIdle() {
 		return false
 	}
-	if l.remove(c) { // else it is closed already
+	if l.remove(c) { // otherwise it is closed already
 		l.identified = append(l.identified, c)
 	}
 	return true
 }
 
-// dropIdle closes the known caller's connection that has waited longest for its next call. The
-// lock is held.
+// dropIdle closes the identified caller's connection that has waited longest for its next
+// call. The caller holds the lock.
 func (l *connections) dropIdle() bool {
 	var longest *connection
 	for _, c := range l.identified {
@@ -155,8 +156,8 @@ func (l *connections) dropIdle() bool {
 	return true
 }
 
-// forget counts a connection among the anonymous ones again: a call on it has said no name, or
-// one that is good no more.
+// forget counts a connection among the anonymous ones again, because a call on it did not
+// identify its caller, or did so with a token that is no longer valid.
 func (c *connection) forget() {
 	if c == nil {
 		return
@@ -183,7 +184,8 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// connectionState notes which connections wait for their next call. It is [http.Server]'s ConnState.
+// connectionState notes which connections wait for their next call. It is the ConnState of
+// [http.Server].
 func connectionState(conn net.Conn, state http.ConnState) {
 	c, ok := conn.(*connection)
 	if !ok {
@@ -197,10 +199,10 @@ func connectionState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// connectionKey is where the context of a call holds its connection.
+// connectionKey is the key of a call's connection in the context of the call.
 type connectionKey struct{}
 
-// connectionOf is the connection of a call, nil where the listener is another.
+// connectionOf returns the connection of a call, nil if another listener accepted it.
 func connectionOf(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c

@@ -18,7 +18,8 @@ import (
 	"placet/internal/await"
 )
 
-// guarded is a server with one route for anybody, one for a token and one for who signs.
+// guarded returns a server with one route for anybody, one for a token and one for signed
+// calls.
 func guarded(t *testing.T) (s *Server, secret string) {
 	t.Helper()
 	tokens := Tokens{filepath.Join(t.TempDir(), "placet", "tokens.json")}
@@ -35,16 +36,16 @@ func guarded(t *testing.T) (s *Server, secret string) {
 	}}), secret
 }
 
-// slow begins a call whose body does not come.
+// slow begins a call and never sends its body.
 const slow = "POST /anybody" + local + "Content-Length: 100\r\n\r\n{"
 
-// named is a call of somebody with a name.
+// named returns a call of an identified caller.
 func named(secret string) string {
 	return "POST /mine" + local + "Authorization: Bearer " + secret + "\r\nContent-Length: 2\r\n\r\n{}"
 }
 
-// Callers without a name have places of their own: as many of them as there may be connections,
-// and more, stop nobody who has one.
+// Unidentified callers have a bound of their own: even more of them than there may be
+// connections stop no identified caller.
 func TestSlowCallersWithoutANameStopNobody(t *testing.T) {
 	s, secret := guarded(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -76,7 +77,7 @@ func TestSlowCallersWithoutANameStopNobody(t *testing.T) {
 		t.Fatalf("somebody with a name: %v %v", got, err)
 	}
 	got.Body.Close()
-	// It says nothing, and ends without a word.
+	// This connection sends nothing, and is closed without an answer.
 	ended := make(chan []byte, 1)
 	go func() {
 		said, _ := io.ReadAll(crowd[1])
@@ -111,7 +112,7 @@ func line(conn net.Conn, text string) string {
 	return got.Status
 }
 
-// isOpen reports whether the other end has not closed a connection on which nothing is said.
+// isOpen reports whether the other end has not closed a silent connection.
 func isOpen(conn net.Conn) bool {
 	_ = conn.SetReadDeadline(time.Now())
 	_, err := conn.Read(make([]byte, 1))
@@ -151,7 +152,8 @@ func TestTheOldestWithoutANameGoesFirst(t *testing.T) {
 	})
 }
 
-// A connection of before is no name: it counts by its last call.
+// An earlier identified call on a connection does not identify a later one: the last call
+// counts.
 func TestAConnectionCountsByItsLastCall(t *testing.T) {
 	onPipes(t, 1, 2, func(t *testing.T, p *pipes, secret string) {
 		one := p.dial()
@@ -169,8 +171,8 @@ func TestAConnectionCountsByItsLastCall(t *testing.T) {
 	})
 }
 
-// Where all known callers have a connection, one that waits for its next call makes room, and
-// none with a call under way does.
+// If identified callers have all connections, one that waits for its next call makes room, and
+// one with a call in progress does not.
 func TestAnIdleConnectionMakesRoom(t *testing.T) {
 	onPipes(t, 3, 2, func(t *testing.T, p *pipes, secret string) {
 		var conns []net.Conn
@@ -200,7 +202,7 @@ func TestAnIdleConnectionMakesRoom(t *testing.T) {
 	})
 }
 
-// Before it is known who calls, a body is small and comes at once.
+// Before the caller is identified, a body must be small and arrive at once.
 func TestABodyBeforeANameIsSmall(t *testing.T) {
 	kib := func(n int) string { return strings.Repeat("x", n<<10) }
 	s, secret := guarded(t)

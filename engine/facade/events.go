@@ -15,34 +15,34 @@ import (
 
 // Bounds of the stream of events.
 const (
-	// remembered is how many events a client may have missed.
+	// remembered is how many past events a client can catch up on.
 	remembered = 10_000
 	// mostStreams is how many clients may listen at once.
 	mostStreams = 64
 	// mostBehind is how many events a client may be behind; then its stream ends.
 	mostBehind = 1000
-	// keepAlive is how often a stream says that it is still there.
+	// keepAlive is how often a stream sends a sign of life.
 	keepAlive = 15 * time.Second
-	// lookAtCaller is how often it is asked whether who listens still may.
+	// lookAtCaller is how often a stream checks whether its client may still listen.
 	lookAtCaller = time.Second
 )
 
 // Event is one thing that happened.
 type Event struct {
-	// ID is unique, "" for what no commit made: it is not repeated.
+	// ID is unique; it is "" for an event that no commit caused, which is not repeated.
 	ID string
-	// Name is what clients filter by, Aliases are further names of it.
+	// Name is the name by which clients filter, Aliases are further names.
 	Name    string
 	Aliases []string
 	Family  string
 	Run     string // "<family>/<id>"
-	// Session is the worker's session that it is about, "" for none.
+	// Session is the worker's session that the event is about, "" for none.
 	Session string
 	Data    any
 	text    []byte
 }
 
-// Events are handed to everybody who listens. The zero value is of use.
+// Events sends events to all clients. The zero value is ready for use.
 type Events struct {
 	mu      sync.Mutex
 	past    []Event // the newest last
@@ -56,7 +56,7 @@ type client struct {
 	events chan Event
 }
 
-// Publish hands events to everybody who listens, in their order. It waits for nobody.
+// Publish sends events to all clients, in order. It waits for no client.
 func (e *Events) Publish(events ...Event) {
 	for i := range events {
 		events[i].text = frame(events[i])
@@ -84,8 +84,8 @@ func (e *Events) Publish(events ...Event) {
 	}
 }
 
-// frame is an event as the stream has it. JSON has no line end, so that nothing in it
-// begins another field.
+// frame returns an event in the form of the stream. JSON contains no line end, so
+// nothing in the data can begin another field.
 func frame(e Event) []byte {
 	var b bytes.Buffer
 	if e.ID != "" {
@@ -114,8 +114,8 @@ func (e *Events) Close() {
 	e.clients = nil
 }
 
-// listen begins a stream with what followed the event last, one of those that the client may
-// see. missed says that no such event is remembered.
+// listen begins a stream, first with the events after the event last, which must be one
+// that the client may see. missed says that no such event is remembered.
 func (e *Events) listen(last string, sees, filter func(Event) bool) (c *client, before []Event, missed bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -144,7 +144,7 @@ func (e *Events) leave(c *client) {
 }
 
 // Stream answers a call with the events that its caller may see and asks for, until the
-// caller leaves, or may not see them any more.
+// caller leaves, or may no longer see them.
 func (e *Events) Stream(c *Call, isValid func() bool) error {
 	client, before, missed, err := e.listen(c.Header.Get("Last-Event-ID"), c.seesEvent, c.eventFilter())
 	if err != nil {
@@ -201,7 +201,8 @@ func (e *Events) Stream(c *Call, isValid func() bool) error {
 // seesEvent reports whether the caller may see an event.
 func (c *Call) seesEvent(e Event) bool { return e.Family == "" || c.Who.Sees(e.Family) }
 
-// eventFilter is which events a call asks for, of those that its caller may see.
+// eventFilter returns a filter for the events that a call asks for, of those that its
+// caller may see.
 func (c *Call) eventFilter() func(Event) bool {
 	family, run, session := c.Text("family"), c.Text("run"), c.Text("session_id")
 	var names []string

@@ -176,8 +176,8 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// Whoever left at any event is handed all that followed it, or is told that they are not
-// remembered.
+// A client that left after any event gets all that followed it, or learns that they are
+// not remembered.
 func TestAStreamGoesOnWhereItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e Events
@@ -206,8 +206,8 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// A caller may ask for events by any of their names, and for those of one session besides
-// what is about none.
+// A caller may ask for events by any of their names, and for the events of one session
+// together with those of no session.
 func TestEventsAreFilteredByNameAndSession(t *testing.T) {
 	events := []Event{
 		{Name: "transition", Family: "pal", Run: "pal/O"},
@@ -239,7 +239,7 @@ func TestEventsAreFilteredByNameAndSession(t *testing.T) {
 	}
 }
 
-// What a caller may not see it cannot have seen last.
+// A client cannot continue after an event that it may not see.
 func TestAStreamBeginsAnewAfterAnEventOfOthers(t *testing.T) {
 	var e Events
 	e.Publish(eventNumber(1), eventNumber(2))
@@ -248,7 +248,8 @@ func TestAStreamBeginsAnewAfterAnEventOfOthers(t *testing.T) {
 	}
 }
 
-// Whoever opens many connections waits for those that go, and the end waits for nobody.
+// A client that opens many connections waits for a free one, and closing waits for
+// nobody.
 func TestNoMoreConnectionsThanSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 2

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// browserHosts reads the names of hosts as browsers do: letters that look like those of ASCII become
-// those.
+// browserHosts reads the names of hosts as browsers do: letters that look like ASCII letters become
+// these.
 var browserHosts = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
 
 // LeadsToLoopback reports whether a browser that follows a link reaches a program on its own machine,
-// however the link spells that: as a name, as an address, or as the numbers that browsers take for
-// one. A browser sends the cookies of a host to all ports of it.
+// however the link spells that: as a name, as an address, or as numbers that browsers read as an
+// address. A browser sends the cookies of a host to all its ports.
 func LeadsToLoopback(link string) bool {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -36,11 +36,11 @@ func LeadsToLoopback(link string) bool {
 		return false
 	}
 	ip = ip.Unmap()
-	return ip.IsLoopback() || ip.IsUnspecified() // where systems reach themselves, too
+	return ip.IsLoopback() || ip.IsUnspecified() // the unspecified address also reaches the machine itself on some systems
 }
 
-// parseIPv4 reads an address as the URL Standard does: one to four numbers, decimal, octal after 0
-// and hexadecimal after 0x, of which the last fills what is left of the 32 bits.
+// parseIPv4 parses an address by the URL Standard: one to four numbers, decimal, octal after 0 or
+// hexadecimal after 0x. The last number fills the rest of the 32 bits.
 func parseIPv4(host string) (ip netip.Addr, ok bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
@@ -61,7 +61,7 @@ func parseIPv4(host string) (ip netip.Addr, ok bool) {
 	return netip.AddrFrom4([4]byte{byte(address >> 24), byte(address >> 16), byte(address >> 8), byte(address)}), true
 }
 
-// parseNumber reads a number of such an address.
+// parseNumber parses a number of such an address.
 func parseNumber(part string) (n uint64, ok bool) {
 	base := 10
 	digits, hex := strings.CutPrefix(part, "0x")

@@ -12,8 +12,8 @@ import (
 	"placet/schemas"
 )
 
-// OpenAPI describes the routes that programs call, as OpenAPI 3.1 has it. It is made of the
-// table alone, so that it cannot say anything else.
+// OpenAPI describes the routes that programs call, in the form of OpenAPI 3.1. It uses only
+// the table, so that the two cannot disagree.
 func OpenAPI(routes []Route, version string) map[string]any {
 	paths := map[string]any{}
 	for _, r := range routes {
@@ -88,7 +88,7 @@ func operation(r Route) map[string]any {
 	return op
 }
 
-// Either is Data of which one is what comes back.
+// Either is Data for a route that returns one of several types.
 type Either []any
 
 func dataSchema(data any) map[string]any {
@@ -120,10 +120,10 @@ func (p Param) schema() map[string]any {
 	return s
 }
 
-// texts are types that stand as a text in JSON.
+// texts are the types that become a text in JSON.
 var texts = []reflect.Type{reflect.TypeFor[time.Time](), reflect.TypeFor[engine.Key](), reflect.TypeFor[engine.Digest]()}
 
-// schemaOf describes a type as JSON has it.
+// schemaOf describes the JSON form of a type.
 func schemaOf(t reflect.Type) map[string]any {
 	for _, text := range texts {
 		if t == text {

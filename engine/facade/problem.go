@@ -12,14 +12,14 @@ import (
 	"placet/templates"
 )
 
-// Problem is why a call is refused: problem details as RFC 9457 has them, with a code that
-// programs compare.
+// Problem says why a call is refused: problem details by RFC 9457, with a code that programs
+// compare.
 type Problem struct {
 	Status int
-	// Code is a word of a few that the documentation lists, "" for none.
+	// Code is one of the few words that the documentation lists, "" for none.
 	Code   string
 	Detail string
-	// said is the detail as people read it, without a key where programs alone do.
+	// said is the detail for people; it has no key if only programs read it.
 	said templates.Message
 	// Members are further members, by name.
 	Members map[string]any
@@ -27,7 +27,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Detail }
 
-// In is the problem as people read it, in a language.
+// In returns the problem for people, in a language.
 func (p *Problem) In(lang string) string {
 	if p.said.Key == "" {
 		return p.Detail
@@ -35,14 +35,14 @@ func (p *Problem) In(lang string) string {
 	return p.said.In(lang)
 }
 
-// Deny returns a problem that people may read, too: a sentence of words.json with its values.
-// Programs are told it in English.
+// Deny returns a problem that people may also read: a sentence of words.json with its values.
+// Programs get it in English.
 func Deny(status int, code string, key templates.Key, pairs ...any) *Problem {
 	said := templates.NewMessage(key, pairs...)
 	return &Problem{Status: status, Code: code, Detail: said.String(), said: said}
 }
 
-// Refuse returns a problem that programs alone read.
+// Refuse returns a problem that only programs read.
 func Refuse(status int, code, detail string) *Problem {
 	return &Problem{Status: status, Code: code, Detail: detail}
 }
@@ -50,8 +50,8 @@ func Refuse(status int, code, detail string) *Problem {
 // reservedMembers are the members that RFC 9457 and placet give to every problem.
 var reservedMembers = []string{"type", "title", "status", "detail", "instance", "code"}
 
-// With adds a member. It panics on the name of a member that every problem has, whose value
-// would take its place.
+// With adds a member. It panics if name is that of a member that every problem has, because
+// that member would replace value.
 func (p *Problem) With(name string, value any) *Problem {
 	if slices.Contains(reservedMembers, name) {
 		panic("every problem has a member " + name + " of its own")
@@ -69,14 +69,14 @@ func unauthorized(detail string) *Problem {
 	return Refuse(http.StatusUnauthorized, "unauthorized", detail)
 }
 
-// FieldError is one thing that is wrong with a body or a query, as FastAPI's clients expect it.
+// FieldError is one error in a body or a query, in the form that FastAPI's clients expect.
 type FieldError struct {
 	Loc  []string `json:"loc"` // "body" or "query", then the name
 	Msg  string   `json:"msg"`
 	Type string   `json:"type"`
 }
 
-// PointerError says what is wrong with a body at the member that a JSON pointer names.
+// PointerError returns an error in a body at the member that a JSON pointer names.
 func PointerError(pointer, msg string) FieldError {
 	loc := []string{"body"}
 	if pointer != "" {
@@ -87,8 +87,8 @@ func PointerError(pointer, msg string) FieldError {
 	return FieldError{loc, msg, "value_error"}
 }
 
-// BodyError says what the schemas find wrong with a body. What is no JSON is named by its
-// line, all else by its member.
+// BodyError returns the error that the schemas find in a body. It names the line of a syntax
+// error, and the member for all other errors.
 func BodyError(e *schemas.Error) FieldError {
 	said := *e
 	if said.Path = ""; said.Pointer != "" {
@@ -97,20 +97,21 @@ func BodyError(e *schemas.Error) FieldError {
 	return PointerError(e.Pointer, said.Error())
 }
 
-// InvalidFor is a body that cannot be used, for a reason that people read.
+// InvalidFor returns the problem of a body that cannot be used, for a reason that people
+// read.
 func InvalidFor(err error) *Problem {
 	p := Invalid(FieldError{[]string{"body"}, templates.In(templates.English, err), "value_error"})
 	p.said = templates.NewMessage("say.text", "text", err)
 	return p
 }
 
-// Invalid is a body or a query that cannot be used.
+// Invalid returns the problem of a body or a query that cannot be used.
 func Invalid(errs ...FieldError) *Problem {
 	return Refuse(http.StatusUnprocessableEntity, "invalid", errs[0].Msg).With("errors", errs)
 }
 
-// problemOf is the problem that an error is; one of the machine is told the caller in
-// general words alone.
+// problemOf returns the problem for an error; it describes an error of the machine to the
+// caller only in general words.
 func problemOf(err error) *Problem {
 	var p *Problem
 	if errors.As(err, &p) {
@@ -131,7 +132,7 @@ func (p *Problem) write(w http.ResponseWriter) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="placet"`)
 	}
 	text, err := json.Marshal(body)
-	if err != nil { // a member that has no JSON is a mistake of ours
+	if err != nil { // a member that has no JSON form is a bug
 		text = []byte(`{"type":"about:blank"}`)
 	}
 	w.Header().Set("Content-Type", "application/problem+json")

@@ -14,66 +14,68 @@ type Access int
 const (
 	// Anybody may call: the route says nothing about the workspace.
 	Anybody Access = iota
-	// TokenOrSession is a bearer token or the session of a browser.
+	// TokenOrSession requires a bearer token or the session of a browser.
 	TokenOrSession
-	// TokenOnly is a bearer token: what a browser sends by itself is not enough.
+	// TokenOnly requires a bearer token: what a browser sends by itself is not enough.
 	TokenOnly
-	// SessionOnly is for pages: who has no session is sent to the login.
+	// SessionOnly is for pages: a caller without a session is sent to the login.
 	SessionOnly
-	// Signed is for callers that prove who they are by the body itself.
+	// Signed is for callers that prove their identity by the body itself.
 	Signed
 )
 
 // Route is one row of the table: what is called, by whom, and what it does.
 type Route struct {
 	Method string
-	// Path is of segments: "{name}" stands for one of any content, "{name...}" for all
-	// that follow.
+	// Path consists of segments: "{name}" matches one segment of any content,
+	// "{name...}" all that follow.
 	Path    string
 	Summary string
 	Access  Access
-	// Role is what the caller must be allowed to do.
+	// Role is the role that the caller needs.
 	Role Role
-	// Family is the one that the caller must see, "" where the handler looks.
+	// Family is the family that the caller must be allowed to see, "" if the handler
+	// checks that.
 	Family string
 	Query  []Param
-	// Body is a pointer to a zero value of what is sent, nil for nothing. Data is what
-	// comes back: both describe the route, too.
+	// Body is a pointer to a zero value of the request's body, nil for none. Data is a
+	// value of the response's type. Both also describe the route.
 	Body, Data any
 	// Form takes application/x-www-form-urlencoded in place of JSON.
 	Form bool
-	// Loose passes unknown members of the body over: the seed's endpoints do.
+	// Loose ignores unknown members of the body, as the seed's endpoints do.
 	Loose bool
 	// Bare answers without the envelope.
 	Bare bool
-	// Raw has the handler write its answer itself.
+	// Raw makes the handler write its answer itself.
 	Raw bool
-	// Page says that a person looks at the answer, not a program; of SessionOnly that is so.
+	// Page says that a person looks at the answer, not a program. A SessionOnly route
+	// is always a page.
 	Page bool
-	// MaxBody is how many bytes the body may have; 0 for 1 MiB.
+	// MaxBody is how many bytes the body may have; 0 means 1 MiB.
 	MaxBody int64
-	// Handle answers the call. Status zero is 200.
+	// Handle answers the call. Status zero means 200.
 	Handle func(c *Call) (status int, data any, err error)
 }
 
 // Param is a name in the query of a route.
 type Param struct {
 	Name, Summary string
-	// Words are all values that there are; nil: any.
+	// Words lists all allowed values; nil: any.
 	Words []string
 	// Least and Most are the bounds of a number, both 0 for a text.
 	Least, Most int
 	Default     string
-	// Several says that it may be given more than once.
+	// Several says that the parameter may be given more than once.
 	Several bool
 }
 
-// segments are the parts of a path between slashes.
+// segments returns the parts of a path between slashes.
 func segments(path string) []string { return strings.Split(strings.TrimPrefix(path, "/"), "/") }
 
-// match returns the values of the wildcards, where a path fits the route. A segment is
-// unescaped by itself: a slash that is written %2F stays in it. One that cannot be
-// unescaped fits nothing.
+// match returns the values of the wildcards, if a path matches the route. Each segment
+// is unescaped by itself, so a slash that is written %2F stays in it. A segment that
+// cannot be unescaped matches nothing.
 func (r Route) match(escaped string) (map[string]string, bool) {
 	pattern, given := segments(r.Path), segments(escaped)
 	values := map[string]string{}
@@ -101,7 +103,8 @@ func (r Route) match(escaped string) (map[string]string, bool) {
 	return values, len(given) == len(pattern)
 }
 
-// find returns the route of a call. The error is a 404, or a 405 that names what is there.
+// find returns the route of a call. The error is a 404, or a 405 that names the
+// allowed methods.
 func find(routes []Route, r *http.Request) (Route, map[string]string, error) {
 	var methods []string
 	for _, one := range routes {

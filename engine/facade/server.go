@@ -14,40 +14,41 @@ import (
 	"time"
 )
 
-// What a caller may take.
+// Limits of a call.
 const (
 	headerTime  = 5 * time.Second  // to send the header
 	bodyTime    = 30 * time.Second // to send the body
-	answerTime  = 60 * time.Second // to take the answer
+	answerTime  = 60 * time.Second // to receive the answer
 	idleTime    = 60 * time.Second // before the next call on a connection
 	headerBytes = 16 << 10
-	closeTime   = 5 * time.Second // what is under way may take when placet ends
+	closeTime   = 5 * time.Second // for open calls to end when placet ends
 )
 
-// What a caller may take who has not said who they are.
+// Limits of a call whose caller is not identified.
 const (
 	anonymousTime = 2 * time.Second // to send the body
 	anonymousBody = 4 << 10         // a login link has some 50 bytes
-	// signedBody is for calls whose signature is over the body: it is read before anybody
-	// knows who calls. Slack repeats in it the message whose button was pressed, up to
-	// 3000 characters a block, each of them nine bytes in a form. What takes longer than
-	// anonymousTime is lost anyway: Slack waits three seconds for the answer.
+	// signedBody is for calls whose signature covers the body: it is read before the caller
+	// is identified. Slack repeats in it the message whose button was pressed, up to 3000
+	// characters a block, each of them nine bytes in a form. A body that takes longer than
+	// anonymousTime is lost anyway, because Slack waits three seconds for the answer.
 	signedBody = 256 << 10
 )
 
-// Options are what a server works with.
+// Options configure a server.
 type Options struct {
 	Routes []Route
 	Tokens Tokens
-	// Sessions are those of browsers, nil for none.
+	// Sessions are the sessions of browsers, nil for none.
 	Sessions *Sessions
-	// PublicURL is where browsers reach the server, "" for the address itself.
+	// PublicURL is the address at which browsers reach the server, "" for the listening
+	// address.
 	PublicURL string
-	// Hosts and Origins are further ones that may be named; loopback always may.
+	// Hosts and Origins are further ones that a call may name; loopback is always allowed.
 	Hosts, Origins []string
-	// Encode puts data into its envelope, or leaves it bare.
+	// Encode puts data into its envelope, or encodes it bare.
 	Encode func(data any, bare bool) ([]byte, error)
-	// Page answers a problem for who looks at a page; nil: as for programs.
+	// Page answers a problem for the viewer of a page; nil: as for programs.
 	Page func(c *Call, p *Problem) bool
 	Now  func() time.Time
 	Log  *slog.Logger
@@ -86,7 +87,7 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Close lets what is under way end for a while. Streams end when their context does.
+// Close waits a while for open calls to end. Streams end when their contexts do.
 func (s *Server) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
@@ -103,7 +104,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Referrer-Policy", "no-referrer")
 	c := &Call{Request: r, Writer: w}
-	// It holds until the body has been read, also where the call is refused before.
+	// The deadline holds until the body has been read, also if the call is refused before.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(anonymousTime))
 	route, err := s.admit(c)
 	if err == nil {
@@ -154,7 +155,7 @@ func (s *Server) admit(c *Call) (route Route, err error) {
 	return route, nil
 }
 
-// csrf is the token of a form or of a script's call.
+// csrf returns the token of a form or of a script's call.
 func (c *Call) csrf(r Route) string {
 	if r.Form {
 		form, _ := url.ParseQuery(string(c.Raw))
@@ -163,8 +164,8 @@ func (c *Call) csrf(r Route) string {
 	return c.Header.Get("X-CSRF-Token")
 }
 
-// checkHost refuses whoever names another host, or comes from a page of another origin: a
-// page in a browser can have a name of its own point here.
+// checkHost refuses a call that names another host, or comes from a page of another origin,
+// because a page in a browser can make a name of its own point here.
 func (s *Server) checkHost(r *http.Request) error {
 	if !s.isHost(r.Host) {
 		return Deny(http.StatusForbidden, "host", "page.no.host")
@@ -187,7 +188,7 @@ func (s *Server) isHost(header string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, header) || strings.EqualFold(k, host) })
 }
 
-// hostOf is a host without its port.
+// hostOf returns a host without its port.
 func hostOf(header string) string {
 	host, _, err := net.SplitHostPort(header)
 	if err != nil {
@@ -199,8 +200,8 @@ func hostOf(header string) string {
 // IsLoopback reports whether the header Host of a call names this machine.
 func IsLoopback(header string) bool { return isLoopbackHost(hostOf(header)) }
 
-// isLoopbackHost reports whether a host is this machine, by the name that no resolver is asked
-// about or by its address.
+// isLoopbackHost reports whether a host is this machine: by its address, or by the name for
+// which no resolver is asked.
 func isLoopbackHost(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
@@ -222,7 +223,7 @@ func originOf(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// identify finds out who calls.
+// identify finds the caller of a call.
 func (s *Server) identify(c *Call, r Route) error {
 	if r.Access == Anybody || r.Access == Signed {
 		return nil
@@ -250,8 +251,8 @@ func (s *Server) identify(c *Call, r Route) error {
 	return unauthorized("missing bearer token")
 }
 
-// Identified counts the connection of a call among those of known callers. The error says that
-// there are too many of them.
+// Identified counts the connection of a call among those of identified callers. The error
+// says that there are too many of them.
 func (s *Server) Identified(c *Call) error {
 	if !connectionOf(c.Request).identify() {
 		return Deny(http.StatusServiceUnavailable, "connections", "page.no.connection", "most", mostIdentified)
@@ -259,13 +260,13 @@ func (s *Server) Identified(c *Call) error {
 	return nil
 }
 
-// identityOf is the caller that has a token.
+// identityOf returns the caller with a token.
 func identityOf(t Token) Identity {
 	return Identity{Known: "api:" + t.Name, User: t.Name, Source: "http", Roles: t.Roles, Families: t.Families, Token: t.Name}
 }
 
-// StillValid reports whether a caller may go on: its token was not revoked, and its session
-// has not ended.
+// StillValid reports whether a caller may continue: its token is still valid, and its
+// session has not ended.
 func (s *Server) StillValid(c *Call) bool {
 	if c.Who.Session != nil && !s.o.Sessions.holds(c.Who.Session, s.o.Now()) {
 		return false

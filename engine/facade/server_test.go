@@ -17,8 +17,8 @@ import (
 	"placet/templates"
 )
 
-// pipes is a listener whose connections are in memory, so that their deadlines are those of a
-// test's own clock.
+// pipes is a listener with connections in memory, so that their deadlines use the test's own
+// clock.
 type pipes struct {
 	conns chan net.Conn
 	ended chan struct{}
@@ -106,7 +106,7 @@ func TestWhoIsSlowIsCutOff(t *testing.T) {
 	}
 }
 
-// A call whose answer takes longer than its body may is answered all the same.
+// A call is answered even if that takes longer than the body may take.
 func TestADeadlineOfTheBodyEndsWithTheBody(t *testing.T) {
 	onOwnClock(t, func(t *testing.T, p *pipes, _ *Events) {
 		got, _ := sends(t, p, "POST /slow"+local+"Connection: close\r\nContent-Length: 2\r\n\r\n{}")
@@ -143,8 +143,8 @@ func TestAQuietStreamSaysThatItIsThere(t *testing.T) {
 	})
 }
 
-// A member that every problem has would take the place of ours: that is noticed where it is
-// written.
+// A member with the name of one that every problem has would be replaced, so adding it
+// panics.
 func TestNoProblemHasAMemberTwice(t *testing.T) {
 	for _, name := range reservedMembers {
 		func() {
@@ -164,7 +164,7 @@ func TestNoProblemHasAMemberTwice(t *testing.T) {
 	}
 }
 
-// What programs are told is English, whatever language people read.
+// Programs get English texts, whatever language people read.
 func TestAProblemIsReadInTheLanguageOfAPage(t *testing.T) {
 	closed := Deny(http.StatusConflict, "closed", "page.no.closed", "answer", templates.Errorf("page.no.form")).With("state", "rejected")
 	if closed.Error() != "the request is closed: the form cannot be read" || closed.In("ko") != "닫힌 요청입니다: 양식을 읽을 수 없습니다" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// How long a session lasts, and how long a login link is good.
+// How long a session lasts, and how long a login link is valid.
 const (
 	sessionTime = 12 * time.Hour
 	linkTime    = 10 * time.Minute
@@ -22,17 +22,18 @@ const (
 // cookiePrefix begins the name of a session's cookie.
 const cookiePrefix = "placet_session_"
 
-// Sessions are the browsers that are logged in. They are in memory: a restart logs out.
+// Sessions holds the browsers that are logged in. They are only in memory: a restart logs
+// them out.
 type Sessions struct {
 	// Site distinguishes the cookies from those of other servers of this machine: browsers
 	// send a cookie to every port of a host.
 	Site string
-	// Owner is who logs in by a link that names no token.
+	// Owner is the user who logs in by a link that names no token.
 	Owner string
-	// Secure says that browsers come by https.
+	// Secure says that browsers connect by https.
 	Secure bool
-	// Take ends a login link and returns for whom it was made, "" for the owner; ok is
-	// false where there is none, or it is over.
+	// Take invalidates a login link and returns the token that it was made for, "" for the
+	// owner; ok is false if there is no such link, or it has expired.
 	Take func(hash string, now time.Time) (token string, ok bool)
 
 	mu   sync.Mutex
@@ -47,7 +48,7 @@ type Session struct {
 	hash  string
 }
 
-// CSRF is what every form of the session carries.
+// CSRF returns the token that every form of the session contains.
 func (s *Session) CSRF() string { return s.csrf }
 
 // checks reports whether a form is the session's own.
@@ -55,23 +56,23 @@ func (s *Session) checks(csrf string) bool {
 	return subtle.ConstantTimeCompare([]byte(csrf), []byte(s.csrf)) == 1
 }
 
-// secret is 32 random bytes as a word.
+// secret returns 32 random bytes as a word.
 func secret() string {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails: crypto/rand
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// NewLink returns a word for a login link, and its hash, which alone is kept.
+// NewLink returns the word of a login link, and its hash. Only the hash is stored.
 func NewLink() (word, hash string) {
 	word = secret()
 	return word, HashOf(word)
 }
 
-// LinkTime is how long a login link is good.
+// LinkTime is how long a login link is valid.
 const LinkTime = linkTime
 
-// HashOf is what is kept of a word.
+// HashOf returns the hash of a word, which is stored instead of the word.
 func HashOf(word string) string {
 	sum := sha256.Sum256([]byte(word))
 	return hex.EncodeToString(sum[:])
@@ -100,7 +101,8 @@ func (s *Sessions) Login(w http.ResponseWriter, word string, tokens Tokens, now 
 	return one, nil
 }
 
-// begin notes a session, and ends those that are over, or one too many.
+// begin adds a session, and ends those that have expired, or the oldest if there are too
+// many.
 func (s *Sessions) begin(one *Session, now time.Time) {
 	if s.open == nil {
 		s.open = map[string]*Session{}
@@ -123,7 +125,7 @@ func (s *Sessions) cookie(value string, age int) *http.Cookie {
 	return &http.Cookie{Name: cookiePrefix + s.Site, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.Secure, SameSite: http.SameSiteStrictMode}
 }
 
-// Logout ends a session and takes its cookie back.
+// Logout ends a session and removes its cookie.
 func (s *Sessions) Logout(w http.ResponseWriter, one *Session) {
 	s.mu.Lock()
 	delete(s.open, one.hash)
@@ -131,7 +133,8 @@ func (s *Sessions) Logout(w http.ResponseWriter, one *Session) {
 	http.SetCookie(w, s.cookie("", -1))
 }
 
-// of returns who calls with a session's cookie. A session for a token ends with the token.
+// of returns the caller with a session's cookie. A session for a token ends with the
+// token.
 func (s *Sessions) of(r *http.Request, tokens Tokens, now time.Time) (Identity, bool) {
 	cookie, err := r.Cookie(cookiePrefix + s.Site)
 	if err != nil {

@@ -34,10 +34,10 @@ const (
 	Decide Role = "decide" // answer requests
 )
 
-// Roles are all of them.
+// Roles lists all roles.
 var Roles = []Role{Read, Write, Decide}
 
-// Token is one caller, as tokens.json holds it. The secret itself is nowhere.
+// Token is one caller, as stored in tokens.json. The secret itself is stored nowhere.
 type Token struct {
 	Name     string         `json:"name"`
 	SHA256   string         `json:"sha256"` // of the whole secret, in hexadecimal
@@ -45,7 +45,7 @@ type Token struct {
 	Families []string       `json:"families"` // empty: all
 	Created  time.Time      `json:"created_at"`
 	Expires  schemas.OrNull `json:"expires_at"` // null: never
-	Revoked  schemas.OrNull `json:"revoked_at"` // null: it was not
+	Revoked  schemas.OrNull `json:"revoked_at"` // null: not revoked
 }
 
 // Status is "valid", "expired" or "revoked".
@@ -59,17 +59,17 @@ func (t Token) Status(now time.Time) string {
 	return "valid"
 }
 
-// Tokens are the tokens of a user, for all workspaces, in a file that is read at each
-// call: what is revoked ends at once.
+// Tokens are the tokens of a user, for all workspaces. Their file is read at each call,
+// so a revocation takes effect at once.
 type Tokens struct{ Path string }
 
-// tokenFile is tokens.json.
+// tokenFile is the content of tokens.json.
 type tokenFile struct {
 	SchemaVersion int     `json:"schema_version"`
 	Tokens        []Token `json:"tokens"`
 }
 
-// secretPrefix begins every secret, so that whoever finds one knows whose it is.
+// secretPrefix begins every secret, so that anybody who finds one knows what it is for.
 const secretPrefix = "plt_"
 
 // largestTokens is the largest tokens.json, in bytes.
@@ -77,9 +77,9 @@ const largestTokens = 1 << 20
 
 var tokenName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// List returns the tokens, those included that do not count any more. There are none where
-// the file does not exist. A file that others may read or write is an error: nothing in
-// it can be believed.
+// List returns the tokens, including those that are no longer valid. It returns none if
+// the file does not exist. It returns an error if others may read or write the file,
+// because nothing in it can be trusted then.
 func (t Tokens) List() ([]Token, error) {
 	f, err := os.OpenFile(t.Path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +115,7 @@ func (t Tokens) unusable(err error) error {
 	return templates.Errorf("token.file", "file", strconv.Quote(t.Path), "error", err)
 }
 
-// isPrivate refuses a file that is not this user's alone.
+// isPrivate refuses a file that others than this user own or can use.
 func isPrivate(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -154,7 +154,8 @@ func (t Token) check() error {
 	return nil
 }
 
-// New adds a token and returns its secret, which is shown once. expires zero means never.
+// New adds a token and returns its secret, which is shown once. A zero expires means
+// never.
 func (t Tokens) New(name string, roles []Role, families []string, now, expires time.Time) (secret string, err error) {
 	if !tokenName.MatchString(name) {
 		return "", templates.Errorf("token.name.form", "name", strconv.Quote(name))
@@ -179,7 +180,7 @@ func (t Tokens) New(name string, roles []Role, families []string, now, expires t
 	})
 }
 
-// Revoke ends a token. Its name stays taken.
+// Revoke ends a token. Its name stays in use.
 func (t Tokens) Revoke(name string, now time.Time) error {
 	return t.edit(func(all []Token) ([]Token, error) {
 		i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
@@ -223,7 +224,7 @@ func (t Tokens) edit(change func([]Token) ([]Token, error)) error {
 	return nil
 }
 
-// replace writes a file of mode 0600 in the place of another, durably.
+// replace writes a file of mode 0600 in place of another, durably.
 func replace(path string, body []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tokens-*")
 	if err != nil {
@@ -249,22 +250,22 @@ func digest(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Find returns the token of a secret. The error is a *[Problem] where it is none that
-// counts now.
+// Find returns the token of a secret. The error is a *[Problem] if no valid token has the
+// secret.
 func (t Tokens) Find(secret string, now time.Time) (Token, error) {
 	all, err := t.List()
 	if err != nil {
 		return Token{}, err
 	}
 	sum := digest(secret)
-	i := slices.IndexFunc(all, func(one Token) bool { return one.SHA256 == sum }) // equal digests: nothing to time
+	i := slices.IndexFunc(all, func(one Token) bool { return one.SHA256 == sum }) // digests are compared, so timing reveals nothing
 	if i < 0 || !strings.HasPrefix(secret, secretPrefix) || all[i].Status(now) != "valid" {
 		return Token{}, unauthorized("invalid token")
 	}
 	return all[i], nil
 }
 
-// Named returns the token of a name, if it counts now.
+// Named returns the token with a name, if it is valid now.
 func (t Tokens) Named(name string, now time.Time) (Token, bool) {
 	all, err := t.List()
 	i := slices.IndexFunc(all, func(one Token) bool { return one.Name == name })
