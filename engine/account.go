@@ -16,7 +16,8 @@ type RunView struct {
 	ShortID string
 	Status  Status
 	Final   bool
-	// Absent is true for a folder in the place of a run that is no run. It is not listed.
+	// Absent is true if the folder at the place of a run is not a run. Such a folder is
+	// not listed.
 	Absent bool
 	// Blocked is true while the run cannot move because of bad input.
 	Blocked bool
@@ -34,15 +35,16 @@ type RunView struct {
 	// run's folder. It is empty for a run that has ended, and it must follow from the
 	// documents alone, since it is cached.
 	WaitsFor []string
-	// Unblock are the files that would move the run, with what they must hold.
+	// Unblock lists the files that would unblock the run, with the content that they must
+	// have.
 	Unblock []UnblockingFile
 	// Pending lists the files that may still be being written, sorted by path. They do
 	// not count yet, and no deadline passes while there are any.
 	Pending []PendingFile
 	Graph   []Node
-	// Parts are what the run consists of and can be shown on its own.
+	// Parts lists the parts of the run that show can print alone.
 	Parts []Part
-	// Findings are what check reports.
+	// Findings lists the problems that check reports.
 	Findings []Finding
 	// Untrusted are commands that wait for trust.
 	Untrusted []Untrusted
@@ -53,35 +55,36 @@ type RunView struct {
 // StatusAbsent is the status of a folder that is no run; see [RunView.Absent].
 const StatusAbsent Status = "absent"
 
-// SeenArtifact is a file and the digest of what somebody saw of it: 64 hex digits, "" for a
-// file that is not there.
+// SeenArtifact is a file and the digest of the content that somebody saw: 64 hex digits,
+// "" if the file does not exist.
 type SeenArtifact struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
 }
 
-// ChangedArtifact is a file that is not what a request asks about. Shown and Now are
-// digests, 64 hex digits each; Now is "" where there is no such file.
+// ChangedArtifact is a file that differs from the one that a request asks about. Shown
+// and Now are digests of 64 hex digits each; Now is "" if the file does not exist.
 type ChangedArtifact struct {
 	Path  string    `json:"path"`
 	Shown string    `json:"shown"`
 	Now   string    `json:"now"`
-	Since time.Time `json:"-"` // of the change, zero where Now is ""
+	Since time.Time `json:"-"` // time of the change, zero if Now is ""
 }
 
-// PendingFile is a file that may still be being written.
+// PendingFile is a file whose writer may not have finished.
 type PendingFile struct {
 	Path string `json:"path"` // relative to the workspace
-	// Until is when the file counts as complete if nobody changes it before: then it
-	// is read again, and a fault in it is reported. Zero: as soon as it stops changing.
+	// Until is when the file counts as complete if nobody changes it before; it is then
+	// read again, and an error in it is reported. Zero means: as soon as it stops
+	// changing.
 	Until time.Time `json:"until"`
-	// Counts is true for a valid file that counts if it stays as it is: it is one of
-	// several that belong together, and the others may follow.
+	// Counts is true for a valid file that counts unless it changes: it is one of several
+	// that belong together, and the others may follow.
 	Counts bool `json:"-"`
 }
 
-// Words returns a sentence for people, in a language: the file, under the name that the
-// caller gives, is not read yet, and until when.
+// Words returns a sentence for people, in the language lang: the file, called name, is
+// not read yet, and when it will be.
 func (h PendingFile) Words(lang, name string, now time.Time) string {
 	if h.Until.IsZero() {
 		return templates.Phrase(lang, "run.pending", "file", name)
@@ -93,11 +96,11 @@ func (h PendingFile) Words(lang, name string, now time.Time) string {
 	return templates.Phrase(lang, "run.pending.torn", "file", name, "seconds", int(left))
 }
 
-// mostWaits bounds Waits: nobody reads more, and each entry is compared with all before
-// it.
+// mostWaits bounds WaitsFor: nobody reads more, and each new entry is compared with all
+// before it.
 const mostWaits = 1000
 
-// Await adds an entry to Waits unless it is there, up to mostWaits.
+// Await adds an entry to WaitsFor unless it is already listed, up to mostWaits.
 func (a *RunView) Await(what string) {
 	if len(a.WaitsFor) == mostWaits {
 		return
@@ -109,25 +112,26 @@ func (a *RunView) Await(what string) {
 
 // Fact is one labelled line.
 type Fact struct {
-	// Name is the label in English, by which programs know the line; "" where the label is.
+	// Name is the label in English, by which programs recognize the line; "" means Label.
 	Name  string `json:"-"`
 	Label string `json:"label"`
 	Value string `json:"value"`
 }
 
-// UnblockingFile is a file that would move the run, with what it must hold.
+// UnblockingFile is a file that would unblock the run, with the content that it must
+// have.
 type UnblockingFile struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 }
 
-// Part is one part of a run, as show prints it alone: a checkpoint, a port.
+// Part is one part of a run that show can print alone: a checkpoint, a port.
 type Part struct {
 	ID       string    `json:"part"`
 	Status   Status    `json:"status"`
 	Facts    []Fact    `json:"facts"`
 	Sections []Section `json:"sections"`
-	// Progress is how far the part has got, nil where nobody says.
+	// Progress says how far the part has got, nil if unknown.
 	Progress *Progress `json:"progress"`
 }
 
@@ -141,7 +145,7 @@ type Section struct {
 // Reference, Family, Level, Approvers, GatesWait and Answer.
 type OpenRequest struct {
 	Request   string          `json:"request_id"`
-	Reference string          `json:"reference"` // id and what names the digest, as the answering verbs take them
+	Reference string          `json:"reference"` // <id>@<reference of the digest>, as the answering verbs accept it
 	Run       Key             `json:"run"`
 	Family    string          `json:"family"`
 	Type      string          `json:"type"`
@@ -153,29 +157,32 @@ type OpenRequest struct {
 	Multiple  bool            `json:"multiple"`
 	// CommentRequired lists the options that ask for a comment.
 	CommentRequired []string `json:"comment_required"`
-	// Several lists the options of which any number may be chosen together;
-	// every other stands alone.
+	// Several lists the options that may be chosen together, in any number; every other
+	// option must be chosen alone.
 	Several []string `json:"several"`
-	// Items are the things of which an answer may pick any number, or ItemsMax of them,
-	// 0 for any; with ItemsWith only together with one of these options.
+	// Items lists the things that an answer may pick: at most ItemsMax of them, any
+	// number if that is 0. If ItemsWith is not empty, an answer may pick them only
+	// together with one of these options.
 	Items     []RequestItem `json:"items"`
 	ItemsMax  int           `json:"items_max"`
 	ItemsWith []string      `json:"items_with"`
 	// Default is the option of an answer that picks an item or comments and names no
-	// option. It is also what the verb approve chooses where no option has that name.
-	// "" where an answer must name one.
+	// option. The verb approve also chooses it if no option is called approve. It is ""
+	// if an answer must name an option.
 	Default   string   `json:"default_option"`
 	Level     string   `json:"level"`
 	Approvers []string `json:"approvers"`
 	GatesWait bool     `json:"gates_wait"`
 	Artifacts []string `json:"artifacts"`
-	// Binding are the files that an answer is bound to, as they are shown.
+	// Binding lists the files that an answer is bound to, with the digests that are
+	// shown.
 	Binding []SeenArtifact `json:"binding"`
 	// Editable are the files whose texts an answer may change.
 	Editable []EditableFile `json:"editable,omitempty"`
-	// Changed are the binding artifacts that are not what was asked about.
+	// Changed lists the binding artifacts that differ from what the request asks about.
 	Changed []ChangedArtifact `json:"changed"`
-	// Voids is how often answers were void, and Void says why the last ones are, "" for none.
+	// Voids counts the void answers, and Void says why the last ones are void, "" if none
+	// is.
 	Voids       int            `json:"voids"`
 	Void        string         `json:"void"`
 	Form        string         `json:"form"`     // path of the present form, relative to the workspace
@@ -184,28 +191,28 @@ type OpenRequest struct {
 	RequestedAt time.Time      `json:"requested_at"`
 	Deadline    time.Time      `json:"deadline"` // zero: none
 	Overdue     bool           `json:"overdue"`
-	Problem     string         `json:"problem"` // what is wrong with the answer now in place
+	Problem     string         `json:"problem"` // problem with the answer file in place
 	Answer      *PendingAnswer `json:"answer"`
-	// Counts says that an answer is in place that the next pass takes, whatever Problem
-	// says of others.
+	// Counts says that an answer is in place that the next pass accepts, whatever Problem
+	// says about others.
 	Counts bool `json:"-"`
-	// Details are what the request shows besides its prompt, its options and its items: the
-	// members of its context, and the texts of the files that an answer is bound to.
+	// Details lists what the request shows besides its prompt, its options and its items:
+	// the members of its context, and the texts of the files that an answer is bound to.
 	Details []Fact `json:"-"`
-	// Unread are the files that an answer is bound to and whose text no surface shows.
+	// Unread lists the files that an answer is bound to and whose text no surface shows.
 	Unread []string `json:"-"`
 	// Unannounced says that nobody is notified of the request.
 	Unannounced bool `json:"-"`
 	// Members are the names of further members of response.json that the family reads.
 	Members []string `json:"-"`
-	// NoReject replaces the general hint about what to do where no option means no.
+	// NoReject replaces the general hint about what to do if no option means no.
 	NoReject string `json:"-"`
 	// Lang is the language of the run's texts for people.
 	Lang string `json:"-"`
 }
 
-// EditableFile is a file whose text a reviewer may change, the N-th artifact of the request,
-// with the text that is shown of it.
+// EditableFile is a file whose text a reviewer may change: the N-th artifact of the
+// request, with its text as shown.
 type EditableFile struct {
 	N    int    `json:"n"`
 	Path string `json:"path"`
@@ -225,13 +232,13 @@ type PendingAnswer struct {
 type RequestOption struct {
 	ID          string `json:"id"`
 	Description string `json:"description"`
-	// Effect says what choosing it does, "" where the request does not say.
+	// Effect says what choosing the option does, "" if the request does not say.
 	Effect string `json:"effect"`
 	// Words are further names of the option.
 	Words []string `json:"-"`
 }
 
-// Says returns what a person is shown of the option besides its id.
+// Says returns the text that a person sees for the option besides its id.
 func (o RequestOption) Says() string { return Says(o.Description, o.Effect) }
 
 // Says joins an option's description and its effect.
@@ -258,7 +265,7 @@ type Node struct {
 	Status  Status `json:"status"`
 	Current bool   `json:"current"`
 	Gate    bool   `json:"gate"`
-	// Critical marks the longest way through the plan.
+	// Critical is true on the longest path through the plan.
 	Critical bool     `json:"critical"`
 	After    []string `json:"after"`
 }
@@ -271,24 +278,26 @@ type Finding struct {
 	// Urgent findings are printed by status and inbox, too: the run may not be in the
 	// status that it shows, and no problem note says so.
 	Urgent bool
-	// Code is the kind of finding that programs know by a name, "" for others.
+	// Code names the kind of the finding for programs, "" if the kind has no name.
 	Code string `json:",omitempty"`
-	// Pointer is the place in the document at Path, "" where it is the whole document.
+	// Pointer is the place in the document at Path, "" for the whole document.
 	Pointer string `json:",omitempty"`
-	// Request is the request that a fabrication passed over, "" where it claims another
-	// thing.
+	// Request is the request that a fabrication passed over, "" if it claims something
+	// else.
 	Request string `json:",omitempty"`
-	// Adoption is what a person agrees to who adopts a fabrication. An adopted one is not
-	// reported any more.
+	// Adoption is the digest that a person agrees to by adopting a fabrication. An
+	// adopted one is not reported any more.
 	Adoption Digest `json:",omitempty"`
 }
 
-// CodeFabrication is the code of a finding that another program claims what the record
-// beside its claim contradicts, such as that a run is completed while it asks a person.
+// CodeFabrication is the code of a finding that another program's claim contradicts the
+// record beside it, for example a claim that a run is completed while the run asks a
+// person.
 const CodeFabrication = "fabrication"
 
-// Contradict adds findings that the run's documents contradict each other. A run that has
-// not ended waits until a person repairs them, which wait says.
+// Contradict adds findings about documents of the run that contradict each other. A run
+// that has not ended then waits until a person repairs them, and wait is the entry of
+// WaitsFor that says so.
 func (a *RunView) Contradict(list []Finding, wait string) {
 	a.Findings = append(a.Findings, list...)
 	if len(list) > 0 && !a.Final {
@@ -301,9 +310,9 @@ type Untrusted struct {
 	Name   string
 	Digest Digest
 	Text   string
-	// Argv is the argument vector of a command, nil for a setting, and Prefer the
-	// folder that is taken instead of the workspace's root where it exists: the files
-	// that the words name there are part of what is agreed to.
+	// Argv is the argument vector of a command, nil for a setting. Prefer is the folder
+	// in which the command runs instead of the workspace's root, if it exists. Trust in
+	// the command covers the files that Argv names there.
 	Argv   []string
 	Prefer string
 }

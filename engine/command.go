@@ -6,12 +6,12 @@ import (
 	"placet/schemas"
 )
 
-// CommandDigest returns the digest under which trust in a command is recorded:
-// that of one JSON array, a fixed word for what the command is for and then its
-// parts, usually the words of the argument vector. The array keeps the parts
-// apart, whatever characters they hold: two commands that differ have two digests.
-// What has no JSON, a text that is no UTF-8 for instance, has the empty digest,
-// which nobody trusts.
+// CommandDigest returns the digest under which trust in a command is recorded. It
+// is the digest of one JSON array: a fixed word for the purpose of the command,
+// and then its parts, usually the words of the argument vector. The array keeps
+// the parts apart, whatever characters they hold, so two commands that differ have
+// two digests. Parts that JSON cannot hold, for instance a text that is not UTF-8,
+// have the empty digest, which nobody trusts.
 func CommandDigest[T any](purpose string, parts ...T) Digest {
 	array := make([]any, 0, 1+len(parts))
 	array = append(array, purpose)

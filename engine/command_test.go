@@ -35,7 +35,7 @@ func TestCommandsThatDifferHaveDigestsThatDiffer(t *testing.T) {
 	}
 }
 
-// A digest must not depend on how a text that is no UTF-8 is mended.
+// A digest must not depend on how a text that is not UTF-8 is repaired.
 func TestWhatIsNoTextHasNoDigest(t *testing.T) {
 	if d := engine.CommandDigest("p", "a\xff"); d != "" {
 		t.Errorf("%q", d)

@@ -4,11 +4,10 @@ import "bytes"
 
 var cr, lf, crlf = []byte("\r"), []byte("\n"), []byte("\r\n")
 
-// Matches reports whether the file is the one of a digest, whatever its line ends: a text
-// that git has checked out with CR LF in the place of every LF, or with LF in the place of
-// every CR LF, says what it said. A file that has other line ends in some places alone, or
-// a NUL, or a CR elsewhere, is compared byte for byte, and so is one of which only the
-// digest is known. The digest is given as 64 hex digits, "" for no file.
+// Matches reports whether the file has a digest, given as 64 hex digits, "" for no file,
+// apart from its line ends: a text counts as unchanged if git has checked it out with CR
+// LF for every LF, or with LF for every CR LF. A file is compared byte for byte if its
+// line ends are mixed, if it contains a NUL or another CR, or if only its digest is known.
 func (d Document) Matches(sum string) bool {
 	if d.Sum.Hex() == sum || sum == "" {
 		return d.Sum.Hex() == sum

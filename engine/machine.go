@@ -12,8 +12,8 @@ type Machine interface {
 	Step(Snapshot) (Plan, error)
 	// Account returns one run as people see it.
 	Account(Snapshot) RunView
-	// Summarize reads as much of a state document as it takes to tell whether the run can
-	// move.
+	// Summarize reads as much of a state document as is needed to know whether the run
+	// can move.
 	Summarize(state []byte) Summary
 }
 
@@ -21,8 +21,8 @@ type Machine interface {
 // run that nobody drives, for example.
 type Classed interface {
 	Machine
-	// SummarizeClass is Summarize for a run of a class. state is nil where no state document can
-	// be used. ok is false where Summarize applies.
+	// SummarizeClass is Summarize for a run of a class. state is nil if there is no
+	// usable state document. ok is false if Summarize applies.
 	SummarizeClass(class string, state []byte) (p Summary, ok bool)
 }
 
@@ -31,16 +31,16 @@ type Summary struct {
 	Status  Status
 	Final   bool // nothing but a new state document can move the run
 	Waiting bool // a person is asked
-	// Open is the number of open requests. Asked is when the oldest of them was made,
-	// in UTC; zero where the document does not say.
+	// Open is the number of open requests. Asked is when the oldest of them was made, in
+	// UTC; zero if the document does not say.
 	Open  int
 	Asked time.Time
-	// Touched is true for a run that placet has moved: after a crash an output may be
-	// missing, which a step finds.
+	// Touched is true for a run that placet has moved. One of its outputs may be missing
+	// after a crash, and a step finds that.
 	Touched bool
 }
 
-// Ask counts an open request, made at a moment or the zero time.
+// Ask counts an open request. at is when it was made, zero if unknown.
 func (p *Summary) Ask(at time.Time) {
 	p.Waiting, p.Open = true, p.Open+1
 	if at = at.UTC(); !at.IsZero() && (p.Asked.IsZero() || at.Before(p.Asked)) {

@@ -16,7 +16,7 @@ const kindProblem = "problem"
 // [Notes.Plan] then writes the missing ones, replaces those with another text, and
 // removes those without a cause.
 type Notes struct {
-	// Lang is the language of what stands around the problems.
+	// Lang is the language of the text around the problems.
 	Lang  string
 	texts map[string][]string
 }
@@ -93,7 +93,8 @@ func NoteText(lang, text string) string {
 	return templates.Text(lang, "note.title") + "\n\n" + strings.TrimSpace(text) + "\n\n" + templates.Text(lang, "note.end") + "\n"
 }
 
-// NoteBody returns what a problem note says, without what stands around it.
+// NoteBody returns the problems of a note, without the text that NoteText puts around
+// them.
 func NoteBody(note string) string {
 	note = strings.TrimSpace(note)
 	for _, lang := range templates.Languages() {

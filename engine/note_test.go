@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A note that repeats what others wrote stays one that can be read: its
-// beginning and its end stand.
+// A note that repeats what others wrote stays readable: it keeps its
+// beginning and its end.
 func TestANoteIsBounded(t *testing.T) {
 	var n Notes
 	n.Add("x.problem.md", "cannot use x: "+strings.Repeat("é", 1<<20)+": expected less")

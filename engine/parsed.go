@@ -7,22 +7,23 @@ import (
 	"placet/schemas"
 )
 
-// Parsed keeps what readers made of the bytes of a document, so that looks which
-// find the same content again need not read it again. It may be used at the same time.
+// Parsed caches what readers returned for the bytes of a document, so that the same content is not
+// read again. It is safe for concurrent use.
 type Parsed struct{ values sync.Map }
 
-// Equal says that it does not tell documents apart: what is kept follows from the bytes.
+// Equal returns true for all values: they follow from the bytes of the documents, so they
+// distinguish none.
 func (*Parsed) Equal(*Parsed) bool { return true }
 
-// parsed is what a reader returned.
+// parsed is the result of a reader.
 type parsed[T any] struct {
 	value *T
 	err   error
 }
 
-// Parse returns what read makes of the path and the bytes of a document, from which alone
-// the result must follow. It may be shared: nobody changes it. Each type of result has
-// one reader.
+// Parse returns the result of read for the path and the bytes of a document. The result must
+// follow from these alone. It may be shared, so nobody changes it. Each type of result has one
+// reader.
 func Parse[T any](d Document, read func(path string, body []byte) (T, error)) (*T, error) {
 	if d.Parsed == nil {
 		value, err := read(d.Path, d.Body)
@@ -37,8 +38,8 @@ func Parse[T any](d Document, read func(path string, body []byte) (T, error)) (*
 	return &value, err
 }
 
-// ParseIssued is [Parse] of a document of a schema that placet writes. One that this machine wrote
-// is not checked again.
+// ParseIssued is [Parse] for a document of a schema that placet writes. It does not check a
+// document again that this machine wrote.
 func ParseIssued[T any](d Document, schema string, read func(schema, path string, body []byte) (T, error)) (*T, error) {
 	if d.IssuedHere() {
 		schema = schemas.Own

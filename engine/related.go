@@ -1,11 +1,11 @@
 package engine
 
-// NeedPeers is the need for what [PeerMachine.Relate] says about the run: a document with
-// this path. Its Body is empty where nothing is to be known, and its Err is
-// [ErrUnsettled] while a file that an entry is made of is still being written.
+// NeedPeers is the need for what [PeerMachine.Relate] returns for the run: a document
+// with this path. Its Body is empty if the run must know nothing, and its Err is
+// [ErrUnsettled] while a file behind an entry is still being written.
 //
-// A plan that needed it and writes one of the run's shared files is stepped again over
-// fresh entries and committed while no other run of the family does: two runs never
+// A plan that needed it and writes one of the run's shared files is stepped again with
+// fresh entries, and committed while no other run of the family is, so that two runs never
 // claim the same thing.
 const NeedPeers = "runs:"
 
@@ -19,9 +19,9 @@ type PeerMachine interface {
 	// Shares returns the files that a run's entry is made of, relative to the run's
 	// folder ("../" is allowed). They are paths, not patterns.
 	Shares() []string
-	// Entry returns what other runs must know about a run, nil for nothing. The
-	// snapshot holds the shared files alone, without facts and time; a missing file is
-	// there with ErrAbsent, and none is unsettled.
+	// Entry returns what other runs must know about a run, nil for nothing. The snapshot
+	// holds only the shared files, without facts and time; a missing file is included
+	// with ErrAbsent, and no file is unsettled.
 	Entry(Snapshot) []byte
 	// Refused returns the entry of a run with a shared file that cannot be read at
 	// the moment. nil: the need stays unanswered for all runs until it can be read.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Snapshot is one run's documents read together, with all that a machine may
-// look at. It must not be changed.
+// Snapshot holds one run's documents, read together, and everything else that a
+// machine may use. It must not be changed.
 type Snapshot struct {
 	Key Key
 	// Dir is the run's folder, relative to the workspace.
@@ -45,7 +45,7 @@ func (s Snapshot) Under(rel string) []Document {
 	return s.Docs[from : from+to : from+to]
 }
 
-// Rel returns a path relative to the run's folder, or the path itself where it is
+// Rel returns a path relative to the run's folder, or the path itself if it is
 // outside.
 func (s Snapshot) Rel(p string) string {
 	if rel, ok := strings.CutPrefix(p, s.Dir+"/"); ok {
@@ -57,8 +57,8 @@ func (s Snapshot) Rel(p string) string {
 // stillNeed is the prefix of a need for a file that must be unchanged for longer.
 const stillNeed = "still:"
 
-// Has reports whether a need was looked up for this snapshot. A settled file of the
-// stricter need answers the plain one, too.
+// Has reports whether a need was looked up for this snapshot. The stricter need
+// for a file also answers the plain one if the file is settled.
 func (s Snapshot) Has(need string) bool {
 	if _, ok := slices.BinarySearch(s.Needs, need); ok {
 		return true

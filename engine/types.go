@@ -30,7 +30,7 @@ func (d Digest) In(folder string) Digest { return d + Digest(" in "+folder) }
 // Hex returns the 64 hex digits alone, "" for the empty digest.
 func (d Digest) Hex() string { return strings.TrimPrefix(string(d), "sha256:") }
 
-// Key identifies one run: its family, and its id as the dialect has it.
+// Key identifies one run by its family and by its id, spelled as in the dialect.
 type Key struct{ Family, ID string }
 
 // String returns "family/id", the form used on the command line.
@@ -50,7 +50,7 @@ var (
 // a run. A plan's commit writes it last and by compare-and-swap.
 const KindState = "state"
 
-// Document is one file, as it was read or as it is to be written.
+// Document is one file that was read or is to be written.
 type Document struct {
 	// Path is relative to the workspace, with slashes. A path that begins
 	// with "git:" is a fact from local git, not a file; one that begins with
@@ -58,44 +58,46 @@ type Document struct {
 	Path string
 	// Kind is layout's word for what the file is.
 	Kind string
-	// Body is the content, nil where Err is set.
+	// Body is the content, nil if Err is set.
 	Body []byte
-	// Sum is the digest of Body, empty where the file is absent.
+	// Sum is the digest of Body, empty if the file is absent.
 	Sum Digest
 	// Over is set in plans only: the digest of the content that this write
 	// replaces. Empty: the file must not exist yet.
 	Over Digest
 	// Changed is when the file last changed, as the file system says.
 	Changed time.Time
-	// Modified is when the content was written last, as the file says: its owner may have
-	// set that. Moving the file does not change it. Zero where nobody has looked.
+	// Modified is when the content was last written, as the file says; its owner may
+	// have set that time. Moving the file does not change it. Zero if nobody has
+	// looked.
 	Modified time.Time
 	// Err is nil, ErrAbsent, ErrUnsettled, or why the file is unusable.
 	Err error
 	// Known lists who wrote an answer and how placet knows it, each "how:who":
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
-	// Source is the surface of placet through which this machine wrote the content for
-	// somebody, "" where no surface did.
+	// Source is the surface of placet through which this machine wrote the content on
+	// somebody's behalf, "" if no surface did.
 	Source string
 	// Issued lists the digests of what this machine wrote at this path, the newest
-	// last, from its record outside the workspace; nil where the record has none. See
-	// [Issued] for one that is empty or stands twice. The record covers requests, forms,
-	// receipts, and the state documents that only placet writes.
+	// last, from its record outside the workspace; nil if the record has none. [Issued]
+	// says what an empty digest and a repeated one mean. The record covers requests,
+	// forms, receipts, and the state documents that only placet writes.
 	Issued []Digest
 	// Parsed caches what [Parse] returns for the content; nil: no cache.
 	Parsed *Parsed
 }
 
-// Issued is what this machine wrote in a run: by path, the digests of the contents, the
-// newest last. An empty digest ends what stands before it. A digest is recorded before its
-// content is written, and once more when the content has its name: after a crash between the
-// two nothing newer than the content before it has ever stood there.
+// Issued records what this machine wrote in a run: by path, the digests of the
+// contents, the newest last. An empty digest ends those before it. A digest is recorded
+// before its content is written, and once more when the content has its name: if a
+// crash comes between the two, the path has never held anything newer than the content
+// before it.
 type Issued map[string][]Digest
 
-// Add notes a content that is written at a path. A receipt belongs to the request.json
-// that was written before it, so another request.json beside it ends it: the answer to
-// one question says nothing of another under the same id.
+// Add records that a content is written at a path. A receipt belongs to the
+// request.json that was written before it, so another request.json beside it ends it:
+// the answer to one question says nothing about another with the same id.
 func (i Issued) Add(name string, sum Digest) {
 	if !i.isNewest(name, sum) {
 		i[name] = append(slices.Clip(i[name]), sum)
@@ -105,7 +107,7 @@ func (i Issued) Add(name string, sum Digest) {
 	}
 }
 
-// Confirm notes that the newest content at a path has its name.
+// Confirm records that the newest content at a path has its name.
 func (i Issued) Confirm(name string, sum Digest) {
 	if all := i[name]; i.isNewest(name, sum) && (len(all) < 2 || all[len(all)-2] != sum) {
 		i[name] = append(slices.Clip(all), sum)
@@ -117,8 +119,8 @@ func (i Issued) isNewest(name string, sum Digest) bool {
 	return len(all) > 0 && all[len(all)-1] == sum
 }
 
-// Missing returns the documents whose content is not the newest at its path, in their
-// order, and adds them.
+// Missing returns the documents whose content is not recorded as the newest at its
+// path, in their order, and records them.
 func (i Issued) Missing(docs []Document) (missing []Document) {
 	for _, d := range docs {
 		if d.Sum = Sum(d.Body); !i.isNewest(d.Path, d.Sum) {
@@ -132,14 +134,15 @@ func (i Issued) Missing(docs []Document) (missing []Document) {
 // Present reports whether the document was read and can be used.
 func (d Document) Present() bool { return d.Err == nil && d.Path != "" }
 
-// IssuedHere reports whether the file holds what this machine wrote there last, and has
-// not ended since: an older content that is put back was written for something else.
+// IssuedHere reports whether the file holds what this machine wrote there last, unless
+// that has ended since. An older content that somebody put back does not count, because
+// it was written for something else.
 func (d Document) IssuedHere() bool {
 	return d.Sum != "" && len(d.Issued) > 0 && d.Issued[len(d.Issued)-1] == d.Sum
 }
 
-// IsOlder reports whether the file holds what this machine wrote there before another
-// content that certainly stood there since: somebody put it back.
+// IsOlder reports whether somebody put back an older content: one that this machine
+// wrote there before another content that was certainly in place since.
 func (d Document) IsOlder() bool {
 	for i := len(d.Issued) - 1; i > 0 && d.Issued[i] != d.Sum; i-- {
 		if d.Issued[i] != "" && d.Issued[i] == d.Issued[i-1] {
@@ -155,15 +158,15 @@ func (d Document) Absent() bool { return errors.Is(d.Err, ErrAbsent) }
 // Unsettled reports whether the file may still be being written.
 func (d Document) Unsettled() bool { return errors.Is(d.Err, ErrUnsettled) }
 
-// Environment is what a machine is told besides the documents.
+// Environment holds what a machine gets besides the documents.
 type Environment struct {
 	// Config holds the settings, merged in the order of precedence.
 	Config Config
 	// Trusted holds the digests of the policy settings and the commands that the owner
-	// of the workspace has agreed to. A command's is missing once a file that it names
-	// differs from the one that was agreed to. Where the folder that a command prefers
-	// differs from the one that it names, the map also says whether the command is
-	// trusted there: see [Environment.Trusts].
+	// of the workspace has agreed to. The digest of a command is missing once a file
+	// that it names differs from the one that was agreed to. If the folder that a
+	// command prefers differs from the one that it names, the map also says whether the
+	// command is trusted there: see [Environment.Trusts].
 	Trusted map[Digest]bool
 	// Alive holds the IDs of the actions that are running.
 	Alive map[string]bool
@@ -175,7 +178,7 @@ type Environment struct {
 }
 
 // Trusts reports whether a command may begin. prefer is the folder that it prefers, ""
-// for none.
+// if none.
 func (f Environment) Trusts(command Digest, prefer string) bool {
 	if there, differs := f.Trusted[command.In(prefer)]; differs {
 		return there
@@ -199,22 +202,22 @@ const (
 // neither alive nor ended.
 type Ended struct {
 	Began, At time.Time
-	// Result of a command is one of the words above. Of an insert into a database it is done, present (the
-	// row is already there), refused (another row has its id, or a constraint
-	// forbids it) or failed (it may be tried again). Of a query it is done, absent
-	// (there is no such file) or failed.
+	// Result is one of the words above for a command. For an insert into a database it
+	// is done, present (the row is already there), refused (another row has its id, or
+	// a constraint forbids it) or failed (it may be tried again). For a query it is
+	// done, absent (there is no such file) or failed.
 	Result string
-	// Exit is a command's exit code, nil where it is unknown.
+	// Exit is a command's exit code, nil if it is unknown.
 	Exit *int
-	// Reason is for people: why the action ended so, and what to do. Of a database it
-	// is the error, or which columns of an inserted row the table lacks.
+	// Reason says, for people, why the action ended so, and what to do. For a database
+	// it is the error, or which columns of an inserted row the table lacks.
 	Reason string
-	// Stdout and Stderr are the last bytes of a command's outputs: as many of
-	// each as the action's Tail says, 4 KiB where Tail is zero.
+	// Stdout and Stderr are the last bytes of a command's outputs: as many of each as
+	// the action's Tail says, 4 KiB if Tail is zero.
 	Stdout, Stderr string
-	// Output is what a command wrote into the file that [Action].Output names,
-	// nil where it wrote none. Of a query it is the rows as JSON,
-	// {"<name of the query>": [{"<column>": value, …}, …], …}.
+	// Output is what a command wrote into the file that [Action].Output names, nil if
+	// it wrote nothing. For a query it is the rows as JSON, {"<name of the query>":
+	// [{"<column>": value, …}, …], …}.
 	Output []byte
 }
 
@@ -222,7 +225,8 @@ type Ended struct {
 type Config struct {
 	// Language is the language of texts for people: en, ko or ja.
 	Language string
-	// Gates maps "family/type", "family" or "*" to what an answer must be worth.
+	// Gates maps "family/type", "family" or "*" to the gate that says which answers
+	// count.
 	Gates map[string]Gate
 	// GatesSince is when a person last decided about the gates, zero if never. An
 	// answer from before that moment does not count until it is saved again.
@@ -235,15 +239,15 @@ type Config struct {
 
 // Slack says where requests are posted, and how. The zero value posts nothing.
 type Slack struct {
-	// Families are those whose requests are posted; "*" stands for all.
+	// Families lists the families whose requests are posted; "*" stands for all.
 	Families []string
 	// API is the address of Slack's methods, without a slash at its end.
 	API, Channel string
-	// Token posts into the channel. Webhook is the address of one: all that it takes is
-	// the question itself. A placet that has neither posts nothing.
+	// Token posts into the channel. Webhook is the address of an incoming webhook,
+	// which accepts the question alone. Without both, placet posts nothing.
 	Token, Webhook       Secret
 	HasToken, HasWebhook bool
-	// Buttons says that presses can be told from forged ones.
+	// Buttons says that placet can distinguish presses of buttons from forged ones.
 	Buttons bool
 }
 
@@ -258,7 +262,7 @@ type Gate struct {
 	Level string
 	// Approvers lists who may answer; empty means anyone.
 	Approvers []string
-	// Waits is true while changed gates wait for trust; then this gate is the tighter
+	// Waits is true while changed gates wait for trust; this gate is then the stricter
 	// of the old and the new one.
 	Waits bool
 	// Since is [Config.GatesSince].
@@ -285,7 +289,7 @@ type Status string
 // Edge is a row of a machine's transition table.
 type Edge struct {
 	Of    string `json:"of"`   // what moves: run, step, phase, checkpoint, …
-	From  Status `json:"from"` // "" where it begins
+	From  Status `json:"from"` // "" at the beginning
 	Event string `json:"event"`
 	To    Status `json:"to"`
 }
@@ -299,7 +303,7 @@ type Transition struct {
 	Reason  string            `json:"reason"`
 }
 
-// LongestReason is how many bytes of a text from outside a transition repeats.
+// LongestReason bounds how many bytes of a text from outside a transition repeats.
 const LongestReason = 500
 
 // Person returns the actor of a transition that a person caused.
@@ -332,9 +336,9 @@ type Action struct {
 	// Send is set in place of a command. It is carried out in this process, needs no
 	// trust, and always has an Outcome.
 	Send *Send
-	// Output names an environment variable that tells the command the absolute path
-	// of a file to create; its content comes back in [Ended].Output. Only for
-	// commands without Outcome.
+	// Output names an environment variable that gives the command the absolute path of
+	// a file to create; its content comes back in [Ended].Output. Only for commands
+	// without Outcome.
 	Output string
 	// Outcome is where the end of the action is recorded; Fields come first
 	// in that document. Empty: the end comes back in [Environment].Ended.
@@ -342,9 +346,9 @@ type Action struct {
 	Fields  []Field
 	// Kind is layout's word for the outcome document.
 	Kind string
-	// Recorded is true where an earlier commit recorded the attempt: if this process
-	// did not begin it, its end is unknown and its outcome is "lost". Otherwise this
-	// plan records the attempt.
+	// Recorded is true if an earlier commit recorded the attempt: if this process did
+	// not begin it, its end is unknown and its outcome is "lost". Otherwise this plan
+	// records the attempt.
 	Recorded bool
 	// Judge makes the outcome say whether the output passes, and where the command
 	// ran. Expected is the text that the output must contain (see engine/testoutput).
@@ -355,11 +359,11 @@ type Action struct {
 	Tail int
 }
 
-// IsCommand reports whether the action is a command, for which alone there is trust.
+// IsCommand reports whether the action is a command. Only commands need trust.
 func (a Action) IsCommand() bool { return a.Database == nil && a.Send == nil }
 
-// Outlives reports whether the action goes on when placet ends. One without an Outcome
-// never does, nor does a send.
+// Outlives reports whether the action continues when placet ends. An action without an
+// Outcome never does, nor does a send.
 func (a Action) Outlives() bool { return a.Command.Agent && a.Outcome != "" }
 
 // Command is a program to run. It is an argument vector, never a shell line.
@@ -368,13 +372,13 @@ type Command struct {
 	Env   []string // "NAME=value", added to the scrubbed environment
 	Paths []string // "NAME=path": the same, each path made absolute
 	Dir   string   // relative to the workspace
-	// Prefer is a folder that replaces Dir where it exists.
+	// Prefer is a folder that replaces Dir if it exists.
 	Prefer string
 	Stdin  []byte
-	// Timeout is how long it may run; zero means for ever.
+	// Timeout is how long the command may run; zero means for ever.
 	Timeout time.Duration
-	// Agent commands outlive placet, where their action has an Outcome; the
-	// others end with it.
+	// Agent marks a command that outlives placet if its action has an Outcome. Other
+	// commands end with placet.
 	Agent bool
 }
 
@@ -382,18 +386,18 @@ type Command struct {
 type Database struct {
 	// Path is relative to the workspace, with slashes.
 	Path string
-	// Schema names the embedded SQL that an insert creates a missing database with.
-	// It also says what the database may contain.
+	// Schema names the embedded SQL with which an insert creates a missing database. It
+	// also says what the database may contain.
 	Schema string
 	// Columns lists, by table, the columns that must exist. Optional lists those that
 	// an older table may lack: a row is inserted without them, and the Reason of its
-	// end says so. Hint says what to do where a column is missing.
+	// end says so. Hint says what to do if a column is missing.
 	Columns, Optional map[string][]string
 	Hint              string
 	// Insert is one row, in a transaction of its own.
 	Insert *Row
-	// First is a row that Insert refers to, nil for none. It is inserted before where
-	// the database has lost it.
+	// First is a row that Insert refers to, nil if none. It is inserted before Insert
+	// if the database has lost it.
 	First *Row
 	// Select lists queries that run in one transaction.
 	Select []Query
@@ -402,7 +406,7 @@ type Database struct {
 // Row is a row to insert. It never replaces another.
 type Row struct {
 	Table string
-	// ID is the value of the first of Values, the row's key.
+	// ID is the row's key, the first of Values.
 	ID string
 	// Values are strings, ints, float64s and nils, by column.
 	Values []Field
@@ -414,13 +418,13 @@ type Query struct {
 	Args      []any
 }
 
-// Plan is what a machine wants to have done, as data. The zero Plan wants nothing.
+// Plan says what a machine wants done, as data. The zero Plan wants nothing.
 type Plan struct {
 	// Needs lists paths and globs outside the run's folder, "git:…" facts, and volatile
-	// documents (see [VolatileNeed]). A plan that needs what the snapshot lacks is not
-	// carried out: the loop loads it and steps again.
+	// documents (see [VolatileNeed]). A plan that needs something that the snapshot
+	// lacks is not carried out: the loop loads it and steps again.
 	Needs []string
-	// NextNeeds lists what the step after the commit of this plan will need besides.
+	// NextNeeds lists what the step after the commit of this plan will need as well.
 	// The loop loads it together with the run.
 	NextNeeds   []string
 	Transitions []Transition
@@ -434,10 +438,10 @@ type Plan struct {
 	// Follow lists folders to watch besides the run's own and those of its open
 	// requests.
 	Follow []string
-	// Wake is when the next step may differ though no file changed; zero: never.
+	// Wake is when the next step may differ even if no file has changed; zero: never.
 	Wake time.Time
-	// Thresholds say when the next step may differ because of a volatile document. Each
-	// has the run looked at once.
+	// Thresholds say when the next step may differ because of a volatile document. The
+	// loop looks at the run once for each.
 	Thresholds []Threshold
 	// Pending lists files that were read and may be incomplete.
 	Pending []PendingFile
