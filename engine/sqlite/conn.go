@@ -32,7 +32,6 @@ type connection struct {
 	folder  *openFolder   // nil if it was opened by its name alone
 	file    fs.FileInfo   // had the name before it was opened, and is open
 	allowed *upstream     // what the database may contain
-	sound   string        // the hash of the schema that was last found good
 	work    time.Duration // how long SQLite may work without a pause
 }
 
@@ -55,7 +54,7 @@ func connect(ctx context.Context, name string, parameters url.Values, busy time.
 		pool.Close()
 		return nil, err
 	}
-	c := &connection{Conn: conn, pool: pool, allowed: &upstream{}, work: rowWork * workTime}
+	c := &connection{Conn: conn, pool: pool, allowed: &upstream{sound: map[string]bool{}}, work: rowWork * workTime}
 	if err := c.limit(); err != nil {
 		c.close()
 		return nil, err

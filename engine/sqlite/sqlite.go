@@ -89,13 +89,15 @@ func (d *Databases) closeFile(name string) {
 // execute carries out a query or a row. A connection on which something failed is not
 // used again.
 func (d *Databases) execute(q engine.Database) engine.Ended {
+	e := engine.Ended{Result: rowDone}
+	_, err := d.upstreamOf(q.Schema) // its time is not the database's
 	ctx, cancel := context.WithTimeout(context.Background(), d.patience)
 	defer cancel()
-	e := engine.Ended{Result: rowDone}
-	var err error
-	if q.Insert != nil {
+	switch {
+	case err != nil:
+	case q.Insert != nil:
 		e.Result, e.Reason, err = d.insert(ctx, q)
-	} else {
+	default:
 		e.Output, err = d.look(ctx, q)
 	}
 	var no refusal
