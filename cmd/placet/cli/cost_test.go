@@ -28,8 +28,8 @@ const (
 	mostLoads   = 3
 	mostSteps   = 3
 	mostCommits = 2
-	mostStats   = 54
-	mostOpens   = 17
+	mostStats   = 57
+	mostOpens   = 18
 )
 
 // costs counts placet's operations by their kinds.
