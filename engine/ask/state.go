@@ -126,7 +126,7 @@ func (st *State) head() run.Head {
 	if st.RequestID != "" {
 		st.requests = []*run.Request{st.request()}
 	}
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, Language: &st.Lang, Extra: &st.Extra, History: &st.History}
+	return run.Head{Version: &st.SchemaVersion, Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.requests, Language: &st.Lang, Extra: &st.Extra, History: &st.History}
 }
 
 func isFinal(s engine.Status) bool { return results[s] != "" && s != Open }

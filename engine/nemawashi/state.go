@@ -183,7 +183,7 @@ type Handled struct {
 const mostKeys = 256
 
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language, Extra: &st.Extra}
+	return run.Head{Version: &st.SchemaVersion, Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language, Extra: &st.Extra}
 }
 
 var format = run.JSONState("nemawashi/state", (*State).head, unfit)

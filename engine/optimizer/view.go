@@ -165,7 +165,7 @@ func noteLateStop(r *cycle) {
 
 // head returns the members of a state that the kernel reads and writes.
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang, Extra: &st.Extra}
+	return run.Head{Version: &st.SchemaVersion, Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Lang, Extra: &st.Extra}
 }
 
 // Machine is the family of the workflow optimizer's cycles.

@@ -218,7 +218,7 @@ var format = run.JSONState("pal/state", (*State).head, unfitState)
 func ReadState(path string, body []byte) (State, error) { return format.Decode(path, body) }
 
 func (st *State) head() run.Head {
-	return run.Head{Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language, Extra: &st.Extra}
+	return run.Head{Version: &st.SchemaVersion, Status: &st.Status, Revision: &st.Revision, Last: &st.Last, Requests: &st.Requests, Language: &st.Language, Extra: &st.Extra}
 }
 
 // unfitState returns why a readable state does not belong to the orchestration, or nil.

@@ -130,6 +130,8 @@ type Format[S any] struct {
 
 // Head points at the members of a state that every family has.
 type Head struct {
+	// Version is the version of the format. nil: only [JSONState] needs it.
+	Version  *int
 	Status   *engine.Status
 	Revision *int
 	Last     **Last

@@ -8,7 +8,7 @@ import (
 // JSONState returns the format of a state document that is the JSON of S, checked by a schema.
 // [Head.Extra] holds members of a later version, for which S has no field. unfit is
 // [Format.Unfit]. A state that this machine wrote is not checked against the schema, because that
-// takes ten times as long as decoding it.
+// takes ten times as long as decoding it; one of another version of placet is.
 func JSONState[S any](schema string, head func(*S) Head, unfit func(*Input, S) error) Format[S] {
 	read := func(schema, path string, body []byte) (st S, err error) {
 		if err = schemas.Decode(schema, path, body, &st); err == nil {
@@ -18,8 +18,14 @@ func JSONState[S any](schema string, head func(*S) Head, unfit func(*Input, S) e
 	}
 	return Format[S]{
 		Head: head, Unfit: unfit,
-		Decode:    func(path string, body []byte) (S, error) { return read(schema, path, body) },
-		DecodeOwn: func(body []byte) (S, error) { return read(schemas.Own, stateFile, body) },
+		Decode: func(path string, body []byte) (S, error) { return read(schema, path, body) },
+		DecodeOwn: func(body []byte) (S, error) {
+			st, err := read(schemas.Own, stateFile, body)
+			if err == nil && *head(&st).Version != 1 {
+				return read(schema, stateFile, body)
+			}
+			return st, err
+		},
 		Encode: func(st S) ([]byte, error) {
 			return schemas.Encode(append(schemas.Struct(st), *head(&st).Extra...))
 		},
