@@ -167,14 +167,14 @@ func (v *visit) finish() {
 		})
 	}
 	v.tree.Outside = append(v.tree.Outside, v.kept...)
+	sortDocs(v.out.Docs)
+	v.out.Docs = v.markIssued(v.out.Docs)
 	v.s.seen.Cache.Looked(v.run.State, v.tree, v.stale)
 	v.out.Look = v.tree.Look
 	vanished, missed, ok := v.tree.Missed(v.s.disk.Age(), standLong)
 	if v.out.Vanished = vanished; ok {
 		v.out.Missed = v.s.disk.At(missed)
 	}
-	sortDocs(v.out.Docs)
-	v.out.Docs = v.markIssued(v.out.Docs)
 	v.markOthers()
 	slices.Sort(v.out.Needs)
 	v.out.Needs = slices.Compact(v.out.Needs)
