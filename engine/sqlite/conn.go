@@ -28,11 +28,13 @@ var pragmas = []string{
 // connection is one open database.
 type connection struct {
 	*sql.Conn
-	pool    *sql.DB       // holds this connection alone
-	folder  *openFolder   // nil if it was opened by its name alone
-	file    fs.FileInfo   // had the name before it was opened, and is open
-	allowed *upstream     // what the database may contain
-	work    time.Duration // how long SQLite may work without a pause
+	pool    *sql.DB     // holds this connection alone
+	folder  *openFolder // nil if it was opened by its name alone
+	file    fs.FileInfo // had the name before it was opened, and is open
+	allowed *upstream   // what the database may contain
+	// unjudged says why it is not known what SQLite computes for a row, nil if it is known.
+	unjudged error
+	work     time.Duration // how long SQLite may work without a pause
 }
 
 // connect opens a database by its absolute name, with further parameters; it never

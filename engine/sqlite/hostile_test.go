@@ -66,6 +66,10 @@ var hostileSchemas = []struct{ name, script, want string }{
 	{"a trigger that does not end", again + "INSERT INTO evidence (decision_id, type, ref_path) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i, i FROM n; END",
 		`a trigger that uses "n", which does what upstream's schema does not`},
 	{"a query without a name", again + `INSERT INTO evidence (decision_id, type, ref_path) WITH "" AS (SELECT ` + forever + ` AS i) SELECT i, i, i FROM ""; END`, `a trigger that calls "instr"`},
+	{"a trigger whose constants SQLite computes when it prepares a statement",
+		"INSERT INTO audit_logs (id, date, task_name, mode, action) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200) SELECT 'TASK-9' || i, i, 't', 'm', 'a' FROM n; ANALYZE;" +
+			again + "INSERT INTO evidence (decision_id, type, ref_path) SELECT id, id, id FROM audit_logs WHERE date > instr(hex(zeroblob(400000)), concat(hex(zeroblob(200000)), '1')); END",
+		`the trigger "user_feedback_ai", which calls "`},
 	{"a view in a trigger", "DROP VIEW v_open_followups; CREATE VIEW v_open_followups AS SELECT " + forever + " AS id;" + again + "INSERT INTO evidence (decision_id, type, ref_path) SELECT id, id, id FROM v_open_followups; END",
 		`a trigger that uses "v_open_followups", which calls "instr"`},
 	{"a generated column", "ALTER TABLE user_feedback ADD COLUMN mine AS (" + forever + ")", `the table "user_feedback", which computes the column "mine"`},
@@ -146,6 +150,25 @@ func TestNothingOfAHostileSchemaIsUsed(t *testing.T) {
 			l.must("done", task(1))
 			l.must("done", answer(1, task(1).ID))
 		})
+	}
+}
+
+// If SQLite cannot prepare an insert into a table, the table is not judged: no row goes into the
+// database, and a query, which computes none of that, is answered.
+func TestATableThatCannotBeJudgedTakesNoRow(t *testing.T) {
+	l := newMirror(t)
+	l.hostile(reworded("user_feedback", "id TEXT PRIMARY KEY", "id TEXT DEFAULT (nosuch()) PRIMARY KEY") + ";" +
+		reworded("user_feedback", "user_id TEXT", "user_id TEXT CHECK ("+forever+" = 0)"))
+	before := l.bytes()
+	if e := l.insertRow(answer(1, nil)); e.Result != "failed" || !strings.Contains(e.Reason, `the table "user_feedback", into which no row goes: `) {
+		t.Errorf("%s, %q", e.Result, e.Reason)
+	}
+	l.Release(audit)
+	if !bytes.Equal(before, l.bytes()) {
+		t.Error("the file was changed")
+	}
+	if seen := l.query("SELECT id FROM audit_logs"); seen.Result != "done" {
+		t.Errorf("a look: %s, %q", seen.Result, seen.Reason)
 	}
 }
 

@@ -144,8 +144,9 @@ func (c *connection) checkSchema(ctx context.Context) (objects int, err error) {
 	if err == nil && objects > mostObjects {
 		err = unsound(fmt.Sprintf("more than %d tables, indexes, views and triggers", mostObjects))
 	}
+	c.unjudged = nil
 	if sum := string(all.Sum(nil)); err == nil && !c.allowed.sound[sum] {
-		if err = c.checkTables(ctx, tables); err == nil {
+		if err = c.checkTables(ctx, tables); err == nil && c.unjudged == nil {
 			if len(c.allowed.sound) == mostSound {
 				clear(c.allowed.sound)
 			}
@@ -234,8 +235,19 @@ func indexParts(statement string) []string {
 func isOption(part string) bool { return strings.Contains(part, "=") }
 
 // checkTables judges what SQLite computes when a row is inserted into tables: SQLite calls each
-// function in one step that nothing interrupts.
-func (c *connection) checkTables(ctx context.Context, tables []string) error {
+// function in one step that nothing interrupts. It sets unjudged if SQLite cannot prepare an insert.
+//
+// SQLite computes some constants while it prepares a statement, so functions of triggers do not
+// count here; the authorizer of the insert denies them.
+func (c *connection) checkTables(ctx context.Context, tables []string) (err error) {
+	if err := c.authorize(ignoreCalls); err != nil {
+		return err
+	}
+	defer func() {
+		if again := c.authorize(nil); err == nil {
+			err = again
+		}
+	}()
 	for _, table := range tables {
 		named := "the table " + quoteForPeople(table)
 		err := c.eachName(ctx, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden IN (2, 3)", table, func(column string) error {
@@ -254,12 +266,23 @@ func (c *connection) checkTables(ctx context.Context, tables []string) error {
 				return unsound(named + ", which calls " + quoteForPeople(call) + ": upstream's calls " +
 					strings.Join(slices.Sorted(maps.Keys(c.allowed.calls)), ", ") + " alone")
 			})
+			if sqliteCode(err) == sqlite3.SQLITE_ERROR {
+				c.unjudged, err = unsound(named+", into which no row goes: "+driverText(err)), nil
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ignoreCalls is an authorizer for which a call in a trigger is NULL, unless upstream's triggers make it.
+func ignoreCalls(action sqlite.AuthorizerActionCode, _, function, _, by string) sqlite.AuthorizerReturnCode {
+	if action == sqlite.AuthFunction && by != "" && !slices.Contains(called, lower(function)) {
+		return sqlite.AuthorizerIgnore
+	}
+	return sqlite.AuthorizerOK
 }
 
 // computingIndexes finds the indexes of a table that cover an expression or only some rows.
@@ -277,7 +300,7 @@ func (c *connection) eachName(ctx context.Context, query, table string, do func(
 
 // eachCall calls do for everything that SQLite would compute in one step of its machine to insert a
 // row into a table, except in triggers: "length(1)" is the function length with one argument, "||"
-// joins texts. The authorizer is asked about a trigger's statements when the row is inserted. See
+// joins texts. See
 // https://www.sqlite.org/opcode.html.
 func (c *connection) eachCall(ctx context.Context, table string, do func(string) error) error {
 	ended, at := false, -1
@@ -300,9 +323,6 @@ func (c *connection) eachCall(ctx context.Context, table string, do func(string)
 		}
 		return nil
 	})
-	if sqliteCode(err) == sqlite3.SQLITE_ERROR { // a trigger does not fit: no row is inserted
-		return nil
-	}
 	return err
 }
 
