@@ -117,11 +117,15 @@ type Table struct {
 
 func (t *Table) Add(cells ...string) { t.Style(nil, cells...) }
 
+// mostIndent is how far a cell may be indented: what others wrote cannot fill a line with blanks.
+const mostIndent = 4
+
 // Style adds a row, with each cell in the style of the same position. A cell is one line, whoever
-// wrote it.
+// wrote it, and has no runs of blanks.
 func (t *Table) Style(styles []string, cells ...string) {
 	for i, cell := range cells {
-		cells[i] = inOneLine(cell)
+		indent := min(len(cell)-len(strings.TrimLeft(cell, " ")), mostIndent)
+		cells[i] = strings.Repeat(" ", indent) + OneLine(cell)
 	}
 	t.rows = append(t.rows, cells)
 	t.styles = append(t.styles, styles)

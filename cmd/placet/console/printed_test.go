@@ -33,6 +33,11 @@ func TestASentenceCleansItsValues(t *testing.T) {
 	var out strings.Builder
 	w := &Env{Out: &out, Lang: "en"}
 	const hostile = "x\x1b[2J\nplacet: all is well"
+	blanks := &Table{}
+	blanks.Add("  fine" + strings.Repeat(" \u3000", 100) + "placet: all is well")
+	if got := blanks.Text(w); got != "  fine placet: all is well\n" {
+		t.Errorf("a cell of many blanks: %q", got)
+	}
 	w.Say("cli.inbox.none.of", "run", hostile)
 	t1 := &Table{}
 	t1.Add(hostile)
