@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -117,15 +118,22 @@ type Table struct {
 
 func (t *Table) Add(cells ...string) { t.Style(nil, cells...) }
 
-// mostIndent is how far a cell may be indented: what others wrote cannot fill a line with blanks.
+// mostIndent is how far a cell may be indented, and manyBlanks are those that no cell has: what
+// others wrote cannot fill a line with blanks.
 const mostIndent = 4
 
+var manyBlanks = regexp.MustCompile(`[\s\p{Z}]{3,}`)
+
 // Style adds a row, with each cell in the style of the same position. A cell is one line, whoever
-// wrote it, and has no runs of blanks.
+// wrote it.
 func (t *Table) Style(styles []string, cells ...string) {
 	for i, cell := range cells {
-		indent := min(len(cell)-len(strings.TrimLeft(cell, " ")), mostIndent)
-		cells[i] = strings.Repeat(" ", indent) + OneLine(cell)
+		text := strings.TrimLeft(cell, " ")
+		indent := min(len(cell)-len(text), mostIndent)
+		if manyBlanks.MatchString(text) {
+			text = OneLine(text)
+		}
+		cells[i] = strings.Repeat(" ", indent) + inOneLine(text)
 	}
 	t.rows = append(t.rows, cells)
 	t.styles = append(t.styles, styles)
