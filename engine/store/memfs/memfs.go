@@ -12,8 +12,9 @@ import (
 	"placet/engine/store/fs"
 )
 
-// ErrCrashed is the error of every call after the crash.
-var ErrCrashed = errors.New("memfs: the machine has crashed")
+// ErrCrashed is the error of every call after the crash: like any other failure of a call it says
+// nothing about the file, and nobody takes the file for absent.
+var ErrCrashed error = &iofs.PathError{Op: "memfs", Path: ".", Err: errors.New("the machine has crashed")}
 
 // Root is the absolute path that every FS of this package returns as its root.
 const Root = "/workspace"
