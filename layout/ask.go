@@ -35,13 +35,17 @@ const limitAsk = 256 << 10
 // KindReuse is the kind of the file that counts how often an answer was used.
 const KindReuse = "reuse"
 
+// KindAnswerEdit is the kind of a text that was approved instead of an artifact. A text does not say
+// whose it is: only the record tells that placet wrote it.
+const KindAnswerEdit = "answer-edit"
+
 var askFiles = newTable(
 	pattern{"ask.json", File{Kind: "ask", Writer: Anyone, Limit: limitAsk}},
 	pattern{"withdraw.json", jsonBy("withdraw", Anyone)},
 	pattern{"state.json", File{Kind: KindStateFile, Writer: Placet, Limit: LimitState}},
 	pattern{"answer.json", jsonBy("answer", Placet)},
 	pattern{"answer.md", textBy("answer-text", Placet)},
-	pattern{"{edit}", textBy("answer-edit", Placet)},
+	pattern{"{edit}", textBy(KindAnswerEdit, Placet)},
 	pattern{"reuse.json", jsonBy(KindReuse, Placet)},
 )
 

@@ -14,7 +14,7 @@ import (
 // file: files that others might replace and that a decision depends on.
 func isRecorded(f layout.File) bool {
 	switch f.Kind {
-	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid:
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, layout.KindAnswerEdit:
 		return true
 	case layout.KindStateFile:
 		return f.Writer == layout.Placet
