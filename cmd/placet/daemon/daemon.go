@@ -32,7 +32,7 @@ type Options struct {
 	Watches int
 	// Begun is called, besides everything else, once this daemon holds the lock of the workspace.
 	Begun func(b *workspace.Workspace, log *slog.Logger)
-	// Serves is called when the runs are served, before people are told so.
+	// Serves is called when the runs are served, before placet prints that it watches.
 	Serves func(b *workspace.Workspace)
 	// Server answers clients over HTTP; nil answers nobody.
 	Server Server

@@ -144,8 +144,8 @@ func (n *Notifier) wake() {
 	}
 }
 
-// Begin records that people are told from now on. Requests that open after it returns are
-// told once Run is called.
+// Begin records that people are notified from now on. They are notified of requests that open
+// after it returns once Run is called.
 func (n *Notifier) Begin() {
 	n.readSettings()
 	if len(n.plan.targets) > 0 {

@@ -27,8 +27,8 @@ import (
 
 // The hook tells an agent the answers that it does not know, whenever its client accepts a
 // text. An ask belongs to a session whose id is its correlation, or the session of its asker.
-// The state folder records which answers were told. If that record is lost, they are told once
-// more.
+// The state folder records which answers the hook has passed on. If that record is lost, it
+// passes them on once more.
 
 // turn tells the agent, at the beginning or end of a turn, the answers that it does not know.
 func (h *hookCall) turn() error {
@@ -99,7 +99,7 @@ func areOpen(names []string) string {
 	return strings.Join(names, ", ") + verb + " open: call check_answer"
 }
 
-// mostTold limits how much an agent is told at once, in bytes: clients cut longer texts.
+// mostTold limits how much the hook passes on at once, in bytes: clients cut longer texts.
 const mostTold = 9000
 
 // tell tells the agent the answers that the session does not know yet, as many as fit.
@@ -140,7 +140,7 @@ func readTold(dir *statedir.Dir, name string) (ids []string, err error) {
 		return nil, nil
 	}
 	if err == nil && json.Unmarshal(body, &ids) != nil {
-		return nil, nil // all are told once more, and the file is replaced
+		return nil, nil // all are passed on once more, and the file is replaced
 	}
 	return ids, err
 }
