@@ -28,6 +28,8 @@ type RunView struct {
 	Facts       []Fact
 	// Open are the requests that a person can answer now, oldest first.
 	Open []OpenRequest
+	// Required are the things besides answers that a person must do before the run goes on.
+	Required []RequiredAction
 	// Why says which rule holds the run, one sentence a line.
 	Why []string
 	// WaitsFor lists what the run waits for besides open requests, each in a few words
@@ -144,17 +146,20 @@ type Section struct {
 // OpenRequest is an open request as the inbox shows it. The caller that shows it fills in
 // Reference, Family, Level, Approvers, GatesWait and Answer.
 type OpenRequest struct {
-	Request   string          `json:"request_id"`
-	Reference string          `json:"reference"` // <id>@<reference of the digest>, as the answering verbs accept it
-	Run       Key             `json:"run"`
-	Family    string          `json:"family"`
-	Type      string          `json:"type"`
-	Where     string          `json:"where"` // phase and step, checkpoint, …
-	Prompt    string          `json:"prompt"`
-	Summary   string          `json:"summary"`
-	Options   []RequestOption `json:"options"`
-	FreeText  bool            `json:"free_text"`
-	Multiple  bool            `json:"multiple"`
+	Request   string `json:"request_id"`
+	Reference string `json:"reference"` // <id>@<reference of the digest>, as the answering verbs accept it
+	Run       Key    `json:"run"`
+	Family    string `json:"family"`
+	Type      string `json:"type"`
+	Where     string `json:"where"` // phase and step, checkpoint, …
+	// WorkID and Branch are the work item and the branch of the run, if it names them.
+	WorkID   string          `json:"work_id,omitempty"`
+	Branch   string          `json:"branch,omitempty"`
+	Prompt   string          `json:"prompt"`
+	Summary  string          `json:"summary"`
+	Options  []RequestOption `json:"options"`
+	FreeText bool            `json:"free_text"`
+	Multiple bool            `json:"multiple"`
 	// CommentRequired lists the options that ask for a comment.
 	CommentRequired []string `json:"comment_required"`
 	// Several lists the options that may be chosen together, in any number; every other
@@ -294,6 +299,21 @@ type Finding struct {
 // record beside it, for example a claim that a run is completed while the run asks a
 // person.
 const CodeFabrication = "fabrication"
+
+// RequiredAction is something that a person must do before a run goes on, and that is not the
+// answer to a request: to look whether a command has run whose end is unknown, to begin one again
+// that failed, to agree to one. It counts as waiting for a person wherever requests do.
+type RequiredAction struct {
+	// ID names the action in its run. It stays the same while the same thing must be done:
+	// people are notified of it once.
+	ID string `json:"id"`
+	// Text says what has happened, in the language of the run's texts.
+	Text string `json:"text"`
+	// Command is what to type, without the name of the program; "" if there is nothing to type.
+	Command string `json:"command"`
+	// Since is when it became necessary, zero if unknown.
+	Since time.Time `json:"since"`
+}
 
 // Contradict adds findings about documents of the run that contradict each other. A run
 // that has not ended then waits until a person repairs them, and wait is the entry of

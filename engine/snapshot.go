@@ -2,6 +2,7 @@ package engine
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -77,4 +78,12 @@ func (s Snapshot) Lacks(needs []string) []string {
 	}
 	slices.Sort(missing)
 	return slices.Compact(missing)
+}
+
+// branchName is what a need may name as a branch.
+var branchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,200}$`)
+
+// IsBranch reports whether a need such as git:log/10/<branch> may name a branch so.
+func IsBranch(name string) bool {
+	return branchName.MatchString(name) && !strings.Contains(name, "..")
 }

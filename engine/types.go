@@ -380,6 +380,9 @@ type Command struct {
 	// Agent marks a command that outlives placet if its action has an Outcome. Other
 	// commands end with placet.
 	Agent bool
+	// Grace is how long `placet once` waits for the end of an agent that it began: what fails
+	// at once is then reported at once.
+	Grace time.Duration
 }
 
 // Database is one query of a SQLite database, or one insert into it.

@@ -34,6 +34,7 @@ const (
 	FaberResume   = "resume"
 	FaberContext  = "context"
 	FaberPosted   = "posted"
+	FaberAgain    = "again"
 	FaberAttempt  = "attempt"
 	FaberOutcome  = "outcome"
 	FaberBadEvent = "bad-event"
@@ -46,15 +47,19 @@ var (
 	// faberFolder matches the names of plan folders, which placet shows and looks
 	// up, but never makes.
 	faberFolder = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$`)
-	faberResume = regexp.MustCompile(`^resume-r\d+$`)
+	// faberAction matches the folders of commands: the first attempt, and those that a
+	// person permitted after it.
+	faberAction = regexp.MustCompile(`^resume-r\d+(\.[0-9]{1,2})?$`)
+	faberAgain  = regexp.MustCompile(`^again-[0-9]{1,2}\.json$`)
 )
 
 // faberFiles are the files of a run, besides requests and notes; faberPlanFiles
 // are the files of a plan layout, in which placet runs nothing.
 var (
 	faberFiles = newTable(append(faberPatterns,
-		pattern{"actions/{resume}/attempt.json", jsonBy(FaberAttempt, Placet)},
-		pattern{"actions/{resume}/outcome.json", jsonBy(FaberOutcome, Placet)},
+		pattern{"actions/{action}/attempt.json", jsonBy(FaberAttempt, Placet)},
+		pattern{"actions/{action}/outcome.json", jsonBy(FaberOutcome, Placet)},
+		pattern{"actions/{action}/{again}", once(jsonBy(FaberAgain, Reviewer))},
 	)...)
 	faberPlanFiles = newTable(faberPatterns...)
 	faberPatterns  = []pattern{

@@ -94,8 +94,9 @@ type ResumeData struct {
 
 // ContextData is the data of the template faber/context: context.md.
 type ContextData struct {
-	RunID    string
-	Revision int
+	RunID string
+	// Head is the first line: a comment that says what the file was made of.
+	Head string
 	Sections []ContextSection
 }
 

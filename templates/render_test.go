@@ -48,7 +48,7 @@ var samples = map[string]any{
 		Stop: "Stop and ask.", Comment: "Use UTF-8\n\n# not a heading",
 	},
 	"faber/context": ContextData{
-		RunID: "org/project/uuid", Revision: 3,
+		RunID: "org/project/uuid", Head: "<!-- placet faber org/project/uuid r3 c0123456789ab -->",
 		Sections: []ContextSection{{Title: "Specification", Severity: "warning", Body: "```\ntext\n```"}, {Title: "Branch"}},
 	},
 	"afl/prompt": map[string]any{

@@ -44,12 +44,14 @@ var gitEnv = []string{
 // Git returns the lookup of facts from the local repository that contains the workspace at
 // root:
 //
-//	git:log/<n>    the last n commits, newest first: "<short hash> <date> <subject>"
-//	git:diffstat   what the branch changed since it left origin/HEAD, else main
+//	git:log/<n>[/<branch>]    the last n commits, newest first: "<short hash> <date> <subject>"
+//	git:diffstat[/<branch>]   what the branch changed since it left origin/HEAD, else main
 //	git:blob/<path>  the object id of the file in HEAD, nothing if HEAD has none
 //	git:ignored/<path>  the path if git ignores the file or does not say; otherwise nothing
 //	git:answer/<id>[+<id>…]/<path>  the mail of the committer of the file, if its content, which
 //	               git would give one of the ids, is that of HEAD: see [engine.CommitterNeed]
+//
+// Without a branch, HEAD is meant. A branch is one of this repository, else one of origin.
 //
 // Git reads only what is committed: reading the work tree would run filters that the
 // repository's configuration names. If git, a repository or a commit is missing, the
@@ -70,14 +72,13 @@ type repo struct {
 }
 
 func (r repo) fact(need string) ([]byte, error) {
-	if need == "git:diffstat" {
-		return r.diffstat()
+	if branch, ok := strings.CutPrefix(need, needDiffstat); ok {
+		return r.diffstat(strings.TrimPrefix(branch, "/"))
 	}
-	if count, ok := strings.CutPrefix(need, "git:log/"); ok {
-		n, err := strconv.Atoi(count)
-		if err == nil && n > 0 && n <= gitCommits {
-			return r.git("log", "-n", count, "--no-decorate", "--no-show-signature", "--no-ext-diff",
-				"--encoding=UTF-8", "--date=short", "--format=%h %ad %s")
+	if rest, ok := strings.CutPrefix(need, needLog); ok {
+		count, branch, _ := strings.Cut(rest, "/")
+		if n, err := strconv.Atoi(count); err == nil && n > 0 && n <= gitCommits {
+			return r.log(count, branch)
 		}
 	}
 	if path, ok := strings.CutPrefix(need, "git:blob/"); ok && filepath.IsLocal(path) {
@@ -87,6 +88,57 @@ func (r repo) fact(need string) ([]byte, error) {
 		return []byte(r.author(path)), nil
 	}
 	return nil, templates.Errorf("exec.git.need", "need", strconv.Quote(need), "most", gitCommits)
+}
+
+// needLog and needDiffstat are the beginnings of the needs that may name a branch.
+const needLog, needDiffstat = "git:log/", "git:diffstat"
+
+// branchOf returns the branch that a need names, "" for none.
+func branchOf(need string) string {
+	if rest, ok := strings.CutPrefix(need, needLog); ok {
+		_, branch, _ := strings.Cut(rest, "/")
+		return branch
+	}
+	branch, _ := strings.CutPrefix(need, needDiffstat+"/")
+	if branch == need {
+		return ""
+	}
+	return branch
+}
+
+// refs returns the full names that a branch may have.
+func refs(branch string) []string {
+	return []string{"refs/heads/" + branch, "refs/remotes/origin/" + branch}
+}
+
+// resolve returns the full name of a branch, or HEAD for "".
+func (r repo) resolve(branch string) (string, error) {
+	switch {
+	case branch == "":
+		return "HEAD", nil
+	case !engine.IsBranch(branch):
+		return "", templates.Errorf("exec.git.noref", "branch", strconv.Quote(branch))
+	}
+	for _, ref := range refs(branch) {
+		if _, err := r.git("rev-parse", "--verify", "--quiet", ref+"^{commit}"); err == nil {
+			return ref, nil
+		}
+	}
+	return "", templates.Errorf("exec.git.noref", "branch", strconv.Quote(branch))
+}
+
+// log returns the last commits of a branch.
+func (r repo) log(count, branch string) ([]byte, error) {
+	ref, err := r.resolve(branch)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"log", "-n", count, "--no-decorate", "--no-show-signature", "--no-ext-diff",
+		"--encoding=UTF-8", "--date=short", "--format=%h %ad %s"}
+	if branch != "" {
+		args = append(args, ref, "--")
+	}
+	return r.git(args...)
 }
 
 // blob returns the object id of a file in HEAD, or nothing if HEAD has no such
@@ -173,14 +225,18 @@ func isMail(s string) bool {
 	return s != "" && s != unknownMail && len(s) <= longestMail && templates.Clean(s) == s && !strings.ContainsAny(s, " \t\n<>\ufffd")
 }
 
-func (r repo) diffstat() ([]byte, error) {
-	if _, err := r.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+func (r repo) diffstat(branch string) ([]byte, error) {
+	ref, err := r.resolve(branch)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.git("rev-parse", "--verify", "--quiet", ref+"^{commit}"); err != nil {
 		return nil, err
 	}
 	for _, base := range []string{"refs/remotes/origin/HEAD", "refs/heads/main"} {
 		if _, err := r.git("rev-parse", "--verify", "--quiet", base+"^{commit}"); err == nil {
 			return r.git("diff", "--stat=100", "--no-ext-diff", "--no-textconv", "--no-color",
-				"--ignore-submodules=all", "--submodule=short", base+"...HEAD", "--")
+				"--ignore-submodules=all", "--submodule=short", base+"..."+ref, "--")
 		}
 	}
 	return nil, templates.Errorf("exec.git.branch")

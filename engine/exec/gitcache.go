@@ -173,7 +173,7 @@ func (c *gitCache) isShallow() bool {
 
 // ask answers a need, and runs git only if the answer may have changed.
 func (c *gitCache) ask(need string) engine.Document {
-	print := c.fingerprint()
+	print := c.fingerprint(branchOf(need))
 	if a, ok := c.answers[need]; ok && a.fingerprint == print {
 		valid := cacheLong
 		if print == "" || a.doc.Err != nil {
@@ -192,9 +192,9 @@ func (c *gitCache) ask(need string) engine.Document {
 	return doc
 }
 
-// fingerprint returns the state of every file that decides where the branch and the
-// ref that it is compared with are. It differs when one of these files changes.
-func (c *gitCache) fingerprint() string {
+// fingerprint returns the state of every file that decides where the branch, "" for that of
+// HEAD, and the ref that it is compared with are. It differs when one of these files changes.
+func (c *gitCache) fingerprint(branch string) string {
 	if time.Since(c.located) > cacheLong {
 		c.locate()
 	}
@@ -212,6 +212,11 @@ func (c *gitCache) fingerprint() string {
 		print.WriteString(state)
 		if ref, ok := strings.CutPrefix(text, "ref: "); ok && filepath.IsLocal(strings.TrimSpace(ref)) {
 			names = append(names, filepath.Join(common, strings.TrimSpace(ref)))
+		}
+	}
+	if engine.IsBranch(branch) {
+		for _, ref := range refs(branch) {
+			names = append(names, filepath.Join(common, ref))
 		}
 	}
 	for _, name := range names {

@@ -226,6 +226,9 @@ func (r *Runner) attempts(choose func(*attempt) bool) (chosen []*attempt) {
 // with the context's error.
 func (r *Runner) Wait(ctx context.Context) error { return r.waitFor(ctx, endsWithPlacet) }
 
+// WaitAll is Wait for agents, too.
+func (r *Runner) WaitAll(ctx context.Context) error { return r.waitFor(ctx, all) }
+
 // waitFor returns when no chosen attempt is under way any more.
 func (r *Runner) waitFor(ctx context.Context, choose func(*attempt) bool) error {
 	for left := r.attempts(choose); len(left) > 0; left = r.attempts(choose) {

@@ -341,7 +341,7 @@ func TestAccountsOfAllKinds(t *testing.T) {
 		"pending":     {"agent works", "state.json to move on from build:implement (agent)"},
 		"in_progress": {"agent works", "state.json to move on from build:implement (agent)"},
 		"paused":      {"paused", "state.json with another status (upstream)"},
-		"failed":      {"ask_failed", "state.json with another status (upstream)"},
+		"failed":      {"waits for an answer at build:implement", ""},
 		"completed":   {"final", ""}, "cancelled": {"final", ""},
 		"thinking": {"unknown word", "state.json that can be used (agent)"},
 	} {

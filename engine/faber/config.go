@@ -17,7 +17,8 @@ type Config struct {
 	Enabled bool `toml:"enabled"`
 	// Roots are the folders of runs, the primary one first.
 	Roots []string `toml:"roots"`
-	// AskFailed says which failed runs a person is asked about: none, driven or all.
+	// AskFailed says which failed runs a person is asked about: "none" or "all". "driven", of an
+	// older version, is read as "none".
 	AskFailed string `toml:"ask_failed"`
 	// WorkflowPaths are further folders with <id>.json definitions.
 	WorkflowPaths []string `toml:"workflow_paths"`
@@ -67,7 +68,7 @@ func DefaultConfig() Config {
 	return Config{
 		Enabled:   true,
 		Roots:     []string{".fractary/faber/runs", ".fractary/plugins/faber/runs"},
-		AskFailed: "driven",
+		AskFailed: askAll,
 		DestructiveSteps: []string{
 			"*merge-pr", "*pr-merge", "*delete-branch", "*branch-delete", "*close-issue", "*issue-close",
 		},
@@ -75,6 +76,9 @@ func DefaultConfig() Config {
 		Context:    Context{Events: 20, Commits: 10},
 	}
 }
+
+// askAll is the value of ask_failed with which a person is asked about every failed run.
+const askAll = "all"
 
 // escalate is the value of on_deadline that moves nothing: the inbox marks the request as overdue.
 const escalate = "escalate"

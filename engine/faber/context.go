@@ -7,31 +7,85 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"placet/engine"
+	"placet/engine/run"
 	"placet/layout"
+	"placet/schemas"
 	"placet/templates"
 )
 
-// isContextDue reports whether context.md is absent or of another revision.
-func isContextDue(r *view) bool {
-	d := r.Snap.In("context.md")
-	first := fmt.Sprintf("<!-- placet faber %s r%d -->", r.Snap.Key.ID, r.state.rev)
-	return !r.foreign() && r.goesOn() && !d.Unsettled() && !strings.HasPrefix(string(d.Body), first)
+// contextPause is how long context.md stays as it is: an agent that writes many events does not
+// have it written anew with each.
+const contextPause = 10 * time.Second
+
+// contextHead returns the first line of context.md. It names what the file was made of, so that the
+// file is made anew when that has changed.
+func contextHead(r *view) string {
+	made := fmt.Sprintf("%d", r.events.newest().Number)
+	sources := []engine.Document{r.doc, r.Snap.In("metadata.json"), r.Snap.Doc(r.gitLog())}
+	if issue := r.Snap.In("issue.json"); run.Peek[Issue](issue, "faber/issue") != nil {
+		sources = append(sources, issue)
+	}
+	if spec := r.state.spec(); layout.Safe(spec) {
+		sources = append(sources, r.Snap.Doc(path.Clean(spec)))
+	}
+	for _, d := range sources {
+		made += "\n" + string(d.Sum)
+	}
+	return fmt.Sprintf("<!-- placet faber %s r%d c%s -->", r.Snap.Key.ID, r.state.rev, engine.Sum([]byte(made)).Hex()[:12])
 }
 
-// contextNeeds returns the files and facts that context.md quotes. While an agent has not acted on
-// an answer yet, it adds those that decide whether the agent must stop and ask.
-func contextNeeds(r *view) []string {
-	var needs []string
-	owes := isContextDue(r)
-	if owes {
-		needs = []string{r.cfg.gitLog(), "git:diffstat", r.Path("session-summaries/*")}
+// isContextDue reports whether context.md must be written: it is absent, of another revision, or
+// made of what has changed since.
+func isContextDue(r *view) bool {
+	d := r.Snap.In("context.md")
+	if r.foreign() || !r.goesOn() || d.Unsettled() {
+		return false
 	}
-	if spec := r.state.spec(); layout.Safe(spec) && (owes || r.resumes()) {
+	head, _, _ := strings.Cut(string(d.Body), "\n")
+	revision := fmt.Sprintf("<!-- placet faber %s r%d c", r.Snap.Key.ID, r.state.rev)
+	switch again := d.Changed.Add(contextPause); {
+	case head == contextHead(r):
+		return false
+	case strings.HasPrefix(head, revision) && r.Snap.Now.Before(again) && !d.Changed.After(r.Snap.Now):
+		r.WakeAt(again)
+		return false
+	}
+	return true
+}
+
+// contextNeeds returns the files and facts that decide what is in context.md, and if it must be
+// written also those that it only quotes. While an agent has not acted on an answer yet, some also
+// decide whether the agent must stop and ask.
+func contextNeeds(r *view) []string {
+	needs := []string{r.gitLog()}
+	if spec := r.state.spec(); layout.Safe(spec) {
 		needs = append(needs, spec)
 	}
+	if len(r.Snap.Lacks(needs)) == 0 && isContextDue(r) {
+		needs = append(needs, contextQuotes(r)...)
+	}
 	return needs
+}
+
+// contextQuotes returns what context.md quotes besides.
+func contextQuotes(r *view) []string {
+	return []string{r.gitDiffstat(), r.Path("session-summaries/*")}
+}
+
+// gitLog and gitDiffstat return the needs for what git knows of the run's branch.
+func (r *view) gitLog() string { return r.ofBranch(r.cfg.gitLog()) }
+
+func (r *view) gitDiffstat() string { return r.ofBranch("git:diffstat") }
+
+// ofBranch returns a need about HEAD as one about the run's branch, if it names one.
+func (r *view) ofBranch(need string) string {
+	if branch := r.branch(); engine.IsBranch(branch) {
+		return need + "/" + branch
+	}
+	return need
 }
 
 // contextBusy reports whether a source of context.md is unreadable at the moment. context.md is
@@ -60,10 +114,21 @@ func part(title, severity string, body ...string) section {
 
 // contextFile returns the content of context.md.
 func contextFile(r *view) []byte {
-	return render(r, "faber/context", templates.ContextData{RunID: r.Snap.Key.ID, Revision: r.state.rev, Sections: []section{
+	return render(r, "faber/context", templates.ContextData{RunID: r.Snap.Key.ID, Head: contextHead(r), Sections: []section{
 		stateSection(r), specSection(r), issueSection(r), branchSection(r),
 		summarySection(r), eventSection(r), feedbackSection(r),
 	}})
+}
+
+// Context returns the text of context.md for a run in any status. As long as the snapshot lacks
+// something that the text quotes, it returns what it needs instead.
+func (m Machine) Context(s engine.Snapshot) (text []byte, needs []string) {
+	_, r := m.View(s)
+	needs = append(contextNeeds(r), contextQuotes(r)...)
+	if len(s.Lacks(needs)) > 0 {
+		return nil, needs
+	}
+	return contextFile(r), nil
 }
 
 // stop returns the line that tells the agent to stop if context.md lacks a part that the agent
@@ -80,18 +145,47 @@ func stop(r *view) string {
 func stateSection(r *view) section {
 	body := "- status: " + templates.Inline(r.state.Status) +
 		"\n- phase: " + templates.Inline(r.state.CurrentPhase) + ", step: " + templates.Inline(r.state.CurrentStep)
-	if id := numbered(r.state.WorkID); id != "" {
-		body += "\n- work item: " + templates.Inline(id)
+	add := func(label, value string) {
+		if value != "" {
+			body += "\n- " + label + ": " + templates.Inline(oneLine(value, longestError))
+		}
 	}
-	if id := r.workflowID(); id != "" {
-		body += "\n- workflow: " + templates.Inline(id)
+	if id := r.workID(); id != "" {
+		add("work item", "#"+id)
 	}
-	severity := ""
-	if !r.Snap.In("metadata.json").Present() {
-		severity = warning
-		body += "\n- metadata.json: missing or unreadable"
+	add("workflow", r.workflowID())
+	for name, value := range members(r.state.Artifacts) {
+		add("artifact "+name, plain(value))
 	}
-	return part("State and metadata", severity, body)
+	errors := r.state.recordedErrors()
+	for _, e := range errors[max(0, len(errors)-shownErrors):] {
+		add("error", strings.Join(strings.Fields(e.at+" "+e.where+" "+e.text), " "))
+	}
+	metadata := r.Snap.In("metadata.json")
+	if !metadata.Present() {
+		return part("State and metadata", warning, body+"\n- metadata.json: missing or unreadable")
+	}
+	known, _ := schemas.Members(metadata.Body)
+	for _, name := range metadataMembers {
+		add("metadata "+name, plain(known.Raw(name)))
+	}
+	return part("State and metadata", "", body)
+}
+
+// shownErrors is how many of the recorded errors context.md quotes, the newest.
+const shownErrors = 5
+
+// metadataMembers are the members of metadata.json that context.md quotes.
+var metadataMembers = []string{
+	"run_id", "work_id", "target", "workflow_id", "autonomy", "source_type", "phases", "created_at", "created_by", "relationships", "environment",
+}
+
+// plain returns a value of a document for people: a text as it is, and everything else as JSON.
+func plain(value schemas.Raw) string {
+	if said, isText := value.Text(); isText || value.Null() {
+		return said
+	}
+	return string(value)
 }
 
 func specSection(r *view) section {
@@ -117,7 +211,7 @@ func specSection(r *view) section {
 
 func issueSection(r *view) section {
 	const title = "Issue"
-	if text(r.state.WorkID) == "" && text(r.meta.WorkID) == "" {
+	if r.workID() == "" {
 		return part(title, info, "No work item is named.")
 	}
 	var issue Issue
@@ -151,8 +245,15 @@ func commentText(comments []IssueComment) string {
 }
 
 func branchSection(r *view) section {
-	const title = "Branch"
-	log, stat := r.Snap.Doc(r.cfg.gitLog()), r.Snap.Doc("git:diffstat")
+	title := "Branch"
+	branch := r.branch()
+	if branch != "" {
+		title += " " + templates.Inline(oneLine(branch, 200))
+	}
+	if branch != "" && !engine.IsBranch(branch) {
+		return part(title, warning, "The run names no branch that can be looked up.")
+	}
+	log, stat := r.Snap.Doc(r.gitLog()), r.Snap.Doc(r.gitDiffstat())
 	if !log.Present() {
 		return part(title, warning, "Local git says nothing: "+templates.Inline(cmp.Or(log.Err, errors.New("no answer")).Error()))
 	}
@@ -193,6 +294,9 @@ func eventSection(r *view) section {
 func feedbackSection(r *view) section {
 	const title = "Feedback and resume point"
 	rp := r.state.ResumePoint
+	if rp == nil || rp.RequestID == "" {
+		return part(title, info, "None.")
+	}
 	h := r.state.answerTo(rp.RequestID)
 	if h == nil {
 		return part(title, severe, "feedback_history has no entry for request "+templates.Inline(rp.RequestID)+".")

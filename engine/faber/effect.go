@@ -36,12 +36,14 @@ type outcome struct {
 	words         string
 }
 
-// Outcomes of an answer. The first three let the run continue: with the next step, with the step
-// that the answer permits and does not complete, or with the step that continues with the answer.
+// Outcomes of an answer. The first four let the run continue: with the next step, with the step
+// that the answer permits and does not complete, with the step that continues with the answer, or
+// with the step that asked and is not finished.
 var (
 	completes = &outcome{"continue", answeredContinue, InProgress, Completed, true, "continue"}
 	licenses  = &outcome{"continue", answeredContinue, InProgress, "", false, "license"}
 	runsOn    = &outcome{"continue", answeredContinue, InProgress, InProgress, false, "continue"}
+	informs   = &outcome{"continue", answeredContinue, InProgress, "", false, "inform"}
 	revises   = &outcome{"revise", answeredRevise, InProgress, InProgress, false, "revise"}
 	retries   = &outcome{"retry", answeredRetry, InProgress, InProgress, false, "retry"}
 	skips     = &outcome{"skip", answeredSkip, InProgress, Skipped, true, "skip"}
@@ -50,7 +52,7 @@ var (
 
 // effect returns the effect of an option, or of an answer in free words.
 func (q *question) effect(req gate.Request, response string) effect {
-	return q.effectOf(req, response, q.permits())
+	return q.effectOf(req, response, q.permits(req, response))
 }
 
 // effectOf returns the effect of an option. goesOn is the outcome of an answer that lets the run
@@ -66,6 +68,7 @@ func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) 
 	e.outcome = goesOn
 	next, planned := q.view.plan().next(q.phase, q.step, q.view.state.shape)
 	switch {
+	case goesOn == informs:
 	case !req.FreeText() && !agrees(req, response):
 		e.name, e.words = response, completes.words
 	case goesOn != completes:
@@ -78,10 +81,12 @@ func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) 
 }
 
 // permits returns what a continuing answer does to the step. The kind of the gate decides if the
-// request names a gate. Otherwise a request of upstream's comes either after a step, which is then
-// completed, or before it. It comes before a destructive step, and before a step whose entry says
-// pending and that has no step_start event.
-func (q *question) permits() *outcome {
+// request names a gate. Otherwise a request of upstream's comes inside a step, after it, or before
+// it. Free words, a choice and a confirmation that a step asks for before it has ended are for that
+// step; free words are even if nothing shows that it began. An approval comes after a step, which
+// it completes, unless the step is destructive, or its entry says pending and it has no step_start
+// event.
+func (q *question) permits(req gate.Request, response string) *outcome {
 	if q.ownGate {
 		switch q.gate.Kind {
 		case "phase_entry", "destructive":
@@ -92,10 +97,25 @@ func (q *question) permits() *outcome {
 		return completes
 	}
 	e, ok := q.view.state.shape.find(q.phase, q.step)
-	if q.view.isDestructive(q.phase, q.step) || ok && e.status == string(Pending) && !q.view.events.started(plannedStep{Phase: q.phase, ID: q.step}) {
+	started := q.view.events.started(plannedStep{Phase: q.phase, ID: q.step})
+	switch {
+	case req.FreeText():
+		return informs
+	case q.view.isDestructive(q.phase, q.step) || ok && e.status == string(Pending) && !started:
 		return licenses
+	case (started || ok && e.status == string(InProgress)) && asksInside(req, response):
+		return informs
 	}
 	return completes
+}
+
+// asksInside reports whether an answer is one that a step needs to go on: a confirmation, or a
+// choice that is no decision about the step. A step that asks for a review or an approval has ended.
+func asksInside(req gate.Request, response string) bool {
+	if isWord(response, []string{"confirm"}) || req.Type == "confirmation" {
+		return true
+	}
+	return !gate.Decides(req.Type) && !agrees(req, response)
 }
 
 // unnamed replaces the name of a step that the state does not name yet.
@@ -124,7 +144,7 @@ func (o *request) shownEffect(response string) (e effect, ok bool) {
 	if shown == "" || now.message().Says(shown) {
 		return now, true
 	}
-	for _, goesOn := range []*outcome{completes, licenses, runsOn} {
+	for _, goesOn := range []*outcome{completes, licenses, runsOn, informs} {
 		if e := o.q.effectOf(o.req, response, goesOn); e.message().Says(shown) {
 			return e, true
 		}

@@ -52,6 +52,7 @@ func (w *world) effects() map[string]string {
 }
 
 func TestEffectsAreThoseOfThePage(t *testing.T) {
+	const inside = "goes on with architect:design-review, knowing your answer"
 	const next, again, stop = "goes on with build:implement", "repeats architect:design-review with your words", "stops the whole run for good"
 	for _, c := range []struct {
 		typ  string
@@ -59,14 +60,14 @@ func TestEffectsAreThoseOfThePage(t *testing.T) {
 	}{
 		{"approval", map[string]string{"approve": next, "reject": stop}},
 		{"review", map[string]string{"approve": next, "request_changes": again, "reject": stop}},
-		{"confirmation", map[string]string{"confirm": next, "cancel": stop}},
+		{"confirmation", map[string]string{"confirm": inside, "cancel": stop}},
 		{"approval", map[string]string{"yes": next, "No": stop, "maybe": again}},
 		{"review", map[string]string{"ship": next, "decline": stop}},
 		{"approval", map[string]string{"approve": next, "yes": again, "no": stop}},
 		{"approval", map[string]string{"approve": next, "reject": stop, "no": again}},
 		{"error_resolution", map[string]string{"retry": "repeats architect:design-review", "skip": "leaves architect:design-review out and goes on", "abort": stop, "stop": again}},
-		{"selection", map[string]string{"option-a": "goes on with option-a", "abort": stop, "no": again, "yes": "goes on with yes", "Deny": again, "approve": next}},
-		{"of-upstream", map[string]string{"one": "goes on with one", "decline": again}},
+		{"selection", map[string]string{"option-a": inside, "abort": stop, "no": again, "yes": inside, "Deny": again, "approve": next}},
+		{"of-upstream", map[string]string{"one": inside, "decline": again}},
 	} {
 		w := waitingFor(t, c.typ, "architect", "design-review", slices.Sorted(maps.Keys(c.want))...)
 		if diff := cmp.Diff(c.want, w.effects()); diff != "" {

@@ -32,6 +32,8 @@ type event struct {
 	// Raw is free-form metadata. Members that placet does not know belong to upstream.
 	Raw      schemas.Raw   `json:"metadata"`
 	Metadata eventMetadata `json:"-"`
+	// Error is what went wrong, in upstream's events of errors.
+	Error schemas.Raw `json:"error,omitzero"`
 }
 
 // eventMetadata holds the members of an event's metadata that placet reads. In a feedback_received

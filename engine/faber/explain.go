@@ -40,11 +40,17 @@ func explain(r *view, w *run.Waiting) {
 		w.Why("faber.why.taken", "request", rp.RequestID, "step", where(rp.Phase, rp.Step), "file", r.Path("resume.md"))
 		w.For("faber.wait.event", "step", where(rp.Phase, rp.Step))
 		w.UnblockAt(r.Path("events/"), r.Say("faber.unblock.event"))
+		if must := r.resumeRequired(); must != nil {
+			w.Require(*must)
+		}
 	case r.state.pointed() && !r.goesOn():
 		w.Why("faber.why.unverified", "request", rp.RequestID)
 		w.For("faber.wait.again")
 	case r.state.status == Paused:
 		w.Why("faber.why.paused")
+		w.For("faber.wait.status")
+	case r.state.status == Failed && r.cfg.AskFailed == askAll && !r.foreign():
+		w.Why("faber.why.failed.long", "at", r.state.UpdatedAt)
 		w.For("faber.wait.status")
 	case r.state.status == Failed:
 		w.Why("faber.why.failed", "setting", strconv.Quote(r.cfg.AskFailed))

@@ -17,7 +17,7 @@ import (
 func outputs(r *view, w *run.Outputs) {
 	p := &w.Plan
 	if w.Fresh && !r.foreign() && r.resumes() {
-		p.NextNeeds = contextNeeds(r)
+		p.NextNeeds = append(contextNeeds(r), contextQuotes(r)...)
 		r.put(p, "resume.md", layout.FaberResume, resumeFile(r))
 	}
 	if w.Fresh || r.isClosed() || r.state.unfit != nil {

@@ -1,6 +1,7 @@
 package faber
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -56,7 +57,7 @@ func (r *view) question() *question {
 			return nil
 		case r.state.status == Awaiting && r.state.Feedback != nil:
 			return r.stateQuestion()
-		case r.state.status == Failed && r.cfg.AskFailed == "all" && !r.foreign():
+		case r.state.status == Failed && r.cfg.AskFailed == askAll && !r.foreign():
 			return r.failedQuestion()
 		}
 		return nil
@@ -94,12 +95,36 @@ func (r *view) failedQuestion() *question {
 	q.Type, q.Options = "error_resolution", []string{"retry", "abort"}
 	q.RequestedAt = r.state.UpdatedAt
 	q.RequestID = r.requestID(q.gate)
+	asked := r.run.Folder(q.RequestID).Request
+	if failed := moment(r.state.UpdatedAt); asked == nil && !failed.IsZero() && r.Snap.Now.Sub(failed) > longAgo {
+		return nil
+	}
 	prompt := templates.NewMessage("faber.ask.failed", "step", where(q.phase, q.step))
 	q.Prompt = prompt.In(r.Lang)
-	if asked := r.run.Folder(q.RequestID).Request; asked != nil && prompt.Says(asked.Prompt) {
+	if asked != nil && prompt.Says(asked.Prompt) {
 		q.Prompt = asked.Prompt // in the language in which it was asked
 	}
+	q.Context = run.Must(schemas.Object{{Name: "error", Value: r.failure()}}.MarshalJSON())
+	if asked != nil && isErrorContext(asked.Context) {
+		q.Context = asked.Context // what was recorded when it was asked
+	}
+	q.shown = readContext(q.Context)
 	return q
+}
+
+// longAgo is how long ago a run may have failed if a person is asked about it: whoever begins to
+// use placet is not asked about all failures of the past.
+const longAgo = 30 * 24 * time.Hour
+
+// isErrorContext reports whether a context may be that of the question about a failed run: it names
+// the error, or nothing, as older versions of placet wrote it.
+func isErrorContext(context schemas.Raw) bool {
+	all, err := schemas.Members(context)
+	if err != nil || len(all) == 0 {
+		return err == nil
+	}
+	_, isText := all.Raw("error").Text()
+	return len(all) == 1 && isText
 }
 
 // requestID returns fr-YYYYMMDD-xxxxxx. The date is the UTC date of updated_at as read. The rest
@@ -146,7 +171,8 @@ func (q *question) build() gate.Request {
 			req.CommentRequired = append(req.CommentRequired, o.ID)
 		}
 	}
-	req.Deadline, req.Default = q.deadline(req.Options)
+	opened := ""
+	req.Deadline, req.Default, opened = q.deadline(req.Options)
 	req.Extra = schemas.Object{
 		{Name: "run_id", Value: q.view.Snap.Key.ID},
 		{Name: "resume_point", Value: schemas.Object{
@@ -156,6 +182,9 @@ func (q *question) build() gate.Request {
 		{Name: "gate", Value: q.gate},
 		{Name: "for_status", Value: q.forStatus},
 		{Name: "opened_by", Value: q.openedBy},
+	}
+	if opened != "" {
+		req.Extra = append(req.Extra, schemas.Member{Name: openedAt, Value: opened})
 	}
 	return req
 }
@@ -181,22 +210,44 @@ func (q *question) describe() []gate.Option {
 // optionWords are the words that have descriptions of their own.
 var optionWords = []string{"approve", "reject", "confirm", "cancel", "request_changes", "retry", "skip", "abort"}
 
-// deadline returns when the default of the request applies, and which option that is. Without a
-// deadline no default ever applies: silence is not consent.
-func (q *question) deadline(offered []gate.Option) (at, option string) {
+// openedAt is the member of request.json that says when a request with a deadline was opened.
+const openedAt = "opened_at"
+
+// opened returns when the request was first opened: as its file says, else as its event does, else
+// now. It is "" for a file of an older version of placet, whose deadline counts from requested_at.
+func (q *question) opened() string {
+	if asked := q.view.run.Folder(q.RequestID).Request; asked != nil {
+		return word(asked.Extra.Raw(openedAt))
+	}
+	if e := q.view.events.about("feedback_request", q.RequestID); e != nil && e.ours() {
+		return e.Timestamp
+	}
+	return string(run.Millis(q.view.events.notBefore(q.view.Snap.Now)))
+}
+
+// deadline returns when the default of the request applies, which option that is, and when the
+// request was opened. Without a deadline no default ever applies: silence is not consent. A length
+// counts from the opening, because nobody saw the form before; a moment before the opening, which
+// was past before anybody could answer, only marks the request as overdue.
+func (q *question) deadline(offered []gate.Option) (at, option, opened string) {
 	at = q.shown.Deadline
 	if moment(at).IsZero() {
 		at = ""
 	}
-	from := moment(q.RequestedAt)
-	if length, ok := q.view.cfg.Deadline[q.Type]; ok && at == "" && !from.IsZero() {
+	length, limited := q.view.cfg.Deadline[q.Type]
+	if at == "" && !limited {
+		return "", "", ""
+	}
+	opened = q.opened()
+	from := moment(cmp.Or(opened, q.RequestedAt))
+	if at == "" && !from.IsZero() {
 		at = seconds(from.Add(time.Duration(length)))
 	}
-	if at == "" || q.view.cfg.OnDeadline == escalate {
-		return at, ""
+	if at == "" || q.view.cfg.OnDeadline == escalate || opened != "" && !moment(at).After(from) {
+		return at, "", opened
 	}
 	option, _ = gate.Match(offered, q.view.cfg.OnDeadline)
-	return at, option
+	return at, option, opened
 }
 
 // artifactDocs returns the artifacts of a question that are inside the workspace.
@@ -259,6 +310,9 @@ func (q *question) renderForm(lang string, req gate.Request, view engine.Digest)
 	texts := gate.Texts{Lang: lang, Title: q.view.short() + " · " + at, Where: at}
 	if s := q.shown.Summary; s != "" {
 		texts.Lines = []string{fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.summary"), templates.Inline(s))}
+	}
+	if s := q.shown.Error; s != "" && q.forStatus == Failed {
+		texts.Lines = append(texts.Lines, fmt.Sprintf("- **%s**: %s", templates.Text(lang, "faber.error"), templates.Inline(s)))
 	}
 	return gate.Form(req, view, run.Noticed(texts, q.view.run.Folder(req.RequestID).Voids))
 }

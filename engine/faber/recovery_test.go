@@ -144,6 +144,7 @@ func TestFailedRunIsAskedAbout(t *testing.T) {
 	failed := `{"status": "failed", "current_phase": "build", "current_step": "make", "updated_at": "2025-12-06T18:00:00Z",
  "phases": {"build": {"steps": [{"id": "make", "status": "completed"}, {"id": "check", "status": "failed", "failed_at": "2025-12-06T17:59:00Z"}]}}}`
 	w := newWorld(t, plainDir)
+	w.config(func(c *Config) { c.AskFailed = "none" })
 	w.Put(w.Run.State, failed)
 	if w.settle(); len(w.Files) != 1 {
 		t.Fatalf("asked without being told to: %d files", len(w.Files))

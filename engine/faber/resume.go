@@ -7,7 +7,6 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
-	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -56,37 +55,76 @@ func resumeFile(r *view) []byte {
 // resumeLimit is how long a resume command may run.
 const resumeLimit = 24 * time.Hour
 
-// resumeCommand begins the configured command once per revision, if it is trusted. It records the
-// attempt first, and never repeats an attempt without an outcome.
+// resumeGrace is how long `placet once` waits for the resume command, to say at once that it failed.
+const resumeGrace = 2 * time.Second
+
+// idleLimit is how long an agent may take, after the resume command has ended well, until its first
+// event.
+const idleLimit = 10 * time.Minute
+
+// resumeAction begins the names of the folders of resume commands.
+const resumeAction = "resume-r"
+
+// resumeTries returns the attempts to make an agent continue from the present answer.
+func (r *view) resumeTries() tries { return r.tries(fmt.Sprint(resumeAction, r.state.rev)) }
+
+// resumeCommand begins the configured command once per revision, if it is trusted.
 func resumeCommand(r *view, p *engine.Plan) {
+	t := r.resumeTries()
 	argv := r.cfg.Resume.Command
-	if len(argv) == 0 || stop(r) != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)] {
+	switch {
+	case t.state != tryDue:
+		r.WakeAt(t.idleAt())
 		return
-	}
-	dir := fmt.Sprintf("actions/resume-r%d", r.state.rev)
-	attempt := r.Snap.In(dir + "/attempt.json")
-	if !attempt.Absent() {
+	case len(argv) == 0 || stop(r) != "" || !r.Snap.Facts.Trusted[CommandDigest(argv)]:
 		return
 	}
 	rp := r.state.ResumePoint
-	started := schemas.Object{
-		{Name: "revision", Value: r.state.rev}, {Name: "request_id", Value: rp.RequestID}, {Name: "argv", Value: argv},
-		{Name: "started_at", Value: run.Millis(r.Snap.Now)}, {Name: "deadline", Value: run.Seconds(r.Snap.Now.Add(resumeLimit))},
-	}
-	p.Writes = append(p.Writes, engine.Document{Path: attempt.Path, Kind: layout.FaberAttempt, Body: run.Must(schemas.Encode(started))})
-	p.Actions = append(p.Actions, engine.Action{
-		ID:      actionID(r, dir),
-		Outcome: r.Path(dir + "/outcome.json"),
-		Kind:    layout.FaberOutcome,
-		Fields:  []engine.Field{{Name: "revision", Value: r.state.rev}},
-		Command: engine.Command{
-			Argv: argv, Dir: ".", Stdin: resumeFile(r), Timeout: resumeLimit, Agent: true,
-			Env: []string{
-				"PLACET_RUN_ID=" + r.Snap.Key.ID, "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
-				"PLACET_STEP=" + rp.Step, "PLACET_ACTION=" + rp.Action,
-			},
+	t.begin(r, p, schemas.Object{{Name: "revision", Value: r.state.rev}, {Name: "request_id", Value: rp.RequestID}}, engine.Command{
+		Argv: argv, Dir: ".", Stdin: resumeFile(r), Timeout: resumeLimit, Agent: true, Grace: resumeGrace,
+		Env: []string{
+			"PLACET_RUN_ID=" + r.Snap.Key.ID, "PLACET_RUN_DIR=" + r.Snap.Dir, "PLACET_PHASE=" + rp.Phase,
+			"PLACET_STEP=" + rp.Step, "PLACET_ACTION=" + rp.Action,
 		},
 	})
+}
+
+// idleAt returns when a person must see why no agent continues although the command ended well, the
+// zero time if it did not.
+func (t tries) idleAt() time.Time {
+	if at := t.end.FinishedAt.Time(); t.state == tryDone && !at.IsZero() {
+		return at.Add(idleLimit)
+	}
+	return time.Time{}
+}
+
+// resumeRequired returns what a person must do because no agent continues from the answer, nil for
+// nothing, or while an agent may still begin.
+func (r *view) resumeRequired() *engine.RequiredAction {
+	t := r.resumeTries()
+	step := where(r.state.ResumePoint.Phase, r.state.ResumePoint.Step)
+	var text templates.Message
+	switch t.state {
+	case tryDone:
+		if r.Snap.Now.Before(t.idleAt()) {
+			return nil
+		}
+		text = templates.NewMessage("faber.required.idle", "step", step)
+	case tryLost:
+		text = templates.NewMessage("faber.required.resume", "step", step, "why", templates.NewMessage("faber.required.lost"))
+	case tryFailed:
+		text = templates.NewMessage("faber.required.resume", "step", step, "why", t.why())
+	default:
+		return nil
+	}
+	must := engine.RequiredAction{ID: t.folder(), Text: text.In(r.Lang), Since: t.end.FinishedAt.Time()}
+	if t.n <= mostAgain {
+		must.Command = "faber again " + r.Snap.Key.ID + " " + t.name
+	}
+	if must.Since.IsZero() {
+		must.Since = t.began(r)
+	}
+	return &must
 }
 
 // actionID returns the id of the command whose attempt is recorded in a folder.

@@ -196,14 +196,14 @@ func TestScenario24Deadlines(t *testing.T) {
 		return w
 	}
 	w := waiting("reject")
-	if _, p := w.Full(); !p.Wake.Equal(time.Date(2025, 12, 9, 18, 0, 0, 0, time.UTC)) {
+	if _, p := w.Full(); !p.Wake.Equal(time.Date(2025, 12, 9, 18, 15, 0, 0, time.UTC)) {
 		t.Errorf("wake at %v", p.Wake)
 	}
-	w.Now = time.Date(2025, 12, 9, 17, 59, 59, 0, time.UTC)
+	w.Now = time.Date(2025, 12, 9, 18, 14, 59, 0, time.UTC)
 	if taken := w.settle(); len(taken) != 0 {
 		t.Fatalf("early: %v", taken)
 	}
-	w.Now = time.Date(2025, 12, 9, 18, 0, 0, 0, time.UTC)
+	w.Now = time.Date(2025, 12, 9, 18, 15, 0, 0, time.UTC)
 	if taken := w.settle(); !cmp.Equal(taken, []string{"expired"}) {
 		t.Fatalf("took %v", taken)
 	}

@@ -35,7 +35,7 @@ type State struct {
 	ResumePoint   *ResumePoint   `json:"resume_point"`
 	History       []HistoryEntry `json:"feedback_history"`
 	Errors        schemas.Raw    `json:"errors"`
-	Artifacts     StateArtifacts `json:"artifacts"`
+	Artifacts     schemas.Raw    `json:"artifacts"`
 	Cancellation  string         `json:"cancellation_reason"`
 	Revision      *int           `json:"revision"`
 	Last          *run.Last      `json:"last_transition"`
@@ -45,6 +45,8 @@ type State struct {
 	// unfit is why the state is unusable, except for cancelling the run.
 	unfit error
 	shape shape
+	// artifacts are the members of Artifacts that placet reads.
+	artifacts StateArtifacts
 	// rev is the revision, even if the document is a copy without one.
 	rev int
 	// last is the transition in the making, and patch holds its changes.
@@ -65,6 +67,9 @@ func decodeState(name string, body []byte) (st State, err error) {
 	}
 	if st.Feedback != nil {
 		st.Feedback.shown = readContext(st.Feedback.Context)
+	}
+	if !st.Artifacts.Null() {
+		_ = schemas.DecodeValue(st.Artifacts, &st.artifacts) // the schema says what they are
 	}
 	st.shape = shapeOf(st)
 	if p := st.problem(); p != nil {
@@ -98,6 +103,8 @@ func (st *State) head() run.Head {
 type StateArtifacts struct {
 	SpecPath      string `json:"spec_path"`
 	Specification string `json:"specification"`
+	BranchName    string `json:"branch_name"`
+	Branch        string `json:"branch"`
 }
 
 // Spec is the path of the specification, "" if none is named.
@@ -125,7 +132,9 @@ type FeedbackContext struct {
 	ArtifactPath  string   `json:"artifact_path"`
 	ArtifactPaths []string `json:"artifact_paths"`
 	Deadline      string   `json:"deadline"`
-	Gate          *Gate    `json:"gate"`
+	// Error is what a failed run records, in placet's own question about it.
+	Error string `json:"error"`
+	Gate  *Gate  `json:"gate"`
 }
 
 // Gate names what a request guards.
@@ -167,9 +176,12 @@ type HistoryEntry struct {
 
 // Metadata is the part of metadata.json that placet reads.
 type Metadata struct {
-	RunID      string      `json:"run_id"`
-	WorkID     schemas.Raw `json:"work_id"`
-	WorkflowID string      `json:"workflow_id"`
+	RunID       string      `json:"run_id"`
+	WorkID      schemas.Raw `json:"work_id"`
+	WorkflowID  string      `json:"workflow_id"`
+	Environment struct {
+		GitBranch string `json:"git_branch"`
+	} `json:"environment"`
 }
 
 // Cancel is cancel.json: a person cancels the run.
@@ -208,14 +220,6 @@ func text(raw schemas.Raw) string {
 		s = strings.TrimSpace(string(raw))
 	}
 	return strings.TrimPrefix(s, "#")
-}
-
-// numbered returns a work id for people, or "".
-func numbered(raw schemas.Raw) string {
-	if id := text(raw); id != "" {
-		return "#" + id
-	}
-	return ""
 }
 
 // problem returns why a state that was read is unusable, or nil.
@@ -315,8 +319,16 @@ func (st State) pointed() bool {
 	return st.unfit == nil && st.status == InProgress && rp != nil && rp.RequestID != "" && rp.Action != ""
 }
 
+// workID returns the work item of the run, "" if none is named.
+func (r *view) workID() string { return cmp.Or(text(r.state.WorkID), text(r.meta.WorkID)) }
+
+// branch returns the branch on which the run works, "" if nothing names one.
+func (r *view) branch() string {
+	return cmp.Or(r.state.artifacts.BranchName, r.state.artifacts.Branch, r.meta.Environment.GitBranch)
+}
+
 // spec returns the path of the specification, "" if none is named.
-func (st State) spec() string { return strings.TrimPrefix(st.Artifacts.Spec(), "/") }
+func (st State) spec() string { return strings.TrimPrefix(st.artifacts.Spec(), "/") }
 
 // twiceAnswered returns the requests that have several entries in the history, sorted.
 func (st State) twiceAnswered() []string {

@@ -38,7 +38,10 @@ func facts(r *view, o *request) []engine.Fact {
 	list := run.NewFacts(r.Lang, "faber")
 	add := list.Add
 	add("run", r.Snap.Key.ID)
-	add("work", numbered(r.state.WorkID))
+	if id := r.workID(); id != "" {
+		add("work", "#"+id)
+	}
+	add("branch", r.branch())
 	add("workflow", r.workflowID())
 	if letter := r.state.shape.letter; letter != 0 {
 		add("shape", string(rune(letter)))
@@ -98,6 +101,7 @@ func untrusted(r *view) []engine.Untrusted {
 func (o *request) openRequest() engine.OpenRequest {
 	q := o.evaluation().OpenRequest()
 	q.Run, q.Where, q.Summary = o.view.Snap.Key, where(o.q.phase, o.q.step), o.q.shown.Summary
+	q.WorkID, q.Branch = o.view.workID(), o.view.branch()
 	q.Problem = o.view.Notes.Text(o.path("problem.md"))
 	q.Counts = o.view.answered() != nil
 	return q
@@ -132,6 +136,7 @@ func findings(r *view, o *request) []engine.Finding {
 	add(r.state.Errors.Kind() == '{', "warning", state, "faber.finding.errors")
 	add(r.state.WorkID.Kind() == '0', "warning", state, "faber.finding.work")
 	add(r.meta.WorkID.Kind() == '0', "warning", metadata, "faber.finding.work")
+	add(r.cfg.AskFailed == "driven", "warning", "placet.toml", "faber.finding.driven")
 	add(r.plan().problem != "" && !final(r.state.status), "warning", state, "faber.finding.plan", "problem", r.plan().problem)
 	return list
 }

@@ -119,7 +119,7 @@ func TestEveryTextForPeopleIsTranslated(t *testing.T) {
 		"no options":      {feedback(`{"request_id": "fr-1", "type": "selection", "prompt": "?"}`), "faber.unfit.selection"},
 		"no events":       {state(`{"status": "in_progress", "revision": 1, "last_event_id": 4}`), "faber.note.events"},
 		"paused":          {state(`{"status": "paused"}`), "faber.why.paused"},
-		"failed":          {state(`{"status": "failed"}`), "faber.why.failed"},
+		"failed":          {state(`{"status": "failed", "updated_at": "2020-01-01T00:00:00Z"}`), "faber.why.failed.long"},
 		"final":           {state(`{"status": "completed"}`), "faber.why.final"},
 		"pending":         {state(`{"status": "pending"}`), "faber.wait.moves"},
 		"at work":         {state(`{"status": "in_progress", "current_phase": "build", "current_step": "make", "updated_at": "2020-01-01T00:00:00Z"}`), "faber.fact.quiet.hour"},

@@ -27,9 +27,10 @@ type Seen struct {
 	look    look
 }
 
-// Look is Snapshot, for callers that may store what they derive from it.
-func (l *Loop) Look(f Found) (Seen, error) {
-	k := looker{l: l, f: f}
+// Look is Snapshot, for callers that may store what they derive from it. It also reads what the
+// caller needs besides the machine.
+func (l *Loop) Look(f Found, needs ...string) (Seen, error) {
+	k := looker{l: l, f: f, needs: needs}
 	lk, err := k.look()
 	seen := Seen{Snap: lk.snap, Again: lk.loaded.Again, Stray: lk.loaded.Stray, Holding: lk.plan.Pending, look: lk}
 	for _, d := range lk.plan.Writes {

@@ -119,6 +119,15 @@ func (w *Waiting) Pass(key templates.Key, pairs ...any) {
 	w.For("run.wait.pass")
 }
 
+// Require says that a person must do something that is no answer.
+func (w *Waiting) Require(must engine.RequiredAction) {
+	w.a.Required = append(w.a.Required, must)
+	w.Why("say.text", "text", must.Text)
+	if must.Command != "" {
+		w.For("run.wait.required", "command", must.Command)
+	}
+}
+
 // Written says that the run waits until a file is completely written. The argument what is used
 // if no file is known.
 func (w *Waiting) Written(what string) { w.r.Await(w.a, what) }

@@ -50,6 +50,7 @@ var (
 	digestText = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 	viewName   = regexp.MustCompile(`\bform-[0-9a-f]{8}\.md\b`)
 	markText   = regexp.MustCompile(`(<!-- placet (?:answer|comment|(?:text|end) \d+) )[0-9a-f]{8}\b`)
+	madeOfText = regexp.MustCompile(`(<!-- placet faber \S+ r\d+ c)[0-9a-f]{12}\b`)
 	lockName   = regexp.MustCompile(`(^|/)[^/]*\.lock$`)
 )
 
@@ -59,8 +60,8 @@ var (
 //   - Times. Every RFC 3339 time becomes <time>: an execution that waits longer
 //     writes later times.
 //   - Digests of content that contains times. A digest of a file in the tree
-//     becomes the name of that file; any other, and the 8 digits in the name
-//     and in the marks of a form, become <digest>.
+//     becomes the name of that file; any other, the 8 digits in the name and in
+//     the marks of a form, and the 12 digits of FABER's context.md become <digest>.
 //   - placet's scratch below .placet/ and its temporary files. What a crash
 //     left of them is no document.
 //   - Lock files, which are empty.
@@ -95,6 +96,7 @@ func (t Tree) normal(other Tree) Tree {
 		content = timeText.ReplaceAllString(content, "<time>")
 		content = viewName.ReplaceAllString(content, "form-<digest>.md")
 		content = markText.ReplaceAllString(content, "$1<digest>")
+		content = madeOfText.ReplaceAllString(content, "$1<digest>")
 		normal[viewName.ReplaceAllString(p, "form-<digest>.md")] = content
 	}
 	return normal

@@ -77,6 +77,8 @@ func (a *Announcer) committed(run layout.Run, plan engine.Plan) {
 			a.notifier.Opened(a.request(loop.Found{Run: run, Family: a.families[run.Family]}, id))
 		case d.Path == layout.RequestPath(run.Dir, id, "receipt.json"):
 			a.notifier.Closed(requestName(run, id))
+		case path.Base(d.Path) == "outcome.json":
+			a.notifier.Opened(a.required(loop.Found{Run: run, Family: a.families[run.Family]}, path.Base(path.Dir(d.Path))))
 		}
 	}
 }
@@ -101,7 +103,42 @@ func (a *Announcer) list() (all []notify.Request) {
 			}
 		}
 	}
+	for _, run := range view.WithCommands(v) {
+		for _, must := range run.Required {
+			all = append(all, a.required(run.Found, must.ID))
+		}
+	}
 	return all
+}
+
+// required returns something that a person must do in the form that the notifier needs. It is
+// named like the folder that holds the outcome of its command.
+func (a *Announcer) required(f loop.Found, id string) notify.Request {
+	look := func() (must engine.RequiredAction, ok bool) {
+		all := view.Of(a.b.Viewer(facade.Identity{}), f).Required
+		i := slices.IndexFunc(all, func(r engine.RequiredAction) bool { return r.ID == id })
+		if i < 0 {
+			return must, false
+		}
+		return all[i], true
+	}
+	return notify.Request{
+		ID: requestName(f.Run, id),
+		Look: func() (notify.Facts, bool) {
+			must, ok := look()
+			return notify.Facts{Family: f.Run.Family, Type: "action", At: must.Since}, ok
+		},
+		Say: func(rung string) (notify.Message, bool) {
+			must, ok := look()
+			lang, run := a.b.Current().Language, f.Key()
+			m := notify.Message{Title: console.Cut(console.OneLine(must.Text), titleLength), Request: requestName(f.Run, id), Run: run.String(), Rung: rung}
+			m.Text = templates.Phrase(lang, "notify.run", "run", console.Brief(run), "type", "action", "age", waited(a.b.Env.Now(), must.Since))
+			if must.Command != "" {
+				m.Text += "\n" + templates.Phrase(lang, "notify.do", "command", console.Cut("placet "+must.Command, partLength))
+			}
+			return m, ok
+		},
+	}
 }
 
 // request returns a request in the form that the notifier needs.
@@ -263,6 +300,9 @@ func Undelivered(b *workspace.Workspace, views []view.Run) []notify.Doubt {
 	for _, v := range views {
 		for _, o := range v.Open {
 			open[requestName(v.Found.Run, o.Request)] = true
+		}
+		for _, must := range v.Required {
+			open[requestName(v.Found.Run, must.ID)] = true
 		}
 	}
 	return slices.DeleteFunc(doubts, func(d notify.Doubt) bool { return !open[d.Request] })

@@ -52,7 +52,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 		} else {
 			printWhole(b, open, rest)
 		}
-		if len(open) == 0 {
+		if len(open) == 0 && len(data.Required) == 0 {
 			key := templates.Key("cli.inbox.none")
 			if len(args) > 0 {
 				key = "cli.inbox.none.of"
@@ -115,7 +115,7 @@ func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 		about += ", " + w.Text("page.until", "at", console.Moment(a.Deadline))
 	}
 	about += w.Paint(console.Alarm, console.Suffix(", ", more))
-	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, console.Brief(a.Run)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
+	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, view.RunName(a)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
 }
 
 // These are columns of a short line: all of them if no terminal says how many, and those that a

@@ -84,11 +84,12 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 
 // settledAll prints the outcome of a pass over everything.
 func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.TransitionLine) error {
+	with := view.WithCommands(b)
 	data := onceData{
-		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting, Moved: report.Moved,
+		Workspace: b.Root, Decided: true, Runs: report.Runs, Waiting: report.Waiting + len(view.RequiredIn(with)), Moved: report.Moved,
 		Transitions: made, Notes: report.Notes,
 		Unsettled: slices.Concat(report.Unsettled, report.Torn), Stuck: report.Stuck,
-		Wake: console.Stamp(report.Wake), Untrusted: view.Untrusted(b, view.NamingCommands(b)),
+		Wake: console.Stamp(report.Wake), Untrusted: view.Untrusted(b, with),
 	}
 	err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) })
 	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))

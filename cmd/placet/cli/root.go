@@ -14,6 +14,7 @@ import (
 	"placet/cmd/placet/answer"
 	"placet/cmd/placet/cli/ask"
 	"placet/cmd/placet/cli/demo"
+	"placet/cmd/placet/cli/faber"
 	"placet/cmd/placet/cli/hook"
 	"placet/cmd/placet/cli/nemawashi"
 	"placet/cmd/placet/cli/optimizer"
@@ -153,6 +154,8 @@ func personVerbIn(args []string) string {
 // ownVerbs returns the verbs of families that are not controls.
 func ownVerbs(family string) []verb.Verb {
 	switch family {
+	case "faber":
+		return []verb.Verb{faber.ContextVerb()}
 	case "optimizer":
 		return optimizer.Verbs()
 	case "nemawashi":

@@ -25,8 +25,18 @@ func Settle(ctx context.Context, b *workspace.Workspace) (loop.Report, error) {
 		moved += report.Moved
 		report.Moved = moved
 		if err != nil || report.Held != "" || b.ChecksBegun.Load() == before || round == mostRounds {
+			waitForAgents(ctx, b)
 			return report, err
 		}
+	}
+}
+
+// waitForAgents waits for the agents that were begun, as long as they ask for.
+func waitForAgents(ctx context.Context, b *workspace.Workspace) {
+	if grace := time.Duration(b.Grace.Load()); grace > 0 {
+		short, cancel := context.WithTimeout(ctx, grace)
+		defer cancel()
+		_ = b.Runner.WaitAll(short) // an agent that goes on is as it should be
 	}
 }
 

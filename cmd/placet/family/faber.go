@@ -11,11 +11,12 @@ import (
 
 var faberFamily = Family{
 	Name: "faber", Noun: templates.NewMessage("family.noun.faber"), Phases: true,
-	Machine: func() engine.Machine { return faber.New() },
-	Enabled: func(s *Settings) bool { return s.Faber.Enabled },
-	Layout:  func(s *Settings) layout.Family { return layout.Faber{Folders: s.Faber.Roots} },
-	Config:  func(s *Settings) (any, string) { return s.Faber, s.Faber.Language },
-	Check:   func(s *Settings) ([]string, error) { return nil, s.Faber.Check() },
+	Machine:  func() engine.Machine { return faber.New() },
+	Requires: func(s *Settings) bool { return len(s.Faber.Resume.Command) > 0 },
+	Enabled:  func(s *Settings) bool { return s.Faber.Enabled },
+	Layout:   func(s *Settings) layout.Family { return layout.Faber{Folders: s.Faber.Roots} },
+	Config:   func(s *Settings) (any, string) { return s.Faber, s.Faber.Language },
+	Check:    func(s *Settings) ([]string, error) { return nil, s.Faber.Check() },
 	Policy: [][]string{
 		{"allow_destructive_auto"}, {"destructive_steps"}, {"require_approval_for"}, {"autonomy"}, {"drive"}, {"divergence"},
 		{"on_deadline"}, {"on_exhausted"}, {"roots"}, {"issue"}, {"resume"},

@@ -83,7 +83,10 @@ type Family struct {
 	// NamesCommands says that documents of its runs name commands, which run in the workspace or in a
 	// folder below WorkTrees.
 	NamesCommands bool
-	WorkTrees     string
+	// Requires reports whether a person may have to do something in its runs besides answering, if
+	// NamesCommands does not say so.
+	Requires  func(*Settings) bool
+	WorkTrees string
 
 	Controls []Control
 	// Session returns whose progress a volatile document holds: the worker's session, and the port that

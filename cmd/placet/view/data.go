@@ -17,6 +17,7 @@ type Inbox struct {
 	Daemon    bool                   `json:"daemon"`
 	Held      string                 `json:"held"`
 	Requests  []engine.OpenRequest   `json:"requests"`
+	Required  []Required             `json:"required"`
 	Problems  []RunProblem           `json:"problems"`
 	Untrusted []config.UntrustedLine `json:"untrusted"`
 }
@@ -25,7 +26,7 @@ type Inbox struct {
 func InboxOf(b *workspace.Workspace, s Summary, open []engine.OpenRequest) Inbox {
 	data := Inbox{
 		Workspace: b.Root, Daemon: s.Daemon, Held: s.Held,
-		Problems: InboxProblems(s.Views), Untrusted: s.Untrusted,
+		Required: RequiredIn(s.Views), Problems: InboxProblems(s.Views), Untrusted: s.Untrusted,
 	}
 	for _, a := range open {
 		data.Requests = append(data.Requests, Describe(b, a))

@@ -19,6 +19,18 @@ func Reference(a engine.OpenRequest) string {
 	return cmp.Or(a.Reference, console.OneLine(a.Request)+console.Suffix("@", a.Digest.Hex()))
 }
 
+// RunName returns the run of a request as lists name it, with its work item and its branch.
+func RunName(a engine.OpenRequest) string {
+	name := console.Brief(a.Run)
+	if a.WorkID != "" {
+		name += " #" + console.OneLine(a.WorkID)
+	}
+	if a.Branch != "" {
+		name += " (" + console.OneLine(a.Branch) + ")"
+	}
+	return name
+}
+
 // refer sets the reference of an open request.
 func refer(b *workspace.Workspace, a *engine.OpenRequest) {
 	a.Reference = console.OneLine(a.Request) + console.Suffix("@", b.References.Of(a.Digest, requestUse(*a)...))

@@ -21,6 +21,22 @@ type RunProblem struct {
 	Note
 }
 
+// Required is something besides an answer that a person must do, with its run.
+type Required struct {
+	Run string `json:"run"`
+	engine.RequiredAction
+}
+
+// RequiredIn returns what a person must do in runs besides answering.
+func RequiredIn(views []Run) (all []Required) {
+	for _, v := range views {
+		for _, a := range v.Required {
+			all = append(all, Required{v.Key.String(), a})
+		}
+	}
+	return all
+}
+
 // InboxProblems returns the problem notes, and the runs that cannot be read.
 func InboxProblems(views []Run) []RunProblem {
 	var problems []RunProblem
@@ -65,9 +81,11 @@ type RunLine struct {
 	// References are the names of the requests together with what they show, as approve takes
 	// them.
 	References []string `json:"references"`
-	Where      string   `json:"where"`
-	WaitsFor   string   `json:"waits_for"`
-	Problems   []Note   `json:"problems"`
+	// Required are the things besides answers that a person must do.
+	Required []engine.RequiredAction `json:"required"`
+	Where    string                  `json:"where"`
+	WaitsFor string                  `json:"waits_for"`
+	Problems []Note                  `json:"problems"`
 }
 
 // Remember stores what was read for a later placet. all says that found is all runs of the
@@ -100,7 +118,7 @@ func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 			continue
 		}
 		s.Views = append(s.Views, v)
-		s.Waiting += len(v.Open)
+		s.Waiting += len(v.Open) + len(v.Required)
 		s.Runs = append(s.Runs, LineOf(v))
 	}
 	s.Untrusted = Untrusted(b, s.Views)
@@ -127,7 +145,7 @@ func (s *Summary) KeepTagged(b *workspace.Workspace, tags []string) {
 			x, _, _, _ := ReadExtras(b, s.Views[i].Found, a.Request)
 			return !slices.ContainsFunc(x.Tags, func(tag string) bool { return slices.Contains(tags, tag) })
 		})
-		s.Waiting += len(s.Views[i].Open)
+		s.Waiting += len(s.Views[i].Open) + len(s.Views[i].Required)
 	}
 }
 
@@ -151,7 +169,7 @@ func (s *Summary) KeepFamilies(b *workspace.Workspace, keep func(family string) 
 func LineOf(v Run) RunLine {
 	l := RunLine{
 		Run: v.Key.String(), Family: v.Key.Family, Class: v.Class, Short: v.ShortID, Status: v.Status,
-		Final: v.Final, Stands: v.Blocked, Since: console.Stamp(v.Since), WaitsFor: v.waitsFor(),
+		Final: v.Final, Stands: v.Blocked, Since: console.Stamp(v.Since), WaitsFor: v.waitsFor(), Required: v.Required,
 	}
 	for _, a := range v.Open {
 		l.Requests = append(l.Requests, a.Request)
@@ -175,6 +193,8 @@ func WaitsAt(v Run) string {
 		return templates.Phrase(v.lang, "workspace.waits.unreadable", "error", console.Cut(console.OneLine(templates.In(v.lang, v.Err)), 80))
 	case len(v.Open) > 0:
 		return openAt(v)
+	case len(v.Required) > 0:
+		return v.andMore(console.Cut(console.OneLine(v.Required[0].Text), shownWait), len(v.Required)-1)
 	case (v.Blocked || len(v.Notes) > 0) && awaited == "":
 		return templates.Phrase(v.lang, "workspace.waits.note")
 	case v.Blocked || len(v.Notes) > 0:

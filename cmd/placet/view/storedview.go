@@ -17,13 +17,14 @@ type storedView struct {
 	Status                 engine.Status `json:",omitempty"`
 	Final, Absent, Blocked bool          `json:",omitempty"`
 	Since                  time.Time
-	Waits                  string             `json:",omitempty"`
-	MoreWaits              int                `json:",omitempty"`
-	Open                   []storedRequest    `json:",omitempty"`
-	Notes                  []Note             `json:",omitempty"`
-	Untrusted              []engine.Untrusted `json:",omitempty"`
-	Findings               []engine.Finding   `json:",omitempty"`
-	Stray                  []string           `json:",omitempty"`
+	Waits                  string                  `json:",omitempty"`
+	MoreWaits              int                     `json:",omitempty"`
+	Open                   []storedRequest         `json:",omitempty"`
+	Required               []engine.RequiredAction `json:",omitempty"`
+	Notes                  []Note                  `json:",omitempty"`
+	Untrusted              []engine.Untrusted      `json:",omitempty"`
+	Findings               []engine.Finding        `json:",omitempty"`
+	Stray                  []string                `json:",omitempty"`
 }
 
 // storedRequest is a request, with members that --json leaves out.
@@ -66,6 +67,7 @@ func findStoredView(b *workspace.Workspace, round *loop.Stored, f loop.Found) (v
 	}
 	v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked = s.Class, s.Short, s.Status, s.Final, s.Absent, s.Blocked
 	v.Since, v.awaited, v.awaitedToo, v.Notes, v.Untrusted, v.Findings, v.stray = s.Since, s.Waits, s.MoreWaits, s.Notes, s.Untrusted, s.Findings, s.Stray
+	v.Required = s.Required
 	v.Found, v.Key = f, f.Key()
 	now := b.Env.Now()
 	for _, r := range s.Open {
@@ -79,7 +81,7 @@ func findStoredView(b *workspace.Workspace, round *loop.Stored, f loop.Found) (v
 // storeView stores the view of a run for later looks.
 func storeView(b *workspace.Workspace, f loop.Found, seen loop.Seen, v Run) {
 	body, err := json.Marshal(storedView{
-		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.awaited, v.awaitedToo, storeRequests(v.Open), v.Notes, v.Untrusted, v.Findings, v.stray,
+		v.Class, v.ShortID, v.Status, v.Final, v.Absent, v.Blocked, v.Since.UTC(), v.awaited, v.awaitedToo, storeRequests(v.Open), v.Required, v.Notes, v.Untrusted, v.Findings, v.stray,
 	}, json.FormatNilSliceAsNull(true))
 	if err == nil {
 		b.Loop.StoreView(f, seen, body)

@@ -44,13 +44,18 @@ func Agreeable(b *workspace.Workspace) []config.UntrustedLine {
 	return trustLines(b.Settings.Agreeable)
 }
 
-// NamingCommands returns the live runs of families whose documents may name commands.
-func NamingCommands(b *workspace.Workspace) []Run {
-	live, _ := Live(b, slices.DeleteFunc(b.Runs(), func(f loop.Found) bool {
-		of, _ := family.Named(f.Run.Family)
-		return !of.NamesCommands
-	}))
+// WithCommands returns the live runs of families in whose runs commands begin: a person may have
+// to agree to one, or to look at how one ended.
+func WithCommands(b *workspace.Workspace) []Run {
+	live, _ := Live(b, slices.DeleteFunc(b.Runs(), func(f loop.Found) bool { return !HasCommands(b, f) }))
 	return Runs(b, live)
+}
+
+// HasCommands reports whether commands may begin in a run.
+func HasCommands(b *workspace.Workspace, f loop.Found) bool {
+	of, _ := family.Named(f.Run.Family)
+	s := b.Current()
+	return of.NamesCommands || of.Requires != nil && of.Requires(&s.File.Settings)
 }
 
 // AllUntrusted lists what waits for trust, in the settings and in all live runs.

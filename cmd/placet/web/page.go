@@ -91,7 +91,7 @@ func pageFuncs(lang string, now func() time.Time) template.FuncMap {
 		"clip":   func(n int, s string) string { return console.Cut(console.OneLine(s), n) },
 		"cut":    func(n int, s string) console.Cleaned { return console.Cleaned(console.Cut(console.Lines(s), n)) },
 		"typed":  func(s string) asTyped { return asTyped(s) },
-		"join":   strings.Join, "stamp": console.Stamp, "brief": console.Brief,
+		"join":   strings.Join, "stamp": console.Stamp, "brief": console.Brief, "runName": view.RunName,
 		"ago": func(t time.Time) string { return console.Ago(lang, now(), t) },
 		"due": func(o engine.OpenRequest) string { return due(lang, o) }, "question": question, "name": view.NameOf, "path": RequestPath,
 		"runPath": runPath, "waits": func(v view.Run) console.Cleaned { return console.Cleaned(view.WaitsAt(v)) }, "statusClass": statusClass,

@@ -130,7 +130,7 @@ func (a *App) runPage(c *facade.Call) (int, any, error) {
 
 // runViewOf returns the view of a run for its page, without its requests.
 func runViewOf(head pageHead, e view.Explanation, seen view.Run) runView {
-	page := runView{pageHead: head, State: view.Inbox{Held: e.Held}, Seen: seen, Why: e.Why, Moves: e.Moves}
+	page := runView{pageHead: head, State: view.Inbox{Held: e.Held, Required: view.RequiredIn([]view.Run{seen})}, Seen: seen, Why: e.Why, Moves: e.Moves}
 	page.Run = seen.Key.String()
 	for _, n := range e.Problems {
 		page.State.Problems = append(page.State.Problems, view.RunProblem{Run: page.Run, Note: n})

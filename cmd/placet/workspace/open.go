@@ -94,6 +94,9 @@ type Workspace struct {
 	ended func() map[string]engine.Ended
 	// ChecksBegun counts the actions that were begun and end with placet.
 	ChecksBegun atomic.Int64
+	// Grace is how long the actions that were begun and outlive placet are waited for, as a
+	// [time.Duration]: the longest of them.
+	Grace atomic.Int64
 	// who is the person for whom documents are written, as a gate knows it; "" is the owner of
 	// this process. source is the surface that writes them; "" is the command line.
 	who, source string
@@ -238,6 +241,7 @@ func loopOptions(b *Workspace, s Setup, workers, waiting int) loop.Options {
 			if !a.Outlives() {
 				b.ChecksBegun.Add(1)
 			}
+			b.Grace.Store(max(b.Grace.Load(), int64(a.Command.Grace)))
 			b.Runner.Begin(a)
 		}
 		b.alive, b.ended = b.Runner.Alive, b.Runner.Ended

@@ -55,9 +55,9 @@ const settlePause = 130 * time.Millisecond
 
 // SettledRun reads the documents of a run once its state document has settled or, with whole,
 // once all of them have. It waits no longer than [Workspace.Settled].
-func (b *Workspace) SettledRun(f loop.Found, whole bool) (engine.Snapshot, error) {
+func (b *Workspace) SettledRun(f loop.Found, whole bool, needs ...string) (engine.Snapshot, error) {
 	for waited := time.Duration(0); ; waited += settlePause {
-		seen, err := b.Loop.Look(f)
+		seen, err := b.Loop.Look(f, needs...)
 		moves := seen.Snap.Doc(f.Run.State).Unsettled() || whole && slices.ContainsFunc(seen.Snap.Docs, engine.Document.Unsettled)
 		if err != nil || !moves || waited > Patience {
 			return seen.Snap, err
