@@ -96,7 +96,7 @@ type ResumeData struct {
 type ContextData struct {
 	RunID string
 	// Head is the first line: a comment that says what the file was made of.
-	Head string
+	Head     string
 	Sections []ContextSection
 }
 
