@@ -264,8 +264,14 @@ func gatherGoal(r *cycle, f *Findings) {
 		RunID: last, Archived: chain[0].Archived, ApprovedBy: g.ApprovedBy, NextAutomationLevel: g.NextAutomationLevel,
 		OptimizationDirectives: g.OptimizationDirectives, CarryOverIssues: g.CarryOverIssues,
 	}
-	f.OpenIssues = openIssues(chain)
 	f.LateAnswer = chain[0].Late
+	if g.ApprovedBy == byTimeout {
+		warn("previous.silent", "level", g.NextAutomationLevel)
+	}
+	issues, left := carried(openIssues(chain))
+	if f.OpenIssues = issues; left > 0 {
+		f.Warnings = append(f.Warnings, r.words("warning.issues", "n", left))
+	}
 }
 
 // gatherRows adds the rows of the database, and the rows in the files of the other runs.

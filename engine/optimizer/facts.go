@@ -22,6 +22,9 @@ func (r *cycle) facts() []engine.Fact {
 	tellLevel(r, t)
 	t.Add("kpi", linesOf(st.KPI, func(m Metric) string { return m.words(r.run.Lang) })...)
 	t.Add("suggestion", linesOf(st.Suggestions, func(s Suggestion) string { return fmt.Sprintf("%s (%s): %s", s.ID, s.Priority, run.OneLine(s.Text)) })...)
+	if st.Goal == nil {
+		t.Add("issue", st.issueWords()...)
+	}
 	if st.Report != nil {
 		t.Add("report", st.Report.Path)
 	}
@@ -39,6 +42,14 @@ func (r *cycle) facts() []engine.Fact {
 		t.Add("warning", linesOf(r.found.Warnings, run.OneLine)...)
 	}
 	return t.List
+}
+
+// issueWords returns the open issues with the ids under which the request offers them.
+func (st State) issueWords() (lines []string) {
+	for at, issue := range st.Issues {
+		lines = append(lines, issueID(at)+": "+run.OneLine(issue))
+	}
+	return lines
 }
 
 func triggerWords(r *cycle) string {

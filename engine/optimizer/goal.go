@@ -11,7 +11,8 @@ import (
 )
 
 // goalOf returns the goal that follows from the answer to the request hitl, or from its deadline if
-// a is nil. It starts from the level that was carried out, not from the one that was decided.
+// a is nil. It starts from the level that was carried out, not from the one that was decided. Issues
+// that an answer passes over stay open.
 func goalOf(st State, a *Given) Goal {
 	g := Goal{NextAutomationLevel: st.Level.Current, ApprovedBy: byTimeout}
 	if a == nil {
@@ -27,7 +28,34 @@ func goalOf(st State, a *Given) Goal {
 	for _, d := range st.Demotions {
 		g.CarryOverIssues = append(g.CarryOverIssues, phrase(st.Lang, "goal.failed", "level", strconv.Itoa(d.From), "error", d.Error))
 	}
+	if a == nil {
+		return g
+	}
+	for _, issue := range st.stillOpen(a.Selected) {
+		if !slices.Contains(g.CarryOverIssues, issue) {
+			g.CarryOverIssues = append(g.CarryOverIssues, issue)
+		}
+	}
 	return g
+}
+
+// issueID returns the id under which the request offers the open issue at an index.
+func issueID(at int) string { return "i" + strconv.Itoa(at+1) }
+
+// settled returns the open issues that an answer settles by picking them.
+func (st State) settled(selected []string) (settled []string) {
+	for at, issue := range st.Issues {
+		if slices.Contains(selected, issueID(at)) {
+			settled = append(settled, issue)
+		}
+	}
+	return settled
+}
+
+// stillOpen returns the open issues that an answer does not settle.
+func (st State) stillOpen(selected []string) []string {
+	settled := st.settled(selected)
+	return slices.DeleteFunc(slices.Clone(st.Issues), func(issue string) bool { return slices.Contains(settled, issue) })
 }
 
 // unanswered returns the issue that an expired deadline leaves behind.

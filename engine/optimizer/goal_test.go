@@ -15,6 +15,7 @@ func TestGoalOf(t *testing.T) {
 		name    string
 		level   int
 		failed  []Demotion
+		issues  []string
 		given   *Given
 		ko, en  Goal
 		english bool
@@ -42,6 +43,20 @@ func TestGoalOf(t *testing.T) {
 			en:    Goal{10, nil, []string{"c", "Level 30 failed: evaluation: exit 2", "Level 20 failed: no data"}, byHuman}, english: true,
 		},
 		{
+			name: "open issues stay open", level: 20, issues: []string{"old", "older"},
+			given: &Given{Response: optAppropriate, Comment: "new"}, ko: Goal{20, nil, []string{"new", "old", "older"}, byHuman},
+		},
+		{
+			name: "an issue is settled, and said again another one", level: 20, issues: []string{"a", "b", "c"},
+			given: &Given{Response: optAppropriate, Selected: []string{"i3", "s2"}, Comment: "b"},
+			ko:    Goal{20, []string{"Split the slow step"}, []string{"b", "a"}, byHuman},
+		},
+		{
+			name: "the deadline leaves open issues to the cycles before", level: 20, issues: []string{"old"},
+			ko: Goal{20, nil, []string{"HITL 미응답 — 다음 주기에 재검토 필요"}, byTimeout},
+			en: Goal{20, nil, []string{"No HITL response — review again in the next cycle"}, byTimeout}, english: true,
+		},
+		{
 			name: "the deadline", level: 20,
 			ko: Goal{20, nil, []string{"HITL 미응답 — 다음 주기에 재검토 필요"}, byTimeout},
 			en: Goal{20, nil, []string{"No HITL response — review again in the next cycle"}, byTimeout}, english: true,
@@ -57,7 +72,7 @@ func TestGoalOf(t *testing.T) {
 		}
 		for lang, want := range map[string]Goal{"ko": c.ko, "en": c.en} {
 			st := asked(lang)
-			st.Level.Current, st.Demotions = c.level, c.failed
+			st.Level.Current, st.Demotions, st.Issues = c.level, c.failed, c.issues
 			// The decided level does not matter.
 			st.Decision.AutomationLevel = 30
 			if diff := cmp.Diff(want, goalOf(st, c.given)); diff != "" {

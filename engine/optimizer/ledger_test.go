@@ -274,8 +274,10 @@ func TestTheTypeOfAFeedback(t *testing.T) {
 		want, ko, inEnglish string
 	}{
 		{20, Given{Response: optLower, Selected: []string{"s1", "s2"}, Comment: "c"}, "level_adjustment", "Level 20 → 10, 2건 제안 수렴", "Level 20 → 10, 2 suggestions accepted"},
-		{30, Given{Response: optRaise, Selected: []string{"s2"}}, "suggestion_acceptance", "Level 30 → 30, 1건 제안 수렴", "Level 30 → 30, 1 suggestions accepted"},
-		{10, Given{Response: optLower}, "free_text", "Level 10 → 10, 0건 제안 수렴", "Level 10 → 10, 0 suggestions accepted"},
+		{30, Given{Response: optAppropriate, Selected: []string{"s2"}}, "suggestion_acceptance", "Level 30 → 30, 1건 제안 수렴", "Level 30 → 30, 1 suggestions accepted"},
+		{30, Given{Response: optRaise, Selected: []string{"s2"}}, "level_adjustment", "Level 30 → 30, 1건 제안 수렴", "Level 30 → 30, 1 suggestions accepted"},
+		{10, Given{Response: optLower}, "level_adjustment", "Level 10 → 10, 0건 제안 수렴", "Level 10 → 10, 0 suggestions accepted"},
+		{10, Given{Response: optAppropriate, Comment: "c"}, "free_text", "Level 10 → 10, 0건 제안 수렴", "Level 10 → 10, 0 suggestions accepted"},
 	} {
 		for lang, summary := range map[string]string{"ko": c.ko, "en": c.inEnglish} {
 			st := asked(lang)
@@ -299,8 +301,8 @@ func TestUserOf(t *testing.T) {
 	}{
 		{&By{User: "min"}, []string{"committed:ha <ha@example.com>"}, "min"},
 		{&By{}, []string{"owner:root", "committed:ha <ha@example.com>", "committed:other"}, "ha <ha@example.com>"},
-		{&By{User: "root", Source: "form"}, []string{"owner:root"}, ""},
-		{&By{User: "root", Source: "form"}, []string{"owner:root", "committed:ha <ha@example.com>"}, "ha <ha@example.com>"},
+		{&By{User: "root", Source: "form"}, []string{"owner:root"}, "root"},
+		{&By{Source: "form"}, []string{"committed:ha <ha@example.com>"}, "ha <ha@example.com>"},
 		{nil, []string{"owner:root"}, ""},
 		{nil, nil, ""},
 	} {

@@ -244,11 +244,18 @@ func (st State) levelOptions() []gate.Option {
 	return options
 }
 
-// offered returns the suggestions as items of the request hitl.
+// shownIssue is how many bytes of an open issue its item shows; the context has all of it.
+const shownIssue = 300
+
+// offered returns the items of the request hitl: the suggestions, and the open issues, each of which
+// is settled by picking it.
 func offered(st State) []gate.Item {
 	var items []gate.Item
 	for _, s := range st.Suggestions {
 		items = append(items, gate.Item{ID: s.ID, Label: s.Text, Priority: s.Priority})
+	}
+	for at, issue := range st.Issues {
+		items = append(items, gate.Item{ID: issueID(at), Label: phrase(st.Lang, "block.issue", "issue", templates.Line(issue, shownIssue))})
 	}
 	return items
 }

@@ -359,9 +359,10 @@ func (l link) before() string {
 
 // openIssues returns the issues of the previous goal and, as long as a goal comes from a timeout,
 // those of the goal before it: a person's words survive cycles that nobody answered. It drops
-// duplicates and the timeout's own sentence, which is nobody's words. The chain begins with the run
-// that last_run_id names, and each further link is the run before. It ends where a goal is missing
-// or belongs to another workflow.
+// duplicates, what a late answer settled, and the timeout's own sentence, which is nobody's words:
+// a warning says that nobody answered. The chain begins with the run that last_run_id names, and
+// each further link is the run before. It ends where a goal is missing or belongs to another
+// workflow.
 func openIssues(chain []link) []string {
 	issues, workflow, known := []string{}, "", map[string]bool{}
 	for _, l := range chain[:min(len(chain), mostLinks)] {
@@ -370,6 +371,9 @@ func openIssues(chain []link) []string {
 		}
 		if l.State != nil {
 			workflow = l.State.WorkflowName
+		}
+		for _, issue := range l.settledLate() {
+			known[issue] = true
 		}
 		for _, issue := range l.Goal.CarryOverIssues {
 			if !timeoutIssue(issue) && !known[issue] {
@@ -382,4 +386,27 @@ func openIssues(chain []link) []string {
 		}
 	}
 	return issues
+}
+
+// settledLate returns the issues that an answer after the cycle's deadline settled.
+func (l link) settledLate() []string {
+	if l.Late == nil || l.State == nil {
+		return nil
+	}
+	return l.State.settled(l.Late.Selected)
+}
+
+// mostIssues is how many open issues a request offers.
+const mostIssues = 100
+
+// carried returns the open issues that a cycle takes up, the newest, and how many are left out
+// because one request cannot show them.
+func carried(issues []string) (taken []string, left int) {
+	bytes := 0
+	for at, issue := range issues {
+		if bytes += len(line(issue)); at == mostIssues || bytes > mostOffered {
+			return issues[:at], len(issues) - at
+		}
+	}
+	return issues, 0
 }

@@ -142,6 +142,22 @@ func TestOpenIssuesAreThoseOfTheChainOnce(t *testing.T) {
 	})
 }
 
+// A cycle takes up the newest issues as far as one request can show them, and counts the others.
+func TestIssuesBeyondWhatARequestShowsAreCounted(t *testing.T) {
+	many, long := make([]string, mostIssues+7), []string{"a", strings.Repeat("x", mostOffered), "b"}
+	for i := range many {
+		many[i] = fmt.Sprint("issue ", i)
+	}
+	for _, c := range []struct {
+		issues      []string
+		taken, left int
+	}{{nil, 0, 0}, {many[:mostIssues], mostIssues, 0}, {many, mostIssues, 7}, {long, 1, 2}} {
+		if taken, left := carried(c.issues); !slices.Equal(taken, c.issues[:c.taken]) || left != c.left {
+			t.Errorf("of %d issues %d are taken up, and %d left out", len(c.issues), len(taken), left)
+		}
+	}
+}
+
 func TestTheRunBefore(t *testing.T) {
 	ours := &State{trig: Trigger{LastRunID: "20260301-msowd-x"}}
 	theirs := &Trigger{LastRunID: "20260228-msowd-x"}

@@ -79,9 +79,9 @@ func rich(lang string, level int) (State, Findings, inputs) {
 	b, whyB := signalB(st.KPI)
 	c, whyC := signalC([]FeedbackRow{{LevelBefore: 20, LevelAfter: 30}})
 	why := &reasons{A: "evaluation: e.py, criteria_fixed: true, analysis: –, inputs/assets.json", B: whyB, C: whyC}
-	previous := &PreviousGoal{RunID: "20260301-msowd-sop-masking", ApprovedBy: byTimeout, NextAutomationLevel: 20, OptimizationDirectives: []string{"Check rare labels"}}
+	previous := &PreviousGoal{RunID: "20260301-msowd-sop-masking", ApprovedBy: byTimeout, NextAutomationLevel: 30, OptimizationDirectives: []string{"Check rare labels"}}
 	if level == 20 {
-		previous.ApprovedBy = byHuman
+		previous.ApprovedBy, previous.NextAutomationLevel = byHuman, 20
 	}
 	st.Decision = ptr(decide(Signals{A: 30, B: b, C: c}, why, previous, lang))
 	for from := st.Decision.AutomationLevel; from > level; from -= 10 {

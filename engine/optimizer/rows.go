@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"placet/engine"
-	"placet/engine/gate"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -130,12 +129,15 @@ func (st State) contextForNext() schemas.Object {
 func feedbackRow(st State, id, user string, at text, refused bool, given Given) Row {
 	before, after := st.Level.Current, st.levelAfter(given.Response)
 	taken, left := st.sorted(given.Selected)
+	if len(taken) == 0 {
+		left = nil // who picks no suggestion has not judged them
+	}
 	related := orNull(string(st.AuditID))
 	if refused {
 		related = nil
 	}
 	said := schemas.Object{
-		{Name: "feedback_type", Value: feedbackType(before, after, len(taken))},
+		{Name: "feedback_type", Value: feedbackType(given.Response, len(taken))},
 		{Name: "workflow_name", Value: st.WorkflowName},
 		{Name: "level_before", Value: before},
 		{Name: "level_after", Value: after},
@@ -159,30 +161,33 @@ func feedbackRow(st State, id, user string, at text, refused bool, given Given) 
 	}}
 }
 
+// levelAdjustment is the type of an answer that asks for another level, even if there is none.
+const levelAdjustment = "level_adjustment"
+
 // feedbackType returns the most important part of an answer, since the column holds one value.
-func feedbackType(before, after, taken int) string {
+func feedbackType(response string, taken int) string {
 	switch {
-	case before != after:
-		return "level_adjustment"
+	case response == optRaise || response == optLower:
+		return levelAdjustment
 	case taken > 0:
 		return "suggestion_acceptance"
 	}
 	return "free_text"
 }
 
-// userOf returns who answered, as a row names people: the user that the answer claims, else the
-// author of its commit, else "".
+// userOf returns who answered, as the receipt says: its user, else the author of the answer's
+// commit, else "".
 func userOf(by *By, known []string) string {
-	claimed, author := "", ""
-	if by != nil && by.Source != gate.SourceForm { // the user of a form is the file's owner, no claim
-		claimed = by.User
+	user, author := "", ""
+	if by != nil {
+		user = by.User
 	}
 	for _, k := range known {
 		if who, ok := strings.CutPrefix(k, "committed:"); ok && author == "" {
 			author = who
 		}
 	}
-	return cmp.Or(claimed, author)
+	return cmp.Or(user, author)
 }
 
 // ReadAudit decodes an audit.json. The error is a *schemas.Error.

@@ -266,7 +266,7 @@ func reports(r *cycle, _ run.On) *move {
 		Then: func(c *change) {
 			c.CloseAll(gate.Superseded, r.words("reason.reported"))
 			st := c.State
-			st.Suggestions = st.suggestionsOffered(s.Suggestions)
+			st.Suggestions, st.Issues = st.suggestionsOffered(s.Suggestions), r.found.OpenIssues
 			st.AuditID = newRowID(r, c, auditPrefix, purposeAudit)
 			st.Report = &Report{
 				Path: r.run.Path(layout.OptimizerReportName(level)), At: c.Now, Inputs: map[string]engine.Digest{"context.json": r.run.Snap.In("context.json").Sum},

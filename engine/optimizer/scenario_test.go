@@ -3,6 +3,7 @@ package optimizer
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -238,24 +239,167 @@ func (d *desk) goalBehind(run, response string) {
 	before.goes(answered)
 }
 
-func TestScenario16APersonsGoalIsAppliedATimeoutsIsNot(t *testing.T) {
-	for response, want := range map[string]int{"raise": 30, "": 20} {
-		t.Run("answer "+response, func(t *testing.T) {
+func TestScenario16APersonsGoalIsApplied(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.goalBehind(runA, "raise")
+		next := d.on(runB)
+		next.assets(20) // the vote alone would be +10
+		d.db.others = map[string][]map[string]any{userFeedback: {feedbackOn("FB-99", "2027-01-01", 20, 20), feedbackOn("FB-98", "2027-01-01", 20, 20)}}
+		next.trigger(`"last_run_id": "` + runA + `"`)
+		next.Settle()
+		if got := next.state().Decision; got.AutomationLevel != 30 || got.SignalLevel != 20 {
+			t.Errorf("decided %+v", got)
+		}
+	})
+}
+
+// After a timeout the next cycle keeps the level, whatever the signals come to; its report and its
+// request say that nobody answered the cycle before.
+func TestScenario16AfterATimeoutTheLevelIsKept(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.goalBehind(runA, "")
+		next := d.on(runB)
+		next.assets(30)
+		next.trigger(`"last_run_id": "` + runA + `"`)
+		next.Settle()
+		if got := next.state().Decision; got.AutomationLevel != 20 || got.SignalLevel != 30 || !got.EscalationNeeded {
+			t.Errorf("decided %+v", got)
+		}
+		next.write("retrieved.jsonl", retrievedLines)
+		next.write("suggestions.json", threeSuggestions)
+		next.goes(retrieved, reported, recorded)
+		const says = "nobody answered in time in the cycle before, " + runA + ": its level, 20, is kept"
+		next.holds("level20_report.md", "nobody answered in "+runA, says)
+		next.holds(next.request(typeHITL, "request.json"), says)
+		next.holds(next.request(typeHITL, "form.md"), says)
+	})
+}
+
+// level30 brings the current run to its reviewer at level 30.
+func (d *desk) level30(fields ...string) {
+	d.T.Helper()
+	d.assets(30)
+	d.write("retrieved.jsonl", retrievedLines)
+	d.write("suggestions.json", threeSuggestions)
+	d.trigger(fields...)
+	d.Settle()
+	d.status(Awaiting)
+}
+
+// A wish counts by what was answered: raise at 30 and lower at 10 change nothing, but they are
+// level adjustments, and the next cycle hears them.
+func TestAWishBeyondTheBoundsIsHeard(t *testing.T) {
+	for word, c := range map[string]struct {
+		reach func(d *desk, fields ...string)
+		votes int
+		why   string
+	}{
+		optRaise: {(*desk).level30, 10, "30 → 30 (raise)"}, optLower: {(*desk).level10, -10, "10 → 10 (lower)"},
+	} {
+		t.Run(word, func(t *testing.T) {
 			tell(t, func(d *desk) {
-				d.goalBehind(runA, response)
+				c.reach(d)
+				d.tick(word, "submit")
+				d.goes(answered)
+				if rows := d.rows(userFeedback); len(rows) != 1 || !strings.Contains(fmt.Sprint(rows[0]["feedback_text"]), `"feedback_type":"level_adjustment"`) {
+					t.Errorf("the rows are %v", rows)
+				}
 				next := d.on(runB)
 				next.assets(20)
-				if response == "raise" { // the vote alone would be +10
-					d.db.others = map[string][]map[string]any{userFeedback: {feedbackOn("FB-99", "2027-01-01", 20, 20), feedbackOn("FB-98", "2027-01-01", 20, 20)}}
-				}
-				next.trigger(`"last_run_id": "` + runA + `"`)
+				next.trigger()
 				next.Settle()
-				if got := next.state().Decision; got.AutomationLevel != want || got.SignalLevel != 20 {
+				if got := next.state().Decision; got.Signals.C != c.votes || got.AutomationLevel != 20+c.votes || !strings.Contains(strings.Join(got.Rationale, "\n"), c.why) {
 					t.Errorf("decided %+v", got)
 				}
 			})
 		})
 	}
+}
+
+// The row of an answer names whom its receipt names, whether a form or a program answered.
+func TestTheRowNamesWhomTheReceiptNames(t *testing.T) {
+	each(t, map[string]func(d *desk){
+		"form":          func(d *desk) { d.tick("appropriate", "submit") },
+		"response.json": func(d *desk) { d.respond(typeHITL, `"response": "raise"`) },
+	}, func(d *desk, answer func(d *desk)) {
+		d.level10()
+		answer(d)
+		d.goes(answered)
+		var receipt struct {
+			By By `json:"provided_by"`
+		}
+		d.decode(d.request(typeHITL, "receipt.json"), &receipt)
+		if rows := d.rows(userFeedback); receipt.By.User == "" || len(rows) != 1 || rows[0]["user_id"] != receipt.By.User {
+			d.T.Errorf("the receipt says %+v, the rows are %v", receipt.By, rows)
+		}
+	})
+}
+
+// Who answers the first question alone has rejected no suggestion; who picks some has passed over
+// the others.
+func TestWhoPicksNoSuggestionRejectsNone(t *testing.T) {
+	for ticks, want := range map[string]string{
+		"raise": `"rejected_suggestions":[]`, "s1": `"rejected_suggestions":["희귀 라벨 검사 추가","로그 줄이기"]`,
+	} {
+		t.Run(ticks, func(t *testing.T) {
+			tell(t, func(d *desk) {
+				d.level20()
+				d.tick(ticks, "submit")
+				d.goes(answered)
+				if rows := d.rows(userFeedback); len(rows) != 1 || !strings.Contains(fmt.Sprint(rows[0]["feedback_text"]), want) {
+					t.Errorf("the rows are %v", rows)
+				}
+			})
+		})
+	}
+}
+
+// An issue stays open until somebody says that it is settled: an answer that passes over it carries
+// it on, and so does a deadline.
+func TestOpenIssuesStayOpenUntilTheyAreSettled(t *testing.T) {
+	tell(t, func(d *desk) {
+		d.level10()
+		d.respond(typeHITL, `"comment": "rare labels are slow"`)
+		d.goes(answered)
+		passed := d.on(runB)
+		passed.level10(`"last_run_id": "` + runA + `"`)
+		passed.holds(passed.request(typeHITL, "form.md"), "   - [ ] i1: open issue, tick it if it is settled: rare labels are slow")
+		passed.tick("appropriate", "submit")
+		passed.goes(answered)
+		if got := passed.goal().CarryOverIssues; !slices.Equal(got, []string{"rare labels are slow"}) {
+			t.Errorf("passed over: %q", got)
+		}
+		settled := d.on(runC)
+		settled.level10(`"last_run_id": "` + runB + `"`)
+		settled.tick("i1", "submit")
+		settled.comment("the night run, too")
+		settled.goes(answered)
+		if got := settled.goal().CarryOverIssues; !slices.Equal(got, []string{"the night run, too"}) {
+			t.Errorf("settled: %q", got)
+		}
+	})
+}
+
+// A late answer settles an issue for the next cycle; without one the issue stays open.
+func TestALateAnswerSettlesAnIssue(t *testing.T) {
+	each(t, map[string]bool{"settled late": true, "nobody answered": false}, func(d *desk, late bool) {
+		d.level10()
+		d.respond(typeHITL, `"comment": "rare labels are slow"`)
+		d.goes(answered)
+		silent := d.on(runB)
+		silent.level10(`"last_run_id": "` + runA + `"`)
+		silent.pass(49 * time.Hour)
+		silent.goes(timedOut)
+		if late {
+			silent.tick("i1", "submit")
+			silent.goes()
+		}
+		next := d.on(runC)
+		next.level10(`"last_run_id": "` + runB + `"`)
+		if got := next.state().Issues; slices.Contains(got, "rare labels are slow") == late {
+			d.T.Errorf("the open issues are %q", got)
+		}
+	})
 }
 
 func TestScenario10TriggersThatCannotBe(t *testing.T) {

@@ -29,21 +29,20 @@ func Decide(a int, b *int, c int) Decision {
 	return decide(Signals{A: a, B: b, C: c}, nil, nil, templates.English)
 }
 
-// decide is the table with reasons. The level that a person chose in the previous cycle overrides
-// the table; a goal that a timeout set does not. Without reasons the rationale names the signals
-// alone.
+// decide is the table with reasons. The level of the previous cycle's goal overrides the table: a
+// person chose it, or nobody answered, and the level is kept. Without reasons the rationale names
+// the signals alone.
 func decide(s Signals, why *reasons, goal *PreviousGoal, lang string) Decision {
 	d := Decision{Signals: s, Rationale: rationale(s, why, lang)}
 	level, escalate := combined(s)
 	d.SignalLevel, d.AutomationLevel, d.EscalationNeeded = level, level, escalate
-	if goal != nil && goal.ApprovedBy == byHuman {
-		chosen := goal.NextAutomationLevel
-		d.AutomationLevel, d.GoalLevel = chosen, &chosen
+	if goal != nil {
+		wanted := goal.NextAutomationLevel
+		d.AutomationLevel, d.GoalLevel = wanted, &wanted
 	}
 	if d.AutomationLevel != d.SignalLevel {
 		d.EscalationNeeded = true
-		d.Rationale = append(d.Rationale, "Goal: "+phrase(lang, "rationale.goal",
-			"goal", strconv.Itoa(d.AutomationLevel), "run", goal.RunID, "signals", strconv.Itoa(d.SignalLevel)))
+		d.Rationale = append(d.Rationale, "Goal: "+goal.words(lang, d.SignalLevel))
 	}
 	if s.conflict() {
 		d.Rationale = append(d.Rationale, "Conflict: "+phrase(lang, "rationale.conflict", "a", strconv.Itoa(s.A), "b", strconv.Itoa(*s.B), "level", strconv.Itoa(level)))
@@ -53,6 +52,15 @@ func decide(s Signals, why *reasons, goal *PreviousGoal, lang string) Decision {
 		d.RecommendedLevel = &recommended
 	}
 	return d
+}
+
+// words says why a goal's level is applied although the signals come to another one.
+func (g PreviousGoal) words(lang string, signals int) string {
+	key := "rationale.goal"
+	if g.ApprovedBy == byTimeout {
+		key = "rationale.kept"
+	}
+	return phrase(lang, key, "goal", strconv.Itoa(g.NextAutomationLevel), "run", g.RunID, "signals", strconv.Itoa(signals))
 }
 
 // conflict reports whether assets and KPI name different levels.
@@ -166,6 +174,23 @@ func calledFor(margin float64) int {
 // votes is how many of the newest rows count.
 const votes = 3
 
+// wishes are the answers that raise the level (1) and lower it (-1).
+var wishes = map[int]string{1: optRaise, -1: optLower}
+
+// vote returns whether a row raises the level (1), lowers it (-1) or neither (0). A wish for more
+// than the highest level, or for less than the lowest, leaves the level as it is, and counts.
+func (row FeedbackRow) vote() int {
+	way := cmp.Compare(row.LevelAfter, row.LevelBefore)
+	switch {
+	case way != 0 || row.FeedbackType != levelAdjustment:
+	case row.LevelBefore == highest:
+		return 1
+	case row.LevelBefore == lowest:
+		return -1
+	}
+	return way
+}
+
 // signalC returns what people made of the previous levels: up or down if more than half of the
 // newest three rows say so. The newest row comes first.
 func signalC(rows []FeedbackRow) (step int, why string) {
@@ -173,8 +198,12 @@ func signalC(rows []FeedbackRow) (step int, why string) {
 	toward := map[int]int{} // how many rows raise the level (1) and how many lower it (-1)
 	var facts []string
 	for _, row := range rows {
-		toward[cmp.Compare(row.LevelAfter, row.LevelBefore)]++
+		way := row.vote()
+		toward[way]++
 		facts = append(facts, fmt.Sprintf("%d → %d", row.LevelBefore, row.LevelAfter))
+		if way != 0 && row.LevelBefore == row.LevelAfter {
+			facts[len(facts)-1] += " (" + wishes[way] + ")"
+		}
 	}
 	for _, way := range []int{1, -1} {
 		if 2*toward[way] > len(rows) {

@@ -304,7 +304,7 @@ func TestTheRationaleSaysWhatTheSignalsRestOn(t *testing.T) {
 	}
 }
 
-func TestAPersonsGoalIsApplied(t *testing.T) {
+func TestThePreviousGoalIsApplied(t *testing.T) {
 	const run = "20260301-msowd-x"
 	for _, c := range []struct {
 		name    string
@@ -319,7 +319,8 @@ func TestAPersonsGoalIsApplied(t *testing.T) {
 		{"is what the signals say", Signals{A: 20, B: ptr(20)}, byHuman, 20, "20", 0},
 		{"meets the recommendation", Signals{A: 20, B: ptr(30)}, byHuman, 30, "30!", 2},
 		{"stays below the recommendation", Signals{A: 30, B: ptr(30)}, byHuman, 20, "20!^", 1},
-		{"a timeout's is nobody's word", Signals{A: 20, B: ptr(20)}, byTimeout, 30, "20", 0},
+		{"a timeout's is kept", Signals{A: 20, B: ptr(20)}, byTimeout, 30, "30!", 1},
+		{"a timeout's is what the signals say", Signals{A: 20, B: ptr(20)}, byTimeout, 20, "20", 0},
 	} {
 		d := decide(c.signals, &reasons{}, &PreviousGoal{RunID: run, ApprovedBy: c.by, NextAutomationLevel: c.goal}, "en")
 		if got := written(d); got != c.want {
@@ -328,14 +329,15 @@ func TestAPersonsGoalIsApplied(t *testing.T) {
 		if want, _ := combined(c.signals); d.SignalLevel != want {
 			t.Errorf("%s: signal_level %d, want %d", c.name, d.SignalLevel, want)
 		}
-		if (d.GoalLevel == nil) != (c.by == byTimeout) || d.GoalLevel != nil && *d.GoalLevel != c.goal {
+		if d.GoalLevel == nil || *d.GoalLevel != c.goal {
 			t.Errorf("%s: goal_level %v", c.name, d.GoalLevel)
 		}
 		if len(d.Rationale) != 3+c.lines {
 			t.Errorf("%s: %q", c.name, d.Rationale)
 		}
 		differs := d.AutomationLevel != d.SignalLevel
-		if differs != slices.Contains(d.Rationale, fmt.Sprintf("Goal: a person chose %d in %s; the signals come to %d", c.goal, run, d.SignalLevel)) {
+		says := map[string]string{byHuman: "Goal: a person chose %[1]d in %[2]s; the signals come to %[3]d", byTimeout: "Goal: nobody answered in %[2]s: its level, %[1]d, is kept; the signals come to %[3]d"}
+		if differs != slices.Contains(d.Rationale, fmt.Sprintf(says[c.by], c.goal, run, d.SignalLevel)) {
 			t.Errorf("%s: %q", c.name, d.Rationale)
 		}
 	}
@@ -465,6 +467,22 @@ func TestSignalC(t *testing.T) {
 	}
 	if _, why := signalC([]FeedbackRow{raise, lower, keep, raise}); why != "10 → 20, 30 → 20, 20 → 20" {
 		t.Errorf("why %q", why)
+	}
+	// A wish that the bounds leave without effect counts; the same level without a wish does not.
+	wish := func(level int, typ text) []FeedbackRow {
+		return []FeedbackRow{{LevelBefore: level, LevelAfter: level, FeedbackType: typ}}
+	}
+	for _, c := range []struct {
+		rows []FeedbackRow
+		want int
+		why  string
+	}{
+		{wish(30, levelAdjustment), 10, "30 → 30 (raise)"}, {wish(10, levelAdjustment), -10, "10 → 10 (lower)"},
+		{wish(20, levelAdjustment), 0, "20 → 20"}, {wish(30, "free_text"), 0, "30 → 30"}, {wish(10, "suggestion_acceptance"), 0, "10 → 10"},
+	} {
+		if step, why := signalC(c.rows); step != c.want || why != c.why {
+			t.Errorf("%+v: %+d (%s), want %+d (%s)", c.rows, step, why, c.want, c.why)
+		}
 	}
 }
 

@@ -33,13 +33,15 @@ type State struct {
 	Demotions        []Demotion    `json:"demotions"`
 	Report           *Report       `json:"report"`
 	Suggestions      []Suggestion  `json:"suggestions"` // numbered as in the request
-	AuditID          text          `json:"audit_id"`
-	RequestID        text          `json:"request_id"` // of the request hitl
-	Deadline         text          `json:"deadline"`
-	Answer           *Given        `json:"answer"`
-	Goal             *Goal         `json:"goal"`
-	FeedbackID       text          `json:"feedback_id"`
-	Error            text          `json:"error"` // why the cycle failed
+	// Issues are the open issues of the cycles before, as the request offers them (i1, i2, …).
+	Issues     []string `json:"issues,omitempty"`
+	AuditID    text     `json:"audit_id"`
+	RequestID  text     `json:"request_id"` // of the request hitl
+	Deadline   text     `json:"deadline"`
+	Answer     *Given   `json:"answer"`
+	Goal       *Goal    `json:"goal"`
+	FeedbackID text     `json:"feedback_id"`
+	Error      text     `json:"error"` // why the cycle failed
 	// Requests holds all requests in the order in which they were opened.
 	Requests []*run.Request `json:"requests"`
 	// Extra holds the members of later versions unchanged.
@@ -56,8 +58,8 @@ type Decision struct {
 	EscalationNeeded bool     `json:"escalation_needed"`
 	RecommendedLevel *int     `json:"recommended_level"`
 	Signals          Signals  `json:"signals"`
-	// SignalLevel is the result of the table, GoalLevel the level that a person chose in the
-	// previous cycle.
+	// SignalLevel is the result of the table, GoalLevel the level of the previous cycle's goal: a
+	// person chose it, or it is kept because nobody answered.
 	SignalLevel int  `json:"signal_level"`
 	GoalLevel   *int `json:"goal_level"`
 }
@@ -99,7 +101,7 @@ type Report struct {
 // Given is the answer to the request hitl.
 type Given struct {
 	Response string   `json:"response"` // appropriate, raise or lower
-	Selected []string `json:"selected"` // ids of suggestions
+	Selected []string `json:"selected"` // ids of suggestions and of settled issues
 	Comment  string   `json:"comment"`
 	By       By       `json:"by"`
 }

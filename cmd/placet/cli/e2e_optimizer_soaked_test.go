@@ -105,6 +105,11 @@ func (c *cycles) due(st cycle, j judgement, w way) goalFile {
 	if j.comment != "" {
 		g.Issues = append(g.Issues, j.comment)
 	}
+	for _, issue := range st.Issues { // no answer settles one
+		if !slices.Contains(g.Issues, issue) {
+			g.Issues = append(g.Issues, issue)
+		}
+	}
 	return g
 }
 
@@ -152,8 +157,8 @@ func (c *cycles) verifyTakenUp(ch *chain, k int) {
 	if trigger.Last != ch.run(0) || !cmp.Equal(g, got) || (g.ApprovedBy == "timeout_fallback") != (trigger.Timeouts == 1) {
 		c.t.Errorf("%s took up %+v of %s", ch.run(k), trigger, cmp.Diff(g, got))
 	}
-	if level := c.cycle(ch.at(k, "state.json")).Decision.AutomationLevel; g.ApprovedBy == "human_feedback" && level != g.Next {
-		c.t.Errorf("%s: level %d, a person asked for %d", ch.run(k), level, g.Next)
+	if level := c.cycle(ch.at(k, "state.json")).Decision.AutomationLevel; level != g.Next {
+		c.t.Errorf("%s: level %d, the goal says %d", ch.run(k), level, g.Next)
 	}
 	for _, name := range []string{"trigger.json", "state.json", "events.jsonl"} {
 		if c.there(ch.at(3-k, name)) {

@@ -207,8 +207,9 @@ type cycle struct {
 		ID   string `json:"id"`
 		Text string `json:"text"`
 	} `json:"suggestions"`
-	AuditID    string `json:"audit_id"`
-	FeedbackID string `json:"feedback_id"`
+	Issues     []string `json:"issues"`
+	AuditID    string   `json:"audit_id"`
+	FeedbackID string   `json:"feedback_id"`
 }
 
 func (p *place) cycle(state string) (st cycle) {
