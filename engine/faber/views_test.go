@@ -30,6 +30,16 @@ func TestResumeHasTheSeedsLines(t *testing.T) {
 	}
 }
 
+// resume.md has the rules that keep the agent on the plan.
+func TestResumeHasTheRules(t *testing.T) {
+	w := answeredExample(t, nil)
+	const rules = "## Rules\n\n- Execute only planned steps, in their order, beginning with this one.\n- Add no new step.\n- Propose no alternatives.\n" +
+		"- Do not execute a step that is completed or skipped.\n- Ask only by a feedback request"
+	if got := w.Files[w.In("resume.md")]; !strings.Contains(got, rules) {
+		t.Errorf("resume.md:\n%s", got)
+	}
+}
+
 // Each part of context.md says what is missing, and how severe that is. An error makes resume.md
 // begin with a stop, and no command runs.
 func TestContextSeverities(t *testing.T) {

@@ -70,6 +70,29 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// What a payload leaves out comes from the settings.
+func TestWhatIsLeftOutComesFromTheSettings(t *testing.T) {
+	c := DefaultConfig()
+	c.Mail.DefaultTo, c.Mail.DefaultFrom = "lead@acme.example, pm@acme.example", "clerk@acme.example"
+	c.Calendar.DefaultTimezone, c.Calendar.DefaultOwnerEmail = "Europe/Berlin", "owner@acme.example"
+	for attendee, want := range map[string]string{"": `["lead@acme.example","pm@acme.example"]`, "room@acme.example": `["room@acme.example"]`} {
+		c.Calendar.DefaultAttendee = attendee
+		for typ, want := range map[string]string{
+			mailDraft: `{"to":["lead@acme.example","pm@acme.example"],"subject":"Approval action mail_draft","body":"Hello\n","from":"clerk@acme.example"}`,
+			meetingRequest: `{"attendee":` + want + `,"title":"Approval action meeting_request","start_at":"2026-11-25T02:02:00+01:00","end_at":"2026-11-25T03:02:00+01:00",
+				"timezone":"Europe/Berlin","description":"Hello\n","meeting_url":"","owner_email":"owner@acme.example"}`,
+		} {
+			parts, err := Resolve(typ, nil, "Hello\n", c, askedAt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(compact(t, want), string(encode(t, parts[0].Payload))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", typ, diff)
+			}
+		}
+	}
+}
+
 // compact returns a JSON text without blanks, with its order and spelling unchanged.
 func compact(t testing.TB, s string) string {
 	t.Helper()

@@ -9,6 +9,16 @@ import (
 	"placet/engine"
 )
 
+// The watchdog's action asks at once, and says of which project it is and how severe.
+func TestTheWatchdogsActionSaysWhatItIsAbout(t *testing.T) {
+	action, _ := Watch([]Report{{"beta", "疲労", "2026-11-21", "b.json"}})[0].Action()
+	for name, want := range map[string]any{"mode": "watchdog", "project_id": "beta", "severity": levelWarning, "requested_by": "watchdog", "request_approval": "auto"} {
+		if got := action.Get(name); got != want {
+			t.Errorf("%s: %v, expected %v", name, got, want)
+		}
+	}
+}
+
 func TestScores(t *testing.T) {
 	for _, c := range []struct {
 		text, level string

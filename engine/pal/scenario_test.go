@@ -173,6 +173,37 @@ func TestScenario3TheThirdFailureFreesItsSlot(t *testing.T) {
 	})
 }
 
+// The next try of the impl worker has the whole feedback, member by member.
+func TestTheNextTryHasTheWholeFeedback(t *testing.T) {
+	at(t, story("A", orchestrationOf("A")), func(d desk) {
+		d.result("A", 1, otherFiles)
+		d.feedback("A", 1, `{"success": false, "failed_tests": [{"name": "TestTotal", "expected": "12 EUR", "actual": "11 EUR", "stack_trace": "total.go:7", "suggested_fix": "count the last line"}], "suggestions": ["round at the end"]}`)
+		for _, rel := range []string{"sessions/build/A/impl/inbox/try-2.md", "channels/A/messages/0001-test-feedback.json"} {
+			for _, words := range []string{"TestTotal", "12 EUR", "11 EUR", "total.go:7", "count the last line", "round at the end"} {
+				if body := d.Read(path.Join(dir, rel)); !strings.Contains(body, words) {
+					t.Errorf("%s does not hold %q:\n%s", rel, words, body)
+				}
+			}
+		}
+	})
+}
+
+// What a session files stands in the record and in the form, context and suggested actions too.
+func TestAFiledEscalationKeepsWhatItSays(t *testing.T) {
+	at(t, story("A", orchestrationOf("A")), func(d desk) {
+		d.put("sessions/build/A/impl/escalation-1.json",
+			`{"type": "decision", "severity": "critical", "title": "EUR or USD?", "description": "both are used", "context": {"file": "api/x.go"}, "suggested_actions": ["take EUR"]}`)
+		id := d.open(typeDecision)
+		for _, rel := range []string{"escalations/" + id + ".json", "requests/" + id + "/form.md"} {
+			for _, words := range []string{"critical", "EUR or USD?", "both are used", "api/x.go", "take EUR"} {
+				if body := d.Read(path.Join(dir, rel)); !strings.Contains(body, words) {
+					t.Errorf("%s does not hold %q:\n%s", rel, words, body)
+				}
+			}
+		}
+	})
+}
+
 func TestScenario4WhatDoesNotAnswerAnEscalation(t *testing.T) {
 	at(t, story("A, B", orchestrationOf("A", "B:A")), func(d desk) {
 		d.fail("A", 1)
