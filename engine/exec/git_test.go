@@ -97,6 +97,33 @@ func TestDiffstatIsAgainstWhereTheBranchBegan(t *testing.T) {
 	}
 }
 
+// A need may name a branch: one of the repository, else one of origin. Its answer follows that
+// branch, whatever is checked out, and a name that is no branch never becomes an option of git.
+func TestANeedMayNameABranch(t *testing.T) {
+	dir := newRepo(t)
+	gitDo(t, dir, "update-ref", "refs/remotes/origin/feat/far", "work")
+	gitDo(t, dir, "branch", "-q", "feat/near", "main")
+	ask := Git(dir, nil)
+	for need, want := range map[string]string{
+		"git:log/1/feat/near": "second: 둘째", "git:log/1/feat/far": "fourth", "git:log/1/main": "second: 둘째", "git:log/1": "fourth",
+		"git:diffstat/feat/far": "2 files changed", "git:diffstat/main": "",
+	} {
+		if d := ask(need); d.Err != nil || !strings.Contains(string(d.Body), want) {
+			t.Errorf("%s: %q %v, want %q", need, d.Body, d.Err, want)
+		}
+	}
+	gitDo(t, dir, "checkout", "-q", "feat/near")
+	gitCommit(t, dir, "near", "1", "nearer")
+	if d := ask("git:log/1/feat/near"); !strings.Contains(string(d.Body), "nearer") {
+		t.Errorf("after a commit: %q %v", d.Body, d.Err)
+	}
+	for _, need := range []string{"git:log/1/none", "git:diffstat/none", "git:log/1/--output=x", "git:log/1/a..b", "git:diffstat/-p", "git:log/1/HEAD@{1}"} {
+		if d := ask(need); d.Err == nil || !strings.Contains(d.Err.Error(), "has no branch") {
+			t.Errorf("%s: %q %v", need, d.Body, d.Err)
+		}
+	}
+}
+
 func TestABlobIsTheFileThatIsCommitted(t *testing.T) {
 	dir := newRepo(t)
 	put(t, dir, "src/한글.txt", "not committed\n")
