@@ -406,7 +406,7 @@ func TestTheResumeViewExplainsWhatAfterMeans(t *testing.T) {
 
 func TestTheContextViewHasOneSectionPerPart(t *testing.T) {
 	text, err := Render("en", "faber/context", samples["faber/context"])
-	want := "<!-- placet faber org/project/uuid r3 -->\n\n# Context of org/project/uuid\n\n" +
+	want := "<!-- placet faber org/project/uuid r3 c0123456789ab -->\n\n# Context of org/project/uuid\n\n" +
 		"## Specification\n\n**Severity**: warning\n\n```\ntext\n```\n\n## Branch\n"
 	if err != nil || text != want {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, text))
