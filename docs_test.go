@@ -91,7 +91,7 @@ var fileRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (\\w+) \\|")
 // TestFamilyPagesNameFilesOfTheLayout compares the tables of files in docs/families with the
 // layout: each file is a document there, with that writer.
 func TestFamilyPagesNameFilesOfTheLayout(t *testing.T) {
-	examples := strings.NewReplacer("<checkpoint>", "api", "<port>", "api", "<n>", "1", "<request>", "r-1", "<event>", "001-step_start.json", "<job>", "job-0123456789ab", "<name>", "one", "<action>", "resume-r2")
+	examples := strings.NewReplacer("<checkpoint>", "api", "<port>", "api", "<n>", "1", "<request>", "r-1", "<event>", "001-step_start.json", "<phase>", "release", "<step>", "merge-pr", "<job>", "job-0123456789ab", "<name>", "one", "<action>", "resume-r2")
 	for family, f := range familyFolders {
 		run, ok := f.layout.At(f.run)
 		if !ok {

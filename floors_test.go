@@ -79,7 +79,7 @@ var floors = []floor{
 			"cmd/placet/cli cmd/placet/daemon",
 			"cmd/placet/cli/verb cmd/placet/console", "cmd/placet/cli/verb cmd/placet/config", "cmd/placet/cli/verb cmd/placet/workspace",
 			"cmd/placet/cli/pal cmd/placet/console", "cmd/placet/cli/pal cmd/placet/config", "cmd/placet/cli/pal cmd/placet/workspace", "cmd/placet/cli/pal cmd/placet/cli/verb",
-			"cmd/placet/cli/faber cmd/placet/console", "cmd/placet/cli/faber cmd/placet/workspace", "cmd/placet/cli/faber cmd/placet/cli/verb", "cmd/placet/cli/faber cmd/placet/view", "cmd/placet/cli cmd/placet/cli/faber",
+			"cmd/placet/cli/faber cmd/placet/console", "cmd/placet/cli/faber cmd/placet/daemon", "cmd/placet/cli/faber cmd/placet/cli/ask", "cmd/placet/cli/faber cmd/placet/workspace", "cmd/placet/cli/faber cmd/placet/cli/verb", "cmd/placet/cli/faber cmd/placet/view", "cmd/placet/cli cmd/placet/cli/faber",
 			"cmd/placet/cli/nemawashi cmd/placet/console", "cmd/placet/cli/nemawashi cmd/placet/config", "cmd/placet/cli/nemawashi cmd/placet/workspace", "cmd/placet/cli/nemawashi cmd/placet/cli/verb",
 			"cmd/placet/cli cmd/placet/cli/verb", "cmd/placet/cli cmd/placet/cli/pal", "cmd/placet/cli cmd/placet/cli/nemawashi", "cmd/placet/cli cmd/placet/cli/demo",
 			"cmd/placet/cli/demo cmd/placet/console", "cmd/placet/cli/demo cmd/placet/workspace", "cmd/placet/cli/demo cmd/placet/cli/verb",
@@ -126,7 +126,7 @@ var modules = map[string][]string{
 	"github.com/yuin/goldmark":                 {"engine/gate", "cmd/placet/web"},
 	"github.com/aymanbagabas/go-udiff":         {"engine/gate"},
 	"github.com/spf13/cobra":                   {"cmd/placet/cli", "cmd/placet/cli/verb"},
-	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup"},
+	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/faber", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup"},
 	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},
 	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
 	// Only gate decides what looks like an option, or like a word that refuses.

@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"fmt"
+	"net/url"
 	"path"
 	"regexp"
 	"sort"
@@ -38,6 +40,8 @@ const (
 	FaberAttempt  = "attempt"
 	FaberOutcome  = "outcome"
 	FaberBadEvent = "bad-event"
+	FaberGate     = "gate"      // an agent asks whether it may go on
+	FaberPass     = "gate-pass" // placet's reply
 )
 
 var (
@@ -60,6 +64,8 @@ var (
 		pattern{"actions/{action}/attempt.json", jsonBy(FaberAttempt, Placet)},
 		pattern{"actions/{action}/outcome.json", jsonBy(FaberOutcome, Placet)},
 		pattern{"actions/{action}/{again}", once(jsonBy(FaberAgain, Reviewer))},
+		pattern{"gates/{gate}", jsonBy(FaberGate, Agent)},
+		pattern{"gates/{gate-pass}", jsonBy(FaberPass, Placet)},
 	)...)
 	faberPlanFiles = newTable(faberPatterns...)
 	faberPatterns  = []pattern{
@@ -255,6 +261,59 @@ func FaberEventName(name string) (number int, typ string, ok bool) {
 		number = number*10 + int(c-'0')
 	}
 	return number, typ, true
+}
+
+// FaberGates is the folder of a run in which agents ask whether they may go on.
+const FaberGates = "gates"
+
+// faberPass ends the names of placet's replies. No call ends like that.
+const faberPass = ".pass.json"
+
+// FaberGateFiles returns the paths, in a run's folder, of an agent's call about a phase or, if
+// step is not empty, about a step of it, and of placet's reply.
+func FaberGateFiles(phase, step string) (call, reply string) {
+	name := FaberGates + "/" + phase
+	if step != "" {
+		name += "." + escapeStep(step)
+	}
+	return name + ".json", name + faberPass
+}
+
+// FaberGateName splits the name of a call into the phase and the step that it is about. step is
+// empty for a call about a whole phase.
+func FaberGateName(name string) (phase, step string, ok bool) {
+	base, json := strings.CutSuffix(name, ".json")
+	if !json || strings.HasSuffix(name, faberPass) || name[0] == '.' {
+		return "", "", false
+	}
+	phase, code, has := strings.Cut(base, ".")
+	step, err := url.PathUnescape(code)
+	return phase, step, err == nil && faberWord.MatchString(phase) && has == (step != "")
+}
+
+// isFaberCall and isFaberReply report whether a name is that of a call or of a reply.
+func isFaberCall(name string) bool { _, _, ok := FaberGateName(name); return ok }
+
+func isFaberReply(name string) bool {
+	base, ok := strings.CutSuffix(name, faberPass)
+	return ok && isFaberCall(base+".json")
+}
+
+// escapeStep writes a step's id as part of a file's name: bytes other than letters, digits, '.', '_'
+// and '-' as % and two hex digits, and also the end of an id that looks like that of a reply.
+func escapeStep(id string) string {
+	var b strings.Builder
+	reply := strings.HasSuffix("."+id, strings.TrimSuffix(faberPass, ".json"))
+	for i := range len(id) {
+		c := id[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
+		if !letter || reply && i == len(id)-1 {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 // allIn reports whether a text consists of bytes from first to last, and of other.

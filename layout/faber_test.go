@@ -103,6 +103,8 @@ func TestFilesOfARun(t *testing.T) {
 		"requests/fr-1/request.json.problem.md": "problem placet", "state.json.problem.md": "problem placet",
 		"requests/fr-1/response.sync-conflict-20261120-120000-ABCDEFG.json": "response-copy anyone",
 		"actions/resume-r2/attempt.json":                                    "attempt placet", "actions/resume-r2/outcome.json": "outcome placet",
+		"gates/release.json": "gate agent", "gates/build.a%2Fb.json": "gate agent", "gates/nowhere.x.json": "gate agent",
+		"gates/release.pass.json": "gate-pass placet", "gates/build.a.b.pass.json": "gate-pass placet",
 	} {
 		f, ok := Faber{}.File(run, rel)
 		if got := f.Kind + " " + string(f.Writer); !ok || got != strings.ToLower(want) {
@@ -119,9 +121,28 @@ func TestFilesOfARun(t *testing.T) {
 		"state.json.tmp", "state.json.lock", "state.json~", "events/.next-id.lock", "events/001-x.json.tmp", "events/sub/001-x.json",
 		"requests/../state.json", "requests/.x/form.md", "requests/fr-1/form.md~", "requests/fr-1/form-xyz.md", "plan.json", "backups/state.json",
 		"resume.txt", ".x.problem.md", "actions/x/attempt.json", "elsewhere/a.problem.md",
+		"gates/.x.json", "gates/a..json", "gates/x.md", "gates/Build.json", "gates/build.%zz.json", "gates/build.x.json.tmp",
 	} {
 		if f, ok := (Faber{}).File(run, rel); ok {
 			t.Errorf("%s is a document: %+v", rel, f)
+		}
+	}
+}
+
+// The name of a call leads back to what it is about, and no call has the name of a reply.
+func TestGateFiles(t *testing.T) {
+	run, _ := Faber{}.At(".fractary/faber/runs/acme/web/" + uuid)
+	for _, step := range []string{"", "merge-pr", "a/b", "pass", "x.pass", "a.b", "../x", "é", "100%", "A B"} {
+		call, reply := FaberGateFiles("build", step)
+		phase, got, ok := FaberGateName(path.Base(call))
+		if !ok || phase != "build" || got != step || path.Dir(call) != FaberGates {
+			t.Errorf("%q: %s is about %s:%q, %v", step, call, phase, got, ok)
+		}
+		if f, ok := (Faber{}).File(run, call); !ok || f.Kind != FaberGate {
+			t.Errorf("%s: %+v, %v", call, f, ok)
+		}
+		if f, ok := (Faber{}).File(run, reply); !ok || f.Kind != FaberPass {
+			t.Errorf("%s: %+v, %v", reply, f, ok)
 		}
 	}
 }

@@ -34,6 +34,8 @@ var placeholders = map[string]func(name string) bool{
 	"{event}":        func(name string) bool { n, _, ok := FaberEventName(name); return ok && n > 0 },
 	"{action}":       faberAction.MatchString,
 	"{again}":        faberAgain.MatchString,
+	"{gate}":         isFaberCall,
+	"{gate-pass}":    isFaberReply,
 	"{draft}":        numbered("v", ".md"),
 	"{intake}":       isNemawashiIntake,
 	"{part-file}":    nemawashiPart.MatchString,

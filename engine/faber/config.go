@@ -25,6 +25,12 @@ type Config struct {
 	// DestructiveSteps are path.Match patterns on step ids. Approving such a step permits it and
 	// does not complete it.
 	DestructiveSteps []string `toml:"destructive_steps"`
+	// Autonomy is a level that no run exceeds, "" for none. RequireApprovalFor are phases that begin
+	// only after an approval, and AllowDestructiveAuto lets autonomous runs take irreversible steps
+	// unasked if their workflow says so too.
+	Autonomy             string   `toml:"autonomy"`
+	RequireApprovalFor   []string `toml:"require_approval_for"`
+	AllowDestructiveAuto bool     `toml:"allow_destructive_auto"`
 	// OnDeadline is "escalate" or the option that an expired deadline chooses.
 	OnDeadline string `toml:"on_deadline"`
 	// Deadline maps a request type to how long placet waits for an answer.
@@ -72,8 +78,9 @@ func DefaultConfig() Config {
 		DestructiveSteps: []string{
 			"*merge-pr", "*pr-merge", "*delete-branch", "*branch-delete", "*close-issue", "*issue-close",
 		},
-		OnDeadline: escalate,
-		Context:    Context{Events: 20, Commits: 10},
+		RequireApprovalFor: []string{},
+		OnDeadline:         escalate,
+		Context:            Context{Events: 20, Commits: 10},
 	}
 }
 

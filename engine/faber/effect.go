@@ -71,6 +71,8 @@ func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) 
 	case goesOn == informs:
 	case !req.FreeText() && !agrees(req, response):
 		e.name, e.words = response, completes.words
+	case goesOn == licenses && q.ownGate && q.gate.Kind == phaseEntry:
+		e.name, e.words = q.phase, "license.phase"
 	case goesOn != completes:
 	case planned:
 		e.name = where(next.Phase, next.ID)
@@ -89,7 +91,7 @@ func (q *question) effectOf(req gate.Request, response string, goesOn *outcome) 
 func (q *question) permits(req gate.Request, response string) *outcome {
 	if q.ownGate {
 		switch q.gate.Kind {
-		case "phase_entry", "destructive":
+		case phaseEntry, irreversible, stepGate:
 			return licenses
 		case "input":
 			return runsOn

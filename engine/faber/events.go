@@ -217,6 +217,40 @@ func (l *eventLog) retries() int {
 	return n
 }
 
+// retriesOf returns how often a step was repeated according to the events before a number.
+func (l *eventLog) retriesOf(step plannedStep, before int) (n int) {
+	for _, e := range l.all {
+		if e.Number < before && e.Type == "step_retry" && e.of(step) {
+			n++
+		}
+	}
+	return n
+}
+
+// lastRetry returns the last event that repeats a step, nil if none does.
+func (l *eventLog) lastRetry(step plannedStep) *event {
+	for _, e := range slices.Backward(l.all) {
+		if e.Type == "step_retry" && e.of(step) {
+			return e
+		}
+	}
+	return nil
+}
+
+// repeatedAfter reports whether a step or a phase was repeated after the last event of others about a
+// step.
+func (l *eventLog) repeatedAfter(step plannedStep) bool {
+	for _, e := range slices.Backward(l.all) {
+		switch {
+		case e.Type == "retry_loop_enter" || e.Type == "step_retry":
+			return true
+		case e.of(step) && !e.ours():
+			return false
+		}
+	}
+	return false
+}
+
 // gaps returns messages about the numbers that no event has.
 func (l *eventLog) gaps() []templates.Message {
 	var gaps []templates.Message

@@ -203,10 +203,16 @@ func (o *request) announce() (edits []jsonedit.Edit, reason string) {
 	return edits, reason
 }
 
-func (o *request) openingEvents() []newEvent {
+// openingEvents returns the events of a request that is opened. One at a gate says so first.
+func (o *request) openingEvents() (list []newEvent) {
+	if o.q.ownGate && slices.Contains([]string{phaseEntry, stepGate, irreversible}, o.q.gate.Kind) {
+		d := o.event("decision_point", o.q.step, "", "", schemas.Object{{Name: "request_id", Value: o.folder.ID}, {Name: "gate", Value: o.q.gate}})
+		d.Message = "Decision needed: " + o.q.Prompt
+		list = append(list, d)
+	}
 	e := o.event("feedback_request", o.q.step, "", "", schemas.Object{
 		{Name: "request_id", Value: o.folder.ID}, {Name: "type", Value: o.q.Type}, {Name: "options", Value: o.q.options()},
 	})
 	e.Message = "Awaiting feedback: " + o.q.Prompt
-	return []newEvent{e}
+	return append(list, e)
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func some(s enginetest.Suite) enginetest.Suite {
 	kept := s.Cases[:0:0]
 	for _, c := range s.Cases {
 		switch c.Name { // the first is scenario 12: killed at every write of scenario 2
-		case "approve by response", "approve by form", "cancelled while asking", "deadline rejects", "answered in the history", "plan layout":
+		case "approve by response", "approve by form", "cancelled while asking", "deadline rejects", "answered in the history", "plan layout", "three gates":
 			kept = append(kept, c)
 		}
 	}
@@ -107,7 +108,7 @@ func unnumbered(t enginetest.Tree) enginetest.Tree {
 }
 
 func lawCases() []enginetest.Case {
-	return append(append(answerCases(), otherCases()...), foreignCases()...)
+	return slices.Concat(answerCases(), otherCases(), gateCases(), foreignCases())
 }
 
 // asking returns a run that asks a request of a type at a step.
@@ -246,7 +247,7 @@ func otherCases() []enginetest.Case {
 	return cases
 }
 
-// answerFailed answers the request of a failed run, whose id placet made.
+// answerFailed answers the request of a failed run, or at a gate, whose id placet made.
 func answerFailed(option string) enginetest.Step {
 	return enginetest.Step{Name: "answer " + option, Do: func(t enginetest.Tree) {
 		for p := range t {
@@ -255,6 +256,27 @@ func answerFailed(option string) enginetest.Step {
 			}
 		}
 	}}
+}
+
+// gateCases are calls of agents that ask whether a step may go on.
+func gateCases() []enginetest.Case {
+	run := func(status string) enginetest.Tree {
+		return enginetest.Tree{
+			lawState: fmt.Sprintf(`{"workflow_id": "default", "status": %q, "current_phase": "build", "current_step": "make", "updated_at": "2025-12-06T18:00:00Z",
+ "phases": {"build": {"steps": [{"id": "make", "status": "completed"}]}}}`, status),
+			lawDir + "/metadata.json": `{}`,
+			".fractary/faber/workflows/default.json": `{"id": "default", "autonomy": {"require_approval_for": ["release"]}, "phases": {"build": {"steps": [{"id": "make"}]},
+ "release": {"steps": [{"id": "merge-pr", "requires_approval": true, "approval_type": "review", "produces": ["notes.md"]}]}}}`,
+			"notes.md":                             "# Notes\n",
+			lawDir + "/events/001-step_start.json": `{"event_id": 1, "type": "step_start", "timestamp": "2025-12-06T17:00:00.000Z", "run_id": "x", "phase": "build", "step": "make"}`,
+			lawDir + "/events/.next-id":            "2\n",
+		}
+	}
+	call := enginetest.Write(lawDir+"/gates/release.merge-pr.json", `{"phase": "release", "step": "merge-pr"}`)
+	return []enginetest.Case{
+		{Name: "three gates", Files: run("in_progress"), Now: lawNow, Steps: []enginetest.Step{call, answerFailed("approve"), answerFailed("approve"), answerFailed("confirm")}},
+		{Name: "a gate of a pending run", Files: run("pending"), Now: lawNow, Steps: []enginetest.Step{call, answerFailed("reject")}},
+	}
 }
 
 // foreignCases are plan layouts.

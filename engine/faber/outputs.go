@@ -29,6 +29,7 @@ func outputs(r *view, w *run.Outputs) {
 	if len(p.Writes) == 0 {
 		// The views quote receipts and events, so those must be written first.
 		viewOutputs(r, p)
+		gateOutputs(r, p)
 	}
 }
 

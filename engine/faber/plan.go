@@ -16,17 +16,26 @@ import (
 // phaseOrder lists the phases in order; a run has no others.
 var phaseOrder = []string{"frame", "architect", "build", "evaluate", "release"}
 
+// Phases returns the phases in order.
+func Phases() []string { return slices.Clone(phaseOrder) }
+
 // workflow is the known plan of a run. Without steps the plan is unknown.
 type workflow struct {
 	steps []plannedStep
+	// defined is true if a definition says what the plan is, so that others may not add to it.
+	defined bool
+	// autonomy is what the definition says about asking, and gated are the phases that it gates.
+	autonomy definedAutonomy
+	gated    []string
 	// problem is why the definition that the run names is not used.
 	problem string
 }
 
 // plannedStep is one step of the plan.
 type plannedStep struct {
-	Phase, ID   string
-	Destructive bool
+	Phase, ID string
+	// definition is the step in the definition, nil if no definition is known.
+	definition *definitionStep
 }
 
 // workflowID returns the id of the definition that the run names.
@@ -42,7 +51,7 @@ func (r *view) plan() workflow {
 			if err == nil {
 				var steps []plannedStep
 				if steps, err = merge(chain); err == nil {
-					return workflow{steps: steps}
+					return workflow{steps: steps, defined: true, autonomy: mergeAutonomy(chain), gated: gatedPhases(chain)}
 				}
 			}
 			w.problem = templates.In(r.Lang, err)
@@ -71,7 +80,7 @@ func merge(chain []definition) (steps []plannedStep, err error) {
 				return nil, templates.Errorf("faber.plan.twice", "step", quote(id), "before", before, "phase", phase)
 			}
 			seen[id] = phase
-			steps = append(steps, plannedStep{Phase: phase, ID: id, Destructive: s.Destructive})
+			steps = append(steps, plannedStep{Phase: phase, ID: id, definition: &s})
 		}
 	}
 	if len(steps) == 0 {
@@ -79,6 +88,36 @@ func merge(chain []definition) (steps []plannedStep, err error) {
 	}
 	return steps, nil
 }
+
+// mergeAutonomy returns what a chain says about asking: each member as the nearest definition that
+// has it says.
+func mergeAutonomy(chain []definition) (a definedAutonomy) {
+	for _, d := range chain {
+		a.Level = cmp.Or(a.Level, d.Autonomy.Level)
+		if a.RequireApprovalFor == nil {
+			a.RequireApprovalFor = d.Autonomy.RequireApprovalFor
+		}
+		a.PauseBeforeRelease = cmp.Or(a.PauseBeforeRelease, d.Autonomy.PauseBeforeRelease)
+		a.AllowDestructiveAuto = cmp.Or(a.AllowDestructiveAuto, d.Autonomy.AllowDestructiveAuto)
+	}
+	return a
+}
+
+// gatedPhases returns the phases of which the nearest definition that says it requires an approval.
+func gatedPhases(chain []definition) (phases []string) {
+	for _, phase := range phaseOrder {
+		var required *bool
+		for _, d := range chain {
+			required = cmp.Or(required, d.Phases[phase].RequireApproval)
+		}
+		if isTrue(required) {
+			phases = append(phases, phase)
+		}
+	}
+	return phases
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }
 
 // phaseSteps returns the steps of a phase, none if it is not enabled.
 func phaseSteps(chain []definition, phase string) []definitionStep {
@@ -142,8 +181,24 @@ func (w workflow) nextPhase(phase, step string) string {
 
 // isDestructive reports whether a step is irreversible by its definition or by the settings.
 func (r *view) isDestructive(phase, step string) bool {
-	i := r.plan().position(phase, step)
-	return i >= 0 && r.plan().steps[i].Destructive || r.cfg.isDestructive(step)
+	d := r.plan().definition(phase, step)
+	return d != nil && d.Destructive || r.cfg.isDestructive(step)
+}
+
+// definition returns a step as its definition has it, nil if none has.
+func (w workflow) definition(phase, step string) *definitionStep {
+	if i := w.position(phase, step); i >= 0 {
+		return w.steps[i].definition
+	}
+	return nil
+}
+
+// first returns the first step of a phase, "" if none is known.
+func (w workflow) first(phase string) string {
+	if i := slices.IndexFunc(w.steps, func(s plannedStep) bool { return s.Phase == phase }); i >= 0 {
+		return w.steps[i].ID
+	}
+	return ""
 }
 
 func quote(s string) string { return "\"" + s + "\"" }
@@ -160,20 +215,35 @@ type definition struct {
 	ID        string                     `json:"id"`
 	Extends   string                     `json:"extends"`
 	SkipSteps []string                   `json:"skip_steps"`
+	Autonomy  definedAutonomy            `json:"autonomy"`
 	Phases    map[string]definitionPhase `json:"phases"`
 }
 
+// definedAutonomy says what a workflow does without asking.
+type definedAutonomy struct {
+	Level                string   `json:"level"`
+	RequireApprovalFor   []string `json:"require_approval_for"`
+	PauseBeforeRelease   *bool    `json:"pause_before_release"`
+	AllowDestructiveAuto *bool    `json:"allow_destructive_auto"`
+}
+
 type definitionPhase struct {
-	Enabled   *bool            `json:"enabled"`
-	PreSteps  []definitionStep `json:"pre_steps"`
-	Steps     []definitionStep `json:"steps"`
-	PostSteps []definitionStep `json:"post_steps"`
+	Enabled         *bool            `json:"enabled"`
+	RequireApproval *bool            `json:"require_approval"`
+	PreSteps        []definitionStep `json:"pre_steps"`
+	Steps           []definitionStep `json:"steps"`
+	PostSteps       []definitionStep `json:"post_steps"`
 }
 
 type definitionStep struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	Destructive bool   `json:"destructive"`
+	// RequiresApproval puts a gate at the step, which ApprovalType makes a review.
+	RequiresApproval bool     `json:"requires_approval"`
+	ApprovalType     string   `json:"approval_type"`
+	Prompt           string   `json:"prompt"`
+	Produces         []string `json:"produces"`
 }
 
 // registration is a definition file that upstream's config.json names.
@@ -189,6 +259,8 @@ type definitions struct {
 	folders []string
 	// registered holds the definitions in upstream's config.json.
 	registered []registration
+	// unreadable is true if the system did not let a definition be read.
+	unreadable bool
 }
 
 // definitions reads the definitions once, because a chain asks for them at every link.
@@ -248,6 +320,7 @@ func (d *definitions) find(name string, used map[string]bool) (*definition, erro
 	for _, file := range files {
 		if doc := d.in.Snap.Doc(file); !doc.Absent() && !used[file] {
 			used[file] = true
+			d.unreadable = d.unreadable || run.IsUnreadable(doc)
 			return usableDefinition(d.in, doc)
 		}
 	}

@@ -138,7 +138,7 @@ func (r *view) requestID(g Gate) string {
 	hex := engine.Sum([]byte(fmt.Sprintf("%s\n%d\n%s\n%s\n%s\n%d\n", r.Snap.Key.ID, r.state.rev, g.Kind, g.Phase, g.Step, g.Attempt))).Hex()
 	for i := 0; i+6 <= len(hex); i += 6 {
 		id := "fr-" + day + "-" + hex[i:i+6]
-		if a := r.run.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.state.rev {
+		if a := r.run.Folder(id); len(a.Docs) == 0 || forStatus(a) == Failed && a.Request.Revision == r.state.rev || isMade(r, a, g) {
 			return id
 		}
 	}
@@ -191,7 +191,7 @@ func (q *question) build() gate.Request {
 
 // describe gives each option the description of its word, whatever the type of the request.
 func (q *question) describe() []gate.Option {
-	next := q.view.plan().nextPhase(q.phase, q.step)
+	next := q.nextPhase()
 	options := []gate.Option{}
 	for _, id := range q.options() {
 		o := gate.Option{ID: id}
@@ -199,12 +199,25 @@ func (q *question) describe() []gate.Option {
 		switch {
 		case i == 0 && next != "":
 			o.Description = q.view.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
+		case i == 0 && q.ownGate:
+			o.Description = q.view.Say("faber.option.confirm")
 		case i >= 0:
 			o.Description = q.view.Say(templates.Key("faber.option." + optionWords[i]))
 		}
 		options = append(options, o)
 	}
 	return options
+}
+
+// nextPhase returns the phase to which an approval leads, "" if it leads to none or is not known.
+func (q *question) nextPhase() string {
+	switch {
+	case !q.ownGate:
+		return q.view.plan().nextPhase(q.phase, q.step)
+	case q.gate.Kind == phaseEntry:
+		return q.phase
+	}
+	return ""
 }
 
 // optionWords are the words that have descriptions of their own.

@@ -168,7 +168,7 @@ func TestFailedRunIsAskedAbout(t *testing.T) {
 func TestGateKinds(t *testing.T) {
 	for kind, want := range map[string]struct{ step, position, status string }{
 		"phase_entry": {"make", "at", "pending"}, "destructive": {"make", "at", "pending"},
-		"step": {"make", "after", "completed"}, "success": {"make", "after", "completed"}, "warning": {"make", "after", "completed"},
+		"step": {"make", "at", "pending"}, "success": {"make", "after", "completed"}, "warning": {"make", "after", "completed"},
 		"input": {"make", "at", "in_progress"},
 		"":      {"make", "at", "pending"}, // before a pending step that never started
 	} {

@@ -24,6 +24,7 @@ const (
 // Events of the run's table.
 const (
 	requestOpened    = "request_opened"
+	gateOpened       = "gate_opened"
 	answeredContinue = "answered_continue"
 	answeredRevise   = "answered_revise"
 	answeredRetry    = "answered_retry"
@@ -77,6 +78,7 @@ var rules = [][]rule{
 	},
 	{{Of: ofRun, From: from{Awaiting}, Event: requestOpened, When: opens}},
 	{{Of: ofRun, From: from{Awaiting}, Event: expired, To: to{InProgress, Cancelled}, When: expires}},
+	{{Of: ofRun, From: from{Pending, InProgress}, Event: gateOpened, To: to{Awaiting}, When: opensGate}},
 }
 
 // transition is what placet writes to move a run.

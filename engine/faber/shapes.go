@@ -42,6 +42,7 @@ type shape struct {
 type phaseLists struct {
 	lists  map[string][]string
 	failed bool // phases.P.error is not empty
+	status string
 }
 
 // stepEntry is the object that notes a step.
@@ -66,6 +67,10 @@ func shapeOf(st State) shape {
 	}
 	if isArray(st.Phases) {
 		s.letter = 'd'
+		for _, item := range elements(st.Phases) {
+			p := maps.Collect(members(item))
+			s.phases[text(p["name"])] = phaseLists{status: text(p["status"])}
+		}
 		for i, item := range elements(st.Steps) {
 			s.readEntry(item, plannedStep{}, "/steps/"+strconv.Itoa(i))
 		}
@@ -117,6 +122,8 @@ func (s *shape) note(phase, id string, status engine.Status) {
 func (s *shape) readPhase(phase string, body schemas.Raw, p *phaseLists) (letter byte) {
 	for name, value := range members(body) {
 		switch {
+		case name == "status":
+			p.status = text(value)
 		case name == "error":
 			p.failed = text(value) != ""
 		case name == "steps":

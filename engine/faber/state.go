@@ -182,6 +182,7 @@ type Metadata struct {
 	Environment struct {
 		GitBranch string `json:"git_branch"`
 	} `json:"environment"`
+	Autonomy string `json:"autonomy"`
 }
 
 // Cancel is cancel.json: a person cancels the run.

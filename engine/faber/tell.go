@@ -53,6 +53,7 @@ func facts(r *view, o *request) []engine.Fact {
 	if retries := r.events.retries(); retries > 0 {
 		add("retries", fmt.Sprint(retries))
 	}
+	add("unplanned", strings.Join(unplannedSteps(r), ", "))
 	if o != nil {
 		add("request", o.folder.ID+" ("+o.req.Type+")")
 	}
@@ -78,7 +79,7 @@ func graph(r *view) []engine.Node {
 	for i, s := range r.plan().steps {
 		n := engine.Node{ID: where(s.Phase, s.ID), Group: s.Phase, Label: s.ID, Status: r.state.shape.status(s.Phase, s.ID)}
 		n.Current = s.Phase == phase && s.ID == step
-		n.Gate = s.Destructive || r.cfg.isDestructive(s.ID) || n.Current && r.state.status == Awaiting
+		n.Gate = r.isDestructive(s.Phase, s.ID) || hasGate(r, s) || n.Current && r.state.status == Awaiting
 		n.Status = cmp.Or(n.Status, Pending)
 		if i > 0 {
 			n.After = []string{nodes[i-1].ID}
@@ -138,7 +139,9 @@ func findings(r *view, o *request) []engine.Finding {
 	add(r.meta.WorkID.Kind() == '0', "warning", metadata, "faber.finding.work")
 	add(r.cfg.AskFailed == "driven", "warning", "placet.toml", "faber.finding.driven")
 	add(r.plan().problem != "" && !final(r.state.status), "warning", state, "faber.finding.plan", "problem", r.plan().problem)
-	return list
+	_, unknown := autonomyOf(r)
+	add(unknown != "" && served, "warning", metadata, "faber.finding.autonomy", "level", quote(unknown))
+	return append(list, deviations(r)...)
 }
 
 // contradictions finds places where state.json and placet's documents beside it tell different

@@ -193,6 +193,8 @@ func ahead(r *view, e *event, asked string) bool {
 		return false
 	case id == asked:
 		return true
+	case e.Type == "decision_point":
+		return r.run.Folder(id).Receipt == nil && r.state.answerTo(id) == nil // it opened a gate
 	}
 	return r.state.status == Failed && forStatus(r.run.Folder(id)) == Failed
 }
@@ -242,12 +244,16 @@ func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
 	}
 }
 
-// watch returns the folder in which the agent shows that it continues.
-func watch(r *view) []string {
-	if r.run.Begun && !r.isClosed() && !r.foreign() && r.resumes() {
-		return []string{r.Path("events")}
+// watch returns the folders in which the agent asks whether it may go on, and shows that it
+// continues.
+func watch(r *view) (dirs []string) {
+	if !r.run.Begun || r.isClosed() || r.foreign() || final(r.state.status) {
+		return nil
 	}
-	return nil
+	if r.resumes() {
+		dirs = append(dirs, r.Path("events"))
+	}
+	return append(dirs, r.Path(layout.FaberGates))
 }
 
 // needs returns the files outside the run's folder that the state calls for.
@@ -266,6 +272,11 @@ func needs(r *view) []string {
 	}
 	if len(r.Snap.Lacks(needs)) > 0 || r.events.open {
 		return needs
+	}
+	if o := dueGate(r); o != nil {
+		for _, d := range o.q.artifactDocs() {
+			needs = append(needs, "still:"+d.Path)
+		}
 	}
 	if need := r.committedNeed(); need != "" {
 		if needs = append(needs, need); !r.Snap.Has(need) {

@@ -49,6 +49,7 @@ var attacks = slices.Concat(
 	olderAttacks,
 	showsAttacks,
 	aboveAttacks,
+	callAttacks,
 )
 
 func TestAttacks(t *testing.T) {

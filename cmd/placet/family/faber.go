@@ -22,6 +22,8 @@ var faberFamily = Family{
 		{"on_deadline"}, {"on_exhausted"}, {"roots"}, {"issue"}, {"resume"},
 	},
 	Orders: []Order{
+		{Key: []string{"autonomy"}, Unsaid: func(s *Settings) any { return s.Faber.Autonomy }, Words: append(faber.Levels(), "")},
+		{Key: []string{"require_approval_for"}, Unsaid: func(s *Settings) any { return s.Faber.RequireApprovalFor }, Tighter: AllOfBoth},
 		{Key: []string{"destructive_steps"}, Unsaid: func(s *Settings) any { return s.Faber.DestructiveSteps }, Tighter: AllOfBoth},
 	},
 	ReadOnly: func(s *Settings) { s.Faber.Resume.Command = nil },

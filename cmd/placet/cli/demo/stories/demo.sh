@@ -178,6 +178,13 @@ say @@cli.demo.faber.shell
 placet "approve $request -m 'Ship it'"
 await 1 '"in_progress"' "$run/state.json"
 await 1 . "$run/resume.md"
+say @@cli.demo.faber.gate
+placet "faber gate ${run##*/} release:merge-pr"
+find "$run/requests/*/form.md" '- [ ] confirm'
+placet 'inbox --short'
+say @@cli.demo.faber.passed
+placet "respond $request confirm"
+placet "faber gate ${run##*/} release:merge-pr --wait"
 stop
 ;;
 afl)

@@ -1,0 +1,629 @@
+package faber
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"placet/engine"
+	"placet/engine/gate"
+	"placet/engine/jsonedit"
+	"placet/engine/run"
+	"placet/layout"
+	"placet/schemas"
+	"placet/templates"
+)
+
+// An agent may ask before it starts or ends a step, or starts a phase: it writes a call,
+// gates/<phase>[.<step>].json. placet replies beside it, and while a gate is due that no person has
+// passed, it asks a person. What is due follows from settings, metadata.json and the definition;
+// what was passed follows from receipts, and from the history where [gates] demands no more.
+
+// Kinds of gates that placet opens.
+const (
+	phaseEntry   = "phase_entry"
+	stepGate     = "step"
+	irreversible = "destructive"
+)
+
+// Results of a call.
+const (
+	GatePass    = "pass"
+	GateWaits   = "waits"
+	GateRefused = "refused"
+)
+
+// GateReply is placet's reply to a call.
+type GateReply struct {
+	Phase, Step string
+	// Kind and Attempt are those of the gate that the result is about, "" and 0 if none is due.
+	Kind    string
+	Attempt int
+	Result  string
+	Why     string
+	// RequestID and Revision are those of the answer or of the open request that the result follows
+	// from.
+	RequestID string
+	Revision  int
+	// Unnamed is true if the call must name a step before anybody can be asked.
+	Unnamed bool
+	// due is the gate about which a person is asked next, nil if none is.
+	due *Gate
+}
+
+// Members returns the reply as placet writes it.
+func (g GateReply) Members() schemas.Object {
+	return schemas.Object{
+		{Name: "phase", Value: g.Phase}, {Name: "step", Value: g.Step}, {Name: "kind", Value: g.Kind}, {Name: "attempt", Value: g.Attempt},
+		{Name: "result", Value: g.Result}, {Name: "why", Value: g.Why}, {Name: "request_id", Value: g.RequestID}, {Name: "revision", Value: g.Revision},
+	}.NullWhereEmpty("step", "kind", "request_id")
+}
+
+// Gate returns the reply to the call about a phase or a step of it. ok is false if the state of the
+// run cannot be used, or if there is no such call.
+func (Machine) Gate(s engine.Snapshot, phase, step string) (reply GateReply, ok bool) {
+	r, ok := family.Judge(s)
+	if !ok || r.state.unfit != nil || r.foreign() {
+		return reply, false
+	}
+	for _, c := range gateCalls(r) {
+		if c.phase == phase && c.step == step {
+			return replyOf(r, c), true
+		}
+	}
+	return reply, false
+}
+
+// gateCall is a call, by the name of its file.
+type gateCall struct {
+	phase, step string
+	doc         engine.Document
+	// bad is why the file does not say what its name says.
+	bad string
+}
+
+// gateCalls returns the calls of a run, in the order of the phases. A call that is still being
+// written, a link, and what else cannot be read is none.
+func gateCalls(r *view) []gateCall {
+	return run.Once(r.run, "gates", func() (calls []gateCall) {
+		for _, d := range r.Snap.Under(layout.FaberGates) {
+			if d.Kind != layout.FaberGate || !d.Present() {
+				continue
+			}
+			c := gateCall{doc: d}
+			c.phase, c.step, _ = layout.FaberGateName(path.Base(d.Path))
+			said, err := engine.Parse(d, decodeGateCall)
+			switch {
+			case err != nil && r.MaybePartial(d, err):
+				continue
+			case err != nil:
+				c.bad = r.Say("run.invalid", "error", err)
+			case said.Phase != c.phase || said.Step != c.step:
+				c.bad = r.Say("faber.gate.name", "says", quote(where(said.Phase, said.Step)))
+			}
+			calls = append(calls, c)
+		}
+		slices.SortStableFunc(calls, func(a, b gateCall) int {
+			return slices.Index(phaseOrder, a.phase) - slices.Index(phaseOrder, b.phase)
+		})
+		return calls
+	})
+}
+
+// calledGate is what a call says.
+type calledGate struct {
+	Phase string `json:"phase"`
+	Step  string `json:"step"`
+}
+
+func decodeGateCall(p string, body []byte) (c calledGate, err error) {
+	err = schemas.Decode("faber/gate", path.Base(p), body, &c)
+	return c, err
+}
+
+// replyOf returns the reply to a call.
+func replyOf(r *view, c gateCall) GateReply {
+	g := GateReply{Phase: c.phase, Step: c.step}
+	refused := func(key templates.Key, pairs ...any) GateReply {
+		g.Result, g.Why = GateRefused, r.Say(key, pairs...)
+		return g
+	}
+	level, _ := autonomyOf(r)
+	switch {
+	case c.bad != "":
+		return refused("say.text", "text", c.bad)
+	case !slices.Contains(phaseOrder, c.phase):
+		return refused("faber.gate.phase", "phase", quote(c.phase), "phases", strings.Join(phaseOrder, ", "))
+	case final(r.state.status), r.state.status == Failed:
+		return refused("faber.gate.ended", "status", r.state.status)
+	case level == "dry-run":
+		return refused("faber.gate.dry")
+	case !isPlanned(r, c.phase, c.step):
+		return refused("faber.gate.unplanned", "step", strings.TrimSuffix(where(c.phase, c.step), ":"), "workflow", quote(r.workflowID()))
+	}
+	return replyTo(r, c, g)
+}
+
+// replyTo completes the reply to a call that may pass.
+func replyTo(r *view, c gateCall, g GateReply) GateReply {
+	due := gatesAt(r, c.phase, c.step)
+	waits := func(key templates.Key, pairs ...any) GateReply {
+		g.Result, g.Why = GateWaits, r.Say(key, pairs...)
+		return g
+	}
+	g.Result, g.Why = GatePass, r.Say("faber.gate.free")
+	var next *Gate
+	for i := range due {
+		a := passedBy(r, due[i])
+		if g.Kind, g.Attempt = due[i].Kind, due[i].Attempt; a == nil {
+			next = &due[i]
+			break
+		}
+		g.RequestID, g.Revision = a.request, a.revision
+		g.Why = r.Say("faber.gate.passed", "user", cmp.Or(a.user, "?"), "request", a.request)
+	}
+	if next != nil {
+		g.RequestID, g.Revision = "", 0
+	}
+	switch {
+	case r.state.status == Awaiting:
+		o := r.asked()
+		if o == nil {
+			return waits("faber.gate.busy")
+		}
+		g.RequestID, g.Revision = o.folder.ID, o.req.Revision
+		return waits("faber.gate.waits", "request", o.folder.ID)
+	case r.state.status == Paused:
+		return waits("faber.why.paused")
+	case areGatesBusy(r):
+		return waits("faber.gate.busy")
+	case next == nil:
+		return g
+	case isOverdue(r, c):
+		g.Result, g.Why = GateRefused, r.Say("faber.gate.again", "step", where(c.phase, c.step), "attempt", next.Attempt)
+		return g
+	}
+	if next.Step = cmp.Or(next.Step, r.plan().first(c.phase)); next.Step == "" {
+		g.Result, g.Why, g.Unnamed = GateRefused, r.Say("faber.gate.unnamed", "phase", c.phase), true
+		return g
+	}
+	g.due = next
+	return waits("faber.gate.opens")
+}
+
+// areGatesBusy reports whether a file that says which gates are due, or which were passed, is still
+// being written or cannot be read now. What it says is not nothing.
+func areGatesBusy(r *view) bool {
+	return run.Once(r.run, "gates busy", func() bool {
+		files := []engine.Document{r.Snap.In("metadata.json")}
+		for _, a := range r.run.Folders {
+			for _, d := range a.Docs {
+				if d.Kind == layout.KindRequest || d.Kind == layout.KindReceipt {
+					files = append(files, d)
+				}
+			}
+		}
+		r.plan()
+		return r.anyBusy(files, "faber.locked.gate") || r.Held || r.events.open || r.definitions().unreadable
+	})
+}
+
+// isOverdue reports whether a call was made for an attempt of its step that another one has followed:
+// whoever repeats the step calls again.
+func isOverdue(r *view, c gateCall) bool {
+	again := r.events.lastRetry(plannedStep{Phase: c.phase, ID: c.step})
+	return c.step != "" && again != nil && c.doc.Changed.Before(r.Snap.In("events/"+again.Name).Changed)
+}
+
+// isPlanned reports whether a phase, or a step of it, may be reached according to a definition.
+// Without one everything may.
+func isPlanned(r *view, phase, step string) bool {
+	w := r.plan()
+	return !w.defined || w.first(phase) != "" && (step == "" || w.position(phase, step) >= 0)
+}
+
+// levels are the levels of autonomy, the tightest first.
+var levels = []string{"dry-run", "assist", "guarded", "autonomous"}
+
+// Levels returns the levels of autonomy, the tightest first.
+func Levels() []string { return slices.Clone(levels) }
+
+// levelNames are upstream's other names of levels.
+var levelNames = map[string]string{"assisted": "assist", "supervised": "guarded"}
+
+// autonomyOf returns the level of a run: the tightest of those that metadata.json, the definition and
+// the settings name; guarded if neither of the first two names any. unknown is a word of metadata.json
+// or the definition that names no level, "" if there is none.
+func autonomyOf(r *view) (level, unknown string) {
+	tightest := len(levels)
+	for _, word := range []string{r.meta.Autonomy, r.plan().autonomy.Level} {
+		if word == "" {
+			continue
+		}
+		i := slices.Index(levels, cmp.Or(levelNames[word], word))
+		if i < 0 {
+			i, unknown = slices.Index(levels, "guarded"), word
+		}
+		tightest = min(tightest, i)
+	}
+	if tightest == len(levels) {
+		tightest = slices.Index(levels, "guarded")
+	}
+	if i := slices.Index(levels, r.cfg.Autonomy); i >= 0 {
+		tightest = min(tightest, i)
+	}
+	return levels[tightest], unknown
+}
+
+// gatesAt returns the gates before a phase, or before a step of it, in the order in which they are
+// asked.
+func gatesAt(r *view, phase, step string) (due []Gate) {
+	level, _ := autonomyOf(r)
+	if isPhaseGated(r, phase, level) {
+		due = append(due, Gate{Kind: phaseEntry, Phase: phase, Step: step, Attempt: 1})
+	}
+	if step == "" {
+		return due
+	}
+	add := func(kind string) {
+		attempt := 1 + r.events.retriesOf(plannedStep{Phase: phase, ID: step}, r.events.highest+1)
+		due = append(due, Gate{kind, phase, step, attempt})
+	}
+	if d := r.plan().definition(phase, step); d != nil && d.RequiresApproval {
+		add(stepGate)
+	}
+	auto := level == "autonomous" && r.cfg.AllowDestructiveAuto && isTrue(r.plan().autonomy.AllowDestructiveAuto)
+	if r.isDestructive(phase, step) && !auto {
+		add(irreversible)
+	}
+	return due
+}
+
+// isPhaseGated reports whether a person is asked before a phase begins.
+func isPhaseGated(r *view, phase, level string) bool {
+	w := r.plan()
+	if slices.Contains(r.cfg.RequireApprovalFor, phase) || slices.Contains(w.autonomy.RequireApprovalFor, phase) {
+		return true
+	}
+	paused := phase == "release" && (level == "assist" || isTrue(w.autonomy.PauseBeforeRelease))
+	return level != "autonomous" && (paused || slices.Contains(w.gated, phase))
+}
+
+// approval is an answer of a person that passes gates.
+type approval struct {
+	phase, step string
+	// kind is that of the gate that was asked about, "" for a request of upstream's own, which may be
+	// about any.
+	kind     string
+	attempt  int
+	request  string
+	user     string
+	revision int
+	number   int // of the event that records it, 0 if none does
+}
+
+// passedBy returns the answer that passes a gate, nil if no person has passed it. The gate of a phase
+// is passed once for a run, the others once for each attempt of their step.
+func passedBy(r *view, g Gate) *approval {
+	for _, a := range approvals(r) {
+		if a.phase == g.Phase && (a.kind == "" || a.kind == g.Kind) && (g.Kind == phaseEntry || a.step == g.Step && a.attempt == g.Attempt) {
+			return &a
+		}
+	}
+	return nil
+}
+
+// approvals returns the answers that pass gates. A request that this machine issued must be as it
+// was: what was approved is what its form showed, which names the phase and the step.
+func approvals(r *view) []approval {
+	return run.Once(r.run, "approvals", func() (all []approval) {
+		for _, a := range r.run.Folders {
+			if a.Request == nil || r.asks(a.ID) || !isAsIssued(r, a) {
+				continue
+			}
+			if said := givenTo(r, a); said != nil && gate.Decides(a.Request.Type) && agrees(*a.Request, said.Response) {
+				o := r.past(a)
+				all = append(all, newApproval(r, a.ID, o.q.phase, o.q.step, o.q.shown.Gate, said))
+			}
+		}
+		for i, h := range r.state.History { // requests of which only the history knows
+			asked := r.events.about("feedback_request", h.RequestID)
+			if asked != nil && len(r.run.Folder(h.RequestID).Docs) == 0 && r.proven(h.RequestID) && gate.Decides(h.RequestType) && gate.Approves(h.Response) {
+				all = append(all, newApproval(r, h.RequestID, asked.Phase, asked.Step, h.Gate, &r.state.History[i]))
+			}
+		}
+		return all
+	})
+}
+
+// isAsIssued reports whether request.json of a past request says what its form showed, as far as
+// that must be known.
+func isAsIssued(r *view, a *gate.Folder) bool {
+	return a.Doc.IssuedHere() || a.Doc.Issued == nil && !gate.Demands(gate.GateOf(r.Snap.Facts.Config, "faber", a.Doc))
+}
+
+// givenTo returns the answer to a past request: that of its receipt, or while it has none that of the
+// history, which is a claim. It returns nil if there is none, or if [gates] demands more than a claim.
+func givenTo(r *view, a *gate.Folder) *HistoryEntry {
+	switch {
+	case a.BadReceipt:
+		return nil
+	case a.Receipt == nil && r.proven(a.ID):
+		return r.state.answerTo(a.ID)
+	case a.Receipt == nil || a.Receipt.Result != gate.Accepted || gate.Unverified(r.Snap.Facts.Config, "faber", a.Doc, a.ReceiptDoc, *a.Receipt) != nil:
+		return nil
+	}
+	return &HistoryEntry{Response: a.Receipt.Response, ProvidedBy: a.Receipt.ProvidedBy}
+}
+
+// newApproval returns an answer that agreed to a request at a step. own is the gate that the request
+// itself names, nil if it names none. It counts for the attempt in which the request was made.
+func newApproval(r *view, id, phase, step string, own *Gate, said *HistoryEntry) approval {
+	a := approval{phase: phase, step: step, attempt: 1, request: id, user: said.ProvidedBy.User}
+	if asked := r.events.about("feedback_request", id); asked != nil {
+		a.attempt += r.events.retriesOf(plannedStep{Phase: phase, ID: step}, asked.Number)
+	}
+	if e := r.events.about("feedback_received", id); e != nil {
+		a.number, a.revision = e.Number, e.Metadata.Placet.Revision
+	}
+	switch {
+	case own == nil:
+	case own.Phase != phase || own.Step != step || own.Kind != phaseEntry && own.Attempt != a.attempt:
+		a.kind = "?" // it names another gate than the one that was shown
+	default:
+		a.kind = own.Kind
+	}
+	return a
+}
+
+// opensGate asks a person at the first gate that is due.
+func opensGate(r *view, _ run.On) *move {
+	o := dueGate(r)
+	if o == nil || r.Held || o.q.artifactsBusy() || owesAnswer(r) {
+		return nil
+	}
+	q := o.q
+	return transition{
+		at: r.Snap.Now, reason: r.Say("faber.reason.gate", "gate", q.gate.name()),
+		docs: func(int) []engine.Document { return o.files() }, events: o.openingEvents(),
+		moves: []jsonedit.Edit{
+			set("/resume_point", schemas.Object{{Name: "phase", Value: q.phase}, {Name: "step", Value: q.step}, {Name: "step_index", Value: r.stepIndex(q.phase, q.step)}}),
+			set("/feedback_request", schemas.Object{
+				{Name: "request_id", Value: q.RequestID}, {Name: "type", Value: q.Type}, {Name: "prompt", Value: q.Prompt},
+				{Name: "options", Value: q.Options}, {Name: "context", Value: q.Context}, {Name: "requested_at", Value: o.req.RequestedAt},
+				{Name: "notification_sent", Value: schemas.Object{
+					{Name: "cli", Value: false}, {Name: "issue_comment", Value: false}, {Name: "comment_url", Value: nil}, {Name: "form", Value: formPath(q.RequestID)},
+				}},
+			}),
+		},
+	}.move(r)
+}
+
+// owesAnswer reports whether a crash has left the last answer without its receipt or its events. Only
+// the state that the answer made can tell what they say.
+func owesAnswer(r *view) bool {
+	var p engine.Plan
+	eventOutputs(r, &p)
+	return len(p.Writes) > 0 || slices.ContainsFunc(r.run.Folders, func(a *gate.Folder) bool {
+		return a.Request != nil && a.Receipt == nil && !a.BadReceipt && r.state.answerTo(a.ID) != nil
+	})
+}
+
+// dueGate returns the request at the first gate that is due, nil if none is.
+func dueGate(r *view) *request {
+	return run.Once(r.run, "gate", func() *request {
+		if r.state.unfit != nil || r.foreign() || r.state.status != Pending && r.state.status != InProgress {
+			return nil
+		}
+		for _, c := range gateCalls(r) {
+			if g := replyOf(r, c); g.due != nil {
+				return gateQuestion(r, *g.due).open()
+			}
+		}
+		return nil
+	})
+}
+
+// gateQuestion returns the question at a gate. Its id is a function of the state, so a repeated pass
+// gives the same id.
+func gateQuestion(r *view, g Gate) *question {
+	q := &question{view: r, phase: g.Phase, step: g.Step, gate: g, ownGate: true, forStatus: Awaiting, openedBy: "state.json"}
+	q.Type, q.RequestID, q.RequestedAt = "approval", r.requestID(g), seconds(r.Snap.Now)
+	key, at := "faber.ask.gate.", where(g.Phase, g.Step)
+	var shows []string
+	switch d := r.plan().definition(g.Phase, g.Step); {
+	case g.Kind == phaseEntry:
+		at = g.Phase
+	case g.Kind == irreversible:
+		q.Type = "confirmation"
+		shows = d.produces()
+	default:
+		shows = d.produces()
+		if q.Prompt = d.Prompt; d.ApprovalType == "review" {
+			q.Type, shows = "review", append(slices.Clip(shows), r.state.spec())
+		}
+	}
+	if q.Prompt == "" || len(q.Prompt) > longestPrompt {
+		q.Prompt = r.Say(templates.Key(key+g.Kind), "at", at)
+	}
+	q.Options = defaultOptions[q.Type]
+	var context schemas.Object
+	if shows = slices.DeleteFunc(shows, func(p string) bool { return p == "" }); len(shows) > 0 {
+		context = append(context, schemas.Member{Name: "artifact_paths", Value: shows})
+	}
+	q.Context = run.Must(schemas.Encode(append(context, schemas.Member{Name: "gate", Value: g})))
+	q.shown = readContext(q.Context)
+	return q
+}
+
+// longestPrompt is the longest prompt of a step that a gate asks with, in bytes.
+const longestPrompt = 4000
+
+// produces returns the paths that a step produces, none if no definition has the step.
+func (d *definitionStep) produces() []string {
+	if d == nil {
+		return nil
+	}
+	return slices.Clone(d.Produces)
+}
+
+// name returns the name of a gate for people.
+func (g Gate) name() string {
+	if g.Kind == phaseEntry {
+		return g.Phase
+	}
+	return where(g.Phase, g.Step)
+}
+
+// isMade reports whether a folder holds the request at a gate that a crash, or an older state that
+// somebody restored, left without its transition.
+func isMade(r *view, a *gate.Folder, g Gate) bool {
+	if a.Receipt != nil || a.BadReceipt {
+		return false
+	}
+	if a.Request == nil {
+		return a.Doc.Absent() || a.Doc.Unsettled()
+	}
+	own := readContext(a.Request.Context).Gate
+	return own != nil && *own == g && a.Request.Revision == r.state.rev+1
+}
+
+// gateOutputs plans the replies to the calls.
+func gateOutputs(r *view, p *engine.Plan) {
+	for _, c := range gateCalls(r) {
+		_, reply := layout.FaberGateFiles(c.phase, c.step)
+		r.put(p, reply, layout.FaberPass, run.Must(schemas.Encode(replyOf(r, c).Members())))
+	}
+}
+
+// hasGate reports whether a person is asked before a planned step. The gate of a phase is before its
+// first step.
+func hasGate(r *view, s plannedStep) bool {
+	return slices.ContainsFunc(gatesAt(r, s.Phase, s.ID), func(g Gate) bool {
+		return g.Kind != phaseEntry || r.plan().first(s.Phase) == s.ID
+	})
+}
+
+// deviations finds where a run has left its plan: what others began or ended behind a gate that no
+// person had passed, steps that the definition does not have, and steps that came too early.
+func deviations(r *view) (list []engine.Finding) {
+	if r.foreign() || r.state.unfit != nil || r.run.Torn {
+		return nil
+	}
+	warn := func(p string, key templates.Key, pairs ...any) {
+		list = append(list, engine.Finding{Severity: "warning", Path: p, Text: r.Say(key, pairs...)})
+	}
+	for _, b := range bypasses(r) {
+		warn(r.Path("events/"+b.event.Name), "faber.finding.gate", "event", b.event.Type, "gate", b.gate.name(), "kind", b.gate.Kind)
+	}
+	for _, step := range unplannedSteps(r) {
+		warn(r.doc.Path, "faber.finding.unplanned", "step", step, "workflow", quote(r.workflowID()))
+	}
+	for _, o := range outOfOrder(r) {
+		warn(r.doc.Path, "faber.finding.order", "step", where(o[1].Phase, o[1].ID), "before", where(o[0].Phase, o[0].ID))
+	}
+	return list
+}
+
+// bypass is an event of others behind a gate that no person had passed.
+type bypass struct {
+	event *event
+	gate  Gate
+}
+
+// bypasses returns the first such event of each gate. A step may be asked about while it is under way,
+// so its start passes nothing; but a phase and an irreversible step are asked about before they begin.
+func bypasses(r *view) (list []bypass) {
+	attempts, seen := map[string]int{}, map[Gate]bool{}
+	for _, e := range r.events.all {
+		if e.Type == "step_retry" {
+			attempts[e.Step]++
+		}
+		if e.ours() || !slices.Contains([]string{"phase_start", "step_start", "step_complete"}, e.Type) {
+			continue
+		}
+		for _, g := range gatesAt(r, phaseOf(r, e), e.Step) {
+			if g.Kind != phaseEntry {
+				g.Attempt = 1 + attempts[e.Step]
+			}
+			if !seen[g] && isBehind(r, e, g) {
+				seen[g] = true
+				list = append(list, bypass{e, g})
+			}
+		}
+	}
+	return list
+}
+
+// isBehind reports whether an event is behind a gate that no person had passed. Without a definition
+// only phases have gates here: others than the plan's author cannot tell what a step may do.
+func isBehind(r *view, e *event, g Gate) bool {
+	if g.Kind == stepGate && e.Type != "step_complete" || g.Kind != phaseEntry && !r.plan().defined {
+		return false
+	}
+	switch a := passedBy(r, g); {
+	case a != nil:
+		return e.Type == "step_complete" && a.number > e.Number
+	case e.Type == "step_complete":
+		return true
+	}
+	o := r.asked()
+	return o == nil || o.q.phase != g.Phase || g.Kind != phaseEntry && o.q.step != g.Step
+}
+
+// phaseOf returns the phase of an event, which need not say it if it names a planned step.
+func phaseOf(r *view, e *event) string {
+	for _, s := range r.plan().steps {
+		if e.Phase == "" && s.ID == e.Step {
+			return s.Phase
+		}
+	}
+	return e.Phase
+}
+
+// unplannedSteps returns the steps of a run that its definition does not have, by entries of the
+// state and by events of others.
+func unplannedSteps(r *view) (names []string) {
+	w := r.plan()
+	if !w.defined || r.foreign() {
+		return nil
+	}
+	add := func(phase, step string) {
+		planned := slices.ContainsFunc(w.steps, func(s plannedStep) bool { return s.ID == step && (phase == "" || s.Phase == phase) })
+		if name := strings.TrimPrefix(where(phase, step), ":"); !planned && step != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, s := range r.state.shape.steps {
+		add(s.Phase, s.ID)
+	}
+	for _, e := range r.events.all {
+		if !e.ours() && strings.HasPrefix(e.Type, "step_") {
+			add(e.Phase, e.Step)
+		}
+	}
+	return names
+}
+
+// outOfOrder returns the planned steps that were begun while an earlier one was not, each after that
+// one, unless something was repeated since.
+func outOfOrder(r *view) (pairs [][2]plannedStep) {
+	w := r.plan()
+	if !w.defined {
+		return nil
+	}
+	var first *plannedStep // the first that was not begun
+	for i, s := range w.steps {
+		switch status := r.state.shape.status(s.Phase, s.ID); {
+		case status == Completed || status == InProgress:
+			if first != nil && !r.events.repeatedAfter(s) {
+				pairs = append(pairs, [2]plannedStep{*first, s})
+			}
+		case status == Skipped || first != nil || slices.Contains([]string{string(Completed), string(Skipped)}, r.state.shape.phases[s.Phase].status):
+		default:
+			first = &w.steps[i]
+		}
+	}
+	return pairs
+}
