@@ -102,5 +102,9 @@ func (p *place) works(members string) {
 // gate calls about a step of the run, and returns what placet says.
 func (p *place) gate(t *testing.T, place string, code int) string {
 	t.Helper()
-	return p.must(code, "faber", "gate", filepath.Base(p.runs[0]), place)
+	line := []string{"faber", "gate", filepath.Base(p.runs[0]), place}
+	if code == 0 {
+		line = append(line, "--wait=1m") // an answer that was just saved must stand still first
+	}
+	return p.must(code, line...)
 }

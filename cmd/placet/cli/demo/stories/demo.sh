@@ -179,12 +179,12 @@ placet "approve $request -m 'Ship it'"
 await 1 '"in_progress"' "$run/state.json"
 await 1 . "$run/resume.md"
 say @@cli.demo.faber.gate
-placet "faber gate ${run##*/} release:merge-pr"
+placet "faber gate ${run##*/} release:delete-branch"
 find "$run/requests/*/form.md" '- [ ] confirm'
 placet 'inbox --short'
 say @@cli.demo.faber.passed
 placet "respond $request confirm"
-placet "faber gate ${run##*/} release:merge-pr --wait"
+placet "faber gate ${run##*/} release:delete-branch --wait"
 stop
 ;;
 afl)
