@@ -77,6 +77,7 @@ var callAttacks = []attack{
 		rel, _ := filepath.Rel(p.root, ids[0])
 		honest := p.read(rel)
 		p.write(rel, strings.ReplaceAll(honest, "merge-pr", "other-merge-pr"))
+		p.remove(p.runs[0] + "/gates/release.merge-pr.json") // it would be asked about anew
 		p.gate(t, "release:other-merge-pr", 3)
 		p.must(0, "respond", p.reference(), "confirm")
 		p.write(rel, honest)
