@@ -33,6 +33,8 @@
 //   - request.go has request.json and whether it is unchanged, form.go what a person sees,
 //     answer.go which answer counts, effect.go what an answer does, decision.go how it moves
 //     the run, and closing.go the end of a request that is no longer asked
+//   - gates.go has what agents ask before they go on: placet replies, asks a person where a gate is
+//     due (gate_opened: pending, in_progress ─▶ awaiting_feedback), and says where a run left its plan
 //   - edit.go has the patch of state.json; event.go, resume.go and context.go write what an
 //     agent continues from
 //   - tell.go, explain.go and fabrication.go have what people are told
