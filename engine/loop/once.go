@@ -276,7 +276,9 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 		}
 	}
 	for _, h := range p.last.plan.Pending {
-		r.Torn = append(r.Torn, h.Path)
+		if !h.Counts { // others may follow one that counts, and nothing is wrong with it
+			r.Torn = append(r.Torn, h.Path)
+		}
 	}
 	// An open request may exist that the state does not record.
 	if summarize(f, p.last.snap.Doc(f.Run.State)).Waiting || len(openRequests(p.last.snap.Docs)) > 0 {

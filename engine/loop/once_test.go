@@ -433,3 +433,13 @@ func TestOnceWaitsAsItIsTold(t *testing.T) {
 		t.Errorf("waited %v by the clock that it was given", waited)
 	}
 }
+
+// A file that is read and may be half written is named as torn; one that counts unless its writer
+// goes on is not.
+func TestWhatCountsIsNotTorn(t *testing.T) {
+	var r Report
+	r.add(Found{Family: Family{Machine: &toyMachine{}}}, &pass{last: look{plan: engine.Plan{Pending: []engine.PendingFile{{Path: "a", Counts: true}, {Path: "b"}}}}}, false)
+	if diff := cmp.Diff([]string{"b"}, r.Torn); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -43,7 +43,7 @@ func FindingLines(v Run) []FindingLine {
 		lines = append(lines, FindingLine{Run: run, Severity: "error", Path: v.Found.Run.State, Text: templates.In(v.lang, v.Err)})
 	}
 	for _, h := range v.held {
-		lines = append(lines, FindingLine{Run: run, Severity: "error", Path: h.Path, Text: h.finding(v.lang)})
+		lines = append(lines, FindingLine{Run: run, Severity: h.severity(), Path: h.Path, Text: h.finding(v.lang)})
 	}
 	for _, f := range v.Findings {
 		lines = append(lines, FindingLine{run, f.Severity, f.Path, f.Text, f.Code, f.Pointer, f.Request})
@@ -74,8 +74,19 @@ func Strays(v Run) []FindingLine {
 	return lines
 }
 
+// severity returns how much of a problem the file is for check.
+func (h heldFile) severity() string {
+	if h.Counts {
+		return "info"
+	}
+	return "error"
+}
+
 // finding returns the text of check about the file.
 func (h heldFile) finding(lang string) string {
+	if h.Counts {
+		return templates.Phrase(lang, "workspace.check.counts")
+	}
 	waits := templates.Phrase(lang, "workspace.check.torn")
 	if h.why == "" {
 		return waits

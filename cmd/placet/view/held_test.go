@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"placet/engine"
 	"placet/layout"
 )
 
@@ -70,5 +71,19 @@ func TestCheckWaitsForAFileThatIsBeingWritten(t *testing.T) {
 				t.Errorf("becomes whole: %v: check calls it %q", whole, named)
 			}
 		})
+	}
+}
+
+// A file that counts unless its writer goes on is no problem; one that may be half written is.
+func TestAFileThatCountsIsNoProblem(t *testing.T) {
+	v := Run{lang: "en", held: []heldFile{
+		{PendingFile: engine.PendingFile{Path: "a", Counts: true}}, {PendingFile: engine.PendingFile{Path: "b"}, why: "torn"},
+	}}
+	var said []string
+	for _, l := range FindingLines(v) {
+		said = append(said, l.Severity+" "+l.Path)
+	}
+	if got := strings.Join(said, ", "); got != "error b, info a" {
+		t.Error(got)
 	}
 }
