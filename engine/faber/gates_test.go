@@ -360,10 +360,11 @@ func TestRepliesFollowFromTheRunAlone(t *testing.T) {
 	if w.settle(); w.Files[w.In("gates/release.merge-pr.pass.json")] != right {
 		t.Error("a forged reply stands")
 	}
-	for name, body := range map[string]string{
-		"build.make": `{"phase": "release", "step": "tag"}`, "build.x": `{`, "nowhere": `{"phase": "nowhere"}`, "build.y": `{"step": "y"}`,
+	for _, call := range [][2]string{
+		{"build.x", `{`}, {"build.make", `{"phase": "release", "step": "tag"}`}, {"build.y", `{"step": "y"}`}, {"nowhere", `{"phase": "nowhere"}`},
 	} {
-		w.Put(w.In("gates/"+name+".json"), body)
+		name := call[0]
+		w.Put(w.In("gates/"+name+".json"), call[1])
 		w.Now = w.Now.Add(time.Minute)
 		if w.settle(); w.replies("gates/" + name)["result"] != "refused" {
 			t.Errorf("%s: %v", name, w.replies("gates/"+name))
