@@ -34,11 +34,22 @@ func follows(lk look, run layout.Run, before []string) []string {
 // before they were followed may have been missed.
 func empty(lk look, run layout.Run) (dirs []string) {
 	for _, d := range lk.loaded.Empty {
-		if parent := path.Dir(d); parent != run.Dir && slices.Contains(lk.plan.Follow, parent) && len(dirs) < maxNoted {
+		if len(dirs) < maxNoted && isBelow(d, lk.plan.Follow, run.Dir) {
 			dirs = append(dirs, d)
 		}
 	}
 	return dirs
+}
+
+// isBelow reports whether a folder of the run is below one of the folders, the run's own
+// folder aside.
+func isBelow(dir string, folders []string, own string) bool {
+	for d := path.Dir(dir); len(d) > len(own); d = path.Dir(d) {
+		if slices.Contains(folders, d) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxNoted is how many folders are followed because of their notes.

@@ -84,6 +84,14 @@ func TestALookAtWhatWasHeardOf(t *testing.T) {
 			t.Error("the scan finds nothing changed")
 		}
 		wants("a look at all", look(), at("sessions/build/C/impl/result-1.json"), `{"v": 4}`)
+		const message = "channels/D/messages/0001-test-query.json"
+		w.put(at("channels/D/channel.json"), `{"v": 4}`)
+		w.later(time.Hour)
+		wants("a new folder that was named with another below it", look(at("channels/D/messages")), at("channels/D/channel.json"), `{"v": 4}`)
+		w.put(at(message), `{"v": 4}`)
+		w.later(time.Hour)
+		wants("a new folder that nobody named", look("ports"), at(message), "")
+		wants("a new folder that was named", look(at("channels/D/messages")), at(message), `{"v": 4}`)
 		w.put(at(a), `{"v": 5}`)
 		w.later(time.Hour)
 		s.Invalidate()

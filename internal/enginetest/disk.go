@@ -154,7 +154,7 @@ func (w *diskWorld) act(i int, placet server) (err error) {
 	}
 	after := before.Clone()
 	w.c.Steps[i-1].Do(after)
-	return w.change(before, after)
+	return errors.Join(w.c.Steps[i-1].record(&w.record, w.suite.Layout, before, after), w.change(before, after))
 }
 
 // change makes the disk equal to a tree, in the way that most programs save.

@@ -47,7 +47,8 @@
 // alone changes nothing before the moment that the machine named, and a clock that is set
 // back changes nothing; an answer to a request that does not exist, that is closed, or that
 // is not the one of its folder, moves nothing; every option of an open request says what
-// choosing it does. At the end of a scenario every end of an action has been forgotten.
+// choosing it does; a folder of the run that others make next is followed before it is there. At
+// the end of a scenario every end of an action has been forgotten.
 //
 // Laws of every execution: the same scenario ends in the same tree, times aside
 // ([Tree.Normal] defines that), with a crash or an error at any file call, with one worker

@@ -43,6 +43,9 @@ func runCase(t T, s Suite, c Case, taken map[engine.Edge]bool, asked map[string]
 		err := w.tell(func(steps int) {
 			story.rest(real(t), w.tree(), nil)
 			w.restLaws(named{t, c.where(steps)})
+			if steps < len(c.Steps) {
+				w.newFolders(named{t, c.where(steps)}, c.Steps[steps])
+			}
 		})
 		if err != nil {
 			t.Errorf("%v", err)

@@ -1,9 +1,11 @@
 package enginetest
 
 import (
+	"errors"
 	"time"
 
 	"placet/engine"
+	"placet/engine/store/memfs"
 	"placet/layout"
 )
 
@@ -89,8 +91,29 @@ type Step struct {
 	// Do changes the workspace as somebody else would. It must be a function of the
 	// tree alone. nil: only time passes.
 	Do func(Tree)
+	// Outcome says that Do writes the outcome of an action: placet's runner writes it, so it
+	// is recorded as what this machine wrote.
+	Outcome bool
 	// outside, if not nil, is the part of the step besides the documents; see [EndCommand].
 	outside func(*outside, time.Time) (string, error)
+}
+
+// record records what the step has written if it is the outcome of an action.
+func (s Step) record(r *memfs.Record, l layout.Family, before, after Tree) error {
+	if !s.Outcome {
+		return nil
+	}
+	for _, p := range after.Paths() {
+		run, ok := l.At(p)
+		if content, there := before[p]; !ok || there && content == after[p] {
+			continue
+		}
+		docs := []engine.Document{{Path: p, Body: []byte(after[p])}}
+		if err := errors.Join(r.Issue(run.Dir, docs), r.Confirm(run.Dir, docs)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Write is the step in which somebody puts a file in place.

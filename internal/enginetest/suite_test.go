@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/layout"
 )
 
 var begin = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
@@ -190,6 +191,20 @@ func TestEveryMutantIsFound(t *testing.T) {
 	}
 }
 
+// deepToys are toys in whose folder an agent may make another one.
+type deepToys struct{ toyLayout }
+
+func (l deepToys) File(run layout.Run, rel string) (layout.File, bool) {
+	if rel == "inputs/extra.json" {
+		return layout.File{Kind: "extra", Writer: layout.Agent, Limit: layout.LimitJSON}, true
+	}
+	return l.toyLayout.File(run, rel)
+}
+
+func (l deepToys) Descend(run layout.Run, rel string) bool {
+	return rel == "inputs" || l.toyLayout.Descend(run, rel)
+}
+
 func TestMistoldStoriesAreFound(t *testing.T) {
 	sound := func() Suite {
 		s := toySuite(newToy(""))
@@ -213,6 +228,9 @@ func TestMistoldStoriesAreFound(t *testing.T) {
 		{"a row that no case takes", Run, func(s *Suite) { s.EveryRow = true }, "no case takes the row run: waiting --approved→ working"},
 		{"a request that no case asks", Run, func(s *Suite) { s.Asks = []string{"approval", "review"} }, `no case asks a request of the type "review"`},
 		{"an option without an effect", Run, func(s *Suite) { toyEffect = " " }, `the option "reject" of`},
+		{"a folder that nothing follows", Run, func(s *Suite) {
+			s.Layout, s.Cases[0].Steps = deepToys{}, append([]Step{Write(dir+"inputs/extra.json", "{}")}, s.Cases[0].Steps...)
+		}, "nothing follows the folder of .toy/a/inputs/extra.json before it is there"},
 		{"a final status of no row", Run, func(s *Suite) { s.Final["run"] = append(s.Final["run"], "gone") }, `run: the final status "gone" is in no row`},
 		{"a way out that is no row", Run, func(s *Suite) { s.WaysOut = []engine.Edge{stray} }, "the way out run: working --paused→ waiting is no row"},
 		{"others who make a row", Run, func(s *Suite) { s.Foreign = s.Machine.Edges()[1:2] }, "run: waiting --approved→ working is said to be made by others"},

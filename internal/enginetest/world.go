@@ -258,7 +258,7 @@ func (w *world) act(step Step) (err error) {
 			w.disk.Delete(p)
 		}
 	}
-	return nil
+	return step.record(w.record, w.suite.Layout, before, after)
 }
 
 // tree returns the present workspace.

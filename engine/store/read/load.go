@@ -2,6 +2,7 @@ package read
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -126,6 +127,7 @@ func (s *Reader) visit(run layout.Run, fam layout.Family, tree *statcache.Run, n
 		v.heard = heard
 	}
 	if v.heard != nil {
+		v.hearAbove()
 		v.before = make(map[string]statcache.Entry, len(tree.Outside))
 		for _, e := range tree.Outside {
 			v.before[e.Name] = e
@@ -224,6 +226,25 @@ func (v *visit) folder(rel string, e *statcache.Entry, depth int) error {
 	e.Below = slices.DeleteFunc(e.Below, func(e statcache.Entry) bool { return e.Kind == statcache.Document && !e.Known })
 	e.Racy = e.Racy || len(e.Below) < n
 	return nil
+}
+
+// hearAbove adds the folders in which those that were heard of are new: a look finds a new
+// folder only where it lists the one above it.
+func (v *visit) hearAbove() {
+	for _, dir := range slices.Collect(maps.Keys(v.heard)) {
+		rel, ok := strings.CutPrefix(dir, v.run.Dir+"/")
+		if !ok {
+			continue
+		}
+		e, at := &v.tree.Root, v.run.Dir
+		for name := range strings.SplitSeq(rel, "/") {
+			if e = e.Child(name); e == nil || e.Kind != statcache.Folder {
+				v.heard[at] = true
+				break
+			}
+			at = path.Join(at, name)
+		}
+	}
 }
 
 // isHeard reports whether something may have happened in a folder since the look before.
