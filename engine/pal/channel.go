@@ -119,10 +119,53 @@ func addOwn(p *port, list []message, t Try, isNew bool, typ, from, handIn string
 	}
 	m.Message = &Message{
 		ID: p.id + "/" + name, ChannelID: p.id, CreatedAt: at, FromSession: p.r.run.State.session(memberPath(p.id, from)),
-		ToSession: p.r.run.State.session(memberPath(p.id, m.to)), Type: typ, Payload: schemas.Raw(strings.TrimSpace(string(d.Body))),
+		ToSession: p.r.run.State.session(memberPath(p.id, m.to)), Type: typ, Payload: payloadOf(p, t, typ, d),
 	}
 	m.digest = engine.Sum(run.Encoded(m.Message))
 	return append(list, m)
+}
+
+// payloadOf returns what a message of placet's carries: the submitted document. A feedback has its
+// counts also as members of its own, where upstream's programs read them.
+func payloadOf(p *port, t Try, typ string, d engine.Document) schemas.Raw {
+	body := schemas.Raw(strings.TrimSpace(string(d.Body)))
+	o, err := schemas.Members(body)
+	if typ != "feedback" || err != nil {
+		return body
+	}
+	for _, count := range countsOf(p, t) {
+		if o.Get(count.Name) == nil {
+			o = append(o, count)
+		}
+	}
+	if line, err := schemas.Line(o); err == nil {
+		body = schemas.Raw(strings.TrimSpace(string(line)))
+	}
+	return body
+}
+
+// countsOf returns the counts of a failed try, with upstream's names.
+func countsOf(p *port, t Try) (counts schemas.Object) {
+	if t.Total != nil {
+		counts = append(counts, member("total_tests", *t.Total))
+	}
+	if t.Passed != nil {
+		counts = append(counts, member("passed_tests", *t.Passed))
+	}
+	if t.Coverage != nil {
+		counts = append(counts, member("coverage", *t.Coverage))
+	}
+	return append(counts, member("retry_count", p.failedUntil(t.Try)))
+}
+
+// failedUntil returns how many tries of its round had failed with a failed try.
+func (p *port) failedUntil(try int) int {
+	for round := p.Round; round > 0; round-- {
+		if l := p.r.run.State.Loops[loopID(p.id, round)]; l != nil && l.FirstTry <= try {
+			return try - l.FirstTry + 1
+		}
+	}
+	return 0
 }
 
 // readMessage reads a message and returns nil if it cannot be delivered.

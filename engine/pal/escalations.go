@@ -319,7 +319,7 @@ func member(name string, value any) schemas.Member { return schemas.Member{Name:
 // testFailure returns the escalation of a port that has used up its tries.
 func testFailure(p *port, s *step, role string) Escalation {
 	l := s.State.loop(p.id)
-	e := escalationAbout(p, typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", fmt.Sprint(l.CurrentTry), "max", fmt.Sprint(l.MaxRetries)))
+	e := escalationAbout(p, typeTestFailure, loopID(p.id, l.Round), p.r.say("esc.test_failure", "port", p.id, "n", l.CurrentTry, "max", l.MaxRetries))
 	e.SessionID = text(s.State.session(memberPath(p.id, role)))
 	e.Context = schemas.Object{member("loop", e.Cause), member("failed_tries", l.CurrentTry), member("max_retries", l.MaxRetries), member("failed_tests", p.failedTests())}
 	return e
@@ -379,18 +379,26 @@ func conflictOf(p *port) *Escalation {
 	return nil
 }
 
-// exhaustedTokens returns the escalation about the awaited worker of a port if the worker has used
-// up its tokens, or nil.
+// exhaustedTokens returns the escalation about a worker of a port that has used up its tokens, nil
+// if there is none that may be opened. It is about the awaited worker, or about the one that said
+// with the result that is being tested how many it has used.
 func exhaustedTokens(p *port) *Escalation {
 	role := p.loop.role()
 	if role == "" || p.Limits.TokenBudget <= 0 {
 		return nil
 	}
-	used, atLeast := p.tokens(role), p.tokenThreshold(role)
-	if used < atLeast {
+	if e := tokensOver(p, role, p.tokens(role)); e != nil || role == roleImpl {
+		return e
+	}
+	return tokensOver(p, roleImpl, p.loop.last().Tokens)
+}
+
+// tokensOver returns the escalation about a worker that has used so many tokens, or nil.
+func tokensOver(p *port, role string, used int) *Escalation {
+	e := aboutTokens(p, role)
+	if used < p.tokenThreshold(role) || !p.r.mayOpen(e) {
 		return nil
 	}
-	e := aboutTokens(p, role)
 	used -= p.TokenBase.of(role)
 	e.Title = p.r.say("esc.token_exhausted", "port", p.id, "role", role, "used", fmt.Sprint(used), "budget", fmt.Sprint(p.Limits.TokenBudget))
 	e.Context = schemas.Object{member("tokens_used", used), member("token_budget", p.Limits.TokenBudget), member("token_percent", p.r.conf().tokenPercent())}

@@ -1,7 +1,6 @@
 package pal
 
 import (
-	"strconv"
 	"strings"
 
 	"placet/engine"
@@ -90,7 +89,7 @@ func retryEffect(r *view, e *Escalation) string {
 	if p := r.run.State.Ports[port]; p != nil {
 		max = p.Limits.MaxRetries
 	}
-	return r.say("effect.retry", "port", port, "max", strconv.Itoa(max))
+	return r.say("effect.retry", "port", port, "n", max)
 }
 
 // dismissEffect describes the effect of dismissing. Its words stay true whatever happens to the
@@ -118,11 +117,11 @@ func dependentEffect(r *view, key string, e *Escalation) string {
 	if len(ids) == 0 {
 		return r.say(key+".alone", "port", string(e.PortID))
 	}
-	more := ""
-	if len(ids) > mostNamed {
+	n, more := len(ids), ""
+	if n > mostNamed {
 		ids, more = ids[:mostNamed], " …"
 	}
-	return r.say(key, "port", string(e.PortID), "dependents", joined(ids)+more)
+	return r.say(key, "port", string(e.PortID), "n", n, "dependents", joined(ids)+more)
 }
 
 // mostNamed is how many ports an effect names.

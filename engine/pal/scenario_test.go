@@ -1,6 +1,7 @@
 package pal
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -437,6 +438,73 @@ func TestChangesAfterTheStart(t *testing.T) {
 	})
 }
 
+// What an option does to one port is said of one, and what it does to several of several.
+func TestEffectsAgreeInNumber(t *testing.T) {
+	for _, c := range []struct {
+		ports []string
+		tries int
+		says  []string
+	}{
+		{[]string{"A", "B:A"}, 1, []string{"Port A failed its only try", "starts A again with one new try", "B runs without it", "B is blocked"}},
+		{[]string{"A", "B:A", "C:A"}, 2, []string{"Port A failed 2 of 2 tries", "starts A again with 2 new tries", "B, C run without it", "B, C are blocked"}},
+	} {
+		at(t, set(story("effects", orchestrationOf(c.ports...)), func(conf *Config) { conf.MaxRetries = &c.tries }), func(d desk) {
+			for try := range c.tries {
+				d.fail("A", try+1)
+			}
+			form := d.Read(dir + "/requests/" + d.open(typeTestFailure) + "/form.md")
+			for _, want := range c.says {
+				if !strings.Contains(form, want) {
+					t.Errorf("the form lacks %q:\n%s", want, form)
+				}
+			}
+		})
+	}
+}
+
+// The message of a feedback carries its counts in both dialects, whichever the worker wrote.
+func TestAFeedbackCarriesItsCounts(t *testing.T) {
+	counts := func(d desk, try int) string {
+		d.t.Helper()
+		var m struct {
+			Payload struct {
+				Total    *int     `json:"total_tests"`
+				Passed   *int     `json:"passed_tests"`
+				Coverage *float64 `json:"coverage"`
+				Retries  int      `json:"retry_count"`
+				Metrics  *struct{ Total, Passed *int }
+			} `json:"payload"`
+		}
+		name := layout.PalMessageFile("A", messageName(try, roleTest, "feedback"))
+		if err := json.Unmarshal([]byte(d.Read(dir+"/"+name)), &m); err != nil {
+			d.t.Fatal(err)
+		}
+		words := fmt.Sprintf("retry %d", m.Payload.Retries)
+		if p := m.Payload; p.Total != nil && p.Passed != nil {
+			words += fmt.Sprintf(", %d of %d", *p.Passed, *p.Total)
+		}
+		if p := m.Payload; p.Coverage != nil {
+			words += fmt.Sprintf(", %v %%", *p.Coverage)
+		}
+		if p := m.Payload; p.Metrics != nil && p.Metrics.Total != nil {
+			words += fmt.Sprintf(", metrics of %d", *p.Metrics.Total)
+		}
+		return words
+	}
+	five := func(c *Config) { n := 5; c.MaxRetries = &n }
+	at(t, set(story("A", orchestrationOf("A")), five), func(d desk) {
+		for i, body := range []string{
+			`{"success": false, "failed_tests": [{"name": "T"}], "metrics": {"total": 9, "passed": 7, "coverage": 81.5}}`,
+			`{"success": false, "failed_tests": [{"name": "T"}], "total_tests": 9, "passed_tests": 8, "retry_count": 0}`,
+			`{"success": false}`,
+		} {
+			d.result("A", i+1, otherFiles)
+			d.feedback("A", i+1, body)
+			d.wants(body, counts(d, i+1), []string{"retry 1, 7 of 9, 81.5 %, metrics of 9", "retry 0, 8 of 9", "retry 3"}[i])
+		}
+	})
+}
+
 func TestScenario11Tokens(t *testing.T) {
 	progress := func(d desk, tokens int) []string {
 		d.t.Helper()
@@ -460,6 +528,17 @@ func TestScenario11Tokens(t *testing.T) {
 	at(t, set(story("nobody is asked", orchestrationOf("A")), func(c *Config) { c.AutoResolve = []string{typeTokens} }), func(d desk) {
 		d.wants("told, and closed", progress(d, 14250), []string{"escalation auto_resolved"})
 		d.wants("no request", len(d.state().Requests), 0)
+	})
+	at(t, story("in the last result", orchestrationOf("A")), func(d desk) {
+		const used = `{"status": "ready", "summary": "done", "changed_files": [], "tokens_used": 14250}`
+		d.wants("a result that says so", d.result("A", 1, used), []string{"loop result_taken", "escalation opened"})
+		d.wants("it is about", d.state().Escalations[d.open(typeTokens)].SessionID, "shop/build/A/impl")
+		d.wants("the tests pass", d.feedback("A", 1, good), []string{"port tests_passed", "loop tests_passed", "escalation superseded", "run finished"})
+	})
+	at(t, set(story("in a result that comes with its feedback, and nobody is asked", orchestrationOf("A")), func(c *Config) { c.AutoResolve = []string{typeTokens} }), func(d desk) {
+		d.Put(dir+"/"+layout.PalFeedbackFile("A", 1), good)
+		d.wants("both", d.result("A", 1, `{"status": "ready", "summary": "done", "changed_files": [], "tokens_used": 14250}`),
+			[]string{"loop result_taken", "escalation auto_resolved", "port tests_passed", "loop tests_passed", "run finished"})
 	})
 	at(t, set(story("no budget", orchestrationOf("A")), func(c *Config) { n := 0; c.TokenBudget = &n }), func(d desk) {
 		d.wants("never", progress(d, 1000000), []string(nil))

@@ -193,6 +193,9 @@ func thresholds(r *view) (list []engine.Threshold) {
 	return list
 }
 
+// mostAgents is how many sessions of agents are followed, so that they do not use up the watches.
+const mostAgents = 16
+
 // watch returns the folders in which others write files that move the run.
 func watch(r *view) []string {
 	if r.run.Begun && isFinal(r.run.State.Status) {
@@ -206,6 +209,16 @@ func watch(r *view) []string {
 	for _, p := range r.running() {
 		dir := layout.PalPortDir(p.id)
 		dirs = append(dirs, r.run.Path(dir), r.run.Path(layout.PalMember(p.id, roleImpl)), r.run.Path(layout.PalMember(p.id, roleTest)), r.run.Path("channels/"+p.id+"/messages"))
+	}
+	return append(dirs, agentDirs(r)...)
+}
+
+// agentDirs returns the folders of the first further sessions of agents whose ports run.
+func agentDirs(r *view) (dirs []string) {
+	for _, a := range r.agents {
+		if r.ports[strings.Split(a.path, "/")[1]].Status == Running && len(dirs) < mostAgents {
+			dirs = append(dirs, r.run.Path("sessions/"+a.path))
+		}
 	}
 	return dirs
 }

@@ -46,6 +46,9 @@ func (m Machine) Worker(s engine.Snapshot, session string) (*Worker, error) {
 	}
 }
 
+// Speak sets the language of what people are told; it is the run's otherwise.
+func (w *Worker) Speak(lang string) { w.p.r.run.Lang = lang }
+
 // Session returns the id of the worker's session.
 func (w *Worker) Session() string { return w.p.r.run.State.session(memberPath(w.p.id, w.role)) }
 
@@ -101,8 +104,7 @@ type TestReport struct {
 	Passed, Failed int
 	// Escalates reports whether a person decides next because this was the last failure.
 	Escalates bool
-	// Message says in the language of the run how the tests went. Next says what comes next if that
-	// is not another try.
+	// Message says how the tests went. Next says what comes next if that is not another try.
 	Message string
 	Next    []string
 }

@@ -29,13 +29,20 @@ func (a *App) Attach(o *loop.Options) {
 	})
 }
 
-// progressData is the progress of a worker on the stream.
+// progressEnvelope is the progress of a worker on the stream, in the envelope of the family's
+// other events.
+type progressEnvelope struct {
+	Type      string       `json:"type"`
+	Upstream  string       `json:"upstream"`
+	Timestamp string       `json:"timestamp"`
+	SessionID string       `json:"session_id"`
+	PortID    string       `json:"port_id"`
+	Data      progressData `json:"data"`
+	Family    string       `json:"family"`
+	Run       string       `json:"run"`
+}
+
 type progressData struct {
-	Type      string  `json:"type"`
-	Upstream  string  `json:"upstream"`
-	Timestamp string  `json:"timestamp"`
-	Family    string  `json:"family"`
-	Run       string  `json:"run"`
 	SessionID string  `json:"session_id"`
 	PortID    string  `json:"port_id"`
 	Progress  float64 `json:"progress"`
@@ -55,9 +62,9 @@ func progressEvent(run layout.Run, path string, p engine.Progress, now time.Time
 	return facade.Event{
 		Name: progressName, Aliases: []string{progressAlias, progressName + "." + session, progressAlias + "." + session},
 		Family: run.Family, Run: key, Session: session,
-		Data: progressData{
-			progressName, progressAlias, now.UTC().Format(time.RFC3339Nano), run.Family, key, session, port,
-			p.Value, console.Cut(console.OneLine(p.Task), shownTask), p.Used,
+		Data: progressEnvelope{
+			progressName, progressAlias, now.UTC().Format(time.RFC3339Nano), session, port,
+			progressData{session, port, p.Value, console.Cut(console.OneLine(p.Task), shownTask), p.Used}, run.Family, key,
 		},
 	}
 }

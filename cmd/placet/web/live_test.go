@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -99,9 +100,30 @@ func TestProgressIsAnEventWithoutID(t *testing.T) {
 	if diff := cmp.Diff([]string{"worker:progress", "worker.progress.w1/progress.json", "worker:progress.w1/progress.json"}, e.Aliases); diff != "" {
 		t.Error(diff)
 	}
-	d := e.Data.(progressData)
-	if d.Upstream != "worker:progress" || d.Progress != 0.25 || d.Used != 7 || strings.ContainsAny(d.Task, "\x1b\n") {
-		t.Errorf("%+v", d)
+	body, err := json.Marshal(e.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Type, Upstream, Timestamp, Family, Run string
+		SessionID                              string `json:"session_id"`
+		PortID                                 string `json:"port_id"`
+		Data                                   map[string]any
+	}
+	if err := json.Unmarshal(body, &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Type != e.Name || d.Upstream != "worker:progress" || d.Timestamp == "" || d.Family != "toy" || d.Run != e.Run || d.SessionID != e.Session {
+		t.Errorf("the envelope is %s", body)
+	}
+	task, _ := d.Data["current_task"].(string)
+	delete(d.Data, "current_task")
+	if strings.ContainsAny(task, "\x1b\n") || task == "" {
+		t.Errorf("the task is %q", task)
+	}
+	want := map[string]any{"session_id": e.Session, "port_id": d.PortID, "progress": 0.25, "tokens_used": 7.0}
+	if diff := cmp.Diff(want, d.Data); diff != "" {
+		t.Errorf("the data (-want +got):\n%s", diff)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"placet/engine/store"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // hookInput is the part of a hook's standard input that placet needs.
@@ -93,7 +94,8 @@ func refuseHook(w *console.Env, err error) error {
 	p := *console.ProblemOf(err)
 	refused := &p
 	refused.Code = console.ExitProblem
-	if err := answerHook(w, hookRefusal{"block", console.OneLine(refused.Error())}); err != nil {
+	reason := refused.In(cmp.Or(w.Flags.Lang, templates.English))
+	if err := answerHook(w, hookRefusal{"block", console.OneLine(reason)}); err != nil {
 		return err
 	}
 	return refused
@@ -122,6 +124,9 @@ func handInFeedback(w *console.Env, session string) (report pal.TestReport, err 
 	worker, f, err := workerAt(b, session)
 	if err != nil {
 		return report, err
+	}
+	if w.Flags.Lang != "" {
+		worker.Speak(w.Flags.Lang)
 	}
 	if report, err = worker.TestReport(in.Payload); err != nil {
 		return report, err

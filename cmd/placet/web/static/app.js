@@ -190,7 +190,7 @@
     latest.clear();
   };
   const progress = (e) => {
-    const now = JSON.parse(e.data);
+    const now = JSON.parse(e.data).data;
     if (latest.size === 0) requestAnimationFrame(draw);
     latest.set(now.session_id, now);
   };
