@@ -64,6 +64,9 @@ type IntakeReceipt struct {
 // first.
 const OverrideNeedsApproval = "override_needs_approval"
 
+// jobBegun is the code for an execute command that would change a job which has begun.
+const jobBegun = "job_begun"
+
 // Results of commands.
 const (
 	accepted = "accepted"
@@ -220,11 +223,14 @@ func judgeRequest(r *view) verdict {
 func judgeExecute(r *view, c command) verdict {
 	switch status := r.run.State.Status; {
 	case status == Executing || status == Executed || status == Failed:
+		if member := ignored(r, c); member != "" {
+			return refusal(jobBegun, r.say("refused.begun", "member", member, "id", r.run.State.ActionID))
+		}
 		return same(r)
 	case isFinal(status):
 		return wrongStatus(r)
 	case status != Approved:
-		return refusal("not_approved", r.say("refused.approval", "status", status))
+		return refusal("not_approved", notApproved(r, c))
 	}
 	if !c.Calendar.Null() {
 		if _, _, err := override(r, c); err != nil {
@@ -236,6 +242,48 @@ func judgeExecute(r *view, c command) verdict {
 	}
 	return moves
 }
+
+// notApproved says why nothing is carried out yet, and how the command could act.
+func notApproved(r *view, c command) string {
+	switch {
+	case c.SimulateFailure && r.conf().ExecuteOnApprove:
+		return r.say("refused.simulate")
+	case !c.Calendar.Null():
+		return r.say("refused.calendar", "status", r.run.State.Status)
+	}
+	return r.say("refused.approval", "status", r.run.State.Status)
+}
+
+// ignored returns the member of an execute command that the job, which has begun, does not carry
+// out, or "".
+func ignored(r *view, c command) string {
+	member := r.run.State.Ignores(c.SimulateFailure, c.Calendar)
+	if member == calendarMember && r.run.State.job().Override.Null() {
+		if _, isSame, err := override(r, c); err == nil && isSame {
+			return ""
+		}
+	}
+	return member
+}
+
+// Ignores returns which of the members of an execute command, "simulateFailure" or "calendar", the
+// newest job does not carry out, or "".
+func (st *State) Ignores(simulate bool, calendar schemas.Raw) string {
+	job := st.job()
+	switch {
+	case simulate && (job == nil || !job.Simulated):
+		return simulateMember
+	case !calendar.Null() && (job == nil || payloadDigest(job.Override) != payloadDigest(calendar)):
+		return calendarMember
+	}
+	return ""
+}
+
+// Members of an execute command besides its name.
+const (
+	simulateMember = "simulateFailure"
+	calendarMember = "calendar"
+)
 
 // override returns the parts with the calendar payload of a command in them. isSame is true if they
 // equal the approved ones.

@@ -59,7 +59,7 @@ func wellWritten(tree enginetest.Tree, _ map[string][]engine.Row) error {
 			name = "state"
 		case base == "job.json":
 			name = "job"
-		case strings.HasPrefix(base, "attempt-"):
+		case strings.HasPrefix(rel, "jobs/") && strings.HasPrefix(base, "attempt-"):
 			name = "attempt"
 		case strings.HasPrefix(rel, "runs/"):
 			name = "run"
@@ -178,6 +178,27 @@ func ends(outcome, more string) enginetest.Step {
 	}}
 }
 
+// onSlack returns a case whose requests go to Slack.
+func onSlack(c enginetest.Case) enginetest.Case {
+	c.Config = func(all *engine.Config) {
+		all.Slack = engine.Slack{Families: []string{"nemawashi"}, API: "https://slack.example/api", Channel: "C1", HasToken: true, Buttons: true}
+	}
+	return c
+}
+
+// inSlack returns the step in which Slack takes the message of the open approval.
+func inSlack(ts string) enginetest.Step {
+	return enginetest.Step{Name: "Slack takes the message", Outcome: true, Do: func(t enginetest.Tree) {
+		d := open(t, "apr-")
+		if t[d+"/slack/ask/attempt-1.json"] == "" {
+			panic("nothing was posted")
+		}
+		at := now.UTC().Format(time.RFC3339)
+		t[d+"/slack/ask/outcome-1.json"] = fmt.Sprintf(`{"request_id": %q, "kind": "ask", "attempt": 1, "started_at": %q, "finished_at": %q, "duration_ms": 5, "outcome": "done", "code": 200, "response": {"ok": true, "channel": "C1", "ts": %q}}`,
+			path.Base(d), at, at, ts)
+	}}
+}
+
 func cases() []enginetest.Case {
 	pass := enginetest.Pass
 	smtpOn := func(c *Config) { c.Mail.Provider, c.Mail.SMTPHost = smtp, "mail.acme.example" }
@@ -207,6 +228,7 @@ func cases() []enginetest.Case {
 		set(story("unclear", mailAction, ticks("apr-", "approve"), ends("unknown", ""), responds("out-", `"response": "happened"`)), smtpOn),
 		set(story("did not happen", mailAction, ticks("apr-", "approve"), ends("lost", ""), responds("out-", `"response": "did_not_happen"`), responds("rty-", `"response": "give_up"`)), smtpOn),
 		set(story("tried again", mailAction, ticks("apr-", "approve"), ends("failed", ""), pass(90*time.Second), ends("done", "")), smtpOn),
+		onSlack(story("posted", mailAction, inSlack("1700000000.000001"), responds("apr-", `"response": "reject"`))),
 		noted(story("no draft that can be used", explicit, put("drafts/v1.md", "x\n{\"a\":\n"))),
 		noted(set(story("untrusted", mailAction), func(c *Config) { smtpOn(c); c.Untrusted = []string{"mail.provider"} })),
 		noted(story("changed after asking", mailAction, put("drafts/v1.md", "Another"), ticks("apr-", "approve"))),

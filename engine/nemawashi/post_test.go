@@ -103,3 +103,28 @@ func TestAMessageThatAKillHasCutIsLost(t *testing.T) {
 		t.Errorf("it begins %+v", s.Begun[2:])
 	}
 }
+
+// The state says where the open approval is in Slack as soon as it is there, and never where the
+// one before is.
+func TestTheStateSaysWhereTheApprovalIs(t *testing.T) {
+	plays(t, onSlack(story("", mailAction)), func(d *storyDesk) {
+		slack := func(what, want string) {
+			d.T.Helper()
+			st, err := ReadState("state.json", []byte(d.Read(dir+"/state.json")))
+			if err != nil {
+				d.T.Fatal(err)
+			}
+			if got := strings.Join(strings.Fields(string(st.Slack)), ""); got != want {
+				d.T.Errorf("%s: slack is %s, expected %s", what, got, want)
+			}
+		}
+		d.takes()
+		slack("before it is posted", "null")
+		d.takes(inSlack("1700000000.000001"))
+		slack("posted", `{"channel":"C1","message_ts":"1700000000.000001","thread_ts":"1700000000.000001"}`)
+		d.takes(responds("apr-", `"response": "steer", "comment": "softer tone"`))
+		slack("asked anew", "null")
+		d.takes(inSlack("1700000000.000002"))
+		slack("posted anew", `{"channel":"C1","message_ts":"1700000000.000002","thread_ts":"1700000000.000001"}`)
+	})
+}

@@ -78,7 +78,7 @@ func context(r *view, more ...schemas.Member) schemas.Object {
 
 func fillApproval(r *view, q *run.Request, req *gate.Request) schemas.Object {
 	shown := r.shown(q)
-	req.Prompt = r.run.State.Summary
+	req.Prompt, req.Since = r.run.State.Summary, r.sinceSteer()
 	allows := r.say("effect.allow")
 	if r.conf().ExecuteOnApprove {
 		allows = r.say("effect.approve", "parts", partWords(shown))
@@ -166,7 +166,7 @@ func fillRetry(r *view, _ *run.Request, req *gate.Request) schemas.Object {
 		}
 	}
 	req.Prompt = r.say("ask.retry", "summary", r.run.State.Summary)
-	offer(r, req, [2]string{optRetry, r.say("effect.retry", "parts", strings.Join(failed, ", "))}, [2]string{optGiveUp, r.say("effect.give_up")})
+	offer(r, req, [2]string{optRetry, r.say("effect.retry", "n", len(failed), "parts", strings.Join(failed, ", "))}, [2]string{optGiveUp, r.say("effect.give_up")})
 	return context(r, jobMember(r, job)...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/engine/run/post"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -23,6 +24,7 @@ const (
 	evDraftRegistered  = "draft_registered"  // journal only
 	evDraftRevised     = "draft_revised"     // journal only
 	evUnclear          = "execution_unclear" // journal only
+	evPosted           = "approval_posted"   // journal only
 	evRequested        = "approval_requested"
 	evApproved         = "approval_approved"
 	evRejected         = "approval_rejected"
@@ -67,6 +69,7 @@ var rules = [][]rule{
 	{{Of: ofAction, From: from{Executing}, Event: evUnclear, To: to{Executing}, When: unclear, Awaits: awaitsParts}},
 	{{Of: ofAction, From: from{Executing}, Event: evFailed, To: to{Failed}, When: fails}},
 	{{Of: ofAction, From: from{Executing}, Event: evSucceeded, To: to{Executed}, When: succeeds}},
+	{{Of: ofAction, From: from{ApprovalPending}, Event: evPosted, To: to{ApprovalPending}, When: postsApproval}},
 }
 
 // event adds a line to the journal.
@@ -180,7 +183,7 @@ func asks(r *view, _ run.On) *move {
 		st := c.State
 		id := st.newID("apr-", "approval", string(draft.Digest), string(payloadDigest(st.Payload)))
 		st.RequestedBy, st.RequestedAt, st.NextRequest, st.MayAnswer = text(next.RequestedBy), c.Now, nil, approvers(r)
-		st.ApprovalRequestID = text(id)
+		st.ApprovalRequestID, st.Slack = text(id), nil
 		for i := range st.Superseded {
 			st.Superseded[i].SupersededBy = cmp.Or(st.Superseded[i].SupersededBy, text(id))
 		}
@@ -190,6 +193,25 @@ func asks(r *view, _ run.On) *move {
 		handle(r, c, cmd, accepted, "", "")
 	}
 	return m
+}
+
+// postsApproval records where in Slack the approval is, once it is there.
+func postsApproval(r *view, _ run.On) *move {
+	id := string(r.run.State.ApprovalRequestID)
+	at := post.At(r.run, id)
+	if at == nil || r.slack() == *at {
+		return nil
+	}
+	return &move{Reason: r.say("reason.posted", "channel", at.Channel), Then: func(c *change) {
+		c.State.Slack = run.Encoded(at)
+		c.State.event(c, evPosted, "placet", id, schemas.Member{Name: "channel", Value: at.Channel}, schemas.Member{Name: "message_ts", Value: at.MessageTS})
+	}}
+}
+
+// slack returns where the newest question is in Slack according to the state.
+func (r *view) slack() (at post.Place) {
+	_ = schemas.DecodeValue(r.run.State.Slack, &at) // null is no place
+	return at
 }
 
 func payloadDigest(payload schemas.Raw) engine.Digest {
@@ -459,7 +481,7 @@ type Event struct {
 
 // JournalOnly reports whether an event is not part of the audit.
 func (e Event) JournalOnly() bool {
-	return slices.Contains([]string{evActionRegistered, evDraftRegistered, evDraftRevised, evUnclear}, e.Type)
+	return slices.Contains([]string{evActionRegistered, evDraftRegistered, evDraftRevised, evUnclear, evPosted}, e.Type)
 }
 
 // Words returns the detail on one line.

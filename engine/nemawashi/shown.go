@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -227,6 +228,52 @@ func completed(r *view) (whole []Part, err error) {
 // approvalForm shows all parts, and only the head of values in files.
 func approvalForm(r *view, q *run.Request) gate.Texts {
 	return gate.Texts{Lang: r.run.Lang, Title: r.say(templates.Key("title." + q.Type)), Where: r.run.State.ThreadID, Whole: true, Lines: partLines(r, q, r.shown(q))}
+}
+
+// steer returns the version of the draft in which somebody asked for changes last, nil if nobody
+// did.
+func (r *view) steer() *Draft {
+	for i, v := range slices.Backward(r.run.State.Drafts) {
+		if v.Origin == originSteer {
+			return &r.run.State.Drafts[i]
+		}
+	}
+	return nil
+}
+
+// largestSince limits what a request says about the one before, in bytes.
+const largestSince = 32 << 10
+
+// sinceSteer returns what a person reads about the changes that were asked for last: the words,
+// the plan, and how the draft changed since. It is "" if nobody asked for any.
+func (r *view) sinceSteer() string {
+	v := r.steer()
+	if v == nil {
+		return ""
+	}
+	parts := []string{r.say("since.steered", "user", v.Actor, "version", v.Version-1), templates.Quote(v.Feedback)}
+	if v.SelectedPlan != "" {
+		parts = append(parts, r.say("since.plan", "plan", string(v.SelectedPlan)))
+	}
+	if lines, more := r.changesSince(v.Version - 1); len(lines) > 0 {
+		if more > 0 {
+			lines = append(lines, r.run.Say("ask.round.more", "n", more))
+		}
+		parts = append(parts, r.say("since.draft")+"\n"+strings.Join(lines, "\n"))
+	}
+	return templates.CutWith(strings.Join(parts, "\n\n"), largestSince, "\n"+r.run.Say("form.cut"))
+}
+
+// changesSince returns the changes of the draft since a version of it, as lines, and how many more
+// there are.
+func (r *view) changesSince(version int) (lines []string, more int) {
+	current, _ := r.run.State.current()
+	then, known := r.draftText(r.run.State.Drafts[version-1])
+	now, ok := r.draftText(current)
+	if !known || !ok {
+		return nil, 0
+	}
+	return gate.Difference(then, now)
 }
 
 func partLines(r *view, q *run.Request, shown []Part) (lines []string) {

@@ -67,8 +67,11 @@ func (d *storyDesk) does(s enginetest.Step) {
 	before, after := d.Tree(), d.Tree()
 	s.Do(after)
 	for p, body := range after {
-		if before[p] != body {
-			d.Put(p, body)
+		if before[p] == body {
+			continue
+		}
+		if d.Put(p, body); s.Outcome {
+			d.PutBack(dir, p, body)
 		}
 	}
 }
@@ -247,6 +250,26 @@ func scenes() []scene {
 		{
 			set(story("11: an override that is allowed", meetingAction, approve, commands("a", calendar), ends("done", "")), func(c *Config) { byHand(c); c.ExecuteOverride = "allow" }),
 			Executed, map[string]string{"jobs/*/job.json": `"title": "Other"`, "intake/a/receipt.json": `"result": "accepted"`, "runs/1.json": "hr@acme.example"}, nil,
+		},
+		{
+			story("a calendar before the approval", meetingAction, commands("a", calendar)),
+			ApprovalPending, map[string]string{"intake/a/receipt.json": "to change the meeting before it is approved, revise the payload"}, []string{"jobs/*/*"},
+		},
+		{
+			story("a simulation that no execute could begin", mailAction, commands("a", simulate)),
+			ApprovalPending, map[string]string{"intake/a/receipt.json": "set execute_on_approve = false"}, []string{"jobs/*/*"},
+		},
+		{
+			story("a calendar after the job", meetingAction, approve, ends("done", ""), commands("a", calendar)),
+			Executed, map[string]string{"intake/a/receipt.json": `"code": "job_begun"`}, nil,
+		},
+		{
+			story("a simulation while the job runs", mailAction, approve, commands("a", simulate)),
+			Executing, map[string]string{"intake/a/receipt.json": `simulateFailure would change nothing: begin a new action with \"replaces\": 7`}, nil,
+		},
+		{
+			set(story("the same simulation again", mailAction, approve, commands("a", simulate), commands("b", simulate)), byHand),
+			Failed, map[string]string{"intake/b/receipt.json": `"code": "same"`}, nil,
 		},
 		{
 			story("12: the old approval moves nothing", mailAction, commands("a", revise), repeats(`"response": "approve"`)),

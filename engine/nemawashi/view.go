@@ -50,10 +50,11 @@ func Judge(s engine.Snapshot) (st State, ok bool) {
 	return v.run.State, true
 }
 
-// always makes the changes that every transition shares.
+// always makes the changes that every transition shares. While an approval is asked for, Slack's
+// place is that of its own message: see postsApproval.
 func always(c *change) {
 	c.State.UpdatedAt = c.Now
-	if at := post.Where(c.Before); at != nil {
+	if at := post.Where(c.Before); at != nil && c.State.Status != ApprovalPending {
 		c.State.Slack = run.Encoded(at)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // Report is a text that somebody wrote about a project on a day.
@@ -180,8 +181,8 @@ func (a Alert) Opens(actions []Seen) bool {
 	return a.RiskLevel != levelSafe && newest.Source != a.Source
 }
 
-// Action returns the action.json and the first draft of an alert.
-func (a Alert) Action() (action schemas.Object, draft string) {
+// Action returns the action.json of an alert, and the first draft in a language.
+func (a Alert) Action(lang string) (action schemas.Object, draft string) {
 	typ, title, summary := mailDraft, "subject", fmt.Sprintf("%s risk %s", a.ProjectID, a.RiskLevel)
 	if a.RiskLevel == levelCritical {
 		typ, title = meetingRequest, "title"
@@ -192,10 +193,18 @@ func (a Alert) Action() (action schemas.Object, draft string) {
 		{Name: "severity", Value: a.RiskLevel}, {Name: "mode", Value: "watchdog"}, {Name: "request_approval", Value: "auto"},
 		{Name: "source_digest", Value: a.Source},
 	}
-	plan, what, impact := "Plan_A", "keep the course", "short-term stability"
-	if a.HealthScore <= 60 {
-		plan, what, impact = "Plan_B", "change the staffing so that people can grow", "medium-term growth"
+	return action, a.draft(lang)
+}
+
+// draft returns the first draft of an alert.
+func (a Alert) draft(lang string) string {
+	say := func(key string, pairs ...any) string {
+		return templates.Phrase(lang, "nemawashi.watchdog."+key, pairs...)
 	}
-	draft = fmt.Sprintf("%s / %s proposal\n%s\nImpact: %s\nRisk: %s (score %d)\n", a.ProjectID, plan, what, impact, a.RiskLevel, a.HealthScore)
-	return action, draft
+	plan, what, impact := "Plan_A", say("plan_a"), say("plan_a.impact")
+	if a.HealthScore <= 60 {
+		plan, what, impact = "Plan_B", say("plan_b"), say("plan_b.impact")
+	}
+	lines := []string{say("title", "project", a.ProjectID, "plan", plan), what, impact, say("risk", "level", a.RiskLevel, "score", a.HealthScore)}
+	return strings.Join(lines, "\n") + "\n"
 }

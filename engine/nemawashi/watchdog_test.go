@@ -98,11 +98,21 @@ func TestTheWatchdogAsksOnceForTheSameEvidence(t *testing.T) {
 			t.Errorf("%s: expected %t", c.name, c.expect)
 		}
 	}
-	action, draft := alpha.Action()
+	action, draft := alpha.Action("en")
 	if action.Get("type") != meetingRequest || !strings.HasPrefix(draft, "alpha / Plan_B proposal\n") || !strings.HasSuffix(draft, "Risk: Critical (score 50)\n") {
 		t.Errorf("%v\n%s", action, draft)
 	}
-	if action, draft := beta.Action(); action.Get("type") != mailDraft || !strings.HasPrefix(draft, "beta / Plan_A proposal\n") {
+	if action, draft := beta.Action("en"); action.Get("type") != mailDraft || !strings.HasPrefix(draft, "beta / Plan_A proposal\n") {
 		t.Errorf("%v\n%s", action, draft)
+	}
+	for lang, want := range map[string]string{
+		"en": "alpha / Plan_B proposal\nchange the staffing so that people can grow\nImpact: medium-term growth\nRisk: Critical (score 50)\n",
+		"ja": "alpha / Plan_B 提案\nメンバーが成長できるように体制を変える\n影響: 中期の成長\nリスク: Critical (スコア 50)\n",
+		"ko": "alpha / Plan_B 제안\n구성원이 성장할 수 있도록 인력 배치 변경\n영향: 중기 성장\n위험: Critical (점수 50)\n",
+	} {
+		again, draft := alpha.Action(lang)
+		if diff := cmp.Diff(action, again); draft != want || diff != "" {
+			t.Errorf("in %s the draft is\n%s%s", lang, draft, diff)
+		}
 	}
 }

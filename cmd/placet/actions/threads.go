@@ -33,22 +33,32 @@ func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel,
 		ids = append(ids, st.OpenRequest.RequestID)
 	}
 	for _, id := range ids {
-		if at := postedAsk(b, f, id); at != nil && fits(*at) {
+		if at := PostedAsk(b, f, id); at != nil && fits(*at) {
 			return true
 		}
 	}
 	return false
 }
 
-// postedAsk returns the place where this machine has posted the question of a request, nil if
+// Posting reports whether the question of a request is still on its way to Slack: no attempt to
+// post it has ended.
+func Posting(b *workspace.Workspace, f loop.Found, id string) bool {
+	conf := b.Settings.Slack.Machine()
+	return id != "" && conf.HasToken && conf.Posts(f.Run.Family) && b.ReadDocument(f, path.Join(AskDir(id), "outcome-1.json")).Absent()
+}
+
+// AskDir returns the folder of the message with the question of a request, relative to the run's.
+func AskDir(id string) string { return path.Join(layout.RequestsDir, id, layout.SlackDir, "ask") }
+
+// PostedAsk returns the place where this machine has posted the question of a request, nil if
 // it has not.
-func postedAsk(b *workspace.Workspace, f loop.Found, id string) *post.Place {
+func PostedAsk(b *workspace.Workspace, f loop.Found, id string) *post.Place {
 	if id == "" || b.StateDir == nil {
 		return nil
 	}
 	issued := b.StateDir.Issued(f.Run.Dir)
 	for n := run.MostAttempts; n > 0; n-- {
-		dir := path.Join(layout.RequestsDir, id, layout.SlackDir, "ask")
+		dir := AskDir(id)
 		d := b.ReadDocument(f, path.Join(dir, "outcome-"+strconv.Itoa(n)+".json"))
 		var said run.Outcome
 		if !d.Present() || !slices.Contains(issued[d.Path], d.Sum) || schemas.Decode("kernel/slack-outcome", d.Path, d.Body, &said) != nil {

@@ -97,7 +97,7 @@ func startClocked(t *testing.T, ahead time.Duration, runs int) *clocked {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- daemon.Run(ctx, w, daemon.Options{Begun: hideScratch, Serves: noteEnviron}) }()
+	go func() { ended <- daemon.Run(ctx, w, daemon.Options{Begun: hideScratch, Serves: noteSettings}) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

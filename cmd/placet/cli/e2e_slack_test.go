@@ -45,6 +45,10 @@ func newSlackDouble(t *testing.T) *slackDouble {
 }
 
 func (d *slackDouble) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/posted" {
+		d.posted(w)
+		return
+	}
 	raw, _ := io.ReadAll(r.Body)
 	c := slackCall{method: strings.TrimPrefix(r.URL.Path, "/api/"), raw: string(raw)}
 	_ = json.Unmarshal(raw, &c.body)
@@ -68,6 +72,18 @@ func (d *slackDouble) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fmt.Fprintf(w, `{"ok":true,"channel":"C1","ts":"1700000000.%06d","message":{"text":"x"}}`, n)
+}
+
+// posted lists the messages so far, for a client that reads them as a person does.
+func (d *slackDouble) posted(w io.Writer) {
+	type message struct {
+		Body json.RawMessage `json:"body"`
+	}
+	list := []message{}
+	for _, c := range d.of("chat.postMessage") {
+		list = append(list, message{json.RawMessage(c.raw)})
+	}
+	_ = json.NewEncoder(w).Encode(list)
 }
 
 // tooLong are the blocks of a message that Slack would refuse.
@@ -208,10 +224,11 @@ func (s *site) asks(d *slackDouble, members map[string]any) (action, id string, 
 	before := len(d.of("chat.postMessage"))
 	action, id = s.begins("lead", members)
 	message = s.posted(d, before+1)
-	// The message is there, and Slack's answer is on disk.
+	// The message is there, Slack's answer is on disk, and the journal says where the message is.
+	dir := ".nemawashi/actions/" + action
 	s.until("its outcome is on disk", func() bool {
-		found, _ := filepath.Glob(filepath.Join(s.root, ".nemawashi/actions/"+action+"/requests/"+id+"/slack/ask/outcome-1.json"))
-		return len(found) == 1
+		outcome := s.read(dir + "/requests/" + id + "/slack/ask/outcome-1.json")
+		return outcome != "" && (!strings.Contains(outcome, `"ts"`) || strings.Contains(s.read(dir+"/events.jsonl"), `"approval_posted"`))
 	})
 	return action, id, message
 }

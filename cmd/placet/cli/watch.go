@@ -57,7 +57,7 @@ func (d *daemonFlags) run(c verb.Call, name string, server func() (daemon.Server
 	case c.Flags.Changed("watches") && d.watches < 1:
 		return console.Usage("cli.watch.watches", "value", d.watches)
 	}
-	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteEnviron}
+	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteSettings}
 	if o.Server, err = server(); err != nil {
 		return err
 	}
@@ -72,9 +72,13 @@ func hideScratch(b *workspace.Workspace, log *slog.Logger) {
 	}
 }
 
-// noteEnviron names the variables of the seed's service that differ from the settings.
-func noteEnviron(b *workspace.Workspace) {
+// noteSettings names the variables of the seed's service that differ from the settings, and says
+// that nothing is posted to Slack without a channel.
+func noteSettings(b *workspace.Workspace) {
 	if names := nemawashi.EnvironDiffers(b.Settings.File, b.Env.Getenv); len(names) > 0 {
 		b.Env.Note("cli.watch.environ", "names", strings.Join(names, ", "), "try", nemawashi.EnvironHelp)
+	}
+	if slack := b.Settings.Slack; slack.HasToken && slack.DefaultChannel == "" && !slack.HasWebhook {
+		b.Env.Note("cli.watch.channel")
 	}
 }

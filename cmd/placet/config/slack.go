@@ -64,11 +64,11 @@ func (s *Slack) look(getenv func(string) string) {
 	s.HasWebhook = is(s.WebhookURLFile, "SLACK_WEBHOOK_URL")
 }
 
-// Machine returns the settings for the machines.
+// Machine returns the settings for the machines. They post with the token only if a channel is set.
 func (s Slack) Machine() engine.Slack {
 	return engine.Slack{
 		Families: s.Families, API: strings.TrimSuffix(s.APIURL, "/"), Channel: s.DefaultChannel,
-		Token: engine.Secret{File: s.BotTokenFile, Env: "SLACK_BOT_TOKEN"}, HasToken: s.HasToken,
+		Token: engine.Secret{File: s.BotTokenFile, Env: "SLACK_BOT_TOKEN"}, HasToken: s.HasToken && s.DefaultChannel != "",
 		Webhook: engine.Secret{File: s.WebhookURLFile, Env: "SLACK_WEBHOOK_URL"}, HasWebhook: s.HasWebhook,
 		Buttons: s.HasSecret || s.AllowUnsigned,
 	}

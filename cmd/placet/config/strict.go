@@ -100,6 +100,23 @@ func (l Layer) parse() (map[string]any, error) {
 	return tree, cmp.Or(l.check(scratch), l.checkGroups(scratch.Gates))
 }
 
+// AddText adds settings in TOML to others, and returns all of them. An error begins with where the
+// text is from, and says why placet cannot use them.
+func AddText(from, text string, to map[string]any) (map[string]any, error) {
+	tree, l, scratch := map[string]any{}, Layer{Path: from}, Defaults()
+	if _, err := toml.Decode(text, &tree); err != nil {
+		return nil, l.refuse(err)
+	}
+	tree = merged(to, tree)
+	if err := l.conforms(tree); err != nil {
+		return nil, err
+	}
+	if err := l.decode(tree, &scratch); err != nil {
+		return nil, err
+	}
+	return tree, l.check(scratch)
+}
+
 // conforms refuses a tree that does not match the schema of settings.
 func (l Layer) conforms(tree map[string]any) error {
 	if len(tree) == 0 {
@@ -236,6 +253,22 @@ func mergeTree(into, from map[string]any) {
 			into[name] = value
 		}
 	}
+}
+
+// merged returns the values of two trees, of which the second one wins.
+func merged(one, other map[string]any) map[string]any {
+	both := map[string]any{}
+	for _, tree := range []map[string]any{one, other} {
+		for name, value := range tree {
+			table, isTable := value.(map[string]any)
+			if there, ok := both[name].(map[string]any); ok && isTable {
+				both[name] = merged(there, table)
+			} else {
+				both[name] = value
+			}
+		}
+	}
+	return both
 }
 
 // check refuses words that are no value of their setting.

@@ -205,6 +205,9 @@ var (
 // it.
 func (p posting[S, V]) posted() *Place { return postedIn(&p.r.Input, p.f.ID) }
 
+// At returns the place of a request of the run in Slack, nil if this machine did not post it.
+func At[S, V any](r *run.Run[S, V], request string) *Place { return postedIn(&r.Input, request) }
+
 func postedIn(r *run.Input, request string) *Place {
 	s := run.Sends(r, layout.RequestsDir+"/"+request+"/"+layout.SlackDir+"/ask", slackOutcome, slackTimeout)
 	if s.Last == nil || !s.Here {

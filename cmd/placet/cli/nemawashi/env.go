@@ -72,10 +72,34 @@ func environVerb() verb.Verb {
 				}
 				getenv = func(name string) string { return envOf(text)[name] }
 			}
-			text := environSettings(c.Env.Lang, getenv)
-			return c.Env.Answer(map[string]string{"toml": text}, func() { c.Env.Say("say.text", "text", strings.TrimSuffix(text, "\n")) })
+			text, unusable := environSettings(c.Env.Lang, getenv)
+			for _, u := range unusable {
+				c.Env.Note("cli.nemawashi.environ.unusable", "name", u.Name, "problem", templates.In(c.Env.Lang, u.err))
+			}
+			err := c.Env.Answer(environAnswer{text, unusable}, func() {
+				if text != "" {
+					c.Env.Say("say.text", "text", strings.TrimSuffix(text, "\n"))
+				}
+			})
+			if err == nil && len(unusable) > 0 {
+				err = console.Exit(console.ExitProblem) // each was named
+			}
+			return err
 		},
 	}
+}
+
+// environAnswer is the answer with the settings for variables.
+type environAnswer struct {
+	TOML     string            `json:"toml"`
+	Unusable []unusableEnviron `json:"unusable"`
+}
+
+// unusableEnviron is a variable whose value placet does not support.
+type unusableEnviron struct {
+	Name    string `json:"name"`
+	Problem string `json:"problem"` // in English
+	err     error
 }
 
 // envOf returns the variables of a file of NAME=value lines.
@@ -90,11 +114,12 @@ func envOf(text string) map[string]string {
 	return vars
 }
 
-// environSettings returns the tables of settings for the variables. It names secrets, and never
-// prints them.
-func environSettings(lang string, getenv func(string) string) string {
+// environSettings returns the tables of settings for the variables, without those whose values
+// would stop placet. It names secrets, and never prints them.
+func environSettings(lang string, getenv func(string) string) (text string, unusable []unusableEnviron) {
 	var b strings.Builder
-	table := "nemawashi"
+	table, tree := "nemawashi", map[string]any{}
+	unusable = []unusableEnviron{}
 	for _, v := range environKeys {
 		value := getenv(v.name)
 		if value == "" || value == "CHANGE_ME" {
@@ -104,18 +129,25 @@ func environSettings(lang string, getenv func(string) string) string {
 		if v.table == slackTable {
 			name = slackTable
 		}
+		line := v.key + " = " + tomlValue(v.key, value)
+		all, err := config.AddText(v.name, "["+name+"]\n"+line, tree)
+		if err != nil {
+			unusable = append(unusable, unusableEnviron{v.name, templates.In(templates.English, err), err})
+			continue
+		}
+		tree = all
 		if name != table {
 			fmt.Fprintf(&b, "[%s]\n", name)
 			table = name
 		}
-		fmt.Fprintf(&b, "%s = %s # %s\n", v.key, tomlValue(v.key, value), v.name)
+		fmt.Fprintf(&b, "%s # %s\n", line, v.name)
 	}
 	for _, name := range environSecrets {
 		if value := getenv(name); value != "" && value != "CHANGE_ME" {
 			fmt.Fprintf(&b, "# %s\n", templates.Phrase(lang, "cli.nemawashi.environ.secret", "name", name))
 		}
 	}
-	return b.String()
+	return b.String(), unusable
 }
 
 // tomlValue returns the value of a key in TOML.

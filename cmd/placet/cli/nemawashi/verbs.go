@@ -197,7 +197,7 @@ const (
 // giveCommand writes a command and waits for its receipt.
 func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word string, body []byte) error {
 	if st, ok := actions.State(b, f); ok && view.Of(b, f).Final {
-		return commandToEnded(b, f, word, st)
+		return commandToEnded(b, f, word, st, body)
 	}
 	now := b.Env.Now().UTC()
 	id := "cli-" + engine.Sum(fmt.Appendf(body, "%d %d", now.UnixNano(), os.Getpid())).Hex()[:12]
@@ -232,7 +232,13 @@ func giveCommand(ctx context.Context, b *workspace.Workspace, f loop.Found, word
 
 // commandToEnded answers a command to an action that has ended. It writes nothing, because
 // nothing moves the action any more.
-func commandToEnded(b *workspace.Workspace, f loop.Found, word string, st nemawashi.State) error {
+func commandToEnded(b *workspace.Workspace, f loop.Found, word string, st nemawashi.State, body []byte) error {
+	var given nemawashi.Command
+	if schemas.Decode("", "command.json", body, &given) == nil && word == "execute" && st.Status == nemawashi.Executed {
+		if member := st.Ignores(given.SimulateFailure, given.Calendar); member != "" {
+			return console.Refused("nemawashi.refused.begun", "member", member, "id", st.ActionID)
+		}
+	}
 	if word == "execute" && st.Status == nemawashi.Executed || word == "cancel" && st.Status == nemawashi.Canceled {
 		data := map[string]any{"run": f.Key(), "status": st.Status, "job_id": verb.OrNull(string(st.ExecutionJobID))}
 		return b.Env.Answer(data, func() {

@@ -62,7 +62,7 @@ func watchReports(b *workspace.Workspace, dry bool) error {
 		if !a.Opens(seen) {
 			continue
 		}
-		action, draft := a.Action()
+		action, draft := a.Action(b.Environment("nemawashi").Config.Language)
 		if err := actions.Check(action); err != nil {
 			bad = append(bad, skipped{reportsDir, err.Error(), err})
 			continue

@@ -146,7 +146,9 @@ func (a *dialect) steer(c *facade.Call) (int, any, error) {
 	if status == 0 && !anew {
 		status = http.StatusAccepted
 	}
-	return status, askedOf(at.Found, st), nil
+	data := askedOf(at.Found, st)
+	data.Slack = a.awaitSlack(ctx, v, at.Found, string(st.ApprovalRequestID))
+	return status, data, nil
 }
 
 // steeredBefore reports whether an accepted answer of an action has a key. A key belongs to one

@@ -1,6 +1,6 @@
 // Package nemawashi is the dialect of Nemawashi over HTTP: the endpoints of its seed, with the
-// paths, bodies and answers that its clients know. It writes what any editor could have
-// written, and approvals are answered as all other requests are.
+// paths, bodies and answers that the seed lists, and some of placet's own. It writes what any
+// editor could have written, and approvals are answered as all other requests are.
 package nemawashi
 
 import (
@@ -113,12 +113,16 @@ func Routes(s Surface) []facade.Route {
 	post := func(path, summary string, role facade.Role, body, data any, handle func(*facade.Call) (int, any, error)) facade.Route {
 		return facade.Route{Method: http.MethodPost, Path: path, Summary: summary, Access: facade.TokenOrSession, Role: role, Family: family, Bare: true, Loose: true, Body: body, Data: data, Handle: handle}
 	}
-	begin := post("/api/v1/nemawashi", "Begin an action; nobody is asked yet", facade.Write, &newAction{}, begun{}, a.beginAction)
-	begin.Loose = false
+	strict := func(r facade.Route) facade.Route { // the seed has no such route
+		r.Loose = false
+		return r
+	}
 	return []facade.Route{
-		begin,
+		strict(post("/api/v1/nemawashi", "Begin an action; nobody is asked yet", facade.Write, &newAction{}, begun{}, a.beginAction)),
 		post("/api/v1/nemawashi/{action}/request-approval", "Have a person asked about an action", facade.Write, nil, asked{}, a.requestApproval),
 		post("/api/v1/nemawashi/{action}/execute", "Have carried out what was approved", facade.Write, &execution{}, carriedOut{}, a.execute),
+		strict(post("/api/v1/nemawashi/{action}/revise", "Change an action before it is carried out; whoever was asked is asked again", facade.Write, &revision{}, asked{}, a.revise)),
+		strict(post("/api/v1/nemawashi/{action}/cancel", "Take an action back before it is carried out", facade.Write, &withdrawal{}, standing{}, a.cancel)),
 		post("/api/v1/approvals/{id}/approve", "Approve an action", facade.Decide, &decision{}, carriedOut{}, a.decide("approve")),
 		post("/api/v1/approvals/{id}/reject", "Reject an action", facade.Decide, &decision{}, map[string]string{}, a.decide("reject")),
 		post("/api/v1/approvals/{id}/steer", "Ask for changes of an action", facade.Decide, &steering{}, asked{}, a.steer),
@@ -252,13 +256,7 @@ func (a *dialect) requestApproval(c *facade.Call) (int, any, error) {
 	}
 	ctx, stop := context.WithTimeout(c.Context(), a.Wait())
 	defer stop()
-	switch st, err := a.hasState(ctx, v, f); {
-	case err != nil:
-		return 0, nil, err
-	case st.Final():
-		return 0, nil, wrongStatus(st)
-	}
-	rc, err := a.command(ctx, c, v, f, schemas.Object{{Name: "command", Value: "request-approval"}})
+	rc, err := a.give(ctx, c, v, f, schemas.Object{{Name: "command", Value: "request-approval"}})
 	if err != nil {
 		return 0, nil, err
 	}
@@ -266,8 +264,14 @@ func (a *dialect) requestApproval(c *facade.Call) (int, any, error) {
 	if rc == nil {
 		return http.StatusAccepted, data, nil
 	}
-	data.Approval, data.Status = rc.ApprovalRequestID, rc.Status
+	data.Approval, data.Status, data.Slack = rc.ApprovalRequestID, rc.Status, a.awaitSlack(ctx, v, f, string(rc.ApprovalRequestID))
 	return 0, data, nil
+}
+
+// jobBegun says that a member of a body would change nothing any more, and how it could.
+func jobBegun(st nemawashi.State, member string) error {
+	why := fmt.Sprintf("the job is over, and %s would change nothing: begin a new action with \"replaces\": %d", member, st.ActionID)
+	return facade.Refuse(http.StatusConflict, "job_begun", why).With("state", st.Status)
 }
 
 func wrongStatus(st nemawashi.State) error {
@@ -380,6 +384,9 @@ func (a *dialect) execute(c *facade.Call) (int, any, error) {
 	case err != nil:
 		return 0, nil, err
 	case st.Status == nemawashi.Executed:
+		if member := st.Ignores(body.SimulateFailure, body.Calendar); member != "" {
+			return 0, nil, jobBegun(st, member)
+		}
 		return 0, jobOf(f, st, st.ExecutionJobID), nil
 	case st.Final():
 		return 0, nil, wrongStatus(st)
