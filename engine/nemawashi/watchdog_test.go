@@ -11,7 +11,7 @@ import (
 
 // The watchdog's action asks at once, and says of which project it is and how severe.
 func TestTheWatchdogsActionSaysWhatItIsAbout(t *testing.T) {
-	action, _ := Watch([]Report{{"beta", "疲労", "2026-11-21", "b.json"}})[0].Action()
+	action, _ := Watch([]Report{{"beta", "疲労", "2026-11-21", "b.json"}})[0].Action("en")
 	for name, want := range map[string]any{"mode": "watchdog", "project_id": "beta", "severity": levelWarning, "requested_by": "watchdog", "request_approval": "auto"} {
 		if got := action.Get(name); got != want {
 			t.Errorf("%s: %v, expected %v", name, got, want)
