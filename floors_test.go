@@ -67,7 +67,7 @@ var floors = []floor{
 	{
 		name: "wiring",
 		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/view", "cmd/placet/answer", "cmd/placet/announce", "cmd/placet/actions", "cmd/placet/asks", "cmd/placet/web/nemawashi", "cmd/placet/web", "cmd/placet/daemon",
-			"cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/faber", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench", "internal/crossing"},
+			"cmd/placet/cli/verb", "cmd/placet/cli/faber", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench", "internal/crossing"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
@@ -79,7 +79,7 @@ var floors = []floor{
 			"cmd/placet/cli cmd/placet/daemon",
 			"cmd/placet/cli/verb cmd/placet/console", "cmd/placet/cli/verb cmd/placet/config", "cmd/placet/cli/verb cmd/placet/workspace",
 			"cmd/placet/cli/pal cmd/placet/console", "cmd/placet/cli/pal cmd/placet/config", "cmd/placet/cli/pal cmd/placet/workspace", "cmd/placet/cli/pal cmd/placet/cli/verb",
-			"cmd/placet/cli/faber cmd/placet/console", "cmd/placet/cli/faber cmd/placet/daemon", "cmd/placet/cli/faber cmd/placet/cli/ask", "cmd/placet/cli/faber cmd/placet/workspace", "cmd/placet/cli/faber cmd/placet/cli/verb", "cmd/placet/cli/faber cmd/placet/view", "cmd/placet/cli cmd/placet/cli/faber",
+			"cmd/placet/cli/faber cmd/placet/console", "cmd/placet/cli/faber cmd/placet/daemon", "cmd/placet/cli/faber cmd/placet/cli/ask", "cmd/placet/cli/faber cmd/placet/workspace", "cmd/placet/cli/faber cmd/placet/cli/verb", "cmd/placet/cli/faber cmd/placet/view", "cmd/placet/cli cmd/placet/cli/faber", "cmd/placet/cli/faber cmd/placet/answer", "cmd/placet/cli/faber cmd/placet/config",
 			"cmd/placet/cli/nemawashi cmd/placet/console", "cmd/placet/cli/nemawashi cmd/placet/config", "cmd/placet/cli/nemawashi cmd/placet/workspace", "cmd/placet/cli/nemawashi cmd/placet/cli/verb",
 			"cmd/placet/cli cmd/placet/cli/verb", "cmd/placet/cli cmd/placet/cli/pal", "cmd/placet/cli cmd/placet/cli/nemawashi", "cmd/placet/cli cmd/placet/cli/demo",
 			"cmd/placet/cli/demo cmd/placet/console", "cmd/placet/cli/demo cmd/placet/workspace", "cmd/placet/cli/demo cmd/placet/cli/verb",

@@ -368,7 +368,10 @@ func (a Action) Outlives() bool { return a.Command.Agent && a.Outcome != "" }
 
 // Command is a program to run. It is an argument vector, never a shell line.
 type Command struct {
-	Argv  []string
+	Argv []string
+	// Words is the argument vector that the owner agreed to, if placet put values in the
+	// place of some of its words; nil: Argv.
+	Words []string
 	Env   []string // "NAME=value", added to the scrubbed environment
 	Paths []string // "NAME=path": the same, each path made absolute
 	Dir   string   // relative to the workspace
@@ -383,6 +386,14 @@ type Command struct {
 	// Grace is how long `placet once` waits for the end of an agent that it began: what fails
 	// at once is then reported at once.
 	Grace time.Duration
+}
+
+// Agreed returns the argument vector that the owner agreed to.
+func (c Command) Agreed() []string {
+	if c.Words != nil {
+		return c.Words
+	}
+	return c.Argv
 }
 
 // Database is one query of a SQLite database, or one insert into it.

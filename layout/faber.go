@@ -36,7 +36,13 @@ const (
 	FaberResume   = "resume"
 	FaberContext  = "context"
 	FaberPosted   = "posted"
+	FaberIssue    = "issue"
+	FaberText     = "issue-comment" // the text of a request for its issue
+	FaberComment  = "comment"       // what somebody wrote on the issue
+	FaberConsumed = "comment-receipt"
+	FaberReply    = "comment-reply"
 	FaberAgain    = "again"
+	FaberCancel   = "cancel"
 	FaberAttempt  = "attempt"
 	FaberOutcome  = "outcome"
 	FaberBadEvent = "bad-event"
@@ -53,9 +59,42 @@ var (
 	faberFolder = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$`)
 	// faberAction matches the folders of commands: the first attempt, and those that a
 	// person permitted after it.
-	faberAction = regexp.MustCompile(`^resume-r\d+(\.[0-9]{1,2})?$`)
+	faberAction = regexp.MustCompile(`^(resume-r\d+(\.[0-9]{1,2})?|(post|reply)-[A-Za-z0-9][A-Za-z0-9._-]*)$`)
 	faberAgain  = regexp.MustCompile(`^again-[0-9]{1,2}\.json$`)
+	faberText   = regexp.MustCompile(`^issue-comment(-[0-9a-f]{8})?\.md$`)
+	faberPosted = regexp.MustCompile(`^posted(-[0-9a-f]{8})?\.json$`)
 )
+
+// FaberComments is the folder of a run with what was written on its issue.
+const FaberComments = "comments"
+
+// The ends of the names of the files about a comment.
+const (
+	faberReceiptEnd = ".receipt.json"
+	faberPostedEnd  = ".posted.json"
+	faberReplyEnd   = ".reply.md"
+)
+
+// FaberCommentFile returns the path of a file about a comment in a run's folder: end is
+// "json", "receipt.json", "reply.md" or "posted.json".
+func FaberCommentFile(id, end string) string { return FaberComments + "/" + id + "." + end }
+
+// isComment reports whether a name is that of a comment.
+func isComment(name string) bool {
+	id, ok := strings.CutSuffix(name, ".json")
+	return ok && IsRequestID(id) && !strings.HasSuffix(name, faberReceiptEnd) && !strings.HasSuffix(name, faberPostedEnd)
+}
+
+// endsAs returns a placeholder for the names of a comment's id and an end.
+func endsAs(end string) func(string) bool {
+	return func(name string) bool {
+		id, ok := strings.CutSuffix(name, end)
+		return ok && IsRequestID(id)
+	}
+}
+
+// limitComment bounds the file of a comment, in bytes.
+const limitComment = 256 << 10
 
 // faberFiles are the files of a run, besides requests and notes; faberPlanFiles
 // are the files of a plan layout, in which placet runs nothing.
@@ -66,19 +105,24 @@ var (
 		pattern{"actions/{action}/{again}", once(jsonBy(FaberAgain, Reviewer))},
 		pattern{"gates/{gate}", jsonBy(FaberGate, Agent)},
 		pattern{"gates/{gate-pass}", jsonBy(FaberPass, Placet)},
+		pattern{"comments/{comment}", once(File{Kind: FaberComment, Writer: Anyone, Limit: limitComment})},
+		pattern{"comments/{comment-receipt}", once(jsonBy(FaberConsumed, Placet))},
+		pattern{"comments/{comment-reply}", textBy(FaberReply, Placet)},
+		pattern{"comments/{comment-posted}", once(jsonBy(FaberPosted, Either))},
 	)...)
 	faberPlanFiles = newTable(faberPatterns...)
 	faberPatterns  = []pattern{
 		{"state.json", File{Kind: KindStateFile, Writer: Shared, Limit: LimitState}},
 		{"metadata.json", jsonBy("metadata", Upstream)},
-		{"cancel.json", jsonBy("cancel", Reviewer)},
-		{"issue.json", jsonBy("issue", Agent)},
+		{"cancel.json", jsonBy(FaberCancel, Reviewer)},
+		{"issue.json", jsonBy(FaberIssue, Agent)},
 		{"resume.md", textBy(FaberResume, Placet)},
 		{"context.md", textBy(FaberContext, Placet)},
 		{"events/.next-id", File{Kind: FaberNextID, Writer: Shared, Format: Text, Limit: 64, Locked: true}},
 		{"events/{event}", counted(once(jsonBy(FaberEvent, Shared)))},
 		{"events/{json}", jsonBy(FaberBadEvent, Shared)},
-		{"requests/{request}/posted.json", jsonBy(FaberPosted, Anyone)},
+		{"requests/{request}/{posted}", jsonBy(FaberPosted, Either)},
+		{"requests/{request}/{issue-comment}", textBy(FaberText, Placet)},
 	}
 )
 

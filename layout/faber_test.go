@@ -99,12 +99,14 @@ func TestFilesOfARun(t *testing.T) {
 		"requests/fr-1/request.json": "request placet", "requests/fr-1/form.md": "form reviewer",
 		"requests/fr-1/form-0a1b2c3d.md": "form reviewer", "requests/fr-1/response.json": "response anyone",
 		"requests/fr-1/receipt.json": "receipt placet", "requests/fr-1/problem.md": "problem placet",
-		"requests/fr-1/posted.json": "posted anyone", "requests/fr-1/posted.json.problem.md": "problem placet",
+		"requests/fr-1/posted.json": "posted either", "requests/fr-1/posted-0123abcd.json": "posted either", "requests/fr-1/issue-comment.md": "issue-comment placet", "requests/fr-1/issue-comment-0123abcd.md": "issue-comment placet", "requests/fr-1/posted.json.problem.md": "problem placet",
 		"requests/fr-1/request.json.problem.md": "problem placet", "state.json.problem.md": "problem placet",
 		"requests/fr-1/response.sync-conflict-20261120-120000-ABCDEFG.json": "response-copy anyone",
 		"actions/resume-r2/attempt.json":                                    "attempt placet", "actions/resume-r2/outcome.json": "outcome placet",
 		"gates/release.json": "gate agent", "gates/build.a%2Fb.json": "gate agent", "gates/nowhere.x.json": "gate agent",
 		"gates/release.pass.json": "gate-pass placet", "gates/build.a.b.pass.json": "gate-pass placet",
+		"actions/resume-r2.2/attempt.json": "attempt placet", "actions/post-fr-1/attempt.json": "attempt placet", "actions/post-fr-1/again-1.json": "again reviewer", "actions/reply-gh-7.2/outcome.json": "outcome placet",
+		"comments/gh-7.json": "comment anyone", "comments/gh-7.receipt.json": "comment-receipt placet", "comments/gh-7.reply.md": "comment-reply placet", "comments/gh-7.posted.json": "posted either",
 	} {
 		f, ok := Faber{}.File(run, rel)
 		if got := f.Kind + " " + string(f.Writer); !ok || got != strings.ToLower(want) {

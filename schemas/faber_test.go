@@ -64,10 +64,21 @@ func TestFaberDocuments(t *testing.T) {
 			`{"error":"auth","number":"1"}`: "line 1, column 26: /number: is text: expected the issue's number",
 			`{"number":1,"title":"T","comments":[{"author":"a"}]}`: "line 1, column 37: /comments/0/body: is missing: expected text",
 		},
+		"faber/again": {
+			`{"by":"kim","at":"2025-12-06T18:15:00Z"}`: "",
+			`{"by":"kim"}`: "line 1, column 1: /at: is missing: expected a time",
+		},
+		"faber/comment": {
+			`{"author":"kim","body":"","created_at":"2025-12-06T18:15:00Z","issue":7,"several":["a/b/c"]}`: "",
+			`{"author":"kim","body":"x"}`:                                   "line 1, column 1: /created_at: is missing: expected a time",
+			`{"author":"","body":"x","created_at":"2025-12-06T18:15:00Z"}`:  "line 1, column 11: /author: is too short: expected who wrote it",
+			`{"author":"kim","body":7,"created_at":"2025-12-06T18:15:00Z"}`: "line 1, column 24: /body: is the number 7: expected text",
+		},
 		"faber/posted": {
-			`{"comment_url":"https://example.invalid/1","posted_at":"2025-12-06T18:15:00Z"}`: "",
-			`{"comment_url":"","posted_at":"t"}`:                                             "line 1, column 16: /comment_url: is too short: expected the comment's address",
-			`{"comment_url":"u"}`:                                                            "line 1, column 1: /posted_at: is missing: expected a time",
+			`{"comment_url":null,"posted_at":"t","view":"sha256:0000000000000000000000000000000000000000000000000000000000000000"}`: "",
+			`{"comment_url":"https://example.invalid/1","posted_at":"2025-12-06T18:15:00Z"}`:                                        "",
+			`{"comment_url":"","posted_at":"t"}`: "line 1, column 16: /comment_url: is too short: expected the comment's address or null",
+			`{"comment_url":"u"}`:                "line 1, column 1: /posted_at: is missing: expected a time",
 		},
 		"faber/workflow": {
 			`{}`: "",

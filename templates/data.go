@@ -92,6 +92,61 @@ type ResumeData struct {
 	Comment string
 }
 
+// IssueCommentData is the data of the template faber/issue-comment: the text that shows a
+// request on the issue of its run. Its texts cannot look like other parts of the comment.
+type IssueCommentData struct {
+	RunID string
+	// Short is the last part of the run's id.
+	Short     string
+	RequestID string
+	// Phase, Step, Requested, Changed and Summary are "" if there is nothing to show. Changed
+	// names the files that have changed since an earlier comment.
+	Phase     string
+	Step      string
+	Requested string
+	Changed   string
+	Prompt    string
+	Summary   string
+	Artifacts []IssueArtifact
+	Options   []IssueOption
+	// Approves is true if the word approve is an option; First is the first option, "" for an
+	// answer in words.
+	Approves bool
+	First    string
+}
+
+// IssueArtifact is a file that the comment names.
+type IssueArtifact struct {
+	Shown   string
+	Missing bool
+}
+
+// IssueOption is a choice with its number.
+type IssueOption struct {
+	Number int
+	Name   string
+	Says   string
+}
+
+// IssueReplyData is the data of the template faber/reply: what placet answers to a comment
+// on an issue. Exactly one of Refused, Cancelled and Lines is set.
+type IssueReplyData struct {
+	ID string // of the comment
+	// Refused says why the comment does not count, and Options what may be answered, "" for
+	// nothing.
+	Refused string
+	Options string
+	// Cancelled is the run that the comment cancels.
+	Cancelled string
+	Lines     []IssueReplyLine
+}
+
+// IssueReplyLine is a fact about the run.
+type IssueReplyLine struct {
+	Name  string
+	Value string
+}
+
 // ContextData is the data of the template faber/context: context.md.
 type ContextData struct {
 	RunID string

@@ -15,6 +15,9 @@
 //	               Texts[]{Title, Text, Between, Tail, Begin, End}, Context, AnswerMark, CommentMark, Options[], Items[], Submit}
 //	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Refused, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
+//	faber/issue-comment  IssueCommentData{RunID, Short, RequestID, Phase, Step, Requested, Changed, Prompt, Summary,
+//	               Artifacts[]{Shown, Missing}, Options[]{Number, Name, Says}, Approves, First}
+//	faber/reply    IssueReplyData{ID, Refused, Options, Cancelled, Lines[]{Name, Value}}
 //	afl/*          types of package afl, whose fields and methods the templates name
 //	ask/answer     AskAnswerData{Title, Line, Comment, Artifacts[]{Label, Value}}
 //	pal/page       PalPageData{First, Title, Facts[]{Label, Value}, Sections[]{Title, Body}}

@@ -47,6 +47,11 @@ var samples = map[string]any{
 		Action: "revise", Position: "at", Attempt: 2, Result: "results/architect.design-review.json",
 		Stop: "Stop and ask.", Comment: "Use UTF-8\n\n# not a heading",
 	},
+	"faber/issue-comment": IssueCommentData{
+		RunID: "org/project/uuid", Short: "uuid", RequestID: "fr-1", Phase: "Architect", Step: "design-review", Requested: "2025-12-06 18:00 UTC", Changed: "a.md",
+		Prompt: "Please.", Summary: "short", Artifacts: []IssueArtifact{{Shown: "[a.md](/a.md)", Missing: true}}, Options: []IssueOption{{1, "one", "the first"}}, First: "one",
+	},
+	"faber/reply": IssueReplyData{ID: "gh-1", Refused: "why", Options: "a, b", Cancelled: "org/project/uuid", Lines: []IssueReplyLine{{"Run", "org/project/uuid"}}},
 	"faber/context": ContextData{
 		RunID: "org/project/uuid", Head: "<!-- placet faber org/project/uuid r3 c0123456789ab -->",
 		Sections: []ContextSection{{Title: "Specification", Severity: "warning", Body: "```\ntext\n```"}, {Title: "Branch"}},

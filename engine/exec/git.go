@@ -45,6 +45,7 @@ var gitEnv = []string{
 // root:
 //
 //	git:log/<n>[/<branch>]    the last n commits, newest first: "<short hash> <date> <subject>"
+//	git:origin                the address of the remote origin, as it is configured
 //	git:diffstat[/<branch>]   what the branch changed since it left origin/HEAD, else main
 //	git:blob/<path>  the object id of the file in HEAD, nothing if HEAD has none
 //	git:ignored/<path>  the path if git ignores the file or does not say; otherwise nothing
@@ -74,6 +75,9 @@ type repo struct {
 func (r repo) fact(need string) ([]byte, error) {
 	if branch, ok := strings.CutPrefix(need, needDiffstat); ok {
 		return r.diffstat(strings.TrimPrefix(branch, "/"))
+	}
+	if need == "git:origin" {
+		return r.git("config", "--get", "remote.origin.url")
 	}
 	if rest, ok := strings.CutPrefix(need, needLog); ok {
 		count, branch, _ := strings.Cut(rest, "/")

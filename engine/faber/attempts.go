@@ -3,6 +3,7 @@ package faber
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
+	"placet/templates"
 )
 
 // mostAgain is how often a person may have a command run again.
@@ -53,14 +55,14 @@ type Again struct {
 // tries reads the attempts of a command.
 func (r *view) tries(name string) tries {
 	t := tries{name: name, n: 1}
-	for t.read(r); t.n <= mostAgain && t.isOver() && r.isAgain(name, t.n); t.read(r) {
+	for t.read(r); t.n <= mostAgain && t.isOver() && isAgain(r, name, t.n); t.read(r) {
 		t.n++
 	}
 	return t
 }
 
 // isAgain reports whether a person permitted another attempt after the k-th.
-func (r *view) isAgain(name string, k int) bool {
+func isAgain(r *view, name string, k int) bool {
 	var again Again
 	return r.Decode(r.Snap.In(fmt.Sprintf("actions/%s/again-%d.json", name, k)), "faber/again", &again)
 }
@@ -139,3 +141,57 @@ func (t tries) begin(r *view, p *engine.Plan, members schemas.Object, c engine.C
 		ID: actionID(r, path.Dir(t.file("x"))), Outcome: r.Path(t.file("outcome.json")), Kind: layout.FaberOutcome, Fields: fields, Command: c,
 	})
 }
+
+// AgainFile returns the document, by its path in the run's folder, with which a person has a command
+// run again. action is the name of its first folder; "" means the only command that waits for that,
+// the resume command before others.
+func (m Machine) AgainFile(s engine.Snapshot, action string) (file string, err error) {
+	_, r := m.View(s)
+	if action == "" {
+		if action = overdueAction(r); action == "" {
+			return "", templates.Errorf("faber.again.none", "run", r.short())
+		}
+	}
+	t := r.tries(action)
+	switch {
+	case t.state == tryDue && t.n == 1:
+		return "", templates.Errorf("faber.again.unknown", "run", r.short(), "action", quote(action))
+	case t.state == tryDue || t.state == tryRuns:
+		return "", templates.Errorf("faber.again.runs", "action", quote(action))
+	case t.state == tryDone && !t.resumes():
+		return "", templates.Errorf("faber.again.done", "action", quote(action))
+	case t.n > mostAgain:
+		return "", templates.Errorf("faber.again.most", "action", quote(action), "most", mostAgain)
+	}
+	return fmt.Sprintf("actions/%s/again-%d.json", action, t.n), nil
+}
+
+// overdueAction returns the command that a person may have run again, "" if there is none or several
+// are alike.
+func overdueAction(r *view) string {
+	found := ""
+	for _, d := range r.Snap.Under("actions") {
+		name := path.Base(path.Dir(d.Path))
+		if d.Kind != layout.FaberAttempt || isLater(name) {
+			continue
+		}
+		if t := r.tries(name); !t.isOver() || t.state == tryDone && !r.resumes() {
+			continue
+		}
+		switch resumes := strings.HasPrefix(name, resumeAction); {
+		case name == fmt.Sprint(resumeAction, r.state.rev):
+			return name
+		case resumes: // of an earlier answer
+		case found != "":
+			return ""
+		default:
+			found = name
+		}
+	}
+	return found
+}
+
+// later matches the folders of attempts after the first.
+var later = regexp.MustCompile(`\.([2-9]|1[0-9]|2[01])$`)
+
+func isLater(name string) bool { return later.MatchString(name) }

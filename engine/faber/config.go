@@ -2,9 +2,12 @@ package faber
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"placet/engine"
@@ -37,6 +40,7 @@ type Config struct {
 	Deadline map[string]Duration `toml:"deadline"`
 	Resume   Resume              `toml:"resume"`
 	Context  Context             `toml:"context"`
+	Issue    IssueChannel        `toml:"issue"`
 	// Language overrides the workspace's language for this family.
 	Language string `toml:"language"`
 }
@@ -45,6 +49,58 @@ type Config struct {
 type Resume struct {
 	// Command is an argument vector; it runs only after placet trust.
 	Command []string `toml:"command"`
+}
+
+// IssueChannel configures the comments on the issue that a run works on.
+type IssueChannel struct {
+	Enabled bool `toml:"enabled"`
+	// Authors are the people whose comments count; none: nobody's.
+	Authors []string `toml:"authors"`
+	// Repo is the repository of the issues, Repos that of a project "org/project".
+	Repo  string            `toml:"repo"`
+	Repos map[string]string `toml:"repos"`
+	// Poll is how often comments are looked for, "0s" for never.
+	Poll string `toml:"poll"`
+	// GH is the program that asks GitHub, and PostCommand the one that posts a text. Both run
+	// only after placet trust.
+	GH          []string `toml:"gh"`
+	PostCommand []string `toml:"post_command"`
+}
+
+// leastPoll is the shortest interval between two looks at the issues.
+const leastPoll = 30 * time.Second
+
+// PollEvery returns how often comments are looked for, 0 for never.
+func (c IssueChannel) PollEvery() time.Duration {
+	d, _ := time.ParseDuration(c.Poll)
+	return d
+}
+
+// Counts reports whether comments of an author count. The case of a login and an "@" before it
+// do not matter.
+func (c IssueChannel) Counts(author string) bool {
+	return slices.ContainsFunc(c.Authors, func(a string) bool { return login(a) != "" && login(a) == login(author) })
+}
+
+// login returns the login in a name, in small letters.
+func login(name string) string {
+	return strings.ToLower(strings.TrimPrefix(strings.TrimSpace(name), "@"))
+}
+
+// repository matches "owner/name".
+var repository = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+
+// check returns the first setting that cannot be used.
+func (c IssueChannel) check() error {
+	for _, repo := range append([]string{c.Repo}, slices.Sorted(maps.Values(c.Repos))...) {
+		if repo != "" && !repository.MatchString(repo) {
+			return templates.Errorf("faber.config.repo", "repo", strconv.Quote(repo))
+		}
+	}
+	if d := c.PollEvery(); d > 0 && d < leastPoll {
+		return templates.Errorf("faber.config.poll", "value", strconv.Quote(c.Poll), "least", leastPoll)
+	}
+	return nil
 }
 
 // Context says how much context.md quotes.
@@ -81,6 +137,7 @@ func DefaultConfig() Config {
 		RequireApprovalFor: []string{},
 		OnDeadline:         escalate,
 		Context:            Context{Events: 20, Commits: 10},
+		Issue:              IssueChannel{Poll: "0s", GH: []string{"gh"}},
 	}
 }
 
@@ -104,7 +161,7 @@ func (c Config) Check() error {
 	case gate.Fold(c.OnDeadline) == "":
 		return templates.Errorf("faber.config.on_deadline.empty")
 	}
-	return nil
+	return c.Issue.check()
 }
 
 // isDestructive reports whether the settings name a step as irreversible.
@@ -120,6 +177,29 @@ func (c Config) gitLog() string { return fmt.Sprintf("git:log/%d", c.Context.Com
 
 // CommandDigest returns the digest that `placet trust` records for a resume command.
 func CommandDigest(argv []string) engine.Digest { return engine.CommandDigest("faber.resume", argv...) }
+
+// PostDigest returns the digest that `placet trust` records for the command that posts, and
+// GHDigest that for the program that asks GitHub.
+func PostDigest(argv []string) engine.Digest {
+	return engine.CommandDigest("faber.issue.post", argv...)
+}
+
+// GHDigest is [PostDigest] for the program that asks GitHub; its arguments are placet's own.
+func GHDigest(argv []string) engine.Digest { return engine.CommandDigest("faber.issue.gh", argv...) }
+
+// PollAction is the last part of the id of the action that asks GitHub.
+const PollAction = "poll"
+
+// ActionDigest returns the digest under which trust in the command of an action is recorded.
+func ActionDigest(a engine.Action) engine.Digest {
+	switch name := path.Base(a.ID); {
+	case strings.HasPrefix(name, resumeAction):
+		return CommandDigest(a.Command.Argv)
+	case name == PollAction:
+		return GHDigest(a.Command.Agreed())
+	}
+	return PostDigest(a.Command.Agreed())
+}
 
 // config returns the settings of a snapshot.
 func config(s engine.Snapshot) Config {

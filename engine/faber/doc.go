@@ -37,6 +37,9 @@
 //     due (gate_opened: pending, in_progress ─▶ awaiting_feedback), and says where a run left its plan
 //   - edit.go has the patch of state.json; event.go, resume.go and context.go write what an
 //     agent continues from
+//   - issuetext.go has the text of a request for the issue of the run, posting.go the command that
+//     posts it, and attempts.go how a command runs again; comments.go chooses the run of a comment and
+//     carries it out, comment.go finds its command, and sentence.go its answer
 //   - tell.go, explain.go and fabrication.go have what people are told
 //
 // One commit writes request and receipt files first, then events and resume.md, and

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"placet/engine"
 	"placet/engine/run"
 	"placet/templates"
 )
@@ -11,6 +12,7 @@ import (
 // explain adds what no rule can say about why the run waits, and which file would move it.
 func explain(r *view, w *run.Waiting) {
 	o, rp := r.asked(), r.state.ResumePoint
+	requireReplies(r, w)
 	switch {
 	case r.doc.Absent():
 		w.Why("faber.why.absent")
@@ -89,6 +91,7 @@ func explainUnopened(w *run.Waiting, o *request) {
 // explainRequest says what a waiting run waits for, and which files placet searched for an answer.
 func explainRequest(w *run.Waiting, o *request) {
 	r := o.view
+	defer explainPosting(w, o)
 	form := o.path(o.form)
 	w.Why("faber.why.waits", "request", o.folder.ID, "type", o.req.Type, "step", where(o.q.phase, o.q.step))
 	if o.claimGrows() {
@@ -139,4 +142,23 @@ func (o *request) hindrance() string {
 		return o.view.Say(noPlace)
 	}
 	return o.view.Say("faber.when.busy")
+}
+
+// explainPosting says why the request is not on the issue, and what a person must do about it.
+func explainPosting(w *run.Waiting, o *request) {
+	p := o.posting()
+	if why := p.why(); why.Key != "" {
+		w.Why("say.text", "text", why)
+	}
+	p.require(w)
+}
+
+// requireReplies says what a person must do about replies that were not posted.
+func requireReplies(r *view, w *run.Waiting) {
+	for _, reply := range replyPostings(r) {
+		reply.require(w)
+	}
+	if known := run.Peek[Issue](r.Snap.In("issue.json"), "faber/issue"); known != nil && known.Error == "auth" && known.FetchedBy == "placet" && r.isAnnounced() {
+		w.Require(engine.RequiredAction{ID: "gh-login", Text: r.Say("faber.required.login")})
+	}
 }

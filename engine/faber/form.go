@@ -59,7 +59,7 @@ func (o *request) formDue() bool {
 	return !o.view.Snap.Now.Before(due)
 }
 
-// files returns request.json and the current form, as far as they are missing. If no form can be
+// files returns request.json, the current form and its text for the issue, as far as they are missing. If no form can be
 // made, nothing is asked, and a note beside state.json explains why.
 func (o *request) files() []engine.Document {
 	var docs []engine.Document
@@ -67,6 +67,9 @@ func (o *request) files() []engine.Document {
 		docs = append(docs, engine.Document{Path: o.path("request.json"), Kind: layout.KindRequest, Body: o.body, Over: o.folder.Doc.Sum})
 	}
 	if !o.formDue() {
+		if has(o.folder, o.form) {
+			docs = append(docs, o.commentFile()...)
+		}
 		return docs
 	}
 	body, err := o.q.renderForm(o.view.Lang, o.shown(), o.digest)
@@ -74,7 +77,7 @@ func (o *request) files() []engine.Document {
 		o.view.run.CannotWrite(err)
 		return nil
 	}
-	return append(docs, engine.Document{Path: o.path(o.form), Kind: layout.KindForm, Body: body})
+	return append(append(docs, engine.Document{Path: o.path(o.form), Kind: layout.KindForm, Body: body}), o.commentFile()...)
 }
 
 // asNow returns the request with the current content of its artifacts, which is what its view
@@ -195,12 +198,28 @@ func (o *request) announce() (edits []jsonedit.Edit, reason string) {
 		n = &Notification{}
 		edits = []jsonedit.Edit{set(base, schemas.Object{{Name: "form", Value: formPath(o.folder.ID)}})}
 	}
-	var posted Posted
-	if o.view.Decode(o.view.Snap.Doc(o.path("posted.json")), "faber/posted", &posted) && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
-		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", posted.CommentURL))
+	if posted := o.newestPosted(); posted != nil && (!n.IssueComment || n.CommentURL != posted.CommentURL) {
+		edits = append(edits, set(base+"/issue_comment", true), set(base+"/comment_url", orNull(posted.CommentURL)))
 		reason = cmp.Or(reason, o.view.Say("faber.reason.comment"))
 	}
+	if len(edits) > 0 {
+		edits = append(edits, o.unposted(n, base)...)
+	}
 	return edits, reason
+}
+
+// unposted returns the edit that says, beside others, why the request is not on the issue.
+func (o *request) unposted(n *Notification, base string) []jsonedit.Edit {
+	if !o.view.cfg.Issue.Enabled || o.view.foreign() {
+		return nil // nobody wants it there
+	}
+	switch why := o.posting().why(); {
+	case why.Key != "":
+		return []jsonedit.Edit{set(base+"/reason", why.In(o.view.Lang))}
+	case n.Reason != "":
+		return []jsonedit.Edit{remove(base + "/reason")}
+	}
+	return nil
 }
 
 // openingEvents returns the events of a request that is opened. One at a gate says so first.

@@ -26,6 +26,7 @@ func outputs(r *view, w *run.Outputs) {
 	requestOutputs(r, p)
 	closeRequests(r, p)
 	eventOutputs(r, p)
+	commentOutputs(r, p)
 	if len(p.Writes) == 0 {
 		// The views quote receipts and events, so those must be written first.
 		viewOutputs(r, p)
@@ -77,6 +78,7 @@ func requestOutputs(r *view, p *engine.Plan) {
 	if o.q.forStatus == Awaiting {
 		r.emit(p, o.req.Revision, r.lastAt(), o.openingEvents())
 	}
+	o.postOutputs(p)
 }
 
 // noPlace is the key of the problem that a state asks and does not say where the run continues.

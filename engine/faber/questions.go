@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"placet/engine"
@@ -163,7 +162,7 @@ func (q *question) build() gate.Request {
 		MayAnswer:   q.view.Snap.Facts.Config.GateFor("faber", q.Type).Approvers,
 	}
 	req.Carry(func(a gate.Artifact) (string, bool) { return q.view.run.Text(q.RequestID, a) })
-	req.Options = q.describe()
+	req.Options = q.describe(q.view.Lang)
 	for i := range req.Options {
 		o := &req.Options[i]
 		o.Effect = q.effect(req, o.ID).message().In(q.view.Lang)
@@ -189,8 +188,9 @@ func (q *question) build() gate.Request {
 	return req
 }
 
-// describe gives each option the description of its word, whatever the type of the request.
-func (q *question) describe() []gate.Option {
+// describe gives each option the description of its word in a language, whatever the type of the
+// request.
+func (q *question) describe(lang string) []gate.Option {
 	next := q.nextPhase()
 	options := []gate.Option{}
 	for _, id := range q.options() {
@@ -198,11 +198,11 @@ func (q *question) describe() []gate.Option {
 		i := slices.IndexFunc(optionWords, func(word string) bool { return gate.Fold(id) == gate.Fold(word) })
 		switch {
 		case i == 0 && next != "":
-			o.Description = q.view.Say("faber.option.approve.phase", "next", strings.ToUpper(next[:1])+next[1:])
+			o.Description = templates.Phrase(lang, "faber.option.approve.phase", "next", capital(next))
 		case i == 0 && q.ownGate:
-			o.Description = q.view.Say("faber.option.confirm")
+			o.Description = templates.Phrase(lang, "faber.option.confirm")
 		case i >= 0:
-			o.Description = q.view.Say(templates.Key("faber.option." + optionWords[i]))
+			o.Description = templates.Phrase(lang, "faber.option."+optionWords[i])
 		}
 		options = append(options, o)
 	}

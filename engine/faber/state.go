@@ -150,6 +150,7 @@ type Notification struct {
 	IssueComment bool   `json:"issue_comment"`
 	CommentURL   string `json:"comment_url"`
 	Form         string `json:"form"`
+	Reason       string `json:"reason"` // why the request was not posted
 }
 
 // ResumePoint is where the run continues. Position and the later members are placet's.
@@ -194,6 +195,9 @@ type Cancel struct {
 // Posted is posted.json: where a request was announced as a comment.
 type Posted struct {
 	CommentURL string `json:"comment_url"`
+	PostedAt   string `json:"posted_at"`
+	// View is the digest of what was posted, "" if the writer does not say.
+	View engine.Digest `json:"view"`
 }
 
 // Issue is the part of issue.json that placet reads.
@@ -204,6 +208,8 @@ type Issue struct {
 	Error  string      `json:"error"`
 	// Comments are in the order in which they were made.
 	Comments []IssueComment `json:"comments"`
+	// FetchedBy is "placet" if the poller wrote the document. It replaces no other.
+	FetchedBy string `json:"fetched_by"`
 }
 
 // IssueComment is one comment on the issue.

@@ -3,6 +3,7 @@ package faber
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,13 +90,17 @@ func graph(r *view) []engine.Node {
 	return nodes
 }
 
-// untrusted returns the resume command while nobody has agreed to it.
-func untrusted(r *view) []engine.Untrusted {
-	argv := r.cfg.Resume.Command
-	if len(argv) == 0 || r.Snap.Facts.Trusted[CommandDigest(argv)] {
-		return nil
+// untrusted returns the commands to which nobody has agreed: the resume command, and the built-in
+// program that asks GitHub, which stands in no file.
+func untrusted(r *view) (list []engine.Untrusted) {
+	if argv := r.cfg.Resume.Command; len(argv) > 0 && !r.Snap.Facts.Trusted[CommandDigest(argv)] {
+		list = append(list, engine.Untrusted{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")})
 	}
-	return []engine.Untrusted{{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")}}
+	builtIn := DefaultConfig().Issue.GH
+	if c := r.cfg.Issue; r.isAnnounced() && c.PollEvery() > 0 && slices.Equal(c.GH, builtIn) && !r.Snap.Facts.Trusted[GHDigest(builtIn)] {
+		list = append(list, engine.Untrusted{Name: "faber.issue.gh", Digest: GHDigest(builtIn), Text: strings.Join(builtIn, " "), Argv: builtIn})
+	}
+	return list
 }
 
 // openRequest returns the request for the inbox.
@@ -138,6 +143,10 @@ func findings(r *view, o *request) []engine.Finding {
 	add(r.state.WorkID.Kind() == '0', "warning", state, "faber.finding.work")
 	add(r.meta.WorkID.Kind() == '0', "warning", metadata, "faber.finding.work")
 	add(r.cfg.AskFailed == "driven", "warning", "placet.toml", "faber.finding.driven")
+	if o != nil && o.folder.Receipt == nil {
+		why := o.posting().why()
+		add(why.Key != "" && r.cfg.Issue.Enabled, "info", o.path("request.json"), "say.text", "text", why)
+	}
 	add(r.plan().problem != "" && !final(r.state.status), "warning", state, "faber.finding.plan", "problem", r.plan().problem)
 	_, unknown := autonomyOf(r)
 	add(unknown != "" && served, "warning", metadata, "faber.finding.autonomy", "level", quote(unknown))

@@ -244,14 +244,17 @@ func (r *view) put(p *engine.Plan, name, kind string, body []byte) {
 	}
 }
 
-// watch returns the folders in which the agent asks whether it may go on, and shows that it
-// continues.
+// watch returns the folders in which the agent asks whether it may go on and shows that it continues,
+// and in which comments arrive.
 func watch(r *view) (dirs []string) {
 	if !r.run.Begun || r.isClosed() || r.foreign() || final(r.state.status) {
 		return nil
 	}
 	if r.resumes() {
 		dirs = append(dirs, r.Path("events"))
+	}
+	if r.isAnnounced() {
+		dirs = append(dirs, r.Path(layout.FaberComments))
 	}
 	return append(dirs, r.Path(layout.FaberGates))
 }
@@ -261,7 +264,7 @@ func needs(r *view) []string {
 	if r.state.status == "" || final(r.state.status) {
 		return nil
 	}
-	needs := r.definitions().needs()
+	needs := append(r.definitions().needs(), channelNeeds(r)...)
 	if q := r.question(); q != nil {
 		for _, d := range q.artifactDocs() {
 			needs = append(needs, "still:"+d.Path) // what is shown must be settled

@@ -303,7 +303,9 @@ func narrower(a, b string) string {
 // claimed adds the name inside an answer to what is known of its author.
 func claimed(known []string, user string) []string {
 	claim := "claimed:" + user
-	broughtIn := func(k string) bool { return strings.HasPrefix(k, "api:") || strings.HasPrefix(k, "slack:") }
+	broughtIn := func(k string) bool {
+		return strings.HasPrefix(k, "api:") || strings.HasPrefix(k, "slack:") || strings.HasPrefix(k, "github:")
+	}
 	if user == "" || slices.Contains(known, claim) || slices.ContainsFunc(known, broughtIn) {
 		return known
 	}

@@ -161,8 +161,14 @@ const (
 	SourceDeadline = "deadline" // placet itself: no response.json may claim it
 )
 
-// ofFamilies are sources that only families use, in their own records.
-var ofFamilies = []string{"issue_comment", "parallel_coordination"}
+// These sources only families use. A response.json names them truly if this machine recorded that it
+// wrote the response for somebody who answered there.
+const (
+	SourceIssueComment = "issue_comment"
+	SourceCoordination = "parallel_coordination"
+)
+
+var ofFamilies = []string{SourceIssueComment, SourceCoordination}
 
 // Response is an answer from a tool, a script or a service: response.json.
 type Response struct {

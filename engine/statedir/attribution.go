@@ -33,8 +33,9 @@ type Attribution struct {
 	Path    string        `json:"path"` // relative to the workspace
 	Digest  engine.Digest `json:"digest"`
 	Request string        `json:"request_id,omitempty"`
-	// Who is "api:<token>", "slack:<user>" or "owner:<login>". Older versions wrote "" to
-	// say that the path belonged to nobody any more.
+	// Who is "api:<token>", "slack:<user>", "owner:<login>" or "github:<login>", or
+	// "claimed:<name>" for what only a document says. Older versions wrote "" to say that
+	// the path belonged to nobody any more.
 	Who string `json:"who"`
 	// Source is the surface, one of sources. Older versions did not write it.
 	Source string    `json:"source,omitempty"`
@@ -42,7 +43,7 @@ type Attribution struct {
 }
 
 // sources are the surfaces of placet.
-var sources = []string{"cli", "http", "slack", "mcp", "web"}
+var sources = []string{"cli", "http", "slack", "mcp", "web", "issue_comment", "parallel_coordination"}
 
 // surface returns the surface through which a document came; ok is false for a surface that
 // this version does not know. Lines of earlier versions have no source; their author tells
@@ -288,5 +289,5 @@ func checkLine(line []byte) error {
 // isAuthor reports whether a name is a possible author of a document that placet writes.
 func isAuthor(who string) bool {
 	kind, name, _ := strings.Cut(who, ":")
-	return name != "" && slices.Contains([]string{"api", "slack", "owner"}, kind)
+	return name != "" && slices.Contains([]string{"api", "slack", "owner", "github", "claimed"}, kind)
 }

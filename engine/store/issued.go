@@ -14,7 +14,7 @@ import (
 // file: files that others might replace and that a decision depends on.
 func isRecorded(f layout.File) bool {
 	switch f.Kind {
-	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, layout.KindAnswerEdit:
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, layout.KindAnswerEdit, layout.FaberText, layout.FaberReply, layout.FaberConsumed:
 		return true
 	case layout.KindStateFile:
 		return f.Writer == layout.Placet
@@ -65,12 +65,13 @@ func (s *committer) confirm(j *commit) {
 	}
 }
 
-// recorded returns the documents of a commit that the record remembers.
+// recorded returns the documents of a commit that the record remembers: also those that are
+// written on somebody's behalf.
 func (j *commit) recorded() []engine.Document {
 	var docs []engine.Document
 	for _, p := range j.writes {
 		if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.fam != nil && !p.journal {
-			if f, known := j.fam.File(j.run, rel); known && isRecorded(f) {
+			if f, known := j.fam.File(j.run, rel); known && (isRecorded(f) || p.doc.Source != "") {
 				docs = append(docs, p.doc)
 			}
 		}

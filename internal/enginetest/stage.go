@@ -43,6 +43,7 @@ type Stage struct {
 	// Unrecorded says that the machine finds no record that this machine wrote a document.
 	Unrecorded bool
 	issued     engine.Issued
+	credited   map[string]engine.Document // by path: what was written on somebody's behalf
 	story      *transcript
 }
 
@@ -50,8 +51,8 @@ type Stage struct {
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
 	s := &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		issued: engine.Issued{},
-		Owner:  map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
+		issued: engine.Issued{}, credited: map[string]engine.Document{},
+		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Environment{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
 	if config.Language != templates.Pseudo { // no run of a workspace has this language
@@ -88,7 +89,7 @@ func (s *Stage) Clone() *Stage {
 	c := *s
 	c.Files, c.Changed, c.Owner, c.Unsettled = maps.Clone(s.Files), maps.Clone(s.Changed), maps.Clone(s.Owner), maps.Clone(s.Unsettled)
 	c.story = s.story.clone()
-	c.issued, c.Begun = maps.Clone(s.issued), slices.Clone(s.Begun)
+	c.issued, c.credited, c.Begun = maps.Clone(s.issued), maps.Clone(s.credited), slices.Clone(s.Begun)
 	c.Facts.Alive, c.Facts.Ended = maps.Clone(s.Facts.Alive), maps.Clone(s.Facts.Ended)
 	for p, sums := range c.issued {
 		c.issued[p] = slices.Clone(sums)
@@ -105,8 +106,12 @@ func (s *Stage) Put(p, body string) {
 // Issue writes a document as placet does, and records that.
 func (s *Stage) Issue(d engine.Document) {
 	s.Put(d.Path, string(d.Body))
+	if d.Source != "" {
+		d.Sum = engine.Sum(d.Body)
+		s.credited[d.Path] = d
+	}
 	switch d.Kind {
-	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, engine.KindState:
+	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, layout.FaberText, layout.FaberReply, layout.FaberConsumed, engine.KindState:
 		s.issued.Add(d.Path, engine.Sum(d.Body))
 		s.issued.Confirm(d.Path, engine.Sum(d.Body))
 	}
@@ -194,6 +199,9 @@ func (s *Stage) document(p, kind, body string) engine.Document {
 		owner = "jmcwilliam"
 	}
 	d.Known, d.Source = []string{"owner:" + owner}, surfaceOf(p, body)
+	if c := s.credited[p]; c.Sum == d.Sum {
+		d.Known, d.Source = c.Known, c.Source
+	}
 	if !s.Unrecorded {
 		d.Issued = slices.Clone(s.issued[p])
 	}

@@ -50,6 +50,7 @@ var attacks = slices.Concat(
 	showsAttacks,
 	aboveAttacks,
 	callAttacks,
+	commentAttacks,
 )
 
 func TestAttacks(t *testing.T) {

@@ -155,7 +155,7 @@ func personVerbIn(args []string) string {
 func ownVerbs(family string) []verb.Verb {
 	switch family {
 	case "faber":
-		return []verb.Verb{faber.GateVerb(), faber.ContextVerb()}
+		return []verb.Verb{faber.GateVerb(), faber.AgainVerb(), faber.ContextVerb(), faber.CommentVerb(), faber.PollVerb()}
 	case "optimizer":
 		return optimizer.Verbs()
 	case "nemawashi":

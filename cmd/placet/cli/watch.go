@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/cli/faber"
 	"placet/cmd/placet/cli/nemawashi"
 	"placet/cmd/placet/cli/setup"
 	"placet/cmd/placet/cli/verb"
@@ -57,7 +58,7 @@ func (d *daemonFlags) run(c verb.Call, name string, server func() (daemon.Server
 	case c.Flags.Changed("watches") && d.watches < 1:
 		return console.Usage("cli.watch.watches", "value", d.watches)
 	}
-	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteSettings}
+	o := daemon.Options{JSON: d.log == "json", Watches: d.watches, Begun: hideScratch, Serves: noteSettings, Beside: faber.Beside}
 	if o.Server, err = server(); err != nil {
 		return err
 	}

@@ -449,6 +449,7 @@ func TestInitShowsEverySettingWithItsDefault(t *testing.T) {
 	want.Pal = everyPalDefault()
 	want.Optimizer.Workflows = map[string]optimizer.Workflow{}
 	want.Serve.AllowedHosts, want.Serve.AllowedOrigins = []string{}, []string{}
+	want.Faber.Issue.Authors, want.Faber.Issue.Repos, want.Faber.Issue.PostCommand = []string{}, map[string]string{}, []string{}
 	want.Faber.WorkflowPaths, want.Faber.Deadline, want.Faber.Resume.Command = []string{}, map[string]faber.Duration{}, []string{}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

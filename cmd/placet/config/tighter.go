@@ -57,6 +57,8 @@ func (o order) tighter(a, b string) string {
 	switch o.Tighter {
 	case family.AllOfBoth:
 		return allOfBoth(a, b)
+	case family.InBoth:
+		return inBoth(a, b)
 	case family.Fewer:
 		return choose(valueOf[int](a) < valueOf[int](b), a, b)
 	case family.Shorter:
@@ -90,6 +92,12 @@ func allOfBoth(a, b string) string {
 		}
 	}
 	return canonical(list)
+}
+
+// inBoth returns the elements that both lists have.
+func inBoth(a, b string) string {
+	other := valueOf[[]string](b)
+	return canonical(slices.DeleteFunc(valueOf[[]string](a), func(one string) bool { return !slices.Contains(other, one) }))
 }
 
 // lengthOf returns the duration in a text. A text that is no duration counts as endless.

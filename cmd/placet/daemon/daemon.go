@@ -34,6 +34,8 @@ type Options struct {
 	Begun func(b *workspace.Workspace, log *slog.Logger)
 	// Serves is called when the runs are served, before placet prints that it watches.
 	Serves func(b *workspace.Workspace)
+	// Beside runs beside the loop until the context ends; nil for nothing.
+	Beside func(ctx context.Context, b *workspace.Workspace, log *slog.Logger)
 	// Server answers clients over HTTP; nil answers nobody.
 	Server Server
 }
@@ -108,6 +110,9 @@ func Run(ctx context.Context, w *console.Env, o Options) error {
 	defer end(nil)
 	go workspace.KeepLock(ctx, b, log, end)
 	var announcing sync.WaitGroup
+	if o.Beside != nil {
+		announcing.Go(func() { o.Beside(ctx, b, log) })
+	}
 	err = b.Loop.Watch(ctx, watcher, func(runs, waiting int) {
 		o.Serves(b)
 		w.Note("cli.watch.at", "workspace", b.Root, "runs", templates.NewMessage("count.runs", "n", runs), "waiting", waiting)

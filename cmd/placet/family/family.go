@@ -139,11 +139,12 @@ type Order struct {
 // Tighter is the rule by which one of two values is tighter.
 type Tighter int
 
-// These are the rules: the first in a list of words; the words that both lists have; the smaller
-// number; the longer or the shorter time.
+// These are the rules: the first in a list of words; all words of both lists; the words that both
+// lists have; the smaller number; the longer or the shorter time.
 const (
 	FirstWord Tighter = iota
 	AllOfBoth
+	InBoth
 	Fewer
 	Longer
 	Shorter

@@ -49,7 +49,7 @@ func (b *Workspace) Permit(a engine.Action, dir string) error {
 		return templates.Errorf("workspace.permit.text")
 	}
 	// The files are read once more here, whatever their times say.
-	if files := exec.NewContents(b.Root).WithEnv(b.Env.Getenv).Of(dir, a.Command.Argv); !now.Allowed[config.Seal(digest, files)] {
+	if files := exec.NewContents(b.Root).WithEnv(b.Env.Getenv).Of(dir, a.Command.Agreed()); !now.Allowed[config.Seal(digest, files)] {
 		return templates.Errorf("workspace.permit.untrusted")
 	}
 	return nil

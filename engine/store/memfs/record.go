@@ -15,8 +15,9 @@ type Record struct {
 	// through a store in memory came from no surface.
 	Surface func(path string, digest engine.Digest) (who, source string)
 
-	mu   sync.Mutex
-	runs map[string]engine.Issued
+	mu      sync.Mutex
+	runs    map[string]engine.Issued
+	credits map[string]engine.Document // by path: what was written on somebody's behalf
 }
 
 // Issued returns the digests of what was written in a run, by path.
@@ -35,7 +36,7 @@ func (r *Record) IssuedSince(run string, _ fs.Info) (issued engine.Issued, now f
 func (r *Record) Clone() *Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &Record{runs: maps.Clone(r.runs)}
+	return &Record{runs: maps.Clone(r.runs), credits: maps.Clone(r.credits)}
 }
 
 // Issue records what is about to be written in a run.
@@ -49,7 +50,19 @@ func (r *Record) Issue(run string, docs []engine.Document) error {
 	if paths == nil {
 		paths = engine.Issued{}
 	}
-	paths.Missing(docs)
+	var own []engine.Document
+	for _, d := range docs {
+		if d.Source == "" {
+			own = append(own, d)
+			continue
+		}
+		if r.credits == nil {
+			r.credits = map[string]engine.Document{}
+		}
+		d.Sum = engine.Sum(d.Body)
+		r.credits[d.Path] = d
+	}
+	paths.Missing(own)
 	r.runs[run] = paths
 	return nil
 }
@@ -66,8 +79,14 @@ func (r *Record) Confirm(run string, docs []engine.Document) error {
 	return nil
 }
 
-// Attributed returns the result of Surface.
+// Attributed returns on whose behalf a content was written, else the result of Surface.
 func (r *Record) Attributed(path string, digest engine.Digest) (who, source string) {
+	r.mu.Lock()
+	d, ok := r.credits[path]
+	r.mu.Unlock()
+	if ok && d.Sum == digest {
+		return d.Known[0], d.Source
+	}
 	if r.Surface == nil {
 		return "", ""
 	}

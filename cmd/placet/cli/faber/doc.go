@@ -1,2 +1,3 @@
-// Package faber holds the verbs of the family FABER besides its controls.
+// Package faber has the verbs of FABER besides its controls: commands that run again, and the issue
+// channel.
 package faber

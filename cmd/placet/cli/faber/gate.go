@@ -67,8 +67,8 @@ func waitOf(text string) (time.Duration, error) {
 	return ask.Duration(text)
 }
 
-// gate is one call of a program.
-type gate struct {
+// gateCall is one call of a program.
+type gateCall struct {
 	// b makes passes over the run alone.
 	b           *workspace.Workspace
 	f           loop.Found
@@ -77,12 +77,12 @@ type gate struct {
 
 // newGate finds the run and opens the workspace for it alone. Commands stay with the daemon, or with
 // once: whoever calls is an agent that goes on by itself.
-func newGate(b *workspace.Workspace, run, place string) (gate, error) {
+func newGate(b *workspace.Workspace, run, place string) (gateCall, error) {
 	f, err := view.OneRun(b, run)
 	if err != nil {
-		return gate{}, err
+		return gateCall{}, err
 	}
-	g := gate{f: f}
+	g := gateCall{f: f}
 	g.phase, g.step, _ = strings.Cut(place, ":")
 	switch {
 	case f.Run.Family != "faber":
@@ -111,7 +111,7 @@ func (l oneRun) Runs(layout.Lister) ([]layout.Run, error) { return []layout.Run{
 
 // call writes the call, and reports the reply. It waits for up to limit until the reply is that the
 // agent may or may not go on.
-func (g gate) call(ctx context.Context, limit time.Duration) error {
+func (g gateCall) call(ctx context.Context, limit time.Duration) error {
 	if err := g.usable(); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (g gate) call(ctx context.Context, limit time.Duration) error {
 }
 
 // usable returns why nobody can ask about the run, or nil.
-func (g gate) usable() error {
+func (g gateCall) usable() error {
 	v := view.Of(g.b, g.f)
 	if v.Err == nil && !v.Absent && !v.Blocked && v.Status != faber.Completed && v.Status != faber.Failed {
 		return nil
@@ -146,7 +146,7 @@ func (g gate) usable() error {
 }
 
 // write writes the call. A repeated call replaces it, because it may be for another attempt.
-func (g gate) write() error {
+func (g gateCall) write() error {
 	rel, _ := layout.FaberGateFiles(g.phase, g.step)
 	o := schemas.Object{{Name: "phase", Value: g.phase}}
 	if g.step != "" {
@@ -180,7 +180,7 @@ const (
 )
 
 // replied makes passes until there is a reply that stands, and then until the wait is over.
-func (g gate) replied(ctx context.Context, limit time.Duration) (reply faber.GateReply, err error) {
+func (g gateCall) replied(ctx context.Context, limit time.Duration) (reply faber.GateReply, err error) {
 	began := time.Now()
 	for {
 		if err := g.pass(ctx); err != nil {
@@ -205,7 +205,7 @@ func (g gate) replied(ctx context.Context, limit time.Duration) (reply faber.Gat
 }
 
 // pass makes one pass over the run, unless a daemon makes it or git rewrites the tree.
-func (g gate) pass(ctx context.Context) error {
+func (g gateCall) pass(ctx context.Context) error {
 	if g.b.Env.InGitHook() {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (g gate) pass(ctx context.Context) error {
 }
 
 // read judges the call as a pass would: a reply that somebody wrote says nothing.
-func (g gate) read() (faber.GateReply, error) {
+func (g gateCall) read() (faber.GateReply, error) {
 	snap, err := g.b.SettledRun(g.f, true)
 	if err != nil {
 		return faber.GateReply{}, console.Refused("say.text", "text", console.Plain(err))
