@@ -77,7 +77,8 @@ type Document struct {
 	// claimed, owner, committed, signed, api, slack.
 	Known []string
 	// Source is the surface of placet through which this machine wrote the content on
-	// somebody's behalf, "" if no surface did.
+	// somebody's behalf, "" if no surface did. A plan that sets it writes an answer of a
+	// person, the first of Known, into another run.
 	Source string
 	// Issued lists the digests of what this machine wrote at this path, the newest
 	// last, from its record outside the workspace; nil if the record has none. [Issued]

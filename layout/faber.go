@@ -27,6 +27,8 @@ const (
 	FaberPlan = "plan"
 	// FaberSuffix is a plan layout's state-<suffix>.json, which is only listed.
 	FaberSuffix = "suffix"
+	// FaberCoordinator is a folder in [FaberCoordinators].
+	FaberCoordinator = "coordinator"
 )
 
 // Kinds of FABER files, besides the files of a request folder.
@@ -153,7 +155,7 @@ func (Faber) Name() string { return "faber" }
 // Roots implements [Family].
 func (f Faber) Roots() []string {
 	roots := f.runRoots()
-	return append(append([]string(nil), roots...), faberPlans)
+	return append(append([]string(nil), roots...), faberPlans, FaberCoordinators)
 }
 
 func (f Faber) runRoots() []string {
@@ -181,6 +183,7 @@ func (f Faber) Runs(ls Lister) ([]Run, error) {
 		dir := path.Join(faberPlans, top)
 		runs = append(runs, planRuns(dir, w.entries(dir))...)
 	}
+	runs = append(runs, coordinatorRuns(&w)...)
 	sort.Slice(runs, func(i, j int) bool { return runs[i].State < runs[j].State })
 	return runs, w.err
 }
@@ -255,9 +258,13 @@ func faberRun(dir string) Run {
 	}
 }
 
-// At implements [Family]. It recognizes org/project/uuid runs by their path alone;
-// a plan layout is known only from its listing.
+// At implements [Family]. It recognizes org/project/uuid runs and coordinators by
+// their path alone; a plan layout is known only from its listing.
 func (f Faber) At(p string) (Run, bool) {
+	if rel, ok := strings.CutPrefix(p, FaberCoordinators+"/"); ok {
+		id, _, _ := strings.Cut(rel, "/")
+		return coordinatorRun(id), faberCoordinator.MatchString(id)
+	}
 	for _, root := range f.runRoots() {
 		rel, ok := strings.CutPrefix(p, root+"/")
 		if !ok {
@@ -275,6 +282,9 @@ func (f Faber) At(p string) (Run, bool) {
 
 // File implements [Family].
 func (f Faber) File(run Run, rel string) (File, bool) {
+	if run.Class == FaberCoordinator {
+		return faberCoordinatorFiles.lookup(rel)
+	}
 	if run.Class == FaberSuffix {
 		ok := path.Join(run.Dir, rel) == run.State
 		return File{Kind: KindStateFile, Writer: Upstream, Limit: LimitState}, ok
@@ -372,8 +382,11 @@ func allIn(text string, first, last, other byte) bool {
 
 // Descend implements [Family].
 func (f Faber) Descend(run Run, rel string) bool {
-	if run.Class == FaberSuffix {
+	switch run.Class {
+	case FaberSuffix:
 		return rel == "."
+	case FaberCoordinator:
+		return faberCoordinatorFiles.folder(rel)
 	}
 	return f.files(run).descends(rel)
 }

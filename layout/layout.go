@@ -96,7 +96,9 @@ func Outside(p string) File {
 	f := File{Format: Text, Limit: LimitState}
 	switch path.Ext(p) {
 	case ".json":
-		f.Limit = LimitJSON
+		if path.Base(p) != "state.json" { // another run's state document
+			f.Limit = LimitJSON
+		}
 	case ".yaml", ".yml":
 		f.Limit = LimitYAML
 	}

@@ -47,9 +47,15 @@ func faberRule(org, project string, e Entry) templates.Message {
 }
 
 // Misplaced returns the folders three levels below a root that hold a state.json but
-// are not runs because of their names, sorted within their roots.
+// are not runs because of their names, sorted within their roots, and those that are no
+// coordinators because of theirs.
 func (f Faber) Misplaced(ls Lister) (all []Misplaced, err error) {
 	w := walker{ls: ls}
+	for _, id := range w.folders(FaberCoordinators) {
+		if dir := path.Join(FaberCoordinators, id); !faberCoordinator.MatchString(id) && w.has(dir, "coordinator.json") {
+			all = append(all, Misplaced{dir, misses("layout.coordinator", id, faberCoordinator), true})
+		}
+	}
 	for _, root := range f.runRoots() {
 		for _, org := range w.folders(root) {
 			if faberNever[org] {

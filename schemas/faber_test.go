@@ -74,6 +74,13 @@ func TestFaberDocuments(t *testing.T) {
 			`{"author":"","body":"x","created_at":"2025-12-06T18:15:00Z"}`:  "line 1, column 11: /author: is too short: expected who wrote it",
 			`{"author":"kim","body":7,"created_at":"2025-12-06T18:15:00Z"}`: "line 1, column 24: /body: is the number 7: expected text",
 		},
+		"faber/coordinator": {
+			`{"runs":["acme/web/1"]}`: "",
+			`{"coordinator_id":"coord-20251206-a1b2c3","runs":["a/b/c","a/b/d"],"created_by":"kim"}`: "",
+			`{}`:           "line 1, column 1: /runs: is missing: expected 1 to 200 run ids",
+			`{"runs":[]}`:  "line 1, column 9: /runs: minimum 1 items required, but found 0 items: expected 1 to 200 run ids",
+			`{"runs":[1]}`: "line 1, column 10: /runs/0: is the number 1: expected a run id, org/project/uuid",
+		},
 		"faber/posted": {
 			`{"comment_url":null,"posted_at":"t","view":"sha256:0000000000000000000000000000000000000000000000000000000000000000"}`: "",
 			`{"comment_url":"https://example.invalid/1","posted_at":"2025-12-06T18:15:00Z"}`:                                        "",

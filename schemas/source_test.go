@@ -18,7 +18,7 @@ func TestNamesAreThoseOfTheFiles(t *testing.T) {
 		"afl/current-delegation", "afl/delegation-status", "afl/escalation", "afl/meta", "afl/pending-question", "afl/result",
 		"afl/review", "afl/state", "afl/validation", "afl/verdict", "afl/worker", "afl/worker-run",
 		"ask/answer", "ask/ask", "ask/reuse", "ask/state", "ask/withdraw",
-		"faber/again", "faber/cancel", "faber/comment", "faber/event",
+		"faber/again", "faber/cancel", "faber/comment", "faber/coordinator", "faber/coordinator-state", "faber/event",
 		"faber/gate", "faber/issue", "faber/metadata", "faber/posted", "faber/state", "faber/workflow",
 		"kernel/receipt", "kernel/request", "kernel/response", "kernel/response-optional", "kernel/slack-attempt", "kernel/slack-note", "kernel/slack-outcome", "kernel/void",
 		"mcp/answer", "mcp/ask_human", "mcp/check_answer", "mcp/explain_run", "mcp/explanation", "mcp/list_waiting", "mcp/recorded", "mcp/report_progress",

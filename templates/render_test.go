@@ -52,6 +52,11 @@ var samples = map[string]any{
 		Prompt: "Please.", Summary: "short", Artifacts: []IssueArtifact{{Shown: "[a.md](/a.md)", Missing: true}}, Options: []IssueOption{{1, "one", "the first"}}, First: "one",
 	},
 	"faber/reply": IssueReplyData{ID: "gh-1", Refused: "why", Options: "a, b", Cancelled: "org/project/uuid", Lines: []IssueReplyLine{{"Run", "org/project/uuid"}}},
+	"faber/prompt": samplePrompt{
+		ID: "coord-20251206-a1b2c3", Round: 2, Digest: "sha256:0", Total: 3, Waiting: 2, Cancelled: []string{"#126"},
+		Asked:    []sampleAsked{{Label: "#124", Branch: "main", Text: "Go?", Options: []string{"approve"}, LookAt: []string{"a.md"}}, {Label: "#125", Error: true}},
+		Examples: []sampleAsked{{Label: "#124", Options: []string{"approve"}}, {Label: "#125"}}, Unreadable: []map[string]string{{"Run": "3f2b8c1e", "Error": "no"}},
+	},
 	"faber/context": ContextData{
 		RunID: "org/project/uuid", Head: "<!-- placet faber org/project/uuid r3 c0123456789ab -->",
 		Sections: []ContextSection{{Title: "Specification", Severity: "warning", Body: "```\ntext\n```"}, {Title: "Branch"}},
@@ -447,3 +452,25 @@ func TestTheDocCommentNamesEveryField(t *testing.T) {
 		}
 	}
 }
+
+// samplePrompt and sampleAsked have the members and methods of a prompt of engine/faber.
+type samplePrompt struct {
+	ID, Digest                                      string
+	Round, Total, Completed, Waiting, Failed, Later int
+	Cancelled, Paused                               []string
+	Unreadable                                      []map[string]string
+	Asked, Examples                                 []sampleAsked
+}
+
+func (samplePrompt) List(names []string) string { return strings.Join(names, ", ") }
+
+type sampleAsked struct {
+	Label, Branch, Text, Form string
+	Error                     bool
+	Options, LookAt           []string
+}
+
+func (sampleAsked) Title() string     { return "Approval" }
+func (sampleAsked) Choices() string   { return "[1] approve" }
+func (a sampleAsked) Paths() string   { return strings.Join(a.LookAt, ", ") }
+func (a sampleAsked) Example() string { return a.Options[0] }

@@ -22,7 +22,14 @@
 // (rules.go). A run below a root is served. A run where upstream's later layouts
 // put it is foreign: placet answers it, and writes nothing else there.
 //
-// The state document belongs to upstream, so the family patches it and never encodes it
+// A coordinator asks a person about several runs at once. It is a class of run with a machine and a
+// state document of its own, and reads its runs as their machine does:
+//
+//	adopted ─▶ collecting ──all_stopped──▶ asking ──all_final──▶ closed (final)
+//	               ▲                      │ ▲  │ answers_taken, prompt_renewed
+//	               └──────round_over──────┘ └──┘
+//
+// The state document of a run belongs to upstream, so the family patches it and never encodes it
 // as a whole; otherwise it is a family of the kernel [placet/engine/run] like others.
 //
 //   - state.go reads state.json, and view.go reads the documents beside it
@@ -41,6 +48,8 @@
 //     posts it, and attempts.go how a command runs again; comments.go chooses the run of a comment and
 //     carries it out, comment.go finds its command, and sentence.go its answer
 //   - tell.go, explain.go and fabrication.go have what people are told
+//   - coordinator.go has the machine of coordinators, prompt.go what a prompt shows, and reply.go which
+//     answers to it count
 //
 // One commit writes request and receipt files first, then events and resume.md, and
 // state.json last. A durable receipt is final: if an upstream writer restores an old

@@ -59,7 +59,7 @@ func laws() enginetest.Suite {
 		Machine: faber.New(), Layout: layout.Faber{},
 		Config: engine.Config{Language: "en", Family: faber.DefaultConfig()},
 		Final: map[string][]engine.Status{
-			"run": {faber.Completed, faber.Cancelled}, "step": {faber.Completed, faber.Skipped},
+			"run": {faber.Completed, faber.Cancelled}, "step": {faber.Completed, faber.Skipped}, "coordinator": {faber.Closed},
 		},
 		Start: map[string][]engine.Status{"run": {faber.Pending}, "step": {faber.Pending}},
 		Foreign: []engine.Edge{
@@ -67,7 +67,7 @@ func laws() enginetest.Suite {
 			run(faber.InProgress, faber.Paused), run(faber.Paused, faber.InProgress), run(faber.InProgress, faber.Completed),
 			step(faber.Pending, faber.InProgress), step(faber.InProgress, faber.Failed), step(faber.InProgress, faber.Completed),
 		},
-		Persons:  []string{"answered_continue", "answered_revise", "answered_retry", "answered_skip", "answered_abort", "cancel_asked"},
+		Persons:  []string{"answered_continue", "answered_revise", "answered_retry", "answered_skip", "answered_abort", "cancel_asked", "answers_taken"},
 		Asks:     []string{"approval", "confirmation", "selection", "clarification", "review", "error_resolution"},
 		PowerCut: unnumbered,
 		Cases:    lawCases(),

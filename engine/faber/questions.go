@@ -56,7 +56,7 @@ func (r *view) question() *question {
 			return nil
 		case r.state.status == Awaiting && r.state.Feedback != nil:
 			return r.stateQuestion()
-		case r.state.status == Failed && r.cfg.AskFailed == askAll && !r.foreign():
+		case r.state.status == Failed && !r.foreign() && (r.cfg.AskFailed == askAll || r.coordinated()):
 			return r.failedQuestion()
 		}
 		return nil

@@ -53,14 +53,35 @@ func document(s engine.Snapshot) engine.Document {
 
 // Step implements [engine.Machine].
 func (m Machine) Step(s engine.Snapshot) (engine.Plan, error) {
-	if s.Class == layout.FaberSuffix {
+	switch s.Class {
+	case layout.FaberSuffix:
 		return engine.Plan{}, nil
+	case layout.FaberCoordinator:
+		return coordinators.Step(s)
 	}
 	return m.machine.Step(s)
 }
 
+// Account implements [engine.Machine].
+func (m Machine) Account(s engine.Snapshot) engine.RunView {
+	if s.Class == layout.FaberCoordinator {
+		return coordinators.Account(s)
+	}
+	return m.machine.Account(s)
+}
+
 // Edges implements [engine.Machine].
-func (m Machine) Edges() []engine.Edge { return append(m.machine.Edges(), stepEdges()...) }
+func (m Machine) Edges() []engine.Edge {
+	return slices.Concat(m.machine.Edges(), stepEdges(), coordinators.Edges())
+}
+
+// SummarizeClass implements [engine.Classed].
+func (Machine) SummarizeClass(class string, state []byte) (p engine.Summary, ok bool) {
+	if class != layout.FaberCoordinator {
+		return p, false
+	}
+	return coordinators.Summarize(state), true
+}
 
 // Summarize implements [engine.Machine].
 func (Machine) Summarize(body []byte) engine.Summary {
@@ -265,6 +286,9 @@ func needs(r *view) []string {
 		return nil
 	}
 	needs := append(r.definitions().needs(), channelNeeds(r)...)
+	if r.state.status == Failed && r.cfg.AskFailed != askAll && !r.foreign() {
+		needs = append(needs, coordinatorNeeds()...)
+	}
 	if q := r.question(); q != nil {
 		for _, d := range q.artifactDocs() {
 			needs = append(needs, "still:"+d.Path) // what is shown must be settled

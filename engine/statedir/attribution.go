@@ -33,16 +33,16 @@ type Attribution struct {
 	Path    string        `json:"path"` // relative to the workspace
 	Digest  engine.Digest `json:"digest"`
 	Request string        `json:"request_id,omitempty"`
-	// Who is "api:<token>", "slack:<user>", "owner:<login>" or "github:<login>", or
-	// "claimed:<name>" for what only a document says. Older versions wrote "" to say that
-	// the path belonged to nobody any more.
+	// Who is "api:<token>", "slack:<user>", "owner:<login>", "github:<login>" or
+	// "committed:<mail>", or "claimed:<name>" for what only a document says. Older versions
+	// wrote "" to say that the path belonged to nobody any more.
 	Who string `json:"who"`
 	// Source is the surface, one of sources. Older versions did not write it.
 	Source string    `json:"source,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// sources are the surfaces of placet.
+// sources are the surfaces of placet, and those of families.
 var sources = []string{"cli", "http", "slack", "mcp", "web", "issue_comment", "parallel_coordination"}
 
 // surface returns the surface through which a document came; ok is false for a surface that
@@ -89,10 +89,57 @@ type attributed struct {
 // HoldPath keeps others in this process from writing at a path until release is called: the
 // last attribution must be that of the document in place.
 func (d *Dir) HoldPath(path string) (release func()) {
-	one := &d.attributions.paths[engine.Sum([]byte(path)).Hex()[0]%records]
+	one := &d.attributions.paths[pathLock(path)]
 	one.Lock()
 	return one.Unlock
 }
+
+// WriteFor records for whom a plan is about to write documents, as their Known and Source say,
+// and holds their paths until release is called. Without an error release is not nil.
+func (d *Dir) WriteFor(docs []engine.Document, at time.Time) (release func(), err error) {
+	release = d.holdPaths(docs)
+	for i, doc := range docs {
+		who := ""
+		if len(doc.Known) > 0 {
+			who = doc.Known[0]
+		}
+		line, err := json.Marshal(Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Who: who, Source: doc.Source, At: at.UTC()})
+		var n int
+		if err == nil {
+			n, err = d.addAttribution(line)
+		}
+		if err == nil && i == len(docs)-1 {
+			err = d.flushAttributions(n)
+		}
+		if err != nil {
+			return release, templates.Errorf("statedir.attribution", "error", err)
+		}
+	}
+	return release, nil
+}
+
+// holdPaths is [Dir.HoldPath] for several paths. The locks are taken in one order.
+func (d *Dir) holdPaths(docs []engine.Document) (release func()) {
+	var held [records]bool
+	for _, doc := range docs {
+		held[pathLock(doc.Path)] = true
+	}
+	for i := range held {
+		if held[i] {
+			d.attributions.paths[i].Lock()
+		}
+	}
+	return func() {
+		for i := range held {
+			if held[i] {
+				d.attributions.paths[i].Unlock()
+			}
+		}
+	}
+}
+
+// pathLock returns the number of the lock of a path.
+func pathLock(path string) int { return int(engine.Sum([]byte(path)).Hex()[0]) % records }
 
 // Attribute records for whom a document is about to be written, durably. A document without
 // such a line is only a claim.
@@ -289,5 +336,5 @@ func checkLine(line []byte) error {
 // isAuthor reports whether a name is a possible author of a document that placet writes.
 func isAuthor(who string) bool {
 	kind, name, _ := strings.Cut(who, ":")
-	return name != "" && slices.Contains([]string{"api", "slack", "owner", "github", "claimed"}, kind)
+	return name != "" && slices.Contains([]string{"api", "slack", "owner", "github", "committed", "claimed"}, kind)
 }

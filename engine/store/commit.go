@@ -127,7 +127,12 @@ func (s *Store) Flush() error { return s.committer.commit(&commit{all: true})[0]
 func (s *committer) commit(commits ...*commit) []error {
 	var batch []*commit
 	for _, j := range commits {
-		if j.err = s.admit(j); j.err == nil {
+		if j.err = s.admit(j); j.err != nil {
+			continue
+		}
+		release := s.attribute(j)
+		defer release()
+		if j.err == nil {
 			batch = append(batch, j)
 		}
 	}

@@ -2,12 +2,15 @@ package store
 
 import (
 	"cmp"
+	"errors"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"placet/engine"
 	"placet/layout"
+	"placet/templates"
 )
 
 // isRecorded reports whether the record remembers what placet writes under a kind of
@@ -49,6 +52,29 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 	}
 }
 
+// attribute records for whom a plan writes answers into other runs, before they can be read
+// there. It records nothing for a name that is taken, because the attribution of the present
+// file would end.
+func (s *committer) attribute(j *commit) (release func()) {
+	var docs []engine.Document
+	for _, p := range j.writes {
+		if p.doc.Source == "" {
+			continue
+		}
+		_, err := s.disk.FS.Stat(p.doc.Path)
+		if errors.Is(err, os.ErrNotExist) {
+			docs = append(docs, p.doc)
+		} else if err != nil {
+			j.err = templates.Errorf("store.write", "file", p.doc.Path, "error", err)
+		}
+	}
+	if s.record == nil || len(docs) == 0 || j.err != nil {
+		return func() {}
+	}
+	release, j.err = s.record.WriteFor(docs, s.disk.Now())
+	return release
+}
+
 // confirm records that the state document and the requests of a commit have their names,
 // so that the contents before them count as older from now on. An error undoes nothing:
 // the record then knows as much as before.
@@ -65,13 +91,12 @@ func (s *committer) confirm(j *commit) {
 	}
 }
 
-// recorded returns the documents of a commit that the record remembers: also those that are
-// written on somebody's behalf.
+// recorded returns the documents of a commit that the record remembers.
 func (j *commit) recorded() []engine.Document {
 	var docs []engine.Document
 	for _, p := range j.writes {
 		if rel, inside := strings.CutPrefix(p.doc.Path, j.run.Dir+"/"); inside && j.fam != nil && !p.journal {
-			if f, known := j.fam.File(j.run, rel); known && (isRecorded(f) || p.doc.Source != "") {
+			if f, known := j.fam.File(j.run, rel); known && isRecorded(f) {
 				docs = append(docs, p.doc)
 			}
 		}

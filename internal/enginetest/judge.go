@@ -192,6 +192,8 @@ func (j *judge) writers(s engine.Snapshot, p engine.Plan) (problems []string) {
 	for _, w := range p.Writes {
 		f, known := fileOf(j.suite.Layout, run, w.Path)
 		switch {
+		case w.Source != "":
+			problems = append(problems, j.passedOn(s, w)...)
 		case !known:
 			problems = append(problems, fmt.Sprintf("writes %s, which the layout does not know", w.Path))
 		case w.Kind != f.Kind:
@@ -214,6 +216,17 @@ func (j *judge) writers(s engine.Snapshot, p engine.Plan) (problems []string) {
 		}
 	}
 	return problems
+}
+
+// passedOn checks an answer that a plan writes into another run: it creates a response.json, and
+// says for whom.
+func (j *judge) passedOn(s engine.Snapshot, w engine.Document) []string {
+	to, ok := j.suite.Layout.At(w.Path)
+	f, known := fileOf(j.suite.Layout, to, w.Path)
+	if !ok || to.Dir == s.Dir || !known || f.Kind != layout.KindResponse || w.Kind != f.Kind || len(w.Known) != 1 || w.Over != "" || !s.Doc(w.Path).Absent() {
+		return []string{fmt.Sprintf("writes %s for %q, which is no new answer in another run", w.Path, w.Known)}
+	}
+	return nil
 }
 
 // find returns the place of a snapshot's run.

@@ -43,7 +43,8 @@ type Stage struct {
 	// Unrecorded says that the machine finds no record that this machine wrote a document.
 	Unrecorded bool
 	issued     engine.Issued
-	credited   map[string]engine.Document // by path: what was written on somebody's behalf
+	// writtenFor holds the answers that plans wrote for somebody, by path.
+	writtenFor map[string]engine.Document
 	story      *transcript
 }
 
@@ -51,7 +52,7 @@ type Stage struct {
 func NewStage(t testing.TB, m engine.Machine, l layout.Family, run layout.Run, config engine.Config) *Stage {
 	s := &Stage{
 		T: t, Machine: m, Layout: l, Run: run, Files: map[string]string{}, Changed: map[string]time.Time{},
-		issued: engine.Issued{}, credited: map[string]engine.Document{},
+		issued: engine.Issued{}, writtenFor: map[string]engine.Document{},
 		Owner: map[string]string{}, Unsettled: map[string]bool{}, Now: time.Date(2025, 12, 6, 18, 15, 0, 120e6, time.UTC),
 		Facts: engine.Environment{Config: config, Trusted: map[engine.Digest]bool{}, Alive: map[string]bool{}, Ended: map[string]engine.Ended{}},
 	}
@@ -89,7 +90,8 @@ func (s *Stage) Clone() *Stage {
 	c := *s
 	c.Files, c.Changed, c.Owner, c.Unsettled = maps.Clone(s.Files), maps.Clone(s.Changed), maps.Clone(s.Owner), maps.Clone(s.Unsettled)
 	c.story = s.story.clone()
-	c.issued, c.credited, c.Begun = maps.Clone(s.issued), maps.Clone(s.credited), slices.Clone(s.Begun)
+	c.writtenFor = maps.Clone(s.writtenFor)
+	c.issued, c.Begun = maps.Clone(s.issued), slices.Clone(s.Begun)
 	c.Facts.Alive, c.Facts.Ended = maps.Clone(s.Facts.Alive), maps.Clone(s.Facts.Ended)
 	for p, sums := range c.issued {
 		c.issued[p] = slices.Clone(sums)
@@ -107,8 +109,7 @@ func (s *Stage) Put(p, body string) {
 func (s *Stage) Issue(d engine.Document) {
 	s.Put(d.Path, string(d.Body))
 	if d.Source != "" {
-		d.Sum = engine.Sum(d.Body)
-		s.credited[d.Path] = d
+		s.writtenFor[d.Path] = d
 	}
 	switch d.Kind {
 	case layout.KindRequest, layout.KindForm, layout.KindReceipt, layout.KindVoid, layout.FaberText, layout.FaberReply, layout.FaberConsumed, engine.KindState:
@@ -199,8 +200,8 @@ func (s *Stage) document(p, kind, body string) engine.Document {
 		owner = "jmcwilliam"
 	}
 	d.Known, d.Source = []string{"owner:" + owner}, surfaceOf(p, body)
-	if c := s.credited[p]; c.Sum == d.Sum {
-		d.Known, d.Source = c.Known, c.Source
+	if w, ok := s.writtenFor[p]; ok && string(w.Body) == body {
+		d.Known, d.Source = w.Known, w.Source
 	}
 	if !s.Unrecorded {
 		d.Issued = slices.Clone(s.issued[p])

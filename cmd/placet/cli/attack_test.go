@@ -51,6 +51,7 @@ var attacks = slices.Concat(
 	aboveAttacks,
 	callAttacks,
 	commentAttacks,
+	coordinatorAttacks,
 )
 
 func TestAttacks(t *testing.T) {

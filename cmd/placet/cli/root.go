@@ -155,7 +155,7 @@ func personVerbIn(args []string) string {
 func ownVerbs(family string) []verb.Verb {
 	switch family {
 	case "faber":
-		return []verb.Verb{faber.GateVerb(), faber.AgainVerb(), faber.ContextVerb(), faber.CommentVerb(), faber.PollVerb()}
+		return []verb.Verb{faber.GateVerb(), faber.AgainVerb(), faber.ContextVerb(), faber.CommentVerb(), faber.PollVerb(), faber.CoordinateVerb()}
 	case "optimizer":
 		return optimizer.Verbs()
 	case "nemawashi":

@@ -3,6 +3,7 @@ package memfs
 import (
 	"maps"
 	"sync"
+	"time"
 
 	"placet/engine"
 	"placet/engine/store/fs"
@@ -15,9 +16,10 @@ type Record struct {
 	// through a store in memory came from no surface.
 	Surface func(path string, digest engine.Digest) (who, source string)
 
-	mu      sync.Mutex
-	runs    map[string]engine.Issued
-	credits map[string]engine.Document // by path: what was written on somebody's behalf
+	mu   sync.Mutex
+	runs map[string]engine.Issued
+	// writtenFor holds the documents that were written for somebody, by path.
+	writtenFor map[string]engine.Document
 }
 
 // Issued returns the digests of what was written in a run, by path.
@@ -36,7 +38,7 @@ func (r *Record) IssuedSince(run string, _ fs.Info) (issued engine.Issued, now f
 func (r *Record) Clone() *Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return &Record{runs: maps.Clone(r.runs), credits: maps.Clone(r.credits)}
+	return &Record{runs: maps.Clone(r.runs), writtenFor: maps.Clone(r.writtenFor)}
 }
 
 // Issue records what is about to be written in a run.
@@ -50,19 +52,7 @@ func (r *Record) Issue(run string, docs []engine.Document) error {
 	if paths == nil {
 		paths = engine.Issued{}
 	}
-	var own []engine.Document
-	for _, d := range docs {
-		if d.Source == "" {
-			own = append(own, d)
-			continue
-		}
-		if r.credits == nil {
-			r.credits = map[string]engine.Document{}
-		}
-		d.Sum = engine.Sum(d.Body)
-		r.credits[d.Path] = d
-	}
-	paths.Missing(own)
+	paths.Missing(docs)
 	r.runs[run] = paths
 	return nil
 }
@@ -79,12 +69,26 @@ func (r *Record) Confirm(run string, docs []engine.Document) error {
 	return nil
 }
 
-// Attributed returns on whose behalf a content was written, else the result of Surface.
+// WriteFor records for whom documents are about to be written.
+func (r *Record) WriteFor(docs []engine.Document, _ time.Time) (release func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writtenFor == nil {
+		r.writtenFor = map[string]engine.Document{}
+	}
+	for _, d := range docs {
+		d.Sum = engine.Sum(d.Body)
+		r.writtenFor[d.Path] = d
+	}
+	return func() {}, nil
+}
+
+// Attributed returns for whom a document was written, else the result of Surface.
 func (r *Record) Attributed(path string, digest engine.Digest) (who, source string) {
 	r.mu.Lock()
-	d, ok := r.credits[path]
+	d := r.writtenFor[path]
 	r.mu.Unlock()
-	if ok && d.Sum == digest {
+	if d.Sum != "" && d.Sum == digest {
 		return d.Known[0], d.Source
 	}
 	if r.Surface == nil {

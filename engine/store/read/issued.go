@@ -3,6 +3,7 @@ package read
 import (
 	"path"
 	"slices"
+	"time"
 
 	"placet/engine"
 	"placet/engine/store/fs"
@@ -24,6 +25,10 @@ type Record interface {
 	// Attributed returns the person for whom a surface of placet has written a content,
 	// and the surface; "" if none has.
 	Attributed(path string, digest engine.Digest) (who, source string)
+	// WriteFor records, durably, for whom documents are about to be written, as their
+	// Known and Source say. Until release is called, nobody else in this process records
+	// or writes anything at their paths.
+	WriteFor(docs []engine.Document, at time.Time) (release func(), err error)
 }
 
 // markIssued adds to documents of a run what this machine wrote under their paths. It also

@@ -126,7 +126,9 @@ const ForOthers = 0o022
 // of the owner's files to its place. Programs that run as placet's own user could do so
 // anyway.
 func (s *settler) isShared(a target, info fs.Info) (bool, error) {
-	if a.file.Kind != layout.KindResponse && a.file.Kind != layout.KindForm {
+	switch a.file.Kind {
+	case layout.KindResponse, layout.KindForm, layout.FaberPrompt, layout.FaberPromptReply:
+	default:
 		return false, nil
 	}
 	dir, err := s.disk.FS.Stat(path.Dir(a.path))
