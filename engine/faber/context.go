@@ -385,9 +385,9 @@ func (l *eventLog) lastError() string {
 	return ""
 }
 
-// failure returns the error for which the run failed, on one line: the newest unresolved entry of
+// failureOf returns the error for which the run failed, on one line: the newest unresolved entry of
 // errors, else what a phase records, else the newest event of an error.
-func (r *view) failure() string {
+func failureOf(r *view) string {
 	text := ""
 	for _, e := range r.state.recordedErrors() {
 		if !e.resolved {

@@ -42,7 +42,7 @@ func explain(r *view, w *run.Waiting) {
 		w.Why("faber.why.taken", "request", rp.RequestID, "step", where(rp.Phase, rp.Step), "file", r.Path("resume.md"))
 		w.For("faber.wait.event", "step", where(rp.Phase, rp.Step))
 		w.UnblockAt(r.Path("events/"), r.Say("faber.unblock.event"))
-		if must := r.resumeRequired(); must != nil {
+		if must := resumeRequired(r); must != nil {
 			w.Require(*must)
 		}
 	case r.state.pointed() && !r.goesOn():

@@ -103,7 +103,7 @@ func (r *view) failedQuestion() *question {
 	if asked != nil && prompt.Says(asked.Prompt) {
 		q.Prompt = asked.Prompt // in the language in which it was asked
 	}
-	q.Context = run.Must(schemas.Object{{Name: "error", Value: r.failure()}}.MarshalJSON())
+	q.Context = run.Must(schemas.Object{{Name: "error", Value: failureOf(r)}}.MarshalJSON())
 	if asked != nil && isErrorContext(asked.Context) {
 		q.Context = asked.Context // what was recorded when it was asked
 	}

@@ -66,11 +66,11 @@ const idleLimit = 10 * time.Minute
 const resumeAction = "resume-r"
 
 // resumeTries returns the attempts to make an agent continue from the present answer.
-func (r *view) resumeTries() tries { return r.tries(fmt.Sprint(resumeAction, r.state.rev)) }
+func resumeTries(r *view) tries { return r.tries(fmt.Sprint(resumeAction, r.state.rev)) }
 
 // resumeCommand begins the configured command once per revision, if it is trusted.
 func resumeCommand(r *view, p *engine.Plan) {
-	t := r.resumeTries()
+	t := resumeTries(r)
 	argv := r.cfg.Resume.Command
 	switch {
 	case t.state != tryDue:
@@ -100,8 +100,8 @@ func (t tries) idleAt() time.Time {
 
 // resumeRequired returns what a person must do because no agent continues from the answer, nil for
 // nothing, or while an agent may still begin.
-func (r *view) resumeRequired() *engine.RequiredAction {
-	t := r.resumeTries()
+func resumeRequired(r *view) *engine.RequiredAction {
+	t := resumeTries(r)
 	step := where(r.state.ResumePoint.Phase, r.state.ResumePoint.Step)
 	var text templates.Message
 	switch t.state {
