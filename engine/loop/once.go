@@ -248,6 +248,9 @@ type Report struct {
 	// Torn are the files, by path, that cannot be read and may be half written, so that no
 	// note says yet what is wrong with them.
 	Torn []string
+	// Settling are the files, by path, that are read and count unless their writers go on:
+	// nothing is wrong with them, but others may follow.
+	Settling []string
 	// Notes are the paths of the problem notes beside the files of runs that can move.
 	Notes []string
 	// Wake is the earliest time at which time alone may move something; zero if there is
@@ -276,7 +279,9 @@ func (r *Report) add(f Found, p *pass, stuck bool) {
 		}
 	}
 	for _, h := range p.last.plan.Pending {
-		if !h.Counts { // others may follow one that counts, and nothing is wrong with it
+		if h.Counts {
+			r.Settling = append(r.Settling, h.Path)
+		} else {
 			r.Torn = append(r.Torn, h.Path)
 		}
 	}
@@ -298,7 +303,7 @@ func (r *Report) addRest(status engine.Summary, rest *storedIdle) {
 
 // tidy sorts the lists and removes duplicates: several runs may need the same file.
 func (r *Report) tidy() {
-	for _, list := range []*[]string{&r.Unsettled, &r.Torn, &r.Notes, &r.Stuck} {
+	for _, list := range []*[]string{&r.Unsettled, &r.Torn, &r.Settling, &r.Notes, &r.Stuck} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

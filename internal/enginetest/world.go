@@ -191,7 +191,7 @@ func (w *world) settle() error {
 			return fmt.Errorf("it does not settle: stuck %q", r.Stuck)
 		case err == nil && (len(r.Unsettled) > 0 || r.Held != ""):
 			err = fmt.Errorf("it does not settle: still being written %q, held %q", r.Unsettled, r.Held)
-		case err == nil && len(r.Torn) > 0 && !w.how.byHand:
+		case err == nil && len(r.Torn)+len(r.Settling) > 0 && !w.how.byHand:
 			// The result depends on the time alone, and a crash takes some.
 			pass(halfWrite)
 			continue
