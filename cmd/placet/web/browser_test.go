@@ -110,8 +110,8 @@ func (s *busySite) stream(w http.ResponseWriter, r *http.Request) {
 		s.used = round * 1000
 		s.mu.Unlock()
 		e := progressEvent(run, "x", engine.Progress{Value: float64(round) / 10, Task: fmt.Sprintf("step %d of the work on the port", round), Used: round*1000 + worker}, time.Now())
-		data := e.Data.(progressData)
-		data.SessionID = "O/" + workerOf(worker)
+		data := e.Data.(progressEnvelope)
+		data.Data.SessionID = "O/" + workerOf(worker)
 		body, _ := json.Marshal(data)
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.Name, body)
 		_ = http.NewResponseController(w).Flush()

@@ -21,7 +21,7 @@ func TestTrustCountsInARunningDaemonAndRevokingToo(t *testing.T) {
 	b := &Workspace{Env: &console.Env{Now: func() time.Time { return now }, Getenv: os.Getenv}}
 	b.Settings = mustLoad(t, from)
 	b.Changing = config.NewLive(from, b.Settings, slog.New(slog.DiscardHandler), b.Env.Now)
-	action := engine.Action{ID: "faber/a", Command: engine.Command{Argv: []string{"go"}}}
+	action := engine.Action{ID: "faber/a/resume-r1", Command: engine.Command{Argv: []string{"go"}}}
 	if b.Permit(action, ".") == nil {
 		t.Error("an untrusted command may begin")
 	}
