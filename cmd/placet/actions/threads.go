@@ -32,6 +32,10 @@ func InThread(b *workspace.Workspace, f loop.Found, st nemawashi.State, channel,
 	if st.OpenRequest != nil {
 		ids = append(ids, st.OpenRequest.RequestID)
 	}
+	// A question that is asked anew is in the thread of those before, even while it is on its way.
+	for _, s := range slices.Backward(st.Superseded) {
+		ids = append(ids, s.ApprovalRequestID)
+	}
 	for _, id := range ids {
 		if at := PostedAsk(b, f, id); at != nil && fits(*at) {
 			return true
