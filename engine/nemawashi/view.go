@@ -200,6 +200,10 @@ func watch(r *view) []string {
 			dirs = append(dirs, r.run.Path(p.Dir))
 		}
 	}
+	// The state says where the approval is in Slack once the outcome of the message is there.
+	if id := string(r.run.State.ApprovalRequestID); id != "" && r.run.State.Status == ApprovalPending {
+		dirs = append(dirs, r.run.Path(path.Join(layout.RequestsDir, id, layout.SlackDir, "ask")))
+	}
 	return dirs
 }
 
