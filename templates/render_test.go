@@ -171,6 +171,9 @@ func without(data any, name string, f func(missing string)) {
 
 func TestATemplateFailsOnEveryMissingField(t *testing.T) {
 	for name, sample := range samples {
+		if name == "faber/prompt" {
+			continue // its data has methods; package faber renders it
+		}
 		data := fields(reflect.ValueOf(sample))
 		if _, err := Render(English, name, data); err != nil {
 			t.Fatalf("the sample as a map: %v", err)
@@ -439,7 +442,7 @@ func TestTheDocCommentNamesEveryField(t *testing.T) {
 	}
 	for _, data := range samples {
 		typ := reflect.TypeOf(data)
-		if typ.Kind() != reflect.Struct {
+		if typ.Kind() != reflect.Struct || typ == reflect.TypeFor[samplePrompt]() {
 			continue // of a family's own type, which its package describes
 		}
 		if !strings.Contains(string(doc), typ.Name()+"{") {

@@ -104,8 +104,8 @@ func (p *place) stays(rel string) {
 func attackRefusingChoice(t *testing.T, p *place) {
 	const effect = "repeats architect:design-review with your words"
 	p.asks("selection", "Merge to main?", "no", "yes")
-	p.says(p.read(p.request(0)+"/form.md"), "- [ ] no: "+effect, "- [ ] yes: goes on with yes")
-	p.says(p.must(0, "show", p.requestID(0)), effect, "goes on with yes")
+	p.says(p.read(p.request(0)+"/form.md"), "- [ ] no: "+effect, "- [ ] yes: goes on with architect:design-review, knowing your answer")
+	p.says(p.must(0, "show", p.requestID(0)), effect, "goes on with architect:design-review, knowing your answer")
 	p.write(p.request(0)+"/form.md", p.ticked(0, "no"))
 	p.must(0, "once")
 	if resume := p.read(p.runs[0] + "/resume.md"); !strings.Contains(resume, "The reviewer did not agree and said `no`.") || strings.Contains(resume, "**Action**: continue") {
@@ -113,7 +113,7 @@ func attackRefusingChoice(t *testing.T, p *place) {
 	}
 	honest := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	honest.asks("selection", "Merge to main?", "no", "yes")
-	p.says(honest.must(0, "respond", honest.reference(), "yes"), "yes → goes on with yes")
+	p.says(honest.must(0, "respond", honest.reference(), "yes"), "yes → goes on with architect:design-review, knowing your answer")
 	honest.must(0, "once")
 	p.says(honest.read(honest.runs[0]+"/resume.md"), "**Action**: continue")
 }
@@ -158,7 +158,7 @@ func attackChangedRequest(t *testing.T, p *place) {
 func attackSuggestion(t *testing.T, p *place) {
 	p.asks("selection", "Which?", "ship-it", "ship-all")
 	out := p.must(1, "reject", p.reference())
-	p.says(out, "ship-it → goes on with ship-it", "ship-all → goes on with ship-all")
+	p.says(out, "ship-it → goes on with architect:design-review, knowing your answer", "ship-all → goes on with architect:design-review, knowing your answer")
 	_, hint, _ := strings.Cut(out, "\n")
 	if strings.Contains(hint, "ship") {
 		t.Errorf("suggests what goes on:\n%s", out)

@@ -196,6 +196,9 @@ func TestServeIsAsDescribed(t *testing.T) {
 	other := s.call("all", "POST", "/api/v1/nemawashi", map[string]any{"type": "mail_draft", "summary": "y"}).text("action_id")
 	id := s.call("all", "POST", "/api/v1/nemawashi/"+other+"/request-approval", nil).text("approval_request_id")
 	compare(http.MethodPost, "/api/v1/approvals/{id}/reject", "/api/v1/approvals/"+id+"/reject", map[string]any{"comment": "no"})
+	again := s.call("all", "POST", "/api/v1/nemawashi", map[string]any{"type": "mail_draft", "summary": "z", "draft": "Dear all"}).text("action_id")
+	compare(http.MethodPost, "/api/v1/nemawashi/{action}/revise", "/api/v1/nemawashi/"+again+"/revise", map[string]any{"draft": "Dear team"})
+	compare(http.MethodPost, "/api/v1/nemawashi/{action}/cancel", "/api/v1/nemawashi/"+again+"/cancel", map[string]any{"reason": "no"})
 	compare(http.MethodGet, "/api/v1/audit/{thread}", "/api/v1/audit/action-"+action, nil)
 	compare(http.MethodGet, "/api/v1/history", "/api/v1/history", nil)
 	for path, methods := range api.Paths {

@@ -306,7 +306,7 @@ func TestServeNemawashi(t *testing.T) {
 		meeting := map[string]any{"attendee": "a@b.example", "title": "t", "start_at": "2026-12-01T10:00:00Z", "end_at": "2026-12-01T11:00:00Z"}
 		action, id := s.begins("lead", map[string]any{"type": "meeting_request", "payload": meeting})
 		s.wants("approve", s.call("lead", "POST", "/api/v1/approvals/"+id+"/approve", nil), 200, "")
-		s.wants("simulate", s.call("lead", "POST", "/api/v1/nemawashi/"+action+"/execute", map[string]any{"simulateFailure": true}), 200, "")
+		s.wants("simulate", s.call("lead", "POST", "/api/v1/nemawashi/"+action+"/execute", map[string]any{"simulateFailure": true}), 409, "job_begun")
 	})
 }
 

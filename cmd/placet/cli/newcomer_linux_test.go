@@ -48,7 +48,7 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 	}{
 		"approval":         {[]string{"approve", "reject"}, "2", `"response": "reject"`, "reject → stops the whole run for good"},
 		"confirmation":     {[]string{"confirm", "cancel"}, "CONFIRM", `"response": "confirm"`, "confirm → "},
-		"selection":        {[]string{"option-a", "option-b"}, "[2]", `"response": "option-b"`, "option-b → goes on with option-b"},
+		"selection":        {[]string{"option-a", "option-b"}, "[2]", `"response": "option-b"`, "option-b → goes on with architect:design-review, knowing your answer"},
 		"clarification":    {nil, "Use UTC.", `"response": "Use UTC."`, "Use UTC., by"},
 		"review":           {[]string{"approve", "request_changes", "reject"}, "2\rUse UTF-8", `"comment": "Use UTF-8"`, "request_changes → repeats architect:design-review with your words"},
 		"specs_approval":   {nil, "1", `"response": "approve"`, "approve → "},
