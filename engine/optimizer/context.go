@@ -265,7 +265,7 @@ func gatherGoal(r *cycle, f *Findings) {
 		OptimizationDirectives: g.OptimizationDirectives, CarryOverIssues: g.CarryOverIssues,
 	}
 	f.LateAnswer = chain[0].Late
-	if g.ApprovedBy == byTimeout {
+	if g.ApprovedBy == byTimeout && f.LateAnswer == nil {
 		warn("previous.silent", "level", g.NextAutomationLevel)
 	}
 	issues, left := carried(openIssues(chain))

@@ -166,7 +166,11 @@ func decides(r *cycle, _ run.On) *move {
 	kpi := mergeKPI(r.run.State.trig, in.kpi, in.usage, r.cfg.GateThreshold)
 	b, whyB := signalB(kpi)
 	c, whyC := signalC(r.found.Feedback)
-	d := decide(Signals{A: a, B: b, C: c}, &reasons{A: whyA, B: whyB, C: whyC}, r.found.PreviousGoal, r.run.State.Lang)
+	goal := r.found.PreviousGoal
+	if goal != nil && goal.ApprovedBy == byTimeout && r.found.LateAnswer != nil {
+		goal = nil // somebody did answer, and the signals hear it
+	}
+	d := decide(Signals{A: a, B: b, C: c}, &reasons{A: whyA, B: whyB, C: whyC}, goal, r.run.State.Lang)
 	m := &move{
 		Reason: r.words("level", "level", d.AutomationLevel), Causes: []engine.Document{r.run.Snap.In("context.json")},
 		Then: func(c *change) {
