@@ -23,7 +23,7 @@ var readers = map[string]string{
 	"asks/reuse.go":             "how often an answer was used, which is shown; the files of an answer that is given out once, compared with the record of what this machine wrote",
 	"cli/adopt.go":              "the digest of the state that a person adopts",
 	"cli/control.go":            "what stands in the place of a wish that is about to be written",
-	"cli/faber/gate.go":         "the reply to a call, which the run's own machine writes",
+	"cli/faber/gate.go":         "the call that stands in the place of the one that is about to be written",
 	"cli/faber/issue.go":        "the issue.json that the poller replaces, which it leaves alone if somebody else wrote it",
 	"cli/nemawashi/list.go":     "the reports of a watchdog's own runs",
 	"cli/nemawashi/watchdog.go": "the watchdog's input, which anybody may write; a final state is only passed over",
