@@ -564,6 +564,28 @@ func TestCoordinatorErrors(t *testing.T)    { enginetest.Errors(t, coordinatorSu
 func TestCoordinatorOrders(t *testing.T)    { enginetest.Metamorphic(t, coordinatorSuite()) }
 func TestCoordinatorLanguages(t *testing.T) { enginetest.Languages(t, coordinatorSuite()) }
 
+// Words that go on from an option and take it back answer nothing; a comment behind a mark, or on a
+// line of its own, is a comment.
+func TestAnOptionThatIsTakenBackIsNoAnswer(t *testing.T) {
+	for line, want := range map[string]string{
+		"approve not yet": "", "approve only if the tests pass": "", "approve?": "", "approve or not?": "", "Approve wait for kim": "",
+		"approve looks good": "approve|looks good|", "approve: not the last word, but fine": "approve|not the last word, but fine|", "approve\nbut see the note": "approve|but see the note|",
+	} {
+		atCoordinator(t, members(waiting("124", askApproval)), nil, func(d *enginetest.Desk) {
+			d.Lax = true
+			d.Settle()
+			submit(d, "prompt-001.md", "#124: "+line)
+			d.Settle()
+			if want != "" {
+				want += login(t) + "|parallel_coordination"
+			}
+			if got := history(d, 0); got != want {
+				t.Errorf("%q: %q, want %q", line, got, want)
+			}
+		})
+	}
+}
+
 // FuzzReplies puts any text in the place of answers: nothing is taken that no line says, nothing else
 // is touched, and what is taken is an option of the run that the line names.
 func FuzzReplies(f *testing.F) {

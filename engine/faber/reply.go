@@ -381,12 +381,22 @@ func (e Asked) choose(text string) (response, comment string) {
 	}
 	for _, option := range longest {
 		mark := "(?:\\*\\*|__|`)?"
-		begins := regexp.MustCompile("(?is)^" + mark + blanks.Replace(regexp.QuoteMeta(strings.TrimSpace(option))) + mark + `[ \t\n,;:–—](.*)$`)
+		begins := regexp.MustCompile("(?is)^" + mark + blanks.Replace(regexp.QuoteMeta(strings.TrimSpace(option))) + mark + `([ \t\n,;:–—].*)$`)
 		if m := begins.FindStringSubmatch(text); m != nil {
-			return option, strings.TrimSpace(strings.TrimLeft(m[1], " \t\n,;:–—"))
+			comment := strings.TrimLeft(m[1], " \t")
+			if strings.TrimLeft(comment, "\n,;:–—") == comment && isReserved(comment) {
+				return "", ""
+			}
+			return option, strings.TrimSpace(strings.TrimLeft(comment, " \t\n,;:–—"))
 		}
 	}
 	return "", ""
+}
+
+// isReserved reports whether words that go on from an option take it back, as in "approve not yet".
+func isReserved(text string) bool {
+	words, asked := spokenWords(text, make([]textKind, len(text)))
+	return asked[0] || isDoubtful(words, 0) || isHesitant(words)
 }
 
 // withoutMarks returns a text without the marks around it and its final "." or "!".
