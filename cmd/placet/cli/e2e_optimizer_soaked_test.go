@@ -157,7 +157,15 @@ func (c *cycles) verifyTakenUp(ch *chain, k int) {
 	if trigger.Last != ch.run(0) || !cmp.Equal(g, got) || (g.ApprovedBy == "timeout_fallback") != (trigger.Timeouts == 1) {
 		c.t.Errorf("%s took up %+v of %s", ch.run(k), trigger, cmp.Diff(g, got))
 	}
-	if level := c.cycle(ch.at(k, "state.json")).Decision.AutomationLevel; level != g.Next {
+	var heard struct {
+		Late *struct{} `json:"late_answer"`
+	}
+	if err := json.Unmarshal([]byte(c.read(ch.at(k, "context.json"))), &heard); err != nil {
+		c.t.Errorf("%s: %v", ch.at(k, "context.json"), err)
+	}
+	// The signals hear a late answer; without one, the level is that of the goal.
+	late := g.ApprovedBy == "timeout_fallback" && heard.Late != nil
+	if level := c.cycle(ch.at(k, "state.json")).Decision.AutomationLevel; level != g.Next && !late {
 		c.t.Errorf("%s: level %d, the goal says %d", ch.run(k), level, g.Next)
 	}
 	for _, name := range []string{"trigger.json", "state.json", "events.jsonl"} {
