@@ -56,7 +56,7 @@ func connect(ctx context.Context, name string, parameters url.Values, busy time.
 		pool.Close()
 		return nil, err
 	}
-	c := &connection{Conn: conn, pool: pool, allowed: &upstream{sound: map[string]bool{}}, work: rowWork * workTime}
+	c := &connection{Conn: conn, pool: pool, allowed: &upstream{sound: map[string]bool{}}, work: workTime}
 	if err := c.limit(); err != nil {
 		c.close()
 		return nil, err
@@ -85,16 +85,8 @@ func (d *Databases) connect(ctx context.Context, q engine.Database, found fs.Fil
 		folder.close()
 		return nil, err
 	}
-	c.folder, c.file, c.allowed, c.work = folder, found, allowed, d.workFor(q)
+	c.folder, c.file, c.allowed, c.work = folder, found, allowed, d.work
 	return c, nil
-}
-
-// workFor returns how long SQLite may work on a query or a row without a pause.
-func (d *Databases) workFor(q engine.Database) time.Duration {
-	if q.Insert != nil {
-		return rowWork * d.work
-	}
-	return d.work
 }
 
 func (c *connection) close() {

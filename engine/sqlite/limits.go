@@ -14,12 +14,10 @@ import (
 // A database is the work of others, so the cost of one query or one row has limits that no
 // content of the file can change.
 const (
-	// workTime is how long a query may take in all, including the time of waiting for
-	// locks. Somebody waits for its result.
-	workTime = time.Second
-	// rowWork is the factor by which SQLite may work longer on a row, because nobody waits
-	// for it: a busy disk takes its time to sync.
-	rowWork = 5
+	// workTime is how long SQLite may work on a row without a pause, and how long a query may
+	// take in all, including the time of waiting for locks. An honest one takes a hundredth of
+	// that; the rest is for a busy machine.
+	workTime = 5 * time.Second
 	// mostHeap is how much memory SQLite may hold, in bytes. SQLite counts by process, so
 	// all open databases share it.
 	mostHeap = 32 << 20

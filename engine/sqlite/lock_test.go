@@ -233,7 +233,7 @@ func TestATriggerThatDoesNotEndIsGivenUp(t *testing.T) {
 		CREATE TRIGGER user_feedback_ai AFTER INSERT ON user_feedback BEGIN
 			INSERT INTO evidence (decision_id, type, ref_path) SELECT 'DEC-1', 'x', '' FROM tags AS a, tags AS b, tags AS c, tags AS d WHERE a.id + b.id + c.id + d.id < 0;
 		END`)
-	l.work = 200 * time.Millisecond
+	l.work = time.Second
 	l.Release(audit)
 	if reason := l.must("failed", answer(1, nil)); !strings.Contains(reason, "keeps SQLite at work for longer than it may, 1s at a stretch: move the file away") {
 		t.Errorf("reason %q", reason)

@@ -91,7 +91,7 @@ func (d *Databases) explain(q engine.Database, err error) string {
 	code := sqliteCode(err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), code&0xff == sqlite3.SQLITE_INTERRUPT:
-		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s at a stretch: %s", name, d.workFor(q), advice)
+		return fmt.Sprintf("the database %s keeps SQLite at work for longer than it may, %s at a stretch: %s", name, d.work, advice)
 	case errors.As(err, &is):
 		return fmt.Sprintf("the database %s %s", name, is)
 	case code == sqlite3.SQLITE_READONLY_DBMOVED:
