@@ -41,11 +41,14 @@ func isPassedOver(r *view, a *gate.Folder) bool {
 	switch {
 	case r.asks(a.ID) || forStatus(a) == Failed || r.state.rev < a.Request.Revision:
 		return false
-	case a.Receipt != nil && !(a.ReceiptDoc.IssuedHere() && a.Receipt.Result == gate.Cancelled && isUnasked(*a.Receipt)):
+	case a.Receipt != nil && !(isOurs(a) && a.Receipt.Result == gate.Cancelled && isUnasked(*a.Receipt)):
 		return false
 	}
 	return r.state.answerTo(a.ID) == nil && r.events.about("feedback_received", a.ID) == nil
 }
+
+// isOurs reports whether this machine wrote the receipt, or writes it in this pass.
+func isOurs(a *gate.Folder) bool { return a.ReceiptDoc.Path == "" || a.ReceiptDoc.IssuedHere() }
 
 // isUnasked reports whether a receipt says that another program withdrew a request.
 func isUnasked(rc gate.Receipt) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"placet/engine"
 )
@@ -196,5 +197,17 @@ func TestAPassedRequestIsCancelled(t *testing.T) {
 	}
 	if got := w.fabricated(); got != "" || w.Has("state.json.problem.md") {
 		t.Errorf("adopted, and yet: %s, %s", got, w.Files[w.Run.State+".problem.md"])
+	}
+}
+
+// Once status, inbox and check told the claim again only after the pass that closed its request.
+func TestAFabricationIsToldBeforeItsRequestIsClosed(t *testing.T) {
+	w := newWorld(t, plainDir)
+	w.ask()
+	w.Put(w.Run.State, `{"revision": 1, "status": "completed"}`)
+	w.settle()
+	w.Now = w.Now.Add(11 * time.Second)
+	if got, want := w.claims(), `state.json/status for "fr-1"`; got != want || w.Has("requests/fr-1/receipt.json") {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
