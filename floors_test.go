@@ -45,6 +45,7 @@ var floors = []floor{
 		packages: []string{"engine/gate", "engine/jsonedit", "engine/run", "engine/run/post", "engine/slack", "engine/testoutput", "engine/graph"},
 		beside:   []string{"engine/run engine/gate", "engine/run/post engine/run", "engine/run/post engine/gate", "engine/run/post engine/slack", "engine/slack engine/gate"},
 	},
+	{name: "parts of families", packages: []string{"engine/faber/comment"}},
 	{name: "families", packages: []string{"engine/ask", "engine/faber", "engine/afl", "engine/optimizer", "engine/nemawashi", "engine/pal"}},
 	{
 		name:     "acting half",

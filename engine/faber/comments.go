@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/engine/faber/comment"
 	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
@@ -50,7 +51,7 @@ type given struct {
 	view *view
 	id   string
 	doc  engine.Document
-	command
+	comment.Command
 }
 
 // consumption is what becomes of a comment.
@@ -125,9 +126,9 @@ func readComment(r *view, d engine.Document) (c *given, ok bool) {
 	said, got := run.Load[Comment](r.Input, d, "faber/comment")
 	switch got {
 	case run.Good:
-		c.Comment, c.command = *said, readCommand(said.Body)
+		c.Comment, c.Command = *said, comment.Read(said.Body)
 	case run.Bad:
-		c.command.problem = templates.NewMessage("faber.comment.bad")
+		c.Command.Problem = templates.NewMessage("faber.comment.bad")
 	default:
 		return c, false
 	}
@@ -137,19 +138,19 @@ func readComment(r *view, d engine.Document) (c *given, ok bool) {
 // consume returns what becomes of the comment, nil while that is not known.
 func (c *given) consume() *consumption {
 	switch {
-	case c.Author == "" && c.problem.Key != "":
-		return refused(c.problem.Key, c.problem.Pairs...)
-	case isOwn(c.Body):
+	case c.Author == "" && c.Problem.Key != "":
+		return refused(c.Problem.Key, c.Problem.Pairs...)
+	case comment.IsOwn(c.Body):
 		return ignored("faber.comment.own")
 	case !c.view.cfg.Issue.Counts(c.Author):
 		return ignored("faber.comment.stranger", "user", c.Author)
-	case c.verb == "":
+	case c.Verb == "":
 		return ignored("faber.comment.nothing")
 	}
 	if refusal := c.misplaced(); refusal != nil {
 		return refusal
 	}
-	switch c.verb {
+	switch c.Verb {
 	case "status":
 		return &consumption{status: commentReplied}
 	case "cancel":
@@ -167,12 +168,12 @@ func (c *given) misplaced() *consumption {
 		return refused("faber.comment.issue", "issue", "#"+r.workID())
 	case c.UpdatedAt != "" && c.UpdatedAt != c.CreatedAt:
 		return refused("faber.comment.edited")
-	case c.problem.Key != "":
-		return refused(c.problem.Key, c.problem.Pairs...)
+	case c.Problem.Key != "":
+		return refused(c.Problem.Key, c.Problem.Pairs...)
 	case len(c.Several) > 0:
 		return refused("faber.comment.runs", "runs", shortRuns(c.Several))
-	case c.run != "" && !NamesRun(r.Snap.Key.ID, c.run):
-		return refused("faber.comment.run", "run", c.run)
+	case c.Run != "" && !NamesRun(r.Snap.Key.ID, c.Run):
+		return refused("faber.comment.run", "run", c.Run)
 	}
 	return nil
 }
@@ -214,15 +215,21 @@ func (c *given) resume() *consumption {
 	if early {
 		return ignored("faber.comment.early")
 	}
-	response, comment, problem := answerIn(o.req, c.command)
+	response, words, problem := c.AnswerTo(questionOf(o.req))
 	if problem.Key != "" {
 		return refusedBy(o, problem)
 	}
-	return c.answer(o, gate.Response{RequestID: o.folder.ID, Response: response, Comment: comment, Digest: shown})
+	return c.answer(o, gate.Response{RequestID: o.folder.ID, Response: response, Comment: words, Digest: shown})
+}
+
+// questionOf returns a request as a comment answers it.
+func questionOf(req gate.Request) comment.Question {
+	refuses := func(option string) bool { return outcomeOf(req, option) == aborts }
+	return comment.Question{Request: req, Agrees: func(option string) bool { return agrees(req, option) }, Refuses: refuses}
 }
 
 func refusedBy(o *request, problem templates.Message) *consumption {
-	return &consumption{status: commentRefused, reason: problem, options: optionIDs(o.req)}
+	return &consumption{status: commentRefused, reason: problem, options: questionOf(o.req).IDs()}
 }
 
 // shownAt returns the digest of the view that was on the issue at a time, that of the request as it
@@ -300,10 +307,10 @@ func (c *given) tookPast() *consumption {
 		if f.Request == nil || f.Receipt == nil || f.Receipt.Answer == nil || said == nil || there.Sum.Hex() != strings.TrimPrefix(f.Receipt.Answer.SHA256, "sha256:") {
 			continue
 		}
-		response, comment, problem := answerIn(*f.Request, c.command)
+		response, words, problem := c.AnswerTo(questionOf(*f.Request))
 		by := gate.By{User: c.Author, Source: gate.SourceIssueComment}
-		if problem.Key == "" && said.ProvidedBy == by && said.Response == response && said.Comment == comment && !moment(c.CreatedAt).Before(moment(f.Request.RequestedAt)) {
-			return &consumption{status: commentAccepted, request: f.ID, response: response, comment: comment, digest: said.Digest}
+		if problem.Key == "" && said.ProvidedBy == by && said.Response == response && said.Comment == words && !moment(c.CreatedAt).Before(moment(f.Request.RequestedAt)) {
+			return &consumption{status: commentAccepted, request: f.ID, response: response, comment: words, digest: said.Digest}
 		}
 	}
 	return nil
@@ -323,7 +330,7 @@ func (c *given) cancel() *consumption {
 		if early {
 			return ignored("faber.comment.early")
 		}
-		for _, id := range optionIDs(o.req) {
+		for _, id := range questionOf(o.req).IDs() {
 			if isWord(id, ownRefusals) {
 				done := c.answer(o, gate.Response{RequestID: o.folder.ID, Response: id, Comment: "@faber cancel", Digest: shown})
 				if done.status == commentAccepted {
@@ -349,7 +356,7 @@ func (c *given) documents(done *consumption) []engine.Document {
 		docs = append(docs, engine.Document{Path: p.Path, Kind: layout.FaberReply, Body: reply, Over: p.Sum})
 	}
 	receipt := schemas.Object{
-		{Name: "status", Value: done.status}, {Name: "command", Value: orNull(c.verb)}, {Name: "run_id", Value: c.view.Snap.Key.ID},
+		{Name: "status", Value: done.status}, {Name: "command", Value: orNull(c.Verb)}, {Name: "run_id", Value: c.view.Snap.Key.ID},
 		{Name: "request_id", Value: orNull(done.request)}, {Name: "response", Value: orNull(done.response)}, {Name: "comment", Value: orNull(done.comment)},
 		{Name: "reason", Value: orNull(done.reason.In(c.view.Lang))}, {Name: "digest", Value: orNull(string(done.digest))}, {Name: "revision", Value: 1},
 	}
@@ -459,11 +466,11 @@ func Deliver(runs []IssueRun, issue string, c Comment) (list []Delivery) {
 	if len(candidates) == 0 {
 		return nil
 	}
-	if runes := []rune(c.Body); len(runes) > longestComment {
-		c.Body = string(runes[:longestComment+1]) // the run says that it is too long
+	if runes := []rune(c.Body); len(runes) > comment.Longest {
+		c.Body = string(runes[:comment.Longest+1]) // the run says that it is too long
 	}
 	c.Issue = schemas.Raw(issue)
-	chosen := choose(candidates, readCommand(c.Body))
+	chosen := choose(candidates, comment.Read(c.Body))
 	if len(chosen) == 0 {
 		for _, r := range candidates {
 			c.Several = append(c.Several, r.ID)
@@ -477,7 +484,7 @@ func Deliver(runs []IssueRun, issue string, c Comment) (list []Delivery) {
 }
 
 // choose returns the candidates that a command is for, none if it does not say.
-func choose(candidates []IssueRun, c command) []IssueRun {
+func choose(candidates []IssueRun, c comment.Command) []IssueRun {
 	only := func(fits func(IssueRun) bool) []IssueRun {
 		fit := slices.DeleteFunc(slices.Clone(candidates), func(r IssueRun) bool { return !fits(r) })
 		if len(fit) != 1 {
@@ -486,9 +493,9 @@ func choose(candidates []IssueRun, c command) []IssueRun {
 		return fit
 	}
 	switch {
-	case c.run != "":
-		return only(func(r IssueRun) bool { return NamesRun(r.ID, c.run) })
-	case c.verb == "status":
+	case c.Run != "":
+		return only(func(r IssueRun) bool { return NamesRun(r.ID, c.Run) })
+	case c.Verb == "status":
 		return candidates
 	}
 	return only(func(r IssueRun) bool { return r.Waits })

@@ -46,7 +46,7 @@
 //     agent continues from
 //   - issuetext.go has the text of a request for the issue of the run, posting.go the command that
 //     posts it, and attempts.go how a command runs again; comments.go chooses the run of a comment and
-//     carries it out, comment.go finds its command, and sentence.go its answer
+//     carries it out, and package comment finds its command and its answer
 //   - tell.go, explain.go and fabrication.go have what people are told
 //   - coordinator.go has the machine of coordinators, prompt.go what a prompt shows, and reply.go which
 //     answers to it count

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"placet/engine"
+	"placet/engine/faber/comment"
 	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
@@ -360,9 +361,9 @@ var (
 	blanks       = strings.NewReplacer("_", "[-_ ]", "-", "[-_ ]", " ", "[-_ ]")
 )
 
-// choose returns the option that a text names as the prompt lists it, and the comment; or the whole
+// choose returns the option that a text names as the prompt lists it, and the words after it; or the whole
 // text if the request has no options. The response is "" if the text names none.
-func (e Asked) choose(text string) (response, comment string) {
+func (e Asked) choose(text string) (response, words string) {
 	if text = strings.TrimSpace(text); len(e.Options) == 0 {
 		return text, ""
 	}
@@ -383,20 +384,14 @@ func (e Asked) choose(text string) (response, comment string) {
 		mark := "(?:\\*\\*|__|`)?"
 		begins := regexp.MustCompile("(?is)^" + mark + blanks.Replace(regexp.QuoteMeta(strings.TrimSpace(option))) + mark + `([ \t\n,;:–—].*)$`)
 		if m := begins.FindStringSubmatch(text); m != nil {
-			comment := strings.TrimLeft(m[1], " \t")
-			if strings.TrimLeft(comment, "\n,;:–—") == comment && isReserved(comment) {
+			words = strings.TrimLeft(m[1], " \t")
+			if strings.TrimLeft(words, "\n,;:–—") == words && comment.IsReserved(words) {
 				return "", ""
 			}
-			return option, strings.TrimSpace(strings.TrimLeft(comment, " \t\n,;:–—"))
+			return option, strings.TrimSpace(strings.TrimLeft(words, " \t\n,;:–—"))
 		}
 	}
 	return "", ""
-}
-
-// isReserved reports whether words that go on from an option take it back, as in "approve not yet".
-func isReserved(text string) bool {
-	words, asked := spokenWords(text, make([]textKind, len(text)))
-	return asked[0] || isDoubtful(words, 0) || isHesitant(words)
 }
 
 // withoutMarks returns a text without the marks around it and its final "." or "!".

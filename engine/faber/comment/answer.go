@@ -1,4 +1,4 @@
-package faber
+package comment
 
 import (
 	"cmp"
@@ -15,33 +15,41 @@ import (
 // longestSentence is the longest text that is read as sentences, in characters.
 const longestSentence = 500
 
-// answerIn returns the answer that the text before a command gives to a request. The problem is the
+// Question is a request as a comment answers it.
+type Question struct {
+	gate.Request
+	// Agrees and Refuses say what an option leads to.
+	Agrees, Refuses func(option string) bool
+}
+
+// AnswerTo returns the answer that the text before a command gives to a question. The problem is the
 // zero Message if there is one.
-func answerIn(req gate.Request, c command) (response, comment string, problem templates.Message) {
-	if req.FreeText() {
+func (c Command) AnswerTo(q Question) (response, comment string, problem templates.Message) {
+	if q.FreeText() {
 		if text := strings.TrimSpace(c.text); text != "" {
 			return text, "", problem
 		}
 		return "", "", templates.NewMessage("faber.comment.empty")
 	}
 	line, rest := c.firstLine()
-	if id := chosen(req, line); id != "" {
+	if id := q.chosen(line); id != "" {
 		response, comment = id, rest
-	} else if id, after := leading(req, line); id != "" {
+	} else if id, after := q.leading(line); id != "" {
 		response, comment = id, strings.TrimSpace(after+"\n"+rest)
-	} else if response = sentence(req, c, line); response == "" {
-		return "", "", templates.NewMessage("faber.comment.unclear", "options", strings.Join(optionIDs(req), ", "))
+	} else if response = c.sentence(q, line); response == "" {
+		return "", "", templates.NewMessage("faber.comment.unclear", "options", strings.Join(q.IDs(), ", "))
 	} else {
 		comment = strings.TrimSpace(c.text)
 	}
-	if comment == "" && isWord(response, req.CommentRequired) {
+	if comment == "" && slices.ContainsFunc(q.CommentRequired, func(id string) bool { return gate.Fold(id) == gate.Fold(response) }) {
 		return "", "", templates.NewMessage("faber.comment.needed", "option", response)
 	}
 	return response, comment, problem
 }
 
-func optionIDs(req gate.Request) (ids []string) {
-	for _, o := range req.Options {
+// IDs returns the ids of the options.
+func (q Question) IDs() (ids []string) {
+	for _, o := range q.Options {
 		ids = append(ids, o.ID)
 	}
 	return ids
@@ -49,28 +57,28 @@ func optionIDs(req gate.Request) (ids []string) {
 
 // chosen returns the option that a line is: its id, its number, or a word that agrees or refuses in
 // place of the only such option.
-func chosen(req gate.Request, line string) string {
-	if id, ok := gate.Match(req.Options, line); ok {
+func (q Question) chosen(line string) string {
+	if id, ok := gate.Match(q.Options, line); ok {
 		return id
 	}
-	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(req.Options) {
-		return req.Options[n-1].ID
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(q.Options) {
+		return q.Options[n-1].ID
 	}
-	if !gate.Decides(req.Type) {
+	if !gate.Decides(q.Type) {
 		return ""
 	}
 	switch {
 	case gate.Approves(line):
-		return onlyOption(req, func(id string) bool { return agrees(req, id) })
+		return q.only(q.Agrees)
 	case gate.Refuses(line):
-		return onlyOption(req, func(id string) bool { return outcomeOf(req, id) == aborts })
+		return q.only(q.Refuses)
 	}
 	return ""
 }
 
-// onlyOption returns the option that fits, "" if none or several do.
-func onlyOption(req gate.Request, fits func(id string) bool) string {
-	ids := slices.DeleteFunc(optionIDs(req), func(id string) bool { return !fits(id) })
+// only returns the option that fits, "" if none or several do.
+func (q Question) only(fits func(id string) bool) string {
+	ids := slices.DeleteFunc(q.IDs(), func(id string) bool { return !fits(id) })
 	if len(ids) != 1 {
 		return ""
 	}
@@ -81,8 +89,8 @@ func onlyOption(req gate.Request, fits func(id string) bool) string {
 const separators = ":,-–."
 
 // leading returns the option with which a line begins, and the comment behind a separator.
-func leading(req gate.Request, line string) (id, comment string) {
-	ids := optionIDs(req)
+func (q Question) leading(line string) (id, comment string) {
+	ids := q.IDs()
 	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(utf8.RuneCountInString(b), utf8.RuneCountInString(a)) })
 	runes := []rune(line)
 	for _, id := range ids {
@@ -137,14 +145,14 @@ type spokenWord struct {
 
 // sentence returns the only option that a short text names in sentences, "" if it names none or
 // several, or if it is in doubt. line is its first line.
-func sentence(req gate.Request, c command, line string) string {
+func (c Command) sentence(q Question, line string) string {
 	text := covered(c.text, c.kinds, inlineCode)
 	if utf8.RuneCountInString(strings.TrimSpace(c.text)) > longestSentence || strings.Contains(text, "~~") {
 		return ""
 	}
 	words, asked := spokenWords(text, c.kinds)
-	id, at := named(req, words)
-	if id == "" || isHesitant(words) || numbersAnother(req, id, line) {
+	id, at := q.named(words)
+	if id == "" || isHesitant(words) || q.numbersAnother(id, line) {
 		return ""
 	}
 	for _, sentence := range at {
@@ -156,16 +164,16 @@ func sentence(req gate.Request, c command, line string) string {
 }
 
 // numbersAnother reports whether a line begins with the number of another option.
-func numbersAnother(req gate.Request, id, line string) bool {
+func (q Question) numbersAnother(id, line string) bool {
 	digits := line[:len(line)-len(strings.TrimLeft(line, "0123456789"))]
 	n, err := strconv.Atoi(digits)
-	return err == nil && n >= 1 && n <= len(req.Options) && req.Options[n-1].ID != id
+	return err == nil && n >= 1 && n <= len(q.Options) && q.Options[n-1].ID != id
 }
 
 // named returns the only option that words name, and the sentences that name it.
-func named(req gate.Request, words []spokenWord) (id string, sentences []int) {
+func (q Question) named(words []spokenWord) (id string, sentences []int) {
 	key := ""
-	for k, list := range namesOf(req) {
+	for k, list := range q.names() {
 		for _, phrase := range list {
 			for _, at := range mentions(words, phrase) {
 				if key != "" && key != k {
@@ -175,7 +183,7 @@ func named(req gate.Request, words []spokenWord) (id string, sentences []int) {
 			}
 		}
 	}
-	for _, o := range req.Options {
+	for _, o := range q.Options {
 		if gate.Fold(o.ID) == key {
 			return o.ID, sentences
 		}
@@ -183,14 +191,14 @@ func named(req gate.Request, words []spokenWord) (id string, sentences []int) {
 	return "", nil
 }
 
-// namesOf returns the phrases that name an option, by its folded id: those of the known options,
+// names returns the phrases that name an option, by its folded id: those of the known options,
 // and of each other option its id.
-func namesOf(req gate.Request) map[string][]string {
+func (q Question) names() map[string][]string {
 	names := map[string][]string{}
 	for key, list := range phrases {
 		names[gate.Fold(key)] = list
 	}
-	for _, o := range req.Options {
+	for _, o := range q.Options {
 		if key := gate.Fold(o.ID); names[key] == nil {
 			names[key] = []string{spaced(strings.ToLower(o.ID))}
 		}
@@ -273,4 +281,10 @@ func wordEnd(text string, at int) int {
 		at += size
 	}
 	return at
+}
+
+// IsReserved reports whether words that go on from an option take it back, as in "approve not yet".
+func IsReserved(text string) bool {
+	words, asked := spokenWords(text, make([]textKind, len(text)))
+	return asked[0] || isDoubtful(words, 0) || isHesitant(words)
 }

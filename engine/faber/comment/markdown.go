@@ -1,11 +1,8 @@
-package faber
+package comment
 
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
-
-	"placet/templates"
 )
 
 // textKind says how a byte of a comment is shown.
@@ -139,79 +136,3 @@ func covered(body string, kinds []textKind, most textKind) string {
 	}
 	return string(b)
 }
-
-// command is what a comment asks of placet.
-type command struct {
-	verb string // resume, status or cancel; "" if the comment asks nothing
-	run  string // the run that it names, "" for none
-	text string // what stands before the command
-	// kinds are those of text.
-	kinds []textKind
-	// problem says why the command does not count.
-	problem templates.Message
-}
-
-// longestComment is the longest comment that is read, in characters.
-const longestComment = 65_536
-
-var (
-	commandLine = regexp.MustCompile(`(?im)(?:^|[ \t])(@faber)[ \t]+(resume|status|cancel)(?:[ \t]+--run[ \t]+([A-Za-z0-9/_-]{4,200}))?[ \t]*[.!]?[ \t]*$`)
-	otherWord   = regexp.MustCompile(`(?im)(?:^|[ \t])@faber[ \t]+([^\s\x00]+)[ \t]*$`)
-	knownWord   = regexp.MustCompile(`(?i)^(?:resume|status|cancel)[.!]?$`)
-)
-
-// readCommand finds the command in a comment.
-func readCommand(body string) command {
-	body = strings.ReplaceAll(strings.ReplaceAll(body, "\r\n", "\n"), "\r", "")
-	if utf8.RuneCountInString(body) > longestComment {
-		return command{verb: "?", problem: templates.NewMessage("faber.comment.long", "most", longestComment)}
-	}
-	kinds := textKinds(body)
-	shown := covered(body, kinds, plainText)
-	found := commandLine.FindAllStringSubmatchIndex(shown, -1)
-	for _, m := range otherWord.FindAllStringSubmatch(shown, -1) {
-		if !knownWord.MatchString(m[1]) {
-			return command{verb: "?", problem: templates.NewMessage("faber.comment.word", "word", m[1])}
-		}
-	}
-	switch len(found) {
-	case 0:
-		return command{}
-	case 1:
-	default:
-		return command{verb: "?", problem: templates.NewMessage("faber.comment.several")}
-	}
-	m := found[0]
-	c := command{verb: strings.ToLower(shown[m[4]:m[5]]), text: body[:m[2]], kinds: kinds[:m[2]]}
-	if m[6] >= 0 {
-		c.run = shown[m[6]:m[7]]
-	}
-	return c
-}
-
-// firstLine returns the first line of the text that says something, and what follows it. Marks of
-// emphasis and code are left out of the line.
-func (c command) firstLine() (line, rest string) {
-	shown := covered(c.text, c.kinds, inlineCode)
-	at := 0
-	for _, one := range strings.SplitAfter(shown, "\n") {
-		if text := strings.Trim(strings.ReplaceAll(one, "\x00", ""), " \t\n"); text != "" {
-			return unmarked(text), strings.TrimSpace(c.text[at+len(one):])
-		}
-		at += len(one)
-	}
-	return "", ""
-}
-
-// unmarked returns a line without emphasis and code marks.
-func unmarked(line string) string {
-	return strings.Trim(strings.NewReplacer("*", "", "`", "", "__", "").Replace(line), "_ \t")
-}
-
-// isOwn reports whether a comment is a text of placet's, whoever posted it.
-func isOwn(body string) bool {
-	body = strings.TrimSpace(body)
-	return strings.HasPrefix(body, "<!-- placet reply") || strings.HasPrefix(body, "## Feedback Requested") && ownFooter.MatchString(body)
-}
-
-var ownFooter = regexp.MustCompile("_Run ID: `[^`\n]*` \\| Request ID: `[^`\n]*`_$")
