@@ -79,10 +79,6 @@ type ResumeData struct {
 	Action string
 	// Position is "at" or "after" the step.
 	Position string
-	// Attempt is the number of the attempt, 0 if attempts are not counted.
-	Attempt int
-	// Result is where the agent writes its result, "" if it writes none.
-	Result string
 	// Refused is the sentence that says that the reviewer did not agree, as Markdown,
 	// "" if they did.
 	Refused string

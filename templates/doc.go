@@ -13,7 +13,7 @@
 //	kernel/block   BlockData{FormParts, Head, Shown[]{Label, Value}, OptionsAsk, ItemsAsk, CommentAsk}
 //	               FormParts{First, Title, Facts[]{Label, Value}, Lines[], Artifacts[]{Path, Link, State},
 //	               Texts[]{Title, Text, Between, Tail, Begin, End}, Context, AnswerMark, CommentMark, Options[], Items[], Submit}
-//	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Attempt, Result, Refused, Stop, Comment}
+//	faber/resume   ResumeData{RunID, Revision, Phase, Step, Feedback, Action, Position, Refused, Stop, Comment}
 //	faber/context  ContextData{RunID, Revision, Sections[]{Title, Severity, Body}}
 //	faber/issue-comment  IssueCommentData{RunID, Short, RequestID, Phase, Step, Requested, Changed, Prompt, Summary,
 //	               Artifacts[]{Shown, Missing}, Options[]{Number, Name, Says}, Approves, First}

@@ -44,7 +44,7 @@ var samples = map[string]any{
 	},
 	"faber/resume": ResumeData{
 		RunID: "org/project/uuid", Revision: 3, Phase: "architect", Step: "design-review", Feedback: "request_changes",
-		Action: "revise", Position: "at", Attempt: 2, Result: "results/architect.design-review.json",
+		Action: "revise", Position: "at",
 		Stop: "Stop and ask.", Comment: "Use UTF-8\n\n# not a heading",
 	},
 	"faber/issue-comment": IssueCommentData{
@@ -399,7 +399,7 @@ func TestTheResumeViewQuotesTheCommentAndKeepsItWhole(t *testing.T) {
 	for _, want := range []string{
 		"<!-- placet faber org/project/uuid r3 -->\n\n**Stop and ask.**\n\n# Resume",
 		"\n> Use UTF-8\n>\n> # not a heading\n\n## Rules\n",
-		"- **Attempt**: 2\n- **Write the result to**: results/architect.design-review.json\n- **Context**",
+		"- **Context**",
 		"User feedback received: request_changes.\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -34,7 +34,7 @@ func TestResumeHasTheSeedsLines(t *testing.T) {
 func TestResumeHasTheRules(t *testing.T) {
 	w := answeredExample(t, nil)
 	const rules = "## Rules\n\n- Execute only planned steps, in their order, beginning with this one.\n- Add no new step.\n- Propose no alternatives.\n" +
-		"- Do not execute a step that is completed or skipped.\n- Ask only by a feedback request"
+		"- Do not execute a step that is completed or skipped.\n- Ask only by a feedback request. Never guess.\n"
 	if got := w.Files[w.In("resume.md")]; !strings.Contains(got, rules) {
 		t.Errorf("resume.md:\n%s", got)
 	}
