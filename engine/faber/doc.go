@@ -40,8 +40,9 @@
 //   - request.go has request.json and whether it is unchanged, form.go what a person sees,
 //     answer.go which answer counts, effect.go what an answer does, decision.go how it moves
 //     the run, and closing.go the end of a request that is no longer asked
-//   - gates.go has what agents ask before they go on: placet replies, asks a person where a gate is
-//     due (gate_opened: pending, in_progress ─▶ awaiting_feedback), and says where a run left its plan
+//   - gates.go has what agents ask before they go on: placet replies, and asks a person where a gate is
+//     due (gate_opened: pending, in_progress ─▶ awaiting_feedback); passed.go says which gates are due
+//     and which a person has passed, deviations.go where a run left its plan
 //   - edit.go has the patch of state.json; event.go, resume.go and context.go write what an
 //     agent continues from
 //   - issuetext.go has the text of a request for the issue of the run, posting.go the command that
