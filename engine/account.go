@@ -208,6 +208,13 @@ type OpenRequest struct {
 	Unread []string `json:"-"`
 	// Unannounced says that nobody is notified of the request.
 	Unannounced bool `json:"-"`
+	// AtCommandLine lists the options that let a command run. They count only if a person
+	// chooses them at the command line of this machine.
+	AtCommandLine []string `json:"at_command_line,omitempty"`
+	// Command is the command that these options let run, nil if there are none.
+	Command *Untrusted `json:"-"`
+	// Foreign says that request.json is not what this machine wrote there.
+	Foreign bool `json:"-"`
 	// Members are the names of further members of response.json that the family reads.
 	Members []string `json:"-"`
 	// NoReject replaces the general hint about what to do if no option means no.
@@ -325,8 +332,13 @@ func (a *RunView) Contradict(list []Finding, wait string) {
 	}
 }
 
+// TrustChanges is the option of a request about changed files that also agrees to their later
+// changes in the run.
+const TrustChanges = "run_and_trust"
+
 // Untrusted is a command or a setting that waits for placet trust.
 type Untrusted struct {
+	// Name is "" for the command of a setting, which its digest identifies.
 	Name   string
 	Digest Digest
 	Text   string
@@ -335,6 +347,9 @@ type Untrusted struct {
 	// the command covers the files that Argv names there.
 	Argv   []string
 	Prefer string
+	// Stops says that the run could go on if a person agreed now, and that no open request
+	// asks for that.
+	Stops bool
 }
 
 // Entry is one recorded event.

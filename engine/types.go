@@ -27,6 +27,10 @@ func Sum(b []byte) Digest {
 // folder that the command prefers.
 func (d Digest) In(folder string) Digest { return d + Digest(" in "+folder) }
 
+// For returns the name under which trust records the command of this digest for one run,
+// in which files that the command names may change.
+func (d Digest) For(run Key) Digest { return d + Digest(" for "+run.String()) }
+
 // Hex returns the 64 hex digits alone, "" for the empty digest.
 func (d Digest) Hex() string { return strings.TrimPrefix(string(d), "sha256:") }
 
@@ -169,6 +173,9 @@ type Environment struct {
 	// command prefers differs from the one that it names, the map also says whether the
 	// command is trusted there: see [Environment.Trusts].
 	Trusted map[Digest]bool
+	// Changed lists, for commands that are not trusted only because files that they name
+	// differ from those that were agreed to, these files. The names are those of Trusted.
+	Changed map[Digest][]ChangedFile
 	// Alive holds the IDs of the actions that are running.
 	Alive map[string]bool
 	// Ended holds, by ID, how actions without an outcome document ended in this
@@ -185,6 +192,31 @@ func (f Environment) Trusts(command Digest, prefer string) bool {
 		return there
 	}
 	return f.Trusted[command]
+}
+
+// TrustsFor is [Environment.Trusts] for a command of a run, in which files that the
+// command names may change without another question if the owner said so.
+func (f Environment) TrustsFor(run Key, command Digest, prefer string) bool {
+	return f.Trusts(command, prefer) || f.Trusts(command.For(run), prefer)
+}
+
+// ChangedFiles returns the entry of Changed for a command. prefer is the folder that it
+// prefers, "" if none.
+func (f Environment) ChangedFiles(command Digest, prefer string) []ChangedFile {
+	if there, differs := f.Changed[command.In(prefer)]; differs {
+		return there
+	}
+	return f.Changed[command]
+}
+
+// ChangedFile is a file that a command names and that differs from the one that the owner
+// of the workspace has agreed to.
+type ChangedFile struct {
+	Path string // relative to the workspace
+	// Was and Now are the digests of its content, "" while it does not exist.
+	Was, Now Digest
+	// Then is the content that was agreed to, nil if it is not known any more.
+	Then *string
 }
 
 // The values of [Ended].Result for a command, and those that its outcome document has; see

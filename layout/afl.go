@@ -25,6 +25,8 @@ const (
 	AFLResult         = "result"
 	AFLValidation     = "validation"
 	AFLVerdict        = "verdict"
+	AFLOracleRun      = "oracle-run"
+	AFLReviewRun      = "review-run"
 )
 
 // Limits that AFL's page states because they differ from the usual ones, in
@@ -65,6 +67,9 @@ var aflFiles = newTable(
 	pattern{"delegations/{checkpoint}/iterations/{n}/analysis.json", jsonBy("analysis", Agent)},
 	pattern{"delegations/{checkpoint}/iterations/{n}/feedback.md", once(textBy("feedback", Placet))},
 	pattern{"delegations/{checkpoint}/iterations/{n}/{worker-run}", once(jsonBy(AFLWorkerRun, Placet))},
+	pattern{"delegations/{checkpoint}/iterations/{n}/{oracle-run}", once(jsonBy(AFLOracleRun, Placet))},
+	pattern{"delegations/{checkpoint}/iterations/{n}/{review-run}", once(jsonBy(AFLReviewRun, Placet))},
+	pattern{"delegations/{checkpoint}/iterations/{n}/checkpoint-review.json", jsonBy("checkpoint-review", Agent)},
 	pattern{"delegations/{checkpoint}/iterations/{n}/{validation}", once(File{Kind: AFLValidation, Writer: Placet, Limit: limitAFLValidation})},
 	pattern{"delegations/{checkpoint}/iterations/{n}/{verdict}", once(jsonBy(AFLVerdict, Placet))},
 )
@@ -96,7 +101,7 @@ func (AFL) Descend(_ Run, rel string) bool { return aflFiles.descends(rel) }
 var aflID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // aflNumbered are the stems of file names that may have a number.
-var aflNumbered = map[string]bool{"worker-run": true, "validation": true, "verdict": true, "review": true}
+var aflNumbered = map[string]bool{"worker-run": true, "validation": true, "verdict": true, "review": true, "oracle-run": true, "review-run": true}
 
 // aflIgnored are names that upstream's hooks give to sessions that they do not
 // know, and the name of upstream's index.
@@ -159,7 +164,7 @@ func AFLNumbered(stem string, k int, ext string) string {
 }
 
 // AFLNumber splits the name of a file that may exist several times:
-// worker-run, validation, verdict or review. k is its number, from 1.
+// worker-run, validation, verdict, review, oracle-run or review-run. k is its number, from 1.
 func AFLNumber(name string) (stem string, k int, ok bool) {
 	stem, ok = strings.CutSuffix(name, ".json")
 	if !ok {

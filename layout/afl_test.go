@@ -114,6 +114,9 @@ func TestFilesOfASession(t *testing.T) {
 		at("worker.json"):                     {"worker", Agent, JSON, mega},
 		at("worker-run.json"):                 {"worker-run", Placet, JSON, mega},
 		at("worker-run-2.json"):               {"worker-run", Placet, JSON, mega},
+		at("oracle-run.json"):                 {"oracle-run", Placet, JSON, mega},
+		at("review-run-2.json"):               {"review-run", Placet, JSON, mega},
+		at("checkpoint-review.json"):          {"checkpoint-review", Agent, JSON, mega},
 		at("answer.md"):                       {"answer", Placet, Text, mega},
 		at("result.json"):                     {"result", Anyone, JSON, 16 * mega},
 		at("validation.json"):                 {"validation", Placet, JSON, 2 * mega},
@@ -202,7 +205,7 @@ func TestIDsOfSessionsAndCheckpoints(t *testing.T) {
 
 func TestNumberedNamesThereAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		stem := rapid.SampledFrom([]string{"worker-run", "validation", "verdict", "review"}).Draw(t, "stem")
+		stem := rapid.SampledFrom([]string{"worker-run", "validation", "verdict", "review", "oracle-run", "review-run"}).Draw(t, "stem")
 		k := rapid.IntRange(1, 999_999_999).Draw(t, "k")
 		name := AFLNumbered(stem, k, ".json")
 		if s, n, ok := AFLNumber(name); !ok || s != stem || n != k {

@@ -127,7 +127,7 @@ func TestWhatIsWrittenOnce(t *testing.T) {
 	}
 	for rel, want := range map[string]bool{
 		at + "prompt.md": true, at + "feedback.md": true, at + "answer.md": true, at + "validation-2.json": true,
-		at + "verdict.json": true, at + "worker-run.json": true, at + "result.json": false, at + "worker.json": false,
+		at + "verdict.json": true, at + "worker-run.json": true, at + "oracle-run.json": true, at + "review-run.json": true, at + "checkpoint-review.json": false, at + "result.json": false, at + "worker.json": false,
 		at + "analysis.json": false, "state.json": false, "control.json": false, "review.json": false, "specs/checkpoints.yaml": false,
 		"delegations/c/status.json": false, "delegations/c/pending-question.json": false, "requests/r/form.md": false,
 	} {

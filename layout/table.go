@@ -29,6 +29,8 @@ var placeholders = map[string]func(name string) bool{
 	"{json}":            func(name string) bool { return isOrdinary(name) && strings.HasSuffix(name, ".json") },
 	"{review}":          isNumbered("review"),
 	"{worker-run}":      isNumbered("worker-run"),
+	"{oracle-run}":      isNumbered("oracle-run"),
+	"{review-run}":      isNumbered("review-run"),
 	"{validation}":      isNumbered("validation"),
 	"{verdict}":         isNumbered("verdict"),
 	"{event}":           func(name string) bool { n, _, ok := FaberEventName(name); return ok && n > 0 },

@@ -106,8 +106,13 @@ func checkResult(cp *checkpoint, result *Result) error {
 }
 
 func checkWorkerRun(cp *checkpoint, o *WorkerRun) error {
-	if o.Number != cp.Worker.Number {
-		return templates.Errorf("afl.bad.number", "file", numbered("worker-run", cp.Worker.Number), "is", o.Number, "start", cp.Worker.Number)
+	return checkNumber(numbered("worker-run", cp.Worker.Number), o.Number, cp.Worker.Number)
+}
+
+// checkNumber refuses the outcome of another start of a command.
+func checkNumber(file string, is, start int) error {
+	if is != start {
+		return templates.Errorf("afl.bad.number", "file", file, "is", is, "start", start)
 	}
 	return nil
 }

@@ -96,12 +96,12 @@ func (cp *checkpoint) isByCommand() bool {
 
 // isRunnable reports whether placet may run the validation command.
 func (cp *checkpoint) isRunnable() bool {
-	return cp.isByCommand() && cp.r.run.Snap.Facts.Trusts(cp.validationDigest(), worktree(cp.id))
+	return cp.isByCommand() && cp.r.run.Snap.Facts.TrustsFor(cp.r.run.Snap.Key, cp.validationDigest(), worktree(cp.id))
 }
 
 // isMet reports whether the checkpoints that depend on this one may start.
 func (cp *checkpoint) isMet() bool {
-	return cp.Status == Completed || cp.Status == Aborted && cp.Skip == skipForced
+	return cp.Status == Completed && !cp.inReview() || cp.Status == Aborted && cp.Skip == skipForced
 }
 
 // step is a transition of a checkpoint in the making.
@@ -125,7 +125,9 @@ func (s *step) closeRequests(result, reason string, types ...string) {
 func (s *step) ask(typ string) { s.cp.r.ask(s.change, typ, s.cp.id) }
 
 // halt stops the worker and the run of the checkpoint.
-func (s *step) halt() { s.c.Worker, s.c.Run, s.c.RetryAt, s.c.AnalysisUntil = nil, nil, "", "" }
+func (s *step) halt() {
+	s.c.Worker, s.c.Run, s.c.RetryAt, s.c.AnalysisUntil, s.c.Oracle, s.c.Review = nil, nil, "", "", nil, nil
+}
 
 // abort ends the checkpoint.
 func (s *step) abort(because text) {

@@ -30,11 +30,16 @@ type Config struct {
 	EscalateOnPattern          *bool    `toml:"escalate_on_pattern"`
 	RetryMoreAttempts          *int     `toml:"retry_more_attempts"`
 	Interrupted                *string  `toml:"interrupted"`
+	ChangingTests              *string  `toml:"changing_tests"`
 	Shell                      []string `toml:"shell"`
 	WorkerCommand              *string  `toml:"worker_command"`
 	WorkerTimeout              *string  `toml:"worker_timeout"`
-	OracleWait                 *string  `toml:"oracle_wait"`
-	ApprovalQuiet              *string  `toml:"approval_quiet"`
+	// OracleCommand analyses failures, and ReviewerCommand reviews checkpoints: a program and its
+	// arguments each.
+	OracleCommand   []string `toml:"oracle_command"`
+	ReviewerCommand []string `toml:"reviewer_command"`
+	OracleWait      *string  `toml:"oracle_wait"`
+	ApprovalQuiet   *string  `toml:"approval_quiet"`
 	// Language overrides the workspace's language for this family.
 	Language string `toml:"language"`
 	// Still forbids starting commands, and so every attempt whose worker is a command.
@@ -47,8 +52,11 @@ func DefaultConfig() Config { return Config{Enabled: true} }
 // Reviews and Validations are the values of these settings, the strictest first; it is the built-in
 // one.
 var (
-	Reviews     = []string{reviewPerson, reviewExternal, reviewOff}
+	Reviews     = []string{reviewPerson, reviewEach, reviewExternal, reviewOff}
 	Validations = []string{validateCommand, validateResult}
+	// ChangingTests says whether a person may agree to later changes of the files that a
+	// validation command names.
+	ChangingTests = []string{changingAsk, changingTrust}
 )
 
 // Values of settings.
@@ -56,11 +64,18 @@ const (
 	validateCommand = "command"
 	validateResult  = "result"
 	reviewPerson    = "person"
+	reviewEach      = "each" // checkpoint that passes, and not the whole
 	reviewExternal  = "external"
 	reviewOff       = "off"
 	interruptedAsk  = "ask"
 	interruptedAuto = "rerun"
+	changingAsk     = "ask"
+	changingTrust   = "trust"
 )
+
+// MayChange reports whether a person may agree to later changes of a file that a validation
+// command names.
+func (c Config) MayChange() bool { return c.ChangingTests != nil && *c.ChangingTests == changingTrust }
 
 // WorkerDigest returns the digest under which trust in the worker command is recorded, "" if none
 // is configured.
@@ -78,6 +93,11 @@ func (c Config) Worker() (digest engine.Digest, argv []string) {
 	}
 	return digest, argv
 }
+
+// OracleDigest and ReviewerDigest return the digests under which trust in these commands is
+// recorded.
+func OracleDigest(argv []string) engine.Digest   { return engine.CommandDigest("oracle", argv...) }
+func ReviewerDigest(argv []string) engine.Digest { return engine.CommandDigest("reviewer", argv...) }
 
 // commandDigest returns the digest of a command as it runs.
 func commandDigest(kind string, shell []string, command string) engine.Digest {
@@ -98,9 +118,12 @@ type settings struct {
 	EscalateOnPattern bool
 	RetryMore         int
 	Interrupted       string
+	MayChange         bool
 	Shell             []string
 	WorkerCommand     string
 	WorkerTimeout     time.Duration
+	Oracle            []string
+	Reviewer          []string
 	OracleWait        time.Duration
 	ApprovalQuiet     time.Duration
 	Announce          bool // whether people get notifications of escalations
@@ -155,7 +178,10 @@ func (c Config) settle(agreed map[engine.Digest]bool, below ...layer) (settings,
 		EscalateOnPattern: p.flag("escalate_on_pattern", false),
 		RetryMore:         p.number("retry_more_attempts", 2, 1, 20),
 		Interrupted:       p.word("interrupted", interruptedAsk, interruptedAuto),
+		MayChange:         c.MayChange(),
 		Shell:             slices.Clone(c.Shell),
+		Oracle:            c.OracleCommand,
+		Reviewer:          c.ReviewerCommand,
 		WorkerTimeout:     p.length("worker_timeout", 2*time.Hour, time.Second, 30*day),
 		OracleWait:        p.length("oracle_wait", 0, 0, day),
 		ApprovalQuiet:     p.length("approval_quiet", 10*time.Second, 0, day),

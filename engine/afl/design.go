@@ -183,6 +183,7 @@ func approve(r *session, on run.On) *move {
 			Stamp:       text(templates.Cut(r.specs.approvedAt, engine.LongestReason)),
 			Definitions: r.specs.definitions(), Prerequisites: r.specs.pre,
 		}
+		voidPassReviews(c)
 	}
 	return m
 }

@@ -44,9 +44,12 @@
 //	design.go        when a design is approved, and when it needs another approval
 //	lifecycle.go     how a checkpoint is created, starts, retries and ends
 //	attempt.go       the documents submitted for an attempt; work.go has their consequences
+//	stopped.go       what a person is asked if the files of a validation command have changed
 //	validation.go    the runs of an attempt; verdict.go judges them and routes the attempt
-//	review.go        the review of the whole
+//	actions.go       the commands: worker, validation, oracle and reviewer
+//	review.go        the review of the whole; passreview.go has that of each checkpoint
 //	questions.go     the questions to people; explain.go has what else a session waits for
+//	code.go          the code around the places that an output names
 //	outputs.go       what a state calls for, made by prompt.go, feedback.go, escalation.go
 //	                 and renderings.go from what sources.go finds
 //	tell.go          what people see of a session

@@ -74,6 +74,7 @@ type Validation struct {
 	Run           int               `json:"run"`
 	CommandDigest string            `json:"command_digest"`
 	DurationMS    int64             `json:"duration_ms"`
+	Cwd           string            `json:"cwd"`
 	TimedOut      bool              `json:"timed_out"`
 	Stdout        run.CommandOutput `json:"stdout"`
 	Stderr        run.CommandOutput `json:"stderr"`

@@ -179,7 +179,11 @@ func (d escalationData) Causes() string {
 	for _, c := range d.causeList() {
 		lines = append(lines, templates.Inline(templates.OrDash(atMost(c, shownSentence))))
 	}
-	return numberedList(lines)
+	blocks := []string{numberedList(lines)}
+	if suggested := d.Verdict.suggested(d.Lang); len(suggested) > 0 {
+		blocks = append(blocks, phrase(d.Lang, "escalation.suggested"), numberedList(suggested))
+	}
+	return paragraphs(append(blocks, d.Verdict.codeBlocks(d.Lang)...))
 }
 
 // advised adds a remark to the recommended way.

@@ -317,9 +317,12 @@ const shownCommand = 80
 // awaitVerdict says what an attempt waits for during its validation.
 func awaitVerdict(cp *checkpoint, w *run.Waiting) {
 	r, result := cp.r, cp.file("result.json")
+	changed := cp.open(typeChanged)
 	switch q := cp.open(typeInterrupted); {
 	case q != nil:
 		w.Answer(q, "afl.why.run_lost", "checkpoint", cp.id, "status", Validating)
+	case changed != nil:
+		w.Answer(changed, "afl.why.changed_command", "checkpoint", cp.id, "status", Validating, "files", cp.stoppedAt(changed).names())
 	case cp.AnalysisUntil != "":
 		analysis := cp.file("analysis.json")
 		w.Lacks(analysis, givenBy(r, "run.who.agent"), r.say("unblock.analysis", "json", `{"failure_type": "…"}`),

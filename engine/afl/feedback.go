@@ -101,19 +101,18 @@ func (d feedbackData) steps(fix string) []string {
 	if len(d.Verdict.Suggestions) == 0 {
 		return []string{fix}
 	}
-	var lines []string
-	for _, s := range d.suggested() {
-		lines = append(lines, s.where()+": "+templates.OrDash(templates.Inline(atMost(s.Why, shownSentence))))
-	}
-	if more := len(d.Verdict.Suggestions) - len(lines); more > 0 {
-		lines = append(lines, phrase(d.Lang, "feedback.more", "n", strconv.Itoa(more)))
-	}
-	return lines
+	return d.Verdict.suggested(d.Lang)
 }
 
-func (d feedbackData) suggested() []Suggestion {
-	list := d.Verdict.Suggestions
-	return list[:min(len(list), shownSuggestions)]
+// suggested returns the suggestions of an analysis as lines.
+func (v Verdict) suggested(lang string) (lines []string) {
+	for _, s := range v.Suggestions[:min(len(v.Suggestions), shownSuggestions)] {
+		lines = append(lines, s.where()+": "+templates.OrDash(templates.Inline(atMost(s.Why, shownSentence))))
+	}
+	if more := len(v.Suggestions) - len(lines); more > 0 {
+		lines = append(lines, phrase(lang, "feedback.more", "n", strconv.Itoa(more)))
+	}
+	return lines
 }
 
 // where returns the place of a suggestion as a code span.
@@ -125,25 +124,9 @@ func (s Suggestion) where() string {
 	return templates.Code(place)
 }
 
-// Examples returns the code that an analysis would change.
-func (d feedbackData) Examples() string {
-	var blocks []string
-	for _, s := range d.suggested() {
-		if s.Before == "" && s.After == "" {
-			continue
-		}
-		blocks = append(blocks, s.where())
-		for _, part := range []struct {
-			key  string
-			code text
-		}{{"before", s.Before}, {"after", s.After}} {
-			if part.code != "" {
-				blocks = append(blocks, phrase(d.Lang, "feedback."+part.key), templates.Fence(atMost(string(part.code), shownCode)))
-			}
-		}
-	}
-	return paragraphs(blocks)
-}
+// Examples returns the code that an analysis would change, or the code around the places that the
+// output names.
+func (d feedbackData) Examples() string { return paragraphs(d.Verdict.codeBlocks(d.Lang)) }
 
 // section is a part of a document with a heading of its own.
 type section struct {

@@ -197,6 +197,8 @@ func TestEveryKeyHasItsWords(t *testing.T) {
 func TestWhatIsChosenHasItsWords(t *testing.T) {
 	keys := []string{
 		"title.specs_approval", "title.clarification", "title.escalation", "title.implementation_review", "title.interrupted_run",
+		"title.changed_command", "title.checkpoint_review", "ask.changed_command", "ask.changed_command.gone", "ask.changed_command.unknown", "ask.checkpoint_review",
+		"option.escalate.changed", "option.checkpoint.accept", "option.checkpoint.reopen", "effect.checkpoint.accept", "effect.checkpoint.reopen",
 		"ask.specs_approval", "ask.specs_approval.blocked", "ask.escalation", "ask.dependents", "ask.implementation_review",
 		"ask.interrupted_run.validation", "ask.interrupted_run.worker",
 	}
@@ -206,7 +208,7 @@ func TestWhatIsChosenHasItsWords(t *testing.T) {
 	for _, lang := range []string{"en", "ko"} {
 		for _, option := range []string{
 			optApprove, optChanges, optReject, optAnswer, optValidate, optEscalate, optRetryMore, optRedesign, optEnvFixed,
-			optSkip, optSkipForced, optAbort, optAccept, strings.TrimSuffix(optReopen, ":"), optRunAgain, optFailed,
+			optSkip, optSkipForced, optAbort, optAccept, strings.TrimSuffix(optReopen, ":"), optRunAgain, optFailed, optRun, engine.TrustChanges,
 		} {
 			keys = append(keys, "option."+option, "effect."+option)
 			if len(phrase(lang, "option."+option)) > 500 {

@@ -60,8 +60,8 @@ func laws(t *testing.T) enginetest.Suite {
 		Lengths:  tookAside,
 		Fault:    anyOrder,
 		EveryRow: true,
-		Asks:     []string{typeApproval, typeClarification, typeEscalation, typeReview, typeInterrupted},
-		Cases:    slices.Concat(designCases(t), attemptCases(), personCases(), endCases(t), badInputCases()),
+		Asks:     []string{typeApproval, typeClarification, typeEscalation, typeReview, typeInterrupted, typeChanged, typePassed},
+		Cases:    slices.Concat(designCases(t), attemptCases(), changedCases(), sideCases(), personCases(), endCases(t), badInputCases()),
 	}
 }
 
@@ -88,7 +88,7 @@ var (
 var byPersons = []string{
 	"approved", "changes_requested", "specs_changed", "pause", "resume", "complete", "review_blocking", "abort",
 	"answered", "unanswerable", "worker_done", "worker_restart", "worker_failed", "rerun", "fail",
-	"retry_more", "redesign", "env_fixed", "skip", "skip_forced",
+	"retry_more", "redesign", "env_fixed", "skip", "skip_forced", "trusted", "accepted", "reopened",
 }
 
 // lawConfig are the settings of the cases. Nothing waits unless a case says so, and then for longer

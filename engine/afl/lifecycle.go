@@ -165,10 +165,18 @@ func (cp *checkpoint) unmet() []string {
 	var list []string
 	for _, dep := range cp.definition().Dependencies {
 		if other := cp.r.checkpoint(dep); !other.isMet() {
-			list = append(list, dep+" ("+string(other.status())+")")
+			list = append(list, dep+" ("+cp.r.waitingAs(other)+")")
 		}
 	}
 	return list
+}
+
+// waitingAs returns the status of a checkpoint for those that wait for it.
+func (r *session) waitingAs(cp *checkpoint) string {
+	if cp.inReview() {
+		return r.say("why.in_review")
+	}
+	return string(cp.status())
 }
 
 // reopen gives a completed checkpoint more attempts because a review blocks it.

@@ -21,6 +21,8 @@ const (
 	typeEscalation    = "escalation"
 	typeReview        = "implementation_review"
 	typeInterrupted   = "interrupted_run"
+	typeChanged       = "changed_command"
+	typePassed        = "checkpoint_review"
 )
 
 // Options of requests.
@@ -41,12 +43,14 @@ const (
 	optReopen     = "reopen:"
 	optRunAgain   = "run_again"
 	optFailed     = "failed"
+	optRun        = "run"
+	optReopenPass = "reopen"
 )
 
 // prefixes are the prefixes of the ids of requests.
 var prefixes = map[string]string{
 	typeApproval: "approve", typeClarification: "question", typeEscalation: "escalation",
-	typeReview: "review", typeInterrupted: "interrupted",
+	typeReview: "review", typeInterrupted: "interrupted", typeChanged: "changed", typePassed: "passed",
 }
 
 // questions are the questions to people. What a request shows cannot change under it, except who
@@ -54,7 +58,21 @@ var prefixes = map[string]string{
 var questions = map[string]run.Question[*session]{
 	typeApproval: newQuestion("specs", fillApproval, designLines), typeClarification: newQuestion("", fillClarification, nil),
 	typeEscalation: newQuestion("", fillEscalation, dependentLines), typeReview: newQuestion("review", fillReview, nil),
-	typeInterrupted: newQuestion("", fillInterrupted, nil),
+	typeInterrupted: newQuestion("", fillInterrupted, nil), typeChanged: changedQuestion(),
+	typePassed: newQuestion("", fillPassed, nil),
+}
+
+// changedQuestion is the question about changed files. What lets the command run counts only at the
+// command line.
+func changedQuestion() run.Question[*session] {
+	q := newQuestion("", fillChanged, differenceLines)
+	q.AtCommandLine, q.Stands = []string{optRun, engine.TrustChanges}, isAsShown
+	tell := q.Tell
+	q.Tell = func(r *session, asked *run.Request, a *engine.OpenRequest) {
+		tell(r, asked, a)
+		tellChanged(r, asked, a)
+	}
+	return q
 }
 
 // newQuestion returns a question of the session. where is the place that people see if the question

@@ -16,8 +16,11 @@ const blockingSeverity = "blocking"
 // finished reports whether every checkpoint is final, and how many passed.
 func (r *session) finished() (all bool, done int) {
 	for _, id := range r.order {
-		switch r.checkpoint(id).Status {
+		switch cp := r.checkpoint(id); cp.Status {
 		case Completed:
+			if cp.inReview() {
+				return false, 0
+			}
 			done++
 		case Aborted:
 		default:
@@ -38,7 +41,7 @@ func endEmpty(r *session, _ run.On) *move {
 // completeUnreviewed completes a session if reviews are off.
 func completeUnreviewed(r *session, _ run.On) *move {
 	all, done := r.finished()
-	if !all || r.cfg.Review != reviewOff {
+	if !all || r.cfg.Review != reviewOff && r.cfg.Review != reviewEach {
 		return nil
 	}
 	return &move{Reason: r.say("move.passed", "n", done), Then: func(c *change) {

@@ -93,9 +93,14 @@ var rules = [][]rule{
 		byAnswer(status{Escalated}, "env_fixed", status{Validating}, typeEscalation, optEnvFixed, validateFixed),
 		byAnswer(status{Escalated}, "skip", status{Aborted}, typeEscalation, optSkip, skip),
 		byAnswer(status{Escalated}, "skip_forced", status{Aborted}, typeEscalation, optSkipForced, skip),
+		byAnswer(status{Completed}, "accepted", nil, typePassed, optAccept, acceptPassByPerson),
+		byAnswer(status{Completed}, "reopened", status{Retrying}, typePassed, optReopenPass, reopenPassByPerson),
 		byAnswer(status{Validating}, "rerun", nil, typeInterrupted, optRunAgain, func(s *step, _ *run.Answer) { s.runAgain() }),
 		byAnswer(status{InProgress}, "worker_restart", nil, typeInterrupted, optRunAgain, func(s *step, _ *run.Answer) { s.restart() }),
 		byAnswer(status{InProgress}, "worker_done", status{Validating}, typeInterrupted, optValidate, validateAsTold),
+		answered(typeChanged, optRun, rule{Of: ofCheckpoint, From: status{Validating}, Event: "trusted", When: runAsTold}),
+		answered(typeChanged, engine.TrustChanges, rule{Of: ofCheckpoint, From: status{Validating}, Event: "trusted", When: runAsTold}),
+		byAnswer(status{Validating}, "unanswerable", status{Escalated}, typeChanged, optEscalate, escalateChanged),
 		answered(typeInterrupted, optFailed, rule{Of: ofCheckpoint, From: status{Validating}, Event: "fail", To: afterFail, When: failLostRun}),
 		answered(typeInterrupted, optFailed, rule{Of: ofCheckpoint, From: status{InProgress}, Event: "worker_failed", To: afterFail, When: failLostWorker}),
 	},
@@ -113,11 +118,20 @@ var rules = [][]rule{
 		awaiting(cpAwaits(awaitWorker), ofC(working, "worker_done", status{Validating}, commandEnds)),
 		ofC(working, "worker_failed", afterFail, commandFails),
 		ofC(status{Validating}, "trusted", nil, trustCommand),
+		ofC(status{Validating}, "command_changed", nil, askChanged),
 		ofC(status{Validating}, "rerun", nil, rerun),
 		ofC(status{Validating}, "run_lost", nil, loseRun),
 		ofC(status{Validating}, "await_analysis", nil, waitForAnalysis),
 		awaiting(cpAwaits(awaitVerdict), ofC(status{Validating}, "pass", status{Completed}, pass)),
 		ofC(status{Validating}, "fail", afterFail, fail),
+	},
+
+	// Rules about the review of each checkpoint.
+	{
+		awaiting(cpAwaits(awaitPassReview), ofC(status{Completed}, "accepted", nil, acceptPass)),
+		ofC(status{Completed}, "reopened", status{Retrying}, reopenPass),
+		ofC(status{Completed}, "review_restarted", nil, restartReviewer),
+		ofC(status{Completed}, "review_asked", nil, askInstead),
 	},
 
 	// Rules that follow for the session, and from it.

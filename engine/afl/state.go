@@ -162,6 +162,34 @@ type Checkpoint struct {
 	History          []Judged    `json:"history"`
 	// Feedback lists the attempts that have a feedback.md.
 	Feedback []Feedback `json:"feedback"`
+	// Stopped is the last question about changed files that kept the validation command from
+	// running, nil if there was none.
+	Stopped *Stopped `json:"stopped,omitzero"`
+	// Oracle is the last start of the command that analyses the failed run, nil for none.
+	Oracle *SideRun `json:"oracle,omitzero"`
+	// Review is the review of the last attempt that passed, nil for none.
+	Review *PassReview `json:"review,omitzero"`
+}
+
+// SideRun is a start of a command beside the worker and the validation.
+type SideRun struct {
+	Number        int  `json:"number"` // only grows within an attempt
+	Run           int  `json:"run"`    // the run that the command is about
+	StartedAt     text `json:"started_at"`
+	Deadline      text `json:"deadline"`
+	CommandDigest text `json:"command_digest"`
+}
+
+// PassReview is the review of one checkpoint that passed.
+type PassReview struct {
+	Mode      string `json:"mode"`   // person or command
+	Status    string `json:"status"` // open, accepted, reopened or void
+	RequestID text   `json:"request_id"`
+	// Command is the start of the reviewer's command, nil if a person is asked.
+	Command *SideRun `json:"command"`
+	// Seen is the digest of a report that existed before.
+	Seen  text   `json:"seen"`
+	Notes []Note `json:"notes"`
 }
 
 // Modes of a worker and of a run.
@@ -223,6 +251,27 @@ type Escalation struct {
 	RequestID     string          `json:"request_id"`
 	// Question is the question that nobody could answer, "" if a verdict escalated.
 	Question text `json:"question"`
+}
+
+// Stopped says why a validation command did not run: files that it names differ from those that
+// were agreed to.
+type Stopped struct {
+	RequestID string `json:"request_id"`
+	Command   string `json:"command"`
+	// CommandDigest is the digest under which trust in the command is recorded.
+	CommandDigest text          `json:"command_digest"`
+	Files         []ChangedFile `json:"files"`
+	// MayChange says that the answer may also cover later changes.
+	MayChange bool `json:"may_change"`
+}
+
+// ChangedFile is a file as a person was asked about it.
+type ChangedFile struct {
+	Path string `json:"path"`
+	Was  text   `json:"was"` // digest of the content that was agreed to
+	Now  text   `json:"now"` // digest of the content that would run
+	// Difference is the difference of the two as lines, "" if it is not known.
+	Difference text `json:"difference"`
 }
 
 // Results of a verdict.

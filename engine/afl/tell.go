@@ -113,24 +113,37 @@ func untrustedCommands(r *session) []engine.Untrusted {
 	list := append([]engine.Untrusted(nil), r.cfg.waiting...)
 	worker := r.cfg.workerDigest()
 	for _, d := range r.run.State.definitions() {
-		cp, in := r.checkpoint(d.ID), worktree(d.ID)
+		cp := r.checkpoint(d.ID)
 		if isFinal(cp.Status) {
 			continue
 		}
-		wait := func(name string, digest engine.Digest, command string) {
-			list = append(list, engine.Untrusted{
-				Name: name + r.id() + "/" + d.ID, Digest: digest, Text: command, Argv: append(slices.Clone(r.cfg.Shell), command), Prefer: in,
-			})
-		}
-		if cp.isByCommand() && !cp.isRunnable() {
-			wait(TrustName, cp.validationDigest(), string(d.Command))
+		if u, waits := cp.untrustedValidation(); waits {
+			list = append(list, u)
 		}
 		// A worker command that is trusted nowhere is listed with the settings instead.
-		if worker != "" && r.run.Snap.Facts.Trusted[worker] && !r.run.Snap.Facts.Trusts(worker, in) {
-			wait(WorkerTrustName, worker, r.cfg.WorkerCommand)
+		if worker != "" && r.run.Snap.Facts.Trusted[worker] && !r.run.Snap.Facts.Trusts(worker, worktree(d.ID)) {
+			list = append(list, cp.untrusted(WorkerTrustName, worker, r.cfg.WorkerCommand))
 		}
 	}
 	return list
+}
+
+// untrusted returns a command of the checkpoint that nobody has agreed to.
+func (cp *checkpoint) untrusted(name string, digest engine.Digest, command string) engine.Untrusted {
+	return engine.Untrusted{
+		Name: name + cp.r.id() + "/" + cp.id, Digest: digest, Text: command, Argv: append(slices.Clone(cp.r.cfg.Shell), command), Prefer: worktree(cp.id),
+	}
+}
+
+// untrustedValidation returns the validation command if nobody has agreed to it as it is now. It
+// stops the session while its attempt waits for nothing else.
+func (cp *checkpoint) untrustedValidation() (u engine.Untrusted, waits bool) {
+	if !cp.isByCommand() || cp.isRunnable() {
+		return u, false
+	}
+	u = cp.untrusted(TrustName, cp.validationDigest(), string(cp.def.Command))
+	u.Stops = cp.isStopped() && cp.open(typeChanged) == nil
+	return u, true
 }
 
 // onCycle is the group of the checkpoints that have no level.

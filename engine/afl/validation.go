@@ -30,7 +30,7 @@ func (s *step) runAgain() {
 // run records the next run of an attempt.
 func (s *step) run() {
 	cp := s.cp
-	s.c.AnalysisUntil = ""
+	s.c.AnalysisUntil, s.c.Oracle = "", nil
 	s.c.Run = &Run{
 		Number: s.c.nextRun(cp.outcomes(s.c.Iteration, "validation")), Mode: modeResult, StartedAt: s.Now,
 		TimeoutMS: cp.timeout().Milliseconds(), CommandDigest: text(cp.validationDigest()),
@@ -72,12 +72,10 @@ func trustCommand(cp *checkpoint) *move {
 	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || cp.attempt().isPending() {
 		return nil
 	}
-	return cp.move(cp.r.say("move.trusted"), func(s *step) {
-		run := s.c.Run
-		run.Mode, run.CommandDigest, run.StartedAt = modeCommand, text(cp.validationDigest()), s.Now
-		if cp.outcomes(s.c.Iteration, "validation") >= run.Number {
-			s.run() // the existing outcome does not belong to this run
-		}
+	why := cp.r.say("move.trusted")
+	return cp.move(why, func(s *step) {
+		s.closeRequests(gate.Superseded, why, typeChanged)
+		s.runTrusted()
 	})
 }
 
@@ -134,29 +132,47 @@ func (cp *checkpoint) judgement() *judgement {
 		case o != nil && o.Outcome != engine.CommandStopped && o.Outcome != engine.CommandLost:
 			j = &judgement{judgeValidation(cp, o, t.validation.Sum(), t.analysis.Said), t.validation.Doc}
 		}
-		if j == nil || !j.Passed && t.analysis.Pending {
+		if j == nil || !j.Passed && (t.analysis.Pending || isCodePending(cp)) {
 			return nil
 		}
 		return j
 	})
 }
 
-// waitForAnalysis makes a failed attempt wait for an analysis if one may come.
+// waitForAnalysis makes a failed attempt wait for an analysis if one may come, and starts the command
+// that makes one.
 func waitForAnalysis(cp *checkpoint) *move {
 	j := cp.judgement()
-	if j == nil || !cp.awaitsAnalysis(j) || cp.AnalysisUntil != "" {
+	if j == nil || !cp.awaitsAnalysis(j) || cp.AnalysisUntil != "" && !cp.startsOracle() {
 		return nil
 	}
-	return cp.move(cp.r.say("move.analysis"), func(s *step) { s.c.AnalysisUntil = cp.r.later(cp.r.cfg.OracleWait) }, j.doc)
+	why := "move.analysis"
+	if cp.startsOracle() {
+		why = "move.oracle"
+	}
+	return cp.move(cp.r.say(why), func(s *step) {
+		if s.c.AnalysisUntil == "" {
+			s.c.AnalysisUntil = cp.r.later(cp.oracleWait())
+		}
+		if cp.startsOracle() {
+			left := s.c.AnalysisUntil.Time().Sub(cp.r.run.Snap.Now)
+			s.c.Oracle = s.sideRun("oracle-run", s.c.Oracle, OracleDigest(cp.r.cfg.Oracle), left)
+		}
+	}, j.doc)
 }
 
-// awaitsAnalysis reports whether a failed attempt waits for an analysis.
+// awaitsAnalysis reports whether a failed attempt waits for an analysis. It waits no longer than the
+// oracle's command runs.
 func (cp *checkpoint) awaitsAnalysis(j *judgement) bool {
-	if j.Passed || cp.r.cfg.OracleWait == 0 || cp.try.analysis.Said != nil {
+	there := cp.attempt().analysis.Said != nil && !cp.isAnalysing()
+	if j.Passed || there || cp.oracleWait() == 0 && cp.AnalysisUntil == "" {
 		return false
 	}
 	until := cp.AnalysisUntil.Time()
 	if cp.AnalysisUntil != "" && !cp.r.run.Snap.Now.Before(until) {
+		return false
+	}
+	if o := cp.oracleEnd(); o != nil && !cp.startsOracle() {
 		return false
 	}
 	cp.r.run.WakeAt(until)
@@ -183,6 +199,7 @@ func fail(cp *checkpoint) *move {
 // decide returns the move that a judgement leads to. A judged result counts as used.
 func (cp *checkpoint) decide(j *judgement) *move {
 	m := cp.move(j.reason(cp.r.run.Lang), func(s *step) {
+		s.closeRequests(gate.Superseded, cp.r.say("move.validated"), typeChanged)
 		s.record(j.Verdict)
 		if j.Source == fromResult {
 			used(&s.c.Seen.Result, j.doc)
@@ -218,10 +235,11 @@ func (s *step) record(v Verdict) {
 	}
 	if v.Passed {
 		h.Result, c.FinishedAt = passed, s.Now
+		s.reviewPass()
 	}
 	same := c.sameWith(v)
 	c.History = append(c.History, h)
-	c.AnalysisUntil, c.Worker = "", nil
+	c.AnalysisUntil, c.Worker, c.Oracle = "", nil, nil
 	switch {
 	case v.Route == routeRetry:
 		c.RetryAt = r.later(r.cfg.RetryDelay)

@@ -68,6 +68,7 @@ type Verdict struct {
 	Names          []string     `json:"names"` // command, module or service that the environment lacks
 	Causes         []string     `json:"causes"`
 	Suggestions    []Suggestion `json:"suggestions"`
+	Code           []Excerpt    `json:"code,omitzero"` // around the places that the output names
 	Signature      text         `json:"signature"`
 	Route          Route        `json:"route"`
 }
@@ -98,6 +99,7 @@ func judgeValidation(cp *checkpoint, o *Validation, sum text, a *Analysis) Verdi
 		v.failedBy([]string{worded("not_started", "")})
 	default:
 		classify(cp, &v, words, v.ExitCode)
+		v.Code, _ = codeAt(cp, words, o.Cwd)
 		v.analysed(a)
 		v.failedBy(nil)
 	}
@@ -123,6 +125,7 @@ func judgeResult(cp *checkpoint, o *Result, sum text, a *Analysis) Verdict {
 	v.Passed = o.FailureType == "" && len(o.FailedCriteria) == 0 && testoutput.Passed(v.ExitCode, o.TimedOut, string(cp.def.Expected), v.MatchedText, v.Marker)
 	if !v.Passed {
 		classify(cp, &v, o.Output, v.ExitCode)
+		v.Code, _ = codeAt(cp, o.Output, "")
 		v.named(o.FailureType, fromResult)
 		v.analysed(a)
 		v.failedBy(o.FailedCriteria)

@@ -169,7 +169,7 @@ func needs(r *session) []string {
 	if isFinal(r.run.State.Status) || r.isVacant() {
 		return nil
 	}
-	return []string{currentDelegation, upstreamJSON, upstreamYAML}
+	return append([]string{currentDelegation, upstreamJSON, upstreamYAML}, changedPaths(r)...)
 }
 
 // watch returns the folders in which others may write files that move the session.
@@ -181,7 +181,10 @@ func watch(r *session) []string {
 		return []string{r.run.Path("specs")} // definitions may appear at any time
 	}
 	dirs := []string{r.run.Path("specs"), r.run.Path("checkpoints")}
-	for _, id := range r.inStatus(InProgress, Waiting, Validating) {
+	for _, id := range r.inStatus(InProgress, Waiting, Validating, Completed) {
+		if cp := r.checkpoint(id); cp.Status == Completed && !cp.inReview() {
+			continue
+		}
 		dirs = append(dirs, r.run.Path("delegations/"+id), r.run.Path(r.checkpoint(id).file("")))
 	}
 	return dirs
@@ -249,7 +252,11 @@ func abortAsTold(_ *session, on run.On) *move {
 }
 
 // cancelOwn closes the requests of the session itself.
-func cancelOwn(c *change) { closeOf(c, "", gate.Cancelled, phrase(c.State.Language, "move.aborted")) }
+func cancelOwn(c *change) {
+	why := phrase(c.State.Language, "move.aborted")
+	closeOf(c, "", gate.Cancelled, why)
+	cancelPassReviews(c, why)
+}
 
 // escalateSession escalates a session while a person has to decide about one of its checkpoints.
 func escalateSession(r *session, _ run.On) *move {

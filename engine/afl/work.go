@@ -220,6 +220,7 @@ func (s *step) beginAttempt() {
 	c, r := s.c, s.cp.r
 	c.Iteration++
 	c.LastAttemptAt, c.RetryAt, c.AnalysisUntil, c.Run, c.Questions = s.Now, "", "", nil, nil
+	c.Oracle, c.Review = nil, nil
 	c.Worker = &Worker{Mode: modeOutside, Number: 1 + s.cp.outcomes(c.Iteration, "worker-run"), StartedAt: s.Now}
 	if digest := r.cfg.workerDigest(); digest != "" && r.run.Snap.Facts.Trusts(digest, worktree(s.cp.id)) {
 		c.Worker.Mode, c.Worker.CommandDigest = modeCommand, text(digest)

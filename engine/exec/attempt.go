@@ -362,7 +362,7 @@ func (r *Runner) hasOutcome(a engine.Action) bool {
 }
 
 // outcomes are the kinds of documents that record how an action ended.
-var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun, layout.NemawashiOutcome, layout.PalOutcome, layout.SlackOutcome}
+var outcomes = []string{layout.FaberOutcome, layout.AFLValidation, layout.AFLWorkerRun, layout.AFLOracleRun, layout.AFLReviewRun, layout.NemawashiOutcome, layout.PalOutcome, layout.SlackOutcome}
 
 // isOutcome reports whether a family's layout has an outcome of this kind at a path.
 // Nothing else is written as an outcome, whatever a record says.

@@ -161,6 +161,29 @@ func (c *Contents) Of(dir string, argv []string) map[string]string {
 
 const isFolder = "folder"
 
+// Path returns the path, relative to the workspace, of the file that a name in dir stands for.
+// ok is false for a file outside the workspace.
+func (c *Contents) Path(dir, name string) (p string, ok bool) {
+	p = c.resolve(dir, name)
+	return p, filepath.IsLocal(p)
+}
+
+// Text returns the content of the file that a name in dir stands for, if it still has the
+// digest and no more than limit bytes.
+func (c *Contents) Text(dir, name string, sum engine.Digest, limit int64) (body []byte, ok bool) {
+	p, ok := c.Path(dir, name)
+	if !ok {
+		return nil, false
+	}
+	f, err := c.files.Open(p, fs.ForReading, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	body, err = io.ReadAll(io.NewSectionReader(f, 0, limit+1))
+	return body, err == nil && int64(len(body)) <= limit && engine.Sum(body) == sum
+}
+
 // absent lists the errors that mean that no file has the name.
 var absent = []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL}
 

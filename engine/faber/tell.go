@@ -94,7 +94,7 @@ func graph(r *view) []engine.Node {
 // program that asks GitHub, which stands in no file.
 func untrusted(r *view) (list []engine.Untrusted) {
 	if argv := r.cfg.Resume.Command; len(argv) > 0 && !r.Snap.Facts.Trusted[CommandDigest(argv)] {
-		list = append(list, engine.Untrusted{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " ")})
+		list = append(list, engine.Untrusted{Name: "faber.resume", Digest: CommandDigest(argv), Text: strings.Join(argv, " "), Stops: !r.foreign() && r.resumes() && stop(r) == ""})
 	}
 	builtIn := DefaultConfig().Issue.GH
 	if c := r.cfg.Issue; r.isAnnounced() && c.PollEvery() > 0 && slices.Equal(c.GH, builtIn) && !r.Snap.Facts.Trusted[GHDigest(builtIn)] {

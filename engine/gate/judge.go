@@ -72,8 +72,13 @@ type Evaluation struct {
 	Hint string
 	// Members are the names of further members of response.json that the family reads.
 	Members []string
-	Gate    engine.Gate
-	Now     time.Time
+	// AtCommandLine are the ids of the options that let a command run. What an agent can write does not
+	// choose them: they count only in an answer that a person gave at the command line of this machine, to a
+	// request.json that this machine wrote. Foreign says that it did not.
+	AtCommandLine []string
+	Foreign       bool
+	Gate          engine.Gate
+	Now           time.Time
 	// Asked is when the request was issued, the zero time if that is not known.
 	Asked time.Time
 	// Fact returns what local git answers to a need; ok is false if git has to be asked first. nil: nothing
@@ -284,6 +289,7 @@ func EvaluationOf(told engine.OpenRequest, g engine.Gate) Evaluation {
 		Lang:    told.Lang,
 		Request: Request{RequestID: told.Request, Type: told.Type, CommentRequired: told.CommentRequired, Several: told.Several, ItemsMax: told.ItemsMax, ItemsWith: told.ItemsWith},
 		View:    told.Digest, Issued: told.Digest, Present: told.Form, Default: told.Default, Members: told.Members, Gate: g,
+		AtCommandLine: told.AtCommandLine, Foreign: told.Foreign,
 	}
 	for _, o := range told.Options {
 		a.Request.Options = append(a.Request.Options, Option(o))
@@ -309,7 +315,7 @@ func (a Evaluation) OpenRequest() engine.OpenRequest {
 		Request: r.RequestID, Type: r.Type, Prompt: r.Prompt, FreeText: r.FreeText(), Default: a.Default,
 		Form: a.Present, Response: a.Dir + "/response.json", Digest: a.View,
 		RequestedAt: schemas.OrNull(r.RequestedAt).Time(), Deadline: schemas.OrNull(r.Deadline).Time(), CommentRequired: r.CommentRequired, Several: r.Several,
-		Members: a.Members, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(), Editable: r.Editable(),
+		Members: a.Members, AtCommandLine: a.AtCommandLine, Foreign: a.Foreign, ItemsMax: r.ItemsMax, ItemsWith: r.ItemsWith, Lang: a.Lang, Binding: r.Binding(), Editable: r.Editable(),
 		Details: r.Details(a.Lang), Unread: r.Unread(),
 	}
 	told.Overdue = !told.Deadline.IsZero() && !a.Now.Before(told.Deadline)

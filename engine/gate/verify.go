@@ -223,6 +223,9 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 	if problem := a.checkWords(&c.Answer); problem != "" {
 		return problem
 	}
+	if problem := a.checkCommandLine(c); problem != "" {
+		return problem
+	}
 	if problem := a.checkSaved(c); problem != "" {
 		return problem
 	}
@@ -233,6 +236,25 @@ func (a Evaluation) verifyAnswer(c *Claim) string {
 		return a.say("pending", "file", code(c.Place)) // git is asked before anything is decided
 	}
 	return a.checkAuthor(&c.Answer)
+}
+
+// commandLine is the surface of a person at a terminal of this machine; see
+// [engine.Document.Source].
+const commandLine = "cli"
+
+// checkCommandLine refuses an option that lets a command run, unless a person chose it at the
+// command line, where placet trust is guarded alike: a form and a response.json that placet did
+// not write may be an agent's.
+func (a Evaluation) checkCommandLine(c *Claim) string {
+	switch {
+	case !slices.Contains(a.AtCommandLine, c.Response):
+		return ""
+	case a.Foreign:
+		return a.say("claim.foreign", "file", code(c.Place), "option", code(c.Response))
+	case c.Source == FromResponse && c.file.Source == commandLine:
+		return ""
+	}
+	return a.say("claim.commandline", "file", code(c.Place), "option", code(c.Response), "request", code(a.Request.RequestID))
 }
 
 // checkSaved refuses an answer from before somebody decided which gates apply: such a
@@ -274,7 +296,7 @@ func (a Evaluation) verifyReceipt(c *Claim) string {
 		return problem + " " + a.say("claim.remove", "file", code(c.Place))
 	}
 	c.Response, c.Selected = said.Response, said.Selected
-	return ""
+	return a.checkCommandLine(c)
 }
 
 // unfit returns why a receipt that this machine did not write cannot belong to the next
@@ -320,6 +342,9 @@ func (a Evaluation) verifyRecord(c *Claim) string {
 		c.Response = id
 	}
 	c.Digest = a.Issued
+	if problem := a.checkCommandLine(c); problem != "" {
+		return problem
+	}
 	return a.unproven(c)
 }
 

@@ -217,7 +217,7 @@ func (l *Loop) SaveCache(runs []Found) {
 // if that is not possible. The digest leaves out how actions ended, which only this process
 // knows.
 func markOf(facts engine.Environment) (uint64, bool) {
-	body, err := json.Marshal([]any{facts.Config, held(facts.Trusted), held(facts.Alive)})
+	body, err := json.Marshal([]any{facts.Config, held(facts.Trusted), held(facts.Alive), changes(facts.Changed)})
 	if err != nil {
 		return 0, false
 	}
@@ -234,6 +234,17 @@ func held[K ~string](set map[K]bool) []K {
 			k = "!" + k
 		}
 		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// changes returns what keeps commands from being trusted, sorted.
+func changes(changed map[engine.Digest][]engine.ChangedFile) (out []string) {
+	for command, files := range changed {
+		for _, f := range files {
+			out = append(out, string(command)+" "+f.Path+" "+string(f.Now))
+		}
 	}
 	slices.Sort(out)
 	return out

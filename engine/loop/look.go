@@ -272,7 +272,7 @@ func alike(a, b engine.Snapshot) bool {
 
 // sameFacts compares what a machine may read besides the documents.
 func sameFacts(a, b engine.Environment) bool {
-	return maps.Equal(a.Alive, b.Alive) && maps.Equal(a.Trusted, b.Trusted) &&
+	return maps.Equal(a.Alive, b.Alive) && maps.Equal(a.Trusted, b.Trusted) && slices.Equal(changes(a.Changed), changes(b.Changed)) &&
 		maps.EqualFunc(a.Ended, b.Ended, sameEnd) && reflect.DeepEqual(a.Config, b.Config)
 }
 

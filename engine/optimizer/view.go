@@ -3,6 +3,7 @@ package optimizer
 import (
 	"path"
 	"strconv"
+	"strings"
 	"time"
 
 	"placet/engine"
@@ -264,6 +265,25 @@ func (r *cycle) absent(a *engine.RunView) bool {
 func (r *cycle) tell(a *engine.RunView) {
 	a.Facts, a.Parts = r.facts(), r.parts()
 	a.Findings = append(a.Findings, r.findings()...)
+	if argv := r.cfg.argv(levelOf(r)); stopsForTrust(r, argv) {
+		a.Untrusted = []engine.Untrusted{{Digest: CommandDigest(argv), Text: run.OneLine(strings.Join(argv, " ")), Stops: true}}
+	}
+}
+
+// levelOf returns the level that the cycle works on, 0 for none.
+func levelOf(r *cycle) int {
+	if r.run.State.Level == nil {
+		return 0
+	}
+	return r.run.State.Level.Current
+}
+
+// stopsForTrust reports whether the cycle waits only because nobody has agreed to the command of its
+// level.
+func stopsForTrust(r *cycle, argv []string) bool {
+	st := r.run.State
+	waits := st.Status == Running && levelOf(r) >= 20 && st.Level.Retrieved == "" && r.stop == nil && r.run.Open(typeUnknown) == nil
+	return waits && len(argv) > 0 && !r.run.Snap.Facts.Trusted[CommandDigest(argv)] && r.run.Snap.In("retrieved.jsonl").Absent()
 }
 
 // misnamed says why no cycle begins in a folder whose name is not a run id.

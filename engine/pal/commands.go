@@ -39,6 +39,14 @@ func (p *port) untrusted() (roles []string) {
 	return roles
 }
 
+// waitsForTrust reports whether a port does not go on only because nobody has agreed to its commands.
+func (p *port) waitsForTrust() bool {
+	if p.r.run.State.Status != Running || len(p.untrusted()) == 0 {
+		return false
+	}
+	return p.Status == Ready || p.Status == Running && p.loop.role() != "" && p.r.run.Snap.In(p.awaitedFile()).Absent()
+}
+
 // Attempt is attempt-<try>-<start>.json: the record of a command that began.
 type Attempt struct {
 	Role          string        `json:"role"`

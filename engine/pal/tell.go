@@ -50,7 +50,7 @@ func tell(r *view, a *engine.RunView) {
 		}
 		for _, role := range p.untrusted() {
 			argv := p.Workers.of(role)
-			a.Untrusted = append(a.Untrusted, engine.Untrusted{Name: TrustName + r.run.State.ID + "/" + p.id + "/" + role, Digest: CommandDigest(argv), Text: strings.Join(argv, " "), Argv: argv})
+			a.Untrusted = append(a.Untrusted, engine.Untrusted{Name: TrustName + r.run.State.ID + "/" + p.id + "/" + role, Digest: CommandDigest(argv), Text: strings.Join(argv, " "), Argv: argv, Stops: p.waitsForTrust()})
 		}
 	}
 	slices.SortFunc(a.Untrusted, func(a, b engine.Untrusted) int { return strings.Compare(a.Name, b.Name) })

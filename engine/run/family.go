@@ -204,6 +204,8 @@ type Question[V any] struct {
 	Default string
 	Hint    templates.Key
 	Members []string
+	// AtCommandLine are the options that let a command run; see [gate.Evaluation].
+	AtCommandLine []string
 	// Stands reports whether the subject of the request is unchanged; if not, every answer is
 	// held, and problem says why. nil: always.
 	Stands func(v V, q *Request) (problem string, ok bool)

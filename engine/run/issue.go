@@ -171,6 +171,7 @@ func (i *issue[S, V]) evaluationOf(body []byte) gate.Evaluation {
 		Gate:      i.gate(), Now: r.Snap.Now, Asked: gate.IssuedAt(i.OpenedAt.Time(), f.Doc), Fact: r.Fact, PartialWriteGrace: PartialWriteGrace,
 		Revision: r.revision(), Altered: templates.In(r.Lang, i.altered()),
 		Default: i.question.Default, Members: i.question.Members, Lapses: i.question.Lapses,
+		AtCommandLine: i.question.AtCommandLine, Foreign: f.Doc.Present() && !f.Doc.IssuedHere(),
 	}
 	if i.question.Hint != "" {
 		a.Hint = r.Say(i.question.Hint)

@@ -184,15 +184,21 @@ func (w *Waiting) Answer(q *Request, key templates.Key, pairs ...any) {
 		w.Why("run.why.held", "note", asked.Problem)
 	}
 	form := layout.RequestsDir + "/" + q.ID + "/form.md"
+	option := ""
 	for _, o := range asked.Options {
-		w.Unblock(form, w.r.Say("run.unblock.option", "option", o.ID, "effect", cmp.Or(o.Effect, o.Description)))
+		effect := cmp.Or(o.Effect, o.Description)
+		if slices.Contains(asked.AtCommandLine, o.ID) {
+			w.Unblock(form, w.r.Say("run.unblock.commandline", "request", q.ID, "option", o.ID, "effect", effect))
+			continue
+		}
+		w.Unblock(form, w.r.Say("run.unblock.option", "option", o.ID, "effect", effect))
+		option = cmp.Or(option, o.ID)
 	}
 	if len(asked.Items) > 0 {
 		w.Unblock(form, w.r.Say("run.unblock.items"))
 	}
-	option := w.r.Say("run.unblock.text")
-	if len(asked.Options) > 0 {
-		option = asked.Options[0].ID
+	if len(asked.Options) == 0 {
+		option = w.r.Say("run.unblock.text")
 	}
 	w.Unblock(layout.RequestsDir+"/"+q.ID+"/response.json", fmt.Sprintf(`{"request_id": "%s", "response": "%s", "provided_by": {"user": "%s", "source": "%s"}}`,
 		q.ID, option, w.r.Say("run.unblock.you"), gate.SourceFile))

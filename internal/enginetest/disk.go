@@ -235,6 +235,10 @@ func (w *diskWorld) loop() *loop.Loop {
 
 func (w *diskWorld) facts() engine.Environment {
 	f := factsOf(w.suite, w.c)
+	if w.c.Agree != nil {
+		tree, _ := w.tree() // without the files nothing is agreed to
+		w.c.Agree(tree, &f)
+	}
 	w.out.facts(&f, func(outcome string) bool {
 		_, err := os.Lstat(filepath.Join(w.root, outcome))
 		return err == nil

@@ -75,7 +75,10 @@ type Case struct {
 	Config func(*engine.Config)
 	// Trusted are the digests that the owner has agreed to.
 	Trusted []engine.Digest
-	Steps   []Step
+	// Agree adds what the owner has agreed to as the workspace is, and what has changed since;
+	// nil: nothing.
+	Agree func(Tree, *engine.Environment)
+	Steps []Step
 	// TroubleFrom is the first step in which calls have trouble, 0 for the beginning:
 	// another case of the suite covers the steps before it.
 	TroubleFrom int

@@ -119,6 +119,9 @@ func (w *world) boot() {
 // facts returns the case's settings, and which actions run.
 func (w *world) facts() engine.Environment {
 	f := factsOf(w.suite, w.c)
+	if w.c.Agree != nil {
+		w.c.Agree(w.tree(), &f)
+	}
 	w.out.facts(&f, func(outcome string) bool {
 		_, there := w.disk.Get(outcome)
 		return there

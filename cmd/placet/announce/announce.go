@@ -81,6 +81,13 @@ func (a *Announcer) committed(run layout.Run, plan engine.Plan) {
 			a.notifier.Opened(a.required(loop.Found{Run: run, Family: a.families[run.Family]}, path.Base(path.Dir(d.Path))))
 		}
 	}
+	if len(plan.Transitions) > 0 {
+		f := loop.Found{Run: run, Family: a.families[run.Family]}
+		a.notifier.Check(func() []notify.Request {
+			v := a.b.Viewer(facade.Identity{})
+			return a.stops(v, []view.Run{view.Of(v, f)})
+		})
+	}
 }
 
 // requestName returns the name of a request in notifications.
@@ -103,12 +110,13 @@ func (a *Announcer) list() (all []notify.Request) {
 			}
 		}
 	}
-	for _, run := range view.WithCommands(v) {
+	runs := view.WithCommands(v)
+	for _, run := range runs {
 		for _, must := range run.Required {
 			all = append(all, a.required(run.Found, must.ID))
 		}
 	}
-	return all
+	return append(all, a.stops(v, runs)...)
 }
 
 // required returns something that a person must do in the form that the notifier needs. It is

@@ -180,6 +180,9 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r an
 			return err
 		}
 	}
+	if err := agreeByAnswer(b, t, resp); err != nil {
+		return err
+	}
 	return giveAnswer(ctx, b, t, resp)
 }
 

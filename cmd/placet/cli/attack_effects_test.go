@@ -64,16 +64,26 @@ type askedRequest struct {
 // openRequest is the one open request.
 func (p *place) openRequest() askedRequest {
 	p.t.Helper()
+	all := p.openRequests()
+	if len(all) != 1 {
+		p.t.Fatalf("%+v", all)
+	}
+	return all[0]
+}
+
+// openRequests are all open requests.
+func (p *place) openRequests() []askedRequest {
+	p.t.Helper()
 	cmd := exec.Command(placetBinary(p.t), "-C", p.root, "inbox", "--json")
 	cmd.Env = p.env()
 	out, _ := cmd.Output() // 3: a request is open
 	var inbox struct {
 		Data struct{ Requests []askedRequest }
 	}
-	if err := json.Unmarshal(out, &inbox); err != nil || len(inbox.Data.Requests) != 1 {
+	if err := json.Unmarshal(out, &inbox); err != nil {
 		p.t.Fatalf("%v\n%s", err, out)
 	}
-	return inbox.Data.Requests[0]
+	return inbox.Data.Requests
 }
 
 func (p *place) must(code int, args ...string) string {

@@ -35,6 +35,7 @@ var attacks = slices.Concat(
 	toldAttacks,
 	shownAttacks,
 	trustAttacks,
+	changedAttacks,
 	namesAttacks,
 	identityAttacks,
 	agentAttacks,

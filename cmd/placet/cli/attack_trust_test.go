@@ -30,7 +30,8 @@ var trustAttacks = []attack{
 		}
 		d.stop(syscall.SIGINT)
 		p.handsIn("once", 0)
-		p.trusts("once")
+		p.endsOnce(3)
+		p.trusts("")
 		p.endsOnce(3)
 		p.ran(1)
 	}},
@@ -45,7 +46,7 @@ var trustAttacks = []attack{
 			t.Fatal(err)
 		}
 		p.handsIn("", 0)
-		p.endsOnce(0)
+		p.endsOnce(3)
 		p.ran(0)
 		if err := os.RemoveAll(p.root); err != nil {
 			t.Fatal(err)
@@ -123,8 +124,8 @@ var trustAttacks = []attack{
 		} {
 			change()
 			p.handsIn("", i)
-			p.endsOnce(0)
-			p.endsOnce(0)
+			p.endsOnce(3)
+			p.endsOnce(3)
 			p.ran(0)
 			if out, _ := p.placet("inbox"); !strings.Contains(out, "untrusted afl.validation shop/a") {
 				t.Errorf("the inbox says %s", out)
@@ -154,7 +155,7 @@ var trustAttacks = []attack{
 		p.handsIn("", 0)
 		p.until("the attempt waits for trust", func() bool {
 			out, _ := p.placet("explain", "shop")
-			return strings.Contains(out, "waits in validating for trust in")
+			return strings.Contains(out, "waits in validating for an answer about changed files: check.sh")
 		})
 		p.ran(0)
 		p.write("check.sh", honest)
@@ -167,7 +168,7 @@ var trustAttacks = []attack{
 		honest := p.read("check.sh")
 		p.write(".afl/worktrees/a/check.sh", "echo evil >> ../../../out\necho 4 passing\n")
 		p.handsIn("", 0)
-		p.endsOnce(0)
+		p.endsOnce(3)
 		p.ran(0)
 		p.write(".afl/worktrees/a/check.sh", honest)
 		p.endsOnce(3)
@@ -243,9 +244,9 @@ var trustAttacks = []attack{
 		p.handsIn("", 0)
 		at := ".afl/sessions/shop/delegations/a/iterations/1/"
 		p.write(at+"result.json", `{"iteration": 1, "exitCode": 0, "output": "4 passing"}`)
-		p.endsOnce(0)
+		p.endsOnce(3)
 		p.write(at+"validation.json", "{}")
-		p.endsOnce(0)
+		p.endsOnce(3)
 		if strings.Contains(p.afl("state.json"), `"completed"`) || !strings.Contains(p.afl("state.json"), `"validating"`) {
 			t.Errorf("what the agent wrote decided: %s", p.afl("state.json"))
 		}

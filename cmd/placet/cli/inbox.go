@@ -52,7 +52,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 		} else {
 			printWhole(b, open, rest)
 		}
-		if len(open) == 0 && len(data.Required) == 0 {
+		if len(open) == 0 && len(data.Required) == 0 && len(view.Stopping(s.Untrusted)) == 0 {
 			key := templates.Key("cli.inbox.none")
 			if len(args) > 0 {
 				key = "cli.inbox.none.of"
@@ -60,8 +60,9 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 			b.Env.Say(key, "run", console.First(args))
 		}
 		show(b.Env, "troubles", data)
-		s.Untrusted = nil // it was shown above
-		printState(b, s)
+		told := s
+		told.Untrusted = nil // it was shown above
+		printState(b, told)
 	}); err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func settledAll(b *workspace.Workspace, report loop.Report, made []daemon.Transi
 		Wake: console.Stamp(report.Wake), Untrusted: view.Untrusted(b, with),
 	}
 	err := b.Env.Answer(data, func() { printOnce(b, data, report.Wake) })
-	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting > 0))
+	return cmp.Or(err, console.Outcome(len(data.Notes)+len(data.Unsettled)+len(data.Stuck) > 0, data.Waiting+len(view.Stopping(data.Untrusted)) > 0))
 }
 
 // decideNothing says why nothing is decided, and shows the state of the runs.

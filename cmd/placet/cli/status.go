@@ -53,7 +53,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 
 // outcome returns the exit code for the state.
 func outcome(b *workspace.Workspace, s view.Summary) error {
-	return console.Outcome(b.Unlisted || slices.ContainsFunc(s.Views, view.Run.Troubled), s.Waiting > 0)
+	return console.Outcome(b.Unlisted || slices.ContainsFunc(s.Views, view.Run.Troubled), s.WaitsForPerson())
 }
 
 func printStatus(b *workspace.Workspace, s view.Summary) {
@@ -99,6 +99,9 @@ func tally(w *console.Env, s view.Summary) string {
 	}
 	if s.Waiting > 0 {
 		text += w.Text("cli.status.open", "n", s.Waiting)
+	}
+	if n := len(view.Stopping(s.Untrusted)); n > 0 {
+		text += w.Text("cli.status.stopped", "n", n)
 	}
 	return text
 }

@@ -84,7 +84,7 @@ func listTrust(b *workspace.Workspace) error {
 		}
 		for _, u := range agreeable {
 			showTrust(b, "agreeable", u)
-			b.Env.Say("cli.trust.agreeable", "name", u.Name, "command", typedTrust(b, u))
+			b.Env.Say("cli.trust.agreeable", "name", u.Name, "command", view.TypedTrust(b, u))
 		}
 		daemon.NoteWarnings(b, "trust")
 		switch {
@@ -95,30 +95,11 @@ func listTrust(b *workspace.Workspace) error {
 			if tighter != "" {
 				key = "cli.trust.waits.tighter"
 			}
-			b.Env.Say(key, "names", tighter, "command", typedTrust(b, waiting[0]))
+			b.Env.Say(key, "names", tighter, "command", view.TypedTrust(b, waiting[0]))
 		case len(agreeable)+len(b.Agreed.Trusted)+len(data.Held) == 0:
 			b.Env.Say("cli.trust.none")
 		}
 	})
-}
-
-// typedTrust returns the command that agrees to a thing as it was shown.
-func typedTrust(b *workspace.Workspace, u config.UntrustedLine) string {
-	args := []string{"trust", config.Exactly(b.References, u.Name, u.Digest)}
-	if anyFileOf(u) != "" {
-		args = append(args, "--any-file")
-	}
-	return console.Typed(args[0], args[1:]...)
-}
-
-// anyFileOf returns the first word of a thing that may name any file, "" for none.
-func anyFileOf(u config.UntrustedLine) string {
-	for _, word := range slices.Sorted(maps.Keys(u.Files)) {
-		if u.Files[word] == exec.AnyFile {
-			return word
-		}
-	}
-	return ""
 }
 
 // showTrusted shows one thing that was agreed to.
@@ -196,8 +177,8 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 	}
 	refused := chosen[:0:0]
 	if !anyFile {
-		refused = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return anyFileOf(u) == "" })
-		chosen = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return anyFileOf(u) != "" })
+		refused = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return view.AnyFileOf(u) == "" })
+		chosen = slices.DeleteFunc(slices.Clone(chosen), func(u config.UntrustedLine) bool { return view.AnyFileOf(u) != "" })
 	}
 	if len(refused) > 0 && len(args) > 0 {
 		return refuseAnyFile(b, refused)
@@ -225,8 +206,8 @@ func agreeTo(ctx context.Context, b *workspace.Workspace, args []string, unseen,
 // refuseAnyFile refuses agreement to commands that may run any file.
 func refuseAnyFile(b *workspace.Workspace, things []config.UntrustedLine) error {
 	u := things[0]
-	return console.Refused("cli.trust.anyfile.refused", "name", strconv.Quote(console.OneLine(u.Name)), "word", strconv.Quote(console.OneLine(anyFileOf(u)))).
-		Try("cli.trust.anyfile.try", "command", typedTrust(b, u))
+	return console.Refused("cli.trust.anyfile.refused", "name", strconv.Quote(console.OneLine(u.Name)), "word", strconv.Quote(console.OneLine(view.AnyFileOf(u)))).
+		Try("cli.trust.anyfile.try", "command", view.TypedTrust(b, u))
 }
 
 // sayTrusted shows what was agreed to.
@@ -258,6 +239,7 @@ func recordTrust(b *workspace.Workspace, chosen []config.UntrustedLine) error {
 	if err := config.SourcesOf(b.Env, b.Root).AgreeByPath(agreed, b.Env.Now(), chosen); err != nil {
 		return err
 	}
+	config.KeepTexts(dir, b.Contents, chosen)
 	agreed.Agree(b.Env.Now(), chosen...)
 	agreed.Workspace = b.Root
 	return agreed.Write(dir)

@@ -64,6 +64,10 @@ func (s Setting) basis() engine.Digest {
 // digestOf returns the digest of the setting alone.
 func (s Setting) digestOf() engine.Digest { return settingDigest(s.Name(), s.Text) }
 
+// CommandDigest returns the digest by which machines know the command of the setting, "" if it has
+// none.
+func (s Setting) CommandDigest() engine.Digest { return s.command }
+
 func settingDigest(name, text string) engine.Digest { return engine.Sum([]byte(name + "\n" + text)) }
 
 func (s Setting) Name() string { return toml.Key(s.key).String() }

@@ -73,6 +73,10 @@ type Settings struct {
 	above []above
 	// Trusted holds the digests that Facts.Trusted shows to the machines.
 	Trusted map[engine.Digest]bool
+	// Changed lists what Facts.Changed shows to the machines, and kept reads a text that was
+	// agreed to.
+	Changed map[engine.Digest][]engine.ChangedFile
+	kept    func(engine.Digest) *string
 	// Allowed holds the seals of commands with the files that they may begin with.
 	Allowed map[engine.Digest]bool
 	// basis holds, for each command, the digests to which the trust file must agree; ""
@@ -147,6 +151,7 @@ func Defaults() File {
 // command that names files of the workspace.
 func Load(from Sources) (Settings, error) {
 	s := newSettings(from.Contents)
+	s.kept = from.keptText
 	var err error
 	if s.Agreed, s.Untrustable, err = from.Agreed(); err != nil {
 		return s, err
@@ -222,7 +227,8 @@ func (s *Settings) tellFamilies(getenv func(string) string) {
 func newSettings(contents *exec.Contents) Settings {
 	return Settings{
 		File: Defaults(), Contents: contents, Trusted: map[engine.Digest]bool{}, Allowed: map[engine.Digest]bool{},
-		basis: map[engine.Digest][]engine.Digest{}, statements: map[string][]statement{}, tree: map[string]any{},
+		Changed: map[engine.Digest][]engine.ChangedFile{},
+		basis:   map[engine.Digest][]engine.Digest{}, statements: map[string][]statement{}, tree: map[string]any{},
 	}
 }
 
@@ -282,16 +288,63 @@ func (s *Settings) trustCommands() {
 		s.trees = s.workTrees()
 	}
 	for _, c := range s.commands {
-		here := s.Allowed[Seal(c.digest, s.filesOf(".", c.argv))]
-		if here {
-			s.Trusted[c.digest] = true
-		}
-		for _, tree := range s.trees {
-			if there := s.Allowed[Seal(c.digest, s.filesOf(tree, c.argv))]; there != here {
-				s.Trusted[c.digest.In(tree)] = there
-			}
+		trustIn(s, c.digest, c.argv, func(files map[string]string) bool { return s.Allowed[Seal(c.digest, files)] })
+		noteAllChanged(s, c)
+	}
+	for _, t := range s.granted() {
+		trustIn(s, t.Of.For(runKey(t.Run)), t.Argv, func(files map[string]string) bool { return t.covers(t.Run, files) })
+	}
+}
+
+// trustIn makes the machines trust a command under a name, in the workspace's root and in each
+// work tree where its files are agreed to.
+func trustIn(s *Settings, name engine.Digest, argv []string, agreed func(files map[string]string) bool) {
+	here := agreed(s.filesOf(".", argv))
+	if here {
+		s.Trusted[name] = true
+	}
+	for _, tree := range s.trees {
+		if there := agreed(s.filesOf(tree, argv)); there != here {
+			s.Trusted[name.In(tree)] = there
 		}
 	}
+}
+
+// granted returns the agreements to files that may change in a run. They count only while the
+// settings let such files change.
+func (s *Settings) granted() []Trusted {
+	return slices.DeleteFunc(slices.Clone(s.Agreed.Trusted), func(t Trusted) bool {
+		return len(t.Changing) == 0 || !s.MayChange(t.Run)
+	})
+}
+
+// MayChange reports whether the settings let a person agree to later changes of files in a run.
+func (s *Settings) MayChange(run string) bool {
+	f, ok := family.Named(runKey(run).Family)
+	return ok && f.MayChange != nil && f.MayChange(&s.File.Settings)
+}
+
+// runKey returns the run of a name "family/id".
+func runKey(name string) engine.Key {
+	of, id, _ := strings.Cut(name, "/")
+	return engine.Key{Family: of, ID: id}
+}
+
+// Covers reports whether the agreements cover a command of a run, with the digest of and the
+// files that it names, even if no command may start now.
+func (s *Settings) Covers(run string, of engine.Digest, files map[string]string) bool {
+	if s.Agreed.Digests()[Seal(of, files)] {
+		return true
+	}
+	return slices.ContainsFunc(s.granted(), func(t Trusted) bool { return t.Of == of && t.covers(run, files) })
+}
+
+// Permits reports whether a command of a run may begin with the files that it names.
+func (s *Settings) Permits(run string, digest engine.Digest, files map[string]string) bool {
+	if s.Allowed[Seal(digest, files)] {
+		return true
+	}
+	return len(s.Allowed) > 0 && slices.ContainsFunc(s.granted(), func(t Trusted) bool { return t.Of == digest && t.covers(run, files) })
 }
 
 // filesOf returns the files that a command names in a folder, reading them once.
@@ -345,7 +398,7 @@ func (s Settings) ReadOnly() Settings {
 			f.ReadOnly(&s.File.Settings)
 		}
 	}
-	s.Trusted, s.Allowed = map[engine.Digest]bool{}, map[engine.Digest]bool{}
+	s.Trusted, s.Allowed, s.Changed = map[engine.Digest]bool{}, map[engine.Digest]bool{}, nil
 	for _, t := range s.Agreed.Trusted {
 		if t.Argv == nil {
 			s.Trusted[t.Digest] = true

@@ -126,7 +126,7 @@ func TestASettingThatCannotBeUsedIsRefusedWithFileAndLine(t *testing.T) {
 		"a length without unit":      {"[afl]\nauto_retry_delay = \"5\"\n", "2", `afl.auto_retry_delay: "5" is no length of time from 0s to 24h, such as "10m"`},
 		"out of range":               {"[afl]\n\nmax_iterations = 51\n", "3", "afl.max_iterations: is the number 51: expected 1 to 50"},
 		"a mode for later":           {"[afl]\nmode = \"manual\"\n", "2", `afl.mode: "manual" is not served yet: set mode = "auto"`},
-		"a word that afl lacks":      {"[afl]\nreview = \"nobody\"\n", "2", `afl.review: unknown word "nobody": expected one of "person", "external", "off"`},
+		"a word that afl lacks":      {"[afl]\nreview = \"nobody\"\n", "2", `afl.review: unknown word "nobody": expected one of "person", "each", "external", "off"`},
 		"no shell":                   {"[afl]\nshell = []\n", "2", "afl.shell: is empty: name the program"},
 		"a language without texts":   {"[afl]\nlanguage = \"fr\"\n", "2", `afl.language "fr" is not one of en, ko, ja`},
 		"unknown key of optimizer":   {"[optimizer]\nidempotent = true\n", "2", `unknown setting "optimizer.idempotent"`},
@@ -319,6 +319,9 @@ var policySettings = map[string]struct {
 	"afl.review":              {"[afl]\nreview = \"off\"", func(s Settings) bool { return s.Afl.Review != nil }},
 	"afl.validation":          {"[afl]\nvalidation = \"result\"", func(s Settings) bool { return s.Afl.Validation != nil }},
 	"afl.interrupted":         {"[afl]\ninterrupted = \"rerun\"", func(s Settings) bool { return s.Afl.Interrupted != nil }},
+	"afl.changing_tests":      {"[afl]\nchanging_tests = \"trust\"", func(s Settings) bool { return s.Afl.MayChange() }},
+	"afl.oracle_command":      {"[afl]\noracle_command = [\"oracle\"]", func(s Settings) bool { return s.Afl.OracleCommand != nil }},
+	"afl.reviewer_command":    {"[afl]\nreviewer_command = [\"critic\"]", func(s Settings) bool { return s.Afl.ReviewerCommand != nil }},
 	"afl.shell":               {"[afl]\nshell = [\"sh\", \"-c\"]", func(s Settings) bool { return s.Afl.Shell != nil }},
 	"afl.worker_command":      {"[afl]\nworker_command = \"work\"", func(s Settings) bool { return s.Afl.WorkerCommand != nil && s.Trusted[s.Afl.WorkerDigest()] }},
 	"optimizer.roots":         {"[optimizer]\nroots = [\"x/.mso-context\"]", func(s Settings) bool { return s.Optimizer.Roots[0] == "x/.mso-context" }},
@@ -474,7 +477,7 @@ func everyAflDefault() afl.Config {
 		Enabled: true, MaxIterations: new(5), AutoRetryDelay: new("5s"), Mode: new("auto"), ParallelWorkers: new(3),
 		EscalationOnDesignMismatch: new(true), PatternAfter: new(3), Review: new("person"), NotifyOnEscalation: new(true),
 		Validation: new("command"), ValidationTimeout: new("120s"), EscalateUnclear: new(true), EscalateOnPattern: new(false),
-		RetryMoreAttempts: new(2), Interrupted: new("ask"), Shell: []string{"bash", "-c"}, WorkerCommand: new(""),
+		RetryMoreAttempts: new(2), Interrupted: new("ask"), ChangingTests: new("ask"), OracleCommand: []string{}, ReviewerCommand: []string{}, Shell: []string{"bash", "-c"}, WorkerCommand: new(""),
 		WorkerTimeout: new("2h"), OracleWait: new("0s"), ApprovalQuiet: new("10s"),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"placet/cmd/placet/console"
@@ -35,6 +36,43 @@ type Trusted struct {
 	Argv []string `json:"argv,omitempty"`
 	// Files are the files that it names, as they were.
 	Files map[string]string `json:"files,omitempty"`
+	// Changing names those of the files whose contents may change in the run Run without another
+	// question. The agreement then counts in that run alone, for the changed files.
+	Changing []string `json:"changing,omitempty"`
+	Run      string   `json:"run,omitempty"`
+}
+
+// covers reports whether the agreement covers a command in a run with other files than those
+// that were agreed to: only files that may change there differ, and they are still regular files
+// of the workspace, or do not exist.
+func (t Trusted) covers(run string, files map[string]string) bool {
+	if len(t.Changing) == 0 || t.Run != run {
+		return false
+	}
+	names := maps.Clone(t.Files)
+	maps.Copy(names, files)
+	for name := range names {
+		may := slices.Contains(t.Changing, name) && isContent(files[name])
+		if t.Files[name] != files[name] && !may {
+			return false
+		}
+	}
+	return true
+}
+
+// isContent reports whether the description of a file that a command names says nothing but a
+// content, or that it does not exist.
+func isContent(is string) bool { return is == "" || strings.HasPrefix(is, "sha256:") }
+
+// Agreed returns the last agreement to a command that a document names, whatever the files are,
+// nil for none.
+func (t TrustFile) Agreed(of engine.Digest) *Trusted {
+	for i, one := range slices.Backward(t.Trusted) {
+		if one.Of == of && one.Argv != nil {
+			return &t.Trusted[i]
+		}
+	}
+	return nil
 }
 
 // TrustFile holds the agreements of one workspace.
@@ -106,7 +144,7 @@ func (t TrustFile) stands(of engine.Digest) bool {
 func (t *TrustFile) Agree(now time.Time, things ...UntrustedLine) {
 	known := t.Digests()
 	for _, u := range things {
-		if u.Digest == "" || known[u.Digest] {
+		if u.Digest == "" || known[u.Digest] && len(u.Changing) == 0 {
 			continue
 		}
 		known[u.Digest] = true
@@ -115,7 +153,7 @@ func (t *TrustFile) Agree(now time.Time, things ...UntrustedLine) {
 		}
 		alone := outlives(u.Name)
 		t.Trusted = slices.DeleteFunc(t.Trusted, func(one Trusted) bool { return one.Name == u.Name && (alone || one.Of == u.Of) })
-		t.Trusted = append(t.Trusted, Trusted{u.Name, u.Digest, u.Of, u.Text, now.UTC().Format(time.RFC3339), u.Argv, u.Files})
+		t.Trusted = append(t.Trusted, Trusted{u.Name, u.Digest, u.Of, u.Text, now.UTC().Format(time.RFC3339), u.Argv, u.Files, u.Changing, u.Run})
 	}
 }
 
@@ -192,10 +230,22 @@ type UntrustedLine struct {
 	// Files describes the files, by name.
 	Files map[string]string `json:"files,omitempty"`
 
+	// Stops says that a run could go on if somebody agreed now, and waits for nothing else.
+	// Agree is then the command that agrees.
+	// Waits is that run.
+	Stops bool   `json:"stops,omitzero"`
+	Waits string `json:"waits,omitzero"`
+	Agree string `json:"agree,omitzero"`
+
 	Family  string        `json:"-"` // of the run whose document names it, or the table of placet.toml
+	Run     string        `json:"-"` // that run; "" for a setting
+	Dir     string        `json:"-"` // the folder in which the command runs
 	Of      engine.Digest `json:"-"` // of the thing alone
 	Argv    []string      `json:"-"` // of a command that a document names
+	Command engine.Digest `json:"-"` // of the command of a setting, as machines know it
 	Tighter bool          `json:"-"` // while it waits, the tighter of it and of the agreed value holds
+	// Changing names the files that may change in Run after the agreement.
+	Changing []string `json:"-"`
 }
 
 // ChooseNamed returns the things that the arguments name, and those of them that are

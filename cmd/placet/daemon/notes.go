@@ -6,6 +6,7 @@ import (
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
+	"placet/templates"
 )
 
 // NoteWarnings prints what is wrong with the settings, of one subject or, for "", of all.
@@ -37,7 +38,11 @@ func NoteUntrusted(b *workspace.Workspace, waiting []config.UntrustedLine) {
 			b.Env.Note("say.text", "text", config.TighterWaits(console.OneLine(u.Name)))
 			continue
 		}
-		b.Env.Note("cli.status.untrusted", "name", u.Name)
+		key := templates.Key("cli.status.untrusted")
+		if u.Stops {
+			key = "cli.status.untrusted.stops"
+		}
+		b.Env.Note(key, "name", u.Name, "place", u.Waits, "command", u.Agree)
 	}
 }
 

@@ -17,10 +17,11 @@ var aflFamily = Family{
 	Enabled: func(s *Settings) bool { return s.Afl.Enabled },
 	Layout:  func(*Settings) layout.Family { return layout.AFL{} },
 	Config:  func(s *Settings) (any, string) { return s.Afl, s.Afl.Language },
-	Policy:  [][]string{{"worker_command"}, {"shell"}, {"validation"}, {"review"}, {"interrupted"}},
+	Policy:  [][]string{{"worker_command"}, {"shell"}, {"validation"}, {"review"}, {"interrupted"}, {"changing_tests"}, {"oracle_command"}, {"reviewer_command"}},
 	Orders: []Order{
 		{Key: []string{"review"}, Words: afl.Reviews, Unsaid: func(*Settings) any { return afl.Reviews[0] }},
 		{Key: []string{"validation"}, Words: afl.Validations, Unsaid: func(*Settings) any { return afl.Validations[0] }},
+		{Key: []string{"changing_tests"}, Words: afl.ChangingTests, Unsaid: func(*Settings) any { return afl.ChangingTests[0] }},
 	},
 	ReadOnly: func(s *Settings) { s.Afl.Still = true },
 	Command: func(key []string, value any) (c Command) {
@@ -29,6 +30,14 @@ var aflFamily = Family{
 			c.Argv = words(value)
 		case "worker_command":
 			c.Argv = words([]any{value})
+		case "oracle_command":
+			if c.Argv = words(value); c.Argv != nil {
+				c.Digest = afl.OracleDigest(c.Argv)
+			}
+		case "reviewer_command":
+			if c.Argv = words(value); c.Argv != nil {
+				c.Digest = afl.ReviewerDigest(c.Argv)
+			}
 		}
 		return c
 	},
@@ -39,6 +48,7 @@ var aflFamily = Family{
 		return s.Afl.WorkerDigest()
 	},
 	CommandDigest: afl.CommandDigest,
+	MayChange:     func(s *Settings) bool { return s.Afl.MayChange() },
 	NamesCommands: true, WorkTrees: afl.Worktrees,
 	Controls: []Control{
 		aflControl("pause", "pause", Optional),

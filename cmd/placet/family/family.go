@@ -80,6 +80,9 @@ type Family struct {
 	// CommandDigest returns the digest under which trust in an action's command is recorded. ok is
 	// false if the command is not the one that was recorded with the attempt.
 	CommandDigest func(engine.Action) (digest engine.Digest, ok bool)
+	// MayChange reports whether the settings let a person agree to later changes of a file that a
+	// command of a run names.
+	MayChange func(*Settings) bool
 	// NamesCommands says that documents of its runs name commands, which run in the workspace or in a
 	// folder below WorkTrees.
 	NamesCommands bool

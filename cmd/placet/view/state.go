@@ -125,6 +125,10 @@ func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 	return s
 }
 
+// WaitsForPerson reports whether anything waits for a person: a request, or a command for which a
+// run waits.
+func (s Summary) WaitsForPerson() bool { return s.Waiting > 0 || len(Stopping(s.Untrusted)) > 0 }
+
 // Open returns all open requests of the runs, oldest first.
 func (s Summary) Open() (open []engine.OpenRequest) {
 	for _, v := range s.Views {

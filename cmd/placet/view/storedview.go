@@ -30,17 +30,19 @@ type storedView struct {
 // storedRequest is a request, with members that --json leaves out.
 type storedRequest struct {
 	engine.OpenRequest
-	Members  []string      `json:",omitempty"`
-	NoReject string        `json:",omitempty"`
-	Lang     string        `json:",omitempty"`
-	Words    [][]string    `json:",omitempty"` // of its options
-	Details  []engine.Fact `json:",omitempty"`
-	Unread   []string      `json:",omitempty"`
+	Members  []string          `json:",omitempty"`
+	NoReject string            `json:",omitempty"`
+	Lang     string            `json:",omitempty"`
+	Words    [][]string        `json:",omitempty"` // of its options
+	Details  []engine.Fact     `json:",omitempty"`
+	Unread   []string          `json:",omitempty"`
+	Foreign  bool              `json:",omitempty"`
+	Command  *engine.Untrusted `json:",omitempty"`
 }
 
 func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 	for _, a := range open {
-		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang, Details: a.Details, Unread: a.Unread}
+		r := storedRequest{OpenRequest: a, Members: a.Members, NoReject: a.NoReject, Lang: a.Lang, Details: a.Details, Unread: a.Unread, Foreign: a.Foreign, Command: a.Command}
 		for _, o := range a.Options {
 			r.Words = append(r.Words, o.Words)
 		}
@@ -52,6 +54,7 @@ func storeRequests(open []engine.OpenRequest) (stored []storedRequest) {
 func (r storedRequest) request() engine.OpenRequest {
 	a := r.OpenRequest
 	a.Members, a.NoReject, a.Lang, a.Details, a.Unread = r.Members, r.NoReject, r.Lang, r.Details, r.Unread
+	a.Foreign, a.Command = r.Foreign, r.Command
 	for i := range min(len(a.Options), len(r.Words)) {
 		a.Options[i].Words = r.Words[i]
 	}

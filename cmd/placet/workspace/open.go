@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,10 +50,16 @@ func (b *Workspace) Permit(a engine.Action, dir string) error {
 		return templates.Errorf("workspace.permit.text")
 	}
 	// The files are read once more here, whatever their times say.
-	if files := exec.NewContents(b.Root).WithEnv(b.Env.Getenv).Of(dir, a.Command.Agreed()); !now.Allowed[config.Seal(digest, files)] {
+	if files := exec.NewContents(b.Root).WithEnv(b.Env.Getenv).Of(dir, a.Command.Agreed()); !now.Permits(runOf(a), digest, files) {
 		return templates.Errorf("workspace.permit.untrusted")
 	}
 	return nil
+}
+
+// runOf returns the run of an action, "family/id".
+func runOf(a engine.Action) string {
+	family, rest, _ := strings.Cut(a.ID, "/")
+	return family + "/" + path.Dir(rest)
 }
 
 // Workspace is one workspace with everything set up to read its runs. It is the only place
@@ -324,7 +331,7 @@ func (b *Workspace) Environment(name string) engine.Environment {
 		conf.Family, own = f.Config(&s.File.Settings)
 		conf.Language = cmp.Or(own, conf.Language)
 	}
-	return engine.Environment{Config: conf, Trusted: s.Trusted}
+	return engine.Environment{Config: conf, Trusted: s.Trusted, Changed: s.Changed}
 }
 
 // LanguageOf returns the language of a run: that of its state, else that of the settings.

@@ -79,10 +79,11 @@ type Notifier struct {
 	relist   time.Time
 }
 
-// event says that a request has opened or closed.
+// event says that a request has opened or closed, or that those of a list may have opened.
 type event struct {
 	Request
 	closed bool
+	list   func() []Request
 }
 
 // openRequest is a request, and the time to look at it again.
@@ -125,7 +126,11 @@ func New(o Options) *Notifier {
 func (n *Notifier) Opened(r Request) { n.hear(event{Request: r}) }
 
 // Closed says that a request is no longer open. It does not wait.
-func (n *Notifier) Closed(id string) { n.hear(event{Request{ID: id}, true}) }
+func (n *Notifier) Closed(id string) { n.hear(event{Request: Request{ID: id}, closed: true}) }
+
+// Check says that the requests of a list may have opened. The list is made later. Check does not
+// wait.
+func (n *Notifier) Check(list func() []Request) { n.hear(event{list: list}) }
 
 func (n *Notifier) hear(e event) {
 	if !n.enabled.Load() { // all are listed once there are targets
@@ -283,9 +288,14 @@ func (n *Notifier) takeEvents(now time.Time) {
 		}
 	}
 	for _, e := range queue {
-		if e.closed {
+		switch {
+		case e.list != nil:
+			for _, r := range e.list() {
+				n.add(r)
+			}
+		case e.closed:
 			delete(n.open, e.ID)
-		} else {
+		default:
 			n.add(e.Request)
 		}
 	}
