@@ -72,6 +72,9 @@ func trustCommand(cp *checkpoint) *move {
 	if cp.Run == nil || cp.Run.Mode != modeResult || cp.usesResult() || !cp.isRunnable() || cp.attempt().isPending() {
 		return nil
 	}
+	if cp.open(typeChanged) != nil && cp.r.run.Held {
+		return nil // the answer that brought the trust may still be being written
+	}
 	why := cp.r.say("move.trusted")
 	return cp.move(why, func(s *step) {
 		s.closeRequests(gate.Superseded, why, typeChanged)
