@@ -78,7 +78,7 @@ var changedAttacks = []attack{
 			p.write("check.sh", fmt.Sprintf("echo evil%d >> out\necho 4 passing\n", i))
 			p.until("it is asked about, or what was shown has run", func() bool {
 				out, _ := p.placet("inbox", "--short")
-				return p.read("out") != "" || strings.Contains(out, "changed-") && !strings.Contains(out, q.ID)
+				return p.read("out") != "" || strings.Contains(out, "changed-") && !strings.Contains(out, q.ID+"@") // a note may name it
 			})
 			if strings.Contains(p.read("out"), "evil") {
 				t.Fatalf("it ran: %q after %q was let run", p.read("out"), shown)
