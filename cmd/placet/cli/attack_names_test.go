@@ -21,7 +21,7 @@ var namesAttacks = []attack{
 			honest := p.read("check.sh")
 			p.write("check.sh", "echo evil >> out\necho 4 passing\n")
 			p.handsIn("", 0)
-			p.endsOnce(0)
+			p.endsOnce(3)
 			p.ran(0)
 			p.says(p.must(0, "trust"), "changed")
 			p.write("check.sh", honest)
@@ -39,7 +39,7 @@ var namesAttacks = []attack{
 			p.says(p.must(1, append([]string{"trust"}, args...)...), `"$(cat which)" may be any file of the workspace`)
 		}
 		p.handsIn("", 0)
-		p.endsOnce(0)
+		p.endsOnce(3)
 		p.ran(0)
 		p.must(0, "trust", name, "--any-file")
 		p.endsOnce(3)
@@ -53,7 +53,7 @@ var namesAttacks = []attack{
 		p.trusts("")
 		p.write("more.sh", "echo evil >> out\n")
 		p.handsIn("", 0)
-		p.endsOnce(0)
+		p.endsOnce(3)
 		p.ran(0)
 		if out := p.must(0, "trust"); strings.Contains(out, "--any-file") {
 			t.Errorf("trust says %s", out)

@@ -149,9 +149,8 @@ func (l *longRun) remove(left int) {
 	l.ended = append([]string(nil), l.ended[n:]...)
 	l.mu.Unlock()
 	for _, dir := range gone {
-		if err := os.RemoveAll(filepath.Join(l.root, dir)); err != nil {
-			l.t.Error(err)
-		}
+		// placet may be writing into the folder for a last time.
+		l.until(dir+" is removed", func() bool { return os.RemoveAll(filepath.Join(l.root, dir)) == nil })
 		l.removed.Add(1)
 	}
 }
