@@ -337,9 +337,9 @@ func TestUpstreamsOwnApprovalsPass(t *testing.T) {
 		`"feedback_request": null`, `"feedback_request": {"request_id": "fr-1", "type": "confirmation", "prompt": "Merge?"}`, 1))
 	w.settle()
 	w.answers("confirm")
-	for place, want := range map[string]string{"release": "pass phase_entry", "release:tag": "pass phase_entry", "release:merge-pr": "pass destructive"} {
-		if got := result(w.calls(place)); got != want {
-			t.Errorf("%s: %s", place, got)
+	for _, c := range [][2]string{{"release", "pass phase_entry"}, {"release:tag", "pass phase_entry"}, {"release:merge-pr", "pass destructive"}} {
+		if got := result(w.calls(c[0])); got != c[1] {
+			t.Errorf("%s: %s", c[0], got)
 		}
 	}
 	w.Now = w.Now.Add(time.Minute)
