@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"os/exec"
 	"path"
@@ -98,18 +100,36 @@ func (m merge) does(option string) {
 	if option == "" {
 		m.stop(m.place)
 	} else {
-		m.write(m.request+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "a word", "provided_by": {"user": "lee", "source": "file"}}`, path.Base(m.request), option))
+		// git wrote the artifacts of the clone anew, so the answer says what it was given to.
+		m.write(m.request+"/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "a word", "artifacts": %s, "provided_by": {"user": "lee", "source": "file"}}`, path.Base(m.request), option, m.artifacts()))
 	}
 	m.settles()
 	m.must(0, "check")
 	m.commit("side")
 }
 
+// artifacts returns the artifacts of the request, as an answer names them.
+func (m merge) artifacts() []byte {
+	m.t.Helper()
+	var asked struct {
+		Artifacts []struct {
+			Path   string `json:"path"`
+			SHA256 string `json:"sha256"`
+		} `json:"artifacts"`
+	}
+	err := json.Unmarshal([]byte(m.read(m.request+"/request.json")), &asked)
+	body, wrong := json.Marshal(asked.Artifacts)
+	if err = cmp.Or(err, wrong); err != nil {
+		m.t.Fatal(err)
+	}
+	return body
+}
+
 // settles runs placet until only answers are missing.
 func (m merge) settles() {
 	m.t.Helper()
 	if out, code := m.placet("once"); code != 0 && code != 3 {
-		m.t.Fatalf("once: %d: %s", code, out)
+		m.t.Fatalf("once: %d: %s\n%s", code, out, m.read(m.request+"/problem.md"))
 	}
 }
 
