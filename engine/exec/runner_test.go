@@ -543,7 +543,9 @@ func (r recordOf) IssuedSince(string, fs.Info) (engine.Issued, fs.Info, bool) {
 
 func (recordOf) Confirm(string, []engine.Document) error { return nil }
 
-func (recordOf) WriteFor([]engine.Document, time.Time) (func(), error) { return func() {}, nil }
+func (recordOf) WriteFor([]engine.Document, func(string) (bool, error), time.Time) (func(), error) {
+	return func() {}, nil
+}
 
 func (r recordOf) Issue(_ string, docs []engine.Document) error {
 	for _, d := range docs {

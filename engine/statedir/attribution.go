@@ -95,27 +95,38 @@ func (d *Dir) HoldPath(path string) (release func()) {
 }
 
 // WriteFor records for whom a plan is about to write documents, as their Known and Source say,
-// and holds their paths until release is called. Without an error release is not nil.
-func (d *Dir) WriteFor(docs []engine.Document, at time.Time) (release func(), err error) {
+// and holds their paths until release is called; release is never nil. It records nothing for a path
+// that is not free, because the attribution of the present file would end. It asks that once it holds
+// the paths: somebody else may have written there while it waited.
+func (d *Dir) WriteFor(docs []engine.Document, isFree func(path string) (bool, error), at time.Time) (release func(), err error) {
 	release = d.holdPaths(docs)
-	for i, doc := range docs {
-		who := ""
-		if len(doc.Known) > 0 {
-			who = doc.Known[0]
-		}
-		line, err := json.Marshal(Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Who: who, Source: doc.Source, At: at.UTC()})
-		var n int
-		if err == nil {
-			n, err = d.addAttribution(line)
-		}
-		if err == nil && i == len(docs)-1 {
-			err = d.flushAttributions(n)
+	n := 0
+	for _, doc := range docs {
+		free, err := isFree(doc.Path)
+		if err == nil && free {
+			n, err = d.addAttribution(attributionOf(doc, at))
 		}
 		if err != nil {
 			return release, templates.Errorf("statedir.attribution", "error", err)
 		}
 	}
+	if n == 0 {
+		return release, nil
+	}
+	if err := d.flushAttributions(n); err != nil {
+		return release, templates.Errorf("statedir.attribution", "error", err)
+	}
 	return release, nil
+}
+
+// attributionOf returns the line for a document that is about to be written.
+func attributionOf(doc engine.Document, at time.Time) []byte {
+	a := Attribution{Path: doc.Path, Digest: engine.Sum(doc.Body), Source: doc.Source, At: at.UTC()}
+	if len(doc.Known) > 0 {
+		a.Who = doc.Known[0]
+	}
+	line, _ := json.Marshal(a) // of texts and a time
+	return line
 }
 
 // holdPaths is [Dir.HoldPath] for several paths. The locks are taken in one order.

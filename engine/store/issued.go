@@ -58,21 +58,27 @@ func (s *committer) issue(commits []*commit) (recorded func()) {
 func (s *committer) attribute(j *commit) (release func()) {
 	var docs []engine.Document
 	for _, p := range j.writes {
-		if p.doc.Source == "" {
-			continue
-		}
-		_, err := s.disk.FS.Stat(p.doc.Path)
-		if errors.Is(err, os.ErrNotExist) {
+		if p.doc.Source != "" {
 			docs = append(docs, p.doc)
-		} else if err != nil {
-			j.err = templates.Errorf("store.write", "file", p.doc.Path, "error", err)
 		}
 	}
-	if s.record == nil || len(docs) == 0 || j.err != nil {
+	if s.record == nil || len(docs) == 0 {
 		return func() {}
 	}
-	release, j.err = s.record.WriteFor(docs, s.disk.Now())
+	release, j.err = s.record.WriteFor(docs, s.isFree, s.disk.Now())
 	return release
+}
+
+// isFree reports whether a name can be created.
+func (s *committer) isFree(name string) (bool, error) {
+	_, err := s.disk.FS.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, templates.Errorf("store.write", "file", name, "error", err)
+	}
+	return false, nil
 }
 
 // confirm records that the state document and the requests of a commit have their names,

@@ -69,16 +69,21 @@ func (r *Record) Confirm(run string, docs []engine.Document) error {
 	return nil
 }
 
-// WriteFor records for whom documents are about to be written.
-func (r *Record) WriteFor(docs []engine.Document, _ time.Time) (release func(), err error) {
+// WriteFor records for whom documents are about to be written where nothing is.
+func (r *Record) WriteFor(docs []engine.Document, isFree func(path string) (bool, error), _ time.Time) (release func(), err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.writtenFor == nil {
 		r.writtenFor = map[string]engine.Document{}
 	}
 	for _, d := range docs {
-		d.Sum = engine.Sum(d.Body)
-		r.writtenFor[d.Path] = d
+		free, err := isFree(d.Path)
+		if err != nil {
+			return func() {}, err
+		}
+		if d.Sum = engine.Sum(d.Body); free {
+			r.writtenFor[d.Path] = d
+		}
 	}
 	return func() {}, nil
 }

@@ -26,9 +26,10 @@ type Record interface {
 	// and the surface; "" if none has.
 	Attributed(path string, digest engine.Digest) (who, source string)
 	// WriteFor records, durably, for whom documents are about to be written, as their
-	// Known and Source say. Until release is called, nobody else in this process records
-	// or writes anything at their paths.
-	WriteFor(docs []engine.Document, at time.Time) (release func(), err error)
+	// Known and Source say, except at paths that are not free. Until release is called,
+	// nobody else in this process records or writes anything at their paths; release is
+	// never nil.
+	WriteFor(docs []engine.Document, isFree func(path string) (bool, error), at time.Time) (release func(), err error)
 }
 
 // markIssued adds to documents of a run what this machine wrote under their paths. It also
