@@ -14,16 +14,20 @@ import (
 )
 
 // soakedRuns are served runs whose agents are scripted: each asks at every step whether it may go
-// on, fails now and then, and obeys the replies. A reviewer answers by form or by file.
+// on, fails now and then, and obeys the replies. A reviewer answers by form, by file, by comments on
+// the issue, and in the prompts of coordinators.
 type soakedRuns struct {
 	*place
 	rng *rand.Rand
-	// at is the step of each run, called whether its agent has called for the present attempt, and
-	// given what the reviewer answered, by request.
+	// at is the step of each run, and called whether its agent has called for the present attempt.
 	at     []int
 	called []bool
-	given  map[string]string
 	calls  int
+	// given is what the reviewer answers, by the folder of the request.
+	given    map[string][]*soakedAnswer
+	comments []soakedComment
+	// coordinators are those of the runs, nil for a run without.
+	coordinators []*soakedCoordinator
 }
 
 // soakedSteps are the steps of the workflow, and soakedPlan is its definition.
@@ -40,13 +44,17 @@ func TestTortureGatedRunsSurviveKillNine(t *testing.T) {
 	s := newSoakedRuns(t, tortured(8, 200))
 	kills := s.run()
 	s.verify()
-	t.Logf("%d runs, %d calls, %d answers, %d kills", len(s.runs), s.calls, len(s.given), kills)
+	t.Logf("%d runs, %d calls, %d requests (%v), %d comments, %d kills", len(s.runs), s.calls, len(s.given), s.counted(), len(s.comments), kills)
 }
 
 func newSoakedRuns(t *testing.T, n int) *soakedRuns {
 	t.Helper()
-	s := &soakedRuns{place: newPlace(t, filepath.Join(t.TempDir(), "workspace"), 0), rng: rand.New(rand.NewPCG(5, 29)), at: make([]int, n), called: make([]bool, n), given: map[string]string{}}
+	s := &soakedRuns{
+		place: newPlace(t, filepath.Join(t.TempDir(), "workspace"), 0), rng: rand.New(rand.NewPCG(5, 29)),
+		at: make([]int, n), called: make([]bool, n), given: map[string][]*soakedAnswer{}, coordinators: make([]*soakedCoordinator, n),
+	}
 	s.write("placet.toml", "[faber]\nask_failed = \"all\"\n")
+	s.configure("[faber.issue]\nenabled = true\nauthors = [\"kim\"]\nrepo = \"acme/web\"\n")
 	s.write(".fractary/faber/workflows/default.json", soakedPlan)
 	for i := range n {
 		uuid := fmt.Sprintf("%08x-0000-4000-8000-%012x", i*7919, i)
@@ -55,9 +63,10 @@ func newSoakedRuns(t *testing.T, n int) *soakedRuns {
 		s.write(dir+"/metadata.json", fmt.Sprintf(`{"run_id": "acme/web/%s", "workflow_id": "default"}`, uuid))
 		s.write(dir+"/events/001-workflow_start.json", fmt.Sprintf(`{"event_id": 1, "type": "workflow_start", "timestamp": "2026-11-20T10:00:00Z", "run_id": "acme/web/%s"}`, uuid))
 		s.write(dir+"/events/.next-id", "2\n")
-		s.write(dir+"/state.json", fmt.Sprintf(`{"run_id": "acme/web/%s", "status": "in_progress", "current_phase": "build", "current_step": "make", "last_event_id": 1, "updated_at": "2026-11-20T10:00:00Z",
- "phases": {"build": {"status": "in_progress", "steps": []}, "release": {"status": "pending", "steps": []}}}`, uuid))
+		s.write(dir+"/state.json", fmt.Sprintf(`{"run_id": "acme/web/%s", "work_id": "%d", "status": "in_progress", "current_phase": "build", "current_step": "make", "last_event_id": 1, "updated_at": "2026-11-20T10:00:00Z",
+ "phases": {"build": {"status": "in_progress", "steps": []}, "release": {"status": "pending", "steps": []}}}`, uuid, i+1))
 	}
+	s.coordinate()
 	return s
 }
 
@@ -82,7 +91,7 @@ func (s *soakedRuns) run() (kills int) {
 	})
 	s.await(d)
 	d.stop(syscall.SIGTERM)
-	s.until("everything is written", func() bool { _, code := s.placet("once"); return code == 0 })
+	s.until("everything is written", func() bool { _, code := s.placet("once"); return code == 0 && s.isSettled() })
 	return kills
 }
 
@@ -95,6 +104,7 @@ type soakedState struct {
 	History []struct {
 		RequestID string `json:"request_id"`
 		Response  string `json:"response"`
+		By        by     `json:"provided_by"`
 		Gate      *struct {
 			Kind, Step string
 			Attempt    int
@@ -116,44 +126,16 @@ func (s *soakedRuns) works(i int) (ended bool) {
 		s.agent(i)
 	case "awaiting_feedback":
 		if s.called[i] = true; st.Feedback != nil {
-			s.review(s.runs[i] + "/requests/" + st.Feedback.RequestID)
+			s.review(i, s.runs[i]+"/requests/"+st.Feedback.RequestID)
 		}
 	case "failed":
 		forms, _ := filepath.Glob(filepath.Join(s.root, s.runs[i], "requests/*/form.md"))
 		for _, form := range forms {
 			rel, _ := filepath.Rel(s.root, filepath.Dir(form))
-			s.review(rel)
+			s.review(i, rel)
 		}
 	}
 	return false
-}
-
-// review answers a request once its form is there.
-func (s *soakedRuns) review(dir string) {
-	s.t.Helper()
-	form := s.read(dir + "/form.md")
-	if _, done := s.given[dir]; done || form == "" || s.there(dir+"/receipt.json") {
-		return
-	}
-	var request struct {
-		ID      string `json:"request_id"`
-		Options []struct{ ID string }
-	}
-	if json.Unmarshal([]byte(s.read(dir+"/request.json")), &request) != nil || len(request.Options) == 0 {
-		return
-	}
-	word := request.Options[0].ID
-	if s.rng.IntN(6) == 0 {
-		word = request.Options[s.rng.IntN(len(request.Options))].ID
-	}
-	s.given[dir] = word
-	name, body := "/form.md", strings.Replace(strings.Replace(form, "- [ ] "+word, "- [x] "+word, 1), "- [ ] submit", "- [x] submit", 1)
-	if word == "request_changes" || s.rng.IntN(2) == 0 {
-		name, body = "/response.json", fmt.Sprintf(`{"request_id": %q, "response": %q, "comment": "c", "provided_by": {"user": "tester", "source": "file"}}`+"\n", request.ID, word)
-	}
-	if err := replaced("NAME.tmp")(filepath.Join(s.root, dir+name), body); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // agent asks whether the step may go on, and executes it once it may.
@@ -254,46 +236,4 @@ func (s *soakedRuns) emits(i int, typ, phase, step string) (n int) {
 		}
 	}
 	return n
-}
-
-// verify checks that each end follows from what the reviewer said, that each request was decided
-// once, and that check finds nothing.
-func (s *soakedRuns) verify() {
-	s.t.Helper()
-	for i, dir := range s.runs {
-		st := s.stateOf(i)
-		passed, gone := map[string]bool{}, ""
-		for _, h := range st.History {
-			if said := s.given[dir+"/requests/"+h.RequestID]; said != h.Response {
-				s.t.Errorf("%s: the history says %s to %s, the reviewer %q", dir, h.Response, h.RequestID, said)
-			}
-			switch {
-			case slices.Contains([]string{"reject", "cancel", "abort"}, h.Response):
-				gone = h.Response
-			case h.Gate != nil && slices.Contains([]string{"approve", "confirm"}, h.Response):
-				passed[h.Gate.Kind+" "+h.Gate.Step] = true
-			}
-			if got := strings.Count(s.eventsOf(i), `"request_id": "`+h.RequestID+`",`+"\n    \"request_type\""); got != 1 {
-				s.t.Errorf("%s: %d events record the answer to %s", dir, got, h.RequestID)
-			}
-		}
-		switch {
-		case (gone != "") != (st.Status == "cancelled"):
-			s.t.Errorf("%s: %s after %q", dir, st.Status, gone)
-		case gone == "" && !(passed["step ship"] && passed["phase_entry tag"] && passed["destructive merge-pr"]):
-			s.t.Errorf("%s: completed, and passed were %v", dir, passed)
-		}
-	}
-	if out, code := s.placet("check"); code != 0 || strings.Contains(out, "warning") {
-		s.t.Errorf("check: %d\n%s", code, out)
-	}
-}
-
-// eventsOf returns all answers among the events of a run.
-func (s *soakedRuns) eventsOf(i int) (all string) {
-	files, _ := filepath.Glob(filepath.Join(s.root, s.runs[i], "events/*-feedback_received.json"))
-	for _, name := range files {
-		all += s.readFile(name)
-	}
-	return all
 }
