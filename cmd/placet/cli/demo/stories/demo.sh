@@ -151,6 +151,8 @@ show "$run/answer.md" '#' ''
 faber)
 cd "$home/workspace"
 runs=.fractary/faber/runs/acme-corp/proja
+mkdir -p "$XDG_CONFIG_HOME/placet"
+printf '[faber.issue]\nenabled = true\nauthors = ["kim"]\nrepo = "acme-corp/proja"\n' > "$XDG_CONFIG_HOME/placet/placet.toml"
 say @@cli.demo.faber.paused
 prompt "git init && placet init && git add . && git commit -m 'six runs wait'"
 git init -q -b main
@@ -185,6 +187,19 @@ placet 'inbox --short'
 say @@cli.demo.faber.passed
 placet "respond $request confirm"
 placet "faber gate ${run##*/} release:delete-branch --wait"
+say @@cli.demo.faber.issue
+prompt "cat \$XDG_CONFIG_HOME/placet/placet.toml"
+sed 's/^/    /' "$XDG_CONFIG_HOME/placet/placet.toml"
+find "$runs/*/requests/*/form.md" '- [ ] object_store'
+show "${form%/*}/issue-comment.md" '## ' '### How'
+say @@cli.demo.faber.comment
+write comment.md 'object_store: it is backed up
+
+@faber resume'
+placet 'faber comment --issue 127 --author kim < comment.md'
+await 1 '"accepted"' "$run/comments/*.receipt.json"
+await 1 '"in_progress"' "$run/state.json"
+await 1 . "$run/resume.md"
 stop
 ;;
 afl)
