@@ -56,6 +56,7 @@ type given struct {
 
 // consumption is what becomes of a comment.
 type consumption struct {
+	// status is "" for an answer that is given and not carried out yet: somebody else's may come first.
 	status string
 	// reason says why the comment does not count.
 	reason templates.Message
@@ -202,7 +203,7 @@ func (c *given) resume() *consumption {
 	r, o := c.view, c.view.asked()
 	switch {
 	case o == nil || o.folder.Receipt != nil:
-		if done := c.tookPast(); done != nil {
+		if done := c.tookPast(commentAccepted); done != nil {
 			return done
 		}
 		return refused("faber.comment.answered")
@@ -250,7 +251,8 @@ func (o *request) shownAt(at time.Time) (view engine.Digest, early bool) {
 	return view, early
 }
 
-// answer judges an answer as any other is judged, before it is written.
+// answer judges an answer as any other is judged, before it is written. It returns nil while the
+// answer that is written waits to be carried out.
 func (c *given) answer(o *request, resp gate.Response) *consumption {
 	r := c.view
 	if resp.Digest != o.digest {
@@ -266,10 +268,9 @@ func (c *given) answer(o *request, resp gate.Response) *consumption {
 		Path: o.path("response.json"), Kind: layout.KindResponse, Body: body, Sum: engine.Sum(body), Known: []string{c.knownAs()},
 		Source: gate.SourceIssueComment, Changed: r.Snap.Now, Modified: r.Snap.Now,
 	}
-	done := &consumption{status: commentAccepted, request: o.folder.ID, response: resp.Response, comment: resp.Comment, digest: resp.Digest}
 	if there := r.Snap.Doc(d.Path); !there.Absent() {
 		if there.Sum == d.Sum {
-			return done // a crash lost only the receipt
+			return nil
 		}
 		return refused("faber.comment.answered")
 	}
@@ -281,8 +282,7 @@ func (c *given) answer(o *request, resp gate.Response) *consumption {
 	if _, problem := asked.Check(d); problem != "" {
 		return refusedBy(o, templates.NewMessage("say.text", "text", oneLine(problem, 400)))
 	}
-	done.writes = []engine.Document{d}
-	return done
+	return &consumption{writes: []engine.Document{d}}
 }
 
 // knownAs returns who wrote the comment, and how that is known: this machine received it from GitHub,
@@ -298,27 +298,44 @@ func (c *given) knownAs() string {
 	return "claimed:" + login(c.Author)
 }
 
-// tookPast returns the consumption of a comment whose answer closed a request before a crash lost its
-// receipt; nil if it closed none.
-func (c *given) tookPast() *consumption {
+// tookPast returns the consumption, with that status, of a comment whose answer closed a request; nil
+// if it closed none.
+func (c *given) tookPast(status string) *consumption {
 	for _, f := range c.view.run.Folders {
 		there := c.view.Snap.Doc(f.Dir + "/response.json")
 		said := run.Peek[gate.Response](there, "kernel/response")
 		if f.Request == nil || f.Receipt == nil || f.Receipt.Answer == nil || said == nil || there.Sum.Hex() != strings.TrimPrefix(f.Receipt.Answer.SHA256, "sha256:") {
 			continue
 		}
-		response, words, problem := c.AnswerTo(questionOf(*f.Request))
+		response, words, problem := c.saysTo(questionOf(*f.Request))
 		by := gate.By{User: c.Author, Source: gate.SourceIssueComment}
-		if problem.Key == "" && said.ProvidedBy == by && said.Response == response && said.Comment == words && !moment(c.CreatedAt).Before(moment(f.Request.RequestedAt)) {
-			return &consumption{status: commentAccepted, request: f.ID, response: response, comment: words, digest: said.Digest}
+		if problem.Key == "" && said.ProvidedBy == by && said.Response == response && said.Comment == words && !moment(c.CreatedAt).Before(moment(f.Request.RequestedAt).Truncate(time.Second)) {
+			return &consumption{status: status, request: f.ID, response: response, comment: words, digest: said.Digest}
 		}
 	}
 	return nil
 }
 
+// saysTo returns what the comment answers to a question: what it says, or for `@faber cancel` the first
+// option that refuses; "" if no option does.
+func (c *given) saysTo(q comment.Question) (response, words string, problem templates.Message) {
+	if c.Verb != "cancel" {
+		return c.AnswerTo(q)
+	}
+	for _, id := range q.IDs() {
+		if isWord(id, ownRefusals) {
+			return id, "@faber cancel", problem
+		}
+	}
+	return "", "", problem
+}
+
 // cancel refuses what the run asks, or cancels the run.
 func (c *given) cancel() *consumption {
 	r, o := c.view, c.view.asked()
+	if done := c.tookPast(commentCancelled); done != nil {
+		return done
+	}
 	if final(r.state.status) {
 		return refused("faber.comment.final", "status", r.state.status)
 	}
@@ -330,14 +347,8 @@ func (c *given) cancel() *consumption {
 		if early {
 			return ignored("faber.comment.early")
 		}
-		for _, id := range questionOf(o.req).IDs() {
-			if isWord(id, ownRefusals) {
-				done := c.answer(o, gate.Response{RequestID: o.folder.ID, Response: id, Comment: "@faber cancel", Digest: shown})
-				if done.status == commentAccepted {
-					done.status = commentCancelled
-				}
-				return done
-			}
+		if response, words, _ := c.saysTo(questionOf(o.req)); response != "" {
+			return c.answer(o, gate.Response{RequestID: o.folder.ID, Response: response, Comment: words, Digest: shown})
 		}
 	}
 	done := &consumption{status: commentCancelled}
@@ -351,6 +362,9 @@ func (c *given) cancel() *consumption {
 // documents returns what a consumption writes: its effect, its reply, and the receipt last.
 func (c *given) documents(done *consumption) []engine.Document {
 	docs := done.writes
+	if done.status == "" {
+		return docs
+	}
 	if reply := c.reply(done); reply != nil {
 		p := c.view.Snap.In(layout.FaberCommentFile(c.id, "reply.md"))
 		docs = append(docs, engine.Document{Path: p.Path, Kind: layout.FaberReply, Body: reply, Over: p.Sum})
