@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"placet/engine"
+	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/layout"
 	"placet/schemas"
@@ -437,14 +438,14 @@ func takesAnswers(c *coordinator, _ run.On) *coordinatorMove {
 }
 
 func endsRound(c *coordinator, _ run.On) *coordinatorMove {
-	if len(c.pending()) > 0 {
+	if len(c.pending()) > 0 || c.owesOutcome() {
 		return nil
 	}
 	return c.moves(c.Say("faber.coordinator.over", "n", len(c.state.Answers)), c.writeReceipt)
 }
 
 func closes(c *coordinator, _ run.On) *coordinatorMove {
-	if slices.ContainsFunc(c.members, func(m *member) bool { return !final(m.status()) }) {
+	if slices.ContainsFunc(c.members, func(m *member) bool { return !final(m.status()) }) || c.owesOutcome() {
 		return nil
 	}
 	return c.moves(c.Say("faber.coordinator.final"), func(change *coordinatorChange) {
@@ -454,7 +455,30 @@ func closes(c *coordinator, _ run.On) *coordinatorMove {
 	})
 }
 
-// writeReceipt records how the round ended.
+// owesOutcome reports whether an answer that was passed on is about a request that its run has not
+// closed: somebody else may have answered it first.
+func (c *coordinator) owesOutcome() bool {
+	return c.state.Status == Asking && slices.ContainsFunc(c.state.Answers, func(a TakenAnswer) bool {
+		m := c.member(a.RunID)
+		if m.view == nil || m.view.doc.Absent() || m.view.state.unfit != nil {
+			return false
+		}
+		f := m.view.run.Folder(a.RequestID)
+		return f.Request != nil && f.Receipt == nil && !f.BadReceipt
+	})
+}
+
+// isPassedOver reports whether the run was answered by somebody else than the coordinator.
+func (c *coordinator) isPassedOver(a TakenAnswer) bool {
+	m := c.member(a.RunID)
+	if m.view == nil {
+		return false
+	}
+	rc := m.view.run.Folder(a.RequestID).Receipt
+	return rc != nil && !(rc.Result == gate.Accepted && gate.Fold(rc.Response) == gate.Fold(a.Response) && rc.ProvidedBy == gate.By{User: a.User, Source: gate.SourceCoordination})
+}
+
+// writeReceipt records how the round ended, with the answers that were carried out.
 func (c *coordinator) writeReceipt(change *coordinatorChange) {
 	c.noteRuns(change)
 	var files []string
@@ -463,7 +487,7 @@ func (c *coordinator) writeReceipt(change *coordinatorChange) {
 	}
 	change.Write(c.document(c.file("receipt-%03d.json"), run.Encoded(schemas.Object{
 		{Name: "coordinator_id", Value: c.state.CoordinatorID}, {Name: "round", Value: c.state.Round}, {Name: "prompts", Value: files},
-		{Name: "answers", Value: c.state.Answers}, {Name: "closed_at", Value: change.Now}, {Name: "revision", Value: change.Revision},
+		{Name: "answers", Value: slices.DeleteFunc(slices.Clone(c.state.Answers), c.isPassedOver)}, {Name: "closed_at", Value: change.Now}, {Name: "revision", Value: change.Revision},
 	})))
 }
 
