@@ -180,7 +180,7 @@ func replyTo(r *view, c gateCall, g GateReply) GateReply {
 		return waits("faber.gate.busy")
 	case next == nil:
 		return g
-	case isOverdue(r, c):
+	case isOverdue(r, c, *next):
 		g.Result, g.Why = GateRefused, r.Say("faber.gate.again", "step", where(c.phase, c.step), "attempt", next.Attempt)
 		return g
 	}
@@ -209,11 +209,25 @@ func areGatesBusy(r *view) bool {
 	})
 }
 
-// isOverdue reports whether a call was made for an attempt of its step that another one has followed:
-// whoever repeats the step calls again.
-func isOverdue(r *view, c gateCall) bool {
+// isOverdue reports whether a call was made for an attempt of its step that another one has followed,
+// or before a reviewer asked for changes at the gate: whoever repeats the step calls again.
+func isOverdue(r *view, c gateCall, due Gate) bool {
 	again := r.events.lastRetry(plannedStep{Phase: c.phase, ID: c.step})
-	return c.step != "" && again != nil && c.doc.Changed.Before(r.Snap.In("events/"+again.Name).Changed)
+	if c.step != "" && again != nil && c.doc.Changed.Before(r.Snap.In("events/"+again.Name).Changed) {
+		return true
+	}
+	return slices.ContainsFunc(r.run.Folders, func(a *gate.Folder) bool {
+		return isRevised(a, due) && c.doc.Changed.Before(moment(a.Receipt.ReceivedAt))
+	})
+}
+
+// isRevised reports whether a reviewer asked for changes in the request at a gate.
+func isRevised(a *gate.Folder, g Gate) bool {
+	if a.Request == nil || a.Receipt == nil || a.Receipt.Result != gate.Accepted || outcomeOf(*a.Request, a.Receipt.Response) != revises {
+		return false
+	}
+	own := readContext(a.Request.Context).Gate
+	return own != nil && *own == g
 }
 
 // isPlanned reports whether a phase, or a step of it, may be reached according to a definition.
@@ -246,13 +260,14 @@ func opensGate(r *view, _ run.On) *move {
 	}.move(r)
 }
 
-// owesAnswer reports whether a crash has left the last answer without its receipt or its events. Only
-// the state that the answer made can tell what they say.
+// owesAnswer reports whether the last answer lacks its receipt or its events. After a crash only the
+// state that the answer made can tell what they say, and upstream may still be recording its own
+// answer: what that passes is known once its request is closed.
 func owesAnswer(r *view) bool {
 	var p engine.Plan
 	eventOutputs(r, &p)
 	return len(p.Writes) > 0 || slices.ContainsFunc(r.run.Folders, func(a *gate.Folder) bool {
-		return a.Request != nil && a.Receipt == nil && !a.BadReceipt && r.state.answerTo(a.ID) != nil
+		return a.Request != nil && a.Receipt == nil && !a.BadReceipt && (a.Request.Revision <= r.state.rev || r.state.answerTo(a.ID) != nil)
 	})
 }
 
