@@ -35,8 +35,9 @@ func (f runFiles) Read(name string) string { return f.Files[f.In(name)] }
 func (f runFiles) Write(name, body string) { f.Put(f.In(name), body) }
 func (f runFiles) Events() []string        { return f.events() }
 
-// upstreamRun is an opened run that asks a request, with upstream's answer.
-func upstreamRun(t *testing.T, typ, options, response string) (*world, upstreamflow.Answer) {
+// upstreamRun is an opened run that asks a request, with upstream's answer. The changes are made
+// before it is opened.
+func upstreamRun(t *testing.T, typ, options, response string, changes ...func(*world)) (*world, upstreamflow.Answer) {
 	w := newWorld(t, plainDir)
 	w.Put(w.Run.State, fmt.Sprintf(`{
   "status": "awaiting_feedback",
@@ -51,20 +52,37 @@ func upstreamRun(t *testing.T, typ, options, response string) (*world, upstreamf
 `, typ, options))
 	w.Put(w.In("events/001-step_start.json"), upstreamEvent(1, "step_start", "build", "make"))
 	w.Put(w.In("events/.next-id"), "2\n")
+	for _, change := range changes {
+		change(w)
+	}
 	w.settle()
 	w.Now = w.Now.Add(time.Minute)
 	return w, upstreamflow.Answer{RequestID: "fr-1", Type: typ, Response: response, Phase: "build", Step: "make", RunID: w.Run.ID}
 }
 
-// interleaving runs every order of upstream's writes, placet's passes and an answer in
-// response.json. It continues only once from equal worlds.
+// interleaving runs every order of upstream's writes, passes of placet and another answer. It
+// continues only once from equal worlds.
 type interleaving struct {
-	steps []upstreamflow.Step
-	other string // "" if nobody else answers
-	pause time.Duration
-	seen  map[string]bool
-	end   func(w *world, way string)
+	steps  []upstreamflow.Step
+	other  act   // without name if nobody else answers
+	passes []act // each one a pass of placet, or the plans of a pass one by one
+	pause  time.Duration
+	seen   map[string]bool
+	end    func(w *world, way string)
 }
+
+// act is something that happens in a world.
+type act struct {
+	name string
+	do   func(w *world)
+}
+
+// byFile is an answer in response.json.
+func byFile(id, response string) act {
+	return act{"response.json", func(w *world) { w.Respond(id, map[string]any{"response": response, "comment": "as said"}) }}
+}
+
+var wholePass = act{"pass", func(w *world) { w.settle() }}
 
 func (i *interleaving) walk(w *world, at int, answered bool, way string) {
 	key := fmt.Sprintf("%d %t %v %v %v", at, answered, w.Now, w.Files, w.Changed)
@@ -72,14 +90,16 @@ func (i *interleaving) walk(w *world, at int, answered bool, way string) {
 		return
 	}
 	i.seen[key] = true
-	passed := w.clone()
-	if passed.settle(); !maps.Equal(passed.Files, w.Files) {
-		i.walk(passed, at, answered, way+", pass")
+	for _, pass := range i.passes {
+		passed := w.clone()
+		if pass.do(passed); !maps.Equal(passed.Files, w.Files) {
+			i.walk(passed, at, answered, way+", "+pass.name)
+		}
 	}
-	if !answered && i.other != "" {
+	if !answered && i.other.name != "" {
 		c := w.clone()
-		c.Respond("fr-1", map[string]any{"response": i.other, "comment": "as said"})
-		i.walk(c, at, true, way+", response.json")
+		i.other.do(c)
+		i.walk(c, at, true, way+", "+i.other.name)
 	}
 	if at < len(i.steps) {
 		c := w.clone()
@@ -89,8 +109,25 @@ func (i *interleaving) walk(w *world, at int, answered bool, way string) {
 			return
 		}
 	}
-	if answered || i.other == "" {
+	if answered || i.other.name == "" {
 		i.end(w, way)
+	}
+}
+
+// start walks from a world, and fails the test for what is wrong at the end of a way.
+func (i *interleaving) start(w *world, wrong func(w *world) []string) {
+	w.T.Helper()
+	ends := 0
+	i.seen, i.pause = map[string]bool{}, 300*time.Millisecond
+	i.end = func(w *world, way string) {
+		ends++
+		w.stand()
+		for _, text := range wrong(w) {
+			w.T.Errorf("%s: %s", way, text)
+		}
+	}
+	if i.walk(w, 0, false, ""); ends == 0 {
+		w.T.Error("no order was walked to its end")
 	}
 }
 
@@ -109,7 +146,7 @@ func (w *world) stand() []string {
 // one receipt, one end.
 func TestUpstreamAnswersAtEveryInterleaving(t *testing.T) {
 	flows, err := upstreamflow.Load("../..")
-	if err != nil || len(flows) != 3 {
+	if err != nil || len(flows) != 5 {
 		t.Fatalf("%d flows: %v", len(flows), err)
 	}
 	for _, f := range flows {
@@ -117,19 +154,11 @@ func TestUpstreamAnswersAtEveryInterleaving(t *testing.T) {
 			for _, other := range []string{"", a.response, a.other} {
 				t.Run(f.Name+" "+a.typ+" "+a.response+" "+other, func(t *testing.T) {
 					w, answer := upstreamRun(t, a.typ, a.options, a.response)
-					ends := 0
-					walk := interleaving{steps: f.Steps(answer), other: other, pause: 300 * time.Millisecond, seen: map[string]bool{}}
-					walk.end = func(w *world, way string) {
-						ends++
-						w.stand()
-						for _, wrong := range upstreamflow.Wrong(runFiles{w}, "fr-1") {
-							t.Errorf("%s: %s", way, wrong)
-						}
+					walk := interleaving{steps: f.Steps(answer), passes: []act{wholePass}}
+					if other != "" {
+						walk.other = byFile("fr-1", other)
 					}
-					walk.walk(w, 0, false, "")
-					if ends == 0 {
-						t.Error("no order was walked to its end")
-					}
+					walk.start(w, func(w *world) []string { return upstreamflow.Wrong(runFiles{w}, "fr-1") })
 				})
 			}
 		}
