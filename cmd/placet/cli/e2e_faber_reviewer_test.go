@@ -151,7 +151,7 @@ func (s *soakedRuns) words(dir string, a *soakedAnswer) string {
 	if slices.Contains([]string{"reject", "cancel", "abort"}, a.word) && len(s.given[dir]) == 1 && s.rng.IntN(2) == 0 {
 		return "@faber cancel"
 	}
-	return a.word + ": so it is\n\n@faber resume"
+	return fmt.Sprintf("%s: so it is, %d\n\n@faber resume", a.word, len(s.comments))
 }
 
 // noise writes a comment that answers nothing now and then: a stranger's, or a question.
