@@ -265,3 +265,18 @@ func TestACommentIsConsumedOnceThroughACrash(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Two comments that say the same are one answer and one that came too late.
+func TestTheSameWordsTwiceAnswerOnce(t *testing.T) {
+	w := onIssue(t, nil)
+	w.Now = w.Now.Add(time.Minute)
+	w.fromGitHub("gh-1", "kim", seedsAnswer)
+	w.settle()
+	w.Now = w.Now.Add(time.Minute)
+	w.fromGitHub("gh-2", "kim", seedsAnswer)
+	w.settle()
+	first, second := w.consumed("gh-1"), w.consumed("gh-2")
+	if first.Status != "accepted" || second.Status != "refused" || !strings.Contains(second.Reason, "answered") {
+		t.Errorf("%+v, %+v", first, second)
+	}
+}

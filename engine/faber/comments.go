@@ -304,7 +304,7 @@ func (c *given) tookPast(status string) *consumption {
 	for _, f := range c.view.run.Folders {
 		there := c.view.Snap.Doc(f.Dir + "/response.json")
 		said := run.Peek[gate.Response](there, "kernel/response")
-		if f.Request == nil || f.Receipt == nil || f.Receipt.Answer == nil || said == nil || there.Sum.Hex() != strings.TrimPrefix(f.Receipt.Answer.SHA256, "sha256:") {
+		if f.Request == nil || f.Receipt == nil || f.Receipt.Answer == nil || said == nil || c.view.isTaken(f.ID) || there.Sum.Hex() != strings.TrimPrefix(f.Receipt.Answer.SHA256, "sha256:") {
 			continue
 		}
 		response, words, problem := c.saysTo(questionOf(*f.Request))
@@ -314,6 +314,21 @@ func (c *given) tookPast(status string) *consumption {
 		}
 	}
 	return nil
+}
+
+// isTaken reports whether another comment is the answer to a request, by its receipt. Two comments may
+// say the same.
+func (r *view) isTaken(request string) bool {
+	return slices.ContainsFunc(r.Snap.Under(layout.FaberComments), func(d engine.Document) bool {
+		if d.Kind != layout.FaberConsumed {
+			return false
+		}
+		rc := run.Peek[struct {
+			Status    string `json:"status"`
+			RequestID string `json:"request_id"`
+		}](d, "")
+		return rc != nil && rc.RequestID == request && (rc.Status == commentAccepted || rc.Status == commentCancelled)
+	})
 }
 
 // saysTo returns what the comment answers to a question: what it says, or for `@faber cancel` the first
