@@ -33,6 +33,10 @@ type cycles struct {
 }
 
 func newCycles(t *testing.T) *cycles {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one call after the other: there is nothing for the race detector, and SQLite is slow under it")
+	}
 	root := mustResolve(t, t.TempDir())
 	put(t, root, "placet.toml", "")
 	return &cycles{t: t, root: root}
