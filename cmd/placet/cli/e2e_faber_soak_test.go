@@ -82,7 +82,7 @@ func (s *soakedRuns) run() (kills int) {
 				ended++
 			}
 		}
-		if made := s.made(); made > begun+8+len(s.runs)/4 && ended < len(s.runs) {
+		if made := s.made(); made > begun+8+len(s.runs)/20 && ended < len(s.runs) {
 			jitter(time.Second)
 			d.stop(syscall.SIGKILL)
 			d, begun, kills = s.start(), made, kills+1
