@@ -81,11 +81,14 @@ func (s *soakedRuns) run() (kills int) {
 			if s.works(i) {
 				ended++
 			}
-		}
-		if made := s.made(); made > begun+8+len(s.runs)/20 && ended < len(s.runs) {
-			jitter(time.Second)
-			d.stop(syscall.SIGKILL)
-			d, begun, kills = s.start(), made, kills+1
+			if i%8 != 7 || ended == len(s.runs) {
+				continue
+			}
+			if made := s.made(); made > begun+8 {
+				jitter(time.Second)
+				d.stop(syscall.SIGKILL)
+				d, begun, kills = s.start(), made, kills+1
+			}
 		}
 		return ended == len(s.runs)
 	})
