@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// asksAgain waits until the gate is asked again. It never passes meanwhile: a question that somebody
+// took back is closed once the run has been quiet for a while.
+func (p *place) asksAgain(t *testing.T) {
+	t.Helper()
+	p.until("the gate is asked again", func() bool {
+		p.gate(t, merges, 3)
+		return strings.Contains(p.read(p.runs[0]+"/state.json"), `"awaiting_feedback"`)
+	})
+}
+
 // callAttacks are by agents that ask whether a step may go on, and would rather not wait.
 var callAttacks = []attack{
 	{"a pass that nobody gave", "an agent writes the reply to its own call, or takes the question back", func(t *testing.T, p *place) {
@@ -19,10 +29,7 @@ var callAttacks = []attack{
 			t.Errorf("the reply is %s", got)
 		}
 		p.sets(p.runs[0]+"/state.json", map[string]any{"status": "in_progress", "feedback_request": nil})
-		p.gate(t, merges, 3)
-		if !strings.Contains(p.read(p.runs[0]+"/state.json"), `"awaiting_feedback"`) {
-			t.Error("the gate is not asked again")
-		}
+		p.asksAgain(t)
 		p.must(0, "respond", p.reference(), "confirm")
 		p.says(p.gate(t, merges, 0), "passed by")
 	}},
@@ -39,7 +46,7 @@ var callAttacks = []attack{
 		p.gate(t, merges, 3)
 		history[0].(map[string]any)["request_id"] = "fr-1"
 		p.sets(p.runs[0]+"/state.json", map[string]any{"status": "in_progress", "feedback_request": nil, "feedback_history": history})
-		p.gate(t, merges, 3)
+		p.asksAgain(t)
 		p.must(0, "respond", p.reference(), "confirm", "--as", "kim")
 		p.gate(t, merges, 0)
 	}},

@@ -82,10 +82,11 @@ var changedAttacks = []attack{
 				out, _ := p.placet("inbox", "--short")
 				return p.read("out") != "" || strings.Contains(out, "changed-") && !strings.Contains(out, q.ID+"@") // a note may name it
 			})
-			if strings.Contains(p.read("out"), "evil") {
-				t.Fatalf("it ran: %q after %q was let run", p.read("out"), shown)
+			ran := strings.TrimSpace(p.read("out"))
+			if !strings.Contains(shown, "echo "+ran+" ") && ran != "" {
+				t.Fatalf("it ran: %q after %q was let run", ran, shown)
 			}
-			if p.read("out") != "" {
+			if ran != "" {
 				break
 			}
 		}
