@@ -41,7 +41,7 @@ func TestAClientOfTheSeedAlone(t *testing.T) {
 	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3")
+		t.Skip("there is no python3: install it (apt-get install python3) to run the client of the seed")
 	}
 	d, hr := newSlackDouble(t), slowService(t)
 	s := slackSite(t, d, fmt.Sprintf("[nemawashi]\nexecute_on_approve = false\nhr = { provider = \"http\", api_url = %q }\n", hr.URL))

@@ -43,7 +43,7 @@ const (
 
 // LockWorkspace takes the daemon's lock. The error is fs.ErrBusy if another placet works here.
 func (b *Workspace) LockWorkspace() (unlock func(), err error) {
-	err = whileBusy(func() (err error) {
+	err = WhileBusy(func() (err error) {
 		unlock, err = b.Store.LockWorkspace()
 		return err
 	})
@@ -53,8 +53,8 @@ func (b *Workspace) LockWorkspace() (unlock func(), err error) {
 	return unlock, err
 }
 
-// whileBusy calls try again, a few times, while the lock is held.
-func whileBusy(try func() error) (err error) {
+// WhileBusy calls try again, a few times, while it returns fs.ErrBusy: a lock is held.
+func WhileBusy(try func() error) (err error) {
 	for range lockTries {
 		if err = try(); !errors.Is(err, fs.ErrBusy) {
 			break
@@ -78,7 +78,7 @@ func KeepLock(ctx context.Context, b *Workspace, log *slog.Logger, end context.C
 		case <-tick.C:
 		}
 		var anew bool
-		err := whileBusy(func() (err error) {
+		err := WhileBusy(func() (err error) {
 			anew, err = b.Store.KeepWorkspace()
 			return err
 		})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -20,6 +21,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine/faber"
+	"placet/engine/store/fs"
 	"placet/templates"
 )
 
@@ -37,9 +39,6 @@ const (
 	fewCalls  = 50
 	firstRest = time.Minute
 	longRest  = time.Hour
-
-	lockTries = 4
-	lockPause = 50 * time.Millisecond
 )
 
 // PollVerb returns the verb that looks for comments.
@@ -157,7 +156,7 @@ func newPoller(b *workspace.Workspace) (*poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !lockNow(f) {
+	if workspace.WhileBusy(func() error { return tryLock(f) }) != nil {
 		f.Close()
 		return nil, console.Refused("cli.faber.poll.busy")
 	}
@@ -169,16 +168,14 @@ func newPoller(b *workspace.Workspace) (*poller, error) {
 	return p, nil
 }
 
-// lockNow takes the lock of a file. It tries again for a moment: a program that is just being started
-// holds the lock of its parent until it runs.
-func lockNow(f *os.File) bool {
-	for range lockTries {
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			return true
-		}
-		time.Sleep(lockPause)
+// tryLock takes the lock of a file. The error is fs.ErrBusy if it is held, also for a moment by a
+// program that is just being started: it holds the lock of its parent until it runs.
+func tryLock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fs.ErrBusy
 	}
-	return false
+	return err
 }
 
 func (p *poller) close() { p.lock.Close() }

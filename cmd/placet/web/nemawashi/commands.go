@@ -50,8 +50,7 @@ func (a *dialect) revise(c *facade.Call) (int, any, error) {
 	if err := c.Decode(&body, false); err != nil {
 		return 0, nil, err
 	}
-	v := a.Viewer(c)
-	f, err := actionNamed(v, c.Values["action"])
+	v, f, err := a.actionOf(c)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -88,8 +87,7 @@ func (a *dialect) cancel(c *facade.Call) (int, any, error) {
 	if err := c.Decode(&body, false); err != nil {
 		return 0, nil, err
 	}
-	v := a.Viewer(c)
-	f, err := actionNamed(v, c.Values["action"])
+	v, f, err := a.actionOf(c)
 	if err != nil {
 		return 0, nil, err
 	}

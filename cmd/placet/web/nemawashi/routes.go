@@ -247,10 +247,16 @@ func actionNamed(v *workspace.Workspace, number string) (loop.Found, error) {
 	return loop.Found{}, facade.Refuse(http.StatusNotFound, "not_found", fmt.Sprintf("there is no action %q; GET /api/v1/history lists them", console.OneLine(number)))
 }
 
-// requestApproval makes placet ask a person for approval.
-func (a *dialect) requestApproval(c *facade.Call) (int, any, error) {
+// actionOf returns the action that a call's path names, with the workspace as its caller sees it.
+func (a *dialect) actionOf(c *facade.Call) (*workspace.Workspace, loop.Found, error) {
 	v := a.Viewer(c)
 	f, err := actionNamed(v, c.Values["action"])
+	return v, f, err
+}
+
+// requestApproval makes placet ask a person for approval.
+func (a *dialect) requestApproval(c *facade.Call) (int, any, error) {
+	v, f, err := a.actionOf(c)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -373,8 +379,7 @@ func (a *dialect) execute(c *facade.Call) (int, any, error) {
 	if err := c.Decode(&body, true); err != nil {
 		return 0, nil, err
 	}
-	v := a.Viewer(c)
-	f, err := actionNamed(v, c.Values["action"])
+	v, f, err := a.actionOf(c)
 	if err != nil {
 		return 0, nil, err
 	}
