@@ -7,6 +7,7 @@
 #                for Enter after each step
 #   test         every test; pictures of the pages come into bin/screenshots
 #   lint         gofmt, go vet, staticcheck, and the licences of what is built in
+#   macos        whether the program and its tests compile for macOS, and go vet for it
 #   race         tests of packages with goroutines under the race detector (needs a C
 #                compiler)
 #   fuzz         every fuzz target for FUZZTIME each
@@ -19,6 +20,9 @@
 #                laboratory for TORTURETIME, and the real binary under load, kill -9 and
 #                lost events; about three quarters of an hour
 #   mutants      whether the tests notice each of a list of mistakes; about an hour
+#   man          the manual pages, in bin/man
+#   release      archives, packages and what else belongs to a release, in dist
+#   module       gives the module the path PATH: make module PATH=example.org/you/placet
 #   clean        removes what the above made
 
 SHELL := /bin/sh
@@ -46,13 +50,36 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # Lint vets; stripped test programs are linked in half the time.
 TESTFLAGS := -vet=off '-ldflags=-s -w' -parallel $(PARALLEL) -timeout $(TESTTIMEOUT)
 
-.PHONY: build demo test bench bench-smoke size torture mutants lint race fuzz fuzz-long cover clean need-git need-browser building
+# When the commit was made: what is built of it says so.
+MADE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+# Where a release will be found, such as https://example.org/placet/1.0.0; without it, the formula
+# and install.sh take the archives that are beside them.
+RELEASE_URL ?=
+
+# The command line of "make module" names a path by PATH, which make would hand on as the place of
+# programs: they are looked for where make itself was started.
+ifeq ($(origin PATH),command line)
+MODULE := $(PATH)
+override PATH := $(or $(shell PATH=/usr/bin:/bin; tr '\0' '\n' </proc/$$PPID/environ 2>/dev/null | sed -n 's/^PATH=//p'),$(shell printf '%s' "$$PATH"))
+endif
+
+.PHONY: build demo test bench bench-smoke size torture mutants lint race fuzz fuzz-long cover clean need-git need-browser building man release module macos
 
 building:
 	@echo 'building (some minutes the first time)' >&2
 
 build: building
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/placet ./cmd/placet
+
+# Two releases of one commit are equal, byte for byte.
+release: need-git
+	@$(GO) run -C internal/release . -root '$(CURDIR)' -out '$(CURDIR)/dist' -version '$(VERSION)' -time '$(MADE)' -url '$(RELEASE_URL)'
+
+man:
+	@$(GO) run ./internal/man -out bin/man -version '$(VERSION)' -date "$$(TZ=UTC0 git log -1 --format=%cd --date=format-local:%Y-%m-%d 2>/dev/null)"
+
+module:
+	@$(GO) run ./internal/module -to '$(MODULE)'
 
 demo: build
 	@bin/placet demo $(FAMILY) $(if $(STEP),--step)
@@ -131,4 +158,4 @@ cover: need-git need-browser
 	@awk -f .ci/cover.awk coverage.out
 
 clean:
-	@rm -rf bin coverage.out demo-workspace
+	@rm -rf bin dist coverage.out demo-workspace

@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const module = "placet"
+// module is the path of this module, as go.mod has it.
+var module = func() string {
+	body, err := os.ReadFile("go.mod")
+	if err != nil {
+		panic(err)
+	}
+	line, _, _ := strings.Cut(string(body), "\n")
+	return strings.TrimPrefix(line, "module ")
+}()
 
 // floor is one storey: its packages may import those of lower floors, and those of its own if
 // beside says so.
@@ -68,7 +77,7 @@ var floors = []floor{
 	{
 		name: "wiring",
 		packages: []string{"cmd/placet/console", "cmd/placet/family", "cmd/placet/config", "cmd/placet/hook", "cmd/placet/workspace", "cmd/placet/view", "cmd/placet/answer", "cmd/placet/announce", "cmd/placet/actions", "cmd/placet/asks", "cmd/placet/web/nemawashi", "cmd/placet/web", "cmd/placet/daemon",
-			"cmd/placet/cli/verb", "cmd/placet/cli/faber", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench", "internal/crossing"},
+			"cmd/placet/cli/verb", "cmd/placet/cli/faber", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "cmd/placet/cli", "cmd/placet", "internal/bench", "internal/crossing", "internal/man"},
 		beside: []string{
 			"cmd/placet/family cmd/placet/console",
 			"cmd/placet/config cmd/placet/console", "cmd/placet/config cmd/placet/family",
@@ -106,12 +115,12 @@ var floors = []floor{
 			"cmd/placet/daemon cmd/placet/announce", "cmd/placet/daemon cmd/placet/view",
 			"cmd/placet/view cmd/placet/config", "cmd/placet/view cmd/placet/console", "cmd/placet/view cmd/placet/family", "cmd/placet/view cmd/placet/workspace",
 			"cmd/placet/web cmd/placet/actions", "cmd/placet/web cmd/placet/answer", "cmd/placet/web cmd/placet/asks", "cmd/placet/web cmd/placet/view",
-			"cmd/placet cmd/placet/cli", "internal/crossing cmd/placet/cli",
+			"cmd/placet cmd/placet/cli", "internal/crossing cmd/placet/cli", "internal/man cmd/placet/cli",
 			"cmd/placet/web cmd/placet/web/nemawashi", "cmd/placet/web/nemawashi cmd/placet/actions", "cmd/placet/web/nemawashi cmd/placet/answer", "cmd/placet/web/nemawashi cmd/placet/console", "cmd/placet/web/nemawashi cmd/placet/view", "cmd/placet/web/nemawashi cmd/placet/workspace",
 		},
 		never: []string{"laws"},
 	},
-	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/mutants", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
+	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/module", "internal/mutants", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
 }
 
 // familyFiles are the files that every family's folder has, so that a reader who knows one
@@ -126,8 +135,8 @@ var modules = map[string][]string{
 	"go.yaml.in/yaml/v3":                       {"schemas"},
 	"github.com/yuin/goldmark":                 {"engine/gate", "cmd/placet/web"},
 	"github.com/aymanbagabas/go-udiff":         {"engine/gate"},
-	"github.com/spf13/cobra":                   {"cmd/placet/cli", "cmd/placet/cli/verb"},
-	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/faber", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup"},
+	"github.com/spf13/cobra":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "internal/man"},
+	"github.com/spf13/pflag":                   {"cmd/placet/cli", "cmd/placet/cli/verb", "cmd/placet/cli/pal", "cmd/placet/cli/nemawashi", "cmd/placet/cli/optimizer", "cmd/placet/cli/ask", "cmd/placet/cli/faber", "cmd/placet/cli/hook", "cmd/placet/cli/demo", "cmd/placet/cli/setup", "internal/man"},
 	"github.com/BurntSushi/toml":               {"cmd/placet/config", "cmd/placet/hook"},
 	"golang.org/x/term":                        {"cmd/placet/console", "cmd/placet/cli"},
 	// Only gate decides what looks like an option, or like a word that refuses.
@@ -210,8 +219,9 @@ func TestEveryFamilyFolderHoldsTheSameFiles(t *testing.T) {
 	}
 }
 
-// sources reads the imports of every Go file of the module, for every system. It reads the
-// files itself, because the test cache would not notice a change if a program read them.
+// sources reads the imports of every Go file of the module, for every system. Modules below it, which
+// are tools, are left out. It reads the files itself, because the test cache would not notice a change if
+// a program read them.
 func sources(t *testing.T) []file {
 	t.Helper()
 	var files []file
@@ -220,6 +230,9 @@ func sources(t *testing.T) []file {
 			return err
 		}
 		name := d.Name()
+		if _, err := os.Stat(filepath.Join(p, "go.mod")); err == nil && p != "." {
+			return filepath.SkipDir
+		}
 		if d.IsDir() && p != "." && (strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "testdata") {
 			return filepath.SkipDir
 		}

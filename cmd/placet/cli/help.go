@@ -45,6 +45,16 @@ func word(w *console.Env, cmd *cobra.Command) {
 	}
 }
 
+// Commands returns all commands with the texts of their help in a language, for those who make
+// pages of it.
+func Commands(lang string) *cobra.Command {
+	w := &console.Env{Lang: lang}
+	root := newRoot(w, new(bool))
+	root.InitDefaultCompletionCmd()
+	word(w, root)
+	return root
+}
+
 // helpKey returns the key of the help of a command: help.pal.pause.
 func helpKey(cmd *cobra.Command) string {
 	path := strings.Fields(cmd.CommandPath())
