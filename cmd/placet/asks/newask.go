@@ -3,6 +3,7 @@ package asks
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,6 +53,20 @@ func (x *Draft) document() ([]byte, error) {
 		}
 	}
 	return schemas.Encode(x.Members)
+}
+
+// Drafted returns the question as far as it can be read: [Draft.Create] refuses what cannot be.
+func (x *Draft) Drafted() (drafted ask.Ask) {
+	if body, err := x.document(); err == nil {
+		_ = json.Unmarshal(body, &drafted)
+	}
+	return drafted
+}
+
+// Question returns the question that an id has, the zero value if it has none.
+func (a *Asks) Question(f loop.Found) ask.Ask {
+	there, _ := a.previous(f, a.Workspace.Env.Now())
+	return there.Ask
 }
 
 // Below returns the path of a file relative to the workspace. The file must exist, and no link

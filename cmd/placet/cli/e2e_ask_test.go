@@ -61,7 +61,7 @@ func TestAsksAreServedWithAndWithoutADaemon(t *testing.T) {
 	var waiting []*asker
 	for _, id := range []string{"a", "a", "b", "c", "d"} {
 		p.writeAsk(id)
-		waiting = append(waiting, p.asker("wait", id))
+		waiting = append(waiting, p.asker("wait", id, "--any"))
 	}
 	p.writeAsk("nobody-waits")
 	for _, id := range []string{"a", "b", "c", "d"} {
@@ -84,7 +84,7 @@ func TestAsksAreServedWithAndWithoutADaemon(t *testing.T) {
 	waiting[4].end(syscall.SIGINT)
 	waiting[4].ends(t, 130, "")
 	p.choose("d", "wait")
-	p.asker("wait", "d").ends(t, 0, "wait\n")
+	p.asker("wait", "d", "--any").ends(t, 0, "wait\n")
 }
 
 func (a *asker) end(sig syscall.Signal) { _ = a.cmd.Process.Signal(sig) }
@@ -95,7 +95,7 @@ func TestAskersOfOneKeyShareTheAnswer(t *testing.T) {
 	const id = "k-6607395827e11cd1" // of the key build-7
 	var waiting []*asker
 	for range 8 {
-		waiting = append(waiting, p.asker("ask", "Deploy?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--wait"))
+		waiting = append(waiting, p.asker("ask", "Deploy?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--any", "--wait"))
 	}
 	p.until("the question is asked", func() bool { return p.showsForm(id) })
 	p.choose(id, "wait")
@@ -128,7 +128,7 @@ func TestTortureAnAskAmongManyOthers(t *testing.T) {
 	p := newPlace(t, t.TempDir(), 0)
 	p.write("placet.toml", fmt.Sprintf("[ask]\nmax_open = %d\n", n))
 	p.writeAsk("first")
-	p.asker("wait", "first", "--timeout", "1ms").ends(t, 3, "")
+	p.asker("wait", "first", "--any", "--timeout", "1ms").ends(t, 3, "")
 	state := p.read(".asks/first/state.json")
 	for i := range n - 2 {
 		id := fmt.Sprintf("beside-%d", i)
@@ -189,7 +189,7 @@ func TestAKeyThatNobodyAnsweredIsNotUsed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0)
 	p.write("placet.toml", "")
-	expires := []string{"ask", "Go on?", "--option", "go-on", "--option", "stay", "--deadline", "1s", "--default", "stay", "--key", "e", "--once", "--wait"}
+	expires := []string{"ask", "Go on?", "--option", "go-on", "--option", "stay", "--deadline", "1s", "--default", "stay", "--key", "e", "--once", "--any", "--wait"}
 	for range 2 {
 		p.says(p.must(4, expires...), "stay\n")
 	}

@@ -163,11 +163,11 @@ func TestNotifyTellsOfAnAskThatIsWaitedFor(t *testing.T) {
 	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\"]\n")
 	p.writeAsk("beside")
 	const id = "k-6607395827e11cd1" // of the key build-7
-	a := p.asker("ask", "Deploy now?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--wait")
+	a := p.asker("ask", "Deploy now?", "--option", "deploy", "--option", "wait", "--key", "build-7", "--any", "--wait")
 	p.until("it is told", func() bool { return len(h.about("Deploy now?")) == 1 })
 	p.choose(id, "wait")
 	a.ends(t, 0, "wait\n")
-	p.asker("wait", id).ends(t, 0, "wait\n")
+	p.asker("wait", id, "--any").ends(t, 0, "wait\n")
 	if len(h.got) != 1 {
 		t.Errorf("it is told %d times: %q", len(h.got), h.got)
 	}
@@ -179,7 +179,7 @@ func TestNotifyStatusSaysWhatIsNotKnown(t *testing.T) {
 	p, h := newPlace(t, filepath.Join(t.TempDir(), "ws"), 0), newHook(t)
 	p.ownSettings("[notify]\nto = [\"generic+" + h.URL + "/hook\"]\n")
 	p.writeAsk("a")
-	p.asker("wait", "a", "--timeout", "1ms").ends(t, 3, "")
+	p.asker("wait", "a", "--any", "--timeout", "1ms").ends(t, 3, "")
 	found, _ := filepath.Glob(filepath.Join(p.root, "../home-ws/placet/workspaces/*"))
 	if len(found) != 1 {
 		t.Fatalf("state folders: %v", found)
@@ -196,7 +196,7 @@ func TestNotifyStatusSaysWhatIsNotKnown(t *testing.T) {
 		t.Errorf("status --json:\n%s", out)
 	}
 	p.choose("a", "wait")
-	p.asker("wait", "a").ends(t, 0, "wait\n")
+	p.asker("wait", "a", "--any").ends(t, 0, "wait\n")
 	if out, _ := p.placet("status"); strings.Contains(out, "not known") {
 		t.Errorf("of a request that is closed:\n%s", out)
 	}

@@ -106,6 +106,11 @@ func (x *newAsk) ask(c verb.Call) error {
 		body, err := x.Preview(a)
 		return cmp.Or(err, a.Workspace.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Workspace.Env.Out, strings.TrimSuffix(string(body), "\n")) }))
 	}
+	if c.Flags.Changed("wait") || x.once {
+		if err := x.wait.checkSuccess(x.Drafted()); err != nil {
+			return err
+		}
+	}
 	f, err := x.Create(c.Ctx, a)
 	if err != nil {
 		return x.answered(a, err)

@@ -37,7 +37,8 @@ const waitForEver = "forever"
 type waitFlags struct {
 	timeout   string
 	ok        []string
-	any       bool
+	any       bool // every answer to a choice is a success; of several asks, the first that ends is enough
+	first     bool // the first ask that ends is enough
 	ephemeral bool
 	apply     bool // write approved texts into the files
 	keep      bool // wait on if a file has changed since it was asked about
@@ -49,6 +50,7 @@ type waitFlags struct {
 
 func (x *waitFlags) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&x.ok, "ok", nil, "")
+	f.BoolVar(&x.any, "any", false, "")
 	f.BoolVar(&x.ephemeral, "ephemeral", false, "")
 	f.BoolVar(&x.keep, "keep-waiting", false, "")
 	f.BoolVar(&x.apply, "apply", false, "")
@@ -61,7 +63,7 @@ func WaitVerb() verb.Verb {
 		Use: "wait ID…", About: "waiting",
 		Least: 1, Most: -1, Group: verb.GroupAsk,
 		Flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&x.any, "any", false, "")
+			f.BoolVar(&x.first, "first", false, "")
 			f.StringVar(&x.timeout, "timeout", waitForEver, "")
 			x.flags(f)
 		},
@@ -69,6 +71,11 @@ func WaitVerb() verb.Verb {
 			a, found, err := findAsks(c)
 			if err != nil {
 				return err
+			}
+			for _, f := range found {
+				if err := x.checkSuccess(a.Question(f)); err != nil {
+					return err
+				}
 			}
 			return x.wait(c.Ctx, a, found...)
 		},
@@ -157,7 +164,7 @@ func (x *waitFlags) wait(ctx context.Context, a *asks.Asks, found ...loop.Found)
 		return err
 	}
 	a.KeepsWaiting = x.keep
-	ended, err := a.Wait(ctx, limit, found, x.any)
+	ended, err := a.Wait(ctx, limit, found, x.first || x.any)
 	switch {
 	case err == nil:
 		return x.report(a, ended, 0)
@@ -224,6 +231,23 @@ func (x *waitFlags) report(a *asks.Asks, ended []ask.State, code int) error {
 	return console.Exit(code)
 }
 
+// checkSuccess refuses to wait for a choice among options of the asker's own if nothing says
+// which of them are a success: `placet ask … --wait && ./deploy` would deploy whatever was
+// chosen.
+func (x *waitFlags) checkSuccess(question ask.Ask) error {
+	if x.any || len(x.ok) > 0 || !offersOwn(question) {
+		return nil
+	}
+	named := question.Options[max(0, slices.IndexFunc(question.Options, func(o ask.Option) bool { return o.Approves }))]
+	return console.Usage("cli.wait.ok").Try("cli.wait.ok.try", "option", console.Cleaned(templates.ShellWord(console.OneLine(named.ID))))
+}
+
+// offersOwn reports whether a question offers options of the asker's own. Those of an approval
+// and a review say themselves which of them is a success.
+func offersOwn(question ask.Ask) bool {
+	return len(question.Options) > 0 && question.Type != "approval" && question.Type != "review"
+}
+
 // code returns the exit code of an ask that has ended. Only an answer can end a wait with 0; a
 // default that was taken at the deadline has another code.
 func (x *waitFlags) code(st ask.State) int {
@@ -235,7 +259,7 @@ func (x *waitFlags) code(st ask.State) int {
 		return exitWithdrawn
 	}
 	ok := x.ok
-	if own := st.Ask.Type == "approval" || st.Ask.Type == "review"; own && len(ok) == 0 {
+	if len(ok) == 0 && !offersOwn(st.Ask) && st.Ask.Type != "text" {
 		ok = []string{"approve"}
 	}
 	if len(ok) == 0 || slices.ContainsFunc(AnswerLines(st), func(line string) bool {
