@@ -175,15 +175,14 @@ func New(o Options) *Server {
 // Close ends all waiting calls and all subscriptions.
 func (s *Server) Close() { s.end() }
 
-// longestLine is the largest message over a stream, in bytes. A longer one ends the session,
-// so the bound is far above the arguments of any tool.
+// longestLine is the largest message over a stream, in bytes, far above the arguments of any tool.
 const longestLine = 16 << 20
 
-// Run answers over a stream of lines until it ends, or the context does.
+// Run answers over a stream of lines until it ends, or the context does. No line ends it.
 func (s *Server) Run(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	defer s.end()
 	defer context.AfterFunc(ctx, s.end)()
-	return s.sdk.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: longestLine})
+	return s.sdk.Run(ctx, lines{in, out})
 }
 
 // until returns a context that also ends when the server is closed.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -82,34 +81,6 @@ func (s *Server) handle(ctx context.Context, t tool, req *sdk.CallToolRequest) (
 		return nil, err
 	}
 	return &sdk.CallToolResult{StructuredContent: json.RawMessage(body), Content: []sdk.Content{&sdk.TextContent{Text: string(body)}}}, nil
-}
-
-// arguments reads the arguments of a call strictly.
-func arguments(req *sdk.CallToolRequest, into any) error {
-	body := req.Params.Arguments
-	if len(body) == 0 || string(body) == "null" {
-		body = json.RawMessage("{}")
-	}
-	name := req.Params.Name
-	if members, err := schemas.Members(body); err == nil {
-		if strays := schemas.Strays("", members, into); len(strays) > 0 {
-			return fmt.Errorf("%s takes no argument %q: it takes %s", name, strays[0].Name, strings.Join(argumentNames(name), ", "))
-		}
-	}
-	if err := schemas.Decode("mcp/"+name, name, body, into); err != nil {
-		return fmt.Errorf("cannot take this call: %w", err)
-	}
-	return nil
-}
-
-// argumentNames returns the names of the arguments of a tool.
-func argumentNames(tool string) (names []string) {
-	schema, _ := schemas.Members(schemaOf(tool))
-	properties, _ := schemas.Members(schema.Raw("properties"))
-	for _, p := range properties {
-		names = append(names, p.Name)
-	}
-	return names
 }
 
 // askHuman asks a person, and waits for the answer.

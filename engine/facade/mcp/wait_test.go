@@ -300,7 +300,7 @@ func TestACallThatDoesNotFitSaysWhatToWrite(t *testing.T) {
 			{"check_answer", `{"ask_id": "a", "wait": 3}`, `check_answer takes no argument "wait": it takes ask_id, wait_seconds`},
 			{"ask_human", `{"question": "a", "options": [{"id": "b", "text": "c"}, {"id": "d"}]}`, `unknown members: "text"`},
 			{"ask_human", `{"question": "a", "question": "b"}`, "question"},
-			{"ask_human", `{"question": "a", "options": ["b"]}`, "/options/0: is text: expected an option with an id"},
+			{"ask_human", `{"question": "a", "options": ["b c"]}`, "/options/0/id: "},
 			{"ask_human", `{"question": "a", "wait_seconds": 86401}`, "/wait_seconds: is the number 86401: expected a whole number from 0 to 86400"},
 			{"ask_human", `{"question": "a", "type": "vote"}`, `unknown word "vote": expected one of "approval"`},
 			{"check_answer", `{"ask_id": "z"}`, "there is no such ask. Call list_waiting"},
