@@ -273,6 +273,9 @@ func runsPlacet(entry schemas.Raw) bool {
 
 // planTable adds a table at the end of a TOML file that has no table of its name.
 func (f File) planTable(body []byte) (c Change, err error) {
+	if bytes.HasPrefix(body, []byte("\ufeff")) { // placet's reader passes over it, others do not
+		return c, &schemas.Error{Line: 1, Column: 1, Problem: templates.NewMessage("schema.bom"), Expected: templates.NewMessage("schema.bom.wanted")}
+	}
 	var before, ours map[string]any
 	if _, err := toml.Decode(string(body), &before); err != nil {
 		return c, err

@@ -20,9 +20,10 @@ const longestCommand = 1 << 20
 
 // guarded says why a call is denied, or "" if it is not.
 func guarded(in Input, p Places) string {
-	if command, ok := in.ShellCommand(); ok && len(command) > longestCommand {
-		return "the command is larger than 1 MiB: write it into a file, and run that."
-	} else if ok {
+	for _, command := range in.commands() {
+		if len(command) > longestCommand {
+			return "the command is larger than 1 MiB: write it into a file, and run that."
+		}
 		if in.Tool == "PowerShell" {
 			command = strings.ReplaceAll(command, `\`, "/")
 		}
@@ -104,12 +105,12 @@ func (p Places) protected(from, name string) string {
 	if !filepath.IsAbs(spelled) {
 		spelled = filepath.Join(from, spelled)
 	}
-	for _, file := range []string{spelled, p.resolve(from, name)} {
-		file = strings.ToLower(filepath.ToSlash(file)) // some disks ignore case
+	for _, one := range []string{spelled, p.resolve(from, name)} {
+		file := strings.ToLower(filepath.ToSlash(one)) // some disks ignore case
 		parts := strings.Split(file, "/")
 		base, above := parts[len(parts)-1], at(parts, 3)
 		switch {
-		case above == "requests" && (isAnyOf(answers, base) || strings.ContainsAny(base, "*?[") && couldBeAnswer(base)):
+		case above == "requests" && (isAnyOf(answers, base) || strings.ContainsAny(base, "*?[") && couldBeAnswer(base)) && (p.anywhere || p.answersRequest(file) || besideRequest(one)):
 			return fmt.Sprintf("%s: a person alone answers placet's requests. Do not write there; go on with other work, or wait.", name)
 		case base == "placet.toml" || base == "placet.signers" || slices.Contains(parts, ".placet") || slices.Contains(parts, "placet.policy") || strings.Contains(file, "/placet/workspaces/") || strings.HasSuffix(file, "/placet/tokens.json"):
 			return fmt.Sprintf("%s: what placet may do without a person is decided by a person. Ask for the change you need.", name)
@@ -118,6 +119,27 @@ func (p Places) protected(from, name string) string {
 		}
 	}
 	return ""
+}
+
+// answersRequest reports whether a file, in small letters, is below a folder in which some workspace
+// keeps the runs of a family.
+func (p Places) answersRequest(file string) bool {
+	return slices.ContainsFunc(p.Layouts, func(f layout.Family) bool {
+		return slices.ContainsFunc(f.Roots(), func(root string) bool { return strings.Contains(file, "/"+strings.ToLower(root)+"/") })
+	})
+}
+
+// besideRequest reports whether a file's folder, which may be a pattern, has a request.
+func besideRequest(file string) bool {
+	beside := filepath.Join(filepath.Dir(file), "request.json")
+	found, _ := filepath.Glob(beside)
+	return len(found) > 0 || exists(beside)
+}
+
+// exists reports whether a path has something, perhaps a link to nothing.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
 }
 
 // record says why a document of a run must not be written, or "" if it may: according to the layout

@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -151,6 +153,56 @@ func (in Input) ShellCommand() (string, bool) {
 		return strings.Join(words, " "), true
 	}
 	return "", false
+}
+
+// keysOfCommands matches the names of members that hold what a shell or a terminal runs.
+var keysOfCommands = regexp.MustCompile(`^((?i:(.*[_-])?(cmd|command|commandline|command_line|script|keys|keystrokes)s?)|.*(Cmd|Command|Script|Keys)s?)$`)
+
+// commands returns the texts in a call that a shell may run: the command of a shell, and, in the input
+// of any other tool, the members that are named like one, at any depth.
+func (in Input) commands() (texts []string) {
+	if command, ok := in.ShellCommand(); ok {
+		texts = append(texts, command)
+	}
+	if in.Tool == patchTool || slices.Contains(fileTools, in.Tool) {
+		return texts
+	}
+	return append(texts, commandsIn(in.fields)...)
+}
+
+// fileTools are clients' own tools whose members hold no commands.
+var fileTools = []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Read", "Grep", "Glob", "write_file", "replace", "read_file"}
+
+// commandsIn returns the commands in a value. Those of a list may be the words of one command.
+func commandsIn(value any) (texts []string) {
+	members, _ := value.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if keysOfCommands.MatchString(key) {
+			texts = append(texts, textsIn(members[key])...)
+		}
+		texts = append(texts, commandsIn(members[key])...)
+	}
+	list, _ := value.([]any)
+	for _, one := range list {
+		texts = append(texts, commandsIn(one)...)
+	}
+	return texts
+}
+
+// textsIn returns a text, or the texts of a list, each by itself and joined.
+func textsIn(value any) (texts []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			if text, ok := one.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+		texts = append(texts, strings.Join(texts, " "))
+	}
+	return texts
 }
 
 // patchTool is Codex's tool that changes several files at once.

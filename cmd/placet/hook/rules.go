@@ -109,6 +109,9 @@ type Places struct {
 	// PersonVerb returns the verb that the arguments call if only a person may use it in this
 	// way, otherwise "".
 	PersonVerb func(args []string) string
+	// anywhere says that a path that looks like the answer to a request is one wherever it is,
+	// because it is unknown which folders or links there are when a command runs.
+	anywhere bool
 }
 
 // SubjectIn returns the subject of a call.

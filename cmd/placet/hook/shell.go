@@ -9,19 +9,30 @@ import (
 	"strings"
 )
 
-// harmless are the commands that write no file that they name, except with one of the words in
-// writingFlags. gitReads are the subcommands of git that change nothing.
+// harmless are the commands that write no file that they name, except with an argument that
+// writingArgs matches. gitReads are the subcommands of git that change nothing.
 var (
-	harmless = []string{"cat", "head", "tail", "less", "more", "grep", "rg", "ag", "ls", "wc", "diff", "cmp", "stat", "file", "jq", "yq", "tree", "test", "[", "echo", "printf",
-		"sha256sum", "sha1sum", "md5sum", "which", "type", "man", "cut", "sort", "uniq", "realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk", "sed", "find"}
-	writingFlags = map[string][]string{"sed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "sort": {"-o", "--output"}, "find": {"-delete", "-exec", "-ok", "-fprint", "-fls"}}
-	gitReads     = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "cat-file", "tag"}
+	harmless = []string{"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "ls", "wc", "diff", "cmp", "comm", "stat", "file", "jq", "yq", "tree", "test", "[", "echo", "printf",
+		"sha256sum", "sha512sum", "sha1sum", "shasum", "b2sum", "md5sum", "cksum", "od", "hexdump", "strings", "nl", "tac", "du", "which", "type", "man", "cut", "sort", "uniq",
+		"realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk", "sed", "find"}
+	writingArgs = map[string]*regexp.Regexp{
+		"sed":  regexp.MustCompile(`^-[A-Za-z]*i|^--i|(^|[;{}/\s\d$!])[wW]\s+\S`),
+		"awk":  regexp.MustCompile(`^-i|^--i|print.*>|system\s*\(|\|`),
+		"yq":   regexp.MustCompile(`^-[A-Za-z]*i|^--inp`),
+		"sort": regexp.MustCompile(`^-[A-Za-z]*o|^--o`),
+		"tree": regexp.MustCompile(`^-[A-Za-z]*o`),
+		"find": regexp.MustCompile(`^-(delete|exec|ok|fprint|fls)`),
+		"git":  regexp.MustCompile(`^--o|^-o|^--exec|^--remote|^-O|^--open`),
+	}
+	gitReads = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "ls-tree", "cat-file", "tag", "archive", "rev-parse", "rev-list", "describe", "shortlog",
+		"check-ignore", "check-attr", "diff-tree", "diff-index", "merge-base", "for-each-ref"}
 	// writers are the commands that write files that they name, also after sudo, xargs and the like.
-	writers = []string{"cp", "mv", "rm", "ln", "tee", "dd", "install", "rsync", "truncate", "touch", "chmod", "chown", "shred", "unlink", "patch", "ed", "ex", "vi", "vim", "nano"}
+	writers = []string{"cp", "mv", "rm", "ln", "tee", "dd", "install", "rsync", "scp", "truncate", "touch", "chmod", "chown", "shred", "unlink", "patch", "sponge", "dos2unix", "unix2dos", "gawk",
+		"ed", "red", "ex", "vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient"}
 	// codeWrites matches code that writes files, or the flag with which an interpreter does.
 	codeWrites = regexp.MustCompile(`(?i)['"](w|a|x|r\+)[bt+]*['"]|write|dump\(|unlink|remove|rename|os\.replace|copy|move|truncate|\s-[a-z]*i\b`)
 	// interpreters run the text that they are given or that they read.
-	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|pwsh|powershell|(python|node|perl|ruby|php|deno|bun)[0-9.]*)$`)
+	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|su|at|batch|crontab|expect|osascript|pwsh|powershell|(python|node|perl|ruby|php|deno|bun|lua)[0-9.]*)$`)
 )
 
 // deepestShell is how many texts of a shell may be nested, and roomOfShell is how many bytes they
@@ -47,6 +58,7 @@ func (g shellGuard) guard(text string) string {
 	if *g.room -= len(text); *g.room < 0 || g.depth == deepestShell {
 		return "the command is nested too much to be read: write it into a file, and run that."
 	}
+	g.anywhere = g.depth > 0 || !r.isSimple()
 	interprets := slices.ContainsFunc(r.commands, func(s simpleCommand) bool {
 		return slices.ContainsFunc(s.words, interpreters.MatchString)
 	})
@@ -93,9 +105,12 @@ func (g shellGuard) guardCommand(s simpleCommand) string {
 	if name, _ := s.command(); name == "placet" {
 		return "" // it only asks or reads
 	}
-	for _, word := range s.words {
+	if why := g.guardCopies(s); why != "" {
+		return why
+	}
+	for _, word := range s.suspects() {
 		if strings.ContainsAny(word, " \t\n;") { // code, or a text that another shell reads
-			if why := g.guardTexts([]string{word}); why != "" {
+			if why := g.guardTexts(codeIn(word)); why != "" {
 				return why
 			}
 		}
@@ -114,6 +129,21 @@ func (g shellGuard) guardCommand(s simpleCommand) string {
 	return g.guardRecords(s)
 }
 
+// codeIn returns what another shell may read of a word: the word, or the value of the flag that it
+// is, also with the mark of an alias that runs a command.
+func codeIn(word string) []string {
+	texts := []string{word}
+	if strings.HasPrefix(word, "-") {
+		for _, value, found := strings.Cut(word, "="); found; _, value, found = strings.Cut(value, "=") {
+			texts = append(texts, value)
+		}
+	}
+	if code, found := strings.CutPrefix(word, "!"); found {
+		texts = append(texts, code)
+	}
+	return texts
+}
+
 // guardRecords says why a simple command that writes a record is denied, or "" if it writes none.
 func (p Places) guardRecords(s simpleCommand) string {
 	for _, file := range p.written(s) {
@@ -127,7 +157,7 @@ func (p Places) guardRecords(s simpleCommand) string {
 // written returns those paths named in a simple command that it may write.
 func (p Places) written(s simpleCommand) (files []string) {
 	name, args := s.command()
-	writes := s.codeWrites || name == "git" || writingFlags[name] != nil || slices.ContainsFunc(s.words, isWriter)
+	writes := s.codeWrites || name == "git" || writingArgs[name] != nil || slices.ContainsFunc(s.words, isWriter)
 	if !writes || len(args) == 0 {
 		return nil
 	}
@@ -136,6 +166,9 @@ func (p Places) written(s simpleCommand) (files []string) {
 		for _, arg := range args {
 			files = append(files, path.Join(target, path.Base(arg)))
 		}
+	}
+	if one := s.writesOnly(); one != "" {
+		return append(files, one)
 	}
 	if name == "cp" && !slices.ContainsFunc(args, namesTarget) {
 		return append(files, target)
@@ -183,13 +216,16 @@ func (s simpleCommand) command() (name string, args []string) {
 // isHarmless reports whether a command writes no file that it names.
 func (s simpleCommand) isHarmless() bool {
 	name, args := s.command()
-	if name == "git" {
-		return len(args) > 0 && slices.Contains(gitReads, args[0])
+	if name == "git" && (len(args) == 0 || !slices.Contains(gitReads, args[0])) {
+		return false
 	}
-	writes := slices.ContainsFunc(args, func(arg string) bool {
-		return slices.ContainsFunc(writingFlags[name], func(flag string) bool { return strings.HasPrefix(arg, flag) })
-	})
-	return name == "" || slices.Contains(harmless, name) && !writes
+	if writing := writingArgs[name]; writing != nil && slices.ContainsFunc(args, writing.MatchString) {
+		return false
+	}
+	if name == "uniq" && len(operandsOf(args)) > 1 { // the second one is what it writes
+		return false
+	}
+	return name == "" || name == "git" || slices.Contains(harmless, name)
 }
 
 // verbOf returns the verb of placet in a command if only a person may use it, "" for none. Further
@@ -198,7 +234,7 @@ func (p Places) verbOf(s simpleCommand) string {
 	name, _ := s.command()
 	for i, word := range s.words {
 		base := strings.ToLower(path.Base(word))
-		if base != "placet" && base != "placet.exe" {
+		if base != "placet" && base != "placet.exe" && (word != untold || base != name) {
 			continue
 		}
 		args := slices.Clone(s.words[i+1:])

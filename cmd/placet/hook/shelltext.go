@@ -2,6 +2,7 @@ package hook
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -17,6 +18,10 @@ const untold = "…"
 // simpleCommand is the words of a command without their quotes, and the files that receive its output.
 type simpleCommand struct {
 	words, into []string
+	// inputs is how many of the words, the last ones, name what the command reads. literal says
+	// that the words are written as they are here.
+	inputs  int
+	literal bool
 	// interprets says that some command in the whole text runs what it reads, and codeWrites
 	// that the text contains code that writes files.
 	interprets, codeWrites bool
@@ -27,6 +32,8 @@ type simpleCommand struct {
 type shellReader struct {
 	commands []simpleCommand
 	bodies   []string
+	// wasCut says that no shell can parse the text.
+	wasCut bool
 	// vars are the values that the commands so far have assigned to variables.
 	vars map[string]string
 	// room is how many bytes the values of variables may still add.
@@ -75,6 +82,7 @@ func (r *shellReader) visit(node syntax.Node) bool {
 	switch cmd := stmt.Cmd.(type) {
 	case *syntax.CallExpr:
 		s.words = append(r.assignments(cmd.Assigns), r.words(cmd.Args)...)
+		s.literal = len(cmd.Assigns) == 0 && !slices.ContainsFunc(cmd.Args, isExpanded)
 	case *syntax.DeclClause:
 		s.words = append([]string{cmd.Variant.Value}, r.assignments(cmd.Args)...)
 	case *syntax.ForClause:
@@ -87,6 +95,23 @@ func (r *shellReader) visit(node syntax.Node) bool {
 	}
 	r.add(s)
 	return true
+}
+
+// isExpanded reports whether a shell makes other words of a word than those that are written.
+func isExpanded(word *syntax.Word) bool { return areExpanded(word.Parts) || len(word.Parts) == 0 }
+
+func areExpanded(parts []syntax.WordPart) bool {
+	return slices.ContainsFunc(parts, func(part syntax.WordPart) bool {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			return strings.ContainsAny(part.Value, "*?[{\\~")
+		case *syntax.SglQuoted:
+			return part.Dollar || part.Value == ""
+		case *syntax.DblQuoted:
+			return part.Dollar || len(part.Parts) == 0 || areExpanded(part.Parts)
+		}
+		return true
+	})
 }
 
 // assignment matches a word that sets a variable.
@@ -110,14 +135,14 @@ func (r *shellReader) redirect(s *simpleCommand, redirect *syntax.Redirect) {
 	switch redirect.Op {
 	case syntax.DplIn:
 	case syntax.RdrIn:
-		s.words = append(s.words, r.text(redirect.Word.Parts))
+		s.words, s.inputs = append(s.words, r.text(redirect.Word.Parts)), s.inputs+1
 	case syntax.Hdoc, syntax.DashHdoc:
 		if redirect.Hdoc != nil {
 			r.bodies = append(r.bodies, r.text(redirect.Hdoc.Parts))
 		}
 	case syntax.WordHdoc:
 		text := r.text(redirect.Word.Parts)
-		s.words, r.bodies = append(s.words, text), append(r.bodies, text)
+		s.words, s.inputs, r.bodies = append(s.words, text), s.inputs+1, append(r.bodies, text)
 	default:
 		s.into = append(s.into, r.text(redirect.Word.Parts))
 	}
@@ -201,6 +226,7 @@ func (r *shellReader) expand(text string) string {
 
 // cut splits a text into words if it is unknown which of them are quoted.
 func (r *shellReader) cut(text string) {
+	r.wasCut = true
 	text = unquoted.Replace(text)
 	for _, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune("\n;&|()`", c) }) {
 		var s simpleCommand
