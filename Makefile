@@ -129,6 +129,9 @@ lint:
 	@$(GO) run $(STATICCHECK) ./...
 	@$(GO) run ./internal/licences -check
 
+macos:
+	@$(GO) run ./internal/macos
+
 race: need-git
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null 2>&1; then \
 	  $(GO) test -race -short $(TESTFLAGS) $(CONCURRENT) && \

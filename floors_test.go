@@ -120,7 +120,7 @@ var floors = []floor{
 		},
 		never: []string{"laws"},
 	},
-	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/module", "internal/mutants", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
+	{name: "laboratory", packages: []string{"internal/faultsim", "internal/licences", "internal/macos", "internal/module", "internal/mutants", "internal/size", "internal/upstreamflow", "internal/wordcheck"}, never: []string{"wiring"}},
 }
 
 // familyFiles are the files that every family's folder has, so that a reader who knows one
@@ -163,7 +163,7 @@ var modules = map[string][]string{
 	"github.com/wneessen/go-mail": {"engine/send"},
 	"github.com/emersion/go-smtp": {}, // see inTests: only tests need a server
 	"github.com/emersion/go-sasl": {},
-	"golang.org/x/tools":          {"internal/wordcheck", "internal/size"},
+	"golang.org/x/tools":          {"internal/wordcheck", "internal/size", "internal/macos"},
 	"github.com/chromedp":         {"internal/browsertest"}, // only tests need a browser
 	"golang.org/x/sys":            {"engine/statedir", "engine/store", "engine/store/fs", "engine/watch", "engine/exec", "engine/sqlite", "internal/bench", "cmd/placet/console", "cmd/placet/cli"},
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
-	"golang.org/x/sys/unix"
 )
 
 // The floor is the cheapest program that makes the same changes to the disk: a
@@ -216,13 +215,4 @@ func syncFolder(name string) error {
 	}
 	defer f.Close()
 	return f.Sync()
-}
-
-func syncfs(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return unix.Syncfs(int(f.Fd()))
 }

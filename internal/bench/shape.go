@@ -47,7 +47,7 @@ func stamps(dir string) (map[string]stamp, error) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, p)
-		all[rel] = stamp{ino: st.Ino, size: st.Size, ctime: st.Ctim}
+		all[rel] = stamp{ino: st.Ino, size: st.Size, ctime: changedAt(&st)}
 		return err
 	})
 	return all, err

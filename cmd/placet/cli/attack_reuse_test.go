@@ -94,7 +94,7 @@ var reuseAttacks = []attack{
 		if out, code := p.wantUse(); code != 7 || strings.Contains(out, "approve\n") || !strings.Contains(out, "no space left") {
 			t.Errorf("%d %s", code, out)
 		}
-		if err := unix.Unmount(full, unix.MNT_DETACH); err != nil {
+		if err := unix.Unmount(full, detach); err != nil {
 			t.Fatal(err)
 		}
 		p.usesOnce(t)

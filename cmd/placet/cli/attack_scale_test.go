@@ -86,7 +86,7 @@ var scaleAttacks = []attack{
 			if out, err := exec.Command("mount", "--bind", old, head).CombinedOutput(); err != nil {
 				t.Skipf("cannot bind a file: %s", out)
 			}
-			t.Cleanup(func() { _ = syscall.Unmount(head, syscall.MNT_DETACH) })
+			t.Cleanup(func() { _ = syscall.Unmount(head, detach) })
 			if out, _ = p.placet("once"); !p.opened() {
 				t.Errorf("an old merge holds: %s", out)
 			}
@@ -250,7 +250,7 @@ func oldFile(t *testing.T, age time.Duration) string {
 	for _, name := range []string{"/bin/sh", "/bin/true", "/etc/passwd"} {
 		name, err := filepath.EvalSymlinks(name)
 		var st syscall.Stat_t
-		if err == nil && syscall.Stat(name, &st) == nil && time.Unix(st.Ctim.Sec, st.Ctim.Nsec).Before(enough) {
+		if err == nil && syscall.Stat(name, &st) == nil && changedAt(&st).Before(enough) {
 			return name
 		}
 	}

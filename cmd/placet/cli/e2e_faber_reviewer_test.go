@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"placet/engine/faber"
 	"placet/engine/gate"
 )
@@ -135,7 +133,7 @@ func (s *soakedRuns) answersIn(dir string, a *soakedAnswer) {
 	if err := os.WriteFile(target+".tmp", []byte(body), 0o644); err != nil {
 		s.t.Fatal(err)
 	}
-	switch err := unix.Renameat2(unix.AT_FDCWD, target+".tmp", unix.AT_FDCWD, target, unix.RENAME_NOREPLACE); {
+	switch err := renameNew(target+".tmp", target); {
 	case err == nil:
 		a.done = true
 	case errors.Is(err, fs.ErrExist):

@@ -44,7 +44,7 @@ func newPowered(t *testing.T, runs int) *powered {
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.release(syscall.MNT_DETACH) })
+	t.Cleanup(func() { p.release(detach) })
 	p.mount()
 	p.place = newPlace(t, p.root, runs)
 	mustRun(t, "sync", "-f", p.dir) // earlier writes of others are not at stake

@@ -38,7 +38,7 @@ func mountTmpfs(t *testing.T, dir, options string) {
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", dir).CombinedOutput(); err != nil {
 		t.Skipf("cannot mount a tmpfs here: %s", out)
 	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	t.Cleanup(func() { _ = syscall.Unmount(dir, detach) })
 }
 
 // scarcity is something that a file system runs out of, with the means to cause and to end

@@ -17,8 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"placet/cmd/placet/cli"
 	"placet/cmd/placet/console"
 	"placet/internal/await"
@@ -206,7 +204,7 @@ func (p *place) program(args ...string) *exec.Cmd {
 // a thread.
 func command(t testing.TB, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(await.Context(t), name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = endingWithTests(&syscall.SysProcAttr{})
 	return cmd
 }
 
@@ -241,7 +239,7 @@ func (p *place) startTo(out *os.File, wrap ...string) *daemon {
 func (p *place) launch(out *os.File, argv []string) *daemon {
 	p.t.Helper()
 	d := &daemon{cmd: exec.Command(argv[0], argv[1:]...), ready: make(chan struct{}), ended: make(chan struct{})}
-	d.cmd.Env, d.cmd.SysProcAttr = p.env(), &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	d.cmd.Env, d.cmd.SysProcAttr = p.env(), endingWithTests(&syscall.SysProcAttr{Setpgid: true})
 	if out != nil {
 		d.cmd.Stdout = out
 	}
@@ -381,9 +379,7 @@ func (l *daemons) by(t *testing.T) []*daemon {
 
 // isDead reports whether the daemon has ended by itself.
 func (d *daemon) isDead() bool {
-	var info unix.Siginfo
-	err := unix.Waitid(unix.P_PID, d.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
-	return err == nil && info.Signo != 0 && d.isOver() && !d.told.Load()
+	return hasEnded(d.cmd.Process.Pid) && d.isOver() && !d.told.Load()
 }
 
 type stateFile struct {
