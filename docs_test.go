@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -171,4 +172,40 @@ func TestSecurityNamesTestsThatExist(t *testing.T) {
 	if len(lines) < 20 || len(rows) < 80 {
 		t.Errorf("there are %d lines and %d attacks", len(lines), len(rows))
 	}
+}
+
+var versionHeading = regexp.MustCompile(`(?m)^## (\d+)\.(\d+)\.(\d+) \((\d{4}-\d\d-\d\d)\)$`)
+
+// TestChangesAreInVersionsNewestFirst reads CHANGELOG.md: what is unreleased stands above the
+// versions, the newest of these first, and each of their entries is one line.
+func TestChangesAreInVersionsNewestFirst(t *testing.T) {
+	page := pages(t)["CHANGELOG.md"]
+	if !strings.HasPrefix(page[strings.Index(page, "## "):], "## Unreleased\n") {
+		t.Error("the first heading is not Unreleased")
+	}
+	versions := versionHeading.FindAllStringSubmatch(page, -1)
+	if all := strings.Count(page, "\n## "); len(versions) < 8 || len(versions) != all-1 {
+		t.Errorf("of %d headings below Unreleased, %d are versions with a date", all-1, len(versions))
+	}
+	for i, v := range versions[1:] {
+		before := versions[i]
+		if number(v[1:4]) >= number(before[1:4]) || v[4] > before[4] {
+			t.Errorf("%s stands below %s", v[0], before[0])
+		}
+	}
+	_, old, _ := strings.Cut(page, versions[0][0])
+	for line := range strings.Lines(old) {
+		if entry, is := strings.CutPrefix(line, "- "); strings.HasPrefix(line, "  ") || is && (len(entry) > 200 || !strings.HasSuffix(entry, ".\n") && !strings.HasSuffix(entry, ".**\n")) {
+			t.Errorf("an entry is one sentence in one line of 200 letters at most: %s", line)
+		}
+	}
+}
+
+// number returns a version as one number.
+func number(parts []string) (n int) {
+	for _, part := range parts {
+		i, _ := strconv.Atoi(part)
+		n = n*1000 + i
+	}
+	return n
 }
