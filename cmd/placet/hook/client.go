@@ -26,6 +26,9 @@ type Client struct {
 	projectVar string
 	dialect    dialect
 	files      func(h config.Hook) []File
+	// switches are the files with settings that leave placet out, nil if the client has no such
+	// settings.
+	switches func(at Levels) []switchFile
 }
 
 // dialect is the form of a client's answer before a tool is called.
@@ -43,22 +46,22 @@ var Clients = []Client{claudeCode, codex, gemini, cursor, vscode}
 
 var (
 	claudeCode = Client{
-		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", dialect: likeClaude, files: claudeFiles,
+		Name: "claude-code", projectVar: "CLAUDE_PROJECT_DIR", dialect: likeClaude, files: claudeFiles, switches: claudeSwitches,
 		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "SessionStart": TurnBegins, "Stop": TurnEnds, "Notification": Waits},
 	}
 	codex = Client{
-		Name: "codex", dialect: likeCodex, files: codexFiles,
+		Name: "codex", dialect: likeCodex, files: codexFiles, switches: codexSwitches,
 		events: map[string]Moment{"PreToolUse": BeforeTool, "PermissionRequest": Permission, "UserPromptSubmit": TurnBegins, "Stop": TurnEnds, turnComplete: Waits},
 	}
 	gemini = Client{
-		Name: "gemini", projectVar: "GEMINI_PROJECT_DIR", dialect: likeGemini, files: geminiFiles,
+		Name: "gemini", projectVar: "GEMINI_PROJECT_DIR", dialect: likeGemini, files: geminiFiles, switches: geminiSwitches,
 		events: map[string]Moment{"BeforeTool": BeforeTool, "BeforeAgent": TurnBegins, "AfterAgent": TurnEnds, "Notification": Waits},
 	}
 	cursor = Client{
 		Name: "cursor", projectVar: "CURSOR_PROJECT_DIR", dialect: likeCursor, files: cursorFiles,
 		events: map[string]Moment{"beforeShellExecution": BeforeTool, "beforeMCPExecution": BeforeTool},
 	}
-	vscode = Client{Name: "vscode", files: vscodeFiles} // it has no hooks, only placet's tools
+	vscode = Client{Name: "vscode", files: vscodeFiles, switches: vscodeSwitches} // it has no hooks, only placet's tools
 )
 
 // Named returns the client of a name.

@@ -3,12 +3,16 @@ package setup
 import (
 	"context"
 	"errors"
+	iofs "io/fs"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
+	"placet/cmd/placet/console"
 	"placet/cmd/placet/hook"
 	"placet/engine/store/fs"
 	"placet/templates"
@@ -54,11 +58,61 @@ func (e *examination) client(c hook.Client, files []hook.File) {
 	if _, err := e.w.LookPath("placet"); err != nil {
 		lack(isProblem, e.w.Text("cli.doctor.client.path.do"), "cli.doctor.client.path", "files", templates.List(e.w.Lang, "list.and", there))
 	}
+	for _, off := range switchedOff(e.w, e.root, c) {
+		lacks = append(lacks, diagnosis{isWarning, c.Name, off.text, off.do})
+	}
 	if len(lacks) == 0 {
 		e.add(isFine, c.Name, "", "say.text", "text", strings.Join(there, ", "))
 	}
 	e.lines = append(e.lines, lacks...)
 	e.version(c)
+}
+
+// switchLine says what is switched off, and what to do about it.
+type switchLine struct{ text, do string }
+
+// switchedOff says which settings of a client, on all levels, leave out what placet has added.
+func switchedOff(w *console.Env, root string, c hook.Client) (lines []switchLine) {
+	at := hook.Levels{Root: root, Getenv: w.Getenv, Read: func(file string) ([]byte, error) {
+		if below, ok := strings.CutPrefix(file, root+"/"); ok {
+			return verb.ReadBelow(fs.OS(root), below)
+		}
+		return readLarge(file)
+	}}
+	for _, off := range c.SwitchedOff(at) {
+		if off.Err != nil {
+			lines = append(lines, switchLine{w.Text("cli.client.unread", "file", off.File, "error", off.Err), w.Text("cli.doctor.config.do")})
+			continue
+		}
+		lines = append(lines, switchLine{w.Text("cli.client.off", "client", c.Name, "file", off.File, "setting", off.Setting), w.Text("cli.client.off.do")})
+	}
+	return lines
+}
+
+// largestSettings is how large a client's own file in the user's home may be: one of them holds the
+// history of all projects.
+const largestSettings = 64 << 20
+
+// readLarge reads a regular file of a client outside the workspace.
+func readLarge(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > largestSettings {
+		return nil, iofs.ErrInvalid
+	}
+	return os.ReadFile(file)
+}
+
+// saySwitches says which settings leave out what init has added for clients.
+func saySwitches(w *console.Env, root string, clients []string) {
+	for _, name := range clients {
+		client, _ := hook.Named(name)
+		for _, off := range switchedOff(w, root, client) {
+			w.Note("say.text", "text", off.text+console.Suffix(" → ", off.do))
+		}
+	}
 }
 
 // blocksFrom is the first version of Claude Code that stops a call if the hook fails.

@@ -60,7 +60,11 @@ func InitVerb() verb.Verb {
 			if err != nil {
 				return err
 			}
-			return InitWorkspace(c.Env, root, conf, plan)
+			if err := InitWorkspace(c.Env, root, conf, plan); err != nil {
+				return err
+			}
+			saySwitches(c.Env, root, clients)
+			return nil
 		},
 	}
 }
