@@ -2,12 +2,13 @@ package testoutput
 
 import (
 	"slices"
+	"strconv"
 )
 
 // Input is what the classifier reads.
 type Input struct {
 	// Text is the unchanged output; see [Text]. The classifier applies [Clean]
-	// to it.
+	// and [Bare] to it.
 	Text string
 	// TimedOut says that the command was ended because it ran too long.
 	TimedOut bool
@@ -23,8 +24,8 @@ type Input struct {
 // Finding is what the classifier found.
 type Finding struct {
 	Type Type
-	// Rule is the name of the rule that applied: W, T, E0 to E5, D, N1, N2, Y,
-	// L, N3, Z or U.
+	// Rule is the name of the rule that applied: W, T, E0 to E8, D, T2, N1, N2,
+	// Y, L, N3, Z or U.
 	Rule string
 	// KeyLines are the lines in which the rule and the failing tests were
 	// found, in the order of the text, at most 20; if there are none, the last
@@ -35,7 +36,7 @@ type Finding struct {
 	// RelatedFiles are the source files of the key lines, then the changed
 	// files, at most 10.
 	RelatedFiles []string
-	// Names are the commands, modules and services that E0 to E5 found, at
+	// Names are the commands, modules and services that E0 to E8 found, at
 	// most 10.
 	Names []string
 }
@@ -58,14 +59,15 @@ type search struct {
 // order is the order in which the rules are tried; the last always applies.
 var order = []func(search) (decision, bool){
 	search.ownWord, search.timeout, search.ownScript, search.exitCode, search.runner, search.machine, search.module, search.network,
-	search.contract,
-	plain("N1", NotImplemented, ruleN1), plain("N2", NotImplemented, ruleN2), plain("Y", TypeError, ruleY), plain("L", LogicError, ruleL),
+	lacks("E6", ruleE6), lacks("E7", ruleE7), lacks("E8", ruleE8),
+	search.contract, search.testLimit,
+	plain("N1", NotImplemented, ruleN1), plain("N2", NotImplemented, ruleN2), plain("Y", TypeError, ruleY), search.emptySuite, search.wrong,
 	search.nothingRan, search.rest,
 }
 
 // Classify returns the type of a failure. Equal inputs give equal findings.
 func Classify(in Input) Finding {
-	return search{newSheet(Clean(in.Text)), in}.finding()
+	return search{newSheet(Bare(Clean(in.Text))), in}.finding()
 }
 
 func (s search) finding() Finding {
@@ -133,9 +135,54 @@ func (s search) contract() (decision, bool) {
 	return d, len(d.lines) > 0
 }
 
+// testLimit is rule T2: a runner ended tests at its own limit of time, and gives no other reason
+// for a failure. timeout(1) exits with code 124.
+func (s search) testLimit() (decision, bool) {
+	d, ok := plain("T2", Timeout, ruleT2)(s)
+	if !ok {
+		return d, s.exit(124) && !s.has(ruleL)
+	}
+	reasons, same := s.reasons(ruleT2)
+	return d, reasons == same && s.failures() <= s.count(ruleT2)
+}
+
+// failures returns the highest number of failing tests that the output states.
+func (s search) failures() int {
+	highest := 0
+	for loc := range s.matches(ruleFailedCount) {
+		if n, err := strconv.Atoi(captured(s.text, loc)); err == nil {
+			highest = max(highest, n)
+		}
+	}
+	return highest
+}
+
+// emptySuite is rule N3 where the runner calls a file without tests a failure, and nothing else
+// failed.
+func (s search) emptySuite() (decision, bool) {
+	d, ok := plain("N3", NotImplemented, ruleN3Empty)(s)
+	if !ok || s.has(ruleP) {
+		return d, false
+	}
+	reasons, same := s.reasons(ruleN3Empty)
+	return d, reasons == same
+}
+
+// crashed are the exit codes of a shell for the signals ABRT, BUS, FPE and SEGV.
+var crashed = []int{134, 135, 136, 139}
+
+// wrong is rule L.
+func (s search) wrong() (decision, bool) {
+	d, ok := plain("L", LogicError, ruleL)(s)
+	return d, ok || s.exit(crashed...)
+}
+
 // nothingRan is rule N3. pytest exits with code 5 if it ran no test.
 func (s search) nothingRan() (decision, bool) {
 	d, ok := plain("N3", NotImplemented, ruleN3)(s)
+	if !ok && !s.has(ruleP) {
+		d, ok = plain("N3", NotImplemented, ruleN3Zero)(s)
+	}
 	return d, ok || s.exit(5)
 }
 

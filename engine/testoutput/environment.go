@@ -1,6 +1,7 @@
 package testoutput
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ func (s search) module() (decision, bool) {
 	own, all := s.ownParts(), true
 	others := s.named(ruleE4, func(text string, loc []int) string {
 		name := captured(text, loc)
-		if isOwn(name, own) {
+		if isOwn(name, own) || s.isOwnHeader(loc) || s.isOwnPackage(name, loc) {
 			return ""
 		}
 		all = false
@@ -47,22 +48,82 @@ func (s search) module() (decision, bool) {
 	return d, true
 }
 
-// network is rule E5. If tests ran, and some passed and some failed, its words
-// are those of a log.
+// isOwnHeader reports whether a missing header is included in quotation marks: it is then sought
+// beside the file that includes it.
+func (s search) isOwnHeader(loc []int) bool {
+	if !strings.HasPrefix(matched(s.text, loc), "fatal error:") {
+		return false
+	}
+	next := lineEnd(s.text, min(len(s.text), lineEnd(s.text, loc[1]-1)+1))
+	return strings.Contains(s.text[loc[1]:next], `#include "`)
+}
+
+// isOwnPackage reports whether a missing Go package, sought in the standard library because its
+// path has no dot, is in the module of the tested package.
+func (s search) isOwnPackage(name string, loc []int) bool {
+	module, _, deep := strings.Cut(name, "/")
+	return deep && strings.HasPrefix(matched(s.text, loc), "package ") && strings.Contains(s.text, "FAIL\t"+module+"/")
+}
+
+// network is rule E5.
 func (s search) network() (decision, bool) {
 	d, ok := s.naming("E5", EnvIssue, ruleE5, service)
-	if !ok || s.has(ruleP) && s.has(ruleL) {
-		return d, false
+	return d, ok && s.isCause(ruleE5)
+}
+
+// lacks returns a rule about the environment that applies if its expression is the cause.
+func lacks(name string, r *rule) func(search) (decision, bool) {
+	return func(s search) (decision, bool) {
+		d, ok := s.naming(name, EnvIssue, r, lacking)
+		return d, ok && s.isCause(r)
 	}
-	return d, true
+}
+
+// lacking returns what a match names, or otherwise the match itself.
+func lacking(text string, loc []int) string {
+	return cmp.Or(captured(text, loc), matched(text, loc))
+}
+
+// isCause reports whether what a rule matches is why tests failed, and not text of a log. Where
+// the output gives reasons, one of them has to match, and all if other tests passed. Without
+// reasons, the words are those of a log if some tests passed and some failed.
+func (s search) isCause(r *rule) bool {
+	mixed := s.has(ruleP) && s.has(ruleL)
+	switch reasons, same := s.reasons(r); {
+	case reasons == 0:
+		return !mixed
+	case mixed:
+		return same == reasons
+	default:
+		return same > 0
+	}
+}
+
+// reasons returns how many reasons for failures the output gives, and how many of them a rule
+// matches. The message of a panic in Rust is on the next line.
+func (s search) reasons(r *rule) (reasons, same int) {
+	for loc := range s.matches(ruleR) {
+		to := lineEnd(s.text, loc[1]-1)
+		if s.text[loc[0]:loc[1]] == "panicked at" {
+			to = lineEnd(s.text, min(len(s.text), to+1))
+		}
+		reasons++
+		if r.re.MatchString(s.text[lineStart(s.text, loc[0]):to]) {
+			same++
+		}
+	}
+	return reasons, same
 }
 
 // naming returns the decision of a rule that applies if its expression matches,
 // with the names in the matches.
 func (s search) naming(name string, typ Type, r *rule, what func(text string, loc []int) string) (decision, bool) {
 	d := decision{typ: typ, rule: name, lines: s.ends(s.matches(r))}
+	if len(d.lines) == 0 {
+		return d, false
+	}
 	d.names = s.named(r, what)
-	return d, len(d.lines) > 0
+	return d, true
 }
 
 func (s search) named(r *rule, what func(string, []int) string) []string {
@@ -95,7 +156,7 @@ func lack(text string, loc []int) string {
 }
 
 // missing finds the command or the module in a line of a runner.
-var missing = regexp.MustCompile(`command not found: (\S+)|No module named '?([^\s']+)|[ ]['‘"]?([^\s:'’"‘]+)['’"]?: (?:command not found|not found|No such file or directory|Permission denied)`)
+var missing = regexp.MustCompile(`command not found: (\S+)|'([\w.-]+)' is not recognized|no such command: .([\w-]+)|No module named '?([^\s']+)|[ ]['‘"]?([^\s:'’"‘]+)['’"]?: (?:command not found|not found|No such file or directory|Permission denied)`)
 
 // command returns the command that is missing according to a match of E2, "" if
 // the match names none.

@@ -33,14 +33,26 @@ func Match(expected string, outputs ...string) (matched *bool, marker *string) {
 	}
 	matched = new(bool)
 	for _, output := range outputs {
-		s := newSheet(Clean(output))
-		blocks := s.blocks(want)
-		*matched = *matched || len(blocks) > 0
-		if marker == nil {
-			marker = s.marker(blocks)
+		for _, text := range readings(output) {
+			s := newSheet(text)
+			blocks := s.blocks(want)
+			*matched = *matched || len(blocks) > 0
+			if marker == nil {
+				marker = s.marker(blocks)
+			}
 		}
 	}
 	return matched, marker
+}
+
+// readings returns the texts of an output that are matched: the clean one, and if its lines have
+// a prefix, also the one without. The expected text may be in either.
+func readings(output string) []string {
+	clean := Clean(output)
+	if bare := Bare(clean); bare != clean {
+		return []string{clean, bare}
+	}
+	return []string{clean}
 }
 
 // wanted returns the expected text in the form that is searched for.

@@ -12,7 +12,7 @@ func newSheet(text string) *sheet { return &sheet{text, fold(text)} }
 
 // matches returns the matches of a rule in their order, as the positions that
 // [regexp.Regexp.FindStringSubmatchIndex] returns. They equal those of a search
-// of the whole text.
+// of the whole text, without those on excepted lines.
 func (s *sheet) matches(r *rule) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		for from, to := range s.regions(r) {
@@ -22,12 +22,20 @@ func (s *sheet) matches(r *rule) iter.Seq[[]int] {
 						loc[i] += from
 					}
 				}
-				if !yield(loc) {
+				if r.counts(s.text, loc) && !yield(loc) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// count returns how often a rule matches.
+func (s *sheet) count(r *rule) (n int) {
+	for range s.matches(r) {
+		n++
+	}
+	return n
 }
 
 // has reports whether a rule matches.

@@ -14,6 +14,7 @@ import (
 // byName names every rule.
 var byName = map[string]*rule{
 	"W": ruleW, "E0": ruleE0, "E2": ruleE2, "E3": ruleE3, "E4": ruleE4, "E5": ruleE5, "D1": ruleD1, "D2": ruleD2, "N1": ruleN1, "N2": ruleN2,
+	"E6": ruleE6, "E7": ruleE7, "E8": ruleE8, "T2": ruleT2, "R": ruleR, "counted": ruleFailedCount, "N3 zero": ruleN3Zero, "N3 empty": ruleN3Empty,
 	"Y": ruleY, "L": ruleL, "N3": ruleN3, "P": ruleP, "F": ruleF, "near": ruleNear, "any": ruleAny,
 }
 
@@ -22,7 +23,9 @@ var byName = map[string]*rule{
 func naive(text string, r *rule) []string {
 	var found []string
 	for _, loc := range r.re.FindAllStringSubmatchIndex(text, -1) {
-		found = append(found, fact(text, loc))
+		if r.counts(text, loc) {
+			found = append(found, fact(text, loc))
+		}
 	}
 	return found
 }

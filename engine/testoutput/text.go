@@ -20,6 +20,60 @@ func Clean(text string) string {
 	return strings.ReplaceAll(escape.ReplaceAllString(text, ""), "\r\n", "\n")
 }
 
+// A line of a log may begin with what is not the command's: the time at which a runner of CI
+// noted it, or the name of the program in a group that wrote it.
+var (
+	stamp = regexp.MustCompile(`^\x{FEFF}?(?:[^\t\n]+\t[^\t\n]+\t)?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)\]?(?: |$)`)
+	named = regexp.MustCompile(`^(?:\d\d:\d\d:\d\d )?[A-Za-z][\w.-]* +\|(?: |$)`)
+)
+
+// Bare returns a clean text without the time or the name before each line: a prefix counts as
+// one where more than half of the lines have it.
+func Bare(text string) string {
+	for _, prefix := range []*regexp.Regexp{stamp, named, stamp} {
+		text = without(prefix, text)
+	}
+	return text
+}
+
+func without(prefix *regexp.Regexp, text string) string {
+	var bare strings.Builder
+	have, lines := 0, 0
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			bare.WriteString(line)
+			continue
+		}
+		lines++
+		if n := prefixLen(prefix, line); n > 0 {
+			have++
+			line = line[n:]
+		}
+		bare.WriteString(line)
+	}
+	if 2*have <= lines || strings.TrimSpace(bare.String()) == "" {
+		return text
+	}
+	return bare.String()
+}
+
+// longestPrefix is how much of a line may be its prefix, in bytes.
+const longestPrefix = 200
+
+// prefixLen returns the length of a line's prefix. Few lines have a bar or a colon between digits
+// at their beginning, and only those are searched.
+func prefixLen(prefix *regexp.Regexp, line string) int {
+	head := strings.TrimSuffix(line[:min(len(line), longestPrefix)], "\n")
+	sign := "|"
+	if prefix == stamp {
+		sign = ":"
+	}
+	if !strings.Contains(head, sign) {
+		return 0
+	}
+	return len(prefix.FindString(head))
+}
+
 // maxLine is the longest kept line in bytes: minified sources and JSON reports
 // have lines of megabytes.
 const maxLine = 2000
