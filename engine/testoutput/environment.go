@@ -84,15 +84,18 @@ func lacking(text string, loc []int) string {
 	return cmp.Or(captured(text, loc), matched(text, loc))
 }
 
-// isCause reports whether what a rule matches is why tests failed, and not text of a log. Where
-// the output gives reasons, one of them has to match, and all if other tests passed. Without
-// reasons, the words are those of a log if some tests passed and some failed.
+// isCause reports whether what a rule matches is why tests failed, and not text of a log. It is if
+// no test failed. Where the output gives reasons, one of them has to match, and all if other tests
+// passed. Without reasons, the words are those of a log if other tests passed.
 func (s search) isCause(r *rule) bool {
-	mixed := s.has(ruleP) && s.has(ruleL)
+	if !s.has(ruleL) {
+		return true
+	}
+	passes := s.has(ruleP)
 	switch reasons, same := s.reasons(r); {
 	case reasons == 0:
-		return !mixed
-	case mixed:
+		return !passes
+	case passes:
 		return same == reasons
 	default:
 		return same > 0
@@ -100,11 +103,11 @@ func (s search) isCause(r *rule) bool {
 }
 
 // reasons returns how many reasons for failures the output gives, and how many of them a rule
-// matches. The message of a panic in Rust is on the next line.
+// matches. After a colon at the line's end, the message is on the next line.
 func (s search) reasons(r *rule) (reasons, same int) {
 	for loc := range s.matches(ruleR) {
 		to := lineEnd(s.text, loc[1]-1)
-		if s.text[loc[0]:loc[1]] == "panicked at" {
+		if strings.HasSuffix(strings.TrimSpace(s.text[loc[0]:to]), ":") {
 			to = lineEnd(s.text, min(len(s.text), to+1))
 		}
 		reasons++
