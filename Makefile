@@ -47,8 +47,10 @@ CONCURRENT := ./cmd/placet/cli ./cmd/placet/daemon ./engine/exec ./engine/facade
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # A line for each package when its tests end, and what has failed in the end.
 GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-# Lint vets; stripped test programs are linked in half the time.
-TESTFLAGS := -vet=off '-ldflags=-s -w' -parallel $(PARALLEL) -timeout $(TESTTIMEOUT)
+# Lint vets; stripped test programs are linked in half the time. Without -count, go would read
+# every file again that a test has opened, to know when it may keep the test's result; three
+# packages at once because tests that start placet mostly wait for it.
+TESTFLAGS := -vet=off '-ldflags=-s -w' -count=1 -p 3 -parallel $(PARALLEL) -timeout $(TESTTIMEOUT)
 
 # When the commit was made: what is built of it says so.
 MADE = $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
@@ -114,8 +116,8 @@ bench-smoke: build
 
 torture: need-git need-browser
 	@$(GO) run ./internal/faultsim -for $(TORTURETIME) -seed $(TORTURESEED)
-	@PLACET_LAWS=calls $(GO) test $(TESTFLAGS) -count=1 -run '^Test(Toy|Laws|Crash|Errors|EveryKindOfBadFile|Scenario17Killed)' ./internal/enginetest ./engine/...
-	@PLACET_TORTURE=full $(GO) test $(TESTFLAGS) -count=1 -v -run '^Test(Torture|Browser)' ./cmd/placet/cli
+	@PLACET_LAWS=calls $(GO) test $(TESTFLAGS) -run '^Test(Toy|Laws|Crash|Errors|EveryKindOfBadFile|Scenario17Killed)' ./internal/enginetest ./engine/...
+	@PLACET_TORTURE=full $(GO) test $(TESTFLAGS) -v -run '^Test(Torture|Browser)' ./cmd/placet/cli
 
 mutants:
 	@$(GO) run ./internal/mutants

@@ -45,8 +45,8 @@ type floor struct {
 var floors = []floor{
 	{
 		name:     "ground",
-		packages: []string{"layout", "schemas", "templates", "internal/await", "internal/badinput", "internal/leftovers", "internal/pseudo"},
-		beside:   []string{"schemas templates", "layout templates"},
+		packages: []string{"layout", "schemas", "templates", "internal/await", "internal/badinput", "internal/lazyregexp", "internal/leftovers", "internal/pseudo"},
+		beside:   []string{"schemas templates", "layout templates", "layout internal/lazyregexp", "schemas internal/lazyregexp", "templates internal/lazyregexp"},
 	},
 	{name: "kernel", packages: []string{"engine"}},
 	{

@@ -2,11 +2,12 @@ package engine
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
 	"time"
+
+	"placet/internal/lazyregexp"
 )
 
 // Snapshot holds one run's documents, read together, and everything else that a
@@ -81,7 +82,7 @@ func (s Snapshot) Lacks(needs []string) []string {
 }
 
 // branchName is what a need may name as a branch.
-var branchName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,200}$`)
+var branchName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,200}$`)
 
 // IsBranch reports whether a need such as git:log/10/<branch> may name a branch so.
 func IsBranch(name string) bool {

@@ -3,9 +3,10 @@ package layout
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // aflRoot is the folder of the sessions.
@@ -98,7 +99,7 @@ func (AFL) File(_ Run, rel string) (File, bool) { return aflFiles.documentOrNote
 func (AFL) Descend(_ Run, rel string) bool { return aflFiles.descends(rel) }
 
 // aflID matches the ids of sessions and checkpoints.
-var aflID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var aflID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // aflNumbered are the stems of file names that may have a number.
 var aflNumbered = map[string]bool{"worker-run": true, "validation": true, "verdict": true, "review": true, "oracle-run": true, "review-run": true}

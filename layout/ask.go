@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
+
+	"placet/internal/lazyregexp"
 )
 
 // AskRoot is the default root of asks.
@@ -21,11 +22,11 @@ func AskEdit(n int, artifact string) string {
 }
 
 // askEdit matches the names that AskEdit returns.
-var askEdit = regexp.MustCompile(`^answer-[1-9]\d?(\.[A-Za-z0-9]{1,16})?$`)
+var askEdit = lazyregexp.New(`^answer-[1-9]\d?(\.[A-Za-z0-9]{1,16})?$`)
 
 // askID allows only lower case, so that no file system makes one folder of
 // two ids.
-var askID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var askID = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // IsAskID reports whether a string may name an ask.
 func IsAskID(s string) bool { return askID.MatchString(s) }

@@ -2,7 +2,8 @@ package layout
 
 import (
 	"path"
-	"regexp"
+
+	"placet/internal/lazyregexp"
 )
 
 // FaberCoordinators is the folder of the coordinators: each asks a person about several
@@ -20,12 +21,12 @@ const (
 )
 
 var (
-	faberCoordinator = regexp.MustCompile(`^coord-\d{8}-[0-9a-f]{6}$`)
-	faberPrompt      = regexp.MustCompile(`^prompt-\d{3,9}(-[0-9a-f]{8})?\.md$`)
-	faberPromptReply = regexp.MustCompile(`^\d{3,9}(|[^0-9].*)\.(md|txt)$`)
-	faberRound       = regexp.MustCompile(`^receipt-\d{3,9}\.json$`)
-	faberRoundNote   = regexp.MustCompile(`^problem-\d{3,9}\.md$`)
-	faberAggregation = regexp.MustCompile(`^\d{3,9}\.json$`)
+	faberCoordinator = lazyregexp.New(`^coord-\d{8}-[0-9a-f]{6}$`)
+	faberPrompt      = lazyregexp.New(`^prompt-\d{3,9}(-[0-9a-f]{8})?\.md$`)
+	faberPromptReply = lazyregexp.New(`^\d{3,9}(|[^0-9].*)\.(md|txt)$`)
+	faberRound       = lazyregexp.New(`^receipt-\d{3,9}\.json$`)
+	faberRoundNote   = lazyregexp.New(`^problem-\d{3,9}\.md$`)
+	faberAggregation = lazyregexp.New(`^\d{3,9}\.json$`)
 )
 
 // faberCoordinatorFiles are the files of a coordinator.

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net/url"
 	"path"
-	"regexp"
 	"sort"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // FaberRoots are the default roots: the primary one, then the older one.
@@ -53,18 +54,18 @@ const (
 )
 
 var (
-	faberWord = regexp.MustCompile(`^[a-z0-9_-]+$`)
-	faberUUID = regexp.MustCompile(`^[a-f0-9-]{36}$`)
-	faberPart = regexp.MustCompile(`^state-[A-Za-z0-9._-]+\.json$`)
+	faberWord = lazyregexp.New(`^[a-z0-9_-]+$`)
+	faberUUID = lazyregexp.New(`^[a-f0-9-]{36}$`)
+	faberPart = lazyregexp.New(`^state-[A-Za-z0-9._-]+\.json$`)
 	// faberFolder matches the names of plan folders, which placet shows and looks
 	// up, but never makes.
-	faberFolder = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$`)
+	faberFolder = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$`)
 	// faberAction matches the folders of commands: the first attempt, and those that a
 	// person permitted after it.
-	faberAction = regexp.MustCompile(`^(resume-r\d+(\.[0-9]{1,2})?|(post|reply)-[A-Za-z0-9][A-Za-z0-9._-]*)$`)
-	faberAgain  = regexp.MustCompile(`^again-[0-9]{1,2}\.json$`)
-	faberText   = regexp.MustCompile(`^issue-comment(-[0-9a-f]{8})?\.md$`)
-	faberPosted = regexp.MustCompile(`^posted(-[0-9a-f]{8})?\.json$`)
+	faberAction = lazyregexp.New(`^(resume-r\d+(\.[0-9]{1,2})?|(post|reply)-[A-Za-z0-9][A-Za-z0-9._-]*)$`)
+	faberAgain  = lazyregexp.New(`^again-[0-9]{1,2}\.json$`)
+	faberText   = lazyregexp.New(`^issue-comment(-[0-9a-f]{8})?\.md$`)
+	faberPosted = lazyregexp.New(`^posted(-[0-9a-f]{8})?\.json$`)
 )
 
 // FaberComments is the folder of a run with what was written on its issue.

@@ -3,9 +3,10 @@ package layout
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // Writer names who writes a kind of file. A document has one writer. If a dialect makes
@@ -213,8 +214,8 @@ var (
 		".tmp": true, ".temp": true, ".vsctmp": true, ".bck": true, ".orig": true, ".rej": true, ".bak": true, ".lock": true,
 		".part": true, ".partial": true, ".crdownload": true, ".download": true,
 	}
-	jetBrains   = regexp.MustCompile(`___jb_(tmp|old|bak)___$`)
-	numberedTmp = regexp.MustCompile(`\.tmp\.\d+\.[0-9a-f]+$`)
+	jetBrains   = lazyregexp.New(`___jb_(tmp|old|bak)___$`)
+	numberedTmp = lazyregexp.New(`\.tmp\.\d+\.[0-9a-f]+$`)
 )
 
 // Noise reports whether a name is known to be somebody's temporary, backup or
@@ -227,7 +228,7 @@ func Noise(name string) bool {
 
 // conflictCopy matches the names that synchronisers give to the loser of two
 // simultaneous changes (Syncthing; Dropbox and Nextcloud).
-var conflictCopy = regexp.MustCompile(`\.sync-conflict-\d{8}-\d{6}-| \(.*[Cc]onflicted copy.*\)| \(.*conflict.*\)`)
+var conflictCopy = lazyregexp.New(`\.sync-conflict-\d{8}-\d{6}-| \(.*[Cc]onflicted copy.*\)| \(.*conflict.*\)`)
 
 // ConflictCopy reports whether a name is a synchroniser's second copy of a
 // file. Such a copy is never noise: it may hold a second answer.

@@ -1,8 +1,9 @@
 package layout
 
 import (
-	"regexp"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // NemawashiRoot is the folder of the actions.
@@ -14,15 +15,15 @@ const NemawashiOutcome = "nemawashi-outcome"
 const endNemawashiEvents = 64 << 10
 
 // nemawashiID matches the number of an action.
-var nemawashiID = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
+var nemawashiID = lazyregexp.New(`^[1-9][0-9]{0,8}$`)
 
 // IsNemawashiID reports whether a string may name an action.
 func IsNemawashiID(s string) bool { return nemawashiID.MatchString(s) }
 
 var (
-	nemawashiIntake = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
-	nemawashiJob    = regexp.MustCompile(`^job-[0-9a-f]{12}$`)
-	nemawashiPart   = regexp.MustCompile(`^part-([1-9]|1[0-9]|20)-[a-z_]{1,32}\.(txt|json)$`)
+	nemawashiIntake = lazyregexp.New(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+	nemawashiJob    = lazyregexp.New(`^job-[0-9a-f]{12}$`)
+	nemawashiPart   = lazyregexp.New(`^part-([1-9]|1[0-9]|20)-[a-z_]{1,32}\.(txt|json)$`)
 )
 
 // isNemawashiIntake reports whether a string may name a command's folder.

@@ -2,7 +2,6 @@ package layout
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"placet/internal/lazyregexp"
 )
 
 // OptimizerRoots are the default roots. Both may exist; their runs are never mixed.
@@ -213,8 +214,8 @@ const (
 const OptimizerRunIDPattern = `^\d{8}-[a-z]+-[a-z0-9-]{1,40}$`
 
 var (
-	optimizerID    = regexp.MustCompile(OptimizerRunIDPattern)
-	optimizerMonth = regexp.MustCompile(`^\d{4}-\d\d$`)
+	optimizerID    = lazyregexp.New(OptimizerRunIDPattern)
+	optimizerMonth = lazyregexp.New(`^\d{4}-\d\d$`)
 )
 
 // longestName is the greatest length of a file's name, in bytes.

@@ -3,9 +3,10 @@ package layout
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // PalRoot is the folder of the orchestrations.
@@ -48,7 +49,7 @@ const (
 const endPalEvents = 64 << 10
 
 // palID matches the ids of orchestrations, ports and sessions.
-var palID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var palID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // IsPalID reports whether a string may name an orchestration, a port or a session. The
 // name is used for a folder beside documents, so it cannot look like that of a
@@ -58,11 +59,11 @@ func IsPalID(s string) bool {
 }
 
 var (
-	palMessage    = regexp.MustCompile(`^(\d{4})-(impl|test)-([a-z][a-z0-9_]{0,31})$`)
-	palInbox      = regexp.MustCompile(`^(try-[1-9][0-9]{0,8}|message-\d{4}-(impl|test)-[a-z]+|answer-esc-[0-9a-f]{12})\.md$`)
-	palEscalation = regexp.MustCompile(`^esc-[0-9a-f]{12}\.json$`)
-	palStarted    = regexp.MustCompile(`^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$`)
-	palMisnamed   = regexp.MustCompile(`^(result|feedback|escalation).*\.json$`)
+	palMessage    = lazyregexp.New(`^(\d{4})-(impl|test)-([a-z][a-z0-9_]{0,31})$`)
+	palInbox      = lazyregexp.New(`^(try-[1-9][0-9]{0,8}|message-\d{4}-(impl|test)-[a-z]+|answer-esc-[0-9a-f]{12})\.md$`)
+	palEscalation = lazyregexp.New(`^esc-[0-9a-f]{12}\.json$`)
+	palStarted    = lazyregexp.New(`^[1-9][0-9]{0,8}-[1-9][0-9]{0,8}$`)
+	palMisnamed   = lazyregexp.New(`^(result|feedback|escalation).*\.json$`)
 )
 
 // PalMessageName splits the name of a message, which is that of its file without

@@ -2,8 +2,9 @@ package layout
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // pattern names the files of one kind: a path relative to the run's folder, with parts
@@ -283,10 +284,10 @@ const (
 )
 
 // requestID matches the request ids that can be names of folders.
-var requestID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var requestID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // formView matches the name of a form that shows a later view of the artifacts.
-var formView = regexp.MustCompile(`^form-[0-9a-f]{8}\.md$`)
+var formView = lazyregexp.New(`^form-[0-9a-f]{8}\.md$`)
 
 // IsRequestID reports whether a string may name a request. The string becomes a folder,
 // so it cannot contain a slash or begin with a dot.
@@ -320,7 +321,7 @@ const (
 
 // slackPost matches the names of the subfolders of SlackDir, one for each thing that is
 // sent once.
-var slackPost = regexp.MustCompile(`^(ask|close|result-[a-z0-9-]{1,40}|note-[0-9a-f]{12})$`)
+var slackPost = lazyregexp.New(`^(ask|close|result-[a-z0-9-]{1,40}|note-[0-9a-f]{12})$`)
 
 // requestFiles are the files that every family has in a request's folder.
 var requestFiles = newTable(
@@ -363,7 +364,7 @@ func (f folders) run(id string) Run {
 
 // misplaced returns the folders in the root whose names no run can have; first is the
 // file that somebody writes to begin a run.
-func (f folders) misplaced(ls Lister, id *regexp.Regexp, first string) (all []Misplaced, err error) {
+func (f folders) misplaced(ls Lister, id *lazyregexp.Regexp, first string) (all []Misplaced, err error) {
 	w := walker{ls: ls}
 	for _, name := range w.folders(f.root) {
 		if dir := path.Join(f.root, name); !f.isID(name) {

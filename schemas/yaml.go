@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -135,7 +135,7 @@ func unreadableYAML(body []byte) *Error {
 }
 
 // yamlLine finds the line in the parser's messages: "yaml: line 3: …".
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+var yamlLine = lazyregexp.New(`^yaml: (?:line (\d+): )?`)
 
 // syntaxYAML explains why the parser stopped. It names the line that the
 // parser names, if any.

@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"text/template"
+
+	"placet/internal/lazyregexp"
 )
 
 //go:embed en ko ja
@@ -46,7 +47,7 @@ func pseudo(english string) string {
 }
 
 // placeholder matches the place of a value in a sentence.
-var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+var placeholder = lazyregexp.New(`\{[a-z_]+\}`)
 
 // language holds one language's words and templates, completed with English. Each is read
 // when it is first needed, because a process uses only one or two languages.

@@ -2,7 +2,6 @@ package afl
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/graph"
 	"placet/engine/run"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -286,7 +286,7 @@ func fillInterrupted(r *session, q *run.Request, req *gate.Request) schemas.Obje
 const mostAttempts = 20
 
 // firstLine matches the number of attempts at the start of a comment.
-var firstLine = regexp.MustCompile(`(?i)^\s*attempts:[ \t]*(\S+)[ \t]*(?:\n|$)`)
+var firstLine = lazyregexp.New(`(?i)^\s*attempts:[ \t]*(\S+)[ \t]*(?:\n|$)`)
 
 // attemptsOf returns how many attempts an answer retry_more asks for, builtIn if it does not say,
 // and the rest of the comment. problem says why the number is unusable.

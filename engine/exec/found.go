@@ -6,9 +6,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // A command also runs files that none of its words names by their path: those that PATH finds
@@ -16,7 +17,7 @@ import (
 
 // loading matches the variables that say where programs, libraries and modules are found,
 // what an interpreter loads first, or how a shell splits words.
-var loading = regexp.MustCompile(`^(PATH|CDPATH|IFS|BASH_ENV|ENV|ZDOTDIR|PROMPT_COMMAND|(LD|DYLD)_\w+|GCONV_PATH|PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|INSPECT)|NODE_(PATH|OPTIONS)|PERL(5LIB|5OPT|5DB|LIB)|RUBY(LIB|OPT)|GEM_(PATH|HOME)|BUNDLE_GEMFILE|LUA_(PATH|CPATH|INIT)\w*|CLASSPATH|(_JAVA|JDK_JAVA|JAVA_TOOL)_OPTIONS|(GNU)?MAKEFLAGS|MAKEFILES|GIT_(EXEC_PATH|CONFIG\w*|SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF)|SSH_ASKPASS)$`)
+var loading = lazyregexp.New(`^(PATH|CDPATH|IFS|BASH_ENV|ENV|ZDOTDIR|PROMPT_COMMAND|(LD|DYLD)_\w+|GCONV_PATH|PYTHON(PATH|HOME|STARTUP|USERBASE|BREAKPOINT|INSPECT)|NODE_(PATH|OPTIONS)|PERL(5LIB|5OPT|5DB|LIB)|RUBY(LIB|OPT)|GEM_(PATH|HOME)|BUNDLE_GEMFILE|LUA_(PATH|CPATH|INIT)\w*|CLASSPATH|(_JAVA|JDK_JAVA|JAVA_TOOL)_OPTIONS|(GNU)?MAKEFLAGS|MAKEFILES|GIT_(EXEC_PATH|CONFIG\w*|SSH|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF)|SSH_ASKPASS)$`)
 
 // readLoading notes a value of a variable that loading matches. The command may then run an
 // unknown file of the workspace, unless the value lists only paths outside the workspace,
@@ -59,7 +60,7 @@ func joinedTo(word string) (values []string) {
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
 // ofProcess matches a path through the working folder (cwd) or the root of a process.
-var ofProcess = regexp.MustCompile(`^/+(proc|dev)/(.*/)?(cwd|root)(/+|$)`)
+var ofProcess = lazyregexp.New(`^/+(proc|dev)/(.*/)?(cwd|root)(/+|$)`)
 
 // withoutProcess rewrites a path that goes through the working folder or the root of a process
 // as the command itself sees it, because this process has others than the command.

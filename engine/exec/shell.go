@@ -5,11 +5,12 @@ import (
 	"errors"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"placet/internal/lazyregexp"
 )
 
 // These constants bound how much is read of a command. Whatever lies beyond
@@ -43,29 +44,29 @@ const (
 
 var (
 	// shells read a text after -c, and run the file that is their first argument.
-	shells = regexp.MustCompile(`^(sh|bash|dash|ash|zsh|ksh|mksh|fish|su|flock|script|runuser)$`)
+	shells = lazyregexp.New(`^(sh|bash|dash|ash|zsh|ksh|mksh|fish|su|flock|script|runuser)$`)
 	// interpreters run the file that is their first argument.
-	interpreters = regexp.MustCompile(`^(source|\.|(python|node|perl|ruby|php|deno|bun|awk|gawk|mawk|lua|tclsh|pwsh|Rscript)[0-9.]*)$`)
+	interpreters = lazyregexp.New(`^(source|\.|(python|node|perl|ruby|php|deno|bun|awk|gawk|mawk|lua|tclsh|pwsh|Rscript)[0-9.]*)$`)
 	// runners run the command that follows them.
-	runners = regexp.MustCompile(`^(exec|command|builtin|env|nice|ionice|nohup|timeout|sudo|doas|setsid|stdbuf|chrt|time|busybox|watch|xargs|parallel)$`)
+	runners = lazyregexp.New(`^(exec|command|builtin|env|nice|ionice|nohup|timeout|sudo|doas|setsid|stdbuf|chrt|time|busybox|watch|xargs|parallel)$`)
 	// assigning commands take variables as arguments and give them unknown values.
-	assigning = regexp.MustCompile(`^(read|mapfile|readarray|getopts|printf)$`)
+	assigning = lazyregexp.New(`^(read|mapfile|readarray|getopts|printf)$`)
 	// moving commands change to another folder.
-	moving = regexp.MustCompile(`^(cd|pushd|chdir)$`)
+	moving = lazyregexp.New(`^(cd|pushd|chdir)$`)
 	// handing commands run another command with arguments that they find
 	// themselves.
-	handing = regexp.MustCompile(`^(xargs|parallel|find)$`)
+	handing = lazyregexp.New(`^(xargs|parallel|find)$`)
 
-	valueOption  = regexp.MustCompile(`^[-+][a-zA-Z]*[oO]$`) // of a shell
-	textOption   = regexp.MustCompile(`^-[a-zA-Z]*c$`)
-	assignedWord = regexp.MustCompile(`^(\w+)=((?s).*)$`)
-	number       = regexp.MustCompile(`^[0-9]+([.][0-9]+)?[smhd]?$`)
+	valueOption  = lazyregexp.New(`^[-+][a-zA-Z]*[oO]$`) // of a shell
+	textOption   = lazyregexp.New(`^-[a-zA-Z]*c$`)
+	assignedWord = lazyregexp.New(`^(\w+)=((?s).*)$`)
+	number       = lazyregexp.New(`^[0-9]+([.][0-9]+)?[smhd]?$`)
 	// given are the variables that placet sets for commands, and numbers are those that a
 	// shell sets itself, to a number or to flags.
-	given   = regexp.MustCompile(`^(AFL|PLACET)_`)
-	numbers = regexp.MustCompile(`^([#?$!-]|RANDOM|LINENO|SECONDS|E?UID|PPID)$`)
+	given   = lazyregexp.New(`^(AFL|PLACET)_`)
+	numbers = lazyregexp.New(`^([#?$!-]|RANDOM|LINENO|SECONDS|E?UID|PPID)$`)
 	// positional matches the parameters of a text or of a function.
-	positional = regexp.MustCompile(`^([0-9]+|[@*])$`)
+	positional = lazyregexp.New(`^([0-9]+|[@*])$`)
 )
 
 // shellReader reads a command as the shells in it do. It runs nothing: a word has every

@@ -3,12 +3,12 @@ package faber
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -192,6 +192,6 @@ func overdueAction(r *view) string {
 }
 
 // later matches the folders of attempts after the first.
-var later = regexp.MustCompile(`\.([2-9]|1[0-9]|2[01])$`)
+var later = lazyregexp.New(`\.([2-9]|1[0-9]|2[01])$`)
 
 func isLater(name string) bool { return later.MatchString(name) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"placet/engine"
 	"placet/engine/gate"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -88,7 +88,7 @@ func login(name string) string {
 }
 
 // repository matches "owner/name".
-var repository = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+var repository = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 
 // check returns the first setting that cannot be used.
 func (c IssueChannel) check() error {

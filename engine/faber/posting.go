@@ -3,7 +3,6 @@ package faber
 import (
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"placet/engine"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -50,7 +50,7 @@ func (o *request) posting() posting {
 }
 
 // issueNumber matches the number of an issue.
-var issueNumber = regexp.MustCompile(`^[1-9][0-9]{0,9}$`)
+var issueNumber = lazyregexp.New(`^[1-9][0-9]{0,9}$`)
 
 // originNeed is the fact with the address of the remote origin.
 const originNeed = "git:origin"
@@ -69,7 +69,7 @@ func (r *view) repository() string {
 }
 
 // originAddress matches the addresses of a repository at GitHub.
-var originAddress = regexp.MustCompile(`^(?:https://(?:[^@/]*@)?github\.com/|ssh://git@github\.com/|git@github\.com:)([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
+var originAddress = lazyregexp.New(`^(?:https://(?:[^@/]*@)?github\.com/|ssh://git@github\.com/|git@github\.com:)([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
 
 // GitHubRepository returns the repository in the address of a remote, "" for one that is not at
 // GitHub.

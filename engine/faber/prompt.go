@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -60,7 +60,7 @@ type Asked struct {
 // longestQuestion bounds the text of a question, in characters.
 const longestQuestion = 500
 
-var workID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var workID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // asked returns what a prompt shows of a run that asks.
 func (m *member) asked() Asked {
@@ -104,7 +104,7 @@ func shownLine(s string, n int) string {
 	return tag.ReplaceAllString(oneLine(templates.Clean(s), n), `\<$1`)
 }
 
-var tag = regexp.MustCompile(`<([!/?A-Za-z])`)
+var tag = lazyregexp.New(`<([!/?A-Za-z])`)
 
 // live returns what is asked now in the runs that fit.
 func (c *coordinator) live(fits func(*member) bool) (all []Asked) {

@@ -14,6 +14,7 @@ import (
 	"placet/engine/faber/comment"
 	"placet/engine/gate"
 	"placet/engine/run"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/templates"
 )
@@ -224,8 +225,8 @@ type spoken struct {
 }
 
 var (
-	answerLine = regexp.MustCompile("(?i)^[ \\t]*(?:(?:[-*+]|[0-9]+\\.)[ \\t]+)?(?:\\*\\*|__|`)?(run[ \\t]+)?(#)?([a-z0-9][a-z0-9._-]*)(?:@([a-z0-9-]+))?(?:\\*\\*|`)?[ \\t]*:(?:\\*\\*|__|`)?(.*)$")
-	digit      = regexp.MustCompile(`[0-9]`)
+	answerLine = lazyregexp.New("(?i)^[ \\t]*(?:(?:[-*+]|[0-9]+\\.)[ \\t]+)?(?:\\*\\*|__|`)?(run[ \\t]+)?(#)?([a-z0-9][a-z0-9._-]*)(?:@([a-z0-9-]+))?(?:\\*\\*|`)?[ \\t]*:(?:\\*\\*|__|`)?(.*)$")
+	digit      = lazyregexp.New(`[0-9]`)
 )
 
 // parseAnswers returns the answers in a text. A line begins one if it names a run, or looks as if it
@@ -357,7 +358,7 @@ func answered(dir string, docs []engine.Document) (said *gate.Response, there en
 }
 
 var (
-	optionNumber = regexp.MustCompile(`^(?:([0-9]{1,3})|\[([0-9]{1,3})\])$`)
+	optionNumber = lazyregexp.New(`^(?:([0-9]{1,3})|\[([0-9]{1,3})\])$`)
 	blanks       = strings.NewReplacer("_", "[-_ ]", "-", "[-_ ]", " ", "[-_ ]")
 )
 

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"placet/engine/gate"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -75,7 +75,7 @@ const secretPrefix = "plt_"
 // largestTokens is the largest tokens.json, in bytes.
 const largestTokens = 1 << 20
 
-var tokenName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+var tokenName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // List returns the tokens, including those that are no longer valid. It returns none if
 // the file does not exist. It returns an error if others may read or write the file,

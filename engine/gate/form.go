@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"placet/engine"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -323,8 +323,8 @@ func indented(lines []string) []string {
 // the answer contain the beginning of the digest: no prompt can contain the mark of its own
 // form.
 var (
-	firstLine = regexp.MustCompile(`^<!-- placet request (\S+) (sha256:[0-9a-f]{64}) -->$`)
-	boxLine   = regexp.MustCompile(`^( *- )\[([ xX])\] (.*)$`)
+	firstLine = lazyregexp.New(`^<!-- placet request (\S+) (sha256:[0-9a-f]{64}) -->$`)
+	boxLine   = lazyregexp.New(`^( *- )\[([ xX])\] (.*)$`)
 )
 
 // The parts of a form that are read.

@@ -2,12 +2,12 @@ package gate
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"placet/engine"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -252,19 +252,19 @@ func line(s string, at int) int { return strings.Count(s[:at], "\n") + 1 }
 // never ends. In a code block and in a quote ("> ") each of them is text.
 
 // looksLikeItem matches a line that begins with a box, in any notation of an editor.
-var looksLikeItem = regexp.MustCompile(`^\s*(?:(?:[-*+•]|\d{1,9}[.)])\s+)*\\?\[([^\[\]\\]{0,4})\\?\]\s*(.*)$`)
+var looksLikeItem = lazyregexp.New(`^\s*(?:(?:[-*+•]|\d{1,9}[.)])\s+)*\\?\[([^\[\]\\]{0,4})\\?\]\s*(.*)$`)
 
 // hidingHTML matches HTML that a browser, or another viewer of Markdown, does not show
 // literally: comments and declarations, elements with hidden content, hidden elements, a
 // tag at the beginning of a line, and one that continues on the next line.
-var hidingHTML = regexp.MustCompile(`(?i)<[!?]` +
+var hidingHTML = lazyregexp.New(`(?i)<[!?]` +
 	`|</?(?:details|dialog|template|script|style|textarea|title|select|noscript|noframes|noembed|iframe|object|xmp|plaintext)\b` +
 	`|<[a-z][a-z0-9-]*\s[^<>]*\b(?:hidden|style|class)\b` +
 	`|^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*</?[a-z][a-z0-9-]*(?:[\s/>]|$)` +
 	`|<[a-z][a-z0-9-]*\s*$`)
 
 // codeSpan matches code within a line, whose content is shown literally.
-var codeSpan = regexp.MustCompile("(^|[^`\\\\])`[^`]+`($|[^`])")
+var codeSpan = lazyregexp.New("(^|[^`\\\\])`[^`]+`($|[^`])")
 
 // checkComment returns what in the comment section, or below the last item, makes the form
 // void. In a form that is not sent it checks only whether the author believes that it is

@@ -3,11 +3,11 @@ package nemawashi
 import (
 	"bytes"
 	"errors"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -77,7 +77,7 @@ func NextDraft(draft, feedback, plan string) string {
 	return next
 }
 
-var planWord = regexp.MustCompile(`(?i)^(?:plan[ _-]?)?([abc])$`)
+var planWord = lazyregexp.New(`(?i)^(?:plan[ _-]?)?([abc])$`)
 
 // Plan returns the letter that a word such as plan_b names.
 func Plan(word string) (letter string, ok bool) {

@@ -1,9 +1,9 @@
 package nemawashi
 
 import (
-	"regexp"
 	"strings"
 
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -30,14 +30,14 @@ var keywords = []string{"mail", "email", "メール", "カレンダー", "calend
 var deciding = []string{"承認", "却下", "approve", "reject"}
 
 // plans match a letter that names a plan.
-var plans = []*regexp.Regexp{
-	regexp.MustCompile(`(?:^|[^0-9a-z])plan[ _:\-]*([abc])(?:$|[^0-9a-z])`),
-	regexp.MustCompile(`プラン[ _:\-]*([abc])(?:$|[^0-9a-z])`),
-	regexp.MustCompile(`(?:^|[^0-9a-z])([abc]) *(?:案|プラン)`),
+var plans = []*lazyregexp.Regexp{
+	lazyregexp.New(`(?:^|[^0-9a-z])plan[ _:\-]*([abc])(?:$|[^0-9a-z])`),
+	lazyregexp.New(`プラン[ _:\-]*([abc])(?:$|[^0-9a-z])`),
+	lazyregexp.New(`(?:^|[^0-9a-z])([abc]) *(?:案|プラン)`),
 }
 
 // article matches a word after "plan a", in which the letter may be the article of that word.
-var article = regexp.MustCompile(`^ [A-Za-z]`)
+var article = lazyregexp.New(`^ [A-Za-z]`)
 
 // ReadReply returns the meaning of a text, as section 13 of the format page says.
 func ReadReply(text string) Reply {

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"placet/engine"
 	"placet/engine/run"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/templates"
 )
@@ -81,8 +81,8 @@ func slug(s string) string {
 }
 
 var (
-	outsideSlug = regexp.MustCompile(`[^0-9A-Za-z가-힣_ -]`)
-	joins       = regexp.MustCompile(`[-_]{2,}`)
+	outsideSlug = lazyregexp.New(`[^0-9A-Za-z가-힣_ -]`)
+	joins       = lazyregexp.New(`[-_]{2,}`)
 )
 
 // shownTitle is how many bytes of a directive go into the title of its ticket.
@@ -180,7 +180,7 @@ func ticketOutputs(r *cycle, w *run.Outputs) {
 }
 
 // numbered matches the number of a ticket as upstream does.
-var numbered = regexp.MustCompile(`^TKT-([0-9]+)`)
+var numbered = lazyregexp.New(`^TKT-([0-9]+)`)
 
 // ticketNumbers holds the numbers that tickets have.
 type ticketNumbers struct {

@@ -2,13 +2,13 @@ package pal
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/schemas"
 	"placet/templates"
@@ -83,7 +83,7 @@ func specLines(body string) []specLine {
 	return lines
 }
 
-var fenceMarks = regexp.MustCompile("^(`{3,}|~{3,})")
+var fenceMarks = lazyregexp.New("^(`{3,}|~{3,})")
 
 // fenceOf returns the marks that begin or end fenced code in a line, or "".
 func fenceOf(line string) string {
@@ -153,7 +153,7 @@ func cells(line string) []string {
 	return row
 }
 
-var delimiterCell = regexp.MustCompile(`^:?-+:?$`)
+var delimiterCell = lazyregexp.New(`^:?-+:?$`)
 
 // isDelimiter reports whether a line separates the header of a table from its rows.
 func isDelimiter(line string, width int) bool {
@@ -161,7 +161,7 @@ func isDelimiter(line string, width int) bool {
 	return len(row) == width && !slices.ContainsFunc(row, func(cell string) bool { return !delimiterCell.MatchString(cell) })
 }
 
-var quotedPair = regexp.MustCompile(`^>\s*([^:]+?)\s*:(?:\s+(.*))?$`)
+var quotedPair = lazyregexp.New(`^>\s*([^:]+?)\s*:(?:\s+(.*))?$`)
 
 // quotedPairs returns the first block of quoted lines before the first section in which all lines
 // are keys and values and one key is known, or nil.

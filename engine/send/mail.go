@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"net/textproto"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"placet/engine"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -165,10 +165,10 @@ func newMessage(what engine.Send) (*mail.Msg, error) {
 
 var (
 	// addressPattern matches a bare address that needs no quotes.
-	addressPattern = regexp.MustCompile(`^[^\s<>()\[\]\\,;:@"]+@[^\s<>()\[\]\\,;:@"]+$`)
+	addressPattern = lazyregexp.New(`^[^\s<>()\[\]\\,;:@"]+@[^\s<>()\[\]\\,;:@"]+$`)
 	// plainHeader matches a text that a header shows unchanged: printable ASCII and
 	// single blanks.
-	plainHeader = regexp.MustCompile(`^[!-~]+( [!-~]+)*$`)
+	plainHeader = lazyregexp.New(`^[!-~]+( [!-~]+)*$`)
 )
 
 // headerText returns a text in the form that a header can hold. A text that a reader's

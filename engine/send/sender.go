@@ -19,12 +19,12 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"placet/engine"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -47,7 +47,7 @@ func New(root string, getenv func(string) string) *Sender {
 }
 
 // keyPattern matches an idempotency key, which is sent in headers.
-var keyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+var keyPattern = lazyregexp.New(`^[A-Za-z0-9._-]{1,128}$`)
 
 // Send carries out one send and says how it ended. It returns soon after ctx has ended,
 // and the cause of ctx becomes the reason.

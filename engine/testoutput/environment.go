@@ -2,11 +2,12 @@ package testoutput
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"placet/internal/lazyregexp"
 )
 
 // ownScript is rule E0: a script of the project's own does not exist yet.
@@ -147,7 +148,7 @@ func (s search) commands() []string { return s.named(ruleE2, command) }
 func matched(text string, loc []int) string { return text[loc[0]:loc[1]] }
 
 // wantedPackage finds the package in a line of a package manager.
-var wantedPackage = regexp.MustCompile(`(?i)(?:module providing package|dependencies for project) ['"]?([\w./:@-]+)|no matching package named .(\w[\w-]*)`)
+var wantedPackage = lazyregexp.New(`(?i)(?:module providing package|dependencies for project) ['"]?([\w./:@-]+)|no matching package named .(\w[\w-]*)`)
 
 // lack returns the package that is missing according to a match of E3, or
 // otherwise the match itself.
@@ -159,7 +160,7 @@ func lack(text string, loc []int) string {
 }
 
 // missing finds the command or the module in a line of a runner.
-var missing = regexp.MustCompile(`command not found: (\S+)|'([\w.-]+)' is not recognized|no such command: .([\w-]+)|No module named '?([^\s']+)|[ ]['‘"]?([^\s:'’"‘]+)['’"]?: (?:command not found|not found|No such file or directory|Permission denied)`)
+var missing = lazyregexp.New(`command not found: (\S+)|'([\w.-]+)' is not recognized|no such command: .([\w-]+)|No module named '?([^\s']+)|[ ]['‘"]?([^\s:'’"‘]+)['’"]?: (?:command not found|not found|No such file or directory|Permission denied)`)
 
 // command returns the command that is missing according to a match of E2, "" if
 // the match names none.
@@ -167,11 +168,11 @@ func command(text string, loc []int) string { return inLine(missing, text, loc) 
 
 // addresses find the other host in a line about the network, the most reliable
 // first.
-var addresses = []*regexp.Regexp{
-	regexp.MustCompile(`\blookup ([\w.-]+)|(?:ENOTFOUND|EAI_AGAIN|[Rr]esolve host:?) '?([\w.-]+)|\bhost(?: name)?[ =]["']([\w.-]+)`),
-	regexp.MustCompile(`(?:\bdial \w+|ECONNREFUSED|already in use) ([\w.:\[\]-]+:\d+)`),
-	regexp.MustCompile(`\b((?:localhost|\d+\.\d+\.\d+\.\d+):\d+)`),
-	regexp.MustCompile(`\b(port \d+)|\b(user "?\w+"?)`),
+var addresses = []*lazyregexp.Regexp{
+	lazyregexp.New(`\blookup ([\w.-]+)|(?:ENOTFOUND|EAI_AGAIN|[Rr]esolve host:?) '?([\w.-]+)|\bhost(?: name)?[ =]["']([\w.-]+)`),
+	lazyregexp.New(`(?:\bdial \w+|ECONNREFUSED|already in use) ([\w.:\[\]-]+:\d+)`),
+	lazyregexp.New(`\b((?:localhost|\d+\.\d+\.\d+\.\d+):\d+)`),
+	lazyregexp.New(`\b(port \d+)|\b(user "?\w+"?)`),
 }
 
 // service returns the other host in a match of E5, or otherwise the match
@@ -186,7 +187,7 @@ func service(text string, loc []int) string {
 }
 
 // inLine returns what an expression captures in the line in which a match ends.
-func inLine(re *regexp.Regexp, text string, loc []int) string {
+func inLine(re *lazyregexp.Regexp, text string, loc []int) string {
 	line := short(text[lineStart(text, loc[1]-1):lineEnd(text, loc[1]-1)])
 	if m := re.FindStringSubmatchIndex(line); m != nil {
 		return captured(line, m)

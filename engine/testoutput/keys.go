@@ -2,9 +2,10 @@ package testoutput
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // These constants bound how much of an output is kept.
@@ -96,7 +97,7 @@ func captured(text string, loc []int) string {
 
 // sourceFile matches a path that ends in the suffix of a source file. The first
 // group is the scheme of a URL before it, if there is one.
-var sourceFile = regexp.MustCompile(`(\w+://)?((?:\b[A-Za-z]:)?[\p{L}\p{N}_./\\@+-]*[\p{L}\p{N}_]\.` +
+var sourceFile = lazyregexp.New(`(\w+://)?((?:\b[A-Za-z]:)?[\p{L}\p{N}_./\\@+-]*[\p{L}\p{N}_]\.` +
 	`(?:go|pyi?|[cm]?[jt]sx?|vue|svelte|java|kts?|scala|groovy|rs|rb|php|c|cc|cpp|cxx|h|hh|hpp|m|mm|cs|fs|swift|dart|exs?|erl|hs|ml|lua|sql|sh|bash|proto|graphql))\b`)
 
 // related returns the source files that the key lines name, then the changed

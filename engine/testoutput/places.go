@@ -1,9 +1,10 @@
 package testoutput
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // Place is a line of a source file that an output names.
@@ -17,7 +18,7 @@ const maxPlaces = 20
 
 // lineAfter matches the number of a line after the name of a file: ":12", "(12,3)", and Python's
 // ", line 12".
-var lineAfter = regexp.MustCompile(`^(?::\[?|\(|\[|"?, line )(\d{1,6})\b`)
+var lineAfter = lazyregexp.New(`^(?::\[?|\(|\[|"?, line )(\d{1,6})\b`)
 
 // Places returns the places that an output names, each once, in their order, at most 20.
 func Places(text string) (places []Place) {

@@ -1,8 +1,9 @@
 package testoutput
 
 import (
-	"regexp"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // form is one way in which tools say the same thing. The table in docs/families/afl.md has a row
@@ -20,12 +21,12 @@ func says(id, expr string, stems ...string) form { return form{id, expr, stems} 
 // rule is an expression that is searched for anywhere in a text, with hints
 // that make the search fast.
 type rule struct {
-	re    *regexp.Regexp
+	re    *lazyregexp.Regexp
 	forms []form
 	stems []string
 	// except, if it is set, matches the lines that do not count, although they
 	// have the words.
-	except *regexp.Regexp
+	except *lazyregexp.Regexp
 	// quoted says that a match may extend to the next ' across any text.
 	// Otherwise a match extends to the next line only across white space.
 	quoted bool
@@ -39,7 +40,7 @@ func newRule(flags string, forms ...form) *rule {
 		all = append(all, "(?:"+f.expr+")")
 		r.stems = append(r.stems, f.stems...)
 	}
-	r.re = regexp.MustCompile(flags + strings.Join(all, "|"))
+	r.re = lazyregexp.New(flags + strings.Join(all, "|"))
 	return r
 }
 
@@ -49,7 +50,7 @@ func (r *rule) withQuotes() *rule {
 }
 
 func (r *rule) exceptIn(expr string) *rule {
-	r.except = regexp.MustCompile(expr)
+	r.except = lazyregexp.New(expr)
 	return r
 }
 

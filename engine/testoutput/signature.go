@@ -4,16 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 var (
 	// absolute matches an absolute path, and the character before it that
 	// cannot be part of a path.
-	absolute = regexp.MustCompile(`(^|[\s"'` + "`" + `(\[{<>=:,|@])((?:[A-Za-z]:)?[/\\]+[^\s"'` + "`" + `()\[\]{}<>=:,;|]*[^\s"'` + "`" + `()\[\]{}<>=:,;|/\\][/\\]*)`)
-	numbers  = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)
+	absolute = lazyregexp.New(`(^|[\s"'` + "`" + `(\[{<>=:,|@])((?:[A-Za-z]:)?[/\\]+[^\s"'` + "`" + `()\[\]{}<>=:,;|]*[^\s"'` + "`" + `()\[\]{}<>=:,;|/\\][/\\]*)`)
+	numbers  = lazyregexp.New(`0x[0-9a-f]+|[0-9]+`)
 )
 
 // Signature returns 16 hex digits that are equal for two failures of the same

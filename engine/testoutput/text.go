@@ -1,14 +1,15 @@
 package testoutput
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"placet/internal/lazyregexp"
 )
 
 // escape matches a terminal's escape sequence: a control sequence, such as a
 // colour, or an operating system command, such as a link.
-var escape = regexp.MustCompile(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
+var escape = lazyregexp.New(`\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)`)
 
 // Text returns the text that is classified for a command's two outputs.
 func Text(stdout, stderr string) string { return stdout + "\n" + stderr }
@@ -23,20 +24,20 @@ func Clean(text string) string {
 // A line of a log may begin with what is not the command's: the time at which a runner of CI
 // noted it, or the name of the program in a group that wrote it.
 var (
-	stamp = regexp.MustCompile(`^\x{FEFF}?(?:[^\t\n]+\t[^\t\n]+\t)?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)\]?(?: |$)`)
-	named = regexp.MustCompile(`^(?:\d\d:\d\d:\d\d )?[A-Za-z][\w.-]* +\|(?: |$)`)
+	stamp = lazyregexp.New(`^\x{FEFF}?(?:[^\t\n]+\t[^\t\n]+\t)?\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)\]?(?: |$)`)
+	named = lazyregexp.New(`^(?:\d\d:\d\d:\d\d )?[A-Za-z][\w.-]* +\|(?: |$)`)
 )
 
 // Bare returns a clean text without the time or the name before each line: a prefix counts as
 // one where more than half of the lines have it.
 func Bare(text string) string {
-	for _, prefix := range []*regexp.Regexp{stamp, named, stamp} {
+	for _, prefix := range []*lazyregexp.Regexp{stamp, named, stamp} {
 		text = without(prefix, text)
 	}
 	return text
 }
 
-func without(prefix *regexp.Regexp, text string) string {
+func without(prefix *lazyregexp.Regexp, text string) string {
 	var bare strings.Builder
 	have, lines := 0, 0
 	for line := range strings.Lines(text) {
@@ -62,7 +63,7 @@ const longestPrefix = 200
 
 // prefixLen returns the length of a line's prefix. Few lines have a bar or a colon between digits
 // at their beginning, and only those are searched.
-func prefixLen(prefix *regexp.Regexp, line string) int {
+func prefixLen(prefix *lazyregexp.Regexp, line string) int {
 	head := strings.TrimSuffix(line[:min(len(line), longestPrefix)], "\n")
 	sign := "|"
 	if prefix == stamp {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/engine/loop"
 	"placet/engine/statedir"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -198,7 +198,7 @@ func (from Sources) gather() (p pathTrust, err error) {
 }
 
 // workspaceOf matches the path of the workspace at the beginning of a trust file.
-var workspaceOf = regexp.MustCompile(`^\s*\{\s*"schema_version":\s*1,\s*"workspace":\s*("(?:[^"\\]|\\.)*")`)
+var workspaceOf = lazyregexp.New(`^\s*\{\s*"schema_version":\s*1,\s*"workspace":\s*("(?:[^"\\]|\\.)*")`)
 
 // ofFolder reads the trust file of a state folder, and returns an empty one if the file is
 // of another path. exposed says how others could have written the file.

@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"placet/cmd/placet/family"
 	"placet/engine/ask"
 	"placet/engine/gate"
+	"placet/internal/lazyregexp"
 	"placet/schemas"
 	"placet/templates"
 )
@@ -379,7 +379,7 @@ func (l Layer) refuse(err error) error {
 
 // mistyped matches the decoder's error for a value that the schema accepts and the setting does
 // not: a number with a point instead of a whole one. It has a line and a key.
-var mistyped = regexp.MustCompile(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
+var mistyped = lazyregexp.New(`^toml: (?:line (\d+) )?\(last key "(.*?)"\): (.*)$`)
 
 // unknown returns the problem with a key that is no setting.
 func (l Layer) unknown(key []string) error {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"placet/engine"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -122,7 +122,7 @@ func (t *Table) Add(cells ...string) { t.Style(nil, cells...) }
 // others wrote cannot fill a line with blanks.
 const mostIndent = 4
 
-var manyBlanks = regexp.MustCompile(`[\s\p{Z}]{3,}`)
+var manyBlanks = lazyregexp.New(`[\s\p{Z}]{3,}`)
 
 // Style adds a row, with each cell in the style of the same position. A cell is one line, whoever
 // wrote it.

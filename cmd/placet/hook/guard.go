@@ -5,11 +5,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"placet/cmd/placet/config"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 )
 
@@ -44,12 +44,12 @@ func guarded(in Input, p Places) string {
 
 // reads matches the names of tools that read files, unless writes matches them too.
 var (
-	reads  = regexp.MustCompile(`(?i)(^|_)(read|get|list|view|search|grep|glob|find|ls|stat|tree|info)`)
-	writes = regexp.MustCompile(`(?i)write|edit|replace|create|move|rename|delete|update|patch|append|insert|save`)
+	reads  = lazyregexp.New(`(?i)(^|_)(read|get|list|view|search|grep|glob|find|ls|stat|tree|info)`)
+	writes = lazyregexp.New(`(?i)write|edit|replace|create|move|rename|delete|update|patch|append|insert|save`)
 )
 
 // keysOfFiles matches the names of members that hold a path.
-var keysOfFiles = regexp.MustCompile(`(?i)path|file|dest|target|source|uri`)
+var keysOfFiles = lazyregexp.New(`(?i)path|file|dest|target|source|uri`)
 
 // otherFiles returns the files that the members of an input name, at any depth.
 func (in Input) otherFiles(value any) (files []string) {

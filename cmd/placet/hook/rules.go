@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"placet/cmd/placet/config"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 )
 
@@ -196,7 +197,7 @@ func (in Input) canonical() string {
 }
 
 // patched matches a line of a patch that names a file.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$`)
+var patched = lazyregexp.New(`(?m)^\*\*\* (?:Add File|Update File|Delete File|Move to): (.+?)\s*$`)
 
 // named returns the files that a call of a file tool names, as the call spells them.
 func (in Input) named() (files []string) {

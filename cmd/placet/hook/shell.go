@@ -4,9 +4,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // harmless are the commands that write no file that they name, except with an argument that
@@ -15,14 +16,14 @@ var (
 	harmless = []string{"cat", "head", "tail", "less", "more", "grep", "egrep", "fgrep", "rg", "ag", "ls", "wc", "diff", "cmp", "comm", "stat", "file", "jq", "yq", "tree", "test", "[", "echo", "printf",
 		"sha256sum", "sha512sum", "sha1sum", "shasum", "b2sum", "md5sum", "cksum", "od", "hexdump", "strings", "nl", "tac", "du", "which", "type", "man", "cut", "sort", "uniq",
 		"realpath", "readlink", "basename", "dirname", "cd", "pwd", "true", "awk", "sed", "find"}
-	writingArgs = map[string]*regexp.Regexp{
-		"sed":  regexp.MustCompile(`^-[A-Za-z]*i|^--i|(^|[;{}/\s\d$!])[wW]\s+\S`),
-		"awk":  regexp.MustCompile(`^-i|^--i|print.*>|system\s*\(|\|`),
-		"yq":   regexp.MustCompile(`^-[A-Za-z]*i|^--inp`),
-		"sort": regexp.MustCompile(`^-[A-Za-z]*o|^--o`),
-		"tree": regexp.MustCompile(`^-[A-Za-z]*o`),
-		"find": regexp.MustCompile(`^-(delete|exec|ok|fprint|fls)`),
-		"git":  regexp.MustCompile(`^--o|^-o|^--exec|^--remote|^-O|^--open`),
+	writingArgs = map[string]*lazyregexp.Regexp{
+		"sed":  lazyregexp.New(`^-[A-Za-z]*i|^--i|(^|[;{}/\s\d$!])[wW]\s+\S`),
+		"awk":  lazyregexp.New(`^-i|^--i|print.*>|system\s*\(|\|`),
+		"yq":   lazyregexp.New(`^-[A-Za-z]*i|^--inp`),
+		"sort": lazyregexp.New(`^-[A-Za-z]*o|^--o`),
+		"tree": lazyregexp.New(`^-[A-Za-z]*o`),
+		"find": lazyregexp.New(`^-(delete|exec|ok|fprint|fls)`),
+		"git":  lazyregexp.New(`^--o|^-o|^--exec|^--remote|^-O|^--open`),
 	}
 	gitReads = []string{"add", "commit", "diff", "log", "show", "status", "blame", "grep", "ls-files", "ls-tree", "cat-file", "tag", "archive", "rev-parse", "rev-list", "describe", "shortlog",
 		"check-ignore", "check-attr", "diff-tree", "diff-index", "merge-base", "for-each-ref"}
@@ -30,9 +31,9 @@ var (
 	writers = []string{"cp", "mv", "rm", "ln", "tee", "dd", "install", "rsync", "scp", "truncate", "touch", "chmod", "chown", "shred", "unlink", "patch", "sponge", "dos2unix", "unix2dos", "gawk",
 		"ed", "red", "ex", "vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient"}
 	// codeWrites matches code that writes files, or the flag with which an interpreter does.
-	codeWrites = regexp.MustCompile(`(?i)['"](w|a|x|r\+)[bt+]*['"]|write|dump\(|unlink|remove|rename|os\.replace|copy|move|truncate|\s-[a-z]*i\b`)
+	codeWrites = lazyregexp.New(`(?i)['"](w|a|x|r\+)[bt+]*['"]|write|dump\(|unlink|remove|rename|os\.replace|copy|move|truncate|\s-[a-z]*i\b`)
 	// interpreters run the text that they are given or that they read.
-	interpreters = regexp.MustCompile(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|su|at|batch|crontab|expect|osascript|pwsh|powershell|(python|node|perl|ruby|php|deno|bun|lua)[0-9.]*)$`)
+	interpreters = lazyregexp.New(`^(.*/)?(sh|bash|zsh|dash|ksh|fish|eval|source|\.|xargs|parallel|ssh|su|at|batch|crontab|expect|osascript|pwsh|powershell|(python|node|perl|ruby|php|deno|bun|lua)[0-9.]*)$`)
 )
 
 // deepestShell is how many texts of a shell may be nested, and roomOfShell is how many bytes they

@@ -1,11 +1,12 @@
 package hook
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"placet/internal/lazyregexp"
 )
 
 // deepestText is how many brackets of a text may be open at once for the text to be parsed,
@@ -115,7 +116,7 @@ func areExpanded(parts []syntax.WordPart) bool {
 }
 
 // assignment matches a word that sets a variable.
-var assignment = regexp.MustCompile(`^(\w+)=((?s).*)$`)
+var assignment = lazyregexp.New(`^(\w+)=((?s).*)$`)
 
 // add adds a command, and the variables that it sets.
 func (r *shellReader) add(s simpleCommand) {
@@ -178,11 +179,11 @@ func (r *shellReader) words(all []*syntax.Word) (words []string) {
 
 var (
 	// escaped matches a backslash with the character after it.
-	escaped = regexp.MustCompile(`\\((?s).)`)
+	escaped = lazyregexp.New(`\\((?s).)`)
 	// unquoted removes quotes.
 	unquoted = strings.NewReplacer("\\\n", " ", "$(", "(", ">&", ">", "&>", ">", `\`, "", `'`, "", `"`, "")
 	// variable matches a reference to a variable.
-	variable = regexp.MustCompile(`\$(\w+|\{\w+\})`)
+	variable = lazyregexp.New(`\$(\w+|\{\w+\})`)
 )
 
 // text returns the text of a word's parts. It also expands variables in single quotes, because

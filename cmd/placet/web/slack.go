@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"placet/engine/loop"
 	"placet/engine/nemawashi"
 	"placet/engine/slack"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -78,7 +78,7 @@ func (a *App) signed(kind string, handle func(*facade.Call) (int, any, error)) f
 const nemawashiFamily = "nemawashi"
 
 // presser matches the id of a user of Slack.
-var presser = regexp.MustCompile(`^[UW][A-Z0-9]{1,20}$`)
+var presser = lazyregexp.New(`^[UW][A-Z0-9]{1,20}$`)
 
 // press is the choice of a user in Slack.
 type press struct {

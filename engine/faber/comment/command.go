@@ -1,10 +1,10 @@
 package comment
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -23,9 +23,9 @@ type Command struct {
 const Longest = 65_536
 
 var (
-	commandLine = regexp.MustCompile(`(?im)(?:^|[ \t])(@faber)[ \t]+(resume|status|cancel)(?:[ \t]+--run[ \t]+([A-Za-z0-9/_-]{4,200}))?[ \t]*[.!]?[ \t]*$`)
-	otherWord   = regexp.MustCompile(`(?im)(?:^|[ \t])@faber[ \t]+([^\s\x00]+)[ \t]*$`)
-	knownWord   = regexp.MustCompile(`(?i)^(?:resume|status|cancel)[.!]?$`)
+	commandLine = lazyregexp.New(`(?im)(?:^|[ \t])(@faber)[ \t]+(resume|status|cancel)(?:[ \t]+--run[ \t]+([A-Za-z0-9/_-]{4,200}))?[ \t]*[.!]?[ \t]*$`)
+	otherWord   = lazyregexp.New(`(?im)(?:^|[ \t])@faber[ \t]+([^\s\x00]+)[ \t]*$`)
+	knownWord   = lazyregexp.New(`(?i)^(?:resume|status|cancel)[.!]?$`)
 )
 
 // Read finds the command in a comment.
@@ -82,4 +82,4 @@ func IsOwn(body string) bool {
 	return strings.HasPrefix(body, "<!-- placet reply") || strings.HasPrefix(body, "## Feedback Requested") && ownFooter.MatchString(body)
 }
 
-var ownFooter = regexp.MustCompile("_Run ID: `[^`\n]*` \\| Request ID: `[^`\n]*`_$")
+var ownFooter = lazyregexp.New("_Run ID: `[^`\n]*` \\| Request ID: `[^`\n]*`_$")

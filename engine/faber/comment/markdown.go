@@ -1,8 +1,9 @@
 package comment
 
 import (
-	"regexp"
 	"strings"
+
+	"placet/internal/lazyregexp"
 )
 
 // textKind says how a byte of a comment is shown.
@@ -36,7 +37,7 @@ type textScanner struct {
 }
 
 // opensFence matches the first line of a block of code, also in a list.
-var opensFence = regexp.MustCompile("^[ \t]*(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(```+|~~~+)([^\n]*)$")
+var opensFence = lazyregexp.New("^[ \t]*(?:[-*+][ \t]+|[0-9]{1,9}[.)][ \t]+)?(```+|~~~+)([^\n]*)$")
 
 // line reads one line, or several if code or a comment of HTML spans them.
 func (s *textScanner) line() {

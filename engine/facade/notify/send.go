@@ -8,7 +8,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"os/exec"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -182,11 +182,11 @@ func addHanging(to string, n int) (ok bool) {
 
 var (
 	// transport is the error of an HTTP request that got no answer.
-	transport = regexp.MustCompile(`\b(Get|Post|Put|Patch|Delete|Head) "[^"]*"`)
+	transport = lazyregexp.New(`\b(Get|Post|Put|Patch|Delete|Head) "[^"]*"`)
 	// unsent matches the network's errors for a connection that was never made.
-	unsent = regexp.MustCompile(`\bdial (tcp|udp|unix)|no such host|connection refused|\bx509: `)
+	unsent = lazyregexp.New(`\bdial (tcp|udp|unix)|no such host|connection refused|\bx509: `)
 	// answered matches the errors of services for an answer that refuses.
-	answered = regexp.MustCompile(`(?i)\b(status|code|failed)\D{0,60}\b[45]\d\d\b|(response|status) failure|server response: |api error`)
+	answered = lazyregexp.New(`(?i)\b(status|code|failed)\D{0,60}\b[45]\d\d\b|(response|status) failure|server response: |api error`)
 )
 
 // judge turns an error that says so into a refusal. Services pass on no more than its text,
@@ -208,7 +208,7 @@ func judge(err error, to string) error {
 // longestReason is how much of a service's error is kept, in bytes.
 const longestReason = 300
 
-var anyURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`)
+var anyURL = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`)
 
 // scrub removes from a text what may be a secret: every URL, and the parts of the URL that
 // was used.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"placet/engine"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -215,7 +215,7 @@ func length(text string) (time.Duration, error) {
 // mark distinguishes secrets without revealing them.
 func mark(secret string) string { return engine.Sum([]byte(secret)).Hex()[:8] }
 
-var filterWord = regexp.MustCompile(`^!?(\*|tag:[a-z0-9][a-z0-9._:-]{0,39}|[a-z]+(/[A-Za-z0-9_-]+)?)$`)
+var filterWord = lazyregexp.New(`^!?(\*|tag:[a-z0-9][a-z0-9._:-]{0,39}|[a-z]+(/[A-Za-z0-9_-]+)?)$`)
 
 // wants reports whether people are told about a request.
 func (p plan) wants(f Facts) bool {

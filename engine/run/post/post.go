@@ -5,7 +5,6 @@ package post
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"placet/engine/gate"
 	"placet/engine/run"
 	"placet/engine/slack"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 	"placet/schemas"
 )
@@ -197,8 +197,8 @@ type Place struct {
 }
 
 var (
-	slackChannel = regexp.MustCompile(`^[A-Z0-9]{1,40}$`)
-	slackTS      = regexp.MustCompile(`^[0-9]{1,20}\.[0-9]{1,20}$`)
+	slackChannel = lazyregexp.New(`^[A-Z0-9]{1,40}$`)
+	slackTS      = lazyregexp.New(`^[0-9]{1,20}\.[0-9]{1,20}$`)
 )
 
 // posted returns where the question of the folder is, or nil if this machine did not post

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"placet/engine"
 	"placet/engine/optimizer"
 	"placet/engine/sqlite"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -44,7 +44,7 @@ var Files embed.FS
 var Script string
 
 // Words matches the keys in the script.
-var Words = regexp.MustCompile(`@@[a-z_.]+`)
+var Words = lazyregexp.New(`@@[a-z_.]+`)
 
 // In returns the demo in a language.
 func In(lang string) string {

@@ -2,7 +2,6 @@ package faber
 
 import (
 	"io"
-	"regexp"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -13,6 +12,7 @@ import (
 	"placet/cmd/placet/workspace"
 	"placet/engine"
 	"placet/engine/faber"
+	"placet/internal/lazyregexp"
 	"placet/layout"
 )
 
@@ -40,8 +40,8 @@ func CommentVerb() verb.Verb {
 }
 
 var (
-	issueNumber = regexp.MustCompile(`^[1-9][0-9]{0,9}$`)
-	repository  = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
+	issueNumber = lazyregexp.New(`^[1-9][0-9]{0,9}$`)
+	repository  = lazyregexp.New(`^[\w.-]+/[\w.-]+$`)
 )
 
 // check returns the first flag that cannot be used.

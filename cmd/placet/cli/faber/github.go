@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +17,7 @@ import (
 	"placet/engine"
 	own "placet/engine/exec"
 	"placet/engine/faber"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -38,7 +38,7 @@ type ghAnswer struct {
 }
 
 // statusLine matches the first line of an answer.
-var statusLine = regexp.MustCompile(`^HTTP/[0-9.]+ ([0-9]{3})`)
+var statusLine = lazyregexp.New(`^HTTP/[0-9.]+ ([0-9]{3})`)
 
 // parseAnswer reads what gh api -i prints.
 func parseAnswer(out []byte) (a ghAnswer, err error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	iofs "io/fs"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/hook"
 	"placet/engine/store/fs"
+	"placet/internal/lazyregexp"
 	"placet/templates"
 )
 
@@ -118,7 +118,7 @@ func saySwitches(w *console.Env, root string, clients []string) {
 // blocksFrom is the first version of Claude Code that stops a call if the hook fails.
 var blocksFrom = []int{2, 1, 295}
 
-var versionIn = regexp.MustCompile(`(\d+)\.(\d+)\.(\d+)`)
+var versionIn = lazyregexp.New(`(\d+)\.(\d+)\.(\d+)`)
 
 // version reports what people should know about a client besides its files.
 func (e *examination) version(c hook.Client) {
