@@ -42,9 +42,8 @@ func NewResponse(b *workspace.Workspace, t view.Request, r Reply) (gate.Response
 	if err := CheckName("answer", r.By); err != nil {
 		return resp, err
 	}
-	for _, f := range t.Changed {
-		return resp, console.Refused("workspace.answer.changed", "request", t.Label(), "file", f.Path, "shown", shortSum(f.Shown), "now", shortSum(f.Now)).
-			Try("workspace.answer.changed.try", "file", f.Path).Kinded(console.KindChanged)
+	if len(t.Changed) > 0 {
+		return resp, changed(t)
 	}
 	if err := ChooseItems(t, r.Selected, &resp); err != nil {
 		return resp, err
@@ -65,6 +64,18 @@ func NewResponse(b *workspace.Workspace, t view.Request, r Reply) (gate.Response
 	return resp, checkAnswer(b, t, resp)
 }
 
+// changed returns why no answer to a request counts whose files have changed: the words of its
+// note, if it has one.
+func changed(t view.Request) error {
+	if t.Problem != "" {
+		return console.Refused("workspace.answer.wrong", "request", t.Label(), "why", engine.NoteBody(t.Problem)).
+			Try("workspace.answer.wrong.try", "command", console.Typed("show", t.Request)).Kinded(console.KindChanged)
+	}
+	f := t.Changed[0]
+	return console.Refused("workspace.answer.changed", "request", t.Label(), "file", f.Path, "shown", shortSum(f.Shown), "now", shortSum(f.Now)).
+		Try("workspace.answer.changed.try", "file", f.Path).Kinded(console.KindChanged)
+}
+
 // shortSum returns the beginning of a digest, "–" for that of no file.
 func shortSum(hex string) string { return cmp.Or(hex[:min(len(hex), 12)], "–") }
 
@@ -81,7 +92,7 @@ func checkAnswer(b *workspace.Workspace, t view.Request, resp gate.Response) err
 	}
 	wrong := check(view.GateOf(b, t.OpenRequest))
 	if wrong == "" {
-		return nil
+		return CheckCounts(b, t, resp)
 	}
 	p := console.Refused("workspace.answer.wrong", "request", t.Label(), "why", Unquoted(wrong, place)).Try("workspace.answer.wrong.try", "command", console.Typed("show", t.Request))
 	if check(engine.Gate{}) == "" {

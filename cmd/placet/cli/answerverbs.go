@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,7 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r an
 		return err
 	}
 	if asks {
-		if err := confirm(ctx, b, t, resp, command); err != nil {
+		if err := cmp.Or(confirm(ctx, b, t, resp, command), answer.CheckCounts(b, t, resp)); err != nil { // a person takes their time
 			return err
 		}
 	}

@@ -125,7 +125,7 @@ var shownAttacks = []attack{
 			if code == 0 {
 				t.Fatalf("it is approved: %s", out)
 			}
-			return strings.Contains(out, "plan.md is not what was asked about") && strings.Contains(out, "\n-the plan\n+the other plan\n")
+			return strings.Contains(out, "has changed since you were asked") && strings.Contains(out, "\n-the plan\n+the other plan\n")
 		})
 		if out := p.must(0, "show", ask.RequestID(id), "--artifact", "1"); out != "the plan\n" {
 			t.Errorf("what it was: %q", out)

@@ -42,6 +42,7 @@ const (
 	KindBusy        = "being_written"   // somebody else is writing the file
 	KindInTheWay    = "in_the_way"      // the path holds something that is no replaceable file
 	KindUnwritable  = "unwritable"      // the machine cannot write the file
+	KindUnusable    = "unusable"        // the answer could not count
 )
 
 // Error returns the problem in English, as logs show it.

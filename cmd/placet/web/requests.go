@@ -397,6 +397,8 @@ func (a *App) refusal(v *workspace.Workspace, who facade.Identity, t view.Reques
 		return facade.Deny(http.StatusForbidden, "not_an_approver", "page.no.approver").With("approvers", t.Approvers)
 	case console.KindChanged:
 		return facade.Deny(http.StatusConflict, "stale", "say.text", "text", p).With("diff", changesOf(v, t))
+	case console.KindUnusable:
+		return facade.Deny(http.StatusConflict, console.KindUnusable, "say.text", "text", p)
 	case console.KindInPlace:
 		return facade.Deny(http.StatusConflict, "answer_in_place", "say.text", "text", p)
 	case console.KindInTheWay:
