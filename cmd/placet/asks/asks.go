@@ -109,6 +109,43 @@ func (a *Asks) wake() {
 	}
 }
 
+// Named returns the ask that a word names: by its id, its run or its request, whole or
+// shortened, with or without what was shown. "" names the only open one. A word that names none
+// is an id, which need not exist.
+func (a *Asks) Named(word string) (loop.Found, error) {
+	name, _, err := view.CutDigest(word)
+	if err != nil {
+		return loop.Found{}, err
+	}
+	run, request, _ := strings.Cut(name, ":")
+	all, err := a.all()
+	if err != nil {
+		return loop.Found{}, err
+	}
+	fit := view.FitsAsk(a.Workspace, all, run, request, ask.RequestID)
+	if word == "" {
+		fit = slices.DeleteFunc(all, func(f loop.Found) bool { return a.Workspace.Loop.Summarize(f).Status != ask.Open })
+	}
+	switch {
+	case len(fit) == 1:
+		return a.Find(fit[0].Run.ID)
+	case len(fit) > 1:
+		return loop.Found{}, view.FitsSeveral(word, "count.runs", fit, func(f loop.Found) string { return f.Key().String() }).Try("workspace.fits.unique")
+	case word == "":
+		return loop.Found{}, console.Usage("workspace.open.none", "workspace", a.Workspace.Root).Try("workspace.open.none.try")
+	}
+	return a.Find(run)
+}
+
+// all returns all asks of the workspace.
+func (a *Asks) all() (all []loop.Found, err error) {
+	runs, err := a.asks.Family.Runs(a.Workspace.Store.List)
+	for _, run := range runs {
+		all = append(all, loop.Found{Run: run, Family: a.Workspace.Families[0]})
+	}
+	return all, err
+}
+
 // Find returns the ask of an id, which need not exist.
 func (a *Asks) Find(id string) (loop.Found, error) {
 	run, ok := a.asks.At(path.Join(a.Workspace.Ask.Root, strings.TrimPrefix(id, "ask/"), "ask.json"))

@@ -115,7 +115,7 @@ func Slug(s string, longest int, empty string) string {
 // Follows makes the ask the next round after the one of an id, and makes it supersede that one
 // while that is open. st is the state of that one.
 func (x *Draft) Follows(a *Asks, id string) (st ask.State, err error) {
-	f, err := a.Find(id)
+	f, err := a.Named(id)
 	if err != nil {
 		return st, err
 	}

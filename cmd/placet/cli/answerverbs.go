@@ -88,7 +88,7 @@ func plainVerb(d answer.Decision, needs string) verb.Verb {
 			}
 			command := answerCommand(t, d.Verb, more)
 			if edits == "" {
-				return giveReply(c.Ctx, b, t, r, digest == "", command)
+				return giveReply(c.Ctx, b, t, r, asking(digest, command))
 			}
 			return editing(c.Ctx, b, t, edits, func(made []gate.Edit) error {
 				now, err := answer.Find(b, view.NameOf(t.OpenRequest)) // an editor takes its time
@@ -99,7 +99,7 @@ func plainVerb(d answer.Decision, needs string) verb.Verb {
 					return wasShown(b, now, t.Digest.Hex(), command)
 				}
 				r.Edits = made
-				return giveReply(c.Ctx, b, now, r, digest == "", command)
+				return giveReply(c.Ctx, b, now, r, asking(digest, command))
 			})
 		},
 	}
@@ -127,21 +127,22 @@ func already(b *workspace.Workspace, err error, same func(view.Closed) bool) err
 func respondVerb() verb.Verb {
 	r, attempts := answer.Reply{}, 0
 	return verb.Verb{
-		Use: "respond REQUEST [OPTION…|TEXT]", About: "answering",
-		Least: 1, Most: -1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
+		Use: "respond [REQUEST] [OPTION…|TEXT]", About: "answering",
+		Most: -1, Group: verb.GroupDecide, Complete: verb.CompleteRequests,
 		Flags: func(f *pflag.FlagSet) {
 			answerFlags(f, &r)
 			f.StringSliceVar(&r.Selected, "select", nil, "")
 			f.IntVar(&attempts, "attempts", 0, "")
 		},
 		Look: func(c verb.Call, b *workspace.Workspace) error {
-			if len(c.Args) > 1 {
-				r.Option, r.More = c.Args[1], c.Args[2:]
+			name, options := splitReply(b, c.Args)
+			if len(options) > 0 {
+				r.Option, r.More = options[0], options[1:]
 			}
 			if c.Flags.Changed("attempts") {
 				r.Attempts = &attempts
 			}
-			name, digest, err := view.CutDigest(c.Args[0])
+			name, digest, err := view.CutDigest(name)
 			if err != nil {
 				return err
 			}
@@ -153,20 +154,49 @@ func respondVerb() verb.Verb {
 			if err := wasShown(b, t, digest, command); err != nil {
 				return err
 			}
-			if len(c.Args) < 2 && !answer.IsGiven(t, r) && c.Env.AtTerminal() {
+			if len(options) == 0 && !answer.IsGiven(t, r) && c.Env.AtTerminal() {
 				if err := askReply(c.Ctx, c.Env, t, &r, command); err != nil {
 					return err
 				}
-				digest = t.Digest.Hex() // the prompt has shown it
+				return giveReply(c.Ctx, b, t, r, agree) // the prompt has shown the request
 			}
-			return giveReply(c.Ctx, b, t, r, digest == "", command)
+			return giveReply(c.Ctx, b, t, r, asking(digest, command))
 		},
 	}
 }
 
-// giveReply gives an answer, and asks first if asks is set, because nothing says that the
-// request was shown. command is the command that gives the answer to what was shown.
-func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r answer.Reply, asks bool, command string) error {
+// splitReply returns the name of the request in the arguments of respond, and what is answered.
+// If only one request is open, one of its options needs no name before it.
+func splitReply(b *workspace.Workspace, args []string) (name string, options []string) {
+	if len(args) == 0 {
+		return "", nil
+	}
+	if word, _, err := view.CutDigest(args[0]); err == nil && len(view.OpenRequests(b, b.Runs(), word)) == 0 {
+		if only, err := answer.Find(b, ""); err == nil {
+			if _, offered := gate.Match(answer.Options(only.OpenRequest), args[0]); offered {
+				return "", args
+			}
+		}
+	}
+	return args[0], args[1:]
+}
+
+// asker asks on the terminal whether an answer is meant.
+type asker func(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error
+
+// asking returns the asker for an answer that names what was shown by its digest: nil, since
+// only an answer without a digest is asked about. command is the command that names it.
+func asking(digest, command string) asker {
+	if digest != "" {
+		return nil
+	}
+	return func(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error {
+		return confirm(ctx, b, t, resp, command)
+	}
+}
+
+// giveReply gives an answer, and asks first whether it is meant, unless asks is nil.
+func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r answer.Reply, asks asker) error {
 	resp, err := answer.NewResponse(b, t, r)
 	if p := (*console.Problem)(nil); errors.As(err, &p) && p.Kind == console.KindChanged {
 		for _, f := range view.ChangedLines(b, t) {
@@ -176,8 +206,8 @@ func giveReply(ctx context.Context, b *workspace.Workspace, t view.Request, r an
 	if err != nil {
 		return err
 	}
-	if asks {
-		if err := cmp.Or(confirm(ctx, b, t, resp, command), answer.CheckCounts(b, t, resp)); err != nil { // a person takes their time
+	if asks != nil {
+		if err := cmp.Or(asks(ctx, b, t, resp), answer.CheckCounts(b, t, resp)); err != nil { // a person takes their time
 			return err
 		}
 	}
@@ -253,11 +283,16 @@ func showOnErr(b *workspace.Workspace, show func()) {
 
 // confirm shows a request on the terminal, and asks whether an answer is meant.
 func confirm(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response, command string) error {
-	p := b.Env.NewPrompter()
-	defer p.Close()
 	if err := showWhole(b.Env, t, viewText(b.Env, "request", t.OpenRequest), command); err != nil {
 		return err
 	}
+	return agree(ctx, b, t, resp)
+}
+
+// agree asks on the terminal whether an answer to a request that was shown there is meant.
+func agree(ctx context.Context, b *workspace.Workspace, t view.Request, resp gate.Response) error {
+	p := b.Env.NewPrompter()
+	defer p.Close()
 	said, with := view.Said(t, resp)
 	return p.Agreed(ctx, "\n"+b.Env.Text("cli.answer.confirm", "answer", said+with+console.Suffix(" → ", view.Effects(t, resp))))
 }

@@ -89,6 +89,8 @@ func TestANewcomerAtATerminalAnswersNothingByAccident(t *testing.T) {
 				s.await([]string{"Your choice: ", "Your comment: "}[i])
 				s.keys(text + "\r")
 			}
+			s.await("(y/N) ")
+			s.keys("y\r")
 			said, code := s.end()
 			if code != 0 {
 				t.Errorf("exit %d", code)

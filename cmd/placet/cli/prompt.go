@@ -53,6 +53,10 @@ func choice(t view.Request, text string) (string, bool) {
 			return o.ID, true
 		}
 	}
+	labelled := slices.DeleteFunc(slices.Clone(t.Options), func(o engine.RequestOption) bool { return gate.Fold(o.Description) != gate.Fold(text) })
+	if len(labelled) == 1 && strings.TrimSpace(text) != "" {
+		return labelled[0].ID, true
+	}
 	return "", false
 }
 

@@ -60,7 +60,7 @@ func showVerb() verb.Verb {
 // showFiles prints the text of a file as it was when a request was made, by its number from 1,
 // or with diff its changes since; 0 means all files.
 func showFiles(b *workspace.Workspace, name string, n int, diff bool) error {
-	at, err := view.ExactRequest(b, name)
+	at, err := view.OneRequest(b, name)
 	if err != nil {
 		return err
 	}

@@ -108,9 +108,21 @@ func beginsWith(f loop.Found, arg string) bool {
 	return false
 }
 
-// OneRun resolves a run argument. It chooses none if several fit.
+// OneRun resolves an argument to a run: its name, or that of a request of it, whole or
+// shortened, with or without what was shown. It chooses none if several fit.
 func OneRun(b *workspace.Workspace, arg string) (loop.Found, error) {
-	return oneRunOf(b, b.Runs(), arg)
+	name, _, err := CutDigest(arg)
+	if err != nil {
+		return loop.Found{}, err
+	}
+	f, err := oneRunOf(b, b.Runs(), name)
+	if p := (*console.Problem)(nil); err == nil || isAmbiguous(err, &p) {
+		return f, err
+	}
+	if at, requestErr := findRequest(b, name); requestErr == nil {
+		return at.Found, nil
+	}
+	return f, err
 }
 
 // oneRunOf resolves a run argument to one of some runs.

@@ -25,7 +25,10 @@ type Subject struct {
 // FindSubject finds the subject that an argument names: a run, else a part of a run, else a
 // request, open or closed.
 func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
-	f, runErr := OneRun(b, arg)
+	if name, shown, err := CutDigest(arg); err == nil && shown != "" {
+		arg = name
+	}
+	f, runErr := oneRunOf(b, b.Runs(), arg)
 	if runErr == nil {
 		return Subject{View: Of(b, f)}, nil
 	}
@@ -53,6 +56,25 @@ func FindSubject(b *workspace.Workspace, arg string) (Subject, error) {
 		return Subject{}, requestErr // it says more about what the argument might name
 	}
 	return Subject{}, runErr
+}
+
+// OneRequest resolves an argument to a request, open or closed: by its name or, if it is the only
+// one of its run, by that of the run.
+func OneRequest(b *workspace.Workspace, arg string) (RequestAt, error) {
+	s, err := FindSubject(b, arg)
+	if err != nil {
+		return RequestAt{}, err
+	}
+	ids := requestFolders(b, s.View.Found)
+	switch {
+	case s.Request != "":
+		return RequestAt{s.View.Found, s.Request}, nil
+	case len(s.View.Open) == 1:
+		return RequestAt{s.View.Found, s.View.Open[0].Request}, nil
+	case len(ids) == 1:
+		return RequestAt{s.View.Found, ids[0]}, nil
+	}
+	return ExactRequest(b, arg)
 }
 
 // isAmbiguous reports whether an error says that several things fit.

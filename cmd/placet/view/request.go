@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,23 @@ const leastID = 4
 func shortens(word, id string) bool {
 	last := id[strings.LastIndex(id, "-")+1:]
 	return len(word) >= leastID && (strings.HasPrefix(id, word) || strings.HasPrefix(last, word))
+}
+
+// FitsAsk returns the asks that a word names, by themselves or by their request, whose id is a
+// function of theirs. Without request the word may be either.
+func FitsAsk(b *workspace.Workspace, all []loop.Found, run, request string, requestID func(run string) string) []loop.Found {
+	fit := Fits(b, all, run)
+	if len(fit) == 0 {
+		fit, request = slices.Clone(all), cmp.Or(request, run)
+	}
+	if request == "" {
+		return fit
+	}
+	whole := slices.ContainsFunc(fit, func(f loop.Found) bool { return requestID(f.Run.ID) == request })
+	return slices.DeleteFunc(fit, func(f loop.Found) bool {
+		id := requestID(f.Run.ID)
+		return id != request && (whole || !shortens(request, id))
+	})
 }
 
 // runsAsking returns the runs that may ask a request: those with its folder, or else all that

@@ -102,6 +102,13 @@ func (x *newAsk) ask(c verb.Call) error {
 	if err := cmp.Or(x.read(a, console.First(c.Args)), x.follow(a)); err != nil {
 		return x.answered(a, err)
 	}
+	if x.Supersedes != "" {
+		f, err := a.Named(x.Supersedes)
+		if err != nil {
+			return err
+		}
+		x.Supersedes = f.Run.ID
+	}
 	if x.dryRun {
 		body, err := x.Preview(a)
 		return cmp.Or(err, a.Workspace.Env.Answer(schemas.Raw(body), func() { fmt.Fprintln(a.Workspace.Env.Out, strings.TrimSuffix(string(body), "\n")) }))

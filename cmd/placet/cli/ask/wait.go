@@ -60,8 +60,8 @@ func (x *waitFlags) flags(f *pflag.FlagSet) {
 func WaitVerb() verb.Verb {
 	x := waitFlags{}
 	return verb.Verb{
-		Use: "wait ID…", About: "waiting",
-		Least: 1, Most: -1, Group: verb.GroupAsk,
+		Use: "wait [ID…]", About: "waiting",
+		Most: -1, Group: verb.GroupAsk,
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&x.first, "first", false, "")
 			f.StringVar(&x.timeout, "timeout", waitForEver, "")
@@ -86,8 +86,8 @@ func WaitVerb() verb.Verb {
 func WithdrawVerb() verb.Verb {
 	w := ask.Withdraw{}
 	return verb.Verb{
-		Use:   "withdraw ID -m REASON",
-		Least: 1, Most: 1, Group: verb.GroupAsk,
+		Use:  "withdraw [ID] -m REASON",
+		Most: 1, Group: verb.GroupAsk,
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&w.Reason, "message", "m", "", "")
 			f.StringVar(&w.By, "by", console.Login(), "")
@@ -127,8 +127,12 @@ func findAsks(c verb.Call) (*asks.Asks, []loop.Found, error) {
 		return nil, nil, err
 	}
 	var found []loop.Found
-	for _, id := range c.Args {
-		f, err := a.Find(id)
+	words := c.Args
+	if len(words) == 0 {
+		words = []string{""} // the only one that is open
+	}
+	for _, word := range words {
+		f, err := a.Named(word)
 		if err != nil {
 			return nil, nil, err
 		}
