@@ -206,6 +206,10 @@ type OpenRequest struct {
 	Details []Fact `json:"-"`
 	// Unread lists the files that an answer is bound to and whose text no surface shows.
 	Unread []string `json:"-"`
+	// NobodyWaits is when the last process on this machine that waited for the answer was seen,
+	// the zero time if one waits, or none ever did. Waited says that one waits.
+	NobodyWaits time.Time `json:"nobody_waits_since,omitzero"`
+	Waited      bool      `json:"-"`
 	// Unannounced says that nobody is notified of the request.
 	Unannounced bool `json:"-"`
 	// AtCommandLine lists the options that let a command run. They count only if a person

@@ -39,6 +39,8 @@ type Asks struct {
 	// KeepsWaiting makes Wait note files that have changed since they were asked about, and go
 	// on.
 	KeepsWaiting bool
+	// Ephemeral says that the questions for which this process waits are worth nothing without it.
+	Ephemeral bool
 
 	mu      sync.Mutex
 	changed chan struct{}        // closed when asks may have changed, then replaced
@@ -244,7 +246,10 @@ func (a *Asks) Serve(ctx context.Context) {
 	a.serves.Store(true)
 	announcer := announce.Asks(ctx, a.Workspace)
 	defer announcer.Wait()
+	waiting := a.newWaiters(false)
+	defer waiting.end()
 	for ctx.Err() == nil {
+		waiting.serve(a.named())
 		a.publish(a.Trouble()) // a daemon that holds the lock may have made the pass
 		err := a.Pass(ctx)
 		open := a.keepOpen(announcer)
@@ -258,6 +263,15 @@ func (a *Asks) Serve(ctx context.Context) {
 		case <-a.events:
 		}
 	}
+}
+
+// named returns the asks that were found.
+func (a *Asks) named() (found []loop.Found) {
+	runs, _ := a.asks.Runs(nil)
+	for _, r := range runs {
+		found = append(found, loop.Found{Run: r, Family: a.Workspace.Families[0]})
+	}
+	return found
 }
 
 // keepOpen drops the asks that have ended, and returns the others. It reports both to the

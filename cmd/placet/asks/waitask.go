@@ -29,7 +29,10 @@ func (a *Asks) Wait(ctx context.Context, limit time.Duration, found []loop.Found
 	announcer := announce.Asks(telling, a.Workspace)
 	defer func() { stop(); announcer.Wait() }()
 	said := map[string]bool{}
+	waiting := a.newWaiters(a.Ephemeral)
+	defer waiting.end()
 	for {
+		waiting.serve(found)
 		a.noteOnce(said, a.Pass(ctx))
 		states, err := a.readStates(found, said)
 		announcer.Asked(found, states)

@@ -26,7 +26,7 @@ func giveAnswer(ctx context.Context, b *workspace.Workspace, t view.Request, res
 	if err != nil {
 		return err
 	}
-	if !done.Daemon {
+	if !done.Daemon && !t.Waited {
 		key := templates.Key("cli.answer.nodaemon")
 		if t.Run.Family == "ask" {
 			key = "cli.answer.nodaemon.ask"

@@ -23,7 +23,7 @@ func explainVerb() verb.Verb {
 			e := view.Explain(b, s)
 			return c.Env.Answer(e, func() {
 				showExplanation(c.Env, s, e)
-				printState(b, view.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale})
+				printState(b, view.Summary{Daemon: e.Daemon, Held: e.Held, Stale: e.Stale, Views: []view.Run{s.View}})
 			})
 		},
 	}

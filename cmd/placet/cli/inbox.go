@@ -10,6 +10,7 @@ import (
 
 	"placet/cmd/placet/announce"
 	"placet/cmd/placet/answer"
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/view"
@@ -40,6 +41,7 @@ func showInbox(b *workspace.Workspace, args []string, short bool, tags []string)
 	if err != nil {
 		return err
 	}
+	asks.WithdrawAbandoned(b)
 	s := view.LookAtRuns(b, found, false)
 	s.KeepTagged(b, tags)
 	s.Undelivered = announce.Undelivered(b, s.Views)
@@ -115,6 +117,7 @@ func requestHead(w *console.Env, a engine.OpenRequest, more string) string {
 	} else if !a.Deadline.IsZero() {
 		about += ", " + w.Text("page.until", "at", console.Moment(a.Deadline))
 	}
+	about += w.Paint(console.Alarm, console.Suffix(", ", view.SinceNobodyWaits(w.Lang, w.Now(), a)))
 	about += w.Paint(console.Alarm, console.Suffix(", ", more))
 	return fmt.Sprintf("%s  %s  %s (%s):", w.Paint(console.Strong, view.RunName(a)), w.Paint(console.Waiting, console.OneLine(a.Where)), view.Reference(a), about)
 }

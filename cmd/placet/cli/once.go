@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -72,6 +73,7 @@ func settleOnce(ctx context.Context, w *console.Env, noCommands bool) error {
 	if err := b.Runner.Recover(); err != nil {
 		return err
 	}
+	asks.WithdrawAbandoned(b)
 	report, err := daemon.Settle(ctx, b)
 	if err := errors.Join(err, daemon.StopRunner(b.Runner)); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"placet/cmd/placet/announce"
+	"placet/cmd/placet/asks"
 	"placet/cmd/placet/cli/setup"
 	"placet/cmd/placet/cli/verb"
 	"placet/cmd/placet/console"
@@ -39,6 +40,7 @@ func showStatus(b *workspace.Workspace, args []string, all bool) error {
 	if err != nil {
 		return err
 	}
+	asks.WithdrawAbandoned(b)
 	s := view.LookAtRuns(b, found, all || len(args) > 0)
 	if len(args) == 0 {
 		s.Misplaced, s.Agents = view.NoRuns(view.Misplaced(b)), view.Agents(b)
@@ -108,7 +110,7 @@ func tally(w *console.Env, s view.Summary) string {
 
 // printState prints on stderr what concerns the workspace as a whole.
 func printState(b *workspace.Workspace, s view.Summary) {
-	if !s.Daemon {
+	if s.NeedsDaemon() {
 		b.Env.Note("cli.status.nodaemon")
 	}
 	if name := setup.RemoteName(b.Root); name != "" {

@@ -111,15 +111,16 @@ func beginsWith(f loop.Found, arg string) bool {
 // OneRun resolves an argument to a run: its name, or that of a request of it, whole or
 // shortened, with or without what was shown. It chooses none if several fit.
 func OneRun(b *workspace.Workspace, arg string) (loop.Found, error) {
-	name, _, err := CutDigest(arg)
-	if err != nil {
-		return loop.Found{}, err
+	found := b.Runs()
+	f, err := oneRunOf(b, found, arg)
+	name, shown, bad := CutDigest(arg) // the name of a run may hold an @, too
+	if p := (*console.Problem)(nil); err != nil && !isAmbiguous(err, &p) && bad == nil && shown != "" {
+		f, err = oneRunOf(b, found, name)
 	}
-	f, err := oneRunOf(b, b.Runs(), name)
 	if p := (*console.Problem)(nil); err == nil || isAmbiguous(err, &p) {
 		return f, err
 	}
-	if at, requestErr := findRequest(b, name); requestErr == nil {
+	if at, requestErr := findRequest(b, arg); requestErr == nil {
 		return at.Found, nil
 	}
 	return f, err

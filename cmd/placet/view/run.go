@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
 	"placet/cmd/placet/workspace"
 	"placet/engine"
@@ -38,7 +39,8 @@ type Run struct {
 	unsettled bool
 	// late says that the machine's account took too long, and only the state document was read.
 	late bool
-	lang string // language of texts about the run
+	lang string    // language of texts about the run
+	now  time.Time // when it was looked at
 	Err  error
 }
 
@@ -116,14 +118,29 @@ func viewEach(b *workspace.Workspace, found []loop.Found, views []Run, todo []in
 	each(len(todo), func(n int) {
 		i := todo[n]
 		views[i] = viewIn(b, limit, found[i], func() Run { return seeRun(b, round, found[i]) })
-		views[i].lang = b.Env.Lang
+		views[i].lang, views[i].now = b.Env.Lang, b.Env.Now()
 		for k := range views[i].Open {
 			refer(b, &views[i].Open[k])
+			addWaiters(b, &views[i].Open[k])
 		}
 		if why := workspace.ReadHeldUp(b)[found[i].Run.State]; why != "" {
 			views[i].Notes = append(views[i].Notes, Note{found[i].Run.State, b.Env.Text("workspace.heldup", "why", why)})
 		}
 	})
+}
+
+// addWaiters adds to the request of an ask whether anybody waits for its answer.
+func addWaiters(b *workspace.Workspace, a *engine.OpenRequest) {
+	if a.Run.Family != "ask" {
+		return
+	}
+	if dir := config.PathDir(b.Env, b.Root); dir != nil {
+		defer dir.Close()
+		is := dir.Served(a.Run.ID)
+		if a.Waited = is.Now; !is.Now {
+			a.NobodyWaits = is.Until
+		}
+	}
 }
 
 // viewIn waits for look no longer than limit. A machine is a pure function, which cannot be

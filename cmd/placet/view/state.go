@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"placet/cmd/placet/config"
 	"placet/cmd/placet/console"
@@ -125,6 +126,17 @@ func LookAtRuns(b *workspace.Workspace, found []loop.Found, all bool) Summary {
 	return s
 }
 
+// NeedsDaemon reports whether anything waits that nobody moves: no daemon runs, and no process
+// waits for the answer.
+func (s Summary) NeedsDaemon() bool {
+	return !s.Daemon && slices.ContainsFunc(s.Views, func(v Run) bool { return !v.Final && !v.isWaitedFor() })
+}
+
+// isWaitedFor reports whether a process waits for the answers to all requests of the run.
+func (v Run) isWaitedFor() bool {
+	return len(v.Open) > 0 && !slices.ContainsFunc(v.Open, func(a engine.OpenRequest) bool { return !a.Waited })
+}
+
 // WaitsForPerson reports whether anything waits for a person: a request, or a command for which a
 // run waits.
 func (s Summary) WaitsForPerson() bool { return s.Waiting > 0 || len(Stopping(s.Untrusted)) > 0 }
@@ -231,11 +243,23 @@ func (v Run) andMore(text string, n int) string {
 	return templates.Phrase(v.lang, "list.more", "all", text, "n", n)
 }
 
+// SinceNobodyWaits says since when nobody waits any more for the answer to a request, "" if
+// somebody does, or nobody ever did.
+func SinceNobodyWaits(lang string, now time.Time, a engine.OpenRequest) string {
+	if a.NobodyWaits.IsZero() {
+		return ""
+	}
+	return templates.Phrase(lang, "workspace.waits.nobody", "age", console.Age(lang, now, a.NobodyWaits))
+}
+
 func openAt(v Run) string {
 	a := v.Open[0]
 	text := fmt.Sprintf("%s  %s %s", console.OneLine(a.Where), console.OneLine(a.Type), Reference(a))
 	if a.Overdue {
 		text += " (" + templates.Phrase(v.lang, "workspace.waits.overdue") + ")"
+	}
+	if since := SinceNobodyWaits(v.lang, v.now, a); since != "" {
+		text += " (" + since + ")"
 	}
 	if a.Problem != "" {
 		text += " (" + templates.Phrase(v.lang, "workspace.waits.unusable") + ")"

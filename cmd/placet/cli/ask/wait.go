@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/signal"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -167,7 +169,12 @@ func (x *waitFlags) wait(ctx context.Context, a *asks.Asks, found ...loop.Found)
 	if err != nil {
 		return err
 	}
-	a.KeepsWaiting = x.keep
+	a.KeepsWaiting, a.Ephemeral = x.keep, x.ephemeral
+	if x.ephemeral && !signal.Ignored(syscall.SIGHUP) { // under nohup it goes on
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
 	ended, err := a.Wait(ctx, limit, found, x.first || x.any)
 	switch {
 	case err == nil:
